@@ -5,7 +5,7 @@
 
 use crate::ask::{ActionDigest, Closing};
 use crate::command::{Command, PromptOptions, Receipt, Refusal};
-use crate::content::Input;
+use crate::content::{Input, Usage};
 use crate::event::{Body, Event, Failure};
 use crate::fact::Fact;
 use crate::given_server::GivenServer;
@@ -60,6 +60,10 @@ pub struct TurnBrief {
     pub leaf: Option<EntryId>,
     /// Tokens of the conversation up to the model's newest words, as they were counted last.
     pub counted_tokens: Option<u64>,
+    /// What the session used before this turn.
+    pub used: Usage,
+    /// Steps of the run before this turn.
+    pub steps: usize,
     /// Set when the turn goes on in the middle of a step, after a crash: its consents are still open.
     pub resume: Option<Resume>,
 }

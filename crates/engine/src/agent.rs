@@ -290,6 +290,7 @@ impl Agent {
             compact_at: self.setup.config.compact_at,
             fallback: self.setup.config.fallback.clone(),
             denials: Denials::default(),
+            budget: self.setup.config.budget,
             servers: self.servers.clone(),
             look,
             brief,

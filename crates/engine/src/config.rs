@@ -2,6 +2,9 @@
 
 mod providers;
 
+pub use providers::cost_micros;
+
+use crate::budget::Budget;
 use crate::place::TextPlaces;
 use domain::path_text;
 use domain::session::Effort;
@@ -33,6 +36,8 @@ pub struct Config {
     pub limits: Limits,
     /// Figures of models, by name.
     pub models: BTreeMap<String, Figures>,
+    /// What may be spent.
+    pub budget: Budget,
     /// How hard the model thinks in new sessions where nobody said it.
     pub effort: Option<Effort>,
     /// The mode of new sessions where nobody named one.
@@ -64,6 +69,7 @@ impl Default for Config {
             fallback: None,
             limits: Limits::default(),
             models: BTreeMap::new(),
+            budget: Budget::default(),
             effort: None,
             policy: None,
             compact_at: COMPACT_AT,
@@ -158,6 +164,10 @@ impl Config {
     /// first_byte_s = 300
     /// idle_s = 180
     /// attempts = 5
+    /// [budget]
+    /// max_cost = 2.50
+    /// max_steps = 40
+    /// max_time_s = 1800
     /// [models."openai/gpt-9"]
     /// window = 400_000
     /// max_output = 128_000
@@ -260,6 +270,7 @@ impl Config {
         });
         take("network", &mut |value| providers::network(value, &mut config.limits, &mut more));
         take("models", &mut |value| providers::models(value, &mut config.models, &mut more));
+        take("budget", &mut |value| providers::budget(value, &mut config.budget, &mut more));
         wrong.extend(more);
         wrong.extend(unknown(&table));
         (config, wrong)
@@ -310,6 +321,7 @@ const KNOWN: &[(&str, Option<&[&str]>)] = &[
     ("sandbox", Some(&["also_readable", "also_writable"])),
     ("network", Some(&["first_byte_s", "idle_s", "attempts"])),
     ("models", None),
+    ("budget", Some(&["max_cost", "max_steps", "max_time_s"])),
     ("ui", None),
     ("agents", None),
     ("registries", None),
@@ -427,6 +439,9 @@ mod tests {
         let price = models::Price { input: 1.0, output: 2.5, cache_read: None, cache_write: None };
         let figures = Figures { window: Some(1000), max_output: Some(50), price: Some(price) };
         assert_eq!(config.models["x/y"], figures);
+        let budget = read("[budget]\nmax_cost = 2.5\nmax_steps = 3\nmax_time_s = 60\n").budget;
+        let minute = Some(Duration::from_secs(60));
+        assert_eq!(budget, Budget { max_cost_micros: Some(2_500_000), max_steps: Some(3), max_time: minute });
         assert!(!config.fetch.enabled, "nothing goes out unless somebody said so");
         let fetching = read("[fetch]\nenabled = true").fetch;
         assert_eq!(fetching, Fetching { enabled: true, private: false });
@@ -462,6 +477,9 @@ mod tests {
             ("sandbox = 1", "sandbox: must be a table"),
             ("network.idle_s = 0", "network.idle_s: 0 is no number from 1 to 3600"),
             ("network.attempts = 21", "network.attempts: 21 is no number from 1 to 20"),
+            ("budget.max_cost = 0", "budget.max_cost: must be dollars"),
+            ("budget.max_steps = -1", "budget.max_steps: -1 is no number from 1 to"),
+            ("budget = 3", "budget: must be a table"),
             ("fallback = 1", "fallback: must be a name in quotes"),
             ("models.\"x/y\".window = \"much\"", "models.x/y.window: \"much\" is no number"),
             (

@@ -6,6 +6,7 @@
 mod agent;
 mod attachments;
 mod briefing;
+mod budget;
 mod chat;
 mod compact;
 mod config;
@@ -29,7 +30,10 @@ mod turn;
 mod usage;
 
 pub use agent::{Agent, ORDERS, Setup};
-pub use config::{COMPACT_AT, Config, ConfigError, EXTENSION_DEADLINE, Extension, Fetching, Ground, Sandbox};
+pub use budget::{Budget, OVER_BUDGET};
+pub use config::{
+    COMPACT_AT, Config, ConfigError, EXTENSION_DEADLINE, Extension, Fetching, Ground, Sandbox, cost_micros,
+};
 pub use consult::{StandingText, list_skills, standing_text};
 pub use port::{REPORTS, Reported};
 pub use seat::ModelSource;

@@ -7,6 +7,7 @@ mod step;
 mod watch;
 
 use crate::briefing::{self, Instructions, Scene};
+use crate::budget::{Budget, Spent};
 use crate::compact::{NotCompacted, compact};
 use crate::context::Context;
 use crate::grants::Grants;
@@ -29,8 +30,10 @@ use domain::state::EntryKind;
 use models::{Model, ModelError, Request, ToolSpec};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 use step::Stepped;
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tools::checkpoint::Ledger;
 use tools::{Toolbox, Workplace};
@@ -59,6 +62,8 @@ pub(crate) struct Turn {
     pub(crate) compact_at: u8,
     /// The model that goes on where the chosen one could not answer.
     pub(crate) fallback: Option<String>,
+    /// What may be spent.
+    pub(crate) budget: Budget,
     /// Calls that were denied in this turn.
     pub(crate) denials: Denials,
     /// MCP servers.
@@ -86,6 +91,8 @@ struct Progress {
     spent: models::Usage,
     /// Some of that was counted by size.
     estimated: bool,
+    /// What the session has cost and how often the model was asked, with this turn.
+    bill: Spent,
     /// Whether the conversation may still be made shorter in this turn when the provider finds it too long.
     may_shorten: bool,
 }
@@ -130,6 +137,11 @@ impl Turn {
             toolbox: self.offered(&own, servers.as_deref()),
             spent: models::Usage::default(),
             estimated: false,
+            bill: Spent {
+                cost_micros: self.brief.used.cost_micros,
+                steps: self.brief.steps as u64,
+                time: Duration::ZERO,
+            },
             may_shorten: true,
         };
         if let Some(resume) = &self.brief.resume {
@@ -141,8 +153,17 @@ impl Turn {
                 Stepped::End(end) => return end,
             }
         }
-        let mut may_compact = true;
+        let (began, mut may_compact) = (Instant::now(), true);
+        if self.budget.max_cost_micros.is_some() && model.info().price.is_none() {
+            let text =
+                format!("The price of {} is not known: the budget in money cannot be kept.", model.name());
+            self.notice(progress.leaf, "budget", text).await;
+        }
         for _ in 0..MAX_STEPS {
+            progress.bill.time = began.elapsed();
+            if let Some(failure) = self.budget.ends(&progress.bill) {
+                return TurnEnd::Failed(failure);
+            }
             // A server may have become ready, or gone.
             progress.toolbox = self.offered(&own, servers.as_deref());
             self.follow(&mut progress).await;

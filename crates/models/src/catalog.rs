@@ -69,6 +69,15 @@ pub enum CatalogError {
 }
 
 impl CatalogError {
+    /// Whether the name itself is what is wrong, and not what stands behind it.
+    pub fn is_wrong_name(&self) -> bool {
+        match self {
+            Self::BadName { .. } | Self::UnknownProvider { .. } | Self::UnknownModel { .. } => true,
+            Self::NoScript { .. } | Self::BadScript { .. } => true,
+            Self::NoKey { .. } | Self::BadBaseUrl { .. } | Self::NoClient(_) => false,
+        }
+    }
+
     /// What the person can do next.
     pub fn hint(&self) -> String {
         match self {

@@ -80,6 +80,15 @@ pub(crate) struct Common {
     /// Keep nothing on disk.
     #[arg(long, global = true, env = "PARLOR_EPHEMERAL", value_parser = on_or_off())]
     pub(crate) ephemeral: bool,
+    /// Ask the model no more once the session has cost this many dollars.
+    #[arg(long, global = true, value_name = "DOLLARS", value_parser = dollars)]
+    pub(crate) max_cost: Option<u64>,
+    /// Ask the model at most this many times for one prompt.
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_steps: Option<u64>,
+    /// Ask the model no more after this many seconds of one prompt; what is under way goes on to its end.
+    #[arg(long, global = true, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_time: Option<u64>,
     /// What is allowed from the start.
     #[arg(skip)]
     pub(crate) allow: Vec<Allowance>,
@@ -277,12 +286,35 @@ pub(crate) struct Run {
     /// Give up after this many seconds.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) timeout: Option<u64>,
+    /// Go on with the newest conversation of this project.
+    #[arg(long = "continue", conflicts_with = "resume")]
+    pub(crate) continue_last: bool,
+    /// Go on with this conversation, by its id or the beginning of it.
+    #[arg(long, value_name = "ID")]
+    pub(crate) resume: Option<String>,
+    /// The model that answers where nobody named one, for the first line of `--json`.
+    #[arg(skip)]
+    pub(crate) usual_model: Option<String>,
+}
+
+/// Dollars as millionths.
+fn dollars(text: &str) -> Result<u64, String> {
+    let dollars = text.strip_prefix('$').unwrap_or(text).parse().ok();
+    dollars.and_then(engine::cost_micros).ok_or_else(|| "write dollars, such as 2.50".to_owned())
 }
 
 impl Run {
     /// A run of what a pipe said.
     pub(crate) fn of(prompt: String) -> Run {
-        Run { prompt: vec![prompt], json: false, allow: Vec::new(), timeout: None }
+        Run {
+            prompt: vec![prompt],
+            json: false,
+            allow: Vec::new(),
+            timeout: None,
+            continue_last: false,
+            resume: None,
+            usual_model: None,
+        }
     }
 }
 

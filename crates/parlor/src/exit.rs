@@ -26,6 +26,8 @@ pub(crate) enum Exit {
     Damaged,
     /// The answer is not whole: cut by its length limit, refused, or empty.
     Unfinished,
+    /// The budget is used up.
+    OverBudget,
     /// It was stopped.
     Cancelled,
 }
@@ -41,6 +43,7 @@ impl Exit {
             Exit::TimedOut => 5,
             Exit::Damaged => 6,
             Exit::Unfinished => 7,
+            Exit::OverBudget => 8,
             Exit::Cancelled => 130,
         }
     }
@@ -55,6 +58,7 @@ impl Exit {
             Exit::TimedOut => "timed_out",
             Exit::Damaged => "damaged",
             Exit::Unfinished => "unfinished",
+            Exit::OverBudget => "over_budget",
             Exit::Cancelled => "cancelled",
         }
     }

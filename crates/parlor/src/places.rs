@@ -93,7 +93,10 @@ fn named(common: &Common, config: &mut Config) -> Result<Option<PathBuf>, (&'sta
 fn ground_at(common: &Common, config: &Config, named: Option<PathBuf>) -> anyhow::Result<Ground> {
     let here = std::env::current_dir();
     let cwd = match (&common.cwd, &named) {
-        (Some(dir), _) => dir.clone(),
+        (Some(dir), _) => {
+            let why = |why| exit::usage(format!("--cwd: {}: {why}", no_directory(dir)));
+            dir.canonicalize().map_err(why)?
+        }
         (None, Some(root)) => {
             let here = here.ok().and_then(|here| here.canonicalize().ok());
             here.filter(|here| here.starts_with(root)).unwrap_or_else(|| root.clone())
@@ -121,8 +124,12 @@ pub(crate) fn working_directory(common: &Common) -> anyhow::Result<PathBuf> {
     }
 }
 
+fn no_directory(dir: &Path) -> String {
+    format!("{} is no directory to work in", dir.display())
+}
+
 fn real(cwd: &Path) -> anyhow::Result<PathBuf> {
-    cwd.canonicalize().with_context(|| format!("{} is no directory to work in", cwd.display()))
+    cwd.canonicalize().with_context(|| no_directory(cwd))
 }
 
 /// What sessions made there are listed under: the workspace, or where there is none the folder itself.

@@ -34,12 +34,19 @@ const PROMPT: Ticket = Ticket(1);
 const ANSWER: Ticket = Ticket(2);
 const CANCEL: Ticket = Ticket(3);
 
+/// The form of the lines of `--json`; another number when a name in them changes.
+const FORMAT: u32 = 1;
+
 /// The code of a remark that tells what another client of the same runtime said.
 const ASKED_ELSEWHERE: &str = "prompt";
 
 /// Runs one prompt on our own agent.
-pub(crate) async fn run(mut common: Common, run: Run) -> anyhow::Result<Exit> {
+pub(crate) async fn run(mut common: Common, mut run: Run) -> anyhow::Result<Exit> {
     common.allow.clone_from(&run.allow);
+    common.continue_last |= run.continue_last;
+    if let Some(id) = &run.resume {
+        common.resume = Some(Some(id.clone()));
+    }
     let prompt = match run.prompt.join(" ") {
         dash if dash == "-" => {
             let mut text = String::new();
@@ -58,6 +65,7 @@ pub(crate) async fn run(mut common: Common, run: Run) -> anyhow::Result<Exit> {
     if let Some(words) = &own.no_workspace {
         exit::complain(words);
     }
+    run.usual_model = Some(own.model.to_string());
     let exit = converse(&own.hub, own.start, prompt, &run, &[], Stops::listen()).await;
     own.engine.stop(&own.hub).await;
     exit
@@ -152,6 +160,10 @@ struct Headless<'a> {
     needs_input: bool,
     /// The last error that was told as it happened.
     told: Option<String>,
+    /// Why it failed, for the last line of `--json`.
+    failure: Option<String>,
+    /// Whether the first line of `--json` was written.
+    begun: bool,
     /// Why the conversation is not saved, while it is not.
     unsaved: Option<String>,
 }
@@ -180,6 +192,8 @@ impl<'a> Headless<'a> {
             unanswered: BTreeSet::new(),
             needs_input: false,
             told: None,
+            failure: None,
+            begun: false,
             unsaved: None,
         }
     }
@@ -194,6 +208,7 @@ impl<'a> Headless<'a> {
                     self.state.apply(*at, body)?;
                 }
                 self.session = Some(session);
+                self.begin();
                 if seen == Some(self.state.seq) {
                     // It is shown again, and nothing happened in between.
                     return Ok(None);
@@ -228,10 +243,12 @@ impl<'a> Headless<'a> {
             }
             News::Settled { ticket: PROMPT, with: Err(refusal) } => {
                 exit::complain(&format!("error: {refusal}"));
+                self.failure = Some(refusal.to_string());
                 Ok(Some(Exit::Failed))
             }
             News::Link(LinkState::Lost(why)) => {
                 exit::complain(&format!("error: {why}"));
+                self.failure = Some(why.to_string());
                 Ok(Some(Exit::Failed))
             }
             News::Signal { signal: Signal::Status { key, text }, .. } if key == hub::UNSAVED => {
@@ -250,6 +267,23 @@ impl<'a> Headless<'a> {
             }
             News::Settled { .. } | News::Signal { .. } | News::Link(_) => Ok(None),
         }
+    }
+
+    /// The first line of `--json`: who speaks, and about what.
+    fn begin(&mut self) {
+        if !self.run.json || std::mem::replace(&mut self.begun, true) {
+            return;
+        }
+        let model = self.state.settings.model.as_ref().map(ToString::to_string);
+        let header = serde_json::json!({
+            "header": {
+                "format": FORMAT,
+                "version": env!("CARGO_PKG_VERSION"),
+                "session": self.session.as_ref().map(SessionId::as_str),
+                "model": model.or_else(|| self.run.usual_model.clone()),
+            }
+        });
+        exit::say(&header.to_string());
     }
 
     /// What the newest run has said and asked before its session was seen: ours, or one that may be.
@@ -334,7 +368,8 @@ impl<'a> Headless<'a> {
                 self.needs_input |= self.unanswered.remove(ask) && given_up;
             }
             Body::Run(RunEvent::Ended { run, outcome }) => {
-                return Ok(self.own.ends_with(*run).then(|| self.exit(outcome)));
+                let ends = self.own.ends_with(*run);
+                return Ok(ends.then(|| self.exit(outcome)));
             }
             _ => {}
         }
@@ -384,17 +419,20 @@ impl<'a> Headless<'a> {
         Ok(())
     }
 
-    fn exit(&self, outcome: &Outcome) -> Exit {
+    fn exit(&mut self, outcome: &Outcome) -> Exit {
         match outcome {
             Outcome::Failed(failure) => {
+                self.failure = Some(failure.message.clone());
                 // What was told as it happened is not said twice.
                 if !self.told.as_ref().is_some_and(|told| told.contains(&failure.message)) {
                     exit::complain(&format!("error: {}", failure.message));
                 }
-                Exit::Failed
+                if failure.code == engine::OVER_BUDGET { Exit::OverBudget } else { Exit::Failed }
             }
             Outcome::Interrupted | Outcome::Lost => {
-                exit::complain("error: the runtime went away before the run was over");
+                let why = "the runtime went away before the run was over";
+                self.failure = Some(why.to_owned());
+                exit::complain(&format!("error: {why}"));
                 Exit::Failed
             }
             Outcome::Cancelled => Exit::Cancelled,
@@ -493,6 +531,9 @@ impl<'a> Headless<'a> {
                     "text": self.text,
                 }
             });
+            if let Some(why) = self.failure.as_deref().or(self.unfinished) {
+                result["result"]["error"] = why.into();
+            }
             // Nobody knows what a runtime used that did not tell.
             if usage != Usage::default() {
                 let mut told = serde_json::json!({ "input": usage.input, "output": usage.output, "cost_micros": usage.cost_micros });

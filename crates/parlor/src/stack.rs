@@ -8,13 +8,14 @@ use crate::{errands, exit, journal, places, ps, sessions, settings};
 use domain::command::{Command, LibraryCommand};
 use domain::path_text;
 use domain::session::{Effort, ModelRef, Policy};
-use engine::{Agent, Ground, ModelSource, ORDERS, REPORTS};
+use engine::{Agent, Budget, Ground, ModelSource, ORDERS, REPORTS};
 use hub::core::{Engine, Setup};
 use hub::{EngineSeat, Files, ForeignKeeping, Hub, Log, RemoteSeat};
 use link::child::TERM_GRACE;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use store::{MemoryStore, SqliteStore, Store};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -96,10 +97,13 @@ pub(crate) async fn own(common: &Common, log: Log) -> anyhow::Result<OwnStack> {
         return Err(exit::usage(why));
     }
     config.fetch.enabled |= common.fetch;
+    config.budget = budget(common).or(config.budget);
     let wanted = common.model.as_deref().or(config.model.as_deref());
     let source = Source::new(wanted).await.map_err(|why| {
-        let hint = why.hint();
-        anyhow::anyhow!("{why}\nhint: {hint}")
+        let words = format!("{why}\nhint: {}", why.hint());
+        // What was typed is wrong usage; what the environment lacks is not.
+        let typed = common.model.is_some() && why.is_wrong_name();
+        if typed { exit::usage(words) } else { anyhow::anyhow!("{words}") }
     })?;
     let (model, models) = (source.default_model(), source.known_models());
     let (store, unkept) = store(common, &log)?;
@@ -129,6 +133,15 @@ pub(crate) async fn own(common: &Common, log: Log) -> anyhow::Result<OwnStack> {
     })
 }
 
+/// What the command line says may be spent.
+fn budget(common: &Common) -> Budget {
+    Budget {
+        max_cost_micros: common.max_cost,
+        max_steps: common.max_steps,
+        max_time: common.max_time.map(Duration::from_secs),
+    }
+}
+
 /// Why something that was allowed can never be used, if so: a tool of a server that nobody has configured.
 fn unknown_server(
     allow: &[Allowance],
@@ -152,7 +165,7 @@ fn unknown_server(
 }
 
 /// How long the end of the program waits for the engine.
-const ENGINE_GRACE: std::time::Duration = std::time::Duration::from_secs(6);
+const ENGINE_GRACE: Duration = Duration::from_secs(6);
 
 /// Puts engine, store and hub together. `data` is where rules and long outputs are kept. The engine ends when the hub is stopped, which
 /// nobody waits for.

@@ -1,6 +1,6 @@
 //! What the settings say about providers: how long is waited for them, and figures of models that nobody else tells. Pure.
 
-use super::{ConfigError, shown};
+use super::{Budget, ConfigError, shown};
 use models::{Figures, Limits, Price};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,6 +10,12 @@ use toml::{Table, Value};
 const MAX_NETWORK_S: u64 = 60 * 60;
 /// Most attempts that may be set.
 const MAX_ATTEMPTS: u64 = 20;
+/// Most steps that a budget may name.
+const MAX_STEPS: u64 = 1_000_000;
+/// Longest time that a budget may name.
+const MAX_BUDGET_S: u64 = 30 * 24 * 60 * 60;
+/// Most dollars that a budget may name.
+const MAX_DOLLARS: f64 = 1_000_000.0;
 /// What may be said about a model.
 const FIGURES: [&str; 3] = ["window", "max_output", "price"];
 /// What may be said about a price, in dollars for a million tokens.
@@ -23,16 +29,7 @@ pub(super) fn network(
 ) -> Result<(), ConfigError> {
     let words = "must be a table: [network] with first_byte_s, idle_s and attempts";
     let part = value.as_table().ok_or_else(|| ConfigError::value("network", words))?;
-    let mut number = |name: &str, most: u64| {
-        let value = part.get(name)?;
-        let number = value.as_integer().and_then(|number| u64::try_from(number).ok());
-        let number = number.filter(|number| (1..=most).contains(number));
-        if number.is_none() {
-            let why = format!("{} is no number from 1 to {most}", shown(value));
-            wrong.push(ConfigError::value(format!("network.{name}"), why));
-        }
-        number
-    };
+    let mut number = |name: &str, most: u64| number("network", part, name, most, wrong);
     if let Some(seconds) = number("first_byte_s", MAX_NETWORK_S) {
         limits.first_byte = Duration::from_secs(seconds);
     }
@@ -43,6 +40,46 @@ pub(super) fn network(
         limits.attempts = u32::try_from(attempts).unwrap_or(limits.attempts);
     }
     Ok(())
+}
+
+/// A number from 1 to `most`, or a word about what stands there instead.
+fn number(at: &str, part: &Table, name: &str, most: u64, wrong: &mut Vec<ConfigError>) -> Option<u64> {
+    let value = part.get(name)?;
+    let number = value.as_integer().and_then(|number| u64::try_from(number).ok());
+    let number = number.filter(|number| (1..=most).contains(number));
+    if number.is_none() {
+        let why = format!("{} is no number from 1 to {most}", shown(value));
+        wrong.push(ConfigError::value(format!("{at}.{name}"), why));
+    }
+    number
+}
+
+/// What may be spent; what cannot be used is told and left out.
+pub(super) fn budget(
+    value: &Value,
+    budget: &mut Budget,
+    wrong: &mut Vec<ConfigError>,
+) -> Result<(), ConfigError> {
+    let words = "must be a table: [budget] with max_cost, max_steps and max_time_s";
+    let part = value.as_table().ok_or_else(|| ConfigError::value("budget", words))?;
+    budget.max_steps = number("budget", part, "max_steps", MAX_STEPS, wrong);
+    budget.max_time = number("budget", part, "max_time_s", MAX_BUDGET_S, wrong).map(Duration::from_secs);
+    if let Some(value) = part.get("max_cost") {
+        #[expect(clippy::cast_precision_loss, reason = "a budget is a small number")]
+        let dollars = value.as_float().or_else(|| value.as_integer().map(|number| number as f64));
+        budget.max_cost_micros = dollars.and_then(cost_micros);
+        if budget.max_cost_micros.is_none() {
+            wrong.push(ConfigError::value("budget.max_cost", "must be dollars, such as 2.50"));
+        }
+    }
+    Ok(())
+}
+
+/// Dollars as millionths; nothing for what is no sum that could be spent.
+pub fn cost_micros(dollars: f64) -> Option<u64> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is within the bounds")]
+    let micros = || (dollars * 1_000_000.0).round() as u64;
+    (dollars > 0.0 && dollars <= MAX_DOLLARS).then(micros).filter(|micros| *micros > 0)
 }
 
 /// Figures of models; what cannot be used is told and left out.

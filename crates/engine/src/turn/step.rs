@@ -72,6 +72,8 @@ impl Turn {
         let mut all = streamed.reply.spent();
         all += std::mem::take(&mut progress.spent);
         let usage = counted(&all, streamed.reply.estimated | std::mem::take(&mut progress.estimated), &info);
+        progress.bill.cost_micros = progress.bill.cost_micros.saturating_add(usage.cost_micros);
+        progress.bill.steps += 1;
         let mut calls = std::mem::take(&mut streamed.calls);
         if cancelled {
             self.leave(&calls, ToolOutcome::Cancelled, "Not run: the run was cancelled.").await;
@@ -200,6 +202,8 @@ impl Turn {
         let mut all = reply.spent();
         all += std::mem::take(&mut progress.spent);
         let (step, usage) = (streamed.step, counted(&all, estimated, &model.info()));
+        progress.bill.cost_micros = progress.bill.cost_micros.saturating_add(usage.cost_micros);
+        progress.bill.steps += 1;
         self.port.emit(Body::Run(RunEvent::StepEnded { step, usage })).await;
         streamed.step = self.start_step(model).await;
     }

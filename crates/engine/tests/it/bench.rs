@@ -21,7 +21,7 @@ use domain::tool::{ToolOutcome, ToolResult, ToolRun};
 use domain::ui_files::{FileAnswer, FileRequest, UiFiles};
 use engine::{Agent, Config, ModelSource, ORDERS, REPORTS, Reported, Setup};
 use models::scripted::Scripted;
-use models::{ChatMessage, Model, ModelInfo};
+use models::{ChatMessage, Model, ModelInfo, Price};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -58,6 +58,8 @@ pub(crate) struct Plan {
     pub(crate) script: String,
     pub(crate) window: u32,
     pub(crate) thinking: bool,
+    /// Dollars for a million tokens, read or written.
+    pub(crate) price: Option<f64>,
     pub(crate) tools: Vec<Arc<dyn Tool>>,
     pub(crate) policy: Policy,
     pub(crate) config: Config,
@@ -72,6 +74,7 @@ impl Plan {
             script: script.into(),
             window: 200_000,
             thinking: true,
+            price: None,
             tools: Vec::new(),
             policy: Policy::default(),
             config: Config::default(),
@@ -100,6 +103,10 @@ impl Plan {
 
     pub(crate) fn window(self, window: u32) -> Plan {
         Plan { window, ..self }
+    }
+
+    pub(crate) fn price(self, dollars: f64) -> Plan {
+        Plan { price: Some(dollars), ..self }
     }
 
     /// The model does not think.
@@ -173,7 +180,13 @@ impl Bench {
     /// A bench in a directory that holds `work` already.
     pub(crate) fn at(dir: tempfile::TempDir, plan: Plan) -> Bench {
         let (context_window, thinking) = (Some(plan.window), plan.thinking);
-        let info = ModelInfo { context_window, images: true, thinking, ..ModelInfo::default() };
+        let price = plan.price.map(|price| Price {
+            input: price,
+            output: price,
+            cache_read: None,
+            cache_write: None,
+        });
+        let info = ModelInfo { context_window, images: true, thinking, price, ..ModelInfo::default() };
         let model = Arc::new(Scripted::parse(&plan.script).unwrap().with_info(info));
         let (orders, ordered) = mpsc::channel(ORDERS);
         let (reports, reported) = mpsc::channel(REPORTS);
@@ -326,6 +339,8 @@ impl Bench {
             given_servers: self.given_servers.clone(),
             leaf: self.state.leaf,
             counted_tokens: self.state.counted_tokens(),
+            used: self.state.usage,
+            steps: self.state.run(run).map_or(0, |run| run.turns.iter().map(|turn| turn.steps.len()).sum()),
             resume,
         }
     }

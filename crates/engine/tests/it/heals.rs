@@ -4,6 +4,7 @@ use crate::bench::{Bench, Plan, deny};
 use domain::event::{Body, EMPTY_ANSWER, Finish, MessageEvent, NoteEvent, RunEvent, ToolEvent};
 use domain::port::TurnEnd;
 use domain::tool::ToolOutcome;
+use engine::{Budget, Config, OVER_BUDGET};
 
 const CUT: &str = r#"
     model text "Half of" | tool write {"path":"a","content":"x"} | usage in=10 out=5 | retry 2/5 3s "connection lost" | text "Half of it."
@@ -131,4 +132,43 @@ async fn other_calls_that_are_denied_do_not_add_up() {
     bench.closings = vec![deny(Some("no")); 6];
     bench.run("go").await;
     assert_eq!((bench.model.seen().len(), notices(&bench)), (7, vec![]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_budget_stops_the_next_step_says_so_and_holds_after_a_restart() {
+    let steps = "model tool ls {\"path\":\".\"} | usage in=400 out=100\n---\n".repeat(9);
+    // A step costs a thousandth of a dollar.
+    let plan = || {
+        let budget = Budget { max_cost_micros: Some(2_500), ..Budget::default() };
+        Plan::script(&steps).price(2.0).config(Config { budget, ..Config::default() })
+    };
+    let mut bench = Bench::with(plan());
+    let TurnEnd::Failed(failure) = bench.run("go").await else { panic!("it goes on") };
+    assert_eq!((failure.code.as_str(), bench.model.seen().len()), (OVER_BUDGET, 3));
+    assert!(failure.message.contains("$0.0030 of $0.0025"), "{failure:?}");
+    let mut bench = bench.reborn(plan());
+    let TurnEnd::Failed(failure) = bench.run("again").await else { panic!("it goes on") };
+    assert_eq!((failure.code.as_str(), bench.model.seen().len()), (OVER_BUDGET, 0), "nothing is asked");
+}
+
+#[tokio::test(start_paused = true)]
+async fn steps_and_time_are_bounded_too() {
+    let steps = "model tool ls {\"path\":\".\"} | pause 10s\n---\n".repeat(9);
+    let (max_steps, max_time) = (Some(4), Some(std::time::Duration::from_secs(15)));
+    for (budget, asked) in
+        [(Budget { max_steps, ..Budget::default() }, 4), (Budget { max_time, ..Budget::default() }, 2)]
+    {
+        let mut bench = Bench::with(Plan::script(&steps).config(Config { budget, ..Config::default() }));
+        let TurnEnd::Failed(failure) = bench.run("go").await else { panic!("it goes on") };
+        assert_eq!((failure.code.as_str(), bench.model.seen().len()), (OVER_BUDGET, asked));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_budget_in_money_says_that_it_cannot_be_kept_where_nobody_knows_the_price() {
+    let budget = Budget { max_cost_micros: Some(1), ..Budget::default() };
+    let mut bench =
+        Bench::with(Plan::script("model text \"a\"").config(Config { budget, ..Config::default() }));
+    assert_eq!(bench.run("go").await, TurnEnd::Done);
+    assert_eq!(notices(&bench), ["budget"]);
 }

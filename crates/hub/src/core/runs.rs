@@ -116,6 +116,8 @@ impl Core {
             given_servers: live.given_servers.clone(),
             leaf: state.leaf,
             counted_tokens: state.counted_tokens(),
+            used: state.usage,
+            steps: state.run(run).map_or(0, |run| run.turns.iter().map(|turn| turn.steps.len()).sum()),
             context,
             resume,
         };

@@ -61,3 +61,44 @@ fn a_provider_that_refuses_is_told_with_what_to_do() {
     assert!(said.contains("openai-responses/gpt-5: bad request (HTTP 400)"), "{said}");
     assert!(said.contains("another model may take it"), "{said}");
 }
+
+#[test]
+fn a_budget_ends_a_run_with_a_code_of_its_own_and_holds_when_it_goes_on() {
+    let look = || Say::call("I look.", "ls", json!({ "path": "." }), "sum.sh");
+    let (project, server) = (Project::new(), Server::start(WIRE, vec![look(), look(), look()]));
+    // 100 tokens in and 20 out cost 325 millionths.
+    let args = ["run", "--json", "--max-cost", "0.0004", "go"];
+    let output = project.parlor(WIRE, &server, &args).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!((output.status.code(), server.requests()), (Some(8), 2), "{said}");
+    let lines: Vec<serde_json::Value> =
+        said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let (first, last) = (&lines[0]["header"], &lines[lines.len() - 1]["result"]);
+    assert_eq!(first["model"], json!(WIRE.model()));
+    assert_eq!((&first["format"], &first["version"]), (&json!(1), &json!(env!("CARGO_PKG_VERSION"))));
+    assert!(first["session"].is_string() && first["session"] == last["session"], "{said}");
+    assert_eq!(last["outcome"], json!("over_budget"));
+    assert!(last["error"].as_str().unwrap().contains("The budget is used up"), "{last}");
+    for args in [
+        vec!["run", "--continue", "--max-cost", "0.0004", "on"],
+        vec!["run", "--resume", first["session"].as_str().unwrap(), "--max-cost", "0.0004", "on"],
+    ] {
+        let output = project.parlor(WIRE, &server, &args).output().unwrap();
+        assert_eq!((output.status.code(), server.requests()), (Some(8), 2), "{args:?}");
+    }
+}
+
+#[test]
+fn what_was_typed_wrongly_is_wrong_usage() {
+    let project = Project::new();
+    for args in [
+        &["run", "--cwd", "/no/such/folder", "hi"][..],
+        &["run", "--model", "nobody/x", "hi"],
+        &["run", "--model", "no such model", "hi"],
+        &["run", "--max-cost", "nothing", "hi"],
+        &["run", "--max-steps", "0", "hi"],
+    ] {
+        let output = project.bare(args).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{args:?} {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
