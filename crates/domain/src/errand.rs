@@ -27,9 +27,6 @@ pub enum Errand {
     Write {
         path: String,
         text: String,
-        /// Changes of this file that the person was shown by the runtime and said yes to. Where they lead from what is there to this
-        /// very text, the person has seen it.
-        agreed: Vec<AgreedChange>,
     },
     Start(CommandErrand),
     /// Tell what a command has printed, and whether it is over.
@@ -48,14 +45,6 @@ pub enum Errand {
     Release {
         terminal: String,
     },
-}
-
-/// A change of a file that a person said yes to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AgreedChange {
-    /// What stands there, all of it or the piece that is replaced; `None` for a new file.
-    pub old: Option<String>,
-    pub new: String,
 }
 
 /// A command that is to be started.

@@ -6,18 +6,17 @@
 
 mod terminals;
 
-use domain::ask::{Risk, Scope};
+use domain::ask::Scope;
 use domain::content::Json;
 use domain::errand::{
-    AgreedChange, Errand, ErrandCause, ErrandConsent, ErrandDone, ErrandId, ErrandNews, ErrandOrder,
-    ErrandStep,
+    Errand, ErrandCause, ErrandConsent, ErrandDone, ErrandId, ErrandNews, ErrandOrder, ErrandStep,
 };
 use domain::session::Policy;
 use domain::tool::ToolOutcome;
 use engine::Ground;
 use hub::ErrandPort;
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -34,6 +33,8 @@ use tools::{Bash, Outcome, Plan, Port, Read, Tool, ToolError, Workplace, Write, 
 const ORDERS: usize = 256;
 /// News that may wait for the hub.
 const NEWS: usize = 64;
+/// Errands that are remembered as allowed again; those past it are asked for.
+const MAX_SAME: usize = 256;
 /// How long what was started may take to end with the program.
 const END_WITHIN: Duration = Duration::from_secs(6);
 
@@ -78,6 +79,7 @@ pub(crate) fn begin(
         place,
         rules: Mutex::new(rules),
         asked: Mutex::default(),
+        same: Mutex::default(),
         terminals: Terminals::default(),
         tell,
     });
@@ -97,11 +99,14 @@ async fn work(hands: Arc<Hands>, mut ordered: mpsc::Receiver<ErrandOrder>) {
             ErrandStep::Wanted(errand) => tasks.spawn(async move { hands.wanted(id, errand, policy).await }),
             ErrandStep::Allowed(scope) => tasks.spawn(async move { hands.allowed(id, scope).await }),
             ErrandStep::Dropped => {
-                if let Some(task) = under_way.remove(&id) {
+                hands.asked().remove(&id);
+                let task = under_way.remove(&id);
+                // A command that is just being started is ended as soon as it can be named.
+                if !hands.terminals.drop_of(id, &hands.place)
+                    && let Some(task) = task
+                {
                     task.abort();
                 }
-                hands.asked().remove(&id);
-                hands.terminals.drop_of(id, &hands.place);
                 continue;
             }
         };
@@ -128,6 +133,8 @@ struct Hands {
     place: Workplace,
     rules: Mutex<Rules>,
     asked: Mutex<BTreeMap<ErrandId, Asked>>,
+    /// What a person allowed again and again.
+    same: Mutex<BTreeSet<String>>,
     terminals: Terminals,
     tell: mpsc::Sender<(ErrandId, ErrandNews)>,
 }
@@ -135,6 +142,10 @@ struct Hands {
 impl Hands {
     fn asked(&self) -> MutexGuard<'_, BTreeMap<ErrandId, Asked>> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn same(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.same.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn say(&self, id: ErrandId, news: ErrandNews) {
@@ -154,21 +165,19 @@ impl Hands {
 
     async fn wanted(self: Arc<Self>, id: ErrandId, errand: Errand, policy: Policy) {
         let hands = self.clone();
-        let (plan, then, agreed) = match errand {
+        let (plan, then) = match errand {
             Errand::Read { path, line, limit } => {
                 let planned = blocking(move || Read.plan(&json!({ "path": path }), &hands.place)).await;
-                (planned, Then::Tell { line, limit }, false)
+                (planned, Then::Tell { line, limit })
             }
-            Errand::Write { path, text, agreed } => {
-                let planned = blocking(move || hands.plan_write(&path, &text, &agreed)).await;
-                let seen = planned.as_ref().is_ok_and(|(_, seen)| *seen);
-                (planned.map(|(plan, _)| plan), Then::Write, seen)
+            Errand::Write { path, text } => {
+                (blocking(move || hands.plan_write(&path, &text)).await, Then::Write)
             }
             Errand::Start(command) => {
                 let output_limit = command.output_limit;
                 let args = terminals::args(&command);
                 let planned = blocking(move || Bash.plan(&args, &hands.place)).await;
-                (planned, Then::Start { output_limit }, false)
+                (planned, Then::Start { output_limit })
             }
             Errand::Output { .. } | Errand::Wait { .. } | Errand::Kill { .. } | Errand::Release { .. } => {
                 return self.terminals.tend(id, errand, &self.place, &self.tell).await;
@@ -181,10 +190,7 @@ impl Hands {
         let verdict = self.verdict(policy, &plan);
         match verdict {
             Verdict::Allow(_) => self.act(id, plan, then, true).await,
-            // The person has seen this very change and said yes. What is more than routine is asked for with that said.
-            Verdict::Ask if agreed && plan.assessment.risk <= Risk::Medium => {
-                self.act(id, plan, then, true).await;
-            }
+            Verdict::Ask if self.same().contains(&key_of(&plan)) => self.act(id, plan, then, true).await,
             Verdict::Deny(why) => self.refuse(id, ErrandCause::Mode, why).await,
             Verdict::Ask => {
                 let consent = ErrandConsent {
@@ -212,8 +218,7 @@ impl Hands {
         plan.rule.as_ref().filter(|_| self.place.root().is_some()).map(|rule| rule.words.clone())
     }
 
-    /// Plans a write; tells too whether the changes that the person agreed to lead to it.
-    fn plan_write(&self, path: &str, text: &str, agreed: &[AgreedChange]) -> Result<(Plan, bool), ToolError> {
+    fn plan_write(&self, path: &str, text: &str) -> Result<Plan, ToolError> {
         let real = self.place.resolve(path)?;
         // The runtime may have looked at the file or changed it by its own hands since we did: that is no reason to refuse.
         if self.place.last_seen(&real).is_some()
@@ -221,9 +226,7 @@ impl Hands {
         {
             self.place.saw(&real, now);
         }
-        let plan = Write.plan(&json!({ "path": path, "content": text }), &self.place)?;
-        let there = std::fs::read_to_string(&real).ok();
-        Ok((plan, leads_to(there.as_deref(), agreed, text)))
+        Write.plan(&json!({ "path": path, "content": text }), &self.place)
     }
 
     async fn allowed(self: Arc<Self>, id: ErrandId, scope: Scope) {
@@ -239,16 +242,20 @@ impl Hands {
         if let Err(why) = valid.await {
             return self.failed(id, &why).await;
         }
-        if let Some(offer) = plan.rule.as_ref().filter(|_| self.place.root().is_some()) {
-            let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
-            match scope {
-                Scope::Once => {}
-                Scope::Session => rules.add_for_session(&offer.rules),
-                Scope::Always => {
-                    // A rule that cannot be written still holds for this session.
-                    if rules.add_for_project(&offer.rules).is_err() {
-                        rules.add_for_session(&offer.rules);
-                    }
+        match (scope, plan.rule.as_ref().filter(|_| self.place.root().is_some())) {
+            (Scope::Once, _) | (Scope::Always, None) => {}
+            // What is offered in front of another program's runtime is the same again, and no rule.
+            (Scope::Session, _) => {
+                let mut same = self.same();
+                if same.len() < MAX_SAME {
+                    same.insert(key_of(&plan));
+                }
+            }
+            (Scope::Always, Some(offer)) => {
+                let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
+                // A rule that cannot be written still holds for this session.
+                if rules.add_for_project(&offer.rules).is_err() {
+                    rules.add_for_session(&offer.rules);
                 }
             }
         }
@@ -277,6 +284,7 @@ impl Hands {
                 }
             }
             Then::Start { output_limit } => {
+                self.terminals.starting(id);
                 let started = run(&Bash, plan).await;
                 self.terminals.started(id, &started, output_limit, &self.place, &self.tell).await;
             }
@@ -284,20 +292,9 @@ impl Hands {
     }
 }
 
-/// Whether changes that somebody saw lead from what is there to exactly this text.
-fn leads_to(there: Option<&str>, agreed: &[AgreedChange], text: &str) -> bool {
-    let changed = agreed.iter().try_fold(there.map(str::to_owned), |now, change| {
-        Some(Some(match (now.as_deref(), change.old.as_deref()) {
-            (None | Some(""), None | Some("")) => change.new.clone(),
-            (Some(now), Some(old)) if now == old => change.new.clone(),
-            // A piece of it, which must be the only one of its kind.
-            (Some(now), Some(old)) if !old.is_empty() && now.matches(old).count() == 1 => {
-                now.replacen(old, &change.new, 1)
-            }
-            _ => return None,
-        }))
-    });
-    !agreed.is_empty() && changed.flatten().as_deref() == Some(text)
+/// What makes two errands the same: the tool and everything it is told.
+fn key_of(plan: &Plan) -> String {
+    format!("{} {}", plan.tool, digest::canonical(&plan.args))
 }
 
 /// Runs a tool that asks nothing and tells nothing on the way.

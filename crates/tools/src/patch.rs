@@ -164,20 +164,23 @@ impl Change {
 
 /// Makes all changes; where one fails, those before it are taken back.
 fn carry_out(changes: &[Change], place: &Workplace) -> Result<(), ToolError> {
-    let mut done: Vec<(&Change, Option<std::fs::Permissions>)> = Vec::new();
+    let mut done: Vec<(&Change, Before)> = Vec::new();
     for change in changes {
-        let mode = exact::Spot::find(&change.path).ok().and_then(|spot| spot.permissions());
+        let before = Before {
+            mode: exact::Spot::find(&change.path).ok().and_then(|spot| spot.permissions()),
+            held: place.is_read_through(&change.path),
+        };
         let made = match &change.new {
             Some(new) => put(&change.path, new, &change.old, place),
             None => remove(&change.path, &change.old, place),
         };
         match made {
-            Ok(()) => done.push((change, mode)),
+            Ok(()) => done.push((change, before)),
             Err(why) => {
                 let lost: Vec<String> = done
                     .into_iter()
                     .rev()
-                    .filter(|(change, mode)| take_back(change, mode.clone(), place).is_err())
+                    .filter(|(change, before)| take_back(change, before, place).is_err())
                     .map(|(change, _)| place.show(&change.path))
                     .collect();
                 let also = if lost.is_empty() {
@@ -192,17 +195,24 @@ fn carry_out(changes: &[Change], place: &Workplace) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// Puts back what was there before a change that was made.
-fn take_back(
-    change: &Change,
+/// What must be put back beside the text.
+struct Before {
     mode: Option<std::fs::Permissions>,
-    place: &Workplace,
-) -> Result<(), ToolError> {
+    /// An editor held the file.
+    held: bool,
+}
+
+/// Puts back what was there before a change that was made.
+fn take_back(change: &Change, before: &Before, place: &Workplace) -> Result<(), ToolError> {
+    if before.held && !place.is_read_through(&change.path) {
+        // The editor no longer answers: what it holds stays changed, whatever the disk has.
+        return Err(ToolError::path(&change.path, "is held by an editor that does not answer"));
+    }
     let now = Old::look(&change.path, place)?;
     match (&change.old.digest, &change.old.text) {
         (Some(_), Some(text)) => {
             put(&change.path, text, &now.written_like(&change.old), place)?;
-            put_mode(&change.path, mode)
+            put_mode(&change.path, before.mode.clone())
         }
         (Some(_), None) => Err(ToolError::path(&change.path, "cannot be put back")),
         (None, _) => remove(&change.path, &now, place),

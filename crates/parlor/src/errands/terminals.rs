@@ -20,7 +20,14 @@ type Tell = mpsc::Sender<(ErrandId, ErrandNews)>;
 
 /// The commands that can be asked about.
 #[derive(Default)]
-pub(super) struct Terminals(Mutex<BTreeMap<String, Terminal>>);
+pub(super) struct Terminals(Mutex<Book>);
+
+#[derive(Default)]
+struct Book {
+    known: BTreeMap<String, Terminal>,
+    /// Errands whose command is just being started, and whether it is still wanted.
+    starting: BTreeMap<ErrandId, bool>,
+}
 
 #[derive(Clone, Copy)]
 struct Terminal {
@@ -62,7 +69,7 @@ fn quoted(word: &str) -> String {
 }
 
 impl Terminals {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Terminal>> {
+    fn lock(&self) -> MutexGuard<'_, Book> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -84,12 +91,24 @@ impl Terminals {
         let number =
             json.get("job").and_then(Value::as_str).and_then(|name| name.strip_prefix(JOB)?.parse().ok());
         let (ToolOutcome::Done, Some(job)) = (&outcome.outcome, number) else {
+            self.lock().starting.remove(&id);
             let (cause, why) = (ErrandCause::Failed, outcome.result.text.clone());
             let _ = tell.send((id, ErrandNews::Refused { cause, why })).await;
             return;
         };
         let name = format!("terminal-{job}");
-        self.lock().insert(name.clone(), Terminal { errand: id, job, output_limit });
+        let is_wanted = {
+            let mut book = self.lock();
+            let is_wanted = book.starting.remove(&id).unwrap_or(true);
+            if is_wanted {
+                book.known.insert(name.clone(), Terminal { errand: id, job, output_limit });
+            }
+            is_wanted
+        };
+        if !is_wanted {
+            place.jobs().stop_and_wait(job).await;
+            return;
+        }
         let started = ErrandNews::Done { done: ErrandDone::Started(name), seen: None };
         let _ = tell.send((id, started)).await;
         place.jobs().wait(job, FOREVER).await;
@@ -111,7 +130,7 @@ impl Terminals {
         else {
             return;
         };
-        let found = self.lock().get(name).copied();
+        let found = self.lock().known.get(name).copied();
         let news = match found {
             Some(terminal) => self.tend_one(terminal, &errand, place).await,
             None => None,
@@ -140,7 +159,7 @@ impl Terminals {
                 ErrandDone::Nothing
             }
             Errand::Release { terminal: name } => {
-                self.lock().remove(name);
+                self.lock().known.remove(name);
                 jobs.stop_and_wait(terminal.job).await;
                 ErrandDone::Nothing
             }
@@ -149,12 +168,24 @@ impl Terminals {
         Some(ErrandNews::Done { done, seen: None })
     }
 
-    /// Nobody wants the command any more that this errand started.
-    pub(super) fn drop_of(&self, id: ErrandId, place: &Workplace) {
-        let job = self.lock().values().find(|terminal| terminal.errand == id).map(|terminal| terminal.job);
+    /// A command is about to be started.
+    pub(super) fn starting(&self, id: ErrandId) {
+        self.lock().starting.insert(id, true);
+    }
+
+    /// Nobody wants the command any more that this errand started; whether it is just being started, and ends when that is done.
+    pub(super) fn drop_of(&self, id: ErrandId, place: &Workplace) -> bool {
+        let mut book = self.lock();
+        if let Some(is_wanted) = book.starting.get_mut(&id) {
+            *is_wanted = false;
+            return true;
+        }
+        let job = book.known.values().find(|terminal| terminal.errand == id).map(|terminal| terminal.job);
+        drop(book);
         if let Some(job) = job {
             place.jobs().stop(job);
         }
+        false
     }
 }
 

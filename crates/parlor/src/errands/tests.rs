@@ -61,7 +61,7 @@ impl Bench {
     }
 
     fn write(&self, name: &str, text: &str) -> Errand {
-        Errand::Write { path: self.path(name), text: text.to_owned(), agreed: Vec::new() }
+        Errand::Write { path: self.path(name), text: text.to_owned() }
     }
 }
 
@@ -159,42 +159,15 @@ async fn a_no_and_a_file_that_changed_meanwhile_write_nothing() {
 }
 
 #[tokio::test]
-async fn a_change_that_the_person_has_seen_is_not_asked_for_twice() {
-    let mut bench = Bench::new();
-    std::fs::write(bench.path("f"), "one\ntwo\n").unwrap();
-    let change =
-        |old: Option<&str>, new: &str| AgreedChange { old: old.map(str::to_owned), new: new.to_owned() };
-    let write = |name: &str, text: &str, agreed: Vec<AgreedChange>| Errand::Write {
-        path: bench.path(name),
-        text: text.to_owned(),
-        agreed,
-    };
-    let cases = [
-        (write("f", "one\nTWO\n", vec![change(Some("two"), "TWO")]), false),
-        (write("f", "1\ntwo\n", vec![change(Some("one\nTWO\n"), "1\ntwo\n")]), false),
-        // Not what was shown.
-        (write("f", "rm -rf\n", vec![change(Some("1\ntwo\n"), "harmless\n")]), true),
-        // Shown as a change of something else than what is there.
-        (write("f", "x\n", vec![change(Some("not there"), "x\n")]), true),
-        (write("f", "x\n", vec![change(None, "x\n")]), true),
-        (write("new", "x\n", vec![change(None, "x\n")]), false),
-        // What is more than routine is asked for with that said.
-        (write("AGENTS.md", "x\n", vec![change(None, "x\n")]), true),
-    ];
-    for (errand, asked) in cases {
-        let news = bench.has(errand.clone(), Policy::Ask).await;
-        assert_eq!(is_asked(&news), asked, "{errand:?}: {news:?}");
-    }
-}
-
-#[tokio::test]
-async fn a_rule_for_the_session_counts_for_the_next_write() {
+async fn a_yes_for_the_same_again_is_for_nothing_else() {
     let mut bench = Bench::new();
     let (id, asked) = bench.want(bench.write("a", "x"), Policy::Ask).await;
     assert!(matches!(&asked, ErrandNews::Asks(consent) if consent.rule.is_some()), "{asked:?}");
     bench.order(id, ErrandStep::Allowed(Scope::Session), Policy::Ask).await;
     assert!(matches!(bench.news().await.1, ErrandNews::Done { .. }));
-    assert!(matches!(bench.has(bench.write("b", "x"), Policy::Ask).await, ErrandNews::Done { .. }));
+    assert!(matches!(bench.has(bench.write("a", "x"), Policy::Ask).await, ErrandNews::Done { .. }));
+    assert!(is_asked(&bench.has(bench.write("a", "other"), Policy::Ask).await));
+    assert!(is_asked(&bench.has(bench.write("b", "x"), Policy::Ask).await));
     assert!(is_asked(&bench.has(bench.write("AGENTS.md", "x"), Policy::Ask).await));
 }
 

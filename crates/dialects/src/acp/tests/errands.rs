@@ -5,8 +5,7 @@ use crate::bench::{UiBench, cancel};
 use domain::ask::{Answer, AskKind, Assessment, Preview, Risk, Scope};
 use domain::content::Json;
 use domain::errand::{
-    AgreedChange, CommandEnd, Errand, ErrandCause, ErrandConsent, ErrandDone, ErrandId, ErrandNews,
-    ErrandStep,
+    CommandEnd, Errand, ErrandCause, ErrandConsent, ErrandDone, ErrandId, ErrandNews, ErrandStep,
 };
 use domain::tool::{ToolOutcome, ToolPhase, ToolResult};
 use roles::Hello;
@@ -51,10 +50,10 @@ fn consent() -> ErrandNews {
 
 fn write(bench: &mut UiBench, id: u64) -> ErrandId {
     let wanted = wants(bench, id, "fs/write_text_file", json!({"path":"/w/f","content":"b\n"}));
-    let Some((errand, ErrandStep::Wanted(Errand::Write { path, text, agreed }))) = wanted else {
+    let Some((errand, ErrandStep::Wanted(Errand::Write { path, text }))) = wanted else {
         panic!("{wanted:?}")
     };
-    assert_eq!((path.as_str(), text.as_str(), agreed.len()), ("/w/f", "b\n", 0));
+    assert_eq!((path.as_str(), text.as_str()), ("/w/f", "b\n"));
     errand
 }
 
@@ -231,18 +230,56 @@ fn other_sessions_bad_words_and_what_is_taken_back_are_answered_too() {
 }
 
 #[test]
-fn a_change_that_the_person_allowed_goes_along_once() {
+fn what_runs_at_the_end_of_a_prompt_is_ended_with_it() {
     let mut bench = prompted();
-    let diff = json!({"type":"diff","path":"/w/f","oldText":"a\n","newText":"b\n"});
-    let call = json!({"toolCallId":"c","title":"Edit f","kind":"edit","content":[diff]});
-    let options = json!([{"optionId":"y","name":"Y","kind":"allow_once"},{"optionId":"n","name":"N","kind":"reject_once"}]);
-    let params = json!({"sessionId":"theirs-1","toolCall":call,"options":options});
-    bench.hear(
-        &json!({"jsonrpc":"2.0","id":49,"method":"session/request_permission","params":params}).to_string(),
+    let (running, _) =
+        wants(&mut bench, 51, "terminal/create", json!({"command":"sleep 9"})).expect("wanted");
+    let (name, args) = ("bash".to_owned(), Json::verbatim("{}"));
+    bench.errand(running, ErrandNews::Begins { name, args });
+    bench.errand(running, done(ErrandDone::Started("terminal-1".to_owned())));
+    bench.hear(r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}"#);
+    assert_eq!(bench.errands.pop(), Some((running, ErrandStep::Dropped)));
+    let outcomes: Vec<_> = bench.state.tools.values().map(|tool| tool.phase.clone()).collect();
+    assert!(
+        matches!(outcomes.as_slice(), [ToolPhase::Ended { outcome: ToolOutcome::Cancelled, .. }]),
+        "{outcomes:?}"
     );
-    bench.answer(Answer::Allow { scope: Scope::Once, digest: None });
-    let wanted = wants(&mut bench, 50, "fs/write_text_file", json!({"path":"/w/f","content":"b\n"}));
-    let Some((_, ErrandStep::Wanted(Errand::Write { agreed, .. }))) = wanted else { panic!("{wanted:?}") };
-    assert_eq!(agreed, [AgreedChange { old: Some("a\n".to_owned()), new: "b\n".to_owned() }]);
-    write(&mut bench, 51);
+}
+
+#[test]
+fn a_no_without_a_reason_stops_the_prompt() {
+    for (reason, stops) in [(None, true), (Some("other".to_owned()), false)] {
+        let mut bench = prompted();
+        let id = write(&mut bench, 50);
+        bench.errand(id, consent());
+        bench.answer(Answer::Deny { reason });
+        let cancelled = bench.sent().iter().any(|line| line["method"] == "session/cancel");
+        assert_eq!(cancelled, stops);
+    }
+}
+
+#[test]
+fn what_makes_room_passes_however_much_is_under_way() {
+    let mut bench = prompted();
+    for id in 0..64 {
+        wants(&mut bench, 100 + id, "terminal/wait_for_exit", json!({"terminalId":"t"})).expect("wanted");
+    }
+    assert_eq!(wants(&mut bench, 50, "fs/read_text_file", json!({"path":"/w/f"})), None);
+    for method in ["terminal/output", "terminal/kill", "terminal/release"] {
+        assert!(wants(&mut bench, 60, method, json!({"terminalId":"t"})).is_some(), "{method}");
+    }
+}
+
+#[test]
+fn a_read_before_the_first_word_of_the_agent_can_be_asked_about() {
+    let hello = Hello { cwd: "/w".to_owned(), does_errands: true, ..Hello::default() };
+    let mut bench = UiBench::open(super::AcpUi::new(), &hello);
+    bench.hear(r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{}}}"#);
+    bench.hear(r#"{"jsonrpc":"2.0","id":2,"result":{"sessionId":"theirs-1"}}"#);
+    bench.prompt("go");
+    let (id, _) =
+        wants(&mut bench, 50, "fs/read_text_file", json!({"path":"/etc/hostname"})).expect("wanted");
+    bench.forget();
+    bench.errand(id, consent());
+    assert!(bench.sent().is_empty() && bench.state.asks.len() == 1, "{:?}", bench.sent());
 }

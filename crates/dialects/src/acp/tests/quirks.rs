@@ -171,6 +171,14 @@ fn reads_what_it_makes() {
         bench.forget();
         bench.errand(id, domain::errand::ErrandNews::Refused { cause, why });
         assert!(bench.sent()[0].get(told).is_some(), "{:?}", bench.sent());
+        // Only what it reads: a terminal that is not there is not.
+        let params = json!({"sessionId":"theirs-1","terminalId":"t"});
+        bench.hear(&json!({"jsonrpc":"2.0","id":8,"method":"terminal/output","params":params}).to_string());
+        let (id, _) = bench.errands.pop().unwrap();
+        let (cause, why) = (domain::errand::ErrandCause::Missing, "there is no such terminal".to_owned());
+        bench.forget();
+        bench.errand(id, domain::errand::ErrandNews::Refused { cause, why });
+        assert!(bench.sent()[0].get("error").is_some(), "{:?}", bench.sent());
     }
 }
 

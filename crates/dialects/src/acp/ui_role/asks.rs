@@ -202,7 +202,6 @@ impl AcpUi {
                 let (line, allowed) = self.lower_permission(cx, &id, &options, answer);
                 cx.send(line);
                 if let (true, Some(tool), Some(run)) = (allowed, tool, &mut self.run) {
-                    self.errands.agree(run.changes_of(&tool));
                     run.allowed(cx, &tool);
                 }
             }

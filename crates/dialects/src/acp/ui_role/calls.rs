@@ -12,7 +12,6 @@ use super::super::wire::{
 use super::super::{blocks, patch};
 use super::hearing::Hearing;
 use domain::content::{Json, Part};
-use domain::errand::AgreedChange;
 use domain::fact::{Key, Said};
 use domain::tool::{Progress, ToolOutcome, ToolResult};
 use roles::{Drift, UiCx};
@@ -310,19 +309,6 @@ impl Hearing {
         }
         tool.phase = Phase::Asked;
         (key.clone(), tool.clone(), true)
-    }
-
-    /// The changes of files that a call shows.
-    pub(super) fn changes_of(&mut self, key: &Key) -> Vec<(String, AgreedChange)> {
-        let content = self.listener.noted(key).map(|tool| tool.content.as_slice()).unwrap_or_default();
-        let change = |content: &ToolCallContent| match content {
-            ToolCallContent::Diff(diff) => {
-                let change = AgreedChange { old: diff.old_text.clone(), new: diff.new_text.clone() };
-                Some((diff.path.clone(), change))
-            }
-            ToolCallContent::Content(_) | ToolCallContent::Terminal(_) | ToolCallContent::Unknown(_) => None,
-        };
-        content.iter().filter_map(change).collect()
     }
 
     /// The person allowed a call: it runs.

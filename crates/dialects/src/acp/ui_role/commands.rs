@@ -178,11 +178,20 @@ impl AcpUi {
         self.run = Some(run);
     }
 
-    /// Stops the prompt. Every open question is answered first, so that none can be allowed any more.
     fn lower_cancel(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, ticket: Ticket) {
         if self.prompt.is_none() && self.run.is_none() {
             return cx.settle(ticket, Err(Refusal::new(RefusalKind::NoRun, "no run is under way")));
         }
+        self.stop_prompt(cx);
+        let receipt = match seen.state.open_run() {
+            Some(run) => Receipt::Cancelling { run: RunSummary { run: run.id, outcome: None } },
+            None => Receipt::Done,
+        };
+        cx.settle(ticket, Ok(receipt));
+    }
+
+    /// Tells the agent to stop. Every open question is answered first, so that none can be allowed any more.
+    pub(super) fn stop_prompt(&mut self, cx: &mut UiCx<'_>) {
         self.prompt_taken(cx);
         self.cancel_asks(cx);
         if let Some(run) = self.run.as_mut().filter(|run| !run.stopped) {
@@ -191,11 +200,6 @@ impl AcpUi {
         }
         let session_id = self.session.clone().unwrap_or_default();
         cx.send(rpc::notification(&CancelParams { session_id, ..CancelParams::default() }));
-        let receipt = match seen.state.open_run() {
-            Some(run) => Receipt::Cancelling { run: RunSummary { run: run.id, outcome: None } },
-            None => Receipt::Done,
-        };
-        cx.settle(ticket, Ok(receipt));
     }
 
     /// A prompt that was stopped got no answer: it is over here, and the agent may be asked again.

@@ -14,8 +14,8 @@ use crate::rpc::Call;
 use domain::ask::{Answer, Scope};
 use domain::content::Json;
 use domain::errand::{
-    AgreedChange, CommandEnd, CommandErrand, Errand, ErrandCause, ErrandConsent, ErrandDone, ErrandId,
-    ErrandNews, ErrandStep,
+    CommandEnd, CommandErrand, Errand, ErrandCause, ErrandConsent, ErrandDone, ErrandId, ErrandNews,
+    ErrandStep,
 };
 use domain::event::ERRAND_REFUSED;
 use domain::fact::{Fact, FactAsk, Key, Said};
@@ -28,9 +28,6 @@ use wire::jsonrpc::{self, INTERNAL_ERROR, RpcError};
 
 /// Most errands that may be under way, commands that run included.
 const MAX_UNDER_WAY: usize = 64;
-/// Most changes that are remembered as agreed to, and most bytes of them; past it the person is asked again.
-const MAX_AGREED: usize = 64;
-const MAX_AGREED_BYTES: usize = 4 * 1024 * 1024;
 /// A variable in which one agent names its session to each command. It changes nothing, and what is shown should be what runs.
 const SESSION_VARIABLE: &str = "AGENT_SESSION_ID";
 /// How the agent calls itself that cannot make a file unless it can read it first.
@@ -45,7 +42,6 @@ pub(super) struct Errands {
     done_here: bool,
     last: u64,
     under_way: BTreeMap<ErrandId, UnderWay>,
-    agreed: Vec<(String, AgreedChange)>,
 }
 
 #[derive(Debug)]
@@ -60,9 +56,18 @@ struct UnderWay {
 /// What is told when it is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum What {
-    Looks,
+    Reads,
+    /// Something with a command that was started.
+    Tends,
     Writes,
     Starts,
+}
+
+impl What {
+    /// Whether it changes something.
+    fn acts(self) -> bool {
+        matches!(self, What::Writes | What::Starts)
+    }
 }
 
 impl Errands {
@@ -75,30 +80,9 @@ impl Errands {
         self.done_here
     }
 
-    /// The person said yes to these changes: what was seen need not be asked about again.
-    pub(super) fn agree(&mut self, changes: Vec<(String, AgreedChange)>) {
-        let size = |change: &AgreedChange| change.new.len() + change.old.as_ref().map_or(0, String::len);
-        let mut held: usize = self.agreed.iter().map(|(_, change)| size(change)).sum();
-        for (path, change) in changes {
-            held += size(&change);
-            if self.agreed.len() < MAX_AGREED && held <= MAX_AGREED_BYTES {
-                self.agreed.push((path, change));
-            }
-        }
-    }
-
-    /// The changes of one file that were agreed to; each counts once.
-    fn take_agreed(&mut self, path: &str) -> Vec<AgreedChange> {
-        let (taken, left) = std::mem::take(&mut self.agreed).into_iter().partition(|(of, _)| of == path);
-        self.agreed = left;
-        let taken: Vec<(String, AgreedChange)> = taken;
-        taken.into_iter().map(|(_, change)| change).collect()
-    }
-
     /// The agent is gone: nobody waits for an answer.
     pub(super) fn forget(&mut self) {
         self.under_way.clear();
-        self.agreed.clear();
     }
 }
 
@@ -125,7 +109,7 @@ fn lift(method: &str, raw: &str) -> Result<(String, Errand), serde_json::Error> 
         }
         WriteTextFileParams::METHOD => {
             let WriteTextFileParams { session_id, path, content, .. } = serde_json::from_str(raw)?;
-            (session_id, Errand::Write { path, text: content, agreed: Vec::new() })
+            (session_id, Errand::Write { path, text: content })
         }
         CreateTerminalParams::METHOD => {
             let params: CreateTerminalParams = serde_json::from_str(raw)?;
@@ -167,22 +151,32 @@ impl AcpUi {
         method: &str,
         raw: &str,
     ) -> Result<(), serde_json::Error> {
-        let (session, mut errand) = lift(method, raw)?;
+        let (session, errand) = lift(method, raw)?;
         if self.session.as_ref() != Some(&session) {
             cx.drift(Drift::new(method, "for a session that is not shown", &session));
             refuse(cx, id, code::NOT_FOUND, &format!("session {session} not found"));
             return Ok(());
         }
-        if self.errands.under_way.len() >= MAX_UNDER_WAY {
+        // What makes room is never refused for want of it.
+        let makes_room =
+            matches!(errand, Errand::Kill { .. } | Errand::Release { .. } | Errand::Output { .. });
+        if self.errands.under_way.len() >= MAX_UNDER_WAY && !makes_room {
             refuse(cx, id, INTERNAL_ERROR, "too much is under way; release what is over, or try again");
             return Ok(());
         }
         let what = match &errand {
             Errand::Write { .. } => What::Writes,
             Errand::Start(_) => What::Starts,
-            _ => What::Looks,
+            Errand::Read { .. } => What::Reads,
+            Errand::Output { .. } | Errand::Wait { .. } | Errand::Kill { .. } | Errand::Release { .. } => {
+                What::Tends
+            }
         };
-        if what != What::Looks {
+        if what == What::Reads && self.prompt.is_some() && !self.is_stopped() {
+            // The person may have to be asked, which is shown in a run.
+            self.prompt_taken(cx);
+        }
+        if what.acts() {
             let nothing_runs = self.prompt.is_none() && self.run.is_none();
             if nothing_runs || self.is_stopped() {
                 cx.drift(Drift::new(method, "for no prompt that is under way", &session));
@@ -190,9 +184,6 @@ impl AcpUi {
                 return Ok(());
             }
             self.prompt_taken(cx);
-        }
-        if let Errand::Write { path, agreed, .. } = &mut errand {
-            *agreed = self.errands.take_agreed(path);
         }
         self.errands.last += 1;
         let errand_id = ErrandId(self.errands.last);
@@ -216,7 +207,7 @@ impl AcpUi {
                     end_shown(cx, id, &over, ToolOutcome::Done, result);
                 }
             }
-            ErrandNews::Refused { cause: ErrandCause::Missing, .. } if self.reads_what_it_makes() => {
+            ErrandNews::Refused { cause: ErrandCause::Missing, .. } if self.reads_what_it_makes(id) => {
                 self.errand_done(cx, id, ErrandDone::Text(String::new()), None);
             }
             ErrandNews::Refused { cause, why } => {
@@ -278,11 +269,16 @@ impl AcpUi {
             }
             Err(reason) => {
                 cx.errand(id, ErrandStep::Dropped);
+                // Without a reason the person wants to speak first.
+                let stops = reason.is_none();
                 let why = match reason {
                     Some(reason) => format!("the person said no: {reason}"),
                     None => "the person said no".to_owned(),
                 };
                 self.errand_refused(cx, id, INTERNAL_ERROR, ToolOutcome::Denied, &why);
+                if stops {
+                    self.stop_prompt(cx);
+                }
             }
         }
     }
@@ -342,19 +338,22 @@ impl AcpUi {
         }
     }
 
-    /// A run is over. One that was stopped leaves nothing running: some agents do not end their commands then.
+    /// A run is over, and with it what it left running: nobody would see it any more, and nobody could stop it.
     pub(super) fn run_left(&mut self, cx: &mut UiCx<'_>, stopped: bool) {
-        self.errands.agreed.clear();
-        let acts = self.errands.under_way.iter().filter(|(_, errand)| stopped && errand.what != What::Looks);
-        for id in acts.map(|(id, _)| *id).collect::<Vec<_>>() {
+        let left = self.errands.under_way.iter();
+        let left = left.filter(|(_, errand)| errand.what == What::Starts || stopped && errand.what.acts());
+        for id in left.map(|(id, _)| *id).collect::<Vec<_>>() {
             self.errand_cancelled(cx, id);
         }
     }
 }
 
 impl AcpUi {
-    /// Whether the agent reads a file before it makes it, and gives up at whatever error says that it is not there.
-    fn reads_what_it_makes(&self) -> bool {
+    /// Whether this is how the agent reads a file before it makes it: it gives up at whatever error says that it is not there.
+    fn reads_what_it_makes(&self, id: ErrandId) -> bool {
+        if self.errands.under_way.get(&id).is_none_or(|errand| errand.what != What::Reads) {
+            return false;
+        }
         let info = self.agent.as_ref().and_then(|agent| agent.agent_info.as_ref());
         info.is_some_and(|info| info.name.starts_with(READS_WHAT_IT_MAKES))
     }
