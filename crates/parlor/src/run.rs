@@ -248,7 +248,7 @@ impl<'a> Headless<'a> {
             }
             News::Link(LinkState::Lost(why)) => {
                 exit::complain(&format!("error: {why}"));
-                self.failure = Some(why.to_string());
+                self.failure = Some(why);
                 Ok(Some(Exit::Failed))
             }
             News::Signal { signal: Signal::Status { key, text }, .. } if key == hub::UNSAVED => {

@@ -175,7 +175,8 @@ impl<'a> Writer<'a> {
                 self.line(mark, line);
                 continue;
             }
-            let piece = line.floor_char_boundary(self.room[side]);
+            let most = self.room[side].min(line.len());
+            let piece = (0..=most).rev().find(|at| line.is_char_boundary(*at)).unwrap_or(0);
             if piece > 0 {
                 let _ = writeln!(self.text, "{mark}{}", line[..piece].trim_end_matches('\n'));
             }

@@ -103,7 +103,7 @@ fn work_out(args: &Value, place: &Workplace) -> Result<Vec<Change>, ToolError> {
                 let new = fit::apply(&text, hunks).map_err(wrong)?;
                 match to {
                     Some(to) => {
-                        changes.extend([Change::make(to, new, place)?, Change { new: None, ..change }])
+                        changes.extend([Change::make(to, new, place)?, Change { new: None, ..change }]);
                     }
                     None if new == text => return Err(wrong("the patch changes nothing here".to_owned())),
                     None => changes.push(Change { new: Some(new), ..change }),

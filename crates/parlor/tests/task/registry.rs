@@ -42,7 +42,7 @@ impl Client {
         if self.output.read_line(&mut line).unwrap() == 0 {
             return None;
         }
-        let message: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("not JSON: {line:?}"));
+        let message: Value = serde_json::from_str(&line).unwrap();
         assert_eq!(message["jsonrpc"], "2.0", "{line}");
         assert!(message.get("method").is_some() || message.get("id").is_some(), "{line}");
         self.heard.push(message.clone());
@@ -52,7 +52,7 @@ impl Client {
     /// Hears on until a line is this.
     fn until(&mut self, is: impl Fn(&Value) -> bool) -> Value {
         loop {
-            let line = self.line().unwrap_or_else(|| panic!("it ended: {:?}", self.heard));
+            let line = self.line().unwrap();
             if is(&line) {
                 return line;
             }
@@ -70,7 +70,7 @@ impl Client {
 
     fn new_session(&mut self, project: &Project) -> String {
         let made = self.ask("session/new", json!({"cwd":project.path("work"),"mcpServers":[]}));
-        made["result"]["sessionId"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned()
+        made["result"]["sessionId"].as_str().unwrap().to_owned()
     }
 
     fn prompt(&mut self, session: &str, text: &str) -> u64 {

@@ -229,8 +229,9 @@ impl Look<'_> {
             let name = entry.file_name();
             let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
             let above = entry.path().parent().unwrap_or(entry.path());
-            !is_version_control(Path::new(name))
-                && !(is_folder && entry.depth() > 0 && steering::is_heavy(above, &name.to_string_lossy()))
+            let is_heavy =
+                is_folder && entry.depth() > 0 && steering::is_heavy(above, &name.to_string_lossy());
+            !is_version_control(Path::new(name)) && !is_heavy
         });
         let mut met = BTreeMap::new();
         for entry in walk.build() {
