@@ -4,6 +4,7 @@
 use crate::Project;
 use serde_json::{Value, json};
 use std::ffi::OsString;
+use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Output, Stdio};
 
 /// Where the library is, where it was installed.
@@ -93,4 +94,44 @@ fn our_ui_drives_an_agent_on_the_official_library() {
     assert!(kept.contains("answer of before"), "its past is kept: {kept}");
     let (_, events, _) = said(&["--json", "--allow", "all", "--prompt", "edit"]);
     assert!(events.contains("-old") && events.contains("+new"), "a diff: {events}");
+}
+
+#[test]
+fn an_agent_on_the_official_library_has_files_and_commands_done_by_us() {
+    let Some(library) = library() else { return };
+    let project = Project::new();
+    std::fs::write(project.path("work/notes"), "howdy\n").unwrap();
+    let said = |args: &[&str]| {
+        let output = attach(&project, &library, args);
+        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        (output.status.code(), out.trim().to_owned(), err.into_owned())
+    };
+    let made = project.path("work/made");
+    let (code, out, err) = said(&["--prompt", "files"]);
+    assert_eq!((code, out.as_str(), made.exists()), (Some(3), "howdy refused", false), "{err}");
+    let (code, out, err) = said(&["--policy", "auto-edit", "--prompt", "files"]);
+    assert_eq!((code, out.as_str()), (Some(0), "howdy wrote"), "{err}");
+    assert_eq!(std::fs::read_to_string(made).unwrap(), "HOWDY\n");
+    let (code, out, err) = said(&["--prompt", "command"]);
+    assert_eq!((code, out.as_str()), (Some(0), "from terminal 0"), "{err}");
+    // Nobody is there to fill it in.
+    let (code, out, err) = said(&["--prompt", "form"]);
+    assert_eq!((code, out.as_str()), (Some(4), "form cancel"), "{err}");
+}
+
+#[test]
+fn an_agent_on_the_official_library_is_stopped_by_a_signal_to_us() {
+    let Some(library) = library() else { return };
+    let project = Project::new();
+    let agent = script("agent.mjs");
+    let args = ["attach", "--dialect", "acp", "--json", "--prompt", "wait", "--", "node", agent.as_str()];
+    let mut command = project.bare(&args);
+    let mut ui = command.env(LIBRARY, &library).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(ui.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.by_ref().any(|line| line.contains("waiting")), "it waits");
+    let id = rustix::process::Pid::from_child(&ui);
+    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    let last = lines.last().unwrap_or_default();
+    assert_eq!(ui.wait().unwrap().code(), Some(130), "{last}");
+    assert!(last.contains("cancelled"), "{last}");
 }

@@ -178,15 +178,6 @@ fn a_stopped_prompt_takes_what_it_wanted_with_it() {
 }
 
 #[test]
-fn a_prompt_that_is_done_leaves_its_commands_running() {
-    let mut bench = prompted();
-    let (id, _) = wants(&mut bench, 50, "terminal/create", json!({"command":"serve"})).expect("wanted");
-    bench.errand(id, done(ErrandDone::Started("terminal-1".to_owned())));
-    bench.hear(r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}"#);
-    assert!(bench.errands.is_empty(), "{:?}", bench.errands);
-}
-
-#[test]
 fn terminals_are_asked_about_by_name() {
     let mut bench = prompted();
     let params = json!({"command":"make","args":["-j","2"],"env":[{"name":"CI","value":"1"},

@@ -313,10 +313,13 @@ impl AcpUi {
         if run.stopped {
             cx.cancel_timer(STOPPED);
         }
+        if !past {
+            // Before its end: what is ended for us is not shown as done.
+            self.run_left(cx, stopped);
+        }
         run.end(cx, outcome, finish);
         if !past {
             self.cancel_asks(cx);
-            self.run_left(cx, stopped);
         }
     }
 

@@ -26,6 +26,27 @@ const deeds = {
     await say({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: allowed ? "edited" : "left alone" } });
     return "end_turn";
   },
+  async files(say, ctx, sessionId) {
+    const file = (name) => ({ sessionId, path: `${process.cwd()}/${name}` });
+    const { content } = await ctx.client.request(methods.client.fs.readTextFile, file("notes"));
+    const wrote = await ctx.client.request(methods.client.fs.writeTextFile, { ...file("made"), content: content.toUpperCase() }).then(() => "wrote", () => "refused");
+    await say({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: `${content.trim()} ${wrote}` } });
+    return "end_turn";
+  },
+  async command(say, ctx, sessionId) {
+    const { terminalId } = await ctx.client.request(methods.client.terminal.create, { sessionId, command: "echo", args: ["from", "terminal"] });
+    const { exitCode } = await ctx.client.request(methods.client.terminal.waitForExit, { sessionId, terminalId });
+    const { output } = await ctx.client.request(methods.client.terminal.output, { sessionId, terminalId });
+    await ctx.client.request(methods.client.terminal.release, { sessionId, terminalId });
+    await say({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: `${output.trim()} ${exitCode}` } });
+    return "end_turn";
+  },
+  async form(say, ctx, sessionId) {
+    const requestedSchema = { type: "object", properties: { name: { type: "string", title: "A name" } }, required: ["name"] };
+    const { action } = await ctx.client.request(methods.client.elicitation.create, { sessionId, mode: "form", message: "Who?", requestedSchema });
+    await say({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: `form ${action}` } });
+    return "end_turn";
+  },
   async wait(say, _ctx, sessionId) {
     await say({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: "waiting" } });
     await new Promise((resolve) => cancels.set(sessionId, resolve));
