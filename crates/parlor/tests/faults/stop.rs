@@ -149,8 +149,8 @@ fn a_bridge_that_is_told_to_stop_ends_its_runs_on_both_wires() {
 #[test]
 fn a_headless_run_that_is_told_to_stop_is_cancelled_in_the_record_and_says_so() {
     for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
-        let (world, mut run) = endless(&["run", "--model", "scripted/model.txt", "go"]);
-        run.0.stdout.as_mut().unwrap().read_exact(&mut [0; 8]).unwrap();
+        let (world, mut run) = endless(&["run", "--json", "--model", "scripted/model.txt", "go"]);
+        assert!(lines(run.0.stdout.as_mut().unwrap()).any(|line| line.contains("Counting")));
         kill_process(Pid::from_child(&run.0), signal).unwrap();
         assert_eq!(run.0.wait().unwrap().code(), Some(130));
         is_over_in_the_record(&world, "run", &["cancelled"]);
@@ -162,8 +162,7 @@ fn a_run_that_a_kill_cut_is_not_shown_as_under_way() {
     let world = World::new();
     world.script("model text \"Counting\" | pause forever\n");
     let mut run = world.parlor(&["run", "--model", "scripted/model.txt", "go"]);
-    let mut run = run.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    run.stdout.take().unwrap().read_exact(&mut [0; 8]).unwrap();
+    let mut run = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let shown = || stdout(&world.run(&["sessions", "show"]));
     // What streams is written soon; each look is a process of its own, so nothing has to be slept.
     let begun = Instant::now();
