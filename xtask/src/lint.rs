@@ -4,7 +4,7 @@
 use anyhow::{Result, bail};
 
 use crate::shell::Shell;
-use crate::{docs, layers, needs, tidy};
+use crate::{docs, layers, needs, page, tidy};
 
 /// Runs every check.
 pub(crate) fn run(shell: &Shell) -> Result<()> {
@@ -12,6 +12,7 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
     let results = [
         ("tidy", tidy::run(shell)),
         ("layers", layers::run(shell)),
+        ("page", page::check(shell)),
         ("fmt (`cargo fmt --all` repairs it)", shell.cargo(&["fmt", "--all", "--check"], &[])),
         ("clippy", shell.cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])),
         ("docs", docs::run(shell, docs::Mode::Check)),

@@ -17,6 +17,7 @@ mod layers;
 mod links;
 mod lint;
 mod needs;
+mod page;
 mod program;
 mod shell;
 mod suite;
@@ -33,11 +34,12 @@ const HELP: &str = "\
 cargo xtask CHORE
 
   test [--slow] [NAME...]  install what the tests need, then run all of them (or those whose name contains NAME)
-  lint                     formatting, clippy, layers, tidy and docs --check; warnings are errors
+  lint                     formatting, clippy, layers, tidy, the page's freshness and docs --check; warnings are errors
   layers                   check which crate uses which, and the drawing of that in ARCHITECTURE.md
   tidy                     check heads, lengths, names and comments of source files
   docs [--check]           write the generated pages (or check them), and check every relative link
-  picture                  draw the README's picture again, from a real run
+  page                     build the page of `parlor web` again, which is committed
+  picture [FOLDER]         draw the README's pictures again, or all main screens into an (absolute) folder
   accept [NAME...]         run the tests and write what they got into their inline expectations
   ci                       run .ci/run, which is what the build server runs
   help                     show this
@@ -58,6 +60,9 @@ fn main() -> ExitCode {
     }
 }
 
+/// The tests that draw pictures.
+const PICTURES: &[&str] = &["test", "--quiet", "--package", "tui", "--lib", "gallery"];
+
 fn run(chore: &str, rest: &[String]) -> Result<()> {
     let shell = Shell::at_root()?;
     match chore {
@@ -68,13 +73,12 @@ fn run(chore: &str, rest: &[String]) -> Result<()> {
             [flag] if flag == "--check" => docs::run(&shell, docs::Mode::Check),
             _ => bail!("it takes nothing or --check"),
         },
-        "picture" => no_arguments(rest).and_then(|()| {
-            shell.step(
-                "cargo",
-                &["run", "--quiet", "--package", "parlor", "--", "__picture", "docs/img/parlor.svg"],
-                &[],
-            )
-        }),
+        "page" => no_arguments(rest).and_then(|()| page::build(&shell)),
+        "picture" => match rest {
+            [] => shell.step("cargo", PICTURES, &[("UPDATE_EXPECT", "1")]),
+            [folder] => shell.step("cargo", PICTURES, &[("PARLOR_PICTURES", folder)]),
+            _ => bail!("it takes nothing or a folder"),
+        },
         "lint" => no_arguments(rest).and_then(|()| lint::run(&shell)),
         "layers" => no_arguments(rest).and_then(|()| layers::run(&shell)),
         "tidy" => no_arguments(rest).and_then(|()| tidy::run(&shell)),

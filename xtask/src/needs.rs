@@ -103,6 +103,30 @@ pub(crate) const FOR_TEST: &[Part] = &[
     },
 ];
 
+/// What building the page needs.
+pub(crate) const FOR_PAGE: &[Part] = &[NODE];
+
+/// What the tests of the page need.
+pub(crate) const FOR_PAGE_TESTS: &[Part] = &[
+    NODE,
+    Part {
+        name: "chromium",
+        why: "the page is tried in a real browser",
+        probe: &["chromium", "--version"],
+        install: &[APT_UPDATE, &["apt-get", "install", "--yes", "--no-install-recommends", "chromium"]],
+        rights: Rights::Root,
+    },
+];
+
+/// The program that builds and tests the page.
+const NODE: Part = Part {
+    name: "node",
+    why: "the page is built and tested with it, from version 20 on",
+    probe: &["node", "--eval", "process.exit(Number(process.versions.node.split('.')[0]) >= 20 ? 0 : 1)"],
+    install: &[APT_UPDATE, &["apt-get", "install", "--yes", "--no-install-recommends", "nodejs"]],
+    rights: Rights::Root,
+};
+
 /// The library of the Agent Client Protocol, once it is installed; seen from the root of the checkout.
 pub(crate) const ACP_LIBRARY: &str =
     "target/xtask/npm/node_modules/@agentclientprotocol/sdk/dist/v1/stable/acp.js";
@@ -200,7 +224,7 @@ mod tests {
 
     #[test]
     fn every_row_can_be_probed_installed_and_explained() {
-        for part in FOR_LINT.iter().chain(FOR_TEST) {
+        for part in FOR_LINT.iter().chain(FOR_TEST).chain(FOR_PAGE_TESTS) {
             assert!(!part.probe.is_empty() && !part.install.is_empty(), "{}", part.name);
             assert!(part.install.iter().all(|line| !line.is_empty()), "{}", part.name);
             assert!(!part.why.is_empty(), "{}", part.name);

@@ -1,4 +1,4 @@
-//! Running the tests: all of the workspace, then the examples in the documentation.
+//! Running the tests: all of the workspace, then the examples in the documentation, then the page's.
 //!
 //! The binary is built first and its path is given to the tests as `PARLOR_BIN`, so that a test in any crate can
 //! start the real program. `cargo nextest` is used where it is installed (each test in its own process, a hanging
@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::needs;
 use crate::shell::Shell;
+use crate::{needs, page};
 
 /// How many cases a property test tries with `--slow`.
 const SLOW_CASES: &str = "5000";
@@ -94,6 +94,9 @@ impl Options {
 pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
     let began = Instant::now();
     needs::ensure(shell, needs::FOR_TEST)?;
+    if options.names.is_empty() {
+        needs::ensure(shell, needs::FOR_PAGE_TESTS)?;
+    }
 
     // Not `-p parlor`: one choice of packages for all builds means that dependencies are compiled once.
     shell.cargo(&["build", "--workspace", "--exclude", "xtask", "--bins"], &[])?;
@@ -113,15 +116,19 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
         }
     }
     let unit = shell.cargo(&options.args(runner), &env);
-    let doc = if options.names.is_empty() {
-        shell.cargo(&["test", "--workspace", "--doc", "--no-fail-fast"], &env)
+    let (doc, page) = if options.names.is_empty() {
+        let doc = shell.cargo(&["test", "--workspace", "--doc", "--no-fail-fast"], &env);
+        (doc, page::test(shell, &binary))
     } else {
-        println!("only tests named {:?} were asked for: documentation examples are left out", options.names);
-        Ok(())
+        println!(
+            "only tests named {:?} were asked for: documentation examples and the page are left out",
+            options.names
+        );
+        (Ok(()), Ok(()))
     };
 
     let failed: Vec<String> =
-        [unit, doc].into_iter().filter_map(Result::err).map(|e| format!("{e:#}")).collect();
+        [unit, doc, page].into_iter().filter_map(Result::err).map(|e| format!("{e:#}")).collect();
     let took = began.elapsed().as_secs_f64();
     if !failed.is_empty() {
         bail!("TESTS FAILED after {took:.1} s: {}", failed.join("; "));

@@ -141,6 +141,7 @@ pub(crate) fn summary(id: &SessionId) -> SessionSummary {
         last_prompt: None,
         last_run: None,
         running: false,
+        outcome: None,
         usage: Usage { input: 10, output: 5, ..Usage::default() },
         origin: None,
     }

@@ -22,6 +22,7 @@ pub mod rpc;
 pub mod schema;
 mod session_name;
 mod tagged;
+pub mod typescript;
 
 pub use registry::{ALL, NotADialect, named, of_first_line};
 #[cfg(feature = "schema")]

@@ -304,7 +304,7 @@ impl Narrator {
                     told.push(Narration::RunEnded { outcome, last: self.held.take() });
                 }
             }
-            RunEvent::Retrying { .. } => {}
+            RunEvent::StepBilled { .. } | RunEvent::Retrying { .. } => {}
         }
     }
 

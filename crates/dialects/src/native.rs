@@ -25,7 +25,7 @@ pub const PROTOCOL: u32 = 1;
 /// The oldest protocol we still speak.
 pub const MIN_PROTOCOL: u32 = 1;
 /// Rises with every addition that an older peer may ignore.
-pub const REVISION: u32 = 0;
+pub const REVISION: u32 = 1;
 
 /// Names of what a side can do beyond the protocol; unknown names do no harm.
 pub mod capability {
@@ -35,6 +35,10 @@ pub mod capability {
     pub const ANSWERS: &str = "answers";
     /// Knows `cursor` in a hello.
     pub const CURSOR: &str = "cursor";
+    /// Tells which sessions are open to whoever says `watch_fleet`.
+    pub const FLEET: &str = "fleet";
+    /// Shows no session by itself: a UI that names none may begin one at once.
+    pub const BEGINS: &str = "begins";
 }
 
 /// A replay whose line would be longer goes over several lines of about this size.

@@ -243,7 +243,7 @@ impl Canon {
                 }
             }
             Said::Context { used, window } => {
-                draft.push(Body::Context(ContextEvent::Measured { used, window }));
+                draft.push(Body::Context(ContextEvent::Measured { used, window, rough: false }));
             }
             Said::Compacted(mut compaction) => {
                 let (entry, parent) = (EntryId(self.ids.next()), draft.leaf());

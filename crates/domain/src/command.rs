@@ -7,7 +7,7 @@ use crate::content::{Input, Json};
 use crate::ids::{AskId, EntryId, QueuedId, RunId, SessionId, ToolRunId, TurnId};
 use crate::offer::Offer;
 use crate::queue::{Mode, QueueKind};
-use crate::session::{Effort, Policy};
+use crate::session::{Budget, Effort, Policy};
 use crate::signal::UiContext;
 use crate::tool::ToolResult;
 
@@ -16,6 +16,14 @@ pub use answer::{History, Receipt, Refusal, RefusalKind};
 /// The extension command that every agent of ours answers itself: the keys that the person has given are forgotten. The answer is a list
 /// of whose they were.
 pub const FORGET_KEYS: &str = "parlor/forget-keys";
+
+/// The extension command by which a UI sees, narrows and revokes what the person has allowed for good. Our own agent answers it; what it
+/// takes and gives is told in the native protocol.
+pub const RULES: &str = "parlor/rules";
+
+/// The extension command by which a UI that is elsewhere learns which files there are in the session's folder, so that a person can name
+/// one. Our own agent answers it; what it gives is told in the native protocol.
+pub const FILES: &str = "parlor/files";
 
 /// Which session a command is for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -225,6 +233,8 @@ pub enum SessionCommand {
     },
     /// Lets the model think harder or less hard, between runs; `None` leaves it to the provider.
     SetEffort { effort: Option<Effort> },
+    /// What may be spent from the next prompt on.
+    SetBudget { budget: Budget },
     /// Takes another policy mode.
     SetPolicy { policy: Policy },
     /// Which tools the model may use; `None` means all.

@@ -192,4 +192,6 @@ pub struct Base {
     pub usage: Usage,
     /// Last measure of the context: used, window.
     pub context: Option<(u64, u64)>,
+    /// One of these is a guess.
+    pub context_rough: bool,
 }

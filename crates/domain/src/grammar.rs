@@ -202,6 +202,9 @@ impl Grammar {
                 self.step = Some(*step);
                 rises(&mut self.last.step, *step)
             }
+            RunEvent::StepBilled { step, .. } => {
+                law(2, self.step == Some(*step), || format!("{step} was billed but is not open"))
+            }
             RunEvent::StepEnded { step, .. } => {
                 law(2, self.step == Some(*step), || format!("{step} ended but is not open"))?;
                 law(2, self.tools.is_empty(), || format!("{step} ended before its tools"))?;

@@ -12,6 +12,7 @@ pub mod content;
 pub mod errand;
 pub mod event;
 pub mod fact;
+pub mod fleet;
 pub mod given_server;
 pub mod grammar;
 pub mod harmless;

@@ -10,12 +10,13 @@ use crate::event::{Body, Event, Failure};
 use crate::fact::Fact;
 use crate::given_server::GivenServer;
 use crate::ids::{AskId, EntryId, Ids, Millis, RunId, SessionId, StepId, ToolRunId, TurnId};
-use crate::session::{Effort, ModelRef, Policy};
+use crate::session::{Budget, Effort, ModelRef, Policy};
 use crate::signal::{Board, Signal, UiContext};
 use crate::state::Entry;
 use crate::tool::{ToolResult, ToolRun};
 use crate::ui_files::{FileAnswer, FileRequest, FileRequestId, UiFiles};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Correlates a command with its receipt or refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,6 +45,8 @@ pub struct TurnBrief {
     pub model: Option<ModelRef>,
     /// How hard it shall think; `None` leaves it to the provider.
     pub effort: Option<Effort>,
+    /// What the session may spend.
+    pub budget: Budget,
     /// How tools get their consent.
     pub policy: Policy,
     /// Which tools may be used; `None` means all.
@@ -72,6 +75,10 @@ pub struct TurnBrief {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resume {
     pub step: StepId,
+    /// What its answer used before the crash.
+    pub billed: Usage,
+    /// How long the turn had been at work before the crash, as far as the record knows.
+    pub took: Duration,
     /// The consents that are open, oldest first.
     pub consents: Vec<OpenConsent>,
 }
@@ -110,6 +117,8 @@ pub struct Grounds {
     pub context: Vec<Entry>,
     /// The tool runs named in it.
     pub tools: Vec<ToolRun>,
+    /// Tokens of it up to the model's newest words, as they were counted last.
+    pub counted_tokens: Option<u64>,
     /// MCP servers that a UI brought for this session.
     pub given_servers: Vec<GivenServer>,
 }
@@ -265,13 +274,17 @@ pub struct Abilities {
     pub ping: bool,
     /// It has files and commands done by our hands: our policy mode counts for those, and for nothing else that it does.
     pub errands: bool,
+    /// It keeps what its tools do to files, shows it and takes it back.
+    pub undo: bool,
+    /// The model of sessions that have chosen none, where it is known: before the first answer nothing else tells it.
+    pub model: Option<ModelRef>,
 }
 
 impl Abilities {
     /// What may be tried on a runtime that has not told yet what it can do: all that it may refuse by itself. That it has a policy of
-    /// ours is nothing to try: it would be shown as a fact.
+    /// ours is nothing to try: it would be shown as a fact. That it takes files back is not either: hardly one does.
     pub fn untold() -> Abilities {
-        Abilities { policy: false, ..Abilities::all("") }
+        Abilities { policy: false, undo: false, ..Abilities::all("") }
     }
 
     /// What our own runtime can do: everything that is asked of one.
@@ -305,6 +318,8 @@ impl Abilities {
             effort: true,
             ping: false,
             errands: false,
+            undo: true,
+            model: None,
         }
     }
 }

@@ -93,6 +93,32 @@ impl Effort {
     }
 }
 
+/// What may be spent. Of each bound: `None` is as the runtime's settings say, zero is no bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Budget {
+    /// Millionths of a US dollar, for the whole session.
+    pub max_cost_micros: Option<u64>,
+    /// Requests to the model, for one run.
+    pub max_steps: Option<u64>,
+    /// Seconds, for one turn.
+    pub max_time_s: Option<u64>,
+}
+
+impl Budget {
+    /// Nothing is bounded, whatever settings say.
+    pub const OFF: Budget = Budget { max_cost_micros: Some(0), max_steps: Some(0), max_time_s: Some(0) };
+
+    /// The same where another one says nothing.
+    #[must_use]
+    pub fn or(self, other: Budget) -> Budget {
+        Budget {
+            max_cost_micros: self.max_cost_micros.or(other.max_cost_micros),
+            max_steps: self.max_steps.or(other.max_steps),
+            max_time_s: self.max_time_s.or(other.max_time_s),
+        }
+    }
+}
+
 /// A session in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SessionSummary {
@@ -114,6 +140,8 @@ pub struct SessionSummary {
     pub last_run: Option<RunId>,
     /// Whether a run is under way.
     pub running: bool,
+    /// How the last run ended; `None` while one is under way, before the first, and where nobody told.
+    pub outcome: Option<Box<Outcome>>,
     /// Tokens and money so far.
     pub usage: Usage,
     /// Whose session it is, when it is not ours.

@@ -7,13 +7,14 @@ pub mod close;
 mod fold;
 mod hash;
 mod replay;
+mod work;
 
 use crate::ask::Ask;
 use crate::content::{Part, Role, Usage};
 use crate::event::{Cause, Compaction, Event, Finish, Outcome, PlanItem, RetryKind};
 use crate::ids::{AskId, EntryId, MessageId, Millis, RunId, Seq, StepId, ToolRunId, TurnId};
 use crate::queue::Queues;
-use crate::session::{Effort, ModelRef, Origin, Policy, Stats};
+use crate::session::{Budget, Effort, ModelRef, Origin, Policy, Stats};
 use crate::signal::Level;
 use crate::tool::ToolRun;
 use std::collections::{BTreeMap, BTreeSet};
@@ -87,6 +88,14 @@ impl Message {
         text
     }
 
+    fn add(&mut self, part: Part) {
+        // Most messages are one part, and a vector that grows by itself begins with room for four: a long session would be mostly that.
+        if self.parts.is_empty() {
+            self.parts.reserve_exact(1);
+        }
+        self.parts.push(part);
+    }
+
     /// The tool runs it proposed, in order.
     pub fn tools(&self) -> impl Iterator<Item = ToolRunId> + '_ {
         self.parts.iter().filter_map(|part| match part {
@@ -116,12 +125,25 @@ pub struct Turn {
 }
 
 /// A step of a turn.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     pub id: StepId,
     pub model: Option<ModelRef>,
+    /// What its answer used, known while its tools are under way.
+    pub billed: Option<Usage>,
     /// What it used, once it is over.
     pub usage: Option<Usage>,
+}
+
+/// As the first release hashed it; what came later counts only where it was said.
+impl Hash for Step {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let Step { id, model, billed, usage } = self;
+        (id, model, usage).hash(hasher);
+        if billed.is_some() {
+            billed.hash(hasher);
+        }
+    }
 }
 
 impl Run {
@@ -158,6 +180,8 @@ pub struct Settings {
     pub model: Option<ModelRef>,
     /// How hard it shall think; `None` leaves it to the provider.
     pub effort: Option<Effort>,
+    /// What may be spent.
+    pub budget: Budget,
     /// How tools get their consent.
     pub policy: Policy,
     /// Which tools the model may use; `None` means all.
@@ -167,10 +191,13 @@ pub struct Settings {
 /// As the first release hashed it; what came later counts only where it was said.
 impl Hash for Settings {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let Settings { cwd, project, parent, origin, title, model, effort, policy, tools } = self;
+        let Settings { cwd, project, parent, origin, title, model, effort, budget, policy, tools } = self;
         (cwd, project, parent, title, model, policy, tools).hash(hasher);
         if effort.is_some() {
             effort.hash(hasher);
+        }
+        if *budget != Budget::default() {
+            budget.hash(hasher);
         }
         if origin.is_some() {
             origin.hash(hasher);
@@ -218,6 +245,8 @@ pub struct State {
     pub plan: Vec<PlanItem>,
     /// Last measure of the context: used, window.
     pub context: Option<(u64, u64)>,
+    /// One of these is a guess.
+    pub context_rough: bool,
     /// Tokens and money of all steps.
     pub usage: Usage,
     /// The retry that is being waited for.
@@ -236,6 +265,12 @@ impl State {
     /// The run under way.
     pub fn open_run(&self) -> Option<&Run> {
         self.runs.last().filter(|run| run.ended.is_none())
+    }
+
+    /// What the session has used, the answer of a step whose tools are under way included.
+    pub fn spent(&self) -> Usage {
+        let step = self.open_run().and_then(Run::open_step);
+        step.and_then(|step| step.billed).map_or(self.usage, |billed| self.usage.plus(billed))
     }
 
     /// A run by id.

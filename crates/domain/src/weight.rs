@@ -90,7 +90,8 @@ impl Command {
                 | SessionCommand::SetLeaf { .. }
                 | SessionCommand::Stats
                 | SessionCommand::SetPolicy { .. }
-                | SessionCommand::SetEffort { .. },
+                | SessionCommand::SetEffort { .. }
+                | SessionCommand::SetBudget { .. },
             )
             | Command::List(ListCommand::Servers | ListCommand::Tools)
             | Command::Shell(ShellCommand::Jobs)
@@ -157,6 +158,7 @@ impl Body {
             }
             Body::Session(
                 SessionEvent::EffortChosen { .. }
+                | SessionEvent::BudgetChosen { .. }
                 | SessionEvent::PolicyChosen { .. }
                 | SessionEvent::LeafMoved { .. },
             )
@@ -166,6 +168,7 @@ impl Body {
                 | RunEvent::TurnStarted { .. }
                 | RunEvent::TurnEnded { .. }
                 | RunEvent::StepStarted { .. }
+                | RunEvent::StepBilled { .. }
                 | RunEvent::StepEnded { .. },
             )
             | Body::Message(MessageEvent::Started { .. } | MessageEvent::Ended { .. })
@@ -192,6 +195,7 @@ impl Body {
             | Body::Run(
                 RunEvent::Ended { .. }
                 | RunEvent::TurnEnded { .. }
+                | RunEvent::StepBilled { .. }
                 | RunEvent::StepEnded { .. }
                 | RunEvent::Retrying { .. },
             )

@@ -183,7 +183,9 @@ impl Agent {
                     self.stop_compacting(&session);
                     self.compacting.insert(session.clone(), stop.clone());
                 }
+                let grants = self.seats.get(&session).map(|seat| seat.grants.clone());
                 let consulted = Consulted {
+                    grants,
                     setup: self.setup.clone(),
                     servers: self.servers.clone(),
                     reports: reports.clone(),
@@ -290,8 +292,10 @@ impl Agent {
             compact_at: self.setup.config.compact_at,
             fallback: self.setup.config.fallback.clone(),
             denials: Denials::default(),
-            budget: self.setup.config.budget,
+            budget: brief.budget.or(self.setup.config.budget),
             servers: self.servers.clone(),
+            waits_for_servers: self.setup.config.waits_for_servers,
+            servers_within: self.setup.config.servers_within,
             look,
             brief,
         };

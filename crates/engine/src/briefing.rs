@@ -10,6 +10,7 @@ use domain::path_text;
 use domain::signal::UiContext;
 pub(crate) use instructions::{Instructions, paths};
 pub(crate) use scene::Scene;
+pub use scene::branch;
 
 /// Characters of what is selected in the UI.
 const MAX_SELECTION: usize = 20_000;

@@ -1,24 +1,15 @@
 //! What may be spent: money in a session, steps and time in a turn. Pure.
 //!
-//! A budget stops the next step, never what is under way. What a session has cost is in its record, so a budget in money holds across
-//! restarts; a model whose price nobody knows costs nothing here, and that is told.
+//! The session's own budget goes before that of the settings, bound by bound. A budget stops the next step, never what is under way.
+//! What a session has cost is in its record, so a budget in money holds across restarts, and so is how long a turn was at work that is
+//! taken up after a crash; a model whose price nobody knows costs nothing here, and that is told.
 
 use domain::event::Failure;
+use domain::session::Budget;
 use std::time::Duration;
 
 /// The code of a failure that a budget made.
 pub const OVER_BUDGET: &str = "over_budget";
-
-/// Bounds of what may be spent; what is not set is not bounded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Budget {
-    /// Millionths of a US dollar, for a whole session.
-    pub max_cost_micros: Option<u64>,
-    /// Requests to the model, for one run.
-    pub max_steps: Option<u64>,
-    /// For one turn.
-    pub max_time: Option<Duration>,
-}
 
 /// What was spent so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -28,35 +19,47 @@ pub(crate) struct Spent {
     pub(crate) time: Duration,
 }
 
-impl Budget {
-    /// The same where another one says nothing.
-    #[must_use]
-    pub fn or(self, other: Budget) -> Budget {
-        Budget {
-            max_cost_micros: self.max_cost_micros.or(other.max_cost_micros),
-            max_steps: self.max_steps.or(other.max_steps),
-            max_time: self.max_time.or(other.max_time),
-        }
-    }
+/// Why there must be no further step, if so.
+pub(crate) fn ends(budget: &Budget, spent: &Spent) -> Option<Failure> {
+    let over = |most: Option<u64>, spent: u64| bound(most).filter(|most| spent >= *most);
+    let (what, word, flag) = if let Some(most) = over(budget.max_cost_micros, spent.cost_micros) {
+        let (paid, most) = (dollars(spent.cost_micros), dollars(most));
+        (format!("this session has cost {paid} of {most}"), "cost", "--max-cost")
+    } else if let Some(most) = over(budget.max_steps, spent.steps) {
+        (
+            format!("the model was asked {} of {most} times for this prompt", spent.steps),
+            "steps",
+            "--max-steps",
+        )
+    } else if let Some(most) = over(budget.max_time_s, spent.time.as_secs()) {
+        (format!("{} s have passed, of {most}", spent.time.as_secs()), "time", "--max-time")
+    } else {
+        return None;
+    };
+    // In one line: not every wire has a place for more.
+    let way_on = format!("Raise it with /budget {word} or {flag}, then say \"go on\".");
+    Some(Failure::new(OVER_BUDGET, format!("The budget is used up: {what}. {way_on}")))
+}
 
-    /// Why there must be no further step, if so.
-    pub(crate) fn ends(&self, spent: &Spent) -> Option<Failure> {
-        let (what, flag) = if let Some(most) = self.max_cost_micros.filter(|most| spent.cost_micros >= *most)
-        {
-            let (paid, most) = (dollars(spent.cost_micros), dollars(most));
-            (format!("this session has cost {paid} of {most}"), "--max-cost")
-        } else if let Some(most) = self.max_steps.filter(|most| spent.steps >= *most) {
-            (format!("the model was asked {} times, of {most}", spent.steps), "--max-steps")
-        } else if let Some(most) = self.max_time.filter(|most| spent.time >= *most) {
-            (format!("{} s have passed, of {}", spent.time.as_secs(), most.as_secs()), "--max-time")
-        } else {
-            return None;
-        };
-        let hint = format!("raise {flag} or `[budget]` in the settings, then say \"go on\"");
-        Some(Failure::new(OVER_BUDGET, format!("The budget is used up: {what}.")).hint(hint))
-    }
+/// A bound that holds; zero lifts it.
+pub(crate) fn bound(most: Option<u64>) -> Option<u64> {
+    most.filter(|most| *most > 0)
 }
 
 fn dollars(micros: u64) -> String {
     format!("${}.{:04}", micros / 1_000_000, micros % 1_000_000 / 100)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_now_goes_before_what_is_set_for_always() {
+        let of = |cost, steps, time| Budget { max_cost_micros: cost, max_steps: steps, max_time_s: time };
+        let (now, always) = (of(Some(1), Some(2), Some(3)), of(Some(10), Some(20), Some(30)));
+        assert_eq!(now.or(always), now);
+        assert_eq!(Budget::default().or(always), always);
+        assert_eq!(of(None, Some(2), None).or(always), of(Some(10), Some(2), Some(30)));
+    }
 }

@@ -48,8 +48,8 @@ fn content(parts: &[Part]) -> Vec<Content> {
     let piece = |part: &Part| match part {
         Part::Text(text) if text.is_empty() => None,
         Part::Text(text) => Some(Content::Text(text.clone())),
-        Part::Code { language, text, .. } => {
-            Some(Content::Text(format!("```{}\n{text}\n```", language.as_deref().unwrap_or_default())))
+        Part::Code { language, text, path } => {
+            Some(Content::Text(fenced(language.as_deref(), text, path.as_deref())))
         }
         Part::Diff { text, .. } => Some(Content::Text(format!("```diff\n{text}\n```"))),
         Part::Image { mime, base64 } => {
@@ -58,6 +58,14 @@ fn content(parts: &[Part]) -> Vec<Content> {
         Part::Thought { .. } | Part::Tool(_) | Part::Opaque { .. } => None,
     };
     parts.iter().filter_map(piece).collect()
+}
+
+/// Code as a model reads it, with the file that it is, if that is known. What looks like a fence in it does not end it.
+fn fenced(language: Option<&str>, text: &str, path: Option<&str>) -> String {
+    let longest = text.lines().map(|line| line.bytes().take_while(|byte| *byte == b'`').count()).max();
+    let fence = "`".repeat(longest.unwrap_or(0).max(2) + 1);
+    let head = path.map(|path| format!("{path}:\n")).unwrap_or_default();
+    format!("{head}{fence}{}\n{text}\n{fence}", language.unwrap_or_default())
 }
 
 fn kept(part: &Part) -> Option<Kept> {

@@ -4,9 +4,9 @@ mod providers;
 
 pub use providers::cost_micros;
 
-use crate::budget::Budget;
 use crate::place::TextPlaces;
 use domain::path_text;
+use domain::session::Budget;
 use domain::session::Effort;
 use models::{Figures, Limits};
 use std::collections::BTreeMap;
@@ -24,6 +24,10 @@ pub const EXTENSION_DEADLINE: Duration = Duration::from_secs(30);
 const MAX_DEADLINE_S: u64 = 600;
 /// Longest time that a question may be given.
 const MAX_ANSWER_S: u64 = 24 * 60 * 60;
+/// How long a run that nobody watches waits for servers that are starting: most need a moment, and who never answers costs no more.
+const SERVERS_WITHIN: Duration = Duration::from_secs(10);
+/// The longest that can be set, in seconds: no server has more time to answer.
+const MAX_SERVERS_S: u64 = crate::mcp::CONNECT.as_secs();
 
 /// What the person has set for the agent.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +56,11 @@ pub struct Config {
     pub fetch: Fetching,
     /// What commands may reach beside the workspace.
     pub sandbox: Sandbox,
+    /// Whether the first turn waits until each MCP server has answered or failed, and tells of it in the run: where nobody is there who
+    /// could see what is missing and say it again.
+    pub waits_for_servers: bool,
+    /// How long it waits for them. Who takes longer joins in a later step.
+    pub servers_within: Duration,
     /// Folders that the person vouches for as workspaces, whoever owns them.
     pub workspaces: Vec<PathBuf>,
     /// The person's home: skills lie there. `None`: no such skills.
@@ -77,6 +86,8 @@ impl Default for Config {
             extensions: BTreeMap::new(),
             fetch: Fetching::default(),
             sandbox: Sandbox::default(),
+            waits_for_servers: false,
+            servers_within: SERVERS_WITHIN,
             workspaces: Vec::new(),
             home: None,
             settings: None,
@@ -226,6 +237,14 @@ impl Config {
             config.answer_within = Some(Duration::from_secs(seconds));
             Ok(())
         });
+        take("servers_within_s", &mut |value| {
+            let seconds = value.as_integer().and_then(|number| u64::try_from(number).ok());
+            let seconds = seconds.filter(|seconds| *seconds <= MAX_SERVERS_S);
+            let why = || format!("{} is no number of seconds from 0 to {MAX_SERVERS_S}", shown(value));
+            let seconds = seconds.ok_or_else(|| ConfigError::value("servers_within_s", why()))?;
+            config.servers_within = Duration::from_secs(seconds);
+            Ok(())
+        });
         let mut more = Vec::new();
         take("workspaces", &mut |value| folders("workspaces", value, &mut config.workspaces, &mut more));
         take("extensions", &mut |value| {
@@ -315,6 +334,7 @@ const KNOWN: &[(&str, Option<&[&str]>)] = &[
     ("policy", None),
     ("compact_at", None),
     ("answer_within_s", None),
+    ("servers_within_s", None),
     ("workspaces", None),
     ("extensions", None),
     ("fetch", Some(&["enabled", "private"])),
@@ -440,8 +460,10 @@ mod tests {
         let figures = Figures { window: Some(1000), max_output: Some(50), price: Some(price) };
         assert_eq!(config.models["x/y"], figures);
         let budget = read("[budget]\nmax_cost = 2.5\nmax_steps = 3\nmax_time_s = 60\n").budget;
-        let minute = Some(Duration::from_secs(60));
-        assert_eq!(budget, Budget { max_cost_micros: Some(2_500_000), max_steps: Some(3), max_time: minute });
+        assert_eq!(
+            budget,
+            Budget { max_cost_micros: Some(2_500_000), max_steps: Some(3), max_time_s: Some(60) }
+        );
         assert!(!config.fetch.enabled, "nothing goes out unless somebody said so");
         let fetching = read("[fetch]\nenabled = true").fetch;
         assert_eq!(fetching, Fetching { enabled: true, private: false });
@@ -495,6 +517,8 @@ mod tests {
             ("policy = \"read-onyl\"", "policy: `read-onyl` is no policy mode"),
             ("compact_at = 5", "compact_at: 5 is no percentage between 10 and 100"),
             ("compact_at = \"many\"", "compact_at: \"many\" is no percentage"),
+            ("servers_within_s = 31", "servers_within_s: 31 is no number of seconds from 0 to 30"),
+            ("servers_within_s = -1", "servers_within_s: -1 is no number of seconds from 0 to 30"),
             ("answer_within_s = -1", "answer_within_s: -1 is no number of seconds from 0 to 86400"),
             ("answer_within_s = \"1m\"", "answer_within_s: \"1m\" is no number of seconds"),
             ("workspaces = \"/x\"", "workspaces: must be a list of folders"),

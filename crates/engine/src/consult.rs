@@ -5,14 +5,16 @@ use crate::briefing::{self, Instructions, Scene};
 use crate::compact::{NotCompacted, compact};
 use crate::config::{Config, Ground};
 use crate::context::Context;
-use crate::extension;
+use crate::grants::Grants;
 use crate::mcp::{Project, Servers, Site};
 use crate::person::Hands;
 use crate::port::Reported;
 use crate::skills::{SkillTool, Skills};
 use crate::usage::counted;
+use crate::{extension, family, rules};
 use domain::command::{
-    Command, FORGET_KEYS, ListCommand, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand,
+    Command, FILES, FORGET_KEYS, ListCommand, RULES, Receipt, Refusal, RefusalKind, RunCommand,
+    SessionCommand,
 };
 use domain::content::Json;
 use domain::event::{Body, Compaction, ContextEvent, SessionEvent, Trigger};
@@ -42,8 +44,14 @@ pub struct StandingText {
     pub trouble: Vec<String>,
 }
 
-/// What a new conversation there would begin with. Reads files.
-pub fn standing_text(config: &Config, ground: &Ground, mut toolbox: tools::Toolbox) -> StandingText {
+/// What a new conversation there would begin with, for a model of this name. Reads files.
+pub fn standing_text(
+    config: &Config,
+    ground: &Ground,
+    model: &str,
+    mut toolbox: tools::Toolbox,
+) -> StandingText {
+    family::suit(&mut toolbox, model);
     let look = config.look(ground);
     let (instructions, skills) = (Instructions::read(&look, &BTreeSet::new()), Skills::find(&look));
     if config.fetch.enabled {
@@ -66,6 +74,8 @@ pub(crate) struct Consulted {
     pub(crate) grounds: Box<Grounds>,
     /// Says when the answer is no longer wanted.
     pub(crate) stop: CancellationToken,
+    /// What may happen without asking, where a turn was begun.
+    pub(crate) grants: Option<Grants>,
     /// What command lines of the person's own are run with, for those.
     pub(crate) hands: Option<Result<Hands, String>>,
 }
@@ -123,6 +133,23 @@ impl Consulted {
                 let broken = |_| Refusal::new(RefusalKind::Internal, "the keys could not be forgotten");
                 let whose = forgotten.map_err(broken)??;
                 Ok(Receipt::Extension(Json::verbatim(serde_json::json!(whose).to_string())))
+            }
+            Command::Extension { name, .. } if name == FILES => {
+                let cwd = path_text::read(&self.grounds.cwd);
+                let found = tokio::task::spawn_blocking(move || tools::names::names(&cwd)).await;
+                let broken =
+                    |_| Refusal::new(RefusalKind::Internal, "the folder could not be looked through");
+                let tools::names::Names { files, more } = found.map_err(broken)?;
+                let answer = serde_json::json!({ "files": files, "more": more });
+                Ok(Receipt::Extension(Json::verbatim(answer.to_string())))
+            }
+            Command::Extension { name, payload } if name == RULES => {
+                let here = self.ground().workspace.ok();
+                let (data, grants) = (self.setup.data.clone(), self.grants);
+                let answer = move || rules::answer(&data, here.as_deref(), grants.as_ref(), &payload);
+                let answered = tokio::task::spawn_blocking(answer).await;
+                let broken = |_| Refusal::new(RefusalKind::Internal, "the rules could not be read");
+                answered.map_err(broken)?.map(Receipt::Extension)
             }
             Command::Extension { name, payload } => {
                 let Some(known) = self.setup.config.extensions.get(&name) else {
@@ -196,7 +223,7 @@ impl Consulted {
         };
         let mut toolbox = self.setup.toolbox.clone();
         if let Ok(model) = self.setup.models.open(self.grounds.model.as_ref()) {
-            crate::family::suit(&mut toolbox, &model.name().name);
+            family::suit(&mut toolbox, &model.name().name);
         }
         let own = toolbox.specs().into_iter().map(|spec| entry(spec, "built-in".to_owned()));
         let mut entries: Vec<ToolEntry> = own.collect();
@@ -225,7 +252,7 @@ impl Consulted {
     async fn compact(self, instruction: Option<&str>) -> Result<Receipt, Refusal> {
         let grounds = self.grounds.as_ref();
         let model = self.setup.models.open(grounds.model.as_ref())?;
-        let mut context = Context::read(&grounds.context, &grounds.tools, None);
+        let mut context = Context::read(&grounds.context, &grounds.tools, grounds.counted_tokens);
         let compacted =
             compact(model.as_ref(), &mut context, &grounds.ids, Trigger::Manual, instruction, &self.stop)
                 .await;
@@ -253,6 +280,7 @@ impl Consulted {
                 self.kept(Body::Context(ContextEvent::Measured {
                     used: context.tokens(),
                     window: window.into(),
+                    rough: true,
                 }))
                 .await;
             }

@@ -6,7 +6,7 @@ use domain::session::Policy;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch;
 use tools::Plan;
-use tools::policy::{Mode, Rules, Verdict};
+use tools::policy::{Mode, Rule, Rules, Verdict};
 
 /// Tells all sessions of the agent that rules or modes have changed.
 #[derive(Debug, Clone, Default)]
@@ -40,7 +40,7 @@ impl Grants {
         }
     }
 
-    /// Judges a plan by the mode and by the rules as they were last read.
+    /// Judges a plan by the mode and by the rules as they are now. Looks whether a small file is another one.
     pub(crate) fn verdict(&self, plan: &Plan) -> Verdict {
         let mode = match *self.policy.lock().unwrap_or_else(PoisonError::into_inner) {
             Policy::ReadOnly => Mode::ReadOnly,
@@ -49,7 +49,10 @@ impl Grants {
             Policy::Sandboxed => Mode::Sandboxed,
             Policy::Full => Mode::Full,
         };
-        let rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner).all();
+        let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
+        // What was taken back meanwhile, here or by another program, counts no more. What cannot be read changes nothing.
+        let _ = rules.keep_up();
+        let rules = rules.all();
         tools::policy::decide(mode, plan, &rules)
     }
 
@@ -77,6 +80,16 @@ impl Grants {
             }
         }
         self.changes.tell();
+    }
+
+    /// What was allowed until the session closes.
+    pub(crate) fn of_session(&self) -> Vec<Rule> {
+        self.rules.lock().unwrap_or_else(PoisonError::into_inner).of_session().to_vec()
+    }
+
+    /// Takes back what was allowed until the session closes; whether there was such a rule.
+    pub(crate) fn revoke_of_session(&self, rule: &Rule) -> bool {
+        self.rules.lock().unwrap_or_else(PoisonError::into_inner).remove_of_session(rule)
     }
 
     /// Wakes with every change from here on.

@@ -22,6 +22,7 @@ mod offered;
 mod person;
 mod place;
 mod port;
+mod rules;
 mod seat;
 mod secrets;
 mod skills;
@@ -30,11 +31,13 @@ mod turn;
 mod usage;
 
 pub use agent::{Agent, ORDERS, Setup};
-pub use budget::{Budget, OVER_BUDGET};
+pub use briefing::branch;
+pub use budget::OVER_BUDGET;
 pub use config::{
     COMPACT_AT, Config, ConfigError, EXTENSION_DEADLINE, Extension, Fetching, Ground, Sandbox, cost_micros,
 };
 pub use consult::{StandingText, list_skills, standing_text};
+pub use domain::session::Budget;
 pub use port::{REPORTS, Reported};
 pub use seat::ModelSource;
 pub use skills::{MAX_SKILL_BYTES, MAX_SKILLS};

@@ -2,8 +2,8 @@
 //!
 //! The person's servers stand in `mcp.json` of their settings, a project's in its `.mcp.json`; the latter start only after the
 //! person agreed to exactly that entry. Servers start with the first turn in a project, in the background. Invariants: a server
-//! that is slow, dead or wrong never holds up a run; no key of ours reaches a server unless the person's own entry says so; no
-//! child outlives us.
+//! that is slow, dead or wrong holds up a run at most once and not for long; no key of ours reaches a server unless the person's own
+//! entry says so; no child outlives us.
 
 mod approvals;
 mod book;
@@ -16,6 +16,7 @@ mod tool;
 
 pub use approvals::Approvals;
 pub use book::{Listed, add, remove, servers};
+pub(crate) use client::CONNECT;
 pub use client::{Tested, test};
 pub use entry::{Entry, EntryError, Way, parse};
-pub(crate) use server::{Project, Servers, Site};
+pub(crate) use server::{Project, Servers, Site, Starting};

@@ -39,7 +39,7 @@ impl Consulted {
         };
         let text = moved.words(went);
         if moved != Moved::default() {
-            self.note_moved(went, text.clone()).await;
+            self.note_moved(moved.went(went), text.clone()).await;
         }
         Ok(Receipt::Files { text })
     }

@@ -3,15 +3,16 @@
 mod consent;
 mod denials;
 mod execute;
+mod servers;
 mod step;
 mod watch;
 
 use crate::briefing::{self, Instructions, Scene};
-use crate::budget::{Budget, Spent};
+use crate::budget::{self, Spent};
 use crate::compact::{NotCompacted, compact};
 use crate::context::Context;
 use crate::grants::Grants;
-use crate::mcp::{Project, Servers, Site};
+use crate::mcp::{Project, Servers};
 use crate::offered::{OfferedTool, OpenCalls};
 use crate::place::TextPlaces;
 use crate::port::Port;
@@ -19,12 +20,12 @@ use crate::seat::{ModelSource, OpenAsks, Steered};
 use crate::secrets::Known;
 use crate::skills::{SkillTool, Skills};
 pub(crate) use denials::Denials;
-use domain::ask::{Answer, Ask, AskKind, Closing};
+use domain::ask::Closing;
 use domain::content::Role;
-use domain::event::{AskEvent, Body, ContextEvent, Failure, NoteEvent, RunEvent, Trigger};
+use domain::event::{Body, ContextEvent, Failure, NoteEvent, RunEvent, Trigger};
 use domain::ids::{AskId, EntryId, StepId};
 use domain::port::{TurnBrief, TurnEnd};
-use domain::session::{Effort, ModelRef};
+use domain::session::{Budget, Effort, ModelRef};
 use domain::signal::Level;
 use domain::state::EntryKind;
 use models::{Model, ModelError, Request, ToolSpec};
@@ -68,6 +69,10 @@ pub(crate) struct Turn {
     pub(crate) denials: Denials,
     /// MCP servers.
     pub(crate) servers: Servers,
+    /// Whether the first turn waits for them, see [`crate::Config::waits_for_servers`].
+    pub(crate) waits_for_servers: bool,
+    /// The bound of that wait: who takes longer joins in a later step.
+    pub(crate) servers_within: Duration,
     /// Where instructions and skills are looked for.
     pub(crate) look: TextPlaces,
     pub(crate) brief: TurnBrief,
@@ -86,6 +91,8 @@ struct Progress {
     paths: BTreeSet<String>,
     /// What is told of files that were taken back since the last turn; it stands in it too.
     moved: String,
+    /// What is told of servers whose tools are not there; after everything else, since it changes between steps.
+    missing: Option<String>,
     toolbox: Toolbox,
     /// What summaries cost, until a step takes it into its account.
     spent: models::Usage,
@@ -134,13 +141,14 @@ impl Turn {
             system,
             paths,
             moved,
+            missing: None,
             toolbox: self.offered(&own, servers.as_deref()),
             spent: models::Usage::default(),
             estimated: false,
             bill: Spent {
                 cost_micros: self.brief.used.cost_micros,
                 steps: self.brief.steps as u64,
-                time: Duration::ZERO,
+                time: self.brief.resume.as_ref().map_or(Duration::ZERO, |resume| resume.took),
             },
             may_shorten: true,
         };
@@ -153,19 +161,20 @@ impl Turn {
                 Stepped::End(end) => return end,
             }
         }
-        let (began, mut may_compact) = (Instant::now(), true);
-        if self.budget.max_cost_micros.is_some() && model.info().price.is_none() {
+        let (before, began, mut may_compact) = (progress.bill.time, Instant::now(), true);
+        if budget::bound(self.budget.max_cost_micros).is_some() && model.info().price.is_none() {
             let text =
                 format!("The price of {} is not known: the budget in money cannot be kept.", model.name());
             self.notice(progress.leaf, "budget", text).await;
         }
         for _ in 0..MAX_STEPS {
-            progress.bill.time = began.elapsed();
-            if let Some(failure) = self.budget.ends(&progress.bill) {
+            progress.bill.time = before + began.elapsed();
+            if let Some(failure) = budget::ends(&self.budget, &progress.bill) {
                 return TurnEnd::Failed(failure);
             }
             // A server may have become ready, or gone.
             progress.toolbox = self.offered(&own, servers.as_deref());
+            progress.missing = servers.as_deref().and_then(Project::missing);
             self.follow(&mut progress).await;
             progress.context.set_overhead(overhead(&progress));
             if may_compact && self.is_full(model.as_ref(), &progress.context) {
@@ -212,76 +221,6 @@ impl Turn {
                 None
             }
         }
-    }
-
-    fn site(&self) -> Site {
-        Site::new(self.place.root(), self.place.workdir()).with(&self.brief.given_servers)
-    }
-
-    /// Starts the project's servers, if they do not run, and waits a little for them.
-    async fn start_servers(&self) -> Option<Arc<Project>> {
-        let (servers, ground) = (self.servers.clone(), self.site());
-        let project = tokio::task::spawn_blocking(move || servers.project(&ground)).await.ok()?;
-        self.ask_about_servers(&project).await;
-        project.start();
-        tokio::select! {
-            biased;
-            () = self.cancel.cancelled() => {}
-            () = project.settle() => {}
-        }
-        for trouble in project.unusable().into_iter().chain(project.troubles()) {
-            self.port.notify(Level::Warning, trouble).await;
-        }
-        Some(project)
-    }
-
-    /// A project brought servers that nobody agreed to yet: asks, without keeping the run waiting.
-    async fn ask_about_servers(&self, project: &Arc<Project>) {
-        let waiting = project.unasked();
-        if waiting.is_empty() {
-            return;
-        }
-        let lines = waiting.iter().map(|one| format!("{}: {}", one.entry.name, one.entry.words()));
-        let what = lines.collect::<Vec<_>>().join("\n");
-        let id = AskId::mint(&self.brief.ids);
-        let closing = self.asked.wait_for(id);
-        let kind = AskKind::Confirm {
-            message: format!("{what}\nThey run with your rights inside the sandbox and may use the network."),
-            yes: Some("Start them".to_owned()),
-            no: Some("Not now".to_owned()),
-            danger: true,
-        };
-        let title = "This project brings MCP servers".to_owned();
-        self.port
-            .emit_outside(Body::Ask(AskEvent::Opened(Ask { id, run: None, title, kind, deadline: None })))
-            .await;
-        let (servers, project, port) = (self.servers.clone(), project.clone(), self.port.clone());
-        let all = servers.clone();
-        all.spawn(async move {
-            let closing = tokio::select! {
-                () = servers.stopped() => return,
-                closing = closing => closing,
-            };
-            match closing {
-                Ok(Closing::Answered { answer: Answer::Confirmed(true), .. }) => {
-                    let agree = move || project.approve(&waiting).map(|()| servers.project(project.site()));
-                    match tokio::task::spawn_blocking(agree).await {
-                        Ok(Ok(project)) => project.start(),
-                        Ok(Err(why)) => {
-                            port.notify(Level::Error, format!("This could not be kept: {why}")).await;
-                        }
-                        Err(_) => {}
-                    }
-                }
-                Ok(Closing::Unattended | Closing::Expired) => {
-                    let text = format!(
-                        "MCP servers of this project do not run until you agree with `parlor mcp approve`:\n{what}"
-                    );
-                    port.notify(Level::Info, text).await;
-                }
-                _ => {}
-            }
-        });
     }
 
     /// The tools of the next step.
@@ -333,10 +272,9 @@ impl Turn {
                     Body::Context(ContextEvent::Compacted { entry, parent, compaction: done.compaction });
                 let kept = self.port.emit_kept(compacted).await;
                 if let Some(window) = model.info().context_window {
-                    let used = progress.context.tokens();
-                    self.port
-                        .emit(Body::Context(ContextEvent::Measured { used, window: window.into() }))
-                        .await;
+                    let (used, window) = (progress.context.tokens(), window.into());
+                    // What is left after a summary is counted by size until the model is asked again.
+                    self.port.emit(Body::Context(ContextEvent::Measured { used, window, rough: true })).await;
                 }
                 kept
             }
@@ -350,8 +288,12 @@ impl Turn {
     }
 
     async fn notice(&self, parent: Option<EntryId>, code: &str, text: String) {
+        self.note(Level::Warning, parent, code, text).await;
+    }
+
+    async fn note(&self, level: Level, parent: Option<EntryId>, code: &str, text: String) {
         let (entry, run) = (EntryId::mint(&self.brief.ids), Some(self.brief.run));
-        let (level, code) = (Level::Warning, code.to_owned());
+        let code = code.to_owned();
         self.port.emit(Body::Note(NoteEvent::Noticed { entry, parent, run, level, code, text })).await;
     }
 
@@ -362,8 +304,13 @@ impl Turn {
             .into_iter()
             .map(|spec| ToolSpec { name: spec.name, description: spec.description, schema: spec.schema })
             .collect();
+        let mut system = progress.system.clone();
+        if let Some(missing) = progress.missing.as_ref().filter(|_| offered) {
+            system.push_str("\n\n");
+            system.push_str(missing);
+        }
         let mut request = Request {
-            system: Some(progress.system.clone()),
+            system: Some(system),
             messages: progress.context.messages(),
             tools,
             max_tokens: self.brief.options.max_tokens.map(|most| u32::try_from(most).unwrap_or(u32::MAX)),
@@ -431,5 +378,6 @@ fn thinking(effort: Effort) -> models::Effort {
 /// Bytes of what stands before the conversation.
 fn overhead(progress: &Progress) -> usize {
     let size = |spec: &tools::Spec| spec.name.len() + spec.description.len() + spec.schema.to_string().len();
-    progress.system.len() + progress.toolbox.specs().iter().map(size).sum::<usize>()
+    let missing = progress.missing.as_ref().map_or(0, String::len);
+    progress.system.len() + missing + progress.toolbox.specs().iter().map(size).sum::<usize>()
 }

@@ -17,6 +17,27 @@ pub(crate) fn counted(usage: &models::Usage, estimated: bool, info: &models::Mod
         cache_read: usage.cache_read,
         cache_write: usage.cache_write,
         cost_micros,
-        rough: estimated || (info.guessed && cost_micros > 0),
+        rough: estimated || (info.price_guessed && cost_micros > 0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_price_that_was_guessed_makes_a_cost_rough_and_no_cost_is_exact() {
+        let price = models::Price { input: 2.0, output: 4.0, cache_read: None, cache_write: None };
+        let told = models::ModelInfo { price: Some(price), ..models::ModelInfo::default() };
+        let guess = models::ModelInfo { price_guessed: true, ..told };
+        let some = models::Usage { input: 100, output: 10, ..models::Usage::default() };
+        let rough = |usage: &models::Usage, estimated, info: &models::ModelInfo| {
+            let usage = counted(usage, estimated, info);
+            (usage.cost_micros, usage.rough)
+        };
+        assert_eq!(rough(&some, false, &told), (240, false));
+        assert_eq!(rough(&some, true, &told), (240, true));
+        assert_eq!(rough(&some, false, &guess), (240, true));
+        assert_eq!(rough(&models::Usage::default(), false, &guess), (0, false));
     }
 }

@@ -34,6 +34,15 @@ mod hostile;
 #[path = "it/mcp.rs"]
 mod mcp;
 #[cfg(test)]
+#[path = "it/mcp_forms.rs"]
+mod mcp_forms;
+#[cfg(test)]
+#[path = "it/mcp_starts.rs"]
+mod mcp_starts;
+#[cfg(test)]
+#[path = "it/mcp_versions.rs"]
+mod mcp_versions;
+#[cfg(test)]
 #[path = "it/offers.rs"]
 mod offers;
 #[cfg(test)]

@@ -91,7 +91,10 @@ pub fn events_of(state: &State) -> Vec<Event> {
     // The end of a replay is no event of its own; of its counters only the context has one.
     told.pop();
     if let Some((used, window)) = state.context {
-        told.push((state.updated_at, Body::Context(ContextEvent::Measured { used, window })));
+        told.push((
+            state.updated_at,
+            Body::Context(ContextEvent::Measured { used, window, rough: state.context_rough }),
+        ));
     }
     // Times stay as they were; the last one is when the session last changed.
     if let Some((at, _)) = told.last_mut() {
@@ -142,6 +145,7 @@ fn is_setting(body: &Body) -> bool {
                 | SessionEvent::Renamed { .. }
                 | SessionEvent::ModelChosen { .. }
                 | SessionEvent::EffortChosen { .. }
+                | SessionEvent::BudgetChosen { .. }
                 | SessionEvent::PolicyChosen { .. }
                 | SessionEvent::ToolsChosen { .. }
         )

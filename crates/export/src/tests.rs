@@ -112,7 +112,7 @@ fn bodies(whole: bool) -> Vec<Body> {
         Body::Message(MessageEvent::PartAdded { message: other, part: Part::Text("another way".into()) }),
         Body::Message(MessageEvent::Ended { message: other, finish: Finish::Complete }),
         Body::Session(SessionEvent::LeafMoved { leaf: Some(EntryId(5)) }),
-        Body::Context(ContextEvent::Measured { used: 5, window: 10 }),
+        Body::Context(ContextEvent::Measured { used: 5, window: 10, rough: true }),
         Body::Context(ContextEvent::Compacted { entry: EntryId(9), parent: Some(EntryId(5)), compaction }),
     ]);
     bodies

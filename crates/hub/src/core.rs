@@ -23,6 +23,7 @@ mod present;
 mod runs;
 mod secrets;
 mod sessions;
+mod setup;
 mod their_rules;
 
 use domain::canon::Canon;
@@ -35,7 +36,7 @@ use domain::grammar::Grammar;
 use domain::ids::{AskId, EntryId, Ids, MessageId, Millis, QueuedId, RunId, SessionId, UiId};
 use domain::port::{Abilities, Order, Report, Ticket};
 use domain::secret::{Secrets, Veil};
-use domain::session::{Effort, Origin, Policy};
+use domain::session::{Origin, Policy};
 use domain::signal::{Board, Level, Signal, UiContext};
 use domain::state::{Entry, EntryKind, State};
 use domain::tool::ToolRun;
@@ -50,6 +51,7 @@ pub(crate) use library::Concerns;
 pub use library::{Answer, Import, Request, RequestId, imported};
 pub use messages::{In, Out};
 pub use present::{AttachedUi, LiveSession};
+pub use setup::{GivenBudget, Setup};
 
 /// How long an engine may take to end a run that was cancelled, before the hub closes it without the engine.
 pub const CANCEL_GRACE_MS: u64 = 2_000;
@@ -71,27 +73,9 @@ pub const MAX_MIRRORED: usize = 128 * 1024 * 1024;
 pub const MAX_STREAMED: usize = 8 * 1024 * 1024;
 /// Most of an event that is logged.
 const MAX_LOGGED: usize = 400;
-
-/// What the hub starts with.
-#[derive(Debug, Clone)]
-pub struct Setup {
-    /// Who does the runs.
-    pub engine: Engine,
-    /// Working directory of new sessions.
-    pub cwd: String,
-    /// Project root of new sessions.
-    pub project: String,
-    /// How hard the model thinks in new sessions; `None` leaves it to the provider.
-    pub effort: Option<Effort>,
-    /// How tools get their consent in new sessions.
-    pub policy: Policy,
-    /// Why mode `sandboxed` cannot be had here, if so.
-    pub no_sandbox: Option<String>,
-    /// Refuse a foreign runtime that acts without asking, before anything is said to it.
-    pub require_consent: bool,
-    /// A number no other process starts with, for session ids.
-    pub salt: u64,
-}
+/// Why nothing is taken back for a runtime that is not ours.
+const FILES_NOT_KEPT: &str = "only what Parlor's own agent does to files is kept: this runtime's changes cannot be shown or taken back here";
+const FILES_ELSEWHERE: &str = "use git, or what the runtime itself offers";
 
 /// A session that is open here.
 #[derive(Debug)]
@@ -123,6 +107,8 @@ pub(crate) struct Live {
     mirrored: usize,
     /// The message that is being streamed there, and how much of it came.
     streamed: Option<(MessageId, usize)>,
+    /// When each open question was asked.
+    asked: BTreeMap<AskId, Millis>,
 }
 
 #[derive(Debug)]
@@ -135,6 +121,8 @@ struct Ui {
     files: UiFiles,
     /// Open asks that it cannot be asked, though it can answer others.
     deaf_to: BTreeSet<(SessionId, AskId)>,
+    /// It only watches which sessions are open, and sees none.
+    apart: bool,
 }
 
 /// What to do when the engine settles a command.
@@ -243,6 +231,7 @@ impl Core {
                     standing,
                     files: UiFiles::default(),
                     deaf_to: BTreeSet::new(),
+                    apart: false,
                 };
                 self.arrived(ui, fresh);
             }
@@ -266,6 +255,7 @@ impl Core {
             In::Command { ui, ticket, target, command } => {
                 self.take_command(ui, ticket, target, command);
             }
+            In::Apart { ui } => self.set_apart(ui),
             In::Left { ui } => self.left(ui),
             In::Report(report) => self.report(report),
             In::Mirror { session, state, board } => self.mirror(session, *state, board),
@@ -376,6 +366,9 @@ impl Core {
         session: SessionId,
         command: Command,
     ) -> Result<(), Refusal> {
+        if matches!(command, Command::Files(_)) && !self.abilities.undo {
+            return Err(Refusal::new(RefusalKind::Unsupported, FILES_NOT_KEPT).hint(FILES_ELSEWHERE));
+        }
         if self.setup.engine.decides(&command, &self.abilities) {
             return self.consult(ui, ticket, session, command);
         }
@@ -418,6 +411,14 @@ impl Core {
                 }
                 self.emit(&session, Body::Session(SessionEvent::PolicyChosen { policy }));
                 self.out.push(Out::Order(Order::PolicyChanged { session, policy }));
+                self.done(ui, ticket)
+            }
+            Command::Session(SessionCommand::SetBudget { .. }) if self.setup.engine.has_own_rules() => {
+                let refusal = Refusal::new(RefusalKind::Unsupported, "this runtime keeps no budget of ours");
+                Err(refusal.hint("set it where the runtime is started"))
+            }
+            Command::Session(SessionCommand::SetBudget { budget }) => {
+                self.emit(&session, Body::Session(SessionEvent::BudgetChosen { budget }));
                 self.done(ui, ticket)
             }
             Command::UpdateContext(context) => self.update_context(ui, ticket, &session, context),
@@ -525,6 +526,7 @@ impl Core {
     }
 
     fn publish(&mut self, session: &SessionId, event: Arc<Event>) {
+        self.note_asks(session, event.at);
         self.out.push(Out::Append { session: session.clone(), event: event.clone() });
         for (ui, seat) in &self.uis {
             if seat.seen.contains(session) {
@@ -621,6 +623,7 @@ impl Live {
             granted: Vec::new(),
             mirrored: 0,
             streamed: None,
+            asked: BTreeMap::new(),
         }
     }
 

@@ -38,9 +38,7 @@
 //!     }
 //! };
 //!
-//! let (cwd, policy, effort) = ("/".to_owned(), Default::default(), None);
-//! let (project, no_sandbox) = (cwd.clone(), None);
-//! let setup = Setup { engine: Engine::Driven, project, cwd, effort, policy, no_sandbox, require_consent: false, salt: 1 };
+//! let setup = Setup::new(Engine::Driven, "/", 1);
 //! let store = Box::new(store::MemoryStore::default());
 //! let hub = Hub::start(setup, store, EngineSeat::Driven(orders), std::sync::Arc::new(|line| eprintln!("{line}")));
 //!

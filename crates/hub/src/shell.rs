@@ -12,6 +12,7 @@ mod archive;
 mod clock;
 mod farewell;
 mod files;
+mod fleet;
 mod held;
 mod hub;
 mod keeper;
@@ -25,7 +26,7 @@ use archive::{Archive, Finished};
 use clock::Clock;
 use domain::command::{Command, Target};
 use domain::errand::{ErrandId, ErrandNews, ErrandOrder};
-use domain::ids::{SessionId, UiId};
+use domain::ids::{AskId, SessionId, UiId};
 use domain::port::{Kept, News, Order, Report, Ticket};
 use domain::session::Origin;
 use held::{Arrival, Held};
@@ -108,6 +109,7 @@ enum Inbox {
     Incoming(UiId, Incoming, Room),
     Local(LocalGuest),
     LocalCommand(UiId, Ticket, Target, Command),
+    LocalCannotAnswer(UiId, SessionId, AskId),
     LocalLeft(UiId),
     FromRemote(Incoming, Room),
     Errand(ErrandId, ErrandNews),
@@ -158,6 +160,8 @@ struct Shell {
     /// Deadlines were not looked at because something came before them that is held.
     tick_owed: bool,
     acks: Vec<Awaited>,
+    /// What those are told who watch which sessions are open.
+    fleet: fleet::Pace,
     /// Why the foreign runtime is to be let go.
     let_go: Option<String>,
     /// Who waits for all runs to end.
@@ -216,6 +220,7 @@ impl Shell {
             held: Held::default(),
             tick_owed: false,
             acks: Vec::new(),
+            fleet: fleet::Pace::default(),
             let_go: None,
             idle: Vec::new(),
             farewells: Vec::new(),
@@ -286,7 +291,7 @@ impl Shell {
             .chain(self.remote.iter().filter_map(Remote::next_timer));
         let tend = self.keeper.is_tended().then(|| self.tended + store::TEND_EVERY);
         // Who rests waits for the store and for nothing else.
-        let timers = timers.chain(self.wake).chain(tend).filter(|_| latest.is_none());
+        let timers = timers.chain(self.wake).chain(self.fleet.due()).chain(tend).filter(|_| latest.is_none());
         let patience = self.keeper.deadline().into_iter().chain(self.archive.deadline());
         let until = timers.chain(patience).chain(latest).min();
         let (working, engine) = (self.archive.is_working(), self.engine.clone().filter(|_| self.engine_full));
@@ -380,6 +385,9 @@ impl Shell {
             Inbox::LocalCommand(ui, ticket, target, command) => {
                 self.work.push_back(In::Command { ui, ticket, target, command });
             }
+            Inbox::LocalCannotAnswer(ui, session, ask) => {
+                self.work.push_back(In::CannotAnswer { ui, session, ask });
+            }
             Inbox::LocalLeft(ui) => self.leave(ui),
             Inbox::FromRemote(incoming, room) => {
                 if self.core.is_finding() || !self.unheard_runtime.is_empty() {
@@ -396,6 +404,7 @@ impl Shell {
                 if let Some(seat) = self.seats.get_mut(&ui) {
                     seat.drained();
                 }
+                self.fleet_changed();
             }
             Inbox::Idle(waiting) => self.idle.push(waiting),
             Inbox::Farewell(ui, waiting) => {
@@ -485,6 +494,7 @@ impl Shell {
                 self.leave(ui);
             }
         }
+        self.tell_fleet(instant);
         self.fire_remote(instant);
         self.give_up(instant);
         if self.keeper.is_tended() && self.tended + store::TEND_EVERY <= instant {

@@ -12,7 +12,7 @@ use domain::content::{Input, Json, Role};
 use domain::event::{AskEvent, Body, Event, Finish, MessageEvent, RunEvent, SessionEvent, ToolEvent};
 use domain::ids::{AskId, MessageId, Millis, RunId, Seq, SessionId, StepId, ToolRunId};
 use domain::port::{Kept, News, Order, Report, Ticket};
-use domain::session::{Policy, SessionSummary};
+use domain::session::SessionSummary;
 use domain::signal::{Level, Signal};
 use domain::state::{EntryKind, State};
 use domain::tool::{Decider, Decision, Progress};
@@ -120,16 +120,7 @@ struct Bench {
 }
 
 fn setup() -> Setup {
-    Setup {
-        engine: Engine::Driven,
-        effort: None,
-        cwd: "/w".into(),
-        project: "/w".into(),
-        policy: Policy::Ask,
-        no_sandbox: None,
-        require_consent: false,
-        salt: 1,
-    }
+    Setup::new(Engine::Driven, "/w", 1)
 }
 
 impl Bench {

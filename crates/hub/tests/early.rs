@@ -2,7 +2,6 @@
 
 use domain::command::{Command, LibraryCommand};
 use domain::port::Order;
-use domain::session::Policy;
 use hub::core::{Engine, Setup, Standing};
 use hub::{EngineSeat, Guest, Hub};
 use link::{AsyncSink, AsyncSource, Limits, Wiring};
@@ -16,16 +15,7 @@ const PIPE: usize = 4 * 1024;
 #[tokio::test]
 async fn a_prompt_that_comes_with_the_connection_is_for_the_session_that_is_given() {
     let (orders, mut ordered) = mpsc::channel(64);
-    let setup = Setup {
-        engine: Engine::Driven,
-        effort: None,
-        cwd: "/w".into(),
-        project: "/w".into(),
-        policy: Policy::Ask,
-        salt: 1,
-        no_sandbox: None,
-        require_consent: false,
-    };
+    let setup = Setup::new(Engine::Driven, "/w", 1);
     let store = store::MemoryStore::default();
     let hub = Hub::start(setup, Box::new(store), EngineSeat::Driven(orders), Arc::new(|_| {}));
     let guest = Guest {

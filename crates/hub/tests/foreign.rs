@@ -5,7 +5,6 @@
 use domain::command::{Command, PromptOptions, RunCommand, Target};
 use domain::content::Input;
 use domain::port::{News, Ticket};
-use domain::session::Policy;
 use domain::signal::Signal;
 use hub::core::{Engine, Setup, Standing};
 use hub::{EngineSeat, Hub, LocalUi, RemoteSeat};
@@ -20,16 +19,7 @@ const READY: &str =
 
 /// A hub in front of this test, which plays the runtime at the other end of a pipe that holds so much.
 async fn in_front(pipe: usize) -> (Hub, LocalUi, DuplexStream) {
-    let setup = Setup {
-        engine: Engine::Followed,
-        cwd: "/w".into(),
-        project: "/w".into(),
-        policy: Policy::Ask,
-        salt: 1,
-        no_sandbox: None,
-        require_consent: false,
-        effort: None,
-    };
+    let setup = Setup::new(Engine::Followed, "/w", 1);
     let (ours, mut theirs) = tokio::io::duplex(pipe);
     let (read, write) = tokio::io::split(ours);
     let link =
@@ -103,16 +93,7 @@ async fn a_runtime_that_does_not_answer_is_told_of_within_ten_seconds_with_the_e
     for (lines, told) in
         [(vec!["starting", "waiting for a browser"], "waiting for a browser"), (vec![], "nothing")]
     {
-        let setup = Setup {
-            engine: Engine::Followed,
-            cwd: "/w".into(),
-            project: "/w".into(),
-            policy: Policy::Ask,
-            salt: 1,
-            no_sandbox: None,
-            require_consent: false,
-            effort: None,
-        };
+        let setup = Setup::new(Engine::Followed, "/w", 1);
         let (ours, _theirs) = tokio::io::duplex(64 * 1024);
         let (read, write) = tokio::io::split(ours);
         let link =

@@ -9,7 +9,7 @@ use domain::content::{Input, Role, TextKind, Usage};
 use domain::event::{Body, Event, Finish, MessageEvent, NoteEvent, PlanItem, PlanState, RunEvent, ToolEvent};
 use domain::ids::{MessageId, Seq, SessionId, StepId};
 use domain::port::{Kept, News, Order, Report, Ticket, TurnBrief, TurnEnd};
-use domain::session::{Policy, SessionSummary};
+use domain::session::SessionSummary;
 use domain::state::State;
 use hub::core::{Engine, Setup, Standing};
 use hub::{EngineSeat, Guest, Hub, LocalUi, Reported};
@@ -90,16 +90,7 @@ impl Bench {
     async fn new() -> Bench {
         let (orders, ordered) = mpsc::channel(64);
         let (reports, reported) = mpsc::channel(64);
-        let setup = Setup {
-            engine: Engine::Driven,
-            effort: None,
-            cwd: "/w".into(),
-            project: "/w".into(),
-            policy: Policy::Ask,
-            salt: 1,
-            no_sandbox: None,
-            require_consent: false,
-        };
+        let setup = Setup::new(Engine::Driven, "/w", 1);
         let hub = Hub::start(setup, Box::new(Forgetful), EngineSeat::Driven(orders), Arc::new(|_| {}));
         let feeding = hub.clone();
         tokio::spawn(async move { feeding.reports(reported).await });

@@ -270,6 +270,7 @@ impl Runtime {
                 | RuntimeEffect::FileDone { .. }
                 | RuntimeEffect::Servers { .. }
                 | RuntimeEffect::CannotAnswer { .. }
+                | RuntimeEffect::WatchFleet { .. }
                 | RuntimeEffect::Keep { .. } => {}
             }
         }

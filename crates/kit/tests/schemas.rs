@@ -6,8 +6,8 @@
 #![cfg(feature = "schema")]
 
 use dialects::native::wire::{
-    About, Attached, Complaint, Cursor, FromRuntime, FromUi, Happened, Hello, Named, Replay, Said, Settled,
-    Wanted,
+    About, Attached, Complaint, Cursor, FleetNews, FleetWatch, FromRuntime, FromUi, Happened, Hello, Named,
+    Replay, Said, Settled, Wanted,
 };
 use domain::event::{AskEvent, Body, Event};
 use domain::ids::{Millis, Seq};
@@ -122,7 +122,9 @@ fn complaint() -> BoxedStrategy<Complaint> {
 fn from_ui() -> BoxedStrategy<FromUi> {
     let wanted = (arb::number(), arb::target(), arb::command());
     let wanted = wanted.prop_map(|(ticket, target, what)| Wanted { ticket: Ticket(ticket), target, what });
-    prop_oneof![1 => hello().prop_map(FromUi::Hello), 9 => wanted.prop_map(FromUi::Command)].boxed()
+    let watch = any::<bool>().prop_map(|alone| FromUi::WatchFleet(FleetWatch { alone }));
+    prop_oneof![1 => hello().prop_map(FromUi::Hello), 8 => wanted.prop_map(FromUi::Command), 1 => watch]
+        .boxed()
 }
 
 fn from_runtime() -> BoxedStrategy<FromRuntime> {
@@ -139,6 +141,10 @@ fn from_runtime() -> BoxedStrategy<FromRuntime> {
     let replay =
         (arb::session_id(), prop::collection::vec((arb::number().prop_map(Millis), arb::body()), 0..3));
     let replay = replay.prop_map(|(session, items)| Replay { session, items });
+    let members = prop::collection::vec(arb::member(), 0..3);
+    let fleet = (any::<bool>(), members, prop::collection::vec(arb::session_id(), 0..2));
+    let fleet =
+        fleet.prop_map(|(all, members, closed)| FromRuntime::Fleet(FleetNews { all, members, closed }));
     prop_oneof![
         1 => hello().prop_map(FromRuntime::Hello),
         9 => settled.prop_map(FromRuntime::Settled),
@@ -150,6 +156,7 @@ fn from_runtime() -> BoxedStrategy<FromRuntime> {
         9 => happened.prop_map(FromRuntime::Event),
         4 => asked.prop_map(FromRuntime::Event),
         3 => said.prop_map(FromRuntime::Signal),
+        2 => fleet,
         1 => cursor().prop_map(FromRuntime::Hash),
         1 => complaint().prop_map(FromRuntime::Error),
     ]

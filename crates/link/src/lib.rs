@@ -1,9 +1,9 @@
-//! Transports: bytes to and from a peer over stdio, a child process, a Unix socket (or two), or memory.
+//! Transports: bytes to and from a peer over stdio, a child process, a Unix socket (or two), a WebSocket, or memory.
 //!
 //! Every transport gives the same thing, a [`LinkIo`]: frames come in through a bounded channel, lines go out through a
 //! bounded backlog that never blocks the sender. Nothing here reads a message; roles do that.
 //!
-//! Invariants: bad input never ends a link; nothing is unbounded; no task outlives its [`Tasks`]; no child process
+//! Invariants: bad input never ends a link (but for WebSockets, which are closed with its code); nothing is unbounded; no task outlives its [`Tasks`]; no child process
 //! outlives its handle.
 
 pub mod child;
@@ -11,11 +11,13 @@ mod failure;
 mod lane_io;
 pub mod memory;
 mod outgoing;
+pub mod peer;
 mod rename;
 pub mod stdio;
 mod tasks;
 pub mod unix;
 mod watch;
+pub mod websocket;
 
 pub use failure::LinkError;
 pub use lane_io::{

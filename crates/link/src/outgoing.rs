@@ -26,6 +26,9 @@ pub const MAX_BACKLOG_LINES: usize = 10_000;
 /// Short lines that wait together are written together, up to this size.
 const BATCH_BYTES: usize = 64 * 1024;
 
+/// What is kept of the space for them in between: there may be a thousand links.
+const KEPT_BYTES: usize = 8 * 1024;
+
 /// Sends lines to the peer. Clones send into the same backlog.
 #[derive(Debug, Clone)]
 pub struct Outgoing {
@@ -148,6 +151,20 @@ impl Outgoing {
         }
     }
 
+    /// Waits until a line of so many bytes would be taken. Also returns when the link is gone. For whoever is the only one to send.
+    pub async fn room_for(&self, bytes: usize) {
+        loop {
+            let notified = self.gauge.low.notified();
+            tokio::pin!(notified);
+            // Registered before looking, so that a change in between is not missed.
+            notified.as_mut().enable();
+            if self.gauge.has_room(bytes + 1) || self.lanes.iter().all(|(_, sender)| sender.is_closed()) {
+                return;
+            }
+            notified.await;
+        }
+    }
+
     /// Takes no more lines; when all are written, the writing side of every lane is closed.
     pub fn close_after_flush(&self) {
         if !self.gauge.closing.swap(true, Ordering::AcqRel) {
@@ -233,6 +250,12 @@ impl Gauge {
         }
     }
 
+    fn has_room(&self, size: usize) -> bool {
+        let now = self.reading();
+        now.lines < self.limits.backlog_lines
+            && (now.bytes == 0 || now.bytes + size <= self.limits.backlog_bytes)
+    }
+
     fn is_low(&self) -> bool {
         let now = self.reading();
         now.bytes <= self.limits.backlog_bytes / 2 && now.lines <= self.limits.backlog_lines / 2
@@ -279,7 +302,7 @@ impl Batch<'_> {
         self.gauge.release(self.bytes, self.lines);
         (self.bytes, self.lines) = (0, 0);
         self.text.clear();
-        self.text.shrink_to(BATCH_BYTES * 2);
+        self.text.shrink_to(KEPT_BYTES);
     }
 }
 

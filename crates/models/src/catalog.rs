@@ -110,6 +110,11 @@ pub fn key_variables() -> Vec<&'static str> {
     providers::key_variables()
 }
 
+/// All variables of the environment that say something of providers: their keys, their addresses, their versions.
+pub fn variables() -> Vec<&'static str> {
+    providers::variables()
+}
+
 /// The provider that is meant by a name, as its keys are kept: several wires of one maker share a key.
 pub fn account(text: &str) -> Option<&'static str> {
     providers::find(text).map(Provider::account)
@@ -266,7 +271,7 @@ impl Catalog {
     pub async fn learn(&self, name: &ModelName) {
         let Some(provider) = providers::find(&name.provider) else { return };
         let info = self.info(provider, name);
-        let wanted = info.guessed || info.context_window.is_none();
+        let wanted = info.is_guessed() || info.context_window.is_none();
         let first = || self.asked.lock().unwrap_or_else(PoisonError::into_inner).insert(provider.id);
         if wanted && provider.lists_models() && first() {
             self.ask(vec![provider], self.limits.list.min(LEARN_WAIT)).await;

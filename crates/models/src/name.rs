@@ -43,8 +43,10 @@ pub struct ModelInfo {
     pub images: bool,
     /// Can think before it answers.
     pub thinking: bool,
-    /// Nobody told the price or the window: some of the figures are those of the newest model of its family that is known.
-    pub guessed: bool,
+    /// Nobody told the window: it is that of the newest model of its family that is known.
+    pub window_guessed: bool,
+    /// The same of the price.
+    pub price_guessed: bool,
 }
 
 /// Figures of a model that somebody told: its provider's list, or the person's settings.
@@ -58,20 +60,24 @@ pub struct Figures {
 }
 
 impl ModelInfo {
+    /// Whether one of the figures that a person sees is a guess.
+    pub fn is_guessed(&self) -> bool {
+        self.window_guessed || self.price_guessed
+    }
+
     /// The same with figures that go before a guess; `over` lets them go before what is known, too.
     #[must_use]
     pub(crate) fn with(self, told: Figures, over: bool) -> Self {
         fn chosen<T>(known: Option<T>, told: Option<T>, told_first: bool) -> Option<T> {
             if told_first { told.or(known) } else { known.or(told) }
         }
-        let first = over || self.guessed;
-        // The window and the price are what a person sees; one of them that nobody told is still a guess.
-        let guessed = self.guessed && (told.window.is_none() || told.price.is_none());
+        let first = over || self.is_guessed();
         Self {
             context_window: chosen(self.context_window, told.window, first),
             max_output: chosen(self.max_output, told.max_output, first),
             price: chosen(self.price, told.price, first),
-            guessed,
+            window_guessed: self.window_guessed && told.window.is_none(),
+            price_guessed: self.price_guessed && told.price.is_none(),
             ..self
         }
     }
@@ -119,16 +125,18 @@ mod tests {
         let info = |guessed| ModelInfo {
             context_window: Some(10),
             price: Some(price(1.0)),
-            guessed,
+            window_guessed: guessed,
+            price_guessed: guessed,
             ..ModelInfo::default()
         };
         let told = Figures { window: Some(20), max_output: Some(5), price: None };
         let known = info(false).with(told, false);
         assert_eq!((known.context_window, known.max_output), (Some(10), Some(5)));
         let guess = info(true).with(told, false);
-        assert_eq!((guess.context_window, guess.guessed), (Some(20), true), "the price is still a guess");
+        assert_eq!((guess.context_window, guess.window_guessed), (Some(20), false));
+        assert!(guess.price_guessed && guess.is_guessed(), "the price is still a guess");
         let whole = guess.with(Figures { price: Some(price(2.0)), ..told }, false);
-        assert_eq!((whole.price, whole.guessed), (Some(price(2.0)), false));
+        assert_eq!((whole.price, whole.is_guessed()), (Some(price(2.0)), false));
         assert_eq!(info(false).with(told, true).context_window, Some(20));
         assert_eq!(info(false).with(Figures::default(), true), info(false), "what is not set stays");
     }

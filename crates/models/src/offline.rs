@@ -50,7 +50,8 @@ impl Model for Offline {
             price: Some(crate::Price { input: 0.0, output: 0.0, cache_read: None, cache_write: None }),
             images: true,
             thinking: true,
-            guessed: false,
+            window_guessed: false,
+            price_guessed: false,
         }
     }
 

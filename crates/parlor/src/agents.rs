@@ -186,6 +186,6 @@ pub(crate) async fn ask_to_start(question: &str) -> anyhow::Result<Agreed> {
     let typed = ask_line(&format!("{question} [y/N] "), Echo::Shown).await.context("nothing was answered")?;
     Ok(match typed {
         Typed::Line(line) if is_yes(&line) => Agreed::Yes,
-        Typed::Line(_) | Typed::Unusable(_) | Typed::Cancelled => Agreed::No,
+        Typed::Line(_) | Typed::Unusable(_) | Typed::Cancelled | Typed::Told(_) => Agreed::No,
     })
 }

@@ -1,17 +1,20 @@
 //! `parlor attach`: be the UI of another program's runtime.
 
+mod ssh;
+
 use crate::agents::{self, Agreed};
 use crate::cli::{Attach, Common, PolicyMode, Run};
 use crate::exit::{self, Exit};
 use crate::interactive::{self, UiOptions, Whereabouts};
 use crate::record::Tape;
 use crate::remote::{Begin, Front, KeepAs, Person, RuntimeAddress};
+use crate::run::{self, Said};
 use crate::stop::Stops;
-use crate::{origin, places, ps, run, stack, their_flags};
+use crate::{fleet, origin, places, ps, stack, their_flags};
 use domain::ids::SessionId;
 use domain::session::Policy;
 use std::path::PathBuf;
-use tui::commands::Restart;
+use tui::{Errand, ExitReason, Restart};
 
 /// A kept session that is gone on with.
 #[derive(Debug, Clone, Default)]
@@ -25,6 +28,10 @@ pub(crate) struct Kept {
 /// Opens the terminal UI (or says one prompt) on a foreign runtime.
 pub(crate) async fn attach(mut common: Common, mut attach: Attach) -> anyhow::Result<Exit> {
     common.require_consent = attach.require_consent;
+    if let Some(address) = attach.name.as_deref().filter(|name| name.starts_with(ssh::SCHEME)) {
+        their_flags::refuse(&common, dialects::native::DIALECT)?;
+        return ssh::attach(&common, address).await;
+    }
     if let Some(name) = attach.name.clone() {
         return attach_listed(common, attach, &name).await;
     }
@@ -49,7 +56,8 @@ pub(crate) async fn attach(mut common: Common, mut attach: Attach) -> anyhow::Re
             ));
         }
     };
-    go(&common, &attach, place, Kept::default()).await
+    let said = attach.prompt.clone().map(Said::text);
+    go(&common, &attach, said, place, Kept::default()).await
 }
 
 /// The same on an agent that is listed, once the person has agreed to its command.
@@ -71,13 +79,15 @@ async fn attach_listed(common: Common, mut attach: Attach, name: &str) -> anyhow
         }
     }
     let place = RuntimeAddress::Command(agent.command.iter().map(Into::into).collect());
-    go(&common, &attach, place, Kept::default()).await
+    let said = attach.prompt.clone().map(Said::text);
+    go(&common, &attach, said, place, Kept::default()).await
 }
 
-/// The same on a runtime whose place is known.
+/// The same on a runtime whose place is known; with something to say, without a screen.
 pub(crate) async fn go(
     common: &Common,
     attach: &Attach,
+    said: Option<Said>,
     place: RuntimeAddress,
     kept: Kept,
 ) -> anyhow::Result<Exit> {
@@ -87,14 +97,38 @@ pub(crate) async fn go(
         false => Some(keep_as(attach, &place, kept)?),
     };
     let tape = attach.record.as_deref().map(Tape::new);
-    let exit = match attach.prompt.clone() {
-        Some(prompt) => say(common, attach, place, keep, tape.as_ref(), prompt).await,
-        None => show(common, attach, place, keep, tape.as_ref()).await,
+    let exit = match said {
+        Some(said) => say(common, attach, place, keep, tape.as_ref(), said).await,
+        None => {
+            let visits = matches!(place, RuntimeAddress::Socket(_));
+            let left = show(common, attach, place, keep, tape.as_ref(), visits).await;
+            match left {
+                Ok(left) => wander(common, left).await,
+                Err(why) => Err(why),
+            }
+        }
     };
     if let Some(tape) = tape {
         tape.finish();
     }
     exit
+}
+
+/// Follows a person who goes from one process to the next, until they leave.
+async fn wander(common: &Common, mut left: ExitReason) -> anyhow::Result<Exit> {
+    while let ExitReason::Wants { errand: Errand::Visit { pid, session }, .. } = left {
+        left = visit(common, pid, &session).await?;
+    }
+    Ok(interactive::exit(&left))
+}
+
+/// The terminal UI on a session that another process of this person has open.
+pub(crate) async fn visit(common: &Common, pid: u32, session: &SessionId) -> anyhow::Result<ExitReason> {
+    // What was typed for sessions of our own says nothing about this one.
+    let common = Common { resume: None, continue_last: false, policy: None, ..common.clone() };
+    let attach = Attach { session: Some(session.to_string()), ..Attach::on(dialects::native::DIALECT) };
+    let place = RuntimeAddress::Socket(fleet::act::socket(pid)?);
+    show(&common, &attach, place, None, None, true).await
 }
 
 /// As whose its sessions are kept. A command that was typed now may be started again later.
@@ -118,7 +152,7 @@ async fn say(
     place: RuntimeAddress,
     keep: Option<KeepAs>,
     tape: Option<&Tape>,
-    prompt: String,
+    said: Said,
 ) -> anyhow::Result<Exit> {
     // Before a runtime is greeted: a signal must not leave it behind.
     let stops = Stops::listen();
@@ -126,9 +160,9 @@ async fn say(
     let log = stack::log_to_stderr();
     let front = Front::open(common, attach.dialect, place, begin, Person::Away, tape, keep, log).await?;
     let run = Run { json: attach.json, timeout: attach.timeout, ..Run::of(String::new()) };
-    let exit = run::converse(&front.hub, None, prompt, &run, &attach.allow, stops).await;
+    let exit = run::converse(&front.hub, None, said, &run, &attach.allow, stops).await;
     match &exit {
-        Ok(Exit::Cancelled | Exit::TimedOut) => front.close_soon().await,
+        Ok(Exit::Cancelled(_) | Exit::TimedOut) => front.close_soon().await,
         _ => front.close(exit.as_ref().is_ok_and(|exit| *exit == Exit::Done)).await,
     }
     exit
@@ -158,14 +192,15 @@ fn held_as(common: &Common, was: &Whereabouts) -> Common {
     Common { policy, ..common.clone() }
 }
 
-/// The terminal UI.
+/// The terminal UI. `visits`: nothing is lost when the person leaves for another process.
 async fn show(
     common: &Common,
     attach: &Attach,
     place: RuntimeAddress,
     keep: Option<KeepAs>,
     tape: Option<&Tape>,
-) -> anyhow::Result<Exit> {
+    visits: bool,
+) -> anyhow::Result<ExitReason> {
     let note = match keep.as_ref().filter(|keep| keep.session.is_some()) {
         Some(keep) => interactive::note_on_another(format!("again on {}", origin::words(&keep.origin))),
         None => interactive::note_on_another(format!("on a runtime that speaks {}", attach.dialect)),
@@ -194,7 +229,7 @@ async fn show(
         })
     };
     let front = open(None).await?;
-    interactive::on_runtime(front, open, restart, note, cwd.clone(), look, is_kept).await
+    interactive::on_runtime(front, open, restart, (note, visits), cwd.clone(), look, is_kept).await
 }
 
 #[cfg(test)]

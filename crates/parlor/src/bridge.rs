@@ -6,7 +6,7 @@ use crate::ps::announcement::Announcement;
 use crate::record::Tape;
 use crate::remote::{Begin, Front, Person, RuntimeAddress};
 use crate::serve::{self, Host, Wire};
-use crate::stop::{self, Manner};
+use crate::stop::{self, Manner, Runs};
 use crate::{places, stack, their_flags};
 use dialects::Dialect;
 use roles::Item;
@@ -35,7 +35,7 @@ pub(crate) async fn bridge(mut common: Common, bridge: Bridge) -> anyhow::Result
         bridge.to,
         place,
         Begin::default(),
-        Person::There,
+        Person::Beyond,
         runtime_tape.as_ref(),
         None,
         stack::log_to_stderr(),
@@ -53,7 +53,7 @@ pub(crate) async fn bridge(mut common: Common, bridge: Bridge) -> anyhow::Result
             Some(path) => serve::on_sockets(&front.hub, &host, &[Wire::Known(bridge.from)], path).await,
         }
     };
-    let manner = Manner { finishes: false, last_lines: serve::last_lines(bridge.stdio) };
+    let manner = Manner { runs: Runs::BreakOff, last_lines: serve::last_lines(bridge.stdio) };
     let exit = stop::until_told(&front.hub, serving, manner).await.map(|()| Exit::Done);
     front.close(exit.is_ok()).await;
     for tape in [tape, runtime_tape].into_iter().flatten() {

@@ -2,7 +2,8 @@
 
 use crate::environment::Unread;
 use clap::builder::TypedValueParser;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::parser::ValueSource;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use domain::session::{Effort, Policy};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -22,6 +23,7 @@ Parlor talks to coding agents, and lets any UI talk to any of them.
   parlor login                   give the key of a provider, to have a real model
   parlor agents                  other programs' agents: what there is, how to get it
   parlor attach NAME             talk to one of them
+  parlor web                     the same in a browser, with all sessions
   parlor doctor                  what is configured and what is missing
 
 It works without a key: the embedded offline model understands a few plain requests.";
@@ -37,6 +39,29 @@ pub(crate) struct Cli {
     pub(crate) common: Common,
     #[command(subcommand)]
     pub(crate) sub: Option<Sub>,
+}
+
+impl Sub {
+    /// The name of a command after which sessions are begun, but not by it: what is said of them there would be believed and not count.
+    pub(crate) fn begins_none(&self) -> Option<&'static str> {
+        match self {
+            Sub::Up(_) => Some("up"),
+            Sub::Web(_) => Some("web"),
+            _ => None,
+        }
+    }
+}
+
+/// The options for sessions among these words, as they are typed.
+pub(crate) fn for_sessions(words: &[OsString]) -> Vec<String> {
+    let Ok(read) = Cli::command().try_get_matches_from(words) else { return Vec::new() };
+    let (_, read) = read.subcommand().unwrap_or(("", &read));
+    let typed = |name: &str| {
+        read.try_get_raw(name).is_ok() && read.value_source(name) == Some(ValueSource::CommandLine)
+    };
+    let all = Common::augment_args(clap::Command::new(""));
+    let named = all.get_arguments().filter(|argument| typed(argument.get_id().as_str()));
+    named.filter_map(|argument| Some(format!("--{}", argument.get_long()?))).collect()
 }
 
 /// What every way of starting a runtime understands.
@@ -66,21 +91,34 @@ pub(crate) struct Common {
     pub(crate) continue_last: bool,
     /// Go on with this conversation; its id may be shortened. Without an id, pick one from a list. One with another program's runtime
     /// starts that program again in its folder, or connects to its socket; what is started is shown first.
-    #[arg(long, short = 'r', value_name = "ID", num_args = 0..=1, value_parser = resumed)]
+    #[arg(long, short = 'r', value_name = "ID", num_args = 0..=1)]
     pub(crate) resume: Option<Option<String>>,
+    /// Work in a git worktree of its own, on branch parlor/NAME; one that is there is gone on with. At the end you say whether it is
+    /// merged, kept or removed.
+    #[arg(long, value_name = "NAME", num_args = 0..=1)]
+    pub(crate) worktree: Option<Option<String>>,
+    /// With --worktree: an untracked file that comes along, such as .env. May be said again for more.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) copy: Vec<PathBuf>,
+    /// Work in this process, which ends with the terminal, also when a server runs (`parlor up`).
+    #[arg(long)]
+    pub(crate) here: bool,
     /// Keep to the terminal's own scrollback instead of taking the whole screen.
     #[arg(long, global = true, env = "PARLOR_INLINE", value_parser = on_or_off())]
     pub(crate) inline: bool,
     /// Take the whole screen, whatever the settings say.
     #[arg(long, global = true, conflicts_with = "inline")]
     pub(crate) full_screen: bool,
+    /// Lines of text instead of a screen: nothing is drawn, questions are answered in words. By itself where TERM is `dumb`.
+    #[arg(long, global = true, env = "PARLOR_PLAIN", value_parser = on_or_off())]
+    pub(crate) plain: bool,
     /// Colours of the terminal UI: auto, terminal, dark, light, contrast or plain.
     #[arg(long, global = true, env = "PARLOR_THEME", value_name = "NAME")]
     pub(crate) theme: Option<String>,
     /// Keep nothing on disk.
     #[arg(long, global = true, env = "PARLOR_EPHEMERAL", value_parser = on_or_off())]
     pub(crate) ephemeral: bool,
-    /// Ask the model no more once the session has cost this many dollars.
+    /// Ask the model no more once the session has cost this many dollars. Kept with the session, as the next two are.
     #[arg(long, global = true, value_name = "DOLLARS", value_parser = dollars)]
     pub(crate) max_cost: Option<u64>,
     /// Ask the model at most this many times for one prompt.
@@ -92,6 +130,9 @@ pub(crate) struct Common {
     /// What is allowed from the start.
     #[arg(skip)]
     pub(crate) allow: Vec<Allowance>,
+    /// Whether the first turn waits for MCP servers that are starting.
+    #[arg(skip)]
+    pub(crate) waits_for_servers: bool,
     /// What of the environment could not be understood.
     #[arg(skip)]
     pub(crate) unread: Unread,
@@ -184,6 +225,15 @@ pub(crate) enum Sub {
     Serve(Serve),
     /// Be a UI: open the terminal UI on another program's runtime.
     Attach(Attach),
+    /// Start a server of yours in the background: sessions then outlive their terminals.
+    Up(crate::home::Up),
+    /// End the server and its rooms.
+    Down(crate::home::Down),
+    /// Carry stdin and stdout to a session of this machine; `parlor attach ssh://HOST` starts it there.
+    ///
+    /// Goes to the process that has the session open, else asks the server for a room, else starts one. The first line on stdout says
+    /// who is there; what follows is the native protocol.
+    Relay(crate::relay::Relay),
     /// The agents of other programs that can be talked to: what is installed, how to get the others.
     ///
     /// Those that are known to Parlor, those of your settings (`[agents.NAME]`), and those of registries that you name: a file or a folder
@@ -201,8 +251,10 @@ pub(crate) enum Sub {
     Logout(crate::login::Logout),
     /// A UI of one wire on a runtime of another.
     Bridge(Bridge),
-    /// The conversations that are kept: list, show, search, tree, export, import, rename, rm.
+    /// The conversations that are kept: list, show, search, tree, export, import, rename, rm, undo, redo, diff, backup, recover.
     Sessions(crate::sessions::Sessions),
+    /// The git worktrees that `--worktree` made: list, merge, keep, remove.
+    Worktrees(crate::worktrees::Worktrees),
     /// The models that can be had now, with their windows and prices where known.
     Models {
         /// Print them as JSON.
@@ -211,6 +263,13 @@ pub(crate) enum Sub {
     },
     /// The live sessions and who is attached to them.
     Ps(crate::ps::Ps),
+    /// The page in a browser: prints its address and opens it.
+    ///
+    /// The address enrols one browser, once, within a minute; after that the browser is known by its key. Sessions stay in the processes
+    /// that have them open; others are opened in a process of their own.
+    Web(crate::web::Web),
+    /// The browsers that may connect to the page: list, revoke, rename, role.
+    Devices(crate::devices::Asked),
     /// Sit between a UI and a program and write their conversation down.
     Record(crate::record::Record),
     /// Play one side of a recording against a program and tell where it differs.
@@ -223,6 +282,8 @@ pub(crate) enum Sub {
     Mcp(crate::mcp::Mcp),
     /// The skills that a prompt can pull in with `$name`.
     Skills,
+    /// What you have allowed for good: list, narrow, revoke.
+    Rules(crate::rules::Asked),
     /// What the model is told before the first word: the text and the tools, as they would be sent from here.
     Prompt {
         /// Print them as JSON.
@@ -232,8 +293,11 @@ pub(crate) enum Sub {
     /// Every message of a wire, as Parlor writes it, as a JSON Schema, or as the requirement tables that its document speaks of.
     Schema {
         /// The wire whose messages are wanted.
-        #[arg(long, value_parser = dialect())]
-        dialect: dialects::Dialect,
+        #[arg(long, value_parser = dialect(), required_unless_present = "typescript")]
+        dialect: Option<dialects::Dialect>,
+        /// TypeScript definitions of the wire that Parlor's own UIs speak.
+        #[arg(long, conflicts_with = "dialect")]
+        typescript: bool,
     },
     /// Completions for your shell: `parlor completions bash >> ~/.bashrc`.
     Completions {
@@ -244,16 +308,13 @@ pub(crate) enum Sub {
     Doctor,
     /// Carries stdin and stdout to a socket.
     #[command(name = crate::check::relay::RELAY, hide = true)]
-    Relay {
+    KitRelay {
         /// The socket of the runtime under test.
         socket: PathBuf,
     },
-    /// Draws the picture of the README.
-    #[command(name = "__picture", hide = true)]
-    Picture {
-        /// The SVG file to write.
-        file: PathBuf,
-    },
+    /// The process of a room.
+    #[command(name = crate::rooms::room::ROOM, hide = true)]
+    Room(crate::rooms::room::Room),
     /// Writes generated pages.
     #[command(name = "__docs", hide = true)]
     Docs {
@@ -265,10 +326,11 @@ pub(crate) enum Sub {
 /// One prompt without a screen.
 ///
 /// Nobody can be asked here: low-risk tools run, others are denied unless allowed. Exit codes: 0 done, 1 failed, 2 usage,
-/// 3 a tool was denied, 4 a person would have had to answer, 5 timed out, 130 cancelled.
+/// 3 a tool was denied, 4 a person would have had to answer, 5 timed out, 7 the answer is cut, refused or empty, 8 the budget is used up,
+/// 9 the answer is not what --output-schema asks for, 129, 130 or 143 told to stop by SIGHUP, SIGINT (Ctrl-C) or SIGTERM.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  parlor run \"list files\"\n  parlor run --allow write \"write hello.txt: hi\"\n  parlor run --json \"read README.md\" | jq ."
+    after_help = "Examples:\n  parlor run \"list files\"\n  parlor run --allow write \"write hello.txt: hi\"\n  parlor run --json \"read README.md\" | jq .\n  git diff | parlor run --file - \"what would you ask about this?\"\n  parlor run --output-schema answer.json --file notes.txt \"what is to be done?\""
 )]
 pub(crate) struct Run {
     /// What to say. `-` reads it from stdin.
@@ -284,14 +346,30 @@ pub(crate) struct Run {
     #[arg(long, value_delimiter = ',', value_name = "TOOL,…", value_parser = allowance)]
     pub(crate) allow: Vec<Allowance>,
     /// Give up after this many seconds.
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) timeout: Option<u64>,
+    /// A picture that goes along: PNG, JPEG, GIF or WebP, up to 5 MB. May be said again for more.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) image: Vec<PathBuf>,
+    /// A text file that goes along, up to 1 MB; `-` is what comes on stdin. May be said again for more.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Vec<PathBuf>,
+    /// The answer is to be JSON that fits this JSON Schema, and nothing else is on stdout. An answer that does not fit is asked for once
+    /// more, with what is wrong.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output_schema: Option<PathBuf>,
     /// Go on with the newest conversation of this project.
     #[arg(long = "continue", conflicts_with = "resume")]
     pub(crate) continue_last: bool,
     /// Go on with this conversation, by its id or the beginning of it.
     #[arg(long, value_name = "ID")]
     pub(crate) resume: Option<String>,
+    /// Work in a git worktree of its own, on branch parlor/NAME, which is kept: `parlor worktrees` merges or removes it.
+    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true)]
+    pub(crate) worktree: Option<Option<String>>,
+    /// With --worktree: an untracked file that comes along, such as .env. May be said again for more.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) copy: Vec<PathBuf>,
     /// The model that answers where nobody named one, for the first line of `--json`.
     #[arg(skip)]
     pub(crate) usual_model: Option<String>,
@@ -311,8 +389,13 @@ impl Run {
             json: false,
             allow: Vec::new(),
             timeout: None,
+            image: Vec::new(),
+            file: Vec::new(),
+            output_schema: None,
             continue_last: false,
             resume: None,
+            worktree: None,
+            copy: Vec::new(),
             usual_model: None,
         }
     }
@@ -336,6 +419,10 @@ pub(crate) struct Serve {
     /// Listen on this Unix socket; only you can connect.
     #[arg(long, value_name = "PATH")]
     pub(crate) socket: Option<PathBuf>,
+    /// Listen for WebSockets at ws://127.0.0.1:PORT. Loopback only, and no page of the web can connect; but
+    /// these wires have no authentication: whoever knows the address can do everything. Without a path a secret one is made up and told.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["stdio", "socket"])]
+    pub(crate) listen: Option<String>,
     /// Write the conversation down in this file (a further UI: beside it, with a number). Secrets are taken out.
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
@@ -359,10 +446,11 @@ pub(crate) struct Serve {
 /// lists it, `parlor --resume ID` goes on with it. `--ephemeral` keeps nothing.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  parlor attach goose\n  parlor attach --dialect codelia -- parlor serve --dialect codelia --stdio\n  parlor attach --dialect native --socket /tmp/parlor.sock"
+    after_help = "Examples:\n  parlor attach goose\n  parlor attach --dialect codelia -- parlor serve --dialect codelia --stdio\n  parlor attach --dialect native --socket /tmp/parlor.sock\n  parlor attach ssh://me@build-host"
 )]
 pub(crate) struct Attach {
-    /// An agent of `parlor agents`, by its name. Before its first start you see its command and are asked.
+    /// An agent of `parlor agents`, by its name; before its first start you see its command and are asked. Or `ssh://HOST[/SESSION]`: a
+    /// session of Parlor on another machine, by your own ssh.
     #[arg(value_name = "NAME", conflicts_with_all = ["dialect", "socket", "command"])]
     pub(crate) name: Option<String>,
     /// With NAME: a list of agents as the ACP registry publishes it, a file or a folder of this machine.
@@ -396,7 +484,7 @@ pub(crate) struct Attach {
     #[arg(long, requires = "prompt", value_delimiter = ',', value_name = "TOOL,…", value_parser = granted)]
     pub(crate) allow: Vec<Allowance>,
     /// With `--prompt`: give up after this many seconds.
-    #[arg(long, requires = "prompt", value_name = "SECONDS")]
+    #[arg(long, requires = "prompt", value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) timeout: Option<u64>,
     /// Start this program and speak on its stdin and stdout.
     #[arg(last = true, value_name = "COMMAND")]
@@ -467,21 +555,38 @@ pub(crate) struct Bridge {
     pub(crate) command: Vec<OsString>,
 }
 
-/// The id of a conversation, as typed. A sub-command behind `--resume` was not meant as one.
-fn resumed(text: &str) -> Result<String, String> {
-    use clap::CommandFactory;
-    if Cli::command().find_subcommand(text).is_some() {
-        return Err(format!("`{text}` is a command; say which conversation: --resume ID {text} …"));
+/// What is wrong with a command line where a command stands in the place of an id or a name, which may be left out only at the end:
+/// `parlor --resume run hi` would go on with a conversation called `run`.
+pub(crate) fn command_for_value(words: &[OsString]) -> Option<String> {
+    let cli = Cli::command();
+    let is_command = |word: &str| cli.find_subcommand(word).is_some();
+    let typed = words.iter().skip(1).map_while(|word| word.to_str()).take_while(|word| *word != "--");
+    let mut before = "";
+    for word in typed {
+        let hint = match (before, is_command(word)) {
+            ("--resume" | "-r", true) => "`parlor sessions` lists the ids, --continue takes the newest",
+            ("--worktree", true) => "`parlor run --worktree` makes up a name",
+            (_, true) => return None,
+            (_, false) => {
+                before = word;
+                continue;
+            }
+        };
+        let flag = if before == "-r" { "--resume" } else { before };
+        let missing = if flag == "--resume" { "ID" } else { "NAME" };
+        return Some(format!(
+            "{flag} before `{word}` needs its value: parlor {flag} {missing} {word} …\n\nhint: {hint}"
+        ));
     }
-    Ok(text.to_owned())
+    None
 }
 
 /// A tool that may run without asking, as typed.
 fn allowance(text: &str) -> Result<Allowance, String> {
     let toolbox = tools::Toolbox::standard();
     let mut names: Vec<&str> = toolbox.names().collect();
-    // They come with settings and skills; naming one that is not there allows nothing.
-    names.extend(["fetch", "skill"]);
+    // They come with settings, skills and certain models; naming one that is not there allows nothing.
+    names.extend(["fetch", "skill", "apply_patch"]);
     Allowance::parse(text, &names).map_err(|why| why.to_string())
 }
 
@@ -512,7 +617,6 @@ mod tests {
 
     #[test]
     fn the_command_line_is_sound() {
-        use clap::CommandFactory;
         Cli::command().debug_assert();
     }
 
@@ -523,7 +627,29 @@ mod tests {
         assert_eq!(read(&["--resume", "ab12"]).unwrap().common.resume, Some(Some("ab12".to_owned())));
         let said = read(&["--resume", "ab12", "run", "hi"]).unwrap();
         assert!(matches!(said.sub, Some(Sub::Run(_))) && said.common.resume == Some(Some("ab12".to_owned())));
-        assert!(read(&["--resume", "run", "hi"]).is_err());
+        let wrong = |words: &[&str]| {
+            let words: Vec<OsString> =
+                [&["parlor"], words].concat().into_iter().map(OsString::from).collect();
+            command_for_value(&words)
+        };
+        for (words, begins) in [
+            (&["--resume", "run", "hi"][..], "--resume before `run` needs its value: parlor --resume ID run"),
+            (&["--plain", "-r", "serve"], "--resume before `serve`"),
+            (
+                &["--worktree", "run", "hi"],
+                "--worktree before `run` needs its value: parlor --worktree NAME run",
+            ),
+        ] {
+            assert!(wrong(words).is_some_and(|why| why.starts_with(begins)), "{words:?}: {:?}", wrong(words));
+        }
+        for words in [
+            &["--resume"][..],
+            &["-r", "ab12", "run", "x"],
+            &["run", "--resume", "run"],
+            &["--", "-r", "run"],
+        ] {
+            assert_eq!(wrong(words), None, "{words:?}");
+        }
     }
 
     #[test]

@@ -28,11 +28,17 @@ fn may_enter(peer: &Peer) -> Result<(), NotAdmitted> {
 /// # Errors
 /// Why it may not, for the person.
 pub(crate) fn trust(listener: &Peer) -> Result<(), String> {
-    let ourselves = std::process::id().cast_signed();
-    if matches!(&listener.process, PeerProcess::Held(pid, _) | PeerProcess::Named(pid) if *pid == ourselves) {
+    if is_ourselves(listener) {
         return Ok(());
     }
     may_enter(listener).map_err(|why| format!("{}; {ANEW}", distrust(why)))
+}
+
+/// Whether this very process is at the other end, as when a screen looks at all sessions, its own among them. The number is ours for as
+/// long as we can ask.
+fn is_ourselves(peer: &Peer) -> bool {
+    let ourselves = std::process::id().cast_signed();
+    matches!(&peer.process, PeerProcess::Held(pid, _) | PeerProcess::Named(pid) if *pid == ourselves)
 }
 
 /// What to do about a runtime that is not believed.
@@ -71,6 +77,9 @@ impl Refusals {
     /// # Errors
     /// Why not.
     pub(crate) fn admit(&mut self, accepted: Accepted) -> Result<Accepted, NotAdmitted> {
+        if is_ourselves(&accepted.peer) {
+            return Ok(accepted);
+        }
         let Err(why) = may_enter(&accepted.peer) else { return Ok(accepted) };
         while self.0.try_join_next().is_some() {}
         if self.0.len() < MAX_REFUSALS {

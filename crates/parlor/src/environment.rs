@@ -10,9 +10,9 @@ use clap::builder::Resettable;
 use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches};
 use std::ffi::OsString;
-use tui::settings::Settings;
+use tui::Settings;
 
-const MODEL: &str = "PARLOR_MODEL";
+pub(crate) const MODEL: &str = "PARLOR_MODEL";
 const EPHEMERAL: &str = "PARLOR_EPHEMERAL";
 /// What stands for a flag may say.
 const ON_OR_OFF: &[&str] = &["1", "true", "yes", "on", "y", "t", "0", "false", "no", "off", "n", "f"];
@@ -60,6 +60,13 @@ const VARIABLES: &[Variable] = &[
         wrong: is_neither,
     },
     Variable {
+        name: "PARLOR_PLAIN",
+        flag: "plain",
+        takes: "1 or 0, true or false, on or off, yes or no",
+        instead: "the terminal decides",
+        wrong: is_neither,
+    },
+    Variable {
         name: EPHEMERAL,
         flag: "ephemeral",
         takes: "1 or 0, true or false, on or off, yes or no",
@@ -88,6 +95,11 @@ impl Unread {
         self.told.iter().map(String::as_str)
     }
 
+    /// With another line that the person is to see first.
+    pub(crate) fn also(&mut self, line: String) {
+        self.told.push(line);
+    }
+
     /// Says it on stderr.
     pub(crate) fn say(&self) {
         for line in &self.told {
@@ -96,18 +108,63 @@ impl Unread {
     }
 }
 
-/// Commands that start no agent and show no screen. The flags for those are taken behind them too, and would only hide their own.
-const BARE: &[&str] = &["login", "logout", "agents"];
+/// What of the flags for agents and screens a command heeds. All are taken behind every command, so that somebody may give one to all of
+/// them (by an alias, say); but where one does nothing it stands in no help, and the command's own are not hidden among those.
+const HEEDED: &[(&str, &[&str])] = &[
+    ("run", AGENT),
+    ("serve", AGENT),
+    ("attach", &["cwd", "policy", "inline", "full_screen", "plain", "theme", "ephemeral"]),
+    ("bridge", &["cwd", "policy"]),
+    ("up", &[]),
+    ("down", &[]),
+    ("relay", &[]),
+    ("agents", &[]),
+    ("login", &[]),
+    ("logout", &[]),
+    ("sessions", PLACE),
+    ("worktrees", PLACE),
+    ("models", &["model"]),
+    ("ps", &["plain"]),
+    ("web", &[]),
+    ("devices", &[]),
+    ("record", &[]),
+    ("replay", &[]),
+    ("trace", &[]),
+    ("check", &[]),
+    ("mcp", PLACE),
+    ("skills", PLACE),
+    ("rules", PLACE),
+    ("prompt", &["model", "cwd", "workspace", "fetch"]),
+    ("schema", &[]),
+    ("completions", &[]),
+    ("doctor", &["model", "cwd", "workspace", "fetch"]),
+];
+/// What a command heeds that only looks at a project.
+const PLACE: &[&str] = &["cwd", "workspace"];
+/// An agent without a screen.
+const AGENT: &[&str] = &[
+    "model",
+    "effort",
+    "cwd",
+    "workspace",
+    "policy",
+    "fetch",
+    "ephemeral",
+    "max_cost",
+    "max_steps",
+    "max_time",
+];
 
 /// The program's flags, those left out of the help that have nothing to do with the command that is named.
 fn for_help(command: clap::Command, words: &[OsString]) -> clap::Command {
-    let named = words.iter().skip(1).find(|word| *word != "help").and_then(|word| word.to_str());
-    if !named.is_some_and(|named| BARE.contains(&named)) {
+    let mut named = words.iter().skip(1).filter_map(|word| word.to_str());
+    let Some((_, heeded)) = named.find_map(|word| HEEDED.iter().find(|(command, _)| *command == word)) else {
         return command;
-    }
-    let everywhere = command.get_arguments().filter(|argument| argument.is_global_set());
-    let everywhere: Vec<clap::Id> = everywhere.map(|argument| argument.get_id().clone()).collect();
-    everywhere.into_iter().fold(command, |command, id| command.mut_arg(id, |argument| argument.hide(true)))
+    };
+    let idle = command.get_arguments().filter(|argument| argument.is_global_set());
+    let idle: Vec<clap::Id> = idle.map(|argument| argument.get_id().clone()).collect();
+    let idle = idle.into_iter().filter(|id| !heeded.contains(&id.as_str()));
+    idle.fold(command, |command, id| command.mut_arg(id, |argument| argument.hide(true)))
 }
 
 /// Reads the command line, and for what it does not say the environment.
@@ -174,6 +231,64 @@ mod tests {
             found.map(|(_, bytes)| OsStr::from_bytes(bytes).to_owned())
         };
         parse(&words, value).unwrap()
+    }
+
+    /// The flags that a page lists, without their dashes.
+    fn listed(help: &str) -> Vec<String> {
+        // Examples are broken into lines too.
+        let listed = help.split("\nExample").next().unwrap_or_default();
+        let words = listed.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
+        let words = words.flat_map(|line| line.split([' ', ',', '=', '[']).map(str::to_owned));
+        words.filter_map(|word| word.strip_prefix("--").map(|name| name.replace('-', "_"))).collect()
+    }
+
+    #[test]
+    fn the_help_of_every_command_lists_its_own_flags_and_those_that_it_heeds() {
+        let everywhere: Vec<String> = Cli::command()
+            .get_arguments()
+            .filter(|argument| argument.is_global_set())
+            .map(|argument| argument.get_id().to_string())
+            .collect();
+        assert!(everywhere.iter().any(|flag| flag == "max_cost") && everywhere.len() > 10, "{everywhere:?}");
+        for (command, heeded) in HEEDED {
+            assert!(
+                heeded.iter().all(|flag| everywhere.iter().any(|one| one == flag)),
+                "{command}: {heeded:?}"
+            );
+        }
+        let cli = Cli::command();
+        for sub in cli.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+            let name = sub.get_name();
+            let (_, heeded) = HEEDED.iter().find(|(known, _)| *known == name).unwrap_or_else(|| {
+                panic!("say in HEEDED what `parlor {name}` does with the flags for agents and screens")
+            });
+            let below = sub.get_subcommands().next().map(|below| below.get_name().to_owned());
+            for words in [Some(vec![name, "--help"]), below.as_deref().map(|below| vec![name, below, "-h"])] {
+                let Some(words) = words else { continue };
+                let line: Vec<OsString> = ["parlor"].iter().chain(&words).map(OsString::from).collect();
+                let page = parse(&line, |_| None).unwrap_err().to_string();
+                let mut shown = listed(&page);
+                shown.retain(|flag| everywhere.contains(flag));
+                shown.sort_unstable();
+                let mut expected: Vec<&str> = heeded.to_vec();
+                expected.sort_unstable();
+                assert_eq!(shown, expected, "{words:?}");
+                let own = sub.get_arguments().filter(|own| !own.is_hide_set() && !own.is_positional());
+                let own: Vec<&str> = own.filter_map(clap::Arg::get_long).collect();
+                let own_page = words.len() == 2;
+                assert!(!own_page || own.iter().all(|own| page.contains(&format!("--{own}"))), "{page}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_flag_that_does_nothing_is_taken_all_the_same() {
+        // Somebody who has given it to every command by an alias is not refused by those that have no use for it.
+        for words in ["trace x", "sessions", "devices", "down", "check --dialect codelia --role ui --list"] {
+            let words: Vec<&str> =
+                ["--model", "a/b", "--policy", "full"].into_iter().chain(words.split(' ')).collect();
+            assert_eq!(read(&words, &[]).common.model.as_deref(), Some("a/b"));
+        }
     }
 
     #[test]

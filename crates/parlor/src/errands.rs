@@ -209,7 +209,10 @@ impl Hands {
 
     fn verdict(&self, policy: Policy, plan: &Plan) -> Verdict {
         let mode: Mode = policy.name().parse().unwrap_or_default();
-        let rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner).all();
+        let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
+        // What was taken back meanwhile counts no more. What cannot be read changes nothing.
+        let _ = rules.keep_up();
+        let rules = rules.all();
         decide(mode, plan, &rules)
     }
 

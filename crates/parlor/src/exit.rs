@@ -1,13 +1,18 @@
 //! How the program ends, and what it says: `exit/stream.rs` is the only place that writes to stdout and stderr.
 
+mod canvas;
 mod carrier;
 mod screen;
 mod stream;
 
+pub(crate) use canvas::Canvas;
 pub(crate) use carrier::{Carrier, carrier};
-pub(crate) use stream::{Stream, columns, complain, put, say, show, tell, terminal_size, unwritten};
+pub(crate) use stream::{
+    Stream, columns, complain, is_heard, put, say, show, tell, terminal_size, unwritten,
+};
 
 use std::process::ExitCode;
+use tui::StopSignal;
 
 /// How the program ends. The numbers are a promise to scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,11 +33,16 @@ pub(crate) enum Exit {
     Unfinished,
     /// The budget is used up.
     OverBudget,
-    /// It was stopped.
-    Cancelled,
+    /// The answer is not of the form that was asked for.
+    WrongForm,
+    /// It was stopped, by this signal or by a key that means the same.
+    Cancelled(StopSignal),
 }
 
 impl Exit {
+    /// The person wanted nothing more of it.
+    pub(crate) const LEFT: Exit = Exit::Cancelled(StopSignal::Interrupt);
+
     /// The number that the shell sees; docs and scripts rely on it.
     pub(crate) fn code(self) -> u8 {
         match self {
@@ -44,7 +54,8 @@ impl Exit {
             Exit::Damaged => 6,
             Exit::Unfinished => 7,
             Exit::OverBudget => 8,
-            Exit::Cancelled => 130,
+            Exit::WrongForm => 9,
+            Exit::Cancelled(signal) => signal.exit_code(),
         }
     }
 
@@ -59,7 +70,8 @@ impl Exit {
             Exit::Damaged => "damaged",
             Exit::Unfinished => "unfinished",
             Exit::OverBudget => "over_budget",
-            Exit::Cancelled => "cancelled",
+            Exit::WrongForm => "wrong_form",
+            Exit::Cancelled(_) => "cancelled",
         }
     }
 }

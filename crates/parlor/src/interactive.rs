@@ -9,7 +9,8 @@ use crate::ps::announcement::Announcement;
 use crate::remote::Front;
 use crate::settings::{self, Ui};
 use crate::stack::EngineTask;
-use crate::{agents, attach, places, stack};
+use crate::worktrees::{self, Worktree};
+use crate::{agents, attach, fleet, places, resumed, stack};
 use again::ScreenEnds;
 pub(crate) use again::Whereabouts;
 use domain::command::{Command, LibraryCommand};
@@ -17,15 +18,14 @@ use domain::ids::SessionId;
 use domain::port::News;
 use domain::session::ModelRef;
 use hub::core::Standing;
-use hub::{Hub, LocalPort};
+use hub::{Hub, LocalPort, LocalUi};
 use roles::Answers;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
-use tui::commands::Restart;
-use tui::{About, Echo, Errand, Errands, ExitReason, Keep, Note, Options, Typed, ask_line};
+use tui::{About, Begin, Echo, Errand, Errands, ExitReason, Keep, Note, Options, Restart, Typed, ask_line};
 
 /// Commands that may wait between the UI and the hub.
 const OUTGOING: usize = 64;
@@ -34,7 +34,7 @@ const OUTGOING: usize = 64;
 const EXAMPLES: &[&str] = &[
     "list files",
     "read README.md",
-    "run `ls -la`",
+    "run `touch new.txt`",
     "write hello.txt: hi",
     "ask me something",
     "think",
@@ -52,9 +52,9 @@ const REQUESTS: &[&str] = &[
 const NEWS: usize = 64;
 
 /// `parlor` in a terminal, and what a person leaves its screen for: a login comes back to it, another agent takes its place.
-pub(crate) async fn own_and_errands(mut common: Common) -> anyhow::Result<Exit> {
+pub(crate) async fn own_and_errands(mut common: Common, tree: Option<&Worktree>) -> anyhow::Result<Exit> {
     loop {
-        let (errand, session) = match own(common.clone()).await? {
+        let (errand, session) = match own(common.clone(), tree).await? {
             Left::Over(exit) => return Ok(exit),
             Left::For(errand, session) => (errand, session),
         };
@@ -66,13 +66,27 @@ pub(crate) async fn own_and_errands(mut common: Common) -> anyhow::Result<Exit> 
                 if let Err(why) = came_of_it {
                     exit::complain(&format!("error: {}", exit::in_words(&why)));
                 }
-                if ask_line("Enter goes back ", Echo::Hidden).await? == Typed::Cancelled {
-                    return Ok(Exit::Done);
+                match ask_line("Enter goes back ", Echo::Hidden).await? {
+                    Typed::Line(_) | Typed::Unusable(_) => {}
+                    Typed::Cancelled => return Ok(Exit::Done),
+                    Typed::Told(signal) => return Ok(Exit::Cancelled(signal)),
                 }
             }
             Errand::Attach(name) => {
                 let attach = Attach::to(name);
                 return attach::attach(Common { resume: None, ..common }, attach).await;
+            }
+            Errand::GoOn(session) => {
+                common.resume = Some(Some(session.to_string()));
+                if let Some(kept) = resumed::find(&mut common)? {
+                    return resumed::go_on(common, kept, None).await;
+                }
+            }
+            // Before anything of ours stood: it begins when they are back.
+            Errand::Visit { pid, session } => {
+                if let Over::Ended(exit) = visits(&common, pid, session).await? {
+                    return Ok(exit);
+                }
             }
         }
     }
@@ -85,19 +99,42 @@ enum Left {
     For(Errand, Option<SessionId>),
 }
 
-/// `parlor` in a terminal. The screen comes first: store, model and agent are put together behind it, while the person reads or types.
-async fn own(common: Common) -> anyhow::Result<Left> {
-    let look = UiOptions::of(&common)?;
-    if common.resume == Some(None) {
-        // Which conversation to go on with is asked on the bare terminal.
-        let own = stack::own(&common, stack::no_log()).await?;
-        let _announcement = Announcement::quietly(&own.hub, &own.cwd, "terminal").await;
-        let look = look.warned(own.no_workspace);
-        let note = Note { unkept: own.unkept, ..note_on(&own.model, LOG_IN_LATER) };
-        let exit = on(&own.hub, own.start, note, own.cwd, look).await;
-        leave(&own.hub, own.engine, exit.as_ref().is_ok_and(|exit| *exit == Exit::Done)).await;
-        return Ok(Left::Over(exit?));
+/// How a visit of other processes came to its end.
+pub(crate) enum Over {
+    /// The person is back.
+    Back,
+    /// The program is to end.
+    Ended(Exit),
+}
+
+/// The person is in sessions of other processes, one after the other, until they quit there.
+pub(crate) async fn visits(common: &Common, pid: u32, session: SessionId) -> anyhow::Result<Over> {
+    let mut next = Some((pid, session));
+    while let Some((pid, session)) = next.take() {
+        match attach::visit(common, pid, &session).await {
+            Ok(ExitReason::Wants { errand: Errand::Visit { pid, session }, .. }) => {
+                next = Some((pid, session));
+            }
+            Ok(ExitReason::Quit | ExitReason::Unanswered | ExitReason::Wants { .. }) => {}
+            Ok(ExitReason::Signal(signal)) => return Ok(Over::Ended(Exit::Cancelled(signal))),
+            Err(why) => {
+                exit::complain(&format!("error: {}", exit::in_words(&why)));
+                match ask_line("Enter goes back ", Echo::Hidden).await? {
+                    Typed::Line(_) | Typed::Unusable(_) => {}
+                    Typed::Cancelled => return Ok(Over::Ended(Exit::Done)),
+                    Typed::Told(signal) => return Ok(Over::Ended(Exit::Cancelled(signal))),
+                }
+            }
+        }
     }
+    Ok(Over::Back)
+}
+
+/// `parlor` in a terminal. The screen comes first: store, model and agent are put together behind it, while the person reads or types.
+async fn own(mut common: Common, tree: Option<&Worktree>) -> anyhow::Result<Left> {
+    let look = UiOptions::of(&common)?.telling(worktrees::told_at_start(&common));
+    // Which conversation to go on with is chosen from the list that the screen has; until then it stands in a new one.
+    let begin = common.resume.take_if(|id| id.is_none()).map(|_| Begin::Sessions);
     let ground = places::ground(&common, &mut settings::read().config)?;
     let (cwd, look) = (ground.cwd, look.warned(ground.workspace.err().map(|why| why.words())));
     let (outgoing, commands) = mpsc::channel(OUTGOING);
@@ -107,17 +144,29 @@ async fn own(common: Common) -> anyhow::Result<Left> {
     let farewell = (!common.ephemeral).then_some(farewell as tui::Farewell);
     // What is given is kept, and so is what was agreed to.
     let errands = (!common.ephemeral).then(|| Errands(Arc::new(agents::for_screen)));
-    let options = Options { note: Some(noted), farewell, errands, ..look.options(Note::default(), cwd) };
+    let asks_after = tree.is_some();
+    let options = Options {
+        note: Some(noted.clone()),
+        farewell,
+        errands,
+        begin,
+        asks_after,
+        fleet: Some(fleet::port(true)),
+        ..look.options(Note::default(), cwd)
+    };
+    let again = Options { note: None, begin: None, ..options.clone() };
+    let (typed, again_fact) = (common.clone(), tree.map(Worktree::shown));
     let screen = tui::run(options, incoming, outgoing);
+    let fact = tree.map(Worktree::shown);
     // A task of its own, begun when the screen waits for the first time.
     let behind = async move {
         let mut task = JoinSet::new();
-        task.spawn(stand(common, news, commands, note));
+        task.spawn(stand(common, news, commands, note, fact));
         task.join_next().await
     };
     tokio::pin!(screen, behind);
     let mut stack: Option<Behind> = None;
-    let left = loop {
+    let mut left = loop {
         tokio::select! {
             biased;
             left = &mut screen => break left,
@@ -125,12 +174,38 @@ async fn own(common: Common) -> anyhow::Result<Left> {
             stood = &mut behind, if stack.is_none() => stack = stood.transpose()?.transpose()?,
         }
     };
-    if let Some(Behind { hub, engine, announcement: _announcement, relays: _relays }) = stack {
-        leave(&hub, engine, left.as_ref().is_ok_and(|left| *left != ExitReason::Signal)).await;
+    if let Some(Behind { hub, engine, announcement: _announcement, seat }) = stack {
+        // Its place here stays taken while the person is elsewhere: what runs goes on, and what it asks waits for them.
+        let mut away = seat;
+        while let Ok(ExitReason::Wants { errand: Errand::Visit { pid, session }, session: was }) = left {
+            left = match visits(&typed, pid, session).await? {
+                Over::Ended(Exit::Cancelled(signal)) => Ok(ExitReason::Signal(signal)),
+                Over::Ended(_) => Ok(ExitReason::Quit),
+                Over::Back => {
+                    let mut options = again.clone();
+                    options.about.note.clone_from(&noted.borrow());
+                    let back = seated(&hub, Some(back_to(was)), options, again_fact.clone()).await?;
+                    away = back.1;
+                    back.0
+                }
+            };
+        }
+        drop(away);
+        leave(&hub, engine, left.as_ref().is_ok_and(|left| !matches!(left, ExitReason::Signal(_)))).await;
     }
     Ok(match left? {
         ExitReason::Wants { errand, session } => Left::For(errand, session),
-        other @ (ExitReason::Quit | ExitReason::Signal) => Left::Over(exit(&other)),
+        other @ (ExitReason::Quit | ExitReason::Unanswered | ExitReason::Signal(_)) => {
+            Left::Over(exit(&other))
+        }
+    })
+}
+
+/// Where the person is when they come back.
+fn back_to(was: Option<SessionId>) -> Command {
+    Command::Library(match was {
+        Some(session) => LibraryCommand::Open { session },
+        None => LibraryCommand::New { cwd: None, title: None, id: None },
     })
 }
 
@@ -157,8 +232,28 @@ struct Behind {
     hub: Hub,
     engine: EngineTask,
     announcement: Option<Announcement>,
+    seat: Seat,
+}
+
+/// The place of a screen at the hub; it stays taken until this is dropped, also when the screen is gone.
+struct Seat {
+    _port: LocalPort,
     /// Carry what the screen and the hub say to each other.
-    relays: JoinSet<()>,
+    _relays: JoinSet<()>,
+}
+
+impl Seat {
+    fn new(
+        ui: LocalUi,
+        commands: mpsc::Receiver<tui::Outgoing>,
+        news: mpsc::Sender<News>,
+        fact: Option<String>,
+    ) -> Seat {
+        let mut relays = JoinSet::new();
+        relays.spawn(pass(commands, ui.port.clone()));
+        relays.spawn(relay(ui.news, news, fact));
+        Seat { _port: ui.port, _relays: relays }
+    }
 }
 
 /// Puts everything together and connects it with the screen.
@@ -167,22 +262,22 @@ async fn stand(
     news: mpsc::Sender<News>,
     commands: mpsc::Receiver<tui::Outgoing>,
     note: watch::Sender<Note>,
+    fact: Option<String>,
 ) -> anyhow::Result<Behind> {
     let own = stack::own(&common, stack::no_log()).await?;
     let begins = own.start.is_some();
     let start =
         own.start.or(Some(Command::Library(LibraryCommand::New { cwd: None, title: None, id: None })));
     let instead = if common.ephemeral { LOG_IN_LATER } else { LOG_IN };
-    note.send_replace(Note { unkept: own.unkept, ..note_on(&own.model, instead) });
+    let model = Some(own.model.name.clone());
+    note.send_replace(Note { unkept: own.unkept, model, ..note_on(&own.model, instead) });
     let mut ui = own.hub.attach("terminal", Standing::Controller, Answers::ALL, start).await?;
     if begins && let Some(first) = ui.begun().await? {
-        news.send(first).await?;
+        news.send(with_fact(first, fact.as_deref())).await?;
     }
-    let mut relays = JoinSet::new();
-    relays.spawn(pass(commands, ui.port));
-    relays.spawn(relay(ui.news, news));
+    let seat = Seat::new(ui, commands, news, fact);
     let announcement = Announcement::quietly(&own.hub, &own.cwd, "terminal").await;
-    Ok(Behind { hub: own.hub, engine: own.engine, announcement, relays })
+    Ok(Behind { hub: own.hub, engine: own.engine, announcement, seat })
 }
 
 /// How to have a real model, where the person can go from here and give a key; and where they cannot.
@@ -198,21 +293,34 @@ fn note_on(model: &ModelRef, instead: &str) -> Note {
     }
 }
 
-/// What to ask somebody else's runtime.
+/// What to ask somebody else's runtime; its model is known only when it has told.
 pub(crate) fn note_on_another(words: String) -> Note {
-    note(words, REQUESTS)
+    Note { offline_examples: owned(EXAMPLES), ..note(words, REQUESTS) }
 }
 
 fn note(words: String, examples: &[&str]) -> Note {
-    Note { words, examples: examples.iter().map(|&example| example.to_owned()).collect(), unkept: None }
+    Note { words, examples: owned(examples), ..Note::default() }
 }
 
-/// Passes what the hub tells to the screen.
-async fn relay(mut from: mpsc::Receiver<News>, to: mpsc::Sender<News>) {
+fn owned(examples: &[&str]) -> Vec<String> {
+    examples.iter().map(|&example| example.to_owned()).collect()
+}
+
+/// In which status field a worktree stands.
+const WORKTREE: &str = "worktree";
+
+/// What is shown of a session says in which worktree that is.
+fn with_fact(mut news: News, fact: Option<&str>) -> News {
+    if let (News::Attached { board, .. }, Some(fact)) = (&mut news, fact) {
+        board.status.insert(WORKTREE.to_owned(), fact.to_owned());
+    }
+    news
+}
+
+/// Passes what the hub tells to the screen. Without one it is not heard, and the place is not given up.
+async fn relay(mut from: mpsc::Receiver<News>, to: mpsc::Sender<News>, fact: Option<String>) {
     while let Some(heard) = from.recv().await {
-        if to.send(heard).await.is_err() {
-            return;
-        }
+        let _ = to.send(with_fact(heard, fact.as_deref())).await;
     }
 }
 
@@ -225,11 +333,18 @@ async fn pass(mut commands: mpsc::Receiver<tui::Outgoing>, port: LocalPort) {
     }
 }
 
-fn exit(left: &ExitReason) -> Exit {
+/// How the program ends after a screen was left for good.
+pub(crate) fn exit(left: &ExitReason) -> Exit {
     match left {
         ExitReason::Quit | ExitReason::Wants { .. } => Exit::Done,
-        ExitReason::Signal => Exit::Cancelled,
+        ExitReason::Unanswered => Exit::NeedsInput,
+        ExitReason::Signal(signal) => Exit::Cancelled(*signal),
     }
+}
+
+/// Whether lines of text are wanted instead of a screen: as asked for, and in a terminal that cannot draw one.
+pub(crate) fn is_plain(common: &Common) -> bool {
+    common.plain || std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
 /// How the terminal UI is to be: what the person has set, and over it what the command line says.
@@ -241,6 +356,8 @@ pub(crate) struct UiOptions {
     warning: Option<String>,
     /// Whether nothing is to be kept, what was typed neither.
     ephemeral: bool,
+    /// Lines of text instead of a screen.
+    plain: bool,
 }
 
 impl UiOptions {
@@ -256,7 +373,13 @@ impl UiOptions {
         ui.settings.inline |= common.inline;
         ui.settings.inline &= !common.full_screen;
         ui.settings.mouse &= std::env::var_os("PARLOR_NO_MOUSE").is_none();
-        Ok(UiOptions { ui, file, warning: None, ephemeral: common.ephemeral })
+        Ok(UiOptions { ui, file, warning: None, ephemeral: common.ephemeral, plain: is_plain(common) })
+    }
+
+    /// With more to tell on the first screen.
+    pub(crate) fn telling(mut self, told: Vec<String>) -> UiOptions {
+        self.ui.told.extend(told);
+        self
     }
 
     /// With something to know before anything else.
@@ -279,6 +402,7 @@ impl UiOptions {
             keys: self.ui.keys,
             history: data.as_ref().filter(|_| !self.ephemeral).map(|data| data.join("prompts")),
             drafts: data,
+            plain: self.plain,
             cwd,
             ..Options::default()
         }
@@ -291,54 +415,51 @@ impl UiOptions {
     }
 }
 
-/// The terminal UI on a running hub.
-pub(crate) async fn on(
+/// A screen on a running hub, until the person leaves it; its place there is given too.
+async fn seated(
     hub: &Hub,
     start: Option<Command>,
-    note: Note,
-    cwd: PathBuf,
-    look: UiOptions,
-) -> anyhow::Result<Exit> {
+    options: Options,
+    fact: Option<String>,
+) -> anyhow::Result<(std::io::Result<ExitReason>, Seat)> {
     let begins = start.is_some();
     let mut ui = hub.attach("terminal", Standing::Controller, Answers::ALL, start).await?;
     let first = if begins { ui.begun().await? } else { None };
     let (outgoing, commands) = mpsc::channel(OUTGOING);
-    let mut relays = JoinSet::new();
-    relays.spawn(pass(commands, ui.port));
     let (news, heard) = mpsc::channel(NEWS);
     if let Some(first) = first {
-        news.send(first).await?;
+        news.send(with_fact(first, fact.as_deref())).await?;
     }
-    relays.spawn(relay(ui.news, news));
-    let left = tui::run(look.options(note, cwd), heard, outgoing).await;
-    Ok(exit(&left?))
+    let seat = Seat::new(ui, commands, news, fact);
+    Ok((tui::run(options, heard, outgoing).await, seat))
 }
 
 /// The terminal UI on a foreign runtime: when that goes away, the screen says why and stays until it is back. `restart` is what the
-/// person can do about it.
+/// person can do about it; `visits` whether they may leave for another process.
 pub(crate) async fn on_runtime(
     front: Front,
     open: impl AsyncFnMut(Option<Whereabouts>) -> anyhow::Result<Front>,
     restart: Restart,
-    note: Note,
+    (note, visits): (Note, bool),
     cwd: PathBuf,
     look: UiOptions,
     is_kept: bool,
-) -> anyhow::Result<Exit> {
+) -> anyhow::Result<ExitReason> {
     let (news, incoming) = mpsc::channel(NEWS);
     let (outgoing, commands) = mpsc::channel(OUTGOING);
     // One wish is enough.
     let (again, restarts) = mpsc::channel(1);
     let keeping = again::keep_attached(front, open, ScreenEnds { news, commands, restarts });
     let farewell = is_kept.then_some(farewell as tui::Farewell);
-    let options = Options { restart: Some((restart, again)), farewell, ..look.options(note, cwd) };
+    let fleet = Some(fleet::port(visits));
+    let options = Options { restart: Some((restart, again)), farewell, fleet, ..look.options(note, cwd) };
     let screen = tui::run(options, incoming, outgoing);
     // The screen ends first: it drops its ends of the channels, and the other side goes with them.
     let (kept, left) = tokio::join!(keeping, screen);
     if let Some(last) = kept? {
         last.say();
     }
-    Ok(exit(&left?))
+    Ok(left?)
 }
 
 #[cfg(test)]

@@ -5,12 +5,15 @@ mod attach;
 mod bridge;
 mod check;
 mod cli;
+mod devices;
 mod docs;
 mod doctor;
 mod entrance;
 mod environment;
 mod errands;
 mod exit;
+mod fleet;
+mod home;
 mod interactive;
 mod journal;
 mod keys;
@@ -19,15 +22,17 @@ mod mcp;
 mod model_list;
 mod model_source;
 mod origin;
-mod picture;
 mod places;
 mod private;
 mod prompt;
 mod ps;
 mod record;
+mod relay;
 mod remote;
 mod replay;
 mod resumed;
+mod rooms;
+mod rules;
 mod run;
 mod serve;
 mod sessions;
@@ -38,6 +43,8 @@ mod stop;
 mod their_flags;
 mod trace;
 pub mod vault;
+mod web;
+mod worktrees;
 
 use cli::{Cli, Sub};
 use domain::harmless;
@@ -52,8 +59,12 @@ const MAX_PIPED: u64 = 10 * 1024 * 1024;
 /// The whole program: reads the command line, does what it says, and gives the exit code.
 pub fn main() -> ExitCode {
     let mut args = std::env::args_os();
-    if args.nth(1).is_some_and(|first| first == stack::GUARD) {
-        return guard(&args.collect::<Vec<_>>());
+    match args.nth(1) {
+        Some(first) if first == stack::GUARD => return guard(&args.collect::<Vec<_>>()),
+        Some(first) if first == rooms::detach::DETACH => {
+            return rooms::detach::run(&args.collect::<Vec<_>>());
+        }
+        Some(_) | None => {}
     }
     std::panic::set_hook(Box::new(|panic| exit::complain(&broken(panic))));
     let typed: Vec<OsString> = std::env::args_os().collect();
@@ -62,15 +73,29 @@ pub fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let words = serve::habits::our_words(typed);
+    if let Some(why) = cli::command_for_value(&words) {
+        exit::complain(&format!("error: {why}"));
+        return ExitCode::from(exit::USAGE);
+    }
     let cli = match environment::parse(&words, |name| std::env::var_os(name)) {
         Ok(cli) => cli,
         Err(why) => return told_by_clap(&why, &words),
     };
-    if let (None | Some(Sub::Run(_) | Sub::Serve(_)), Some(why)) =
+    if let (None | Some(Sub::Run(_) | Sub::Serve(_) | Sub::Room(_)), Some(why)) =
         (&cli.sub, stack::refuse_mode(cli.common.policy, tools::sandbox::status().can_hold()))
     {
         exit::complain(&format!("error: {why}\n\nhint: with --policy ask you are asked before each command"));
         return ExitCode::from(exit::USAGE);
+    }
+    if let Some(command) = cli.sub.as_ref().and_then(Sub::begins_none) {
+        let idle = cli::for_sessions(&words);
+        if !idle.is_empty() {
+            let idle = idle.join(" and ");
+            exit::complain(&format!(
+                "error: {idle} would mean nothing to `parlor {command}`, which begins no session\n\nhint: say it where a session is begun, or in your settings"
+            ));
+            return ExitCode::from(exit::USAGE);
+        }
     }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -81,7 +106,9 @@ pub fn main() -> ExitCode {
     let _ = rustix::process::setrlimit(rustix::process::Resource::Core, nothing);
     // What loses its guard is ours, and is ended. Goes on for as long as the program does.
     #[cfg(target_os = "linux")]
-    runtime.spawn(tools::sandbox::inherit());
+    if !starts_rooms(&cli) {
+        runtime.spawn(tools::sandbox::inherit());
+    }
     let exit = runtime.block_on(dispatch(cli));
     // What still runs is abandoned: everything worth keeping is on disk.
     runtime.shutdown_background();
@@ -96,10 +123,26 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// Whether this process starts rooms and runs no agent itself: it must not become the parent of what it starts.
+#[cfg(target_os = "linux")]
+fn starts_rooms(cli: &Cli) -> bool {
+    matches!(cli.sub, Some(Sub::Up(_) | Sub::Relay(_) | Sub::Web(_)))
+}
+
 async fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
     // The terminal UI tells it on its first screen, doctor in its report.
-    if !matches!(cli.sub, None | Some(Sub::Doctor | Sub::Relay { .. })) {
+    if !matches!(cli.sub, None | Some(Sub::Doctor | Sub::KitRelay { .. })) {
         cli.common.unread.say();
+    }
+    if let (Some(_), Some(sub)) = (&cli.common.worktree, &cli.sub)
+        && !matches!(sub, Sub::Run(_))
+    {
+        return Err(exit::usage("--worktree goes with `parlor` and `parlor run`"));
+    }
+    if let (Some(None), Some(_)) = (&cli.common.resume, &cli.sub) {
+        return Err(exit::usage(
+            "--resume before a command needs its value, the id of a conversation\n\nhint: `parlor sessions` lists the ids, --continue takes the newest",
+        ));
     }
     match cli.sub {
         Some(Sub::Run(run)) => run::run(cli.common, run).await,
@@ -110,12 +153,19 @@ async fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Sub::Logout(asked)) => login::logout(&asked),
         Some(Sub::Bridge(bridge)) => bridge::bridge(cli.common, bridge).await,
         Some(Sub::Sessions(asked)) => sessions::sessions(&cli.common, asked),
+        Some(Sub::Worktrees(asked)) => worktrees::worktrees(&cli.common, asked),
         Some(Sub::Models { json }) => model_list::list(&cli.common, json).await,
         Some(Sub::Mcp(asked)) => mcp::mcp(&cli.common, asked).await,
+        Some(Sub::Rules(asked)) => rules::rules(&cli.common, asked),
         Some(Sub::Skills) => skill_list::list(&cli.common),
-        Some(Sub::Prompt { json }) => prompt::print(&cli.common, json),
-        Some(Sub::Schema { dialect }) => {
+        Some(Sub::Prompt { json }) => prompt::print(&cli.common, json).await,
+        Some(Sub::Schema { dialect: Some(dialect), .. }) => {
             exit::say(&(dialect.description().schema)());
+            Ok(Exit::Done)
+        }
+        Some(Sub::Schema { dialect: None, .. }) => {
+            let schema = (dialects::native::DIALECT.description().schema)();
+            exit::put(&dialects::typescript::definitions(&schema).map_err(anyhow::Error::msg)?);
             Ok(Exit::Done)
         }
         Some(Sub::Completions { shell }) => {
@@ -125,14 +175,19 @@ async fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
             exit::put(&String::from_utf8(script)?);
             Ok(Exit::Done)
         }
-        Some(Sub::Picture { file }) => picture::draw(&file).await,
         Some(Sub::Docs { folder }) => docs::write(&folder),
-        Some(Sub::Ps(asked)) => ps::ps(&asked).await,
+        Some(Sub::Ps(asked)) => ps::ps(&cli.common, &asked).await,
+        Some(Sub::Web(asked)) => web::web(asked).await,
+        Some(Sub::Devices(asked)) => devices::devices(&asked),
         Some(Sub::Record(asked)) => record::record(asked).await,
         Some(Sub::Replay(asked)) => replay::replay(asked).await,
         Some(Sub::Trace(asked)) => trace::trace(&asked),
         Some(Sub::Check(asked)) => check::check(asked).await,
-        Some(Sub::Relay { socket }) => check::relay::relay(&socket).await,
+        Some(Sub::Up(asked)) => home::up(asked).await,
+        Some(Sub::Down(asked)) => home::down(asked).await,
+        Some(Sub::Relay(asked)) => relay::relay(asked).await,
+        Some(Sub::KitRelay { socket }) => check::relay::relay(&socket).await,
+        Some(Sub::Room(room)) => rooms::room::run(cli.common, room).await,
         Some(Sub::Doctor) => doctor::doctor(&cli.common).await,
         None => start(cli.common).await,
     }
@@ -140,11 +195,29 @@ async fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
 
 /// `parlor` alone: the terminal UI, or what a pipe says.
 async fn start(mut common: cli::Common) -> anyhow::Result<Exit> {
-    if std::io::stdin().is_terminal() && Stream::Out.is_terminal() {
-        if let Some(kept) = resumed::find(&mut common)? {
+    if common.plain || std::io::stdin().is_terminal() && Stream::Out.is_terminal() {
+        // Without an id the screen has the list; where there is none, lines have it.
+        if common.resume == Some(None) && interactive::is_plain(&common) && !common.ephemeral {
+            common.resume = match sessions::pick(&common)? {
+                sessions::Picked::One(session) => Some(Some(session.to_string())),
+                sessions::Picked::New => None,
+                sessions::Picked::Left(exit) => return Ok(exit),
+            };
+        }
+        if let Some(exit) = home::join::join(&mut common).await? {
+            return Ok(exit);
+        }
+        let tree = worktrees::enter(&mut common)?;
+        if common.resume != Some(None)
+            && let Some(kept) = resumed::find(&mut common)?
+        {
             return resumed::go_on(common, kept, None).await;
         }
-        return interactive::own_and_errands(common).await;
+        let exit = interactive::own_and_errands(common, tree.as_ref()).await?;
+        if let Some(tree) = &tree {
+            worktrees::at_end(tree, exit).await?;
+        }
+        return Ok(exit);
     }
     if !std::io::stdin().is_terminal() {
         let mut piped = String::new();

@@ -12,7 +12,7 @@ use clap::Args;
 use models::Secret;
 use models::catalog::{Catalog, KeptKey, KeyFrom, ProviderState, Trial, Verdict, account};
 use std::io::{IsTerminal, Read};
-use tui::{Echo, MAX_LINE, Typed, ask_line};
+use tui::{Echo, MAX_LINE, StopSignal, Typed, ask_line};
 
 /// What `parlor login` is told.
 #[derive(Debug, Args)]
@@ -52,8 +52,8 @@ pub(crate) async fn login(common: &Common, asked: Login) -> anyhow::Result<Exit>
     let provider = match &asked.provider {
         Some(named) => account(named).ok_or_else(|| unknown(named))?,
         None if at_terminal => match choose(&catalog).await? {
-            Some(provider) => provider,
-            None => return Ok(nothing_kept()),
+            Ok(provider) => provider,
+            Err(signal) => return Ok(nothing_kept(signal)),
         },
         None => {
             return Err(exit::usage(format!(
@@ -68,7 +68,8 @@ pub(crate) async fn login(common: &Common, asked: Login) -> anyhow::Result<Exit>
             match ask_line(&question, Echo::Hidden).await? {
                 Typed::Line(line) => key_of(line.as_bytes()),
                 Typed::Unusable(why) => Err(why.to_owned()),
-                Typed::Cancelled => return Ok(nothing_kept()),
+                Typed::Cancelled => return Ok(nothing_kept(StopSignal::Interrupt)),
+                Typed::Told(signal) => return Ok(nothing_kept(signal)),
             }
         }
         false => key_of(&piped()?),
@@ -79,7 +80,7 @@ pub(crate) async fn login(common: &Common, asked: Login) -> anyhow::Result<Exit>
     exit::complain("asking the provider…");
     let trial = tokio::select! {
         tried = catalog.try_key(provider, &key) => tried.map_err(|why| anyhow::anyhow!("{why}\nhint: {}", why.hint()))?,
-        () = stops.next() => return Ok(nothing_kept()),
+        signal = stops.next() => return Ok(nothing_kept(signal)),
     };
     drop(stops);
     if !wanted(provider, &trial, asked.keep, at_terminal).await? {
@@ -175,9 +176,9 @@ pub(crate) fn is_yes(line: &str) -> bool {
     matches!(line.trim(), "y" | "Y" | "yes")
 }
 
-fn nothing_kept() -> Exit {
+fn nothing_kept(signal: StopSignal) -> Exit {
     exit::complain("nothing was kept");
-    Exit::Cancelled
+    Exit::Cancelled(signal)
 }
 
 /// What was typed instead of a provider is not repeated: it may be a key.
@@ -221,7 +222,7 @@ fn in_environment(state: &ProviderState) -> Option<&'static str> {
 }
 
 /// Asks whose key it is, until that is clear; `None` when the person wants nothing of it.
-async fn choose(catalog: &Catalog) -> anyhow::Result<Option<&'static str>> {
+async fn choose(catalog: &Catalog) -> anyhow::Result<Result<&'static str, StopSignal>> {
     let takers = takers(catalog);
     exit::complain("Whose key do you have?\n");
     for (at, state) in takers.iter().enumerate() {
@@ -239,7 +240,8 @@ async fn choose(catalog: &Catalog) -> anyhow::Result<Option<&'static str>> {
         let line = match ask_line(&question, Echo::Shown).await? {
             Typed::Line(line) => line,
             Typed::Unusable(_) => String::new(),
-            Typed::Cancelled => return Ok(None),
+            Typed::Cancelled => return Ok(Err(StopSignal::Interrupt)),
+            Typed::Told(signal) => return Ok(Err(signal)),
         };
         let number = line.trim().parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         match number
@@ -247,7 +249,7 @@ async fn choose(catalog: &Catalog) -> anyhow::Result<Option<&'static str>> {
             .map(|state| state.provider)
             .or_else(|| account(line.trim()))
         {
-            Some(provider) => return Ok(Some(provider)),
+            Some(provider) => return Ok(Ok(provider)),
             None => exit::complain("that is none of them"),
         }
     }

@@ -1,4 +1,5 @@
-//! Models for the engine, from the environment, the kept keys and the command line. An opened model is kept, so that a script goes on where it was.
+//! Models for the engine, from the environment, the kept keys and the command line. An opened model is kept, so that a script goes
+//! on where it was.
 
 use crate::keys;
 use domain::command::{Refusal, RefusalKind};
@@ -68,7 +69,7 @@ impl Source {
                 price_output: listed.info.price.as_ref().map(|p| price(p.output)),
                 thinks: Some(listed.info.thinking),
             };
-            (entry, listed.info.guessed)
+            (entry, listed.info.is_guessed())
         };
         self.catalog().list().await.models.into_iter().map(entry).collect()
     }

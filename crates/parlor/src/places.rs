@@ -95,7 +95,11 @@ fn ground_at(common: &Common, config: &Config, named: Option<PathBuf>) -> anyhow
     let cwd = match (&common.cwd, &named) {
         (Some(dir), _) => {
             let why = |why| exit::usage(format!("--cwd: {}: {why}", no_directory(dir)));
-            dir.canonicalize().map_err(why)?
+            let real = dir.canonicalize().map_err(why)?;
+            if !real.is_dir() {
+                return Err(exit::usage(format!("--cwd: {}", no_directory(dir))));
+            }
+            real
         }
         (None, Some(root)) => {
             let here = here.ok().and_then(|here| here.canonicalize().ok());

@@ -26,6 +26,10 @@ pub(crate) fn replace(file: &Path, text: &str) -> anyhow::Result<()> {
     if written.is_err() {
         let _ = std::fs::remove_file(&beside);
     }
+    // The new name is on the disk too. A folder that cannot be synced is as it always was.
+    if let Some(Ok(folder)) = real.parent().map(File::open) {
+        let _ = folder.sync_all();
+    }
     written.with_context(|| format!("{} cannot be written", file.display()))
 }
 

@@ -2,15 +2,20 @@
 
 use crate::cli::Common;
 use crate::exit::{self, Exit};
+use crate::model_source::Source;
 use crate::{places, settings};
 use serde_json::json;
 
 /// Prints the text and the tools, and how long both are.
-pub(crate) fn print(common: &Common, as_json: bool) -> anyhow::Result<Exit> {
+pub(crate) async fn print(common: &Common, as_json: bool) -> anyhow::Result<Exit> {
     let mut config = settings::read_aloud();
     config.fetch.enabled |= common.fetch;
     let ground = places::ground_aloud(common, &mut config)?;
-    let told = engine::standing_text(&config, &ground, tools::Toolbox::standard());
+    let wanted = common.model.as_deref().or(config.model.as_deref());
+    let source =
+        Source::new(wanted).await.map_err(|why| exit::usage(format!("{why}\nhint: {}", why.hint())))?;
+    let model = source.default_model().name;
+    let told = engine::standing_text(&config, &ground, &model, tools::Toolbox::standard());
     for trouble in &told.trouble {
         exit::complain(trouble);
     }

@@ -1,14 +1,21 @@
 //! `parlor ps`: the live sessions of this person's processes and who is attached, without a port to know.
 //!
 //! Every process with a session (a server, a bridge, the terminal UI) keeps a small file and two sockets in the runtime directory (see
-//! `ps/announcement.rs`); this reads them, and removes those of processes that died.
+//! `ps/announcement.rs`); this reads them, and removes those of processes that died. With `--watch` it goes on telling (`ps/watch.rs`).
 
 pub(crate) mod announcement;
+mod rows;
+mod watch;
 
+use crate::cli::Common;
 use crate::entrance;
 use crate::exit::{self, Exit};
+use crate::home::control::{Control, Status};
+use crate::interactive::is_plain;
+use crate::web;
 use announcement::Notice;
 use anyhow::Context;
+use domain::ids::SessionId;
 use link::{Incoming, Limits, LinkError, LinkIo, unix};
 use roles::Lane;
 use serde_json::{Value, json};
@@ -26,11 +33,17 @@ const MAX_PROCESSES: usize = 1024;
 
 /// The live sessions and who is attached to them.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  parlor ps\n  parlor attach --session sess-0123456789ab")]
+#[command(
+    after_help = "Examples:\n  parlor ps\n  parlor ps --watch\n  parlor attach --session sess-0123456789ab\n\nSee docs/fleet.md."
+)]
 pub(crate) struct Ps {
-    /// Print them as JSON.
+    /// Print them as JSON; with --watch a line for each change.
     #[arg(long)]
     json: bool,
+    /// Go on telling: all live and recent sessions of every project and runtime, who waits for you first. In a terminal as a table that
+    /// keeps itself current (q ends it), else a line for each change.
+    #[arg(long)]
+    watch: bool,
 }
 
 /// A serving process and what it told.
@@ -40,9 +53,26 @@ pub(crate) struct Process {
     sessions: Option<Vec<Value>>,
 }
 
+impl Process {
+    /// Whether it has this session open.
+    pub(crate) fn has(&self, session: &SessionId) -> bool {
+        let ids = self.sessions.iter().flatten().filter_map(|live| live.get("id").and_then(Value::as_str));
+        ids.into_iter().any(|id| id == session.as_str())
+    }
+}
+
 /// Asks every process that left a notice, and prints what they say.
-pub(crate) async fn ps(asked: &Ps) -> anyhow::Result<Exit> {
+pub(crate) async fn ps(common: &Common, asked: &Ps) -> anyhow::Result<Exit> {
+    if asked.watch {
+        return watch::watch(asked.json, is_plain(common)).await;
+    }
     let all = processes(&announcement::directory()?).await?;
+    // Whoever is not there, or cannot be asked, has nothing to warn of.
+    if let Ok(Some(mut server)) = Control::here().await
+        && let Ok(Status { warning: Some(warning), .. }) = server.status().await
+    {
+        web::warn(&warning);
+    }
     if asked.json {
         let all: Vec<Value> = all
             .iter()

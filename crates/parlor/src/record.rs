@@ -64,6 +64,7 @@ pub(crate) async fn record(record: Record) -> anyhow::Result<Exit> {
     said.spawn(copy(tokio::io::stdin(), stdin, Ear::new(recorder.clone(), Side::Ui)));
     let heard = copy(stdout, Carrier::of_tasks(), Ear::new(recorder.clone(), Side::Runtime));
     let mut stops = Stops::listen();
+    let mut told = None;
     let ended = {
         let over = async {
             heard.await;
@@ -72,7 +73,8 @@ pub(crate) async fn record(record: Record) -> anyhow::Result<Exit> {
         tokio::pin!(over);
         tokio::select! {
             ended = &mut over => Some(ended),
-            () = stops.next() => {
+            signal = stops.next() => {
+                told = Some(signal);
                 // Dropping the copier closes the program's stdin, which every wire over stdio takes as the end.
                 said.abort_all();
                 tokio::time::timeout(GRACE, &mut over).await.ok()
@@ -83,10 +85,10 @@ pub(crate) async fn record(record: Record) -> anyhow::Result<Exit> {
     match ended {
         Some(child::Exit::Code(0)) => Ok(Exit::Done),
         Some(child::Exit::Code(code)) => std::process::exit(code),
-        Some(child::Exit::Signal(_) | child::Exit::Unknown) => Ok(Exit::Cancelled),
+        Some(child::Exit::Signal(_) | child::Exit::Unknown) => Ok(told.map_or(Exit::LEFT, Exit::Cancelled)),
         None => {
             child.shutdown_within(Duration::ZERO, GRACE).await;
-            Ok(Exit::Cancelled)
+            Ok(told.map_or(Exit::LEFT, Exit::Cancelled))
         }
     }
 }

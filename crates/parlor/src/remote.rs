@@ -10,7 +10,7 @@ use dialects::Dialect;
 use domain::ids::SessionId;
 use domain::path_text;
 use domain::session::Origin;
-use hub::{Hub, LastLines, Log, RemoteSeat};
+use hub::{ForeignKeeping, Hub, LastLines, Log, RemoteSeat};
 use kit::notation::Side;
 use link::child::{Child, Exit, Launch, Restarted, start_again_on};
 use link::{Limits, LinkIo, unix};
@@ -19,6 +19,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use store::Store;
 
 /// How long a socket may take to answer.
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
@@ -82,6 +83,8 @@ pub(crate) struct KeepAs {
 pub(crate) enum Person {
     /// Somebody answers.
     There,
+    /// Somebody answers in another program, which says by itself which session it wants.
+    Beyond,
     /// Nobody can choose or write anything; consent is answered by what was allowed before.
     Away,
 }
@@ -172,6 +175,29 @@ impl Front {
             Some(tape) => link.watched(&tape.watcher(dialect.name(), Side::Runtime)?),
             None => link,
         };
+        Front::seated(common, dialect, link, (begin, person), program, keeping, log)
+    }
+
+    /// Puts a hub in front of a runtime that was reached otherwise; nothing of it is kept here.
+    pub(crate) fn on_link(
+        common: &Common,
+        dialect: Dialect,
+        link: LinkIo,
+        begin: Begin<'_>,
+        person: Person,
+    ) -> anyhow::Result<Front> {
+        Front::seated(common, dialect, link, (begin, person), None, None, stack::no_log())
+    }
+
+    fn seated(
+        common: &Common,
+        dialect: Dialect,
+        link: LinkIo,
+        (begin, person): (Begin<'_>, Person),
+        program: Option<Program>,
+        keeping: Option<(Box<dyn Store>, ForeignKeeping)>,
+        log: Log,
+    ) -> anyhow::Result<Front> {
         let hello = Hello {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             cwd: path_text::write(&places::working_directory(common)?),
@@ -181,6 +207,7 @@ impl Front {
             last_session: begin.last.map(Into::into),
             is_away: person == Person::Away,
             does_errands: false,
+            begins: person == Person::There && begin.session.is_none(),
         };
         let (role, lossless) = (dialect.ui_role(), dialect.is_lossless());
         let last_lines = match &program {

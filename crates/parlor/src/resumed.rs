@@ -8,6 +8,7 @@ use crate::attach;
 use crate::cli::{Attach, Common, Run};
 use crate::exit::{self, Exit};
 use crate::origin;
+use crate::run::Said;
 use crate::{places, sessions, settings, their_flags};
 use domain::ids::SessionId;
 use domain::path_text;
@@ -44,7 +45,7 @@ pub(crate) fn find(common: &mut Common) -> anyhow::Result<Option<KeptElsewhere>>
 pub(crate) async fn go_on(
     mut common: Common,
     kept: KeptElsewhere,
-    said: Option<(String, Run)>,
+    said: Option<(Said, Run)>,
 ) -> anyhow::Result<Exit> {
     let KeptElsewhere { session, origin, cwd } = kept;
     let dialect = dialects::named(&origin.dialect).map_err(|why| anyhow::anyhow!("{why}"))?;
@@ -63,19 +64,18 @@ pub(crate) async fn go_on(
         agreed().await?;
         origin::remember(&origin);
     }
-    let (prompt, run) = match said {
-        Some((prompt, run)) => (Some(prompt), run),
+    let (said, run) = match said {
+        Some((said, run)) => (Some(said), run),
         None => (None, Run::of(String::new())),
     };
     let attach = Attach {
         session: origin.session.clone(),
-        prompt,
         json: run.json,
         allow: run.allow,
         timeout: run.timeout,
         ..Attach::on(dialect)
     };
-    attach::go(&common, &attach, place, attach::Kept { session: Some(session), folder }).await
+    attach::go(&common, &attach, said, place, attach::Kept { session: Some(session), folder }).await
 }
 
 /// Asks before a program is started that nobody has typed here.

@@ -2,16 +2,19 @@
 //!
 //! Invariant: only the run of the prompt's own receipt is told and ends it; what a session held before is not.
 
+mod along;
+mod form;
 mod own;
+mod report;
 
 use crate::cli::{Common, Run};
 use crate::exit::{self, Exit, Stream};
+use crate::ps::announcement::Announcement;
 use crate::stop::Stops;
-use crate::{resumed, stack};
-use anyhow::Context;
+use crate::{places, resumed, settings, stack, worktrees};
 use domain::ask::{Answer, Ask, AskKind, Closing, Scope};
 use domain::command::{Command, PromptOptions, Receipt, RunCommand, Target};
-use domain::content::{Input, Part, TextKind, Usage};
+use domain::content::{Input, Part, TextKind};
 use domain::event::{
     AskEvent, Body, EMPTY_ANSWER, ERRAND_REFUSED, Event, Finish, MessageEvent, NoteEvent, Outcome, RunEvent,
     ToolEvent,
@@ -20,22 +23,22 @@ use domain::ids::{AskId, MessageId, Millis, SessionId};
 use domain::port::{LinkState, News, Ticket};
 use domain::signal::{Level, Signal};
 use domain::state::State;
+use form::{Fitting, Form};
 use hub::core::Standing;
 use hub::{Hub, LocalPort};
 use own::OwnRun;
+use report::Ending;
 use roles::Answers;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::time::Duration;
 use tokio::time::Instant;
 use tools::policy::Allowance;
+use tui::StopSignal;
 
 const PROMPT: Ticket = Ticket(1);
 const ANSWER: Ticket = Ticket(2);
 const CANCEL: Ticket = Ticket(3);
-
-/// The form of the lines of `--json`; another number when a name in them changes.
-const FORMAT: u32 = 1;
 
 /// The code of a remark that tells what another client of the same runtime said.
 const ASKED_ELSEWHERE: &str = "prompt";
@@ -49,6 +52,9 @@ pub(crate) async fn run(mut common: Common, mut run: Run) -> anyhow::Result<Exit
     }
     let prompt = match run.prompt.join(" ") {
         dash if dash == "-" => {
+            if along::takes_stdin(&run.file) {
+                return Err(exit::usage("stdin is the prompt or a file that goes along, not both"));
+            }
             let mut text = String::new();
             std::io::stdin().take(crate::MAX_PIPED).read_to_string(&mut text)?;
             text
@@ -58,17 +64,64 @@ pub(crate) async fn run(mut common: Common, mut run: Run) -> anyhow::Result<Exit
     if prompt.trim().is_empty() {
         return Err(exit::usage("there is nothing to say\n\nhint: parlor run \"list files\""));
     }
-    if let Some(kept) = resumed::find(&mut common)? {
-        return resumed::go_on(common, kept, Some((prompt, run))).await;
+    if let Some(worktree) = run.worktree.take() {
+        common.worktree = Some(worktree);
     }
-    let own = stack::own(&common, stack::log_to_stderr()).await?;
+    common.copy.append(&mut run.copy);
+    let tree = worktrees::enter(&mut common)?;
+    let said = Said::of(prompt, &common, &run)?;
+    if let Some(kept) = resumed::find(&mut common)? {
+        return resumed::go_on(common, kept, Some((said, run))).await;
+    }
+    common.waits_for_servers = true;
+    let mut stops = Stops::listen();
+    let own = tokio::select! {
+        own = stack::own(&common, stack::log_to_stderr()) => own?,
+        signal = stops.next() => {
+            if run.json {
+                report::header(None, None);
+                let error = &stopped_by(signal);
+                report::result(Exit::Cancelled(signal), &Ending { error: Some(error), ..Ending::default() });
+            }
+            return Ok(Exit::Cancelled(signal));
+        }
+    };
     if let Some(words) = &own.no_workspace {
         exit::complain(words);
     }
     run.usual_model = Some(own.model.to_string());
-    let exit = converse(&own.hub, own.start, prompt, &run, &[], Stops::listen()).await;
+    // While it runs it is one of the live ones: nobody takes its folder away, and the fleet shows it.
+    let _announcement = Announcement::quietly(&own.hub, &own.cwd, "run").await;
+    let exit = converse(&own.hub, own.start, said, &run, &[], stops).await;
     own.engine.stop(&own.hub).await;
+    tree.iter().for_each(worktrees::told_kept);
     exit
+}
+
+/// What is said, and of what form the answer must be.
+pub(crate) struct Said {
+    input: Input,
+    form: Option<Form>,
+}
+
+impl Said {
+    /// Words, and nothing else.
+    pub(crate) fn text(words: String) -> Said {
+        Said { input: Input::text(words), form: None }
+    }
+
+    /// Words with what the command line sends along.
+    fn of(words: String, common: &Common, run: &Run) -> anyhow::Result<Said> {
+        let form = run.output_schema.as_deref().map(Form::read).transpose()?;
+        let cwd = places::ground(common, &mut settings::read().config)?.cwd;
+        let attachments = along::read(&run.image, &run.file, &cwd)?;
+        let text = form.as_ref().map_or_else(|| words.clone(), |form| form.told_with(&words));
+        Ok(Said { input: Input { text, attachments }, form })
+    }
+}
+
+fn stopped_by(signal: StopSignal) -> String {
+    format!("told to stop by {} before the run was over", signal.name())
 }
 
 /// How long a run that was told to stop may take for it. The hub gives an engine less.
@@ -82,19 +135,18 @@ const UNHEARD_GRACE: Duration = Duration::from_millis(500);
 pub(crate) async fn converse(
     hub: &Hub,
     start: Option<Command>,
-    prompt: String,
+    said: Said,
     run: &Run,
     granted: &[Allowance],
     mut stops: Stops,
 ) -> anyhow::Result<Exit> {
-    let answers = Answers { consent: true, other: false, deadline: None };
+    // Nobody answers what is no consent, and that is said when a question was seen: one that is closed before would leave no trace here.
+    let answers = Answers::ALL;
     let begins = start.is_some();
     let mut ui = hub.attach("run", Standing::Controller, answers, start).await?;
     let first = if begins { ui.begun().await? } else { None };
-    let command =
-        Command::Run(RunCommand::Prompt { input: Input::text(prompt), options: PromptOptions::default() });
-    ui.port.command(PROMPT, Target::Current, command).await?;
-    let mut headless = Headless::new(run, granted, ui.port.clone());
+    let mut headless = Headless::new(run, granted, ui.port.clone(), said.form);
+    headless.say(said.input).await?;
     if let Some(first) = first {
         headless.news(first).await?;
     }
@@ -105,20 +157,32 @@ pub(crate) async fn converse(
         let why;
         tokio::select! {
             news = ui.news.recv() => {
-                let news = news.context("the runtime stopped before the run was over")?;
+                let Some(news) = news else {
+                    let exit = stopping.unwrap_or_else(|| headless.failed("the runtime stopped before the run was over"));
+                    headless.finish(exit);
+                    return Ok(exit);
+                };
                 if let Some(exit) = headless.news(news).await? {
-                    let exit = stopping.unwrap_or(exit);
+                    let Some(exit) = stopping.or(headless.judged(exit).await?) else { continue };
                     headless.finish(exit);
                     return Ok(exit);
                 }
                 continue;
             }
-            () = &mut give_up => why = Exit::TimedOut,
-            () = stops.next() => why = Exit::Cancelled,
+            () = &mut give_up => {
+                let seconds = run.timeout.unwrap_or_default();
+                why = (Exit::TimedOut, format!("not over within {seconds} s, which --timeout gives it"));
+            }
+            signal = stops.next() => why = (Exit::Cancelled(signal), stopped_by(signal)),
         }
         match stopping {
             None => {
-                stopping = Some(why);
+                let (exit, words) = why;
+                if exit == Exit::TimedOut {
+                    headless.aside(&words);
+                }
+                stopping = Some(exit);
+                headless.stopped = Some(words);
                 let grace = if headless.own.is_taken() { STOP_GRACE } else { UNHEARD_GRACE };
                 give_up.as_mut().reset(Instant::now() + grace);
                 let cancel = Command::Run(RunCommand::Cancel { run: None, reason: None });
@@ -141,11 +205,16 @@ struct Headless<'a> {
     state: State,
     session: Option<SessionId>,
     own: OwnRun,
+    /// What the answer must be like, and the answer once it is so.
+    form: Option<Form>,
+    fitting: Option<Fitting>,
+    /// Whether an answer that was not so was asked for once more.
+    asked_again: bool,
     /// Bytes of the answer that were written, by message.
     written: BTreeMap<MessageId, usize>,
     /// The same from before the session was shown again, as far as that did not come again yet.
     again: BTreeMap<MessageId, usize>,
-    /// The whole answer, for the last line of `--json`.
+    /// The whole answer, for the last line of `--json`; where a form is asked for, the newest message of it.
     text: String,
     /// What is said in the open message, while nobody watches: one that is cut and said anew is not written twice.
     held: Option<String>,
@@ -153,7 +222,8 @@ struct Headless<'a> {
     unfinished: Option<&'static str>,
     /// Whether something was said that no line break ended.
     in_line: bool,
-    denied: bool,
+    /// What was denied first.
+    denied: Option<String>,
     /// Questions of a run that nobody has answered yet.
     unanswered: BTreeSet<AskId>,
     /// Whether one of them was given up.
@@ -162,6 +232,8 @@ struct Headless<'a> {
     told: Option<String>,
     /// Why it failed, for the last line of `--json`.
     failure: Option<String>,
+    /// Why it was to stop before its end.
+    stopped: Option<String>,
     /// Whether the first line of `--json` was written.
     begun: bool,
     /// Why the conversation is not saved, while it is not.
@@ -173,8 +245,13 @@ fn is_private(body: &Body) -> bool {
     matches!(body, Body::Message(MessageEvent::PartAdded { part, .. }) if part.is_private())
 }
 
+fn is_consent(ask: &Ask) -> bool {
+    matches!(ask.kind, AskKind::Consent(_))
+}
+
 impl<'a> Headless<'a> {
-    fn new(run: &'a Run, granted: &'a [Allowance], port: LocalPort) -> Headless<'a> {
+    fn new(run: &'a Run, granted: &'a [Allowance], port: LocalPort, form: Option<Form>) -> Headless<'a> {
+        let holds = run.json || form.is_some() || !Stream::Out.is_terminal();
         Headless {
             run,
             granted,
@@ -182,20 +259,57 @@ impl<'a> Headless<'a> {
             state: State::new(),
             session: None,
             own: OwnRun::default(),
+            form,
+            fitting: None,
+            asked_again: false,
             written: BTreeMap::new(),
             again: BTreeMap::new(),
             text: String::new(),
-            held: (run.json || !Stream::Out.is_terminal()).then(String::new),
+            held: holds.then(String::new),
             unfinished: None,
             in_line: false,
-            denied: false,
+            denied: None,
             unanswered: BTreeSet::new(),
             needs_input: false,
             told: None,
             failure: None,
+            stopped: None,
             begun: false,
             unsaved: None,
         }
+    }
+
+    /// Says something; the run of it is the one that is followed.
+    async fn say(&mut self, input: Input) -> anyhow::Result<()> {
+        self.own = OwnRun::default();
+        let prompt = RunCommand::Prompt { input, options: PromptOptions::default() };
+        Ok(self.port.command(PROMPT, Target::Current, Command::Run(prompt)).await?)
+    }
+
+    /// How it ends with this, once the answer was looked at; `None` when it was asked for once more.
+    async fn judged(&mut self, exit: Exit) -> anyhow::Result<Option<Exit>> {
+        if !matches!(exit, Exit::Done | Exit::Denied | Exit::NeedsInput) {
+            return Ok(Some(exit));
+        }
+        self.let_go();
+        let Some(form) = &self.form else { return Ok(Some(exit)) };
+        let why = match form.judge(&self.text) {
+            Ok(fitting) => {
+                self.fitting = Some(fitting);
+                return Ok(Some(exit));
+            }
+            Err(why) => why,
+        };
+        if !std::mem::replace(&mut self.asked_again, true) {
+            self.aside(&format!("the answer does not fit --output-schema, asking once more: {why}"));
+            self.text.clear();
+            self.say(Input::text(Form::once_more(&why))).await?;
+            return Ok(None);
+        }
+        let words = format!("the answer does not fit --output-schema: {why}");
+        exit::complain(&format!("error: {words}"));
+        self.failure = Some(words);
+        Ok(Some(if exit == Exit::Done { Exit::WrongForm } else { exit }))
     }
 
     /// Takes news in; gives the exit once the run is over.
@@ -207,8 +321,12 @@ impl<'a> Headless<'a> {
                 for (at, body) in &replay {
                     self.state.apply(*at, body)?;
                 }
+                let open: Vec<AskId> =
+                    self.state.asks.iter().filter(|ask| !is_consent(ask)).map(|ask| ask.id).collect();
+                for ask in open {
+                    self.port.cannot_answer(session.clone(), ask).await?;
+                }
                 self.session = Some(session);
-                self.begin();
                 if seen == Some(self.state.seq) {
                     // It is shown again, and nothing happened in between.
                     return Ok(None);
@@ -219,8 +337,13 @@ impl<'a> Headless<'a> {
                 self.again.clear();
                 exit
             }
-            News::Happened { event, .. } => {
+            News::Happened { session, event } => {
                 self.state.follow(&event)?;
+                if let Body::Ask(AskEvent::Opened(ask)) = &event.body
+                    && !is_consent(ask)
+                {
+                    self.port.cannot_answer(session, ask.id).await?;
+                }
                 self.heard(event.as_ref().clone()).await
             }
             News::Settled { ticket: PROMPT, with: Ok(Receipt::Started { run, .. }) } => {
@@ -242,15 +365,9 @@ impl<'a> Headless<'a> {
                 Ok(None)
             }
             News::Settled { ticket: PROMPT, with: Err(refusal) } => {
-                exit::complain(&format!("error: {refusal}"));
-                self.failure = Some(refusal.to_string());
-                Ok(Some(Exit::Failed))
+                Ok(Some(self.failed(&refusal.to_string())))
             }
-            News::Link(LinkState::Lost(why)) => {
-                exit::complain(&format!("error: {why}"));
-                self.failure = Some(why);
-                Ok(Some(Exit::Failed))
-            }
+            News::Link(LinkState::Lost(why)) => Ok(Some(self.failed(&why))),
             News::Signal { signal: Signal::Status { key, text }, .. } if key == hub::UNSAVED => {
                 if let Some(why) = &text {
                     exit::complain(&format!("warning: {why}"));
@@ -269,21 +386,14 @@ impl<'a> Headless<'a> {
         }
     }
 
-    /// The first line of `--json`: who speaks, and about what.
+    /// The first line of `--json`: who speaks, and about what. It comes with the first event, since a foreign runtime may lead to another
+    /// session before.
     fn begin(&mut self) {
         if !self.run.json || std::mem::replace(&mut self.begun, true) {
             return;
         }
         let model = self.state.settings.model.as_ref().map(ToString::to_string);
-        let header = serde_json::json!({
-            "header": {
-                "format": FORMAT,
-                "version": env!("CARGO_PKG_VERSION"),
-                "session": self.session.as_ref().map(SessionId::as_str),
-                "model": model.or_else(|| self.run.usual_model.clone()),
-            }
-        });
-        exit::say(&header.to_string());
+        report::header(self.session.as_ref(), model.or_else(|| self.run.usual_model.clone()));
     }
 
     /// What the newest run has said and asked before its session was seen: ours, or one that may be.
@@ -319,6 +429,7 @@ impl<'a> Headless<'a> {
     }
 
     async fn event(&mut self, event: &Event) -> anyhow::Result<Option<Exit>> {
+        self.begin();
         if self.run.json && !is_private(&event.body) {
             exit::say(&record::encode(event));
         }
@@ -349,7 +460,9 @@ impl<'a> Headless<'a> {
                 if code == EMPTY_ANSWER {
                     self.unfinished = Some("the answer is empty");
                 }
-                self.denied |= code == ERRAND_REFUSED;
+                if code == ERRAND_REFUSED {
+                    self.denied.get_or_insert_with(|| text.clone());
+                }
                 self.aside(text);
             }
             Body::Run(RunEvent::Retrying { attempt, max, delay_ms, reason, .. }) => {
@@ -357,7 +470,10 @@ impl<'a> Headless<'a> {
                 self.aside(&format!("asking again in {seconds} s ({attempt} of {max}): {reason}"));
             }
             // By the mode or a rule, without a question.
-            Body::Tool(ToolEvent::Decided { decision, .. }) if !decision.allowed => self.denied = true,
+            Body::Tool(ToolEvent::Decided { tool, decision }) if !decision.allowed => {
+                let name = self.state.tools.get(tool).map_or("a tool", |run| run.name.as_str());
+                self.denied.get_or_insert_with(|| format!("{name} was denied"));
+            }
             Body::Ask(AskEvent::Opened(ask)) => self.asked(ask).await?,
             Body::Ask(AskEvent::Closed { ask, closing }) => {
                 let given_up = match closing {
@@ -394,7 +510,10 @@ impl<'a> Headless<'a> {
     /// the runtime's own matter, and it goes on without an answer.
     async fn asked(&mut self, ask: &Ask) -> anyhow::Result<()> {
         let AskKind::Consent(consent) = &ask.kind else {
-            self.unanswered.extend(ask.run.map(|_| ask.id));
+            if ask.run.is_some() {
+                self.unanswered.insert(ask.id);
+                self.aside(&format!("not answered: {} (nobody is here to be asked)", ask.title));
+            }
             return Ok(());
         };
         if self.unsaved.is_none() && self.granted.iter().any(|granted| granted.covers_consent(consent)) {
@@ -402,7 +521,7 @@ impl<'a> Headless<'a> {
             self.port.command(ANSWER, Target::Current, Command::Answer { ask: ask.id, answer }).await?;
             return Ok(());
         }
-        self.denied = true;
+        self.denied.get_or_insert_with(|| format!("denied: {}", ask.title));
         let reason = match &self.unsaved {
             Some(why) => {
                 self.aside(&format!("denied: {} ({why}: after a crash it could run twice)", ask.title));
@@ -419,6 +538,13 @@ impl<'a> Headless<'a> {
         Ok(())
     }
 
+    /// It failed, for a reason that nobody has told yet.
+    fn failed(&mut self, why: &str) -> Exit {
+        exit::complain(&format!("error: {why}"));
+        self.failure = Some(why.to_owned());
+        Exit::Failed
+    }
+
     fn exit(&mut self, outcome: &Outcome) -> Exit {
         match outcome {
             Outcome::Failed(failure) => {
@@ -430,14 +556,11 @@ impl<'a> Headless<'a> {
                 if failure.code == engine::OVER_BUDGET { Exit::OverBudget } else { Exit::Failed }
             }
             Outcome::Interrupted | Outcome::Lost => {
-                let why = "the runtime went away before the run was over";
-                self.failure = Some(why.to_owned());
-                exit::complain(&format!("error: {why}"));
-                Exit::Failed
+                self.failed("the runtime went away before the run was over")
             }
-            Outcome::Cancelled => Exit::Cancelled,
+            Outcome::Cancelled => Exit::LEFT,
             Outcome::Done if self.needs_input || !self.unanswered.is_empty() => Exit::NeedsInput,
-            Outcome::Done if self.denied => Exit::Denied,
+            Outcome::Done if self.denied.is_some() => Exit::Denied,
             Outcome::Done => match self.unfinished {
                 Some(why) => {
                     exit::complain(&format!("warning: {why}"));
@@ -480,7 +603,12 @@ impl<'a> Headless<'a> {
     fn let_go(&mut self) {
         let Some(held) = &mut self.held else { return };
         let text = std::mem::take(held);
-        if self.run.json {
+        if self.form.is_some() {
+            // What it says beside its tools is not the answer.
+            if !text.trim().is_empty() {
+                self.text = text;
+            }
+        } else if self.run.json {
             self.text.push_str(&text);
         } else {
             exit::put(&text);
@@ -518,31 +646,39 @@ impl<'a> Headless<'a> {
         }
     }
 
-    /// The last line of `--json`.
+    /// Why it is not done, if so: the last line of `--json` tells it.
+    fn trouble(&self, exit: Exit) -> Option<&str> {
+        let why = match exit {
+            Exit::Done => None,
+            Exit::TimedOut | Exit::Cancelled(_) => self.stopped.as_deref(),
+            Exit::Denied => self.denied.as_deref(),
+            Exit::NeedsInput => Some("a question needed a person, and nobody was there to answer it"),
+            Exit::Failed | Exit::Damaged | Exit::Unfinished | Exit::OverBudget | Exit::WrongForm => None,
+        };
+        self.failure.as_deref().or(why).or(self.unfinished)
+    }
+
+    /// What stands at the end: the answer where a form was asked for, and the last line of `--json`.
     fn finish(&mut self, exit: Exit) {
         self.let_go();
+        self.begin();
         if self.run.json {
-            let usage = self.state.usage;
-            let mut result = serde_json::json!({
-                "result": {
-                    "outcome": exit.word(),
-                    "exit_code": exit.code(),
-                    "session": self.session.as_ref().map(SessionId::as_str),
-                    "text": self.text,
-                }
-            });
-            if let Some(why) = self.failure.as_deref().or(self.unfinished) {
-                result["result"]["error"] = why.into();
-            }
-            // Nobody knows what a runtime used that did not tell.
-            if usage != Usage::default() {
-                let mut told = serde_json::json!({ "input": usage.input, "output": usage.output, "cost_micros": usage.cost_micros });
-                if usage.rough {
-                    told["estimated"] = true.into();
-                }
-                result["result"]["usage"] = told;
-            }
-            exit::say(&result.to_string());
+            let text = self.fitting.as_ref().map_or(self.text.as_str(), |fitting| fitting.text.as_str());
+            report::result(
+                exit,
+                &Ending {
+                    session: self.session.as_ref(),
+                    text,
+                    output: self.fitting.as_ref().map(|fitting| &fitting.value),
+                    error: self.trouble(exit),
+                    usage: self.state.usage,
+                },
+            );
+        } else if let Some(fitting) = &self.fitting {
+            exit::say(&fitting.text);
+        } else if self.form.is_some() && !self.text.is_empty() {
+            // Who waits for JSON gets none rather than something else; a person may want to read it.
+            exit::complain(self.text.trim_end());
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `parlor serve`: be the runtime of other programs' UIs.
 
+mod carry;
 mod door;
 pub(crate) mod habits;
 
@@ -10,7 +11,7 @@ use crate::ps::announcement::Announcement;
 use crate::record::Tape;
 use crate::settings;
 use crate::stack::{self, OwnStack};
-use crate::stop::{self, Manner};
+use crate::stop::{self, Manner, Runs};
 use anyhow::Context;
 use dialects::Dialect;
 use domain::command::{Command, LibraryCommand};
@@ -102,8 +103,11 @@ pub(crate) async fn serve(mut common: Common, mut serve: Serve) -> anyhow::Resul
     }
     serve.options.extend(answer_within(&serve.options));
     let usual = usual_sockets(&serve);
-    if !serve.stdio && serve.socket.is_none() && usual.is_empty() {
-        return Err(exit::usage("say where to speak\n\nhint: --stdio, or --socket PATH"));
+    let carried = serve.listen.as_deref().map(|url| carried(&serve.dialect, url)).transpose()?;
+    if !serve.stdio && serve.socket.is_none() && carried.is_none() && usual.is_empty() {
+        return Err(exit::usage(
+            "say where to speak\n\nhint: --stdio, --socket PATH, or --listen ws://127.0.0.1:PORT",
+        ));
     }
     let own = stack::own(&common, stack::log_to_stderr()).await?;
     warnings.extend(own.no_workspace.clone());
@@ -121,12 +125,15 @@ pub(crate) async fn serve(mut common: Common, mut serve: Serve) -> anyhow::Resul
     let names: Vec<&str> = serve.dialect.iter().map(|wire| wire.name()).collect();
     // Held until the end.
     let _announcement = Announcement::open(&own.hub, &host, &own.cwd, names.join(", ")).await;
-    for path in serve.socket.iter().chain(usual.iter().filter(|_| !serve.stdio)) {
+    for path in serve.socket.iter().chain(usual.iter().filter(|_| !serve.stdio && carried.is_none())) {
         if let Some(words) = own.exposes(path) {
             exit::complain(&words);
         }
     }
     let serving = async {
+        if let Some((dialect, url)) = carried {
+            return carry::attend(&own.hub, &host, dialect, url).await;
+        }
         match &serve.socket {
             None if !serve.stdio => {
                 let paths: Vec<(Wire, PathBuf)> =
@@ -146,7 +153,7 @@ pub(crate) async fn serve(mut common: Common, mut serve: Serve) -> anyhow::Resul
     };
     let manner = Manner {
         // The UI is told what is under way to its end where its document wants that.
-        finishes: serve.dialect.iter().any(|wire| wire.drains()),
+        runs: if serve.dialect.iter().any(|wire| wire.drains()) { Runs::Finish } else { Runs::BreakOff },
         last_lines: last_lines(serve.stdio),
     };
     let exit = stop::until_told(&own.hub, serving, manner).await.map(|()| Exit::Done);
@@ -194,6 +201,20 @@ async fn attend(hub: &Hub, host: &Host, paths: &[(Wire, PathBuf)]) -> anyhow::Re
     match never.await {}
 }
 
+/// The wire that goes over WebSockets: one that was named, and none that has its own way there.
+fn carried<'a>(wires: &[Wire], url: &'a str) -> anyhow::Result<(Dialect, &'a str)> {
+    match wires {
+        [Wire::Known(dialect)] if *dialect == dialects::native::DIALECT => Err(exit::usage(
+            "native goes over WebSockets only for devices that show who they are\n\nhint: `parlor web` serves it, and the page",
+        )),
+        [Wire::Known(dialect)] if dialect.has_event_lane() => Err(exit::usage(format!(
+            "{dialect} needs two connections, which a WebSocket is not\n\nhint: use --socket PATH"
+        ))),
+        [Wire::Known(dialect)] => Ok((*dialect, url)),
+        _ => Err(exit::usage("over WebSockets exactly one dialect can be spoken, and it must be named")),
+    }
+}
+
 /// Where a wire's document says that its clients look, when nobody named a place.
 fn usual_sockets(serve: &Serve) -> Vec<PathBuf> {
     match serve.dialect.as_slice() {
@@ -222,6 +243,19 @@ fn beside(path: &Path, dialect: &str) -> PathBuf {
     name.into()
 }
 
+fn greeting(own: &OwnStack, options: Vec<(String, String)>, warnings: Vec<String>) -> Greeting {
+    Greeting {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        cwd: path_text::write(&own.cwd),
+        model: Some((own.model.provider.clone(), own.model.name.clone())),
+        models: own.models.iter().map(|model| (model.provider.clone(), model.name.clone())).collect(),
+        options,
+        follows: false,
+        shows_session: false,
+        warnings,
+    }
+}
+
 /// Who we are and what we can, for the greeting of every UI.
 #[derive(Clone)]
 pub(crate) struct Host {
@@ -235,22 +269,19 @@ pub(crate) struct Host {
 
 impl Host {
     fn new(own: &OwnStack, serve: &Serve, warnings: Vec<String>) -> Host {
-        let greeting = Greeting {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            cwd: path_text::write(&own.cwd),
-            model: Some((own.model.provider.clone(), own.model.name.clone())),
-            models: own.models.iter().map(|model| (model.provider.clone(), model.name.clone())).collect(),
-            options: serve.options.clone(),
-            follows: false,
-            warnings,
-        };
         Host {
-            greeting,
+            greeting: greeting(own, serve.options.clone(), warnings),
             standing: serve.standing.into(),
             start: None,
             tape: serve.record.as_deref().map(Tape::new),
             log_wire: serve.log_wire,
         }
+    }
+
+    /// A host whose UIs all come by its announced socket.
+    pub(crate) fn of_room(own: &OwnStack) -> Host {
+        let greeting = greeting(own, answer_within(&[]).into_iter().collect(), Vec::new());
+        Host { greeting, standing: Standing::Controller, start: None, tape: None, log_wire: false }
     }
 
     /// A host in front of a foreign runtime, which knows no model and starts nothing.
@@ -268,6 +299,7 @@ impl Host {
             models: Vec::new(),
             options,
             follows: true,
+            shows_session: false,
             warnings,
         };
         Host { greeting, standing: Standing::Controller, start: None, tape, log_wire: false }
@@ -300,7 +332,7 @@ impl Host {
             role: dialect.runtime_role(),
             name: dialect.name().to_owned(),
             standing: self.standing,
-            greeting: self.greeting.clone(),
+            greeting: Greeting { shows_session: self.start.is_some(), ..self.greeting.clone() },
             start: self.start.clone(),
             stays: dialect.has_event_lane(),
         }

@@ -9,11 +9,15 @@ mod files;
 mod find;
 mod mend;
 mod paint;
+mod pick;
 mod tell;
 
 pub(crate) use args::Sessions;
-pub(crate) use find::wanted;
-use find::{find, newest};
+use find::newest;
+pub(crate) use find::{find, wanted};
+pub(crate) use paint::{Paint, ago, cut, line, pad};
+pub(crate) use pick::{Picked, pick};
+pub(crate) use tell::home;
 
 use crate::cli::Common;
 use crate::exit::{self, Exit, Stream};
@@ -23,7 +27,6 @@ use args::{Act, Id, List, Recover, Remove, Rename, Report, Search, Show};
 use domain::event::{Body, Event, SessionEvent};
 use domain::ids::{Millis, SessionId};
 use domain::session::SessionSummary;
-use paint::Paint;
 use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -249,7 +252,7 @@ impl SessionCommands {
 
     fn rename(&mut self, rename: Rename) -> anyhow::Result<Exit> {
         let id = find(&self.store, &rename.id)?;
-        let title = paint::line(&rename.title.join(" "));
+        let title = line(&rename.title.join(" "));
         anyhow::ensure!(!title.is_empty(), "a title needs a word");
         let state = self.store.open(&id).map_err(|why| told(&why))?.state;
         let event = Event {
@@ -277,7 +280,7 @@ impl SessionCommands {
         ids.dedup();
         if !remove.yes && !self.agreed(&ids)? {
             exit::complain("Nothing was removed.");
-            return Ok(Exit::Cancelled);
+            return Ok(Exit::LEFT);
         }
         let mut removed = Ok(());
         for id in &ids {
@@ -308,7 +311,7 @@ impl SessionCommands {
         );
         for id in ids {
             let summary = self.store.summary(id).map_err(|why| told(&why))?;
-            exit::complain(&format!("{id}  {} ({} messages)", paint::line(&summary.title), summary.messages));
+            exit::complain(&format!("{id}  {} ({} messages)", line(&summary.title), summary.messages));
         }
         exit::tell("Remove for good? [y/N] ", Stream::Err);
         let mut answer = String::new();

@@ -1,5 +1,7 @@
 //! The stack that every command shares: store, engine, hub.
 
+mod typed;
+
 use crate::cli::{Common, PolicyMode};
 use crate::errands::Doing;
 use crate::model_source::Source;
@@ -9,7 +11,7 @@ use domain::command::{Command, LibraryCommand};
 use domain::path_text;
 use domain::session::{Effort, ModelRef, Policy};
 use engine::{Agent, Budget, Ground, ModelSource, ORDERS, REPORTS};
-use hub::core::{Engine, Setup};
+use hub::core::{Engine, GivenBudget, Setup};
 use hub::{EngineSeat, Files, ForeignKeeping, Hub, Log, RemoteSeat};
 use link::child::TERM_GRACE;
 use std::ffi::OsString;
@@ -23,6 +25,7 @@ use tools::Toolbox;
 use tools::checkpoint::Vault;
 use tools::policy::Allowance;
 use tools::sandbox::{Guard, status};
+pub(crate) use typed::Typed;
 
 /// The hidden first argument that makes this program the guard of a child.
 pub const GUARD: &str = "__guard";
@@ -48,6 +51,8 @@ pub struct OwnStack {
     guard: Option<Guard>,
     /// What a UI starts with.
     pub start: Option<Command>,
+    /// What was typed for a session that is gone on with.
+    pub(crate) typed: Typed,
 }
 
 impl OwnStack {
@@ -97,7 +102,7 @@ pub(crate) async fn own(common: &Common, log: Log) -> anyhow::Result<OwnStack> {
         return Err(exit::usage(why));
     }
     config.fetch.enabled |= common.fetch;
-    config.budget = budget(common).or(config.budget);
+    config.waits_for_servers = common.waits_for_servers;
     let wanted = common.model.as_deref().or(config.model.as_deref());
     let source = Source::new(wanted).await.map_err(|why| {
         let words = format!("{why}\nhint: {}", why.hint());
@@ -109,12 +114,17 @@ pub(crate) async fn own(common: &Common, log: Log) -> anyhow::Result<OwnStack> {
     let (store, unkept) = store(common, &log)?;
     let start = start_with(common, store.as_ref(), &ground)?;
     let effort = effort(common, &config, &source)?;
-    let defaults = Defaults { policy: policy(common, &config, &log), effort };
+    let budget = GivenBudget { usual: config.budget, typed: budget(common) };
+    // For sessions that come from elsewhere and say nothing of it.
+    config.budget = budget.typed.or(config.budget);
+    let defaults = Defaults { policy: policy(common, &config, &log), effort, budget };
     let allow = common.allow.clone();
     let guard = guard(&config);
     let vault = vault(&data, common.ephemeral || unkept.is_some(), &log);
     let (hub, engine) =
         assemble_with(Arc::new(source), store, &ground, &data, defaults, (config, allow, vault), log);
+    let typed = Typed::of(common, &model);
+    typed.begin(&hub, start.as_ref()).await?;
     let (workspace, no_workspace) = match ground.workspace {
         Ok(workspace) => (Some(workspace), None),
         Err(why) => (None, Some(why.words())),
@@ -130,16 +140,13 @@ pub(crate) async fn own(common: &Common, log: Log) -> anyhow::Result<OwnStack> {
         workspace,
         guard,
         start,
+        typed,
     })
 }
 
 /// What the command line says may be spent.
 fn budget(common: &Common) -> Budget {
-    Budget {
-        max_cost_micros: common.max_cost,
-        max_steps: common.max_steps,
-        max_time: common.max_time.map(Duration::from_secs),
-    }
+    Budget { max_cost_micros: common.max_cost, max_steps: common.max_steps, max_time_s: common.max_time }
 }
 
 /// Why something that was allowed can never be used, if so: a tool of a server that nobody has configured.
@@ -181,7 +188,7 @@ pub fn assemble_in(
     let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
     let ground = Ground { workspace: config.bounds().find(&cwd), cwd };
     let settings = (config, Vec::new(), vault(data, true, &log));
-    let defaults = Defaults { policy, effort: None };
+    let defaults = Defaults { policy, ..Defaults::default() };
     let (hub, mut engine) = assemble_with(models, store, &ground, data, defaults, settings, log);
     engine.0.detach_all();
     hub
@@ -285,7 +292,7 @@ pub(crate) fn remote(
     };
     // What else than read-only was asked for was refused where a runtime does everything by its own hands and rules.
     let policy = if seat.lossless { None } else { common.policy.map(Policy::from) };
-    let defaults = Defaults { policy: policy.unwrap_or_default(), effort: None };
+    let defaults = Defaults { policy: policy.unwrap_or_default(), ..Defaults::default() };
     let setup = hub_setup(Engine::behind_wire(seat.lossless), &ground, defaults);
     let setup = Setup { require_consent: common.require_consent, ..setup };
     if let Some((store, keeping)) = keeping {
@@ -300,19 +307,19 @@ pub(crate) fn remote(
 struct Defaults {
     policy: Policy,
     effort: Option<Effort>,
+    budget: GivenBudget,
 }
 
 fn hub_setup(engine: Engine, ground: &Ground, defaults: Defaults) -> Setup {
     let nanos = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let salt = u64::from(std::process::id()) << 16 ^ u64::from(nanos.subsec_nanos());
     Setup {
-        engine,
-        cwd: path_text::write(&ground.cwd),
         project: places::project(ground),
         policy: defaults.policy,
         effort: defaults.effort,
+        budget: defaults.budget,
         no_sandbox: status().can_hold().err(),
-        require_consent: false,
-        salt: u64::from(std::process::id()) << 16 ^ u64::from(nanos.subsec_nanos()),
+        ..Setup::new(engine, &path_text::write(&ground.cwd), salt)
     }
 }
 

@@ -4,12 +4,22 @@
 //! open in the record.
 
 use crate::exit;
+use domain::command::{Command, LibraryCommand, RunCommand, Target};
+use domain::port::{News, Ticket};
 use hub::Hub;
+use hub::core::Standing;
+use roles::Answers;
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tui::StopSignal;
 
 /// How long a runtime that finishes first may take for it.
 const DRAIN: Duration = Duration::from_secs(10);
+/// How long runs may take to stop.
+const STOPPED_WITHIN: Duration = Duration::from_secs(10);
+/// Who stopped a run, where it was not a person at a UI.
+const TOLD_TO_STOP: &str = "told to stop";
+const CANCEL: Ticket = Ticket(1);
 
 /// The signals that tell a program to stop. One that cannot be listened for never comes.
 pub(crate) struct Stops {
@@ -30,12 +40,12 @@ impl Stops {
         }
     }
 
-    /// Waits for the next.
-    pub(crate) async fn next(&mut self) {
+    /// Waits for the next, and says which it was.
+    pub(crate) async fn next(&mut self) -> StopSignal {
         tokio::select! {
-            () = told(&mut self.terminate) => {}
-            () = told(&mut self.interrupt) => {}
-            () = told(&mut self.hang_up) => {}
+            () = told(&mut self.terminate) => StopSignal::Terminate,
+            () = told(&mut self.interrupt) => StopSignal::Interrupt,
+            () = told(&mut self.hang_up) => StopSignal::HangUp,
         }
     }
 }
@@ -49,11 +59,21 @@ async fn told(signal: &mut Option<Signal>) {
     }
 }
 
+/// What becomes of runs that are under way when a program is told to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Runs {
+    /// They are finished first, within [`DRAIN`], unless it is told once more.
+    Finish,
+    /// They are stopped as a person would, within [`STOPPED_WITHIN`]: what their tools did is known then.
+    Stop,
+    /// They are broken off.
+    BreakOff,
+}
+
 /// How a program that serves UIs ends.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Manner {
-    /// What is under way is finished first, within [`DRAIN`], unless told once more.
-    pub(crate) finishes: bool,
+    pub(crate) runs: Runs,
     /// How long the last lines may take to be written.
     pub(crate) last_lines: Duration,
 }
@@ -69,15 +89,21 @@ pub(crate) async fn until_told(
     tokio::pin!(serving);
     tokio::select! {
         served = &mut serving => return served,
-        () = stops.next() => {}
+        _ = stops.next() => {}
     }
     let quiet = async {
-        if manner.finishes {
-            exit::complain("told to stop: what is under way is finished first; told again, it is ended");
-            tokio::select! {
-                _ = tokio::time::timeout(DRAIN, hub.idle()) => {}
-                () = stops.next() => {}
+        match manner.runs {
+            Runs::Finish => {
+                exit::complain("told to stop: what is under way is finished first; told again, it is ended");
+                tokio::select! {
+                    _ = tokio::time::timeout(DRAIN, hub.idle()) => {}
+                    _ = stops.next() => {}
+                }
             }
+            Runs::Stop => {
+                let _ = tokio::time::timeout(STOPPED_WITHIN, stop_runs(hub)).await;
+            }
+            Runs::BreakOff => {}
         }
         hub.end().await;
         tokio::time::sleep(manner.last_lines).await;
@@ -87,6 +113,28 @@ pub(crate) async fn until_told(
         () = quiet => {}
     }
     Ok(())
+}
+
+/// Stops every run, and waits until they have ended.
+async fn stop_runs(hub: &Hub) {
+    let sessions = hub.present().await.unwrap_or_default();
+    for session in sessions.into_iter().filter(|session| session.running) {
+        let open = Command::Library(LibraryCommand::Open { session: session.id.clone() });
+        let ui = hub.attach(TOLD_TO_STOP, Standing::Controller, Answers::NONE, Some(open)).await;
+        let Ok(mut ui) = ui else { return };
+        if ui.begun().await.is_ok() {
+            let cancel =
+                Command::Run(RunCommand::Cancel { run: None, reason: Some(TOLD_TO_STOP.to_owned()) });
+            let _ = ui.port.command(CANCEL, Target::Session(session.id), cancel).await;
+            // A UI that leaves takes along what it asked for and what was not done yet.
+            while let Some(news) = ui.news.recv().await {
+                if matches!(news, News::Settled { ticket: CANCEL, .. }) {
+                    break;
+                }
+            }
+        }
+    }
+    hub.idle().await;
 }
 
 /// Whether this program was started with SIGHUP switched off.

@@ -39,6 +39,8 @@ impl OurFlag {
 }
 
 const START: &str = "set it where the runtime is started";
+const SPENDS: &str = "the runtime decides itself what it spends";
+const BUDGET: Option<OnScreen> = Some(("/budget", Dialect::is_lossless));
 const GO_ON: &str =
     "name one of them: attach --session ID; what is kept of one goes on with parlor --resume ID alone";
 
@@ -72,6 +74,9 @@ pub(crate) const OURS: &[OurFlag] = &[
         instead: START,
         there: None,
     },
+    OurFlag { member: "max_cost", flag: "--max-cost", why: SPENDS, instead: START, there: BUDGET },
+    OurFlag { member: "max_steps", flag: "--max-steps", why: SPENDS, instead: START, there: BUDGET },
+    OurFlag { member: "max_time", flag: "--max-time", why: SPENDS, instead: START, there: BUDGET },
     OurFlag {
         member: "continue_last",
         flag: "--continue",
@@ -180,6 +185,9 @@ mod tests {
                 "--effort high",
                 "--workspace /tmp",
                 "--fetch",
+                "--max-cost 1",
+                "--max-steps 2",
+                "--max-time 3",
                 "--policy ask",
                 "--policy auto-edit",
                 "--policy full",

@@ -4,7 +4,9 @@
 //! a later member is written only where it is not what those say.
 
 use crate::Written;
+use crate::written::As;
 use domain::port::Abilities;
+use domain::session::ModelRef;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Members after `consent` came later: a writer that does not know one means what its older members say ([`AbilitiesMirror::told`]).
@@ -85,6 +87,11 @@ struct AbilitiesMirror {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "bool"))]
     errands: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "bool"))]
+    undo: Option<bool>,
+    #[serde(with = "As::<Option<ModelRef>>", default, skip_serializing_if = "Option::is_none")]
+    model: Option<ModelRef>,
 }
 
 impl AbilitiesMirror {
@@ -118,6 +125,8 @@ impl AbilitiesMirror {
             effort: None,
             ping: None,
             errands: None,
+            undo: None,
+            model: abilities.model.clone(),
         };
         let implied = older.clone().told();
         let said = |now: bool, before: bool| (now != before).then_some(now);
@@ -140,6 +149,7 @@ impl AbilitiesMirror {
             effort: said(abilities.effort, implied.effort),
             ping: said(abilities.ping, implied.ping),
             errands: said(abilities.errands, implied.errands),
+            undo: said(abilities.undo, implied.undo),
             ..older
         }
     }
@@ -177,6 +187,8 @@ impl AbilitiesMirror {
             effort: self.effort.unwrap_or(false),
             ping: self.ping.unwrap_or(false),
             errands: self.errands.unwrap_or(false),
+            undo: self.undo.unwrap_or(false),
+            model: self.model,
         }
     }
 }
@@ -211,7 +223,7 @@ mod tests {
             r#"{"name":"parlor 0.1","steer":true,"follow_up":true,"cancel":true,"sessions":true,"branch":true,
                "models":true,"servers":true,"skills":true,"consent":true}"#,
         );
-        assert_eq!(own, Abilities { effort: false, ..Abilities::all("parlor 0.1") });
+        assert_eq!(own, Abilities { effort: false, undo: false, ..Abilities::all("parlor 0.1") });
         let bridged = read(r#"{"name":"x","sessions":true,"models":true,"consent":true}"#);
         assert!(bridged.new_session && bridged.set_model && !bridged.policy && !bridged.go_back);
         let told = read(r#"{"name":"x","sessions":true,"new_session":false}"#);

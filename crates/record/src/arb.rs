@@ -13,7 +13,7 @@ pub use content::{input, json, part, role, text, text_kind, usage};
 pub use event::{body, compaction, event, finish, outcome, tool_result};
 pub use receipt::{receipt, refusal, settlement};
 pub use session::{
-    abilities, board, effort, level, mode, model_ref, origin, policy, queue_kind, session_id,
+    abilities, board, budget, effort, level, member, mode, model_ref, origin, policy, queue_kind, session_id,
     session_summary, signal, ui_context,
 };
 

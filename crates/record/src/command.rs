@@ -11,7 +11,7 @@ use domain::content::{Input, Json};
 use domain::ids::{AskId, EntryId, QueuedId, RunId, SessionId, ToolRunId, TurnId};
 use domain::offer::Offer;
 use domain::queue::{Mode, QueueKind};
-use domain::session::{Effort, Policy};
+use domain::session::{Budget, Effort, Policy};
 use domain::signal::UiContext;
 use domain::tool::ToolResult;
 use serde::de::VariantAccess;
@@ -235,6 +235,11 @@ enum SessionCommandMirror {
         #[serde(with = "As::<Option<Effort>>", default, skip_serializing_if = "Option::is_none")]
         effort: Option<Effort>,
     },
+    #[serde(rename = "set_budget")]
+    SetBudget {
+        #[serde(with = "As::<Budget>")]
+        budget: Budget,
+    },
     #[serde(rename = "set_policy")]
     SetPolicy {
         #[serde(with = "As::<Policy>")]
@@ -359,7 +364,7 @@ grouped!(Command {
     Run(RunCommand): ["prompt", "cancel", "compact"],
     Queue(QueueCommand): ["enqueue", "edit_queued", "drop_queued", "set_queue_mode"],
     Library(LibraryCommand): ["new_session", "open_session", "branch_session", "delete_session", "list_sessions", "history", "export_session", "save_session", "load_session"],
-    Session(SessionCommand): ["close_session", "rename_session", "clear_session", "set_leaf", "stats", "set_model", "set_effort", "set_policy", "set_tools"],
+    Session(SessionCommand): ["close_session", "rename_session", "clear_session", "set_leaf", "stats", "set_model", "set_effort", "set_budget", "set_policy", "set_tools"],
     List(ListCommand): ["list_models", "list_servers", "list_skills", "list_tools"],
     Shell(ShellCommand): ["run_line", "start_job", "list_jobs", "read_job", "stop_job"],
     Files(FilesCommand): ["undo_files", "redo_files", "go_files", "diff_files"],

@@ -86,8 +86,9 @@ struct UsageMirror {
     rough: bool,
 }
 
+/// What is not so is left out of the record: old sessions read and write as before.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
-fn is_false(flag: &bool) -> bool {
+pub(crate) fn is_false(flag: &bool) -> bool {
     !*flag
 }
 

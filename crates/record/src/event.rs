@@ -1,5 +1,6 @@
 //! Events and everything they are made of that has no file of its own.
 
+use crate::content::is_false;
 use crate::grouped::grouped;
 use crate::written::{As, Own, Ref, mirrored};
 use domain::ask::{Ask, Closing};
@@ -11,7 +12,7 @@ use domain::event::{
 };
 use domain::ids::{AskId, EntryId, MessageId, Millis, QueuedId, RunId, Seq, StepId, ToolRunId, TurnId};
 use domain::queue::{Mode, QueueKind};
-use domain::session::{Effort, ModelRef, Origin, Policy};
+use domain::session::{Budget, Effort, ModelRef, Origin, Policy};
 use domain::signal::Level;
 use domain::tool::{Decision, Progress, ToolOutcome, ToolResult};
 use serde::de::VariantAccess;
@@ -151,6 +152,8 @@ struct BaseMirror {
     usage: Usage,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     context: Option<(u64, u64)>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    context_rough: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -184,6 +187,11 @@ enum SessionEventMirror {
     EffortChosen {
         #[serde(with = "As::<Option<Effort>>", default, skip_serializing_if = "Option::is_none")]
         effort: Option<Effort>,
+    },
+    #[serde(rename = "budget_chosen")]
+    BudgetChosen {
+        #[serde(with = "As::<Budget>")]
+        budget: Budget,
     },
     #[serde(rename = "policy_chosen")]
     PolicyChosen {
@@ -240,6 +248,13 @@ enum RunEventMirror {
         step: StepId,
         #[serde(with = "As::<Option<ModelRef>>", default, skip_serializing_if = "Option::is_none")]
         model: Option<ModelRef>,
+    },
+    #[serde(rename = "step_billed")]
+    StepBilled {
+        #[serde(with = "As::<StepId>")]
+        step: StepId,
+        #[serde(with = "As::<Usage>")]
+        usage: Usage,
     },
     #[serde(rename = "step_ended")]
     StepEnded {
@@ -402,7 +417,12 @@ enum QueueEventMirror {
 #[serde(remote = "ContextEvent")]
 enum ContextEventMirror {
     #[serde(rename = "context_measured")]
-    Measured { used: u64, window: u64 },
+    Measured {
+        used: u64,
+        window: u64,
+        #[serde(default, skip_serializing_if = "is_false")]
+        rough: bool,
+    },
     #[serde(rename = "compacted")]
     Compacted {
         #[serde(with = "As::<EntryId>")]
@@ -462,8 +482,8 @@ mirrored!(
 );
 
 grouped!(Body {
-    Session(SessionEvent): ["session_opened", "came_from", "renamed", "model_chosen", "effort_chosen", "policy_chosen", "tools_chosen", "leaf_moved"],
-    Run(RunEvent): ["run_started", "run_ended", "turn_started", "turn_ended", "step_started", "step_ended", "retrying"],
+    Session(SessionEvent): ["session_opened", "came_from", "renamed", "model_chosen", "effort_chosen", "budget_chosen", "policy_chosen", "tools_chosen", "leaf_moved"],
+    Run(RunEvent): ["run_started", "run_ended", "turn_started", "turn_ended", "step_started", "step_billed", "step_ended", "retrying"],
     Message(MessageEvent): ["message_started", "message_delta", "part_added", "message_ended"],
     Tool(ToolEvent): ["tool_proposed", "tool_decided", "tool_started", "tool_progress", "tool_ended"],
     Ask(AskEvent): ["ask_opened", "ask_closed"],

@@ -11,6 +11,7 @@ mod ask;
 mod command;
 mod content;
 mod event;
+mod fleet;
 mod grouped;
 mod receipt;
 mod session;

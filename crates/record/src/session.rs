@@ -5,7 +5,7 @@ use domain::content::Usage;
 use domain::event::Outcome;
 use domain::ids::{Millis, RunId, SessionId};
 use domain::session::{
-    Effort, JobState, ModelEntry, ModelRef, Origin, Policy, RunSummary, RuntimePlace, ServerEntry,
+    Budget, Effort, JobState, ModelEntry, ModelRef, Origin, Policy, RunSummary, RuntimePlace, ServerEntry,
     ServerState, SessionSummary, ShellJob, SkillEntry, SkillList, Stats, ToolEntry,
 };
 use serde::{Deserialize, Serialize};
@@ -59,6 +59,8 @@ struct SessionSummaryMirror {
     last_run: Option<RunId>,
     #[serde(default)]
     running: bool,
+    #[serde(with = "As::<Option<Box<Outcome>>>", default, skip_serializing_if = "Option::is_none")]
+    outcome: Option<Box<Outcome>>,
     #[serde(with = "As::<Usage>", default)]
     usage: Usage,
     #[serde(with = "As::<Option<Box<Origin>>>", default, skip_serializing_if = "Option::is_none")]
@@ -89,6 +91,18 @@ enum RuntimePlaceMirror {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         incomplete: bool,
     },
+}
+
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(remote = "Budget")]
+struct BudgetMirror {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max_cost_micros: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max_steps: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max_time_s: Option<u64>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -226,6 +240,7 @@ mirrored!(
     ModelRef => ModelRefMirror,
     Policy => PolicyMirror,
     Effort => EffortMirror,
+    Budget => BudgetMirror,
     SessionSummary => SessionSummaryMirror,
     Origin => OriginMirror,
     RuntimePlace => RuntimePlaceMirror,

@@ -1,5 +1,7 @@
 //! Everything comes back as it was written; the written names stand still; what is odd is told apart.
 
+mod vectors;
+
 use super::*;
 use domain::ask::{Answer, AskKind};
 use domain::command::{Command, PromptOptions, SessionCommand, WhenBusy};
@@ -47,6 +49,11 @@ proptest! {
     #[test]
     fn summaries_come_back(summary in arb::session_summary()) {
         comes_back(&summary)?;
+    }
+
+    #[test]
+    fn members_of_the_fleet_come_back(member in arb::member()) {
+        comes_back(&member)?;
     }
 
     #[test]

@@ -200,12 +200,10 @@ impl<T: Written> Written for Box<T> {
         T::read(deserializer).map(Box::new)
     }
 
-    #[cfg(feature = "schema")]
-    const NOUN: Option<&'static str> = T::NOUN;
-
+    // The definition of what is in it: one of its own would be a second with the same name.
     #[cfg(feature = "schema")]
     fn schema(generator: &mut SchemaGenerator) -> Schema {
-        T::schema(generator)
+        generator.subschema_for::<As<T>>()
     }
 }
 

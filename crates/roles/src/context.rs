@@ -93,6 +93,11 @@ impl RuntimeCx<'_> {
         self.effects.push(RuntimeEffect::Keep { session });
     }
 
+    /// The peer watches the sessions that are open here; `alone` when that is all it does.
+    pub fn watch_fleet(&mut self, alone: bool) {
+        self.effects.push(RuntimeEffect::WatchFleet { alone });
+    }
+
     /// Says that a signal cannot be said on this wire.
     pub fn lost(&mut self, signal: &Signal) {
         let (item, what) = match signal {

@@ -100,6 +100,11 @@ pub enum RuntimeEffect {
     CannotAnswer { session: SessionId, ask: AskId },
     /// The peer knows this session by its id and may come back to it: it is kept, also if nothing is said in it.
     Keep { session: SessionId },
+    /// The peer wants to be told of every session that is open here ([`RuntimeRole::fleet`](crate::RuntimeRole::fleet)).
+    WatchFleet {
+        /// And of nothing else: it sees no session and gives no command.
+        alone: bool,
+    },
     /// Something of the link.
     Link(LinkEffect),
 }
@@ -141,7 +146,8 @@ impl RoleEffect for RuntimeEffect {
             | RuntimeEffect::FileDone { .. }
             | RuntimeEffect::Servers { .. }
             | RuntimeEffect::CannotAnswer { .. }
-            | RuntimeEffect::Keep { .. } => None,
+            | RuntimeEffect::Keep { .. }
+            | RuntimeEffect::WatchFleet { .. } => None,
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::effect::TimerKey;
 use crate::line::{Lane, Line};
 use domain::command::{Receipt, Refusal};
 use domain::event::Event;
+use domain::fleet::FleetChange;
 use domain::ids::SessionId;
 use domain::port::{Abilities, Ticket};
 use domain::signal::{Board, Signal};
@@ -30,6 +31,8 @@ pub struct Greeting {
     /// Whether the runtime is another program: what it can do is then told later ([`RuntimeRole::abilities`]), and greetings that name
     /// it wait for that, within [`GREET_WITHIN`].
     pub follows: bool,
+    /// Whether a session is shown to a UI that asks for none.
+    pub shows_session: bool,
     /// What the person should know from the start and nobody may have read on stderr.
     pub warnings: Vec<String>,
 }
@@ -90,6 +93,8 @@ pub trait RuntimeRole: Send {
         ticket: Ticket,
         with: Result<Receipt, Refusal>,
     );
+    /// What is new of the sessions that are open here; only called once the role wanted it ([`RuntimeCx::watch_fleet`]).
+    fn fleet(&mut self, _cx: &mut RuntimeCx<'_>, _change: FleetChange) {}
     /// A timer ran out.
     fn timer(&mut self, _cx: &mut RuntimeCx<'_>, _key: TimerKey) {}
     /// The peer has closed its end of the link, and may still read: what it is due is told before it counts as gone.

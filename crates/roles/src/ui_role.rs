@@ -103,6 +103,9 @@ pub struct Hello {
     pub is_away: bool,
     /// Whether errands of the peer are done here; one that is wanted all the same would never be answered.
     pub does_errands: bool,
+    /// Whether a person looks at one session and named none: one is begun at once where the peer shows none by itself, so that its
+    /// folder, model and mode are known before the first prompt.
+    pub begins: bool,
 }
 
 /// Longest time that a foreign runtime may take for its handshake.

@@ -16,7 +16,7 @@ pub enum StoreError {
     #[error("there is already a session {0}")]
     Exists(SessionId),
     /// Another program writes it.
-    #[error("session {session} is open in another program (process {pid})")]
+    #[error("session {session} is open in another program, process {pid}")]
     Busy { session: SessionId, pid: u32 },
     /// It is not open here for writing, or another program has taken it over.
     #[error("session {0} is not open for writing here")]

@@ -8,6 +8,7 @@ use domain::command::History;
 use domain::event::{Body, Event, RunEvent};
 use domain::ids::{Seq, SessionId};
 use domain::session::SessionSummary;
+use domain::session::summary::UNTITLED;
 use domain::state::State;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -55,6 +56,12 @@ impl Kept {
             state.seq = event.seq;
         }
         state
+    }
+
+    /// Something was said, done or told in it, or it was named: a session that was only opened is in no list.
+    fn is_touched(&self) -> bool {
+        let summary = self.projection.summary();
+        !self.entries.is_empty() || summary.last_run.is_some() || summary.title != UNTITLED
     }
 
     fn mentions(&self, words: &Words) -> bool {
@@ -165,8 +172,8 @@ impl Store for MemoryStore {
                 listing.project.as_ref().is_none_or(|project| kept.projection.summary().project == *project)
             })
             .filter(|kept| words.as_ref().is_none_or(|words| kept.mentions(words)))
+            .filter(|kept| kept.is_touched())
             .map(|kept| kept.projection.summary().clone())
-            .filter(|summary| !summary.is_untouched())
             .collect();
         sessions.sort_by_key(|session| Reverse(session.updated_at));
         sessions.truncate(listing.limit.unwrap_or(usize::MAX));

@@ -84,11 +84,11 @@ impl Projection {
             }
             Body::Run(RunEvent::Started { run }) => {
                 summary.last_run = Some(*run);
-                summary.running = true;
+                (summary.running, summary.outcome) = (true, None);
                 Some(Change::RunBegan)
             }
-            Body::Run(RunEvent::Ended { .. }) => {
-                summary.running = false;
+            Body::Run(RunEvent::Ended { outcome, .. }) => {
+                (summary.running, summary.outcome) = (false, Some(Box::new(outcome.clone())));
                 None
             }
             Body::Run(RunEvent::StepEnded { usage, .. }) => {
@@ -127,6 +127,7 @@ impl Projection {
             | Body::Session(
                 SessionEvent::ModelChosen { .. }
                 | SessionEvent::EffortChosen { .. }
+                | SessionEvent::BudgetChosen { .. }
                 | SessionEvent::PolicyChosen { .. }
                 | SessionEvent::ToolsChosen { .. }
                 | SessionEvent::LeafMoved { .. },
@@ -135,6 +136,7 @@ impl Projection {
                 RunEvent::TurnStarted { .. }
                 | RunEvent::TurnEnded { .. }
                 | RunEvent::StepStarted { .. }
+                | RunEvent::StepBilled { .. }
                 | RunEvent::Retrying { .. },
             )
             | Body::Tool(_)

@@ -2,9 +2,10 @@
 
 use crate::script::{fold, following, numbered, opened, said, script, session};
 use domain::content::{Role, Usage};
-use domain::event::{Body, Compaction, ContextEvent, Event, RunEvent, SessionEvent, Trigger};
+use domain::event::{Body, Compaction, ContextEvent, Event, NoteEvent, RunEvent, SessionEvent, Trigger};
 use domain::ids::{EntryId, Millis, Seq, SessionId};
 use domain::session::SessionSummary;
+use domain::signal::Level;
 use domain::state::State;
 use store::{Durability, Listing, MemoryStore, SqliteStore, Store, StoreError};
 
@@ -103,14 +104,23 @@ fn lists_are_newest_first_by_project_with_a_limit() {
         }
         // One in which nothing was said is there for who knows its id, and in no list.
         keep(store, 6, vec![opened()]);
-        assert!(store.summary(&SessionId::from_number(6)).unwrap().is_untouched());
+        // One that holds only what a command of the person's own printed, or what was lost, is listed.
+        let notice = NoteEvent::Noticed {
+            entry: EntryId(1),
+            parent: None,
+            run: None,
+            level: Level::Info,
+            code: "shell".into(),
+            text: "$ ls".into(),
+        };
+        keep(store, 7, vec![opened(), Body::Note(notice)]);
         let empty = SessionId::from_number(77);
         store.create(&empty).unwrap();
         let names = |listing: &Listing| -> Vec<String> {
             store.list(listing).unwrap().iter().map(|s| s.id.as_str()[14..].to_owned()).collect()
         };
-        assert_eq!(names(&Listing::default()), ["005", "004", "003", "002", "001"]);
-        assert_eq!(names(&Listing { limit: Some(2), ..Listing::default() }), ["005", "004"]);
+        assert_eq!(names(&Listing::default()), ["007", "005", "004", "003", "002", "001"]);
+        assert_eq!(names(&Listing { limit: Some(2), ..Listing::default() }), ["007", "005"]);
         let even = Listing { project: Some("/even".into()), ..Listing::default() };
         assert_eq!(names(&even), ["004", "002"]);
     });

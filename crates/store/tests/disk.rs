@@ -2,7 +2,7 @@
 
 use crate::script::{fold, following, numbered, opened, said, script, session};
 use domain::content::{Role, TextKind};
-use domain::event::{Body, MessageEvent, SessionEvent};
+use domain::event::{Body, MessageEvent, Outcome, SessionEvent};
 use domain::ids::{MessageId, Seq, SessionId};
 use rusqlite::Connection;
 use std::path::Path;
@@ -259,6 +259,9 @@ fn words_of_a_run_that_was_cut_off_are_found_before_it_is_opened_again() {
     assert!(hits[0].snippet.starts_with("Let me look") && hits[0].session == session(), "{hits:?}");
     assert_eq!(other.search("bridge", 10).unwrap().len(), 1, "what is in the index is found as before");
     assert_eq!(other.search("let us", 10).unwrap(), []);
+    let listed = other.list(&Listing::default()).unwrap();
+    let ended = (listed[0].running, listed[0].outcome.as_deref());
+    assert_eq!(ended, (false, Some(&Outcome::Interrupted)), "nobody ends it any more");
 }
 
 #[test]

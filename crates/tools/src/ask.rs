@@ -108,7 +108,7 @@ pub fn report(request: &AskRequest, closing: &Closing) -> String {
             (Answer::Entered(text), _) => text.clone(),
             (Answer::Allow { .. }, _) => "yes".to_owned(),
             (Answer::Deny { reason }, _) => reason.clone().unwrap_or_else(|| "no".to_owned()),
-            (Answer::Dismissed, _) => "the person closed the question without an answer".to_owned(),
+            (Answer::Dismissed, _) => "the question was closed without an answer".to_owned(),
         },
         Closing::Withdrawn => "the question was withdrawn".to_owned(),
         Closing::Expired => "nobody answered in time: decide yourself and say so".to_owned(),

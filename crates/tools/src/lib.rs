@@ -19,6 +19,7 @@ pub mod fetch;
 mod home;
 mod line_ends;
 pub mod ls;
+pub mod names;
 mod nearest;
 mod passes;
 pub mod patch;

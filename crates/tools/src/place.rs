@@ -229,15 +229,25 @@ impl Workplace {
 
     /// Whether a resolved path may be read without asking: our own kept outputs, and the workspace but for secrets that lie in it.
     pub fn readable(&self, path: &Path) -> bool {
-        path.starts_with(&self.outputs) || (self.inside(path) && !self.closed().holds(path))
+        path.starts_with(&self.outputs)
+            || (self.inside(path) || self.is_linked_git(path)) && !self.closed().holds(path)
     }
 
     /// The part of the workspace that makes writing `path` more than routine, if there is one.
     pub fn steering(&self, path: &Path) -> Option<String> {
         let root = self.root.as_ref()?;
+        if self.is_linked_git(path) {
+            return Some(".git".to_owned());
+        }
         let inner = path.strip_prefix(root).ok()?;
         let part = domain::steering::part(inner.iter().filter_map(|name| name.to_str())).map(str::to_owned);
         part.or_else(|| crate::steering::is_led_to(root, path))
+    }
+
+    /// Whether a resolved path belongs to the repository that the workspace is a worktree of: it is its `.git`.
+    fn is_linked_git(&self, path: &Path) -> bool {
+        let linked = self.root.as_deref().and_then(crate::steering::linked_git);
+        linked.is_some_and(|linked| path.starts_with(linked.common))
     }
 
     /// The path as a person would say it: relative to the working directory where that is shorter, as an address where its name is

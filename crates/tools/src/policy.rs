@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 pub use allow::{Allowance, NotAllowable};
-pub use book::{Rules, RulesError};
+pub use book::{Rules, RulesError, projects};
 use table::{Act, Say, acts};
 
 /// How much may happen without asking.
@@ -132,6 +132,55 @@ impl Rule {
         Rule { tool: None, matcher: Matcher::Given(allowance) }
     }
 
+    /// The narrower rule that these words stand for: more words of the command, or the same words for exactly that command; a folder
+    /// below.
+    pub fn narrowed(&self, to: &str) -> Result<Rule, NotNarrower> {
+        let no = || NotNarrower { rule: self.to_string(), how: self.how_to_narrow() };
+        let matcher = match &self.matcher {
+            Matcher::Prefix { words } => {
+                let said: Vec<String> = to.split_whitespace().map(str::to_owned).collect();
+                if said == *words {
+                    Matcher::Exact { words: said }
+                } else if said.starts_with(words) {
+                    Matcher::Prefix { words: said }
+                } else {
+                    return Err(no());
+                }
+            }
+            Matcher::Under { dir } => {
+                let below = dir.join(path_text::read(to.trim()));
+                let steps = below.components().all(|step| !matches!(step, std::path::Component::ParentDir));
+                if !steps || below == *dir || !below.starts_with(dir) {
+                    return Err(no());
+                }
+                Matcher::Under { dir: below }
+            }
+            Matcher::Whole | Matcher::Exact { .. } | Matcher::Host { .. } | Matcher::Given(_) => {
+                return Err(no());
+            }
+        };
+        Ok(Rule { tool: self.tool.clone(), matcher })
+    }
+
+    /// The words to begin with when it is to be narrowed; nothing when it cannot be.
+    pub fn to_narrow(&self) -> Option<String> {
+        match &self.matcher {
+            Matcher::Prefix { words } => Some(words.join(" ")),
+            Matcher::Under { dir } => Some(path_text::write(dir)),
+            Matcher::Whole | Matcher::Exact { .. } | Matcher::Host { .. } | Matcher::Given(_) => None,
+        }
+    }
+
+    fn how_to_narrow(&self) -> &'static str {
+        match &self.matcher {
+            Matcher::Prefix { .. } => "write its words and more of them, or just its words for exactly that",
+            Matcher::Under { .. } => "write a folder below",
+            Matcher::Whole | Matcher::Exact { .. } | Matcher::Host { .. } | Matcher::Given(_) => {
+                "it cannot be narrowed, only revoked"
+            }
+        }
+    }
+
     fn covers_words(&self, said: &[String]) -> bool {
         match &self.matcher {
             Matcher::Prefix { words } => !words.is_empty() && said.starts_with(words) && !barred(said),
@@ -147,6 +196,14 @@ impl Rule {
     fn covers_file(&self, path: &Path) -> bool {
         matches!(&self.matcher, Matcher::Under { dir } if path.starts_with(dir))
     }
+}
+
+/// The words make no narrower rule.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("that is not narrower than to {rule}: {how}")]
+pub struct NotNarrower {
+    rule: String,
+    how: &'static str,
 }
 
 /// What policy says of a plan.
@@ -167,6 +224,7 @@ pub fn decide(mode: Mode, plan: &Plan, rules: &[Rule]) -> Verdict {
     match table::strictest(mode, plan) {
         (Say::Free, _) => Verdict::Allow(Decider::Policy),
         (Say::Denied, act) => Verdict::Deny(table::refusal(mode, act, &plan.tool)),
+        (Say::Asked, _) if plan.changes_nothing() => Verdict::Allow(Decider::Policy),
         (Say::Asked, _) => match covering(plan, rules) {
             Some(rule) => Verdict::Allow(Decider::Rule(rule)),
             None => Verdict::Ask,

@@ -12,6 +12,7 @@ mod looks;
 mod oracle;
 mod parse;
 mod programs;
+mod python;
 mod reach;
 mod table;
 #[cfg(test)]

@@ -86,6 +86,37 @@ fn led_to(root: &Path, place: &Path) -> Vec<PathBuf> {
     inside.filter(|inner| !inner.as_os_str().is_empty()).map(|inner| root.join(inner)).collect()
 }
 
+/// The repository of a worktree, which lies outside of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkedGit {
+    /// The `.git` of the repository, real.
+    pub common: PathBuf,
+    /// The part of it that is about this worktree alone.
+    pub records: PathBuf,
+}
+
+/// The repository that the workspace is a worktree of. Both sides must say so: a file that a project brings could name any repository of
+/// the person's, but only who may write to that repository can make it name the worktree.
+pub fn linked_git(root: &Path) -> Option<LinkedGit> {
+    let real = |path: &Path| path.canonicalize().ok();
+    let (root, dot) = (real(root)?, root.join(".git"));
+    if !dot.symlink_metadata().ok()?.is_file() {
+        return None;
+    }
+    let records = real(&root.join(git_word(&dot, "gitdir:")?))?;
+    let common = real(&records.join(git_word(&records.join("commondir"), "")?))?;
+    let back = real(Path::new(&git_word(&records.join("gitdir"), "")?))?;
+    let is_its_own = records.parent() == Some(&common.join("worktrees")) && back == real(&dot)?;
+    (is_its_own && !common.starts_with(&root)).then_some(LinkedGit { common, records })
+}
+
+/// What a command in a worktree of `linked` may not write of the repository, although it commits.
+pub(crate) fn locks_of_linked(linked: &LinkedGit) -> Vec<PathBuf> {
+    let mut locked = parts_of_git(&linked.common);
+    locked.truncate(MAX_LOCKS);
+    locked
+}
+
 /// What one of git's own small files says after a word.
 fn git_word(file: &Path, word: &str) -> Option<String> {
     let text = small(file)?;
@@ -220,6 +251,30 @@ mod tests {
 
     fn below(root: &Path, paths: &[PathBuf]) -> Vec<String> {
         paths.iter().map(|path| path.strip_prefix(root).unwrap().display().to_string()).collect()
+    }
+
+    #[test]
+    fn a_worktree_leads_to_its_repository_only_where_that_says_so_too() {
+        let (_dir, top) = workspace(&[
+            "repo/.git/config",
+            "repo/.git/worktrees/w/HEAD",
+            "repo/.git/hooks/x",
+            "w/a.txt",
+            "thief/a.txt",
+        ]);
+        let put = |name: &str, text: String| std::fs::write(top.join(name), text).unwrap();
+        put("repo/.git/worktrees/w/commondir", "../..\n".into());
+        put("repo/.git/worktrees/w/gitdir", format!("{}\n", top.join("w/.git").display()));
+        for name in ["w/.git", "thief/.git"] {
+            put(name, format!("gitdir: {}\n", top.join("repo/.git/worktrees/w").display()));
+        }
+        let linked = linked_git(&top.join("w")).unwrap();
+        assert_eq!(linked.common, top.join("repo/.git"));
+        assert_eq!(below(&top, &locks_of_linked(&linked)[..2]), ["repo/.git/hooks", "repo/.git/config"]);
+        assert_eq!(linked_git(&top.join("thief")), None, "the repository does not know it");
+        assert_eq!(linked_git(&top.join("repo")), None, "a checkout of its own");
+        put("w/.git", format!("gitdir: {}\n", top.join("repo/.git").display()));
+        assert_eq!(linked_git(&top.join("w")), None);
     }
 
     #[test]

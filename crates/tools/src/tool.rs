@@ -97,6 +97,8 @@ pub struct Plan {
     pub deed: Deed,
     /// The file or folder that it is about, every link followed; `None` when there is not exactly one.
     pub path: Option<PathBuf>,
+    /// Whether all that it would write stands there already.
+    pub writes_the_same: bool,
 }
 
 impl Plan {
@@ -123,7 +125,20 @@ impl Plan {
             read_only: true,
             deed: Deed::Read,
             path: None,
+            writes_the_same: false,
         }
+    }
+
+    /// Whether it would write what is there already, in files of the workspace that anybody may change: nobody needs to be asked.
+    pub(crate) fn changes_nothing(&self) -> bool {
+        let Deed::Write { paths } = &self.deed else { return false };
+        let plain = |path: &PathBuf| {
+            self.place.inside(path) && self.place.readable(path) && self.place.steering(path).is_none()
+        };
+        self.writes_the_same
+            && self.assessment.reversible
+            && self.assessment.risk <= Risk::Medium
+            && paths.iter().all(plain)
     }
 
     /// Takes in that `path`, every link in it followed, is read: routine in the workspace, more than that elsewhere, and most where the

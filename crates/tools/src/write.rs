@@ -53,6 +53,7 @@ impl Tool for Write {
         old.not_changed_since_seen(&path, place)?;
         old.encode(&path, content)?;
         let mut plan = plan_change(NAME, args, place, &path, &old, content);
+        plan.writes_the_same = old.holds(content, &path, place);
         let verb = if old.digest.is_some() { "overwrite" } else { "write" };
         plan.title = crate::tool::one_line(&format!("{verb} {}", place.show(&path)));
         if old.digest.is_some() && place.last_seen(&path).is_none() {
@@ -67,8 +68,17 @@ impl Tool for Write {
             same_file(&plan, &path)?;
             let old = Old::look(&path, &plan.place)?;
             old.not_changed_since_seen(&path, &plan.place)?;
-            put(&path, content, &old, &plan.place)?;
             let shown = plan.place.show(&path);
+            if old.holds(content, &path, &plan.place) {
+                plan.place.saw(&path, old.digest.unwrap_or_default());
+                let text = format!("{shown} holds exactly this already: nothing was changed");
+                return Ok(ToolResult::text(text));
+            }
+            if plan.writes_the_same {
+                // Nobody may have been asked, because nothing was to change.
+                return Err(ToolError::Changed { path });
+            }
+            put(&path, content, &old, &plan.place)?;
             let lines = match content.lines().count() {
                 1 => "1 line".to_owned(),
                 lines => format!("{lines} lines"),
@@ -159,6 +169,11 @@ impl Old {
             Ok((text, encoding)) => Old { digest, text: Some(text), encoding },
             Err(_) => Old { digest, ..Old::default() },
         })
+    }
+
+    /// Whether the file on the disk is this text already. What an editor holds is not asked for: to write it may save it.
+    fn holds(&self, content: &str, path: &Path, place: &Workplace) -> bool {
+        self.text.as_deref() == Some(content) && !place.is_read_through(path)
     }
 
     /// What another content changes; `None` where something is there that is no text, or too much.

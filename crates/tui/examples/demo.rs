@@ -30,7 +30,7 @@ async fn main() -> std::io::Result<()> {
         note: Note {
             words: "A made-up runtime answers: nothing is read, run or written.".into(),
             examples: examples.map(String::from).to_vec(),
-            unkept: None,
+            ..Note::default()
         },
         ..About::default()
     };
@@ -41,7 +41,7 @@ async fn main() -> std::io::Result<()> {
     }
     let inline =
         std::env::args_os().filter_map(|word| word.into_string().ok()).any(|argument| argument == "--inline");
-    let settings = tui::settings::Settings { inline, ..Default::default() };
+    let settings = tui::Settings { inline, ..Default::default() };
     let options = Options { about, settings, cwd: ".".into(), ..Options::default() };
     tokio::spawn(async move { Fake::new(news).serve(commands).await });
     tui::run(options, incoming, outgoing).await?;
@@ -59,11 +59,11 @@ async fn picture(
     drop(commands);
     tokio::spawn(async move { Fake::new(news).serve(hear).await });
     let mut ui = tui::Headless::new(100, 36);
-    ui.model.screen.about = about;
+    ui.tell(about);
     let mut prompts = ["tell me about Parlor", "edit a file"].into_iter();
     while let Some(news) = incoming.recv().await {
         ui.hear(news);
-        let state = ui.model.world.state();
+        let state = ui.state();
         if !state.asks.is_empty() {
             break;
         }
@@ -78,8 +78,9 @@ async fn picture(
         }
     }
     ui.wait(1_000);
-    ui.model.screen.toasts.clear();
-    tui::svg(&ui.draw().0)
+    ui.tidy();
+    let (screen, caret) = ui.draw();
+    tui::svg(&screen, caret, tui::Theme::Terminal)
 }
 
 enum Next {
@@ -249,8 +250,11 @@ impl Fake {
         })));
         let usage = Usage { input: 1_250, output: 320, cost_micros: 5_300, ..Usage::default() };
         self.plan.push_back(Next::Say(Body::Run(RunEvent::StepEnded { step, usage })));
-        self.plan
-            .push_back(Next::Say(Body::Context(ContextEvent::Measured { used: 42_000, window: 100_000 })));
+        self.plan.push_back(Next::Say(Body::Context(ContextEvent::Measured {
+            used: 42_000,
+            window: 100_000,
+            rough: false,
+        })));
         self.plan.push_back(Next::Say(Body::Run(RunEvent::TurnEnded { turn })));
         self.plan.push_back(Next::Say(Body::Run(RunEvent::Ended { run, outcome: Outcome::Done })));
     }

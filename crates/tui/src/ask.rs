@@ -1,32 +1,34 @@
 //! The question on the screen: one panel for every kind of ask, whatever dialect it came by.
 //!
 //! Invariants: the oldest open ask is shown and stays until it is closed; a key counts only while the question has the keyboard
-//! (`keyboard.rs`), so that a word being typed never answers it; a key that answers is on the screen (`offers.rs`), and so is the
+//! (`asks.rs`), so that a word being typed never answers it; a key that answers is on the screen (`offers.rs`), and so is the
 //! rule that it makes; an answer is bound to what was shown.
 
+mod asks;
 mod keyboard;
 mod keys;
 mod offers;
 #[cfg(test)]
 pub(crate) mod tests;
 mod view;
+mod words;
 
 use crate::composer::Editor;
 use crate::fuzzy::rank;
-use crate::key::Key;
 use domain::ask::{Ask, AskKind};
 use domain::ids::{AskId, Millis};
 use std::collections::BTreeSet;
 
-pub use keyboard::{Answered, HELD_MS, Keyboard, QUIET_MS, ROW_MS, SEEN_MS, Waits, keyboard};
-pub(crate) use keyboard::{is_covered, is_unseen};
-pub use keys::Reply;
-pub use offers::{Offer, Sees, of_page, row};
-pub use view::{Drawn, Full, Room, draw, full};
+pub(crate) use asks::{Around, Asks, Moved, Pressed, Standing, Written};
+pub(crate) use keyboard::{Answered, HELD_MS, Keyboard, QUIET_MS, ROW_MS, SEEN_MS, Waits};
+pub(crate) use keys::Reply;
+pub(crate) use offers::{Offer, Reach, Sees, of_page, row};
+pub(crate) use view::{Drawn, Full, Room, Scene, draw, full};
+pub(crate) use words::page_title;
 
 /// What the person is doing with the question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum PanelMode {
+enum PanelMode {
     /// Deciding.
     #[default]
     Menu,
@@ -36,7 +38,7 @@ pub enum PanelMode {
 
 /// Where the person wants the keyboard to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Focus {
+enum Focus {
     /// They have not said: with the question as soon as nothing is being written.
     #[default]
     Auto,
@@ -48,41 +50,40 @@ pub enum Focus {
 
 /// An answer that waits a moment, because its key may be held down since the question before.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
+struct Held {
     /// What the key means.
-    pub reply: Reply,
-    pub key: Key,
+    reply: Reply,
     /// When it counts, unless the key comes again.
-    pub until: Millis,
+    until: Millis,
 }
 
 /// The question on the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AskPanel {
-    pub id: AskId,
+pub(crate) struct AskPanel {
+    id: AskId,
     /// Since when it can be seen; `None` while nothing of it was drawn, or something covers it.
-    pub shown_at: Option<Millis>,
+    shown_at: Option<Millis>,
     /// Whether no key came since the question before it was answered.
-    pub in_a_row: bool,
+    in_a_row: bool,
     /// Where the person wants the keyboard to be.
-    pub focus: Focus,
+    focus: Focus,
     /// Whether it was answered and the runtime has not said so yet.
-    pub answered: bool,
+    answered: bool,
     /// An answer that waits a moment.
-    pub held: Option<Held>,
+    held: Option<Held>,
     /// What the person is doing with it.
-    pub mode: PanelMode,
+    mode: PanelMode,
     /// The text being written: an answer, a reason, a filter.
-    pub editor: Editor,
+    editor: Editor,
     /// The line of the list under the cursor.
-    pub cursor: usize,
+    cursor: usize,
     /// What was taken, by its place in the list.
-    pub taken: BTreeSet<usize>,
+    taken: BTreeSet<usize>,
 }
 
 impl AskPanel {
     /// The panel of an ask that comes now; `before` is how the last question was answered, if no key came since.
-    pub fn open(ask: &Ask, now: Millis, before: Option<Answered>) -> AskPanel {
+    fn open(ask: &Ask, now: Millis, before: Option<Answered>) -> AskPanel {
         let text = match &ask.kind {
             AskKind::Text { default: Some(text), .. } => text.clone(),
             AskKind::Edit { prefill, .. } => prefill.clone(),
@@ -107,20 +108,20 @@ impl AskPanel {
     }
 
     /// The runtime did not take the answer: the question is open again, as if it had just come.
-    pub fn reopen(&mut self) {
+    fn reopen(&mut self) {
         self.answered = false;
         self.shown_at = None;
         self.in_a_row = false;
     }
 
     /// When it was long enough on the screen for a key to be meant for it; `None` while it cannot be seen.
-    pub fn seen_at(&self) -> Option<Millis> {
+    fn seen_at(&self) -> Option<Millis> {
         let after = if self.in_a_row { ROW_MS } else { SEEN_MS };
         self.shown_at.map(|at| Millis(at.0 + after))
     }
 
     /// Whether there is a field on the screen in which the person writes.
-    pub fn has_field(&self, ask: &Ask) -> bool {
+    fn has_field(&self, ask: &Ask) -> bool {
         match &ask.kind {
             AskKind::Consent(_) => self.mode == PanelMode::Reason,
             AskKind::Confirm { .. } => false,
@@ -136,7 +137,7 @@ impl AskPanel {
     }
 
     /// The choices that fit the filter, by their place in the list.
-    pub fn shown(&self, ask: &Ask) -> Vec<usize> {
+    fn shown(&self, ask: &Ask) -> Vec<usize> {
         match &ask.kind {
             AskKind::Choose { choices, .. } => {
                 let labels: Vec<String> = choices

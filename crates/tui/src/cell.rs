@@ -2,48 +2,26 @@
 
 mod message;
 mod tool;
+mod words;
 
 use crate::clean::{clean, clean_line};
-use crate::key::Key;
+use crate::figures::{count, duration};
+use crate::look::Appearance;
 use crate::picture::{self, Framed};
-use crate::row::{Piece, Row, wrap, wrap_text};
-use crate::theme::{Role, Theme};
-use crate::thread::CellKey;
+use crate::row::{Row, wrap, wrap_text};
+use crate::theme::Role;
+use crate::thread::{CellKey, denied_last};
 use domain::content::Part;
 use domain::event::Outcome;
-use domain::ids::{EntryId, Millis, RunId};
+use domain::ids::{EntryId, RunId};
 use domain::signal::Level;
 use domain::state::{EntryKind, State};
+use domain::tool::ToolRun;
 
-pub use tool::{headline, summary};
-
-/// What a cell is drawn with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Appearance {
-    pub columns: usize,
-    pub theme: Theme,
-    /// Whether it is unfolded.
-    pub open: bool,
-    /// The key that unfolds it.
-    pub opens: Option<Key>,
-    /// Whether pictures are shown.
-    pub pictures: bool,
-}
-
-impl Appearance {
-    /// What to press to see more, in words.
-    pub(crate) fn how_to_open(self) -> String {
-        self.opens.map_or(String::new(), |key| format!(" ({key} opens)"))
-    }
-
-    /// A piece of this role.
-    pub fn piece(self, text: impl Into<String>, role: Role) -> Piece {
-        Piece::new(text, self.theme.style(role))
-    }
-}
+pub(crate) use words::summary;
 
 /// The rows of a cell.
-pub fn rows(state: &State, key: CellKey, look: Appearance) -> Vec<Row> {
+pub(crate) fn rows(state: &State, key: CellKey, look: Appearance) -> Vec<Row> {
     match key {
         CellKey::Prompt(entry) => message::prompt(state, entry, look),
         CellKey::Part(entry, part) => message::part(state, entry, part, look),
@@ -101,7 +79,7 @@ pub(crate) fn is_final(state: &State, key: CellKey) -> bool {
         CellKey::Part(entry, at) => {
             of_message(entry).is_none_or(|message| message.finish.is_some() || at + 1 < message.parts.len())
         }
-        CellKey::Tool(tool) => state.tool(tool).is_none_or(domain::tool::ToolRun::ended),
+        CellKey::Tool(tool) => state.tool(tool).is_none_or(ToolRun::ended),
         CellKey::Notice(_) | CellKey::Summary(_) | CellKey::End(_) => true,
     }
 }
@@ -119,13 +97,13 @@ pub(crate) fn cut_rows(state: &State, key: CellKey, look: Appearance) -> Vec<Row
 }
 
 /// Whether something stands between two cells.
-pub fn gap(before: CellKey, cell: CellKey) -> usize {
+pub(crate) fn gap(before: CellKey, cell: CellKey) -> usize {
     let both_tools = matches!((before, cell), (CellKey::Tool(_), CellKey::Tool(_)));
     usize::from(!both_tools)
 }
 
 /// Whether a cell can be folded.
-pub fn folds(state: &State, key: CellKey) -> bool {
+pub(crate) fn folds(state: &State, key: CellKey) -> bool {
     match key {
         CellKey::Tool(_) | CellKey::Summary(_) => true,
         CellKey::Prompt(entry) => message::is_long(state, entry),
@@ -135,7 +113,7 @@ pub fn folds(state: &State, key: CellKey) -> bool {
 }
 
 /// The text of a cell as it is copied and searched.
-pub fn plain(state: &State, key: CellKey) -> String {
+pub(crate) fn plain(state: &State, key: CellKey) -> String {
     match key {
         CellKey::Prompt(entry) | CellKey::Part(entry, _) => message::plain(state, entry, key),
         CellKey::Tool(tool) => state.tool(tool).map(tool::plain).unwrap_or_default(),
@@ -152,7 +130,7 @@ pub fn plain(state: &State, key: CellKey) -> String {
 }
 
 /// How loud a word is, as a role.
-pub fn level_role(level: Level) -> Role {
+pub(crate) fn level_role(level: Level) -> Role {
     match level {
         Level::Info => Role::Dim,
         Level::Success => Role::Ok,
@@ -171,7 +149,7 @@ fn notice(level: Level, text: &str, look: Appearance) -> Vec<Row> {
     let role = level_role(level);
     let (first, rest) = (look.piece(mark, role), look.piece("  ", role));
     let text = clean(text);
-    text.split('\n').flat_map(|line| wrap(&[look.piece(line, role)], look.columns, &first, &rest)).collect()
+    text.split('\n').flat_map(|line| wrap(&[look.piece(line, role)], look.prose(), &first, &rest)).collect()
 }
 
 fn end(state: &State, run: RunId, look: Appearance) -> Vec<Row> {
@@ -181,7 +159,10 @@ fn end(state: &State, run: RunId, look: Appearance) -> Vec<Row> {
     let used = run.usage();
     let tokens = if used.total() > 0 { format!(" · {} tokens", count(used.total())) } else { String::new() };
     let (text, role) = match outcome {
-        Outcome::Done => (format!("── done in {took}{tokens}"), Role::Dim),
+        Outcome::Done => match denied_last(state, run) {
+            Some(tool) => (format!("■ stopped: you denied {}", tool::deed(tool)), Role::Warn),
+            None => (format!("── done in {took}{tokens}"), Role::Dim),
+        },
         Outcome::Cancelled => (format!("■ stopped by you after {took}"), Role::Warn),
         Outcome::Interrupted => {
             ("■ interrupted: the program ended in the middle. Send a prompt to go on.".to_owned(), Role::Warn)
@@ -194,13 +175,19 @@ fn end(state: &State, run: RunId, look: Appearance) -> Vec<Row> {
         }
         Outcome::Failed(failure) => (format!("✗ {}", clean_line(&failure.message)), Role::Bad),
     };
-    let mut rows = wrap_text(&text, look.columns, look.theme.style(role));
+    let mut rows = wrap_text(&text, look.prose(), look.theme.style(role));
     if let Outcome::Failed(failure) = outcome
         && let Some(hint) = &failure.hint
         && !is_told(state, run.id, &failure.message)
     {
         let (first, rest) = (look.piece("  → ", Role::Accent), look.piece("    ", Role::Dim));
-        rows.extend(wrap(&[look.piece(clean_line(hint), Role::Text)], look.columns, &first, &rest));
+        rows.extend(wrap(&[look.piece(clean_line(hint), Role::Text)], look.prose(), &first, &rest));
+    }
+    if let Outcome::Failed(failure) = outcome
+        && !is_told(state, run.id, &failure.message)
+    {
+        rows.push(Row::empty());
+        rows.push(Row::of(format!("── failed after {took}{tokens}"), look.theme.style(Role::Dim)));
     }
     rows
 }
@@ -215,34 +202,4 @@ fn is_told(state: &State, run: RunId, message: &str) -> bool {
     };
     let next = state.runs.iter().find(|next| next.id > run).map_or(u64::MAX, |next| next.id.0);
     state.entries.range(EntryId(run.0)..EntryId(next)).rev().any(|(_, entry)| says(&entry.kind))
-}
-
-/// A span of time, short.
-pub fn duration(ms: u64) -> String {
-    match ms {
-        0..1_000 => format!("{}.{}s", ms / 1_000, ms % 1_000 / 100),
-        1_000..10_000 => format!("{}.{}s", ms / 1_000, ms % 1_000 / 100),
-        10_000..60_000 => format!("{}s", ms / 1_000),
-        60_000..3_600_000 => format!("{}m{:02}s", ms / 60_000, ms / 1_000 % 60),
-        _ => format!("{}h{:02}m", ms / 3_600_000, ms / 60_000 % 60),
-    }
-}
-
-/// How long ago something was, in words.
-pub fn ago(now: Millis, then: Millis) -> String {
-    match now.since(then) / 1_000 {
-        0..60 => "just now".to_owned(),
-        s @ 60..3_600 => format!("{} min ago", s / 60),
-        s @ 3_600..86_400 => format!("{} h ago", s / 3_600),
-        s => format!("{} days ago", s / 86_400),
-    }
-}
-
-/// A number in short: `950`, `1.2k`, `3.4M`.
-pub fn count(number: u64) -> String {
-    match number {
-        0..1_000 => number.to_string(),
-        1_000..1_000_000 => format!("{}.{}k", number / 1_000, number % 1_000 / 100),
-        _ => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
-    }
 }

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 /// Columns between tab stops.
 const TAB: usize = 4;
 /// Text without sequences and controls; line breaks stay.
-pub fn clean(text: &str) -> Cow<'_, str> {
+pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     if !text.chars().any(|c| c != '\n' && is_harmful(c)) {
         return Cow::Borrowed(text);
     }
@@ -25,12 +25,21 @@ pub fn clean(text: &str) -> Cow<'_, str> {
 }
 
 /// One line of clean text: line breaks become spaces.
-pub fn clean_line(text: &str) -> String {
+pub(crate) fn clean_line(text: &str) -> String {
     clean(text).replace('\n', " ")
 }
 
+/// Lines as they stand once everything is written: what a line wrote over itself (progress, with `\r`) is gone.
+pub(crate) fn settled(text: &str) -> Cow<'_, str> {
+    if !text.contains('\r') {
+        return Cow::Borrowed(text);
+    }
+    let last = |line: &'_ str| line.rsplit('\r').find(|state| !state.is_empty()).unwrap_or("").to_owned();
+    Cow::Owned(text.split('\n').map(last).collect::<Vec<_>>().join("\n"))
+}
+
 /// Clean lines with the colours that the text asked for.
-pub fn colours(text: &str, base: Style) -> Vec<Vec<(String, Style)>> {
+pub(crate) fn colours(text: &str, base: Style) -> Vec<Vec<(String, Style)>> {
     let mut lines = vec![Vec::new()];
     let mut style = base;
     let mut run = String::new();
@@ -134,6 +143,19 @@ mod tests {
             ("\u{9b}31mred", "red"),
         ] {
             assert_eq!(clean(dirty), cleaned, "{dirty:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_writes_over_itself_is_its_last_state() {
+        for (written, stands) in [
+            ("a\r\nb\r\n", "a\nb\n"),
+            (" 10%\r 50%\r100%\ndone", "100%\ndone"),
+            ("10%\r100%\r", "100%"),
+            ("\r\r", ""),
+            ("plain", "plain"),
+        ] {
+            assert_eq!(settled(written), stands, "{written:?}");
         }
     }
 

@@ -1,11 +1,10 @@
 //! The slash commands: their names, what they take, what they do. One table serves running, completing and the help page.
 
-use crate::keymap::Action;
 use domain::port::Abilities;
 
 /// What a command does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SlashAction {
+pub(crate) enum SlashAction {
     /// Lists all commands.
     Help,
     /// Shows the keys.
@@ -36,6 +35,8 @@ pub enum SlashAction {
     Effort,
     /// Chooses how tools get their consent.
     Policy,
+    /// Shows, narrows and revokes what was allowed for good.
+    Rules,
     /// Shows and switches tools.
     Tools,
     /// Shows skills.
@@ -46,13 +47,14 @@ pub enum SlashAction {
     Extension,
     /// Shows numbers of the session.
     Status,
+    Budget,
     /// Shows the words that came and went.
     Notices,
     /// Shows the inputs that wait in the queues.
     Queue,
     /// Sets how many inputs a turn takes.
     Mode,
-    /// Copies the last answer or its last code.
+    /// Copies what was said, code or output, from a list or by name.
     Copy,
     /// Writes the session to a file.
     Export,
@@ -84,6 +86,8 @@ pub enum SlashAction {
     Login,
     /// Goes to another program's agent.
     Agents,
+    /// Shows all sessions, wherever they run.
+    Fleet,
     /// Ends the UI.
     Quit,
 }
@@ -102,10 +106,21 @@ pub enum Restart {
 
 /// What can be done from where the screen runs, whatever the runtime can.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Here {
-    pub restart: Restart,
+pub(crate) struct Here {
+    pub(crate) restart: Restart,
     /// Whether the person may leave for a login or for another agent.
-    pub errands: bool,
+    pub(crate) errands: bool,
+    /// Where the fleet is gathered.
+    pub(crate) fleet: Option<FleetHere>,
+}
+
+/// What can be done with the fleet from here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FleetHere {
+    /// The process that this screen belongs to.
+    pub(crate) pid: u32,
+    /// Whether the person may go to sessions of other processes.
+    pub(crate) visits: bool,
 }
 
 impl Here {
@@ -113,6 +128,7 @@ impl Here {
         match does {
             SlashAction::Restart => self.restart != Restart::None,
             SlashAction::Login | SlashAction::Agents => self.errands,
+            SlashAction::Fleet => self.fleet.is_some(),
             _ => true,
         }
     }
@@ -123,22 +139,27 @@ impl Here {
 pub struct Slash {
     /// Its name, without the slash.
     pub name: &'static str,
-    pub takes: &'static str,
+    pub(crate) takes: &'static str,
     /// What it does, in a line.
-    pub help: &'static str,
-    pub does: SlashAction,
+    pub(crate) help: &'static str,
+    pub(crate) does: SlashAction,
     /// Whether the runtime can.
     pub can: fn(&Abilities) -> bool,
 }
 
 impl Slash {
     /// Whether it can be done here: by this runtime, with it, and by whoever runs the screen.
-    pub fn is_offered(&self, abilities: &Abilities, here: Here) -> bool {
+    pub(crate) fn is_offered(&self, abilities: &Abilities, here: Here) -> bool {
         self.is_here(here) && (self.can)(abilities)
     }
 
+    /// Whether words are written behind its name, as a rule; lists are mostly opened without any.
+    pub(crate) fn waits(&self) -> bool {
+        !self.takes.is_empty() && !matches!(self.does, SlashAction::Sessions | SlashAction::Tools)
+    }
+
     /// Whether there is such a thing here at all, whatever the runtime can.
-    pub fn is_here(&self, here: Here) -> bool {
+    pub(crate) fn is_here(&self, here: Here) -> bool {
         here.has(self.does)
     }
 }
@@ -156,26 +177,15 @@ const fn of_some(can: fn(&Abilities) -> bool, slash: Slash) -> Slash {
 
 pub const COMMANDS: &[Slash] = &[
     slash("help", "", "all commands", SlashAction::Help),
-    slash("keys", "", "all keys", SlashAction::Keys),
+    slash("keys", "", "the keys, and how to change them", SlashAction::Keys),
     of_some(|a| a.new_session, slash("new", "[title]", "begin a new session", SlashAction::New)),
+    of_some(switches, slash("sessions", "[id]", "go to another session", SlashAction::Sessions)),
+    slash("tree", "", "all messages and branches", SlashAction::Tree),
+    of_some(|a| a.undo, slash("undo", "[rest]", "undo what the last prompt did to files", SlashAction::Undo)),
+    of_some(|a| a.undo, slash("redo", "[rest]", "redo what /undo took back", SlashAction::Redo)),
     of_some(
-        switches,
-        slash("sessions", "", "go to another session, from a list or by its id", SlashAction::Sessions),
-    ),
-    slash("tree", "", "see every message and branch", SlashAction::Tree),
-    of_some(
-        |a| a.policy,
-        slash("undo", "[rest]", "take back what the last prompt did to files", SlashAction::Undo),
-    ),
-    of_some(|a| a.policy, slash("redo", "[rest]", "do again what /undo took back", SlashAction::Redo)),
-    of_some(
-        |a| a.policy,
-        slash(
-            "diff",
-            "[all|git]",
-            "what changed in files: since the last prompt, the start, or the last commit",
-            SlashAction::Diff,
-        ),
+        |a| a.undo,
+        slash("diff", "[all|git]", "changes in files: last prompt, all, or git", SlashAction::Diff),
     ),
     of_some(|a| a.branch, slash("branch", "", "make a session of its own from here", SlashAction::Branch)),
     of_some(|a| a.rename_session, slash("rename", "TITLE", "give this session a title", SlashAction::Rename)),
@@ -194,12 +204,17 @@ pub const COMMANDS: &[Slash] = &[
         slash("effort", "low|medium|high|auto", "how hard the model thinks", SlashAction::Effort),
     ),
     of_some(
-        |a| a.policy || a.consent,
-        slash("policy", "[mode]", "what may run without asking", SlashAction::Policy),
+        |a| a.policy,
+        slash("budget", "[cost|steps|time N|off]", "what may be spent, and what was", SlashAction::Budget),
     ),
     of_some(
+        |a| a.policy || a.consent,
+        slash("policy", "[name]", "what may run without asking", SlashAction::Policy),
+    ),
+    slash("rules", "[narrow WORDS]", "what you allowed: see, narrow, revoke", SlashAction::Rules),
+    of_some(
         |a| a.list_tools || a.set_tools,
-        slash("tools", "", "the tools that the model may use, from a list or by name", SlashAction::Tools),
+        slash("tools", "[name]", "the tools that the model may use", SlashAction::Tools),
     ),
     of_some(|a| a.skills, slash("skills", "", "see the skills there are", SlashAction::Skills)),
     of_some(|a| a.servers, slash("mcp", "", "see the MCP servers", SlashAction::Servers)),
@@ -210,25 +225,25 @@ pub const COMMANDS: &[Slash] = &[
     slash("status", "", "context, tokens, cost and where you are", SlashAction::Status),
     slash("context", "", "how full the context is, and what it cost", SlashAction::Status),
     slash("notices", "", "what was said in passing", SlashAction::Notices),
-    slash("queue", "", "see, edit or drop what waits", SlashAction::Queue),
+    slash("queue", "", "see, edit or drop what is queued", SlashAction::Queue),
     slash("mode", "[steer|follow-up one|all]", "how many waiting texts a turn takes", SlashAction::Mode),
-    slash("copy", "[code]", "copy the last answer, or its last code", SlashAction::Copy),
+    slash(
+        "copy",
+        "[answer|code|output|all]",
+        "copy an answer, code, output or everything",
+        SlashAction::Copy,
+    ),
     slash("export", "[md|html|jsonl] [file]", "write the session to a file", SlashAction::Export),
     of_some(
         |a| a.save,
-        slash("save", "[file]", "let the runtime save the session, in a place of its own", SlashAction::Save),
+        slash("save", "[file]", "let the runtime keep the session itself", SlashAction::Save),
     ),
     slash("search", "[words]", "find words in the conversation", SlashAction::Search),
     slash("history", "", "earlier prompts", SlashAction::History),
     slash("fold", "", "open or fold all tools and thoughts", SlashAction::Fold),
-    slash("print", "", "inline: write the conversation once more, as it looks now", SlashAction::Print),
+    slash("print", "", "inline: write the conversation once more", SlashAction::Print),
     slash("theme", "[name]", "take other colours", SlashAction::Theme),
-    slash(
-        "settings",
-        "",
-        "see and change settings: colours, screen, mouse, notifications",
-        SlashAction::Settings,
-    ),
+    slash("settings", "", "theme, screen, mouse, notifications", SlashAction::Settings),
     slash("mouse", "", "switch the mouse on or off", SlashAction::Mouse),
     slash("edit", "", "write in your own editor", SlashAction::Edit),
     slash("stop", "", "stop the run", SlashAction::Stop),
@@ -237,26 +252,18 @@ pub const COMMANDS: &[Slash] = &[
     slash("restart", "", "start the runtime again, or connect to it again", SlashAction::Restart),
     slash("login", "", "give a provider's key, to have a real model", SlashAction::Login),
     slash("agents", "", "talk to another program's agent, from a list", SlashAction::Agents),
+    slash("fleet", "", "all your sessions, who waits for you first", SlashAction::Fleet),
     slash("quit", "", "leave", SlashAction::Quit),
 ];
 
 /// Whether one can go from session to session.
-fn switches(abilities: &Abilities) -> bool {
+pub(crate) fn switches(abilities: &Abilities) -> bool {
     abilities.sessions || abilities.open_session
-}
-
-/// Whether the runtime can do what a key stands for.
-pub fn can_press(action: Action, abilities: &Abilities) -> bool {
-    match action {
-        Action::Sessions => switches(abilities),
-        Action::NextSession | Action::PreviousSession => abilities.open_session,
-        _ => true,
-    }
 }
 
 /// What a line that begins with a slash means.
 #[derive(Debug)]
-pub enum Parsed<'a> {
+pub(crate) enum Parsed<'a> {
     /// A command and its argument.
     Command(&'static Slash, &'a str),
     /// No such command; perhaps this one was meant.
@@ -264,7 +271,7 @@ pub enum Parsed<'a> {
 }
 
 /// Reads a line; `None` when it is no command (a path such as `/etc/hosts` is a prompt).
-pub fn parse(line: &str) -> Option<Parsed<'_>> {
+pub(crate) fn parse(line: &str) -> Option<Parsed<'_>> {
     let rest = line.strip_prefix('/')?;
     let (name, argument) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     if name.contains('/') || line.contains('\n') {

@@ -1,51 +1,55 @@
-//! What may be completed at the caret: a slash command, a file after `@`, a skill after `$`. Pure; files and skills come from outside.
+//! What may be completed at the caret: a slash command and what it takes, a file after `@`, a skill after `$`. Pure; files, skills and
+//! models come from outside.
+
+mod values;
 
 use crate::commands::{COMMANDS, Here};
-use crate::composer::Editor;
 use crate::fuzzy::rank;
 use domain::port::Abilities;
+pub(crate) use values::Known;
 
 /// Things offered at most.
 const MAX_OFFERED: usize = 50;
 
 /// What is being completed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// A command.
     Slash,
+    /// A word behind a command.
+    Argument,
     File,
     Skill,
 }
 
 /// One thing that fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Offer {
+pub(crate) struct Offer {
     /// What it is called.
-    pub label: String,
+    pub(crate) label: String,
     /// What it is or does, in a few words.
-    pub detail: String,
+    pub(crate) detail: String,
     /// What is put in place.
-    pub insert: String,
+    pub(crate) insert: String,
 }
 
 /// The list below the caret.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Completion {
+pub(crate) struct Completion {
     /// What is being completed.
-    pub kind: Kind,
+    pub(crate) kind: Kind,
     /// Where the word begins, with its sign.
-    pub from: usize,
+    pub(crate) from: usize,
     /// The word without its sign.
-    pub query: String,
+    pub(crate) query: String,
     /// What fits, best first.
-    pub offers: Vec<Offer>,
+    pub(crate) offers: Vec<Offer>,
     /// The one under the cursor.
-    pub cursor: usize,
+    pub(crate) cursor: usize,
 }
 
-/// The word at the caret that can be completed: its kind, where it begins, the word without its sign.
-pub fn word(editor: &Editor) -> Option<(Kind, usize, &str)> {
-    let before = &editor.text()[..editor.caret()];
+/// The word at the end of `before` that can be completed: its kind, where it begins, the word without its sign.
+pub(crate) fn word(before: &str) -> Option<(Kind, usize, &str)> {
     if let Some(name) = before.strip_prefix('/')
         && !name.contains(char::is_whitespace)
         && !name.contains('/')
@@ -56,6 +60,9 @@ pub fn word(editor: &Editor) -> Option<(Kind, usize, &str)> {
         .rfind(char::is_whitespace)
         .map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
     let word = &before[from..];
+    if values::of(&before[..from]).is_some() {
+        return Some((Kind::Argument, from, word));
+    }
     let file = word.strip_prefix('@').map(|query| (Kind::File, from, query));
     // A lone `$` or a variable in a shell line is no skill: its name begins with a small letter.
     let skill =
@@ -64,17 +71,13 @@ pub fn word(editor: &Editor) -> Option<(Kind, usize, &str)> {
 }
 
 /// The commands that fit, as a list.
-pub fn slashes(from: usize, query: &str, abilities: &Abilities, here: Here) -> Completion {
+pub(crate) fn slashes(from: usize, query: &str, abilities: &Abilities, here: Here) -> Completion {
     let able: Vec<_> = COMMANDS.iter().filter(|command| command.is_offered(abilities, here)).collect();
     let names: Vec<&str> = able.iter().map(|command| command.name).collect();
     let offers = rank(query, &names).into_iter().map(|at| Offer {
         label: format!("/{} {}", able[at].name, able[at].takes).trim_end().to_owned(),
         detail: able[at].help.to_owned(),
-        insert: if able[at].takes.is_empty() {
-            format!("/{}", able[at].name)
-        } else {
-            format!("/{} ", able[at].name)
-        },
+        insert: format!("/{}{}", able[at].name, if able[at].waits() { " " } else { "" }),
     });
     Completion {
         kind: Kind::Slash,
@@ -85,8 +88,25 @@ pub fn slashes(from: usize, query: &str, abilities: &Abilities, here: Here) -> C
     }
 }
 
+/// What fits behind a command, as a list: `before` is the line up to the word.
+pub(crate) fn arguments(before: &str, query: &str, known: &Known<'_>) -> Completion {
+    let values = values::of(before).map(|values| values.list(known)).unwrap_or_default();
+    let names: Vec<&str> = values.iter().map(|(name, _)| name.as_str()).collect();
+    let offer = |at: usize| {
+        let (name, about) = values[at].clone();
+        Offer { label: name.clone(), detail: about, insert: name }
+    };
+    let offers = rank(query, &names).into_iter().take(MAX_OFFERED).map(offer).collect();
+    Completion { kind: Kind::Argument, from: before.len(), query: query.to_owned(), offers, cursor: 0 }
+}
+
+/// Whether models are wanted behind what stands before the word.
+pub(crate) fn wants_models(before: &str) -> bool {
+    values::of(before).is_some_and(|values| values.are_models())
+}
+
 /// Files that fit, as a list; they come ranked.
-pub fn files(from: usize, query: &str, paths: Vec<String>) -> Completion {
+pub(crate) fn files(from: usize, query: &str, paths: Vec<String>) -> Completion {
     let offers = paths.into_iter().take(MAX_OFFERED).map(|path| {
         let path = crate::clean::clean_line(&path);
         let spaced = path.contains(' ');
@@ -97,7 +117,7 @@ pub fn files(from: usize, query: &str, paths: Vec<String>) -> Completion {
 }
 
 /// Skills that fit, as a list.
-pub fn skills(from: usize, query: &str, known: &[(String, String)]) -> Completion {
+pub(crate) fn skills(from: usize, query: &str, known: &[(String, String)]) -> Completion {
     let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
     let offers = rank(query, &names).into_iter().map(|at| Offer {
         label: format!("${}", known[at].0),
@@ -122,7 +142,13 @@ mod tests {
     fn the_word_at_the_caret_decides() {
         for (text, expected) in [
             ("/mo", Some((Kind::Slash, 0, "mo"))),
-            ("/model x", None),
+            ("/model x", Some((Kind::Argument, 7, "x"))),
+            ("/theme ", Some((Kind::Argument, 7, ""))),
+            ("/theme dark ", None),
+            ("/mode steer o", Some((Kind::Argument, 12, "o"))),
+            ("/rename x", None),
+            ("/compact see @src", Some((Kind::File, 13, "src"))),
+            ("say /theme ", None),
             ("see @src/l", Some((Kind::File, 4, "src/l"))),
             ("mail a@b", None),
             ("use $rev", Some((Kind::Skill, 4, "rev"))),
@@ -130,7 +156,7 @@ mod tests {
             ("日本 @x", Some((Kind::File, 7, "x"))),
             ("", None),
         ] {
-            assert_eq!(word(&Editor::with(text)), expected, "{text}");
+            assert_eq!(word(text), expected, "{text}");
         }
     }
 
@@ -140,12 +166,12 @@ mod tests {
         assert!(slashes(0, "sess", &none, Here::default()).offers.is_empty());
         assert_eq!(slashes(0, "sess", &Abilities::all("x"), Here::default()).offers[0].insert, "/sessions");
         let restarts = |restart| {
-            let here = Here { restart, errands: false };
+            let here = Here { restart, ..Here::default() };
             slashes(0, "restart", &none, here).offers.iter().any(|offer| offer.insert == "/restart")
         };
         assert!(restarts(Restart::Start) && restarts(Restart::Connect) && !restarts(Restart::None));
         let leaves = |errands| {
-            let here = Here { restart: Restart::None, errands };
+            let here = Here { errands, ..Here::default() };
             ["/login", "/agents"]
                 .map(|name| slashes(0, &name[1..], &none, here).offers.iter().any(|o| o.insert == name))
         };

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
 
 /// The grid, then each run of cells that do not look plain: `row:from..to style`.
-pub fn dump(buffer: &Buffer) -> String {
+pub(crate) fn dump(buffer: &Buffer) -> String {
     let area = buffer.area;
     let mut out = String::new();
     let mut styles = String::new();

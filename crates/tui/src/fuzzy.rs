@@ -4,7 +4,7 @@ use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
 /// The positions of the items that fit `query`, best first.
-pub fn rank<T: AsRef<str>>(query: &str, items: &[T]) -> Vec<usize> {
+pub(crate) fn rank<T: AsRef<str>>(query: &str, items: &[T]) -> Vec<usize> {
     if query.trim().is_empty() {
         return (0..items.len()).collect();
     }

@@ -1,22 +1,27 @@
 //! The UI without a terminal: messages in, screens and effects out. Scenario tests drive it.
 
-use crate::key::Key;
-use crate::model::{About, Model};
-use crate::msg::{Fx, Msg};
+use crate::about::About;
+use crate::commands::FleetHere;
+use crate::dump::dump;
+use crate::fleet::Rows;
+use crate::key::{Code, Key};
+use crate::model::Model;
+use crate::msg::{FleetNews, Fx, Msg, Outgoing};
 use crate::theme::Theme;
 use crate::update::update;
 use crate::view::{Cache, view};
-use domain::ids::Millis;
-use domain::port::News;
+use domain::ids::{Millis, SessionId};
+use domain::port::{Abilities, News};
+use domain::state::State;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 /// The UI without a terminal.
 #[derive(Debug)]
 pub struct Headless {
-    pub model: Model,
+    pub(crate) model: Model,
     /// What it wanted done, oldest first.
-    pub fx: Vec<Fx>,
+    pub(crate) fx: Vec<Fx>,
     cache: Cache,
     now: Millis,
 }
@@ -34,11 +39,48 @@ impl Headless {
         headless
     }
 
+    /// Tells this on the first screen.
+    pub fn tell(&mut self, about: About) {
+        self.model.screen.start.tell(about);
+    }
+
+    /// Takes these colours.
+    pub fn wear(&mut self, theme: Theme) {
+        self.model.screen.preferences.try_on(theme.name());
+    }
+
+    /// The session on the screen, if there is one.
+    pub fn session(&self) -> Option<&SessionId> {
+        self.model.world.current.as_ref()
+    }
+
+    /// What is known of the session on the screen.
+    pub fn state(&self) -> &State {
+        self.model.world.state()
+    }
+
+    /// What the runtime behind it can do.
+    pub fn abilities(&self) -> &Abilities {
+        &self.model.world.seen().abilities
+    }
+
+    /// Whether a list is open.
+    pub fn shows_list(&self) -> bool {
+        self.model.screen.over.list().is_some()
+    }
+
+    /// Closes what stands over the screen, and takes away words in passing and what was begun to be written.
+    pub fn tidy(&mut self) {
+        self.model.screen.over.close();
+        self.model.screen.toasts.clear();
+        self.model.screen.composer.take();
+    }
+
     /// Feeds a message. The screen is drawn at once.
-    pub fn feed(&mut self, msg: Msg) {
+    pub(crate) fn feed(&mut self, msg: Msg) {
         update(&mut self.model, Msg::Tick(self.now), &mut self.fx);
         update(&mut self.model, msg, &mut self.fx);
-        if crate::ask::is_unseen(&self.model) {
+        if self.model.has_unseen_question() {
             update(&mut self.model, Msg::Drawn, &mut self.fx);
         }
     }
@@ -65,6 +107,11 @@ impl Headless {
         }
     }
 
+    /// Gives the screen another size.
+    pub fn resize(&mut self, columns: u16, rows: u16) {
+        self.feed(Msg::Resize(columns, rows));
+    }
+
     /// Moves the clock on; nothing sleeps.
     pub fn wait(&mut self, ms: u64) {
         self.now = Millis(self.now.0 + ms);
@@ -73,30 +120,39 @@ impl Headless {
 
     /// One frame of the current size, and where the caret is in it.
     pub fn draw(&mut self) -> (Buffer, Option<Position>) {
-        let (columns, rows) = self.model.screen.size;
+        let (columns, rows) = self.model.screen.window.size();
         let area = Rect::new(0, 0, columns, rows);
         let mut buffer = Buffer::empty(area);
         let caret = view(&self.model, &mut self.cache, area, &mut buffer);
         (buffer, caret)
     }
 
-    /// The screen with its styles, as [`crate::dump`] writes it.
+    /// The screen with its styles, as `dump` writes it.
     pub fn dump(&mut self) -> String {
-        crate::dump(&self.draw().0)
+        dump(&self.draw().0)
     }
 
     /// The screen as text.
     pub fn screen(&mut self) -> String {
-        let rows = usize::from(self.model.screen.size.1);
+        let rows = usize::from(self.model.screen.window.size().1);
         self.dump().lines().take(rows).collect::<Vec<_>>().join("\n")
     }
 
     /// What the screen wanted to send since the last call.
-    pub fn sent(&mut self) -> Vec<crate::Outgoing> {
+    pub fn sent(&mut self) -> Vec<Outgoing> {
         let fx = std::mem::take(&mut self.fx);
         fx.into_iter()
             .filter_map(|fx| if let Fx::Send(outgoing) = fx { Some(outgoing) } else { None })
             .collect()
+    }
+
+    /// Opens the fleet, or shows these rows on it.
+    pub fn survey(&mut self, rows: Rows) {
+        self.model.screen.start.survey(FleetHere { pid: 0, visits: true });
+        if self.model.screen.over.fleet().is_none() {
+            self.feed(Msg::Key(Key::plain(Code::F(3))));
+        }
+        self.feed(Msg::Fleet(FleetNews::Rows(rows)));
     }
 
     /// How many cells were laid out and are kept.

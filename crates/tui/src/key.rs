@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 /// The key itself, without what was held with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Code {
+pub(crate) enum Code {
     /// A character, as typed (an upper-case letter has shift in it).
     Char(char),
     Enter,
@@ -35,36 +35,37 @@ pub enum Code {
 /// A key with what was held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key {
-    pub code: Code,
-    pub ctrl: bool,
-    pub alt: bool,
+    pub(crate) code: Code,
+    pub(crate) ctrl: bool,
+    pub(crate) alt: bool,
     /// Shift was held (never set for characters: they carry it).
-    pub shift: bool,
+    pub(crate) shift: bool,
 }
 
 impl Key {
     /// A key with nothing held.
-    pub const fn plain(code: Code) -> Key {
+    pub(crate) const fn plain(code: Code) -> Key {
         Key { code, ctrl: false, alt: false, shift: false }
     }
 
     /// A character with nothing held.
-    pub const fn char(c: char) -> Key {
+    pub(crate) const fn char(c: char) -> Key {
         Key::plain(Code::Char(c))
     }
 
     /// A character with control held.
-    pub const fn ctrl(c: char) -> Key {
+    pub(crate) const fn ctrl(c: char) -> Key {
         Key { code: Code::Char(c), ctrl: true, alt: false, shift: false }
     }
 
     /// A key with alt held.
-    pub const fn alt(code: Code) -> Key {
+    #[cfg(test)]
+    pub(crate) const fn alt(code: Code) -> Key {
         Key { code, ctrl: false, alt: true, shift: false }
     }
 
     /// The character, when it would be typed as text.
-    pub fn typed(self) -> Option<char> {
+    pub(crate) fn typed(self) -> Option<char> {
         match self.code {
             Code::Char(c) if !self.ctrl && !self.alt => Some(c),
             _ => None,
@@ -129,7 +130,7 @@ impl FromStr for Key {
 
 /// The text names no key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NotAKey(pub String);
+pub struct NotAKey(pub(crate) String);
 
 impl fmt::Display for NotAKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

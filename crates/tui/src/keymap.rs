@@ -8,18 +8,21 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use table::{ACTIONS, Action, GROUPS, Named};
+pub(crate) use table::GROUPS;
+use table::Named;
+pub use table::{ACTIONS, Action};
 
-use crate::commands::COMMANDS;
+use crate::commands::{COMMANDS, switches};
 use crate::key::{Code, Key};
+use domain::port::Abilities;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Names in a settings file that are looked at; more are told and left alone.
-pub const MAX_SETTINGS: usize = 256;
+pub(crate) const MAX_SETTINGS: usize = 256;
 
 /// What a key does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Does {
+pub(crate) enum Does {
     /// An action with a name.
     Action(Action),
     /// The slash command of this place in [`COMMANDS`].
@@ -120,13 +123,13 @@ impl Keymap {
     }
 
     /// What a key does outside of questions and lists.
-    pub fn does(&self, key: Key) -> Option<Does> {
+    pub(crate) fn does(&self, key: Key) -> Option<Does> {
         self.bound.get(&key).copied()
     }
 
     /// The key as editors know it: what the person wants for editing stands for the default; a key that was taken from editing
     /// means nothing.
-    pub fn edits(&self, key: Key) -> Option<Key> {
+    pub(crate) fn edits(&self, key: Key) -> Option<Key> {
         match self.bound.get(&key) {
             Some(Does::Action(action)) => match ACTIONS.iter().find(|named| named.action == *action) {
                 Some(named) if action.edits() && default_keys(named).all(|other| other != key) => {
@@ -150,7 +153,7 @@ impl Keymap {
     }
 
     /// The key to name on the screen for an action, when it has one.
-    pub fn first(&self, action: Action) -> Option<Key> {
+    pub(crate) fn first(&self, action: Action) -> Option<Key> {
         self.keys(action).first().copied()
     }
 
@@ -160,11 +163,20 @@ impl Keymap {
     }
 
     /// Keys that run commands: the key and the command's name.
-    pub fn commands(&self) -> impl Iterator<Item = (Key, &'static str)> + '_ {
+    pub(crate) fn commands(&self) -> impl Iterator<Item = (Key, &'static str)> + '_ {
         self.bound.iter().filter_map(|(key, does)| match does {
             Does::Command(at) => COMMANDS.get(*at).map(|command| (*key, command.name)),
             Does::Action(_) => None,
         })
+    }
+}
+
+/// Whether the runtime can do what a key stands for.
+pub fn can_press(action: Action, abilities: &Abilities) -> bool {
+    match action {
+        Action::Sessions => switches(abilities),
+        Action::NextSession | Action::PreviousSession => abilities.open_session,
+        _ => true,
     }
 }
 
@@ -204,7 +216,7 @@ fn may_be_bound(key: Key) -> Result<Key, String> {
         return Err(format!("{key} alone is typed as text; hold ctrl or alt, or take f1 to f12"));
     }
     let way_out = key == Key::plain(Code::Esc) || key == Key::ctrl('c');
-    let basic = [Code::Up, Code::Down, Code::Left, Code::Right, Code::Backspace, Code::Tab, Code::BackTab];
+    let basic = [Code::Up, Code::Down, Code::Left, Code::Right, Code::Backspace, Code::Tab];
     if way_out || basic.iter().any(|code| key == Key::plain(*code)) {
         return Err(format!("{key} always keeps its meaning; take another key"));
     }

@@ -1,46 +1,83 @@
-//! The terminal UI: a pure [`update`] and [`view`] over the domain's vocabulary, and a thin shell ([`run`]) that owns the terminal.
+//! The terminal UI: a pure `update` and `view` over the domain's vocabulary, and a thin shell ([`run`]) that owns the terminal.
 //!
 //! It knows no dialect and no engine: it hears [`domain::port::News`] and says [`domain::command::Command`]s. Nothing but the shell
 //! does I/O; nothing but `theme` knows colours; no text from outside reaches the terminal before `clean` has seen it.
+//!
+//! The modules stand in layers, lowest first. A module uses those of the layers above it in this list and those named before it in
+//! its own; the two sides of a bar do not know each other (`layers.rs` checks it).
+//!
+//! - text: key, fuzzy, theme, figures, clean, row
+//! - look: look, picture, highlight, diff, markdown
+//! - tables: settings, commands, keymap
+//! - facts: about, thread, world, policy, cell
+//! - messages: msg
+//! - components: window, flow, toasts, wishes, own, complete, composer, preferences, search, transcript, picker, fleet, overlay, ask
+//! - model: model
+//! - layout: layout
+//! - both halves: update | view
+//! - output: paint | dump | svg | plain
+//! - shells: shell | headless
+//!
+//! A component owns a part of the screen: its fields are its own, its methods are all that can happen to it. `model` puts the
+//! components together, `layout` tells what stands where, `update` decides what concerns several of them, `view` draws.
 
-pub mod ask;
-pub mod cell;
-pub mod clean;
-pub mod commands;
-pub mod complete;
-pub mod composer;
-pub mod diff;
+mod about;
+mod ask;
+mod cell;
+mod clean;
+mod commands;
+mod complete;
+mod composer;
+mod diff;
 mod dump;
-pub mod fuzzy;
+mod figures;
+mod fleet;
+mod flow;
+mod fuzzy;
 mod headless;
-pub mod key;
-pub mod keymap;
-pub mod markdown;
-pub mod model;
-pub mod msg;
-pub mod overlay;
+mod highlight;
+mod key;
+mod keymap;
+#[cfg(test)]
+mod layers;
+mod layout;
+mod look;
+mod markdown;
+mod model;
+mod msg;
+mod overlay;
+mod own;
 mod paint;
-pub mod picker;
-pub mod picture;
-pub mod row;
-pub mod search;
-pub mod settings;
+mod picker;
+mod picture;
+mod plain;
+mod policy;
+mod preferences;
+mod row;
+mod search;
+mod settings;
 mod shell;
 mod svg;
-pub mod theme;
-pub mod thread;
-pub mod transcript;
+mod theme;
+mod thread;
+mod toasts;
+mod transcript;
 mod update;
 mod view;
-pub mod world;
+mod window;
+mod wishes;
+mod world;
 
-pub use dump::dump;
+pub use about::{About, Note};
+pub use commands::{COMMANDS, Restart};
+pub use fleet::Rows;
 pub use headless::Headless;
-pub use model::{About, Model, Note};
-pub use msg::{AgentLine, Begin, Errand, Fx, Msg, Outgoing};
+pub use keymap::{ACTIONS, Action, Keymap, can_press};
+pub use msg::{AgentLine, Begin, Errand, FleetAct, FleetNews, FleetWish, Outgoing};
+pub use settings::{Setting, Settings};
 pub use shell::{
-    Decoded, Echo, Errands, ExitReason, Farewell, Keep, MAX_LINE, Options, Typed, ask_line, run,
+    Echo, Errands, ExitReason, Farewell, FleetPort, Keep, MAX_LINE, Options, StopSignal, Typed, ask_line,
+    notification, picture_file, run,
 };
 pub use svg::svg;
-pub use update::update;
-pub use view::{Cache, view};
+pub use theme::Theme;

@@ -3,54 +3,60 @@
 //! Invariant of [`Stream`]: its rows are those of [`rows`] on the same text, whatever pieces the text came in. The head (all blocks
 //! but the last) is drawn once; only the last block, which may still change its meaning, is drawn again.
 
-mod highlight;
+mod address;
 mod render;
 mod table;
 #[cfg(test)]
 mod tests;
 
-use crate::cell::Appearance;
 use crate::clean::clean;
-use crate::row::{Piece, Row, wrap};
+use crate::highlight;
+use crate::look::Appearance;
+use crate::row::{Piece, Row, wrap_code};
 use crate::theme::Role;
 use export::code::Lexer;
-use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use std::borrow::Cow;
 use std::rc::Rc;
 
 /// The rows of a text.
-pub fn rows(text: &str, look: Appearance) -> Vec<Row> {
+pub(crate) fn rows(text: &str, look: Appearance) -> Vec<Row> {
     render::rows(clean(text).trim_end(), look)
 }
 
 /// The rows of a block of code.
-pub fn code_block(text: &str, language: &str, look: Appearance) -> Vec<Row> {
+pub(crate) fn code_block(text: &str, language: &str, look: Appearance) -> Vec<Row> {
     let none = Piece::default();
     code_rows(clean(text).trim_end(), language, &none, look)
 }
 
 fn code_rows(text: &str, language: &str, lead: &Piece, look: Appearance) -> Vec<Row> {
-    let lead = Piece::new(format!("{}│ ", lead.text), look.theme.style(Role::Dim));
+    let lead = Piece::decor(format!("{}│ ", lead.text), look.theme.style(Role::Border));
     let mut lexer = Lexer::new(language);
     let lines = text.trim_end_matches('\n').split('\n');
     lines
-        .flat_map(|line| wrap(&highlight::pieces(&mut lexer, line, look.theme), look.columns, &lead, &lead))
+        .flat_map(|line| {
+            wrap_code(&highlight::pieces(&mut lexer, line, look.theme), look.columns, &lead, &lead)
+        })
         .collect()
 }
 
-/// The last block of code in a text.
-pub fn last_code(text: &str) -> Option<String> {
-    let mut last = None;
-    let mut inside: Option<String> = None;
+/// The blocks of code in a text, each with its language, if it says one.
+pub(crate) fn codes(text: &str) -> Vec<(String, String)> {
+    let mut codes = Vec::new();
+    let mut inside: Option<(String, String)> = None;
     for event in Parser::new_ext(text, options()) {
         match (event, &mut inside) {
-            (Event::Start(Tag::CodeBlock(_)), _) => inside = Some(String::new()),
-            (Event::Text(text), Some(code)) => code.push_str(&text),
-            (Event::End(TagEnd::CodeBlock), _) => last = inside.take(),
+            (Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(language))), _) => {
+                inside = Some((language.into_string(), String::new()));
+            }
+            (Event::Start(Tag::CodeBlock(CodeBlockKind::Indented)), _) => inside = Some(Default::default()),
+            (Event::Text(text), Some((_, code))) => code.push_str(&text),
+            (Event::End(TagEnd::CodeBlock), _) => codes.extend(inside.take()),
             _ => {}
         }
     }
-    last
+    codes
 }
 
 fn options() -> Options {
@@ -59,7 +65,7 @@ fn options() -> Options {
 
 /// A text that grows, drawn.
 #[derive(Debug, Clone, Default)]
-pub struct Stream {
+pub(crate) struct Stream {
     head_bytes: usize,
     head: Rc<Vec<Row>>,
 }
@@ -72,7 +78,7 @@ impl Stream {
     }
 
     /// The rows of `text`, which begins with the text of the last call: those that stay, and those that may change.
-    pub fn rows(&mut self, text: &str, look: Appearance) -> (Rc<Vec<Row>>, Vec<Row>) {
+    pub(crate) fn rows(&mut self, text: &str, look: Appearance) -> (Rc<Vec<Row>>, Vec<Row>) {
         let rest = text.get(self.head_bytes..).unwrap_or("");
         let clean = clean(rest);
         let mut tail = clean.trim_end();

@@ -1,64 +1,76 @@
 //! The model: all that the UI knows. It changes only in `update`; `view` draws it.
+//!
+//! The screen is made of components. Each owns its state and what keys and news do to it; what concerns several of them is decided
+//! in `update`.
 
-use crate::ask::{Answered, AskPanel};
-use crate::commands::{Here, Restart};
-use crate::complete::Completion;
-use crate::composer::{Editor, History};
-use crate::keymap::Keymap;
-use crate::msg::{Fx, Outgoing};
-use crate::overlay::Overlay;
+use crate::about::{About, Start};
+use crate::ask::{Around, Asks, Keyboard};
+use crate::composer::Composer;
+use crate::figures::counted;
+use crate::fleet::Known;
+use crate::flow::Flow;
+use crate::msg::{FleetWish, Fx, Outgoing};
+use crate::overlay::Over;
+use crate::own::OwnCommand;
 use crate::picker::{Choice, ListKind};
-use crate::picture::{Graphics, Pictures};
-use crate::search::Search;
-use crate::settings::{Setting, Settings};
+use crate::picture::Pictures;
+use crate::preferences::Preferences;
+use crate::settings::Setting;
 use crate::theme::Theme;
-use crate::thread::CellKey;
-use crate::transcript::{Heights, Scroll};
+use crate::toasts::{Toasts, Topic};
+use crate::transcript::{Page, Transcript};
+use crate::window::Window;
+use crate::wishes::Wishes;
 use crate::world::World;
 use domain::command::{Command, Target};
-use domain::content::{Input, Part};
-use domain::ids::{AskId, EntryId, Millis, RunId, SessionId};
+use domain::content::Input;
+use domain::ids::{EntryId, SessionId};
 use domain::port::Ticket;
-use domain::prompt_text::OwnEnd;
 use domain::session::Policy;
 use domain::signal::Level;
-use ratatui::layout::Position;
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use ratatui::layout::Rect;
+use std::collections::BTreeMap;
 
-/// Toasts kept on the screen at once.
-pub const MAX_TOASTS: usize = 3;
-/// Words that came and went, kept to be read again.
-pub const MAX_NOTICES: usize = 100;
-/// How long a toast stays.
-pub const TOAST_MS: u64 = 6_000;
-/// How long a second Ctrl-C quits.
-pub const QUIT_MS: u64 = 2_000;
-/// How long a second Esc stops everything, in milliseconds.
-pub const TWICE_MS: u64 = 1_500;
 /// Commands whose receipt is waited for at most; older ones are forgotten.
 const MAX_PENDING: usize = 256;
 
 /// All that the view draws from: nothing else decides what is seen.
 #[derive(Debug)]
-pub struct Model {
+pub(crate) struct Model {
     /// What came from the runtime.
-    pub world: World,
+    pub(crate) world: World,
     /// What the person sees and does.
-    pub screen: Screen,
+    pub(crate) screen: Screen,
 }
 
-/// A word that shows for a while.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Toast {
-    pub level: Level,
-    /// The text, clean.
-    pub text: String,
-    pub until: Millis,
+/// What the person sees and does, by components.
+#[derive(Debug)]
+pub(crate) struct Screen {
+    pub(crate) window: Window,
+    pub(crate) start: Start,
+    pub(crate) preferences: Preferences,
+    /// Pictures that were decoded.
+    pub(crate) pictures: Pictures,
+    pub(crate) composer: Composer,
+    /// A command that the person ran: its output goes along with the next prompt.
+    pub(crate) own: OwnCommand,
+    pub(crate) transcript: Transcript,
+    pub(crate) asks: Asks,
+    /// What stands over everything.
+    pub(crate) over: Over,
+    /// Rows of sessions wherever they run, while somebody tells them.
+    pub(crate) fleet: Known,
+    pub(crate) toasts: Toasts,
+    pub(crate) wishes: Wishes,
+    /// How fast text comes in.
+    pub(crate) flow: Flow,
+    /// What was sent and is not settled.
+    pub(crate) tickets: Tickets,
 }
 
 /// What a command was sent for, to know what to do with its receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Want {
+pub(crate) enum Want {
     /// Only that it is done.
     Nothing,
     /// That this text is heard; it comes back to the composer if it is refused.
@@ -79,12 +91,18 @@ pub enum Want {
     Summary,
     /// That this mode is taken; what that means is known when it was.
     Policy(Policy),
+    /// That this mode is taken, as the next one: where it cannot be had, the one after it is.
+    NextPolicy(Policy),
+    /// That a rule is taken back; those that are left come with it.
+    Revoked,
     /// What it answers, to be read.
     Told,
     /// That what this line stands for is gone; it stays in its list until then.
     Gone(Choice),
     /// The skills, for completion.
     Skills,
+    /// The models, for completion.
+    ModelNames,
     /// That files were taken back or done again; the conversation says which.
     Files,
     /// What changed, as a page with this title.
@@ -93,269 +111,102 @@ pub enum Want {
     GoBack(EntryId),
 }
 
-/// What the person sees and does.
-#[derive(Debug)]
-pub struct Screen {
-    /// Columns and rows.
-    pub size: (u16, u16),
-    /// The time of the last tick.
-    pub now: Millis,
-    /// Colours, as they are now.
-    pub theme: Theme,
-    /// Colours where the person chose none: they follow the terminal.
-    pub auto: Theme,
-    /// What the person has set.
-    pub settings: Settings,
-    /// Where the person writes.
-    pub composer: Editor,
-    pub history: History,
-    /// Where the transcript stands.
-    pub scroll: Scroll,
-    /// Heights of cells, to scroll by lines.
-    pub heights: Heights,
-    /// Whether everything is unfolded.
-    pub details: bool,
-    /// Cells that are folded other than the rest.
-    pub flipped: HashSet<CellKey>,
-    /// The cell under the selection.
-    pub selected: Option<CellKey>,
-    /// The question on the screen.
-    pub ask: Option<AskPanel>,
-    /// When a key came last that was not meant for a question.
-    pub typed_at: Option<Millis>,
-    /// The key that answered the last question, while no other came.
-    pub last_answer: Option<Answered>,
-    /// The question whose answer is being written in the person's own editor.
-    pub edited: Option<AskId>,
-    /// What stands over everything.
-    pub overlay: Option<Overlay>,
-    /// Words that show for a while.
-    pub toasts: VecDeque<Toast>,
-    /// Words that came and went, oldest first.
-    pub notices: VecDeque<(Millis, Level, String)>,
-    /// What can be done about a runtime that is gone.
-    pub restart: Restart,
-    /// Whether the person may leave for a login or for another agent.
-    pub errands: bool,
-    /// Until when a second Ctrl-C quits.
-    pub quit_until: Option<Millis>,
-    /// Until when a second Esc stops everything.
-    pub all_until: Option<Millis>,
-    /// The run that the person wants stopped.
-    pub stopped: Option<RunId>,
-    /// Whether the person wants a summary and nobody has told of one yet.
-    pub summarising: bool,
-    /// Whether what waited is put away with the run that ends, instead of coming back to the composer.
-    pub put_away: bool,
-    /// What the runtime thinks may be typed next.
-    pub suggestion: Option<String>,
-    /// What may be completed at the caret.
-    pub completion: Option<Completion>,
-    /// A search under way.
-    pub search: Option<Search>,
-    /// Skills that the runtime named, with what they are for.
-    pub skills: Vec<(String, String)>,
-    /// A command that the person ran: its output goes along with the next prompt.
-    pub ran: Option<Ran>,
-    /// How fast text comes in.
-    pub flow: Flow,
-    /// What the mouse is drawn over: where it began, where it is.
-    pub drag: Option<(Position, Position)>,
-    /// Pictures that go along with the next prompt: name and part.
-    pub attached: Vec<(String, Part)>,
-    /// What the terminal can do with pictures.
-    pub graphics: Graphics,
-    /// Pictures that were decoded.
-    pub pictures: Pictures,
-    /// Which key does what.
-    pub keymap: Keymap,
-    /// The window's title, as last set.
-    pub title: String,
-    /// How the UI was started.
-    pub about: About,
-    pub(crate) pending: BTreeMap<Ticket, Want>,
-    /// What was written while the run was being stopped: said when it is over.
-    pub(crate) afterwards: Vec<Input>,
-    pub(crate) next_ticket: u64,
+/// Commands on their way, and what each was sent for.
+#[derive(Debug, Default)]
+pub(crate) struct Tickets {
+    pending: BTreeMap<Ticket, Want>,
+    last: u64,
 }
 
-/// How fast text came in lately.
-#[derive(Debug, Clone, Default)]
-pub struct Flow(VecDeque<(Millis, usize)>);
-
-impl Flow {
-    /// The time looked back.
-    const BACK_MS: u64 = 3_000;
-    /// Bytes of a token, about.
-    const TOKEN: u64 = 4;
-
-    /// Counts text that came; what is too old for the speed is forgotten.
-    pub fn add(&mut self, now: Millis, bytes: usize) {
-        while self.0.front().is_some_and(|(at, _)| now.since(*at) > Flow::BACK_MS) {
-            self.0.pop_front();
+impl Tickets {
+    /// A ticket for a command that is sent now.
+    fn issue(&mut self, want: Want) -> Ticket {
+        self.last += 1;
+        let ticket = Ticket(self.last);
+        if self.pending.len() >= MAX_PENDING {
+            self.pending.pop_first();
         }
-        match self.0.back_mut().filter(|(at, _)| *at == now) {
-            Some((_, sum)) => *sum += bytes,
-            None => self.0.push_back((now, bytes)),
-        }
+        self.pending.insert(ticket, want);
+        ticket
     }
 
-    /// Tokens per second, about; zero when it is too early to tell.
-    pub fn rate(&self, now: Millis) -> u64 {
-        let recent = self.0.iter().filter(|(at, _)| now.since(*at) <= Flow::BACK_MS);
-        let bytes: usize = recent.clone().map(|(_, bytes)| bytes).sum();
-        let since = recent.clone().next().map_or(0, |(at, _)| now.since(*at));
-        if since < 1_000 { 0 } else { bytes as u64 * 1_000 / Flow::TOKEN / since }
+    /// What a command was sent for that is settled now.
+    pub(crate) fn settle(&mut self, ticket: Ticket) -> Option<Want> {
+        self.pending.remove(&ticket)
     }
-}
 
-/// A command that the person ran.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ran {
-    pub line: String,
-    /// What it wrote, clean.
-    pub output: String,
-    pub since: Millis,
-    /// Whether it was asked to end.
-    pub stopping: bool,
-    /// How it ended; `None` while it runs.
-    pub end: Option<OwnEnd>,
-}
-
-impl Ran {
-    /// Whether it is still running.
-    pub fn runs(&self) -> bool {
-        self.end.is_none()
+    /// What nobody will settle any more, the newest first.
+    pub(crate) fn take_lost(&mut self) -> impl Iterator<Item = Want> + use<> {
+        std::mem::take(&mut self.pending).into_values().rev()
     }
-}
 
-/// What the first screen tells.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct About {
-    /// The program and its version.
-    pub program: String,
-    /// Where the person's settings lie.
-    pub settings: String,
-    /// What is wrong with them, and what to do.
-    pub told: Vec<String>,
-    /// What to know before anything else, such as that there is no workspace.
-    pub warning: Option<String>,
-    pub note: Note,
-}
+    /// The mode that was asked for last by the key that takes the next one, while nobody has said that it holds.
+    pub(crate) fn policy_to_come(&self) -> Option<Policy> {
+        self.pending.values().rev().find_map(|want| match want {
+            Want::NextPolicy(policy) => Some(*policy),
+            _ => None,
+        })
+    }
 
-/// What the first screen tells of whoever answers; it may be known only when the screen stands.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Note {
-    /// Which model is in use and why; empty when nothing is known.
-    pub words: String,
-    /// Requests to try.
-    pub examples: Vec<String>,
-    /// Why nothing will be kept, and what to do, if that is so.
-    pub unkept: Option<String>,
-}
+    /// Whether everything that was sent is settled.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pending.is_empty()
+    }
 
-impl Screen {
-    /// What can be done from where the screen runs.
-    pub fn here(&self) -> Here {
-        Here { restart: self.restart, errands: self.errands }
+    /// The ticket of the last command.
+    #[cfg(test)]
+    pub(crate) fn last(&self) -> Ticket {
+        Ticket(self.last)
     }
 }
 
 impl Model {
     /// A model before anything was heard.
-    pub fn new(about: About, theme: Theme) -> Model {
+    pub(crate) fn new(about: About, theme: Theme) -> Model {
         let screen = Screen {
-            size: (80, 24),
-            now: Millis(0),
-            theme,
-            auto: theme,
-            settings: Settings::default(),
-            composer: Editor::default(),
-            history: History::default(),
-            scroll: Scroll::Tail,
-            heights: Heights::default(),
-            details: false,
-            flipped: HashSet::new(),
-            selected: None,
-            ask: None,
-            typed_at: None,
-            last_answer: None,
-            edited: None,
-            overlay: None,
-            toasts: VecDeque::new(),
-            notices: VecDeque::new(),
-            restart: Restart::None,
-            errands: false,
-            quit_until: None,
-            all_until: None,
-            stopped: None,
-            summarising: false,
-            put_away: false,
-            suggestion: None,
-            completion: None,
-            search: None,
-            skills: Vec::new(),
-            ran: None,
-            flow: Flow::default(),
-            drag: None,
-            attached: Vec::new(),
-            graphics: Graphics::None,
+            window: Window::new(),
+            start: Start::new(about),
+            preferences: Preferences::new(theme),
             pictures: Pictures::default(),
-            keymap: Keymap::default(),
-            title: String::new(),
-            about,
-            pending: BTreeMap::new(),
-            afterwards: Vec::new(),
-            next_ticket: 0,
+            composer: Composer::default(),
+            own: OwnCommand::default(),
+            transcript: Transcript::default(),
+            asks: Asks::default(),
+            over: Over::default(),
+            fleet: Known::default(),
+            toasts: Toasts::default(),
+            wishes: Wishes::default(),
+            flow: Flow::default(),
+            tickets: Tickets::default(),
         };
         Model { world: World::default(), screen }
     }
 
     /// Sends a command about the session on the screen.
     pub(crate) fn send(&mut self, want: Want, command: Command, fx: &mut Vec<Fx>) {
-        self.screen.next_ticket += 1;
-        let ticket = Ticket(self.screen.next_ticket);
-        if self.screen.pending.len() >= MAX_PENDING {
-            self.screen.pending.pop_first();
-        }
-        self.screen.pending.insert(ticket, want);
+        let ticket = self.screen.tickets.issue(want);
         let target = self.world.current.clone().map_or(Target::Current, Target::Session);
         fx.push(Fx::Send(Outgoing { ticket, target, command }));
     }
 
     /// Keeps a word for whoever looks for it later.
     pub(crate) fn notice(&mut self, level: Level, text: &str) {
-        if self.screen.notices.len() >= MAX_NOTICES {
-            self.screen.notices.pop_front();
-        }
-        self.screen.notices.push_back((self.screen.now, level, crate::clean::clean_line(text)));
+        self.screen.toasts.note(self.screen.window.now(), level, text);
     }
 
     /// Shows a word for a while.
     pub(crate) fn toast(&mut self, level: Level, text: impl AsRef<str>) {
-        let text = crate::clean::clean_line(text.as_ref());
-        let until = Millis(self.screen.now.0 + TOAST_MS);
-        self.notice(level, &text);
-        self.screen.toasts.retain(|toast| toast.text != text);
-        self.screen.toasts.push_back(Toast { level, text, until });
-        while self.screen.toasts.len() > MAX_TOASTS {
-            self.screen.toasts.pop_front();
-        }
+        self.toast_about(Topic::Itself, level, text);
     }
 
-    /// Whether pictures are shown: the person wants it and the terminal can.
-    pub(crate) fn shows_pictures(&self) -> bool {
-        let can = match self.screen.graphics {
-            Graphics::None => false,
-            Graphics::Blocks => self.screen.theme != Theme::Plain,
-            Graphics::Placeholders => true,
-        };
-        can && self.screen.settings.images
+    /// The same, at most as long as there is what it is about.
+    pub(crate) fn toast_about(&mut self, topic: Topic, level: Level, text: impl AsRef<str>) {
+        self.screen.toasts.say(self.screen.window.now(), level, text.as_ref(), topic);
     }
 
     /// Rings for the person, as they want it.
     pub(crate) fn ring(&self, text: &str, fx: &mut Vec<Fx>) {
-        let notify = self.screen.settings.notify;
+        let notify = self.screen.preferences.settings().notify;
         if notify.bell {
             fx.push(Fx::Bell);
         }
@@ -366,25 +217,67 @@ impl Model {
 
     /// Gives a setting a value and keeps it.
     pub(crate) fn set(&mut self, setting: Setting, value: &'static str, fx: &mut Vec<Fx>) {
-        if let Err(why) = self.screen.settings.set(setting.name(), value) {
+        if let Err(why) = self.screen.preferences.set(setting, value) {
             return self.toast(Level::Warning, why);
         }
         match setting {
-            Setting::Theme => self.recolour(),
-            Setting::Mouse => fx.push(Fx::Mouse(self.screen.settings.mouse)),
+            Setting::Mouse => fx.push(Fx::Mouse(self.screen.preferences.settings().mouse)),
             Setting::Images => fx.push(Fx::Redraw),
-            Setting::Screen | Setting::Notify => {}
+            Setting::Fleet => fx.extend(self.fleet_wish()),
+            Setting::Theme | Setting::Screen | Setting::Notify => {}
         }
         fx.push(Fx::Keep { setting, value });
     }
 
-    /// Takes the colours that are set.
-    pub(crate) fn recolour(&mut self) {
-        self.screen.theme = self.screen.settings.theme.unwrap_or(self.screen.auto);
+    /// Whether the fleet is to be told of now, where somebody gathers it: while its screen is open, or always if the person wants that.
+    pub(crate) fn fleet_wish(&self) -> Option<Fx> {
+        let wanted = self.screen.over.fleet().is_some() || self.screen.preferences.settings().fleet;
+        self.screen.start.here().fleet.is_some().then_some(Fx::Fleet(FleetWish::Watch(wanted)))
     }
 
-    /// Whether a cell is unfolded.
-    pub fn is_open(&self, key: CellKey) -> bool {
-        self.screen.details != self.screen.flipped.contains(&key)
+    /// Copies a text and says so.
+    pub(crate) fn copy(&mut self, text: &str, fx: &mut Vec<Fx>) {
+        let text = crate::clean::clean(text).trim_end().to_owned();
+        let (lines, characters) = (text.lines().count(), text.chars().count());
+        let (lines, characters) = (counted(lines as u64, "line"), counted(characters as u64, "character"));
+        self.toast(Level::Success, format!("copied {lines}, {characters}"));
+        fx.push(Fx::Copy(text));
+    }
+
+    /// Whether the next key is for the composer or for the question.
+    pub(crate) fn keyboard(&self) -> Keyboard {
+        let Screen { window, composer, transcript, asks, own, .. } = &self.screen;
+        asks.keyboard(Around {
+            now: window.now(),
+            completing: composer.is_completing(),
+            draft: !composer.is_empty(),
+            reading: transcript.is_read() || own.is_selected(),
+        })
+    }
+
+    /// Whether the selection stands somewhere.
+    pub(crate) fn selects(&self) -> bool {
+        self.screen.own.is_selected() || self.screen.transcript.selected().is_some()
+    }
+
+    /// Whether a question waits to be drawn: it can be seen from the next frame on.
+    pub(crate) fn has_unseen_question(&self) -> bool {
+        self.screen.asks.is_unseen() && !self.screen.over.covers_question()
+    }
+
+    /// The person does something else than to use the question.
+    pub(crate) fn writes(&mut self) {
+        self.screen.asks.writes(self.screen.window.now());
+    }
+
+    /// The conversation, as it is to stand in `area`.
+    pub(crate) fn page(&self, area: Rect) -> Page<'_> {
+        Page::new(self.world.seen(), area, self.screen.preferences.cell_look(0))
+    }
+
+    /// Where the person reads, to be moved, and what they read there.
+    pub(crate) fn reading(&mut self, area: Rect) -> (&mut Transcript, Page<'_>) {
+        let Screen { transcript, preferences, .. } = &mut self.screen;
+        (transcript, Page::new(self.world.seen(), area, preferences.cell_look(0)))
     }
 }

@@ -1,30 +1,30 @@
 //! Messages into the update, and effects that come out of it. Plain data: the shell makes the former and performs the latter.
 
+use crate::about::Note;
 use crate::key::Key;
-use crate::model::Note;
-use crate::picture::Framed;
+use crate::picture::{Decoded, Framed};
 use crate::settings::Setting;
-use crate::shell::Decoded;
 use domain::command::{Command, Target};
 use domain::content::Part;
-use domain::ids::Millis;
+use domain::fleet::Row;
+use domain::ids::{Millis, SessionId};
 use domain::port::{News, Ticket};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Where the mouse did something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mouse {
-    pub act: MouseAct,
+pub(crate) struct Mouse {
+    pub(crate) act: MouseAct,
     /// Column, from 0.
-    pub column: u16,
+    pub(crate) column: u16,
     /// Row, from 0.
-    pub row: u16,
+    pub(crate) row: u16,
 }
 
 /// What the mouse did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MouseAct {
+pub(crate) enum MouseAct {
     /// The wheel, away from the person.
     WheelUp,
     /// The wheel, towards the person.
@@ -37,9 +37,16 @@ pub enum MouseAct {
     Release,
 }
 
+/// What a command has written: the end of it, and how many lines came before.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Said {
+    pub(crate) text: String,
+    pub(crate) lost: usize,
+}
+
 /// Everything that can change the model: the person, the runtime, the clock, answers of the shell.
 #[derive(Debug, Clone)]
-pub enum Msg {
+pub(crate) enum Msg {
     Key(Key),
     /// Text that was pasted.
     Paste(String),
@@ -54,6 +61,10 @@ pub enum Msg {
     Back,
     /// From the runtime.
     News(News),
+    /// A command, as typed behind no other text.
+    Slash(String),
+    /// The line of this number, from 0, in the list that is open.
+    Pick(usize),
     /// What the person wrote in their own editor; `None` when it could not be run.
     FromEditor(Option<String>),
     /// Files whose names fit the query.
@@ -74,11 +85,11 @@ pub enum Msg {
     /// Earlier prompts, oldest first, read at the start.
     History(Vec<String>),
     /// What a command of the person's has written so far.
-    ShellSaid(String),
+    ShellSaid(Said),
     /// A command that the person ran is over.
     Shell {
         line: String,
-        output: String,
+        said: Said,
         /// Its exit code; `None` when a signal ended it.
         code: Option<i32>,
     },
@@ -86,10 +97,17 @@ pub enum Msg {
     Background {
         dark: bool,
     },
+    /// What git has checked out in a folder, if anything.
+    Branch {
+        cwd: String,
+        name: Option<String>,
+    },
     /// A line more for the first screen.
     Note(Note),
     /// What was found, for the list that asked.
     Agents(Vec<AgentLine>),
+    /// Rows of sessions elsewhere, or what came of an act on one.
+    Fleet(FleetNews),
     /// Something that the shell tells the person in passing, such as a failure of its own.
     ShellNotice(String),
 }
@@ -123,11 +141,47 @@ pub enum Errand {
     Login,
     /// To talk to the agent of this name.
     Attach(String),
+    /// To go on with a conversation that is with another program.
+    GoOn(SessionId),
+    /// To be in a session that another process of this person has open.
+    Visit { pid: u32, session: SessionId },
+}
+
+/// What whoever gathers the fleet tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FleetNews {
+    /// All rows anew.
+    Rows(Arc<Vec<Row>>),
+    /// What came of something that was done to a row.
+    Said(String),
+}
+
+/// What is wanted of whoever gathers the fleet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FleetWish {
+    /// To be told of it, or no longer.
+    Watch(bool),
+    Act(FleetAct),
+}
+
+/// What is done to a session of another process, from its row. Answers are not among it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FleetAct {
+    /// Says something to it.
+    Say {
+        pid: u32,
+        session: SessionId,
+        text: String,
+        /// A run is under way, which it is to steer.
+        busy: bool,
+    },
+    /// Stops its run.
+    Stop { pid: u32, session: SessionId },
 }
 
 /// What is to be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fx {
+pub(crate) enum Fx {
     /// Sends a command to the runtime.
     Send(Outgoing),
     /// Puts text on the clipboard.
@@ -144,6 +198,8 @@ pub enum Fx {
     /// Reads a picture: the file, or what is on the clipboard.
     Attach(Option<String>),
     FindFiles(String),
+    /// Looks what git has checked out in a folder.
+    FindBranch(String),
     /// Keeps a prompt for later sessions.
     SaveHistory(String),
     /// Runs a command of the person's.
@@ -179,6 +235,8 @@ pub enum Fx {
     Restart,
     /// Looks which agents there are.
     FindAgents,
+    /// Wants something of whoever gathers the fleet.
+    Fleet(FleetWish),
     /// Leaves the screen for something that needs the bare terminal.
     Leave(Errand),
     /// Ends the UI.

@@ -14,6 +14,7 @@ mod tests;
 pub(crate) use inline::{InlinePainter, Resized};
 
 use crate::row::Links;
+use crate::theme::Depth;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect};
 use ratatui::style::{Color, Modifier};
@@ -21,20 +22,36 @@ use std::fmt::Write;
 use std::sync::Arc;
 use unicode_width::UnicodeWidthStr;
 
+/// What the terminal can do with a frame, as far as is known by now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Able {
+    /// Whether frames are put between marks that make them appear at once.
+    pub(crate) synchronized: bool,
+    /// The colours that it shows: no other is ever written.
+    pub(crate) depth: Depth,
+}
+
 /// Remembers what the terminal shows.
 #[derive(Debug)]
 pub(crate) struct Painter {
     shown: Buffer,
     links: Links,
     caret: Option<Position>,
-    /// Whether frames are put between marks that make them appear at once.
-    pub(crate) synchronized: bool,
+    able: Able,
 }
 
 impl Painter {
-    pub(crate) fn new(synchronized: bool) -> Painter {
+    pub(crate) fn new(able: Able) -> Painter {
         let shown = Buffer::empty(Rect::default());
-        Painter { shown, links: Links::new(), caret: None, synchronized }
+        Painter { shown, links: Links::new(), caret: None, able }
+    }
+
+    /// The terminal can do this from now on. Other colours mean that all is written again.
+    pub(crate) fn enable(&mut self, able: Able) {
+        if able.depth != self.able.depth {
+            self.forget();
+        }
+        self.able = able;
     }
 
     /// Forgets what is shown: the next frame is written whole.
@@ -46,7 +63,7 @@ impl Painter {
     /// The bytes that make the terminal show `next`; empty when it does already.
     pub(crate) fn frame(&mut self, next: Buffer, links: &Links, caret: Option<Position>) -> String {
         let mut out = String::new();
-        let mut pen = Pen::default();
+        let mut pen = Pen { depth: self.able.depth, ..Pen::default() };
         if next.area != self.shown.area {
             self.shown = Buffer::empty(next.area);
             self.links.clear();
@@ -66,7 +83,7 @@ impl Painter {
         if let Some(caret) = caret.filter(|caret| !out.is_empty() || Some(*caret) != self.caret) {
             pen.move_to(&mut out, caret.x, caret.y);
         }
-        let frame = framed(out, self.synchronized, self.caret.is_some(), caret.is_some());
+        let frame = framed(out, self.able.synchronized, self.caret.is_some(), caret.is_some());
         self.shown = next;
         self.links.clone_from(links);
         self.caret = caret;
@@ -85,6 +102,10 @@ fn relinked(before: &Links, after: &Links) -> Links {
 fn changed<'a>(shown: &Buffer, next: &'a Buffer, again: &Links, mut put: impl FnMut(u16, u16, &'a Cell)) {
     let area = next.area;
     for y in area.y..area.bottom() {
+        if is_uncertain(shown, y, next, y) {
+            put_row(next, y, &mut put);
+            continue;
+        }
         // Columns that a wide character at the left still covers, or covered before.
         let (mut covered, mut spoilt) = (0u16, 0u16);
         let mut after = None;
@@ -101,6 +122,32 @@ fn changed<'a>(shown: &Buffer, next: &'a Buffer, again: &Links, mut put: impl Fn
             spoilt = spoilt.saturating_sub(1).max(if old == new { 0 } else { was.max(is) - 1 });
             covered = if covered > 0 { covered - 1 } else { is - 1 };
         }
+    }
+}
+
+/// Whether a row changes that has a sign in it of which terminals do not know alike how wide it is: what stands after it may have
+/// moved, so all of it is written.
+fn is_uncertain(shown: &Buffer, from: u16, next: &Buffer, to: u16) -> bool {
+    let has = |buffer: &Buffer, y: u16| {
+        (buffer.area.x..buffer.area.right())
+            .any(|x| buffer.cell((x, y)).is_some_and(|cell| uneven(cell.symbol())))
+    };
+    let changes = || (next.area.x..next.area.right()).any(|x| shown.cell((x, from)) != next.cell((x, to)));
+    (has(next, to) || has(shown, from)) && changes()
+}
+
+/// A sign put together from several, such as a thumb with a colour, which terminals draw in one, two or four columns.
+fn uneven(symbol: &str) -> bool {
+    let joins = |c: char| matches!(c, '\u{fe0f}' | '\u{200d}' | '\u{20e3}' | '\u{1f3fb}'..='\u{1f3ff}' | '\u{1f1e6}'..='\u{1f1ff}');
+    symbol.len() > 3 && symbol.chars().any(joins)
+}
+
+/// Every cell of a row.
+fn put_row<'a>(next: &'a Buffer, y: u16, put: &mut impl FnMut(u16, u16, &'a Cell)) {
+    let mut x = next.area.x;
+    while let Some(cell) = next.cell((x, y)).filter(|_| x < next.area.right()) {
+        put(x, y, cell);
+        x += columns(cell);
     }
 }
 
@@ -146,6 +193,7 @@ fn blank(cell: &Cell) -> bool {
 
 #[derive(Default)]
 struct Pen {
+    depth: Depth,
     /// Rows are counted from the row where the cursor was, not from the top of the screen.
     relative: bool,
     /// Where the cursor is, as far as it is known. The row of a relative pen always is.
@@ -157,8 +205,8 @@ struct Pen {
 
 impl Pen {
     /// A pen that counts rows from where the cursor is now.
-    fn relative(x: Option<u16>, row: i32) -> Pen {
-        Pen { relative: true, x, row: Some(row), ..Pen::default() }
+    fn relative(depth: Depth, x: Option<u16>, row: i32) -> Pen {
+        Pen { depth, relative: true, x, row: Some(row), ..Pen::default() }
     }
 
     fn move_to(&mut self, out: &mut String, x: u16, y: u16) {
@@ -198,14 +246,14 @@ impl Pen {
         {
             out.push_str("\x1b[0");
             modifiers(out, cell.modifier);
-            colour(out, cell.fg, 30);
-            colour(out, cell.bg, 40);
+            colour(out, self.depth.reduce(cell.fg), 30);
+            colour(out, self.depth.reduce(cell.bg), 40);
             out.push('m');
         }
         self.look = Some(look);
         out.push_str(cell.symbol());
         // Past the last column terminals disagree about where the cursor stands.
-        self.x = Some(x + columns(cell)).filter(|x| *x < right);
+        self.x = Some(x + columns(cell)).filter(|x| *x < right && !uneven(cell.symbol()));
     }
 
     fn finish(&mut self, out: &mut String) {

@@ -1,5 +1,6 @@
 //! A list over the screen with a fuzzy filter: sessions, branches, models, tools, and whatever else is chosen from a list.
 
+use crate::clean::clean_line;
 use crate::composer::Editor;
 use crate::fuzzy::rank;
 use crate::key::{Code, Key};
@@ -7,14 +8,28 @@ use crate::settings::Setting;
 use domain::ids::{EntryId, QueuedId, SessionId};
 use domain::session::Policy;
 
+/// What a key does, and the same in fewer words, none of them another, for a narrow screen.
+pub(crate) type Hint = (&'static str, &'static str);
+
+/// What closes a page or a list.
+pub(crate) const CLOSES: Hint = ("Esc closes", "Esc closes");
+
+/// The sign of the one in use; a run under way has another.
+pub(crate) const CURRENT: &str = "◆ ";
+
+/// Said while something is looked for.
+const LOOKING: &str = "looking…";
+
 /// What can be chosen from a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ListKind {
+pub(crate) enum ListKind {
     Sessions,
     /// Messages of this session, with its branches.
     Tree,
     Models,
     Policies,
+    /// What was allowed for good.
+    Rules,
     Tools,
     Skills,
     /// MCP servers.
@@ -29,17 +44,47 @@ pub enum ListKind {
     Agents,
     /// What goes back to an earlier message.
     GoBack,
+    /// What can be copied.
+    Copies,
+}
+
+/// A thing that `/copy` offers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Copied {
+    /// The last answer.
+    Answer,
+    /// A block of code, counted from the newest.
+    Code(usize),
+    /// What the last command printed.
+    Output,
+    /// The whole conversation.
+    All,
+}
+
+/// Something that was allowed for more than once, as the runtime tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AllowedRule {
+    /// The project that it is kept for; without one it ends with the session.
+    pub(crate) project: Option<String>,
+    /// The rule itself, to be named when it is taken back.
+    pub(crate) rule: String,
+    /// The words to begin with when it is to be narrowed from here, if it can be.
+    pub(crate) narrow: Option<String>,
 }
 
 /// What a line stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Choice {
+pub(crate) enum Choice {
     Session(SessionId),
+    /// A session that is with another program: the screen is left for it.
+    Elsewhere(SessionId),
     /// An entry of the tree.
     Entry(EntryId),
     /// A model: provider and name.
     Model(String, String),
     Policy(Policy),
+    Rule(Box<AllowedRule>),
+    Copy(Copied),
     /// A tool and whether it is on.
     Tool(String, bool),
     /// A text for the composer.
@@ -60,43 +105,45 @@ pub enum Choice {
 
 /// One line of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Item {
+pub(crate) struct Item {
     /// What is read first.
-    pub label: String,
+    pub(crate) label: String,
     /// What is read second.
-    pub detail: String,
-    pub choice: Choice,
+    pub(crate) detail: String,
+    pub(crate) choice: Choice,
     /// A sign before it, such as the current one's.
-    pub sign: &'static str,
-    /// All of it, clean, shown below the list while the cursor stands on it; nothing when the line tells everything.
-    pub more: String,
+    pub(crate) sign: &'static str,
+    /// What is to be known besides, clean, shown below the list while the cursor stands on it.
+    pub(crate) more: String,
 }
 
 /// A list to choose from, with a filter that is typed.
 #[derive(Debug, Clone)]
-pub struct Picker {
-    pub kind: ListKind,
-    pub title: String,
-    pub filter: Editor,
-    pub items: Vec<Item>,
+pub(crate) struct Picker {
+    kind: ListKind,
+    title: String,
+    filter: Editor,
+    items: Vec<Item>,
     /// The line under the cursor, among those shown.
-    pub cursor: usize,
+    cursor: usize,
     /// Said in the place of an empty list.
-    pub empty: String,
+    empty: String,
     /// What the keys do, for the last line.
-    pub hint: &'static str,
+    hints: &'static [Hint],
+    /// Where all of its lines are kept, if that is worth telling.
+    kept_in: String,
     /// What the lines were found with: they are shown whatever the filter, until it changes.
-    pub found: Option<String>,
+    found: Option<String>,
     /// Whether a line can be taken away here.
-    pub takes_away: bool,
+    takes_away: bool,
     /// The line that a second press will take away.
-    pub doomed: Option<usize>,
+    doomed: Option<usize>,
     shown: Vec<usize>,
 }
 
 /// What comes of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Picked {
+pub(crate) enum Picked {
     Nothing,
     /// The cursor stands elsewhere.
     Moved,
@@ -112,7 +159,7 @@ pub enum Picked {
 
 impl Picker {
     /// A list that has yet to be filled.
-    pub fn new(kind: ListKind, title: &str, hint: &'static str) -> Picker {
+    pub(crate) fn new(kind: ListKind, title: &str, hints: &'static [Hint]) -> Picker {
         Picker {
             kind,
             title: title.to_owned(),
@@ -120,7 +167,8 @@ impl Picker {
             items: Vec::new(),
             cursor: 0,
             empty: "one moment…".to_owned(),
-            hint,
+            hints,
+            kept_in: String::new(),
             found: None,
             takes_away: false,
             doomed: None,
@@ -129,20 +177,148 @@ impl Picker {
     }
 
     /// Puts lines in; the cursor goes to `at`.
-    pub fn fill(&mut self, items: Vec<Item>, at: usize, empty: &str) {
+    pub(crate) fn fill(&mut self, items: Vec<Item>, at: usize, empty: &str) {
         self.items = items;
         self.empty = empty.to_owned();
         self.refilter();
         self.cursor = at.min(self.shown.len().saturating_sub(1));
     }
 
-    /// The lines that fit the filter, by their place.
-    pub fn shown(&self) -> &[usize] {
-        &self.shown
+    /// Its lines are kept in this file.
+    #[must_use]
+    pub(crate) fn kept_in(mut self, path: &str) -> Picker {
+        self.kept_in = if path.is_empty() { String::new() } else { format!("kept in {}", clean_line(path)) };
+        self
+    }
+
+    /// Where its lines are kept, in words; nothing where nobody asks.
+    pub(crate) fn kept(&self) -> &str {
+        &self.kept_in
+    }
+
+    /// Lines can be taken away here.
+    #[must_use]
+    pub(crate) fn taking_away(mut self) -> Picker {
+        self.takes_away = true;
+        self
+    }
+
+    /// Puts other lines in the place of these; the cursor stays where it is.
+    pub(crate) fn refill(&mut self, items: Vec<Item>) {
+        let (at, empty) = (self.cursor, std::mem::take(&mut self.empty));
+        self.fill(items, at, &empty);
+    }
+
+    /// These words are looked for elsewhere; what is found will be shown whatever the filter.
+    pub(crate) fn look_for(&mut self, words: String) {
+        self.found = Some(words);
+        self.fill(Vec::new(), 0, LOOKING);
+    }
+
+    /// What a line stood for is gone, and so is the line.
+    pub(crate) fn remove(&mut self, choice: &Choice) {
+        let items = std::mem::take(&mut self.items);
+        self.refill(items.into_iter().filter(|item| item.choice != *choice).collect());
+    }
+
+    /// Switches a tool on or off; those that are on then, unless all are.
+    pub(crate) fn switch_tool(&mut self, name: &str, on: bool) -> Option<Vec<String>> {
+        let mut active = Vec::new();
+        for item in &mut self.items {
+            if let Choice::Tool(tool, is_on) = &mut item.choice {
+                if tool == name {
+                    *is_on = on;
+                    item.sign = if on { "☑ " } else { "☐ " };
+                }
+                if *is_on {
+                    active.push(tool.clone());
+                }
+            }
+        }
+        (active.len() < self.items.len()).then_some(active)
+    }
+
+    /// What its lines stand for.
+    pub(crate) fn kind(&self) -> ListKind {
+        self.kind
+    }
+
+    /// What its first line says.
+    pub(crate) fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// What the keys do, for the last line.
+    pub(crate) fn hints(&self) -> &'static [Hint] {
+        self.hints
+    }
+
+    /// What was typed to narrow it down.
+    pub(crate) fn filter(&self) -> &Editor {
+        &self.filter
+    }
+
+    /// Which line is under the cursor, counted among those shown.
+    pub(crate) fn cursor(&self) -> usize {
+        self.cursor
+    }
+
+    /// How many lines fit the filter.
+    pub(crate) fn count(&self) -> usize {
+        self.shown.len()
+    }
+
+    /// Which of the lines that fit the filter is under the cursor, and how many there are; notes are no lines that count, unless the
+    /// list is only to be read.
+    pub(crate) fn place(&self) -> Option<(usize, usize)> {
+        let is_note = |at: &usize| self.items.get(*at).is_some_and(|item| item.choice == Choice::Nothing);
+        let all_notes = self.shown.iter().all(is_note);
+        let counts = |at: &&usize| all_notes || !is_note(at);
+        let under = self.shown.get(self.cursor).filter(counts)?;
+        let before = self.shown.iter().take_while(|at| *at != under).filter(counts).count();
+        Some((before + 1, self.shown.iter().filter(counts).count()))
+    }
+
+    /// The lines that fit the filter, and whether a second press takes them away.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = (&Item, bool)> {
+        let lines = self.shown.iter().filter_map(|at| Some((at, self.items.get(*at)?)));
+        lines.map(|(at, item)| (item, self.doomed == Some(*at)))
+    }
+
+    /// All lines, whatever the filter.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Item> {
+        self.items.iter()
+    }
+
+    /// Whether backticks in its lines stand around code: in words of ours they do, what a person wrote is told as it is.
+    pub(crate) fn has_code(&self) -> bool {
+        matches!(self.kind, ListKind::Rules | ListKind::Copies)
+    }
+
+    /// Whether there is more to tell of a line than the line itself.
+    pub(crate) fn tells_more(&self) -> bool {
+        self.items.iter().any(|item| !item.more.is_empty())
+    }
+
+    /// Whether the first that is told beside a line is worth cutting what the line is called: all of that stands below the list.
+    pub(crate) fn cuts_names(&self) -> bool {
+        self.kind == ListKind::Sessions
+    }
+
+    /// What is said in the place of lines.
+    pub(crate) fn nothing_word(&self) -> &str {
+        match () {
+            () if self.searches() => "no title fits; Enter looks through what was said",
+            () if self.items.is_empty() && self.found.is_some() && self.empty != LOOKING => {
+                "nobody said that; Esc closes"
+            }
+            () if self.items.is_empty() => &self.empty,
+            () => "nothing fits",
+        }
     }
 
     /// Whether nothing fits and Enter looks further.
-    pub fn searches(&self) -> bool {
+    fn searches(&self) -> bool {
         let words = self.filter.text().trim();
         self.kind == ListKind::Sessions
             && self.shown.is_empty()
@@ -151,7 +327,7 @@ impl Picker {
     }
 
     /// The line under the cursor.
-    pub fn under(&self) -> Option<&Item> {
+    pub(crate) fn under(&self) -> Option<&Item> {
         self.shown.get(self.cursor).and_then(|at| self.items.get(*at))
     }
 
@@ -164,12 +340,12 @@ impl Picker {
     }
 
     /// The first line that is shown where `high` fit.
-    pub fn top(&self, high: usize) -> usize {
+    pub(crate) fn top(&self, high: usize) -> usize {
         self.cursor.saturating_sub(high.max(1) - 1)
     }
 
     /// A click on a line moves the cursor there; one on the line under the cursor chooses it.
-    pub fn click(&mut self, row: usize, high: usize) -> Picked {
+    pub(crate) fn click(&mut self, row: usize, high: usize) -> Picked {
         let at = self.top(high) + row;
         if at >= self.shown.len() {
             return Picked::Nothing;
@@ -182,7 +358,7 @@ impl Picker {
     }
 
     /// Does what the key means.
-    pub fn key(&mut self, key: Key, page: usize) -> Picked {
+    pub(crate) fn key(&mut self, key: Key, page: usize) -> Picked {
         let last = self.shown.len().saturating_sub(1);
         let before = self.cursor;
         let doomed = self.doomed.take();
@@ -204,7 +380,8 @@ impl Picker {
             (Code::Enter, _) => {
                 return self.under().map_or(Picked::Nothing, |item| Picked::Chosen(item.choice.clone()));
             }
-            (Code::Delete, _) | (Code::Char('x'), true) if self.takes_away => {
+            // Not the key that opens a list: pressed once too often it must not take anything away.
+            (Code::Delete, _) | (Code::Char('d'), true) if self.takes_away => {
                 let at = self.shown.get(self.cursor).copied();
                 if at.is_some() && doomed == at {
                     return self.under().map_or(Picked::Nothing, |item| Picked::Drop(item.choice.clone()));
@@ -235,8 +412,7 @@ mod tests {
             sign: "  ",
             more: String::new(),
         };
-        let mut picker = Picker::new(ListKind::History, "Things", "");
-        picker.takes_away = true;
+        let mut picker = Picker::new(ListKind::History, "Things", &[]).taking_away();
         picker.fill(labels.iter().map(item).collect(), 1, "none");
         picker
     }
@@ -253,9 +429,11 @@ mod tests {
             (&["pagedown"], Picked::Moved, 2),
             (&["enter"], Picked::Chosen(text("two")), 1),
             (&["esc"], Picked::Closed, 1),
-            (&["ctrl-x"], Picked::Nothing, 1),
-            (&["ctrl-x", "ctrl-x"], Picked::Drop(text("two")), 1),
-            (&["ctrl-x", "down", "ctrl-x"], Picked::Nothing, 2),
+            (&["delete"], Picked::Nothing, 1),
+            (&["delete", "delete"], Picked::Drop(text("two")), 1),
+            (&["ctrl-d", "ctrl-d"], Picked::Drop(text("two")), 1),
+            (&["delete", "down", "delete"], Picked::Nothing, 2),
+            (&["ctrl-x", "ctrl-x", "ctrl-x"], Picked::Nothing, 1),
             (&["t", "h"], Picked::Moved, 0),
             (&["t", "h", "enter"], Picked::Chosen(text("three")), 0),
             (&["q", "enter"], Picked::Nothing, 0),
@@ -264,6 +442,21 @@ mod tests {
             let last = keys.iter().map(|key| picker.key(key.parse().unwrap(), 10)).last();
             assert_eq!((last, picker.cursor), (Some(picked), cursor), "{keys:?}");
         }
+    }
+
+    #[test]
+    fn notes_are_not_counted_among_what_can_be_chosen() {
+        let mut picker = list(&["one", "two"]);
+        let note = Item { choice: Choice::Nothing, ..picker.items[0].clone() };
+        let lines = [picker.items.clone(), vec![note.clone()]].concat();
+        picker.fill(lines, 1, "");
+        assert_eq!(picker.place(), Some((2, 2)));
+        picker.cursor = 2;
+        assert_eq!(picker.place(), None, "the note itself has no number");
+        picker.fill(vec![note], 0, "");
+        assert_eq!(picker.place(), Some((1, 1)), "where there is nothing else, what is read is counted");
+        picker.fill(Vec::new(), 0, "");
+        assert_eq!(picker.place(), None);
     }
 
     #[test]

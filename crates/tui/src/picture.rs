@@ -10,7 +10,7 @@
 #[cfg(test)]
 pub(crate) mod tests;
 
-use crate::cell::Appearance;
+use crate::look::Appearance;
 use crate::row::{Piece, Row};
 use crate::theme::direct;
 use base64::Engine;
@@ -21,20 +21,20 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Columns of a picture at most; there is a mark for each.
-pub const MAX_COLUMNS: usize = 60;
+pub(crate) const MAX_COLUMNS: usize = 60;
 /// Rows of a picture at most.
-pub const MAX_ROWS: usize = 16;
+pub(crate) const MAX_ROWS: usize = 16;
 /// Longest picture that is shown, as Base64.
-pub const MAX_BASE64: usize = 16 * 1024 * 1024;
+pub(crate) const MAX_BASE64: usize = 16 * 1024 * 1024;
 /// Pictures kept decoded, and known to the terminal.
-pub const MAX_KEPT: usize = 32;
+pub(crate) const MAX_KEPT: usize = 32;
 /// How much of a picture is looked at to learn its size.
 const HEAD: usize = 128 * 1024;
 /// Pixels that one column is worth: a small picture is not blown up.
 const PIXELS_PER_COLUMN: u32 = 8;
 
 /// The character that stands for a piece of a picture. Text from outside never holds it: `clean` drops it.
-pub const PLACEHOLDER: char = domain::harmless::PICTURE;
+pub(crate) const PLACEHOLDER: char = domain::harmless::PICTURE;
 
 /// The marks by which the protocol numbers rows and columns, in its order.
 const MARKS: [u32; 64] = [
@@ -47,7 +47,7 @@ const MARKS: [u32; 64] = [
 
 /// What the terminal can do with pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Graphics {
+pub(crate) enum Graphics {
     /// Nothing: their names stand for them.
     #[default]
     None,
@@ -59,30 +59,39 @@ pub enum Graphics {
 
 /// A picture as it stands in the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Framed {
+pub(crate) struct Framed {
     /// Its number: 24 bits, of its content and its size here.
-    pub id: u32,
-    pub columns: u16,
-    pub rows: u16,
-    pub base64: Arc<str>,
+    pub(crate) id: u32,
+    pub(crate) columns: u16,
+    pub(crate) rows: u16,
+    pub(crate) base64: Arc<str>,
 }
 
 /// A small copy of a picture, for half blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pixels {
-    pub width: u32,
-    pub height: u32,
+pub(crate) struct Pixels {
+    pub(crate) width: u32,
+    pub(crate) height: u32,
     /// Red, green, blue of each, row by row.
-    pub rgb: Arc<[u8]>,
+    pub(crate) rgb: Arc<[u8]>,
+}
+
+/// A picture that was decoded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Decoded {
+    /// For half blocks.
+    pub(crate) pixels: Pixels,
+    /// As PNG, for a terminal that draws it; only there.
+    pub(crate) png: Option<Arc<[u8]>>,
 }
 
 /// Pictures that were decoded, oldest first; `None` for one that could not be.
 #[derive(Debug, Clone, Default)]
-pub struct Pictures(VecDeque<(u32, Option<Pixels>)>);
+pub(crate) struct Pictures(VecDeque<(u32, Option<Pixels>)>);
 
 impl Pictures {
     /// Keeps a picture; past [`MAX_KEPT`] the oldest goes.
-    pub fn keep(&mut self, id: u32, pixels: Option<Pixels>) {
+    pub(crate) fn keep(&mut self, id: u32, pixels: Option<Pixels>) {
         self.0.retain(|(known, _)| *known != id);
         self.0.push_back((id, pixels));
         while self.0.len() > MAX_KEPT {
@@ -96,7 +105,7 @@ impl Pictures {
 }
 
 /// The picture fitted into `columns`; `None` when its size cannot be told.
-pub fn framed(base64: &Arc<str>, columns: usize) -> Option<Framed> {
+pub(crate) fn framed(base64: &Arc<str>, columns: usize) -> Option<Framed> {
     if base64.len() > MAX_BASE64 {
         return None;
     }
@@ -137,7 +146,7 @@ fn number(base64: &str, columns: u16, rows: u16) -> u32 {
 }
 
 /// The rows that stand for a picture.
-pub fn rows(framed: &Framed) -> Vec<Row> {
+pub(crate) fn rows(framed: &Framed) -> Vec<Row> {
     let style = Style::new().fg(colour(framed.id));
     let mark = |at: u16| MARKS.get(usize::from(at)).and_then(|mark| char::from_u32(*mark)).unwrap_or(' ');
     let row = |row: u16| {
@@ -224,7 +233,7 @@ impl Pixels {
 }
 
 /// Width and height in pixels, from how the picture begins.
-pub fn size(base64: &str) -> Option<(u32, u32)> {
+pub(crate) fn size(base64: &str) -> Option<(u32, u32)> {
     // Whole groups of four characters, so that the head can be decoded by itself.
     let head = base64.get(..base64.len().min(HEAD) / 4 * 4)?;
     let bytes = base64::engine::general_purpose::STANDARD.decode(head).ok()?;

@@ -2,6 +2,7 @@
 
 use crate::cell;
 use crate::composer::Editor;
+use crate::key::{Code, Key};
 use crate::thread::{CellKey, Thread};
 use domain::state::State;
 
@@ -10,18 +11,40 @@ const MAX_FOUND: usize = 10_000;
 
 /// A search under way.
 #[derive(Debug, Clone, Default)]
-pub struct Search {
+pub(crate) struct Search {
     /// What is searched for, as it is typed.
-    pub editor: Editor,
+    editor: Editor,
     /// Cells that hold them, oldest first.
-    pub found: Vec<CellKey>,
+    found: Vec<CellKey>,
     /// The one being looked at.
-    pub at: usize,
+    at: usize,
 }
 
 impl Search {
-    /// Looks again, after the words changed; the newest cell is looked at first.
-    pub fn look(&mut self, state: &State, thread: &Thread) {
+    /// Begins to look for words; the newest cell is looked at first.
+    pub(crate) fn new(words: &str, state: &State, thread: &Thread) -> Search {
+        let mut search = Search { editor: Editor::with(words), ..Search::default() };
+        search.look(state, thread);
+        search
+    }
+
+    /// Does what the key means; `false` when it ends the search.
+    pub(crate) fn key(&mut self, key: Key, state: &State, thread: &Thread) -> bool {
+        match (key.code, key.ctrl) {
+            (Code::Esc, _) => return false,
+            (Code::Enter | Code::Up, _) | (Code::Char('f' | 'p' | 'r'), true) => self.step(true),
+            (Code::Down, _) | (Code::Char('n' | 's'), true) => self.step(false),
+            _ => {
+                if self.editor.key(key) {
+                    self.look(state, thread);
+                }
+            }
+        }
+        true
+    }
+
+    /// Looks again, after the words changed.
+    fn look(&mut self, state: &State, thread: &Thread) {
         let words = self.editor.text().to_lowercase();
         self.found.clear();
         if !words.trim().is_empty() {
@@ -33,13 +56,8 @@ impl Search {
         self.at = self.found.len().saturating_sub(1);
     }
 
-    /// The cell being looked at.
-    pub fn current(&self) -> Option<CellKey> {
-        self.found.get(self.at).copied()
-    }
-
     /// Goes to the next (older) or the one before.
-    pub fn step(&mut self, older: bool) {
+    fn step(&mut self, older: bool) {
         let last = self.found.len().saturating_sub(1);
         self.at = match (older, self.at) {
             (true, 0) => last,
@@ -48,10 +66,25 @@ impl Search {
             (false, at) => at + 1,
         };
     }
+
+    /// The words, as they are typed.
+    pub(crate) fn editor(&self) -> &Editor {
+        &self.editor
+    }
+
+    /// The cell being looked at.
+    pub(crate) fn current(&self) -> Option<CellKey> {
+        self.found.get(self.at).copied()
+    }
+
+    /// Which one that is, from 1, and how many there are.
+    pub(crate) fn place(&self) -> (usize, usize) {
+        (self.at + 1, self.found.len())
+    }
 }
 
 /// Columns of `row` where the words stand: from, to.
-pub fn columns(row: &str, words: &str) -> Vec<(usize, usize)> {
+pub(crate) fn columns(row: &str, words: &str) -> Vec<(usize, usize)> {
     use unicode_segmentation::UnicodeSegmentation;
     let words: Vec<String> = words.to_lowercase().graphemes(true).map(str::to_owned).collect();
     if words.is_empty() {

@@ -1,6 +1,6 @@
 //! What the person can set of the screen: names, values, and what each means. One table serves the settings file and `/settings`.
 //!
-//! Knows no file: the program around the UI reads them first and keeps what is chosen (see [`crate::Options`]). A value that does not
+//! Knows no file: the program around the UI reads them first and keeps what is chosen (see `Options` of the shell). A value that does not
 //! exist is told and changes nothing.
 
 use crate::theme::{THEMES, Theme};
@@ -27,12 +27,14 @@ pub struct Settings {
     pub notify: Notify,
     /// Whether pictures are shown where the terminal can.
     pub images: bool,
+    /// Whether it is told here when a session elsewhere waits for the person.
+    pub fleet: bool,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
         let notify = Notify { bell: true, desktop: true };
-        Settings { theme: None, inline: false, mouse: true, notify, images: true }
+        Settings { theme: None, inline: false, mouse: true, notify, images: true, fleet: false }
     }
 }
 
@@ -45,15 +47,18 @@ pub enum Setting {
     Mouse,
     Notify,
     Images,
+    /// Whether sessions elsewhere are told of.
+    Fleet,
 }
 
 /// All of them: name, what it is about.
-pub const SETTINGS: &[(Setting, &str, &str)] = &[
-    (Setting::Theme, "theme", "colours"),
-    (Setting::Screen, "screen", "a screen of its own, or inline in the terminal's scrollback"),
-    (Setting::Mouse, "mouse", "on: it scrolls, opens and copies; off: the terminal selects"),
-    (Setting::Notify, "notify", "what rings when you are asked or a long run ends"),
-    (Setting::Images, "images", "pictures in the conversation, where the terminal can"),
+pub(crate) const SETTINGS: &[(Setting, &str, &str)] = &[
+    (Setting::Theme, "theme", "colours: dark, light and others"),
+    (Setting::Screen, "screen", "its own, or inline in the terminal's scrollback"),
+    (Setting::Mouse, "mouse", "scrolls, opens, copies; off: terminal selects"),
+    (Setting::Notify, "notify", "rings when you are asked or a long run ends"),
+    (Setting::Images, "images", "shows pictures, where the terminal can"),
+    (Setting::Fleet, "fleet", "tells of sessions elsewhere that wait for you"),
 ];
 
 const NOTIFY: &[(&str, Notify)] = &[
@@ -65,30 +70,41 @@ const NOTIFY: &[(&str, Notify)] = &[
 
 impl Setting {
     /// Finds it by its word in the settings file.
-    pub fn named(name: &str) -> Option<Setting> {
+    pub(crate) fn named(name: &str) -> Option<Setting> {
         SETTINGS.iter().find(|(_, known, _)| *known == name).map(|(setting, _, _)| *setting)
     }
 
     /// Its word in the settings file and in `/settings`.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         SETTINGS.iter().find(|(setting, _, _)| *setting == self).map_or("", |(_, name, _)| name)
     }
 
     /// The values it may have, the default first.
-    pub fn values(self) -> Vec<&'static str> {
+    pub(crate) fn values(self) -> Vec<&'static str> {
         match self {
             Setting::Theme => ["auto"].into_iter().chain(THEMES.iter().map(|(name, _, _)| *name)).collect(),
             Setting::Screen => vec!["full", "inline"],
             Setting::Mouse => vec!["on", "off"],
             Setting::Notify => NOTIFY.iter().map(|(name, _)| *name).collect(),
             Setting::Images => vec!["auto", "off"],
+            Setting::Fleet => vec!["off", "on"],
         }
     }
 
     /// Whether it counts only from the next start on.
-    pub fn later(self) -> bool {
+    pub(crate) fn later(self) -> bool {
         self == Setting::Screen
     }
+}
+
+/// How much a value is like the one that was meant, at least.
+const ALIKE: f64 = 0.8;
+
+/// The value that was meant, if one is like it.
+fn near(value: &str, values: &[&'static str]) -> Option<&'static str> {
+    let alike = values.iter().map(|known| (strsim::jaro_winkler(value, known), *known));
+    let best = alike.filter(|(alike, _)| *alike >= ALIKE).max_by(|one, other| one.0.total_cmp(&other.0));
+    best.map(|(_, known)| known)
 }
 
 impl Settings {
@@ -103,6 +119,7 @@ impl Settings {
                 NOTIFY.iter().find(|(_, notify)| *notify == self.notify).map_or("both", |(name, _)| name)
             }
             Setting::Images => ["off", "auto"][usize::from(self.images)],
+            Setting::Fleet => on(self.fleet),
         }
     }
 
@@ -125,7 +142,9 @@ impl Settings {
         let value = if setting == Setting::Images && value == "on" { "auto" } else { value };
         if !setting.values().contains(&value) {
             let value = crate::clean::clean_line(value);
-            return Err(format!("{name} cannot be {value}; it can be {}", setting.values().join(", ")));
+            let near = near(&value, &setting.values());
+            let near = near.map_or(String::new(), |near| format!(" (did you mean {near}?)"));
+            return Err(format!("{name} cannot be {value}{near}; it can be {}", setting.values().join(", ")));
         }
         match setting {
             Setting::Theme => self.theme = Theme::named(value),
@@ -136,12 +155,13 @@ impl Settings {
                 self.notify = known.map_or(self.notify, |(_, notify)| *notify);
             }
             Setting::Images => self.images = value == "auto",
+            Setting::Fleet => self.fleet = value == "on",
         }
         Ok(())
     }
 
     /// The value after the one a setting has; behind the last comes the first.
-    pub fn next(&self, setting: Setting) -> &'static str {
+    pub(crate) fn next(&self, setting: Setting) -> &'static str {
         let values = setting.values();
         let at = values.iter().position(|value| *value == self.value(setting)).map_or(0, |at| at + 1);
         values.get(at).or(values.first()).copied().unwrap_or("")
@@ -172,9 +192,13 @@ mod tests {
             (
                 "color",
                 "dark",
-                "[ui] knows no color; it knows theme, screen, mouse, notify, images and [ui.keys]",
+                "[ui] knows no color; it knows theme, screen, mouse, notify, images, fleet and [ui.keys]",
             ),
-            ("theme", "drak", "theme cannot be drak; it can be auto, terminal, dark, light, contrast, plain"),
+            (
+                "theme",
+                "drak",
+                "theme cannot be drak (did you mean dark?); it can be auto, terminal, dark, light, contrast, plain",
+            ),
             ("screen", "true", "screen cannot be on; it can be full, inline"),
         ] {
             assert_eq!(settings.set(name, value), Err(word.to_owned()));

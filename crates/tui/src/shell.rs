@@ -3,29 +3,37 @@
 //!
 //! Nothing is drawn when nothing changed; idle, nothing wakes. Whatever ends the program restores the terminal.
 
+mod branch;
+mod clipboard;
 mod command;
+mod decode;
 mod effects;
 mod files;
 mod gallery;
 mod input;
 mod line;
+mod lines;
 mod picture;
+mod plain;
 mod screen;
 mod terminal;
 
-pub use gallery::Decoded;
+pub use effects::notification;
 pub use line::{Echo, MAX_LINE, Typed, ask_line};
+pub use picture::picture_file;
+pub use terminal::StopSignal;
 
-use crate::ask;
-use crate::commands::Restart;
+use crate::about::{About, Note};
+use crate::commands::{FleetHere, Restart};
 use crate::keymap::Keymap;
-use crate::model::{About, Model, Note};
-use crate::msg::{AgentLine, Begin, Errand, Fx, Msg, Outgoing};
+use crate::model::Model;
+use crate::msg::{AgentLine, Begin, Errand, FleetNews, FleetWish, Fx, Msg, Outgoing};
 use crate::picture::Graphics;
 use crate::settings::{Setting, Settings};
-use crate::theme::Theme;
+use crate::theme::{Depth, Theme};
 use crate::update::update;
 use crate::view::Cache;
+use decode::Answer;
 use domain::ids::{Millis, SessionId};
 use domain::port::{LinkState, News};
 use input::{Input, InputThread};
@@ -80,12 +88,37 @@ pub struct Options {
     /// something was said.
     pub farewell: Option<Farewell>,
     pub begin: Option<Begin>,
+    /// Lines of text instead of a screen.
+    pub plain: bool,
+    /// Whether the person is asked something on the bare terminal when they have left.
+    pub asks_after: bool,
     /// The folder where files are looked up and commands run.
     pub cwd: PathBuf,
     /// What can be done about a runtime that is gone, and who does it.
     pub restart: Option<(Restart, mpsc::Sender<()>)>,
     /// What the person may leave the screen for, where whoever runs it sees to that.
     pub errands: Option<Errands>,
+    /// Where the fleet is gathered.
+    pub fleet: Option<FleetPort>,
+}
+
+/// The way to whoever gathers the fleet.
+#[derive(Clone)]
+pub struct FleetPort {
+    /// Begins, given where to tell; gives where to wish. Nothing is gathered before that is wished for.
+    pub begin: Arc<GatherFn>,
+    /// The process that the screen belongs to.
+    pub pid: u32,
+    /// Whether the person may go to sessions of other processes.
+    pub visits: bool,
+}
+
+type GatherFn = dyn Fn(mpsc::Sender<FleetNews>) -> mpsc::Sender<FleetWish> + Send + Sync;
+
+impl fmt::Debug for FleetPort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("FleetPort")
+    }
 }
 
 /// Lets the person leave the screen for a login or for another agent; tells which agents there are.
@@ -120,14 +153,16 @@ impl fmt::Debug for Keep {
 pub enum ExitReason {
     /// The person left.
     Quit,
+    /// A question waits, and nobody is there who could answer it.
+    Unanswered,
     /// The person left for something that needs the bare terminal.
     Wants {
         errand: Errand,
         /// Where they were, if something was said there.
         session: Option<SessionId>,
     },
-    /// The terminal went away or a signal asked to end.
-    Signal,
+    /// A signal asked to end, or the terminal went away, which counts as SIGHUP.
+    Signal(StopSignal),
 }
 
 /// Runs the UI until the person leaves.
@@ -139,28 +174,37 @@ pub async fn run(
     incoming: mpsc::Receiver<News>,
     outgoing: mpsc::Sender<Outgoing>,
 ) -> io::Result<ExitReason> {
+    if options.plain {
+        return plain::run(options, incoming, outgoing).await;
+    }
     let settings = options.settings;
-    let mut model = Model::new(options.about.clone(), default_theme());
-    model.screen.theme = settings.theme.unwrap_or(model.screen.auto);
-    model.screen.settings = settings;
-    model.screen.keymap.clone_from(&options.keys);
-    model.screen.restart = options.restart.as_ref().map(|(restart, _)| *restart).unwrap_or_default();
-    model.screen.errands = options.errands.is_some();
+    let depth = Depth::told(variable);
+    let mut model = Model::new(options.about.clone(), default_theme(depth, variable));
+    model.screen.preferences.load(settings, options.keys.clone());
+    model.screen.preferences.colour_with(depth);
+    let restart = options.restart.as_ref().map(|(restart, _)| *restart).unwrap_or_default();
+    model.screen.start.stand(restart, options.errands.is_some());
+    let (told, fleet) = mpsc::channel(MAX_INBOX);
+    let wishes = options.fleet.as_ref().map(|port| {
+        model.screen.start.survey(FleetHere { pid: port.pid, visits: port.visits });
+        (port.begin)(told)
+    });
     // Inline, the terminal's own scrolling and selecting are what the person wants.
     let mouse = settings.mouse && !settings.inline;
     // Before the terminal is taken, so that no signal can end the program and leave it behind.
     let signals = terminal::Signals::new()?;
+    let sizes = terminal::Sizes::new()?;
     let terminal = Terminal::enter(mouse, !settings.inline)?;
     let size = terminal.size();
     let (inbox, from_tasks) = mpsc::channel(MAX_INBOX);
-    model.screen.graphics = graphics(&terminal, settings.inline);
-    let drawn = model.screen.graphics == Graphics::Placeholders;
-    let gallery = gallery::Gallery::new(drawn, inbox.clone());
+    model.screen.preferences.draw_with(graphics(&terminal, settings.inline, depth));
+    let gallery = gallery::Gallery::new(inbox.clone());
     let (kept, keeping) = keeper(options.keep.clone(), inbox.clone());
     let screen = screen::Screen::new(&terminal, settings.inline)?;
     let mut fx = Vec::new();
     update(&mut model, Msg::Tick(now()), &mut fx);
     update(&mut model, Msg::Resize(size.0, size.1), &mut fx);
+    fx.extend(model.fleet_wish().filter(|_| settings.fleet));
     let mut shell = Shell {
         model,
         cache: Cache::default(),
@@ -175,7 +219,7 @@ pub async fn run(
         typed: false,
         drawn_at: None,
         resized_at: None,
-        locating: false,
+        locating: None,
         moved: false,
         exit: None,
         paused: None,
@@ -184,34 +228,41 @@ pub async fn run(
         keeping,
         gallery,
         command: None,
+        wishes,
     };
     shell.perform(fx);
     shell.load_history();
-    shell.tell_background();
     shell.draw()?;
-    let left = shell.work(incoming, from_tasks, signals).await;
+    let left = shell.work(incoming, from_tasks, fleet, (signals, sizes)).await;
     shell.end().await;
     left
 }
 
 /// What the terminal can do with pictures. In the scrollback they could not be decoded in time.
-fn graphics(terminal: &Terminal, inline: bool) -> Graphics {
+fn graphics(terminal: &Terminal, inline: bool, depth: Depth) -> Graphics {
     match () {
         () if inline => Graphics::None,
         () if terminal.facts().placeholders => Graphics::Placeholders,
-        () if all_colours() => Graphics::Blocks,
+        () if depth == Depth::All => Graphics::Blocks,
         () => Graphics::None,
     }
 }
 
-/// Whether the terminal shows all colours.
-fn all_colours() -> bool {
-    std::env::var("COLORTERM").is_ok_and(|value| value == "truecolor" || value == "24bit")
+/// The colours where nobody chose any, before the terminal has said how dark its screen is: most are dark, and text has the
+/// terminal's own colour on either.
+fn default_theme(depth: Depth, variable: impl Fn(&str) -> String) -> Theme {
+    let light = terminal::dark_told(&variable("COLORFGBG")) == Some(false);
+    match depth {
+        _ if !variable("NO_COLOR").is_empty() => Theme::Plain,
+        Depth::Mono => Theme::Plain,
+        Depth::Sixteen => Theme::Terminal,
+        Depth::Indexed | Depth::All if light => Theme::Light,
+        Depth::Indexed | Depth::All => Theme::Dark,
+    }
 }
 
-fn default_theme() -> Theme {
-    let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    if no_colour { Theme::Plain } else { Theme::Terminal }
+fn variable(name: &str) -> String {
+    std::env::var(name).unwrap_or_default()
 }
 
 fn now() -> Millis {
@@ -235,8 +286,8 @@ struct Shell {
     drawn_at: Option<Instant>,
     /// When the size changed last, and it must be known where the inline screen is.
     resized_at: Option<Instant>,
-    /// Whether the terminal was asked for it.
-    locating: bool,
+    /// Which answer of the terminal will tell it, and until when that is waited for.
+    locating: Option<(u32, Instant)>,
     /// Whether the size changed since: the answer is worth nothing.
     moved: bool,
     exit: Option<ExitReason>,
@@ -248,6 +299,8 @@ struct Shell {
     /// Settings on their way to be kept, one after the other.
     kept: mpsc::Sender<(Setting, &'static str)>,
     keeping: JoinSet<()>,
+    /// Where is wished of whoever gathers the fleet.
+    wishes: Option<mpsc::Sender<FleetWish>>,
 }
 
 /// Keeps settings in the order in which they were chosen, beside the loop, until there are no more.
@@ -273,34 +326,41 @@ impl Shell {
         &mut self,
         mut incoming: mpsc::Receiver<News>,
         mut from_tasks: mpsc::Receiver<Msg>,
-        mut signals: terminal::Signals,
+        mut fleet: mpsc::Receiver<FleetNews>,
+        (mut signals, mut sizes): (terminal::Signals, terminal::Sizes),
     ) -> io::Result<ExitReason> {
         let mut input = InputThread::start()?;
         let mut runtime_gone = false;
         let outgoing = self.outgoing.clone();
         let mut begin = self.options.begin.take();
         let mut note = self.options.note.take();
+        self.find_branch(domain::path_text::write(&self.options.cwd));
         while self.exit.is_none() {
             let (wake, waiting) = (self.wake, !self.backlog.is_empty());
             let pace = if self.typed { KEY_FRAME } else { FRAME };
             let frame_at = self.dirty.then(|| self.drawn_at.map_or_else(Instant::now, |at| at + pace));
             let frame_at = frame_at.filter(|_| self.resized_at.is_none());
-            let quiet_at = self.resized_at.filter(|_| !self.locating).map(|at| at + self.quiet());
+            let quiet_at = self.resized_at.filter(|_| self.locating.is_none()).map(|at| at + self.quiet());
+            let silent_at = self.locating.map(|(_, until)| until);
             tokio::select! {
                 biased;
-                () = signals.next() => self.exit = Some(ExitReason::Signal),
+                signal = signals.next() => self.exit = Some(ExitReason::Signal(signal)),
                 read = input.next() => match read {
                     Some(Input::Msg(msg, at)) => {
-                        if let Msg::Resize(columns, rows) = *msg {
-                            self.resize((columns, rows));
-                        }
                         self.take_at(at, *msg);
                         self.typed = true;
                     }
-                    Some(Input::Cursor(cursor)) => self.located(cursor),
+                    Some(Input::Answer(answer)) => self.learn(&answer)?,
                     Some(Input::Gone) | None => return Ok(self.abandon()),
                 },
-                () = until(quiet_at) => self.locate(&input),
+                () = sizes.changed() => {
+                    let (columns, rows) = self.terminal.size();
+                    self.resize((columns, rows));
+                    self.take(Msg::Resize(columns, rows));
+                    self.typed = true;
+                }
+                () = until(quiet_at) => self.locate()?,
+                () = until(silent_at) => self.located(None),
                 () = until(frame_at) => match self.draw() {
                     Err(_) if terminal::is_gone() => return Ok(self.abandon()),
                     drawn => drawn?,
@@ -314,6 +374,7 @@ impl Shell {
                     Err(_) => self.backlog.clear(),
                 },
                 Some(msg) = from_tasks.recv() => self.take(msg),
+                Some(heard) = fleet.recv() => self.take(Msg::Fleet(heard)),
                 said = told(&mut note) => self.take(Msg::Note(said)),
                 news = incoming.recv(), if !runtime_gone => match news {
                     Some(news) => {
@@ -345,15 +406,14 @@ impl Shell {
             return Ok(self.abandon());
         }
         self.save_drafts();
+        self.await_answers(&mut input).await;
         let gone = self.gallery.forget();
         self.forget_pictures(&gone)?;
         self.screen.finish(&self.model, &mut self.cache, &self.terminal)?;
-        if matches!(self.exit, Some(ExitReason::Wants { .. })) {
-            // What is asked next reads the terminal itself.
-            input.end().await;
-            self.terminal.leave();
-        } else {
-            self.terminal.leave();
+        // What comes next, a question or another screen, reads the terminal itself.
+        input.end().await;
+        self.terminal.leave();
+        if !matches!(self.exit, Some(ExitReason::Wants { .. })) {
             self.say_farewell();
         }
         Ok(self.exit.take().unwrap_or(ExitReason::Quit))
@@ -374,13 +434,49 @@ impl Shell {
     /// Ends without a terminal: nothing can be shown any more, and what was begun to be typed is kept.
     fn abandon(&mut self) -> ExitReason {
         self.save_drafts();
-        ExitReason::Signal
+        ExitReason::Signal(StopSignal::HangUp)
     }
 
-    /// Lets the colours that nobody chose fit the screen, where the terminal shows all of them.
-    fn tell_background(&mut self) {
-        if let (true, Some(dark)) = (all_colours(), self.terminal.facts().dark) {
-            self.take(Msg::Background { dark });
+    /// The terminal answers something that it was asked, whenever that is.
+    fn learn(&mut self, answer: &Answer) -> io::Result<()> {
+        if let (None, Some(key)) = (self.terminal.answering(), answer.as_key()) {
+            self.take(Msg::Key(key));
+            return Ok(());
+        }
+        let (answering, wanted) = (self.terminal.answering(), self.locating.map(|(wanted, _)| wanted));
+        self.terminal.learn(answer)?;
+        match answer {
+            Answer::Dark(dark) => self.take(Msg::Background { dark: *dark }),
+            Answer::Name(_) => self.draw_pictures(),
+            Answer::Cursor(row, column) if wanted.is_some() && wanted == answering => {
+                self.located(Some((*row, *column)));
+            }
+            // It came to the end without a word about its cursor.
+            Answer::Attributes if wanted.is_some() && wanted <= answering => self.located(None),
+            Answer::Cursor(..) | Answer::Attributes | Answer::Keys | Answer::Synchronized(_) => {}
+        }
+        Ok(())
+    }
+
+    /// The terminal told its name, and so what it can do with pictures.
+    fn draw_pictures(&mut self) {
+        let preferences = &mut self.model.screen.preferences;
+        let graphics = graphics(&self.terminal, self.options.settings.inline, Depth::told(variable));
+        if preferences.graphics() != graphics {
+            preferences.draw_with(graphics);
+            self.gallery.forget();
+            self.dirty = true;
+        }
+    }
+
+    /// Takes in what the terminal still has to say: what comes after the end would be typed into whatever reads it next.
+    async fn await_answers(&mut self, input: &mut InputThread) {
+        while let Some(until) = self.terminal.owes_until() {
+            match tokio::time::timeout_at(until, input.next()).await {
+                Ok(Some(Input::Answer(answer))) if self.terminal.learn(&answer).is_ok() => {}
+                Ok(Some(Input::Msg(..))) => {}
+                Ok(Some(Input::Answer(_) | Input::Gone) | None) | Err(_) => return,
+            }
         }
     }
 
@@ -397,11 +493,8 @@ impl Shell {
         self.perform(fx);
     }
 
-    /// The session that can be gone on with: where something was said, and is kept.
     fn kept_session(&self) -> Option<&SessionId> {
-        let kept = self.model.screen.about.note.unkept.is_none();
-        let said = kept && !self.model.world.seen().thread.cells().is_empty();
-        self.model.world.current.as_ref().filter(|_| said)
+        kept_session(&self.model)
     }
 
     /// Tells how to go on later, below what is left of the screen.
@@ -415,7 +508,7 @@ impl Shell {
 
     /// Lets the terminal forget pictures.
     fn forget_pictures(&self, ids: &[u32]) -> io::Result<()> {
-        let knows = self.model.screen.graphics == Graphics::Placeholders;
+        let knows = self.model.screen.preferences.graphics() == Graphics::Placeholders;
         if knows { self.terminal.write(&gallery::delete(ids)) } else { Ok(()) }
     }
 
@@ -428,24 +521,24 @@ impl Shell {
     fn draw(&mut self) -> io::Result<()> {
         (self.dirty, self.typed) = (false, false);
         self.drawn_at = Some(Instant::now());
-        let (columns, rows) = self.model.screen.size;
+        let (columns, rows) = self.model.screen.window.size();
         if columns == 0 || rows == 0 {
             return Ok(());
         }
         match self.screen.draw(&self.model, &mut self.cache, &self.terminal)? {
-            Drawn::Done if ask::is_unseen(&self.model) => self.take(Msg::Drawn),
+            Drawn::Done if self.model.has_unseen_question() => self.take(Msg::Drawn),
             Drawn::Done => {}
             Drawn::Lost => self.resized_at = Some(Instant::now()),
         }
-        let gone = self.gallery.want(&self.cache.pictures);
+        let drawn = self.model.screen.preferences.graphics() == Graphics::Placeholders;
+        let gone = self.gallery.want(&self.cache.pictures, drawn);
         self.forget_pictures(&gone)
     }
 
     /// The terminal says that it has this size.
     fn resize(&mut self, size: (u16, u16)) {
-        if self.locating {
-            // To be asked where its cursor is, it is made to say its size once more.
-            self.moved |= size != self.model.screen.size;
+        if self.locating.is_some() {
+            self.moved |= size != self.model.screen.window.size();
         } else {
             // Even if the size is what it was in the end: rows may have moved meanwhile.
             self.screen.lose();
@@ -459,21 +552,21 @@ impl Shell {
     }
 
     /// The size stayed the same for a while: where is the inline screen now?
-    fn locate(&mut self, input: &InputThread) {
-        if self.terminal.facts().cursor.is_some() {
-            self.locating = true;
-            input.locate();
+    fn locate(&mut self) -> io::Result<()> {
+        if self.terminal.facts().cursor {
+            self.locating = Some((self.terminal.locate()?, Instant::now() + terminal::ANSWER));
         } else {
             self.located(None);
         }
+        Ok(())
     }
 
     /// The terminal told where its cursor is, or cannot tell.
     fn located(&mut self, cursor: Option<(u16, u16)>) {
-        self.locating = false;
+        self.locating = None;
         self.dirty = true;
         let (size, moved) = (self.terminal.size(), std::mem::take(&mut self.moved));
-        if size != self.model.screen.size || moved {
+        if size != self.model.screen.window.size() || moved {
             // The answer is about a size that is gone.
             self.resized_at = Some(Instant::now());
             self.take(Msg::Resize(size.0, size.1));
@@ -482,6 +575,13 @@ impl Shell {
         self.resized_at = None;
         self.screen.located(size, cursor, self.terminal.facts().reflows);
     }
+}
+
+/// The session that can be gone on with: where something was said, and is kept.
+fn kept_session(model: &Model) -> Option<&SessionId> {
+    let kept = model.screen.start.about().note.unkept.is_none();
+    let said = kept && !model.world.seen().thread.cells().is_empty();
+    model.world.current.as_ref().filter(|_| said)
 }
 
 /// What is told late; never, once there is nobody to tell it.

@@ -1,6 +1,8 @@
 //! A screen as a picture: the buffer as SVG, for documents. Pure.
 
+use crate::theme::Theme;
 use ratatui::buffer::Buffer;
+use ratatui::layout::Position;
 use ratatui::style::{Color, Modifier, Style};
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
@@ -8,28 +10,60 @@ use unicode_width::UnicodeWidthStr;
 const COLUMN: f32 = 8.4;
 const ROW: f32 = 18.0;
 const EDGE: f32 = 14.0;
-const PAPER: &str = "#14161b";
-const INK: &str = "#d7dae0";
 
-/// The screen as one SVG document.
-pub fn svg(buffer: &Buffer) -> String {
+/// The screen that the picture is of.
+struct Sheet {
+    paper: &'static str,
+    ink: &'static str,
+    /// Red, green, yellow, blue, magenta, cyan, as such a terminal shows them.
+    named: [&'static str; 6],
+}
+
+const DARK: Sheet = Sheet {
+    paper: "#14161b",
+    ink: "#d7dae0",
+    named: ["#f0707a", "#8fca74", "#e3c06f", "#6cb2f3", "#c98ae0", "#5cc4ce"],
+};
+const LIGHT: Sheet = Sheet {
+    paper: "#fdfdfc",
+    ink: "#24292f",
+    named: ["#c0182c", "#2b7a0b", "#9a5b00", "#0550ae", "#7b2fbf", "#0b7285"],
+};
+
+/// The screen as one SVG document, on the background that the theme is made for, with the caret where it is.
+pub fn svg(buffer: &Buffer, caret: Option<Position>, theme: Theme) -> String {
+    let sheet = match theme {
+        Theme::Light => &LIGHT,
+        Theme::Dark | Theme::Terminal | Theme::Contrast | Theme::Plain => &DARK,
+    };
     let area = buffer.area;
     let (width, height) =
         (f32::from(area.width) * COLUMN + 2.0 * EDGE, f32::from(area.height) * ROW + 2.0 * EDGE);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" font-family=\"ui-monospace, \
          SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace\" font-size=\"14\">\n\
-         <rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"{PAPER}\"/>\n"
+         <rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"{}\"/>\n",
+        sheet.paper
     );
     for y in area.top()..area.bottom() {
-        row(buffer, y, &mut out);
+        row(buffer, y, sheet, &mut out);
+    }
+    if let Some(at) = caret {
+        let (left, top) = (f32::from(at.x) * COLUMN + EDGE, f32::from(at.y) * ROW + EDGE);
+        let _ = writeln!(
+            out,
+            "<rect x=\"{left:.1}\" y=\"{:.1}\" width=\"2\" height=\"{:.1}\" fill=\"{}\"/>",
+            top + 1.0,
+            ROW - 2.0,
+            sheet.ink
+        );
     }
     out.push_str("</svg>\n");
     out
 }
 
 /// A run of cells of one style is one element.
-fn row(buffer: &Buffer, y: u16, out: &mut String) {
+fn row(buffer: &Buffer, y: u16, sheet: &Sheet, out: &mut String) {
     let area = buffer.area;
     let mut x = area.left();
     while x < area.right() {
@@ -40,33 +74,38 @@ fn row(buffer: &Buffer, y: u16, out: &mut String) {
             text.push_str(symbol);
             x += u16::try_from(symbol.width()).unwrap_or(1).max(1);
         }
-        run(start, y, x - start, style, &text, out);
+        out.push_str(&run((start, y, x - start), style, &text, sheet));
     }
 }
 
-fn run(x: u16, y: u16, cells: u16, style: Style, text: &str, out: &mut String) {
-    let reversed = style.add_modifier.contains(Modifier::REVERSED);
-    let (mut ink, mut paper) = (colour(style.fg, INK), style.bg.map(|bg| colour(Some(bg), PAPER)));
-    if reversed {
-        let front = std::mem::replace(&mut ink, paper.take().unwrap_or_else(|| PAPER.to_owned()));
+fn run((x, y, cells): (u16, u16, u16), style: Style, text: &str, sheet: &Sheet) -> String {
+    let mut out = String::new();
+    let has = |modifier| style.add_modifier.contains(modifier);
+    let (mut ink, mut paper) =
+        (colour(style.fg, sheet.ink, sheet), style.bg.map(|bg| colour(Some(bg), sheet.paper, sheet)));
+    if has(Modifier::REVERSED) {
+        let front = std::mem::replace(&mut ink, paper.take().unwrap_or_else(|| sheet.paper.to_owned()));
         paper = Some(front);
     }
     let (left, top) = (f32::from(x) * COLUMN + EDGE, f32::from(y) * ROW + EDGE);
     let width = f32::from(cells) * COLUMN;
-    if let Some(paper) = paper.filter(|paper| paper != PAPER) {
+    if let Some(paper) = paper.filter(|paper| paper != sheet.paper) {
         let _ = writeln!(
             out,
             "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{ROW}\" fill=\"{paper}\"/>"
         );
     }
     if text.trim().is_empty() {
-        return;
+        return out;
     }
-    let weight = if style.add_modifier.contains(Modifier::BOLD) { " font-weight=\"bold\"" } else { "" };
-    let slant = if style.add_modifier.contains(Modifier::ITALIC) { " font-style=\"italic\"" } else { "" };
-    let faint = if style.add_modifier.contains(Modifier::DIM) { " opacity=\"0.6\"" } else { "" };
-    let line =
-        if style.add_modifier.contains(Modifier::UNDERLINED) { " text-decoration=\"underline\"" } else { "" };
+    let weight = if has(Modifier::BOLD) { " font-weight=\"bold\"" } else { "" };
+    let slant = if has(Modifier::ITALIC) { " font-style=\"italic\"" } else { "" };
+    let faint = if has(Modifier::DIM) { " opacity=\"0.6\"" } else { "" };
+    let line = match (has(Modifier::UNDERLINED), has(Modifier::CROSSED_OUT)) {
+        (true, _) => " text-decoration=\"underline\"",
+        (false, true) => " text-decoration=\"line-through\"",
+        (false, false) => "",
+    };
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let _ = writeln!(
         out,
@@ -74,20 +113,21 @@ fn run(x: u16, y: u16, cells: u16, style: Style, text: &str, out: &mut String) {
          fill=\"{ink}\"{weight}{slant}{faint}{line}>{text}</text>",
         top + 13.5
     );
+    out
 }
 
-/// Colours as a dark terminal shows them.
-fn colour(colour: Option<Color>, fallback: &str) -> String {
+/// Colours as a terminal with this sheet shows them.
+fn colour(colour: Option<Color>, fallback: &str, sheet: &Sheet) -> String {
     let named = match colour {
         Some(Color::Rgb(red, green, blue)) => return format!("#{red:02x}{green:02x}{blue:02x}"),
-        Some(Color::Indexed(index)) => return indexed(index),
+        Some(Color::Indexed(index)) => return indexed(index, sheet),
         Some(Color::Black) => "#3b4048",
-        Some(Color::Red | Color::LightRed) => "#f0707a",
-        Some(Color::Green | Color::LightGreen) => "#8fca74",
-        Some(Color::Yellow | Color::LightYellow) => "#e3c06f",
-        Some(Color::Blue | Color::LightBlue) => "#6cb2f3",
-        Some(Color::Magenta | Color::LightMagenta) => "#c98ae0",
-        Some(Color::Cyan | Color::LightCyan) => "#5cc4ce",
+        Some(Color::Red | Color::LightRed) => sheet.named[0],
+        Some(Color::Green | Color::LightGreen) => sheet.named[1],
+        Some(Color::Yellow | Color::LightYellow) => sheet.named[2],
+        Some(Color::Blue | Color::LightBlue) => sheet.named[3],
+        Some(Color::Magenta | Color::LightMagenta) => sheet.named[4],
+        Some(Color::Cyan | Color::LightCyan) => sheet.named[5],
         Some(Color::Gray) => "#b4b9c2",
         Some(Color::DarkGray) => "#7d838f",
         Some(Color::White) => "#eceff4",
@@ -97,7 +137,7 @@ fn colour(colour: Option<Color>, fallback: &str) -> String {
 }
 
 /// The 256 colours of terminals: sixteen names, a cube, greys.
-fn indexed(index: u8) -> String {
+fn indexed(index: u8, sheet: &Sheet) -> String {
     const NAMED: [Color; 16] = [
         Color::Black,
         Color::Red,
@@ -117,7 +157,7 @@ fn indexed(index: u8) -> String {
         Color::White,
     ];
     match index {
-        0..16 => colour(Some(NAMED[usize::from(index)]), INK),
+        0..16 => colour(Some(NAMED[usize::from(index)]), sheet.ink, sheet),
         16..232 => {
             let level = |step: u8| if step == 0 { 0 } else { 55 + 40 * step };
             let cube = index - 16;
@@ -140,7 +180,9 @@ mod tests {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 6, 1));
         buffer.set_string(0, 0, "a<b", Style::default());
         buffer.set_string(3, 0, "red", Style::default().fg(Color::Red));
-        let picture = svg(&buffer);
+        let caret = Some(Position::new(2, 0));
+        let picture = svg(&buffer, caret, Theme::Dark);
+        assert!(picture.contains("<rect x=\"30.8\" y=\"15.0\" width=\"2\""), "{picture}");
         assert!(picture.contains(">a&lt;b</text>"), "{picture}");
         assert!(picture.contains("fill=\"#f0707a\">red</text>"), "{picture}");
     }

@@ -12,12 +12,14 @@ use domain::event::{
     Body, ContextEvent, MessageEvent, NoteEvent, Outcome, RunEvent, SessionEvent, ToolEvent,
 };
 use domain::ids::{EntryId, MessageId, RunId, ToolRunId};
-use domain::state::{Entry, EntryKind, State};
+use domain::state::{self, EntryKind, Run, State};
+use domain::tool::{Decider, ToolRun};
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
 /// What a cell shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum CellKey {
+pub(crate) enum CellKey {
     /// What the person said.
     Prompt(EntryId),
     /// A part of the model's message.
@@ -31,15 +33,15 @@ pub enum CellKey {
 
 /// A cell and how often it changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cell {
-    pub key: CellKey,
+pub(crate) struct Cell {
+    pub(crate) key: CellKey,
     /// Rises with each change.
-    pub revision: u64,
+    pub(crate) revision: u64,
 }
 
 /// The cells of a session, in order.
 #[derive(Debug, Clone, Default)]
-pub struct Thread {
+pub(crate) struct Thread {
     cells: Vec<Cell>,
     at: HashMap<CellKey, usize>,
     leaf: Option<EntryId>,
@@ -48,24 +50,24 @@ pub struct Thread {
 
 impl Thread {
     /// The cells of `state`.
-    pub fn build(state: &State) -> Thread {
+    pub(crate) fn build(state: &State) -> Thread {
         let mut thread = Thread::default();
         thread.rebuild(state);
         thread
     }
 
     /// All cells, oldest first.
-    pub fn cells(&self) -> &[Cell] {
+    pub(crate) fn cells(&self) -> &[Cell] {
         &self.cells
     }
 
     /// Where a cell stands.
-    pub fn position(&self, key: CellKey) -> Option<usize> {
+    pub(crate) fn position(&self, key: CellKey) -> Option<usize> {
         self.at.get(&key).copied()
     }
 
     /// Takes in what happened; `state` has it already.
-    pub fn follow(&mut self, state: &State, body: &Body) {
+    pub(crate) fn follow(&mut self, state: &State, body: &Body) {
         match body {
             Body::Message(MessageEvent::Started { message, parent, .. }) => {
                 if *parent == self.leaf {
@@ -91,7 +93,7 @@ impl Thread {
                 open.into_iter().for_each(|tool| self.bump(CellKey::Tool(tool)));
             }
             Body::Run(RunEvent::Ended { run, outcome }) => {
-                if state.run(*run).is_some_and(|run| is_worth_telling(outcome, run)) {
+                if state.run(*run).is_some_and(|run| is_worth_telling(state, outcome, run)) {
                     self.push(CellKey::End(*run));
                 }
             }
@@ -115,6 +117,7 @@ impl Thread {
                 | SessionEvent::Renamed { .. }
                 | SessionEvent::ModelChosen { .. }
                 | SessionEvent::EffortChosen { .. }
+                | SessionEvent::BudgetChosen { .. }
                 | SessionEvent::PolicyChosen { .. }
                 | SessionEvent::ToolsChosen { .. },
             )
@@ -123,6 +126,7 @@ impl Thread {
                 | RunEvent::TurnStarted { .. }
                 | RunEvent::TurnEnded { .. }
                 | RunEvent::StepStarted { .. }
+                | RunEvent::StepBilled { .. }
                 | RunEvent::StepEnded { .. }
                 | RunEvent::Retrying { .. },
             )
@@ -167,17 +171,18 @@ impl Thread {
     }
 
     fn push(&mut self, key: CellKey) {
-        if self.at.contains_key(&key) {
-            return;
-        }
+        let Entry::Vacant(place) = self.at.entry(key) else { return };
         self.revision += 1;
-        self.at.insert(key, self.cells.len());
+        place.insert(self.cells.len());
         self.cells.push(Cell { key, revision: self.revision });
     }
 
     fn rebuild(&mut self, state: &State) {
         self.cells.clear();
         self.at.clear();
+        // About a cell per entry: a long session does not move what it has when it grows.
+        self.cells.reserve(state.entries.len());
+        self.at.reserve(state.entries.len());
         self.leaf = state.leaf;
         let mut notices: BTreeMap<Option<EntryId>, Vec<EntryId>> = BTreeMap::new();
         for entry in state.entries.values() {
@@ -214,7 +219,7 @@ impl Thread {
     fn push_end(&mut self, state: &State, run: Option<RunId>) {
         let Some(run) = run.and_then(|id| state.run(id)) else { return };
         if let Some((_, outcome)) = &run.ended
-            && is_worth_telling(outcome, run)
+            && is_worth_telling(state, outcome, run)
         {
             self.push(CellKey::End(run.id));
         }
@@ -224,12 +229,24 @@ impl Thread {
 /// Runs shorter than this that went well end without a word.
 const SHORT_RUN_MS: u64 = 3_000;
 
-fn is_worth_telling(outcome: &Outcome, run: &domain::state::Run) -> bool {
+fn is_worth_telling(state: &State, outcome: &Outcome, run: &Run) -> bool {
     let took = run.ended.as_ref().map_or(0, |(at, _)| at.since(run.started_at));
-    *outcome != Outcome::Done || took >= SHORT_RUN_MS
+    *outcome != Outcome::Done || took >= SHORT_RUN_MS || denied_last(state, run).is_some()
 }
 
-fn run_of(entry: &Entry) -> Option<RunId> {
+/// What the person denied without a reason in the last step of a run: that is why it ended there.
+pub(crate) fn denied_last<'s>(state: &'s State, run: &Run) -> Option<&'s ToolRun> {
+    let last = run.turns.last()?.steps.last()?.id;
+    let denied = |tool: &&ToolRun| {
+        let decision =
+            tool.decision.as_ref().filter(|decision| !decision.allowed && decision.reason.is_none());
+        tool.step == last && decision.is_some_and(|decision| matches!(decision.by, Decider::Person(_)))
+    };
+    let newer = |tool: &&ToolRun| tool.run > run.id;
+    state.tools.values().rev().skip_while(newer).take_while(|tool| tool.run == run.id).find(denied)
+}
+
+fn run_of(entry: &state::Entry) -> Option<RunId> {
     match &entry.kind {
         EntryKind::Message(message) => message.run,
         EntryKind::Notice { run, .. } => *run,

@@ -4,39 +4,49 @@ use crate::thread::Thread;
 use domain::event::Event;
 use domain::ids::{Millis, SessionId};
 use domain::port::{Abilities, LinkState};
+use domain::session::ModelRef;
 use domain::signal::Board;
 use domain::state::State;
 use std::collections::BTreeMap;
 
 /// Sessions kept folded; the one that was left longest ago goes first.
-pub const MAX_SEEN: usize = 16;
+pub(crate) const MAX_SEEN: usize = 16;
 
 /// One session as this UI sees it.
 #[derive(Debug, Clone, Default)]
-pub struct Seen {
-    pub state: State,
+pub(crate) struct Seen {
+    pub(crate) state: State,
     /// The cells of its active path.
-    pub thread: Thread,
+    pub(crate) thread: Thread,
     /// Its lasting signals.
-    pub board: Board,
+    pub(crate) board: Board,
     /// What the runtime behind it can do.
-    pub abilities: Abilities,
+    pub(crate) abilities: Abilities,
     /// Whether something happened while it was not the current one.
-    pub unread: bool,
+    pub(crate) unread: bool,
     /// What the person had begun to type.
-    pub draft: String,
+    pub(crate) draft: String,
     /// When it was last the current one.
-    pub looked_at: Millis,
+    pub(crate) looked_at: Millis,
+}
+
+impl Seen {
+    /// The model that is chosen, or the one that answered last, or the one that would.
+    pub(crate) fn model(&self) -> Option<&ModelRef> {
+        let steps = self.state.runs.iter().rev().flat_map(|run| run.turns.iter().rev());
+        let answered = || steps.flat_map(|turn| turn.steps.iter().rev()).find_map(|step| step.model.as_ref());
+        self.state.settings.model.as_ref().or_else(answered).or(self.abilities.model.as_ref())
+    }
 }
 
 /// Everything that came from the runtime.
 #[derive(Debug, Clone)]
-pub struct World {
-    pub sessions: BTreeMap<SessionId, Seen>,
+pub(crate) struct World {
+    pub(crate) sessions: BTreeMap<SessionId, Seen>,
     /// The one on the screen.
-    pub current: Option<SessionId>,
+    pub(crate) current: Option<SessionId>,
     /// How the way to the runtime is.
-    pub link: LinkState,
+    pub(crate) link: LinkState,
     /// Stands in before the first session comes.
     none: Seen,
 }
@@ -51,12 +61,12 @@ impl Default for World {
 
 impl World {
     /// The session on the screen, or an empty one.
-    pub fn seen(&self) -> &Seen {
+    pub(crate) fn seen(&self) -> &Seen {
         self.current.as_ref().and_then(|id| self.sessions.get(id)).unwrap_or(&self.none)
     }
 
     /// The session on the screen, to change.
-    pub fn seen_mut(&mut self) -> &mut Seen {
+    pub(crate) fn seen_mut(&mut self) -> &mut Seen {
         match self.current.as_ref().and_then(|id| self.sessions.get_mut(id)) {
             Some(seen) => seen,
             None => &mut self.none,
@@ -64,17 +74,17 @@ impl World {
     }
 
     /// The state of the session on the screen.
-    pub fn state(&self) -> &State {
+    pub(crate) fn state(&self) -> &State {
         &self.seen().state
     }
 
     /// Whether a run is under way on the screen.
-    pub fn is_running(&self) -> bool {
+    pub(crate) fn is_running(&self) -> bool {
         self.state().open_run().is_some()
     }
 
     /// Takes an event in; `false` when it does not fit what is known (a gap, or an unknown session).
-    pub fn happened(&mut self, session: &SessionId, event: &Event) -> bool {
+    pub(crate) fn happened(&mut self, session: &SessionId, event: &Event) -> bool {
         let is_current = self.current.as_ref() == Some(session);
         let Some(seen) = self.sessions.get_mut(session) else { return false };
         if event.seq <= seen.state.seq {
@@ -90,7 +100,7 @@ impl World {
     }
 
     /// Forgets sessions beyond [`MAX_SEEN`].
-    pub fn trim(&mut self) {
+    pub(crate) fn trim(&mut self) {
         while self.sessions.len() > MAX_SEEN {
             let idle = self.sessions.iter().filter(|(id, seen)| {
                 Some(*id) != self.current.as_ref() && seen.draft.is_empty() && seen.state.open_run().is_none()

@@ -5,11 +5,12 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use domain::command::{Command as Wish, Receipt, RunCommand};
-use domain::content::{Part, Role, TextKind};
-use domain::event::{Body, Cause, Event, Finish, MessageEvent, Outcome, RunEvent, SessionEvent};
-use domain::ids::{EntryId, Ids, MessageId, Millis, RunId, Seq, SessionId, TurnId};
+use domain::content::{Json, Part, Role, TextKind, Usage};
+use domain::event::{Body, Cause, Event, Finish, MessageEvent, Outcome, RunEvent, SessionEvent, ToolEvent};
+use domain::ids::{EntryId, Ids, MessageId, Millis, RunId, Seq, SessionId, StepId, ToolRunId, TurnId};
 use domain::port::{Abilities, News};
 use domain::signal::Board;
+use domain::tool::{ToolOutcome, ToolResult};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use std::fs::{File, OpenOptions};
@@ -20,12 +21,13 @@ use std::process::{Child, Command};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
-use tui::settings::Settings;
-use tui::{About, Options, Outgoing};
+use tui::{About, Options, Outgoing, Settings};
 
 const CHILD: &str = "PARLOR_TUI_CHILD";
 const COLUMNS: u16 = 80;
 const ROWS: u16 = 24;
+/// What a tool writes: red in three ways.
+const PAINTED: &str = "\x1b[38;2;255;0;0mred\x1b[0m \x1b[48;5;196mred\x1b[0m \x1b[31mred\x1b[0m";
 /// How long anything may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -62,23 +64,47 @@ async fn repeat(news: mpsc::Sender<News>, mut commands: mpsc::Receiver<Outgoing>
         }
         let (run, turn) = (RunId::mint(&ids), TurnId::mint(&ids));
         let (asked, answer) = (MessageId::mint(&ids), MessageId::mint(&ids));
-        let start = |message, parent, role| {
-            Body::Message(MessageEvent::Started { message, parent, role, turn: Some(turn), step: None })
-        };
+        let (step, tool) = (StepId::mint(&ids), ToolRunId::mint(&ids));
+        let paints = input.text == "paint";
         let end = |message| Body::Message(MessageEvent::Ended { message, finish: Finish::Complete });
         let text = format!("you said **{}**", input.text);
-        let bodies = vec![
+        let mut bodies = vec![
             Body::Run(RunEvent::Started { run }),
             Body::Run(RunEvent::TurnStarted { run, turn, cause: Cause::Prompt }),
-            start(asked, leaf, Role::User),
+            Body::Message(MessageEvent::Started {
+                message: asked,
+                parent: leaf,
+                role: Role::User,
+                turn: Some(turn),
+                step: None,
+            }),
             Body::Message(MessageEvent::PartAdded { message: asked, part: Part::Text(input.text) }),
             end(asked),
-            start(answer, Some(EntryId::from(asked)), Role::Assistant),
+            Body::Run(RunEvent::StepStarted { turn, step, model: None }),
+            Body::Message(MessageEvent::Started {
+                message: answer,
+                parent: Some(EntryId::from(asked)),
+                role: Role::Assistant,
+                turn: Some(turn),
+                step: Some(step),
+            }),
             Body::Message(MessageEvent::Delta { message: answer, kind: TextKind::Text, text }),
             end(answer),
+            Body::Run(RunEvent::StepEnded { step, usage: Usage::default() }),
             Body::Run(RunEvent::TurnEnded { turn }),
             Body::Run(RunEvent::Ended { run, outcome: Outcome::Done }),
         ];
+        if paints {
+            let (name, args) = ("paint".to_owned(), Json::verbatim("{}"));
+            let (outcome, result) = (ToolOutcome::Done, ToolResult::text(PAINTED));
+            let at = bodies.len() - 4;
+            let painted = [
+                ToolEvent::Proposed { tool, message: answer, name, args },
+                ToolEvent::Started { tool },
+                ToolEvent::Ended { tool, outcome, result },
+            ];
+            bodies.splice(at..at, painted.map(Body::Tool));
+        }
         leaf = Some(answer.into());
         for body in bodies {
             seq += 1;
@@ -94,10 +120,17 @@ struct Terminal {
     child: Child,
     screen: vt100::Parser,
     bytes: Vec<u8>,
+    /// Whether it answers what it is asked.
+    answers: bool,
 }
 
 impl Terminal {
     fn start(mode: &str) -> Terminal {
+        Terminal::start_as(mode, &[("TERM", "xterm-256color")])
+    }
+
+    /// A terminal that tells this of itself in the environment, and nothing else.
+    fn start_as(mode: &str, environment: &[(&str, &str)]) -> Terminal {
         let master: OwnedFd = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
@@ -105,10 +138,14 @@ impl Terminal {
         let slave = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
         let size = rustix::termios::Winsize { ws_row: ROWS, ws_col: COLUMNS, ws_xpixel: 0, ws_ypixel: 0 };
         rustix::termios::tcsetwinsize(&slave, size).unwrap();
-        let child = Command::new(std::env::current_exe().unwrap())
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        for name in ["TERM", "COLORTERM", "COLORFGBG", "NO_COLOR", "TMUX", "STY"] {
+            command.env_remove(name);
+        }
+        let child = command
             .args(["--exact", "child", "--quiet", "--nocapture"])
             .env(CHILD, mode)
-            .env("TERM", "xterm-256color")
+            .envs(environment.iter().copied())
             .stdin(slave.try_clone().unwrap())
             .stdout(slave.try_clone().unwrap())
             .stderr(slave)
@@ -116,7 +153,7 @@ impl Terminal {
             .unwrap();
         let size = |n| NonZero::new(n).unwrap();
         let screen = vt100::Parser::new(size(ROWS), size(COLUMNS), 1_000);
-        Terminal { master: File::from(master), child, screen, bytes: Vec::new() }
+        Terminal { master: File::from(master), child, screen, bytes: Vec::new(), answers: true }
     }
 
     fn send(&mut self, keys: &str) {
@@ -147,6 +184,9 @@ impl Terminal {
         let new = &bytes[..count];
         self.screen.process(new);
         self.bytes.extend_from_slice(new);
+        if !self.answers {
+            return count > 0;
+        }
         // A terminal answers when it is asked what it is, and where its cursor is.
         let asked = String::from_utf8_lossy(new).into_owned();
         let (row, column) = self.screen.screen().cursor_position();
@@ -324,4 +364,74 @@ fn a_signal_ends_the_inline_screen_below_what_was_said() {
         assert!(left.contains("you said hello") && !left.contains("ask for something"), "{left}");
         assert!(terminal.said("\x1b[?2004l") && !terminal.screen.screen().hide_cursor());
     }
+}
+
+/// The dark and the light accent, as the first screen has them.
+const DARK: &str = "38;2;127;209;199";
+const LIGHT: &str = "38;2;11;114;133";
+
+#[test]
+fn a_terminal_that_answers_nothing_has_the_first_screen_at_once() {
+    let mut terminal = Terminal::start_as("full", &[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")]);
+    terminal.answers = false;
+    // No answer is ever sent before this.
+    terminal.shows("under test");
+    assert!(terminal.said(DARK) && terminal.said("\x1b]11;?"));
+    // The answers come late, in the wrong order, in pieces, with typing between them.
+    terminal.send("hel\x1b[?62;22clo\x1b]11;rgb:ffff/fa");
+    terminal.shows("> hello");
+    assert!(!terminal.said(LIGHT));
+    terminal.send("fa/f0f0\x1b\\");
+    terminal.until("the light colours", |terminal| terminal.said(LIGHT));
+    terminal.send("\x1bP>|foot(1.20)\x1b\\\x1b[?2026;2$y\x1b[7;9R\x1b[?0u!\r");
+    terminal.shows("you said hello!");
+    let screen = terminal.screen.screen().contents();
+    assert!(!screen.contains("rgb") && !screen.contains("foot") && !screen.contains("62;22c"), "{screen}");
+    assert!(terminal.said("\x1b[>1u"), "keys come in their own form once the terminal said that they can");
+    terminal.send("\x04");
+    assert!(terminal.finish());
+}
+
+#[test]
+fn no_colour_is_written_that_the_terminal_does_not_show() {
+    for (environment, has, has_not) in [
+        (&[("TERM", "xterm-256color")][..], "38;5;", &["38;2;", "48;2;"][..]),
+        (&[("TERM", "xterm")], "\x1b[0;1;36m", &["38;2;", "48;2;", "38;5;", "48;5;"]),
+        (&[("TERM", "vt100")], "\x1b[0;1m", &["38;2;", "48;2;", "38;5;", ";36m", ";31m"]),
+        (&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")], DARK, &["38;5;"]),
+        (
+            &[("TERM", "xterm-256color"), ("COLORTERM", "truecolor"), ("NO_COLOR", "1")],
+            "\x1b[0;1m",
+            &["38;2;", "48;2;", "38;5;", ";36m", ";31m"],
+        ),
+        (&[("TERM", "xterm"), ("COLORTERM", "truecolor"), ("COLORFGBG", "0;15")], LIGHT, &[DARK]),
+    ] {
+        let mut terminal = Terminal::start_as("full", environment);
+        terminal.shows("under test");
+        // What a tool writes has colours of its own.
+        terminal.send("paint\r");
+        terminal.shows("red red red");
+        terminal.send("\x04");
+        assert!(terminal.finish());
+        assert!(terminal.said(has), "{environment:?}");
+        for code in has_not {
+            assert!(!terminal.said(code), "{environment:?}: {code}");
+        }
+    }
+}
+
+#[test]
+fn an_answer_on_its_way_is_awaited_at_the_end() {
+    let mut terminal = Terminal::start("full");
+    terminal.answers = false;
+    terminal.shows("under test");
+    terminal.send("\x04\x1b[?62;22c");
+    assert!(terminal.finish());
+    terminal.send("x");
+    let mut left = [0; 16];
+    let slave = ptsname(&terminal.master, Vec::new()).unwrap();
+    let mut slave = OpenOptions::new().read(true).open(slave.to_str().unwrap()).unwrap();
+    terminal.send("\n");
+    let count = slave.read(&mut left).unwrap();
+    assert_eq!(&left[..count], b"x\n", "nothing of the answer is left for whatever reads next");
 }

@@ -177,6 +177,9 @@ impl Iterator for Framer {
             self.scanned = self.buffer.len();
             if self.skipping.is_some() || self.held() > self.cap {
                 self.skip_rest();
+            } else if self.held() == 0 {
+                // It may be long until the next push.
+                self.compact();
             }
             return None;
         };

@@ -49,11 +49,22 @@ const SPAWNERS: &[(&str, usize, &str)] = &[
         "one look at the clipboard, a picture, a folder or the agents there are; its answer goes to an inbox that may be gone",
     ),
     ("crates/tui/src/shell/gallery.rs", 1, "ends with the gallery, whose end of the channel it reads"),
+    ("crates/tui/src/shell/lines.rs", 1, "woken and joined by its end, which is awaited"),
     ("crates/tui/src/shell/line.rs", 1, "awaited below, also when a signal comes first"),
     (
         "crates/tui/src/shell/input.rs",
         3,
         "a read of a terminal cannot be called off: abandoned with the process; the wait is awaited below",
+    ),
+    (
+        "crates/parlor/src/exit/canvas.rs",
+        1,
+        "reads keys in short waits and ends with the screen that it reads for",
+    ),
+    (
+        "crates/parlor/src/fleet.rs",
+        2,
+        "gathers for one screen and ends when that wishes no more; a look at the disk is awaited right there",
     ),
 ];
 const OWN_IT: &str =

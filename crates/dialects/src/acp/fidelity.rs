@@ -50,7 +50,11 @@ const WORDS: &[Words] = &[
     words(Item::Stats, "none: counted by the hub from what it heard", ""),
     words(Item::ModelList, "configOptions of category model", "names without windows and prices"),
     words(Item::ModelSet, "session/set_config_option", ""),
-    words(Item::Policy, "modes, configOptions of category mode", "an agent's modes are its own"),
+    words(
+        Item::Policy,
+        "modes, configOptions of category mode",
+        "an agent's modes are its own; ours counts for what it has us do",
+    ),
     words(Item::McpList, "", NO_PLACE),
     words(Item::SkillsList, "available_commands_update", NO_PLACE),
     words(Item::Tools, "", NO_PLACE),

@@ -16,7 +16,7 @@ use domain::command::{
     Command, LibraryCommand, PromptOptions, Receipt, Refusal, RunCommand, SessionCommand, Target, WhenBusy,
 };
 use domain::content::Input;
-use domain::event::{Body, Event, Leaving, Outcome, QueueEvent, RunEvent};
+use domain::event::{Body, Event, Leaving, NoteEvent, Outcome, QueueEvent, RunEvent};
 use domain::ids::{Millis, QueuedId, RunId, SessionId};
 use domain::port::Ticket;
 use domain::signal::Signal;
@@ -334,6 +334,8 @@ impl RuntimeRole for AsstRuntime {
                     Self::end(cx, vec![id], Some("The message was taken back before its turn."));
                 }
             }
+            // The wire has no word for it; the log is what a UI that started us shows.
+            Body::Note(NoteEvent::Noticed { text, .. }) => cx.log(format!("asst: {text}")),
             body => {
                 let telling =
                     self.sessions.get_mut(view.session).and_then(|requests| requests.telling.as_mut());

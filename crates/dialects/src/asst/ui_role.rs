@@ -374,6 +374,7 @@ impl UiRole for AsstUi {
                 | SessionCommand::Stats
                 | SessionCommand::SetModel { .. }
                 | SessionCommand::SetEffort { .. }
+                | SessionCommand::SetBudget { .. }
                 | SessionCommand::SetPolicy { .. }
                 | SessionCommand::SetTools { .. },
             )

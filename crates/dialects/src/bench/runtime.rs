@@ -34,6 +34,8 @@ pub(crate) struct RuntimeBench {
     open: BTreeSet<Ticket>,
     /// Questions that the peer cannot be asked.
     pub(crate) unanswerable: Vec<AskId>,
+    /// Whether the peer watches which sessions are open, and does nothing else.
+    pub(crate) watching: Option<bool>,
     /// Sessions that the peer may come back to.
     pub(crate) kept: Vec<SessionId>,
     /// What the peer said about files.
@@ -69,6 +71,7 @@ impl RuntimeBench {
             files: Vec::new(),
             unanswerable: Vec::new(),
             kept: Vec::new(),
+            watching: None,
             given: Vec::new(),
         };
         bench.call(|role, cx| role.open(cx, greeting));
@@ -97,6 +100,7 @@ impl RuntimeBench {
                 RuntimeEffect::FileDone { id, with } => self.files.push((id, with)),
                 RuntimeEffect::CannotAnswer { ask, .. } => self.unanswerable.push(ask),
                 RuntimeEffect::Keep { session } => self.kept.push(session),
+                RuntimeEffect::WatchFleet { alone } => self.watching = Some(alone),
                 RuntimeEffect::Servers { session, servers } => self.given.push((session, servers)),
                 RuntimeEffect::Link(effect) => self.link.take(self.now, effect),
             }

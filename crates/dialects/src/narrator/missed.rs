@@ -50,7 +50,7 @@ impl Narrator {
             RunEvent::StepEnded { step, .. } => {
                 self.step.is_none_or(|(newest, open)| newest < *step || newest == *step && open)
             }
-            RunEvent::Retrying { .. } => false,
+            RunEvent::StepBilled { .. } | RunEvent::Retrying { .. } => false,
         };
         untold.then_some(event)
     }

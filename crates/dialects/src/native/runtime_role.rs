@@ -5,14 +5,16 @@
 //! that we do not speak.
 
 use super::wire::{
-    About, Attached, Complaint, Cursor, FromRuntime, FromUi, Happened, Hello, Named, Replay, Said, Settled,
-    TicketOnly, Wanted,
+    About, Attached, Complaint, Cursor, FleetNews, FleetWatch, FromRuntime, FromUi, Happened, Hello, Named,
+    Replay, Said, Settled, TicketOnly, Wanted,
 };
 use super::{ATTACH_BYTES, HASH_EVERY, MAX_PENDING, MIN_PROTOCOL, PROTOCOL, REVISION, capability};
 use domain::command::{Command, LibraryCommand, Receipt, Refusal, RefusalKind, Target};
 use domain::event::{Body, Event, RunEvent};
+use domain::fleet::FleetChange;
 use domain::ids::{Millis, SessionId};
 use domain::port::{Abilities, Ticket};
+use domain::session::ModelRef;
 use domain::signal::Signal;
 use domain::state::State;
 use roles::{Answers, Drift, Greeting, Item, Lane, Line, Reason, RuntimeCx, RuntimeRole, Tickets, View};
@@ -22,6 +24,10 @@ use wire::lines::MAX_LINE;
 #[derive(Debug, Default)]
 pub struct NativeRuntime {
     version: String,
+    /// The model of sessions that have chosen none.
+    model: Option<ModelRef>,
+    /// Whether a UI that names no session is shown none until it asks.
+    begins: bool,
     peer: Option<Peer>,
     pending: Tickets<Origin>,
     rate: wire::Rate,
@@ -68,12 +74,15 @@ impl NativeRuntime {
             cx.close(Reason::Unusable(message));
             return;
         }
+        let mut capabilities = [capability::HASH, capability::CURSOR, capability::FLEET].to_vec();
+        capabilities.extend(self.begins.then_some(capability::BEGINS));
+        let capabilities = capabilities.into_iter().map(str::to_owned).collect();
         let ours = Hello {
             protocol: PROTOCOL,
             revision: REVISION,
             name: "parlor".to_owned(),
             version: self.version.clone(),
-            capabilities: [capability::HASH, capability::CURSOR].map(str::to_owned).to_vec(),
+            capabilities,
             session: None,
             cursor: None,
         };
@@ -108,6 +117,16 @@ impl NativeRuntime {
         self.pending.command(cx, target, what, Origin::Peer(ticket));
     }
 
+    fn watch_fleet(&mut self, cx: &mut RuntimeCx<'_>, alone: bool) {
+        if self.peer.is_none() {
+            return complain(cx, About::Line, None, "watch_fleet came before hello", Some("say hello first"));
+        }
+        if !self.rate.allow(cx.now.0) {
+            return complain(cx, About::Line, None, "too many lines per second", Some("slow down"));
+        }
+        cx.watch_fleet(alone);
+    }
+
     fn unreadable(&mut self, cx: &mut RuntimeCx<'_>, text: &str, why: &str) {
         let ticket = serde_json::from_str::<TicketOnly>(text).ok().map(|only| only.command.ticket);
         // A ticket that is under way belongs to another command: its settlement is still to come.
@@ -117,13 +136,19 @@ impl NativeRuntime {
     }
 
     fn told_abilities(&self) -> Abilities {
-        self.behind.clone().unwrap_or_else(|| Abilities::all(format!("parlor {}", self.version)))
+        let told = self.behind.clone();
+        let told = told.unwrap_or_else(|| Abilities::all(format!("parlor {}", self.version)));
+        Abilities { model: told.model.or_else(|| self.model.clone()), ..told }
     }
 }
 
 impl RuntimeRole for NativeRuntime {
     fn open(&mut self, _cx: &mut RuntimeCx<'_>, greeting: &Greeting) {
         self.version.clone_from(&greeting.version);
+        let model = greeting.model.as_ref();
+        self.model =
+            model.map(|(provider, name)| ModelRef { provider: provider.clone(), name: name.clone() });
+        self.begins = !greeting.follows && !greeting.shows_session;
     }
 
     fn abilities(&mut self, cx: &mut RuntimeCx<'_>, view: Option<View<'_>>, abilities: &Abilities) -> bool {
@@ -156,6 +181,7 @@ impl RuntimeRole for NativeRuntime {
         match serde_json::from_str::<FromUi>(&text) {
             Ok(FromUi::Hello(hello)) => self.hello(cx, hello),
             Ok(FromUi::Command(wanted)) => self.wanted(cx, wanted),
+            Ok(FromUi::WatchFleet(FleetWatch { alone })) => self.watch_fleet(cx, alone),
             Err(error) => self.unreadable(cx, &text, &error.to_string()),
         }
     }
@@ -217,6 +243,11 @@ impl RuntimeRole for NativeRuntime {
             (Some(Origin::Hello), Ok(_)) => {}
             (None, _) => cx.log("native: a settlement nobody waits for"),
         }
+    }
+
+    fn fleet(&mut self, cx: &mut RuntimeCx<'_>, change: FleetChange) {
+        let FleetChange { all, members, closed } = change;
+        send(cx, &FromRuntime::Fleet(FleetNews { all, members, closed }));
     }
 
     fn closed(&mut self, _cx: &mut RuntimeCx<'_>) {
@@ -285,6 +316,7 @@ fn send(cx: &mut RuntimeCx<'_>, line: &FromRuntime) {
         | FromRuntime::Detached(_)
         | FromRuntime::Signal(_)
         | FromRuntime::Hash(_)
+        | FromRuntime::Fleet(_)
         | FromRuntime::Error(_) => cx.loss(Item::Notify, "a word is too large for one line"),
     }
 }

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod conversation;
+mod fleet;
 mod passing;
 
 use super::{NativeRuntime, NativeUi};

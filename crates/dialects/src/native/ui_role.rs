@@ -32,6 +32,8 @@ pub struct NativeUi {
     due: Option<Cursor>,
     resume: Option<Cursor>,
     resyncs: u32,
+    /// A session is begun where the peer shows none by itself.
+    begins: bool,
 }
 
 impl NativeUi {
@@ -57,6 +59,13 @@ impl NativeUi {
         }
         // A bridge shows its session by itself, and may have done so already: what it told then is truer than a guess.
         self.abilities.get_or_insert_with(|| Abilities::all(format!("{} {}", hello.name, hello.version)));
+        if self.begins
+            && self.session.is_none()
+            && hello.capabilities.iter().any(|can| can == capability::BEGINS)
+        {
+            let new = LibraryCommand::New { cwd: None, title: None, id: None };
+            self.want(cx, None, Target::Current, Command::Library(new));
+        }
         self.peer = Some(hello);
     }
 
@@ -163,6 +172,7 @@ impl UiRole for NativeUi {
             cursor: self.resume.take().filter(|at| named.as_ref().is_none_or(|named| at.session == *named)),
             session: named,
         };
+        self.begins = hello.begins && line.session.is_none() && line.cursor.is_none();
         (self.peer, self.coming, self.due, self.abilities) = (None, None, None, None);
         cx.timer(HANDSHAKE, HANDSHAKE_TIMEOUT);
         match wire::encode(&FromUi::Hello(line)) {
@@ -218,6 +228,8 @@ impl UiRole for NativeUi {
                     self.compare(cx, seen);
                 }
             }
+            // Asked for by those who gather the fleet, never by this role.
+            FromRuntime::Fleet(_) => cx.drift(Drift::new("fleet", "nobody asked for it here", "")),
             FromRuntime::Error(complaint) => self.complaint(cx, complaint),
         }
     }

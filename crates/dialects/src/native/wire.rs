@@ -2,6 +2,7 @@
 
 use domain::command::{Command, Receipt, Refusal, Target};
 use domain::event::{Body, Event};
+use domain::fleet::Member;
 use domain::ids::{Millis, Seq, SessionId};
 use domain::port::{Abilities, Ticket};
 use domain::signal::{Board, Signal};
@@ -17,6 +18,8 @@ pub enum FromUi {
     Hello(Hello),
     /// It wants something.
     Command(Wanted),
+    /// It wants to know which sessions are open, now and from now on.
+    WatchFleet(FleetWatch),
 }
 
 /// What a runtime says.
@@ -42,6 +45,8 @@ pub enum FromRuntime {
     Event(Happened),
     /// A one-way word.
     Signal(Said),
+    /// What is new of the sessions that are open, for a UI that watches them.
+    Fleet(FleetNews),
     /// What the session's state must hash to.
     Hash(Cursor),
     /// A line could not be used.
@@ -212,4 +217,28 @@ pub struct TicketOnly {
 pub struct TicketOf {
     #[serde(with = "As::<Ticket>")]
     pub ticket: Ticket,
+}
+
+/// How the sessions that are open are watched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FleetWatch {
+    /// Nothing else is wanted of this link: it is shown no session, and its commands are refused.
+    #[serde(default)]
+    pub alone: bool,
+}
+
+/// Which sessions are open, or what changed of that.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FleetNews {
+    /// These are all there are; without it only what changed is told.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub all: bool,
+    /// As they stand now.
+    #[serde(with = "As::<Vec<Member>>", default)]
+    pub members: Vec<Member>,
+    /// No longer open.
+    #[serde(with = "As::<Vec<SessionId>>", default, skip_serializing_if = "Vec::is_empty")]
+    pub closed: Vec<SessionId>,
 }

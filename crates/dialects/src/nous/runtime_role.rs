@@ -19,7 +19,7 @@ use super::VERSION;
 use super::wire::{Event as WireEvent, FlatEvent, Payload};
 use answers::why;
 use domain::command::{Command, QueueCommand, Receipt, Refusal, SessionCommand, Target};
-use domain::event::{Body, Event, QueueEvent, RunEvent};
+use domain::event::{Body, Event, NoteEvent, QueueEvent, RunEvent};
 use domain::ids::{Millis, RunId, SessionId};
 use domain::port::Ticket;
 use domain::queue::{Mode, QueueKind};
@@ -218,6 +218,19 @@ impl NousRuntime {
         }
     }
 
+    /// A word for the person, as an event without a turn.
+    fn notify(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, level: Level, text: &str) {
+        let run_id = self.tellings.get(session).map(|telling| telling.name.clone());
+        let payload = Payload { run_id, message: Some(text.to_owned()), ..Payload::default() };
+        let event = match level {
+            Level::Warning | Level::Error => {
+                ("warning", Payload { code: Some("notice".to_owned()), ..payload })
+            }
+            Level::Info | Level::Success => ("status", payload),
+        };
+        self.broadcast(cx, cx.now, event);
+    }
+
     fn run_ended(
         &mut self,
         cx: &mut RuntimeCx<'_>,
@@ -386,6 +399,12 @@ impl RuntimeRole for NousRuntime {
             Body::Queue(QueueEvent::ModeSet { kind, mode }) if self.active.as_ref() == Some(view.session) => {
                 *self.modes.of(*kind) = Some(*mode);
             }
+            // Outside of a run nobody tells: what another UI took back is said here.
+            Body::Note(NoteEvent::Noticed { level, text, .. })
+                if !self.tellings.contains_key(view.session) =>
+            {
+                self.notify(cx, view.session, *level, text);
+            }
             _ => {}
         }
         if let Some(telling) = self.tellings.get_mut(view.session) {
@@ -402,17 +421,8 @@ impl RuntimeRole for NousRuntime {
     }
 
     fn signal(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>, signal: &Signal) {
-        let run_id = self.tellings.get(view.session).map(|telling| telling.name.clone());
         match signal {
-            Signal::Notify { level: Level::Warning | Level::Error, text } => {
-                let (code, message) = (Some("notice".to_owned()), Some(text.clone()));
-                let payload = Payload { run_id, code, message, ..Payload::default() };
-                self.broadcast(cx, cx.now, ("warning", payload));
-            }
-            Signal::Notify { level: Level::Info | Level::Success, text } => {
-                let payload = Payload { run_id, message: Some(text.clone()), ..Payload::default() };
-                self.broadcast(cx, cx.now, ("status", payload));
-            }
+            Signal::Notify { level, text } => self.notify(cx, view.session, *level, text),
             Signal::Status { .. }
             | Signal::Working(_)
             | Signal::Widget { .. }

@@ -24,7 +24,7 @@ use domain::event::{Body, Event, Failure, MessageEvent, RunEvent};
 use domain::ids::{EntryId, SessionId};
 use domain::port::{Abilities, Ticket};
 use domain::signal::Signal;
-use queries::Query;
+use queries::{Query, Unsaid};
 use receipts::HubCommand;
 use roles::{Answers, Greeting, Lane, Line, RuntimeCx, RuntimeRole, Tickets, TimerKey, View};
 use std::collections::{BTreeMap, HashSet};
@@ -34,6 +34,8 @@ use wire::{Rate, WireId};
 
 /// Most queries of one client that are under way at once.
 pub const MAX_QUERIES: usize = 3;
+/// Words outside of a query that wait for the next one; past it the oldest is lost.
+pub const MAX_UNSAID: usize = 16;
 /// A handshake waits no longer for what the runtime behind us can do.
 const GREET: TimerKey = TimerKey(1);
 /// Most requests that may wait for the hub.
@@ -56,6 +58,8 @@ pub struct OpenagentRuntime {
     branching: usize,
     context: Context,
     queries: BTreeMap<u64, Query>,
+    /// What was said outside of a query, for the next one.
+    unsaid: Vec<Unsaid>,
     last_query: u64,
     /// Runs under way in the sessions that this link sees.
     runs: BTreeMap<SessionId, AskedOn>,
@@ -216,6 +220,7 @@ impl RuntimeRole for OpenagentRuntime {
     fn detached(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId) {
         self.home.take_if(|home| home == session);
         self.runs.remove(session);
+        self.unsaid.retain(|word| word.session != *session);
         let lost: Vec<u64> = self
             .queries
             .iter()

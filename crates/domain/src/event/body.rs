@@ -8,7 +8,7 @@ use crate::ask::{Ask, Closing};
 use crate::content::{Input, Json, Part, Role, TextKind, Usage};
 use crate::ids::{AskId, EntryId, MessageId, QueuedId, RunId, StepId, ToolRunId, TurnId};
 use crate::queue::{Mode, QueueKind};
-use crate::session::{Effort, ModelRef, Origin, Policy};
+use crate::session::{Budget, Effort, ModelRef, Origin, Policy};
 use crate::signal::Level;
 use crate::tool::{Decision, Progress, ToolOutcome, ToolResult};
 
@@ -54,6 +54,8 @@ pub enum SessionEvent {
     ModelChosen { model: ModelRef },
     /// How hard the model shall think; `None` leaves it to the provider.
     EffortChosen { effort: Option<Effort> },
+    /// What may be spent.
+    BudgetChosen { budget: Budget },
     /// How tools get their consent.
     PolicyChosen { policy: Policy },
     /// Which tools the model may use; `None` means all.
@@ -94,6 +96,11 @@ pub enum RunEvent {
         turn: TurnId,
         step: StepId,
         model: Option<ModelRef>,
+    },
+    /// The model has answered and is to be paid, whatever becomes of the tools that it called: what the step will have used at least.
+    StepBilled {
+        step: StepId,
+        usage: Usage,
     },
     /// The model has answered and its tools are done.
     StepEnded {
@@ -226,6 +233,8 @@ pub enum ContextEvent {
         used: u64,
         /// Tokens that fit.
         window: u64,
+        /// One of them is a guess: the window is that of a related model, or tokens were counted by size.
+        rough: bool,
     },
     /// Older entries now stand as a summary.
     Compacted {

@@ -35,6 +35,10 @@ fn step(turn: u64, id: u64) -> Body {
     Body::Run(RunEvent::StepStarted { turn: TurnId(turn), step: StepId(id), model: None })
 }
 
+fn step_billed(id: u64) -> Body {
+    Body::Run(RunEvent::StepBilled { step: StepId(id), usage: Usage::default() })
+}
+
 fn step_end(id: u64) -> Body {
     Body::Run(RunEvent::StepEnded { step: StepId(id), usage: Usage::default() })
 }
@@ -216,6 +220,7 @@ fn broken() -> Vec<Broken> {
         (2, "ended before its messages", vec![run(1), turn(1, 2), says(4, Some(2), None)], turn_end(2)),
         (2, "started outside its turn", vec![run(1)], step(2, 3)),
         (2, "started inside another step", vec![run(1), turn(1, 2), step(2, 3)], step(2, 4)),
+        (2, "was billed but is not open", vec![run(1), turn(1, 2)], step_billed(3)),
         (2, "ended but is not open", vec![run(1), turn(1, 2)], step_end(3)),
         (2, "ended before its tools", with(proposing(), &[said(4)]), step_end(3)),
         (2, "ended before its messages", speaking(), step_end(3)),

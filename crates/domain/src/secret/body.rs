@@ -55,6 +55,7 @@ impl Secrets {
                 | RunEvent::TurnStarted { .. }
                 | RunEvent::TurnEnded { .. }
                 | RunEvent::StepStarted { .. }
+                | RunEvent::StepBilled { .. }
                 | RunEvent::StepEnded { .. },
             )
             | Body::Ask(AskEvent::Closed { .. })
@@ -63,6 +64,7 @@ impl Secrets {
                 | SessionEvent::CameFrom { .. }
                 | SessionEvent::ModelChosen { .. }
                 | SessionEvent::EffortChosen { .. }
+                | SessionEvent::BudgetChosen { .. }
                 | SessionEvent::PolicyChosen { .. }
                 | SessionEvent::ToolsChosen { .. }
                 | SessionEvent::LeafMoved { .. },

@@ -41,14 +41,10 @@ impl SessionSummary {
             last_prompt: None,
             last_run: None,
             running: false,
+            outcome: None,
             usage: Usage::default(),
             origin: None,
         }
-    }
-
-    /// Whether nothing was ever said in it, and nobody gave it a title: it is there for whoever knows its id, and in no list.
-    pub fn is_untouched(&self) -> bool {
-        self.messages == 0 && self.last_run.is_none() && self.title == UNTITLED
     }
 
     /// Of a session as it stands.
@@ -64,6 +60,11 @@ impl SessionSummary {
             last_prompt: state.prompts().next_back().as_deref().map(prompt_of),
             last_run: state.runs.last().map(|run| run.id),
             running: state.open_run().is_some(),
+            outcome: state
+                .runs
+                .last()
+                .and_then(|run| run.ended.as_ref())
+                .map(|(_, outcome)| Box::new(outcome.clone())),
             usage: state.usage,
             origin: state.settings.origin.clone().map(Box::new),
         }

@@ -12,7 +12,8 @@ use crate::tool::{ToolOutcome, ToolPhase, ToolResult};
 pub struct Open {
     run: Option<RunId>,
     turn: Option<TurnId>,
-    step: Option<StepId>,
+    /// With what its answer used, where that is known.
+    step: Option<(StepId, Usage)>,
     messages: Vec<MessageId>,
     tools: Vec<OpenTool>,
     asks: Vec<OpenAsk>,
@@ -41,7 +42,7 @@ impl State {
         Open {
             run: run.map(|run| run.id),
             turn: run.and_then(|run| run.open_turn()).map(|turn| turn.id),
-            step: run.and_then(|run| run.open_step()).map(|step| step.id),
+            step: run.and_then(|run| run.open_step()).map(|step| (step.id, step.billed.unwrap_or_default())),
             messages: self.open_messages(),
             tools: tools
                 .map(|tool| OpenTool { id: tool.id, running: tool.phase == ToolPhase::Running })
@@ -68,7 +69,8 @@ impl Open {
         match body {
             Body::Run(RunEvent::Started { run }) => self.run = Some(*run),
             Body::Run(RunEvent::TurnStarted { turn, .. }) => self.turn = Some(*turn),
-            Body::Run(RunEvent::StepStarted { step, .. }) => self.step = Some(*step),
+            Body::Run(RunEvent::StepStarted { step, .. }) => self.step = Some((*step, Usage::default())),
+            Body::Run(RunEvent::StepBilled { step, usage }) => self.step = Some((*step, *usage)),
             Body::Run(RunEvent::StepEnded { .. }) => self.step = None,
             Body::Run(RunEvent::TurnEnded { .. }) => self.turn = None,
             Body::Run(RunEvent::Ended { .. }) => self.run = None,
@@ -116,8 +118,8 @@ impl Open {
     /// The bodies that end the turn and everything in it.
     pub fn close_turn(mut self, outcome: &Outcome) -> Vec<Body> {
         let mut bodies = self.close_contents(outcome);
-        if let Some(step) = self.step {
-            bodies.push(Body::Run(RunEvent::StepEnded { step, usage: Usage::default() }));
+        if let Some((step, usage)) = self.step {
+            bodies.push(Body::Run(RunEvent::StepEnded { step, usage }));
         }
         if let Some(turn) = self.turn {
             bodies.push(Body::Run(RunEvent::TurnEnded { turn }));
@@ -135,7 +137,7 @@ impl Open {
     /// The bodies that end the step and everything in it, with what it used.
     pub fn close_step(mut self, outcome: &Outcome, usage: Usage) -> Vec<Body> {
         let mut bodies = self.close_contents(outcome);
-        if let Some(step) = self.step {
+        if let Some((step, _)) = self.step {
             bodies.push(Body::Run(RunEvent::StepEnded { step, usage }));
         }
         bodies

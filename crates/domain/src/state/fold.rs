@@ -50,7 +50,9 @@ impl State {
             Body::Tool(event) => self.apply_tool(at, event)?,
             Body::Ask(event) => self.apply_ask(event)?,
             Body::Queue(event) => self.apply_queue(event)?,
-            Body::Context(ContextEvent::Measured { used, window }) => self.context = Some((*used, *window)),
+            Body::Context(ContextEvent::Measured { used, window, rough }) => {
+                (self.context, self.context_rough) = (Some((*used, *window)), *rough);
+            }
             Body::Context(ContextEvent::Compacted { entry, parent, compaction }) => {
                 self.add_entry(at, *entry, *parent, EntryKind::Compaction(compaction.clone()))?;
                 self.leaf = Some(*entry);
@@ -63,8 +65,9 @@ impl State {
                 self.add_entry(at, *entry, *parent, kind)?;
             }
             Body::Rebased(base) => {
-                let Base { seq, updated_at, last_id, usage, context } = **base;
-                (self.seq, self.updated_at, self.usage, self.context) = (seq, updated_at, usage, context);
+                let Base { seq, updated_at, last_id, usage, context, context_rough } = **base;
+                (self.seq, self.updated_at, self.usage) = (seq, updated_at, usage);
+                (self.context, self.context_rough) = (context, context_rough);
                 self.saw(last_id);
                 return Ok(());
             }
@@ -85,6 +88,7 @@ impl State {
             SessionEvent::Renamed { title } => self.settings.title = Some(title.clone()),
             SessionEvent::ModelChosen { model } => self.settings.model = Some(model.clone()),
             SessionEvent::EffortChosen { effort } => self.settings.effort = *effort,
+            SessionEvent::BudgetChosen { budget } => self.settings.budget = *budget,
             SessionEvent::PolicyChosen { policy } => self.settings.policy = *policy,
             SessionEvent::ToolsChosen { tools } => self.settings.tools.clone_from(tools),
             SessionEvent::LeafMoved { leaf } => {
@@ -113,13 +117,15 @@ impl State {
             }
             RunEvent::TurnEnded { turn } => self.open_turn_mut(*turn)?.ended = true,
             RunEvent::StepStarted { turn, step, model } => {
-                let step = Step { id: *step, model: model.clone(), usage: None };
+                let step = Step { id: *step, model: model.clone(), billed: None, usage: None };
                 let id = step.id.0;
                 self.open_turn_mut(*turn)?.steps.push(step);
                 self.saw(id);
             }
+            RunEvent::StepBilled { step, usage } => self.open_step_mut(*step)?.billed = Some(*usage),
             RunEvent::StepEnded { step, usage } => {
-                self.open_step_mut(*step)?.usage = Some(*usage);
+                let step = self.open_step_mut(*step)?;
+                (step.billed, step.usage) = (None, Some(*usage));
                 self.usage = self.usage.plus(*usage);
             }
             RunEvent::Retrying { attempt, max, delay_ms, reason, kind } => {
@@ -261,7 +267,7 @@ impl State {
                 let extends =
                     m.tail_open && m.parts.last().and_then(Part::streamed).is_some_and(|(k, _)| k == *kind);
                 if !extends {
-                    m.parts.push(Part::stream(*kind));
+                    m.add(Part::stream(*kind));
                     m.roll = hash::begin_part(m.roll, *kind);
                     m.tail_open = true;
                 }
@@ -272,7 +278,7 @@ impl State {
             }),
             MessageEvent::PartAdded { message, part } => self.change_message(*message, |m| {
                 m.roll = hash::whole_part(m.roll, part);
-                m.parts.push(part.clone());
+                m.add(part.clone());
                 m.tail_open = false;
             }),
             MessageEvent::Ended { message, finish } => self.change_message(*message, |m| {
@@ -309,7 +315,7 @@ impl State {
                 }
                 self.change_message(*message, |m| {
                     m.roll = hash::whole_part(m.roll, &Part::Tool(*tool));
-                    m.parts.push(Part::Tool(*tool));
+                    m.add(Part::Tool(*tool));
                     m.tail_open = false;
                 })?;
                 let mut added = ToolRun {

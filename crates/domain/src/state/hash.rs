@@ -119,6 +119,10 @@ impl State {
         let mut hasher = Rolling(START);
         (self.seq, self.entities, &self.settings, self.leaf).hash(&mut hasher);
         (&self.asks, &self.queues, &self.plan, self.usage, self.context).hash(&mut hasher);
+        // What came after the first release counts only where it was said.
+        if self.context_rough {
+            self.context_rough.hash(&mut hasher);
+        }
         self.runs.len().hash(&mut hasher);
         if let Some(run) = self.runs.last() {
             (run.id, &run.turns, run.ended.as_ref().map(|(_, outcome)| outcome)).hash(&mut hasher);

@@ -10,7 +10,7 @@ use crate::event::{
 };
 use crate::ids::{EntryId, Millis, RunId};
 use crate::queue::{Mode, QueueKind};
-use crate::session::Policy;
+use crate::session::{Budget, Policy};
 use crate::tool::{Progress, ToolPhase, ToolRun};
 
 /// A body and when it happened.
@@ -42,6 +42,7 @@ impl State {
             last_id: self.last_id,
             usage: self.usage,
             context: self.context,
+            context_rough: self.context_rough,
         };
         told.push((self.updated_at, Body::Rebased(Box::new(base))));
         told
@@ -73,6 +74,9 @@ impl State {
         }
         if settings.effort.is_some() {
             told.push((at, Body::Session(SessionEvent::EffortChosen { effort: settings.effort })));
+        }
+        if settings.budget != Budget::default() {
+            told.push((at, Body::Session(SessionEvent::BudgetChosen { budget: settings.budget })));
         }
         if settings.policy != Policy::default() {
             told.push((at, Body::Session(SessionEvent::PolicyChosen { policy: settings.policy })));
@@ -122,6 +126,9 @@ impl State {
                     }),
                 ));
                 self.tell_until(step_ends, entries, told);
+                if let Some(usage) = step.billed {
+                    told.push((at, Body::Run(RunEvent::StepBilled { step: step.id, usage })));
+                }
                 if let Some(usage) = step.usage {
                     told.push((at, Body::Run(RunEvent::StepEnded { step: step.id, usage })));
                 }

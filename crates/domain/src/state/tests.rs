@@ -4,10 +4,10 @@ use super::State;
 use crate::ask::{Ask, AskKind};
 use crate::content::{Input, Role, TextKind, Usage};
 use crate::event::{
-    AskEvent, Body, Cause, Compaction, ContextEvent, Finish, MessageEvent, QueueEvent, RunEvent,
+    AskEvent, Body, Cause, Compaction, ContextEvent, Finish, MessageEvent, Outcome, QueueEvent, RunEvent,
     SessionEvent, Trigger,
 };
-use crate::ids::{AskId, EntryId, MessageId, Millis, QueuedId, RunId, SessionId, TurnId};
+use crate::ids::{AskId, EntryId, MessageId, Millis, QueuedId, RunId, SessionId, StepId, TurnId};
 use crate::queue::QueueKind;
 use crate::session::SessionSummary;
 use crate::session::summary::{UNTITLED, title_of};
@@ -72,6 +72,23 @@ fn a_deadline_is_over_when_it_has_come_and_the_earliest_is_next() {
     assert_eq!(state.expired_asks(Millis(19)), []);
     assert_eq!(state.expired_asks(Millis(20)), [AskId(2)]);
     assert_eq!(state.expired_asks(Millis(30)), [AskId(1), AskId(2)]);
+}
+
+#[test]
+fn what_an_answer_used_counts_when_its_step_is_closed_before_its_tools_were_through() {
+    let (turn, step) = (TurnId(2), StepId(3));
+    let usage = Usage { input: 5, cost_micros: 7, ..Usage::default() };
+    let started = [Body::Run(RunEvent::StepStarted { turn, step, model: None })];
+    let billed = [Body::Run(RunEvent::StepBilled { step, usage })];
+    let state = folded(run().into_iter().chain(started).chain(billed));
+    assert_eq!((state.usage, state.spent()), (Usage::default(), usage), "it is spent, and its step goes on");
+    // What another process sees of it.
+    let mut again = folded(state.replay().into_iter().map(|(_, body)| body));
+    assert_eq!((again.spent(), again.hash()), (usage, state.hash()));
+    for body in again.close_run(Outcome::Interrupted) {
+        again.apply(Millis(0), &body).unwrap();
+    }
+    assert_eq!((again.usage, again.spent()), (usage, usage), "once");
 }
 
 #[test]
@@ -142,7 +159,7 @@ fn a_count_is_good_only_where_the_models_newest_words_stand() {
             Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }),
         ]
     };
-    let measured = Body::Context(ContextEvent::Measured { used: 70, window: 100 });
+    let measured = Body::Context(ContextEvent::Measured { used: 70, window: 100, rough: false });
     let begun = || prompt(1, None, "a", true).into_iter().chain(spoken(2, 1)).chain([measured.clone()]);
     assert_eq!(folded(begun()).counted_tokens(), Some(70));
     assert_eq!(folded(begun().chain(prompt(3, Some(2), "b", true))).counted_tokens(), Some(70));

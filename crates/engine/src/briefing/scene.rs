@@ -74,6 +74,14 @@ impl Scene {
     }
 }
 
+/// What git has checked out where somebody works: the branch, or the beginning of a commit's name. Reads files and runs nothing.
+pub fn branch(folder: &Path) -> Option<String> {
+    let at = folder.ancestors().find(|folder| folder.join(".git").exists())?;
+    Some(match Checkout::read(at)?.head {
+        Head::Branch(name) | Head::Commit(name) => name,
+    })
+}
+
 impl Checkout {
     /// What git's records of the folder say; nothing where they are not of the kind that git writes.
     fn read(folder: &Path) -> Option<Checkout> {
@@ -143,5 +151,9 @@ mod tests {
         for folder in ["hostile", "lines", "nothing"] {
             assert_eq!(told(folder), None, "{folder}");
         }
+        put("a/deep/below/file", "");
+        let found = |folder: &str| branch(&dir.path().join(folder));
+        assert_eq!(found("a/deep/below").as_deref(), Some("feature/x"));
+        assert_eq!((found("tree").as_deref(), found("lines")), (Some("012345678901"), None));
     }
 }

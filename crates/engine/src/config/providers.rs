@@ -63,7 +63,7 @@ pub(super) fn budget(
     let words = "must be a table: [budget] with max_cost, max_steps and max_time_s";
     let part = value.as_table().ok_or_else(|| ConfigError::value("budget", words))?;
     budget.max_steps = number("budget", part, "max_steps", MAX_STEPS, wrong);
-    budget.max_time = number("budget", part, "max_time_s", MAX_BUDGET_S, wrong).map(Duration::from_secs);
+    budget.max_time_s = number("budget", part, "max_time_s", MAX_BUDGET_S, wrong);
     if let Some(value) = part.get("max_cost") {
         #[expect(clippy::cast_precision_loss, reason = "a budget is a small number")]
         let dollars = value.as_float().or_else(|| value.as_integer().map(|number| number as f64));

@@ -110,6 +110,8 @@ impl ClientHandler for Ear {
     fn get_info(&self) -> ClientConfig {
         let mut info = ClientConfig::default();
         info.client_info = Implementation::new("parlor", env!("CARGO_PKG_VERSION"));
+        // What this handshake is for: later versions have none, and servers that know only those refuse it.
+        info.protocol_version = ProtocolVersion::LATEST_WITH_INITIALIZE;
         let forms = ElicitationCapability::new().with_form(FormElicitationCapability::new());
         info.capabilities.elicitation = Some(forms);
         info
@@ -123,11 +125,10 @@ impl ClientHandler for Ear {
         let ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } = request else {
             return Ok(ElicitResult::new(ElicitationAction::Decline));
         };
-        let schema = serde_json::to_value(requested_schema).unwrap_or_default();
         let filled = tokio::select! {
             biased;
             () = context.ct.cancelled() => Filled::Not,
-            filled = elicit::fill(&self.calls, &self.server, &message, &schema) => filled,
+            filled = elicit::fill(&self.calls, &self.server, &message, requested_schema) => filled,
         };
         Ok(match filled {
             Filled::In(content) => ElicitResult::new(ElicitationAction::Accept).with_content(content.into()),
@@ -239,7 +240,7 @@ impl Client {
                 let mut process = Process { group, guarded, words, child, listening };
                 let transport = AsyncRwTransport::new_client(output, input).with_max_line_length(MAX_LINE);
                 match ear.serve_with_lifecycle(transport, mode).await {
-                    Ok(service) => Ok(Client { service, process: Some(process) }),
+                    Ok(service) => Client { service, process: Some(process) }.agreed(),
                     Err(why) if refused(&why) => Err((failed(&why), true)),
                     Err(_) => Err((Trouble::Broken(process.obituary().await), false)),
                 }
@@ -247,9 +248,27 @@ impl Client {
             Way::Http { url, headers } => {
                 let transport = http(url, headers).map_err(|why| (Trouble::Broken(why), false))?;
                 match ear.serve_with_lifecycle(transport, mode).await {
-                    Ok(service) => Ok(Client { service, process: None }),
+                    Ok(service) => Client { service, process: None }.agreed(),
                     Err(why) => Err((failed(&why), refused(&why))),
                 }
+            }
+        }
+    }
+
+    /// The connection, if the server speaks a version of the protocol that we know.
+    fn agreed(self) -> Result<Client, (Trouble, bool)> {
+        let known = ProtocolVersion::KNOWN_VERSIONS;
+        let theirs = self.service.peer().peer_info().map(|info| info.protocol_version.clone());
+        match theirs.filter(|version| !known.contains(version)) {
+            None => Ok(self),
+            Some(version) => {
+                let ours: Vec<&str> = known.iter().map(ProtocolVersion::as_str).collect();
+                let why = format!(
+                    "it speaks the version {} of MCP, and Parlor {}; look for another version of the server or of Parlor",
+                    short(version.as_str()),
+                    ours.join(", ")
+                );
+                Err((Trouble::Broken(why), false))
             }
         }
     }

@@ -19,8 +19,8 @@ use tokio_util::sync::CancellationToken;
 use tools::Tool;
 use tools::sandbox::Guard;
 
-/// How long the first turn waits for servers that are just starting.
-const FIRST_WAIT: Duration = Duration::from_millis(1_500);
+/// Most servers that the model is told to be missing by name.
+const MAX_NAMED: usize = 16;
 /// A server that broke is not started again before this.
 const AGAIN_AFTER: Duration = Duration::from_secs(30);
 /// A server that says that its tools changed is asked for them again no sooner than this.
@@ -96,6 +96,8 @@ struct Status {
     told: bool,
     /// Whether the person heard that it takes its time.
     told_slow: bool,
+    /// Whether a turn has waited for it in vain: none does so again.
+    waited: bool,
     tools: Vec<Arc<RemoteTool>>,
     connected_at: Option<Millis>,
     ended: Option<Instant>,
@@ -243,17 +245,37 @@ impl Project {
         }
     }
 
-    /// Waits until no server is just starting, but not long: a slow one joins in a later step.
-    pub(crate) async fn settle(&self) {
-        let mut changes = self.changes.subscribe();
-        let settled = async {
-            while self.servers().iter().any(|server| server.status().phase == Phase::Connecting) {
-                if changes.changed().await.is_err() {
-                    return;
-                }
-            }
+    /// The servers that are just starting, without those that a turn has waited for in vain.
+    pub(crate) fn starting(&self) -> Starting {
+        let changes = self.changes.subscribe();
+        let due = |server: &Arc<Server>| {
+            let status = server.status();
+            status.phase == Phase::Connecting && !status.waited
         };
-        let _ = tokio::time::timeout(FIRST_WAIT, settled).await;
+        let all: Vec<Arc<Server>> = self.servers().into_iter().filter(due).collect();
+        Starting { open: all.clone(), all, changes }
+    }
+
+    /// What the model is told of servers whose tools it does not have. Only names of ours and no word of a server: this stands where
+    /// instructions stand.
+    pub(crate) fn missing(&self) -> Option<String> {
+        let of = |server: Arc<Server>| {
+            let why = match &server.status().phase {
+                Phase::Connecting => "still starting, its tools join when it has answered",
+                Phase::Broken(Trouble::Login) => "it wants a login",
+                Phase::Broken(Trouble::Broken(_)) => "it could not be started or has ended",
+                Phase::Idle | Phase::Ready => return None,
+            };
+            Some(format!("{} ({why})", server.listed.entry.name))
+        };
+        let mut all: Vec<String> =
+            self.servers().into_iter().filter(|server| server.may_start()).filter_map(of).collect();
+        let more = all.len().saturating_sub(MAX_NAMED);
+        all.truncate(MAX_NAMED);
+        if more > 0 {
+            all.push(format!("{more} more"));
+        }
+        (!all.is_empty()).then(|| format!("MCP servers whose tools are not there now: {}.", all.join(", ")))
     }
 
     /// The tools that can be used now, with the name of their server.
@@ -339,6 +361,52 @@ impl Project {
     }
 }
 
+/// Servers that are just starting.
+pub(crate) struct Starting {
+    all: Vec<Arc<Server>>,
+    /// Those that neither answered nor failed, as far as was looked.
+    open: Vec<Arc<Server>>,
+    changes: watch::Receiver<u64>,
+}
+
+/// A server that is no longer starting.
+pub(crate) struct Started {
+    pub(crate) name: String,
+    /// How many tools it has; `None` when it failed.
+    pub(crate) tools: Option<usize>,
+}
+
+impl Starting {
+    /// The names of those that are still starting.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        self.open.iter().map(|server| server.listed.entry.name.as_str()).collect()
+    }
+
+    /// The next that has answered or failed; `None` once all have.
+    pub(crate) async fn next(&mut self) -> Option<Started> {
+        loop {
+            let over = |server: &Arc<Server>| server.status().phase != Phase::Connecting;
+            if let Some(at) = self.open.iter().position(over) {
+                let server = self.open.remove(at);
+                let status = server.status();
+                let tools = (status.phase == Phase::Ready).then_some(status.tools.len());
+                return Some(Started { name: server.listed.entry.name.clone(), tools });
+            }
+            if self.open.is_empty() || self.changes.changed().await.is_err() {
+                return None;
+            }
+        }
+    }
+
+    /// They were waited for: no turn does so again for those that are not there.
+    pub(crate) fn were_waited_for(self) {
+        for server in self.all {
+            let mut status = server.status();
+            status.waited = status.phase != Phase::Ready;
+        }
+    }
+}
+
 /// The life of one connection, from its start to its end.
 async fn keep(server: Arc<Server>, project: Arc<Project>) {
     let trouble = tokio::select! {
@@ -374,7 +442,8 @@ async fn live(server: &Server, project: &Project) -> Trouble {
             };
             status.tools = tools.into_iter().map(remote).collect();
             status.tools.sort_by(|one, other| one.name().cmp(other.name()));
-            (status.phase, status.told, status.told_slow) = (Phase::Ready, false, false);
+            status.phase = Phase::Ready;
+            (status.told, status.told_slow, status.waited) = (false, false, false);
             status.connected_at = Some(now());
         }
         project.changed();

@@ -4,7 +4,7 @@ use super::{Progress, Turn, Waits};
 use crate::chat;
 use crate::context::Context;
 use crate::usage::counted;
-use domain::content::{Json, KEPT, Part, Role, TextKind, Usage};
+use domain::content::{Json, KEPT, Part, Role, TextKind};
 use domain::event::{
     Body, ContextEvent, EMPTY_ANSWER, Failure, Finish, MessageEvent, RetryKind, RunEvent, ToolEvent,
 };
@@ -71,7 +71,8 @@ impl Turn {
         let info = model.info();
         let mut all = streamed.reply.spent();
         all += std::mem::take(&mut progress.spent);
-        let usage = counted(&all, streamed.reply.estimated | std::mem::take(&mut progress.estimated), &info);
+        let estimated = streamed.reply.estimated;
+        let usage = counted(&all, estimated | std::mem::take(&mut progress.estimated), &info);
         progress.bill.cost_micros = progress.bill.cost_micros.saturating_add(usage.cost_micros);
         progress.bill.steps += 1;
         let mut calls = std::mem::take(&mut streamed.calls);
@@ -103,10 +104,12 @@ impl Turn {
             if silent {
                 self.notice(progress.leaf, EMPTY_ANSWER, without_a_word(stop.as_ref())).await;
             }
-            self.measure(&progress.context, &info).await;
+            self.measure(&progress.context, &info, estimated).await;
             self.port.emit(Body::Run(RunEvent::StepEnded { step, usage })).await;
             return Stepped::End(TurnEnd::Done);
         }
+        // Before the tools: what is spent is known also when the program dies while one of them runs.
+        self.port.emit(Body::Run(RunEvent::StepBilled { step, usage })).await;
         let done = self.run_calls(&calls, &progress.toolbox).await;
         if let Some(tool) = self.denials.insisted() {
             let text = format!(
@@ -115,7 +118,7 @@ impl Turn {
             self.notice(progress.leaf, "denied_again", text).await;
         }
         let stepped = self.after_tools(&calls, done, progress);
-        self.measure(&progress.context, &info).await;
+        self.measure(&progress.context, &info, estimated).await;
         self.port.emit(Body::Run(RunEvent::StepEnded { step, usage })).await;
         stepped
     }
@@ -140,7 +143,7 @@ impl Turn {
             })
             .collect();
         let done = self.run_resumed(&calls, waits, &progress.toolbox).await;
-        self.port.emit(Body::Run(RunEvent::StepEnded { step: resume.step, usage: Usage::default() })).await;
+        self.port.emit(Body::Run(RunEvent::StepEnded { step: resume.step, usage: resume.billed })).await;
         let calls: Vec<Call> = calls.into_iter().map(|(_, call)| call).collect();
         self.after_tools(&calls, done, progress)
     }
@@ -287,10 +290,10 @@ impl Turn {
         message
     }
 
-    async fn measure(&self, context: &Context, info: &models::ModelInfo) {
+    async fn measure(&self, context: &Context, info: &models::ModelInfo, estimated: bool) {
         if let Some(window) = info.context_window {
-            let used = context.tokens();
-            self.port.emit(Body::Context(ContextEvent::Measured { used, window: window.into() })).await;
+            let (used, window, rough) = (context.tokens(), window.into(), estimated || info.window_guessed);
+            self.port.emit(Body::Context(ContextEvent::Measured { used, window, rough })).await;
         }
     }
 }

@@ -5,11 +5,16 @@
 use super::Turn;
 use domain::port::Report;
 use domain::signal::Signal;
+use std::time::Duration;
 use tools::Plan;
 use tools::checkpoint::{Begun, NotKept, Watch, Watched};
 
 /// The field of the status line that says what cannot be undone.
 const STATUS: &str = "undo";
+/// How long a look at the files may take before the person is told what is waited for.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// What they are told.
+const LOOKING: &str = "keeping the files' state before the command";
 
 impl Turn {
     /// The turn begins. What the model said of files may no longer be so: then these are words for it.
@@ -29,9 +34,8 @@ impl Turn {
     pub(super) async fn prepare(&self, plan: &Plan) {
         let (Some(ledger), Some(watch)) = (self.ledger.clone(), Watch::of(plan)) else { return };
         let cancel = self.cancel.clone();
-        let prepared =
-            tokio::task::spawn_blocking(move || ledger.prepare(&watch, &|| cancel.is_cancelled())).await;
-        if let Ok(Err(NotKept(why))) = prepared
+        let look = move || ledger.prepare(&watch, &|| cancel.is_cancelled());
+        if let Some(Err(NotKept(why))) = self.looked(look).await
             && !self.cancel.is_cancelled()
         {
             self.say_status(Some(format!("this turn's commands cannot be undone: {why}"))).await;
@@ -42,7 +46,22 @@ impl Turn {
     pub(super) async fn watch(&self, plan: &Plan) -> Option<Watched> {
         let (ledger, watch) = (self.ledger.clone()?, Watch::of(plan)?);
         let cancel = self.cancel.clone();
-        tokio::task::spawn_blocking(move || ledger.before(&watch, &|| cancel.is_cancelled())).await.ok()
+        self.looked(move || ledger.before(&watch, &|| cancel.is_cancelled())).await
+    }
+
+    /// Looks at the files; in a large tree the first look takes long, which is told while it lasts.
+    async fn looked<T: Send + 'static>(&self, look: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+        let looking = async { tokio::task::spawn_blocking(look).await.ok() };
+        tokio::pin!(looking);
+        tokio::select! {
+            biased;
+            done = &mut looking => return done,
+            () = tokio::time::sleep(PATIENCE) => {}
+        }
+        self.say(Signal::Working(Some(LOOKING.to_owned()))).await;
+        let done = looking.await;
+        self.say(Signal::Working(None)).await;
+        done
     }
 
     /// A call is over, however it ended.
@@ -53,7 +72,10 @@ impl Turn {
     }
 
     async fn say_status(&self, text: Option<String>) {
-        let signal = Signal::Status { key: STATUS.to_owned(), text };
+        self.say(Signal::Status { key: STATUS.to_owned(), text }).await;
+    }
+
+    async fn say(&self, signal: Signal) {
         let report = Report::Signal { session: self.port.session.clone(), signal };
         let _ = self.port.reports.send((report, None)).await;
     }

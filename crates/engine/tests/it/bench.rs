@@ -4,7 +4,7 @@
 
 use domain::ask::{Answer, AskKind, Closing, Scope};
 use domain::command::{Command, PromptOptions, Receipt, Refusal};
-use domain::content::{Input, Role};
+use domain::content::{Input, Role, Usage};
 use domain::event::{
     AskEvent, Body, Cause, Event, Finish, MessageEvent, Outcome, RunEvent, SessionEvent, ToolEvent,
 };
@@ -144,6 +144,8 @@ pub(crate) struct Bench {
     pub(crate) offers: Vec<Offer>,
     pub(crate) ui_files: UiFiles,
     pub(crate) given_servers: Vec<GivenServer>,
+    /// How long the turn that goes on had been at work.
+    pub(crate) took: Duration,
     /// What the editor holds; `None` for one that has left.
     pub(crate) editor: Option<BTreeMap<String, String>>,
     /// What was typed into questions for secrets, masked as the hub does.
@@ -225,6 +227,7 @@ impl Bench {
             offers: Vec::new(),
             ui_files: UiFiles::default(),
             given_servers: Vec::new(),
+            took: Duration::ZERO,
             editor: None,
             settled: Vec::new(),
             secrets: Secrets::default(),
@@ -242,6 +245,12 @@ impl Bench {
 
     pub(crate) fn put(&self, name: &str, text: &str) -> PathBuf {
         put(&self.work(), name, text)
+    }
+
+    /// Removes a file where there is one.
+    pub(crate) fn take_away(&self, name: &str) {
+        let gone = std::fs::remove_file(self.work().join(name));
+        assert!(gone.is_ok() || self.get(name).is_none(), "{gone:?}");
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<String> {
@@ -311,7 +320,8 @@ impl Bench {
             }
             _ => None,
         });
-        let resume = Resume { step, consents: consents.collect() };
+        let took = self.took;
+        let resume = Resume { step, billed: Usage::default(), took, consents: consents.collect() };
         let brief = self.brief(run, turn, Input::default(), Some(resume));
         self.order(Order::Turn(Box::new(brief))).await;
     }
@@ -331,6 +341,7 @@ impl Bench {
             project: self.state.settings.project.clone(),
             model: None,
             effort: self.state.settings.effort,
+            budget: self.state.settings.budget,
             policy: self.policy,
             active_tools: None,
             attended: true,
@@ -614,6 +625,7 @@ impl Bench {
             leaf: self.state.leaf,
             tools: self.tools_of(&context),
             context,
+            counted_tokens: self.state.counted_tokens(),
         };
         let session = self.session.clone();
         let order = Order::Consult { ticket: Ticket(7), session, command, grounds: Box::new(grounds) };

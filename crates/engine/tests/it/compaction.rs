@@ -62,6 +62,26 @@ async fn by_hand_the_model_writes_the_summary_and_the_next_turn_stands_on_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn by_hand_it_is_told_what_the_provider_has_counted() {
+    let script = r#"
+        model text "one" | usage in=100 out=5
+        ---
+        model text "two" | usage in=8500 out=5
+        ---
+        model text "In short."
+        "#;
+    let mut bench = Bench::new(script);
+    bench.run("first question").await;
+    bench.run("second question").await;
+    bench.consult(Command::Run(RunCommand::Compact { instruction: None })).await.unwrap();
+    let told = bench.events.iter().find_map(|event| match &event.body {
+        Body::Context(ContextEvent::Compacted { compaction, .. }) => Some(compaction.tokens_before),
+        _ => None,
+    });
+    assert_eq!(told, Some(8_505));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_short_conversation_is_left_alone() {
     let mut bench = Bench::new("model text \"hi\"");
     let command = Command::Run(RunCommand::Compact { instruction: None });

@@ -3,10 +3,14 @@
 use crate::bench::{Bench, Plan, allow, answered, deny};
 use crate::stand_in::Mark;
 use domain::ask::{Answer, AskKind, Closing, Scope};
+use domain::command::{Command, RULES, Receipt, Refusal};
+use domain::content::Json;
 use domain::event::{AskEvent, Body, ToolEvent};
 use domain::port::TurnEnd;
-use domain::session::Policy;
+use domain::session::{Budget, Policy};
 use domain::tool::{Decider, ToolOutcome};
+use engine::{Config, OVER_BUDGET};
+use std::time::Duration;
 
 const WRITE: &str = r#"
     model tool write {"path":"f","content":"text\n"}
@@ -156,6 +160,27 @@ async fn after_a_crash_the_same_consent_runs_the_tool_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn after_a_crash_the_time_of_the_prompt_goes_on() {
+    let budget = Budget { max_time_s: Some(15), ..Budget::default() };
+    for (took, asked) in [(16, 0), (5, 1)] {
+        let mark = Mark::default();
+        let mut bench = Bench::with(Plan::script("model tool mark {\"name\":\"a\"}").tool(mark.clone()));
+        bench.prompt("go").await;
+        bench.until(opened).await;
+        let ask = bench.state.asks[0].id;
+        let plan = Plan::script("model text \"went on\"").tool(mark.clone());
+        let mut bench = bench.reborn(plan.config(Config { budget, ..Config::default() }));
+        bench.took = Duration::from_secs(took);
+        bench.resume().await;
+        bench.close(ask, allow(Scope::Once)).await;
+        let end = bench.finish().await;
+        assert_eq!(bench.model.seen().len(), asked, "{took} s: {end:?}");
+        assert_eq!(matches!(&end, TurnEnd::Failed(why) if why.code == OVER_BUDGET), asked == 0, "{end:?}");
+        assert_eq!(mark.seen(), ["a begins", "a ends"], "what is under way goes on to its end");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn after_a_crash_a_no_is_still_a_no() {
     let mark = Mark::default();
     let script = "model tool mark {\"name\":\"a\"}";
@@ -285,7 +310,8 @@ async fn a_yes_that_could_not_be_written_does_nothing_and_is_asked_for_again_wit
         bench.close(again.id, second).await;
         assert_eq!(bench.finish().await, TurnEnd::Done);
         assert_eq!(bench.get("f").is_some(), runs);
-        // Neither yes is remembered.
+        // Neither yes is remembered. A write that changes nothing would not be asked about.
+        bench.take_away("f");
         let mut next = Bench::at(bench.dir, Plan::script(WRITE));
         next.prompt("write f").await;
         next.until(opened).await;
@@ -360,4 +386,63 @@ async fn who_wants_to_be_asked_first_is_asked_for_what_would_run_unasked() {
         let read = bench.outcomes().into_iter().find(|(name, ..)| name == "read").unwrap();
         assert_eq!(read.1 == ToolOutcome::Denied, asked == 1, "{read:?}");
     }
+}
+
+/// The answer of the agent about what was allowed for good.
+async fn rules(bench: &mut Bench, payload: &str) -> Result<serde_json::Value, Refusal> {
+    let payload = Json::verbatim(payload);
+    let asked = Command::Extension { name: RULES.to_owned(), payload };
+    let Receipt::Extension(json) = bench.consult(asked).await? else { panic!() };
+    Ok(serde_json::from_str(json.as_str()).unwrap())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rule_that_is_taken_back_is_asked_about_again_at_once() {
+    for scope in [Scope::Always, Scope::Session] {
+        let mut bench = Bench::new(format!("{WRITE}---\n{WRITE}---\n{WRITE}"));
+        bench.closings = vec![allow(scope)];
+        assert_eq!(bench.run("write f").await, TurnEnd::Done);
+        let asked = |bench: &Bench| bench.events.iter().filter(|event| opened(&event.body)).count();
+        assert_eq!(asked(&bench), 1);
+        // A write that changes nothing would not be asked about.
+        bench.take_away("f");
+        assert_eq!(bench.run("write f").await, TurnEnd::Done);
+        assert_eq!(asked(&bench), 1, "it is allowed");
+        let told = rules(&mut bench, "{}").await.unwrap();
+        let (project, line) = match scope {
+            Scope::Session => (serde_json::Value::Null, &told["session"][0]),
+            _ => (told["projects"][0]["project"].clone(), &told["projects"][0]["rules"][0]),
+        };
+        assert!(line["words"].as_str().unwrap().starts_with("write files under"), "{told}");
+        assert!(scope == Scope::Session || told["projects"][0]["here"] == true, "{told}");
+        let revoke =
+            serde_json::json!({ "revoke": { "project": project, "rule": line["rule"] } }).to_string();
+        let left = rules(&mut bench, &revoke).await.unwrap();
+        assert_eq!((&left["session"], &left["projects"]), (&serde_json::json!([]), &serde_json::json!([])));
+        assert!(rules(&mut bench, &revoke).await.is_err(), "there is no such rule any more");
+        bench.closings = vec![deny(Some("not again"))];
+        bench.take_away("f");
+        assert_eq!(bench.run("write f").await, TurnEnd::Done);
+        assert_eq!(asked(&bench), 2, "it is asked again");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_names_no_rule_is_refused_and_changes_nothing() {
+    let mut bench = Bench::new(WRITE);
+    bench.closings = vec![allow(Scope::Always)];
+    bench.run("write f").await;
+    let before = rules(&mut bench, "").await.unwrap();
+    for wrong in [
+        "[]",
+        "{",
+        r#"{"revoke": {}}"#,
+        r#"{"revoke": {"rule": {"allow": "all"}}}"#,
+        r#"{"revoke": {"rule": {"allow": "whole", "tool": "bash"}}}"#,
+        r#"{"narrow": {"to": ""}}"#,
+        r#"{"narrow": {"to": "/"}}"#,
+    ] {
+        assert!(rules(&mut bench, wrong).await.is_err(), "{wrong}");
+    }
+    assert_eq!(rules(&mut bench, "null").await.unwrap(), before);
 }

@@ -1,7 +1,7 @@
 //! Extensions: the person's own commands, asked in JSON.
 
 use crate::bench::{Bench, Plan};
-use domain::command::{Command, Receipt, Refusal, RefusalKind};
+use domain::command::{Command, FILES, Receipt, Refusal, RefusalKind};
 use domain::content::Json;
 use engine::{Config, Extension};
 use std::time::{Duration, Instant};
@@ -57,4 +57,16 @@ async fn an_unknown_one_is_refused() {
     let refusal = bench.consult(command).await.unwrap_err();
     assert_eq!(refusal.kind, RefusalKind::ExtensionUnknown);
     assert!(refusal.hint.unwrap().contains("extensions.other"));
+}
+
+#[tokio::test]
+async fn the_files_of_the_folder_are_told_to_whoever_is_elsewhere() {
+    let mut bench = Bench::new("");
+    for path in ["notes.md", "src/main.rs", ".hidden"] {
+        bench.put(path, "");
+    }
+    let asked = Command::Extension { name: FILES.to_owned(), payload: Json::verbatim("{}") };
+    let Receipt::Extension(json) = bench.consult(asked).await.unwrap() else { panic!() };
+    let told: serde_json::Value = serde_json::from_str(json.as_str()).unwrap();
+    assert_eq!(told, serde_json::json!({ "files": ["notes.md", "src/main.rs"], "more": false }));
 }

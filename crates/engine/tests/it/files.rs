@@ -7,7 +7,7 @@ use domain::event::{Body, FILES_REDONE, FILES_UNDONE, NoteEvent, ToolEvent};
 use domain::port::TurnEnd;
 use domain::session::Policy;
 use domain::signal::Signal;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, mpsc};
 use tools::checkpoint::{MemoryVault, Print, Vault};
 
 const SCRIPT: &str = r#"
@@ -145,4 +145,78 @@ async fn a_command_that_can_be_undone_says_nothing_and_runs_all_the_same_where_i
     let told = text(&mut bench, undo()).await;
     assert!(told.contains("what its commands did"), "{told}");
     assert_eq!(bench.get("a").as_deref(), Some("two"));
+}
+
+const IN_THE_BACKGROUND: &str = r#"
+    model tool bash {"command":"while [ ! -e go ]; do sleep 0.05; done; printf late > late","background":true}
+    ---
+    model tool write {"path":"e","content":"five"}
+    ---
+    model text "It goes on."
+"#;
+
+#[tokio::test]
+async fn what_a_command_in_the_background_does_later_is_left_and_the_undo_says_so() {
+    let mut bench = Bench::with(Plan::script(IN_THE_BACKGROUND).policy(Policy::Full));
+    assert_eq!(bench.run("watch it").await, TurnEnd::Done);
+    bench.put("go", "");
+    while bench.get("late").as_deref() != Some("late") {
+        tokio::task::yield_now().await;
+    }
+    let told = text(&mut bench, undo()).await;
+    assert!(told.contains("removed e"), "{told}");
+    assert!(
+        told.contains("left as it is: what commands in the background did later (nobody can tell"),
+        "{told}"
+    );
+    assert_eq!((bench.get("e"), bench.get("late").as_deref()), (None, Some("late")));
+}
+
+/// A vault that says what was last seen of a workspace only when it is told to.
+#[derive(Debug)]
+struct SlowVault(MemoryVault, Mutex<mpsc::Receiver<()>>);
+
+impl Vault for SlowVault {
+    fn keep(&self, contents: Vec<(String, Vec<u8>)>) -> Result<(), String> {
+        self.0.keep(contents)
+    }
+    fn content(&self, digest: &str) -> Result<Option<Vec<u8>>, String> {
+        self.0.content(digest)
+    }
+    fn prints(&self, root: &[u8]) -> Result<Vec<Print>, String> {
+        let _ = self.1.lock().unwrap().recv();
+        self.0.prints(root)
+    }
+    fn set_prints(&self, root: &[u8], seen: Vec<Print>, gone: Vec<Vec<u8>>) -> Result<(), String> {
+        self.0.set_prints(root, seen, gone)
+    }
+    fn steps(&self, session: &str) -> Result<Vec<String>, String> {
+        self.0.steps(session)
+    }
+    fn put_step(&self, session: &str, name: &str, step: &str, uses: &[&str]) -> Result<(), String> {
+        self.0.put_step(session, name, step, uses)
+    }
+}
+
+#[tokio::test]
+async fn a_look_at_the_files_that_takes_long_is_told_while_it_lasts() {
+    let (go_on, told) = mpsc::sync_channel(1);
+    let vault = SlowVault(MemoryVault::default(), Mutex::new(told));
+    let plan = Plan { vault: Some(Arc::new(vault)), ..Plan::script(SCRIPT) };
+    let mut bench = Bench::with(plan.policy(Policy::Full));
+    let words = |bench: &Bench| -> Vec<Option<String>> {
+        let working = bench.signals.iter().filter_map(|signal| match signal {
+            Signal::Working(words) => Some(words.clone()),
+            _ => None,
+        });
+        working.collect()
+    };
+    bench.prompt("first").await;
+    bench.until_signal(|signal| matches!(signal, Signal::Working(_))).await;
+    assert!(words(&bench)[0].as_deref().unwrap().contains("keeping the files' state"), "{:?}", words(&bench));
+    assert_eq!(bench.count(|body| matches!(body, Body::Tool(ToolEvent::Started { .. }))), 0);
+    // From here on it takes no time: nobody waits for a channel that is gone.
+    drop(go_on);
+    assert_eq!(bench.finish().await, TurnEnd::Done);
+    assert_eq!(words(&bench).last(), Some(&None), "and is not told any more");
 }

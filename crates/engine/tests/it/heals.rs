@@ -1,7 +1,9 @@
 //! Answers that break off, ends that are not whole, denials that are final.
 
 use crate::bench::{Bench, Plan, deny};
-use domain::event::{Body, EMPTY_ANSWER, Finish, MessageEvent, NoteEvent, RunEvent, ToolEvent};
+use domain::event::{
+    Body, Cause, EMPTY_ANSWER, Finish, MessageEvent, NoteEvent, Outcome, RunEvent, SessionEvent, ToolEvent,
+};
 use domain::port::TurnEnd;
 use domain::tool::ToolOutcome;
 use engine::{Budget, Config, OVER_BUDGET};
@@ -152,11 +154,30 @@ async fn a_budget_stops_the_next_step_says_so_and_holds_after_a_restart() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_budget_of_a_session_goes_before_that_of_the_settings_bound_by_bound() {
+    let steps = "model tool ls {\"path\":\".\"} | usage in=400 out=100\n---\n".repeat(9);
+    let set = Budget { max_steps: Some(2), max_cost_micros: Some(4_500), ..Budget::default() };
+    for (own, asked, word) in [
+        (Budget::default(), 2, "/budget steps"),
+        (Budget { max_steps: Some(4), ..Budget::default() }, 4, "--max-steps"),
+        // Zero lifts a bound, and the others stay.
+        (Budget { max_steps: Some(0), ..Budget::default() }, 5, "/budget cost or --max-cost, then say"),
+    ] {
+        let config = Config { budget: set, ..Config::default() };
+        let mut bench = Bench::with(Plan::script(&steps).price(2.0).config(config));
+        bench.emit(Body::Session(SessionEvent::BudgetChosen { budget: own }));
+        let TurnEnd::Failed(failure) = bench.run("go").await else { panic!("it goes on") };
+        assert_eq!((failure.code.as_str(), bench.model.seen().len()), (OVER_BUDGET, asked), "{own:?}");
+        assert!(failure.message.contains(word) && !failure.message.contains('\n'), "{failure:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn steps_and_time_are_bounded_too() {
     let steps = "model tool ls {\"path\":\".\"} | pause 10s\n---\n".repeat(9);
-    let (max_steps, max_time) = (Some(4), Some(std::time::Duration::from_secs(15)));
+    let (max_steps, max_time_s) = (Some(4), Some(15));
     for (budget, asked) in
-        [(Budget { max_steps, ..Budget::default() }, 4), (Budget { max_time, ..Budget::default() }, 2)]
+        [(Budget { max_steps, ..Budget::default() }, 4), (Budget { max_time_s, ..Budget::default() }, 2)]
     {
         let mut bench = Bench::with(Plan::script(&steps).config(Config { budget, ..Config::default() }));
         let TurnEnd::Failed(failure) = bench.run("go").await else { panic!("it goes on") };
@@ -171,4 +192,34 @@ async fn a_budget_in_money_says_that_it_cannot_be_kept_where_nobody_knows_the_pr
         Bench::with(Plan::script("model text \"a\"").config(Config { budget, ..Config::default() }));
     assert_eq!(bench.run("go").await, TurnEnd::Done);
     assert_eq!(notices(&bench), ["budget"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_attempt_that_broke_off_counts_for_every_budget() {
+    // Two attempts of a thousandth of a dollar each, in one request.
+    let steps = "model text \"Half\" | usage in=400 out=100 | retry 2/5 1s \"lost\" | tool ls {\"path\":\".\"} | usage in=400 out=100\n---\n";
+    for budget in [
+        Budget { max_cost_micros: Some(1_500), ..Budget::default() },
+        Budget { max_steps: Some(2), ..Budget::default() },
+    ] {
+        let plan = Plan::script(steps.repeat(5)).price(2.0).config(Config { budget, ..Config::default() });
+        let mut bench = Bench::with(plan);
+        let TurnEnd::Failed(failure) = bench.run("go").await else { panic!("it goes on") };
+        assert_eq!((failure.code.as_str(), bench.model.seen().len()), (OVER_BUDGET, 1), "{failure:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn steps_of_all_turns_of_a_run_count() {
+    let steps = "model text \"Here.\"\n---\n".to_owned() + &"model tool ls {\"path\":\".\"}\n---\n".repeat(5);
+    let budget = Budget { max_steps: Some(2), ..Budget::default() };
+    let mut bench = Bench::with(Plan::script(steps).config(Config { budget, ..Config::default() }));
+    let run = bench.prompt("go").await;
+    assert_eq!(bench.turn_end().await, TurnEnd::Done);
+    for body in bench.state.close_turn(&Outcome::Done) {
+        bench.emit(body);
+    }
+    bench.turn(run, Cause::FollowUp, "and on").await;
+    let TurnEnd::Failed(failure) = bench.finish().await else { panic!("it goes on") };
+    assert_eq!((failure.code.as_str(), bench.model.seen().len()), (OVER_BUDGET, 2), "{failure:?}");
 }

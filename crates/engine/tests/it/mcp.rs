@@ -39,7 +39,7 @@ fn at(dir: tempfile::TempDir, script: impl Into<String>) -> Bench {
 }
 
 /// The same with its only server ready, however long that takes: the first turn of a run waits but a little.
-async fn ready(servers: Value, script: &str) -> Bench {
+pub(crate) async fn ready(servers: Value, script: &str) -> Bench {
     let mut bench = bench(servers, format!("model text \"starting\"\n---\n{script}"));
     assert_eq!(bench.run("start").await, TurnEnd::Done);
     until(&mut bench, |state| *state == ServerState::Ready).await;
@@ -324,7 +324,7 @@ async fn a_server_that_wants_a_login_is_shown_as_such() {
 }
 
 /// The open question that no consent is about, once it is there.
-async fn question(bench: &mut Bench) -> domain::ask::Ask {
+pub(crate) async fn question(bench: &mut Bench) -> domain::ask::Ask {
     bench.until(|body| matches!(body, Body::Ask(AskEvent::Opened(_)))).await;
     bench.state.asks.last().unwrap().clone()
 }

@@ -9,7 +9,6 @@ use domain::content::{Input, Role, TextKind, Usage};
 use domain::event::{Body, Finish, MessageEvent, RunEvent};
 use domain::ids::{MessageId, StepId};
 use domain::port::{News, Order, Report, Ticket, TurnBrief, TurnEnd};
-use domain::session::Policy;
 use hub::core::{Engine, Setup, Standing};
 use hub::{EngineSeat, Guest, Hub, LocalUi, Log, RemoteSeat, Reported};
 use link::{AsyncSink, AsyncSource, Limits, LinkIo, Watcher, Wiring};
@@ -41,16 +40,7 @@ pub(crate) fn lanes(dialect: Dialect) -> &'static [Lane] {
 }
 
 fn setup(engine: Engine) -> Setup {
-    Setup {
-        engine,
-        effort: None,
-        cwd: "/w".into(),
-        project: "/w".into(),
-        policy: Policy::default(),
-        no_sandbox: None,
-        require_consent: false,
-        salt: 1,
-    }
+    Setup::new(engine, "/w", 1)
 }
 
 /// Nothing is logged: what a peer says here is known.

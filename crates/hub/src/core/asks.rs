@@ -1,6 +1,6 @@
 //! Asks: opened by an engine, closed once by an answer, a deadline, a cancel, or because nobody can be asked.
 
-use super::Core;
+use super::{Core, Engine};
 use domain::ask::{Answer, Ask, AskKind, Closing};
 use domain::ask_book::MAX_OPEN_ASKS;
 use domain::canon;
@@ -90,12 +90,16 @@ impl Core {
         }
     }
 
-    /// A lossless runtime asks through us, but nobody here can answer on its wire: say so instead of letting it wait for ever.
+    /// A lossless runtime asks through us: where nobody here can answer, it is told so instead of being let wait for ever.
     pub(super) fn decline_mirrored(&mut self, session: &SessionId, ask: &Ask) {
         let consent = matches!(ask.kind, AskKind::Consent(_));
-        if !self.watched(session) || self.attended(session, consent) {
-            return;
+        if self.watched(session) && !self.is_asked(session, consent, ask.id) {
+            self.decline(session, ask.id, consent);
         }
+    }
+
+    /// The answer to a question of a lossless runtime that nobody here can answer: whether it is over is the runtime's to say.
+    fn decline(&mut self, session: &SessionId, ask: AskId, consent: bool) {
         let answer = if consent {
             Answer::Deny { reason: Some("nobody could be asked".to_owned()) }
         } else {
@@ -105,7 +109,7 @@ impl Core {
         self.out.push(super::Out::Order(Order::Consult {
             ticket: Ticket(self.next_ticket),
             session: session.clone(),
-            command: Command::Answer { ask: ask.id, answer },
+            command: Command::Answer { ask, answer },
             grounds: Box::default(),
         }));
     }
@@ -118,9 +122,12 @@ impl Core {
         let Some(live) = self.sessions.get(session) else { return };
         let asks: Vec<(AskId, bool)> =
             live.state.asks.iter().map(|ask| (ask.id, matches!(ask.kind, AskKind::Consent(_)))).collect();
+        let mirrored = matches!(self.setup.engine, Engine::Mirrored);
         for (ask, consent) in asks {
-            if !self.is_asked(session, consent, ask) {
-                self.close_ask(session, ask, Closing::Unattended, None);
+            match self.is_asked(session, consent, ask) {
+                true => {}
+                false if mirrored => self.decline(session, ask, consent),
+                false => self.close_ask(session, ask, Closing::Unattended, None),
             }
         }
     }

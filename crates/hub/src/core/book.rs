@@ -22,6 +22,11 @@ impl Core {
         let Some(seat) = self.uis.get(&ui) else {
             return Err(Refusal::new(RefusalKind::NotAllowed, "this UI is not attached"));
         };
+        if seat.apart {
+            let refusal =
+                Refusal::new(RefusalKind::NotAllowed, "this link only watches which sessions are open");
+            return Err(refusal.hint("give commands over a link of their own"));
+        }
         let looks = matches!(
             command,
             Command::Library(
@@ -61,7 +66,7 @@ impl Core {
 
     /// Lets a UI see a session and work there.
     pub(super) fn attach(&mut self, ui: UiId, session: &SessionId) {
-        let Some(seat) = self.uis.get_mut(&ui) else { return };
+        let Some(seat) = self.uis.get_mut(&ui).filter(|seat| !seat.apart) else { return };
         let moved = seat.current.as_ref() != Some(session);
         seat.current = Some(session.clone());
         let new = seat.seen.insert(session.clone());

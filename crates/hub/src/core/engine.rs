@@ -180,7 +180,10 @@ fn is_theirs(command: &Command, abilities: &Abilities) -> bool {
         Command::Answer { .. }
         | Command::Queue(QueueCommand::Edit { .. } | QueueCommand::Drop { .. })
         | Command::Session(
-            SessionCommand::Stats | SessionCommand::Close | SessionCommand::SetPolicy { .. },
+            SessionCommand::Stats
+            | SessionCommand::Close
+            | SessionCommand::SetPolicy { .. }
+            | SessionCommand::SetBudget { .. },
         ) => false,
         Command::Library(LibraryCommand::Export { .. }) => abilities.export,
         command => !reads_past(command),

@@ -89,6 +89,7 @@ impl Core {
             leaf,
             context,
             tools,
+            counted_tokens: live.state.counted_tokens(),
             given_servers: self
                 .sessions
                 .get(session)

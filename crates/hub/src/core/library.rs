@@ -227,7 +227,7 @@ impl Core {
         match input {
             In::Command { ui, target, command, .. } => {
                 let at = match target {
-                    Target::Session(session) => Some(session.clone()),
+                    Target::Session(session) => Some(self.here(session)),
                     Target::Current => self.current(*ui).cloned(),
                 };
                 let session = match command {
@@ -273,6 +273,7 @@ impl Core {
             }
             In::Told { session, .. } => Concerns { ui: None, sessions: vec![self.here(session)] },
             In::Arrived { .. }
+            | In::Apart { .. }
             | In::Answers { .. }
             | In::Files { .. }
             | In::FileDone { .. }

@@ -48,6 +48,8 @@ pub enum In {
         target: Target,
         command: Command,
     },
+    /// A UI only watches which sessions are open: it is shown none.
+    Apart { ui: UiId },
     /// A UI is gone.
     Left { ui: UiId },
     /// The engine says something.

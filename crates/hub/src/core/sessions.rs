@@ -7,7 +7,7 @@ use domain::content::Input;
 use domain::event::{Body, Failure, SessionEvent};
 use domain::ids::{EntryId, SessionId, UiId};
 use domain::port::{OpenConsent, Order, Resume, Ticket};
-use domain::session::{Policy, SessionSummary};
+use domain::session::{Budget, Policy, SessionSummary};
 use domain::signal::Level;
 use domain::state::{EntryKind, State};
 use store::Opened;
@@ -111,6 +111,10 @@ impl Core {
         if self.setup.effort.is_some() {
             self.emit(id, Body::Session(SessionEvent::EffortChosen { effort: self.setup.effort }));
         }
+        let budget = self.setup.budget.typed.or(self.setup.budget.usual);
+        if budget != Budget::default() && !self.setup.engine.has_own_rules() {
+            self.emit(id, Body::Session(SessionEvent::BudgetChosen { budget }));
+        }
         if self.setup.policy != Policy::default() {
             self.emit(id, Body::Session(SessionEvent::PolicyChosen { policy: self.setup.policy }));
         }
@@ -151,15 +155,24 @@ impl Core {
         }
         self.emit_all(id, recovery.bodies);
         self.leave_sandboxed(id);
+        let kept = self.live(id)?.state.settings.budget;
+        let budget = self.setup.budget.typed.or(kept);
+        if budget != kept && !self.setup.engine.has_own_rules() {
+            self.emit(id, Body::Session(SessionEvent::BudgetChosen { budget }));
+        }
         if let Some(open) = recovery.resumable {
-            let asks = self.live(id)?.state.asks.iter();
+            let state = &self.live(id)?.state;
+            let step = state.open_run().and_then(|run| run.open_step());
+            let billed = step.and_then(|step| step.billed).unwrap_or_default();
+            let asks = state.asks.iter();
             let consents = asks.filter_map(|ask| match &ask.kind {
                 AskKind::Consent(consent) if open.consents.iter().any(|standing| standing.ask == ask.id) => {
                     Some(OpenConsent { ask: ask.id, tool: consent.tool, digest: consent.digest.clone() })
                 }
                 _ => None,
             });
-            let resume = Some(Resume { step: open.step, consents: consents.collect() });
+            let took = state.worked(open.turn);
+            let resume = Some(Resume { step: open.step, billed, took, consents: consents.collect() });
             let (input, options) = (Input::default(), PromptOptions::default());
             if let Some(brief) = self.brief(id, open.run, open.turn, input, options, resume) {
                 self.out.push(Out::Order(Order::Turn(Box::new(brief))));

@@ -5,11 +5,12 @@ mod files;
 mod journey;
 mod kept;
 mod offers;
+mod present;
 mod rules;
 mod secrets;
 mod their_rules;
 
-use super::{Answer as Fetched, Core, Engine, In, Out, Request, Setup, Standing, imported};
+use super::{Answer as Fetched, Core, Engine, GivenBudget, In, Out, Request, Setup, Standing, imported};
 use domain::ask::ActionDigest;
 use domain::ask::{Answer, Ask, AskKind, Assessment, Closing, Consent, Risk, Scope};
 use domain::command::{
@@ -23,7 +24,7 @@ use domain::event::{
 use domain::ids::{AskId, MessageId, Millis, RunId, SessionId, StepId, ToolRunId, UiId};
 use domain::port::{Order, Report, Ticket, TurnBrief, TurnEnd};
 use domain::queue::{Mode, QueueKind};
-use domain::session::{Effort, Policy, SessionSummary};
+use domain::session::{Budget, Effort, Policy, SessionSummary};
 use domain::signal::UiContext;
 use domain::state::State;
 use domain::tool::{Decider, Decision, ToolOutcome, ToolResult};
@@ -82,9 +83,7 @@ impl Bench {
     }
 
     fn with(engine: Engine, no_sandbox: Option<String>) -> Bench {
-        let (cwd, project, policy) = ("/w".into(), "/w".into(), Policy::Ask);
-        let setup =
-            Setup { engine, effort: None, cwd, project, policy, no_sandbox, require_consent: false, salt: 7 };
+        let setup = Setup { no_sandbox, ..Setup::new(engine, "/w", 7) };
         let mut bench = Bench { core: Core::new(setup), now: 1_000, outs: Vec::new(), next_ticket: 0 };
         bench.arrive(TERMINAL, Answers::ALL, Standing::Controller);
         bench
@@ -348,19 +347,7 @@ fn a_cancel_closes_the_ask_first_and_nothing_starts_after_it() {
 
 #[test]
 fn how_hard_the_model_thinks_is_chosen_between_runs_and_goes_with_each_turn() {
-    let (cwd, project, policy) = ("/w".into(), "/w".into(), Policy::Ask);
-    let effort = Some(Effort::Low);
-    let no_sandbox = None;
-    let setup = Setup {
-        engine: Engine::Driven,
-        effort,
-        cwd,
-        project,
-        policy,
-        no_sandbox,
-        require_consent: false,
-        salt: 7,
-    };
+    let setup = Setup { effort: Some(Effort::Low), ..Setup::new(Engine::Driven, "/w", 7) };
     let mut bench = Bench { core: Core::new(setup), now: 1_000, outs: Vec::new(), next_ticket: 0 };
     bench.arrive(TERMINAL, Answers::ALL, Standing::Controller);
     let brief = bench.prompt("go");
@@ -381,6 +368,32 @@ fn how_hard_the_model_thinks_is_chosen_between_runs_and_goes_with_each_turn() {
         bench.step(In::Report(Report::Settled { ticket: consulted.unwrap(), with }));
         assert_eq!(bench.state().settings.effort, effort);
     }
+}
+
+#[test]
+fn a_budget_is_kept_with_its_session_and_what_was_typed_goes_before_it() {
+    let cost = |most| Budget { max_cost_micros: Some(most), ..Budget::default() };
+    let steps = Budget { max_steps: Some(9), ..Budget::default() };
+    let mut bench = Bench::new();
+    bench.core.setup.budget = GivenBudget { usual: cost(5).or(steps), typed: cost(7) };
+    let brief = bench.prompt("go");
+    assert_eq!(brief.budget, cost(7).or(steps), "a new session has what was typed and what is usual");
+    bench.turn_done(&brief, TurnEnd::Done);
+    bench.command(TERMINAL, Command::Session(SessionCommand::SetBudget { budget: Budget::OFF })).unwrap();
+    let kept = bench.state().clone();
+    assert_eq!(kept.settings.budget, Budget::OFF);
+    let brief = bench.prompt("on");
+    assert_eq!(brief.budget, Budget::OFF);
+    for (typed, then) in [(Budget::default(), Budget::OFF), (cost(8), cost(8).or(Budget::OFF))] {
+        let mut bench = Bench::new();
+        bench.core.setup.budget = GivenBudget { usual: cost(5), typed };
+        let session = SessionId::from_number(77);
+        bench.core.take_in(&session, Opened { state: kept.clone(), damage: None }).unwrap();
+        assert_eq!(bench.core.sessions[&session].state.settings.budget, then);
+    }
+    let mut foreign = Bench::with(Engine::Followed, None);
+    let set = Command::Session(SessionCommand::SetBudget { budget: steps });
+    assert_eq!(foreign.command(TERMINAL, set).unwrap_err().kind, RefusalKind::Unsupported);
 }
 
 #[test]

@@ -472,7 +472,6 @@ mod tests {
     use domain::command::{Command, LibraryCommand, Target};
     use domain::ids::{EntryId, Millis, UiId};
     use domain::port::Ticket;
-    use domain::session::Policy;
     use domain::signal::Level;
     use domain::state::{Entry, EntryKind};
     use store::MemoryStore;
@@ -507,16 +506,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_state_is_a_snapshot_only_when_the_log_holds_all_of_it() {
-        let setup = Setup {
-            engine: Engine::Driven,
-            cwd: "/w".into(),
-            project: "/w".into(),
-            policy: Policy::Ask,
-            no_sandbox: None,
-            require_consent: false,
-            effort: None,
-            salt: 1,
-        };
+        let setup = Setup::new(Engine::Driven, "/w", 1);
         let (mut core, ui, session) = (Core::new(setup), UiId(1), SessionId::from_number(1));
         let mut keeper = Keeper::new(Keeping::First, None, Arc::new(|_| {}));
         let (answers, standing) = (roles::Answers::ALL, Standing::Controller);

@@ -83,6 +83,13 @@ impl Held {
         self.waiting.push_front((arrival, concerns));
     }
 
+    /// Looks again whom everything that waits is about: a session may have moved to another id since.
+    pub(super) fn reconsider(&mut self, of: impl Fn(&In) -> Concerns) {
+        for (arrival, concerns) in &mut self.waiting {
+            *concerns = of(&arrival.input);
+        }
+    }
+
     /// Takes out the first that may be taken now: it is not blocked, and nothing that it must not overtake waits before it.
     pub(super) fn next(&mut self, is_blocked: impl Fn(&In, &Concerns) -> bool) -> Option<Arrival> {
         let (mut uis, mut sessions) = (BTreeSet::new(), BTreeSet::new());
@@ -113,6 +120,7 @@ fn weight(input: &In) -> usize {
     match input {
         In::Command { command, .. } => size_of::<Arrival>() + command.weight(),
         In::Arrived { .. }
+        | In::Apart { .. }
         | In::Answers { .. }
         | In::Files { .. }
         | In::FileDone { .. }
@@ -172,6 +180,16 @@ mod tests {
         assert_eq!(ticket(held.next(first_blocked)), None);
         let order: Vec<u64> = std::iter::from_fn(|| ticket(held.next(|_, _| false))).collect();
         assert_eq!(order, [1, 2, 3]);
+    }
+
+    #[test]
+    fn nothing_overtakes_what_concerns_a_session_that_moved() {
+        let mut held = Held::default();
+        assert!(held.push(command(1, 1), about(1, 1)).is_ok());
+        assert!(!held.touches(&about(2, 2)));
+        held.reconsider(|_| about(1, 2));
+        assert!(held.touches(&about(2, 2)), "it stands under the second id now");
+        assert!(!held.touches(&about(2, 1)));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::core::{Core, LiveSession, Setup, Standing};
 use domain::command::{Command, Refusal, Target};
-use domain::ids::{SessionId, UiId};
+use domain::ids::{AskId, SessionId, UiId};
 use domain::port::{News, Ticket};
 use link::{Incoming, LinkIo};
 use roles::{Answers, Greeting, Lane, RuntimeRole};
@@ -107,6 +107,14 @@ impl LocalPort {
         let message = Inbox::LocalCommand(self.ui, ticket, target, command);
         self.inbox.send(message).await.map_err(|_| Stopped)
     }
+
+    /// Says that nobody here can answer this question, now that it was seen: it stays open for others who can.
+    ///
+    /// # Errors
+    /// When the hub has stopped.
+    pub async fn cannot_answer(&self, session: SessionId, ask: AskId) -> Result<(), Stopped> {
+        self.inbox.send(Inbox::LocalCannotAnswer(self.ui, session, ask)).await.map_err(|_| Stopped)
+    }
 }
 
 impl Hub {
@@ -151,6 +159,21 @@ impl Hub {
         kept: Option<(SessionId, Opened)>,
         log: Log,
     ) -> Hub {
+        let (shell, messages) = Hub::shell(core, setup, (store, keeping), engine, files, log);
+        let hub = shell.hub.clone();
+        tokio::spawn(shell.run(messages, kept));
+        hub
+    }
+
+    /// The shell of a hub, before it runs, and what it will hear.
+    pub(super) fn shell(
+        core: Core,
+        setup: Setup,
+        (store, keeping): (Box<dyn Store>, Keeping),
+        engine: EngineSeat,
+        files: Files,
+        log: Log,
+    ) -> (Shell, mpsc::Receiver<Inbox>) {
         let (inbox, messages) = mpsc::channel(INBOX);
         let (lines, reports) = (Semaphore::new(LINE_ROOM), Semaphore::new(REPORT_ROOM));
         let hub = Hub { inbox, lines: Arc::new(lines), reports: Arc::new(reports) };
@@ -158,9 +181,7 @@ impl Hub {
         let forgets = store.forgets().map(str::to_owned);
         let keeper = Keeper::new(keeping, forgets, log.clone());
         let archive = Archive::new(store, Cabinet::new(files, place));
-        let shell = Shell::new(core, (keeper, archive), engine, log, hub.clone());
-        tokio::spawn(shell.run(messages, kept));
-        hub
+        (Shell::new(core, (keeper, archive), engine, log, hub), messages)
     }
 
     /// Serves a UI on a link until the link ends.

@@ -81,6 +81,7 @@ impl Shell {
             _ => None,
         };
         let outs = self.core.step(self.clock.now(), input);
+        self.fleet_changed();
         if let (Some(ack), Some(session)) = (ack, session) {
             self.acks.push(Awaited { ack, session, accepted: self.core.accepted() });
         }
@@ -129,7 +130,11 @@ impl Shell {
                         self.archive.close(session);
                     }
                 }
-                Out::Unwritten { session } => self.keeper.forget(&session),
+                Out::Unwritten { session } => {
+                    self.keeper.forget(&session);
+                    // What waits about it is about the session that stands in its place: nothing may overtake it there.
+                    self.held.reconsider(|input| self.core.concerns(input));
+                }
                 Out::LeaveOut { session, why } => self.keeper.leave_out(&session, &why),
                 Out::Order(order) => self.orders.push_back(order),
                 Out::Wake(at) => self.wake = Some(self.clock.instant(at)),
@@ -354,5 +359,40 @@ fn session_ordered(order: &Order) -> &SessionId {
         | Order::OffersGone { session }
         | Order::FileDone { session, .. }
         | Order::Forget { session } => session,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::core::{Answer, Core, Engine, In, RequestId, Setup};
+    use crate::shell::keeper::Keeping;
+    use crate::shell::{EngineSeat, Files, Hub};
+    use domain::ids::Millis;
+    use domain::session::{Origin, RuntimePlace};
+    use std::sync::Arc;
+    use tokio::sync::mpsc;
+
+    #[tokio::test]
+    async fn what_comes_right_after_a_move_does_not_overtake_the_past_that_waits() {
+        let place = RuntimePlace::Socket { path: "/run/far".into() };
+        let origin = Origin { dialect: "far".into(), place, session: None };
+        let setup = Setup::new(Engine::Followed, "/w", 1);
+        let mut core = Core::new(setup.clone());
+        core.keep(origin.clone());
+        let (orders, _ordered) = mpsc::channel(1);
+        let store = (Box::new(store::MemoryStore::new()) as Box<dyn store::Store>, Keeping::Beside);
+        let (engine, log) = (EngineSeat::Driven(orders), Arc::new(|_: &str| {}));
+        let (mut shell, _messages) = Hub::shell(core, setup, store, engine, Files::default(), log);
+        let (session, outs) = shell.core.ground(Millis(1));
+        shell.sort(outs);
+        let before = session.unwrap();
+        shell.decide(In::Named { session: before.clone(), name: "theirs".into() });
+        shell.decide(In::Told { session: before, facts: Vec::new() });
+        assert!(!shell.held.is_empty(), "it waits until it is known what is kept");
+        let after = origin.named("theirs").kept_as().unwrap();
+        let found = Answer::Found { kept: None, free: Some(after.clone()) };
+        shell.perform(In::Answered { id: RequestId(1), with: Ok(found) }.into());
+        let next = In::Told { session: after, facts: Vec::new() };
+        assert!(shell.held.touches(&shell.core.concerns(&next)), "the past was overtaken");
     }
 }

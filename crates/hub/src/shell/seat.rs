@@ -9,6 +9,7 @@ use super::{Guest, Hub, Inbox, Log, START};
 use crate::core::{Core, In};
 use domain::command::{Receipt, Refusal};
 use domain::event::{Body, ContextEvent, Event, MessageEvent, NoteEvent, RunEvent, ToolEvent};
+use domain::fleet::{FleetChange, Member};
 use domain::ids::{Millis, Seq, SessionId, UiId};
 use domain::port::{LinkState, News, Ticket};
 use domain::signal::Signal;
@@ -101,6 +102,8 @@ struct RoleSeat {
     answers: Answers,
     files: UiFiles,
     name: String,
+    /// What it was told of the sessions that are open here, if it watches them.
+    fleet: Option<Option<BTreeMap<SessionId, Member>>>,
 }
 
 impl Seat {
@@ -118,6 +121,7 @@ impl Seat {
             answers,
             files: UiFiles::default(),
             name: guest.name,
+            fleet: None,
         };
         Seat { starting: starts, ..Seat::new(Kind::Role(Box::new(seat))) }
     }
@@ -244,6 +248,30 @@ impl Seat {
                     LinkRoom::Some
                 }
             }
+        }
+    }
+
+    /// Whether it watches which sessions are open.
+    pub(super) fn watches_fleet(&self) -> bool {
+        matches!(&self.kind, Kind::Role(seat) if seat.fleet.is_some())
+    }
+
+    /// Tells it what is new of the sessions that are open; `false` when the UI is gone. Without room it is told when there is some: as
+    /// things stand then.
+    pub(super) fn tell_fleet(&mut self, round: &mut Round<'_>, members: &[Member]) -> bool {
+        match self.room() {
+            LinkRoom::Gone => return false,
+            LinkRoom::None => {
+                self.watch(round);
+                return true;
+            }
+            LinkRoom::Some => {}
+        }
+        let Kind::Role(seat) = &mut self.kind else { return true };
+        let Some(told) = &mut seat.fleet else { return true };
+        match FleetChange::since(told, members.to_vec()) {
+            Some(change) => seat.call(round, |role, cx| role.fleet(cx, change)),
+            None => true,
         }
     }
 
@@ -456,6 +484,11 @@ impl RoleSeat {
                     round.work.push_back(In::CannotAnswer { ui, session, ask });
                 }
                 RuntimeEffect::Keep { session } => round.work.push_back(In::Keep { session }),
+                RuntimeEffect::WatchFleet { alone } => {
+                    self.fleet = Some(None);
+                    // Also wakes the hub, so that it is told what is there.
+                    round.work.push_back(if alone { In::Apart { ui } } else { In::Answers { ui, answers } });
+                }
                 RuntimeEffect::FileDone { id, with } => {
                     round.work.push_back(In::FileDone { ui, id, with });
                 }

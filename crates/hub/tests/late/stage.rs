@@ -4,7 +4,7 @@ use domain::command::{Command, History, LibraryCommand, Receipt, Refusal, Sessio
 use domain::event::{Body, Event};
 use domain::ids::{RunId, Seq, SessionId};
 use domain::port::{Kept, News, Order, Report, Ticket};
-use domain::session::{Policy, SessionSummary};
+use domain::session::SessionSummary;
 use domain::state::State;
 use hub::core::{Engine, Setup, Standing};
 use hub::{EngineSeat, Files, Hub, LocalPort};
@@ -41,8 +41,10 @@ fn broken() -> StoreError {
 
 impl Driven {
     fn call(&self, name: &str, session: &SessionId) -> Result<(), StoreError> {
+        // Asked before the call is told: a test that has heard of it may let go of the store at once.
+        let held = self.held.load(Ordering::SeqCst);
         let said = self.calls.blocking_send(format!("{name} {session}"));
-        let held = said.is_ok() && self.held.load(Ordering::SeqCst);
+        let held = held && said.is_ok();
         // A test that is over answers nobody: then the call just ends.
         let works = !held || self.ends.recv().unwrap_or(true);
         works.then_some(()).ok_or_else(broken)
@@ -130,16 +132,7 @@ pub(crate) fn session(number: u64) -> SessionId {
 }
 
 pub(crate) fn setup() -> Setup {
-    Setup {
-        engine: Engine::Driven,
-        effort: None,
-        cwd: "/w".into(),
-        project: "/w".into(),
-        policy: Policy::Ask,
-        no_sandbox: None,
-        require_consent: false,
-        salt: 1,
-    }
+    Setup::new(Engine::Driven, "/w", 1)
 }
 
 pub(crate) fn new(number: u64) -> Command {

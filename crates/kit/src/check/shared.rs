@@ -130,7 +130,7 @@ pub(super) async fn end(talk: &mut Talk) -> Result<End, Stop> {
         return Ok(over);
     }
     // Where the end is told besides, it follows soon; where the document does not demand that, the last word is the end.
-    let told = talk.until_over(|line| (wire.ended)(line).is_some()).await;
+    let told = talk.until_over_or_silent(|line| (wire.ended)(line).is_some()).await;
     Ok(told.iter().find_map(|line| (wire.ended)(line)).unwrap_or(over))
 }
 

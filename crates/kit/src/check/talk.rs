@@ -231,17 +231,22 @@ impl Talk {
         self.gather(self.wishes.lull, |_| false).await
     }
 
-    /// Everything that comes up to a line that ends it, or until the program has begun to speak and then been silent for a while.
+    /// Everything that comes up to a line that ends it. A model may think for long between two lines, so silence is no end.
     pub(super) async fn until_over(&mut self, over: impl FnMut(&Value) -> bool) -> Vec<Value> {
         self.gather(self.wishes.patience, over).await
     }
 
-    async fn gather(&mut self, first: Duration, mut over: impl FnMut(&Value) -> bool) -> Vec<Value> {
+    /// Everything that comes up to a line that ends it, or until the program has been silent for a while.
+    pub(super) async fn until_over_or_silent(&mut self, over: impl FnMut(&Value) -> bool) -> Vec<Value> {
+        self.gather(self.wishes.lull, over).await
+    }
+
+    async fn gather(&mut self, silence: Duration, mut over: impl FnMut(&Value) -> bool) -> Vec<Value> {
         let mut all = Vec::new();
         let deadline = Instant::now() + self.wishes.patience;
-        while Instant::now() < deadline {
-            let within = if all.is_empty() { first } else { self.wishes.lull };
-            match self.next_within(within).await {
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.next_within(silence.min(left)).await {
                 NextLine::Json(_, value) => {
                     let last = over(&value);
                     all.push(value);

@@ -25,6 +25,11 @@ pub fn brief(body: &Body) -> String {
         Body::Session(SessionEvent::EffortChosen { effort }) => {
             format!("effort {}", effort.map_or("provider's", Effort::name))
         }
+        Body::Session(SessionEvent::BudgetChosen { budget }) => {
+            let bound = |most: Option<u64>| most.map_or_else(|| "-".to_owned(), |most| most.to_string());
+            let (cost, steps) = (bound(budget.max_cost_micros), bound(budget.max_steps));
+            format!("budget {cost} {steps} {}", bound(budget.max_time_s))
+        }
         Body::Session(SessionEvent::PolicyChosen { policy }) => format!("policy {}", policy.name()),
         Body::Session(SessionEvent::ToolsChosen { tools }) => match tools {
             Some(tools) => format!("tools {}", tools.join(",")),
@@ -37,6 +42,9 @@ pub fn brief(body: &Body) -> String {
         Body::Run(RunEvent::TurnStarted { cause, .. }) => format!("turn-started {}", cause_word(*cause)),
         Body::Run(RunEvent::TurnEnded { .. }) => "turn-ended".to_owned(),
         Body::Run(RunEvent::StepStarted { .. }) => "step-started".to_owned(),
+        Body::Run(RunEvent::StepBilled { usage, .. }) => {
+            format!("step-billed in={} out={}", usage.input, usage.output)
+        }
         Body::Run(RunEvent::StepEnded { usage, .. }) if usage.total() > 0 => {
             format!("step-ended in={} out={}", usage.input, usage.output)
         }
@@ -78,7 +86,9 @@ pub fn brief(body: &Body) -> String {
             };
             format!("queue-mode {} {mode}", queue_word(*kind))
         }
-        Body::Context(ContextEvent::Measured { used, window }) => format!("context {used}/{window}"),
+        Body::Context(ContextEvent::Measured { used, window, rough }) => {
+            format!("context {}{used}/{window}", if *rough { "~" } else { "" })
+        }
         Body::Context(ContextEvent::Compacted { compaction, .. }) => {
             format!("compacted {:?}", compaction.summary)
         }

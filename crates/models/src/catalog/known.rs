@@ -109,7 +109,8 @@ pub(super) fn info(maker: Option<Maker>, name: &str) -> ModelInfo {
                 price: Some(Price { input, output, cache_read, cache_write }),
                 images: true,
                 thinking: if guessed { thinks(maker, name) } else { known.thinking },
-                guessed,
+                window_guessed: guessed,
+                price_guessed: guessed,
             }
         }
         None => ModelInfo { images: true, thinking: thinks(maker, name), ..ModelInfo::default() },
@@ -211,10 +212,14 @@ mod tests {
             let (guess, like) = (info(Some(maker), name), like.map(|like| info(Some(maker), like)));
             let figures = |info: &ModelInfo| (info.context_window, info.max_output, info.price);
             assert_eq!(figures(&guess), like.as_ref().map_or((None, None, None), figures), "{name}");
-            assert_eq!(guess.guessed, like.is_some(), "{name}");
+            assert_eq!(
+                (guess.window_guessed, guess.price_guessed),
+                (like.is_some(), like.is_some()),
+                "{name}"
+            );
         }
         let known = info(Some(Maker::Anthropic), "claude-sonnet-4-5");
-        assert!(!known.guessed);
+        assert!(!known.is_guessed());
     }
 
     #[test]
@@ -239,7 +244,10 @@ mod tests {
         }
         assert_eq!(info(Some(Maker::OpenAi), "gpt-4o-mini-2024-07-18").price.map(|p| p.output), Some(0.6));
         let guess = info(Some(Maker::OpenAi), "gpt-5.7-turbo");
-        assert_eq!(guess, ModelInfo { guessed: true, ..info(Some(Maker::OpenAi), "gpt-5.1") });
+        assert_eq!(
+            guess,
+            ModelInfo { window_guessed: true, price_guessed: true, ..info(Some(Maker::OpenAi), "gpt-5.1") }
+        );
         assert!(!info(Some(Maker::OpenAi), "gpt-4-turbo").thinking);
         assert_eq!(info(None, "gpt-5"), ModelInfo::default());
         assert_eq!(maker_of("gemini-2.5-pro"), Some(Maker::Google));

@@ -159,9 +159,9 @@ mod tests {
         };
         assert_eq!(
             names(
-                r#"{"data":[{"id":"gpt-5"},{"id":"text-embedding-3"},{"id":7},{"id":"q","max_model_len":4096}]}"#
+                r#"{"data":[{"id":"gpt-5"},{"id":"text-embedding-3"},{"id":7},{"id":"q","max_model_len":4096},{"id":"r","max_model_len":0}]}"#
             ),
-            ["gpt-5 None", "q Some(4096)"]
+            ["gpt-5 None", "q Some(4096)", "r None"]
         );
         assert_eq!(
             names(

@@ -65,6 +65,8 @@ pub(super) enum Offered {
 }
 
 const OPENAI: &str = "https://api.openai.com/v1";
+/// Say which version of its API a provider is to speak.
+const VERSIONS: &[&str] = &["AZURE_OPENAI_API_VERSION", "OPENAI_API_VERSION"];
 const OPENAI_KEYS: &[&str] = &["OPENAI_API_KEY"];
 const OPENAI_BASES: &[&str] = &["OPENAI_BASE_URL", "OPENAI_API_BASE"];
 
@@ -200,6 +202,16 @@ pub(super) static PROVIDERS: [Provider; 15] = [
 /// All variables that may hold a key.
 pub(super) fn key_variables() -> Vec<&'static str> {
     let mut all: Vec<&str> = PROVIDERS.iter().flat_map(|provider| provider.keys).copied().collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// All variables that are read here.
+pub(super) fn variables() -> Vec<&'static str> {
+    let bases = PROVIDERS.iter().flat_map(|provider| provider.bases).copied();
+    let mut all: Vec<&str> =
+        key_variables().into_iter().chain(bases).chain(VERSIONS.iter().copied()).collect();
     all.sort_unstable();
     all.dedup();
     all
@@ -351,12 +363,10 @@ impl Provider {
 
 /// The version of Azure's older interface, where every deployment has a path; `None` for the newer one.
 fn azure_version(env: &Environment) -> Option<&str> {
-    set(&["AZURE_OPENAI_API_VERSION", "OPENAI_API_VERSION"], env).map(|(_, version)| version).filter(
-        |version| {
-            version.starts_with(|c: char| c.is_ascii_digit())
-                && version.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
-        },
-    )
+    set(VERSIONS, env).map(|(_, version)| version).filter(|version| {
+        version.starts_with(|c: char| c.is_ascii_digit())
+            && version.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+    })
 }
 
 /// `OLLAMA_HOST` is what the server listens on: a host, a port, both, or a URL.

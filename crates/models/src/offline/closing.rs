@@ -4,6 +4,9 @@ use std::fmt::Write as _;
 
 use crate::{ChatMessage, ToolCall};
 
+/// What the tool that asks says when the person closed its question.
+const NO_ANSWER: &str = "the question was closed without an answer";
+
 /// Characters of a result that are quoted.
 const MAX_QUOTE: usize = 4_000;
 /// Characters of one prompt in a summary.
@@ -50,7 +53,8 @@ pub(super) fn report(messages: &[ChatMessage]) -> News {
             Some((text, true)) => match denial(&text) {
                 Some(reason) => {
                     declined = true;
-                    format!("The person declined: {reason}")
+                    reason
+                        .map_or("This was denied.".to_owned(), |reason| format!("This was denied: {reason}"))
                 }
                 None => format!("`{}` failed: {}", call.name, shorten(text.trim(), MAX_QUOTE)),
             },
@@ -60,12 +64,13 @@ pub(super) fn report(messages: &[ChatMessage]) -> News {
     News { text: texts.join("\n\n"), declined }
 }
 
-fn denial(text: &str) -> Option<String> {
+/// That a result is a denial, with its reason if it has one.
+fn denial(text: &str) -> Option<Option<String>> {
     let text = text.trim();
     let lower = text.to_ascii_lowercase();
     DECLINED.iter().any(|word| lower.starts_with(word)).then(|| match text.split_once(": ") {
-        Some((_, reason)) if !reason.trim().is_empty() => shorten(reason.trim(), MAX_QUOTE),
-        _ => "no reason given".to_owned(),
+        Some((_, reason)) if !reason.trim().is_empty() => Some(shorten(reason.trim(), MAX_QUOTE)),
+        _ => None,
     })
 }
 
@@ -79,6 +84,7 @@ fn success(call: &ToolCall, text: &str) -> String {
         "bash" => format!("`{}` printed:\n\n{quote}", arg("command")),
         "grep" | "find" => format!("This is what I found for `{}`:\n\n{quote}", arg("pattern")),
         "write" | "edit" => format!("Done with `{}`. {}", arg("path"), shorten(text.trim(), MAX_QUOTE)),
+        "ask" if text.trim() == NO_ANSWER => "You gave no answer.".to_owned(),
         "ask" => format!("You answered: {}", shorten(text.trim(), MAX_QUOTE)),
         "todo" => "The plan stands.".to_owned(),
         other => format!("`{other}` gave:\n\n{quote}"),

@@ -230,10 +230,10 @@ fn results_are_told() {
         bye
         == write a.txt: hi then read a.txt
         [write {"content":"hi","path":"a.txt"}]
-        The person declined: not in my house
+        This was denied: not in my house
         == run `rm x`
         [bash {"command":"rm x"}]
-        The person declined: no reason given
+        This was denied.
         == ask me to type
         [ask {"kind":"text","placeholder":"a name","question":"What shall I call you?"}]
         You answered: Ada

@@ -1,7 +1,8 @@
 //! OpenAI Chat Completions, as OpenAI and the many compatible servers speak it. Pure.
 //!
 //! Compatible servers differ: content goes out as a plain string wherever it is only text, indexes of calls may be
-//! missing, arguments may be an object, the stream may end without `[DONE]`. All of that is taken.
+//! missing, arguments may be an object, the stream may end without `[DONE]`. All of that is taken. Who never speaks of a finish reason
+//! ends with `[DONE]`; who says in each piece that there is none yet and then ends without one was cut off, by whatever stands before it.
 
 use serde_json::{Map, Value, json};
 
@@ -119,6 +120,8 @@ fn content_of(content: &[Content]) -> Value {
 pub(super) struct Chunks {
     calls: Calls,
     ran_tool: bool,
+    /// The server said that there is no finish reason yet: it will say one.
+    owes_reason: bool,
     stop: Option<StopReason>,
     ended: bool,
 }
@@ -126,6 +129,10 @@ pub(super) struct Chunks {
 impl Reader for Chunks {
     fn read(&mut self, event: &sse::Event, out: &mut Vec<Delta>) -> Result<(), ModelError> {
         if event.data.trim() == "[DONE]" {
+            if self.stop.is_none() && self.owes_reason {
+                let text = "the answer ended without a reason why it ended";
+                return Err(ModelError::new(ErrorKind::Cut, "", text));
+            }
             self.calls.close_all(out);
             self.ended = true;
             return Ok(());
@@ -168,7 +175,7 @@ impl Reader for Chunks {
 impl Chunks {
     /// `seed` keeps the made-up ids of two responses apart.
     pub(super) fn new(seed: u64) -> Self {
-        Self { calls: Calls::new(seed), ran_tool: false, stop: None, ended: false }
+        Self { calls: Calls::new(seed), ran_tool: false, owes_reason: false, stop: None, ended: false }
     }
 
     /// Servers say `stop` although they called tools; the calls decide.
@@ -182,6 +189,7 @@ impl Chunks {
 
     fn read_choice(&mut self, choice: &Value, out: &mut Vec<Delta>) -> Result<(), ModelError> {
         let delta = &choice["delta"];
+        self.owes_reason |= choice.get("finish_reason").is_some_and(Value::is_null);
         // Three names for the same thing, by server.
         for field in ["reasoning_content", "reasoning", "thinking"] {
             if let Some(thought) = delta.get(field).and_then(Value::as_str).filter(|text| !text.is_empty()) {

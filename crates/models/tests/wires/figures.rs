@@ -26,7 +26,7 @@ async fn a_server_tells_the_figures_of_a_model_that_is_open_already_and_is_asked
     }
     assert_eq!(server.seen().len(), 1);
     let info = model.info();
-    assert_eq!((info.context_window, info.guessed), (Some(9000), false));
+    assert_eq!((info.context_window, info.is_guessed()), (Some(9000), false));
     let price = info.price.unwrap();
     assert!((price.input - 2.0).abs() < 1e-9 && (price.output - 4.0).abs() < 1e-9, "{price:?}");
 }
@@ -40,10 +40,10 @@ async fn a_model_in_the_table_needs_no_list_and_a_guess_is_mended_by_one() {
     catalog.learn(catalog.open("gemini/gemini-2.5-pro").unwrap().name()).await;
     assert_eq!(server.seen().len(), 0);
     let model = catalog.open("gemini/gemini-9-pro").unwrap();
-    assert_eq!((model.info().context_window, model.info().guessed), (Some(1_048_576), true));
+    assert_eq!((model.info().context_window, model.info().is_guessed()), (Some(1_048_576), true));
     catalog.learn(model.name()).await;
     assert_eq!(model.info().context_window, Some(5000));
-    assert!(model.info().guessed, "nobody told the price");
+    assert!(model.info().is_guessed(), "nobody told the price");
 }
 
 #[tokio::test]
@@ -60,11 +60,37 @@ async fn what_the_person_has_set_goes_before_the_table_and_the_guess() {
     let catalog = catalog(&env, limits()).with_figures(&set);
     let model = catalog.open("anthropic/claude-opus-9").unwrap();
     let info = model.info();
-    assert_eq!((info.context_window, info.price, info.guessed), (Some(123), Some(price), false));
+    assert_eq!((info.context_window, info.price, info.is_guessed()), (Some(123), Some(price), false));
     stream(&*model, hello()).await;
     assert_eq!(server.seen()[0].body["max_tokens"], 45);
     let known = catalog.open("gemini/gemini-2.5-pro").unwrap().info();
     assert_eq!((known.context_window, known.max_output), (Some(7), Some(65_536)));
+}
+
+#[tokio::test]
+async fn what_the_person_has_set_goes_before_what_the_server_tells() {
+    let list = r#"{"data":[{"id":"org/new","context_length":9000,"max_completion_tokens":800}]}"#;
+    let server = Server::start(vec![json(list)]).await;
+    let env = [("OPENROUTER_API_KEY", KEY), ("OPENROUTER_BASE_URL", &server.url)];
+    let set = Figures { max_output: Some(45), ..Figures::default() };
+    let catalog =
+        catalog(&env, limits()).with_figures(&BTreeMap::from([("openrouter/org/new".to_owned(), set)]));
+    let model = catalog.open("openrouter/org/new").unwrap();
+    catalog.learn(model.name()).await;
+    assert_eq!((model.info().context_window, model.info().max_output), (Some(9000), Some(45)));
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_list_a_model_is_not_asked_for_it_again() {
+    let list = r#"{"data":[{"id":"org/other","context_length":0}]}"#;
+    let server = Server::start(vec![json(list), json(list)]).await;
+    let env = [("OPENROUTER_API_KEY", KEY), ("OPENROUTER_BASE_URL", &server.url)];
+    let catalog = catalog(&env, limits());
+    let model = catalog.open("openrouter/org/new").unwrap();
+    for _ in 0..2 {
+        catalog.learn(model.name()).await;
+    }
+    assert_eq!((server.seen().len(), model.info().context_window), (1, None));
 }
 
 #[tokio::test]

@@ -106,6 +106,25 @@ async fn an_answer_that_breaks_off_is_asked_for_again_and_says_everything_once()
 }
 
 #[tokio::test]
+async fn an_end_without_the_reason_that_was_promised_is_a_cut() {
+    let wire = &WIRES[1];
+    let promised = r#"{"choices":[{"delta":{"content":"half"},"finish_reason":null}]}"#;
+    let reason = r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
+    let plays = vec![
+        // A gateway that ends in order although what stands behind it broke off.
+        torn(&events(&[promised, wire.end]), 30),
+        torn(&events(&[promised, reason, wire.end]), 30),
+    ];
+    let (again, reply, failed) = summed(&played(wire, plays, limits()).await.0);
+    assert_eq!((again, failed), (vec![ErrorKind::Cut], None));
+    assert_eq!(reply.text, "half");
+    // Who never speaks of a reason is taken at its word.
+    let (again, reply, failed) =
+        summed(&played(wire, vec![torn(&events(&[wire.word, wire.end]), 30)], limits()).await.0);
+    assert_eq!((again, failed, reply.text.as_str()), (Vec::new(), None, "half"));
+}
+
+#[tokio::test]
 async fn tokens_of_an_attempt_that_broke_count() {
     for wire in WIRES.iter().filter(|wire| wire.model != "openai-responses/gpt-5") {
         let plays = vec![

@@ -1,13 +1,11 @@
 //! The relay that a UI under test starts in place of its runtime: carries stdin and stdout to the socket where the kit listens.
 
 use crate::entrance;
-use crate::exit::{Carrier, Exit};
+use crate::exit::Exit;
 use anyhow::Context;
 use link::unix;
 use std::ffi::OsString;
 use std::path::Path;
-use tokio::io::AsyncWriteExt;
-use tokio::task::JoinSet;
 
 /// The hidden sub-command.
 pub(crate) const RELAY: &str = "__relay";
@@ -22,12 +20,6 @@ pub(crate) fn command() -> anyhow::Result<Vec<OsString>> {
 pub(crate) async fn relay(path: &Path) -> anyhow::Result<Exit> {
     let stream =
         unix::reach(path, unix::CONNECT_WITHIN, entrance::trust).await.context("cannot reach the kit")?;
-    let (mut from, mut to) = stream.into_split();
-    let mut up = JoinSet::new();
-    up.spawn(async move {
-        let _ = tokio::io::copy(&mut tokio::io::stdin(), &mut to).await;
-        let _ = to.shutdown().await;
-    });
-    let _ = tokio::io::copy(&mut from, &mut Carrier::of_tasks()).await;
+    crate::relay::carry(stream).await;
     Ok(Exit::Done)
 }

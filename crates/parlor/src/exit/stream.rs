@@ -6,6 +6,7 @@
 
 use super::screen::Screen;
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Where something is said.
@@ -34,6 +35,11 @@ impl Stream {
         self.is_terminal() && !set("NO_COLOR") && !dumb
     }
 
+    /// A text of ours without anything in it that came from elsewhere and commands the terminal; our colours stay.
+    pub(super) fn harmless(self, text: &str) -> String {
+        Screen::new().harmless(text, true)
+    }
+
     fn write(self, text: &str, colours: bool) {
         if !self.is_terminal() {
             return self.write_as_it_is(text);
@@ -54,14 +60,28 @@ impl Stream {
     }
 }
 
+/// Commands for the terminal on stdout. What they carry of others was made harmless before.
+pub(super) fn control(commands: &str) {
+    Stream::Out.write_as_it_is(commands);
+}
+
+/// Nobody reads stdout any more.
+static UNHEARD: AtomicBool = AtomicBool::new(false);
+
+/// Whether somebody may still read what is said on stdout.
+pub(crate) fn is_heard() -> bool {
+    !UNHEARD.load(Ordering::Relaxed)
+}
+
 /// The first reason for which something did not reach stdout.
 static MISSED: OnceLock<String> = OnceLock::new();
 
 /// Notes what could not be written, for the end. A reader that has gone away is no failure.
 fn missed(written: io::Result<()>) {
-    if let Err(why) = written
-        && why.kind() != io::ErrorKind::BrokenPipe
-    {
+    let Err(why) = written else { return };
+    if why.kind() == io::ErrorKind::BrokenPipe {
+        UNHEARD.store(true, Ordering::Relaxed);
+    } else {
         let _ = MISSED.set(why.to_string());
     }
 }

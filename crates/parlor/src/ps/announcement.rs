@@ -61,6 +61,14 @@ impl Notice {
         })
     }
 
+    /// The notices that lie in a directory, so many at most.
+    pub(crate) fn all(directory: &Path, most: usize) -> Vec<Notice> {
+        let files = std::fs::read_dir(directory).into_iter().flatten().flatten();
+        let notices =
+            files.map(|file| file.path()).filter(|path| path.extension().is_some_and(|is| is == "json"));
+        notices.take(most).filter_map(|path| Notice::read(&path)).collect()
+    }
+
     /// As it stands in the file, and in `ps --json`.
     pub(crate) fn to_json(&self) -> Value {
         json!({"pid": self.pid, "since": self.since, "cwd": self.cwd, "serving": self.serving})
@@ -78,7 +86,17 @@ impl Notice {
 
     /// The socket to attach by.
     pub(crate) fn native(&self, directory: &Path) -> PathBuf {
-        directory.join(format!("{}.sock", self.pid))
+        Notice::socket_of(self.pid, directory)
+    }
+
+    /// The notice of the process with this number, if it left one.
+    pub(crate) fn of(pid: u32, directory: &Path) -> Option<Notice> {
+        Notice::read(&directory.join(format!("{pid}.json")))
+    }
+
+    /// The socket to attach by of the process with this number.
+    pub(crate) fn socket_of(pid: u32, directory: &Path) -> PathBuf {
+        directory.join(format!("{pid}.sock"))
     }
 
     /// The socket that tells who is there.
@@ -120,7 +138,16 @@ impl Announcement {
         .ok()
     }
 
-    async fn try_open(hub: &Hub, host: &Host, cwd: &Path, serving: String) -> anyhow::Result<Announcement> {
+    /// Announces this process.
+    ///
+    /// # Errors
+    /// When it cannot be found by anybody.
+    pub(crate) async fn try_open(
+        hub: &Hub,
+        host: &Host,
+        cwd: &Path,
+        serving: String,
+    ) -> anyhow::Result<Announcement> {
         let directory = directory()?;
         std::fs::DirBuilder::new()
             .recursive(true)

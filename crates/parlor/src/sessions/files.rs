@@ -34,8 +34,15 @@ impl SessionCommands {
         let moved = moved?;
         noted?;
         match moved {
-            Ok(moved) if undo.report.json => exit::say(&as_json(&id, &moved).to_string()),
-            Ok(moved) => exit::say(&moved.words(went)),
+            Ok(moved) => {
+                let words =
+                    if undo.report.json { as_json(&id, &moved).to_string() } else { moved.words(went) };
+                exit::say(&words);
+                // A script must not take files for what they were before.
+                if moved.is_all_left() {
+                    return Ok(Exit::Failed);
+                }
+            }
             Err(why @ NotMoved::Conflicts(_)) => {
                 anyhow::bail!(
                     "{}\nhint: --leave does it for the other files; or put these in order first",

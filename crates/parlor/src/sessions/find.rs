@@ -1,32 +1,27 @@
-//! Naming a session by hand: short ids, and a list to pick from.
+//! Naming a session by hand: short ids.
 
-use super::paint::{self, Paint};
-use super::{now, tell, told};
+use super::{paint, told};
 use crate::cli::Common;
-use crate::exit::{self, Stream};
+use crate::exit;
 use anyhow::Context;
 use domain::ids::SessionId;
 use domain::session::SessionSummary;
 use std::collections::BTreeMap;
-use std::io::{BufRead, IsTerminal};
 use store::{Listing, Store};
 
 /// What all our ids begin with; it may be left out.
 const PREFIX: &str = "sess-";
 /// The shortest that an id is shortened to.
 const LEAST: usize = 4;
-/// Conversations that are offered to pick from at most.
-const PICKS: usize = 20;
 /// How many are named when a short id fits several.
 const NAMED: usize = 5;
 
-/// The session to go on with, as the command line says it.
+/// The session to go on with, as the command line says it; none where it is still to be picked from a list.
 pub(crate) fn wanted(common: &Common, store: &dyn Store, project: &str) -> anyhow::Result<Option<SessionId>> {
     Ok(match &common.resume {
         Some(Some(id)) => Some(find(store, id)?),
-        Some(None) => Some(choose(store, project)?),
         None if common.continue_last => Some(newest(store, project)?),
-        None => None,
+        Some(None) | None => None,
     })
 }
 
@@ -47,9 +42,9 @@ pub(crate) fn find(store: &dyn Store, text: &str) -> anyhow::Result<SessionId> {
     let fitting: Vec<&SessionSummary> = sessions.iter().filter(fits).filter(|_| !bare.is_empty()).collect();
     match fitting.as_slice() {
         [one] => Ok(one.id.clone()),
-        [] => anyhow::bail!(
+        [] => Err(exit::usage(format!(
             "there is no conversation {text}\nhint: `parlor sessions list --all` shows those there are"
-        ),
+        ))),
         several => {
             let named: Vec<String> = several
                 .iter()
@@ -57,7 +52,8 @@ pub(crate) fn find(store: &dyn Store, text: &str) -> anyhow::Result<SessionId> {
                 .map(|session| format!("  {}  {}", session.id, paint::line(&session.title)))
                 .collect();
             let more = if several.len() > NAMED { "\n  …" } else { "" };
-            anyhow::bail!("{text} fits {} conversations:\n{}{more}", several.len(), named.join("\n"))
+            let (count, named) = (several.len(), named.join("\n"));
+            Err(exit::usage(format!("{text} fits {count} conversations:\n{named}{more}")))
         }
     }
 }
@@ -79,40 +75,6 @@ pub(crate) fn shortened(sessions: &[SessionSummary]) -> BTreeMap<SessionId, Stri
         ((*id).clone(), bare.get(..length).unwrap_or(bare).to_owned())
     });
     short.collect()
-}
-
-/// Lets the person pick one of the newest: those of this project, or of all when it has none.
-fn choose(store: &dyn Store, project: &str) -> anyhow::Result<SessionId> {
-    let terminal = std::io::stdin().is_terminal() && Stream::Err.is_terminal();
-    anyhow::ensure!(terminal, "say which: --resume ID\nhint: `parlor sessions list` shows the ids");
-    let of = |project: Option<&str>| {
-        let listing = Listing { project: project.map(str::to_owned), search: None, limit: Some(PICKS) };
-        store.list(&listing).map_err(|why| told(&why))
-    };
-    let mut sessions = of(Some(project))?;
-    let everywhere = sessions.is_empty();
-    if everywhere {
-        sessions = of(None)?;
-    }
-    anyhow::ensure!(!sessions.is_empty(), "no conversation is kept yet; start one with `parlor`");
-    let numbers: BTreeMap<SessionId, String> = sessions
-        .iter()
-        .zip(1..)
-        .map(|(session, number)| (session.id.clone(), format!("{number:>2}")))
-        .collect();
-    let table = tell::table(&sessions, &numbers, everywhere, now(), Paint::of_stdout());
-    exit::show(&table, Stream::Err);
-    exit::tell("Which? [1] ", Stream::Err);
-    let mut answer = String::new();
-    let read = std::io::stdin().lock().read_line(&mut answer)?;
-    anyhow::ensure!(read > 0, "nothing was picked");
-    picked(&sessions, answer.trim()).map_or_else(|| find(store, answer.trim()), Ok)
-}
-
-/// What the answer means as a number of the list; nothing typed means the first.
-fn picked(sessions: &[SessionSummary], answer: &str) -> Option<SessionId> {
-    let number: usize = if answer.is_empty() { 1 } else { answer.parse().ok()? };
-    sessions.get(number.checked_sub(1)?).map(|session| session.id.clone())
 }
 
 /// The newest session of a project.
@@ -166,14 +128,8 @@ mod tests {
     }
 
     #[test]
-    fn the_first_is_picked_unless_another_is() {
+    fn the_newest_is_that_of_the_project() {
         let store = store(&[1, 2, 3]);
-        let all = store.list(&Listing::default()).unwrap();
-        assert_eq!(picked(&all, ""), Some(SessionId::from_number(3)));
-        assert_eq!(picked(&all, "3"), Some(SessionId::from_number(1)));
-        for wrong in ["0", "4", "x"] {
-            assert_eq!(picked(&all, wrong), None);
-        }
         assert_eq!(newest(&store, "/p").unwrap(), SessionId::from_number(3));
         assert!(newest(&store, "/q").is_err());
     }

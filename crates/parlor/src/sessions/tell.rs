@@ -86,7 +86,7 @@ fn called<'a>(names: &'a BTreeMap<SessionId, String>, id: &'a SessionId) -> &'a 
 }
 
 /// A path as people say it.
-fn home(path: &str) -> String {
+pub(crate) fn home(path: &str) -> String {
     let home = std::env::home_dir().map(|home| home.display().to_string()).filter(|home| home.len() > 1);
     match home.and_then(|home| path.strip_prefix(&home).map(str::to_owned)) {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => paint::line(&format!("~{rest}")),
@@ -153,10 +153,8 @@ pub(super) fn show(
     let entries = export::conversation(state);
     let skipped = entries.len().saturating_sub(last);
     if skipped > 0 {
-        put(
-            &mut out,
-            format_args!("\n{}", paint.dim(&format!("… {skipped} earlier entries (--all shows them)"))),
-        );
+        let words = if skipped == 1 { "entry (--all shows it)" } else { "entries (--all shows them)" };
+        put(&mut out, format_args!("\n{}", paint.dim(&format!("… {skipped} earlier {words}"))));
     }
     for entry in entries.into_iter().skip(skipped) {
         show_entry(&mut out, state, entry, now, paint);
@@ -226,15 +224,20 @@ fn show_part(out: &mut String, state: &State, part: &Part, paint: Paint) {
                 ),
             );
             let said = tool.result.as_ref().map_or(tool.output.as_str(), |result| &result.text);
-            let said = paint::lines(said);
-            for line in said.lines().take(OUTPUT_LINES) {
-                put(out, format_args!("  {} {}", paint.dim("│"), paint.dim(line)));
-            }
-            let more = said.lines().count().saturating_sub(OUTPUT_LINES);
-            if more > 0 {
-                put(out, format_args!("  {}", paint.dim(&format!("│ … {more} more lines"))));
-            }
+            show_output(out, &paint::lines(said), paint);
         }
+    }
+}
+
+/// The beginning of what a tool gave back.
+fn show_output(out: &mut String, said: &str, paint: Paint) {
+    for line in said.lines().take(OUTPUT_LINES) {
+        put(out, format_args!("  {} {}", paint.dim("│"), paint.dim(line)));
+    }
+    let more = said.lines().count().saturating_sub(OUTPUT_LINES);
+    if more > 0 {
+        let more = counted(more as u64, "more line");
+        put(out, format_args!("  {}", paint.dim(&format!("│ … {more}"))));
     }
 }
 

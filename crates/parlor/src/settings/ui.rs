@@ -6,8 +6,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use toml_edit::{DocumentMut, Item, TableLike, Value, value};
-use tui::keymap::Keymap;
-use tui::settings::Settings;
+use tui::{Keymap, Settings};
 
 /// What the person has set for the screen.
 #[derive(Debug, Clone, Default)]
@@ -130,8 +129,7 @@ fn replace(file: &Path, text: &str) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tui::keymap::Action;
-    use tui::settings::Setting;
+    use tui::{Action, Setting};
 
     #[test]
     fn settings_of_the_screen_are_read() {
@@ -156,7 +154,7 @@ mod tests {
             ui.told,
             [
                 "theme in [ui] must be one word in quotes, or true or false",
-                "[ui] knows no scren; it knows theme, screen, mouse, notify, images and [ui.keys]",
+                "[ui] knows no scren; it knows theme, screen, mouse, notify, images, fleet and [ui.keys]",
                 "steer in [ui.keys] must be a key in quotes (\"ctrl-t\") or a list of them",
             ]
         );

@@ -102,16 +102,7 @@ pub(crate) async fn runtime(dialect: Dialect, cwd: &Path) -> Peer {
 pub(crate) async fn ui(dialect: Dialect) -> Peer {
     let lossless = dialect.is_lossless();
     let engine = if lossless { Engine::Mirrored } else { Engine::Followed };
-    let setup = Setup {
-        engine,
-        effort: None,
-        cwd: "/".into(),
-        project: "/".into(),
-        policy: Policy::default(),
-        no_sandbox: None,
-        require_consent: false,
-        salt: 1,
-    };
+    let setup = Setup::new(engine, "/", 1);
     let hello = Hello { version: "0.0.0".to_owned(), cwd: "/".to_owned(), ..Hello::default() };
     let (ours, theirs) = pipes(dialect);
     let seat = RemoteSeat {

@@ -94,6 +94,8 @@ fn a_conversation_that_is_open_elsewhere_is_deleted_on_no_wire() {
     let refusal = other
         .until(|line| (line["settled"]["ticket"] == 77).then(|| line["settled"]["with"]["refusal"].clone()));
     assert!(refusal.to_string().contains("is open in another program"), "native: {refusal}");
+    let brackets = refusal.to_string().matches('(').count();
+    assert_eq!(brackets, 0, "its hint is put in brackets where it is shown: {refusal}");
     other.leave();
 
     let mut openagent =
@@ -115,7 +117,8 @@ fn a_conversation_that_is_open_elsewhere_is_deleted_on_no_wire() {
 
     let removed = world.run(&["sessions", "rm", "--yes", SESSION]);
     assert_eq!(removed.status.code(), Some(1), "{}", stdout(&removed));
-    assert!(stderr(&removed).contains("is open in another program"), "{}", stderr(&removed));
+    let said = stderr(&removed);
+    assert!(said.contains("is open in another program, process ") && !said.contains(") ("), "{said}");
     owner.prompt(SESSION, &json!({"input": {"text": "still there?"}}), never, ended);
     owner.leave();
     assert!(world.run(&["sessions", "rm", "--yes", SESSION]).status.success());

@@ -9,9 +9,11 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
+/// The files of a folder. Where processes announce themselves is a folder in it.
 fn contents(folder: &Path) -> BTreeMap<OsString, Vec<u8>> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
-    entries.map(|entry| (entry.file_name(), std::fs::read(entry.path()).unwrap())).collect()
+    let files = entries.filter(|entry| entry.file_type().unwrap().is_file());
+    files.map(|entry| (entry.file_name(), std::fs::read(entry.path()).unwrap())).collect()
 }
 
 #[test]

@@ -148,11 +148,11 @@ fn a_bridge_that_is_told_to_stop_ends_its_runs_on_both_wires() {
 
 #[test]
 fn a_headless_run_that_is_told_to_stop_is_cancelled_in_the_record_and_says_so() {
-    for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
+    for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129), (Signal::INT, 130)] {
         let (world, mut run) = endless(&["run", "--json", "--model", "scripted/model.txt", "go"]);
         assert!(lines(run.0.stdout.as_mut().unwrap()).any(|line| line.contains("Counting")));
         kill_process(Pid::from_child(&run.0), signal).unwrap();
-        assert_eq!(run.0.wait().unwrap().code(), Some(130));
+        assert_eq!(run.0.wait().unwrap().code(), Some(code));
         is_over_in_the_record(&world, "run", &["cancelled"]);
     }
 }
@@ -194,7 +194,7 @@ fn who_waits_for_a_runtime_that_never_greets_can_be_told_to_stop() {
     std::fs::read(&heard).unwrap();
     kill_process(Pid::from_child(&attach), Signal::TERM).unwrap();
     let left = attach.wait_with_output().unwrap();
-    assert_eq!(left.status.code(), Some(130), "{}", stderr(&left));
+    assert_eq!(left.status.code(), Some(143), "{}", stderr(&left));
     // The handshake may take half a minute: whoever waited for it to fail would say so.
     assert!(!stderr(&left).contains("30 s"), "{}", stderr(&left));
 }

@@ -12,6 +12,7 @@ mod borrowed;
 mod hostile;
 mod odd;
 mod place;
+mod resume;
 #[path = "../task/terminal/screen.rs"]
 #[allow(dead_code, reason = "shared with the tests of the task, which use more of it")]
 mod screen;

@@ -28,7 +28,7 @@ const STANDS: &[Stand] = &[
 
 /// Commands that need the settings, and so have to say what is wrong with them.
 fn reads(args: &[&str]) -> bool {
-    matches!(args.first(), Some(&"run" | &"doctor" | &"mcp" | &"skills" | &"prompt" | &"serve"))
+    matches!(args.first(), Some(&"run" | &"doctor" | &"mcp" | &"skills" | &"rules" | &"prompt" | &"serve"))
 }
 
 #[track_caller]

@@ -35,23 +35,23 @@ fn a_terminal_that_vanishes_without_a_signal_ends_the_program() {
     terminal.shows(&["offline"]);
     // Nothing is drawn any more, which would fail and tell it too.
     terminal.settles();
-    assert_eq!(terminal.vanish(END_WITHIN), Some(130));
+    assert_eq!(terminal.vanish(END_WITHIN), Some(129));
 }
 
 #[test]
 fn a_terminal_that_vanishes_in_a_run_ends_the_run_in_the_record() {
     let world = World::new(None);
-    assert_eq!(counting(&world).vanish(END_WITHIN), Some(130));
+    assert_eq!(counting(&world).vanish(END_WITHIN), Some(129));
     is_over_in_the_record(&world);
 }
 
 #[test]
 fn told_to_stop_the_terminal_ui_ends_its_run_in_the_record() {
-    for signal in [Signal::TERM, Signal::HUP] {
+    for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129), (Signal::INT, 130)] {
         let world = World::new(None);
         let mut terminal = counting(&world);
         kill_process(Pid::from_child(terminal.child()), signal).unwrap();
-        assert_eq!(terminal.code(), Some(130));
+        assert_eq!(terminal.code(), Some(code));
         assert!(terminal.said("\u{1b}[?1049l"), "the terminal is given back");
         is_over_in_the_record(&world);
     }

@@ -1,13 +1,10 @@
 //! The built program in front of an agent that wants files and commands of its client: what our mode says happens, in our leash, and
 //! nothing outlives the program.
 
-use crate::Project;
+use crate::{PATIENCE, Project};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Output, Stdio};
 use std::time::{Duration, Instant};
-
-/// Long enough for a busy machine, far from for ever.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// An agent that wants one thing of its client for a prompt, and says what came of it.
 fn agent(project: &Project, wants: &str) -> String {

@@ -114,6 +114,21 @@ fn where_a_model_cannot_answer_the_fallback_of_the_settings_does() {
     assert!(err.contains("Overloaded") && err.contains("Going on with vllm/tiny-coder"), "{err}");
 }
 
+#[test]
+fn a_request_that_is_refused_as_it_is_does_not_go_to_the_fallback() {
+    // It has nothing to say: every request is refused.
+    let (server, other) =
+        (Server::start(Wire::Gemini, vec![]), Server::start(Wire::Local, vec![Say::words(WHOLE)]));
+    let project = Project::new();
+    let settings = format!("fallback = \"{}\"\n", Wire::Local.model());
+    std::fs::write(project.path("config/config.toml"), settings).unwrap();
+    let mut command = project.parlor(Wire::Gemini, &server, &["run", "go"]);
+    let output = command.envs(Wire::Local.environment(&other.url)).output().unwrap();
+    let (out, err) = words(&output);
+    assert_eq!((output.status.code(), out.as_str()), (Some(1), ""), "{err}");
+    assert_eq!((server.requests(), other.requests()), (1, 0), "{err}");
+}
+
 /// The answer ends in this way: what `run` says about it.
 #[track_caller]
 fn told(wire: Wire, say: Say, warning: &str) {

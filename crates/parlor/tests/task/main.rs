@@ -4,22 +4,42 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod agents;
+mod along;
+mod day;
 mod doctor;
 mod ends;
 mod errands;
+mod form;
 mod headless;
 mod heals;
 mod login;
 mod pages;
 mod peers;
+mod plain;
 mod project;
 mod registry;
 mod server;
+mod servers;
 mod story;
+mod table;
 mod terminal;
 mod theirs;
 mod wire;
+mod worktrees;
 
 pub(crate) use project::Project;
 pub(crate) use server::Server;
+pub(crate) use terminal::screen::PATIENCE;
 pub(crate) use wire::Wire;
+
+use std::time::Instant;
+
+/// Waits until a condition holds that nothing tells of.
+#[track_caller]
+pub(crate) fn until(what: &str, server: &Server, holds: impl Fn() -> bool) {
+    let end = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < end, "{what}: {:?}", server.trouble());
+        std::thread::yield_now();
+    }
+}

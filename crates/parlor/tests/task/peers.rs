@@ -89,8 +89,16 @@ fn our_ui_drives_an_agent_on_the_official_library() {
     // One of its own sessions, which it tells again before it goes on.
     let (code, out, _) = said(&["--session", "theirs-old", "--prompt", "hello"]);
     assert_eq!((code, out.as_str()), (Some(0), "one two three"));
+    let kept = project.bare(&["sessions", "search", "an answer of before"]).output().unwrap();
+    let kept = String::from_utf8_lossy(&kept.stdout).into_owned();
+    assert!(kept.contains("answer of before"), "its past is kept: {kept}");
     let (_, events, _) = said(&["--json", "--allow", "all", "--prompt", "edit"]);
     assert!(events.contains("-old") && events.contains("+new"), "a diff: {events}");
+    let ids = |line: Option<&str>| {
+        line.and_then(|line| Some(line.split_once("sess-")?.1.split_once('"')?.0.to_owned()))
+    };
+    let (header, result) = (ids(events.lines().next()), ids(events.lines().last()));
+    assert!(header.is_some() && header == result, "the header names the session of the result: {events}");
 }
 
 #[test]
@@ -112,8 +120,8 @@ fn an_agent_on_the_official_library_has_files_and_commands_done_by_us() {
     let (code, out, err) = said(&["--prompt", "command"]);
     assert_eq!((code, out.as_str()), (Some(0), "from terminal 0"), "{err}");
     // Nobody is there to fill it in.
-    let (_, out, err) = said(&["--prompt", "form"]);
-    assert_eq!(out, "form decline", "{err}");
+    let (code, out, err) = said(&["--prompt", "form"]);
+    assert_eq!((code, out.as_str()), (Some(4), "form decline"), "{err}");
 }
 
 #[test]

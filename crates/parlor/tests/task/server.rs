@@ -1,5 +1,6 @@
 //! A provider on loopback: plays a story over its wire, and refuses a request that does not carry all that happened so far.
 
+use crate::PATIENCE;
 use crate::project::KEY;
 use crate::story::{self, Ends, Say};
 use crate::wire::{SIGNATURE, Wire};
@@ -7,13 +8,10 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Bytes of a stream that come at once: no event comes whole.
 const TEAR: usize = 23;
-
-/// How long anything may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A provider.
 pub(crate) struct Server {
@@ -28,8 +26,8 @@ struct ServerLog {
     /// Streams that stalled until the client went away.
     left: usize,
     trouble: Vec<String>,
-    /// The newest request.
-    last: Value,
+    /// What came, the oldest first.
+    asked: Vec<Value>,
 }
 
 impl Server {
@@ -78,7 +76,12 @@ impl Server {
 
     /// The newest request.
     pub(crate) fn last(&self) -> Value {
-        self.told.lock().unwrap().last.clone()
+        self.asked().pop().unwrap_or_default()
+    }
+
+    /// All requests, the oldest first.
+    pub(crate) fn asked(&self) -> Vec<Value> {
+        self.told.lock().unwrap().asked.clone()
     }
 
     /// How many requests came.
@@ -106,7 +109,7 @@ fn serve(
     let mut told = everything.lock().unwrap();
     let at = told.requests;
     told.requests += 1;
-    told.last = body.clone();
+    told.asked.push(body.clone());
     match look(wire, story, at, &line, &headers, &body) {
         Ok(stream) => {
             drop(told);
@@ -174,9 +177,8 @@ fn look(
     }
     story::check(story, at, &wire.heard(body)?)?;
     let signed = body.to_string().matches(SIGNATURE).count();
-    // What was cut does not go back.
-    let whole = story.iter().take(at).filter(|say| !say.ends.breaks()).count();
-    if wire.wants_signature() && signed != whole {
+    let (_, wanted) = story::brought(story, at, |say| wire.signs(say));
+    if !wanted.contains(&signed) {
         return Err(format!("request {at} brings {signed} signatures back"));
     }
     let say = story.get(at).ok_or("asked once more than there is to say")?;

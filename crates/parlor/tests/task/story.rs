@@ -2,6 +2,7 @@
 
 use crate::wire::ToolExchange;
 use serde_json::{Value, json};
+use std::ops::RangeInclusive;
 
 /// One answer of the model.
 #[derive(Clone)]
@@ -12,6 +13,10 @@ pub(crate) struct Say {
     /// What the result of the call must hold.
     pub(crate) gives: &'static str,
     pub(crate) ends: Ends,
+    /// What the provider says that it has read, where that is not the usual.
+    pub(crate) read: Option<u64>,
+    /// It stands for all that was said before, but for the newest part.
+    pub(crate) sums_up: bool,
 }
 
 /// How an answer ends.
@@ -39,11 +44,16 @@ impl Ends {
 
 impl Say {
     pub(crate) fn call(text: &'static str, tool: &'static str, args: Value, gives: &'static str) -> Say {
-        Say { text, call: Some((tool, args)), gives, ends: Ends::Well }
+        Say { call: Some((tool, args)), gives, ..Say::words(text) }
     }
 
     pub(crate) fn words(text: &'static str) -> Say {
-        Say { text, call: None, gives: "", ends: Ends::Well }
+        Say { text, call: None, gives: "", ends: Ends::Well, read: None, sums_up: false }
+    }
+
+    /// The summary of a conversation.
+    pub(crate) fn summary(text: &'static str) -> Say {
+        Say { sums_up: true, ..Say::words(text) }
     }
 
     pub(crate) fn stall(text: &'static str) -> Say {
@@ -69,13 +79,31 @@ pub(crate) fn mend() -> Vec<Say> {
     ]
 }
 
+/// The steps before step `at` that a request must bring back, and how many of them: from the newest, at least and at most. A summary
+/// stands for what was before it, but for the newest part.
+pub(crate) fn brought(
+    story: &[Say],
+    at: usize,
+    counts: impl Fn(&Say) -> bool,
+) -> (Vec<&Say>, RangeInclusive<usize>) {
+    let past = story.get(..at).unwrap_or(story);
+    let all: Vec<&Say> = past.iter().filter(|say| counts(say)).collect();
+    let least = match past.iter().rposition(|say| say.sums_up) {
+        Some(summary) => past[summary..].iter().filter(|say| counts(say)).count(),
+        None => all.len(),
+    };
+    // A summary is made from plain words.
+    let most = if story.get(at).is_some_and(|say| say.sums_up) { 0 } else { all.len() };
+    (all, least.min(most)..=most)
+}
+
 /// Whether a request tells everything that happened before step `at`; what is missing otherwise.
 pub(crate) fn check(story: &[Say], at: usize, heard: &[ToolExchange]) -> Result<(), String> {
-    let called: Vec<&Say> = story.iter().take(at).filter(|say| say.call.is_some()).collect();
-    if heard.len() != called.len() {
+    let (called, wanted) = brought(story, at, |say| say.call.is_some());
+    if !wanted.contains(&heard.len()) {
         return Err(format!("request {at} carries {} results: {heard:?}", heard.len()));
     }
-    for (say, heard) in called.into_iter().zip(heard) {
+    for (say, heard) in called.into_iter().rev().zip(heard.iter().rev()) {
         let Some((tool, args)) = &say.call else { return Err("words have no result".to_owned()) };
         if heard.tool != *tool || heard.args != *args {
             return Err(format!("the call {tool} {args} came back as {} {}", heard.tool, heard.args));

@@ -1,14 +1,11 @@
 //! The built program in front of runtimes with rules of their own, on every wire: the screen says nothing that they do not keep, read-only
 //! denies what they ask for, and one that acts without asking hears nothing where consent is required.
 
-use crate::Project;
 use crate::terminal::screen::Terminal;
+use crate::{PATIENCE, Project};
 use dialects::Dialect;
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
-
-/// How long a runtime may take to listen.
-const PATIENCE: Duration = Duration::from_secs(60);
+use std::time::Instant;
 
 /// What the offline model does when it is told to, and the file that is there then.
 const WRITE: &str = "write made.txt: hi";
@@ -112,7 +109,7 @@ fn read_only_denies_what_is_asked_for_and_is_refused_where_nothing_is() {
         let mut terminal = Terminal::start(&mut runtime.attach(&["--policy", "read-only"]));
         terminal.shows(&["read-only where it asks"]);
         terminal.send(&format!("{WRITE}\r"));
-        terminal.shows(&["The person declined"]);
+        terminal.shows(&["This was denied"]);
         terminal.settles();
         assert!(!runtime.wrote() && !terminal.said("y once"), "{dialect}");
         terminal.send("/status\r");

@@ -146,9 +146,15 @@ impl Wire {
         }
     }
 
-    /// Whether what a thinking model signed comes back.
-    pub(crate) fn wants_signature(self) -> bool {
-        matches!(self, Wire::Anthropic | Wire::OpenAiResponses | Wire::Gemini)
+    /// Whether what a thinking model signed in this step comes back. What was cut does not, nor does what made a summary.
+    pub(crate) fn signs(self, say: &Say) -> bool {
+        let thinks = match self {
+            Wire::Anthropic | Wire::OpenAiResponses => true,
+            // Only calls are signed.
+            Wire::Gemini => say.call.is_some(),
+            Wire::OpenAiChat | Wire::Local => false,
+        };
+        thinks && !say.ends.breaks() && !say.sums_up
     }
 
     /// An event that says that the provider has trouble.
@@ -179,10 +185,15 @@ impl Wire {
     }
 }
 
+/// Tokens that the provider counts in the request before this step.
+fn read(say: &Say, at: usize) -> u64 {
+    say.read.unwrap_or(100 + at as u64)
+}
+
 fn anthropic(say: &Say, at: usize) -> String {
     let mut events = vec![
         json!({ "type": "message_start", "message": { "id": "msg_1", "role": "assistant", "content": [],
-            "usage": { "input_tokens": 100 + at, "output_tokens": 1 } } }),
+            "usage": { "input_tokens": read(say, at), "output_tokens": 1 } } }),
         json!({ "type": "content_block_start", "index": 0, "content_block": { "type": "thinking", "thinking": "", "signature": "" } }),
         json!({ "type": "content_block_delta", "index": 0, "delta": { "type": "thinking_delta", "thinking": "Hm." } }),
         json!({ "type": "content_block_delta", "index": 0, "delta": { "type": "signature_delta", "signature": SIGNATURE } }),
@@ -228,7 +239,8 @@ fn chat(say: &Say, at: usize) -> String {
         _ => "stop",
     };
     events.push(json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": finish }] }));
-    events.push(json!({ "choices": [], "usage": { "prompt_tokens": 100 + at, "completion_tokens": 20 } }));
+    events
+        .push(json!({ "choices": [], "usage": { "prompt_tokens": read(say, at), "completion_tokens": 20 } }));
     unnamed(&events) + "data: [DONE]\n\n"
 }
 
@@ -254,7 +266,7 @@ fn responses(say: &Say, at: usize) -> String {
         }
         events.push(json!({ "type": "response.output_item.done", "output_index": 2, "item": item(&args.to_string()) }));
     }
-    let usage = json!({ "input_tokens": 100 + at, "output_tokens": 20 });
+    let usage = json!({ "input_tokens": read(say, at), "output_tokens": 20 });
     let incomplete = match say.ends {
         Ends::AtLimit => Some("max_output_tokens"),
         Ends::Refused => Some("content_filter"),
@@ -287,7 +299,7 @@ fn gemini(say: &Say) -> String {
                 _ => "STOP",
             });
         }
-        json!({ "candidates": [candidate], "usageMetadata": { "promptTokenCount": 100, "candidatesTokenCount": 20 } })
+        json!({ "candidates": [candidate], "usageMetadata": { "promptTokenCount": read(say, 0), "candidatesTokenCount": 20 } })
     });
     unnamed(&chunks.collect::<Vec<_>>()).replace('\n', "\r\n")
 }

@@ -10,7 +10,7 @@ use domain::port::{LinkState, News, Ticket};
 use domain::session::{ModelEntry, ModelRef, Policy};
 use engine::ModelSource;
 use hub::core::{Engine, Setup, Standing};
-use hub::{EngineSeat, Guest, Hub, RemoteSeat};
+use hub::{EngineSeat, Guest, Hub, Log, RemoteSeat};
 use link::{AsyncSink, AsyncSource, Limits, LinkIo, Wiring};
 use models::Model;
 use models::scripted::Scripted;
@@ -67,13 +67,18 @@ pub(crate) fn runtime(script: &str, place: &Path) -> Hub {
 
 /// Our runtime with a scripted model that the test keeps an eye on.
 pub(crate) fn runtime_of(script: Arc<Scripted>, place: &Path) -> Hub {
+    runtime_in(script, place, Policy::default(), Arc::new(|line| eprintln!("runtime: {line}")))
+}
+
+/// The same in a mode, with a log that the test keeps.
+pub(crate) fn runtime_in(script: Arc<Scripted>, place: &Path, policy: Policy, log: Log) -> Hub {
     parlor::stack::assemble_in(
         Arc::new(Script(script)),
         Box::new(MemoryStore::default()),
         place,
         &place.join(".data"),
-        Policy::default(),
-        Arc::new(|line| eprintln!("runtime: {line}")),
+        policy,
+        log,
     )
 }
 
@@ -134,16 +139,7 @@ pub(crate) fn front_in(dialect: Dialect, link: LinkIo, place: &Path) -> Hub {
     let cwd = place.canonicalize().expect("a place").display().to_string();
     let lossless = dialect.is_lossless();
     let engine = if lossless { Engine::Mirrored } else { Engine::Followed };
-    let setup = Setup {
-        engine,
-        effort: None,
-        cwd: cwd.clone(),
-        project: cwd.clone(),
-        policy: Policy::default(),
-        no_sandbox: None,
-        require_consent: false,
-        salt: 1,
-    };
+    let setup = Setup::new(engine, &cwd, 1);
     let hello = Hello { version: "0.0.0".to_owned(), cwd, ..Hello::default() };
     let seat = RemoteSeat { role: dialect.ui_role(), link, hello, lossless, errands: None, last_lines: None };
     let log = Arc::new(|line: &str| eprintln!("front: {line}"));

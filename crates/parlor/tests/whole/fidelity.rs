@@ -79,7 +79,7 @@ fn verdicts_of(dialect: Dialect) {
 mod verdicts_are_what_comes_out {
     use super::verdicts_of;
 
-    const TESTS: usize = 4;
+    const TESTS: usize = 7;
 
     fn verdicts_of_the(test: usize) {
         dialects::ALL.iter().skip(test).step_by(TESTS).copied().for_each(verdicts_of);
@@ -102,6 +102,21 @@ mod verdicts_are_what_comes_out {
 
     #[test]
     fn for_the_fourth_wires() {
+        verdicts_of_the(3);
+    }
+
+    #[test]
+    fn for_the_fifth_wires() {
+        verdicts_of_the(4);
+    }
+
+    #[test]
+    fn for_the_sixth_wires() {
+        verdicts_of_the(5);
+    }
+
+    #[test]
+    fn for_the_seventh_wires() {
         verdicts_of_the(TESTS - 1);
     }
 }

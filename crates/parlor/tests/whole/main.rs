@@ -35,6 +35,8 @@ mod schemas;
 #[cfg(test)]
 mod sessions;
 #[cfg(test)]
+mod taken_back;
+#[cfg(test)]
 mod talk;
 #[cfg(test)]
 mod transcripts;

@@ -11,13 +11,13 @@ use hub::{Hub, LocalUi};
 use roles::Answers;
 use std::path::Path;
 use std::time::Duration;
-use tui::commands::{COMMANDS, can_press};
-use tui::keymap::ACTIONS;
-use tui::overlay::Overlay;
-use tui::{Fx, Headless};
+use tui::{ACTIONS, COMMANDS, Headless, can_press};
 
 /// Longest time that a command may take. The clock is paused: only what waits for nothing reaches it.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// After this time of the paused clock nothing is under way any more.
+const QUIET: Duration = Duration::from_secs(1);
 
 /// Several answers, so that there is something to go back to, to summarise and to list.
 const SCRIPT: &str = r#"
@@ -84,19 +84,25 @@ impl Stage {
             stage.screen.keys(&format!("{words}<enter>"));
             stage
                 .rest(|stage| {
-                    let state = stage.screen.model.world.state();
+                    let state = stage.screen.state();
                     let said = |entry: &&domain::state::Entry| matches!(entry.kind, EntryKind::Message(_));
                     let messages = state.entries.values().filter(said).count();
                     messages >= if words == "one" { 2 } else { 4 } && state.open_run().is_none()
                 })
                 .await;
         }
+        // What a runtime can do may come after its answers (ACP tells its commands when it likes): only when nothing more comes is it
+        // known. The clock is paused, so this waits for all that is under way, and for nothing else.
+        while let Ok(news) = tokio::time::timeout(QUIET, stage.ui.news.recv()).await {
+            stage.hear(news.expect("the hub runs"));
+            stage.send().await;
+        }
         assert!(!stage.abilities().name.is_empty(), "{dialect}: it never told what it can do");
         stage
     }
 
     fn abilities(&self) -> Abilities {
-        self.screen.model.world.seen().abilities.clone()
+        self.screen.abilities().clone()
     }
 
     fn hear(&mut self, news: News) {
@@ -107,10 +113,7 @@ impl Stage {
     }
 
     async fn send(&mut self) -> usize {
-        let sent: Vec<_> = std::mem::take(&mut self.screen.fx)
-            .into_iter()
-            .filter_map(|fx| if let Fx::Send(outgoing) = fx { Some(outgoing) } else { None })
-            .collect();
+        let sent = self.screen.sent();
         let count = sent.len();
         for outgoing in sent {
             let (ticket, target, command) = (outgoing.ticket, outgoing.target, outgoing.command);
@@ -185,8 +188,9 @@ async fn whatever_is_offered_is_not_refused() {
     for dialect in dialects::ALL.iter().copied() {
         let place = bench::workplace();
         let stage = Stage::new(dialect, place.path()).await;
-        let session = stage.screen.model.world.current.as_ref().map(ToString::to_string).unwrap_or_default();
-        let lines = offered(&stage.abilities(), &session);
+        let session = stage.screen.session().map(ToString::to_string).unwrap_or_default();
+        let can = stage.abilities();
+        let lines = offered(&can, &session);
         let mut refused = Vec::new();
         let mut shared = stage;
         for line in lines {
@@ -194,6 +198,10 @@ async fn whatever_is_offered_is_not_refused() {
             // What goes elsewhere or takes something away begins anew; the rest can follow each other.
             let alone = MOVES.iter().any(|name| line.starts_with(name));
             let mut own = if alone { Some(Stage::new(dialect, place.path()).await) } else { None };
+            assert!(
+                own.as_ref().is_none_or(|own| own.abilities() == can),
+                "{dialect}: each time another runtime"
+            );
             let stage = own.as_mut().unwrap_or(&mut shared);
             let sent = stage.types(&line).await;
             let name = line.trim_start_matches('/').split([' ', '<']).next().unwrap_or_default();
@@ -202,12 +210,11 @@ async fn whatever_is_offered_is_not_refused() {
                 "{dialect}: {line} says nothing"
             );
             // In a list the line under the cursor is chosen, and taken away where that is offered.
-            if matches!(stage.screen.model.screen.overlay, Some(Overlay::Picker(_))) {
+            if stage.screen.shows_list() {
                 stage.types("<ctrl-x><ctrl-x>").await;
                 stage.types("<up><enter>").await;
             }
-            stage.screen.model.screen.overlay = None;
-            stage.screen.model.screen.composer = Default::default();
+            stage.screen.tidy();
             refused.extend(stage.impossible().into_iter().map(|why| format!("{line}: {why}")));
             stage.refused.clear();
         }
@@ -239,7 +246,7 @@ async fn both_wires_that_only_name_sessions_begin_them_and_go_back() {
         if !can.new_session || can.sessions {
             continue;
         }
-        let here = |stage: &Stage| stage.screen.model.world.current.clone().expect("a session");
+        let here = |stage: &Stage| stage.screen.session().cloned().expect("a session");
         stage.types("/new<esc><enter>").await;
         let second = here(&stage);
         stage.types("/new<esc><enter>").await;

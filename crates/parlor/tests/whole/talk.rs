@@ -6,11 +6,12 @@ use domain::command::{
     RunCommand, Target,
 };
 use domain::content::{Input, Role, TextKind};
-use domain::event::{AskEvent, Body, Event, MessageEvent, Outcome, RunEvent};
+use domain::event::{AskEvent, Body, Event, MessageEvent, NoteEvent, Outcome, RunEvent};
 use domain::ids::{Millis, SessionId};
 use domain::port::{News, Ticket};
 use domain::queue::QueueKind;
 use domain::session::SessionSummary;
+use domain::signal::Signal;
 use domain::state::State;
 use hub::core::Standing;
 use hub::{Hub, LocalUi};
@@ -136,7 +137,7 @@ impl Talk {
     }
 
     /// Gives a command and waits for what becomes of it.
-    async fn settled(&mut self, target: Target, command: Command) -> Result<Receipt, Refusal> {
+    pub(crate) async fn settled(&mut self, target: Target, command: Command) -> Result<Receipt, Refusal> {
         self.next += 1;
         let ticket = Ticket(self.next);
         self.ui.port.command(ticket, target, command).await.expect("the hub runs");
@@ -193,6 +194,27 @@ impl Talk {
                 News::Settled { .. } | News::Signal { .. } | News::Link(_) => {}
             }
         }
+    }
+
+    /// Takes news in until a word for the person comes: one that is kept in the conversation, or one in passing. Whether it came.
+    pub(crate) async fn is_told(&mut self, words: &str) -> bool {
+        while let Ok(news) = tokio::time::timeout(PATIENCE, self.ui.news.recv()).await {
+            match news.expect("the hub runs") {
+                News::Happened { event, .. } => {
+                    self.state.follow(&event).expect("events that fit");
+                    let note = &event.body;
+                    if matches!(note, Body::Note(NoteEvent::Noticed { text, .. }) if text.contains(words)) {
+                        return true;
+                    }
+                }
+                News::Signal { signal: Signal::Notify { text, .. }, .. } if text.contains(words) => {
+                    return true;
+                }
+                News::Attached { replay, .. } => self.attached(replay),
+                News::Settled { .. } | News::Signal { .. } | News::Link(_) => {}
+            }
+        }
+        false
     }
 
     async fn news(&mut self) -> News {

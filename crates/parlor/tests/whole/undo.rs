@@ -110,6 +110,19 @@ fn what_the_person_changed_too_is_merged_or_named() {
 }
 
 #[test]
+fn an_undo_that_leaves_every_file_is_not_told_as_done() {
+    let shell = Shell::new();
+    shell.says(&["run", "--allow", "bash", "run `printf other > b.txt`"]);
+    shell.put("b.txt", "the person's\n");
+    let undone = shell.command(&["sessions", "undo", "--leave"]).output().expect("it runs");
+    let said = String::from_utf8_lossy(&undone.stdout).into_owned();
+    assert_eq!(undone.status.code(), Some(1), "{said}");
+    assert!(said.contains("Nothing was moved") && said.contains("left as it is: b.txt"), "{said}");
+    assert!(!said.contains("Took back"), "{said}");
+    assert_eq!(shell.get("b.txt").as_deref(), Some("the person's\n"));
+}
+
+#[test]
 fn what_a_command_did_before_the_program_was_killed_is_taken_back() {
     let shell = Shell::new();
     let mut run = shell

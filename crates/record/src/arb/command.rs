@@ -1,7 +1,7 @@
 //! Strategies for commands.
 
 use super::{
-    answer, effort, input, json, maybe, mode, number, one_of, policy, queue_kind, session_id, text,
+    answer, budget, effort, input, json, maybe, mode, number, one_of, policy, queue_kind, session_id, text,
     tool_result, ui_context, up_to_three,
 };
 use domain::command::{
@@ -151,6 +151,7 @@ fn of_lists() -> BoxedStrategy<Command> {
         (maybe(text()), text())
             .prop_map(|(provider, name)| Command::Session(SessionCommand::SetModel { provider, name })),
         maybe(effort()).prop_map(|effort| Command::Session(SessionCommand::SetEffort { effort })),
+        budget().prop_map(|budget| Command::Session(SessionCommand::SetBudget { budget })),
         policy().prop_map(|policy| Command::Session(SessionCommand::SetPolicy { policy })),
         Just(Command::List(ListCommand::Servers)),
         (maybe(text()), any::<bool>())

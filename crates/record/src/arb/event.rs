@@ -2,8 +2,8 @@
 
 use super::ask::{digest, scope};
 use super::{
-    ask, closing, effort, input, json, level, maybe, mode, model_ref, number, one_of, origin, part, policy,
-    queue_kind, role, text, text_kind, up_to_three, usage,
+    ask, budget, closing, effort, input, json, level, maybe, mode, model_ref, number, one_of, origin, part,
+    policy, queue_kind, role, text, text_kind, up_to_three, usage,
 };
 use domain::event::{
     AskEvent, Base, Body, Cause, Compaction, ContextEvent, Event, Failure, Finish, Leaving, MessageEvent,
@@ -106,7 +106,7 @@ fn of_session() -> BoxedStrategy<Body> {
     let item = (text(), one_of(&[PlanState::Pending, PlanState::Active, PlanState::Done]))
         .prop_map(|(text, state)| PlanItem { text, state });
     let parent = maybe((text(), maybe(number())));
-    let base = (number(), number(), number(), usage(), maybe((number(), number())));
+    let base = (number(), number(), number(), usage(), maybe((number(), number())), any::<bool>());
     prop_oneof![
         (text(), text(), parent).prop_map(|(cwd, project, parent)| Body::Session(SessionEvent::Opened {
             cwd,
@@ -117,11 +117,12 @@ fn of_session() -> BoxedStrategy<Body> {
         text().prop_map(|title| Body::Session(SessionEvent::Renamed { title })),
         model_ref().prop_map(|model| Body::Session(SessionEvent::ModelChosen { model })),
         maybe(effort()).prop_map(|effort| Body::Session(SessionEvent::EffortChosen { effort })),
+        budget().prop_map(|budget| Body::Session(SessionEvent::BudgetChosen { budget })),
         policy().prop_map(|policy| Body::Session(SessionEvent::PolicyChosen { policy })),
         maybe(up_to_three(text())).prop_map(|tools| Body::Session(SessionEvent::ToolsChosen { tools })),
         maybe(number()).prop_map(|leaf| Body::Session(SessionEvent::LeafMoved { leaf: leaf.map(EntryId) })),
-        (number(), number())
-            .prop_map(|(used, window)| Body::Context(ContextEvent::Measured { used, window })),
+        (number(), number(), any::<bool>())
+            .prop_map(|(used, window, rough)| Body::Context(ContextEvent::Measured { used, window, rough })),
         (number(), maybe(number()), compaction()).prop_map(|(entry, parent, compaction)| Body::Context(
             ContextEvent::Compacted { entry: EntryId(entry), parent: parent.map(EntryId), compaction }
         )),
@@ -136,8 +137,9 @@ fn of_session() -> BoxedStrategy<Body> {
                 text,
             })
         ),
-        base.prop_map(|(seq, at, last_id, usage, context)| {
-            Body::Rebased(Box::new(Base { seq: Seq(seq), updated_at: Millis(at), last_id, usage, context }))
+        base.prop_map(|(seq, at, last_id, usage, context, context_rough)| {
+            let (seq, updated_at) = (Seq(seq), Millis(at));
+            Body::Rebased(Box::new(Base { seq, updated_at, last_id, usage, context, context_rough }))
         }),
     ]
     .boxed()
@@ -158,6 +160,8 @@ fn of_run() -> BoxedStrategy<Body> {
         (number(), number(), maybe(model_ref())).prop_map(|(turn, step, model)| Body::Run(
             RunEvent::StepStarted { turn: TurnId(turn), step: StepId(step), model }
         )),
+        (number(), usage())
+            .prop_map(|(step, usage)| Body::Run(RunEvent::StepBilled { step: StepId(step), usage })),
         (number(), usage())
             .prop_map(|(step, usage)| Body::Run(RunEvent::StepEnded { step: StepId(step), usage })),
         (any::<u32>(), any::<u32>(), number(), text(), maybe(retry_kind())).prop_map(

@@ -1,10 +1,11 @@
 //! Strategies for sessions, models, signals and what runtimes can do.
 
-use super::{maybe, number, one_of, text, up_to_three, usage};
+use super::{maybe, number, one_of, outcome, text, up_to_three, usage};
+use domain::fleet::{Doing, Member};
 use domain::ids::{Millis, RunId, SessionId};
 use domain::port::Abilities;
 use domain::queue::{Mode, QueueKind};
-use domain::session::{Effort, ModelRef, Origin, Policy, RuntimePlace, SessionSummary};
+use domain::session::{Budget, Effort, ModelRef, Origin, Policy, RuntimePlace, SessionSummary};
 use domain::signal::{Board, Level, Signal, UiContext, WidgetPlace};
 use proptest::prelude::*;
 
@@ -26,6 +27,17 @@ pub fn policy() -> BoxedStrategy<Policy> {
 /// How hard a model thinks.
 pub fn effort() -> BoxedStrategy<Effort> {
     one_of(&Effort::ALL)
+}
+
+/// Bounds of what may be spent.
+pub fn budget() -> BoxedStrategy<Budget> {
+    (maybe(number()), maybe(number()), maybe(number()))
+        .prop_map(|(max_cost_micros, max_steps, max_time_s)| Budget {
+            max_cost_micros,
+            max_steps,
+            max_time_s,
+        })
+        .boxed()
 }
 
 /// Runtimes of every place.
@@ -59,10 +71,14 @@ pub fn level() -> BoxedStrategy<Level> {
 pub fn session_summary() -> BoxedStrategy<SessionSummary> {
     let names = (session_id(), text(), text(), text());
     let times = (number(), number(), number());
-    let now = (any::<bool>(), maybe(origin().prop_map(Box::new).boxed()));
+    let now = (
+        any::<bool>(),
+        maybe(outcome().prop_map(Box::new).boxed()),
+        maybe(origin().prop_map(Box::new).boxed()),
+    );
     (names, times, maybe(text()), maybe(number()), now, usage())
         .prop_map(|((id, title, cwd, project), (created, updated, messages), prompt, run, now, usage)| {
-            let (running, origin) = now;
+            let (running, outcome, origin) = now;
             SessionSummary {
                 id,
                 title,
@@ -74,6 +90,7 @@ pub fn session_summary() -> BoxedStrategy<SessionSummary> {
                 last_prompt: prompt,
                 last_run: run.map(RunId),
                 running,
+                outcome,
                 usage,
                 origin,
             }
@@ -136,9 +153,10 @@ pub fn ui_context() -> BoxedStrategy<UiContext> {
 /// What a runtime can do.
 pub fn abilities() -> BoxedStrategy<Abilities> {
     let old = any::<[bool; 9]>();
-    let new = any::<[bool; 18]>();
-    (text(), old, new)
-        .prop_map(|(name, old, new)| {
+    let new = any::<[bool; 19]>();
+    let model = proptest::option::of(model_ref());
+    (text(), old, new, model)
+        .prop_map(|(name, old, new, model)| {
             let [steer, follow_up, cancel, sessions, branch, models, servers, skills, consent] = old;
             let [
                 new_session,
@@ -162,6 +180,7 @@ pub fn abilities() -> BoxedStrategy<Abilities> {
                 effort,
                 ping,
                 errands,
+                undo,
             ] = rest;
             Abilities {
                 name,
@@ -192,7 +211,25 @@ pub fn abilities() -> BoxedStrategy<Abilities> {
                 effort,
                 ping,
                 errands,
+                undo,
+                model,
             }
+        })
+        .boxed()
+}
+
+/// Sessions as a process tells of them.
+pub fn member() -> BoxedStrategy<Member> {
+    let doing = prop_oneof![
+        Just(Doing::Nothing),
+        Just(Doing::Running),
+        (number(), text()).prop_map(|(asks, question)| Doing::Waiting { asks, question }),
+        outcome().prop_map(Doing::Ended),
+    ];
+    (session_id(), text(), text(), text(), maybe(text()), doing, number(), usage())
+        .prop_map(|(session, title, cwd, project, runtime, doing, since, usage)| {
+            let since = Millis(since);
+            Member { session, title, cwd, project, runtime, doing, since, usage }
         })
         .boxed()
 }

@@ -7,7 +7,7 @@ use super::writing;
 use crate::contract::Listing;
 use crate::error::StoreError;
 use crate::projection::Projection;
-use domain::event::{Body, Event, MessageEvent, ToolEvent};
+use domain::event::{Body, Event, MessageEvent, Outcome, ToolEvent};
 use domain::ids::{EntryId, Millis, Seq, SessionId};
 use domain::session::SessionSummary;
 use domain::state::State;
@@ -283,6 +283,10 @@ fn weight(event: &Event) -> usize {
 const SUMMARY: &str = "SELECT s.summary, l.owner, l.host, l.pid, l.started, l.expires
     FROM sessions s LEFT JOIN leases l ON l.session = s.id";
 
+/// Something was said, done or told in it, or it was named: a session that was only opened is in no list.
+const IS_TOUCHED: &str = "(EXISTS (SELECT 1 FROM entries e WHERE e.session = s.id)
+    OR EXISTS (SELECT 1 FROM runs r WHERE r.session = s.id))";
+
 /// Sessions, newest first.
 pub(super) fn list(
     connection: &Connection,
@@ -297,13 +301,13 @@ pub(super) fn list(
         "?2 IS NULL"
     };
     let sql = format!(
-        "{SUMMARY} WHERE s.last_seq > 0 AND {of_project} AND {found}
-         ORDER BY s.updated_at DESC, s.id DESC"
+        "{SUMMARY} WHERE s.last_seq > 0 AND {IS_TOUCHED} AND {of_project} AND {found}
+         ORDER BY s.updated_at DESC, s.id DESC LIMIT ?3"
     );
+    let limit = listing.limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
     let mut statement = connection.prepare_cached(&sql)?;
-    let rows = statement.query_map(params![listing.project, query], |row| summary_of(owner, row))?;
-    let worth = |read: &Result<SessionSummary>| !read.as_ref().is_ok_and(SessionSummary::is_untouched);
-    rows.filter_map(Result::transpose).filter(worth).take(listing.limit.unwrap_or(usize::MAX)).collect()
+    let rows = statement.query_map(params![listing.project, query, limit], |row| summary_of(owner, row))?;
+    rows.filter_map(Result::transpose).collect()
 }
 
 /// One session in short.
@@ -324,7 +328,9 @@ fn summary_of(owner: &Owner, row: &rusqlite::Row<'_>) -> Result<Option<SessionSu
     let kept = row.get_ref(0)?.as_str().ok().map(record::decode::<SessionSummary>);
     let Some(Ok(mut summary)) = kept else { return Ok(None) };
     // A run whose program is gone is not under way, whatever its log says.
-    summary.running = summary.running && owner.is_held(row, 1)?;
+    if summary.running && !owner.is_held(row, 1)? {
+        (summary.running, summary.outcome) = (false, Some(Box::new(Outcome::Interrupted)));
+    }
     Ok(Some(summary))
 }
 

@@ -34,6 +34,8 @@ const DRAIN: Duration = Duration::from_millis(100);
 /// Far enough away to mean never.
 const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
 const CHUNK: usize = 16 * 1024;
+/// Bytes that a pipe holds, as systems usually make it.
+const PIPE: usize = 64 * 1024;
 /// Variables by which programs find temp.
 const TEMP_NAMES: [&str; 3] = ["TMPDIR", "TMP", "TEMP"];
 
@@ -189,6 +191,9 @@ impl Running {
                 },
             }
         };
+        if open && !matches!(end, End::Exited(_)) {
+            self.take_rest(sink, &mut chunk);
+        }
         if let Some(progress) = &sink.progress
             && !sink.live.is_empty()
         {
@@ -201,6 +206,18 @@ impl Running {
             self.group.let_go();
         }
         end
+    }
+
+    /// What stands in the pipe of a command that is stopped: it was printed before. Read past the event loop, which may not have heard
+    /// of it, and no more than a pipe holds, since the command may still be printing.
+    fn take_rest(&self, sink: &mut Sink, chunk: &mut [u8]) {
+        let mut taken = 0;
+        while taken < PIPE
+            && let Ok(count @ 1..) = rustix::io::read(&self.pipe, &mut *chunk)
+        {
+            sink.take(chunk.get(..count).unwrap_or_default());
+            taken += count;
+        }
     }
 
     /// Asks the group to end, and makes it end after a grace time, without keeping the caller.
@@ -259,21 +276,31 @@ fn shell(place: &Workplace, leave: Leave, line: &str, scratch: Option<&Path>) ->
         None => Command::new(program),
         Some(guard) => {
             let (root, outputs) = (place.root().map(Path::to_owned), place.outputs().to_owned());
+            let linked = root.as_deref().and_then(steering::linked_git);
             let leash = match scratch {
                 Some(scratch) => Leash {
                     writable: vec![scratch.to_owned()],
-                    readable: root.into_iter().chain([outputs]).collect(),
+                    readable: root
+                        .into_iter()
+                        .chain([outputs])
+                        .chain(linked.map(|linked| linked.common))
+                        .collect(),
                     looking: true,
                     ..Leash::default()
                 },
                 None => {
                     let commits = if leave.git { Commits::Agreed } else { Commits::Not };
-                    let (mut locked, pinned) = match leave.unsandboxed || guard.namespaces().is_err() {
+                    let locks = !leave.unsandboxed && guard.namespaces().is_ok();
+                    // The repository of a worktree is its `.git`: open where that would be, and only where it can be kept from
+                    // steering.
+                    let linked = linked.filter(|_| locks && commits == Commits::Agreed);
+                    let (mut locked, pinned) = match !locks {
                         true => Default::default(),
                         false => root
                             .as_deref()
                             .map_or_else(Default::default, |root| steering::locks(root, commits)),
                     };
+                    locked.extend(linked.iter().flat_map(steering::locks_of_linked));
                     if leave.steers {
                         let below = |path: &Path| {
                             let inner = root.as_ref().and_then(|root| path.strip_prefix(root).ok());
@@ -282,7 +309,7 @@ fn shell(place: &Workplace, leave: Leave, line: &str, scratch: Option<&Path>) ->
                         locked.retain(|path| !below(path));
                     }
                     Leash {
-                        writable: root.into_iter().collect(),
+                        writable: root.into_iter().chain(linked.map(|linked| linked.common)).collect(),
                         readable: vec![outputs],
                         locked,
                         pinned,

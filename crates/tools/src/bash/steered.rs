@@ -3,6 +3,7 @@
 use super::child::Leave;
 use crate::place::Workplace;
 use crate::steering::compare::{PutBack, Seen, is_of_git};
+use crate::steering::linked_git;
 use crate::tool::{Outcome, Port, Question};
 use domain::ask::{Answer, AskKind, Closing};
 use domain::tool::ToolOutcome;
@@ -14,6 +15,8 @@ use tokio::sync::oneshot;
 #[derive(Debug, Clone)]
 pub(crate) struct Steered {
     seen: Arc<Seen>,
+    /// The same of the repository that the workspace is a worktree of.
+    linked: Option<Arc<Seen>>,
     line: Arc<str>,
     leave: Leave,
 }
@@ -25,40 +28,50 @@ impl Steered {
             return None;
         }
         let root = root?.to_owned();
-        let seen = tokio::task::spawn_blocking(move || Seen::look(&root)).await.ok()?;
-        Some(Steered { seen: Arc::new(seen), line: line.into(), leave })
+        let look = move || {
+            let linked = linked_git(&root).map(|linked| Arc::new(Seen::look_at_git(&linked.common)));
+            (Arc::new(Seen::look(&root)), linked)
+        };
+        let (seen, linked) = tokio::task::spawn_blocking(look).await.ok()?;
+        Some(Steered { seen, linked, line: line.into(), leave })
     }
 
     /// Looks again; what changed is put back already.
-    async fn put_back(self) -> Option<PutBack> {
-        let Steered { seen, line, leave } = self;
-        let agreed = move |path: &Path| {
-            names(&line, path) && leave.steers || leave.git && leave.unsandboxed && is_of_git(path)
+    async fn put_back(self) -> Vec<PutBack> {
+        let Steered { seen, linked, line, leave } = self;
+        let agreed = move |path: &Path, is_of_git: bool| {
+            names(&line, path) && leave.steers || leave.git && leave.unsandboxed && is_of_git
         };
-        tokio::task::spawn_blocking(move || seen.put_back(agreed)).await.ok().flatten()
+        let look = move || {
+            let linked = linked.and_then(|linked| linked.put_back(|path| agreed(path, true)));
+            seen.put_back(|path| agreed(path, is_of_git(path))).into_iter().chain(linked).collect()
+        };
+        tokio::task::spawn_blocking(look).await.unwrap_or_default()
     }
 
     /// After a command that the model waits for: the person may have what it wrote.
     pub(crate) async fn after(self, mut outcome: Outcome, port: &Port) -> Outcome {
         let line = self.line.clone();
-        let Some(back) = self.put_back().await else { return outcome };
-        let asked = outcome.outcome != ToolOutcome::Cancelled && !back.is_empty();
-        let closing = if asked { ask(&back, &line, port).await } else { None };
-        let told = match closing {
-            Some(Closing::Answered { answer: Answer::Confirmed(true), .. }) => back.keep(),
-            Some(Closing::Answered { .. }) => back.discard(),
-            _ => back.leave(),
-        };
-        if !outcome.result.text.ends_with('\n') {
-            outcome.result.text.push('\n');
+        for back in self.put_back().await {
+            let asked = outcome.outcome != ToolOutcome::Cancelled && !back.is_empty();
+            let closing = if asked { ask(&back, &line, port).await } else { None };
+            let told = match closing {
+                Some(Closing::Answered { answer: Answer::Confirmed(true), .. }) => back.keep(),
+                Some(Closing::Answered { .. }) => back.discard(),
+                _ => back.leave(),
+            };
+            if !outcome.result.text.ends_with('\n') {
+                outcome.result.text.push('\n');
+            }
+            outcome.result.text.push_str(&told);
         }
-        outcome.result.text.push_str(&told);
         outcome
     }
 
     /// After a command in the background: nobody waits, so nobody is asked.
     pub(crate) async fn after_all(self) -> Option<String> {
-        Some(self.put_back().await?.leave())
+        let told: Vec<String> = self.put_back().await.into_iter().map(PutBack::leave).collect();
+        (!told.is_empty()).then(|| told.join("\n"))
     }
 }
 

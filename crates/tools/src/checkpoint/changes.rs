@@ -3,10 +3,16 @@
 use super::image::Image;
 use super::scan::{Seen, Snapshot};
 use super::step::Change;
-use std::collections::HashSet;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use std::collections::{BTreeSet, HashSet};
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+/// Files that say what git ignores in their folder and below.
+const RULES: &str = ".gitignore";
+/// What says so for the whole workspace, where nobody looks.
+const EXCLUDE: &str = ".git/info/exclude";
 /// How far the clock of files may be behind that of programs.
 const CLOCK: Duration = Duration::from_millis(100);
 
@@ -19,8 +25,15 @@ pub(crate) struct Changes {
     pub(crate) strangers: Vec<PathBuf>,
 }
 
-/// Compares two looks at `root`, the first of which began at `since`.
-pub(crate) fn between(root: &Path, before: &Snapshot, after: &Snapshot, since: SystemTime) -> Changes {
+/// Compares two looks at `root`, the first of which began at `since`. `content` has what files held.
+pub(crate) fn between(
+    root: &Path,
+    before: &Snapshot,
+    after: &Snapshot,
+    since: SystemTime,
+    content: &dyn Fn(&str) -> Option<Vec<u8>>,
+) -> Changes {
+    let hidden = Hidden::find(root, before, after, since, content);
     let inodes: HashSet<(u64, u64)> = before.values().map(inode).collect();
     let mut found = Changes::default();
     for (path, now) in after {
@@ -31,7 +44,9 @@ pub(crate) fn between(root: &Path, before: &Snapshot, after: &Snapshot, since: S
                 before: was.image.clone(),
                 after: now.image.clone(),
             }),
-            None if !inodes.contains(&inode(now)) && is_older(&root.join(path), since) => {
+            None if !inodes.contains(&inode(now))
+                && (is_older(&root.join(path), since) || hidden.held(path, &now.image)) =>
+            {
                 found.strangers.push(path.clone());
             }
             None => found.changes.push(Change {
@@ -48,6 +63,76 @@ pub(crate) fn between(root: &Path, before: &Snapshot, after: &Snapshot, since: S
         after: Image::Absent,
     }));
     found
+}
+
+/// What may have been there where nobody looked, because it was ignored by rules that changed since. When a file was made does not
+/// tell: one that is written anew and moved into its place is a new one.
+#[derive(Debug, Default)]
+struct Hidden {
+    /// Rules as they were, and as they are now.
+    rules: Vec<(Gitignore, Gitignore)>,
+    /// Folders below which nobody knows what was ignored.
+    unknown: Vec<PathBuf>,
+}
+
+impl Hidden {
+    fn find(
+        root: &Path,
+        before: &Snapshot,
+        after: &Snapshot,
+        since: SystemTime,
+        content: &dyn Fn(&str) -> Option<Vec<u8>>,
+    ) -> Hidden {
+        let mut hidden = Hidden::default();
+        // In a repository that was made meanwhile there were none.
+        if is_since(&root.join(EXCLUDE), since, Metadata::modified)
+            && !is_since(&root.join(".git"), since, Metadata::created)
+        {
+            hidden.unknown.push(PathBuf::new());
+        }
+        let text = |image: Option<&Image>| match image {
+            None => Some(String::new()),
+            Some(image) => Some(String::from_utf8_lossy(&content(image.digest()?)?).into_owned()),
+        };
+        let is_rules = |path: &&PathBuf| path.file_name().is_some_and(|name| name == RULES);
+        let paths: BTreeSet<&PathBuf> = before.keys().chain(after.keys()).filter(is_rules).collect();
+        for path in paths {
+            let images = [before, after].map(|look| look.get(path).map(|seen| &seen.image));
+            if images[0] == images[1] {
+                continue;
+            }
+            let folder = path.parent().unwrap_or(Path::new(""));
+            let rules = |text: String| {
+                let mut rules = GitignoreBuilder::new(folder);
+                for line in text.lines() {
+                    // A line that is no rule hides nothing.
+                    let _ = rules.add_line(None, line);
+                }
+                rules.build().ok()
+            };
+            match images.map(|image| text(image).and_then(rules)) {
+                [Some(old), Some(new)] => hidden.rules.push((old, new)),
+                _ => hidden.unknown.push(folder.to_owned()),
+            }
+        }
+        hidden
+    }
+
+    fn held(&self, path: &Path, image: &Image) -> bool {
+        let is_folder = matches!(image, Image::Folder { .. });
+        // What is wanted now in spite of other rules may have come into sight, too.
+        let ignored = |(old, new): &(Gitignore, Gitignore)| {
+            path.starts_with(old.path())
+                && (old.matched_path_or_any_parents(path, is_folder).is_ignore()
+                    || new.matched_path_or_any_parents(path, is_folder).is_whitelist())
+        };
+        self.unknown.iter().any(|folder| path.starts_with(folder)) || self.rules.iter().any(ignored)
+    }
+}
+
+/// Whether one of a file's times is after a moment, where the system knows that.
+fn is_since(full: &Path, moment: SystemTime, time: fn(&Metadata) -> std::io::Result<SystemTime>) -> bool {
+    full.symlink_metadata().and_then(|meta| time(&meta)).is_ok_and(|at| at + CLOCK >= moment)
 }
 
 fn inode(seen: &Seen) -> (u64, u64) {

@@ -17,6 +17,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+/// What is told of a step whose commands went on in the background when it was written down.
+const LATER: &str = "what commands in the background did later";
+const NOT_TOLD_APART: &str = "nobody can tell it from what others did";
 /// Characters of a prompt that a step is known by.
 const MAX_PROMPT: usize = 80;
 
@@ -225,6 +228,9 @@ impl Ledger {
                     None => now.looked = false,
                 }
                 now.jobs = self.has_jobs();
+                if now.jobs {
+                    step.lose(PathBuf::from(LATER), NOT_TOLD_APART);
+                }
             }
         }
         step.open = None;
@@ -293,7 +299,7 @@ impl Ledger {
     ) -> Option<Snapshot> {
         match self.look(root, &go_on).around(known, before) {
             Ok(after) => {
-                let found = changes::between(root, before, &after, since);
+                let found = changes::between(root, before, &after, since, &|digest| self.held(digest));
                 step.add(found.changes);
                 for path in found.strangers {
                     step.lose(path, "it was there before, where nobody looks: it stays");
@@ -318,7 +324,7 @@ impl Ledger {
         let seen = Arc::new(self.look(root, stop).around(&known, &Snapshot::new())?);
         if now.jobs && !now.known.is_empty() {
             // A command of ours went on in the background.
-            let found = changes::between(root, &now.known, &seen, begun);
+            let found = changes::between(root, &now.known, &seen, begun, &|digest| self.held(digest));
             if let Some(step) = &mut now.step {
                 step.add(found.changes);
             }
@@ -326,6 +332,11 @@ impl Ledger {
         now.jobs = self.has_jobs();
         now.known = seen.clone();
         Ok(seen)
+    }
+
+    /// A content, where it is to be had.
+    fn held(&self, digest: &str) -> Option<Vec<u8>> {
+        self.vault.content(digest).ok().flatten()
     }
 
     fn has_jobs(&self) -> bool {

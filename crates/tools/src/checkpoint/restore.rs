@@ -3,7 +3,7 @@
 //! Invariants: a path is written only while it holds what it is said to hold; no link is followed on the way to it; each file is whole
 //! whenever the machine stops. What was done when something failed stays done: the caller has it written down and can go on.
 
-use super::image::{Image, shown};
+use super::image::Image;
 use crate::digest;
 use crate::exact::{self, Spot};
 use crate::tool::ToolError;
@@ -23,36 +23,55 @@ pub(crate) struct Move {
 }
 
 /// What the owner of a folder needs to work in it.
-const OWNER: u32 = 0o700;
+pub(crate) const OWNER: u32 = 0o700;
 
-/// Does all moves, which must be sorted by path.
+/// What becomes of a move that failed: it goes on without it, or ends with these words.
+pub(crate) type Failed<'a> = &'a mut dyn FnMut(&Path, String) -> Result<(), String>;
+
+/// Does all moves, which must be sorted by path. `failed` hears at which path something went wrong, and why; nothing more is done to
+/// that path.
 ///
 /// # Errors
-/// At which path it stopped, and why.
+/// What `failed` says.
 pub(crate) fn perform(
     root: &Path,
     moves: &[Move],
     content: &dyn Fn(&str) -> Result<Vec<u8>, String>,
+    failed: Failed<'_>,
 ) -> Result<(), String> {
-    let failed = |path: &Path, why: String| format!("{}: {why}", shown(path));
-    let folders = || moves.iter().filter(|one| matches!(one.to, Image::Folder { .. }));
+    let mut left: BTreeSet<&Path> = BTreeSet::new();
+    let mut note = |one: &'_ Move, done: Result<(), String>| match done {
+        Ok(()) => Ok(true),
+        Err(why) => failed(&one.path, why).map(|()| false),
+    };
     for one in moves {
         // A folder that was closed to its owner lets nobody in to put things back.
         if let (Image::Folder { mode }, false) = (&one.from, is_open(&one.from)) {
             let opened = at(root, &one.path).and_then(|spot| spot.set_folder_mode(mode | OWNER));
-            opened.map_err(|why| failed(&one.path, why.to_string()))?;
+            if !note(one, opened.map_err(|why| why.to_string()))? {
+                left.insert(&one.path);
+            }
         }
     }
     for one in moves.iter().rev().filter(|one| one.to == Image::Absent || !one.from.is_alike(&one.to)) {
-        remove(root, one).map_err(|why| failed(&one.path, why))?;
+        if left.contains(one.path.as_path()) {
+            continue;
+        }
+        // Nothing is removed for what is not to be had.
+        let had = one.to.digest().map_or(Ok(()), |digest| content(digest).map(drop));
+        if !note(one, had.and_then(|()| remove(root, one)))? {
+            left.insert(&one.path);
+        }
     }
     for one in moves {
-        put(root, one, content).map_err(|why| failed(&one.path, why))?;
+        if !left.contains(one.path.as_path()) && !note(one, put(root, one, content))? {
+            left.insert(&one.path);
+        }
     }
-    for one in folders() {
+    for one in moves.iter().filter(|one| !left.contains(one.path.as_path())) {
         if let Image::Folder { mode } = one.to {
             let set = at(root, &one.path).and_then(|spot| spot.set_folder_mode(mode));
-            set.map_err(|why| failed(&one.path, why.to_string()))?;
+            note(one, set.map_err(|why| why.to_string()))?;
         }
     }
     sync_folders(root, moves);
@@ -161,6 +180,7 @@ fn sync_folders(root: &Path, moves: &[Move]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::checkpoint::image::shown;
 
     #[test]
     fn what_changed_in_the_last_moment_is_neither_written_over_nor_removed() {
@@ -168,17 +188,18 @@ mod tests {
         let root = dir.path().canonicalize().unwrap();
         let file = |text: &str| Image::File { digest: digest::hex(text.as_bytes()), mode: 0o644 };
         let content = |_: &str| Ok(b"ours".to_vec());
+        let mut stop = |path: &Path, why: String| Err(format!("{}: {why}", shown(path)));
         for to in
             [file("ours"), Image::Absent, Image::Link { target: "x".into() }, Image::Folder { mode: 0o755 }]
         {
             std::fs::write(root.join("a"), "typed just now").unwrap();
             let moves = [Move { path: "a".into(), from: file("planned"), to }];
-            let why = perform(&root, &moves, &content).unwrap_err();
+            let why = perform(&root, &moves, &content, &mut stop).unwrap_err();
             assert!(why.starts_with("a: it changed just now"), "{why}");
             assert_eq!(std::fs::read_to_string(root.join("a")).unwrap(), "typed just now");
         }
         let moves = [Move { path: "a".into(), from: Image::Absent, to: file("ours") }];
-        assert!(perform(&root, &moves, &content).is_err());
+        assert!(perform(&root, &moves, &content, &mut stop).is_err());
         assert_eq!(std::fs::read_dir(&root).unwrap().count(), 1, "nothing is left beside it");
     }
 }

@@ -4,12 +4,13 @@
 //! changes and is not the turn's.
 
 use super::image::{Image, written_path};
+use super::scan::MAX_FILES;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// Changes that one step holds; past it the turn's changes cannot be taken back.
-pub(crate) const MAX_CHANGES: usize = 20_000;
+/// Changes that one step holds: as many as there are files that are looked at. What a command does past it cannot be taken back.
+pub(crate) const MAX_CHANGES: usize = MAX_FILES;
 /// Files named as lost in one step; the others are counted.
 const MAX_LOST: usize = 100;
 
@@ -110,11 +111,17 @@ impl Step {
         self.changes.is_empty() && self.lost.is_empty() && self.blind.is_none() && self.open.is_none()
     }
 
-    /// Takes changes in. What follows on the last one of its path becomes one with it.
+    /// Takes in what one call changed. What follows on the last change of its path becomes one with it.
     pub(crate) fn add(&mut self, changes: Vec<Change>) {
         let mut last: HashMap<PathBuf, usize> = HashMap::new();
         for (at, known) in self.changes.iter().enumerate() {
             last.insert(known.path.clone(), at);
+        }
+        let is_new = |change: &&Change| !last.contains_key(&change.path);
+        if self.changes.len() + changes.iter().filter(is_new).count() > MAX_CHANGES {
+            // Half of a command would be neither the one state nor the other; what was done before it can still be taken back.
+            self.blind = Some(format!("together they changed more than {MAX_CHANGES} files"));
+            return;
         }
         for change in changes {
             if let Some(why) = unkept(&change) {
@@ -124,11 +131,6 @@ impl Step {
             let follows = |at: &usize| self.changes[*at].after == change.before;
             match last.get(&change.path).copied().filter(follows) {
                 Some(at) => self.changes[at].after = change.after,
-                None if self.changes.len() >= MAX_CHANGES => {
-                    // Half of it would be neither the one state nor the other.
-                    self.blind = Some(format!("it changed more than {MAX_CHANGES} files"));
-                    return self.changes.clear();
-                }
                 None => {
                     last.insert(change.path.clone(), self.changes.len());
                     self.changes.push(change);
@@ -211,17 +213,19 @@ mod tests {
     }
 
     #[test]
-    fn more_changes_than_a_step_holds_are_none() {
+    fn a_command_that_changes_more_than_a_step_holds_costs_nothing_but_itself() {
         let mut step = Step::new("t", "p", 0, Path::new("/w"));
         let made = |number: usize| Change {
             path: PathBuf::from(format!("{number}")),
             before: Image::Absent,
             after: file("x"),
         };
-        step.add((0..MAX_CHANGES).map(made).collect());
+        step.add(vec![made(0)]);
+        step.add((1..=MAX_CHANGES).map(made).collect());
+        assert_eq!(step.changes, [made(0)]);
+        assert!(step.blind.take().is_some_and(|why| why.contains(&MAX_CHANGES.to_string())));
+        step.add((1..MAX_CHANGES).map(made).collect());
         assert!(step.changes.len() == MAX_CHANGES && step.blind.is_none());
-        step.add(vec![made(MAX_CHANGES)]);
-        assert!(step.changes.is_empty() && step.blind.is_some());
     }
 
     #[test]

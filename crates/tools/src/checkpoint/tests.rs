@@ -8,6 +8,9 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+mod cut;
+mod sight;
+
 /// A workspace and the ledger of a session in it.
 struct Scene {
     _dir: tempfile::TempDir,

@@ -10,8 +10,9 @@ use super::ledger::{Ledger, go_on};
 use super::merge::{Contents, NotMerged, merge, taken_back};
 use super::restore::{self, Move};
 use super::step::{Change, Step, StepState};
+use super::words::Went;
 use crate::digest;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What happened to a file.
@@ -33,6 +34,8 @@ pub struct Moved {
     pub files: Vec<(String, MovedFile)>,
     /// What stays as it is, and why.
     pub left: Vec<(String, String)>,
+    /// This is the rest of a way that was cut before: which way that was.
+    pub finished: Option<Went>,
 }
 
 /// Files that others changed so that they cannot be moved, each with what is wrong.
@@ -70,6 +73,10 @@ enum Conflicting {
     IsLeft,
 }
 
+fn conflicting(leave: bool) -> Conflicting {
+    if leave { Conflicting::IsLeft } else { Conflicting::Refuses }
+}
+
 impl Ledger {
     /// Takes back what the last prompt did to files. With `leave`, files that others changed too are left as they are.
     ///
@@ -77,7 +84,7 @@ impl Ledger {
     /// When there is nothing, or it cannot be: then nothing was written, or it says where it stopped.
     pub fn undo(&self, leave: bool) -> Result<Moved, NotMoved> {
         let _alone = self.alone();
-        let mut steps = match self.finished()? {
+        let mut steps = match self.finished(leave)? {
             (_, Some(finished)) => return Ok(finished),
             (steps, None) => steps,
         };
@@ -95,7 +102,7 @@ impl Ledger {
     /// As for [`Ledger::undo`].
     pub fn redo(&self, leave: bool) -> Result<Moved, NotMoved> {
         let _alone = self.alone();
-        let mut steps = match self.finished()? {
+        let mut steps = match self.finished(leave)? {
             (_, Some(finished)) => return Ok(finished),
             (steps, None) => steps,
         };
@@ -116,7 +123,7 @@ impl Ledger {
     /// As for [`Ledger::undo`].
     pub fn go(&self, back: &[String], forth: &[String], leave: bool) -> Result<Moved, NotMoved> {
         let _alone = self.alone();
-        let (mut steps, _) = self.finished()?;
+        let (mut steps, _) = self.finished(leave)?;
         let chosen = |turns: &[String], state: StepState| -> Vec<usize> {
             let wanted = |step: &Step| step.state == state && turns.contains(&step.turn);
             steps.iter().enumerate().filter(|(_, step)| wanted(step)).map(|(at, _)| at).collect()
@@ -136,7 +143,8 @@ impl Ledger {
     /// When the steps or their contents cannot be read, in words.
     pub fn diff(&self, since: Since) -> Result<String, String> {
         let steps = self.steps()?;
-        let applied = || steps.iter().filter(|step| step.state == StepState::Applied);
+        // What was cut on its way back or forth stands in part: what is on disk says in which.
+        let applied = || steps.iter().filter(|step| step.state != StepState::Undone);
         let chosen: Vec<&Step> = match since {
             Since::Prompt => applied().next_back().into_iter().collect(),
             Since::Start => applied().collect(),
@@ -159,8 +167,9 @@ impl Ledger {
         Ok(text.end())
     }
 
-    /// The steps, with what a crash or a refusal cut in the middle brought to its end; what that moved comes with them.
-    fn finished(&self) -> Result<(Vec<Step>, Option<Moved>), NotMoved> {
+    /// The steps, with what a crash or a refusal cut in the middle brought to its end; what that moved comes with them. With `leave`,
+    /// what cannot be written is left.
+    fn finished(&self, leave: bool) -> Result<(Vec<Step>, Option<Moved>), NotMoved> {
         let mut steps = self.steps()?;
         let of = |state: StepState| -> Vec<usize> {
             (0..steps.len()).filter(|at| steps[*at].state == state).collect()
@@ -171,7 +180,12 @@ impl Ledger {
             return Ok((steps, None));
         };
         let mut plan = Plan { ledger: self, root: &root, ways: BTreeMap::new(), conflicts: Vec::new() };
-        let mut moved = Moved::default();
+        let went = match (back.is_empty(), forth.is_empty()) {
+            (false, true) => Went::Back,
+            (true, _) => Went::Forth,
+            (false, false) => Went::Elsewhere,
+        };
+        let mut moved = Moved { finished: Some(went), ..Moved::default() };
         for at in back.iter().chain(&forth) {
             moved.prompts.push(steps[*at].prompt.clone());
             for change in &steps[*at].journal {
@@ -180,20 +194,24 @@ impl Ledger {
                 way.or_insert(Way { from, to, merged: false }).to = change.after.clone();
             }
         }
-        let mut elsewhere = Vec::new();
-        for (path, way) in &plan.ways {
+        let mut elsewhere = BTreeSet::new();
+        for (path, way) in &mut plan.ways {
             let now = self.look(&root, &go_on).at(path)?;
-            if now != way.from {
-                elsewhere.push(path.clone());
-                if now != way.to {
-                    moved.left.push((shown(path), "it was changed meanwhile: it stays as it is".to_owned()));
-                }
+            if way.passes(&now) {
+                way.from = now;
+                continue;
+            }
+            elsewhere.insert(path.clone());
+            if now != way.to {
+                moved.left.push((shown(path), "it was changed meanwhile: it stays as it is".to_owned()));
             }
         }
         plan.ways.retain(|path, _| !elsewhere.contains(path));
+        plan.look_out()?;
+        moved.left.extend(plan.leave_conflicts()?);
         let (moves, files) = plan.end();
         moved.files = files;
-        self.perform(&root, &moves)?;
+        self.perform(&root, &moves, conflicting(leave), &mut steps, &mut moved)?;
         self.settle(&mut steps, &back, &forth)?;
         Ok((steps, Some(moved)))
     }
@@ -205,7 +223,7 @@ impl Ledger {
         forth: &[usize],
         leave: bool,
     ) -> Result<Moved, NotMoved> {
-        let conflicting = if leave { Conflicting::IsLeft } else { Conflicting::Refuses };
+        let conflicting = conflicting(leave);
         let Some(root) = back.iter().chain(forth).next().map(|at| steps[*at].root.clone()) else {
             return Ok(Moved::default());
         };
@@ -232,30 +250,58 @@ impl Ledger {
         }
         plan.look_out()?;
         if !plan.conflicts.is_empty() && conflicting == Conflicting::Refuses {
-            return Err(NotMoved::Conflicts(plan.conflicts));
+            let named = |one: Conflict| (shown(&one.path), one.why);
+            return Err(NotMoved::Conflicts(plan.conflicts.into_iter().map(named).collect()));
         }
-        let left = std::mem::take(&mut plan.conflicts);
+        let left = plan.leave_conflicts()?;
+        for (_, journal) in &mut journals {
+            journal.retain(|change| plan.ways.contains_key(&change.path));
+        }
         let (moves, files) = plan.end();
-        for (at, mut journal) in journals {
-            journal.retain(|change| !left.iter().any(|(path, _)| *path == shown(&change.path)));
+        for (at, journal) in journals {
             let step = &mut steps[at];
             step.journal = journal;
             step.state = if back.contains(&at) { StepState::Undoing } else { StepState::Redoing };
             self.put(step)?;
         }
-        self.perform(&root, &moves)?;
-        self.settle(steps, back, forth)?;
         moved.files = files;
         moved.left.extend(left);
+        self.perform(&root, &moves, conflicting, steps, &mut moved)?;
+        self.settle(steps, back, forth)?;
         Ok(moved)
     }
 
-    fn perform(&self, root: &Path, moves: &[Move]) -> Result<(), String> {
+    /// Does the moves of the steps that are under way. What cannot be written is taken out of them, where it may be left.
+    fn perform(
+        &self,
+        root: &Path,
+        moves: &[Move],
+        conflicting: Conflicting,
+        steps: &mut [Step],
+        moved: &mut Moved,
+    ) -> Result<(), String> {
         let content = |digest: &str| Kept(self).get(digest);
-        let done = restore::perform(root, moves, &content);
-        done.map_err(|why| {
-            format!("{why} (what was done until then stays; the same command goes on from there)")
-        })
+        let mut left: BTreeMap<PathBuf, String> = BTreeMap::new();
+        let mut failed = |path: &Path, why: String| match conflicting {
+            Conflicting::Refuses => Err(format!(
+                "{}: {why} (what was done until then stays; the same command goes on from there, and with \
+                 \"rest\" or --leave it leaves what it cannot write)",
+                shown(path)
+            )),
+            Conflicting::IsLeft => {
+                left.insert(path.to_owned(), why);
+                Ok(())
+            }
+        };
+        restore::perform(root, moves, &content, &mut failed)?;
+        let names: BTreeSet<String> = left.keys().map(|path| shown(path)).collect();
+        moved.files.retain(|(name, _)| !names.contains(name));
+        let under_way = |step: &&mut Step| matches!(step.state, StepState::Undoing | StepState::Redoing);
+        for step in steps.iter_mut().filter(under_way) {
+            step.journal.retain(|change| !left.contains_key(&change.path));
+        }
+        moved.left.extend(left.into_iter().map(|(path, why)| (shown(&path), why)));
+        Ok(())
     }
 
     fn settle(&self, steps: &mut [Step], back: &[usize], forth: &[usize]) -> Result<(), String> {
@@ -299,12 +345,39 @@ struct Way {
     merged: bool,
 }
 
+impl Way {
+    /// Whether something is what a move that was cut leaves here: what stood there at first, or what [`restore::perform`] has there on
+    /// its way to the end.
+    fn passes(&self, now: &Image) -> bool {
+        if *now == self.to {
+            return false;
+        }
+        let is_folder = |image: &Image| matches!(image, Image::Folder { .. });
+        match (&self.from, now) {
+            (from, now) if from == now => true,
+            // What cannot be replaced in a single step is removed first.
+            (from, Image::Absent) => !from.is_alike(&self.to),
+            (Image::Folder { mode }, Image::Folder { mode: now }) => mode | restore::OWNER == *now,
+            // A folder that was made gets its permissions last.
+            (from, now) => is_folder(now) && is_folder(&self.to) && !is_folder(from),
+        }
+    }
+}
+
 /// What would be done.
 struct Plan<'a> {
     ledger: &'a Ledger,
     root: &'a Path,
     ways: BTreeMap<PathBuf, Way>,
-    conflicts: Conflicts,
+    conflicts: Vec<Conflict>,
+}
+
+/// A path that cannot be moved.
+struct Conflict {
+    path: PathBuf,
+    why: String,
+    /// What is in it cannot be moved without it.
+    with_inner: bool,
 }
 
 impl Plan<'_> {
@@ -342,7 +415,11 @@ impl Plan<'_> {
                     way.to = to.clone();
                     journal.push(Change { path: path.to_owned(), before: now, after: to });
                 }
-                Err(NotMerged::Conflict(why)) => self.conflicts.push((shown(path), why)),
+                Err(NotMerged::Conflict(why)) => {
+                    let is_plain = |image: &Image| matches!(image, Image::Folder { .. } | Image::Absent);
+                    let with_inner = !changes.iter().all(|one| is_plain(&one.before) && is_plain(&one.after));
+                    self.conflicts.push(Conflict { path: path.to_owned(), why, with_inner });
+                }
                 Err(NotMerged::Failed(why)) => {
                     return Err(NotMoved::Failed(format!("{}: {why}", shown(path))));
                 }
@@ -354,12 +431,15 @@ impl Plan<'_> {
     /// Whether anything that nobody planned for would be in the way.
     fn look_out(&mut self) -> Result<(), NotMoved> {
         let mut conflicts = Vec::new();
+        let mut conflict = |path: &Path, why: String| {
+            conflicts.push(Conflict { path: path.to_owned(), why, with_inner: true });
+        };
         for (path, way) in &self.ways {
             if way.from == way.to {
                 continue;
             }
             if matches!(way.from, Image::Unkept { .. }) {
-                conflicts.push((shown(path), "what is there now cannot be kept".to_owned()));
+                conflict(path, "what is there now cannot be kept".to_owned());
             }
             if way.to != Image::Absent {
                 for above in path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty()) {
@@ -368,21 +448,55 @@ impl Plan<'_> {
                         None => self.ledger.look(self.root, &go_on).at(above)?,
                     };
                     if !matches!(there, Image::Folder { .. } | Image::Absent) {
-                        conflicts.push((shown(path), format!("{} is in the way", shown(above))));
+                        conflict(path, format!("{} is in the way", shown(above)));
                     }
                 }
             }
             let is_replaced = matches!(way.to, Image::File { .. } | Image::Link { .. });
-            if let (Image::Folder { .. }, true) = (&way.from, is_replaced) {
-                let inside = std::fs::read_dir(self.root.join(path)).into_iter().flatten().flatten();
-                let stays = |name: &PathBuf| self.ways.get(name).is_none_or(|way| way.to != Image::Absent);
-                if let Some(inner) = inside.map(|entry| path.join(entry.file_name())).find(stays) {
-                    conflicts.push((shown(path), format!("{} is in the way", shown(&inner))));
-                }
+            if let (Image::Folder { .. }, true) = (&way.from, is_replaced)
+                && let Some(inner) = self.stays_in(path)
+            {
+                conflict(path, format!("{} is in the way", shown(&inner)));
             }
         }
         self.conflicts.append(&mut conflicts);
         Ok(())
+    }
+
+    /// Something in a folder that nobody planned to remove.
+    fn stays_in(&self, folder: &Path) -> Option<PathBuf> {
+        let mut waiting = vec![folder.to_owned()];
+        while let Some(folder) = waiting.pop() {
+            for entry in std::fs::read_dir(self.root.join(&folder)).into_iter().flatten().flatten() {
+                let inner = folder.join(entry.file_name());
+                match self.ways.get(&inner) {
+                    Some(Way { from: Image::Folder { .. }, to: Image::Absent, .. }) => waiting.push(inner),
+                    Some(Way { to: Image::Absent, .. }) => {}
+                    _ => return Some(inner),
+                }
+            }
+        }
+        None
+    }
+
+    /// Takes what cannot be moved out of the plan, and what then cannot be moved either, until the rest can; what is left, and why,
+    /// comes back.
+    fn leave_conflicts(&mut self) -> Result<Conflicts, NotMoved> {
+        let mut left = Conflicts::new();
+        let mut named = BTreeSet::new();
+        while !self.conflicts.is_empty() {
+            let found = std::mem::take(&mut self.conflicts);
+            let own: BTreeSet<&Path> = found.iter().map(|one| one.path.as_path()).collect();
+            let whole: BTreeSet<&Path> =
+                found.iter().filter(|one| one.with_inner).map(|one| one.path.as_path()).collect();
+            self.ways.retain(|path, _| {
+                !own.contains(path.as_path()) && !path.ancestors().any(|above| whole.contains(above))
+            });
+            let new = found.into_iter().filter(|one| named.insert(one.path.clone()));
+            left.extend(new.map(|one| (shown(&one.path), one.why)));
+            self.look_out()?;
+        }
+        Ok(left)
     }
 
     /// What to do, and how it is told.

@@ -18,6 +18,17 @@ pub enum Went {
 }
 
 impl Moved {
+    /// Which way changes went where somebody asked for one: the rest of a way that was cut before is done first.
+    #[must_use]
+    pub fn went(&self, asked: Went) -> Went {
+        self.finished.unwrap_or(asked)
+    }
+
+    /// Whether there was something to do, and none of it was done: every file is left as it is.
+    pub fn is_all_left(&self) -> bool {
+        self.files.is_empty() && !self.left.is_empty()
+    }
+
     /// What was done, a line for each file.
     pub fn words(&self, went: Went) -> String {
         let prompts: Vec<String> = self.prompts.iter().map(|prompt| format!("“{prompt}”")).collect();
@@ -27,12 +38,17 @@ impl Moved {
             1 => "1 file change".to_owned(),
             count => format!("{count} file changes"),
         };
-        let verb = match went {
+        let verb = match self.went(went) {
             Went::Back => "Took back",
             Went::Forth => "Did again",
             Went::Elsewhere => "Moved",
         };
-        let mut text = format!("{verb} {count}{of}");
+        let rest = if self.finished.is_some() { " (the rest of what was cut before)" } else { "" };
+        let mut text = if self.is_all_left() {
+            format!("Nothing was moved{of}{rest}: every file is left as it is")
+        } else {
+            format!("{verb} {count}{of}{rest}")
+        };
         for (path, done) in self.files.iter().take(MAX_NAMED) {
             let done = match done {
                 MovedFile::Made => "made",

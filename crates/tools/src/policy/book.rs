@@ -3,14 +3,16 @@
 //! Never inside the project, so that nothing in a repository can allow itself anything. A file that cannot be understood
 //! allows nothing and is not overwritten.
 
-use super::{Allowance, Matcher, Rule};
+use super::{Allowance, Matcher, NotNarrower, Rule};
 use serde::{Deserialize, Serialize};
 use std::io::Write as _;
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// Rules of one project; past it nothing is added.
 pub const MAX_RULES: usize = 1000;
+/// Projects whose rules are listed at most.
+const MAX_PROJECTS: usize = 1000;
 /// Largest rules file that is read.
 const MAX_BYTES: u64 = 1024 * 1024;
 
@@ -24,6 +26,14 @@ pub enum RulesError {
     /// The file holds something else.
     #[error("rules file {} cannot be understood, so it allows nothing: correct it or remove it ({why})", path.display())]
     Malformed { path: PathBuf, why: String },
+    /// It is no rule that is kept for this project.
+    #[error("no such rule is kept for this project any more")]
+    Unknown,
+    /// No rule is made narrower by these words.
+    #[error("no rule of this project is made narrower by `{to}`: write the words of one and more of them")]
+    NothingToNarrow { to: String },
+    #[error(transparent)]
+    NotNarrower(#[from] NotNarrower),
     /// There are too many.
     #[error("rules file {} is full: remove rules that are no longer needed", path.display())]
     Full { path: PathBuf },
@@ -60,13 +70,69 @@ pub struct Rules {
     kept: Vec<Rule>,
     session: Vec<Rule>,
     given: Vec<Rule>,
+    /// The file as it was when it was read last.
+    seen: Option<Stamp>,
+}
+
+/// What tells one state of a file from another: a file that is written anew is another file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    inode: u64,
+    changed: (i64, i64),
+    bytes: u64,
+}
+
+impl Stamp {
+    fn of(file: &Path) -> Option<Stamp> {
+        let meta = std::fs::metadata(file).ok()?;
+        Some(Stamp { inode: meta.ino(), changed: (meta.ctime(), meta.ctime_nsec()), bytes: meta.len() })
+    }
+}
+
+/// The projects for which rules are kept, by path; of those that cannot be read, why.
+pub fn projects(data: &Path) -> Result<Vec<Result<Rules, RulesError>>, RulesError> {
+    let folder = data.join("rules");
+    let entries = match std::fs::read_dir(&folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => return Err(RulesError::Io { path: folder, source }),
+    };
+    let files = entries.flatten().map(|entry| entry.path());
+    let files = files.filter(|path| path.extension().is_some_and(|end| end == "json"));
+    let mut all: Vec<Result<Rules, RulesError>> =
+        files.take(MAX_PROJECTS).map(|file| Rules::in_file(data, &file)).collect();
+    all.retain(|rules| rules.as_ref().map_or(true, |rules| !rules.kept.is_empty()));
+    all.sort_by_key(|rules| rules.as_ref().ok().map(|rules| rules.project.clone()));
+    Ok(all)
 }
 
 impl Rules {
+    /// The rules that are kept in this file, for whichever project it says.
+    fn in_file(data: &Path, file: &Path) -> Result<Rules, RulesError> {
+        let kept = read_file(file)?;
+        let rules = Rules::load(data, &kept.project)?;
+        if rules.file != file {
+            // A copy, or one that was renamed: nothing reads it.
+            let why = format!("it is named for another project than {}", kept.project.display());
+            return Err(RulesError::Malformed { path: file.to_owned(), why });
+        }
+        Ok(rules)
+    }
+
+    /// Whose rules these are, as a canonical path.
+    pub fn project(&self) -> &Path {
+        &self.project
+    }
+
+    /// The rules that hold until the session closes.
+    pub fn of_session(&self) -> &[Rule] {
+        &self.session
+    }
+
     /// The rules of `project` (a canonical path), from the user's data directory.
     pub fn load(data: &Path, project: &Path) -> Result<Rules, RulesError> {
         let mut rules = Rules::none(data, project);
-        rules.kept = rules.read()?;
+        rules.refresh()?;
         Ok(rules)
     }
 
@@ -75,13 +141,20 @@ impl Rules {
         let name = crate::digest::hex(project.as_os_str().as_encoded_bytes());
         let file = data.join("rules").join(format!("{name}.json"));
         let (kept, session, given) = (Vec::new(), Vec::new(), Vec::new());
-        Rules { project: project.to_owned(), file, kept, session, given }
+        Rules { project: project.to_owned(), file, kept, session, given, seen: None }
     }
 
     /// Reads the project's rules once more: another session may have changed them. What holds stays when that fails.
     pub fn refresh(&mut self) -> Result<(), RulesError> {
+        let seen = Stamp::of(&self.file);
         self.kept = self.read()?;
+        self.seen = seen;
         Ok(())
+    }
+
+    /// The same, only when the file is another than the one that was read: what somebody took back holds from now on.
+    pub fn keep_up(&mut self) -> Result<(), RulesError> {
+        if Stamp::of(&self.file) == self.seen { Ok(()) } else { self.refresh() }
     }
 
     /// The same with what was allowed when the program was started.
@@ -121,31 +194,58 @@ impl Rules {
         self.write(kept)
     }
 
-    /// Takes a kept rule back.
+    /// Takes a kept rule back; whatever was allowed with it for the session alone ends too.
     pub fn remove(&mut self, rule: &Rule) -> Result<(), RulesError> {
         let mut kept = self.read()?;
+        let before = kept.len();
         kept.retain(|known| known != rule);
-        self.session.retain(|known| known != rule);
+        if kept.len() == before {
+            return Err(RulesError::Unknown);
+        }
+        self.remove_of_session(rule);
         self.write(kept)
     }
 
+    /// Takes back what was allowed until the session closes; whether there was such a rule.
+    pub fn remove_of_session(&mut self, rule: &Rule) -> bool {
+        let before = self.session.len();
+        self.session.retain(|known| known != rule);
+        self.session.len() < before
+    }
+
+    /// Puts a narrower rule in the place of a kept one; it is told.
+    pub fn narrow(&mut self, rule: &Rule, to: &str) -> Result<Rule, RulesError> {
+        let narrower = rule.narrowed(to)?;
+        let mut kept = self.read()?;
+        let at = kept.iter().position(|known| known == rule).ok_or(RulesError::Unknown)?;
+        kept.remove(at);
+        if !kept.contains(&narrower) {
+            kept.insert(at, narrower.clone());
+        }
+        self.remove_of_session(rule);
+        self.write(kept)?;
+        Ok(narrower)
+    }
+
+    /// Narrows the kept rule that these words narrow; of several, the one that is nearest to them. It is told.
+    pub fn narrow_to(&mut self, to: &str) -> Result<Rule, RulesError> {
+        let kept = self.read()?;
+        let fitting = kept.iter().filter(|rule| rule.narrowed(to).is_ok());
+        let nearest = fitting.max_by_key(|rule| rule.to_narrow().map_or(0, |words| words.len()));
+        match nearest {
+            Some(rule) => self.narrow(rule, to),
+            None => Err(RulesError::NothingToNarrow { to: to.to_owned() }),
+        }
+    }
+
     fn read(&self) -> Result<Vec<Rule>, RulesError> {
-        let fail = |source| RulesError::Io { path: self.file.clone(), source };
-        let malformed = |why: String| RulesError::Malformed { path: self.file.clone(), why };
-        match std::fs::metadata(&self.file) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(fail(error)),
-            Ok(meta) if meta.len() > MAX_BYTES => return Err(malformed("it is too large".to_owned())),
-            Ok(_) => {}
+        if std::fs::metadata(&self.file).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
+            return Ok(Vec::new());
         }
-        let text = std::fs::read_to_string(&self.file).map_err(fail)?;
-        let kept: Kept = serde_json::from_str(&text).map_err(|error| malformed(error.to_string()))?;
+        let kept = read_file(&self.file)?;
         if kept.project != self.project {
-            return Err(malformed(format!("it is for {}", kept.project.display())));
-        }
-        let empty = |rule: &Rule| matches!(&rule.matcher, Matcher::Prefix { words } | Matcher::Exact { words } if words.is_empty());
-        if kept.rules.iter().any(empty) {
-            return Err(malformed("a rule has no words".to_owned()));
+            let why = format!("it is for {}", kept.project.display());
+            return Err(RulesError::Malformed { path: self.file.clone(), why });
         }
         Ok(kept.rules)
     }
@@ -165,6 +265,27 @@ impl Rules {
         file.as_file().sync_all().map_err(fail)?;
         file.persist(&self.file).map_err(|error| fail(error.error))?;
         self.kept = kept.rules;
+        self.seen = Stamp::of(&self.file);
         Ok(())
     }
+}
+
+fn read_file(file: &Path) -> Result<Kept, RulesError> {
+    let fail = |source| RulesError::Io { path: file.to_owned(), source };
+    let malformed = |why: String| RulesError::Malformed { path: file.to_owned(), why };
+    let meta = std::fs::metadata(file).map_err(fail)?;
+    // A pipe in its place would be waited for.
+    if !meta.is_file() {
+        return Err(malformed("it is no file".to_owned()));
+    }
+    if meta.len() > MAX_BYTES {
+        return Err(malformed("it is too large".to_owned()));
+    }
+    let text = std::fs::read_to_string(file).map_err(fail)?;
+    let kept: Kept = serde_json::from_str(&text).map_err(|error| malformed(error.to_string()))?;
+    let empty = |rule: &Rule| matches!(&rule.matcher, Matcher::Prefix { words } | Matcher::Exact { words } if words.is_empty());
+    if kept.rules.iter().any(empty) {
+        return Err(malformed("a rule has no words".to_owned()));
+    }
+    Ok(kept)
 }

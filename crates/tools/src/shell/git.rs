@@ -4,7 +4,8 @@
 
 use super::lookers::known;
 use super::table::has_option;
-use std::path::Path;
+use crate::steering::{LinkedGit, linked_git};
+use std::path::{Path, PathBuf};
 
 /// Entries of a repository's own directory that are looked at.
 const MAX_ENTRIES: usize = 20_000;
@@ -356,7 +357,10 @@ pub(super) fn is_plain(dir: &Path) -> bool {
                 }
                 // Git passes over what is no whole repository and goes on above it: so do we.
             }
-            Ok(_) => return false,
+            Ok(_) => match linked_git(dir) {
+                Some(linked) if worktree_is_plain(dir, &linked) => {}
+                _ => return false,
+            },
             Err(_) => {}
         }
         // A directory that is itself a bare repository brings its own config. Git takes a link that leads nowhere for a HEAD, and looks for
@@ -367,6 +371,18 @@ pub(super) fn is_plain(dir: &Path) -> bool {
         }
     }
     true
+}
+
+/// Whether git obeys only settings in a worktree whose repository lies elsewhere.
+fn worktree_is_plain(dir: &Path, linked: &LinkedGit) -> bool {
+    let has = |path: PathBuf| std::fs::symlink_metadata(path).is_ok();
+    let more = MORE.iter().any(|name| has(linked.common.join(name)));
+    !more
+        && !has(linked.records.join("config.worktree"))
+        && !has(dir.join(".gitmodules"))
+        && config_is_plain(&linked.common.join("config"))
+        && !may_hold_repositories(&linked.records)
+        && !holds_links(&linked.common)
 }
 
 /// Whether the index may name other repositories, as submodules do: git looks into them and obeys their configs.

@@ -6,10 +6,13 @@ use super::looks::{Looking, Looks};
 use super::reach::{Leads, Reach, Written};
 use super::table::{self, base, has_option};
 use super::unwrap::{Bare, commands};
-use super::{git, parse};
+use super::{git, parse, python};
 use crate::place::Workplace;
 use domain::ask::Risk;
 use std::path::PathBuf;
+
+/// Options of Python that change nothing about what the code may do.
+const PYTHON_CALM: &[&str] = &["-I", "-u", "-B", "-E", "-s", "-S", "-q"];
 
 /// What it takes to let a command run without asking.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -307,6 +310,10 @@ impl Judge<'_> {
             (Risk::Medium, format!("`{name}` changes files"))
         } else if table::BUILDS.contains(&name) {
             (Risk::Medium, format!("`{name}` works on this workspace and runs its code"))
+        } else if let Some(reason) = interprets(name, words) {
+            // Nobody knows what it leaves behind.
+            self.out.reversible = false;
+            (Risk::Medium, reason)
         } else {
             (Risk::High, format!("`{name}` may do anything"))
         };
@@ -315,6 +322,21 @@ impl Judge<'_> {
         }
         self.out.raise(risk, reason);
         risk
+    }
+}
+
+/// Why code that an interpreter gets is no more alarming than a build, if that is so.
+fn interprets(name: &str, words: &[Option<&str>]) -> Option<String> {
+    let python = name == "python" || name == "python3" || name.starts_with("python3.");
+    let args: Option<Vec<&str>> = words.iter().skip(1).copied().collect();
+    let args = args?;
+    let mut rest = args.iter().skip_while(|arg| PYTHON_CALM.contains(*arg));
+    match rest.next().copied() {
+        Some("-c") if python => {
+            let code = rest.next()?;
+            python::is_mild(code).then(|| format!("`{name}` runs code that seems only to compute and print"))
+        }
+        _ => None,
     }
 }
 

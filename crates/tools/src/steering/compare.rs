@@ -95,6 +95,14 @@ impl Anchor {
     }
 }
 
+/// What is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Of {
+    Workspace,
+    /// The records of a repository: its `.git`.
+    Repository,
+}
+
 /// What steers a workspace, as it was at one time. Paths are relative to its root.
 #[derive(Debug)]
 pub(crate) struct Seen {
@@ -105,17 +113,26 @@ pub(crate) struct Seen {
     cut: bool,
     /// Seconds since 1970.
     at: i64,
+    of: Of,
 }
 
 impl Seen {
     /// Looks at what steers `root` now. Takes a while in a large workspace.
     pub(crate) fn look(root: &Path) -> Seen {
-        Seen::look_at(Anchor::at(root))
+        Seen::look_at(Anchor::at(root), Of::Workspace)
     }
 
-    fn look_at(root: Anchor) -> Seen {
+    /// The same of the repository of a worktree, which lies outside of it: its `.git`.
+    pub(crate) fn look_at_git(records: &Path) -> Seen {
+        Seen::look_at(Anchor::at(records), Of::Repository)
+    }
+
+    fn look_at(root: Anchor, of: Of) -> Seen {
         let at = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        let (found, cut) = places(&root.path);
+        let (found, cut) = match of {
+            Of::Workspace => places(&root.path),
+            Of::Repository => (Vec::new(), false),
+        };
         let below = |place: &PathBuf| Some(place.strip_prefix(&root.path).ok()?.to_owned());
         let mut seen = Seen {
             places: found.iter().filter_map(below).collect(),
@@ -123,9 +140,13 @@ impl Seen {
             images: BTreeMap::new(),
             cut,
             at: i64::try_from(at.as_secs()).unwrap_or(i64::MAX),
+            of,
         };
         let mut room = MAX_IMAGES;
-        let parts: Vec<PathBuf> = found.iter().flat_map(|place| compared(place)).collect();
+        let parts: Vec<PathBuf> = match of {
+            Of::Workspace => found.iter().flat_map(|place| compared(place)).collect(),
+            Of::Repository => parts_of_git(&seen.root.path),
+        };
         let mut cut = false;
         for share in [SHARE, MAX_FILES] {
             cut = false;
@@ -162,7 +183,7 @@ impl Seen {
 
     /// Looks again, and puts back what changed but for what `agreed` says a person agreed to. `None` when nothing did.
     pub(crate) fn put_back(&self, agreed: impl Fn(&Path) -> bool) -> Option<PutBack> {
-        let now = Seen::look_at(self.root.clone());
+        let now = Seen::look_at(self.root.clone(), self.of);
         let mut changes: Vec<Change> = Vec::new();
         let fresh = |path: &Path| {
             // Where not everything was looked at before, only what is new for the file system counts as new.

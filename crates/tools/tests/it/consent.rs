@@ -2,10 +2,11 @@
 
 use crate::room::Room;
 use domain::ask::Risk;
-use domain::tool::Decider;
+use domain::tool::{Decider, ToolOutcome};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::os::unix::fs::symlink;
+use std::path::Path;
 use tools::policy::{Matcher, Mode, Rule, Rules, Verdict, decide};
 
 fn prefix(words: &[&str]) -> Rule {
@@ -326,6 +327,18 @@ fn risks_are_told_with_their_reasons() {
         ("cp a.txt /tmp/x", Risk::High, "outside the workspace"),
         ("cp a.txt .git/hooks/x", Risk::High, "steers"),
         ("./unknown", Risk::High, "anything"),
+        ("printf x", Risk::Low, ""),
+        ("echo x", Risk::Low, ""),
+        ("printf 'a\\n' > new", Risk::Medium, "writes new"),
+        ("python3 -c 'print(1)'", Risk::Medium, "seems only to compute and print"),
+        ("python3 -u -c 'print(1)' a b", Risk::Medium, "compute"),
+        ("python3 -c 'import shutil; shutil.rmtree(\"x\")'", Risk::High, "anything"),
+        ("python3 -c 'print(1)'; rm a.txt", Risk::High, "deletes"),
+        ("python3 -c \"$CODE\"", Risk::High, "anything"),
+        ("python3 -i -c 'print(1)'", Risk::High, "anything"),
+        ("python3 -m http.server", Risk::High, "anything"),
+        ("python3 a.txt", Risk::High, "anything"),
+        ("node -e 'console.log(1)'", Risk::High, "anything"),
         ("$X", Risk::High, "cannot tell"),
         ("rm -rf target", Risk::Critical, "whole directories"),
         ("rm -r -f /", Risk::Critical, "whole directories"),
@@ -350,6 +363,68 @@ fn risks_are_told_with_their_reasons() {
         assert_eq!(assessment.risk, risk, "{line}: {assessment:?}");
         assert!(assessment.reasons.join("; ").contains(reason), "{line}: {assessment:?}");
         assert!(risk < Risk::Critical || !assessment.reversible, "{line}");
+    }
+}
+
+#[test]
+fn a_write_that_changes_nothing_is_not_asked_for() {
+    let room = trapped();
+    room.put("empty", "");
+    room.put(".git/config", "[core]\n");
+    let write = |path: &str, content: &str| {
+        decide(Mode::Ask, &room.plan("write", &json!({"path": path, "content": content})).unwrap(), &[])
+    };
+    let free = |verdict: &Verdict| matches!(verdict, Verdict::Allow(_));
+    for (path, content) in [("a.txt", "text"), ("src/lib.rs", "code"), ("empty", "")] {
+        assert!(free(&write(path, content)), "{path}");
+    }
+    for (path, content) in [
+        ("a.txt", "text "),
+        ("a.txt", ""),
+        ("empty", "x"),
+        // There is no such file yet.
+        ("new", ""),
+        // What steers programs, and what lies outside, is asked for whatever is in it: else a guess could be tried out.
+        (".git/config", "[core]\n"),
+    ] {
+        assert_eq!(write(path, content), Verdict::Ask, "{path}");
+    }
+    let outside = std::fs::read_to_string("/etc/passwd").unwrap();
+    assert_eq!(write("link", &outside), Verdict::Ask);
+    let plan = room.plan("write", &json!({"path": "a.txt", "content": "text"})).unwrap();
+    assert!(
+        matches!(decide(Mode::ReadOnly, &plan, &[]), Verdict::Deny(_)),
+        "reading only stays reading only"
+    );
+}
+
+#[tokio::test]
+async fn a_file_that_changed_since_then_is_not_written_unasked() {
+    let room = trapped();
+    let args = json!({"path": "a.txt", "content": "text"});
+    let plan = room.plan("write", &args).unwrap();
+    room.put("a.txt", "another text");
+    let ended = room.tool("write").run(plan, crate::room::port().0).await;
+    assert_eq!(ended.outcome, ToolOutcome::Failed, "{ended:?}");
+    assert_eq!(room.get("a.txt"), "another text");
+    room.put("a.txt", "text");
+    let before = std::fs::metadata(room.path("a.txt")).unwrap().modified().unwrap();
+    let plan = room.plan("write", &args).unwrap();
+    let ended = room.tool("write").run(plan, crate::room::port().0).await;
+    assert!(ended.result.text.contains("nothing was changed"), "{ended:?}");
+    assert_eq!(std::fs::metadata(room.path("a.txt")).unwrap().modified().unwrap(), before);
+}
+
+#[test]
+fn what_sounds_calm_is_asked_all_the_same() {
+    let room = trapped();
+    for line in ["python3 -c 'print(1)'", "python3 -I -c 'print(2)'"] {
+        assert_eq!(verdict(&room, Mode::Ask, line, &[]), Verdict::Ask, "{line}");
+        assert_eq!(verdict(&room, Mode::AutoEdit, line, &[]), Verdict::Ask, "{line}");
+        assert!(matches!(verdict(&room, Mode::ReadOnly, line, &[]), Verdict::Deny(_)), "{line}");
+        let assessment = room.plan("bash", &json!({"command": line})).unwrap().assessment;
+        // A client that lets through what is at most medium and can be undone must not let this through.
+        assert!(!assessment.reversible, "{line}");
     }
 }
 
@@ -493,7 +568,7 @@ fn rules_are_kept_per_project_outside_of_it_and_for_the_session_in_memory() {
     use std::os::unix::fs::PermissionsExt as _;
     let room = Room::new();
     let data = room.dir.path().join("data");
-    let (root, other) = (room.place.root().unwrap(), std::path::Path::new("/other"));
+    let (root, other) = (room.place.root().unwrap(), Path::new("/other"));
     let mut rules = Rules::load(&data, root).unwrap();
     let mut twin = Rules::load(&data, root).unwrap();
     rules.add_for_session(&[prefix(&["ls"])]);
@@ -512,4 +587,79 @@ fn rules_are_kept_per_project_outside_of_it_and_for_the_session_in_memory() {
         assert!(Rules::load(&data, root).is_err(), "{bad}");
         assert!(rules.add_for_project(&[prefix(&["x"])]).is_err(), "{bad}: not overwritten");
     }
+}
+
+#[test]
+fn rules_are_narrowed_and_never_widened() {
+    let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let prefix = |text: &str| Rule { tool: None, matcher: Matcher::Prefix { words: words(text) } };
+    let exact = |text: &str| Rule { tool: None, matcher: Matcher::Exact { words: words(text) } };
+    let under = |dir: &str| Rule { tool: None, matcher: Matcher::Under { dir: dir.into() } };
+    for (rule, to, narrower) in [
+        (prefix("cargo test"), "cargo test --lib", Some(prefix("cargo test --lib"))),
+        (prefix("cargo test"), " cargo  test ", Some(exact("cargo test"))),
+        (prefix("cargo test"), "cargo", None),
+        (prefix("cargo test"), "cargo build", None),
+        (prefix("cargo test"), "", None),
+        (exact("make"), "make all", None),
+        (Rule::whole("mcp__a__b"), "mcp__a__b c", None),
+        (under("/w/src"), "/w/src/a", Some(under("/w/src/a"))),
+        (under("/w/src"), "a", Some(under("/w/src/a"))),
+        (under("/w/src"), "/w/src", None),
+        (under("/w/src"), "/w", None),
+        (under("/w/src"), "../x", None),
+        (under("/w/src"), "a/../../x", None),
+        (under("/w/src"), "", None),
+    ] {
+        assert_eq!(rule.narrowed(to).ok(), narrower, "{rule} to {to}");
+    }
+}
+
+#[test]
+fn what_was_taken_back_elsewhere_counts_no_more() {
+    let (data, root) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let rule = |word: &str| prefix(&[word]);
+    let mut here = Rules::load(data.path(), root.path()).unwrap();
+    let mut elsewhere = Rules::load(data.path(), root.path()).unwrap();
+    here.add_for_project(&[rule("make"), rule("cargo")]).unwrap();
+    here.add_for_session(&[rule("make")]);
+    elsewhere.keep_up().unwrap();
+    assert_eq!(elsewhere.kept(), [rule("make"), rule("cargo")]);
+    elsewhere.remove(&rule("cargo")).unwrap();
+    here.keep_up().unwrap();
+    assert_eq!(here.all(), [rule("make"), rule("make")]);
+    here.remove(&rule("make")).unwrap();
+    assert_eq!(here.all(), [], "nor for the session");
+    assert!(here.remove(&rule("make")).is_err(), "it is told that there is none");
+    here.add_for_project(&[rule("make"), rule("cargo")]).unwrap();
+    assert_eq!(
+        here.narrow_to("cargo test --lib").unwrap().to_string(),
+        "run commands that start with `cargo test --lib`"
+    );
+    assert!(here.narrow_to("npm").is_err());
+    std::fs::remove_file(
+        std::fs::read_dir(data.path().join("rules")).unwrap().next().unwrap().unwrap().path(),
+    )
+    .unwrap();
+    here.keep_up().unwrap();
+    assert_eq!(here.all(), []);
+}
+
+#[test]
+fn all_projects_are_listed_and_what_cannot_be_read_is_told() {
+    let data = tempfile::tempdir().unwrap();
+    assert!(tools::policy::projects(data.path()).unwrap().is_empty());
+    let rule = Rule::whole("mcp__a__b");
+    for project in ["/p/b", "/p/a", "/p/empty"] {
+        Rules::load(data.path(), Path::new(project))
+            .unwrap()
+            .add_for_project(std::slice::from_ref(&rule))
+            .unwrap();
+    }
+    Rules::load(data.path(), Path::new("/p/empty")).unwrap().remove(&rule).unwrap();
+    std::fs::write(data.path().join("rules/bad.json"), "{").unwrap();
+    std::fs::write(data.path().join("rules/note.txt"), "{").unwrap();
+    let all = tools::policy::projects(data.path()).unwrap();
+    let named: Vec<&Path> = all.iter().flatten().map(Rules::project).collect();
+    assert_eq!((named, all.len()), (vec![Path::new("/p/a"), Path::new("/p/b")], 3));
 }

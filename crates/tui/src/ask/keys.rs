@@ -8,7 +8,7 @@ use domain::ask::{Answer, Ask, AskKind, Consent, Scope};
 
 /// What comes of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reply {
+pub(crate) enum Reply {
     Nothing,
     Answer(Answer),
     /// All of it is to be shown.
@@ -25,7 +25,7 @@ pub enum Reply {
 
 impl AskPanel {
     /// Does what the key means, given the keys that are on the screen.
-    pub fn key(&mut self, ask: &Ask, key: Key, offers: &[Offer]) -> Reply {
+    pub(crate) fn key(&mut self, ask: &Ask, key: Key, offers: &[Offer]) -> Reply {
         match (&ask.kind, self.mode) {
             (AskKind::Consent(_), PanelMode::Reason) => self.reason_key(key),
             (AskKind::Consent(consent), PanelMode::Menu) => self.consent_key(ask, consent, key, offers),

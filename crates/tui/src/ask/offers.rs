@@ -2,37 +2,47 @@
 
 use super::keyboard::{Keyboard, Waits};
 use super::{AskPanel, PanelMode};
-use crate::cell::Appearance;
 use crate::clean::clean_line;
 use crate::key::Key;
-use crate::row::{Piece, Row, wrap};
+use crate::look::Appearance;
+use crate::row::{Piece, Row, width, wrap};
 use crate::theme::Role;
-use domain::ask::{Ask, AskKind, Consent};
+use domain::ask::{Ask, AskKind, Consent, Preview};
 
 /// Words up to this length stay with their key when the line breaks.
-const SHORT_WORDS: usize = 14;
+const SHORT_WORDS: usize = 24;
 
 /// A key with what it does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Offer {
+pub(crate) struct Offer {
     /// The key, as it is written.
-    pub key: &'static str,
-    pub words: String,
+    pub(crate) key: &'static str,
+    pub(crate) words: String,
+}
+
+/// How far a yes goes that is for more than once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// For the session only the same action: the runtime does not keep its rule that long. Always is as the runtime means it.
+    Same,
+    /// For the session by the rule, always as the runtime means it.
+    Theirs,
+    /// By the rule until the session closes, or in this project: that is where Parlor keeps it.
+    Project,
 }
 
 /// What of the question can be seen, and how many words there is room for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sees {
+pub(crate) struct Sees {
     /// Enough of what is asked to say yes to it.
-    pub subject: bool,
+    pub(crate) subject: bool,
     /// All words of the rule that `s` and `a` would make.
-    pub rule: bool,
-    /// Whether a yes for the session is only for the same action: the runtime does not keep its rule that long.
-    pub same: bool,
+    pub(crate) rule: bool,
+    pub(crate) reach: Reach,
     /// That there is more than can be seen.
-    pub cut: bool,
+    pub(crate) cut: bool,
     /// Whether words are to be short.
-    pub short: bool,
+    pub(crate) short: bool,
 }
 
 /// Whether the key is a letter, or another sign, that is offered.
@@ -65,7 +75,7 @@ pub(super) fn of_question(panel: &AskPanel, ask: &Ask, sees: Sees, draft: bool) 
             if *many {
                 list.say("Space", "take");
             }
-            list.say("type", "filter");
+            list.say("type", "to filter");
             list.say("Enter", "answer");
             list.say("Esc", if panel.editor.is_empty() { "no answer" } else { "all again" });
         }
@@ -80,12 +90,17 @@ pub(super) fn of_question(panel: &AskPanel, ask: &Ask, sees: Sees, draft: bool) 
             list.say("Esc", "no answer");
         }
     }
-    list.say("Tab", if draft { "your text" } else { "write" });
+    list.say("Tab", if draft { "back to your text" } else { "type a message" });
     list.0
 }
 
+/// The keys without the one that goes to the composer, where that tells it.
+pub(super) fn without_tab(offers: Vec<Offer>) -> Vec<Offer> {
+    offers.into_iter().filter(|offer| offer.key != "Tab").collect()
+}
+
 /// The keys on the page that shows all of a question.
-pub fn of_page(ask: &Ask, sees: Sees) -> Vec<Offer> {
+pub(crate) fn of_page(ask: &Ask, sees: Sees) -> Vec<Offer> {
     let mut list = List(Vec::new());
     match &ask.kind {
         AskKind::Consent(consent) => list.consent_answers(consent, sees),
@@ -128,15 +143,20 @@ impl List {
 
     fn consent(&mut self, ask: &Ask, consent: &Consent, sees: Sees) {
         self.consent_answers(consent, sees);
-        self.say("v", "view all");
-        self.say(
-            "Esc",
-            match (ask.run.is_some(), sees.short) {
-                (true, true) => "stop",
-                (true, false) => "stop the run",
-                (false, _) => "close",
-            },
-        );
+        if sees.cut || hides_arguments(consent) {
+            self.say("v", if sees.short { "all" } else { "view all" });
+        }
+        // Where a no stops the run, there is one key for that.
+        if ask.run.is_none() || !consent.takes_reason {
+            self.say(
+                "Esc",
+                match (ask.run.is_some(), sees.short) {
+                    (true, true) => "stop",
+                    (true, false) => "stop the run",
+                    (false, _) => "close",
+                },
+            );
+        }
     }
 
     fn consent_answers(&mut self, consent: &Consent, sees: Sees) {
@@ -144,17 +164,25 @@ impl List {
             self.say("y", "once");
         }
         let rule = sees.subject && sees.rule && consent.rule.is_some();
-        if rule && !sees.same {
+        if rule && sees.reach != Reach::Same {
             self.say("s", if sees.short { "session" } else { "this session" });
-        } else if sees.subject && sees.same && consent.rule.is_some() {
+        } else if sees.subject && sees.reach == Reach::Same && consent.rule.is_some() {
             self.say("s", if sees.short { "same" } else { "the same again" });
         }
         if rule {
-            self.say("a", "always");
+            let project = if sees.short { "project" } else { "in this project" };
+            self.say("a", if sees.reach == Reach::Project { project } else { "always" });
         }
-        self.say("n", if consent.takes_reason && !sees.short { "no, and stop" } else { "no" });
+        self.say(
+            "n",
+            match (consent.takes_reason, sees.short) {
+                (true, true) => "no, stop",
+                (true, false) => "no, and stop",
+                (false, _) => "no",
+            },
+        );
         if consent.takes_reason {
-            self.say("r", if sees.short { "why" } else { "no, because…" });
+            self.say("r", if sees.short { "why" } else { "no, because… (goes on)" });
         }
     }
 
@@ -169,18 +197,36 @@ impl List {
     }
 }
 
-/// The line of keys.
-pub fn row(offers: &[Offer], look: Appearance, short: bool) -> Vec<Row> {
-    let mut pieces = Vec::new();
-    for (at, Offer { key, words }) in offers.iter().enumerate() {
-        let space = match (at + 1 == offers.len(), short) {
-            (true, _) => "",
-            (false, true) => " ",
-            (false, false) => "   ",
-        };
-        pieces.push(look.piece(*key, Role::Accent));
-        pieces.push(look.piece(format!("\u{a0}{words}{space}"), Role::Dim));
+/// Whether the tool is called with more than its preview tells, even where all of that is in sight.
+fn hides_arguments(consent: &Consent) -> bool {
+    match &consent.preview {
+        // What a change is called with is the change.
+        Some(Preview::Diff { .. }) => false,
+        Some(Preview::Command { .. }) => {
+            let args = serde_json::from_str::<serde_json::Value>(consent.args.as_str());
+            args.ok().and_then(|args| args.as_object().map(serde_json::Map::len)).is_none_or(|args| args > 1)
+        }
+        Some(Preview::Text(_)) | None => true,
     }
-    let none = Piece::default();
-    wrap(&pieces, look.columns, &none, &none)
+}
+
+/// The line of keys. A key stays with its words where both fit on one row.
+pub(crate) fn row(offers: &[Offer], look: Appearance, short: bool) -> Vec<Row> {
+    let space = if short { " " } else { "   " };
+    let mut rows: Vec<Row> = Vec::new();
+    for Offer { key, words } in offers {
+        let told = [look.piece(*key, Role::Accent), look.piece(format!("\u{a0}{words}"), Role::Dim)];
+        let wide: usize = told.iter().map(|piece| width(&piece.text)).sum();
+        match rows.last_mut() {
+            Some(row) if row.width() + space.len() + wide <= look.columns => {
+                row.pieces.push(look.piece(space, Role::Dim));
+                row.pieces.extend(told);
+            }
+            _ => {
+                let none = Piece::default();
+                rows.extend(wrap(&told, look.columns, &none, &none));
+            }
+        }
+    }
+    rows
 }

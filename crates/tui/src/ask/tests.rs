@@ -45,7 +45,7 @@ fn text(default: Option<&str>) -> AskKind {
 }
 
 /// Everything is in sight.
-const ALL: Sees = Sees { subject: true, rule: true, same: false, cut: false, short: false };
+const ALL: Sees = Sees { subject: true, rule: true, reach: Reach::Theirs, cut: false, short: false };
 
 fn press(kind: AskKind, keys: &[&str]) -> Reply {
     let ask = ask(kind);
@@ -115,7 +115,7 @@ fn no_key_answers_that_is_not_in_the_line_of_keys() {
     let confirm = |danger| AskKind::Confirm { message: "sure?".into(), yes: None, no: None, danger };
     let none = Sees { subject: false, rule: false, ..ALL };
     for kind in [consent(Some("ls")), consent(None), confirm(false), confirm(true)] {
-        let same = Sees { same: true, ..ALL };
+        let same = Sees { reach: Reach::Same, ..ALL };
         let unseen = Sees { rule: false, ..same };
         for sees in [ALL, Sees { rule: false, ..ALL }, none, Sees { short: true, ..ALL }, same, unseen] {
             let ask = ask(kind.clone());
@@ -159,8 +159,12 @@ fn a_yes_for_the_session_says_how_far_it_reaches() {
         offers.into_iter().find(|offer| offer.key == "s").map(|offer| offer.words.replace('\u{a0}', " "))
     };
     assert_eq!(words(Some("ls"), ALL).as_deref(), Some("this session"));
-    assert_eq!(words(Some("ls"), Sees { same: true, ..ALL }).as_deref(), Some("the same again"));
-    assert_eq!(words(None, Sees { same: true, ..ALL }), None, "what is never remembered is asked every time");
+    assert_eq!(words(Some("ls"), Sees { reach: Reach::Same, ..ALL }).as_deref(), Some("the same again"));
+    assert_eq!(
+        words(None, Sees { reach: Reach::Same, ..ALL }),
+        None,
+        "what is never remembered is asked every time"
+    );
 }
 
 #[test]

@@ -1,14 +1,16 @@
 //! The question as rows: what is asked, what would happen, how dangerous it is, and the keys that answer.
 
-use super::offers::{self, Offer, Sees};
-use super::{AskPanel, Keyboard, PanelMode, keyboard};
-use crate::cell::{Appearance, summary};
+use super::offers::{self, Offer, Reach, Sees};
+use super::words::{self, Title};
+use super::{AskPanel, Keyboard, PanelMode};
+use crate::cell::summary;
 use crate::clean::{clean, clean_line};
 use crate::diff;
-use crate::model::Model;
-use crate::row::{Piece, Row, fit, width, wrap, wrap_text};
+use crate::figures::counted;
+use crate::look::Appearance;
+use crate::row::{KEEPS, Piece, Row, fit, width, wrap, wrap_text};
 use crate::theme::Role;
-use domain::ask::{Ask, AskKind, Assessment, Consent, Preview, Risk};
+use domain::ask::{Ask, AskKind, Consent, Preview};
 use domain::ids::Millis;
 use std::ops::Range;
 
@@ -18,49 +20,68 @@ const MAX_TITLE: usize = 3;
 /// Rows of what would happen, and rows of grounds, that stay in sight beside the rule.
 const MIN_TOLD: usize = 2;
 
+/// Columns in which the composer says how to type there.
+const PLACEHOLDER: usize = 36;
+
+/// Fewer columns tell nothing beside a choice.
+const LEAST_DETAIL: usize = 8;
+
 /// Where the caret stands in the rows: row and column.
 type CaretAt = Option<(usize, usize)>;
 
 /// How much room there is on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
+pub(crate) struct Room {
     /// Rows for the panel at most.
-    pub rows: usize,
+    pub(crate) rows: usize,
     /// Whether the screen is so small that the keys are told in short words: what is asked must stay in sight.
-    pub scarce: bool,
+    pub(crate) scarce: bool,
 }
 
 /// The panel of a question as rows, and what the rest of the screen must know about it.
 #[derive(Debug)]
-pub struct Drawn {
+pub(crate) struct Drawn {
     /// Its rows; the last ones tell the keys.
-    pub rows: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
     /// The caret, while the question has the keyboard.
-    pub caret: CaretAt,
+    pub(crate) caret: CaretAt,
     /// The keys that it tells.
-    pub offers: Vec<Offer>,
+    pub(crate) offers: Vec<Offer>,
 }
 
 /// All of a question, for the page that shows it.
 #[derive(Debug)]
-pub struct Full {
-    pub rows: Vec<Row>,
+pub(crate) struct Full {
+    pub(crate) rows: Vec<Row>,
     /// Which of them spell out the rule that `s` and `a` would make.
-    pub rule: Range<usize>,
+    pub(crate) rule: Range<usize>,
+}
+
+/// What the question must know of the rest of the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Scene {
+    pub(crate) now: Millis,
+    pub(crate) keyboard: Keyboard,
+    /// Whether a text stands in the composer.
+    pub(crate) draft: bool,
+    pub(crate) reach: Reach,
 }
 
 /// Lays the panel out in the room there is; what is asked comes before everything else.
-pub fn draw(model: &Model, panel: &AskPanel, ask: &Ask, look: Appearance, on: Room) -> Drawn {
+pub(crate) fn draw(panel: &AskPanel, ask: &Ask, scene: Scene, look: Appearance, on: Room) -> Drawn {
     let high = on.rows;
-    let keyboard = keyboard(model);
-    let same = !model.world.seen().abilities.session_scope;
-    let mut drawing = Drawing { look, title: ask.title.trim(), same, rows: Vec::new(), caret: None };
+    let Scene { now, keyboard, draft, reach } = scene;
+    let mut drawing = Drawing { look, title: ask.title.trim(), reach, rows: Vec::new(), caret: None };
     let told = drawing.rows_of(ask);
-    drawing.title(ask, model.screen.now);
-    let draft = !model.screen.composer.is_empty();
-    let list = |sees: Sees| offers::of_question(panel, ask, sees, draft);
+    drawing.title(ask, now);
+    let list = |sees: Sees| {
+        let all = offers::of_question(panel, ask, sees, draft);
+        // The composer says so while nothing is written there.
+        if draft || on.scarce || look.columns < PLACEHOLDER { all } else { offers::without_tab(all) }
+    };
     let keys = |sees: Sees| offers::row(&list(sees), look, on.scarce);
-    let all = Sees { subject: true, rule: true, same, cut: false, short: on.scarce };
+    // The most keys that there can be, until it is known what has to be left out.
+    let all = Sees { subject: true, rule: true, reach, cut: true, short: on.scarce };
     let needed = |title: usize, sees: Sees| title + told.body.len().min(1) + keys(sees).len();
     if needed(drawing.rows.len(), Sees { rule: false, ..all }) > high {
         drawing.short_title(ask);
@@ -70,7 +91,8 @@ pub fn draw(model: &Model, panel: &AskPanel, ask: &Ask, look: Appearance, on: Ro
         panel.mode == PanelMode::Menu && title + told.least() + rule.len() + keys(all).len() <= high
     });
     let mut sees = Sees { rule: rule.is_some(), ..all };
-    sees.cut = title + told.body.len() + keys(sees).len() > high;
+    let wanted = title + told.body.len() + told.grounds.len() + rule.as_ref().map_or(0, Vec::len);
+    sees.cut = wanted + keys(Sees { cut: false, ..sees }).len() > high;
     sees.subject = needed(title, sees) <= high;
     let rule = rule.filter(|_| sees.subject).unwrap_or_default();
     let offers = match keyboard {
@@ -86,6 +108,11 @@ pub fn draw(model: &Model, panel: &AskPanel, ask: &Ask, look: Appearance, on: Ro
     foot.resize(foot.len().max(keys(sees).len()), Row::empty());
     drawing.body(panel, ask, told, high.saturating_sub(title + rule.len() + foot.len()));
     drawing.rows.truncate(high.saturating_sub(foot.len() + rule.len()));
+    // Air around what is decided on, where nothing is hidden for it.
+    let air = high.saturating_sub(drawing.rows.len() + rule.len() + foot.len());
+    if air > 0 && !on.scarce && panel.mode == PanelMode::Menu {
+        drawing.rows.push(Row::empty());
+    }
     drawing.rows.extend(rule);
     drawing.rows.extend(foot);
     let caret = drawing.caret.filter(|(row, _)| *row < drawing.rows.len());
@@ -93,13 +120,13 @@ pub fn draw(model: &Model, panel: &AskPanel, ask: &Ask, look: Appearance, on: Ro
 }
 
 /// Everything about the question, for the full view.
-pub fn full(ask: &Ask, look: Appearance, same: bool) -> Full {
-    let mut drawing = Drawing { look, title: ask.title.trim(), same, rows: Vec::new(), caret: None };
+pub(crate) fn full(ask: &Ask, look: Appearance, reach: Reach) -> Full {
+    let mut drawing = Drawing { look, title: ask.title.trim(), reach, rows: Vec::new(), caret: None };
     let mut rule = 0..0;
     match &ask.kind {
         AskKind::Consent(consent) => {
-            let (words, role) = risk_words(consent);
-            drawing.rows.extend(wrap_text(&words, look.columns, look.theme.style(role)));
+            let style = words::risk_style(&consent.assessment, look.theme);
+            drawing.rows.extend(wrap_text(&words::risk_and_undo(&consent.assessment), look.columns, style));
             let words = drawing.rule(ask).unwrap_or_default();
             rule = drawing.rows.len()..drawing.rows.len() + words.len();
             drawing.rows.extend(words);
@@ -116,25 +143,6 @@ pub fn full(ask: &Ask, look: Appearance, same: bool) -> Full {
         AskKind::Choose { .. } | AskKind::Text { .. } | AskKind::Edit { .. } => {}
     }
     Full { rows: drawing.rows, rule }
-}
-
-/// Risk as a word and a role; no word where nobody told how dangerous it is.
-fn risk_word(assessment: &Assessment) -> (&'static str, Role) {
-    match assessment.risk {
-        _ if assessment.unrated => ("", Role::Accent),
-        Risk::Low => ("low risk", Role::Ok),
-        Risk::Medium => ("medium risk", Role::Accent),
-        Risk::High => ("HIGH RISK", Role::Warn),
-        Risk::Critical => ("CRITICAL RISK", Role::Bad),
-    }
-}
-
-/// The same, and whether it can be undone.
-fn risk_words(consent: &Consent) -> (String, Role) {
-    let (word, role) = risk_word(&consent.assessment);
-    let lasts = !consent.assessment.reversible && consent.assessment.risk > Risk::Low;
-    let words = [word, if lasts { "cannot be undone" } else { "" }];
-    (words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" · "), role)
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -161,8 +169,7 @@ struct Drawing<'a> {
     look: Appearance,
     /// What stands on top; a message that only repeats it is not shown.
     title: &'a str,
-    /// Whether a yes for the session is only for the same action.
-    same: bool,
+    reach: Reach,
     rows: Vec<Row>,
     caret: CaretAt,
 }
@@ -172,32 +179,38 @@ impl Drawing<'_> {
     fn short_title(&mut self, ask: &Ask) {
         let mut pieces = vec![self.look.piece("? ", Role::Warn)];
         if let AskKind::Consent(consent) = &ask.kind {
-            let (word, role) = risk_word(&consent.assessment);
+            let word = words::risk(&consent.assessment);
             if !word.is_empty() {
-                pieces.push(self.look.piece(format!("{word}  "), role));
+                pieces.push(Piece::new(word, words::risk_style(&consent.assessment, self.look.theme)));
+                pieces.push(self.look.piece("  ", Role::Text));
             }
         }
         let used: usize = pieces.iter().map(|piece| width(&piece.text)).sum();
         let room = self.look.columns.saturating_sub(used);
-        pieces.push(self.look.piece(fit(&clean_line(&ask.title), room), Role::Heading));
+        pieces.push(self.look.piece(fit(&Title::of(ask).text, room), Role::Heading));
         self.rows = vec![Row::from(pieces)];
     }
 
     fn title(&mut self, ask: &Ask, now: Millis) {
         let mut pieces = vec![self.look.piece("? ", Role::Warn)];
-        let mut tail = Vec::new();
+        let Title { text, counts } = Title::of(ask);
+        pieces.extend(self.look.words(&text, Role::Heading));
+        if let Some((added, removed)) = counts {
+            pieces.push(self.look.piece(format!("  +{added}{KEEPS}−{removed}"), Role::Dim));
+        }
         if let AskKind::Consent(consent) = &ask.kind {
-            let (words, role) = risk_words(consent);
+            // Each of its words is told whole.
+            let words = words::risk_and_undo(&consent.assessment).replace(' ', KEEPS);
+            let words = words.replace(&format!("·{KEEPS}"), "· ");
             if !words.is_empty() {
-                tail.push(self.look.piece(format!("  {words}"), role));
+                pieces.push(self.look.piece("  ", Role::Text));
+                pieces.push(Piece::new(words, words::risk_style(&consent.assessment, self.look.theme)));
             }
         }
         if let Some(deadline) = ask.deadline {
             let left = deadline.since(now) / 1_000;
-            tail.push(self.look.piece(format!("  {left}s left"), Role::Warn));
+            pieces.push(self.look.piece(format!("  {left}s left"), Role::Warn));
         }
-        pieces.push(self.look.piece(clean_line(&ask.title), Role::Heading));
-        pieces.extend(tail);
         let (none, rest) = (Piece::default(), self.look.piece("  ", Role::Text));
         let rows = wrap(&pieces, self.look.columns, &none, &rest);
         self.rows.extend(rows.into_iter().take(MAX_TITLE));
@@ -220,7 +233,11 @@ impl Drawing<'_> {
                 if panel.has_filter(choices.len()) {
                     self.field("filter: ", &panel.editor, Shown::Plain);
                 }
-                self.choices(panel, ask, *many, end.saturating_sub(self.rows.len()));
+                // What is asked stands apart from what it can be answered with, where that hides nothing.
+                let left = end.saturating_sub(self.rows.len());
+                let drawn = self.choices(panel, ask, *many, left);
+                self.rows.extend((drawn.len() + 2 <= left).then(Row::empty));
+                self.rows.extend(drawn);
             }
             (AskKind::Text { message, placeholder, secret, .. }, _) => {
                 self.message(message, Role::Text, room.saturating_sub(1));
@@ -238,20 +255,32 @@ impl Drawing<'_> {
         }
     }
 
-    /// The rule that `s` and `a` (or `a` alone) would make, all of it.
+    /// The rule that `s` and `a` (or `a` alone) would make, all of it; or that there is none.
     fn rule(&self, ask: &Ask) -> Option<Vec<Row>> {
         let AskKind::Consent(consent) = &ask.kind else { return None };
-        let words = [
-            self.look.piece(if self.same { "a allows: " } else { "s and a allow: " }, Role::Dim),
-            self.look.piece(clean_line(consent.rule.as_deref()?), Role::Text),
-        ];
-        Some(wrap(&words, self.look.columns, &Piece::default(), &self.look.piece("  ", Role::Text)))
+        let rest = self.look.piece("  ", Role::Text);
+        let Some(rule) = words::rule(consent) else {
+            // Why the keys that are known from other questions are not here.
+            let told = [self.look.piece(words::ONLY_ONCE, Role::Dim)];
+            return Some(wrap(&told, self.look.columns, &Piece::default(), &rest));
+        };
+        let key = |key| self.look.piece(key, Role::Accent);
+        let says = |words| self.look.piece(words, Role::Dim);
+        // For how long, in the words of the list that the rule then stands in.
+        let session = " allows until this session closes, ";
+        let mut words = match self.reach {
+            Reach::Same => vec![key("a"), says(" allows from now on: ")],
+            Reach::Theirs => vec![key("s"), says(session), key("a"), says(" from now on: ")],
+            Reach::Project => vec![key("s"), says(session), key("a"), says(" in this project: ")],
+        };
+        words.extend(self.look.words(&rule, Role::Text));
+        Some(wrap(&words, self.look.columns, &Piece::default(), &rest))
     }
 
     /// What a consent or a confirm is about.
     fn rows_of(&self, ask: &Ask) -> AskRows {
         match &ask.kind {
-            AskKind::Consent(consent) => self.consent_rows(consent),
+            AskKind::Consent(consent) => self.consent_rows(consent, Title::of(ask).counts.is_none()),
             AskKind::Confirm { message, .. } if message.trim().is_empty() || message.trim() == self.title => {
                 AskRows::default()
             }
@@ -268,9 +297,12 @@ impl Drawing<'_> {
     fn cut(&mut self, mut rows: Vec<Row>, room: usize) {
         let room = room.max(1);
         if rows.len() > room {
-            let hidden = rows.len() - (room - 1);
-            rows.truncate(room - 1);
-            let word = format!("… {hidden} more lines: v shows all");
+            // A line that goes on below is not torn, unless it is the only one.
+            let torn = rows[..room - 1].iter().rev().take_while(|row| row.soft.is_some()).count();
+            let kept = if torn < room - 1 { room - 1 - torn } else { room - 1 };
+            let hidden = rows[kept..].iter().filter(|row| row.soft.is_none()).count();
+            rows.truncate(kept);
+            let word = format!("… {}", counted(hidden as u64, "more line"));
             rows.push(Row::of(word, self.look.theme.style(Role::Warn)));
         }
         self.rows.extend(rows);
@@ -284,7 +316,8 @@ impl Drawing<'_> {
         }
     }
 
-    fn consent_rows(&self, consent: &Consent) -> AskRows {
+    /// What would happen; the head of a change is there only where the title does not say it (`headed`).
+    fn consent_rows(&self, consent: &Consent, headed: bool) -> AskRows {
         let mut body = Vec::new();
         let columns = self.look.columns;
         match &consent.preview {
@@ -296,10 +329,12 @@ impl Drawing<'_> {
                 }
             }
             Some(Preview::Diff { path, text }) => {
-                let (added, removed) = diff::counts(text);
-                let head = format!("{} (+{added} −{removed})", clean_line(path));
-                body.push(Row::of(fit(&head, columns), self.look.theme.style(Role::Accent)));
-                body.extend(diff::rows(text, columns, self.look.theme));
+                if headed {
+                    let (added, removed) = diff::counts(text);
+                    let head = format!("{} (+{added} −{removed})", clean_line(path));
+                    body.push(Row::of(fit(&head, columns), self.look.theme.style(Role::Accent)));
+                }
+                body.extend(diff::rows(text, Some(path), columns, self.look.theme));
             }
             Some(Preview::Text(text)) => {
                 body.extend(wrap_text(&clean(text), columns, self.look.theme.style(Role::Text)));
@@ -310,10 +345,9 @@ impl Drawing<'_> {
             }
         }
         let mut grounds = Vec::new();
-        let (_, role) = risk_word(&consent.assessment);
-        let (first, rest) = (self.look.piece("· ", role), self.look.piece("  ", role));
+        let (first, rest) = (self.look.piece("· ", Role::Dim), self.look.piece("  ", Role::Dim));
         for reason in &consent.assessment.reasons {
-            grounds.extend(wrap(&[self.look.piece(clean_line(reason), Role::Dim)], columns, &first, &rest));
+            grounds.extend(wrap(&self.look.words(&clean_line(reason), Role::Dim), columns, &first, &rest));
         }
         AskRows { body, grounds }
     }
@@ -356,32 +390,59 @@ impl Drawing<'_> {
         }
     }
 
-    fn choices(&mut self, panel: &AskPanel, ask: &Ask, many: bool, room: usize) {
-        let AskKind::Choose { choices, .. } = &ask.kind else { return };
+    fn choices(&self, panel: &AskPanel, ask: &Ask, many: bool, room: usize) -> Vec<Row> {
+        let AskKind::Choose { choices, .. } = &ask.kind else { return Vec::new() };
         let shown = panel.shown(ask);
         let cursor = panel.cursor.min(shown.len().saturating_sub(1));
         let room = room.max(1);
         let top = cursor.saturating_sub(room.saturating_sub(1));
         if shown.is_empty() {
-            self.rows.push(Row::of("nothing fits", self.look.theme.style(Role::Dim)));
+            return vec![Row::of("nothing fits", self.look.theme.style(Role::Dim))];
         }
-        for (line, at) in shown.iter().enumerate().skip(top).take(room) {
-            let Some(choice) = choices.get(*at) else { continue };
-            let sign = match (many, panel.taken.contains(at), line == cursor) {
+        let labels = shown.iter().filter_map(|at| choices.get(*at)).map(|choice| width(&choice.label));
+        let signs = if many { 4 } else { 2 };
+        let column = labels.max().unwrap_or(0).min(self.look.columns / 3) + signs;
+        let drawn = |line: usize, at: usize, whole: bool| {
+            let Some(choice) = choices.get(at) else { return Vec::new() };
+            let sign = match (many, panel.taken.contains(&at), line == cursor) {
                 (true, true, _) => "[x] ",
                 (true, false, _) => "[ ] ",
                 (false, _, true) => "› ",
                 (false, _, false) => "  ",
             };
-            let role = if line == cursor { Role::Selected } else { Role::Text };
-            let label = format!("{sign}{}", clean_line(&choice.label));
-            let room = self.look.columns.saturating_sub(width(&label) + 2);
-            let mut row = Row::of(fit(&label, self.look.columns), self.look.theme.style(role));
-            if let Some(detail) = &choice.detail {
-                row.pieces.push(self.look.piece(format!("  {}", fit(&clean_line(detail), room)), Role::Dim));
+            let under = line == cursor;
+            let style = |role: Role| match under {
+                true => self.look.theme.over(Role::Selected, role),
+                false => self.look.theme.style(role),
+            };
+            let chosen = |mut row: Row| {
+                row.fill = under.then(|| self.look.theme.style(Role::Selected));
+                row
+            };
+            let label = fit(&format!("{sign}{}", clean_line(&choice.label)), self.look.columns);
+            let space = column.saturating_sub(width(&label)) + 2;
+            let mut row = Row::of(&label, style(Role::Text));
+            let Some(detail) = &choice.detail else { return vec![chosen(row)] };
+            let detail = clean_line(detail);
+            let room = self.look.columns.saturating_sub(width(&label) + space);
+            if !whole || room < LEAST_DETAIL {
+                let detail = format!("{}{}", " ".repeat(space), fit(&detail, room));
+                row.pieces.push(Piece::new(detail, style(Role::Dim)));
+                return vec![chosen(row)];
             }
-            self.rows.push(row);
+            let rest = Piece::new(" ".repeat(width(&label) + space), style(Role::Dim));
+            row.pieces.push(Piece::new(format!("{}{detail}", " ".repeat(space)), style(Role::Dim)));
+            let rows = wrap(&row.pieces, self.look.columns, &Piece::default(), &rest);
+            rows.into_iter().map(chosen).collect()
+        };
+        // All that is told of each, where all of it has room; else a row each.
+        let whole: Vec<Row> =
+            shown.iter().enumerate().flat_map(|(line, at)| drawn(line, *at, true)).collect();
+        if whole.len() <= room {
+            return whole;
         }
+        let lines = shown.iter().enumerate().skip(top).take(room);
+        lines.flat_map(|(line, at)| drawn(line, *at, false)).collect()
     }
 }
 

@@ -1,8 +1,9 @@
 //! Messages as rows: what the person said, and each part of what the model said.
 
-use super::Appearance;
 use crate::clean::{clean, clean_line};
-use crate::row::{Row, fit, wrap, wrap_text};
+use crate::figures::{count, counted};
+use crate::look::Appearance;
+use crate::row::{Piece, Row, fit, wrap, wrap_text};
 use crate::theme::Role;
 use crate::thread::CellKey;
 use crate::{diff, markdown, picture};
@@ -20,22 +21,28 @@ const THOUGHT_PREVIEW: usize = 1;
 pub(super) fn prompt(state: &State, entry: EntryId, look: Appearance) -> Vec<Row> {
     let Some(message) = state.message(MessageId(entry.0)) else { return Vec::new() };
     let mut rows = Vec::new();
-    let (first, rest) = (look.piece("> ", Role::User), look.piece("  ", Role::User));
+    let ground = look.theme.style(Role::User);
+    let first = Piece::decor("> ", look.theme.over(Role::User, Role::Accent));
+    let rest = Piece::decor("  ", ground);
     for part in &message.parts {
         match part {
             Part::Text(text) => {
                 for line in clean(text).trim_end().split('\n') {
                     let lead = if rows.is_empty() { &first } else { &rest };
-                    rows.extend(wrap(&[look.piece(line, Role::User)], look.columns, lead, &rest));
+                    rows.extend(wrap(&[look.piece(line, Role::User)], look.prose(), lead, &rest));
                 }
             }
             other => rows.extend(whole_part(other, look)),
         }
     }
+    if ground.bg.is_some() {
+        rows.iter_mut().for_each(|row| row.fill = Some(ground));
+    }
     let hidden = rows.len().saturating_sub(LONG_PROMPT);
     if hidden > 0 && !look.open {
         rows.truncate(LONG_PROMPT);
-        let word = fit(&format!("  … {hidden} more lines{}", look.how_to_open()), look.columns);
+        let more = counted(hidden as u64, "more line");
+        let word = fit(&format!("  … {more}{}", look.how_to_open()), look.columns);
         rows.push(Row::of(word, look.theme.style(Role::Dim)));
     }
     rows
@@ -94,7 +101,7 @@ fn cut(message: &Message, look: Appearance) -> Vec<Row> {
         Some(Finish::Refused) => "… the model or its provider declined to answer.",
         Some(Finish::Complete) | None => return Vec::new(),
     };
-    wrap_text(text, look.columns, look.theme.style(Role::Warn))
+    wrap_text(text, look.prose(), look.theme.style(Role::Warn))
 }
 
 fn whole_part(part: &Part, look: Appearance) -> Vec<Row> {
@@ -115,7 +122,7 @@ fn whole_part(part: &Part, look: Appearance) -> Vec<Row> {
             let name = clean_line(path.as_deref().unwrap_or("diff"));
             let head = format!("{name} (+{added} −{removed})");
             let mut rows = vec![Row::of(fit(&head, look.columns), look.theme.style(Role::Accent))];
-            rows.extend(diff::rows(text, look.columns, look.theme));
+            rows.extend(diff::rows(text, path.as_deref(), look.columns, look.theme));
             rows
         }
         Part::Tool(_) => Vec::new(),
@@ -135,13 +142,13 @@ fn thought(text: &str, thinking: bool, look: Appearance) -> Vec<Row> {
         let lead = look.piece("  ", Role::Thought);
         let lines = text.split('\n');
         rows.extend(
-            lines.flat_map(|line| wrap(&[look.piece(line, Role::Thought)], look.columns, &lead, &lead)),
+            lines.flat_map(|line| wrap(&[look.piece(line, Role::Thought)], look.prose(), &lead, &lead)),
         );
         return rows;
     }
     let head = if thinking { "▸ thinking… " } else { "▸ thought · " };
     let line = if thinking { text.lines().last() } else { text.lines().next() }.unwrap_or("");
-    let room = look.columns.saturating_sub(crate::row::width(head));
+    let room = look.prose().saturating_sub(crate::row::width(head));
     let mut rows = Vec::with_capacity(THOUGHT_PREVIEW);
     rows.push(Row::of(fit(line, room), style).after(head, look.theme.style(Role::Dim)));
     rows
@@ -160,7 +167,7 @@ pub(super) fn summary(state: &State, entry: EntryId, look: Appearance) -> Vec<Ro
     };
     let sign = if look.open { "▾" } else { "▸" };
     let before = compaction.tokens_before;
-    let tokens = (before > 0).then(|| format!("{} tokens before", super::count(before)));
+    let tokens = (before > 0).then(|| format!("{} tokens before", count(before)));
     let known: Vec<String> = why.into_iter().chain(tokens).collect();
     let known = if known.is_empty() { String::new() } else { format!(" ({})", known.join("; ")) };
     let head = format!("{sign} older messages now stand as a summary{known}");

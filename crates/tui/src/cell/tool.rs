@@ -1,7 +1,9 @@
 //! A tool run as rows: one line that opens to its arguments, its output (colours kept) and what it changed.
 
-use super::{Appearance, duration};
-use crate::clean::{clean, clean_line, colours};
+use super::words::{is_plan, summary};
+use crate::clean::{clean, clean_line, colours, settled};
+use crate::figures::{counted, duration};
+use crate::look::Appearance;
 use crate::row::{Piece, Row, fit, width, wrap};
 use crate::theme::Role;
 use crate::{diff, picture};
@@ -9,13 +11,21 @@ use domain::content::Part;
 use domain::tool::{ToolOutcome, ToolPhase, ToolRun};
 use serde_json::Value;
 
-/// Rows of output under a folded tool line.
-const PREVIEW: usize = 4;
+/// Rows of output under a folded tool line while it runs: the last.
+const RUNNING: usize = 4;
+/// Rows of its beginning and of its end once it is done: what it began with, and how it ended.
+const DONE: (usize, usize) = (2, 4);
+/// The same when it failed: why it did is somewhere in there.
+const FAILED: (usize, usize) = (10, 30);
+/// So many rows are shown rather than told to be left out: that would save one at most.
+const FEW: usize = 2;
 /// Rows of a diff under a folded tool line.
 const DIFF_PREVIEW: usize = 12;
 /// Rows of output of an open tool line; what was first and what was last is shown.
-const MAX_OPEN: usize = 400;
-/// Bytes of output that are drawn at most.
+const OPEN: (usize, usize) = (100, 300);
+/// Milliseconds from which it is told how long a tool took.
+const NOTICED_MS: u64 = 100;
+/// Bytes of output that are drawn at most, at either end.
 const MAX_PART: usize = 64 * 1024;
 
 /// One tool run: a headline, then as much of its output as is open.
@@ -35,21 +45,20 @@ pub(super) fn rows(tool: &ToolRun, look: Appearance) -> Vec<Row> {
     let parts = tool.result.as_ref().map(|result| result.parts.as_slice()).unwrap_or_default();
     let mut shown_diff = false;
     for part in parts {
-        if let Part::Diff { text, .. } = part {
+        if let Part::Diff { path, text } = part {
             shown_diff = true;
-            let limit = if look.open { MAX_OPEN } else { DIFF_PREVIEW };
-            body.extend(shorten(diff::rows(text, inner.columns, look.theme), limit, Keep::Head, 0, look));
+            let most = if look.open { OPEN.0 + OPEN.1 } else { DIFF_PREVIEW };
+            let rows = diff::rows(text, path.as_deref(), inner.columns, look.theme);
+            body.extend(shorten(rows, (most, 0), look));
         }
         if let Part::Image { mime, base64 } = part {
             body.extend(picture::part(mime, base64, inner));
         }
     }
     if look.open || !shown_diff {
-        let limit = if look.open { MAX_OPEN } else { preview(tool) };
-        let keep = if tool.ended() && !look.open { Keep::Head } else { Keep::Tail };
-        body.extend(output(tool, limit, keep, inner));
+        body.extend(output(tool, if look.open { OPEN } else { preview(tool) }, inner));
     }
-    let bar = look.theme.style(Role::Dim);
+    let bar = look.theme.style(Role::Border);
     rows.extend(body.into_iter().map(|row| row.after("│ ", bar)));
     rows
 }
@@ -60,8 +69,17 @@ pub(super) fn inner(look: Appearance) -> Appearance {
 }
 
 /// The line that stands for the tool run: mark, name, what it is about.
-pub fn headline(tool: &ToolRun) -> String {
+pub(crate) fn headline(tool: &ToolRun) -> String {
     format!("{} {}", clean_line(&tool.name), summary(tool.args.as_str()))
+}
+
+/// What a tool run would do, in words: of a command, only the command.
+pub(super) fn deed(tool: &ToolRun) -> String {
+    let about = summary(tool.args.as_str());
+    match serde_json::from_str::<Value>(tool.args.as_str()) {
+        Ok(Value::Object(fields)) if fields.contains_key("command") => about,
+        Ok(_) | Err(_) => headline(tool),
+    }
 }
 
 fn first_row(tool: &ToolRun, look: Appearance) -> Row {
@@ -93,7 +111,9 @@ fn running(tool: &ToolRun) -> String {
 }
 
 fn ended(tool: &ToolRun, outcome: &ToolOutcome) -> (&'static str, Role, String) {
-    let took = tool.duration().filter(|_| tool.started_at.is_some()).map(duration).unwrap_or_default();
+    // What took no time that anybody would notice says nothing.
+    let took = tool.duration().filter(|took| tool.started_at.is_some() && *took >= NOTICED_MS);
+    let took = took.map(duration).unwrap_or_default();
     match outcome {
         ToolOutcome::Done => ("✓", Role::Ok, took),
         ToolOutcome::Failed => ("✗", Role::Bad, format!("failed {took}").trim_end().to_owned()),
@@ -104,12 +124,15 @@ fn ended(tool: &ToolRun, outcome: &ToolOutcome) -> (&'static str, Role, String) 
     }
 }
 
-fn preview(tool: &ToolRun) -> usize {
+/// Rows of the beginning and of the end of the output that are shown while it is folded.
+fn preview(tool: &ToolRun) -> (usize, usize) {
     match tool.phase {
-        ToolPhase::Running => PREVIEW,
-        ToolPhase::Ended(ToolOutcome::Failed) => PREVIEW,
-        ToolPhase::Ended(ToolOutcome::Done) => PREVIEW,
-        ToolPhase::Ended(_) | ToolPhase::Proposed | ToolPhase::Awaiting(_) | ToolPhase::Allowed => 0,
+        ToolPhase::Running => (0, RUNNING),
+        ToolPhase::Ended(ToolOutcome::Failed) => FAILED,
+        // A plan is told in its line, and shown on its own.
+        ToolPhase::Ended(ToolOutcome::Done) if is_plan(tool.args.as_str()) => (0, 0),
+        ToolPhase::Ended(ToolOutcome::Done) => DONE,
+        ToolPhase::Ended(_) | ToolPhase::Proposed | ToolPhase::Awaiting(_) | ToolPhase::Allowed => (0, 0),
     }
 }
 
@@ -137,99 +160,92 @@ fn arguments(tool: &ToolRun, look: Appearance) -> Vec<Row> {
     rows
 }
 
-/// What the tool said, as at most `limit` rows (and a few): the rest of a long output is counted, not drawn.
-fn output(tool: &ToolRun, limit: usize, keep: Keep, look: Appearance) -> Vec<Row> {
-    let result = tool.result.as_ref().map(|result| result.text.as_str());
-    let said = result.filter(|text| !text.is_empty()).unwrap_or(&tool.output).trim_end();
-    if said.is_empty() || limit == 0 {
+/// What the tool said: so many rows of its beginning and its end; the rest of a long output is counted, not drawn.
+fn output(tool: &ToolRun, (head, tail): (usize, usize), look: Appearance) -> Vec<Row> {
+    let said = said(tool).trim_end();
+    if said.is_empty() || head + tail == 0 {
         return Vec::new();
     }
-    let (part, hidden) = part_of(said, limit, keep);
+    let style = look.theme.style(Role::Dim);
     let none = Piece::default();
-    let lines = colours(part, look.theme.style(Role::Dim));
-    let rows: Vec<Row> = lines
-        .into_iter()
-        .flat_map(|line| {
-            let pieces: Vec<Piece> = line.into_iter().map(|(text, style)| Piece::new(text, style)).collect();
-            wrap(&pieces, look.columns, &none, &none)
-        })
-        .collect();
-    let mut rows = shorten(rows, limit, keep, hidden, look);
+    let rows_of = |part: &str| -> Vec<Row> {
+        let lines = colours(&settled(part), style).into_iter();
+        let pieces =
+            lines.map(|line| line.into_iter().map(|(text, style)| Piece::new(text, look.theme.own(style))));
+        pieces.flat_map(|line| wrap(&line.collect::<Vec<_>>(), look.columns, &none, &none)).collect()
+    };
+    // Where few more would be left out, they are shown.
+    let breaks = said.bytes().filter(|byte| *byte == b'\n').count();
+    let mut rows = if breaks < head + tail + FEW && said.len() <= 2 * MAX_PART {
+        shorten(rows_of(said), (head, tail), look)
+    } else {
+        let (first, last) = (first_lines(said, head), last_lines(said, tail));
+        let hidden = (breaks + 1).saturating_sub(head + tail);
+        let (mut first, last) = (rows_of(first), rows_of(last));
+        first.truncate(head);
+        let skip = last.len().saturating_sub(tail);
+        first.push(left_out(hidden, look));
+        first.extend(last.into_iter().skip(skip));
+        first
+    };
     if tool.result.as_ref().is_some_and(|result| result.truncated) {
         rows.push(Row::of("… the output was cut", look.theme.style(Role::Warn)));
     }
     rows
 }
 
-/// The first or last `limit` lines of a text, not more than [`MAX_PART`] bytes of it, and how many lines are left out.
-fn part_of(text: &str, limit: usize, keep: Keep) -> (&str, usize) {
-    let floor = |mut at: usize| {
-        while !text.is_char_boundary(at) {
-            at -= 1;
-        }
-        at
-    };
-    let part = match keep {
-        Keep::Head => {
-            let end = text.match_indices('\n').nth(limit.saturating_sub(1)).map_or(text.len(), |(at, _)| at);
-            &text[..floor(end.min(MAX_PART))]
-        }
-        Keep::Tail => {
-            let from = text.rmatch_indices('\n').nth(limit.saturating_sub(1)).map_or(0, |(at, _)| at + 1);
-            &text[floor(from.max(text.len().saturating_sub(MAX_PART)))..]
-        }
-    };
-    let breaks = |text: &str| text.bytes().filter(|byte| *byte == b'\n').count();
-    (part, breaks(text).saturating_sub(breaks(part)))
+/// What the tool answered, or wrote so far.
+fn said(tool: &ToolRun) -> &str {
+    let result = tool.result.as_ref().map(|result| result.text.as_str());
+    result.filter(|text| !text.is_empty()).unwrap_or(&tool.output)
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Keep {
-    Head,
-    Tail,
+/// The last place up to `at` where a character begins.
+fn floor(text: &str, at: usize) -> usize {
+    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
-/// Keeps `limit` rows and says how many more there are; `hidden` were left out before.
-fn shorten(rows: Vec<Row>, limit: usize, keep: Keep, hidden: usize, look: Appearance) -> Vec<Row> {
-    let over = rows.len().saturating_sub(limit);
-    if over + hidden == 0 {
+/// The first lines of a text, not more than [`MAX_PART`] bytes of it.
+fn first_lines(text: &str, lines: usize) -> &str {
+    if lines == 0 {
+        return "";
+    }
+    let end = text.match_indices('\n').nth(lines - 1).map_or(text.len(), |(at, _)| at);
+    &text[..floor(text, end.min(MAX_PART))]
+}
+
+/// The last lines of a text, not more than [`MAX_PART`] bytes of it.
+fn last_lines(text: &str, lines: usize) -> &str {
+    if lines == 0 {
+        return "";
+    }
+    let from = text.rmatch_indices('\n').nth(lines - 1).map_or(0, |(at, _)| at + 1);
+    &text[floor(text, from.max(text.len().saturating_sub(MAX_PART)))..]
+}
+
+/// Keeps so many of the first and of the last rows, and says how many more there are.
+fn shorten(rows: Vec<Row>, (head, tail): (usize, usize), look: Appearance) -> Vec<Row> {
+    let hidden = rows.len().saturating_sub(head + tail);
+    if hidden <= FEW {
         return rows;
     }
-    let hidden = over + hidden;
-    let how = if look.open { String::new() } else { look.how_to_open() };
-    let word = Row::of(
-        fit(&format!("… {hidden} more lines{how}"), look.columns.saturating_sub(2)),
-        look.theme.style(Role::Dim),
-    );
-    match keep {
-        Keep::Head => rows.into_iter().take(limit).chain([word]).collect(),
-        Keep::Tail => [word].into_iter().chain(rows.into_iter().skip(over)).collect(),
-    }
+    let last = rows.len() - tail;
+    let (mut first, mut last) = (rows.clone(), rows[last..].to_vec());
+    first.truncate(head);
+    first.push(left_out(hidden, look));
+    first.append(&mut last);
+    first
 }
 
-/// What the arguments are about, in a line.
-pub fn summary(args: &str) -> String {
-    const TELLING: &[&str] =
-        &["command", "cmd", "path", "file_path", "file", "pattern", "query", "url", "question", "name"];
-    let Ok(value) = serde_json::from_str::<Value>(args) else { return clean_line(args) };
-    let Value::Object(fields) = &value else {
-        return match value {
-            Value::Null => String::new(),
-            other => clean_line(&other.to_string()),
-        };
-    };
-    let telling = TELLING.iter().find_map(|name| fields.get(*name)).and_then(Value::as_str);
-    let only = fields.values().next().filter(|_| fields.len() == 1).and_then(Value::as_str);
-    match telling.or(only) {
-        Some(text) => clean_line(text),
-        None if fields.is_empty() => String::new(),
-        None => clean_line(&value.to_string()),
-    }
+fn left_out(hidden: usize, look: Appearance) -> Row {
+    let how = if look.open { String::new() } else { look.how_to_open() };
+    let word =
+        fit(&format!("… {}{how}", counted(hidden as u64, "more line")), look.columns.saturating_sub(2));
+    Row::of(word, look.theme.style(Role::Dim))
 }
 
 /// Headline and output without any layout, for copying.
 pub(super) fn plain(tool: &ToolRun) -> String {
-    let result = tool.result.as_ref().map(|result| result.text.as_str()).filter(|text| !text.is_empty());
-    let said = clean(result.unwrap_or(&tool.output)).into_owned();
+    let said = clean(&settled(said(tool))).into_owned();
     format!("{}\n{said}", headline(tool)).trim_end().to_owned()
 }

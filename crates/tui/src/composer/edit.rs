@@ -14,74 +14,112 @@ const FOLD_LINES: usize = 10;
 /// A paste of more bytes than this is folded.
 const FOLD_BYTES: usize = 2_000;
 
+/// A text that was taken out, with its pastes still folded.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Written {
+    shown: String,
+    /// Marks that stand in the text, each with what it stands for.
+    folds: Vec<(String, String)>,
+}
+
+impl Written {
+    /// A text without folded pastes.
+    pub(crate) fn plain(text: impl Into<String>) -> Written {
+        Written { shown: text.into(), folds: Vec::new() }
+    }
+
+    /// Whether nothing was written.
+    pub(crate) fn is_blank(&self) -> bool {
+        self.shown.trim().is_empty()
+    }
+
+    /// The text with folded pastes put back.
+    pub(crate) fn unfolded(&self) -> String {
+        let mut text = self.shown.clone();
+        for (mark, paste) in &self.folds {
+            text = text.replace(mark, paste);
+        }
+        text
+    }
+}
+
 /// The text under the person's hands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Editor {
+pub(crate) struct Editor {
     text: String,
     caret: usize,
     undone: Vec<(String, usize)>,
     undo: Vec<(String, usize)>,
     killed: String,
     folds: Vec<(String, String)>,
-    fold_count: usize,
     typing: bool,
 }
 
 impl Editor {
     /// An editor that holds `text`, the caret at its end.
-    pub fn with(text: impl Into<String>) -> Editor {
+    pub(crate) fn with(text: impl Into<String>) -> Editor {
         let text = text.into();
         Editor { caret: text.len(), text, ..Editor::default() }
     }
 
     /// The text as it is shown.
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
     /// The caret, in bytes.
-    pub fn caret(&self) -> usize {
+    pub(crate) fn caret(&self) -> usize {
         self.caret
     }
 
     /// Whether nothing was written.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 
     /// The text with folded pastes put back.
-    pub fn unfolded(&self) -> String {
-        let mut text = self.text.clone();
-        for (mark, paste) in &self.folds {
-            text = text.replace(mark, paste);
+    pub(crate) fn unfolded(&self) -> String {
+        self.written().unfolded()
+    }
+
+    /// The text as it stands, its pastes folded.
+    pub(crate) fn written(&self) -> Written {
+        let stands = |(mark, _): &&(String, String)| self.text.contains(mark.as_str());
+        Written { shown: self.text.clone(), folds: self.folds.iter().filter(stands).cloned().collect() }
+    }
+
+    /// Puts a text in place that was taken out, its pastes folded as they were; can be undone.
+    pub(crate) fn put(&mut self, written: Written) {
+        self.set(written.shown);
+        for (mark, paste) in written.folds {
+            // The text that stood here before can still be brought back, so its pastes stay known.
+            self.folds.retain(|(known, _)| *known != mark);
+            self.folds.push((mark, paste));
         }
-        text
     }
 
     /// Puts another text in place; can be undone.
-    pub fn set(&mut self, text: impl Into<String>) {
+    pub(crate) fn set(&mut self, text: impl Into<String>) {
         self.checkpoint();
         self.text = text.into();
         self.text.truncate(floor(&self.text, MAX_TEXT));
         self.caret = self.text.len();
     }
 
-    /// Takes the text out, as it is to be sent.
-    pub fn take(&mut self) -> String {
-        let text = self.unfolded();
+    /// Takes the text out, its pastes folded.
+    pub(crate) fn take(&mut self) -> Written {
+        let written = self.written();
         *self = Editor { killed: std::mem::take(&mut self.killed), ..Editor::default() };
-        text
+        written
     }
 
     /// Text from the clipboard: big ones are folded to a mark.
-    pub fn paste(&mut self, text: &str) {
+    pub(crate) fn paste(&mut self, text: &str) {
         let text = crate::clean::clean(text).into_owned();
         let lines = text.lines().count();
         self.checkpoint();
         if lines > FOLD_LINES || text.len() > FOLD_BYTES {
-            self.fold_count += 1;
-            let mark =
-                format!("[paste {}: {lines} lines, {} characters]", self.fold_count, text.chars().count());
+            let mark = self.new_mark(lines, text.chars().count());
             self.insert(&mark);
             self.folds.push((mark, text));
         } else {
@@ -89,8 +127,17 @@ impl Editor {
         }
     }
 
+    /// A mark that stands for nothing yet, not even in a text that can be brought back.
+    fn new_mark(&self, lines: usize, characters: usize) -> String {
+        let here = self.folds.iter().filter(|(mark, _)| self.text.contains(mark.as_str())).count();
+        let mut marks =
+            (here + 1..).map(|number| format!("[paste {number}: {lines} lines, {characters} characters]"));
+        let is_new = |mark: &String| self.folds.iter().all(|(known, _)| known != mark);
+        marks.find(is_new).unwrap_or_default()
+    }
+
     /// Puts text at the caret.
-    pub fn insert(&mut self, text: &str) {
+    pub(crate) fn insert(&mut self, text: &str) {
         if self.text.len() + text.len() <= MAX_TEXT {
             self.text.insert_str(self.caret, text);
             self.caret += text.len();
@@ -98,7 +145,7 @@ impl Editor {
     }
 
     /// Puts `text` in the place of the bytes from `from` to the caret.
-    pub fn complete(&mut self, from: usize, text: &str) {
+    pub(crate) fn complete(&mut self, from: usize, text: &str) {
         self.checkpoint();
         let from = floor(&self.text, from.min(self.caret));
         self.text.replace_range(from..self.caret, text);
@@ -106,7 +153,7 @@ impl Editor {
     }
 
     /// Does what the key means here; `false` when it means nothing.
-    pub fn key(&mut self, key: Key) -> bool {
+    pub(crate) fn key(&mut self, key: Key) -> bool {
         if let Some(c) = key.typed() {
             if !self.typing || c == ' ' {
                 self.checkpoint();
@@ -168,7 +215,7 @@ impl Editor {
     }
 
     /// Puts the caret at a byte.
-    pub fn move_to(&mut self, caret: usize) {
+    pub(crate) fn move_to(&mut self, caret: usize) {
         self.caret = floor(&self.text, caret);
         self.typing = false;
     }

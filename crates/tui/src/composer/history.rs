@@ -1,28 +1,30 @@
-//! Earlier prompts: walked with the arrows, searched with Ctrl-R. What was being written is kept while walking.
+//! Earlier prompts: walked with the arrows, searched with Ctrl-R. What was being written is kept while walking, and pastes stay folded.
+
+use super::edit::Written;
 
 /// Most prompts kept.
 const MAX_HISTORY: usize = 2_000;
 
 /// Earlier prompts, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct History {
-    prompts: Vec<String>,
-    walk: Option<(usize, String)>,
+pub(crate) struct History {
+    prompts: Vec<Written>,
+    walk: Option<(usize, Written)>,
 }
 
 impl History {
     /// What was read from disk comes before what was said since.
-    pub fn load(&mut self, earlier: Vec<String>) {
+    pub(crate) fn load(&mut self, earlier: Vec<String>) {
         let said = std::mem::take(&mut self.prompts);
-        for prompt in earlier.into_iter().chain(said) {
+        for prompt in earlier.into_iter().map(Written::plain).chain(said) {
             self.remember(prompt);
         }
     }
 
     /// Keeps a prompt; a repeated one only moves to the end.
-    pub fn remember(&mut self, prompt: String) {
+    pub(crate) fn remember(&mut self, prompt: Written) {
         self.walk = None;
-        if prompt.trim().is_empty() || self.prompts.last() == Some(&prompt) {
+        if prompt.is_blank() || self.prompts.last() == Some(&prompt) {
             return;
         }
         self.prompts.push(prompt);
@@ -32,10 +34,10 @@ impl History {
     }
 
     /// The prompt before the one shown; `draft` is kept for the way back.
-    pub fn earlier(&mut self, draft: &str) -> Option<String> {
+    pub(crate) fn earlier(&mut self, draft: Written) -> Option<Written> {
         let (at, draft) = match self.walk.take() {
             Some((at, kept)) => (at, kept),
-            None => (self.prompts.len(), draft.to_owned()),
+            None => (self.prompts.len(), draft),
         };
         let next = at.checked_sub(1).filter(|next| *next < self.prompts.len());
         self.walk = Some((next.unwrap_or(at), draft));
@@ -43,7 +45,7 @@ impl History {
     }
 
     /// The prompt after the one shown, at last the draft.
-    pub fn later(&mut self) -> Option<String> {
+    pub(crate) fn later(&mut self) -> Option<Written> {
         let (at, draft) = self.walk.take()?;
         match self.prompts.get(at + 1) {
             Some(prompt) => {
@@ -55,18 +57,24 @@ impl History {
     }
 
     /// Whether an earlier prompt is shown.
-    pub fn is_walking(&self) -> bool {
+    pub(crate) fn is_walking(&self) -> bool {
         self.walk.is_some()
     }
 
     /// Stops walking: what is shown is the draft now.
-    pub fn stay(&mut self) {
+    pub(crate) fn stay(&mut self) {
         self.walk = None;
     }
 
+    /// The newest prompt with this text, as it was written.
+    pub(crate) fn written(&self, text: &str) -> Option<Written> {
+        self.prompts.iter().rev().find(|prompt| prompt.unfolded() == text).cloned()
+    }
+
     /// All prompts, newest first, each once.
-    pub fn newest_first(&self) -> Vec<&str> {
+    pub(crate) fn newest_first(&self) -> Vec<String> {
         let mut seen = std::collections::HashSet::new();
-        self.prompts.iter().rev().map(String::as_str).filter(|prompt| seen.insert(*prompt)).collect()
+        let whole = self.prompts.iter().rev().map(Written::unfolded);
+        whole.filter(|prompt| seen.insert(prompt.clone())).collect()
     }
 }

@@ -5,23 +5,23 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// Where the caret stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Caret {
+pub(crate) struct Caret {
     /// Row of the laid-out text.
-    pub row: usize,
-    pub column: usize,
+    pub(crate) row: usize,
+    pub(crate) column: usize,
 }
 
 /// The composer's text broken into rows, and where the caret is in them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Laid {
+pub(crate) struct Laid {
     /// Byte ranges of the rows.
-    pub rows: Vec<(usize, usize)>,
-    pub caret: Caret,
+    pub(crate) rows: Vec<(usize, usize)>,
+    pub(crate) caret: Caret,
 }
 
 impl Laid {
     /// The byte at which a row shows `column`.
-    pub fn byte_at(&self, text: &str, row: usize, column: usize) -> usize {
+    pub(crate) fn byte_at(&self, text: &str, row: usize, column: usize) -> usize {
         let Some((from, to)) = self.rows.get(row).copied() else { return text.len() };
         let mut used = 0;
         for (at, grapheme) in text[from..to].grapheme_indices(true) {
@@ -35,7 +35,7 @@ impl Laid {
 }
 
 /// Lays `text` out in rows of at most `columns`; the caret may stand one column past the last.
-pub fn lay_out(text: &str, caret: usize, columns: usize) -> Laid {
+pub(crate) fn lay_out(text: &str, caret: usize, columns: usize) -> Laid {
     let columns = columns.max(2);
     let mut rows = Vec::new();
     let mut place = Caret::default();

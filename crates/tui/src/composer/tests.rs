@@ -57,7 +57,7 @@ fn a_big_paste_is_a_mark_until_it_is_sent_and_goes_as_a_whole() {
     press(&mut editor, "<backspace>");
     assert_eq!(editor.text(), "see ");
     editor.paste("small\u{1b}[2J");
-    assert_eq!(editor.take(), "see small");
+    assert_eq!(editor.take().unfolded(), "see small");
     assert!(editor.is_empty());
 }
 
@@ -65,12 +65,49 @@ fn a_big_paste_is_a_mark_until_it_is_sent_and_goes_as_a_whole() {
 fn history_walks_back_and_returns_to_the_draft() {
     let mut history = History::default();
     history.load(vec!["one".into(), "two".into()]);
-    assert_eq!(history.earlier("draft").as_deref(), Some("two"));
-    assert_eq!(history.earlier("two").as_deref(), Some("one"));
-    assert_eq!(history.earlier("one"), None);
-    assert_eq!(history.later().as_deref(), Some("two"));
-    assert_eq!(history.later().as_deref(), Some("draft"));
+    let text = |text: &str| Some(Written::plain(text));
+    assert_eq!(history.earlier(Written::plain("draft")), text("two"));
+    assert_eq!(history.earlier(Written::plain("two")), text("one"));
+    assert_eq!(history.earlier(Written::plain("one")), None);
+    assert_eq!(history.later(), text("two"));
+    assert_eq!(history.later(), text("draft"));
     assert_eq!(history.later(), None);
+}
+
+#[test]
+fn an_earlier_prompt_comes_back_with_its_paste_folded() {
+    let (first, second) = ("line\n".repeat(40), "other\n".repeat(30));
+    let said = |paste: &str| format!("see {paste} please");
+    let mut composer = Composer::default();
+    for paste in [&first, &second] {
+        composer.insert("see ");
+        composer.paste(paste);
+        composer.insert(" please");
+        assert_eq!(composer.submit(), Some(said(paste)));
+    }
+    composer.earlier();
+    assert_eq!(composer.text(), "see [paste 1: 30 lines, 180 characters] please");
+    assert_eq!(composer.unfolded(), said(&second));
+    composer.earlier();
+    assert_eq!((composer.text().len(), composer.unfolded()), (46, said(&first)));
+    // One more paste gets a mark of its own, and all of it is said.
+    composer.paste(&second);
+    assert_eq!(
+        composer.text(),
+        "see [paste 1: 40 lines, 200 characters] please[paste 2: 30 lines, 180 characters]"
+    );
+    assert_eq!(composer.submit(), Some(format!("{}{}", said(&first), second.trim_end())));
+    // What is put away comes back the same way, and a draft that was left for an earlier prompt too.
+    composer.paste(&first);
+    assert_eq!(composer.put_away(), first);
+    composer.earlier();
+    assert_eq!(
+        (composer.text(), composer.unfolded()),
+        ("[paste 1: 40 lines, 200 characters]", first.clone())
+    );
+    composer.earlier();
+    composer.later();
+    assert_eq!(composer.unfolded(), first);
 }
 
 proptest! {

@@ -58,6 +58,10 @@ pub enum Action {
     /// The next open session.
     NextSession,
     PreviousSession,
+    /// The next mode of what may run without asking.
+    NextPolicy,
+    /// All sessions, wherever they run.
+    Fleet,
     /// The page of keys.
     Keys,
     /// Draws the screen anew.
@@ -70,7 +74,7 @@ pub enum Action {
 
 impl Action {
     /// Whether it edits text, wherever text is edited.
-    pub fn edits(self) -> bool {
+    pub(crate) fn edits(self) -> bool {
         matches!(
             self,
             Action::LineStart
@@ -92,11 +96,11 @@ impl Action {
 pub struct Named {
     pub action: Action,
     /// Its name in the settings.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// Its keys unless the person wants others; the first one is shown in hints.
     pub keys: &'static [&'static str],
     /// What it does, in a line.
-    pub help: &'static str,
+    pub(crate) help: &'static str,
 }
 
 const fn named(
@@ -109,7 +113,7 @@ const fn named(
 }
 
 /// The groups of the `?` page: a heading and the first action under it.
-pub const GROUPS: &[(&str, Action)] = &[
+pub(crate) const GROUPS: &[(&str, Action)] = &[
     ("Writing", Action::Send),
     ("Reading", Action::PageUp),
     ("Sessions and the rest", Action::Queue),
@@ -117,7 +121,7 @@ pub const GROUPS: &[(&str, Action)] = &[
 ];
 
 pub const ACTIONS: &[Named] = &[
-    named(Action::Send, "send", &["enter"], "sends; while a run is under way: waits for its end"),
+    named(Action::Send, "send", &["enter"], "sends; while a run is under way: queued until its end"),
     named(Action::Steer, "steer", &["ctrl-s"], "steers the run: heard as soon as the current step allows"),
     named(
         Action::NewLine,
@@ -147,10 +151,22 @@ pub const ACTIONS: &[Named] = &[
     named(Action::PromptUp, "prompt-up", &["ctrl-up"], "to your prompt above"),
     named(Action::PromptDown, "prompt-down", &["ctrl-down"], "to your prompt below"),
     named(Action::Search, "search", &["ctrl-f"], "finds words; Enter goes on to the older one"),
-    named(Action::Queue, "queue", &["ctrl-q"], "what waits: edit it or drop it"),
+    named(Action::Queue, "queue", &["ctrl-q"], "what is queued: edit it or drop it"),
     named(Action::Sessions, "sessions", &["ctrl-x"], "all sessions: go on with one, or delete it"),
     named(Action::NextSession, "next-session", &["alt-]"], "the next open session"),
     named(Action::PreviousSession, "previous-session", &["alt-["], "the open session before"),
+    named(
+        Action::NextPolicy,
+        "next-policy",
+        &["backtab"],
+        "the next policy: what may run without asking (never full: /policy full)",
+    ),
+    named(
+        Action::Fleet,
+        "fleet",
+        &["alt-o", "f3"],
+        "all sessions wherever they run, who waits for you first (from anywhere)",
+    ),
     named(Action::Keys, "keys", &["?", "f1"], "this page (? when nothing is typed)"),
     named(Action::Redraw, "redraw", &["ctrl-l"], "draws the screen anew"),
     named(Action::Suspend, "suspend", &["ctrl-z"], "suspends; `fg` brings it back"),

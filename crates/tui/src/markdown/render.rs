@@ -1,10 +1,10 @@
 //! One walk over the parsed Markdown: inline text is gathered with its looks, and each block is wrapped behind its leads.
 
-use super::{code_rows, options, table};
-use crate::cell::Appearance;
+use super::{address, code_rows, options, table};
+use crate::look::Appearance;
 use crate::row::{Piece, Row, wrap};
 use crate::theme::Role;
-use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, Parser, Tag, TagEnd};
+use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, Parser, Tag, TagEnd, TextMergeStream};
 use ratatui::style::{Modifier, Style};
 use std::sync::Arc;
 
@@ -16,7 +16,8 @@ const MAX_DEPTH: usize = 16;
 /// Lays a whole text out.
 pub(super) fn rows(text: &str, look: Appearance) -> Vec<Row> {
     let mut walk = Walk::new(look);
-    for event in Parser::new_ext(text, options()) {
+    // An address with signs in it comes in pieces.
+    for event in TextMergeStream::new(Parser::new_ext(text, options())) {
         walk.take(event);
     }
     walk.flush();
@@ -69,7 +70,11 @@ impl Walk {
             Event::Start(tag) => self.start(tag),
             Event::End(tag) => self.end(tag),
             Event::Text(text) => self.text(&text),
-            Event::Code(text) => self.push(&text, self.look.theme.style(Role::Code)),
+            Event::Code(text) => {
+                let link = self.link.clone();
+                let code = self.look.code(&text, self.look.theme.style(Role::Code)).into_iter();
+                self.inline.extend(code.map(|piece| Piece { link: link.clone(), ..piece }));
+            }
             Event::InlineMath(text) | Event::DisplayMath(text) => {
                 self.push(&text, self.look.theme.style(Role::Code));
             }
@@ -79,7 +84,7 @@ impl Walk {
             Event::Rule => {
                 self.separate();
                 let line = "─".repeat(self.look.columns.min(40));
-                self.rows.push(Row::of(line, self.look.theme.style(Role::Dim)));
+                self.rows.push(Row::of(line, self.look.theme.style(Role::Border)));
                 self.apart = true;
             }
             Event::TaskListMarker(done) => {
@@ -237,13 +242,25 @@ impl Walk {
             if at > 0 {
                 self.line_break();
             }
-            self.push(line, style);
+            self.push_linked(line, style);
+        }
+    }
+
+    /// Text in which addresses are links, where it is not one already.
+    fn push_linked(&mut self, text: &str, style: Style) {
+        if self.link.is_some() {
+            return self.push(text, style);
+        }
+        for (is_address, part) in address::split(text) {
+            let link = if is_address { safe_link(part) } else { None };
+            let style = if link.is_some() { style.patch(self.look.theme.style(Role::Link)) } else { style };
+            self.inline.push(Piece { text: part.to_owned(), style, link, decor: false });
         }
     }
 
     fn push(&mut self, text: &str, style: Style) {
         if !text.is_empty() {
-            self.inline.push(Piece { text: text.to_owned(), style, link: self.link.clone() });
+            self.inline.push(Piece { link: self.link.clone(), ..Piece::new(text, style) });
         }
     }
 
@@ -285,7 +302,7 @@ impl Walk {
         let inline = std::mem::take(&mut self.inline);
         let first = self.lead();
         let rest = self.still_lead();
-        self.rows.extend(wrap(&inline, self.look.columns, &first, &rest));
+        self.rows.extend(wrap(&inline, self.look.prose(), &first, &rest));
     }
 
     /// What stands before the next row; marks of items are used up.
@@ -304,7 +321,12 @@ impl Walk {
                 *used = true;
             }
         }
-        Piece::new(text, self.look.theme.style(Role::Dim))
+        Piece { decor: self.is_quoted(), ..Piece::new(text, self.look.theme.style(Role::Dim)) }
+    }
+
+    /// Whether nothing but bars stands before a row: the mark of an item belongs to the text.
+    fn is_quoted(&self) -> bool {
+        self.containers.iter().all(|container| matches!(container, Container::Quote))
     }
 
     /// What stands before rows that go on.
@@ -317,7 +339,7 @@ impl Walk {
                 Container::Item { mark, .. } => (0..crate::row::width(mark)).for_each(|_| text.push(' ')),
             }
         }
-        Piece::new(text, self.look.theme.style(Role::Dim))
+        Piece { decor: self.is_quoted(), ..Piece::new(text, self.look.theme.style(Role::Dim)) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Tables: columns as wide as they need, narrowed together when the screen is too small.
 
-use crate::cell::Appearance;
+use crate::look::Appearance;
 use crate::row::{Piece, Row, width, wrap};
 use crate::theme::Role;
 
@@ -49,7 +49,7 @@ impl Table {
         }
         let room = look.columns.saturating_sub(width(&lead.text) + 3 * (count - 1)).max(count);
         let widths = self.widths(count, room);
-        let dim = look.theme.style(Role::Dim);
+        let dim = look.theme.style(Role::Border);
         let mut out = Vec::new();
         for (at, row) in self.rows.iter().enumerate() {
             out.extend(self.lines(row, &widths, lead, look, at == 0));
@@ -87,7 +87,7 @@ impl Table {
         head: bool,
     ) -> Vec<Row> {
         let none = Piece::default();
-        let dim = look.theme.style(Role::Dim);
+        let dim = look.theme.style(Role::Border);
         let cells: Vec<Vec<Row>> = widths
             .iter()
             .enumerate()

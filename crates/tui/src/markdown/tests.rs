@@ -153,3 +153,24 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_address_that_stands_alone_is_a_link() {
+    let text = "See https://example.org/a_b_c?q=1. Not `https://in.code` nor\n\n```\nhttps://in.block\n```\n";
+    let rows = rows(text, look(60));
+    let links: Vec<&Piece> = rows.iter().flat_map(|row| &row.pieces).filter(|p| p.link.is_some()).collect();
+    assert_eq!(links.len(), 1, "{rows:?}");
+    assert_eq!(links[0].text, "https://example.org/a_b_c?q=1");
+    assert_eq!(links[0].link.as_deref(), Some("https://example.org/a_b_c?q=1"));
+    assert_eq!(links[0].style, Theme::Terminal.style(Role::Link));
+}
+
+#[test]
+fn running_text_is_never_wider_than_can_be_read() {
+    let words = "word ".repeat(60);
+    let text = format!("{words}\n\n- {words}\n\n> {words}\n\n```\n{}\n```\n", "x".repeat(150));
+    let rows = rows(&text, look(198));
+    let (code, prose): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.text().contains('x'));
+    assert!(prose.iter().all(|row| row.width() <= 100) && prose[0].width() > 90);
+    assert_eq!(code.iter().map(|row| row.width()).collect::<Vec<_>>(), [152], "code may be wider");
+}

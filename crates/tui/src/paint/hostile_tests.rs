@@ -153,14 +153,20 @@ const PLACES: &[(&str, Put)] = &[
     }),
     ("command of the person", |stage, text| {
         stage.ui.keys("!ls<enter>");
-        stage.ui.feed(Msg::Shell { line: text.to_owned(), output: text.to_owned(), code: Some(1) });
+        stage.ui.feed(Msg::Shell {
+            line: text.to_owned(),
+            said: crate::update::tests::said(text),
+            code: Some(1),
+        });
     }),
     ("words", |stage, text| {
         stage.ui.feed(Msg::ShellNotice(text.to_owned()));
-        stage.ui.feed(Msg::Note(crate::Note {
+        stage.ui.feed(Msg::Note(crate::about::Note {
             words: text.to_owned(),
             examples: vec![text.to_owned()],
             unkept: Some(text.to_owned()),
+            offline_examples: vec![text.to_owned()],
+            model: Some(text.to_owned()),
         }));
         stage.ui.feed(Msg::Attached(Err(text.to_owned())));
     }),
@@ -199,6 +205,7 @@ const PLACES: &[(&str, Put)] = &[
             last_prompt: Some(text.to_owned()),
             last_run: None,
             running: true,
+            outcome: None,
             usage: Usage::default(),
             origin: Some(Box::new(domain::session::Origin {
                 dialect: text.to_owned(),
@@ -307,9 +314,9 @@ proptest! {
             let area = buffer.area;
             let mut again = Buffer::empty(area);
             crate::view::view(&stage.ui.model, &mut cache, area, &mut again);
-            let full = Painter::new(true).frame(buffer, &cache.links, caret);
+            let full = Painter::new(Able { synchronized: true, ..Able::default() }).frame(buffer, &cache.links, caret);
             let frame = Inline::default().frame(&stage.ui.model, &mut Cache::default());
-            let inline = InlinePainter::new(true).frame(24, frame);
+            let inline = InlinePainter::new(Able { synchronized: true, ..Able::default() }).frame(24, frame);
             for (mode, bytes) in [("full", full), ("inline", inline)] {
                 prop_assert!(check(&bytes).is_ok(), "{name}, {mode}: {:?}", check(&bytes));
             }

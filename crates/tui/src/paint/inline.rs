@@ -5,7 +5,7 @@
 //! above the live part is ever written to. A row is written only as far as it has something to show, so that its length is the same
 //! for every terminal when it wraps rows anew for another width.
 
-use super::{Pen, blank, columns, framed, relinked};
+use super::{Able, Pen, blank, columns, framed, relinked};
 use crate::row::{Links, draw};
 use crate::view::InlineFrame;
 use ratatui::buffer::{Buffer, Cell};
@@ -32,7 +32,7 @@ const CLEAR: &str = "\x1b[0m\x1b[2K\x1b[2G\x1b[J\r";
 /// Remembers what the live part shows.
 #[derive(Debug)]
 pub(crate) struct InlinePainter {
-    synchronized: bool,
+    able: Able,
     shown: Buffer,
     links: Links,
     /// The row of the live part that the cursor is in.
@@ -49,9 +49,9 @@ pub(crate) struct InlinePainter {
 
 impl InlinePainter {
     /// Begins in the row where the cursor is, which is empty.
-    pub(crate) fn new(synchronized: bool) -> InlinePainter {
+    pub(crate) fn new(able: Able) -> InlinePainter {
         InlinePainter {
-            synchronized,
+            able,
             shown: Buffer::empty(Rect::default()),
             links: Links::new(),
             at: 0,
@@ -60,6 +60,14 @@ impl InlinePainter {
             joined: false,
             anew: Some(0),
         }
+    }
+
+    /// The terminal can do this from now on. Other colours mean that the live part is written again.
+    pub(crate) fn enable(&mut self, able: Able) {
+        if able.depth != self.able.depth {
+            self.forget();
+        }
+        self.able = able;
     }
 
     /// Writes the live part anew where it is.
@@ -148,7 +156,7 @@ impl InlinePainter {
     /// The bytes of a frame on a screen of `rows`; empty when it shows nothing new.
     pub(crate) fn frame(&mut self, rows: u16, frame: InlineFrame) -> String {
         let mut out = String::new();
-        let mut pen = Pen::relative(self.caret.map(|caret| caret.x), self.at.into());
+        let mut pen = Pen::relative(self.able.depth, self.caret.map(|caret| caret.x), self.at.into());
         if !frame.commit.is_empty() {
             self.stale.clear();
             self.joined = false;
@@ -170,7 +178,7 @@ impl InlinePainter {
             None if pen.row.is_none_or(|row| row < 0) => pen.move_to(&mut out, 0, 0),
             None => {}
         }
-        let bytes = framed(out, self.synchronized, self.caret.is_some(), frame.caret.is_some());
+        let bytes = framed(out, self.able.synchronized, self.caret.is_some(), frame.caret.is_some());
         self.at = pen.row.and_then(|row| u16::try_from(row).ok()).unwrap_or(0);
         self.caret = frame.caret;
         (self.shown, self.links) = (frame.live, frame.links);
@@ -180,11 +188,11 @@ impl InlinePainter {
     /// Takes the live part away; the cursor stands where it began.
     pub(crate) fn erase(&mut self) -> String {
         let mut out = String::new();
-        let mut pen = Pen::relative(None, self.anew.unwrap_or(self.at).into());
+        let mut pen = Pen::relative(self.able.depth, None, self.anew.unwrap_or(self.at).into());
         pen.move_to(&mut out, 0, 0);
         out.push_str(CLEAR);
         out.push_str("\x1b[?25h");
-        *self = InlinePainter::new(self.synchronized);
+        *self = InlinePainter::new(self.able);
         self.caret = Some(Position::new(0, 0));
         out
     }
@@ -203,13 +211,13 @@ impl InlinePainter {
             write_row(out, pen, (&empty, 0), (&line, 0), &links, 0);
             pen.finish(out);
             out.push_str("\r\n");
-            *pen = Pen::relative(Some(0), 0);
+            *pen = Pen::relative(self.able.depth, Some(0), 0);
         }
         for y in 0..frame.live.area.height {
             if y > 0 {
                 pen.finish(out);
                 out.push_str("\r\n");
-                *pen = Pen::relative(Some(0), y.into());
+                *pen = Pen::relative(self.able.depth, Some(0), y.into());
             }
             write_row(out, pen, (&empty, 0), (&frame.live, y), &frame.links, y);
         }
@@ -293,7 +301,8 @@ fn write_row(
     let new = length(after.0, after.1);
     let right = after.0.area.width;
     // A row that becomes shorter is written whole: some terminals count cells that were only cleared when they wrap rows anew.
-    let shorter = length(before.0, before.1) > new;
+    let shorter =
+        length(before.0, before.1) > new || super::is_uncertain(before.0, before.1, after.0, after.1);
     let none = Cell::default();
     if shorter {
         pen.finish(out);

@@ -1,6 +1,7 @@
 //! Storms of streaming and resizing through terminal emulators, one that wraps anew and one that does not: what stood there before
 //! stays, every word of the conversation stands there once and in order, and nothing is left of the live part.
 
+use super::Able;
 use super::inline::{InlinePainter, Resized};
 use crate::msg::Msg;
 use crate::update::tests::AttachedUi;
@@ -173,7 +174,11 @@ impl<E: Emulator> Storm<E> {
         for line in EARLIER {
             emulator.feed(&format!("{line}\r\n"));
         }
-        let (inline, cache, painter) = (Inline::default(), Cache::default(), InlinePainter::new(true));
+        let (inline, cache, painter) = (
+            Inline::default(),
+            Cache::default(),
+            InlinePainter::new(Able { synchronized: true, ..Able::default() }),
+        );
         let (next, leaf, handed, live) = (100, EntryId(5), Vec::new(), Vec::new());
         let mut storm = Storm { stage, inline, painter, cache, emulator, next, leaf, handed, live };
         storm.draw();
@@ -187,10 +192,10 @@ impl<E: Emulator> Storm<E> {
 
     fn write(&mut self, frame: InlineFrame) {
         self.handed.extend(frame.commit.iter().map(|row| format!(" {}", row.text()).trim_end().to_owned()));
-        let shown = crate::dump(&frame.live);
+        let shown = crate::dump::dump(&frame.live);
         self.live =
             shown.lines().take(frame.live.area.height.into()).map(|row| row.trim_end().to_owned()).collect();
-        let rows = self.stage.ui.model.screen.size.1;
+        let rows = self.stage.ui.model.screen.window.size().1;
         let bytes = self.painter.frame(rows, frame);
         self.emulator.feed(&bytes);
     }
@@ -268,7 +273,7 @@ impl<E: Emulator> Storm<E> {
         let bytes = self.painter.erase();
         self.emulator.feed(&bytes);
         let commit = self.inline.last(&self.stage.ui.model, &mut self.cache);
-        let live = Buffer::empty(Rect::new(0, 0, self.stage.ui.model.screen.size.0, 0));
+        let live = Buffer::empty(Rect::new(0, 0, self.stage.ui.model.screen.window.size().0, 0));
         self.write(InlineFrame { commit, live, links: Vec::new(), caret: None });
         let mut lines = self.emulator.lines();
         while lines.last().is_some_and(String::is_empty) {

@@ -15,7 +15,7 @@ struct Screen {
 impl Screen {
     fn new(columns: u16, rows: u16) -> Screen {
         Screen {
-            painter: Painter::new(true),
+            painter: Painter::new(Able { synchronized: true, ..Able::default() }),
             terminal: vt100::Parser::new(NonZero::new(rows).unwrap(), NonZero::new(columns).unwrap(), 0),
             bytes: 0,
         }
@@ -121,7 +121,7 @@ fn streaming_text_costs_little_more_than_the_text() {
 
 #[test]
 fn links_are_opened_and_closed_around_their_text() {
-    let mut painter = Painter::new(false);
+    let mut painter = Painter::new(Able::default());
     let mut frame = Buffer::empty(Rect::new(0, 0, 10, 1));
     let mut links = Links::new();
     let link = Piece { text: "site".into(), link: Some("https://example.org".into()), ..Piece::default() };
@@ -136,4 +136,24 @@ fn links_are_opened_and_closed_around_their_text() {
     assert!(bytes.contains("\x1b]8;;https://example.org\x1b\\site\x1b]8;;\x1b\\ x"), "{bytes:?}");
     let bytes = painter.frame(frame, &Links::new(), None);
     assert!(bytes.contains("site") && !bytes.contains("example"), "{bytes:?}");
+}
+
+#[test]
+fn a_row_with_signs_of_uneven_width_is_written_to_its_end() {
+    let of = |lines: &[&str]| buffer(12, &lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>());
+    for sign in ["👍🏽", "❤️", "1️⃣", "🇩🇪", "👩‍👩‍👧"] {
+        let mut painter = Painter::new(Able::default());
+        let (first, second) = (format!("{sign} abcdef"), format!("{sign} abcxef"));
+        painter.frame(of(&[&first, "same"]), &Links::new(), None);
+        assert_eq!(painter.frame(of(&[&first, "same"]), &Links::new(), None), "", "nothing changed");
+        let bytes = painter.frame(of(&[&second, "same"]), &Links::new(), None);
+        // The cursor is put where the next sign belongs, wherever the terminal thinks it is.
+        assert!(bytes.contains(sign) && bytes.contains("\x1b[3G"), "{sign}: {bytes:?}");
+        let plain = bytes.replace("\x1b[0m", "");
+        assert!(plain.contains(" abcxef   ") && !bytes.contains("same"), "{sign}: {bytes:?}");
+    }
+    let mut painter = Painter::new(Able::default());
+    painter.frame(of(&["日本 abcdef"]), &Links::new(), None);
+    let bytes = painter.frame(of(&["日本 abcxef"]), &Links::new(), None);
+    assert!(!bytes.contains('日'), "wide signs that all know are not written again: {bytes:?}");
 }

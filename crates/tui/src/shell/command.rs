@@ -1,7 +1,7 @@
 //! A command of the person's own (`!`): runs beside the loop in a group of its own, tells what it writes as it comes, and can be stopped
 //! with all it started. Only the end of a long output is kept.
 
-use crate::msg::Msg;
+use crate::msg::{Msg, Said};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
@@ -82,7 +82,10 @@ async fn run(
 ) -> Msg {
     let mut child = match command.spawn() {
         Ok(child) => child,
-        Err(error) => return Msg::Shell { line, output: error.to_string(), code: None },
+        Err(error) => {
+            let said = Said { text: error.to_string(), lost: 0 };
+            return Msg::Shell { line, said, code: None };
+        }
     };
     let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
     let mut group = Group(id);
@@ -109,7 +112,7 @@ async fn run(
             () = until(tell_at) => {
                 tell_at = None;
                 // A screen that is too busy hears the next one.
-                let _ = inbox.try_send(Msg::ShellSaid(output.text()));
+                let _ = inbox.try_send(Msg::ShellSaid(output.said()));
             }
             () = until(kill_at) => {
                 kill_at = None;
@@ -128,7 +131,7 @@ async fn run(
         // What it left running on purpose goes on.
         group.0 = None;
     }
-    Msg::Shell { line, output: output.text(), code: ended.and_then(|status| status.code()) }
+    Msg::Shell { line, said: output.said(), code: ended.and_then(|status| status.code()) }
 }
 
 async fn until(at: Option<Instant>) {
@@ -156,7 +159,8 @@ async fn pass_on(from: Option<impl AsyncRead + Unpin>, to: mpsc::Sender<Vec<u8>>
 #[derive(Debug, Default)]
 struct Tail {
     bytes: Vec<u8>,
-    cut: bool,
+    /// Lines that were let go of.
+    lost: usize,
 }
 
 impl Tail {
@@ -164,20 +168,31 @@ impl Tail {
         self.bytes.extend_from_slice(chunk);
         // Twice the bound, so that not every chunk moves all of it.
         if self.bytes.len() > MAX_OUTPUT * 2 {
-            self.bytes.drain(..self.bytes.len() - MAX_OUTPUT);
-            self.cut = true;
+            let from = self.kept_from();
+            self.lost += lines(&self.bytes[..from]);
+            self.bytes.drain(..from);
         }
     }
 
-    fn text(&self) -> String {
+    /// Where what is kept begins: with a whole line, where there is one.
+    fn kept_from(&self) -> usize {
         let from = self.bytes.len().saturating_sub(MAX_OUTPUT);
-        let text = String::from_utf8_lossy(&self.bytes[from..]);
-        if self.cut || from > 0 {
-            let whole = text.split_once('\n').map_or(text.as_ref(), |(_, rest)| rest);
-            return format!("… (the beginning is cut)\n{whole}");
+        if from == 0 {
+            return 0;
         }
-        text.into_owned()
+        let end = self.bytes[from..].iter().position(|byte| *byte == b'\n');
+        end.map_or(from, |end| from + end + 1)
     }
+
+    fn said(&self) -> Said {
+        let from = self.kept_from();
+        let text = String::from_utf8_lossy(&self.bytes[from..]).into_owned();
+        Said { text, lost: self.lost + lines(&self.bytes[..from]) }
+    }
+}
+
+fn lines(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| **byte == b'\n').count()
 }
 
 #[cfg(test)]
@@ -190,13 +205,13 @@ mod tests {
         let mut before = Vec::new();
         loop {
             match said.recv().await.unwrap() {
-                Msg::ShellSaid(text) => {
-                    before.push(text);
+                Msg::ShellSaid(said) => {
+                    before.push(said.text);
                     if stop {
                         running.stop();
                     }
                 }
-                Msg::Shell { output, code, .. } => return (before, output, code),
+                Msg::Shell { said, code, .. } => return (before, said.text, code),
                 other => panic!("{other:?}"),
             }
         }
@@ -231,8 +246,8 @@ mod tests {
         let (inbox, mut said) = mpsc::channel(64);
         let line = "trap '' TERM; echo $$; while :; do sleep 1; done".to_owned();
         let running = Running::start(line, Path::new("/"), inbox);
-        let Some(Msg::ShellSaid(text)) = said.recv().await else { panic!("it says its number") };
-        let shell = Pid::from_raw(text.trim().parse().unwrap()).unwrap();
+        let Some(Msg::ShellSaid(first)) = said.recv().await else { panic!("it says its number") };
+        let shell = Pid::from_raw(first.text.trim().parse().unwrap()).unwrap();
         // The screen is gone: nobody hears how it ends.
         drop(said);
         running.end().await;
@@ -245,8 +260,13 @@ mod tests {
         for number in 0..100_000 {
             tail.add(format!("{number}\n").as_bytes());
         }
-        let text = tail.text();
-        assert!(text.len() <= MAX_OUTPUT + 64 && text.ends_with("99999\n"));
-        assert!(text.starts_with("… (the beginning is cut)\n"));
+        let said = tail.said();
+        assert!(said.text.len() <= MAX_OUTPUT && said.text.ends_with("99999\n"));
+        assert_eq!(said.lost + said.text.lines().count(), 100_000, "no line is counted twice or forgotten");
+        assert_eq!(
+            said.text.lines().next(),
+            Some(said.lost.to_string().as_str()),
+            "it begins with a whole line"
+        );
     }
 }

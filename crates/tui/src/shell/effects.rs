@@ -2,8 +2,8 @@
 
 use super::input::InputThread;
 use super::{Errands, ExitReason, MAX_BACKLOG, Shell};
-use super::{command, gallery, picture};
-use crate::msg::{Fx, Msg};
+use super::{branch, clipboard, command, gallery, picture};
+use crate::msg::{Errand, Fx, Msg};
 use base64::Engine;
 use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
@@ -11,13 +11,31 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 /// Longest text that is put on the clipboard through the terminal.
 const MAX_COPY: usize = 1024 * 1024;
 /// Bytes of earlier prompts that are read at the start.
 const MAX_HISTORY_BYTES: u64 = 4 * 1024 * 1024;
+
+/// The words by which a terminal shows a notification on the desktop: OSC 777 where terminals know only that, else OSC 9. Both at once
+/// would be shown twice by those that know both. `text` is clean.
+pub fn notification(text: &str) -> String {
+    let term = std::env::var("TERM").unwrap_or_default();
+    let knows_777 =
+        term.starts_with("rxvt") || term.starts_with("foot") || std::env::var_os("VTE_VERSION").is_some();
+    notification_for(knows_777, text)
+}
+
+fn notification_for(knows_777: bool, text: &str) -> String {
+    let text = text.replace(';', ",");
+    match knows_777 {
+        true => format!("\x1b]777;notify;Parlor;{text}\x07"),
+        false => format!("\x1b]9;{text}\x07"),
+    }
+}
 
 impl Shell {
     /// Performs one effect; those that would block are started, and answer with a message later.
@@ -33,11 +51,18 @@ impl Shell {
                     text.char_indices().map(|(at, _)| at).find(|at| *at > MAX_COPY).unwrap_or(text.len());
                 let coded = base64::engine::general_purpose::STANDARD.encode(&text[..end]);
                 self.put(&format!("\x1b]52;c;{coded}\x07"));
-                tokio::task::spawn_blocking(move || system_clipboard(&text));
+                tokio::task::spawn_blocking(move || clipboard::put(&text));
             }
             Fx::Title(title) => self.put(&format!("\x1b]0;{title}\x07")),
             Fx::Bell => self.put("\x07"),
-            Fx::Notify(text) => self.put(&format!("\x1b]9;{}\x07", text.replace(';', ","))),
+            Fx::Notify(text) => self.put(&notification(&text)),
+            Fx::Fleet(wish) => {
+                if let Some(wishes) = &self.wishes
+                    && wishes.try_send(wish).is_err()
+                {
+                    let _ = self.inbox.try_send(Msg::ShellNotice("the fleet is busy: try again".to_owned()));
+                }
+            }
             Fx::Wake(after) => self.wake = Some(Instant::now() + after),
             Fx::SaveHistory(prompt) => self.save_history(&prompt),
             Fx::Redraw => {
@@ -62,10 +87,7 @@ impl Shell {
                 let _ = self.terminal.set_mouse(on);
             }
             Fx::Write { path, text } => {
-                let word = match fs::write(self.options.cwd.join(&path), text) {
-                    Ok(()) => format!("written to {path}"),
-                    Err(error) => format!("{path} could not be written: {error}"),
-                };
+                let word = write_out(&self.options.cwd, &path, &text);
                 let _ = self.inbox.try_send(Msg::ShellNotice(word));
             }
             Fx::Suspend => self.paused = Some(Pause::Suspend),
@@ -84,6 +106,7 @@ impl Shell {
                     let _ = inbox.try_send(Msg::Files { query, paths });
                 });
             }
+            Fx::FindBranch(cwd) => self.find_branch(cwd),
             Fx::Shell(line) => {
                 self.command = Some(command::Running::start(line, &self.options.cwd, self.inbox.clone()));
             }
@@ -95,20 +118,28 @@ impl Shell {
                 }
             }
             Fx::FindAgents => {
-                if let Some(Errands(agents)) = self.options.errands.clone() {
-                    let inbox = self.inbox.clone();
-                    // Files are read for it; the list says so until it is there.
-                    tokio::task::spawn_blocking(move || {
-                        let _ = inbox.blocking_send(Msg::Agents(agents()));
-                    });
-                }
+                find_agents(self.options.errands.clone(), self.inbox.clone());
             }
             Fx::Leave(errand) => {
-                let session = self.kept_session().cloned();
+                let session = match errand {
+                    // They come back to it, whatever was said there.
+                    Errand::Visit { .. } => self.model.world.current.clone(),
+                    Errand::Login | Errand::Attach(_) | Errand::GoOn(_) => self.kept_session().cloned(),
+                };
                 self.exit = Some(ExitReason::Wants { errand, session });
             }
             Fx::Quit => self.exit = Some(ExitReason::Quit),
         }
+    }
+
+    /// Looks what git has checked out. Of a folder that another program names only its name is known, unless it is ours.
+    pub(super) fn find_branch(&self, cwd: String) {
+        let folder = domain::path_text::read(&cwd);
+        if self.options.restart.is_some() && folder != self.options.cwd {
+            return;
+        }
+        // Two small files; a screen that is too busy to hear looks again after the next run.
+        let _ = self.inbox.try_send(Msg::Branch { name: branch::find(&folder), cwd });
     }
 
     fn put(&self, bytes: &str) {
@@ -167,17 +198,39 @@ impl Shell {
     }
 
     fn save_history(&self, prompt: &str) {
-        let Some(path) = &self.options.history else { return };
-        if fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
-            return;
-        }
-        if let Some(folder) = path.parent() {
-            let _ = fs::create_dir_all(folder);
-        }
-        let line = write_line(prompt);
-        // Prompts may hold secrets: only their writer may read them. A history that cannot be kept disturbs nobody.
-        let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
-        let _ = file.and_then(|mut file| writeln!(file, "{line}"));
+        self.options.history.iter().for_each(|path| keep_prompt(path, prompt));
+    }
+}
+
+/// Looks which agents there are; the answer comes to the inbox.
+pub(super) fn find_agents(errands: Option<Errands>, inbox: mpsc::Sender<Msg>) {
+    if let Some(Errands(agents)) = errands {
+        // Files are read for it; the list says so until it is there.
+        tokio::task::spawn_blocking(move || {
+            let _ = inbox.blocking_send(Msg::Agents(agents()));
+        });
+    }
+}
+
+/// Keeps a prompt among the earlier ones.
+pub(super) fn keep_prompt(path: &Path, prompt: &str) {
+    if fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
+        return;
+    }
+    if let Some(folder) = path.parent() {
+        let _ = fs::create_dir_all(folder);
+    }
+    let line = write_line(prompt);
+    // Prompts may hold secrets: only their writer may read them. A history that cannot be kept disturbs nobody.
+    let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
+    let _ = file.and_then(|mut file| writeln!(file, "{line}"));
+}
+
+/// Writes a text to a file; what came of it, in words.
+pub(super) fn write_out(cwd: &Path, path: &str, text: &str) -> String {
+    match fs::write(cwd.join(path), text) {
+        Ok(()) => format!("written to {path}"),
+        Err(error) => format!("{path} could not be written: {error}"),
     }
 }
 
@@ -243,27 +296,6 @@ fn draft(folder: &Path) -> io::Result<(PathBuf, fs::File)> {
         }
     }
     Err(taken)
-}
-
-/// Puts a text on the desktop's clipboard, where one of its programs is there. The terminal was told as well.
-fn system_clipboard(text: &str) {
-    let wayland = std::env::var_os("WAYLAND_DISPLAY").is_some();
-    let x11 = std::env::var_os("DISPLAY").is_some();
-    let program: Option<(&str, &[&str])> = match (cfg!(target_os = "macos"), wayland, x11) {
-        (true, ..) => Some(("pbcopy", &[])),
-        (_, true, _) => Some(("wl-copy", &[])),
-        (_, _, true) => Some(("xclip", &["-selection", "clipboard"])),
-        _ => None,
-    };
-    let Some((program, arguments)) = program else { return };
-    let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-    if let Ok(mut child) = command.spawn() {
-        if let Some(mut stdin) = child.stdin.take() {
-            let _ = stdin.write_all(text.as_bytes());
-        }
-        let _ = child.wait();
-    }
 }
 
 #[cfg(test)]

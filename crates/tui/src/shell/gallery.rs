@@ -1,7 +1,7 @@
 //! Pictures on their way to the screen: decoded one at a time beside the loop, within bounds, and made anew before anything is written.
 
 use crate::msg::Msg;
-use crate::picture::{Framed, MAX_KEPT, Pixels};
+use crate::picture::{Decoded, Framed, MAX_KEPT, Pixels};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use image::{DynamicImage, ImageFormat, ImageReader, Limits};
@@ -22,28 +22,20 @@ const BLOCKS: (u32, u32) = (128, 128);
 /// Characters of a picture in one sequence; the protocol allows no more.
 const CHUNK: usize = 4_096;
 
-/// A picture that was decoded.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decoded {
-    /// For half blocks.
-    pub pixels: Pixels,
-    /// As PNG, for a terminal that draws it; only there.
-    pub png: Option<Arc<[u8]>>,
-}
-
 /// Which pictures were asked for.
 #[derive(Debug)]
 pub(super) struct Gallery {
     asked: VecDeque<u32>,
-    work: mpsc::Sender<Framed>,
+    /// Each with whether the terminal draws it itself.
+    work: mpsc::Sender<(Framed, bool)>,
 }
 
 impl Gallery {
     /// Begins; ends with the shell.
-    pub(super) fn new(drawn: bool, inbox: mpsc::Sender<Msg>) -> Gallery {
-        let (work, mut framed) = mpsc::channel::<Framed>(MAX_KEPT);
+    pub(super) fn new(inbox: mpsc::Sender<Msg>) -> Gallery {
+        let (work, mut framed) = mpsc::channel::<(Framed, bool)>(MAX_KEPT);
         tokio::task::spawn_blocking(move || {
-            while let Some(framed) = framed.blocking_recv() {
+            while let Some((framed, drawn)) = framed.blocking_recv() {
                 let decoded = decode(&framed.base64, drawn);
                 if inbox.blocking_send(Msg::Picture { framed, decoded }).is_err() {
                     return;
@@ -54,13 +46,13 @@ impl Gallery {
     }
 
     /// Asks for what is on the screen and not known yet; says what the terminal may forget.
-    pub(super) fn want(&mut self, shown: &[Framed]) -> Vec<u32> {
+    pub(super) fn want(&mut self, shown: &[Framed], drawn: bool) -> Vec<u32> {
         let mut gone = Vec::new();
         for framed in shown.iter().take(MAX_KEPT) {
             if self.asked.contains(&framed.id) {
                 continue;
             }
-            if self.work.try_send(framed.clone()).is_err() {
+            if self.work.try_send((framed.clone(), drawn)).is_err() {
                 // The next frame asks again.
                 break;
             }

@@ -1,25 +1,27 @@
 //! Reading the terminal on a thread of its own, so that a key is never kept waiting by a frame.
 //!
-//! While an editor has the terminal the thread must not read: [`InputThread::pause`] wakes it with a window-size signal (the one
-//! thing that ends a blocking read without taking input) and waits until it stands still. Idle, it blocks and costs nothing.
+//! While an editor has the terminal the thread must not read: [`InputThread::pause`] wakes it and waits until it stands still. Idle,
+//! it blocks and costs nothing.
 //!
 //! A terminal that is gone is watched for on a second thread: a read from it never ends and never gives anything, it only burns time.
 
+use super::decode::{Answer, Decoder, Said};
 use super::terminal;
-use crate::key::{Code, Key};
-use crate::msg::{Mouse, MouseAct, Msg};
-use crossterm::event::{
-    self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind,
-};
+use crate::msg::Msg;
 use domain::ids::Millis;
-use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 use tokio::sync::mpsc;
 
 /// Events that wait at most; the thread then waits too.
 const MAX_EVENTS: usize = 1_024;
+/// Bytes read at once.
+const MAX_READ: usize = 4_096;
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Gate {
@@ -37,17 +39,17 @@ enum Gate {
 pub(super) struct InputThread {
     events: mpsc::Receiver<Input>,
     gate: Arc<(Mutex<Gate>, Condvar)>,
-    /// Whether the next event is to be followed by where the cursor is.
-    locate: Arc<AtomicBool>,
+    /// A byte here ends a wait for input.
+    bell: UnixStream,
 }
 
 /// What the thread read.
 #[derive(Debug)]
 pub(super) enum Input {
-    /// Something the person or the terminal did, and when: a frame may take long, and a key typed meanwhile is not meant for it.
+    /// Something the person did, and when: a frame may take long, and a key typed meanwhile is not meant for it.
     Msg(Box<Msg>, Millis),
-    /// The terminal told the row and column of its cursor, from 0; or kept silent.
-    Cursor(Option<(u16, u16)>),
+    /// The terminal answers something that it was asked.
+    Answer(Answer),
     /// There is no terminal any more, or it cannot be read, whether or not a signal said so.
     Gone,
 }
@@ -57,31 +59,25 @@ impl InputThread {
     pub(super) fn start() -> io::Result<InputThread> {
         let (send, events) = mpsc::channel(MAX_EVENTS);
         let gate = Arc::new((Mutex::new(Gate::Open), Condvar::new()));
-        let locate = Arc::new(AtomicBool::new(false));
-        let (theirs, wanted) = (gate.clone(), locate.clone());
+        let (bell, rung) = UnixStream::pair()?;
+        let theirs = gate.clone();
         let watching = send.clone();
         thread::Builder::new().name("terminal".to_owned()).spawn(move || {
             terminal::wait_until_gone();
             let _ = watching.blocking_send(Input::Gone);
         })?;
-        thread::Builder::new().name("input".to_owned()).spawn(move || read(&send, &theirs, &wanted))?;
-        Ok(InputThread { events, gate, locate })
+        thread::Builder::new().name("input".to_owned()).spawn(move || read(&send, &theirs, &rung))?;
+        Ok(InputThread { events, gate, bell })
     }
 
     pub(super) async fn next(&mut self) -> Option<Input> {
         self.events.recv().await
     }
 
-    /// Asks the terminal where its cursor is; the answer, or that there is none, comes as [`Input::Cursor`].
-    pub(super) fn locate(&self) {
-        self.locate.store(true, Ordering::SeqCst);
-        wake_reader();
-    }
-
     /// Stops reading; returns when nothing reads any more.
     pub(super) async fn pause(&mut self) {
         self.set(Gate::Closing);
-        wake_reader();
+        let _ = self.bell.write_all(b"!");
         let gate = self.gate.clone();
         let wait = tokio::task::spawn_blocking(move || {
             let mut state = gate.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -109,12 +105,8 @@ impl InputThread {
     }
 }
 
-/// Ends a blocking read without taking input.
-fn wake_reader() {
-    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::WINCH);
-}
-
-fn read(send: &mpsc::Sender<Input>, gate: &(Mutex<Gate>, Condvar), locate: &AtomicBool) {
+fn read(send: &mpsc::Sender<Input>, gate: &(Mutex<Gate>, Condvar), rung: &UnixStream) {
+    let mut decoder = Decoder::default();
     loop {
         {
             let mut state = gate.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -127,77 +119,52 @@ fn read(send: &mpsc::Sender<Input>, gate: &(Mutex<Gate>, Condvar), locate: &Atom
                 state = gate.1.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
         }
-        let Ok(event) = event::read() else {
+        let Ok(said) = next(&mut decoder, rung) else {
             let _ = send.blocking_send(Input::Gone);
             return;
         };
-        if let Some(msg) = translate(event)
-            && send.blocking_send(Input::Msg(Box::new(msg), super::now())).is_err()
-        {
-            return;
-        }
-        if locate.swap(false, Ordering::SeqCst) {
-            // Only this thread can ask: the answer comes the way keys come. Keys that come before it are kept.
-            let cursor = crossterm::cursor::position().ok().map(|(column, row)| (row, column));
-            if send.blocking_send(Input::Cursor(cursor)).is_err() {
+        for said in said {
+            let msg = |msg| Input::Msg(Box::new(msg), super::now());
+            let input = match said {
+                Said::Key(key) => msg(Msg::Key(key)),
+                Said::Paste(text) => msg(Msg::Paste(text)),
+                Said::Mouse(mouse) => msg(Msg::Mouse(mouse)),
+                Said::Answer(answer) => Input::Answer(answer),
+            };
+            if send.blocking_send(input).is_err() {
                 return;
             }
         }
     }
 }
 
-fn translate(event: Event) -> Option<Msg> {
-    match event {
-        Event::Key(key) if key.kind != KeyEventKind::Release => translate_key(key).map(Msg::Key),
-        Event::Paste(text) => Some(Msg::Paste(text)),
-        Event::Resize(columns, rows) => Some(Msg::Resize(columns, rows)),
-        Event::Mouse(mouse) => {
-            let act = match mouse.kind {
-                MouseEventKind::ScrollUp => MouseAct::WheelUp,
-                MouseEventKind::ScrollDown => MouseAct::WheelDown,
-                MouseEventKind::Down(MouseButton::Left) => MouseAct::Press,
-                MouseEventKind::Drag(MouseButton::Left) => MouseAct::Drag,
-                MouseEventKind::Up(MouseButton::Left) => MouseAct::Release,
-                _ => return None,
-            };
-            Some(Msg::Mouse(Mouse { act, column: mouse.column, row: mouse.row }))
-        }
-        Event::Key(_) | Event::FocusGained | Event::FocusLost => None,
+/// Waits for bytes, or for the bell; what the bytes say.
+fn next(decoder: &mut Decoder, mut rung: &UnixStream) -> io::Result<Vec<Said>> {
+    let stdin = io::stdin();
+    let mut fds = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(rung, PollFlags::IN)];
+    let wait = decoder.waits().map(timespec);
+    match poll(&mut fds, wait.as_ref()) {
+        Ok(0) => return Ok(decoder.give_up()),
+        Ok(_) => {}
+        Err(rustix::io::Errno::INTR) => return Ok(Vec::new()),
+        Err(why) => return Err(why.into()),
     }
+    let (typed, bell) = (fds[0].revents(), fds[1].revents());
+    if !bell.is_empty() {
+        let _ = rung.read(&mut [0; 16])?;
+    } else if typed.contains(PollFlags::IN) {
+        let mut bytes = [0; MAX_READ];
+        let count = rustix::io::read(stdin.as_fd(), &mut bytes)?;
+        if count == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        return Ok(decoder.feed(&bytes[..count]));
+    } else if !typed.is_empty() {
+        return Err(io::ErrorKind::BrokenPipe.into());
+    }
+    Ok(Vec::new())
 }
 
-fn translate_key(key: KeyEvent) -> Option<Key> {
-    let code = match key.code {
-        KeyCode::Char(c) => Code::Char(c),
-        KeyCode::Enter => Code::Enter,
-        KeyCode::Tab => Code::Tab,
-        KeyCode::BackTab => Code::BackTab,
-        KeyCode::Backspace => Code::Backspace,
-        KeyCode::Delete => Code::Delete,
-        KeyCode::Esc => Code::Esc,
-        KeyCode::Up => Code::Up,
-        KeyCode::Down => Code::Down,
-        KeyCode::Left => Code::Left,
-        KeyCode::Right => Code::Right,
-        KeyCode::Home => Code::Home,
-        KeyCode::End => Code::End,
-        KeyCode::PageUp => Code::PageUp,
-        KeyCode::PageDown => Code::PageDown,
-        KeyCode::F(n) => Code::F(n),
-        _ => return None,
-    };
-    let held = |modifier| key.modifiers.contains(modifier);
-    let (ctrl, alt) = (held(KeyModifiers::CONTROL), held(KeyModifiers::ALT));
-    let shift = held(KeyModifiers::SHIFT) && !matches!(code, Code::Char(_) | Code::BackTab);
-    let code = match code {
-        Code::Char(c) if ctrl => Code::Char(c.to_ascii_lowercase()),
-        // In its own form a shifted letter comes as the small one with shift.
-        Code::Char(c) if held(KeyModifiers::SHIFT) && c.is_lowercase() => {
-            Code::Char(c.to_uppercase().next().unwrap_or(c))
-        }
-        // Terminals send Ctrl-/ and Ctrl-_ as the same byte, which is read as Ctrl-7.
-        other => other,
-    };
-    let code = if ctrl && code == Code::Char('7') { Code::Char('_') } else { code };
-    Some(Key { code, ctrl, alt, shift })
+fn timespec(wait: Duration) -> Timespec {
+    Timespec { tv_sec: i64::try_from(wait.as_secs()).unwrap_or(0), tv_nsec: i64::from(wait.subsec_nanos()) }
 }

@@ -3,7 +3,7 @@
 //! Not the screen: nothing is drawn but the line itself. Nothing reads the terminal any more when it is over, so that a screen may
 //! follow, and whatever ends it (a signal, Ctrl-C, a terminal that is gone) gives the terminal back as it was.
 
-use super::terminal::{self, Signals};
+use super::terminal::{self, Signals, StopSignal};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, IsTerminal, Write};
@@ -33,6 +33,8 @@ pub enum Typed {
     Unusable(&'static str),
     /// The person wants nothing of it, or nobody is there any more.
     Cancelled,
+    /// The program was told to stop.
+    Told(StopSignal),
 }
 
 /// Asks on stderr, in one line of our own words, and reads a line from the terminal on stdin.
@@ -53,11 +55,11 @@ pub async fn ask_line(question: &str, echo: Echo) -> io::Result<Typed> {
     let mut reading = tokio::task::spawn_blocking(move || read(echo, &again, &seen));
     let typed = tokio::select! {
         read = &mut reading => read.map_err(io::Error::other)?,
-        () = signals.next() => {
+        signal = signals.next() => {
             over.store(true, Ordering::SeqCst);
             // What it has read meanwhile is nobody's.
             let _ = reading.await;
-            Ok(Typed::Cancelled)
+            Ok(Typed::Told(signal))
         }
     };
     drop(raw);

@@ -2,6 +2,8 @@
 
 use base64::Engine;
 use domain::content::Part;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -10,29 +12,41 @@ const MAX_PICTURE: usize = 5 * 1024 * 1024;
 
 /// The picture and its name, or why there is none.
 pub(super) fn read(path: Option<&str>, cwd: &Path) -> Result<(String, Part), String> {
-    let (name, bytes) = match path {
+    match path {
         Some(path) => {
             let full = cwd.join(path);
-            let large = std::fs::metadata(&full).is_ok_and(|meta| meta.len() > MAX_PICTURE as u64);
-            if large {
-                return Err(format!("{path} is larger than 5 MB; make it smaller first"));
-            }
-            let bytes = std::fs::read(&full).map_err(|error| format!("{path} could not be read: {error}"))?;
             let name = full.file_name().map_or(path.to_owned(), |name| name.to_string_lossy().into_owned());
-            (name, bytes)
+            Ok((name, picture_file(&full)?))
         }
-        None => (
-            "picture".to_owned(),
-            clipboard()
-                .ok_or("there is no picture on the clipboard (wl-paste, xclip or pngpaste reads it)")?,
-        ),
-    };
-    if bytes.len() > MAX_PICTURE {
-        return Err("the picture is larger than 5 MB; make it smaller first".to_owned());
+        None => {
+            let bytes = clipboard()
+                .ok_or("there is no picture on the clipboard (wl-paste, xclip or pngpaste reads it)")?;
+            let name = "picture".to_owned();
+            let part = part(&name, &bytes)?;
+            Ok((name, part))
+        }
     }
-    let mime = kind(&bytes).ok_or_else(|| format!("{name} is no PNG, JPEG, GIF or WebP picture"))?;
-    let base64 = base64::engine::general_purpose::STANDARD.encode(&bytes);
-    Ok((name, Part::Image { mime: mime.to_owned(), base64: base64.into() }))
+}
+
+/// The picture in a file, known by its first bytes, or why it cannot go along with a prompt.
+///
+/// # Errors
+/// When it cannot be read, is too large, or is none of the pictures that models take.
+pub fn picture_file(file: &Path) -> Result<Part, String> {
+    let (shown, mut bytes) = (file.display().to_string(), Vec::new());
+    // What a device or a pipe holds is known only once it is read.
+    let read = File::open(file).and_then(|file| file.take(MAX_PICTURE as u64 + 1).read_to_end(&mut bytes));
+    read.map_err(|error| format!("{shown} could not be read: {error}"))?;
+    part(&shown, &bytes)
+}
+
+fn part(name: &str, bytes: &[u8]) -> Result<Part, String> {
+    if bytes.len() > MAX_PICTURE {
+        return Err(format!("{name} is larger than 5 MB; make it smaller first"));
+    }
+    let mime = kind(bytes).ok_or_else(|| format!("{name} is no PNG, JPEG, GIF or WebP picture"))?;
+    let base64 = base64::engine::general_purpose::STANDARD.encode(bytes);
+    Ok(Part::Image { mime: mime.to_owned(), base64: base64.into() })
 }
 
 /// What kind of picture the bytes are, by how they begin.

@@ -2,7 +2,7 @@
 
 use super::terminal::Terminal;
 use crate::model::Model;
-use crate::paint::{InlinePainter, Painter, Resized};
+use crate::paint::{Able, InlinePainter, Painter, Resized};
 use crate::view::{Cache, Inline, InlineFrame, view};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -35,11 +35,14 @@ pub(super) enum Drawn {
 
 impl Screen {
     pub(super) fn new(terminal: &Terminal, inline: bool) -> io::Result<Screen> {
-        let synchronized = terminal.facts().synchronized;
-        let painter = InlinePainter::new(synchronized);
-        let live = InlineScreen { plan: Inline::default(), painter, size: terminal.size() };
-        let screen = Screen { painter: Painter::new(synchronized), inline: inline.then_some(live) };
-        screen.begin(terminal, terminal.facts().cursor)?;
+        let able = Able::default();
+        let live = InlineScreen {
+            plan: Inline::default(),
+            painter: InlinePainter::new(able),
+            size: terminal.size(),
+        };
+        let screen = Screen { painter: Painter::new(able), inline: inline.then_some(live) };
+        screen.begin(terminal)?;
         Ok(screen)
     }
 
@@ -50,22 +53,26 @@ impl Screen {
         cache: &mut Cache,
         terminal: &Terminal,
     ) -> io::Result<Drawn> {
+        let able =
+            Able { synchronized: terminal.facts().synchronized, depth: model.screen.preferences.depth() };
+        self.painter.enable(able);
         if let Some(inline) = &mut self.inline {
+            inline.painter.enable(able);
             let full = Inline::wants_screen(model);
             terminal.alternate(full)?;
             if !full {
                 self.painter.forget();
                 // The size may have changed without a word yet.
-                if inline.size != model.screen.size || terminal.size() != inline.size {
+                if inline.size != model.screen.window.size() || terminal.size() != inline.size {
                     return Ok(Drawn::Lost);
                 }
                 let frame = inline.plan.frame(model, cache);
-                let bytes = inline.painter.frame(model.screen.size.1, frame);
+                let bytes = inline.painter.frame(model.screen.window.size().1, frame);
                 terminal.set_below(inline.painter.below());
                 return terminal.write(&bytes).map(|()| Drawn::Done);
             }
         }
-        let (columns, rows) = model.screen.size;
+        let (columns, rows) = model.screen.window.size();
         let area = Rect::new(0, 0, columns, rows);
         let mut buffer = Buffer::empty(area);
         let caret = view(model, cache, area, &mut buffer);
@@ -130,9 +137,9 @@ impl Screen {
         self.leave(terminal)?;
         if let Some(inline) = &mut self.inline {
             let commit = inline.plan.last(model, cache);
-            let live = Buffer::empty(Rect::new(0, 0, model.screen.size.0, 0));
+            let live = Buffer::empty(Rect::new(0, 0, model.screen.window.size().0, 0));
             let frame = InlineFrame { commit, live, links: Vec::new(), caret: None };
-            terminal.write(&inline.painter.frame(model.screen.size.1, frame))?;
+            terminal.write(&inline.painter.frame(model.screen.window.size().1, frame))?;
         }
         Ok(())
     }
@@ -141,7 +148,7 @@ impl Screen {
     pub(super) fn come_back(&mut self, terminal: &Terminal) -> io::Result<()> {
         self.painter.forget();
         if self.inline.is_some() {
-            self.begin(terminal, terminal.ask_cursor()?)?;
+            self.begin(terminal)?;
         }
         if let Some(inline) = &mut self.inline {
             inline.size = terminal.size();
@@ -149,9 +156,13 @@ impl Screen {
         Ok(())
     }
 
-    /// A line that was begun is left alone.
-    fn begin(&self, terminal: &Terminal, cursor: Option<(u16, u16)>) -> io::Result<()> {
-        let begun = cursor.is_none_or(|(_, column)| column > 0);
-        if self.inline.is_some() && begun { terminal.write("\r\n") } else { Ok(()) }
+    /// A line that was begun is left alone. Where the cursor stands need not be asked for that: as many spaces as the screen is wide end
+    /// in the same line only if they began at its first column.
+    fn begin(&self, terminal: &Terminal) -> io::Result<()> {
+        if self.inline.is_none() {
+            return Ok(());
+        }
+        let columns = usize::from(terminal.size().0);
+        terminal.write(&format!("{}\r", " ".repeat(columns)))
     }
 }

@@ -1,20 +1,19 @@
 //! The terminal itself: entered once, always left again, also by a panic or a signal. What it can do is asked, not assumed.
 
+use super::decode::Answer;
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode, size};
 use domain::harmless::clean;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, IsTerminal, Write};
-use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::thread::{self, ThreadId};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::Instant;
 
-/// How long the terminal may take to tell what it can do. Long, since an answer that comes later would be read as typing.
-const ANSWER: Duration = Duration::from_secs(1);
-/// Longest answer read.
-const MAX_ANSWER: usize = 4_096;
+/// How long an answer is waited for where something depends on it. The screen never does: what comes later is taken in then.
+pub(super) const ANSWER: Duration = Duration::from_secs(1);
 
 /// The screen of its own, and back to the one before.
 const ALTERNATE_ON: &str = "\x1b[?1049h\x1b[2J\x1b[H";
@@ -26,8 +25,8 @@ const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1002l\x1b[?1000l";
 /// Keys that cannot be told apart otherwise (Shift-Enter) come in their own form.
 const KEYS_ON: &str = "\x1b[>1u";
-/// Synchronized output? Key forms? Its name? Background? Where is the cursor? And a question that every terminal answers, to know when to
-/// stop waiting.
+/// Synchronized output? Key forms? Its name? Background? Where is the cursor? And a question that every terminal answers, to know that
+/// nothing more is to come.
 const QUESTIONS: &str = "\x1b[?2026$p\x1b[?u\x1b[>q\x1b]11;?\x1b\\\x1b[6n\x1b[c";
 /// Only where the cursor is.
 const WHERE: &str = "\x1b[6n\x1b[c";
@@ -62,8 +61,8 @@ pub(super) struct Facts {
     pub(super) dark: Option<bool>,
     /// Pictures are drawn where placeholders stand.
     pub(super) placeholders: bool,
-    /// The row and column of the cursor at the start, from 0.
-    pub(super) cursor: Option<(u16, u16)>,
+    /// It tells where its cursor is.
+    pub(super) cursor: bool,
     /// Whether it wraps what was written anew when its width changes.
     pub(super) reflows: bool,
     /// Whether it may have another size for a while before it says so.
@@ -74,6 +73,10 @@ pub(super) struct Facts {
 #[derive(Debug)]
 pub(super) struct Terminal {
     facts: Facts,
+    /// How many times it was asked something, when last, and how many times it came to the end of its answers.
+    asked: u32,
+    asked_at: Instant,
+    answered: u32,
     mouse: bool,
     /// Whether everything stands on a screen of its own.
     full: bool,
@@ -105,14 +108,47 @@ impl Terminal {
         });
         *lock(&OWNER) = Some(thread::current().id());
         enable_raw_mode()?;
-        let mut terminal = Terminal { facts: Facts::default(), mouse, full };
-        let answer = ask(QUESTIONS)?;
-        terminal.facts = understand(&answer, |name| std::env::var(name).unwrap_or_default());
+        let facts = Facts::assumed(|name| std::env::var(name).unwrap_or_default());
+        let mut terminal = Terminal { facts, asked: 0, asked_at: Instant::now(), answered: 0, mouse, full };
         terminal.resume()?;
+        terminal.ask(QUESTIONS)?;
         Ok(terminal)
     }
 
-    /// What the terminal said about its abilities when it was taken.
+    /// Asks; the answers come like keys, and are told by [`Terminal::learn`].
+    fn ask(&mut self, questions: &str) -> io::Result<()> {
+        self.asked += 1;
+        self.asked_at = Instant::now();
+        self.write(questions)
+    }
+
+    /// Asks where the cursor is; which of its answers that will be.
+    pub(super) fn locate(&mut self) -> io::Result<u32> {
+        self.ask(WHERE)?;
+        Ok(self.asked)
+    }
+
+    /// The terminal answered.
+    pub(super) fn learn(&mut self, answer: &Answer) -> io::Result<()> {
+        let knew = self.facts;
+        self.facts.learn(answer);
+        if *answer == Answer::Attributes {
+            self.answered = (self.answered + 1).min(self.asked);
+        }
+        if self.facts.keys && !knew.keys { self.write(KEYS_ON) } else { Ok(()) }
+    }
+
+    /// Which of its answers it is giving, if any is to come.
+    pub(super) fn answering(&self) -> Option<u32> {
+        (self.answered < self.asked).then_some(self.answered + 1)
+    }
+
+    /// Until when an answer may be on its way that would be typed into whatever reads the terminal next.
+    pub(super) fn owes_until(&self) -> Option<Instant> {
+        self.answering().map(|_| self.asked_at + ANSWER)
+    }
+
+    /// What the terminal said about its abilities so far.
     pub(super) fn facts(&self) -> Facts {
         self.facts
     }
@@ -142,14 +178,6 @@ impl Terminal {
             return Ok(());
         }
         self.write(if on { ALTERNATE_ON } else { ALTERNATE_OFF })
-    }
-
-    /// Asks where the cursor is; nothing else may read the terminal meanwhile.
-    pub(super) fn ask_cursor(&self) -> io::Result<Option<(u16, u16)>> {
-        if self.facts.cursor.is_none() {
-            return Ok(None);
-        }
-        Ok(cursor(&ask(WHERE)?))
     }
 
     /// Tells how many rows of the live part stand below the cursor.
@@ -234,95 +262,86 @@ fn hung_up(wait: Option<&Timespec>) -> bool {
     }
 }
 
-/// Asks the terminal; the answers as they came. A terminal that stays silent can do nothing special.
-fn ask(questions: &str) -> io::Result<String> {
-    let mut out = stdout().lock();
-    out.write_all(questions.as_bytes())?;
-    out.flush()?;
-    let stdin = io::stdin();
-    let end = Instant::now() + ANSWER;
-    let mut answer = Vec::new();
-    while answer.len() < MAX_ANSWER && !is_whole(&answer) {
-        let left = end.saturating_duration_since(Instant::now());
-        let wait = Timespec { tv_sec: 0, tv_nsec: i64::from(left.subsec_nanos()) };
-        let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
-        match poll(&mut fds, Some(&wait)) {
-            Ok(0) => break,
-            Ok(_) => {}
-            Err(rustix::io::Errno::INTR) => continue,
-            Err(error) => return Err(error.into()),
+impl Facts {
+    /// What is held true until the terminal says otherwise.
+    fn assumed(variable: impl Fn(&str) -> String) -> Facts {
+        let tmux = !variable("TMUX").is_empty();
+        let rigid = RIGID_TERMS.contains(&variable("TERM").split('-').next().unwrap_or(""));
+        // Nearly all wrap anew today.
+        Facts { reflows: tmux || !rigid, tells_late: tmux, ..Facts::default() }
+    }
+
+    fn learn(&mut self, answer: &Answer) {
+        match answer {
+            Answer::Synchronized(can) => self.synchronized = *can,
+            Answer::Keys => self.keys = true,
+            Answer::Name(name) => {
+                self.reflows = !RIGID.iter().any(|rigid| name.starts_with(rigid));
+                self.placeholders = placeholders(name);
+            }
+            Answer::Dark(dark) => self.dark = Some(*dark),
+            Answer::Cursor(..) => self.cursor = true,
+            Answer::Attributes => {}
         }
-        let mut bytes = [0; 256];
-        let read = rustix::io::read(stdin.as_fd(), &mut bytes)?;
-        if read == 0 {
-            break;
-        }
-        answer.extend_from_slice(&bytes[..read]);
-    }
-    Ok(String::from_utf8_lossy(&answer).into_owned())
-}
-
-/// Whether the answer to the last question is there: `ESC [ ? … c`.
-fn is_whole(answer: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(answer);
-    text.rsplit("\x1b[?").next().is_some_and(|last| {
-        last.ends_with('c') && last[..last.len() - 1].chars().all(|c| c.is_ascii_digit() || c == ';')
-    })
-}
-
-fn understand(answer: &str, variable: impl Fn(&str) -> String) -> Facts {
-    let mode = |setting: &str| answer.contains(&format!("\x1b[?2026;{setting}$y"));
-    let synchronized = mode("1") || mode("2");
-    let keys = answer.split("\x1b[?").any(|part| {
-        part.split_once('u')
-            .is_some_and(|(flags, _)| !flags.is_empty() && flags.chars().all(|c| c.is_ascii_digit()))
-    });
-    let tmux = !variable("TMUX").is_empty();
-    let reflows = reflows(answer, &variable("TERM"), tmux);
-    Facts {
-        synchronized,
-        keys,
-        dark: dark(answer),
-        placeholders: placeholders(answer),
-        cursor: cursor(answer),
-        reflows,
-        tells_late: tmux,
     }
 }
 
-/// Where the cursor is: `ESC [ row ; column R`.
-fn cursor(answer: &str) -> Option<(u16, u16)> {
-    answer.split("\x1b[").find_map(|part| {
-        let (row, column) = part.split_once('R')?.0.split_once(';')?;
-        Some((row.parse::<u16>().ok()?.saturating_sub(1), column.parse::<u16>().ok()?.saturating_sub(1)))
-    })
-}
-
-/// Whether the terminal wraps what was written anew for another width. Nearly all do today.
-fn reflows(answer: &str, term: &str, tmux: bool) -> bool {
-    let name = answer.split("\x1bP>|").nth(1);
-    if let Some(name) = name {
-        return !RIGID.iter().any(|rigid| name.starts_with(rigid));
-    }
-    tmux || !RIGID_TERMS.contains(&term.split('-').next().unwrap_or(""))
-}
-
-/// Whether the terminal named itself as one that draws pictures where placeholders stand. Others that know the protocol do not.
-fn placeholders(answer: &str) -> bool {
-    let name = answer.split("\x1bP>|").nth(1).and_then(|rest| rest.split('\x1b').next()).unwrap_or("");
+/// Whether the terminal of this name draws pictures where placeholders stand. Others that know the protocol do not.
+fn placeholders(name: &str) -> bool {
     let old =
         ["kitty(0.1", "kitty(0.20", "kitty(0.21", "kitty(0.22", "kitty(0.23", "kitty(0.24", "kitty(0.25"];
     let known = name.starts_with("kitty(") || name.starts_with("ghostty");
     known && !old.iter().any(|old| name.starts_with(old))
 }
 
-/// Whether `rgb:RRRR/GGGG/BBBB` in the answer is a dark colour.
-fn dark(answer: &str) -> Option<bool> {
-    let colour = answer.split("rgb:").nth(1)?;
-    let mut parts = colour.split(['/', '\x1b', '\x07']).take(3);
-    let mut part = || u32::from_str_radix(parts.next()?.get(..2)?, 16).ok();
-    let (red, green, blue) = (part()?, part()?, part()?);
-    Some(red * 299 + green * 587 + blue * 114 < 128_000)
+/// Whether the variable that some terminals set says that the background is dark: `15;0`, the last number is its.
+pub(super) fn dark_told(variable: &str) -> Option<bool> {
+    let number: u8 = variable.rsplit(';').next()?.parse().ok()?;
+    (number < 16).then_some(matches!(number, 0..=6 | 8))
+}
+
+/// Tells when the size of the window may be another.
+pub(super) struct Sizes(Signal);
+
+impl Sizes {
+    pub(super) fn new() -> io::Result<Sizes> {
+        Ok(Sizes(signal(SignalKind::window_change())?))
+    }
+
+    /// Several changes may be told as one.
+    pub(super) async fn changed(&mut self) {
+        self.0.recv().await;
+    }
+}
+
+/// What tells a program to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopSignal {
+    /// The person, with Ctrl-C or by name.
+    Interrupt,
+    Terminate,
+    /// The terminal is gone, or somebody says so.
+    HangUp,
+}
+
+impl StopSignal {
+    /// As people and manuals call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            StopSignal::Interrupt => "SIGINT",
+            StopSignal::Terminate => "SIGTERM",
+            StopSignal::HangUp => "SIGHUP",
+        }
+    }
+
+    /// What a shell reports of a program that it ended: 128 and its number.
+    pub const fn exit_code(self) -> u8 {
+        match self {
+            StopSignal::HangUp => 129,
+            StopSignal::Interrupt => 130,
+            StopSignal::Terminate => 143,
+        }
+    }
 }
 
 /// Signals that end the program.
@@ -341,11 +360,12 @@ impl Signals {
         })
     }
 
-    pub(super) async fn next(&mut self) {
+    /// Waits for the next.
+    pub(super) async fn next(&mut self) -> StopSignal {
         tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.hang_up.recv() => {}
-            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => StopSignal::Terminate,
+            _ = self.hang_up.recv() => StopSignal::HangUp,
+            _ = self.interrupt.recv() => StopSignal::Interrupt,
         }
     }
 }
@@ -354,31 +374,44 @@ impl Signals {
 mod tests {
     use super::*;
 
+    fn known(answers: &[Answer], term: &str, tmux: &str) -> Facts {
+        let said = |name: &str| if name == "TERM" { term.to_owned() } else { tmux.to_owned() };
+        let mut facts = Facts::assumed(said);
+        answers.iter().for_each(|answer| facts.learn(answer));
+        facts
+    }
+
     #[test]
     fn answers_of_terminals_are_understood() {
-        let none = |_: &str| String::new();
         let nothing = Facts { reflows: true, ..Facts::default() };
-        let all =
-            Facts { synchronized: true, keys: true, dark: Some(false), cursor: Some((11, 0)), ..nothing };
-        let answer = "\x1b[?2026;2$y\x1b[?0u\x1bP>|foot(1.20)\x1b\\\x1b]11;rgb:ffff/fafa/f0f0\x1b\\\x1b[12;1R\x1b[?62;22c";
-        assert_eq!(understand(answer, none), all);
-        assert!(understand("\x1b[?2026;2$y\x1bP>|kitty(0.36.4)\x1b\\\x1b[?62;22c", none).placeholders);
-        assert!(understand("\x1bP>|ghostty 1.1.3\x1b\\\x1b[?62;22c", none).placeholders);
+        let name = |name: &str| Answer::Name(name.to_owned());
+        let all = Facts { synchronized: true, keys: true, dark: Some(false), cursor: true, ..nothing };
+        let answers = [
+            Answer::Attributes,
+            Answer::Dark(false),
+            Answer::Cursor(11, 0),
+            name("foot(1.20)"),
+            Answer::Keys,
+            Answer::Synchronized(true),
+        ];
+        assert_eq!(known(&answers, "foot", ""), all, "in whatever order they come");
+        assert_eq!(known(&[Answer::Attributes, Answer::Synchronized(false)], "xterm", ""), nothing);
+        for drawing in ["kitty(0.36.4)", "ghostty 1.1.3"] {
+            assert!(known(&[name(drawing)], "xterm", "").placeholders, "{drawing}");
+        }
         for other in ["WezTerm 20240203", "tmux 3.4", "kitty(0.19.3)", "iTerm2 3.5"] {
-            assert!(!understand(&format!("\x1bP>|{other}\x1b\\\x1b[?62;22c"), none).placeholders, "{other}");
+            assert!(!known(&[name(other)], "xterm", "").placeholders, "{other}");
         }
-        assert_eq!(dark("\x1b]11;rgb:1e1e/1e1e/2e2e\x07"), Some(true));
-        for answer in ["\x1b[?2026;0$y\x1b[?62;c", "\x1b[?1;2c", ""] {
-            assert_eq!(understand(answer, none), nothing);
+        assert!(!known(&[name("XTerm(390)")], "xterm", "").reflows);
+        assert!(!known(&[], "screen-256color", "").reflows && known(&[], "screen-256color", "1").reflows);
+        assert!(!known(&[], "linux", "").reflows && known(&[], "xterm-256color", "").reflows);
+    }
+
+    #[test]
+    fn a_variable_may_tell_the_background() {
+        for (told, dark) in [("15;0", Some(true)), ("0;15", Some(false)), ("0;default;7", Some(false))] {
+            assert_eq!(dark_told(told), dark, "{told}");
         }
-        assert!(!understand("\x1bP>|XTerm(390)\x1b\\\x1b[?64c", none).reflows);
-        assert!(
-            !reflows("\x1b[?1;2c", "screen-256color", false)
-                && reflows("\x1b[?1;2c", "screen-256color", true)
-        );
-        assert!(!reflows("", "linux", false) && reflows("", "xterm-256color", false));
-        assert!(is_whole(b"\x1b[?2026;2$y\x1b[?62;22c"));
-        assert!(!is_whole(b"\x1b[?2026;2$y\x1b[?62;2"));
-        assert!(!is_whole(b"abc"));
+        assert!(dark_told("").is_none() && dark_told("15;default").is_none() && dark_told("0;99").is_none());
     }
 }

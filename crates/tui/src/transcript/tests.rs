@@ -70,7 +70,7 @@ fn a_long_session_lays_out_no_more_than_a_short_one() {
             stage.ui.keys("<pagedown>");
             stage.ui.draw();
         }
-        (stage.ui.laid_out(), stage.ui.model.screen.heights.0.len())
+        (stage.ui.laid_out(), stage.ui.model.screen.transcript.heights.len())
     };
     // Both end alike; longer numbers may wrap a row more or less.
     let (short, long) = (laid_out(120), laid_out(4_120));

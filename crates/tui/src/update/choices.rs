@@ -2,16 +2,16 @@
 
 use crate::clean::clean_line;
 use crate::model::Model;
-use crate::picker::{Choice, Item};
+use crate::picker::{CURRENT, Choice, Item};
+use crate::policy::{DENIES_ALL, policy_about, policy_shown};
 use crate::settings::{SETTINGS, Setting};
-use crate::theme::{THEMES, Theme};
-use crate::view;
+use crate::theme::THEMES;
 use crate::world::Seen;
 use domain::session::Policy;
 
 /// The sign of the one in use.
 fn sign(current: bool) -> &'static str {
-    if current { "› " } else { "  " }
+    if current { CURRENT } else { "  " }
 }
 
 /// The list to choose from, the current one marked.
@@ -27,7 +27,7 @@ pub(super) fn policies(seen: &Seen) -> Vec<Item> {
     if !seen.abilities.policy && seen.abilities.errands {
         // What it does by itself goes by its rules; what it has done by our hands, by these.
         return [
-            (Policy::ReadOnly, view::DENIES_ALL),
+            (Policy::ReadOnly, DENIES_ALL),
             (Policy::Ask, "what it has done here is asked; by itself it acts by its own rules"),
             (Policy::AutoEdit, "edits in this folder that it has done here run too"),
             (Policy::Sandboxed, "commands that it has done here run too, inside the sandbox"),
@@ -40,29 +40,17 @@ pub(super) fn policies(seen: &Seen) -> Vec<Item> {
         // Its rules are its own; what can be done here is to deny what it asks for, and to stop doing that.
         let back = (Policy::Ask, "its questions come to you again");
         let held = current == Policy::ReadOnly;
-        return [(Policy::ReadOnly, view::DENIES_ALL)]
-            .into_iter()
-            .chain(held.then_some(back))
-            .map(item)
-            .collect();
+        return [(Policy::ReadOnly, DENIES_ALL)].into_iter().chain(held.then_some(back)).map(item).collect();
     }
-    [
-        (Policy::ReadOnly, "nothing that changes anything"),
-        (Policy::Ask, "reading runs; everything else is asked"),
-        (Policy::AutoEdit, "edits in this folder run too; commands are asked"),
-        (Policy::Sandboxed, "commands run too, inside the sandbox; leaving it is asked"),
-        (Policy::Full, "all that stays inside the sandbox runs: only where nothing can be lost"),
-    ]
-    .map(item)
-    .to_vec()
+    Policy::ALL.map(|policy| item((policy, policy_about(policy)))).to_vec()
 }
 
 /// The list to choose from, the current one marked.
 pub(super) fn themes(model: &Model) -> Vec<Item> {
-    let current = model.screen.settings.value(Setting::Theme);
+    let current = model.screen.preferences.settings().value(Setting::Theme);
     let about = |name: &str| match THEMES.iter().find(|(known, _, _)| *known == name) {
         Some((_, _, about)) => (*about).to_owned(),
-        None => format!("follows your terminal: {} here", Theme::name(model.screen.auto)),
+        None => "fits your terminal".to_owned(),
     };
     let item = |value: &'static str| Item {
         label: value.to_owned(),
@@ -77,22 +65,26 @@ pub(super) fn themes(model: &Model) -> Vec<Item> {
 /// Everything that can be set: the screen, then the session, then what is wrong in the settings file.
 pub(super) fn settings(model: &Model) -> Vec<Item> {
     let columns = SETTINGS.iter().map(|(_, name, _)| name.len()).max().unwrap_or(0);
-    let line = |name: &str, value: &str| format!("{name:<columns$}  {value:<8}");
+    let line = |name: &str, value: &str| format!("{name:<columns$}  {value:<10}").trim_end().to_owned();
     let screen = &model.screen;
     let mut items: Vec<Item> = SETTINGS
         .iter()
         .map(|(setting, name, about)| Item {
-            label: line(name, screen.settings.value(*setting)),
+            label: line(name, screen.preferences.settings().value(*setting)),
             detail: (*about).to_owned(),
             choice: Choice::Setting(*setting),
             sign: "  ",
-            more: format!("{about}\n{}", setting.values().join(", ")),
+            more: format!("can be {}", setting.values().join(", ")),
         })
         .collect();
-    let state = &model.world.state().settings;
-    let in_use = state.model.as_ref().map_or(String::new(), |model| clean_line(&model.to_string()));
-    let policy = view::policy_shown(model.world.seen()).map_or("", |(word, _)| word);
-    let can = &model.world.seen().abilities;
+    let seen = model.world.seen();
+    let in_use = seen.model().map_or(String::new(), |model| clean_line(&model.name));
+    let tools = match &seen.state.settings.tools {
+        Some(tools) => format!("{} on", tools.len()),
+        None => "all".to_owned(),
+    };
+    let policy = policy_shown(seen).map_or("", |(word, _)| word);
+    let can = &seen.abilities;
     for (name, value, about, command, can) in [
         ("keys", "", "which key does what", "/keys", true),
         ("model", in_use.as_str(), "of this session", "/model", can.models || can.set_model),
@@ -103,7 +95,7 @@ pub(super) fn settings(model: &Model) -> Vec<Item> {
             "/policy",
             can.policy || can.consent,
         ),
-        ("tools", "", "of this session", "/tools", can.list_tools || can.set_tools),
+        ("tools", tools.as_str(), "of this session", "/tools", can.list_tools || can.set_tools),
     ] {
         if !can {
             continue;
@@ -114,16 +106,13 @@ pub(super) fn settings(model: &Model) -> Vec<Item> {
             detail: about.to_owned(),
             choice,
             sign: "→ ",
-            more: String::new(),
+            more: format!("Enter opens {command}"),
         });
     }
-    let note = |label: String, sign| {
-        let more = label.clone();
-        Item { label, detail: String::new(), choice: Choice::Nothing, sign, more }
+    let note = |label: String| {
+        let (detail, more) = (String::new(), String::new());
+        Item { label, detail, choice: Choice::Nothing, sign: "! ", more }
     };
-    if !screen.about.settings.is_empty() {
-        items.push(note(format!("kept in {}", clean_line(&screen.about.settings)), "  "));
-    }
-    items.extend(screen.about.told.iter().map(|told| note(clean_line(told), "! ")));
+    items.extend(screen.start.about().told.iter().map(|told| note(clean_line(told))));
     items
 }

@@ -1,20 +1,20 @@
 //! Performs slash commands.
 
-use super::{files, lists, prompt, reading};
-use crate::cell;
+use super::{budget, copies, files, fleet, lists, prompt, reading, rules};
 use crate::commands::{COMMANDS, Parsed, SlashAction, parse};
+use crate::layout::queue_modes;
 use crate::model::{Model, Want};
 use crate::msg::{Errand, Fx};
-use crate::overlay::{Content, Overlay, Pager};
+use crate::overlay::Content;
 use crate::picker::ListKind;
+use crate::policy::DENIES_ALL;
 use crate::settings::Setting;
 use domain::command::{Command, ExportFormat, LibraryCommand, QueueCommand, RunCommand, SessionCommand};
-use domain::content::{Json, Part, Role};
+use domain::content::Json;
 use domain::ids::SessionId;
 use domain::queue::{Mode, QueueKind};
 use domain::session::{Effort, Policy};
 use domain::signal::Level;
-use domain::state::EntryKind;
 
 /// Does what a line that begins with a slash says; `false` when it is a prompt after all.
 pub(super) fn execute(model: &mut Model, line: &str, fx: &mut Vec<Fx>) -> bool {
@@ -28,9 +28,19 @@ pub(super) fn execute(model: &mut Model, line: &str, fx: &mut Vec<Fx>) -> bool {
         }
         Some(Parsed::Command(command, argument)) => (command, argument),
     };
-    if !command.is_offered(&model.world.seen().abilities, model.screen.here()) {
+    if !command.is_offered(&model.world.seen().abilities, model.screen.start.here()) {
+        // Not the runtime's doing: it is this view that has no place for it.
+        if command.does == SlashAction::Fleet {
+            let word =
+                "/fleet is only on the whole screen; `parlor ps` lists your sessions wherever they run";
+            model.toast(Level::Info, word);
+            return true;
+        }
         let instead = match command.does {
             SlashAction::Policy | SlashAction::Model => ": set it where the runtime is started",
+            SlashAction::Undo | SlashAction::Redo | SlashAction::Diff => {
+                ": only what Parlor's own agent does to files is kept"
+            }
             SlashAction::Servers => ": MCP status unavailable",
             SlashAction::Skills => ": skills list unavailable",
             SlashAction::Clear if model.world.seen().abilities.new_session => ": /new begins a new session",
@@ -56,10 +66,11 @@ fn run(model: &mut Model, does: SlashAction, argument: &str, fx: &mut Vec<Fx>) {
         SlashAction::Restart => fx.push(Fx::Restart),
         SlashAction::Login => leave(model, Errand::Login, fx),
         SlashAction::Agents => lists::open(model, ListKind::Agents, fx),
-        SlashAction::Help => page(model, "Commands", Content::Commands),
-        SlashAction::Keys => page(model, "Keys", Content::Keys),
-        SlashAction::Status => page(model, "Status", Content::Status),
-        SlashAction::Notices => page(model, "What was said in passing", Content::Notices),
+        SlashAction::Fleet => fleet::open(model, fx),
+        SlashAction::Help => model.screen.over.read("Commands", Content::Commands),
+        SlashAction::Keys => model.screen.over.read("Keys", Content::Keys),
+        SlashAction::Status => model.screen.over.read("Status", Content::Status),
+        SlashAction::Notices => model.screen.over.read("What was said in passing", Content::Notices),
         SlashAction::New => model.send(
             Want::Nothing,
             Command::Library(LibraryCommand::New { cwd: None, title: given, id: None }),
@@ -76,6 +87,7 @@ fn run(model: &mut Model, does: SlashAction, argument: &str, fx: &mut Vec<Fx>) {
         SlashAction::Undo => files::undo(model, argument, fx),
         SlashAction::Redo => files::redo(model, argument, fx),
         SlashAction::Diff => files::diff(model, argument, fx),
+        SlashAction::Rules => rules::command(model, argument, fx),
         SlashAction::Tools => tools(model, argument, fx),
         SlashAction::Extension => extension(model, argument, fx),
         SlashAction::Skills => lists::open(model, ListKind::Skills, fx),
@@ -97,7 +109,7 @@ fn run(model: &mut Model, does: SlashAction, argument: &str, fx: &mut Vec<Fx>) {
         },
         SlashAction::Clear => model.send(Want::Nothing, Command::Session(SessionCommand::Clear), fx),
         SlashAction::Compact => {
-            model.screen.summarising = true;
+            model.screen.wishes.want_summary();
             model.send(Want::Summary, Command::Run(RunCommand::Compact { instruction: given }), fx);
         }
         SlashAction::Model => match given {
@@ -108,6 +120,7 @@ fn run(model: &mut Model, does: SlashAction, argument: &str, fx: &mut Vec<Fx>) {
             None => lists::open(model, ListKind::Models, fx),
         },
         SlashAction::Effort => effort(model, given.as_deref(), fx),
+        SlashAction::Budget => budget::command(model, argument, fx),
         SlashAction::Policy => match given.as_deref().map(policy) {
             Some(Some(policy)) => set_policy(model, policy, fx),
             Some(None) => {
@@ -117,7 +130,7 @@ fn run(model: &mut Model, does: SlashAction, argument: &str, fx: &mut Vec<Fx>) {
             None => lists::open(model, ListKind::Policies, fx),
         },
         SlashAction::Mode => mode(model, argument, fx),
-        SlashAction::Copy => copy(model, argument, fx),
+        SlashAction::Copy => copies::command(model, argument, fx),
         SlashAction::Export => export(model, argument, fx),
         SlashAction::Save => {
             let command = Command::Library(LibraryCommand::Save { path: given, history: true });
@@ -128,7 +141,7 @@ fn run(model: &mut Model, does: SlashAction, argument: &str, fx: &mut Vec<Fx>) {
             model.send(Want::Told, command, fx);
         }
         SlashAction::Search => reading::search(model, argument),
-        SlashAction::Fold => reading::fold_all(model),
+        SlashAction::Fold => model.screen.transcript.fold_all(),
         SlashAction::Print => fx.push(Fx::Print),
         SlashAction::Theme => match given.as_deref().map(theme) {
             Some(Some(name)) => model.set(Setting::Theme, name, fx),
@@ -140,9 +153,9 @@ fn run(model: &mut Model, does: SlashAction, argument: &str, fx: &mut Vec<Fx>) {
         },
         SlashAction::Settings => lists::open(model, ListKind::Settings, fx),
         SlashAction::Mouse => {
-            let value = model.screen.settings.next(Setting::Mouse);
+            let value = model.screen.preferences.settings().next(Setting::Mouse);
             model.set(Setting::Mouse, value, fx);
-            let on = model.screen.settings.mouse;
+            let on = model.screen.preferences.settings().mouse;
             model.toast(
                 Level::Info,
                 if on { "the mouse scrolls and clicks" } else { "the mouse selects text" },
@@ -175,7 +188,7 @@ pub(super) fn policy_means(model: &Model, policy: Policy) -> &'static str {
     match policy {
         // Of one that has not told what it can do, nothing is claimed.
         _ if can.policy || can.name.is_empty() => "policy set",
-        Policy::ReadOnly => crate::view::DENIES_ALL,
+        Policy::ReadOnly => DENIES_ALL,
         Policy::Ask | Policy::AutoEdit | Policy::Sandboxed | Policy::Full => {
             "its questions come to you again"
         }
@@ -233,10 +246,6 @@ fn theme(name: &str) -> Option<&'static str> {
     Setting::Theme.values().into_iter().find(|known| *known == name)
 }
 
-fn page(model: &mut Model, title: &str, content: Content) {
-    model.screen.overlay = Some(Overlay::Pager(Pager::new(title, content)));
-}
-
 fn set_model(model: &mut Model, name: &str, fx: &mut Vec<Fx>) {
     let (provider, name) = match name.split_once('/') {
         Some((provider, name)) => (Some(provider.to_owned()), name.to_owned()),
@@ -260,7 +269,7 @@ fn mode(model: &mut Model, argument: &str, fx: &mut Vec<Fx>) {
         Some("steer") => QueueKind::Steer,
         Some("follow-up" | "followup") => QueueKind::FollowUp,
         None => {
-            let now = crate::view::queue_modes(&model.world.state().queues);
+            let now = queue_modes(&model.world.state().queues);
             return model.toast(Level::Info, format!("{now}; another one: /mode steer all"));
         }
         Some(_) => return model.toast(Level::Info, "write it like: /mode steer all, or /mode follow-up one"),
@@ -271,41 +280,6 @@ fn mode(model: &mut Model, argument: &str, fx: &mut Vec<Fx>) {
         _ => return model.toast(Level::Info, "one or all?"),
     };
     model.send(Want::Word("mode set"), Command::Queue(QueueCommand::SetMode { kind, mode }), fx);
-}
-
-fn copy(model: &mut Model, argument: &str, fx: &mut Vec<Fx>) {
-    let state = model.world.state();
-    let answer = state.path().iter().rev().find_map(|entry| match &entry.kind {
-        EntryKind::Message(message) if message.role == Role::Assistant => {
-            Some((message.text(), message.parts.clone())).filter(|(text, _)| !text.trim().is_empty())
-        }
-        _ => None,
-    });
-    let Some((text, parts)) = answer else { return model.toast(Level::Info, "there is no answer yet") };
-    let text = match argument {
-        "code" => last_code(&text, &parts),
-        _ => Some(text),
-    };
-    match text {
-        Some(text) => put_on_clipboard(model, &text, fx),
-        None => model.toast(Level::Info, "the last answer holds no code"),
-    }
-}
-
-/// Copies a text and says so.
-pub(super) fn put_on_clipboard(model: &mut Model, text: &str, fx: &mut Vec<Fx>) {
-    let text = crate::clean::clean(text).trim_end().to_owned();
-    let lines = text.lines().count();
-    model.toast(Level::Success, format!("copied {lines} lines ({})", cell::count(text.len() as u64)));
-    fx.push(Fx::Copy(text));
-}
-
-fn last_code(text: &str, parts: &[Part]) -> Option<String> {
-    let part = parts.iter().rev().find_map(|part| match part {
-        Part::Code { text, .. } => Some(text.clone()),
-        _ => None,
-    });
-    part.or_else(|| crate::markdown::last_code(text))
 }
 
 fn export(model: &mut Model, argument: &str, fx: &mut Vec<Fx>) {

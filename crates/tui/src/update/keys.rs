@@ -1,21 +1,25 @@
 //! Which key does what, from the outermost to the composer.
 
 use super::prompt::{self, Manner};
-use super::reading::{self, Stops};
-use super::{asks, commands, completion, lists, shell};
-use crate::ask::{Keyboard, keyboard};
-use crate::commands::can_press;
-use crate::composer::lay_out;
+use super::{asks, chosen, commands, completion, files, fleet, lists, own, policies, reading};
+use crate::ask::Keyboard;
+use crate::composer::MAX_ATTACHED;
 use crate::key::{Code, Key};
-use crate::keymap::{Action, Does};
-use crate::model::{Model, QUIT_MS, Ran, TWICE_MS};
-use crate::msg::Fx;
-use crate::overlay::{Content, Overlay, Pager};
+use crate::keymap::{Action, Does, can_press};
+use crate::layout::{areas, composer_columns, list_area, over_area, own_rows, page_size, page_texts};
+use crate::model::Model;
+use crate::msg::{Fx, Mouse, MouseAct};
+use crate::overlay::{Content, Overlay};
+use crate::own::Ran;
 use crate::picker::ListKind;
-use crate::transcript::{Scroll, scroll_by};
-use crate::view::{areas, composer_columns, page_size};
-use domain::ids::Millis;
+use crate::toasts::Topic;
+use crate::transcript::Stops;
+use domain::content::Part;
+use domain::port::LinkState;
 use domain::signal::Level;
+
+/// Lines per turn of the wheel.
+const WHEEL: i64 = 3;
 
 /// Whom a key was for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,32 +32,33 @@ enum For {
 
 /// Takes a key to where it belongs: the question, the overlay, the panel or the composer.
 pub(super) fn press(model: &mut Model, key: Key, fx: &mut Vec<Fx>) {
-    if asks::is_held_down(model, key) {
+    if model.screen.asks.is_held_down(key, model.screen.window.now()) {
         return;
     }
     asks::let_go(model, fx);
     if route(model, key, fx) == For::Else {
-        asks::writes(model);
+        model.writes();
     }
 }
 
 fn route(model: &mut Model, key: Key, fx: &mut Vec<Fx>) -> For {
-    let asked = keyboard(model) == Keyboard::Question;
+    let asked = model.keyboard() == Keyboard::Question;
     let looks = if asked { For::Question } else { For::Else };
-    let does = model.screen.keymap.does(key);
+    let does = model.screen.preferences.keymap().does(key);
+    if does == Some(Does::Action(Action::Fleet)) {
+        fleet::toggle(model, fx);
+        return For::Else;
+    }
     if everywhere(model, key, does, fx) {
         return looks;
     }
-    model.screen.quit_until = None;
-    if key.code != Code::Esc {
-        model.screen.all_until = None;
-    }
-    let Some(key) = model.screen.keymap.edits(key) else { return looks };
+    model.screen.wishes.go_on(key.code == Code::Esc);
+    let Some(key) = model.screen.preferences.keymap().edits(key) else { return looks };
     if let Some(over) = over(model, key, fx) {
         return over;
     }
     if scrolls(model, does) {
-        return if model.screen.selected.is_some() { For::Else } else { looks };
+        return if model.selects() { For::Else } else { looks };
     }
     if asks::press(model, key, fx) {
         return For::Question;
@@ -61,8 +66,9 @@ fn route(model: &mut Model, key: Key, fx: &mut Vec<Fx>) -> For {
     if reading::search_key(model, key) || reading::press(model, key, fx) {
         return For::Else;
     }
-    if model.screen.selected.take().is_some() {
-        model.screen.scroll = Scroll::Tail;
+    model.screen.own.deselect();
+    if model.screen.transcript.deselect() {
+        model.screen.transcript.go_to_end();
     }
     if !completion::press(model, key, fx) {
         compose(model, key, does, fx);
@@ -83,53 +89,63 @@ fn everywhere(model: &mut Model, key: Key, does: Option<Does>, fx: &mut Vec<Fx>)
 }
 
 fn interrupt(model: &mut Model, fx: &mut Vec<Fx>) {
-    if model.screen.quit_until.is_some() {
+    if model.screen.wishes.quit(model.screen.window.now()) {
         fx.push(Fx::Quit);
         return;
     }
-    model.screen.quit_until = Some(Millis(model.screen.now.0 + QUIT_MS));
-    model.screen.overlay = None;
-    model.recolour();
-    if model.screen.ran.as_ref().is_some_and(Ran::runs) {
-        shell::escape(model, fx);
+    fleet::close(model, fx);
+    model.screen.preferences.recolour();
+    if model.screen.own.runs() {
+        own::escape(model, fx);
     } else if model.world.is_running() {
         prompt::stop(model, fx);
     } else if !model.screen.composer.is_empty() {
         set_aside(model, fx);
-        model.toast(Level::Info, "cleared (↑ brings it back); Ctrl-C again quits");
+        let word = "cleared (↑ brings it back); Ctrl-C again quits";
+        model.toast_about(Topic::Quitting, Level::Info, word);
     } else {
-        model.toast(Level::Info, "Ctrl-C again quits");
+        model.toast_about(Topic::Quitting, Level::Info, "Ctrl-C again quits");
     }
 }
 
 /// Empties the composer; what stood there is the newest of the earlier prompts, also after a restart.
 fn set_aside(model: &mut Model, fx: &mut Vec<Fx>) {
-    let text = model.screen.composer.take();
-    prompt::put_away(model, text, fx);
+    let text = model.screen.composer.put_away();
+    fx.push(Fx::SaveHistory(text));
 }
 
 /// Gives the key to what stands over everything; tells whom it was for.
 fn over(model: &mut Model, key: Key, fx: &mut Vec<Fx>) -> Option<For> {
-    let page = usize::from(model.screen.size.1.saturating_sub(3));
-    match &mut model.screen.overlay {
+    // A page further on begins with the row behind the last that was seen.
+    let page = match model.screen.over.page() {
+        Some(pager) => page_size(pager.content(), model).1,
+        None => usize::from(model.screen.window.size().1.saturating_sub(3)),
+    };
+    match model.screen.over.top_mut() {
         Some(Overlay::Pager(pager)) => {
-            let content = pager.content.clone();
+            let content = pager.content().clone();
             if pager.key(key, page) {
-                // Past the end it stands still, so that the next key up moves at once.
                 let (rows, fits) = page_size(&content, model);
-                if let Some(Overlay::Pager(pager)) = &mut model.screen.overlay {
-                    pager.top = pager.clamp(rows, fits);
+                let looks = model.screen.over.page().is_some_and(|pager| pager.finding().is_some());
+                let texts = if looks { page_texts(&content, model) } else { Vec::new() };
+                if let Some(Overlay::Pager(pager)) = model.screen.over.top_mut() {
+                    pager.look(&texts, fits);
+                    pager.settle(rows, fits);
                 }
             } else if content == Content::Ask {
                 asks::page_key(model, key, fx);
             } else {
-                model.screen.overlay = None;
+                model.screen.over.close();
             }
             Some(if content == Content::Ask { For::Question } else { For::Else })
         }
         Some(Overlay::Picker(picker)) => {
             let picked = picker.key(key, page);
-            lists::picked(model, picked, fx);
+            chosen::picked(model, picked, fx);
+            Some(For::Else)
+        }
+        Some(Overlay::Fleet(_)) => {
+            fleet::press(model, key, page, fx);
             Some(For::Else)
         }
         None => None,
@@ -138,23 +154,31 @@ fn over(model: &mut Model, key: Key, fx: &mut Vec<Fx>) -> Option<For> {
 
 fn scrolls(model: &mut Model, does: Option<Does>) -> bool {
     let Some(Does::Action(action)) = does else { return false };
-    let area = areas(model).transcript;
-    let page = i64::from(area.height.saturating_sub(2).max(1));
     match action {
         Action::PromptUp => reading::walk(model, true, Stops::Prompts),
         Action::PromptDown => reading::walk(model, false, Stops::Prompts),
-        Action::SelectUp => reading::walk(model, true, Stops::Every),
-        Action::SelectDown => reading::walk(model, false, Stops::Every),
-        Action::PageUp => scroll_by(model, area, -page),
-        Action::PageDown => scroll_by(model, area, page),
-        Action::LineUp => scroll_by(model, area, -1),
-        Action::LineDown => scroll_by(model, area, 1),
-        Action::ToStart if model.screen.composer.is_empty() => scroll_by(model, area, i64::MIN / 2),
-        Action::ToEnd => model.screen.scroll = Scroll::Tail,
-        Action::Fold => reading::fold_all(model),
+        Action::SelectUp => reading::step(model, true),
+        Action::SelectDown => reading::step(model, false),
+        Action::PageUp => scroll_by(model, |page| -page),
+        Action::PageDown => scroll_by(model, |page| page),
+        Action::LineUp => scroll_by(model, |_| -1),
+        Action::LineDown => scroll_by(model, |_| 1),
+        Action::ToStart if model.screen.composer.is_empty() => scroll_by(model, |_| i64::MIN / 2),
+        Action::ToEnd => model.screen.transcript.go_to_end(),
+        // What stands nearest to the person opens first.
+        Action::Fold if model.screen.own.shown().is_some_and(Ran::has_output) => own::open(model),
+        Action::Fold => model.screen.transcript.fold_all(),
         _ => return false,
     }
     true
+}
+
+/// Moves the transcript by as many lines as `lines` says, given those of a page; down is positive.
+fn scroll_by(model: &mut Model, lines: impl Fn(i64) -> i64) {
+    let area = areas(model).transcript;
+    let page_lines = i64::from(area.height.saturating_sub(2).max(1));
+    let (transcript, page) = model.reading(area);
+    transcript.scroll_by(page, lines(page_lines));
 }
 
 fn compose(model: &mut Model, key: Key, does: Option<Does>, fx: &mut Vec<Fx>) {
@@ -173,16 +197,8 @@ fn compose(model: &mut Model, key: Key, does: Option<Does>, fx: &mut Vec<Fx>) {
         (Code::Esc, ..) => escape(model, fx),
         (Code::Up, false, false) => vertical(model, -1),
         (Code::Down, false, false) => vertical(model, 1),
-        (Code::Tab, ..) => {
-            if let Some(text) = model.screen.suggestion.take().filter(|_| model.screen.composer.is_empty()) {
-                model.screen.composer.set(text);
-            }
-        }
-        _ => {
-            if model.screen.composer.key(key) {
-                model.screen.history.stay();
-            }
-        }
+        (Code::Tab, ..) => model.screen.composer.take_suggestion(),
+        _ => model.screen.composer.key(key),
     }
 }
 
@@ -195,10 +211,10 @@ fn act(model: &mut Model, action: Action, fx: &mut Vec<Fx>) -> bool {
     }
     match action {
         Action::Send => enter(model, fx),
-        Action::Steer => prompt::submit(model, Manner::Steer, fx),
+        Action::Steer => submit(model, Manner::Steer, fx),
         Action::NewLine => model.screen.composer.insert("\n"),
-        Action::Earlier => earlier(model),
-        Action::Later => later(model),
+        Action::Earlier => model.screen.composer.earlier(),
+        Action::Later => model.screen.composer.later(),
         Action::History => lists::open(model, ListKind::History, fx),
         Action::Editor => fx.push(Fx::OpenEditor(model.screen.composer.unfolded())),
         Action::Picture => fx.push(Fx::Attach(None)),
@@ -207,9 +223,8 @@ fn act(model: &mut Model, action: Action, fx: &mut Vec<Fx>) -> bool {
         Action::Sessions => lists::open(model, ListKind::Sessions, fx),
         Action::NextSession => lists::next_session(model, false, fx),
         Action::PreviousSession => lists::next_session(model, true, fx),
-        Action::Keys if empty => {
-            model.screen.overlay = Some(Overlay::Pager(Pager::new("Keys", Content::Keys)));
-        }
+        Action::NextPolicy => policies::next(model, fx),
+        Action::Keys if empty => model.screen.over.read("Keys", Content::Shortcuts),
         Action::Quit if empty => fx.push(Fx::Quit),
         _ => return false,
     }
@@ -217,79 +232,148 @@ fn act(model: &mut Model, action: Action, fx: &mut Vec<Fx>) -> bool {
 }
 
 fn enter(model: &mut Model, fx: &mut Vec<Fx>) {
-    let composer = &mut model.screen.composer;
-    if composer.text()[..composer.caret()].ends_with('\\') {
-        composer.complete(composer.caret() - 1, "\n");
+    if !model.screen.composer.break_line() {
+        submit(model, Manner::FollowUp, fx);
+    }
+}
+
+/// Sends what stands in the composer.
+fn submit(model: &mut Model, manner: Manner, fx: &mut Vec<Fx>) {
+    let Some(text) = model.screen.composer.submit() else { return };
+    fx.push(Fx::SaveHistory(text.clone()));
+    if let Some(line) = text.strip_prefix('!') {
+        return own::run(model, &text, line.trim(), fx);
+    }
+    if commands::execute(model, text.trim(), fx) {
         return;
     }
-    prompt::submit(model, Manner::FollowUp, fx);
+    if matches!(model.world.link, LinkState::Lost(_)) {
+        model.screen.composer.set(text);
+        return model.toast(Level::Warning, "the runtime is gone: your text stays here until it is back");
+    }
+    let text = model.screen.own.along(text);
+    prompt::say(model, text, manner, fx);
 }
 
 fn escape(model: &mut Model, fx: &mut Vec<Fx>) {
-    if model.screen.all_until.take().is_some() {
+    if model.screen.wishes.stops_everything() {
         everything(model, fx);
-    } else if model.screen.ran.as_ref().is_some_and(Ran::runs) {
-        shell::escape(model, fx);
-        model.screen.all_until = Some(Millis(model.screen.now.0 + TWICE_MS));
+    } else if model.screen.own.runs() {
+        own::escape(model, fx);
+        model.screen.wishes.stop_once(model.screen.window.now());
     } else if model.world.is_running() {
         prompt::stop(model, fx);
-    } else if model.screen.scroll != Scroll::Tail {
-        model.screen.scroll = Scroll::Tail;
-    } else if !model.screen.attached.is_empty() {
-        model.screen.attached.clear();
-        model.toast(Level::Info, "the pictures do not go along with your prompt");
-    } else if shell::escape(model, fx) {
+    } else if !model.screen.transcript.is_at_end() {
+        model.screen.transcript.go_to_end();
+    } else if !model.screen.composer.take_attached().is_empty() {
+        let word = "the pictures do not go along with your prompt";
+        model.toast_about(Topic::Prompt, Level::Info, word);
+    } else if own::escape(model, fx) {
     } else if !model.screen.composer.is_empty() {
         set_aside(model, fx);
-        model.toast(Level::Info, "cleared; ↑ brings it back");
+        model.toast_about(Topic::Prompt, Level::Info, "cleared; ↑ brings it back");
+    } else if files::last_prompt(model).is_some() && model.world.seen().abilities.go_back {
+        edit_last(model, fx);
+    }
+}
+
+/// Esc where it means nothing else: the second one brings the last prompt back, to be said differently.
+fn edit_last(model: &mut Model, fx: &mut Vec<Fx>) {
+    if !model.screen.wishes.edits_last(model.screen.window.now()) {
+        model.toast_about(Topic::Editing, Level::Info, "Esc again edits your last prompt");
+    } else if let Some(entry) = files::last_prompt(model) {
+        model.screen.toasts.over(Topic::Editing);
+        files::go_back(model, entry, fx);
     }
 }
 
 /// Stops all that is under way, and puts away what was written for it.
 fn everything(model: &mut Model, fx: &mut Vec<Fx>) {
-    if model.screen.ran.is_some() {
-        shell::escape(model, fx);
-    }
+    own::escape(model, fx);
     if model.world.is_running() {
-        model.screen.put_away = true;
+        model.screen.wishes.put_away();
         prompt::cancel(model, fx);
     }
-    model.screen.attached.clear();
+    model.screen.composer.take_attached();
     if !model.screen.composer.is_empty() {
         set_aside(model, fx);
     }
     model.toast(Level::Info, "everything is stopped; ↑ brings back what was written");
 }
 
-/// Moves the caret by a row; past the first or last row, walks through earlier prompts.
 fn vertical(model: &mut Model, step: isize) {
     let columns = composer_columns(model);
-    let composer = &model.screen.composer;
-    let laid = lay_out(composer.text(), composer.caret(), columns);
-    let row = laid.caret.row.checked_add_signed(step).filter(|row| *row < laid.rows.len());
-    match row {
-        Some(row)
-            if !(model.screen.history.is_walking()
-                && step < 0
-                && composer.caret() == composer.text().len()) =>
-        {
-            let at = laid.byte_at(composer.text(), row, laid.caret.column);
-            model.screen.composer.move_to(at);
+    model.screen.composer.vertical(step, columns);
+}
+
+/// Pasted text goes where the person writes: into a field of the question only when its caret can be seen there, never answering it.
+pub(super) fn paste(model: &mut Model, text: &str, fx: &mut Vec<Fx>) {
+    asks::let_go(model, fx);
+    let asked = model.keyboard() == Keyboard::Question && !model.screen.over.is_open();
+    if asked && model.screen.asks.paste(model.world.state(), text) {
+        return;
+    }
+    model.writes();
+    if let Some(board) = model.screen.over.fleet_mut() {
+        return board.paste(text);
+    }
+    match picture_path(text) {
+        Some(path) => fx.push(Fx::Attach(Some(path))),
+        None => model.screen.composer.paste(text),
+    }
+}
+
+/// The path, when what was pasted is nothing but the name of a picture (as terminals paste what is dropped on them).
+fn picture_path(text: &str) -> Option<String> {
+    let path = text.trim().trim_matches(['\'', '"']).replace("\\ ", " ");
+    let path = path.strip_prefix("file://").map_or(path.clone(), str::to_owned);
+    let lower = path.to_ascii_lowercase();
+    let picture = [".png", ".jpg", ".jpeg", ".gif", ".webp"].iter().any(|ending| lower.ends_with(ending));
+    (picture && path.starts_with('/') && !path.contains('\n')).then_some(path)
+}
+
+/// A picture goes along with the next prompt.
+pub(super) fn attach(model: &mut Model, name: &str, part: Part) {
+    if !model.screen.composer.attach(name, part) {
+        model.toast(Level::Warning, format!("at most {MAX_ATTACHED} pictures go along with a prompt"));
+    }
+}
+
+/// The mouse: in a list it chooses; over the conversation a click opens or folds a cell, drawing it over text copies that.
+pub(super) fn point(model: &mut Model, mouse: Mouse, fx: &mut Vec<Fx>) {
+    let free = over_area(model);
+    let opens = mouse.act == MouseAct::Press && model.screen.own.shown().is_some_and(Ran::has_output);
+    let on_own = opens && own_rows(model).contains(&mouse.row);
+    match mouse.act {
+        MouseAct::WheelUp => wheel(model, -WHEEL),
+        MouseAct::WheelDown => wheel(model, WHEEL),
+        MouseAct::Press | MouseAct::Drag | MouseAct::Release => match model.screen.over.top_mut() {
+            None if on_own => own::open(model),
+            None => reading::point(model, mouse, fx),
+            Some(Overlay::Picker(picker)) if mouse.act == MouseAct::Press => {
+                let area = list_area(picker, free);
+                if let Some(row) = mouse.row.checked_sub(area.y).filter(|row| *row < area.height) {
+                    let picked = picker.click(usize::from(row), usize::from(area.height));
+                    chosen::picked(model, picked, fx);
+                }
+            }
+            Some(Overlay::Fleet(_)) if mouse.act == MouseAct::Press => fleet::click(model, mouse.row),
+            Some(_) => {}
+        },
+    }
+}
+
+fn wheel(model: &mut Model, lines: i64) {
+    match model.screen.over.top_mut() {
+        Some(Overlay::Picker(picker)) => {
+            let code = if lines < 0 { Code::Up } else { Code::Down };
+            picker.key(Key::plain(code), 1);
         }
-        _ if step < 0 => earlier(model),
-        _ => later(model),
-    }
-}
-
-fn earlier(model: &mut Model) {
-    let draft = model.screen.composer.unfolded();
-    if let Some(text) = model.screen.history.earlier(&draft) {
-        model.screen.composer.set(text);
-    }
-}
-
-fn later(model: &mut Model) {
-    if let Some(text) = model.screen.history.later() {
-        model.screen.composer.set(text);
+        Some(Overlay::Pager(pager)) => pager.scroll(lines),
+        Some(Overlay::Fleet(board)) => {
+            let code = if lines < 0 { Code::Up } else { Code::Down };
+            board.key(Key::plain(code), model.screen.fleet.rows(), 1);
+        }
+        None => scroll_by(model, |_| lines),
     }
 }

@@ -1,21 +1,17 @@
-//! Pickers: what fills them, and what choosing a line does.
+//! Pickers: what fills them.
 
-use super::{choices, commands, files, prompt};
-use crate::cell::{ago, count};
+use super::{choices, copies, rules};
 use crate::clean::{clean, clean_line};
+use crate::figures::{ago, count, counted};
 use crate::keymap::Action;
 use crate::model::{Model, Want};
-use crate::msg::{AgentLine, Errand, Fx};
-use crate::overlay::Overlay;
-use crate::picker::{Choice, Item, ListKind, Picked, Picker};
+use crate::msg::{AgentLine, Fx};
+use crate::picker::{CURRENT, Choice, Hint, Item, ListKind, Picker};
 use crate::row::fit;
-use crate::settings::Setting;
-use crate::theme::Theme;
 use crate::world::Seen;
-use domain::command::{
-    Command, LibraryCommand, ListCommand, ListScope, QueueCommand, Receipt, SessionCommand,
-};
+use domain::command::{Command, LibraryCommand, ListCommand, ListScope, Receipt};
 use domain::content::Role;
+use domain::event::Outcome;
 use domain::ids::{EntryId, SessionId};
 use domain::session::{ModelEntry, ModelRef, ServerState, SessionSummary};
 use domain::signal::Level;
@@ -28,40 +24,58 @@ const MAX_SESSIONS: u64 = 500;
 /// Characters shown below a list of what the cursor stands on.
 const MAX_MORE: usize = 2_000;
 
+/// Columns of a message in a list at most.
+const MAX_LINE: usize = 200;
+
 /// What the keys do in a list whose lines cannot be chosen.
-const ONLY_READ: &str = "only to be read";
+const ONLY_READ: &[Hint] = &[("only to be read", "only to be read")];
+/// The same where Enter takes what is under the cursor.
+const TAKES: &[Hint] = &[("Enter takes it", "Enter takes it")];
 
 /// Opens a list; what it holds may come later.
 pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
     let can = &model.world.seen().abilities;
-    let (title, hint) = match of {
+    let (title, hints): (_, &[Hint]) = match of {
         ListKind::Sessions if !can.open_session => ("Sessions", ONLY_READ),
-        ListKind::Sessions if can.delete_session => ("Sessions", "Enter goes there · Ctrl-X twice deletes"),
-        ListKind::Sessions => ("Sessions", "Enter goes there"),
-        ListKind::Tree if can.go_back => {
-            ("Messages and branches", "Enter goes back there: a prompt can be said differently")
+        ListKind::Sessions if can.delete_session => {
+            ("Sessions", &[("Enter opens it", "Enter opens"), ("Del twice deletes it", "Del twice deletes")])
         }
+        ListKind::Sessions => ("Sessions", &[("Enter opens it", "Enter opens")]),
+        ListKind::Tree if can.go_back => (
+            "Messages and branches",
+            &[("Enter goes back there: a prompt can be said differently", "Enter goes back there")],
+        ),
         ListKind::Tree => ("Messages", ONLY_READ),
         ListKind::Models if !can.set_model => {
-            ("Models", "only to be read: the runtime is started with its model")
+            ("Models", &[("only to be read: the runtime is started with its model", "only to be read")])
         }
-        ListKind::Models => ("Models", "Enter takes it"),
-        ListKind::Policies => ("What may run without asking", "Enter takes it"),
+        ListKind::Models => ("Models", TAKES),
+        ListKind::Policies => ("What may run without asking", TAKES),
+        ListKind::Rules => (
+            "What you allowed",
+            &[("Enter narrows it", "Enter narrows"), ("Del twice revokes it", "Del twice revokes")],
+        ),
         ListKind::Tools if !can.set_tools => ("Tools", ONLY_READ),
-        ListKind::Tools => ("Tools", "Enter switches it on or off"),
-        ListKind::Skills => ("Skills", "Enter puts it into your prompt"),
+        ListKind::Tools => ("Tools", &[("Enter switches it on or off", "Enter switches it")]),
+        ListKind::Skills => ("Skills", &[("Enter takes it into your prompt", "Enter takes it")]),
         ListKind::Servers => ("MCP servers", ONLY_READ),
-        ListKind::History => ("Earlier prompts", "Enter puts it into the composer"),
-        ListKind::Queue => ("What waits", "Enter takes it back to edit · Ctrl-X twice drops"),
-        ListKind::Themes => ("Colours", "Enter takes and keeps it"),
-        ListKind::Settings => ("Settings", "Enter changes and keeps it"),
-        ListKind::GoBack => ("Go back there with", "Enter takes it · Esc stays"),
-        ListKind::Agents => ("Agents", "Enter leaves this conversation for it; its first start is asked"),
+        ListKind::History => ("Earlier prompts", &[("Enter takes it into the composer", "Enter takes it")]),
+        ListKind::Queue => (
+            "What is queued",
+            &[("Enter takes it back to edit", "Enter takes it"), ("Del twice drops it", "Del twice drops")],
+        ),
+        ListKind::Themes => ("Theme", &[("Enter takes and keeps it", "Enter takes it")]),
+        ListKind::Settings => ("Settings", &[("Enter changes and keeps it", "Enter changes it")]),
+        ListKind::GoBack => ("Go back there with", TAKES),
+        ListKind::Copies => ("What to copy", &[("Enter copies it", "Enter copies it")]),
+        ListKind::Agents => (
+            "Agents",
+            &[("Enter leaves this conversation for it; its first start is asked", "Enter leaves for it")],
+        ),
     };
-    let mut picker = Picker::new(of, title, hint);
-    picker.takes_away = match of {
+    let takes_away = match of {
         ListKind::Sessions => can.delete_session,
-        ListKind::Queue => true,
+        ListKind::Queue | ListKind::Rules => true,
         ListKind::Tree
         | ListKind::Models
         | ListKind::Policies
@@ -72,8 +86,12 @@ pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
         | ListKind::Themes
         | ListKind::Settings
         | ListKind::GoBack
+        | ListKind::Copies
         | ListKind::Agents => false,
     };
+    let settings = &model.screen.start.about().settings;
+    let picker = Picker::new(of, title, hints).kept_in(if of == ListKind::Settings { settings } else { "" });
+    let mut picker = if takes_away { picker.taking_away() } else { picker };
     let command = match of {
         ListKind::Sessions if !can.sessions => {
             picker.fill(
@@ -83,40 +101,38 @@ pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
             );
             None
         }
-        ListKind::Sessions => Some(Command::Library(LibraryCommand::List {
-            scope: ListScope::All,
-            limit: Some(MAX_SESSIONS),
-            search: None,
-        })),
+        ListKind::Sessions => Some(sessions(None)),
+        // Its command goes with what is to be done first.
+        ListKind::Rules => None,
         ListKind::Models => Some(Command::List(ListCommand::Models { provider: None })),
         ListKind::Tools => Some(Command::List(ListCommand::Tools)),
         ListKind::Skills => Some(Command::List(ListCommand::Skills { cwd: None, reload: true })),
         ListKind::Servers => Some(Command::List(ListCommand::Servers)),
         ListKind::Tree => {
             let items = tree(model.world.state());
-            let last = items.iter().position(|item| item.sign == "› ").unwrap_or(items.len());
+            let last = items.iter().position(|item| item.sign == CURRENT).unwrap_or(items.len());
             picker.fill(items, last, "nothing was said yet");
             None
         }
         ListKind::Policies => {
             let items = choices::policies(model.world.seen());
-            let at = items.iter().position(|item| item.sign == "› ").unwrap_or(0);
+            let at = items.iter().position(|item| item.sign == CURRENT).unwrap_or(0);
             picker.fill(items, at, "");
             None
         }
         ListKind::History => {
-            let prompts = model.screen.history.newest_first();
-            let items = prompts.into_iter().map(|prompt| text_item(prompt, "")).collect();
+            let prompts = model.screen.composer.prompts();
+            let items = prompts.iter().map(|prompt| text_item(prompt, "")).collect();
             picker.fill(items, 0, "nothing was said yet");
             None
         }
         ListKind::Queue => {
-            picker.fill(queue(model.world.state()), 0, "nothing waits");
+            picker.fill(queue(model.world.state()), 0, "nothing is queued");
             None
         }
         ListKind::Themes => {
             let items = choices::themes(model);
-            let at = items.iter().position(|item| item.sign == "› ").unwrap_or(0);
+            let at = items.iter().position(|item| item.sign == CURRENT).unwrap_or(0);
             picker.fill(items, at, "");
             None
         }
@@ -125,15 +141,24 @@ pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
             None
         }
         ListKind::GoBack => None,
+        ListKind::Copies => {
+            picker.fill(copies::items(model), 0, "there is nothing to copy yet");
+            None
+        }
         ListKind::Agents => {
             fx.push(Fx::FindAgents);
             None
         }
     };
-    model.screen.overlay = Some(Overlay::Picker(Box::new(picker)));
+    model.screen.over.choose(picker);
     if let Some(command) = command {
         model.send(Want::List(of), command, fx);
     }
+}
+
+/// Asks for all sessions, or for those in which these words were said.
+pub(super) fn sessions(search: Option<String>) -> Command {
+    Command::Library(LibraryCommand::List { scope: ListScope::All, limit: Some(MAX_SESSIONS), search })
 }
 
 /// The sessions that were seen since this UI is here, where the runtime lists none.
@@ -141,11 +166,11 @@ fn seen_here(model: &Model) -> Vec<Item> {
     let item = |(id, seen): (&SessionId, &Seen)| {
         let title = clean_line(&seen.state.title());
         Item {
-            more: format!("{title}\n{id}"),
+            more: String::new(),
             label: title,
             detail: id.to_string(),
             choice: Choice::Session(id.clone()),
-            sign: if model.world.current.as_ref() == Some(id) { "› " } else { "  " },
+            sign: if model.world.current.as_ref() == Some(id) { CURRENT } else { "  " },
         }
     };
     model.world.sessions.iter().map(item).collect()
@@ -156,7 +181,7 @@ pub(super) fn next_session(model: &mut Model, back: bool, fx: &mut Vec<Fx>) {
     let ids: Vec<_> = model.world.sessions.keys().cloned().collect();
     let at = model.world.current.as_ref().and_then(|current| ids.iter().position(|id| id == current));
     let Some(at) = at.filter(|_| ids.len() > 1) else {
-        let key = model.screen.keymap.shown(Action::Sessions);
+        let key = model.screen.preferences.keymap().shown(Action::Sessions);
         return model.toast(Level::Info, format!("there is no other session open; {key} lists them all"));
     };
     let next = if back { (at + ids.len() - 1) % ids.len() } else { (at + 1) % ids.len() };
@@ -165,28 +190,45 @@ pub(super) fn next_session(model: &mut Model, back: bool, fx: &mut Vec<Fx>) {
 
 /// What a list asked for is here.
 pub(super) fn fill(model: &mut Model, of: ListKind, receipt: Receipt) {
-    let now = model.screen.now;
+    let now = model.screen.window.now();
     let current = model.world.current.clone();
     let unread =
         |summary: &SessionSummary| model.world.sessions.get(&summary.id).is_some_and(|seen| seen.unread);
+    let waits = |summary: &SessionSummary| {
+        let here = model.world.sessions.get(&summary.id).is_some_and(|seen| !seen.state.asks.is_empty());
+        let waiting =
+            |row: &domain::fleet::Row| row.session.as_ref() == Some(&summary.id) && row.is_waiting();
+        here || model.screen.fleet.rows().iter().any(waiting)
+    };
+    let failed = |summary: &SessionSummary| matches!(summary.outcome.as_deref(), Some(Outcome::Failed(_)));
+    // In front of our own runtime those of other programs are gone on with there.
+    let goes_on = model.screen.start.here().errands && model.world.seen().abilities.policy;
     let (items, at, empty) = match receipt {
         Receipt::Sessions(sessions) => {
             let at = sessions.iter().position(|s| Some(&s.id) == current.as_ref()).unwrap_or(0);
             let item = |session: &SessionSummary| {
-                let mut detail = format!("{} · {} messages", ago(now, session.updated_at), session.messages);
-                if session.running {
-                    detail.push_str(" · running");
-                }
-                if let Some(last) = &session.last_prompt {
-                    detail.push_str(" · ");
-                    detail.push_str(&clean_line(last));
-                }
-                let sign = match (Some(&session.id) == current.as_ref(), unread(session)) {
-                    (true, _) => "› ",
-                    (false, true) => "* ",
-                    (false, false) => "  ",
+                let state = match () {
+                    () if waits(session) => Some("waiting for you".to_owned()),
+                    () if session.running => Some("running".to_owned()),
+                    () if failed(session) => Some("failed".to_owned()),
+                    () => None,
                 };
-                let last = session.last_prompt.as_deref().map(clean).unwrap_or_default();
+                let (age, said) = (ago(now, session.updated_at), counted(session.messages, "message"));
+                // What matters most stands first: on a narrow screen the rest is told below the list.
+                let here = (Some(&session.id) == current.as_ref()).then(|| "here".to_owned());
+                let told = here.into_iter().chain(state).chain([age, said]);
+                let told = told.chain(session.last_prompt.as_deref().map(clean_line));
+                let detail = told.collect::<Vec<_>>().join(" · ");
+                // The signs of the fleet, for what is known here.
+                let sign = match () {
+                    () if waits(session) => "? ",
+                    () if session.running => "● ",
+                    () if failed(session) => "✗ ",
+                    () if Some(&session.id) == current.as_ref() => CURRENT,
+                    () if unread(session) => "* ",
+                    () => "  ",
+                };
+                let last = session.last_prompt.as_deref().map(of_several).unwrap_or_default();
                 let (title, runtime) = match &session.origin {
                     // One of another program, which goes on there.
                     Some(origin) => (
@@ -196,13 +238,17 @@ pub(super) fn fill(model: &mut Model, of: ListKind, receipt: Receipt) {
                     None => (clean_line(&session.title), String::new()),
                 };
                 let more = format!(
-                    "{title}\n{}{runtime}\n{}, begun {}\n\n{}",
+                    "{}{runtime}\n{}, begun {}{}",
                     clean_line(&session.cwd),
                     session.id,
                     ago(now, session.created_at),
-                    beginning(&last)
+                    if last.is_empty() { String::new() } else { format!("\n\n{last}") }
                 );
-                Item { label: title, detail, choice: Choice::Session(session.id.clone()), sign, more }
+                let choice = match &session.origin {
+                    Some(_) if goes_on => Choice::Elsewhere(session.id.clone()),
+                    _ => Choice::Session(session.id.clone()),
+                };
+                Item { label: title, detail, choice, sign, more }
             };
             (sessions.iter().map(item).collect::<Vec<_>>(), at, "there is no other session yet")
         }
@@ -214,7 +260,7 @@ pub(super) fn fill(model: &mut Model, of: ListKind, receipt: Receipt) {
             let item = |tool: domain::session::ToolEntry| Item {
                 label: clean_line(&tool.name),
                 detail: format!("{} · {}", clean_line(&tool.source), clean_line(&tool.description)),
-                more: beginning(&clean(&tool.description)),
+                more: of_several(&tool.description),
                 choice: Choice::Tool(tool.name, tool.active),
                 sign: if tool.active { "☑ " } else { "☐ " },
             };
@@ -242,7 +288,7 @@ pub(super) fn fill(model: &mut Model, of: ListKind, receipt: Receipt) {
             items.extend(list.errors.into_iter().map(|(path, why)| Item {
                 label: clean_line(&path),
                 detail: format!("could not be read: {}", clean_line(&why)),
-                more: format!("{}\n{}", clean_line(&path), clean(&why)),
+                more: of_several(&why),
                 choice: Choice::Nothing,
                 sign: "✗ ",
             }));
@@ -257,39 +303,41 @@ pub(super) fn fill(model: &mut Model, of: ListKind, receipt: Receipt) {
                     ServerState::Failed(why) => ("✗ ", format!("failed: {}", clean_line(&why))),
                     ServerState::AuthRequired => ("! ", "wants a login".to_owned()),
                 };
-                let more = format!("{}\n{state}", clean_line(&server.id));
+                let more = String::new();
                 Item { label: clean_line(&server.id), detail: state, choice: Choice::Nothing, sign, more }
             };
             (servers.into_iter().map(item).collect(), 0, "no MCP servers are set up")
         }
+        Receipt::Extension(json) if of == ListKind::Rules => {
+            (rules::items(&json), 0, "nothing was allowed for longer than once yet: a question offers it")
+        }
         _ => return,
     };
-    if let Some(Overlay::Picker(picker)) = &mut model.screen.overlay
-        && picker.kind == of
-    {
+    if let Some(picker) = model.screen.over.list_mut().filter(|picker| picker.kind() == of) {
         picker.fill(items, at, empty);
     }
 }
 
-fn model_item(entry: &ModelEntry, current: Option<&ModelRef>) -> Item {
+/// A model with what is told of it; the one in use is marked.
+pub(super) fn model_item(entry: &ModelEntry, current: Option<&ModelRef>) -> Item {
     let dollars = |micros: u64| format!("${}.{:02}", micros / 1_000_000, micros % 1_000_000 / 10_000);
     let mut detail = Vec::new();
     detail.extend(entry.context_window.map(|window| format!("{} context", count(window))));
     if let (Some(input), Some(output)) = (entry.price_input, entry.price_output) {
-        detail.push(format!("{} in, {} out per million", dollars(input), dollars(output)));
+        detail.push(format!("{} in, {} out per 1M", dollars(input), dollars(output)));
     }
     Item {
         label: clean_line(&entry.model.to_string()),
         detail: detail.join(" · "),
         choice: Choice::Model(entry.model.provider.clone(), entry.model.name.clone()),
-        sign: if current == Some(&entry.model) { "› " } else { "  " },
+        sign: if current == Some(&entry.model) { CURRENT } else { "  " },
         more: String::new(),
     }
 }
 
 fn text_item(text: &str, detail: &str) -> Item {
     let choice = Choice::Text(text.to_owned());
-    let more = beginning(&clean(if detail.is_empty() { text } else { detail }));
+    let more = of_several(if detail.is_empty() { text } else { detail });
     Item { label: clean_line(text), detail: clean_line(detail), choice, sign: "  ", more }
 }
 
@@ -298,17 +346,23 @@ fn queue(state: &State) -> Vec<Item> {
         label: clean_line(&waiting.input.text),
         detail: match kind {
             domain::queue::QueueKind::Steer => "steers next".to_owned(),
-            domain::queue::QueueKind::FollowUp => "waits for the end of the turn".to_owned(),
+            domain::queue::QueueKind::FollowUp => "queued for the end of the turn".to_owned(),
         },
         choice: Choice::Queued(waiting.id),
         sign: "↳ ",
-        more: beginning(&clean(&waiting.input.text)),
+        more: of_several(&waiting.input.text),
     };
     state.queues.all().map(item).collect()
 }
 
+/// As much of a text as is shown below a list, where it is more than its line there tells.
+fn of_several(text: &str) -> String {
+    let more = text.trim().contains('\n') || crate::row::width(text) > MAX_LINE;
+    if more { beginning(&clean(text)) } else { String::new() }
+}
+
 /// As much of a text as is shown below a list.
-fn beginning(text: &str) -> String {
+pub(super) fn beginning(text: &str) -> String {
     text.chars().take(MAX_MORE).collect()
 }
 
@@ -340,110 +394,16 @@ fn tree(state: &State) -> Vec<Item> {
             EntryKind::Compaction(_) => ("", "older messages as a summary".to_owned()),
             EntryKind::Notice { .. } => continue,
         };
-        let label = format!("{}{who}{}", "  ".repeat(depth.min(12)), fit(&clean_line(text.trim()), 200));
+        let label = format!("{}{who}{}", "  ".repeat(depth.min(12)), fit(&clean_line(text.trim()), MAX_LINE));
         let sign = match (state.leaf == Some(id), on_path.contains(&id)) {
-            (true, _) => "› ",
+            (true, _) => CURRENT,
             (false, true) => "│ ",
             (false, false) => "  ",
         };
-        let more = beginning(&clean(text.trim()));
+        let more = of_several(text.trim());
         items.push(Item { label, detail: String::new(), choice: Choice::Entry(id), sign, more });
     }
     items
-}
-
-/// What comes of a key that went to the list.
-pub(super) fn picked(model: &mut Model, picked: Picked, fx: &mut Vec<Fx>) {
-    match picked {
-        Picked::Nothing => {}
-        Picked::Moved => try_on(model),
-        Picked::Closed => {
-            model.screen.overlay = None;
-            model.recolour();
-        }
-        Picked::Search(words) => {
-            if let Some(Overlay::Picker(picker)) = &mut model.screen.overlay {
-                picker.found = Some(words.clone());
-                picker.fill(Vec::new(), 0, "looking…");
-            }
-            let (scope, limit) = (ListScope::All, Some(MAX_SESSIONS));
-            model.send(
-                Want::List(ListKind::Sessions),
-                Command::Library(LibraryCommand::List { scope, limit, search: Some(words) }),
-                fx,
-            );
-        }
-        Picked::Chosen(choice) => {
-            if !matches!(choice, Choice::Tool(..) | Choice::Setting(_)) {
-                model.screen.overlay = None;
-            }
-            choose(model, choice, fx);
-        }
-        Picked::Drop(choice) => drop_line(model, choice, fx),
-    }
-}
-
-/// Shows the colours under the cursor before they are taken.
-fn try_on(model: &mut Model) {
-    if let Some(Overlay::Picker(picker)) = &model.screen.overlay
-        && let Some(Choice::Value(Setting::Theme, name)) = picker.under().map(|item| &item.choice)
-    {
-        model.screen.theme = Theme::named(name).unwrap_or(model.screen.auto);
-    }
-}
-
-fn choose(model: &mut Model, choice: Choice, fx: &mut Vec<Fx>) {
-    match choice {
-        Choice::Session(_) if !model.world.seen().abilities.open_session => {}
-        Choice::Model(..) if !model.world.seen().abilities.set_model => {}
-        Choice::Tool(..) if !model.world.seen().abilities.set_tools => {}
-        Choice::Entry(_) if !model.world.seen().abilities.go_back => {}
-        Choice::Session(session) => {
-            if model.world.current.as_ref() != Some(&session) {
-                model.send(Want::Nothing, Command::Library(LibraryCommand::Open { session }), fx);
-            }
-        }
-        Choice::Entry(entry) => files::go_back(model, entry, fx),
-        Choice::GoBack(entry, with_files) => files::go_with(model, entry, with_files, fx),
-        Choice::Model(provider, name) => {
-            let command = Command::Session(SessionCommand::SetModel { provider: Some(provider), name });
-            model.send(Want::Word("model set"), command, fx);
-        }
-        Choice::Policy(policy) => commands::set_policy(model, policy, fx),
-        Choice::Tool(name, active) => switch_tool(model, &name, !active, fx),
-        Choice::Text(text) => {
-            if text.starts_with('$') {
-                model.screen.composer.insert(&text);
-            } else {
-                model.screen.composer.set(text);
-            }
-        }
-        Choice::Queued(item) => {
-            let waiting = model.world.state().queues.all().find(|(_, waiting)| waiting.id == item);
-            let text = waiting.map(|(_, waiting)| waiting.input.text.clone());
-            model.send(Want::Nothing, Command::Queue(QueueCommand::Drop { item }), fx);
-            text.into_iter().for_each(|text| prompt::give_back(model, &text));
-        }
-        Choice::Value(setting, value) => model.set(setting, value, fx),
-        Choice::Setting(setting) => {
-            let value = model.screen.settings.next(setting);
-            model.set(setting, value, fx);
-            if setting.later() {
-                model.toast(Level::Info, format!("{} is {value} from the next start on", setting.name()));
-            }
-            let items = choices::settings(model);
-            if let Some(Overlay::Picker(picker)) = &mut model.screen.overlay {
-                let at = picker.cursor;
-                picker.fill(items, at, "");
-            }
-        }
-        Choice::Command(line) => {
-            commands::execute(model, line, fx);
-        }
-        Choice::Agent(Ok(name)) => commands::leave(model, Errand::Attach(name), fx),
-        Choice::Agent(Err(missing)) => model.toast(Level::Warning, missing),
-        Choice::Nothing => {}
-    }
 }
 
 /// Puts in what was found, if the list is still open.
@@ -458,49 +418,7 @@ pub(super) fn fill_agents(model: &mut Model, agents: Vec<AgentLine>) {
             Some(missing) => Err(clean_line(&missing)),
         }),
     };
-    if let Some(Overlay::Picker(picker)) = &mut model.screen.overlay
-        && picker.kind == ListKind::Agents
-    {
+    if let Some(picker) = model.screen.over.list_mut().filter(|picker| picker.kind() == ListKind::Agents) {
         picker.fill(agents.into_iter().map(item).collect(), 0, "no agent is known");
     }
-}
-
-fn switch_tool(model: &mut Model, name: &str, on: bool, fx: &mut Vec<Fx>) {
-    let Some(Overlay::Picker(picker)) = &mut model.screen.overlay else { return };
-    let mut active = Vec::new();
-    for item in &mut picker.items {
-        if let Choice::Tool(tool, is_on) = &mut item.choice {
-            if tool == name {
-                *is_on = on;
-                item.sign = if on { "☑ " } else { "☐ " };
-            }
-            if *is_on {
-                active.push(tool.clone());
-            }
-        }
-    }
-    let tools = (active.len() < picker.items.len()).then_some(active);
-    model.send(Want::Nothing, Command::Session(SessionCommand::SetTools { tools }), fx);
-}
-
-fn drop_line(model: &mut Model, choice: Choice, fx: &mut Vec<Fx>) {
-    let command = match &choice {
-        Choice::Session(session) if model.world.current.as_ref() == Some(session) => {
-            return model.toast(Level::Info, "this is the session you are in; go to another one first");
-        }
-        Choice::Session(session) => Command::Library(LibraryCommand::Delete { session: session.clone() }),
-        Choice::Queued(item) => Command::Queue(QueueCommand::Drop { item: *item }),
-        _ => return,
-    };
-    model.send(Want::Gone(choice), command, fx);
-}
-
-/// What a line stood for is gone, and so is the line.
-pub(super) fn gone(model: &mut Model, choice: &Choice) {
-    if let Some(Overlay::Picker(picker)) = &mut model.screen.overlay {
-        let items: Vec<Item> = picker.items.iter().filter(|item| item.choice != *choice).cloned().collect();
-        let (at, empty) = (picker.cursor, picker.empty.clone());
-        picker.fill(items, at, &empty);
-    }
-    model.toast(Level::Success, "gone");
 }

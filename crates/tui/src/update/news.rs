@@ -1,15 +1,16 @@
 //! News from the runtime.
 
-use super::{asks, commands, completion, files, lists, prompt, reading};
-use crate::ask::AskPanel;
+use super::{asks, chosen, commands, completion, files, lists, policies, prompt};
 use crate::clean::clean_line;
 use crate::keymap::Action;
 use crate::model::{Model, Want};
 use crate::msg::Fx;
+use crate::picker::ListKind;
 use crate::thread::Thread;
-use crate::transcript::Scroll;
+use crate::toasts::Topic;
 use crate::world::Seen;
 use domain::command::{Command, LibraryCommand, Receipt, Refusal, RefusalKind};
+use domain::content::Input;
 use domain::event::{
     AskEvent, Body, ContextEvent, Event, Leaving, MessageEvent, QueueEvent, RunEvent, SessionEvent,
 };
@@ -27,7 +28,8 @@ pub(super) fn hear(model: &mut Model, news: News, fx: &mut Vec<Fx>) {
     match news {
         News::Attached { session, replay, board, abilities } => {
             let mut state = State::new();
-            let damaged = replay.iter().filter(|(at, body)| state.apply(*at, body).is_err()).count();
+            // Each record goes once it is folded, so that a long session is not held twice.
+            let damaged = replay.into_iter().filter(|(at, body)| state.apply(*at, body).is_err()).count();
             if damaged > 0 {
                 model.toast(Level::Warning, format!("{damaged} records of this session could not be read"));
             }
@@ -35,9 +37,10 @@ pub(super) fn hear(model: &mut Model, news: News, fx: &mut Vec<Fx>) {
             let same = model.world.current.as_ref() == Some(&session);
             if !same {
                 leave(model);
+                [Topic::Run, Topic::Question].into_iter().for_each(|topic| model.screen.toasts.over(topic));
             }
             let draft = model.world.sessions.remove(&session).map(|seen| seen.draft).unwrap_or_default();
-            let looked_at = model.screen.now;
+            let looked_at = model.screen.window.now();
             let seen =
                 Seen { state, thread, board, abilities, unread: false, draft: String::new(), looked_at };
             model.world.sessions.insert(session.clone(), seen);
@@ -52,11 +55,15 @@ pub(super) fn hear(model: &mut Model, news: News, fx: &mut Vec<Fx>) {
                 if model.screen.composer.is_empty() && !draft.is_empty() {
                     model.screen.composer.set(draft);
                 }
-                model.screen.scroll = Scroll::Tail;
-                model.screen.selected = None;
-                model.screen.flipped.clear();
-                model.screen.ask = None;
+                model.screen.transcript.begin_anew();
+                model.screen.asks.forget();
             }
+            // The first screen says it where there is one; a session that is gone on with has none.
+            let told = model.screen.start.untold();
+            if !model.world.seen().state.entries.is_empty() {
+                told.iter().for_each(|told| model.toast(Level::Warning, told));
+            }
+            look_at_branch(model, fx);
             retitle(model, fx);
         }
         News::Happened { session, event } => happened(model, &session, &event, fx),
@@ -88,23 +95,26 @@ fn is_back(model: &mut Model) {
 
 /// The runtime is gone: what nobody will answer any more comes back.
 fn unheard(model: &mut Model) {
-    for want in std::mem::take(&mut model.screen.pending).into_values().rev() {
+    for want in model.screen.tickets.take_lost() {
         match want {
-            Want::Said(text) => prompt::give_back(model, &text),
-            Want::Waits(_, input) => prompt::give_back(model, &input.text),
-            Want::Answer => model.screen.ask.iter_mut().for_each(AskPanel::reopen),
-            Want::List(_) => model.screen.overlay = None,
+            Want::Said(text) => model.screen.composer.give_back(&text),
+            Want::Waits(_, input) => model.screen.composer.give_back(&input.text),
+            Want::Answer => model.screen.asks.reopen(),
+            Want::List(_) => model.screen.over.close(),
             Want::Nothing
             | Want::Export(_)
             | Want::Saved
             | Want::Word(_)
             | Want::Policy(_)
+            | Want::NextPolicy(_)
+            | Want::Revoked
             | Want::Summary
             | Want::Told
             | Want::Gone(_)
             | Want::Files
             | Want::Page(_)
             | Want::GoBack(_)
+            | Want::ModelNames
             | Want::Skills => {}
         }
     }
@@ -118,7 +128,7 @@ fn leave(model: &mut Model) {
         let draft = model.screen.composer.take();
         model.world.seen_mut().draft = draft;
     }
-    let now = model.screen.now;
+    let now = model.screen.window.now();
     model.world.seen_mut().looked_at = now;
 }
 
@@ -152,8 +162,9 @@ fn happened(model: &mut Model, session: &SessionId, event: &Event, fx: &mut Vec<
         return;
     }
     match cleared {
-        Some(text) if model.screen.put_away => prompt::put_away(model, text, fx),
-        Some(text) => prompt::give_back(model, &text),
+        Some(text) if !model.screen.wishes.comes_back(&text) => {}
+        Some(text) if model.screen.wishes.puts_away() => prompt::put_away(model, text, fx),
+        Some(text) => model.screen.composer.give_back(&text),
         None => {}
     }
     match &event.body {
@@ -163,25 +174,27 @@ fn happened(model: &mut Model, session: &SessionId, event: &Event, fx: &mut Vec<
             if long {
                 model.ring("the run is over", fx);
             }
-            if is_current && std::mem::take(&mut model.screen.summarising) {
+            if is_current && model.screen.wishes.take_summary() {
                 model.toast(Level::Warning, "the runtime has told of no summary");
             }
             if is_current {
+                model.screen.toasts.over(Topic::Run);
                 prompt::after_run(model, fx);
+                look_at_branch(model, fx);
             }
             retitle(model, fx);
         }
         Body::Ask(AskEvent::Opened(ask)) if !is_current => {
             let title = model.world.sessions.get(session).map(|seen| seen.state.title()).unwrap_or_default();
-            let key = model.screen.keymap.shown(Action::NextSession);
+            let key = model.screen.preferences.keymap().shown(Action::NextSession);
             model.toast(Level::Warning, format!("“{title}” asks: {} ({key} goes there)", ask.title));
             model.ring(&format!("{title}: {}", ask.title), fx);
         }
         Body::Message(MessageEvent::Delta { text, .. }) if is_current => {
-            model.screen.flow.add(model.screen.now, text.len());
+            model.screen.flow.add(model.screen.window.now(), text.len());
         }
         Body::Run(RunEvent::Started { .. }) => {
-            model.screen.put_away = false;
+            model.screen.wishes.run_begins();
             retitle(model, fx);
         }
         Body::Session(SessionEvent::Renamed { .. }) => retitle(model, fx),
@@ -190,21 +203,32 @@ fn happened(model: &mut Model, session: &SessionId, event: &Event, fx: &mut Vec<
     }
 }
 
+/// What git has checked out may be something else now.
+pub(super) fn look_at_branch(model: &Model, fx: &mut Vec<Fx>) {
+    let cwd = &model.world.state().settings.cwd;
+    if !cwd.is_empty() {
+        fx.push(Fx::FindBranch(cwd.clone()));
+    }
+}
+
 /// A summary stands in the place of older messages: says so to who wanted it, once.
 fn summarised(model: &mut Model) {
-    if std::mem::take(&mut model.screen.summarising) {
+    if model.screen.wishes.take_summary() {
         model.toast(Level::Success, "summarised");
     }
 }
 
 /// Sets the window's title to the session's.
-fn retitle(model: &mut Model, fx: &mut Vec<Fx>) {
+pub(super) fn retitle(model: &mut Model, fx: &mut Vec<Fx>) {
     let seen = model.world.seen();
     let own = seen.board.title.clone().unwrap_or_else(|| seen.state.title());
     let sign = if model.world.is_running() { "● " } else { "" };
-    let title = format!("{sign}{} · parlor", clean_line(&own));
-    if title != model.screen.title {
-        model.screen.title.clone_from(&title);
+    let elsewhere = match model.screen.fleet.waiting_besides(model.world.current.as_ref()) {
+        0 => String::new(),
+        waiting => format!("({waiting}) "),
+    };
+    let title = format!("{elsewhere}{sign}{} · parlor", clean_line(&own));
+    if model.screen.window.retitle(&title) {
         fx.push(Fx::Title(title));
     }
 }
@@ -221,26 +245,32 @@ fn signalled(model: &mut Model, session: &SessionId, signal: Signal, fx: &mut Ve
         Signal::Notify { level, text } => model.toast(level, text),
         Signal::Title(_) => retitle(model, fx),
         Signal::EditorText(text) => model.screen.composer.set(crate::clean::clean(&text).into_owned()),
-        Signal::Suggestion { text, .. } => model.screen.suggestion = Some(clean_line(&text)),
+        Signal::Suggestion { text, .. } => model.screen.composer.suggest(clean_line(&text)),
         Signal::Status { .. } | Signal::Working(_) | Signal::Widget { .. } => {}
     }
 }
 
 fn settled(model: &mut Model, ticket: Ticket, with: Result<Receipt, Refusal>, fx: &mut Vec<Fx>) {
-    let Some(want) = model.screen.pending.remove(&ticket) else { return };
+    let Some(want) = model.screen.tickets.settle(ticket) else { return };
     match (with, want) {
         (Ok(_), Want::Word(word)) => model.toast(Level::Success, word),
         (Ok(Receipt::Compacted { .. }), Want::Summary) => summarised(model),
-        (Ok(_), Want::Summary) if model.screen.summarising => {
+        (Ok(_), Want::Summary) if model.screen.wishes.wants_summary() => {
             model.toast(Level::Info, "the runtime was told to summarise");
         }
         (Ok(_), Want::Policy(policy)) => model.toast(Level::Success, commands::policy_means(model, policy)),
-        (Ok(_), Want::Gone(choice)) => lists::gone(model, &choice),
+        (Ok(receipt), Want::Revoked) => {
+            lists::fill(model, ListKind::Rules, receipt);
+            model.toast(Level::Success, "revoked: it is asked again from now on");
+        }
+        (Ok(_), Want::NextPolicy(policy)) => policies::taken(model, policy),
+        (Err(refusal), Want::NextPolicy(policy)) => policies::refused(model, policy, &refusal, fx),
+        (Ok(_), Want::Gone(choice)) => chosen::gone(model, &choice),
         (Ok(Receipt::Extension(json)), Want::Told) => model.toast(Level::Success, clean_line(json.as_str())),
         (Ok(_), Want::Told) => model.toast(Level::Success, "done"),
         (Ok(Receipt::Files { text }), Want::Files) => files::told(model, &text),
         (Ok(Receipt::Files { text }), Want::Page(title)) => files::page(model, title, text),
-        (Ok(_), Want::GoBack(entry)) => reading::go_back_to(model, entry, fx),
+        (Ok(_), Want::GoBack(entry)) => files::go_back_to(model, entry, fx),
         (Ok(receipt), Want::List(of)) => lists::fill(model, of, receipt),
         (Ok(Receipt::Exported { text, .. }), Want::Export(path)) => fx.push(Fx::Write { path, text }),
         (Ok(Receipt::Saved { path, .. }), Want::Saved) => {
@@ -250,9 +280,17 @@ fn settled(model: &mut Model, ticket: Ticket, with: Result<Receipt, Refusal>, fx
         (Ok(_), Want::Saved) => model.toast(Level::Info, "the runtime was told to save"),
         (Ok(Receipt::Skills(list)), Want::Skills) => {
             let known = |skill: SkillEntry| (clean_line(&skill.name), clean_line(&skill.description));
-            model.screen.skills = list.skills.into_iter().map(known).collect();
-            model.screen.completion = None;
+            model.screen.composer.know_skills(list.skills.into_iter().map(known).collect());
             completion::refresh(model, fx);
+        }
+        (Ok(Receipt::Models { models, .. }), Want::ModelNames) => {
+            let items = models.iter().map(|entry| lists::model_item(entry, None));
+            model.screen.composer.know_models(items.map(|item| (item.label, item.detail)).collect());
+        }
+        // Nobody asked for them in words: a list that does not come is no news.
+        (Ok(_) | Err(_), Want::ModelNames) => {}
+        (Ok(_), Want::Waits(_, Input { text, .. })) | (Ok(Receipt::Queued { .. }), Want::Said(text)) => {
+            model.screen.wishes.waits(text);
         }
         (Ok(_), _) => {}
         (Err(Refusal { kind: RefusalKind::NoRun, .. }), Want::Waits(session, input)) => {
@@ -260,22 +298,28 @@ fn settled(model: &mut Model, ticket: Ticket, with: Result<Receipt, Refusal>, fx
         }
         (Err(refusal), want) => {
             match want {
-                Want::Said(text) => prompt::give_back(model, &text),
-                Want::Waits(_, input) => prompt::give_back(model, &input.text),
-                Want::Answer => model.screen.ask.iter_mut().for_each(AskPanel::reopen),
-                // The list would hide what is said about it.
-                Want::List(_) | Want::Gone(_) => model.screen.overlay = None,
+                Want::Said(text) => model.screen.composer.give_back(&text),
+                Want::Waits(_, input) => model.screen.composer.give_back(&input.text),
+                Want::Answer => model.screen.asks.reopen(),
+                // An empty list has nothing to show.
+                Want::List(_) => model.screen.over.close(),
                 Want::Nothing
+                | Want::Gone(_)
+                | Want::Revoked
                 | Want::Export(_)
                 | Want::Saved
                 | Want::Word(_)
                 | Want::Policy(_)
+                | Want::NextPolicy(_)
                 | Want::Told
                 | Want::Files
                 | Want::Page(_)
                 | Want::GoBack(_)
+                | Want::ModelNames
                 | Want::Skills => {}
-                Want::Summary => model.screen.summarising = false,
+                Want::Summary => {
+                    model.screen.wishes.take_summary();
+                }
             }
             model.toast(Level::Error, refusal.to_string());
         }

@@ -1,6 +1,6 @@
 //! Longer ways through the screen: commands, lists, selection, mouse, completion.
 
-use super::tests::AttachedUi;
+use super::tests::{AttachedUi, said};
 use crate::commands::Restart;
 use crate::msg::{AgentLine, Errand, Fx, Mouse, MouseAct, Msg};
 use crate::settings::Setting;
@@ -10,17 +10,57 @@ use domain::command::{
     Command, ExportFormat, LibraryCommand, ListCommand, QueueCommand, Receipt, Refusal, RefusalKind,
     RunCommand, SessionCommand,
 };
-use domain::content::{Input, Part};
-use domain::event::{AskEvent, Body, Outcome, QueueEvent, SessionEvent, ToolEvent};
-use domain::ids::{AskId, EntryId, Millis, QueuedId, RunId, SessionId};
-use domain::port::{Abilities, LinkState, News, Ticket};
+use domain::content::{Input, Part, Usage};
+use domain::event::{AskEvent, Body, Outcome, QueueEvent, RunEvent, SessionEvent, ToolEvent};
+use domain::ids::{AskId, EntryId, Millis, QueuedId, RunId, SessionId, StepId};
+use domain::port::{Abilities, LinkState, News};
 use domain::queue::{Mode, QueueKind};
-use domain::session::{Effort, ModelEntry, ModelRef, Policy, SessionSummary, ToolEntry};
+use domain::session::{Budget, Effort, ModelEntry, ModelRef, Policy, SessionSummary, ToolEntry};
 use domain::signal::{Board, Signal};
 
 fn settle(stage: &mut AttachedUi, receipt: Receipt) {
-    let ticket = Ticket(stage.ui.model.screen.next_ticket);
+    let ticket = stage.ui.model.screen.tickets.last();
     stage.ui.hear(News::Settled { ticket, with: Ok(receipt) });
+}
+
+/// Two and a half dollars, and nothing else bounded.
+const COST: Budget = Budget { max_cost_micros: Some(2_500_000), max_steps: None, max_time_s: None };
+
+#[test]
+fn a_budget_is_shown_with_what_was_spent_and_changed_bound_by_bound() {
+    let mut stage = AttachedUi::new(120, 24);
+    let told = |stage: &mut AttachedUi, line: &str| {
+        stage.ui.keys(&format!("{line}<enter>"));
+        stage.ui.model.screen.toasts.shown().next_back().map(|toast| toast.text.clone()).unwrap_or_default()
+    };
+    assert!(told(&mut stage, "/budget").starts_with("no budget is set in this session; write /budget cost"));
+    stage.happen(Body::Session(SessionEvent::BudgetChosen { budget: COST }));
+    assert!(told(&mut stage, "/budget").starts_with("$0.0000 of $2.50 spent;"));
+    stage.ui.keys("/budget steps 40<enter>");
+    let budget = Budget { max_steps: Some(40), ..COST };
+    assert_eq!(stage.commands(), [Command::Session(SessionCommand::SetBudget { budget })]);
+    stage.happen(Body::Session(SessionEvent::BudgetChosen {
+        budget: Budget { max_time_s: Some(0), ..budget },
+    }));
+    stage.run("go");
+    let usage = Usage { input: 10, output: 5, ..Usage::default() };
+    stage.happen(Body::Run(RunEvent::StepEnded { step: StepId(4), usage }));
+    // Unknown is not nothing.
+    let shown = told(&mut stage, "/budget");
+    assert!(shown.starts_with("cost cannot be counted (the price is not known), bound $2.50, 1 of 40 steps for one prompt, no bound on time;"), "{shown}");
+    stage.commands();
+    for wrong in [
+        "/budget cost",
+        "/budget cost 0",
+        "/budget cost -1",
+        "/budget cost nan",
+        "/budget steps 2.5",
+        "/budget money 2",
+        "/budget cost 1 2",
+    ] {
+        assert!(told(&mut stage, wrong).starts_with("write /budget cost 2.50"), "{wrong}");
+        assert_eq!(stage.commands(), [], "{wrong}");
+    }
 }
 
 #[test]
@@ -33,6 +73,8 @@ fn commands_say_what_they_mean() {
         ("/rename Big trip", Command::Session(SessionCommand::Rename { title: "Big trip".into() })),
         ("/policy full", Command::Session(SessionCommand::SetPolicy { policy: Policy::Full })),
         ("/effort high", Command::Session(SessionCommand::SetEffort { effort: Some(Effort::High) })),
+        ("/budget cost 2.5", Command::Session(SessionCommand::SetBudget { budget: COST })),
+        ("/budget off", Command::Session(SessionCommand::SetBudget { budget: Budget::OFF })),
         ("/effort auto", Command::Session(SessionCommand::SetEffort { effort: None })),
         (
             "/mode steer all",
@@ -51,7 +93,10 @@ fn commands_say_what_they_mean() {
         ("/mcp", Command::List(ListCommand::Servers)),
     ] {
         let mut stage = AttachedUi::new(80, 24);
-        stage.ui.keys(&format!("{line}<enter>"));
+        stage.ui.keys(line);
+        // What may stand behind it was looked up while it was typed.
+        stage.commands();
+        stage.ui.keys("<enter>");
         assert_eq!(stage.commands(), [command], "{line}");
         assert!(stage.ui.model.screen.composer.is_empty());
     }
@@ -173,7 +218,7 @@ fn the_selection_copies_and_typing_leaves_it() {
     stage.ui.keys("<alt-up>c");
     assert!(stage.ui.fx.contains(&Fx::Copy("an *answer*".into())));
     stage.ui.keys("x");
-    assert_eq!(stage.ui.model.screen.selected, None);
+    assert_eq!(stage.ui.model.screen.transcript.selected(), None);
     assert_eq!(stage.ui.model.screen.composer.text(), "x");
 }
 
@@ -220,7 +265,7 @@ fn a_command_of_the_person_goes_along_with_the_prompt() {
     let mut stage = AttachedUi::new(80, 24);
     stage.ui.keys("!ls<enter>");
     assert!(stage.ui.fx.contains(&Fx::Shell("ls".into())));
-    stage.ui.feed(Msg::Shell { line: "ls".into(), output: "a\u{1b}[2J\n".into(), code: Some(0) });
+    stage.ui.feed(Msg::Shell { line: "ls".into(), said: said("a\u{1b}[2J\n"), code: Some(0) });
     stage.ui.keys("what is this<enter>");
     let sent = stage.commands();
     let [Command::Run(RunCommand::Prompt { input, .. })] = &sent[..] else { panic!("{sent:?}") };
@@ -231,7 +276,7 @@ fn a_command_of_the_person_goes_along_with_the_prompt() {
 fn a_command_of_the_person_never_blocks_and_can_be_stopped() {
     let mut stage = AttachedUi::new(80, 24);
     stage.ui.keys("!make<enter>");
-    stage.ui.feed(Msg::ShellSaid("building\u{1b}[2J".into()));
+    stage.ui.feed(Msg::ShellSaid(said("building\u{1b}[2J")));
     stage.ui.wait(3_000);
     let screen = stage.ui.screen();
     assert!(
@@ -247,10 +292,11 @@ fn a_command_of_the_person_never_blocks_and_can_be_stopped() {
     assert!(stage.ui.screen().contains("runs for 3s"), "a prompt leaves it alone");
     stage.ui.keys("<esc>");
     assert!(stage.ui.fx.contains(&Fx::StopShell) && stage.ui.screen().contains("stopping…"));
-    stage.ui.feed(Msg::Shell { line: "make".into(), output: "building".into(), code: None });
+    stage.ui.feed(Msg::Shell { line: "make".into(), said: said("building"), code: None });
     assert!(stage.ui.screen().contains("stopped; goes along with your next prompt"));
     stage.ui.keys("<esc>");
-    assert_eq!(stage.ui.model.screen.ran, None);
+    let left = stage.ui.model.screen.own.shown();
+    assert!(left.is_some_and(|ran| ran.dropped), "it can be read, and does not go along");
 }
 
 #[test]
@@ -335,28 +381,28 @@ fn keys_can_stand_for_others_and_colours_can_be_chosen() {
     let wanted = wanted.map(|(name, key)| (name.to_owned(), vec![key.to_owned()]));
     let (keymap, told) = crate::keymap::Keymap::read(&wanted);
     assert_eq!(told, Vec::<String>::new());
-    stage.ui.model.screen.keymap = keymap;
+    stage.ui.model.screen.preferences.load(crate::settings::Settings::default(), keymap);
     stage.ui.keys("<ctrl-t>");
     assert!(stage.ui.screen().contains("Sessions"));
     stage.ui.keys("<esc><f2>");
-    assert!(stage.ui.screen().contains("Colours"));
+    assert!(stage.ui.screen().contains("Theme"));
     stage.ui.keys("<esc>two words<alt-w><ctrl-w>");
     assert_eq!(stage.ui.model.screen.composer.text(), "two ");
     stage.ui.keys("<esc>?");
     assert!(stage.ui.screen().contains("Ctrl-T") && !stage.ui.screen().contains("Ctrl-X"));
     stage.ui.keys("<esc>/theme dark<enter>");
-    assert_eq!(stage.ui.model.screen.theme, Theme::Dark);
+    assert_eq!(stage.ui.model.screen.preferences.theme(), Theme::Dark);
 }
 
 #[test]
 fn colours_are_tried_on_and_kept_when_taken() {
     let mut stage = AttachedUi::new(80, 24);
     stage.ui.keys("/theme<enter><down><down>");
-    assert_eq!(stage.ui.model.screen.theme, Theme::Dark);
+    assert_eq!(stage.ui.model.screen.preferences.theme(), Theme::Dark);
     stage.ui.keys("<esc>");
-    assert_eq!(stage.ui.model.screen.theme, Theme::Terminal, "not taken, not kept");
+    assert_eq!(stage.ui.model.screen.preferences.theme(), Theme::Terminal, "not taken, not kept");
     stage.ui.keys("/theme<enter><down><down><enter>");
-    assert_eq!(stage.ui.model.screen.theme, Theme::Dark);
+    assert_eq!(stage.ui.model.screen.preferences.theme(), Theme::Dark);
     assert!(stage.ui.fx.contains(&Fx::Keep { setting: Setting::Theme, value: "dark" }));
     stage.ui.keys("/settings<enter><down><down><enter>");
     assert!(stage.ui.fx.contains(&Fx::Mouse(false)));
@@ -369,7 +415,7 @@ fn colours_are_tried_on_and_kept_when_taken() {
 #[test]
 fn the_person_says_what_rings() {
     let mut stage = AttachedUi::new(80, 24);
-    stage.ui.model.screen.settings.set("notify", "off").unwrap();
+    stage.ui.model.screen.preferences.set(Setting::Notify, "off").unwrap();
     stage.run("hi");
     let confirm = |id: u64| {
         let kind = AskKind::Confirm { message: String::new(), danger: false, yes: None, no: None };
@@ -400,7 +446,7 @@ fn a_session_that_could_not_be_deleted_is_not_shown_as_gone() {
             ..SessionSummary::new(SessionId::from_number(5))
         };
         stage.ui.hear(News::Settled { ticket: asked.ticket, with: Ok(Receipt::Sessions(vec![kept])) });
-        stage.ui.keys("<ctrl-x><ctrl-x>");
+        stage.ui.keys("<delete><delete>");
         let delete = stage.ui.sent().pop().expect("it is to be deleted");
         assert!(matches!(delete.command, Command::Library(LibraryCommand::Delete { .. })));
         assert!(stage.ui.screen().contains("kept elsewhere"), "nothing is gone before it is");
@@ -409,7 +455,9 @@ fn a_session_that_could_not_be_deleted_is_not_shown_as_gone() {
     let (mut stage, ticket) = list();
     let refusal = Refusal::new(RefusalKind::Storage, "it is open in another program");
     stage.ui.hear(News::Settled { ticket, with: Err(refusal) });
-    assert!(stage.ui.screen().contains("it is open in another program"), "no list hides it");
+    let screen = stage.ui.screen();
+    assert!(screen.contains("it is open in another program"), "no list hides it");
+    assert!(screen.contains("kept elsewhere"), "and the list stays\n{screen}");
     let (mut stage, ticket) = list();
     stage.ui.hear(News::Settled { ticket, with: Ok(Receipt::Done) });
     assert!(!stage.ui.screen().contains("kept elsewhere"));
@@ -439,7 +487,12 @@ fn the_last_words_of_a_runtime_stand_with_the_loss_and_among_the_notices() {
     let mut stage = AttachedUi::new(80, 24);
     stage.ui.hear(News::Link(LinkState::Lost(DIED.to_owned())));
     let screen = stage.ui.screen();
-    for words in ["the runtime is gone: it ended with code 3. /restart", "  boom: no config", "giving up"] {
+    for words in [
+        "the runtime is gone: it ended with code 3\n",
+        "  → /restart starts it again",
+        "it said last:\n   │ boom: no config",
+        "giving up",
+    ] {
         assert!(screen.contains(words), "{words}: {screen}");
     }
     // It is told again while nobody comes.
@@ -458,7 +511,7 @@ fn a_runtime_is_started_again_where_that_is_possible() {
     assert!(!stage.ui.fx.contains(&Fx::Restart));
     assert!(stage.ui.screen().contains("this runtime cannot do /restart"));
     for restart in [Restart::Start, Restart::Connect] {
-        stage.ui.model.screen.restart = restart;
+        stage.ui.model.screen.start.stand(restart, false);
         stage.ui.hear(News::Link(LinkState::Lost(DIED.to_owned())));
         stage.ui.fx.clear();
         stage.ui.keys("/restart<enter>");
@@ -478,7 +531,7 @@ fn the_screen_is_left_for_a_login_or_an_agent_where_somebody_sees_to_it() {
     let mut stage = AttachedUi::new(80, 24);
     stage.ui.keys("/login<enter>/agents<enter>");
     assert!(!stage.ui.fx.iter().any(|fx| matches!(fx, Fx::Leave(_) | Fx::FindAgents)));
-    stage.ui.model.screen.errands = true;
+    stage.ui.model.screen.start.stand(Restart::None, true);
     stage.ui.keys("/login<enter>");
     assert!(stage.ui.fx.contains(&Fx::Leave(Errand::Login)));
     stage.ui.keys("/agents<enter>");
@@ -494,7 +547,7 @@ fn the_screen_is_left_for_a_login_or_an_agent_where_somebody_sees_to_it() {
     assert!(stage.ui.fx.contains(&Fx::Leave(Errand::Attach("here".into()))));
     // A list that comes when nobody looks any more disturbs nobody.
     stage.ui.feed(Msg::Agents(agents()));
-    assert!(stage.ui.model.screen.overlay.is_none());
+    assert!(!stage.ui.model.screen.over.is_open());
     // Nobody leaves a run behind.
     stage.run("hello");
     stage.ui.fx.clear();
@@ -531,16 +584,16 @@ fn the_mouse_chooses_from_lists() {
     let mut stage = AttachedUi::new(80, 24);
     stage.ui.keys("/theme<enter>");
     let press = |row| Msg::Mouse(Mouse { act: MouseAct::Press, column: 5, row });
-    stage.ui.feed(press(4));
-    assert_eq!(stage.ui.model.screen.theme, Theme::Dark, "the first click tries it on");
-    assert!(stage.ui.model.screen.overlay.is_some());
-    stage.ui.feed(press(4));
-    assert!(stage.ui.model.screen.overlay.is_none());
+    stage.ui.feed(press(5));
+    assert_eq!(stage.ui.model.screen.preferences.theme(), Theme::Dark, "the first click tries it on");
+    assert!(stage.ui.model.screen.over.is_open());
+    stage.ui.feed(press(5));
+    assert!(!stage.ui.model.screen.over.is_open());
     assert!(stage.ui.fx.contains(&Fx::Keep { setting: Setting::Theme, value: "dark" }));
     stage.ui.keys("/theme<enter>");
     stage.ui.feed(press(20));
     stage.ui.feed(press(0));
-    assert!(stage.ui.model.screen.overlay.is_some(), "a click beside the list does nothing");
+    assert!(stage.ui.model.screen.over.is_open(), "a click beside the list does nothing");
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use crate::Headless;
 use crate::ask::SEEN_MS;
-use crate::model::TWICE_MS;
 use crate::msg::Fx;
+use crate::msg::Said;
+use crate::wishes::TWICE_MS;
 use domain::ask::{Answer, Ask, AskKind, Closing};
 use domain::command::{Command, QueueCommand, Receipt, Refusal, RefusalKind, RunCommand, WhenBusy};
 use domain::content::{Input, Json, Part, Role, TextKind, Usage};
@@ -23,6 +24,11 @@ use std::sync::Arc;
 pub(crate) struct AttachedUi {
     pub(crate) ui: Headless,
     seq: u64,
+}
+
+/// What a command of the person's own wrote, all of it.
+pub(crate) fn said(text: &str) -> Said {
+    Said { text: text.to_owned(), lost: 0 }
 }
 
 impl AttachedUi {
@@ -49,7 +55,7 @@ impl AttachedUi {
 
     pub(crate) fn happen(&mut self, body: Body) {
         self.seq += 1;
-        let at = self.ui.model.screen.now;
+        let at = self.ui.model.screen.window.now();
         let event = Arc::new(Event { seq: Seq(self.seq), at, body });
         self.ui.hear(News::Happened { session: SessionId::from_number(1), event });
     }
@@ -158,6 +164,24 @@ fn escape_stops_the_run_and_what_waited_comes_back() {
     assert_eq!(stage.commands(), [Command::Run(RunCommand::Cancel { run: Some(RunId(1)), reason: None })]);
     stage.happen(Body::Queue(QueueEvent::Left { item, leaving: Leaving::Cleared }));
     assert_eq!(stage.ui.model.screen.composer.text(), "then this");
+}
+
+#[test]
+fn what_another_ui_wrote_comes_back_there_and_what_was_written_here_comes_back_here() {
+    let mut stage = AttachedUi::new(80, 24);
+    stage.run("go");
+    stage.ui.keys("mine<enter>");
+    let ticket = stage.ui.sent().pop().unwrap().ticket;
+    stage.ui.hear(News::Settled { ticket, with: Ok(Receipt::Queued { item: QueuedId(8), run: RunId(1) }) });
+    for (item, text) in [(QueuedId(8), "mine"), (QueuedId(9), "theirs")] {
+        let (kind, input) = (QueueKind::FollowUp, Input::text(text));
+        stage.happen(Body::Queue(QueueEvent::Added { item, kind, input, by: None }));
+    }
+    // The run was stopped by somebody else.
+    for item in [QueuedId(8), QueuedId(9)] {
+        stage.happen(Body::Queue(QueueEvent::Left { item, leaving: Leaving::Cleared }));
+    }
+    assert_eq!(stage.ui.model.screen.composer.text(), "mine");
 }
 
 #[test]
@@ -353,7 +377,7 @@ fn a_summary_is_told_when_there_is_one() {
             stage.happen(Body::Context(ContextEvent::Compacted { entry, parent, compaction }));
         }
         stage.end(Outcome::Done);
-        let notices = stage.ui.model.screen.notices.iter().map(|(_, _, text)| text.as_str());
+        let notices = stage.ui.model.screen.toasts.notices().map(|notice| notice.text.as_str());
         let notices: Vec<&str> = notices.collect();
         assert_eq!(notices.contains(&"summarised"), told, "{notices:?}");
         assert_eq!(notices.contains(&"the runtime has told of no summary"), !told, "{notices:?}");

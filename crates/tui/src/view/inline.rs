@@ -8,12 +8,12 @@ mod printed;
 #[cfg(test)]
 mod tests;
 
-use super::{Cache, appearance, areas, bottom, chrome, welcome};
+use super::{Cache, chrome, welcome};
+use crate::layout::{appearance, packed};
 use crate::model::Model;
-use crate::overlay::Overlay;
 use crate::row::{Links, Row, draw, fit};
 use crate::theme::Role;
-use crate::transcript::Scroll;
+use crate::transcript::Page;
 use domain::ids::SessionId;
 use printed::Printed;
 use ratatui::buffer::Buffer;
@@ -55,9 +55,8 @@ pub(crate) struct InlineFrame {
 impl Inline {
     /// Whether the whole screen is needed: lists, long texts, reading back.
     pub(crate) fn wants_screen(model: &Model) -> bool {
-        let over = matches!(model.screen.overlay, Some(Overlay::Pager(_) | Overlay::Picker(_)));
-        let reading = model.screen.scroll != Scroll::Tail || model.screen.selected.is_some();
-        over || reading || model.screen.search.is_some()
+        let transcript = &model.screen.transcript;
+        model.screen.over.is_open() || !transcript.is_at_end() || transcript.is_read()
     }
 
     /// The end of the conversation is written once more, as it looks now.
@@ -81,29 +80,29 @@ impl Inline {
     /// Plans the next frame: which finished rows go to the scrollback, and what stays below them.
     pub(crate) fn frame(&mut self, model: &Model, cache: &mut Cache) -> InlineFrame {
         prepare(model, cache);
-        let (width, high) = model.screen.size;
-        let columns = appearance(model).columns;
+        let (width, high) = model.screen.window.size();
+        let (shown, page) = (&model.screen.transcript, whole_page(model));
         let mut commit = Vec::new();
         self.enter(model, cache, &mut commit);
-        let areas = areas(model);
-        let (area, words) = (areas.transcript, toast_rows(model, areas.transcript));
-        let most = usize::from(area.height - words);
+        let areas = packed(model);
+        let area = areas.transcript;
+        let most = usize::from(area.height);
         let printed = self.printed.entry(self.session.clone()).or_default();
-        printed.advance(model, &mut cache.cells, columns, &mut commit);
+        printed.advance(shown, page, &mut cache.cells, &mut commit);
         let (rows, grown) = if model.world.seen().thread.cells().is_empty() {
             (welcome::rows(model, most.min(MAX_WELCOME)), 0)
         } else {
-            printed.rest(model, &mut cache.cells, columns, most, &mut commit)
+            printed.rest(shown, page, &mut cache.cells, most, &mut commit)
         };
         self.shown = rows[..grown].to_vec();
-        let shown = u16::try_from(rows.len()).unwrap_or(u16::MAX).min(area.height - words);
+        let (rows, commit) = (unfilled(rows, model), unfilled(commit, model));
+        let shown = u16::try_from(rows.len()).unwrap_or(u16::MAX).min(area.height);
         let mut whole = Buffer::empty(Rect::new(0, 0, width, high));
-        let bottom = area.bottom() - words;
+        let bottom = area.bottom();
         let cut = bottom - shown;
         for (row, y) in rows.iter().zip(cut..bottom) {
             draw(row, Position::new(1, y), width.saturating_sub(2), &mut whole, &mut cache.links);
         }
-        bottom::toasts(model, Rect { y: bottom, height: words, ..area }, &mut whole, &mut cache.links);
         let caret = chrome(model, cache, areas, &mut whole);
         let mut live = Buffer::empty(Rect::new(0, 0, width, high - cut));
         for y in cut..high {
@@ -120,19 +119,18 @@ impl Inline {
     /// What was not handed out yet, finished or not: the program ends, and what the person saw stays.
     pub(crate) fn last(&mut self, model: &Model, cache: &mut Cache) -> Vec<Row> {
         prepare(model, cache);
-        let columns = appearance(model).columns;
+        let (shown, page) = (&model.screen.transcript, whole_page(model));
         let mut commit = Vec::new();
         self.enter(model, cache, &mut commit);
         let printed = self.printed.entry(self.session.clone()).or_default();
-        printed.advance(model, &mut cache.cells, columns, &mut commit);
-        commit.extend(printed.all_the_rest(model, &mut cache.cells, columns));
+        printed.advance(shown, page, &mut cache.cells, &mut commit);
+        commit.extend(printed.all_the_rest(shown, page, &mut cache.cells));
         self.shown.clear();
-        commit
+        unfilled(commit, model)
     }
 
     /// Says when the session is another one than before, and where its conversation begins here.
     fn enter(&mut self, model: &Model, cache: &mut Cache, commit: &mut Vec<Row>) {
-        let columns = appearance(model).columns;
         let session = model.world.current.clone();
         let again = std::mem::take(&mut self.again);
         let other = session != self.session;
@@ -151,13 +149,14 @@ impl Inline {
         }
         self.session.clone_from(&session);
         let printed = self.printed.entry(session).or_insert_with(|| {
-            let (printed, skipped) = Printed::near_the_end(model, &mut cache.cells, columns, MAX_FIRST);
+            let (shown, page) = (&model.screen.transcript, whole_page(model));
+            let (printed, skipped) = Printed::near_the_end(shown, page, &mut cache.cells, MAX_FIRST);
             if skipped > 0 {
                 commit.push(marker(model, &format!("{skipped} earlier entries: PageUp reads them")));
             }
             printed
         });
-        if let Some(word) = printed.follow(model) {
+        if let Some(word) = printed.follow(model.world.seen()) {
             commit.extend([Row::empty(), marker(model, &word)]);
         }
     }
@@ -172,21 +171,24 @@ fn prepare(model: &Model, cache: &mut Cache) {
     cache.links.clear();
 }
 
+/// What the person said stands on its ground only as far as it goes: in the scrollback the terminal wraps rows anew when it becomes
+/// narrower, and would make two of one that is filled to the end.
+fn unfilled(mut rows: Vec<Row>, model: &Model) -> Vec<Row> {
+    let ground = model.screen.preferences.theme().style(Role::User);
+    for row in rows.iter_mut().filter(|row| row.fill == Some(ground)) {
+        row.fill = None;
+    }
+    rows
+}
+
+/// The conversation as wide as the window.
+fn whole_page(model: &Model) -> Page<'_> {
+    let (columns, rows) = model.screen.window.size();
+    model.page(Rect::new(0, 0, columns, rows))
+}
+
 /// A row that says what follows.
 fn marker(model: &Model, word: &str) -> Row {
     let look = appearance(model);
     Row::of(fit(&format!("── {word} ──"), look.columns), look.theme.style(Role::Dim))
-}
-
-/// Rows that the words for a while take.
-fn toast_rows(model: &Model, area: Rect) -> u16 {
-    if model.screen.toasts.is_empty() || area.is_empty() {
-        return 0;
-    }
-    let mut scratch = Buffer::empty(area);
-    bottom::toasts(model, area, &mut scratch, &mut Links::new());
-    let blank = ratatui::buffer::Cell::default();
-    let drawn = |y: &u16| (area.x..area.right()).any(|x| scratch[(x, *y)] != blank);
-    let first = (area.y..area.bottom()).find(drawn);
-    first.map_or(0, |first| area.bottom() - first)
 }

@@ -1,16 +1,28 @@
-//! Draws the pager and the picker over the screen.
+//! Draws the pager, the picker and the fleet over the screen.
 
-use super::{appearance, keys, paste_rows, shown_ask};
-use crate::ask::{self, Full, Offer, Sees};
-use crate::cell::{Appearance, ago, level_role};
+use super::paste_rows;
+use crate::ask;
+use crate::clean::clean_line;
+use crate::fleet::Board;
+use crate::layout::{
+    appearance, fleet_foot, fleet_keys, fleet_list, fleet_more, fleet_rows, fleet_title, kept_in_head,
+    list_area, list_foot, list_lines, more, over_area, over_rows, page_air, page_low, page_offers, sheet,
+};
 use crate::model::Model;
-use crate::overlay::{Content, Overlay, Pager};
-use crate::picker::Picker;
-use crate::row::{Links, Piece, Row, draw, fit, width, wrap, wrap_text};
+use crate::overlay::{Content, Finding, Overlay, Pager};
+use crate::picker::{CLOSES, Hint, Picker};
+use crate::row::{Links, Piece, Row, between, draw, fit, fit_pieces, fitting, width};
+use crate::search;
 use crate::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-use std::ops::Range;
+
+/// Between two parts of the last line.
+const BETWEEN: &str = " · ";
+const SCROLLS: Hint = ("↑↓ PgUp PgDn scroll", "↑↓ scroll");
+const FINDS: Hint = ("/ finds", "/ finds");
+/// Keys of a page that are told before how far one has read.
+const FIRST_KEYS: usize = 2;
 
 /// Draws the overlay over everything, and says where the caret is.
 pub(super) fn view(
@@ -26,143 +38,217 @@ pub(super) fn view(
             buf[(x, y)].reset();
         }
     }
+    let words = over_rows(model);
+    let free = Rect { height: over_area(model).height.min(area.height), ..area };
+    paste_rows(&words, Rect { y: free.bottom(), height: area.bottom() - free.bottom(), ..area }, buf, links);
+    let area = free;
     match overlay {
-        Overlay::Pager(pager) => {
-            page(pager, model, area, buf, links);
-            None
-        }
+        Overlay::Pager(pager) => page(pager, model, area, buf, links),
         Overlay::Picker(picker) => pick(picker, model, area, buf, links),
+        Overlay::Fleet(board) => fleet(board, model, area, buf, links),
     }
 }
 
-/// A page with its foot.
-struct Page {
-    rows: Vec<Row>,
-    /// Which rows spell out the rule of a question.
-    rule: Range<usize>,
-    /// Rows of the foot besides the first.
-    foot: usize,
-}
-
-fn page_of(content: &Content, model: &Model) -> Page {
+/// The fleet; tells where the caret stands when a line is being written.
+fn fleet(board: &Board, model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) -> Option<Position> {
+    head(&fleet_title(model), model, area, buf, links);
+    let list = fleet_list(model);
+    paste_rows(&fleet_rows(board, model, usize::from(list.height)), list, buf, links);
+    let more = fleet_more(board, model);
+    let below = Rect { y: list.bottom(), height: u16::try_from(more.len()).unwrap_or(0), ..list };
+    paste_rows(&more, below, buf, links);
+    let Some((row, editor)) = board.line() else {
+        let hints = fleet_keys(board, model);
+        let high = fleet_foot(model);
+        foot(&Foot { place: None, first: hints.len(), hints }, high, model, area, buf, links);
+        return None;
+    };
     let look = appearance(model);
-    let plain = |rows| Page { rows, rule: 0..0, foot: 0 };
-    match content {
-        Content::Keys => plain(keys::rows(&model.screen.keymap, look, &model.world.seen().abilities)),
-        Content::Commands => plain(keys::commands(look, &model.world.seen().abilities, model.screen.here())),
-        Content::Status => plain(super::facts::rows(model)),
-        Content::Notices => plain(notices(model)),
-        Content::Diff(text) => plain(crate::diff::rows(text, look.columns, look.theme)),
-        Content::Ask => {
-            let Some((_, asked)) = shown_ask(model) else { return plain(Vec::new()) };
-            let Full { rows, rule } = ask::full(asked, look, same(model));
-            // As many rows as all the keys take, so that nothing moves when some of them go.
-            let all = Sees { subject: true, rule: true, same: same(model), cut: false, short: true };
-            Page { rows, rule, foot: ask::row(&ask::of_page(asked, all), look, true).len() }
-        }
-    }
+    let lead = format!("to {}: ", fit(&clean_line(&row.title), look.columns / 3));
+    let room = look.columns.saturating_sub(width(&lead) + 1);
+    let before = width(&editor.text()[..editor.caret()]);
+    // The end of a long line is what is being written.
+    let from = before.saturating_sub(room);
+    let written = Row::from(vec![
+        look.piece(lead.clone(), Role::Accent),
+        look.piece(between(editor.text(), from, from + room), Role::Text),
+    ]);
+    let y = area.bottom().saturating_sub(1);
+    draw(&written, Position::new(area.x + 1, y), area.width.saturating_sub(2), buf, links);
+    let x = area.x + 1 + u16::try_from(width(&lead) + before - from).unwrap_or(0);
+    Some(Position::new(x.min(area.right().saturating_sub(1)), y))
 }
 
-/// Rows of a page, and how many of them fit on the screen.
-pub(crate) fn page_size(content: &Content, model: &Model) -> (usize, usize) {
-    let page = page_of(content, model);
-    (page.rows.len(), usize::from(model.screen.size.1).saturating_sub(2 + page.foot))
-}
-
-/// The keys on the page that shows all of the question.
-pub(crate) fn page_offers(model: &Model) -> Vec<Offer> {
-    let Some(Overlay::Pager(pager)) = &model.screen.overlay else { return Vec::new() };
-    let Some((_, asked)) = shown_ask(model) else { return Vec::new() };
-    let page = page_of(&pager.content, model);
-    let (rows, fits) = page_size(&pager.content, model);
-    let top = pager.clamp(rows, fits);
-    let rule = page.rule.start >= top && page.rule.end <= top + fits && !page.rule.is_empty();
-    ask::of_page(asked, Sees { subject: fits > 0, rule, same: same(model), cut: false, short: true })
-}
-
-fn page(pager: &Pager, model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) {
-    let page = page_of(&pager.content, model);
+/// Draws a page; tells where the caret of its search is.
+fn page(pager: &Pager, model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) -> Option<Position> {
+    let page = sheet(pager.content(), model);
     let below = u16::try_from(page.foot).unwrap_or(u16::MAX);
-    let inner = Rect { y: area.y + 1, height: area.height.saturating_sub(2 + below), ..area };
+    let air = page_air(&page, area.height);
+    let used = 2 + air + page_low(&page, area.height) + below;
+    let inner = Rect { y: area.y + 1 + air, height: area.height.saturating_sub(used), ..area };
     let rows = page.rows;
     let top = pager.clamp(rows.len(), usize::from(inner.height));
-    head(&pager.title, model, area, buf, links);
-    paste_rows(&rows[top.min(rows.len())..], inner, buf, links);
+    head(pager.title(), model, area, buf, links);
+    let shown = &rows[top.min(rows.len())..];
+    paste_rows(shown, inner, buf, links);
+    if let Some(find) = pager.finding() {
+        mark_found(shown, find.words().text(), model, inner, buf);
+        return Some(finding(find, model, area, buf, links));
+    }
     let last = (top + usize::from(inner.height)).min(rows.len());
     let long = rows.len() > usize::from(inner.height);
-    let place = match (long, &pager.content) {
-        (true, Content::Ask) => format!("{last} of {} lines · ↑↓ PgUp PgDn scroll", rows.len()),
-        (false, Content::Ask) => String::new(),
-        (true, _) => format!("{last} of {} lines · Esc closes · ↑↓ PgUp PgDn scroll", rows.len()),
-        (false, _) => "any key closes".to_owned(),
+    let seen = format!("{}–{last}", top + 1);
+    let place =
+        long.then(|| (format!("lines {seen} of {}", rows.len()), format!("{seen} of {}", rows.len())));
+    let hints: Vec<Hint> = match (long, pager.content()) {
+        (true, Content::Ask) => vec![SCROLLS, FINDS],
+        (false, Content::Ask) => Vec::new(),
+        (true, _) => vec![CLOSES, SCROLLS, FINDS],
+        (false, _) => vec![CLOSES, FINDS],
     };
-    if pager.content == Content::Ask {
+    if *pager.content() == Content::Ask {
         let keys = ask::row(&page_offers(model), appearance(model), true);
         let under = Rect { y: inner.bottom(), height: below, ..area };
         paste_rows(&keys, under, buf, links);
     }
-    foot(&place, model, area, buf, links);
+    foot(&Foot { place, first: FIRST_KEYS, hints }, 1, model, area, buf, links);
+    None
 }
 
-/// The words that came and went, the newest first.
-fn notices(model: &Model) -> Vec<Row> {
+/// Marks the words that are looked for.
+fn mark_found(rows: &[Row], words: &str, model: &Model, area: Rect, buf: &mut Buffer) {
+    let style = model.screen.preferences.theme().style(Role::Found);
+    for (row, y) in rows.iter().zip(area.y..area.bottom()) {
+        for column in search::columns(&row.text(), words).into_iter().flat_map(|(from, to)| from..to) {
+            let x = area.x.saturating_add(1).saturating_add(u16::try_from(column).unwrap_or(u16::MAX));
+            if let Some(cell) = buf.cell_mut((x, y)) {
+                cell.set_style(style);
+            }
+        }
+    }
+}
+
+/// The last line of a page while words are looked for; where its caret is.
+fn finding(find: &Finding, model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) -> Position {
+    const LEAD: &str = "find: ";
     let look = appearance(model);
-    let rows = model.screen.notices.iter().rev().flat_map(|(at, level, text)| {
-        let lead = look.piece(format!("{:<12}", ago(model.screen.now, *at)), Role::Dim);
-        let rest = look.piece(" ".repeat(12), Role::Dim);
-        wrap(&[look.piece(text.clone(), level_role(*level))], look.columns, &lead, &rest)
-    });
-    let rows: Vec<Row> = rows.collect();
-    if rows.is_empty() { vec![Row::of("nothing was said yet", look.theme.style(Role::Dim))] } else { rows }
+    let tries = match find.place() {
+        _ if find.words().is_empty() => vec!["type words; Esc ends it".to_owned()],
+        (_, 0) => vec!["nowhere · Esc ends it".to_owned(), "nowhere · Esc".to_owned()],
+        (at, count) => vec![
+            format!("{at} of {count} · Enter next · ↑ back · Esc ends it"),
+            format!("{at}/{count} · Enter next · Esc"),
+            format!("{at}/{count} · Esc"),
+        ],
+    };
+    let room = look.columns.saturating_sub(width(LEAD) + width(find.words().text()) + 3);
+    let place = fitting(&tries, room);
+    let row = Row::from(vec![
+        look.piece(LEAD, Role::Accent),
+        look.piece(find.words().text(), Role::Text),
+        look.piece(format!("   {place}"), Role::Dim),
+    ]);
+    let y = area.bottom().saturating_sub(1);
+    draw(&row, Position::new(area.x + 1, y), area.width.saturating_sub(2), buf, links);
+    let before = width(LEAD) + width(&find.words().text()[..find.words().caret()]);
+    let x = area.x + 1 + u16::try_from(before).unwrap_or(0);
+    Position::new(x.min(area.right().saturating_sub(1)), y)
 }
 
 fn head(title: &str, model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) {
     let row = Row::of(
         format!(" {} ", fit(title, appearance(model).columns)),
-        model.screen.theme.style(Role::Heading),
+        model.screen.preferences.theme().style(Role::Heading),
     );
     draw(&row, Position::new(area.x, area.y), area.width, buf, links);
 }
 
-fn foot(text: &str, model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) {
-    let row =
-        Row::of(format!(" {}", fit(text, appearance(model).columns)), model.screen.theme.style(Role::Dim));
-    draw(&row, Position::new(area.x, area.bottom().saturating_sub(1)), area.width, buf, links);
+/// What the last line tells.
+struct Foot {
+    /// Where one is, and the same in short.
+    place: Option<(String, String)>,
+    /// What the keys do: what matters most stands first.
+    hints: Vec<Hint>,
+    /// How many of them are told before where one is.
+    first: usize,
 }
 
-/// Rows from which a list leaves room for all of the line under the cursor.
-const ROOMY: u16 = 18;
-
-/// Where the lines of a list stand.
-pub(crate) fn list_area(picker: &Picker, area: Rect) -> Rect {
-    let below = if shows_more(picker, area.height) { area.height / 3 + 1 } else { 0 };
-    Rect { y: area.y + 2, height: area.height.saturating_sub(3 + below), ..area }
-}
-
-fn shows_more(picker: &Picker, high: u16) -> bool {
-    high >= ROOMY && picker.items.iter().any(|item| !item.more.is_empty())
-}
-
-/// All of the line under the cursor, below a rule.
-fn more(picker: &Picker, look: Appearance, high: u16) -> Vec<Row> {
-    if !shows_more(picker, high) {
-        return Vec::new();
+impl Foot {
+    /// The parts of the line. Words get fewer before any key goes, and where one is goes before the first of them do; the last goes first.
+    fn parts(&self, columns: usize) -> Vec<&str> {
+        let place = self.place.as_ref();
+        let (long, short) = (place.map(|(long, _)| long.as_str()), place.map(|(_, short)| short.as_str()));
+        let brief = |hint: &Hint| hint.1;
+        let all = self.hints.len();
+        let tries = [self.line(all, long, |hint| hint.0), self.line(all, long, brief)];
+        let fewer = (self.first.min(all)..=all).rev().map(|count| self.line(count, short, brief));
+        let keys = (1..=all).rev().map(|count| self.line(count, None, brief));
+        let fits = |parts: &Vec<&str>| width(&parts.join(BETWEEN)) <= columns;
+        tries.into_iter().chain(fewer).chain(keys).find(fits).unwrap_or_else(|| self.line(1, None, brief))
     }
-    // Always as many rows, so that the list stands still.
-    let most = usize::from(high / 3);
-    let text = picker.under().map_or("", |item| item.more.as_str());
-    let mut rows = vec![Row::of("─".repeat(look.columns), look.theme.style(Role::Border))];
-    rows.extend(wrap_text(text, look.columns, look.theme.style(Role::Text)).into_iter().take(most));
-    rows.resize(most + 1, Row::empty());
-    rows
+
+    /// So many of the keys, and where one is.
+    fn line<'a>(
+        &'a self,
+        keys: usize,
+        place: Option<&'a str>,
+        words: fn(&Hint) -> &'static str,
+    ) -> Vec<&'a str> {
+        self.hints.iter().take(keys).map(words).chain(place).collect()
+    }
+
+    /// The rows of the line: two where there is room for the second.
+    fn rows(&self, columns: usize, high: u16) -> Vec<Vec<&str>> {
+        if high < 2 {
+            return vec![self.parts(columns)];
+        }
+        let place = self.place.as_ref().map(|(_, short)| short.as_str());
+        let mut rows: Vec<Vec<&str>> = Vec::new();
+        for part in self.line(self.hints.len(), place, |hint| hint.1) {
+            match rows.last_mut() {
+                Some(row) if width(&row.join(BETWEEN)) + width(BETWEEN) + width(part) <= columns => {
+                    row.push(part);
+                }
+                _ => rows.push(vec![part]),
+            }
+        }
+        rows.truncate(usize::from(high));
+        rows
+    }
+}
+
+/// Draws the last line, or the last two where it takes so many.
+fn foot(foot: &Foot, high: u16, model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) {
+    let look = appearance(model);
+    let first = area.bottom().saturating_sub(high);
+    for (parts, y) in foot.rows(look.columns, high).into_iter().zip(first..area.bottom()) {
+        let mut row = Row::empty();
+        for (at, part) in parts.into_iter().enumerate() {
+            let part = if at == 0 { fit(part, look.columns) } else { format!("{BETWEEN}{part}") };
+            row.pieces.extend(look.keyed(&part));
+        }
+        draw(&row, Position::new(area.x + 1, y), area.width, buf, links);
+    }
+}
+
+/// The colour of a sign, the same as in the fleet.
+fn sign_role(sign: &str) -> Role {
+    match sign {
+        "? " => Role::Warn,
+        "✗ " => Role::Bad,
+        _ => Role::Accent,
+    }
 }
 
 fn pick(picker: &Picker, model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) -> Option<Position> {
     let look = appearance(model);
-    head(&picker.title, model, area, buf, links);
+    match kept_in_head(picker, look.columns) {
+        true => head(&format!("{}{BETWEEN}{}", picker.title(), picker.kept()), model, area, buf, links),
+        false => head(picker.title(), model, area, buf, links),
+    }
     let mut filter = Row::of("> ", look.theme.style(Role::Accent));
-    filter.pieces.push(look.piece(picker.filter.text(), Role::Text));
-    if picker.filter.is_empty() {
+    filter.pieces.push(look.piece(picker.filter().text(), Role::Text));
+    if picker.filter().is_empty() {
         filter.pieces.push(look.piece("type to filter", Role::Dim));
     }
     draw(&filter, Position::new(area.x + 1, area.y + 1), area.width.saturating_sub(2), buf, links);
@@ -174,43 +260,45 @@ fn pick(picker: &Picker, model: &Model, area: Rect, buf: &mut Buffer, links: &mu
     let high = usize::from(list.height).max(1);
     let top = picker.top(high);
     let mut rows = Vec::new();
-    for (line, at) in picker.shown().iter().enumerate().skip(top).take(high) {
-        let Some(item) = picker.items.get(*at) else { continue };
-        let under = line == picker.cursor;
-        let role = if under { Role::Selected } else { Role::Text };
-        let label = fit(&item.label, look.columns.saturating_sub(2));
-        let room = look.columns.saturating_sub(width(&label) + 4);
-        let doomed = picker.doomed == Some(*at);
-        let detail = if doomed { "Ctrl-X again deletes".to_owned() } else { fit(&item.detail, room) };
-        rows.push(Row::from(vec![
-            Piece::new(item.sign, look.theme.style(Role::Accent)),
-            Piece::new(label, look.theme.style(role)),
-            Piece::new(format!("  {detail}"), look.theme.style(if doomed { Role::Bad } else { Role::Dim })),
-        ]));
+    let lines = list_lines(picker, area);
+    for (line, (item, doomed)) in picker.lines().enumerate().skip(top).take(high) {
+        let told = if doomed { "Del again deletes" } else { &item.detail };
+        // What a second press does stands whole.
+        let (column, most, detail) = match doomed {
+            true => {
+                let column = lines.column.min(look.columns.saturating_sub(width(told) + 4));
+                (column, column, told.to_owned())
+            }
+            false => (lines.column, lines.most(told), lines.beside(told)),
+        };
+        let told_role = if doomed { Role::Bad } else { Role::Dim };
+        let style = |role: Role| match line == picker.cursor() {
+            true => look.theme.over(Role::Selected, role),
+            false => look.theme.style(role),
+        };
+        let label = match picker.has_code() {
+            true => look.words_on(&item.label, Role::Text, style),
+            false => vec![Piece::new(&item.label, style(Role::Text))],
+        };
+        let mut row = Row::of(item.sign, style(sign_role(item.sign)));
+        row.pieces.extend(fit_pieces(label, most));
+        let space = " ".repeat((width(item.sign) + column).saturating_sub(row.width()) + 2);
+        row.pieces.extend([Piece::new(space, style(Role::Text)), Piece::new(detail, style(told_role))]);
+        row.fill = (line == picker.cursor()).then(|| look.theme.style(Role::Selected));
+        rows.push(row);
     }
     if rows.is_empty() {
-        let word = match () {
-            () if picker.searches() => "no title fits; Enter looks through what was said".to_owned(),
-            () if picker.items.is_empty() && picker.found.is_some() && picker.empty != "looking…" => {
-                "nobody said that; Esc closes".to_owned()
-            }
-            () if picker.items.is_empty() => picker.empty.clone(),
-            () => "nothing fits".to_owned(),
-        };
-        rows.push(Row::of(word, look.theme.style(Role::Dim)));
+        rows.push(Row::of(picker.nothing_word(), look.theme.style(Role::Dim)));
     }
     paste_rows(&rows, list, buf, links);
-    let place = format!("{} of {}", (picker.cursor + 1).min(picker.shown().len()), picker.shown().len());
-    foot(&format!("{place} · Esc closes · {}", picker.hint), model, area, buf, links);
-    let before = width(&picker.filter.text()[..picker.filter.caret()]);
+    let place = picker.place().map(|(at, all)| format!("{at} of {all}")).map(|place| (place.clone(), place));
+    let hints: Vec<Hint> = [CLOSES].iter().chain(picker.hints()).copied().collect();
+    let high = list_foot(picker, look.columns, area.height);
+    foot(&Foot { place, first: hints.len(), hints }, high, model, area, buf, links);
+    let before = width(&picker.filter().text()[..picker.filter().caret()]);
     let x = area.x + 3 + u16::try_from(before).unwrap_or(0);
     Some(Position::new(
         x.min(area.right().saturating_sub(1)),
         (area.y + 1).min(area.bottom().saturating_sub(1)),
     ))
-}
-
-/// Whether a yes for the session is only for the same action.
-fn same(model: &Model) -> bool {
-    !model.world.seen().abilities.session_scope
 }

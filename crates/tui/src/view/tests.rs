@@ -1,22 +1,29 @@
 //! Screens with their styles, at 40, 80 and 120 columns. `UPDATE_EXPECT=1 cargo test -p tui` writes them anew.
 
+mod finished;
+mod fleet;
+mod gallery;
 mod keyboard;
+mod looks;
 mod panels;
+mod passing;
+mod questions;
 mod theirs;
 
-use crate::msg::Msg;
-use crate::update::tests::AttachedUi;
+use crate::about::{About, Note};
+use crate::msg::{Fx, Msg};
+use crate::update::tests::{AttachedUi, said};
 use domain::ask::{ActionDigest, Ask, AskKind, Assessment, Choice, Consent, Preview, Risk};
 use domain::command::{Receipt, Refusal, RefusalKind};
 use domain::content::{Input, Json, Part, TextKind, Usage};
 use domain::event::{
     AskEvent, Body, ContextEvent, Failure, Finish, MessageEvent, NoteEvent, Outcome, PlanItem, PlanState,
-    QueueEvent, RunEvent, ToolEvent,
+    QueueEvent, RunEvent, SessionEvent, ToolEvent,
 };
 use domain::ids::{AskId, MessageId, Millis, QueuedId, RunId, SessionId, StepId, ToolRunId};
 use domain::port::{LinkState, News};
 use domain::queue::QueueKind;
-use domain::session::SessionSummary;
+use domain::session::{Budget, ModelRef, SessionSummary};
 use domain::signal::{Level, Signal, WidgetPlace};
 use domain::tool::{Progress, ToolOutcome, ToolResult};
 use expect_test::expect_file;
@@ -91,12 +98,12 @@ fn pictures() {
     check("picture_names", 14, told);
     check("pictures", 14, |stage| {
         told(stage);
-        stage.ui.model.screen.graphics = Graphics::Blocks;
-        let columns = usize::from(stage.ui.model.screen.size.0) - 2;
+        stage.ui.model.screen.preferences.draw_with(Graphics::Blocks);
+        let columns = usize::from(stage.ui.model.screen.window.size().0) - 2;
         let framed = crate::picture::framed(&base64, columns).unwrap();
         let rgb = [[200, 30, 30], [30, 200, 30], [30, 30, 200], [220, 220, 220]].concat().into();
         let pixels = Pixels { width: 2, height: 2, rgb };
-        let decoded = Some(crate::Decoded { pixels, png: None });
+        let decoded = Some(crate::picture::Decoded { pixels, png: None });
         stage.ui.feed(Msg::Picture { framed, decoded });
     });
 }
@@ -104,13 +111,135 @@ fn pictures() {
 #[test]
 fn first_screen() {
     check("first_screen", 22, |stage| {
-        stage.ui.model.screen.about.program = "parlor 0.1.0".into();
-        stage.ui.model.screen.about.note = crate::Note {
+        let note = Note {
             words: "model: offline (no key found)".into(),
             examples: vec!["list files".into(), "read README.md".into()],
-            unkept: None,
+            model: Some("offline".into()),
+            ..Note::default()
         };
+        stage.ui.tell(About { program: "parlor 0.1.0".into(), note, ..About::default() });
+        stage.ui.feed(Msg::Branch { cwd: "/w/shop".into(), name: Some("main".into()) });
     });
+}
+
+#[test]
+fn the_footer_tells_model_mode_folder_and_branch_before_anything_was_said() {
+    let mut stage = AttachedUi::new(80, 24);
+    let note = Note { model: Some("fake-1".into()), ..Note::default() };
+    stage.ui.feed(Msg::Note(note));
+    stage.ui.feed(Msg::Branch { cwd: "/w/shop".into(), name: Some("feature/x".into()) });
+    let screen = stage.ui.screen();
+    assert!(screen.contains("fake-1 · asks first · shop · feature/x"), "{screen}");
+    // Of another folder nothing is known.
+    stage.ui.feed(Msg::Branch { cwd: "/w/other".into(), name: Some("elsewhere".into()) });
+    assert!(!stage.ui.screen().contains("elsewhere"));
+    // One that was chosen, or has answered, leads.
+    let model = ModelRef { provider: "p".into(), name: "chosen".into() };
+    stage.happen(Body::Session(SessionEvent::ModelChosen { model }));
+    let screen = stage.ui.screen();
+    assert!(screen.contains("chosen · asks first") && !screen.contains("fake-1"), "{screen}");
+}
+
+#[test]
+fn the_footer_tells_model_and_branch_before_there_is_a_session() {
+    let mut ui = crate::Headless::new(80, 24);
+    ui.feed(Msg::Branch { cwd: "/w/shop".into(), name: Some("feature/x".into()) });
+    assert!(ui.screen().contains("feature/x"), "{}", ui.screen());
+    ui.feed(Msg::Note(Note { model: Some("fake-1".into()), ..Note::default() }));
+    assert!(ui.screen().contains("fake-1 · feature/x"), "{}", ui.screen());
+}
+
+#[test]
+fn what_is_checked_out_is_looked_at_again_when_it_may_have_changed() {
+    let looks = |stage: &mut AttachedUi| {
+        let looked = |fx: &Fx| *fx == Fx::FindBranch("/w/shop".into());
+        std::mem::take(&mut stage.ui.fx).iter().any(looked)
+    };
+    let mut stage = AttachedUi::new(80, 24);
+    assert!(looks(&mut stage), "it is known which folder it is");
+    stage.run("check out another");
+    assert!(!looks(&mut stage));
+    stage.end(Outcome::Done);
+    assert!(looks(&mut stage));
+    stage.ui.feed(Msg::Shell { line: "git switch x".into(), said: said(""), code: Some(0) });
+    assert!(looks(&mut stage));
+}
+
+#[test]
+fn all_keys_fit_on_a_usual_screen_that_is_wide_enough() {
+    for (columns, rows) in [(120, 24), (160, 24), (200, 24)] {
+        let mut stage = AttachedUi::new(columns, rows);
+        stage.ui.keys("?");
+        let screen = stage.ui.screen();
+        assert!(screen.trim_end().ends_with("Esc closes · / finds"), "{screen}");
+        for word in [
+            "Shift-Tab",
+            "Esc Esc",
+            "Ctrl-X",
+            "makes it again",
+            "quits",
+            "view all",
+            "choose, answer, or not",
+            "stops; twice the queue",
+        ] {
+            assert!(screen.contains(word), "{word}\n{screen}");
+        }
+    }
+}
+
+/// What does not fit on a screen is read screen by screen: none ends with a heading, and each begins with a group.
+#[test]
+fn keys_that_do_not_fit_are_read_screen_by_screen() {
+    for (columns, rows) in [(40, 30), (60, 24), (80, 24), (80, 18), (80, 12), (100, 20)] {
+        let mut stage = AttachedUi::new(columns, rows);
+        stage.ui.keys("?");
+        let mut seen = String::new();
+        for page in 1..10 {
+            let screen = stage.ui.screen();
+            if seen.lines().next_back() == screen.lines().next_back() {
+                break;
+            }
+            let dump = stage.ui.dump();
+            let words = |row: usize| screen.lines().nth(row).unwrap_or_default().trim();
+            let is_heading = |row: usize| {
+                let only = format!("{row}:1..{} BOLD", 1 + words(row).chars().count());
+                dump.lines().any(|line| line == only)
+            };
+            let last = (1..usize::from(rows) - 1).rev().find(|row| !words(*row).is_empty()).unwrap();
+            assert!(!is_heading(last), "{columns}x{rows}, page {page}\n{screen}");
+            assert!(screen.contains("Esc closes"), "{screen}");
+            seen = screen;
+            stage.ui.keys("<pagedown>");
+        }
+        assert!(seen.contains("quits") || seen.contains("makes it again"), "to the end: {seen}");
+    }
+}
+
+#[test]
+fn words_are_found_on_a_page_and_marked() {
+    let mut stage = AttachedUi::new(80, 12);
+    stage.ui.keys("?/suspends");
+    let (screen, caret) = (stage.ui.screen(), stage.ui.draw().1);
+    assert!(screen.contains("Ctrl-Z") && screen.contains("find: suspends   1 of 1"), "{screen}");
+    assert_eq!(caret.map(|at| (at.x, at.y)), Some((15, 11)));
+    assert!(stage.ui.dump().contains("REVERSED") || stage.ui.dump().contains("bg="), "{}", stage.ui.dump());
+    stage.ui.keys("<esc>");
+    assert!(stage.ui.screen().contains("/ finds"), "the page stays: {}", stage.ui.screen());
+    stage.ui.keys("<esc>");
+    assert!(!stage.ui.model.screen.over.is_open());
+}
+
+#[test]
+fn letters_that_are_looked_for_answer_no_question() {
+    let mut stage = AttachedUi::new(80, 24);
+    stage.run("go");
+    stage.consent(10, Some("rm"));
+    stage.ui.wait(crate::ask::SEEN_MS);
+    stage.commands();
+    stage.ui.keys("v/yansr<enter>y");
+    assert_eq!(stage.commands(), []);
+    stage.ui.keys("<esc>");
+    assert!(stage.ui.model.screen.over.shows_question(), "only the search is over");
 }
 
 #[test]
@@ -174,6 +303,31 @@ fn endings() {
 }
 
 #[test]
+fn guesses_are_marked_and_told() {
+    check("guesses", 20, |stage| {
+        stage.happen(Body::Session(SessionEvent::BudgetChosen {
+            budget: Budget { max_cost_micros: Some(2_500_000), ..Budget::default() },
+        }));
+        stage.run("work");
+        let usage = Usage { input: 900, output: 120, cost_micros: 12_345, rough: true, ..Usage::default() };
+        stage.happen(Body::Run(RunEvent::StepEnded { step: StepId(4), usage }));
+        stage.happen(Body::Context(ContextEvent::Measured { used: 50_000, window: 200_000, rough: true }));
+        stage.end(Outcome::Done);
+        stage.ui.keys("/status<enter>");
+    });
+}
+
+#[test]
+fn a_measure_that_somebody_told_is_not_marked() {
+    for (rough, shown) in [(true, " ~75%"), (false, " 75%")] {
+        let mut stage = AttachedUi::new(80, 20);
+        stage.happen(Body::Context(ContextEvent::Measured { used: 50_000, window: 200_000, rough }));
+        let screen = stage.ui.dump();
+        assert!(screen.contains(shown), "{screen}");
+    }
+}
+
+#[test]
 fn busy() {
     check("busy", 20, |stage| {
         stage.run("work");
@@ -182,7 +336,7 @@ fn busy() {
             step: StepId(4),
             usage: Usage { input: 900, output: 120, cost_micros: 12_345, ..Usage::default() },
         }));
-        stage.happen(Body::Context(ContextEvent::Measured { used: 185_000, window: 200_000 }));
+        stage.happen(Body::Context(ContextEvent::Measured { used: 185_000, window: 200_000, rough: false }));
         for (item, kind, text) in
             [(30, QueueKind::FollowUp, "then test it"), (31, QueueKind::Steer, "use tabs")]
         {
@@ -299,6 +453,7 @@ fn lists() {
             last_prompt: Some("the last thing said".into()),
             last_run: None,
             running,
+            outcome: None,
             usage: Usage::default(),
             origin: None,
         };
@@ -357,6 +512,6 @@ fn words_for_the_person() {
     });
     check("shell", 14, |stage| {
         stage.ui.keys("!ls<enter>");
-        stage.ui.feed(Msg::Shell { line: "ls".into(), output: "a\nb\n".into(), code: Some(1) });
+        stage.ui.feed(Msg::Shell { line: "ls".into(), said: said("a\nb\n"), code: Some(1) });
     });
 }

@@ -1,15 +1,20 @@
 //! The first screen: what this is, which model answers, what to try, how to leave.
 
-use super::{appearance, paste_rows};
-use crate::cell::Appearance;
+use super::paste_rows;
 use crate::clean::clean_line;
 use crate::keymap::Action;
+use crate::layout::{appearance, loss};
+use crate::look::Appearance;
 use crate::model::Model;
 use crate::row::{Links, Row, wrap, wrap_text};
 use crate::theme::Role;
 use domain::port::LinkState;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+
+/// What stands above the examples, and above one that has room alone.
+const ONE_OF: &str = "Type one of these, or anything else:";
+const THIS: &str = "Type this, or anything else:";
 
 /// Draws what an empty session shows.
 pub(super) fn view(model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) {
@@ -21,7 +26,7 @@ pub(super) fn view(model: &Model, area: Rect, buf: &mut Buffer, links: &mut Link
 pub(super) fn rows(model: &Model, high: usize) -> Vec<Row> {
     let look = appearance(model);
     let style = |role| look.theme.style(role);
-    let about = &model.screen.about;
+    let about = model.screen.start.about();
     let mut head = vec![Row::of(about.program.clone(), style(Role::Heading))];
     let can = &model.world.seen().abilities;
     let what = match (can.policy, can.name.as_str()) {
@@ -36,18 +41,26 @@ pub(super) fn rows(model: &Model, high: usize) -> Vec<Row> {
     }
     let mut told = Vec::new();
     if !about.told.is_empty() {
-        let head = "Not all that is set can be used (/settings):";
+        let head = "Worth knowing before you begin:";
         told.extend(wrap_text(head, look.columns, style(Role::Warn)));
         let (first, rest) = (look.piece("  ! ", Role::Warn), look.piece("    ", Role::Warn));
         for text in &about.told {
-            told.extend(wrap(&[look.piece(clean_line(text), Role::Text)], look.columns, &first, &rest));
+            told.extend(wrap(&look.words(&clean_line(text), Role::Text), look.columns, &first, &rest));
+        }
+        if !about.settings.is_empty() {
+            let lead = look.piece("    ", Role::Dim);
+            let place = format!("settings are in {}", clean_line(&about.settings));
+            told.extend(wrap(&[look.piece(place, Role::Dim)], look.columns, &lead, &lead));
         }
     }
     let mut examples = Vec::new();
-    if !about.note.examples.is_empty() {
-        examples.push(Row::of("Try one of these:", style(Role::Text)));
+    let offline = model.world.seen().model().is_some_and(|model| model.provider == "offline");
+    let others = Some(&about.note.offline_examples).filter(|others| offline && !others.is_empty());
+    let requests = others.unwrap_or(&about.note.examples);
+    if !requests.is_empty() {
+        examples.push(Row::of(ONE_OF, style(Role::Text)));
         let lead = look.piece("  ", Role::Dim);
-        for example in &about.note.examples {
+        for example in requests {
             examples.extend(wrap(&[look.piece(example.clone(), Role::Accent)], look.columns, &lead, &lead));
         }
     }
@@ -68,7 +81,11 @@ pub(super) fn rows(model: &Model, high: usize) -> Vec<Row> {
         }
         left -= blank + room.min(part.len());
         rows.extend((0..blank).map(|_| Row::empty()));
+        let alone = room == 2 && part.first().is_some_and(|row| row.text() == ONE_OF);
         rows.extend(part.into_iter().take(room));
+        if let Some(row) = alone.then(|| rows.iter_mut().rev().nth(1)).flatten() {
+            *row = Row::of(THIS, style(Role::Text));
+        }
     }
     if !rows.is_empty() && left > 0 {
         rows.push(Row::empty());
@@ -81,7 +98,7 @@ pub(super) fn rows(model: &Model, high: usize) -> Vec<Row> {
 fn facts(model: &Model, look: Appearance) -> Vec<Row> {
     let mut rows = Vec::new();
     let seen = model.world.seen();
-    let (model_name, cwd) = (seen.state.settings.model.as_ref(), &seen.state.settings.cwd);
+    let (model_name, cwd) = (seen.model(), &seen.state.settings.cwd);
     let mut fact = |name: &str, value: &str| {
         let lead = look.piece(format!("{name:<8}"), Role::Dim);
         let rest = look.piece(" ".repeat(8), Role::Dim);
@@ -89,7 +106,7 @@ fn facts(model: &Model, look: Appearance) -> Vec<Row> {
     };
     match &model.world.link {
         LinkState::Connecting if model.world.current.is_none() => fact("runtime", "connecting…"),
-        LinkState::Lost(why) => fact("runtime", &clean_line(why.lines().next().unwrap_or_default())),
+        LinkState::Lost(why) => fact("runtime", &format!("gone: {}", clean_line(loss(why).0))),
         LinkState::Connecting | LinkState::Up => {
             if let Some(name) = model_name {
                 fact("model", &clean_line(&name.to_string()));
@@ -106,7 +123,7 @@ fn facts(model: &Model, look: Appearance) -> Vec<Row> {
 }
 
 fn keys(model: &Model, look: Appearance) -> Vec<Row> {
-    let keymap = &model.screen.keymap;
+    let keymap = model.screen.preferences.keymap();
     let can = &model.world.seen().abilities;
     [
         (keymap.shown(Action::Send), "sends", true),

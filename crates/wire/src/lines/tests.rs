@@ -90,6 +90,16 @@ fn one_push_of_many_lines_taken_slowly_stays_linear() {
     assert_eq!(framer.next(), None);
 }
 
+#[test]
+fn what_a_large_line_needed_is_given_back_when_it_was_taken() {
+    let mut framer = Framer::new();
+    framer.push(&[&[b'x'; 2 * KEEP_CAPACITY][..], b"\n"].concat());
+    assert!(matches!(framer.next(), Some(Frame::Line(line)) if line.len() == 2 * KEEP_CAPACITY));
+    assert_eq!((framer.next(), framer.buffer.capacity()), (None, 0));
+    framer.push(b"on\n");
+    assert_eq!(framer.next(), Some(Frame::Line("on".into())));
+}
+
 fn stream() -> impl Strategy<Value = Vec<u8>> {
     let byte = prop_oneof![
         3 => Just(b'\n'), 1 => Just(b'\r'), 1 => Just(0u8), 1 => any::<u8>(), 8 => b'a'..=b'f',

@@ -115,7 +115,7 @@ impl AcpRuntime {
                 }
             }
             Body::Session(event) => self.session_event(cx, view, event),
-            Body::Context(ContextEvent::Measured { used, window }) => {
+            Body::Context(ContextEvent::Measured { used, window, .. }) => {
                 let update = usage(*used, *window, view.state.usage);
                 self.say(cx, session, update);
             }
@@ -200,6 +200,8 @@ impl AcpRuntime {
             }
             SessionEvent::ModelChosen { model } => known.told.model = Some(model.clone()),
             SessionEvent::EffortChosen { effort } => known.told.effort = *effort,
+            // No word of this wire is about it.
+            SessionEvent::BudgetChosen { .. } => return,
             SessionEvent::PolicyChosen { policy } => {
                 known.told.policy = *policy;
                 if can.policy {

@@ -118,6 +118,8 @@ impl AcpUi {
         if elsewhere || self.is_stopped() || self.asks.len() >= MAX_OPEN {
             return cx.send(declined(id, ElicitationAction::Cancel));
         }
+        // An agent may ask before it says a word: the question is one of this prompt.
+        self.prompt_taken(cx);
         let run = self.run.as_ref().map(|run| run.key().clone());
         match params.mode {
             ElicitationMode::Form => {

@@ -5,10 +5,21 @@ use crate::asst::{ATTACHMENT, MAX_REQUESTS};
 use crate::bench::session;
 use domain::command::{Command, Receipt, RunCommand, Target, WhenBusy};
 use domain::content::Part;
-use domain::event::{Failure, Leaving, Outcome};
+use domain::event::{Body, FILES_UNDONE, Failure, Leaving, NoteEvent, Outcome};
+use domain::ids::EntryId;
+use domain::signal::Level;
 use proptest::prelude::*;
 use roles::Line;
 use serde_json::json;
+
+#[test]
+fn what_the_wire_has_no_word_for_goes_to_the_log() {
+    let mut bench = ready();
+    let (entry, parent, run) = (EntryId(bench.ids.next()), bench.state().leaf, None);
+    let (level, code, text) = (Level::Info, FILES_UNDONE.to_owned(), "Took back 1 file change".to_owned());
+    bench.happen(Body::Note(NoteEvent::Noticed { entry, parent, run, level, code, text }));
+    assert_eq!(bench.link.logs, ["asst: Took back 1 file change"]);
+}
 
 #[test]
 fn every_ending_is_told_once() {

@@ -170,7 +170,7 @@ impl Telling {
             self.tell(at, told);
         }
         match body {
-            Body::Context(ContextEvent::Measured { used, window }) => self.context(*used, *window),
+            Body::Context(ContextEvent::Measured { used, window, .. }) => self.context(*used, *window),
             Body::Context(ContextEvent::Compacted { .. }) => {
                 let timestamp = at.0;
                 self.event(AgentEvent::CompactionStart(CompactionStart { timestamp }));

@@ -66,7 +66,7 @@ fn how_long_a_tool_took_and_what_is_left_of_the_context() {
     bench.end_tool(tool, ToolOutcome::Done, ToolResult::text("a.ts"));
     bench.end_step(step, Usage::default());
     for used in [1, 2, 200] {
-        bench.happen(Body::Context(ContextEvent::Measured { used, window: 400 }));
+        bench.happen(Body::Context(ContextEvent::Measured { used, window: 400, rough: false }));
     }
     let sent = said(&mut bench.link);
     assert!(sent.contains(r#""duration_ms":70,"#), "{sent}");

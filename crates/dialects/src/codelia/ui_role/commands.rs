@@ -119,6 +119,7 @@ impl CodeliaUi {
                 | SessionCommand::Clear
                 | SessionCommand::SetLeaf { .. }
                 | SessionCommand::Stats
+                | SessionCommand::SetBudget { .. }
                 | SessionCommand::SetPolicy { .. }
                 | SessionCommand::SetTools { .. },
             )

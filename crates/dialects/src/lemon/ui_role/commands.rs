@@ -123,6 +123,7 @@ impl LemonUi {
                 | SessionCommand::Rename { .. }
                 | SessionCommand::SetLeaf { .. }
                 | SessionCommand::SetEffort { .. }
+                | SessionCommand::SetBudget { .. }
                 | SessionCommand::SetPolicy { .. }
                 | SessionCommand::SetTools { .. },
             )

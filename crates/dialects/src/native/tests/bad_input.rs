@@ -51,7 +51,7 @@ fn each_gets_an_answer() {
         < {"error":{"about":"line","message":"expected value at line 1 column 1"}}
         < {"error":{"about":"line","message":"expected value at line 1 column 1"}}
         < {"error":{"about":"line","message":"expected value at line 1 column 2"}}
-        < {"error":{"about":"line","message":"unknown variant `teleport`, expected `hello` or `command` at line 1 column 11"}}
+        < {"error":{"about":"line","message":"unknown variant `teleport`, expected one of `hello`, `command`, `watch_fleet` at line 1 column 11"}}
         < {"error":{"about":"line","ticket":5,"message":"unknown variant `fly` …
         < {"error":{"about":"line","ticket":6,"message":"invalid type: integer `7`, expected struct Input at line 1 column 50"}}
         < {"error":{"about":"line","message":"invalid value: integer `-1`, expected u64 at line 1 column 23"}}

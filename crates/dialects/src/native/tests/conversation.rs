@@ -3,16 +3,16 @@
 use super::super::runtime_role::cursor;
 use super::super::wire::FromRuntime;
 use super::{greeted, greeting, hello, opened, runtime};
-use crate::bench::{Pair, UiBench};
+use crate::bench::{Pair, RuntimeBench, UiBench};
 use crate::native::{ATTACH_BYTES, MAX_RESYNCS, NativeRuntime, NativeUi};
 use domain::command::{Command, LibraryCommand, Receipt, Refusal, RefusalKind, SessionCommand, Target};
 use domain::content::Part;
 use domain::event::{Body, Outcome, RunEvent, SessionEvent};
-use domain::ids::MessageId;
+use domain::ids::{MessageId, SessionId};
 use domain::port::News;
 use domain::signal::Signal;
 use expect_test::expect;
-use roles::{Answers, Reason, TimerKey};
+use roles::{Answers, Greeting, Hello, Reason, TimerKey};
 
 fn session_opened() -> Body {
     Body::Session(SessionEvent::Opened { cwd: "/w".into(), project: "/w".into(), parent: None })
@@ -64,8 +64,8 @@ fn a_short_conversation_line_by_line() {
     pair.runtime.detach(&session);
     pair.exchange();
     expect![[r#"
-        > {"hello":{"protocol":1,"revision":0,"name":"parlor","version":"1.2.3","capabilities":["hash","cursor","answers"]}}
-        < {"hello":{"protocol":1,"revision":0,"name":"parlor","version":"1.2.3","capabilities":["hash","cursor"]}}
+        > {"hello":{"protocol":1,"revision":1,"name":"parlor","version":"1.2.3","capabilities":["hash","cursor","answers"]}}
+        < {"hello":{"protocol":1,"revision":1,"name":"parlor","version":"1.2.3","capabilities":["hash","cursor","fleet","begins"]}}
         > {"command":{"ticket":1,"what":{"new_session":{}}}}
         < {"event":{"session":"sess-000000000007","event":{"seq":1,"at":1,"body":{"session_opened":{"cwd":"/w","project":"/w"}}}}}
     "#]]
@@ -75,6 +75,36 @@ fn a_short_conversation_line_by_line() {
     assert_eq!(pair.ui.link.drifts, []);
     assert!(pair.ui.role.abilities().is_some_and(|abilities| abilities.consent));
     assert_eq!(pair.runtime.role.can_answer(), Answers::ALL);
+}
+
+#[test]
+fn a_person_who_names_no_session_has_one_at_once_where_none_is_shown() {
+    let begun = |greeting: Greeting, hello: Hello| {
+        let runtime = RuntimeBench::open(NativeRuntime::new(), SessionId::from_number(7), &greeting);
+        let mut pair = Pair::new(runtime, UiBench::open(NativeUi::new(), &hello));
+        pair.exchange();
+        pair.lines.iter().filter(|line| line.contains("new_session")).count()
+    };
+    let person = || Hello { begins: true, ..hello(None) };
+    assert_eq!(begun(greeting(), person()), 1);
+    assert_eq!(begun(greeting(), hello(None)), 0);
+    assert_eq!(begun(greeting(), Hello { begins: true, ..hello(Some(&SessionId::from_number(7))) }), 0);
+    assert_eq!(begun(Greeting { follows: true, ..greeting() }, person()), 0, "it has a session of its own");
+    assert_eq!(begun(Greeting { shows_session: true, ..greeting() }, person()), 0);
+}
+
+#[test]
+fn the_model_of_a_session_that_chose_none_is_told() {
+    let model = ("some".to_owned(), "m-1".to_owned());
+    let greeting = Greeting { model: Some(model), ..greeting() };
+    let runtime = RuntimeBench::open(NativeRuntime::new(), SessionId::from_number(7), &greeting);
+    let mut pair = Pair::new(runtime, UiBench::open(NativeUi::new(), &hello(None)));
+    pair.exchange();
+    pair.runtime.happen(session_opened());
+    pair.runtime.attach();
+    pair.exchange();
+    let told = pair.ui.role.abilities().and_then(|abilities| abilities.model);
+    assert_eq!(told.map(|model| model.to_string()), Some("some/m-1".to_owned()));
 }
 
 #[test]

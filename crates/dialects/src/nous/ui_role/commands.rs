@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 /// A command whose answer is out.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "few are under way at once")]
 pub(super) enum Sent {
     Hello,
     State,
@@ -250,6 +251,7 @@ impl NousUi {
                 | SessionCommand::Stats
                 | SessionCommand::SetModel { .. }
                 | SessionCommand::SetEffort { .. }
+                | SessionCommand::SetBudget { .. }
                 | SessionCommand::SetPolicy { .. }
                 | SessionCommand::SetTools { tools: None },
             )

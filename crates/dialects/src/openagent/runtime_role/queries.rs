@@ -11,7 +11,7 @@ use super::super::wire::{Context, QueryOptions, QueryParams, QueryResult, code};
 use super::receipts::HubCommand;
 use super::requests::{self, invalid};
 use super::telling::Telling;
-use super::{MAX_QUERIES, OpenagentRuntime, context, words};
+use super::{MAX_QUERIES, MAX_UNSAID, OpenagentRuntime, context, words};
 use crate::rpc;
 use domain::ask::{Answer, Ask, AskKind, Assessment, Risk, Scope};
 use domain::command::{
@@ -20,10 +20,20 @@ use domain::command::{
 use domain::content::Input;
 use domain::event::{AskEvent, Body, Event, Failure, NoteEvent, RunEvent};
 use domain::ids::{RunId, SessionId};
+use domain::signal::Level;
 use roles::{Item, RuntimeCx, View};
 use serde_json::value::RawValue;
 use wire::WireId;
 use wire::jsonrpc::{self, RpcError};
+
+/// A word outside of a query.
+#[derive(Debug)]
+pub(super) struct Unsaid {
+    pub(super) session: SessionId,
+    level: Level,
+    code: String,
+    text: String,
+}
 
 /// How far a query is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -381,19 +391,38 @@ impl OpenagentRuntime {
         let mut running = self.queries.iter_mut().filter(|(_, query)| query.runs_in(view.session));
         let found = running.find_map(|(number, query)| Some((*number, query.run?, query)));
         let Some((number, run, query)) = found else {
-            if matches!(event.body, Body::Note(NoteEvent::Noticed { .. })) {
-                cx.loss(Item::Notice, "a word outside of a query");
+            if let Body::Note(NoteEvent::Noticed { level, code, text, .. }) = &event.body {
+                self.put_off(cx, view.session, *level, code, text);
             }
             return;
         };
         let behind = view.state.seq > event.seq;
         let lines = query.telling.hear(&mut self.counters, run, event.at, &event.body, behind);
         query.say(cx, lines);
+        if matches!(event.body, Body::Run(RunEvent::Started { .. })) {
+            let (said, rest): (Vec<Unsaid>, Vec<Unsaid>) =
+                std::mem::take(&mut self.unsaid).into_iter().partition(|word| word.session == *view.session);
+            self.unsaid = rest;
+            for Unsaid { level, code, text, .. } in said {
+                let lines = query.telling.noticed(&mut self.counters, level, &code, &text);
+                query.say(cx, lines);
+            }
+        }
         match &event.body {
             Body::Ask(AskEvent::Opened(ask)) => self.ask_person(cx, view.session, number, ask),
             Body::Run(RunEvent::Ended { .. }) => self.ended(cx, number),
             _ => {}
         }
+    }
+
+    /// Nothing is said outside of a query: such a word, as that changes of files were taken back, is told with the next one.
+    fn put_off(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, level: Level, code: &str, text: &str) {
+        if self.unsaid.len() >= MAX_UNSAID {
+            self.unsaid.remove(0);
+            cx.loss(Item::Notice, "a word outside of a query");
+        }
+        let (session, code, text) = (session.clone(), code.to_owned(), text.to_owned());
+        self.unsaid.push(Unsaid { session, level, code, text });
     }
 
     /// The run is that of a query of ours, or of somebody else: then it is told along, to a client that can tell answers apart.

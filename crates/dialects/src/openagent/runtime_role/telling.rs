@@ -228,7 +228,18 @@ impl Telling {
 
     /// A word for the person.
     pub(super) fn notified(&mut self, counters: &mut Counters, level: Level, text: &str) -> Vec<String> {
-        self.notice(counters, level, "notify", text);
+        self.noticed(counters, level, "notify", text)
+    }
+
+    /// A word that was said before the query began.
+    pub(super) fn noticed(
+        &mut self,
+        counters: &mut Counters,
+        level: Level,
+        code: &str,
+        text: &str,
+    ) -> Vec<String> {
+        self.notice(counters, level, code, text);
         std::mem::take(&mut self.lines)
     }
 

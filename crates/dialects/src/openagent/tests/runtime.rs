@@ -1,6 +1,6 @@
 //! The runtime's side: what a query says, approvals, and several queries at once.
 
-use super::super::OpenagentRuntime;
+use super::super::{MAX_UNSAID, OpenagentRuntime};
 use super::{
     HOME, SIDE, awaiting, by_the_book, consent, greeted, may_it_write, methods, query, runtime, start,
     terminal,
@@ -11,8 +11,10 @@ use domain::command::{
     Command, LibraryCommand, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand, Target,
 };
 use domain::content::{Part, TextKind, Usage};
-use domain::event::{AskEvent, Body, Failure, Finish, MessageEvent, Outcome, ToolEvent};
-use domain::ids::{AskId, Millis};
+use domain::event::{
+    AskEvent, Body, FILES_UNDONE, Failure, Finish, MessageEvent, NoteEvent, Outcome, ToolEvent,
+};
+use domain::ids::{AskId, EntryId, Millis};
 use domain::session::SessionSummary;
 use domain::signal::{Level, Signal};
 use domain::tool::{Progress, ToolOutcome, ToolResult};
@@ -507,6 +509,30 @@ fn somebody_elses_run_is_told_along() {
         Vec::<Value>::new(),
         "the existing client takes every end for that of its own query"
     );
+}
+
+#[test]
+fn what_is_said_outside_of_a_query_comes_with_the_next_one() {
+    let mut bench = by_the_book();
+    bench.attach();
+    bench.sent();
+    for number in 0..=MAX_UNSAID {
+        let (entry, parent, run) = (EntryId(bench.ids.next()), bench.state().leaf, None);
+        let (level, code, text) = (Level::Info, FILES_UNDONE.to_owned(), format!("Took back {number}"));
+        bench.happen(Body::Note(NoteEvent::Noticed { entry, parent, run, level, code, text }));
+    }
+    assert_eq!(bench.sent(), Vec::<Value>::new());
+    query(&mut bench);
+    let blocks = |lines: Vec<Value>| -> Vec<Value> {
+        lines.into_iter().filter(|line| line["method"] == "stream.block").collect()
+    };
+    let told = blocks(bench.sent());
+    assert_eq!(told.len(), MAX_UNSAID, "the oldest is lost");
+    assert_eq!(told[0]["params"]["block"]["content"], "Took back 1");
+    assert_eq!(told[0]["params"]["block"]["metadata"]["code"], FILES_UNDONE);
+    bench.end(Outcome::Done);
+    query(&mut bench);
+    assert_eq!(blocks(bench.sent()), Vec::<Value>::new(), "once");
 }
 
 #[test]

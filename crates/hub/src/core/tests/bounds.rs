@@ -18,7 +18,6 @@ use domain::fact::{Fact, Said};
 use domain::ids::{AskId, EntryId, MessageId, Millis, Seq, SessionId, UiId};
 use domain::port::{Order, Report, Ticket};
 use domain::queue::{MAX_QUEUED_BYTES, QueueKind};
-use domain::session::Policy;
 use domain::signal::{Board, Level, Signal};
 use domain::state::State;
 use roles::Answers;
@@ -61,16 +60,7 @@ fn inputs_wait_up_to_so_many_bytes() {
 
 /// A core in front of a foreign runtime, with one UI.
 fn in_front(engine: Engine) -> Core {
-    let setup = Setup {
-        engine,
-        effort: None,
-        cwd: "/w".into(),
-        project: "/w".into(),
-        policy: Policy::Ask,
-        salt: 7,
-        no_sandbox: None,
-        require_consent: false,
-    };
+    let setup = Setup::new(engine, "/w", 7);
     let mut core = Core::new(setup);
     core.ground(Millis(1));
     let (name, answers, standing) = ("ui".to_owned(), Answers::ALL, Standing::Controller);
@@ -159,6 +149,21 @@ fn a_lossless_session_that_grows_without_end_is_let_go_with_the_reason() {
     }
     let mirror = In::Mirror { session, state: Box::new(state), board: Board::default() };
     assert!(lets_go(&core.step(Millis(1), mirror)).is_some());
+}
+
+#[test]
+fn a_question_of_a_lossless_runtime_that_nobody_can_be_asked_is_its_own_to_close() {
+    let mut core = in_front(Engine::Mirrored);
+    let (session, ask) = (SessionId::from_number(1), AskId(1));
+    let (state, board) = (Box::new(State::new()), Board::default());
+    core.step(Millis(1), In::Mirror { session: session.clone(), state, board });
+    let event = Arc::new(Event { seq: Seq(1), at: Millis(1), body: confirm(ask) });
+    let outs = core.step(Millis(1), In::MirrorEvent { session: session.clone(), event });
+    assert!(!outs.iter().any(|out| matches!(out, Out::Order(_))), "it can be answered: {outs:?}");
+    let outs = core.step(Millis(1), In::CannotAnswer { ui: TERMINAL, session: session.clone(), ask });
+    let told = |out: &Out| matches!(out, Out::Order(Order::Consult { command: Command::Answer { .. }, .. }));
+    assert!(outs.iter().any(told), "{outs:?}");
+    assert_eq!(core.state(&session).unwrap().seq, Seq(1), "nothing happens but what the runtime tells");
 }
 
 #[test]

@@ -282,14 +282,15 @@ fn what_is_meant_for_another_conversation_does_not_reach_a_mirrored_one() {
 fn a_run_goes_on_with_exactly_the_consents_that_are_open() {
     let mut before = Bench::new();
     let brief = before.prompt("go");
+    before.now += 4_000;
     let (step, tool) = before.propose(&brief);
     let ask = before.ask(&brief, tool);
     let state = before.state().clone();
-    // Another process opens the session after a crash.
+    // Another process opens the session after a crash, a while later.
     let (mut core, session) = (Bench::new().core, brief.session.clone());
     let open = Command::Library(LibraryCommand::Open { session });
     let outs = core.step(
-        Millis(2_000),
+        Millis(3_600_000),
         In::Command { ui: TERMINAL, ticket: Ticket(1), target: Target::Current, command: open },
     );
     let id = outs.iter().find_map(|out| match out {
@@ -297,13 +298,22 @@ fn a_run_goes_on_with_exactly_the_consents_that_are_open() {
         _ => None,
     });
     let opened = Fetched::Opened(Some(Box::new(Opened { state, damage: None })));
-    let outs = core.step(Millis(2_000), In::Answered { id: id.expect("it is asked for"), with: Ok(opened) });
+    let outs =
+        core.step(Millis(3_600_000), In::Answered { id: id.expect("it is asked for"), with: Ok(opened) });
     let resumed = outs.iter().find_map(|out| match out {
         Out::Order(Order::Turn(brief)) => brief.resume.clone(),
         _ => None,
     });
     let consent = domain::port::OpenConsent { ask, tool, digest: ActionDigest("d".into()) };
-    assert_eq!(resumed, Some(domain::port::Resume { step, consents: vec![consent] }));
+    assert_eq!(
+        resumed,
+        Some(domain::port::Resume {
+            step,
+            billed: Usage::default(),
+            took: Duration::from_secs(4),
+            consents: vec![consent]
+        })
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::rules::{behind, says, wants};
 use super::*;
 use crate::core::MAX_REQUESTS;
-use domain::command::ExportFormat;
+use domain::command::{DiffSince, ExportFormat, FilesCommand};
 use domain::fact::{FactAsk, Said};
 use domain::port::Abilities;
 
@@ -48,6 +48,22 @@ fn a_mode_that_nobody_can_keep_is_refused_with_what_to_do() {
         assert_eq!(refused.kind, RefusalKind::Unsupported);
         assert!(refused.to_string().contains("where the runtime is started"), "{refused}");
         assert_eq!(bench.state().settings.policy, Policy::default());
+    }
+}
+
+#[test]
+fn what_a_runtime_of_another_program_did_to_files_is_not_taken_back_and_the_reason_is_said() {
+    let (mut bench, _) = behind(Answers::ALL);
+    for abilities in [None, Some(told(true))] {
+        if let Some(abilities) = abilities {
+            bench.step(In::Abilities(abilities));
+        }
+        for command in [FilesCommand::Undo { leave: false }, FilesCommand::Diff { since: DiffSince::Commit }]
+        {
+            let refused = bench.command(TERMINAL, Command::Files(command)).expect_err("refused");
+            assert_eq!(refused.kind, RefusalKind::Unsupported);
+            assert!(refused.to_string().contains("only what Parlor's own agent does to files"), "{refused}");
+        }
     }
 }
 

@@ -146,7 +146,8 @@ async fn whole_run(talk: &mut Talk) -> Result<(u64, Vec<Value>), Stop> {
     greet(talk).await?;
     let wish = talk.wishes.plain.clone();
     let id = prompt(talk, &wish).await?;
-    let lines = talk.lull().await;
+    let mut lines = talk.until_over(|line| ended(line).is_some()).await;
+    lines.extend(talk.lull().await);
     Ok((id, lines))
 }
 

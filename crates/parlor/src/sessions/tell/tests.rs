@@ -47,6 +47,7 @@ fn summary(number: u64, title: &str, running: bool) -> SessionSummary {
         last_prompt: None,
         last_run: None,
         running,
+        outcome: None,
         usage: Usage::default(),
         origin: None,
     }
@@ -74,7 +75,7 @@ fn a_session_is_shown_from_its_end() {
         changed   9 min ago
         holds     4 messages, 0 turns, 0 runs, 0 tool runs
 
-        … 1 earlier entries (--all shows them)
+        … 1 earlier entry (--all shows it)
 
         Agent 9 min ago
         It is fixed.
@@ -134,4 +135,13 @@ fn programs_get_json() {
     };
     let found: Value = serde_json::from_str(&found_json(&[hit])).unwrap();
     assert_eq!(found[0]["snippet"], "the bridge");
+}
+
+#[test]
+fn of_a_long_output_the_rest_is_counted() {
+    for (lines, more) in [(5, ""), (6, "  │ … 1 more line\n"), (9, "  │ … 4 more lines\n")] {
+        let mut out = String::new();
+        show_output(&mut out, &"x\n".repeat(lines), Paint::plain());
+        assert_eq!(out, format!("{}{more}", "  │ x\n".repeat(5)));
+    }
 }

@@ -11,11 +11,11 @@ use std::num::NonZero;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
+/// How long anything may take to happen on a busy machine.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
 const COLUMNS: u16 = 100;
 const ROWS: u16 = 40;
-/// How long anything may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
-
 /// How long nothing may come from a program that waits for the person.
 const QUIET: Duration = Duration::from_millis(500);
 
@@ -54,6 +54,12 @@ impl Terminal {
     #[track_caller]
     pub(crate) fn shows(&mut self, texts: &[&str]) {
         self.until(texts, |screen| texts.iter().all(|text| contents(screen).contains(text)));
+    }
+
+    /// Waits until something holds that the screen does not show.
+    #[track_caller]
+    pub(crate) fn sees(&mut self, what: &str, holds: impl Fn() -> bool) {
+        self.until(&[what], |_| holds());
     }
 
     /// Waits until a question shows all of this and its keys count: until then the cursor stands in the line for prompts.

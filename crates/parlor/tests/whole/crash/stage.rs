@@ -5,7 +5,7 @@ use domain::ask::{ActionDigest, Assessment, Risk};
 use domain::command::History;
 use domain::event::Event;
 use domain::ids::{Seq, SessionId};
-use domain::session::{Policy, SessionSummary};
+use domain::session::SessionSummary;
 use domain::state::State;
 use domain::tool::{Progress, ToolResult};
 use engine::{Agent, ORDERS, REPORTS};
@@ -102,16 +102,7 @@ pub(crate) fn stack(script: &str, store: Box<dyn Store>, place: &Path) -> Hub {
     };
     tokio::spawn(Agent::new(setup, reports).run(ordered));
     let cwd = place.display().to_string();
-    let setup = Setup {
-        engine: Engine::Driven,
-        effort: None,
-        cwd: cwd.clone(),
-        project: cwd,
-        policy: Policy::Ask,
-        no_sandbox: None,
-        require_consent: false,
-        salt: 1,
-    };
+    let setup = Setup::new(Engine::Driven, &cwd, 1);
     let hub = Hub::start(setup, store, EngineSeat::Driven(orders), Arc::new(|line| eprintln!("hub: {line}")));
     let feeding = hub.clone();
     tokio::spawn(async move { feeding.reports(reported).await });

@@ -12,9 +12,7 @@ use domain::content::{Input, Json};
 use domain::event::{Body, Compaction, ContextEvent, Trigger};
 use domain::ids::{EntryId, Millis, SessionId};
 use domain::port::{Grounds, Order, Report, Ticket, TurnBrief};
-use domain::session::{
-    ModelEntry, ModelRef, Policy, ServerEntry, ServerState, SkillEntry, SkillList, ToolEntry,
-};
+use domain::session::{ModelEntry, ModelRef, ServerEntry, ServerState, SkillEntry, SkillList, ToolEntry};
 use hub::core::{Engine, Setup};
 use hub::{EngineSeat, Files, Hub, RemoteSeat, Reported};
 use roles::Hello;
@@ -54,16 +52,7 @@ impl Scene {
         let (orders, ordered) = mpsc::channel(QUEUE);
         let (reports, reported) = mpsc::channel(QUEUE);
         let cwd = place.path().canonicalize().expect("a place").display().to_string();
-        let setup = Setup {
-            engine: Engine::Driven,
-            effort: None,
-            cwd: cwd.clone(),
-            project: cwd,
-            policy: Policy::default(),
-            no_sandbox: None,
-            require_consent: false,
-            salt: 7,
-        };
+        let setup = Setup::new(Engine::Driven, &cwd, 7);
         let files = Files {
             data: Some(place.path().join(".data")),
             workspace: Some(place.path().canonicalize().expect("a place")),
@@ -206,16 +195,7 @@ async fn connect(
     let lossless = dialect.is_lossless();
     let engine = if lossless { Engine::Mirrored } else { Engine::Followed };
     let cwd = "/".to_owned();
-    let setup = Setup {
-        engine,
-        effort: None,
-        cwd: cwd.clone(),
-        project: cwd.clone(),
-        policy: Policy::default(),
-        no_sandbox: None,
-        require_consent: false,
-        salt: 1,
-    };
+    let setup = Setup::new(engine, &cwd, 1);
     let session = session.map(|session| session.as_str().into());
     let hello = Hello { version: "0.0.0".to_owned(), cwd, session, ..Hello::default() };
     let seat = RemoteSeat {

@@ -5,11 +5,11 @@ use domain::command::{Command, DiffSince, FilesCommand, Receipt, Refusal, Refusa
 use domain::content::Json;
 use domain::event::{Body, Outcome, ToolEvent};
 use domain::ids::{MessageId, ToolRunId, TurnId};
-use domain::port::{News, Ticket};
+use domain::port::{Abilities, News};
 use domain::tool::{ToolOutcome, ToolResult};
 
 fn settle(stage: &mut AttachedUi, with: Result<Receipt, Refusal>) {
-    let ticket = Ticket(stage.ui.model.screen.next_ticket);
+    let ticket = stage.ui.model.screen.tickets.last();
     stage.ui.hear(News::Settled { ticket, with });
 }
 
@@ -54,6 +54,24 @@ fn commands_about_files_say_what_they_mean() {
     stage.ui.keys("/undo <enter>");
     assert_eq!(stage.commands(), []);
     assert!(stage.ui.screen().contains("stop the run first"));
+}
+
+#[test]
+fn where_nothing_is_kept_nothing_is_offered_and_the_reason_is_said() {
+    // A runtime of another program, and one of ours that is older than all this.
+    let theirs = Abilities { name: "theirs".into(), go_back: true, ..Abilities::default() };
+    for can in [theirs, Abilities { undo: false, ..Abilities::all("parlor 0.1") }] {
+        for name in ["undo", "redo", "diff"] {
+            let mut stage = AttachedUi::on(can.clone(), 80, 24);
+            stage.ui.keys(&format!("/{}", &name[..2]));
+            assert!(!stage.ui.screen().contains(&format!("/{name}")), "{}", stage.ui.screen());
+            stage.ui.keys("<ctrl-u>");
+            stage.ui.keys(&format!("/{name} <enter>"));
+            assert_eq!(stage.commands(), [], "{name}");
+            let screen = stage.ui.screen();
+            assert!(screen.contains(&format!("cannot do /{name}: only what Parlor's own")), "{screen}");
+        }
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! longer than it. They count as handed out as they were. What follows is found by counting letters and digits, which neither another
 //! width nor markup that is closed later changes.
 
-use crate::cell::Appearance;
+use crate::look::Appearance;
 use crate::markdown::Stream;
 use crate::row::{Piece, Row};
 use crate::thread::CellKey;

@@ -4,10 +4,11 @@ use super::MAX_VOLATILE;
 use super::growing::Growing;
 use crate::cell;
 use crate::clean::clean_line;
-use crate::model::Model;
+use crate::look::Appearance;
 use crate::row::{Row, fit};
 use crate::thread::{Cell, CellKey};
-use crate::transcript::{CellCache, appearance, lead};
+use crate::transcript::{CellCache, Page, Transcript};
+use crate::world::Seen;
 use std::collections::HashSet;
 
 /// Columns of a prompt that is quoted.
@@ -28,15 +29,15 @@ pub(super) struct Printed {
 impl Printed {
     /// Begins so near the end that at most about `most` rows follow; how many cells are passed over.
     pub(super) fn near_the_end(
-        model: &Model,
+        transcript: &Transcript,
+        page: Page<'_>,
         cache: &mut CellCache,
-        columns: usize,
         most: usize,
     ) -> (Printed, usize) {
-        let cells = model.world.seen().thread.cells();
+        let cells = page.seen.thread.cells();
         let mut left = most;
         let first = (0..cells.len()).rev().find(|at| {
-            let high = lead(model, *at) + cache.rows(model, cells[*at], columns).len();
+            let high = page.lead(*at) + cache.rows(transcript, page, cells[*at]).len();
             let full = high > left;
             left = left.saturating_sub(high);
             full
@@ -54,8 +55,8 @@ impl Printed {
     }
 
     /// Finds the place again when the path is another one; a word when it left what was handed out.
-    pub(super) fn follow(&mut self, model: &Model) -> Option<String> {
-        let thread = &model.world.seen().thread;
+    pub(super) fn follow(&mut self, seen: &Seen) -> Option<String> {
+        let thread = &seen.thread;
         let known = self.upto.checked_sub(1).and_then(|at| thread.cells().get(at)).map(|cell| cell.key);
         if known == self.last {
             return None;
@@ -73,7 +74,7 @@ impl Printed {
         let prompt = shared.clone().find(|key| matches!(key, CellKey::Prompt(_)));
         Some(match prompt {
             Some(prompt) => {
-                let words = clean_line(&cell::plain(model.world.state(), prompt));
+                let words = clean_line(&cell::plain(&seen.state, prompt));
                 format!("another branch, after “{}”", fit(words.trim(), QUOTE))
             }
             None => "from the beginning".to_owned(),
@@ -83,18 +84,18 @@ impl Printed {
     /// Hands out the rows that can no longer change.
     pub(super) fn advance(
         &mut self,
-        model: &Model,
+        transcript: &Transcript,
+        page: Page<'_>,
         cache: &mut CellCache,
-        columns: usize,
         out: &mut Vec<Row>,
     ) {
-        let state = model.world.state();
-        while let Some(cell) = model.world.seen().thread.cells().get(self.upto).copied() {
+        let state = &page.seen.state;
+        while let Some(cell) = page.seen.thread.cells().get(self.upto).copied() {
             if !self.keys.contains(&cell.key) {
                 let whole = cell::is_final(state, cell.key);
                 if let Some(text) = cell::streamed(state, cell.key) {
-                    let look = appearance(model, cell.key, columns);
-                    let mut growing = self.take_growing(cell, model, columns);
+                    let look = transcript.look(page, cell.key);
+                    let mut growing = self.take_growing(cell, look);
                     let begun = growing.begun;
                     let mut rows = growing.advance(text, cell.revision, look);
                     if whole {
@@ -102,15 +103,15 @@ impl Printed {
                         rows.extend(cell::cut_rows(state, cell.key, look));
                     }
                     if !begun && !rows.is_empty() {
-                        out.extend((0..lead(model, self.upto)).map(|_| Row::empty()));
+                        out.extend((0..page.lead(self.upto)).map(|_| Row::empty()));
                     }
                     out.append(&mut rows);
                     if !whole {
                         self.growing = Some(growing);
                     }
                 } else if whole {
-                    out.extend((0..lead(model, self.upto)).map(|_| Row::empty()));
-                    out.extend(cache.rows(model, cell, columns).iter().cloned());
+                    out.extend((0..page.lead(self.upto)).map(|_| Row::empty()));
+                    out.extend(cache.rows(transcript, page, cell).iter().cloned());
                 }
                 if !whole {
                     return;
@@ -123,21 +124,21 @@ impl Printed {
         }
     }
 
-    fn take_growing(&mut self, cell: Cell, model: &Model, columns: usize) -> Growing {
+    fn take_growing(&mut self, cell: Cell, look: Appearance) -> Growing {
         let known = self.growing.take_if(|growing| growing.key == cell.key);
-        known.unwrap_or_else(|| Growing::new(cell.key, appearance(model, cell.key, columns)))
+        known.unwrap_or_else(|| Growing::new(cell.key, look))
     }
 
     /// The rows that follow, at most `most`, and how many of them may be frozen. Rows of a growing text that do not fit are handed out.
     pub(super) fn rest(
         &mut self,
-        model: &Model,
+        transcript: &Transcript,
+        page: Page<'_>,
         cache: &mut CellCache,
-        columns: usize,
         most: usize,
         out: &mut Vec<Row>,
     ) -> (Vec<Row>, usize) {
-        let (mut grown, volatile) = self.open_rows(model, cache, columns);
+        let (mut grown, volatile) = self.open_rows(transcript, page, cache);
         let keep = volatile.len().min(MAX_VOLATILE).min(most);
         let beyond = (grown.len() + keep).saturating_sub(most);
         let frozen: Vec<Row> = grown.drain(..beyond.min(grown.len())).collect();
@@ -149,20 +150,30 @@ impl Printed {
     }
 
     /// All rows that follow.
-    pub(super) fn all_the_rest(&self, model: &Model, cache: &mut CellCache, columns: usize) -> Vec<Row> {
-        let (mut grown, volatile) = self.open_rows(model, cache, columns);
+    pub(super) fn all_the_rest(
+        &self,
+        transcript: &Transcript,
+        page: Page<'_>,
+        cache: &mut CellCache,
+    ) -> Vec<Row> {
+        let (mut grown, volatile) = self.open_rows(transcript, page, cache);
         grown.extend(volatile);
         grown
     }
 
     /// Rows of the text that grows, and of what else is not final.
-    fn open_rows(&self, model: &Model, cache: &mut CellCache, columns: usize) -> (Vec<Row>, Vec<Row>) {
+    fn open_rows(
+        &self,
+        transcript: &Transcript,
+        page: Page<'_>,
+        cache: &mut CellCache,
+    ) -> (Vec<Row>, Vec<Row>) {
         let (mut grown, mut volatile) = (Vec::new(), Vec::new());
-        for (at, cell) in model.world.seen().thread.cells().iter().enumerate().skip(self.upto) {
+        for (at, cell) in page.seen.thread.cells().iter().enumerate().skip(self.upto) {
             if self.keys.contains(&cell.key) {
                 continue;
             }
-            let blank = (0..lead(model, at)).map(|_| Row::empty());
+            let blank = (0..page.lead(at)).map(|_| Row::empty());
             match self.growing.as_ref().filter(|growing| growing.key == cell.key) {
                 Some(growing) => {
                     if !growing.begun && !growing.open.is_empty() {
@@ -172,7 +183,7 @@ impl Printed {
                 }
                 None => {
                     volatile.extend(blank);
-                    volatile.extend(cache.rows(model, *cell, columns).iter().cloned());
+                    volatile.extend(cache.rows(transcript, page, *cell).iter().cloned());
                 }
             }
         }

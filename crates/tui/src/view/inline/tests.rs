@@ -100,3 +100,12 @@ fn a_branch_is_told_and_nothing_is_written_twice() {
     inline_ui.stage.happen(Body::Session(SessionEvent::LeafMoved { leaf: Some(EntryId(3)) }));
     assert_eq!(inline_ui.commit()[..3], ["", "── the conversation once more ──", "> begin"]);
 }
+
+#[test]
+fn what_the_person_said_is_no_longer_than_it_is() {
+    let mut inline_ui = InlineUi::new(40, 20);
+    inline_ui.stage.ui.wear(crate::theme::Theme::Dark);
+    let frame = inline_ui.inline.frame(&inline_ui.stage.ui.model, &mut inline_ui.cache);
+    assert_eq!(frame.commit[0].text(), "> begin");
+    assert_eq!(frame.commit[0].fill, None, "a terminal that becomes narrower would make two rows of it");
+}

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::keymap::Keymap;
+use crate::settings::Settings;
 use domain::event::{Compaction, ContextEvent, QueueEvent, Trigger};
 use domain::ids::EntryId;
 use domain::queue::Mode;
@@ -10,7 +11,7 @@ use domain::session::{ModelEntry, ModelRef, ServerEntry, ServerState, SkillEntry
 /// Answers the last command that asked for a list.
 fn answer(stage: &mut AttachedUi, receipt: Receipt) {
     let asked = stage.ui.fx.iter().rev().find_map(|fx| match fx {
-        crate::Fx::Send(outgoing) => Some(outgoing.ticket),
+        Fx::Send(outgoing) => Some(outgoing.ticket),
         _ => None,
     });
     stage.ui.hear(News::Settled { ticket: asked.unwrap(), with: Ok(receipt) });
@@ -78,9 +79,11 @@ fn lists_of_the_runtime() {
 #[test]
 fn lists_of_our_own() {
     check("settings", 22, |stage| {
-        stage.ui.model.screen.about.settings = "/home/me/.config/parlor/config.toml".into();
-        stage.ui.model.screen.about.told =
-            vec!["theme cannot be drak; it can be auto, terminal, dark".into()];
+        stage.ui.tell(About {
+            settings: "/home/me/.config/parlor/config.toml".into(),
+            told: vec!["theme cannot be drak; it can be auto, terminal, dark".into()],
+            ..About::default()
+        });
         stage.ui.keys("/settings<enter><down>");
     });
     check("notices", 12, |stage| {
@@ -101,7 +104,7 @@ fn lists_of_our_own() {
             input: Input::text("use tabs, not spaces"),
             by: None,
         }));
-        stage.ui.keys("<ctrl-q><ctrl-x>");
+        stage.ui.keys("<ctrl-q><delete>");
     });
     check("nothing_fits", 12, |stage| {
         stage.ui.keys("<ctrl-x>");
@@ -168,7 +171,8 @@ fn around_the_composer() {
     });
     check("command_runs", 14, |stage| {
         stage.ui.keys("!make<enter>");
-        stage.ui.feed(Msg::ShellSaid((1..=12).map(|line| format!("step {line}\n")).collect()));
+        let steps: String = (1..=12).map(|line| format!("step {line}\n")).collect();
+        stage.ui.feed(Msg::ShellSaid(said(&steps)));
         stage.ui.keys("typing goes on");
         stage.ui.wait(65_000);
     });
@@ -204,12 +208,10 @@ fn summaries_and_settings_that_are_wrong() {
         stage.ui.keys("<ctrl-o>");
     });
     check("wrong_settings", 22, |stage| {
-        let about = &mut stage.ui.model.screen.about;
-        about.program = "parlor 0.1.0".into();
         let examples = vec!["list files".into(), "think".into()];
-        about.note = crate::Note { words: "model: offline".into(), examples, unkept: None };
+        let note = Note { words: "model: offline".into(), examples, ..Note::default() };
         let (keys, told) = Keymap::read(&[("steer".into(), vec!["ctrl-c".into()])]);
-        about.told = told;
-        stage.ui.model.screen.keymap = keys;
+        stage.ui.tell(About { program: "parlor 0.1.0".into(), note, told, ..About::default() });
+        stage.ui.model.screen.preferences.load(Settings::default(), keys);
     });
 }

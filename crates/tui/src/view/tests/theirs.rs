@@ -65,7 +65,7 @@ fn what_it_did_not_tell_is_not_counted_as_nothing() {
 #[test]
 fn status_of_a_runtime_with_its_own_rules() {
     check("theirs", 24, |stage| {
-        *stage = AttachedUi::on(theirs(true), stage.ui.model.screen.size.0, 24);
+        *stage = AttachedUi::on(theirs(true), stage.ui.model.screen.window.size().0, 24);
         chosen(stage, Policy::ReadOnly);
         stage.ui.keys("/status<enter>");
     });
@@ -74,15 +74,15 @@ fn status_of_a_runtime_with_its_own_rules() {
 #[test]
 fn first_screen_of_a_runtime_with_its_own_rules() {
     check("theirs_first", 22, |stage| {
-        *stage = AttachedUi::on(theirs(false), stage.ui.model.screen.size.0, 22);
-        stage.ui.model.screen.about.program = "parlor 0.1.0".into();
+        *stage = AttachedUi::on(theirs(false), stage.ui.model.screen.window.size().0, 22);
+        stage.ui.tell(About { program: "parlor 0.1.0".into(), ..About::default() });
     });
 }
 
 #[test]
 fn policies_of_a_runtime_with_its_own_rules() {
     check("theirs_policies", 12, |stage| {
-        *stage = AttachedUi::on(theirs(true), stage.ui.model.screen.size.0, 12);
+        *stage = AttachedUi::on(theirs(true), stage.ui.model.screen.window.size().0, 12);
         chosen(stage, Policy::ReadOnly);
         stage.ui.keys("/policy<esc><enter>");
     });
@@ -95,8 +95,8 @@ fn a_rule_that_the_runtime_does_not_keep_for_the_session_is_not_promised() {
     stage.consent(40, Some("rm in this project"));
     stage.ui.wait(crate::ask::SEEN_MS);
     let screen = stage.ui.screen().replace('\u{a0}', " ");
-    assert!(screen.contains("a allows: rm") && screen.contains("s the same again"), "{screen}");
-    assert!(!screen.contains("s and a allow"), "{screen}");
+    assert!(screen.contains(" a allows from now on: rm") && screen.contains("s the same again"), "{screen}");
+    assert!(!screen.contains("s or a allows"), "{screen}");
 }
 
 #[test]
@@ -124,14 +124,14 @@ fn a_danger_that_nobody_told_is_not_on_the_screen() {
     (asked.assessment.unrated, asked.assessment.reversible) = (true, true);
     ask(&mut stage, 40, "Allow bash?", kind);
     let screen = stage.ui.screen();
-    assert!(screen.contains("Allow bash?") && !screen.to_lowercase().contains("risk"), "{screen}");
+    assert!(screen.contains("run this command") && !screen.to_lowercase().contains("risk"), "{screen}");
 }
 
 #[test]
 fn lists_offer_only_what_the_runtime_can_do() {
     let mut stage = AttachedUi::on(Abilities { sessions: true, open_session: true, ..theirs(true) }, 100, 30);
     stage.ui.keys("<ctrl-x>");
-    assert!(stage.ui.screen().contains("Enter goes there") && !stage.ui.screen().contains("deletes"));
+    assert!(stage.ui.screen().contains("Enter opens it") && !stage.ui.screen().contains("deletes"));
     let mut stage = AttachedUi::on(theirs(true), 100, 30);
     stage.ui.keys("/tree<enter>");
     assert!(!stage.ui.screen().contains("goes back"), "{}", stage.ui.screen());
@@ -139,6 +139,70 @@ fn lists_offer_only_what_the_runtime_can_do() {
     assert!(stage.ui.screen().contains("stays in its session"), "{}", stage.ui.screen());
     let mut stage = AttachedUi::on(theirs(true), 100, 60);
     stage.ui.keys("?");
+    assert!(!stage.ui.screen().contains("Ctrl-X"), "{}", stage.ui.screen());
+    stage.ui.keys("<esc>/keys<enter>");
     let screen = stage.ui.screen();
     assert!(screen.contains("(not with this runtime)") && !screen.contains("or delete it"), "{screen}");
+}
+
+#[test]
+fn the_model_that_answers_is_named_wherever_models_are() {
+    let can = Abilities { models: true, ..theirs(true) };
+    let mut stage = AttachedUi::on(can, 100, 40);
+    stage.ui.keys("/status<enter>");
+    assert!(!stage.ui.screen().contains("model  "), "nobody told one\n{}", stage.ui.screen());
+    stage.ui.keys("<esc>");
+    stage.run("go");
+    stage.end(Outcome::Done);
+    let model = Some(ModelRef { provider: "vllm".into(), name: "fake-1".into() });
+    let (run, turn, step) = (RunId(70), domain::ids::TurnId(71), StepId(72));
+    stage.happen(Body::Run(RunEvent::Started { run }));
+    stage.happen(Body::Run(RunEvent::TurnStarted { run, turn, cause: domain::event::Cause::Prompt }));
+    stage.happen(Body::Run(RunEvent::StepStarted { turn, step, model }));
+    for keys in ["/status<enter>", "<esc>/settings<enter>"] {
+        stage.ui.keys(keys);
+        let screen = stage.ui.screen();
+        assert!(screen.contains("fake-1") && !screen.contains("runtime's own"), "{keys}\n{screen}");
+    }
+}
+
+#[test]
+fn what_it_can_do_in_full_is_not_listed_as_nothing() {
+    let mut stage = AttachedUi::new(100, 40);
+    stage.ui.keys("/status<enter>");
+    let screen = stage.ui.screen();
+    for odd in ["cannot nothing", "cannot     nothing", "1 runs", "the runtime's own"] {
+        assert!(!screen.contains(odd), "{odd}\n{screen}");
+    }
+}
+
+#[test]
+fn a_full_bar_is_a_context_with_room() {
+    for (used, bar) in
+        [(0, "▰▰▰▰▰▰▰▰ 100%"), (8_000, "▰▰▰▰▰▰▰▰ 96%"), (190_000, "▰▱▱▱▱▱▱▱ 5%"), (200_000, "▱▱▱▱▱▱▱▱ 0%")]
+    {
+        let mut stage = AttachedUi::new(100, 20);
+        stage.happen(Body::Context(ContextEvent::Measured { used, window: 200_000, rough: false }));
+        let screen = stage.ui.screen();
+        assert!(screen.contains(&format!("context {bar} left")), "{used}: {screen}");
+    }
+}
+
+#[test]
+fn the_examples_fit_whoever_answers() {
+    let note = Note {
+        examples: vec!["find the smallest TODO".into()],
+        offline_examples: vec!["list files".into()],
+        ..Note::default()
+    };
+    let mut stage = AttachedUi::on(theirs(true), 100, 30);
+    stage.ui.tell(About { note, ..About::default() });
+    for (provider, shown, hidden) in
+        [("vllm", "smallest TODO", "list files"), ("offline", "list files", "smallest TODO")]
+    {
+        let model = ModelRef { provider: provider.into(), name: "one".into() };
+        stage.happen(Body::Session(SessionEvent::ModelChosen { model }));
+        let screen = stage.ui.screen();
+        assert!(screen.contains(shown) && !screen.contains(hidden), "{provider}\n{screen}");
+    }
 }

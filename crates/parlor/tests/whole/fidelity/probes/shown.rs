@@ -329,7 +329,7 @@ pub(super) async fn queue_changes(scene: &mut Scene, with: bool) -> Found {
 pub(super) async fn context_left(scene: &mut Scene, with: bool) -> Found {
     let doing = scene.begins("go").await;
     if with {
-        let measured = ContextEvent::Measured { used: 51_234, window: 200_000 };
+        let measured = ContextEvent::Measured { used: 51_234, window: 200_000, rough: false };
         doing.happens(scene, Body::Context(measured)).await;
     }
     scene.rest().await;

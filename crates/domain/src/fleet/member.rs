@@ -1,0 +1,101 @@
+//! What a process tells of one of its sessions.
+
+use crate::content::Usage;
+use crate::event::Outcome;
+use crate::ids::{Millis, SessionId};
+use crate::state::State;
+use std::collections::BTreeMap;
+
+/// Longest question that is told in a line, in characters.
+const QUESTION_CHARS: usize = 200;
+
+/// A session that is open in a process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    pub session: SessionId,
+    /// Its title, or the beginning of the first prompt.
+    pub title: String,
+    /// Where its agent works.
+    pub cwd: String,
+    /// Project root.
+    pub project: String,
+    /// The wire of the runtime, where that is another program.
+    pub runtime: Option<String>,
+    pub doing: Doing,
+    /// When it began to do that; for a question: when the first open one was asked.
+    pub since: Millis,
+    /// Tokens and money so far.
+    pub usage: Usage,
+}
+
+/// What goes on in a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Doing {
+    /// Nothing was ever run.
+    Nothing,
+    Running,
+    /// So many questions wait for the person; the title of the first.
+    Waiting {
+        asks: u64,
+        question: String,
+    },
+    /// The last run ended like this.
+    Ended(Outcome),
+}
+
+impl Member {
+    /// Of a session as it stands; `asked` is when its first open question was asked, where that is known.
+    pub fn of(session: &SessionId, state: &State, asked: Option<Millis>) -> Member {
+        let last = state.runs.last();
+        let (doing, since) = match (state.asks.first(), last.map(|run| (run.started_at, &run.ended))) {
+            (Some(ask), _) => {
+                let asks = u64::try_from(state.asks.len()).unwrap_or(u64::MAX);
+                let line = ask.title.lines().next().unwrap_or_default();
+                let question = line.chars().take(QUESTION_CHARS).collect();
+                (Doing::Waiting { asks, question }, asked.unwrap_or(state.updated_at))
+            }
+            (None, Some((started, None))) => (Doing::Running, started),
+            (None, Some((_, Some((at, outcome))))) => (Doing::Ended(outcome.clone()), *at),
+            (None, None) => (Doing::Nothing, state.created_at),
+        };
+        Member {
+            session: session.clone(),
+            title: state.title(),
+            cwd: state.settings.cwd.clone(),
+            project: state.settings.project.clone(),
+            runtime: state.settings.origin.as_ref().map(|origin| origin.dialect.clone()),
+            doing,
+            since,
+            usage: state.usage,
+        }
+    }
+}
+
+/// What a process tells of its sessions to whoever watches: first all of them, then what changed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FleetChange {
+    /// These are all there are; what was told before counts no more.
+    pub all: bool,
+    /// As they stand now.
+    pub members: Vec<Member>,
+    /// No longer open.
+    pub closed: Vec<SessionId>,
+}
+
+impl FleetChange {
+    /// What somebody has to be told who knows `told`, or nothing so far; `None` when nothing is new. `told` is what it knows then.
+    pub fn since(told: &mut Option<BTreeMap<SessionId, Member>>, now: Vec<Member>) -> Option<FleetChange> {
+        let now: BTreeMap<SessionId, Member> =
+            now.into_iter().map(|member| (member.session.clone(), member)).collect();
+        let change = match told {
+            None => FleetChange { all: true, members: now.values().cloned().collect(), closed: Vec::new() },
+            Some(told) => FleetChange {
+                all: false,
+                members: now.values().filter(|one| told.get(&one.session) != Some(one)).cloned().collect(),
+                closed: told.keys().filter(|session| !now.contains_key(*session)).cloned().collect(),
+            },
+        };
+        *told = Some(now);
+        (change.all || !change.members.is_empty() || !change.closed.is_empty()).then_some(change)
+    }
+}

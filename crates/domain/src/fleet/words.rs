@@ -1,0 +1,42 @@
+//! A row in words: the same ones wherever it is shown.
+
+use super::{Row, Status};
+use crate::event::Outcome;
+
+impl Status {
+    /// One word for how it stands, for people and for scripts.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Status::Waiting { .. } => "waiting",
+            Status::Running => "running",
+            Status::Fresh => "new",
+            Status::Ended(Outcome::Done) => "done",
+            Status::Ended(Outcome::Failed(_)) => "failed",
+            Status::Ended(Outcome::Cancelled) => "stopped",
+            Status::Ended(Outcome::Interrupted) => "interrupted",
+            Status::Ended(Outcome::Lost) => "lost",
+            Status::Kept => "kept",
+            Status::Silent => "silent",
+            Status::OtherVersion(_) => "other",
+            Status::Dead => "dead",
+        }
+    }
+}
+
+impl Row {
+    /// What else there is to say of how it stands.
+    pub fn about(&self) -> Option<String> {
+        let pid = self.pid.unwrap_or_default();
+        Some(match &self.status {
+            Status::Waiting { asks, question } if *asks > 1 => format!("{question} (1 of {asks})"),
+            Status::Waiting { question, .. } => question.clone(),
+            Status::Ended(Outcome::Failed(failure)) => failure.message.clone(),
+            Status::Silent => format!("process {pid} does not answer"),
+            Status::OtherVersion(version) => {
+                format!("process {pid} is Parlor {version}, which does not tell of its sessions")
+            }
+            Status::Dead => format!("process {pid} died; what it left was removed"),
+            Status::Running | Status::Fresh | Status::Ended(_) | Status::Kept => return None,
+        })
+    }
+}

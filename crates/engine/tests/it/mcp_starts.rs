@@ -1,0 +1,165 @@
+//! Servers that are slow to start, mute or dead: who waits for them, and what the person and the model hear of it.
+
+use crate::bench::{Bench, Plan, put};
+use crate::mcp::{child, echo, servers, until};
+use crate::stand_in::Meet;
+use domain::event::{Body, NoteEvent, ToolEvent};
+use domain::port::TurnEnd;
+use domain::session::ServerState;
+use domain::signal::Signal;
+use engine::Config;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Barrier;
+use tokio::time::Instant;
+
+/// A bench with these servers of the person; `alone` where nobody watches the run.
+fn bench(servers: Value, alone: bool, plan: Plan) -> Bench {
+    let dir = tempfile::tempdir().unwrap();
+    put(dir.path(), "settings/mcp.json", &json!({"mcpServers": servers}).to_string());
+    std::fs::create_dir(dir.path().join("work")).unwrap();
+    let mut config = Config::default().at(None, Some(dir.path().join("settings")));
+    config.waits_for_servers = alone;
+    Bench::at(dir, plan.config(config))
+}
+
+fn turns(count: usize) -> Plan {
+    Plan::script(vec!["model text \"ok\""; count].join("\n---\n"))
+}
+
+/// The example server behind a door that a test opens.
+fn behind_a_door() -> (tempfile::TempDir, Value) {
+    let dir = tempfile::tempdir().unwrap();
+    let door = dir.path().join("door");
+    assert!(std::process::Command::new("mkfifo").arg(&door).status().unwrap().success());
+    let line = format!("read -r word < '{}'; exec '{}'", door.display(), echo().display());
+    (dir, json!({"command": "/bin/sh", "args": ["-c", line]}))
+}
+
+async fn open(dir: &tempfile::TempDir) {
+    let door = dir.path().join("door");
+    // Opening waits for who reads.
+    tokio::task::spawn_blocking(move || std::fs::write(door, "open\n")).await.unwrap().unwrap();
+}
+
+/// What was remarked about servers, with the codes that scripts read.
+fn remarks(bench: &Bench) -> Vec<(String, String)> {
+    let remark = |body: &Body| match body {
+        Body::Note(NoteEvent::Noticed { code, text, .. }) => Some((code.clone(), text.clone())),
+        _ => None,
+    };
+    bench.events.iter().filter_map(|event| remark(&event.body)).collect()
+}
+
+/// The tools of each request that are a server's.
+fn remote_tools(bench: &Bench) -> Vec<usize> {
+    let count = |request: &models::Request| {
+        request.tools.iter().filter(|tool| tool.name.starts_with("mcp__")).count()
+    };
+    bench.model.seen().iter().map(count).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_nobody_watches_waits_for_a_slow_server_and_says_so() {
+    let (door, slow) = behind_a_door();
+    let mut bench = bench(json!({"slow": slow}), true, turns(1));
+    bench.prompt("go").await;
+    bench
+        .until(|body| matches!(body, Body::Note(NoteEvent::Noticed { code, .. }) if code == "mcp_waiting"))
+        .await;
+    // From here on the server needs time that passes.
+    tokio::time::resume();
+    open(&door).await;
+    assert_eq!(bench.finish().await, TurnEnd::Done);
+    let remarks = remarks(&bench);
+    let said: Vec<(&str, &str)> = remarks.iter().map(|(code, text)| (code.as_str(), text.as_str())).collect();
+    let want = [
+        ("mcp_waiting", "waiting for MCP server slow to start…"),
+        ("mcp_ready", "MCP server slow is ready, with 13 tools"),
+    ];
+    assert_eq!(said, want);
+    assert_eq!(remote_tools(&bench), [13], "they are in the first request");
+    assert!(!bench.system().contains("MCP servers"), "{}", bench.system());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_mute_server_costs_the_first_turn_and_no_other() {
+    for alone in [false, true] {
+        let mut bench = bench(json!({"mute": child("hang")}), alone, turns(3));
+        let mut took = Vec::new();
+        for turn in 0..3 {
+            let began = Instant::now();
+            assert_eq!(bench.run("go").await, TurnEnd::Done);
+            took.push(began.elapsed().as_millis());
+            if turn == 1 {
+                // It is given up, and may be started again.
+                tokio::time::sleep(Duration::from_secs(70)).await;
+            }
+        }
+        let first = if alone { 10_000 } else { 1_500 };
+        assert!(took[0] >= first && took[0] <= first + 1_100, "{took:?}");
+        assert!(took[1] < 100 && took[2] < 100, "{took:?}");
+        assert_eq!(servers(&mut bench).await[0].state, ServerState::Connecting, "it was started again");
+        assert_eq!(remote_tools(&bench), [0, 0, 0]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_missing_in_a_run_that_nobody_watches_is_said() {
+    let all = json!({"mute": child("hang"), "dead": {"command": "/no/such/program"}});
+    let mut bench = bench(all, true, turns(1));
+    assert_eq!(bench.run("go").await, TurnEnd::Done);
+    let remarks = remarks(&bench);
+    assert_eq!(remarks[0].0, "mcp_waiting", "{remarks:?}");
+    let missing = |name: &str, why: &str| {
+        let fits = |(code, text): &&(String, String)| {
+            code == "mcp_missing"
+                && text.contains(name)
+                && text.contains(why)
+                && text.contains(&format!("parlor mcp test {name}"))
+                && text.contains("This run goes on without")
+        };
+        assert_eq!(remarks.iter().filter(fits).count(), 1, "{remarks:?}");
+    };
+    missing("mute", "did not start within 10 seconds");
+    missing("dead", "/no/such/program cannot be started");
+    let told = bench.system();
+    let line = told.lines().last().unwrap();
+    assert!(line.starts_with("MCP servers whose tools are not there now: dead (it could not be"), "{line}");
+    assert!(!told.contains("/no/such"), "no word of a server stands among instructions");
+}
+
+#[tokio::test]
+async fn a_projects_servers_that_nobody_agreed_to_are_named_in_such_a_run() {
+    let mut bench = bench(json!({}), true, turns(1));
+    bench.put(".mcp.json", &json!({"mcpServers": {"theirs": child("")}}).to_string());
+    assert_eq!(bench.run("go").await, TurnEnd::Done);
+    let remarks = remarks(&bench);
+    assert!(remarks[0].0 == "mcp_missing" && remarks[0].1.contains("theirs: runs"), "{remarks:?}");
+    assert!(remarks[0].1.contains("`parlor mcp approve`"), "{remarks:?}");
+    assert_eq!(bench.count(|body| matches!(body, Body::Ask(_))), 0, "there is nobody to be asked");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_model_knows_who_is_starting_and_gets_the_tools_in_the_next_step() {
+    let (door, slow) = behind_a_door();
+    let meet = Arc::new(Barrier::new(2));
+    let script = "model tool meet {}\n---\nmodel text \"ok\"";
+    let plan = Plan::script(script).tool(Meet(meet.clone()));
+    let mut bench = bench(json!({"slow": slow}), false, plan);
+    bench.prompt("go").await;
+    bench.until(|body| matches!(body, Body::Tool(ToolEvent::Started { .. }))).await;
+    tokio::time::resume();
+    let told = bench.system();
+    assert!(told.ends_with("slow (still starting, its tools join when it has answered)."), "{told}");
+    open(&door).await;
+    until(&mut bench, |state| *state == ServerState::Ready).await;
+    meet.wait().await;
+    assert_eq!(bench.finish().await, TurnEnd::Done);
+    assert_eq!(remote_tools(&bench), [0, 13]);
+    let before = told.rsplit_once("\n\nMCP servers").unwrap().0;
+    assert_eq!(bench.system(), before, "nothing else of it changed");
+    assert_eq!(remarks(&bench), [], "who watches hears of it otherwise");
+    assert!(!bench.signals.iter().any(|signal| matches!(signal, Signal::Notify { .. })));
+}

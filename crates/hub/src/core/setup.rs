@@ -1,0 +1,53 @@
+//! What a hub starts with.
+
+use super::Engine;
+use domain::session::{Budget, Effort, Policy};
+
+/// What sessions may spend, as the program that holds them was told.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct GivenBudget {
+    /// Kept with each new session.
+    pub usual: Budget,
+    /// Typed for what is done now: also kept with a session that is gone on with, in the place of what it had.
+    pub typed: Budget,
+}
+
+/// What the hub starts with.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// Who does the runs.
+    pub engine: Engine,
+    /// Working directory of new sessions.
+    pub cwd: String,
+    /// Project root of new sessions.
+    pub project: String,
+    /// How hard the model thinks in new sessions; `None` leaves it to the provider.
+    pub effort: Option<Effort>,
+    /// How tools get their consent in new sessions.
+    pub policy: Policy,
+    /// What sessions may spend.
+    pub budget: GivenBudget,
+    /// Why mode `sandboxed` cannot be had here, if so.
+    pub no_sandbox: Option<String>,
+    /// Refuse a foreign runtime that acts without asking, before anything is said to it.
+    pub require_consent: bool,
+    /// A number no other process starts with, for session ids.
+    pub salt: u64,
+}
+
+impl Setup {
+    /// New sessions stand in one folder, ask before tools run, and leave to the provider how hard a model thinks.
+    pub fn new(engine: Engine, folder: &str, salt: u64) -> Setup {
+        Setup {
+            engine,
+            cwd: folder.to_owned(),
+            project: folder.to_owned(),
+            effort: None,
+            policy: Policy::Ask,
+            budget: GivenBudget::default(),
+            no_sandbox: None,
+            require_consent: false,
+            salt,
+        }
+    }
+}

@@ -1,0 +1,444 @@
+//! What is said to the server: a line of JSON for each request, with one key, and one for each answer. Both ends are here.
+//!
+//! | request | answer |
+//! |---|---|
+//! | `{"status":{"salt":"…"}}` | `{"status":{"pid","version","since","rooms","providers","warning"}}`; `warning` where the page is not as it was |
+//! | `{"open":{"session","cwd","environment","flags"}}` | `{"opened":{"socket","pid","was_open"}}` |
+//! | `{"web":{"role":"…"}}` | `{"web":{"address":"…","warning":"…"}}`, which enrols one browser; the first request starts the page, unless browsers are enrolled already |
+//! | `{"stop":{}}` | `{"stopped":{"rooms","killed","left"}}`, when the rooms have ended |
+//!
+//! Anything else, and what cannot be done, is answered with `{"error":{"message":"…"}}`.
+
+use crate::entrance::{self, Refusals};
+use crate::rooms::{self, Ended, Opened, Rooms, Wanted, birth};
+use crate::web::{self as page, Served};
+use crate::{devices, exit, sessions};
+use anyhow::Context;
+use domain::ids::SessionId;
+use domain::path_text;
+use link::unix::Listener;
+use link::{Incoming, Limits, LinkError, LinkIo, Outgoing, unix};
+use roles::Lane;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{Mutex, OnceCell, mpsc};
+use tokio::task::JoinSet;
+use web::{Role, Shelf as _};
+use wire::lines::Frame;
+
+/// Most connections at once.
+const MAX_VISITORS: usize = 64;
+/// How long to try to reach a server, and how long it may take to answer; a room may take a while to stand.
+const REACHED_WITHIN: Duration = Duration::from_millis(500);
+const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+const ROOM_WITHIN: Duration = Duration::from_secs(70);
+/// How long whoever asked may take to read the last answer.
+const TELL_WITHIN: Duration = Duration::from_secs(2);
+
+/// Where a server is reached, as it stands in its notice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Server {
+    pub(crate) pid: u32,
+    pub(crate) version: String,
+    /// Milliseconds since 1970.
+    since: u64,
+    socket: PathBuf,
+}
+
+impl Server {
+    /// This process.
+    pub(super) fn here(socket: &Path) -> Server {
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        Server { pid: std::process::id(), version, since: sessions::now().0, socket: socket.to_owned() }
+    }
+
+    /// As `parlor up --json` prints it.
+    pub(super) fn to_json(&self) -> Value {
+        let Server { pid, version, since, socket } = self;
+        json!({"pid": pid, "version": version, "since": since, "control": path_text::write(socket)})
+    }
+
+    fn read(notice: &Path) -> Option<Server> {
+        let told: Value = serde_json::from_str(&std::fs::read_to_string(notice).ok()?).ok()?;
+        Some(Server {
+            pid: u32::try_from(told.get("pid")?.as_u64()?).ok()?,
+            version: told.get("version")?.as_str()?.to_owned(),
+            since: told.get("since")?.as_u64()?,
+            socket: path_text::read(told.get("control")?.as_str()?),
+        })
+    }
+}
+
+/// How a server stands.
+#[derive(Debug, Clone)]
+pub(crate) struct Status {
+    pub(crate) pid: u32,
+    pub(crate) version: String,
+    /// Digests of what it knows of providers.
+    pub(crate) providers: BTreeMap<String, String>,
+    pub(crate) rooms: Vec<u64>,
+    /// What is to be known of its page.
+    pub(crate) warning: Option<String>,
+    whole: Value,
+}
+
+impl Status {
+    /// What a person is shown of it: digests of keys are for programs.
+    pub(super) fn to_json(&self) -> Value {
+        let mut told = self.whole.clone();
+        if let Some(members) = told.as_object_mut() {
+            members.remove("providers");
+        }
+        told
+    }
+}
+
+/// The way to a server.
+pub(crate) struct Control {
+    pub(crate) server: Server,
+    link: LinkIo,
+}
+
+impl Control {
+    /// Reaches the server of this data folder, if one runs.
+    ///
+    /// # Errors
+    /// When somebody is there and is not to be talked to.
+    pub(crate) async fn here() -> anyhow::Result<Option<Control>> {
+        Control::reach(&std::path::absolute(crate::places::data()?)?.join(super::NOTICE)).await
+    }
+
+    /// Reaches the server of a notice, if it runs.
+    pub(super) async fn reach(notice: &Path) -> anyhow::Result<Option<Control>> {
+        let Some(server) = Server::read(notice) else { return Ok(None) };
+        let reached =
+            unix::connect(&server.socket, Lane::MAIN, Limits::default(), REACHED_WITHIN, entrance::trust)
+                .await;
+        match reached {
+            Ok(link) => Ok(Some(Control { server, link })),
+            Err(LinkError::Connect { source, .. })
+                if matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) =>
+            {
+                Ok(None)
+            }
+            Err(why) => Err(why.into()),
+        }
+    }
+
+    /// Asks the server who it is and which rooms it has.
+    pub(crate) async fn status(&mut self) -> anyhow::Result<Status> {
+        self.status_with("").await
+    }
+
+    /// The same with digests of its providers, with this salt.
+    pub(crate) async fn status_with(&mut self, salt: &str) -> anyhow::Result<Status> {
+        let whole = self.ask(&json!({"status": {"salt": salt}}), "status", ANSWER_WITHIN).await?;
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let providers = whole.get("providers").and_then(Value::as_object).into_iter().flatten();
+        let rooms = whole.get("rooms").and_then(Value::as_array).into_iter().flatten();
+        Ok(Status {
+            pid: self.server.pid,
+            version: whole.get("version").map(text).unwrap_or_default(),
+            providers: providers.map(|(name, digest)| (name.clone(), text(digest))).collect(),
+            rooms: rooms.filter_map(Value::as_u64).collect(),
+            warning: whole.get("warning").map(text),
+            whole,
+        })
+    }
+
+    /// Asks for a room.
+    pub(crate) async fn open(&mut self, wanted: &Wanted) -> anyhow::Result<Opened> {
+        let text = |word: &OsString| path_text::write(Path::new(word));
+        let asked = json!({"open": {
+            "session": wanted.session.as_ref().map(SessionId::as_str),
+            "cwd": wanted.cwd.as_deref().map(path_text::write),
+            "environment": wanted.environment.as_deref().map(birth::to_json),
+            "flags": wanted.flags.iter().map(text).collect::<Vec<_>>(),
+        }});
+        let told = self.ask(&asked, "opened", ROOM_WITHIN).await?;
+        let pid = told.get("pid").and_then(Value::as_u64).and_then(|pid| u32::try_from(pid).ok());
+        let socket = told.get("socket").and_then(Value::as_str);
+        Ok(Opened {
+            socket: path_text::read(socket.context("the server named no socket")?),
+            pid: pid.context("the server named no process")?,
+            was_open: told.get("was_open") == Some(&Value::Bool(true)),
+        })
+    }
+
+    /// Asks for an address of its page that enrols one browser, and for what is to be known of the page.
+    pub(crate) async fn web(&mut self, role: Role) -> anyhow::Result<(String, Option<String>)> {
+        let told = self.ask(&json!({"web": {"role": role.word()}}), "web", ANSWER_WITHIN).await?;
+        let address = told.get("address").and_then(Value::as_str);
+        let warning = told.get("warning").and_then(Value::as_str).map(str::to_owned);
+        Ok((address.context("the server named no address")?.to_owned(), warning))
+    }
+
+    /// Tells it to stop, and waits until its rooms have ended.
+    pub(super) async fn stop(&mut self, within: Duration) -> anyhow::Result<Ended> {
+        let told = self.ask(&json!({"stop": {}}), "stopped", within).await?;
+        let count = |key: &str| told.get(key).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
+        let count = |key: &str| count(key).unwrap_or_default();
+        Ok(Ended { rooms: count("rooms"), killed: count("killed"), left: count("left") })
+    }
+
+    async fn ask(&mut self, request: &Value, key: &str, within: Duration) -> anyhow::Result<Value> {
+        let gone = || anyhow::anyhow!("the server (process {}) went away", self.server.pid);
+        self.link.outgoing.try_send(Lane::MAIN, request.to_string()).map_err(|_| gone())?;
+        let answered = async {
+            loop {
+                match self.link.incoming.recv().await {
+                    Some(Incoming::Frame { frame: Frame::Line(line), .. }) => return Some(line),
+                    Some(Incoming::Frame { .. }) => {}
+                    Some(Incoming::Closed { .. }) | None => return None,
+                }
+            }
+        };
+        let line = tokio::time::timeout(within, answered).await;
+        let line =
+            line.with_context(|| format!("the server (process {}) does not answer", self.server.pid))?;
+        let told: Value = serde_json::from_str(&line.ok_or_else(gone)?)
+            .context("the server says nothing that can be read")?;
+        if let Some(error) = told.get("error") {
+            anyhow::bail!("{}", error.get("message").and_then(Value::as_str).unwrap_or("the server refused"));
+        }
+        told.get(key).cloned().context("the server answers something else; it may be of another version")
+    }
+}
+
+/// What the server answers from.
+pub(super) struct Desk {
+    server: Server,
+    data: PathBuf,
+    rooms: Rooms,
+    page: Page,
+    visitors: Mutex<JoinSet<()>>,
+}
+
+/// The page, from the first time that it is asked for.
+type Page = Arc<OnceCell<Served>>;
+
+impl Desk {
+    pub(super) fn new(server: Server, data: PathBuf, rooms: Rooms) -> Desk {
+        Desk { server, data, rooms, page: Page::default(), visitors: Mutex::default() }
+    }
+
+    /// Serves the page from the start where browsers are enrolled: they come back by themselves, and nobody may be there to ask for it.
+    pub(super) async fn serve_known(&self, data: &Path) {
+        let known = devices::File::new(data).read().active().count() > 0;
+        if known && let Err(why) = self.asked_of().page().await {
+            exit::complain(&format!("the page is not served: {}", exit::in_words(&why)));
+        }
+    }
+
+    /// Lets everybody go who still asks.
+    pub(super) async fn close(&self) {
+        self.visitors.lock().await.shutdown().await;
+        if let Some(page) = self.page.get() {
+            page.server.say_goodbye().await;
+        }
+    }
+
+    fn asked_of(&self) -> Answers {
+        Answers {
+            server: self.server.clone(),
+            data: self.data.clone(),
+            rooms: self.rooms.clone(),
+            page: self.page.clone(),
+        }
+    }
+}
+
+/// Somebody who asked to stop and waits for the answer.
+pub(super) struct AskedToStop(LinkIo);
+
+impl AskedToStop {
+    /// Tells whoever asked what came of it, which is the last thing the server says.
+    pub(super) async fn answer(self, ended: Ended) {
+        let Ended { rooms, killed, left } = ended;
+        let line = json!({"stopped": {"rooms": rooms, "killed": killed, "left": left}});
+        let _ = self.0.outgoing.try_send(Lane::MAIN, line.to_string());
+        self.0.shutdown(TELL_WITHIN).await;
+    }
+}
+
+/// Answers whoever connects until somebody asks to stop.
+pub(super) async fn attend(door: &Listener, desk: &Desk) -> AskedToStop {
+    let mut refusals = Refusals::default();
+    let (stop, mut stopped) = mpsc::channel(1);
+    loop {
+        let accepted = tokio::select! {
+            accepted = door.accept() => accepted,
+            Some(asked) = stopped.recv() => return AskedToStop(asked),
+        };
+        // A socket that cannot be listened at any more is no reason to end what runs.
+        let Ok(accepted) = accepted else {
+            let asked = stopped.recv().await;
+            match asked {
+                Some(asked) => return AskedToStop(asked),
+                None => std::future::pending::<()>().await,
+            }
+            continue;
+        };
+        let Ok(accepted) = refusals.admit(accepted) else { continue };
+        let mut visitors = desk.visitors.lock().await;
+        while visitors.try_join_next().is_some() {}
+        if visitors.len() < MAX_VISITORS {
+            let link = accepted.into_link(Lane::MAIN, Limits::default());
+            visitors.spawn(hear(link, desk.asked_of(), stop.clone()));
+        }
+    }
+}
+
+/// Hears one visitor.
+async fn hear(mut link: LinkIo, answers: Answers, stop: mpsc::Sender<LinkIo>) {
+    while let Some(heard) = link.incoming.recv().await {
+        let line = match heard {
+            Incoming::Frame { frame: Frame::Line(line), .. } => line,
+            Incoming::Frame { .. } => {
+                say(&link.outgoing, &error("this is no line of text within bounds"));
+                continue;
+            }
+            Incoming::Closed { .. } => return,
+        };
+        let request: Value = serde_json::from_str(&line).unwrap_or_default();
+        if request.get("stop").is_some() {
+            let _ = stop.send(link).await;
+            return;
+        }
+        say(&link.outgoing, &answers.answer(&request).await);
+    }
+}
+
+fn say(outgoing: &Outgoing, line: &Value) {
+    // Whoever does not read misses its answer.
+    let _ = outgoing.try_send(Lane::MAIN, line.to_string());
+}
+
+fn error(message: &str) -> Value {
+    json!({"error": {"message": message}})
+}
+
+/// What is needed to answer.
+struct Answers {
+    server: Server,
+    data: PathBuf,
+    rooms: Rooms,
+    page: Page,
+}
+
+impl Answers {
+    async fn answer(&self, request: &Value) -> Value {
+        let Some((what, with)) =
+            request.as_object().filter(|asked| asked.len() == 1).and_then(|asked| asked.iter().next())
+        else {
+            return error("a request is an object with one key");
+        };
+        match what.as_str() {
+            "status" => self.status(with.get("salt").and_then(Value::as_str).unwrap_or_default()),
+            "open" => match read(with) {
+                Ok(wanted) => match self.rooms.open(wanted).await {
+                    Ok(Opened { socket, pid, was_open }) => {
+                        json!({"opened": {"socket": path_text::write(&socket), "pid": pid, "was_open": was_open}})
+                    }
+                    Err(why) => error(&why.to_string()),
+                },
+                Err(why) => error(why),
+            },
+            "web" => match self.invite(with.get("role").and_then(Value::as_str)).await {
+                Ok(address) => {
+                    let mut told = json!({"address": address});
+                    self.warn(&mut told);
+                    json!({"web": told})
+                }
+                Err(why) => error(&exit::in_words(&why)),
+            },
+            _ => error("this is nothing that the server knows"),
+        }
+    }
+
+    /// An address of the page that enrols one browser; the first one starts the page.
+    async fn invite(&self, role: Option<&str>) -> anyhow::Result<String> {
+        let role = role
+            .and_then(|role| role.parse::<Role>().ok())
+            .context("`role` is controller, approver or observer")?;
+        self.page().await?.server.invite(role).context("the system has no random numbers")
+    }
+
+    async fn page(&self) -> anyhow::Result<&Served> {
+        let usual = page::Web::usual();
+        let start = async || {
+            let served = page::start(&usual, self.rooms.clone()).await?;
+            // For the log; whoever asks is told too.
+            served.warning.iter().for_each(|warning| page::warn(warning));
+            Ok(served)
+        };
+        self.page.get_or_try_init(start).await
+    }
+
+    /// Adds what is to be known of the page, if it is served.
+    fn warn(&self, told: &mut Value) {
+        if let Some(warning) = self.page.get().and_then(|served| served.warning.as_ref()) {
+            told["warning"] = json!(warning);
+        }
+    }
+
+    fn status(&self, salt: &str) -> Value {
+        let mut told = self.server.to_json();
+        told["rooms"] = json!(rooms::live(&self.data));
+        told["data"] = json!(path_text::write(&self.data));
+        told["providers"] = json!(birth::providers(salt));
+        self.warn(&mut told);
+        json!({"status": told})
+    }
+}
+
+/// Reads what is wanted.
+fn read(with: &Value) -> Result<Wanted, &'static str> {
+    let member = |key: &str| with.get(key).filter(|value| !value.is_null());
+    let session = match member("session") {
+        Some(id) => Some(id.as_str().and_then(SessionId::parse).ok_or("`session` is the id of a session")?),
+        None => None,
+    };
+    let cwd = match member("cwd") {
+        Some(cwd) => {
+            let cwd = path_text::read(cwd.as_str().ok_or("`cwd` is a path")?);
+            Some(cwd).filter(|cwd| cwd.is_absolute()).map(Some).ok_or("`cwd` is an absolute path")?
+        }
+        None => None,
+    };
+    let environment = match member("environment") {
+        Some(told) => Some(birth::from_json(told).ok_or("`environment` is a list of pairs")?),
+        None => None,
+    };
+    let flags = member("flags").and_then(Value::as_array).into_iter().flatten();
+    let flags: Option<Vec<OsString>> =
+        flags.map(|flag| Some(path_text::read(flag.as_str()?).into_os_string())).collect();
+    Ok(Wanted { session, cwd, environment, flags: flags.ok_or("`flags` are words")? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wanted_is_read_or_refused() {
+        let wanted = read(&json!({"cwd": "/w", "environment": [["A", "b"]], "flags": ["--fetch"]})).unwrap();
+        assert_eq!(wanted.cwd, Some("/w".into()));
+        assert_eq!(wanted.environment, Some(vec![("A".into(), "b".into())]));
+        assert!(wanted.session.is_none() && wanted.flags == ["--fetch"]);
+        for wrong in [
+            json!({"session": 1}),
+            json!({"cwd": "relative"}),
+            json!({"cwd": 1}),
+            json!({"environment": {}}),
+            json!({"flags": [1]}),
+        ] {
+            assert!(read(&wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! `parlor ps --watch`: the fleet as it changes. A terminal shows a table that keeps itself current, drawn in place; anything else gets
+//! a line for each change.
+
+use super::rows::{as_json, plain_line, table};
+use crate::exit::{self, Canvas, Exit};
+use crate::fleet::{self, Gathering};
+use crate::sessions::Paint;
+use crate::settings::{self, Ui};
+use crate::stop::Stops;
+use domain::fleet::{Row, newly_waiting};
+use std::time::Duration;
+use tui::Rows;
+
+/// How often the times in a table are said anew.
+const CLOCK: Duration = Duration::from_secs(15);
+/// The size of a terminal that does not tell it.
+const USUAL_SIZE: (u16, u16) = (100, 30);
+
+/// Tells until the person ends it: on a screen, or in lines where that is wanted.
+pub(super) async fn watch(json: bool, plain: bool) -> anyhow::Result<Exit> {
+    let mut stops = Stops::listen();
+    let gathering = Gathering::begin()?;
+    let telling = async {
+        match !json && !plain && exit::Stream::Out.is_terminal() {
+            true => on_screen(gathering).await,
+            false => in_lines(gathering, json).await,
+        }
+    };
+    tokio::select! {
+        told = telling => told,
+        _ = stops.next() => Ok(Exit::Done),
+    }
+}
+
+/// A line for each change. At first for what is alive; what is only kept is told when it changes.
+async fn in_lines(mut gathering: Gathering, json: bool) -> anyhow::Result<Exit> {
+    let mut before: Option<Rows> = None;
+    while let Some(rows) = gathering.next().await {
+        for row in changed(before.as_deref().map(Vec::as_slice), &rows) {
+            exit::say(&if json { as_json(row).to_string() } else { plain_line(row) });
+        }
+        if !exit::is_heard() {
+            break;
+        }
+        before = Some(rows);
+    }
+    Ok(Exit::Done)
+}
+
+/// The rows that say something else than before.
+fn changed<'a>(before: Option<&[Row]>, rows: &'a [Row]) -> Vec<&'a Row> {
+    match before {
+        None => rows.iter().filter(|row| row.pid.is_some()).collect(),
+        Some(before) => rows.iter().filter(|row| !before.contains(row)).collect(),
+    }
+}
+
+/// A table in place.
+async fn on_screen(mut gathering: Gathering) -> anyhow::Result<Exit> {
+    let notify = Ui::read(settings::file().as_deref()).settings.notify;
+    let mut canvas = Canvas::open();
+    let mut resized = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::window_change())?;
+    let mut rows = Rows::default();
+    let mut known = false;
+    loop {
+        tokio::select! {
+            next = gathering.next() => {
+                let Some(next) = next else { return Ok(Exit::Done) };
+                // What waited before anybody looked is seen at once, and rings for nobody.
+                if known {
+                    for row in newly_waiting(&rows, &next) {
+                        let words = format!("{} waits for you", row.title);
+                        canvas.ring(notify.bell, notify.desktop.then_some(words.as_str()));
+                    }
+                }
+                (rows, known) = (next, true);
+                let waiting = rows.iter().filter(|row| row.is_waiting()).count();
+                canvas.title(&title(waiting));
+            }
+            () = canvas.left() => return Ok(Exit::Done),
+            _ = resized.recv() => canvas.forget(),
+            () = tokio::time::sleep(CLOCK) => {}
+        }
+        if known {
+            let (columns, high) = exit::terminal_size().unwrap_or(USUAL_SIZE);
+            let size = (usize::from(columns), usize::from(high));
+            canvas.draw(&table(&rows, fleet::now(), size, Paint::of_stdout()));
+        }
+        if !exit::is_heard() {
+            return Ok(Exit::Done);
+        }
+    }
+}
+
+/// What the window is called.
+fn title(waiting: usize) -> String {
+    match waiting {
+        0 => "Parlor".to_owned(),
+        waiting => format!("({waiting}) Parlor: waiting for you"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::fleet::{Fleet, FleetFact, Process, Standing};
+    use domain::ids::{Millis, SessionId};
+    use domain::session::SessionSummary;
+
+    #[test]
+    fn at_first_what_is_alive_is_told_and_then_what_changes() {
+        let mut fleet = Fleet::default();
+        fleet.take(FleetFact::Kept(vec![SessionSummary::new(SessionId::from_number(1))]));
+        let process = Process {
+            since: Millis(1),
+            cwd: "/w".to_owned(),
+            serving: "terminal".to_owned(),
+            standing: Standing::Silent,
+        };
+        let older = Process { since: Millis(0), ..process.clone() };
+        fleet.take(FleetFact::Found { pid: 7, process });
+        fleet.take(FleetFact::Found { pid: 9, process: older });
+        let first = fleet.rows();
+        let told: Vec<Option<u32>> = changed(None, &first).iter().map(|row| row.pid).collect();
+        assert_eq!(told, [Some(9), Some(7)], "in the order of the fleet");
+        let title = "mended".to_owned();
+        let kept = SessionSummary { title, ..SessionSummary::new(SessionId::from_number(1)) };
+        fleet.take(FleetFact::Kept(vec![kept]));
+        let second = fleet.rows();
+        let told: Vec<&str> = changed(Some(&first), &second).iter().map(|row| row.title.as_str()).collect();
+        assert_eq!(told, ["mended"]);
+        assert_eq!(changed(Some(&second), &second).len(), 0);
+    }
+}

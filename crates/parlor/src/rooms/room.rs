@@ -1,0 +1,115 @@
+//! `parlor __room`: the process of a room. It has our own agent and no wire but the announced native socket; nobody sits in front of it.
+
+use super::book::Entry;
+use super::detach;
+use crate::cli::Common;
+use crate::exit::Exit;
+use crate::ps::announcement::Announcement;
+use crate::serve::{self, Host};
+use crate::stack;
+use crate::stop::{self, Manner, Runs};
+use crate::{exit, places};
+use anyhow::Context;
+use domain::ids::SessionId;
+use hub::Hub;
+use hub::core::LiveSession;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// The hidden sub-command.
+pub(crate) const ROOM: &str = "__room";
+/// How `parlor ps` and the fleet call it.
+const SERVING: &str = "room";
+/// How often it is looked whether anybody needs the room, and how long its log has become.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// The size of the log past which it begins anew.
+const MAX_LOG: u64 = 1024 * 1024;
+
+/// The process of a room.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Room {
+    /// The session that is opened before anybody comes.
+    #[arg(long)]
+    session: Option<String>,
+    /// How many seconds it stays without UI, run and question.
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    idle: u64,
+    /// The log that it writes.
+    #[arg(long)]
+    log: PathBuf,
+}
+
+/// Is a room until nobody needs it, or it is told to end.
+pub(crate) async fn run(common: Common, room: Room) -> anyhow::Result<Exit> {
+    detach::leave();
+    let entry = Entry::new(&places::data()?)?;
+    let own = stack::own(&common, stack::log_to_stderr()).await?;
+    if let Some(why) = &own.unkept {
+        // A session that nobody could find again is none that outlives a terminal.
+        anyhow::bail!("nothing can be kept: {why}");
+    }
+    if let Some(id) = &room.session {
+        let session = SessionId::parse(id).with_context(|| format!("{id} is not the id of a session"))?;
+        // It stays open when its only UI leaves.
+        own.typed.open(&own.hub, SERVING, &session).await?;
+    }
+    let host = Host::of_room(&own);
+    let announcement = Announcement::try_open(&own.hub, &host, &own.cwd, SERVING.to_owned()).await?;
+    let needed = async {
+        until_idle(&own.hub, Duration::from_secs(room.idle), &room.log).await;
+        Ok(())
+    };
+    let manner = Manner { runs: Runs::Stop, last_lines: serve::last_lines(false) };
+    let exit = stop::until_told(&own.hub, needed, manner).await.map(|()| Exit::Done);
+    drop(announcement);
+    own.engine.stop(&own.hub).await;
+    let _ = std::fs::remove_file(&room.log);
+    drop(entry);
+    exit
+}
+
+/// Waits until nobody has needed the room for so long.
+async fn until_idle(hub: &Hub, limit: Duration, log: &Path) {
+    let mut since = Instant::now();
+    loop {
+        tokio::time::sleep(LOOK_EVERY.min(limit)).await;
+        shorten(log);
+        let Ok(sessions) = hub.present().await else { return };
+        if sessions.iter().any(is_needed) {
+            since = Instant::now();
+        } else if since.elapsed() >= limit {
+            return;
+        }
+    }
+}
+
+fn is_needed(session: &LiveSession) -> bool {
+    session.running || session.asks > 0 || !session.uis.is_empty()
+}
+
+/// Begins the log anew once it is too long: whoever writes it appends.
+fn shorten(log: &Path) {
+    if std::fs::metadata(log).is_ok_and(|log| log.len() > MAX_LOG)
+        && std::fs::File::options().write(true).open(log).is_ok_and(|file| file.set_len(0).is_ok())
+    {
+        exit::complain("(what stood here before was too long)");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_begins_anew_once_it_is_too_long() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = dir.path().join("log");
+        let file = std::fs::File::create(&log).unwrap();
+        file.set_len(MAX_LOG).unwrap();
+        shorten(&log);
+        assert_eq!(file.metadata().unwrap().len(), MAX_LOG);
+        file.set_len(MAX_LOG + 1).unwrap();
+        shorten(&log);
+        assert_eq!(file.metadata().unwrap().len(), 0);
+    }
+}

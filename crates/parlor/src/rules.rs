@@ -1,0 +1,116 @@
+//! `parlor rules`: what was allowed for good, in this project or in all; narrowed or taken back. A session that runs hears of it at once.
+
+use crate::cli::Common;
+use crate::exit::{self, Exit};
+use crate::{places, settings};
+use clap::{Args, Subcommand};
+use std::path::Path;
+use tools::policy::{Rule, Rules};
+
+/// What was allowed for good.
+#[derive(Debug, Args)]
+pub(crate) struct Asked {
+    #[command(subcommand)]
+    what: Option<What>,
+    /// The rules of all projects, not only of this one.
+    #[arg(long)]
+    all: bool,
+    /// Print them as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Take one back: it is asked again from now on.
+    Revoke {
+        /// Its number in the list of this project.
+        number: usize,
+    },
+    /// Put a narrower one in its place: `parlor rules narrow 2 cargo test --lib`; its own words mean exactly that command.
+    Narrow {
+        /// Its number in the list of this project.
+        number: usize,
+        /// The words of the command, or the folder.
+        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        to: Vec<String>,
+    },
+}
+
+/// Lists, narrows or takes back.
+pub(crate) fn rules(common: &Common, asked: Asked) -> anyhow::Result<Exit> {
+    let mut config = settings::read_aloud();
+    let (data, ground) = (places::data()?, places::ground_aloud(common, &mut config)?);
+    let here = ground.workspace.as_deref().ok();
+    match asked.what {
+        None => list(&data, here, &asked),
+        Some(What::Revoke { number }) => {
+            let (mut rules, rule) = numbered(&data, here, number)?;
+            rules.remove(&rule)?;
+            exit::say(&format!("revoked: {rule}"));
+            Ok(Exit::Done)
+        }
+        Some(What::Narrow { number, to }) => {
+            let (mut rules, rule) = numbered(&data, here, number)?;
+            let narrower = rules.narrow(&rule, &to.join(" "))?;
+            exit::say(&format!("now: {narrower}"));
+            Ok(Exit::Done)
+        }
+    }
+}
+
+fn numbered(data: &Path, here: Option<&Path>, number: usize) -> anyhow::Result<(Rules, Rule)> {
+    let Some(here) = here else {
+        anyhow::bail!(
+            "there is no project here, so it has no rules\n\nhint: go to its folder, or name it with --cwd"
+        )
+    };
+    let rules = Rules::load(data, here)?;
+    let rule = number.checked_sub(1).and_then(|at| rules.kept().get(at)).cloned();
+    let Some(rule) = rule else {
+        return Err(exit::usage(format!("there is no rule {number}\n\nhint: `parlor rules` numbers them")));
+    };
+    Ok((rules, rule))
+}
+
+fn list(data: &Path, here: Option<&Path>, asked: &Asked) -> anyhow::Result<Exit> {
+    let (mut told, mut failed) = (Vec::new(), false);
+    if asked.all {
+        for rules in tools::policy::projects(data)? {
+            match rules {
+                Ok(rules) => told.push(rules),
+                Err(why) => {
+                    failed = true;
+                    exit::complain(&format!("error: {why}"));
+                }
+            }
+        }
+    } else if let Some(here) = here {
+        told.extend(Some(Rules::load(data, here)?).filter(|rules| !rules.kept().is_empty()));
+    }
+    if asked.json {
+        let project = |rules: &Rules| {
+            let kept = rules
+                .kept()
+                .iter()
+                .map(|rule| serde_json::json!({ "words": rule.to_string(), "rule": rule }));
+            serde_json::json!({
+                "project": domain::path_text::write(rules.project()),
+                "rules": kept.collect::<Vec<_>>(),
+            })
+        };
+        exit::say(&serde_json::Value::from(told.iter().map(project).collect::<Vec<_>>()).to_string());
+    } else {
+        for rules in &told {
+            exit::say(&domain::path_text::write(rules.project()));
+            for (number, rule) in (1..).zip(rules.kept()) {
+                exit::say(&format!("{number:>4}  {rule}"));
+            }
+        }
+        if told.is_empty() && !failed {
+            let where_else = if asked.all { "" } else { " in this project; --all lists those of all" };
+            exit::say(&format!("nothing is allowed for good{where_else}"));
+        }
+    }
+    Ok(if failed { Exit::Failed } else { Exit::Done })
+}

@@ -1,0 +1,56 @@
+//! The lines of `--json` that are not events: the first, which says who speaks and about what, and the last, which says how it went.
+
+use crate::exit::{self, Exit};
+use domain::content::Usage;
+use domain::ids::SessionId;
+use serde_json::{Value, json};
+
+/// The form of the lines of `--json`; another number when a name in them changes.
+const FORMAT: u32 = 1;
+
+/// Writes the first line.
+pub(super) fn header(session: Option<&SessionId>, model: Option<String>) {
+    let version = env!("CARGO_PKG_VERSION");
+    let session = session.map(SessionId::as_str);
+    let header = json!({ "format": FORMAT, "version": version, "session": session, "model": model });
+    exit::say(&json!({ "header": header }).to_string());
+}
+
+/// What the last line tells.
+#[derive(Debug, Default)]
+pub(super) struct Ending<'a> {
+    pub(super) session: Option<&'a SessionId>,
+    pub(super) text: &'a str,
+    /// The answer where a form was asked for and it is of that form.
+    pub(super) output: Option<&'a Value>,
+    /// Why it is not done, if so.
+    pub(super) error: Option<&'a str>,
+    pub(super) usage: Usage,
+}
+
+/// Writes the last line.
+pub(super) fn result(exit: Exit, told: &Ending<'_>) {
+    let mut result = json!({
+        "outcome": exit.word(),
+        "exit_code": exit.code(),
+        "session": told.session.map(SessionId::as_str),
+        "text": told.text,
+    });
+    if let Some(output) = told.output {
+        result["output"] = output.clone();
+    }
+    if let Some(why) = told.error {
+        result["error"] = why.into();
+    }
+    // Nobody knows what a runtime used that did not tell.
+    let usage = told.usage;
+    if usage != Usage::default() {
+        let mut used =
+            json!({ "input": usage.input, "output": usage.output, "cost_micros": usage.cost_micros });
+        if usage.rough {
+            used["estimated"] = true.into();
+        }
+        result["usage"] = used;
+    }
+    exit::say(&json!({ "result": result }).to_string());
+}

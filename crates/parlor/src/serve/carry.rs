@@ -1,0 +1,50 @@
+//! A wire over WebSockets, for programs of this machine that speak it so. The wire has no authentication of its own: the path is the
+//! secret.
+
+use super::Host;
+use crate::exit;
+use dialects::Dialect;
+use hub::Hub;
+use link::Limits;
+use link::websocket::{Door, NotADoor};
+use roles::Lane;
+use std::time::Duration;
+use tokio::task::JoinSet;
+
+/// Most connections at once.
+const MAX_CONNECTIONS: usize = 256;
+/// How long to wait after a failed accept, so that a lack of descriptors does not become a busy loop.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Lets UIs in for as long as somebody waits for it.
+pub(super) async fn attend(hub: &Hub, host: &Host, dialect: Dialect, url: &str) -> anyhow::Result<()> {
+    let door = Door::open(url).await.map_err(|why| match why {
+        why @ NotADoor::Listen { .. } => anyhow::Error::new(why),
+        why => exit::usage(format!("--listen: {why}")),
+    })?;
+    exit::complain(&format!("serving {dialect} on {}", door.url()));
+    exit::complain(&format!(
+        "warning: {dialect} has no authentication: whoever knows this address, and is on this machine, can do everything here"
+    ));
+    let mut inside = JoinSet::new();
+    loop {
+        let Ok(knock) = door.accept().await else {
+            tokio::time::sleep(ACCEPT_PAUSE).await;
+            continue;
+        };
+        while inside.try_join_next().is_some() {}
+        if inside.len() >= MAX_CONNECTIONS {
+            exit::complain("refused: too many connections");
+            continue;
+        }
+        let (hub, host) = (hub.clone(), host.clone());
+        inside.spawn(async move {
+            let Some(link) = knock.open(Lane::MAIN, Limits::default()).await else { return };
+            let link = match host.watcher(dialect) {
+                Ok(Some(watcher)) => link.watched(&watcher),
+                _ => link,
+            };
+            let _ = hub.serve(host.guest(dialect), link).await;
+        });
+    }
+}

@@ -1,0 +1,137 @@
+//! One person's folders, and the programs that are started in them.
+
+use super::client::Browser;
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, mpsc};
+
+const PARLOR: &str = env!("CARGO_BIN_EXE_parlor");
+/// Lines that may wait to be looked at.
+const MAX_LINES: usize = 256;
+
+pub(crate) struct World(tempfile::TempDir);
+
+impl World {
+    pub(crate) fn new() -> World {
+        let world = World(tempfile::tempdir().unwrap());
+        for folder in ["home", "project"] {
+            std::fs::create_dir(world.path(folder)).unwrap();
+        }
+        world
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub(crate) fn parlor(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(PARLOR);
+        command.args(args).current_dir(self.path("project")).env_clear().stdin(Stdio::null());
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.env("HOME", self.path("home"));
+        command.env("PARLOR_DATA_DIR", self.path("data")).env("PARLOR_CONFIG_DIR", self.path("config"));
+        command
+    }
+
+    /// A server of the page.
+    pub(crate) fn web(&self, args: &[&str]) -> Web {
+        let mut child = self.parlor(&[&["web", "--no-open"], args].concat());
+        let mut child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let said: Arc<Mutex<String>> = Arc::default();
+        let (stderr, noting) = (child.stderr.take().unwrap(), said.clone());
+        std::thread::spawn(move || {
+            for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+                let mut said = noting.lock().unwrap();
+                said.push_str(&line);
+                said.push('\n');
+            }
+        });
+        let mut url = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
+        let url = url.trim().to_owned();
+        let child = Running(child);
+        let Some((_, token)) = url.split_once("#token=") else {
+            panic!("no address: {url} {}", said.lock().unwrap())
+        };
+        let port = std::fs::read_to_string(self.path("data/web.port")).unwrap().trim().parse().unwrap();
+        let here = |rest: &str| rest.split('/').next().and_then(|host| host.parse().ok());
+        let address = url
+            .split_once("://")
+            .and_then(|(_, rest)| here(rest))
+            .unwrap_or(SocketAddr::from(([127, 0, 0, 1], port)));
+        Web { child, address, token: token.to_owned(), url, said }
+    }
+
+    /// The rooms, by the numbers of their processes.
+    pub(crate) fn rooms(&self) -> Vec<u32> {
+        let told = self.parlor(&["ps", "--json"]).output().unwrap().stdout;
+        let told: serde_json::Value = serde_json::from_slice(&told).unwrap();
+        let rooms = told.as_array().unwrap().iter().filter(|process| process["serving"] == "room");
+        rooms.map(|room| u32::try_from(room["pid"].as_u64().unwrap()).unwrap()).collect()
+    }
+
+    /// A runtime that speaks this wire over WebSockets, and where.
+    pub(crate) fn listening(&self, dialect: &str) -> (Running, String) {
+        let mut child = self.parlor(&["serve", "--dialect", dialect, "--listen", "ws://127.0.0.1:0"]);
+        let mut child = child.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let stderr = child.stderr.take().unwrap();
+        let (lines, heard) = mpsc::sync_channel(MAX_LINES);
+        std::thread::spawn(move || {
+            for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+                let _ = lines.try_send(line);
+            }
+        });
+        let child = Running(child);
+        let words = format!("serving {dialect} on ");
+        let url = heard.iter().find_map(|line| line.strip_prefix(&words).map(str::to_owned));
+        (child, url.unwrap())
+    }
+}
+
+impl Drop for World {
+    /// Rooms are nobody's children: `down` ends those that no server has, and waits until they are gone.
+    fn drop(&mut self) {
+        let _ = self.parlor(&["down"]).output();
+    }
+}
+
+/// A program that ends with the test.
+pub(crate) struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A server that runs.
+pub(crate) struct Web {
+    child: Running,
+    pub(crate) address: SocketAddr,
+    pub(crate) token: String,
+    pub(crate) url: String,
+    said: Arc<Mutex<String>>,
+}
+
+impl Web {
+    /// A browser that was enrolled with the address that was printed.
+    pub(crate) async fn browser(&self) -> Browser {
+        let mut browser = Browser::new(self.address);
+        let answer = browser.enrol(&self.token).await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        browser
+    }
+
+    /// The number of its process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.0.id()
+    }
+
+    /// What it said on stderr.
+    pub(crate) fn said(&self) -> String {
+        self.said.lock().unwrap().clone()
+    }
+}

@@ -1,0 +1,72 @@
+//! Files that came into sight because the rules of what is ignored changed.
+
+use super::*;
+
+/// As `sed -i` does it: a new file takes the place of the old one.
+fn written_anew(root: &Path, path: &str, text: &str) {
+    std::fs::write(root.join("new~"), text).unwrap();
+    std::fs::rename(root.join("new~"), root.join(path)).unwrap();
+}
+
+#[test]
+fn a_file_that_was_ignored_and_is_written_anew_is_not_removed() {
+    let mut scene = scene();
+    scene.put(".gitignore", "notes\nlogs/\n");
+    scene.put("sub/keep", "x");
+    scene.put("sub/notes", "old");
+    scene.put("notes", "old");
+    scene.put("logs/one", "old");
+    scene.command(|root| {
+        std::fs::write(root.join(".gitignore"), "other\n").unwrap();
+        for path in ["notes", "sub/notes", "logs/one"] {
+            written_anew(root, path, "new");
+        }
+        std::fs::write(root.join("made"), "x").unwrap();
+    });
+    let moved = scene.ledger.undo(false).unwrap();
+    for path in ["notes", "sub/notes", "logs/one"] {
+        assert_eq!(scene.text(path), "new", "{path}");
+        assert!(moved.left.iter().any(|(left, _)| left == path), "{path}: {moved:?}");
+    }
+    assert_eq!([scene.text(".gitignore"), scene.text("made")], ["notes\nlogs/\n", "(none)"]);
+}
+
+#[test]
+fn a_rule_that_wants_a_file_all_the_same_brings_it_into_sight() {
+    let mut scene = scene();
+    scene.put(".gitignore", "notes\n");
+    scene.put("sub/notes", "old");
+    scene.command(|root| {
+        std::fs::write(root.join("sub/.gitignore"), "!notes\n").unwrap();
+        written_anew(root, "sub/notes", "new");
+        std::fs::write(root.join("sub/made"), "x").unwrap();
+    });
+    scene.ledger.undo(false).unwrap();
+    assert_eq!([scene.text("sub/notes"), scene.text("sub/made")], ["new", "(none)"]);
+}
+
+#[test]
+fn rules_that_nobody_looks_at_leave_every_new_file() {
+    let mut scene = scene();
+    scene.put(".git/info/exclude", "notes\n");
+    scene.put("notes", "old");
+    let Ok(made) = scene.root.join(".git").metadata().unwrap().created() else { return };
+    while made.elapsed().unwrap_or_default() < std::time::Duration::from_millis(150) {
+        std::thread::yield_now();
+    }
+    scene.command(|root| {
+        std::fs::write(root.join(".git/info/exclude"), "").unwrap();
+        written_anew(root, "notes", "new");
+    });
+    let moved = scene.ledger.undo(false).unwrap();
+    assert_eq!(scene.text("notes"), "new", "{moved:?}");
+    // Where the repository itself is new, nothing was ignored by it.
+    let mut scene = self::scene();
+    scene.command(|root| {
+        std::fs::create_dir_all(root.join(".git/info")).unwrap();
+        std::fs::write(root.join(".git/info/exclude"), "# none\n").unwrap();
+        std::fs::write(root.join("made"), "x").unwrap();
+    });
+    scene.ledger.undo(false).unwrap();
+    assert_eq!(scene.text("made"), "(none)");
+}

@@ -1,0 +1,81 @@
+//! What the fleet costs: 500 sessions against 20, in one run. Ends with a failure when the bar is missed.
+
+#![allow(clippy::print_stdout, reason = "a bench prints its figures")]
+
+use domain::content::Usage;
+use domain::fleet::{Doing, Fleet, FleetFact, Member};
+use domain::ids::{Millis, SessionId};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tui::Headless;
+
+/// A frame of the large fleet costs at most this many times one of the small.
+const BAR: f64 = 3.0;
+/// Rounds of each, taken in turns.
+const ROUNDS: u64 = 300;
+
+fn member(number: u64, doing: Doing) -> Member {
+    Member {
+        session: SessionId::from_number(number),
+        title: format!("session {number} with a title of some length"),
+        cwd: format!("/home/ann/src/project-{}", number % 40),
+        project: String::new(),
+        runtime: None,
+        doing,
+        since: Millis(number),
+        usage: Usage { cost_micros: number * 1_000, ..Usage::default() },
+    }
+}
+
+/// Sessions of ten processes.
+fn fleet(sessions: u64) -> Fleet {
+    let mut fleet = Fleet::default();
+    for number in 0..sessions {
+        let pid = u32::try_from(number % 10).unwrap_or(0);
+        let members = vec![member(number, Doing::Running)];
+        fleet.take(FleetFact::Changed { pid, members, closed: Vec::new() });
+    }
+    fleet
+}
+
+/// One session changes, the rows are made anew, told, and drawn; then a key and a frame.
+fn round(fleet: &mut Fleet, ui: &mut Headless, at: u64) -> (Duration, Duration) {
+    let begin = Instant::now();
+    let asks = Doing::Waiting { asks: at, question: "Run `make`?".to_owned() };
+    fleet.take(FleetFact::Changed { pid: 3, members: vec![member(3, asks)], closed: Vec::new() });
+    ui.survey(Arc::new(fleet.rows()));
+    ui.draw();
+    let told = begin.elapsed();
+    let begin = Instant::now();
+    ui.keys(if at % 8 < 4 { "<down>" } else { "<pagedown>" });
+    ui.draw();
+    (told, begin.elapsed())
+}
+
+fn main() {
+    let mut all: Vec<(Fleet, Headless, Vec<Duration>, Vec<Duration>)> =
+        [20, 500].map(|sessions| (fleet(sessions), Headless::new(120, 40), Vec::new(), Vec::new())).into();
+    for at in 0..ROUNDS {
+        for (fleet, ui, told, keys) in &mut all {
+            let (one, other) = round(fleet, ui, at);
+            told.push(one);
+            keys.push(other);
+        }
+    }
+    let middle = |times: &mut Vec<Duration>| {
+        times.sort_unstable();
+        times[times.len() / 2]
+    };
+    let figures: Vec<(Duration, Duration)> =
+        all.iter_mut().map(|(_, _, told, keys)| (middle(told), middle(keys))).collect();
+    let ratio = figures[1].1.as_secs_f64() / figures[0].1.as_secs_f64();
+    let word = if ratio <= BAR { "ok    " } else { "MISSED" };
+    println!(
+        "{word} a key in a fleet of 500 sessions: {ratio:.2} × one of 20 ({:?} against {:?}) (bar: {BAR} ×)",
+        figures[1].1, figures[0].1
+    );
+    println!("       a change told and drawn: {:?} against {:?}", figures[1].0, figures[0].0);
+    if ratio > BAR {
+        std::process::exit(1);
+    }
+}

@@ -1,0 +1,114 @@
+//! The words of a question: what it is called, how dangerous it is, what a yes for longer allows. Each thing is said once: what the
+//! preview shows is not in the title again.
+
+use crate::clean::clean_line;
+use crate::diff;
+use crate::theme::{Role, Theme};
+use domain::ask::{Ask, AskKind, Assessment, Consent, Preview, Risk};
+use ratatui::style::{Modifier, Style};
+
+/// Characters of a command by which it is known again in a title that is cut.
+const KNOWN_BY: usize = 40;
+
+/// Said of what no rule is offered for.
+pub(super) const ONLY_ONCE: &str = "can only be allowed once: no rule is offered for it";
+
+/// The title of a question, and whether it names the file that the preview changes.
+pub(super) struct Title {
+    pub(super) text: String,
+    /// Lines that are added and taken away, when they stand beside the title.
+    pub(super) counts: Option<(usize, usize)>,
+}
+
+impl Title {
+    /// What is asked, as the runtime calls it, unless that only repeats the preview or says nothing.
+    pub(super) fn of(ask: &Ask) -> Title {
+        let said = clean_line(&ask.title);
+        let plain = |text| Title { text, counts: None };
+        let AskKind::Consent(consent) = &ask.kind else { return plain(said) };
+        let vague = is_vague(&said, &consent.name);
+        match &consent.preview {
+            Some(Preview::Command { line, .. }) if vague || repeats(&said, line) => {
+                plain("run this command".to_owned())
+            }
+            Some(Preview::Diff { path, text: changes }) => {
+                let path = clean_line(path);
+                let text = if vague { format!("change {path}") } else { said };
+                let counts = text.contains(&path).then(|| diff::counts(changes));
+                Title { text, counts }
+            }
+            Some(Preview::Command { .. }) => plain(said),
+            Some(Preview::Text(_)) | None if vague => plain(format!("use {}", clean_line(&consent.name))),
+            Some(Preview::Text(_)) | None => plain(said),
+        }
+    }
+}
+
+/// The title in one line, for a page of its own.
+pub(crate) fn page_title(ask: &Ask) -> String {
+    let Title { text, counts } = Title::of(ask);
+    counts.map_or(text.clone(), |(added, removed)| format!("{text}  +{added} −{removed}"))
+}
+
+/// Whether a title only says that a tool is to be used.
+fn is_vague(title: &str, tool: &str) -> bool {
+    let said = title.trim_end_matches(['?', '.', ' ']).to_lowercase();
+    let (verb, what) = said.split_once(' ').unwrap_or((&said, ""));
+    ["run", "use", "allow", "approve", "execute"].contains(&verb)
+        && (["tool", "a tool", "this tool", "command", "a command"].contains(&what)
+            || what == tool.to_lowercase())
+}
+
+/// Whether a title is the command once more.
+fn repeats(title: &str, line: &str) -> bool {
+    let first = clean_line(line.trim().lines().next().unwrap_or_default());
+    let start: String = first.chars().take(KNOWN_BY).collect();
+    !start.is_empty() && title.contains(&start)
+}
+
+/// Risk as a word; none where nobody told how dangerous it is.
+pub(super) fn risk(assessment: &Assessment) -> &'static str {
+    match assessment.risk {
+        _ if assessment.unrated => "",
+        Risk::Low => "low risk",
+        Risk::Medium => "medium risk",
+        Risk::High => "HIGH RISK",
+        Risk::Critical => "CRITICAL RISK",
+    }
+}
+
+/// The same, and whether it can be undone.
+pub(super) fn risk_and_undo(assessment: &Assessment) -> String {
+    let undo = match assessment.risk {
+        _ if assessment.reversible => "",
+        Risk::Low => "",
+        Risk::Medium => "undo is not certain",
+        Risk::High | Risk::Critical => "cannot be undone",
+    };
+    let words = [risk(assessment), undo];
+    words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" · ")
+}
+
+/// How the words about risk look: each level otherwise, the highest also without any colour.
+pub(super) fn risk_style(assessment: &Assessment, theme: Theme) -> Style {
+    match assessment.risk {
+        _ if assessment.unrated => theme.style(Role::Accent),
+        Risk::Low => theme.style(Role::Ok),
+        Risk::Medium => theme.style(Role::Warn),
+        Risk::High => theme.style(Role::Bad),
+        Risk::Critical => theme.style(Role::Bad).add_modifier(Modifier::REVERSED),
+    }
+}
+
+/// What the rule of a consent allows; the command that stands above is not written out again.
+pub(super) fn rule(consent: &Consent) -> Option<String> {
+    let rule = clean_line(consent.rule.as_deref()?);
+    match &consent.preview {
+        Some(Preview::Command { line, .. })
+            if rule == format!("run exactly `{}`", clean_line(line.trim())) =>
+        {
+            Some("exactly this command".to_owned())
+        }
+        Some(_) | None => Some(rule),
+    }
+}

@@ -1,0 +1,264 @@
+//! The fleet on the screen: all sessions of the person, wherever they run, and what can be done from a row.
+//!
+//! States: moving over rows; writing a line for one session (`line`); a stop that wants a second press (`doomed`). Invariants: no key
+//! answers a question here, whichever row the cursor is on: that needs the session itself, with its whole question; the cursor stays
+//! with its session when rows change places.
+
+use crate::composer::Editor;
+use crate::key::{Code, Key};
+use domain::fleet::Row;
+use domain::ids::SessionId;
+use std::sync::Arc;
+
+/// All rows, those that want attention first.
+pub type Rows = Arc<Vec<Row>>;
+
+/// What is known of the fleet, open or not.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    rows: Option<Rows>,
+}
+
+impl Known {
+    /// All rows; none before the first were told.
+    pub(crate) fn rows(&self) -> &[Row] {
+        self.rows.as_deref().map_or(&[], Vec::as_slice)
+    }
+
+    /// The same, to be held while something else changes.
+    pub(crate) fn shared(&self) -> Rows {
+        self.rows.clone().unwrap_or_default()
+    }
+
+    /// Whether anything was told.
+    pub(crate) fn is_told(&self) -> bool {
+        self.rows.is_some()
+    }
+
+    /// Takes other rows; gives those before, unless these are the first.
+    pub(crate) fn take(&mut self, rows: Rows) -> Option<Rows> {
+        self.rows.replace(rows)
+    }
+
+    /// Nobody tells any more.
+    pub(crate) fn forget(&mut self) {
+        self.rows = None;
+    }
+
+    /// How many wait for the person, one session apart.
+    pub(crate) fn waiting_besides(&self, session: Option<&SessionId>) -> usize {
+        self.rows().iter().filter(|row| row.is_waiting() && row.session.as_ref() != session).count()
+    }
+}
+
+/// By what a row is known when it changes its place.
+type Name = (Option<SessionId>, Option<u32>);
+
+fn name(row: &Row) -> Name {
+    // A session may move from one process to another, or end there.
+    let pid = if row.session.is_some() { None } else { row.pid };
+    (row.session.clone(), pid)
+}
+
+/// The screen of the fleet.
+#[derive(Debug, Default)]
+pub(crate) struct Board {
+    cursor: usize,
+    on: Option<Name>,
+    line: Option<(Row, Editor)>,
+    doomed: Option<Name>,
+}
+
+/// What comes of a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    Nothing,
+    Close,
+    /// Go there.
+    Open(Row),
+    /// This line is for whoever works there.
+    Say(Row, String),
+    /// Stop what runs there.
+    Stop(Row),
+    /// That cannot be done, and why.
+    Not(&'static str),
+}
+
+impl Board {
+    /// Which row is under the cursor.
+    pub(crate) fn cursor(&self) -> usize {
+        self.cursor
+    }
+
+    /// The line that is being written, and for whom.
+    pub(crate) fn line(&self) -> Option<(&Row, &Editor)> {
+        self.line.as_ref().map(|(row, editor)| (row, editor))
+    }
+
+    /// Whether a second press stops this one.
+    pub(crate) fn is_doomed(&self, row: &Row) -> bool {
+        self.doomed.as_ref() == Some(&name(row))
+    }
+
+    /// Rows are others now: the cursor stays with its own.
+    pub(crate) fn settle(&mut self, rows: &[Row]) {
+        let found = self.on.as_ref().and_then(|on| rows.iter().position(|row| name(row) == *on));
+        self.cursor = found.unwrap_or(self.cursor).min(rows.len().saturating_sub(1));
+        self.on = rows.get(self.cursor).map(name);
+    }
+
+    fn go(&mut self, to: usize, rows: &[Row]) {
+        self.cursor = to.min(rows.len().saturating_sub(1));
+        self.on = rows.get(self.cursor).map(name);
+    }
+
+    /// The first row that is shown where `high` fit.
+    pub(crate) fn top(&self, high: usize) -> usize {
+        self.cursor.saturating_sub(high.max(1) - 1)
+    }
+
+    /// A click moves the cursor.
+    pub(crate) fn click(&mut self, row: usize, high: usize, rows: &[Row]) {
+        let at = self.top(high) + row;
+        if at < rows.len() {
+            self.go(at, rows);
+        }
+    }
+
+    /// Pasted text goes into the line that is being written, and nowhere else.
+    pub(crate) fn paste(&mut self, text: &str) {
+        if let Some((_, editor)) = &mut self.line {
+            editor.paste(text);
+        }
+    }
+
+    /// Does what the key means.
+    pub(crate) fn key(&mut self, key: Key, rows: &[Row], page: usize) -> Wanted {
+        if let Some((row, editor)) = &mut self.line {
+            match key.code {
+                Code::Esc => self.line = None,
+                Code::Enter => {
+                    let (row, text) = (row.clone(), editor.unfolded());
+                    self.line = None;
+                    if !text.trim().is_empty() {
+                        return Wanted::Say(row, text);
+                    }
+                }
+                _ => {
+                    editor.key(key);
+                }
+            }
+            return Wanted::Nothing;
+        }
+        let doomed = self.doomed.take();
+        let under = rows.get(self.cursor);
+        match (key.code, key.ctrl || key.alt) {
+            (Code::Esc, _) | (Code::Char('q'), false) => return Wanted::Close,
+            (Code::Up, _) | (Code::Char('k'), false) => self.go(self.cursor.saturating_sub(1), rows),
+            (Code::Down, _) | (Code::Char('j'), false) => self.go(self.cursor + 1, rows),
+            (Code::PageUp, _) => self.go(self.cursor.saturating_sub(page), rows),
+            (Code::PageDown, _) => self.go(self.cursor.saturating_add(page), rows),
+            (Code::Home, _) => self.go(0, rows),
+            (Code::End, _) => self.go(usize::MAX, rows),
+            (Code::Enter, _) => return under.cloned().map_or(Wanted::Nothing, Wanted::Open),
+            (Code::Char('s'), false) => match under {
+                Some(row) if row.is_live() => self.line = Some((row.clone(), Editor::default())),
+                Some(_) => return Wanted::Not("nobody has it open: Enter opens it, then write there"),
+                None => {}
+            },
+            (Code::Char('x'), false) => match under {
+                Some(row) if row.is_live() && row.is_busy() => {
+                    if doomed.as_ref() == Some(&name(row)) {
+                        return Wanted::Stop(row.clone());
+                    }
+                    self.doomed = Some(name(row));
+                }
+                Some(_) => return Wanted::Not("nothing runs there"),
+                None => {}
+            },
+            _ => {}
+        }
+        Wanted::Nothing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::fleet::Status;
+    use domain::ids::Millis;
+
+    fn row(number: u64, status: Status, pid: Option<u32>) -> Row {
+        Row {
+            status,
+            session: Some(SessionId::from_number(number)),
+            pid,
+            title: format!("title {number}"),
+            cwd: "/w".to_owned(),
+            since: Millis(number),
+            cost_micros: None,
+            rough: false,
+            branch: None,
+            runtime: None,
+        }
+    }
+
+    fn rows() -> Vec<Row> {
+        let waiting = Status::Waiting { asks: 1, question: "Run?".to_owned() };
+        vec![row(1, waiting, Some(7)), row(2, Status::Running, Some(8)), row(3, Status::Kept, None)]
+    }
+
+    fn press(board: &mut Board, keys: &[&str], rows: &[Row]) -> Wanted {
+        keys.iter().map(|key| board.key(key.parse().unwrap(), rows, 10)).last().unwrap()
+    }
+
+    #[test]
+    fn keys_move_open_say_and_stop() {
+        let all = rows();
+        for (keys, wanted) in [
+            (&["enter"][..], Wanted::Open(all[0].clone())),
+            (&["down", "enter"], Wanted::Open(all[1].clone())),
+            (&["end", "down", "enter"], Wanted::Open(all[2].clone())),
+            (&["up", "enter"], Wanted::Open(all[0].clone())),
+            (&["s", "h", "i", "enter"], Wanted::Say(all[0].clone(), "hi".to_owned())),
+            (&["s", "q", "esc"], Wanted::Nothing),
+            (&["s", "space", "enter"], Wanted::Nothing),
+            (&["x"], Wanted::Nothing),
+            (&["down", "x", "x"], Wanted::Stop(all[1].clone())),
+            (&["x", "down", "x"], Wanted::Nothing),
+            (&["end", "x"], Wanted::Not("nothing runs there")),
+            (&["end", "s"], Wanted::Not("nobody has it open: Enter opens it, then write there")),
+            (&["esc"], Wanted::Close),
+            (&["q"], Wanted::Close),
+        ] {
+            assert_eq!(press(&mut Board::default(), keys, &all), wanted, "{keys:?}");
+        }
+    }
+
+    #[test]
+    fn no_key_on_a_row_is_an_answer() {
+        let all = rows();
+        let letters = ('a'..='z').chain('A'..='Z').chain('0'..='9').chain("!?. ".chars());
+        for letter in letters.filter(|letter| !"qsxjk".contains(*letter)) {
+            let mut board = Board::default();
+            assert_eq!(board.key(Key::char(letter), &all, 10), Wanted::Nothing, "{letter}");
+            assert_eq!((board.cursor(), board.line().is_some()), (0, false), "{letter}");
+        }
+    }
+
+    #[test]
+    fn the_cursor_stays_with_its_session() {
+        let all = rows();
+        let mut board = Board::default();
+        board.settle(&all);
+        press(&mut board, &["down"], &all);
+        let mut other = all.clone();
+        other.rotate_left(1);
+        board.settle(&other);
+        assert_eq!(other[board.cursor()].session, all[1].session);
+        board.settle(&other[1..]);
+        assert_eq!(board.cursor(), 0, "it is gone");
+        board.settle(&[]);
+        assert_eq!(press(&mut board, &["down", "enter"], &[]), Wanted::Nothing);
+    }
+}

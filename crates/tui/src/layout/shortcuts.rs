@@ -1,0 +1,222 @@
+//! The keys at a glance: in columns, few words each, so that all of them fit on a screen that is wide enough. Where they do not, they
+//! are read screen by screen, and no heading stands alone at the end of one.
+
+use super::page::ROOMY;
+use crate::key::Key;
+use crate::keymap::{ACTIONS, Action, GROUPS, Keymap, can_press};
+use crate::look::Appearance;
+use crate::row::{Row, fit, width};
+use crate::theme::Role;
+use domain::port::Abilities;
+
+/// Columns that a column of keys takes at least.
+const COLUMN: usize = 38;
+/// Columns of the keys in it.
+const KEYS: usize = 13;
+/// Rows of a screen of keys at least.
+const LEAST_PAGE: usize = 4;
+/// Columns of keys at most: further apart they are hard to read.
+const MOST: usize = 4;
+
+/// Keys that always mean the same, in few words; those of the writing stand before the others.
+const FIXED: &[(&str, &[(&str, &str)])] = &[
+    (
+        "Writing",
+        &[
+            ("/", "commands"),
+            ("@", "a file"),
+            ("$", "a skill"),
+            ("!", "runs a command yourself"),
+            ("Tab", "takes what is offered"),
+            ("Esc Esc", "empty: the last prompt"),
+        ],
+    ),
+    ("The run", &[("Esc", "stops; twice the queue"), ("Ctrl-C", "stops; twice quits")]),
+    (
+        "A question",
+        &[
+            ("Tab", "to it and back"),
+            ("y", "yes, once"),
+            ("s, a", "yes: session, project"),
+            ("n, r", "no: stop, or because…"),
+            ("v", "view all"),
+            ("↑↓ Enter Esc", "choose, answer, or not"),
+        ],
+    ),
+];
+
+/// One line of the page: a heading, or keys and what they do.
+enum Line {
+    Heading(&'static str),
+    Key(String, &'static str),
+    Blank,
+}
+
+/// The rows of the page.
+pub(super) fn rows(keymap: &Keymap, look: Appearance, abilities: &Abilities, screen: usize) -> Vec<Row> {
+    let columns = (look.columns / COLUMN).clamp(1, MOST);
+    let lines = lines(keymap, abilities);
+    // As low as it can be: what does not fit into the columns before goes into the last.
+    let least = lines.len().div_ceil(columns).max(1);
+    let lowest = |whole: bool| {
+        let fits =
+            |high: &usize| split(&lines, columns, *high, whole).iter().all(|column| column.len() <= *high);
+        (least..lines.len()).find(fits).unwrap_or(lines.len())
+    };
+    let (torn, whole) = (lowest(false), lowest(true));
+    let wide = look.columns / columns;
+    if torn.min(whole) + 2 > screen {
+        // Below the title and above the keys, each with a blank row where there is room.
+        let around = if screen >= usize::from(ROOMY) { 4 } else { 2 };
+        let page = screen.saturating_sub(around).max(LEAST_PAGE);
+        return pages(&lines, columns, page, wide, look);
+    }
+    // Groups are torn only where all keys fit on the screen that way and no other.
+    let tear = (torn + 2..whole + 2).contains(&screen);
+    let split = if tear { split(&lines, columns, torn, false) } else { split(&lines, columns, whole, true) };
+    let most = split.iter().map(Vec::len).max().unwrap_or(0);
+    (0..most).map(|at| row(&split, at, wide, look)).collect()
+}
+
+/// The keys screen by screen: each holds as many columns as stand beside each other, all of them as high as the screen.
+fn pages(lines: &[Line], columns: usize, high: usize, wide: usize, look: Appearance) -> Vec<Row> {
+    let [whole, torn] = [true, false].map(|whole| split(lines, usize::MAX, high, whole));
+    // Groups stay whole where that takes no further screen.
+    let split = if whole.len().div_ceil(columns) <= torn.len().div_ceil(columns) { whole } else { torn };
+    let mut rows = Vec::new();
+    for page in split.chunks(columns) {
+        let most = page.iter().map(Vec::len).max().unwrap_or(0);
+        rows.extend((0..most).map(|at| row(page, at, wide, look)));
+        // Each fills its screen, so that a page further on begins with its own first row.
+        rows.resize(rows.len().next_multiple_of(high), Row::empty());
+    }
+    rows
+}
+
+/// The lines in columns of about this height, so that no heading stands alone below, or no group is torn.
+fn split(lines: &[Line], columns: usize, high: usize, whole: bool) -> Vec<Vec<&Line>> {
+    let mut split: Vec<Vec<&Line>> = vec![Vec::new()];
+    for (at, line) in lines.iter().enumerate() {
+        let group = lines[at..].iter().take_while(|line| !matches!(line, Line::Blank)).count();
+        // Among any number of columns none is higher than the others.
+        let endless = columns == usize::MAX;
+        let needs = if whole && (!endless || group <= high) { group } else { group.min(2) };
+        let used = split.last().map_or(0, Vec::len);
+        let full = used >= high && (!whole || endless);
+        let lonely = matches!(line, Line::Heading(_)) && used > 0 && used + needs > high;
+        if (full || lonely) && split.len() < columns {
+            split.push(Vec::new());
+        }
+        let Some(column) = split.last_mut() else { continue };
+        if !(column.is_empty() && matches!(line, Line::Blank)) {
+            column.push(line);
+        }
+    }
+    split
+}
+
+fn row(split: &[Vec<&Line>], at: usize, wide: usize, look: Appearance) -> Row {
+    let mut row = Row::empty();
+    for column in split {
+        let (keys, what) = match column.get(at) {
+            Some(Line::Heading(text)) => {
+                row.pieces.push(look.piece(*text, Role::Group));
+                row.pieces.push(look.piece(" ".repeat(wide.saturating_sub(width(text))), Role::Text));
+                continue;
+            }
+            Some(Line::Key(keys, what)) => (keys.as_str(), *what),
+            Some(Line::Blank) | None => ("", ""),
+        };
+        let keys = fit(keys, KEYS - 1);
+        let room = wide.saturating_sub(KEYS + 2);
+        let what = fit(what, room);
+        let (after_keys, after) = (KEYS - width(&keys), room - width(&what) + 2);
+        row.pieces.push(look.piece(keys, Role::Accent));
+        row.pieces
+            .push(look.piece(format!("{}{what}{}", " ".repeat(after_keys), " ".repeat(after)), Role::Text));
+    }
+    row
+}
+
+fn lines(keymap: &Keymap, abilities: &Abilities) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let key = |(keys, what): &(&str, &'static str)| Line::Key((*keys).to_owned(), what);
+    for (at, (group, first)) in GROUPS.iter().enumerate() {
+        if at == 1 {
+            for (group, keys) in
+                FIXED.iter().filter(|(group, _)| GROUPS.iter().all(|(name, _)| name != group))
+            {
+                lines.extend([Line::Blank, Line::Heading(group)]);
+                lines.extend(keys.iter().map(key));
+            }
+        }
+        if at > 0 {
+            lines.push(Line::Blank);
+        }
+        lines.push(Line::Heading(group));
+        let next = GROUPS.get(at + 1).map(|(_, action)| *action);
+        let actions = ACTIONS.iter().skip_while(|named| named.action != *first);
+        for named in actions.take_while(|named| Some(named.action) != next) {
+            let keys = keymap.first(named.action).map(|key: Key| key.to_string());
+            // What has no key, or cannot be done here, is on the page that tells everything.
+            if let Some(keys) = keys.filter(|_| can_press(named.action, abilities)) {
+                lines.push(Line::Key(keys, short(named.action)));
+            }
+        }
+        for (_, keys) in FIXED.iter().filter(|(name, _)| name == group) {
+            lines.extend(keys.iter().map(key));
+        }
+    }
+    let own: Vec<Line> = keymap.commands().map(|(key, name)| Line::Key(key.to_string(), name)).collect();
+    if !own.is_empty() {
+        lines.extend([Line::Blank, Line::Heading("Commands")]);
+        lines.extend(own);
+    }
+    lines
+}
+
+/// What an action does, in few words.
+fn short(action: Action) -> &'static str {
+    match action {
+        Action::Send => "sends, or queues",
+        Action::Steer => "steers the run",
+        Action::NewLine => "a new line",
+        Action::Earlier => "the prompt before",
+        Action::Later => "the prompt after",
+        Action::History => "earlier prompts",
+        Action::Editor => "your own editor",
+        Action::Picture => "a picture goes along",
+        Action::LineStart => "start of the line",
+        Action::LineEnd => "end of the line",
+        Action::WordLeft => "a word left",
+        Action::WordRight => "a word right",
+        Action::CutWord => "cuts the word before",
+        Action::CutToStart => "cuts to the start",
+        Action::CutToEnd => "cuts to the end",
+        Action::PutBack => "puts it back",
+        Action::Undo => "takes a change back",
+        Action::Redo => "makes it again",
+        Action::PageUp => "a page up",
+        Action::PageDown => "a page down",
+        Action::LineUp => "a line up",
+        Action::LineDown => "a line down",
+        Action::ToStart => "to the first message",
+        Action::ToEnd => "to the end",
+        Action::Fold => "opens or folds all",
+        Action::SelectUp => "selects to open or copy",
+        Action::SelectDown => "selects the next",
+        Action::PromptUp => "your prompt above",
+        Action::PromptDown => "your prompt below",
+        Action::Search => "finds words",
+        Action::Queue => "what is queued",
+        Action::Sessions => "all sessions",
+        Action::NextSession => "the next open session",
+        Action::PreviousSession => "the one before",
+        Action::NextPolicy => "the next policy",
+        Action::Fleet => "the fleet",
+        Action::Keys => "this page",
+        Action::Redraw => "draws anew",
+        Action::Suspend => "suspends",
+        Action::Quit => "quits",
+    }
+}

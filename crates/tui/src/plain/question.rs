@@ -1,0 +1,327 @@
+//! Questions as lines, and lines as answers. Pure.
+//!
+//! Invariant: only whole words answer, never a letter; a yes is bound to what was told.
+
+use super::words::{aloud, diff, many, some_of, span};
+use crate::cell::summary;
+use crate::clean::{clean, clean_line};
+use crate::diff::counts;
+use domain::ask::{Answer, Ask, AskKind, Choice, Consent, Preview, Risk, Scope};
+use domain::ids::Millis;
+
+/// What a line means to a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// An answer, and what is said of it.
+    Answer(Answer, String),
+    /// All of the question is to be told.
+    Show,
+    /// The run is to be stopped.
+    Stop,
+    /// It is for the model, not for the question.
+    Prompt(String),
+    /// The text goes on in the next line.
+    More,
+    /// It is no answer, and what would be one.
+    Hint(String),
+}
+
+/// How much of a question is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// As much as one reads or hears at once.
+    Usual,
+    All,
+}
+
+/// Ends a text of several lines.
+const END: &str = ".";
+
+/// The question in words. `of` is how many wait; `same` whether a yes for the session is only for the same action.
+pub(super) fn told(ask: &Ask, of: usize, same: bool, extent: Extent, now: Millis) -> Vec<String> {
+    let title = aloud(&ask.title);
+    let mut lines = match of {
+        0 | 1 => vec![format!("Question: {title}")],
+        of => vec![format!("Question, the first of {of}: {title}")],
+    };
+    let message = match &ask.kind {
+        AskKind::Consent(_) => "",
+        AskKind::Confirm { message, .. }
+        | AskKind::Choose { message, .. }
+        | AskKind::Text { message, .. }
+        | AskKind::Edit { message, .. } => message,
+    };
+    if message.trim() != ask.title.trim() {
+        lines.extend(clean(message).lines().filter(|line| !line.trim().is_empty()).map(str::to_owned));
+    }
+    match &ask.kind {
+        AskKind::Consent(consent) => lines.extend(consent_told(consent, same, extent)),
+        AskKind::Confirm { yes, no, danger, .. } => {
+            if *danger {
+                lines.push("Take care: yes is dangerous.".to_owned());
+            }
+            let label = |word: &str, label: &Option<String>| match label {
+                Some(label) => format!("{word} ({})", aloud(label)),
+                None => word.to_owned(),
+            };
+            lines.push(format!(
+                "Answer {} or {}. \"skip\" gives no answer.",
+                label("yes", yes),
+                label("no", no)
+            ));
+        }
+        AskKind::Choose { choices, many, .. } => {
+            lines.extend(choices.iter().enumerate().map(|(at, choice)| choice_told(at, choice)));
+            lines.push(match many {
+                false => "Answer with a number or its words. \"skip\" gives no answer.".to_owned(),
+                true => "Answer with numbers, such as 1 and 3, or with \"none\". \"skip\" gives no answer."
+                    .to_owned(),
+            });
+        }
+        AskKind::Text { placeholder, default, secret, multiline, .. } => {
+            lines.extend(placeholder.iter().map(|hint| format!("For instance: {}", clean_line(hint))));
+            if *secret {
+                lines.push("This is a secret: it is not kept.".to_owned());
+            }
+            lines.extend(default.iter().map(|text| format!("An empty line answers: {}", clean_line(text))));
+            lines.push(match multiline {
+                false => "Write the answer and Enter. \"/skip\" gives no answer.".to_owned(),
+                true => "Write the answer; a line with only a full stop ends it. \"/skip\" gives no answer."
+                    .to_owned(),
+            });
+        }
+        AskKind::Edit { prefill, .. } => {
+            lines.push("The text so far:".to_owned());
+            let text: Vec<String> = clean(prefill).lines().map(str::to_owned).collect();
+            lines.extend(match extent {
+                Extent::All => text,
+                Extent::Usual => some_of(text, "; \"/show\" tells them all"),
+            });
+            lines.push(
+                "Write the new text; a line with only a full stop ends it. Only a full stop keeps the text as it is. \"/skip\" gives no answer."
+                    .to_owned(),
+            );
+        }
+    }
+    if let Some(deadline) = ask.deadline {
+        lines.push(format!("It waits for {}.", span(deadline.since(now))));
+    }
+    lines
+}
+
+fn consent_told(consent: &Consent, same: bool, extent: Extent) -> Vec<String> {
+    let mut lines = Vec::new();
+    let assessment = &consent.assessment;
+    let risk = match assessment.risk {
+        _ if assessment.unrated => None,
+        Risk::Low => Some("low"),
+        Risk::Medium => Some("medium"),
+        Risk::High => Some("high"),
+        Risk::Critical => Some("critical"),
+    };
+    let lasts = !assessment.reversible && assessment.risk > Risk::Low;
+    match (risk, lasts) {
+        (Some(risk), true) => lines.push(format!("Risk: {risk}, and it cannot be undone.")),
+        (Some(risk), false) => lines.push(format!("Risk: {risk}.")),
+        (None, true) => lines.push("It cannot be undone.".to_owned()),
+        (None, false) => {}
+    }
+    lines.extend(
+        assessment.reasons.iter().map(|reason| format!("Because: {}.", aloud(reason).trim_end_matches('.'))),
+    );
+    let body: Vec<String> = match &consent.preview {
+        Some(Preview::Command { line, .. }) => {
+            let mut said = clean(line).lines().map(str::to_owned).collect::<Vec<_>>();
+            if let Some(first) = said.first_mut() {
+                *first = format!("Command: {first}");
+            }
+            said
+        }
+        Some(Preview::Diff { path, text }) => {
+            let (added, removed) = counts(text);
+            let (added, removed) = (many(added as u64, "line"), removed);
+            let mut said = vec![format!("In {}: {added} added, {removed} removed.", clean_line(path))];
+            said.extend(diff(text).into_iter().filter(|line| !line.starts_with("File ")));
+            said
+        }
+        Some(Preview::Text(text)) => clean(text).lines().map(str::to_owned).collect(),
+        None => vec![format!("{} {}", clean_line(&consent.name), summary(consent.args.as_str()))],
+    };
+    match extent {
+        Extent::Usual => lines.extend(some_of(body, "; \"show\" tells them all")),
+        Extent::All => {
+            lines.extend(body);
+            lines.push(format!(
+                "Tool: {}. Its arguments: {}",
+                clean_line(&consent.name),
+                clean_line(consent.args.as_str())
+            ));
+        }
+    }
+    if let Some(rule) = &consent.rule {
+        let rule = aloud(rule);
+        lines.push(match same {
+            true => format!("\"yes for this session\" allows the same again; \"yes always\" allows: {rule}"),
+            false => format!("\"yes for this session\" and \"yes always\" allow: {rule}"),
+        });
+    }
+    let no = match consent.takes_reason {
+        true => "\"no\" stops the run, \"no because\" and your reason lets it go on",
+        false => "or \"no\"",
+    };
+    lines.push(format!("Answer \"yes\" for this once; {no}. \"show\" tells all of it."));
+    lines
+}
+
+fn choice_told(at: usize, choice: &Choice) -> String {
+    let detail = choice.detail.as_deref().map(|detail| format!(", {}", aloud(detail))).unwrap_or_default();
+    format!("{}. {}{detail}", at + 1, aloud(&choice.label))
+}
+
+/// What a line means to the question; `before` are the lines of the answer that came already.
+pub(super) fn read(ask: &Ask, line: &str, before: &[String]) -> Reading {
+    let plain = simple(line);
+    match (&ask.kind, plain.as_str()) {
+        (_, "/skip") => return dismissed(),
+        (_, "/show") => return Reading::Show,
+        (AskKind::Text { .. } | AskKind::Edit { .. }, _) => return entered(ask, line, before),
+        (_, "skip") => return dismissed(),
+        (_, "show") => return Reading::Show,
+        (_, "stop") => return Reading::Stop,
+        (_, "y" | "n" | "s" | "a" | "r" | "v") => {
+            return Reading::Hint("A letter is no answer here: write the whole word.".to_owned());
+        }
+        _ => {}
+    }
+    if let Some(text) = plain.strip_prefix("say ").and_then(|_| line.trim().get(4..)) {
+        return Reading::Prompt(text.trim().to_owned());
+    }
+    match &ask.kind {
+        AskKind::Consent(consent) => consent_read(consent, &plain, line),
+        AskKind::Confirm { yes, no, .. } => {
+            let is = |label: &Option<String>| label.as_deref().is_some_and(|label| simple(label) == plain);
+            match plain.as_str() {
+                "yes" => Reading::Answer(Answer::Confirmed(true), "You said yes.".to_owned()),
+                "no" => Reading::Answer(Answer::Confirmed(false), "You said no.".to_owned()),
+                _ if is(yes) && !is(no) => {
+                    Reading::Answer(Answer::Confirmed(true), "You said yes.".to_owned())
+                }
+                _ if is(no) && !is(yes) => {
+                    Reading::Answer(Answer::Confirmed(false), "You said no.".to_owned())
+                }
+                _ => Reading::Hint(format!("That is no answer: yes or no? {SAY}")),
+            }
+        }
+        AskKind::Choose { choices, many, .. } => chosen(choices, *many, &plain),
+        AskKind::Text { .. } | AskKind::Edit { .. } => Reading::More,
+    }
+}
+
+/// What to do with a line that was meant for the model.
+const SAY: &str = "\"say\" and a text is for the model.";
+
+fn dismissed() -> Reading {
+    Reading::Answer(Answer::Dismissed, "You gave no answer.".to_owned())
+}
+
+fn consent_read(consent: &Consent, plain: &str, line: &str) -> Reading {
+    let allow = |scope, said: &str| {
+        let digest = Some(consent.digest.clone());
+        Reading::Answer(Answer::Allow { scope, digest }, said.to_owned())
+    };
+    let no_rule = || Reading::Hint("There is no rule to keep for this: \"yes\" allows it once.".to_owned());
+    match plain {
+        "yes" | "yes once" => allow(Scope::Once, "You allowed it once."),
+        "yes for this session" | "yes session" if consent.rule.is_some() => {
+            allow(Scope::Session, "You allowed it for this session.")
+        }
+        "yes always" if consent.rule.is_some() => allow(Scope::Always, "You allowed it always."),
+        "yes for this session" | "yes session" | "yes always" => no_rule(),
+        "no" => Reading::Answer(Answer::Deny { reason: None }, "You said no.".to_owned()),
+        _ => match reason(line) {
+            Some(_) if !consent.takes_reason => {
+                Reading::Hint("This runtime takes no reason: \"no\" denies it.".to_owned())
+            }
+            Some(reason) => Reading::Answer(
+                Answer::Deny { reason: Some(reason.to_owned()) },
+                format!("You said no, because {}", clean_line(reason)),
+            ),
+            None => Reading::Hint(format!("That is no answer: yes, no, or no because and a reason. {SAY}")),
+        },
+    }
+}
+
+/// What stands behind `no because`.
+fn reason(line: &str) -> Option<&str> {
+    let line = line.trim();
+    ["no because ", "no, because "].iter().find_map(|lead| {
+        let begins = line.get(..lead.len()).is_some_and(|start| start.eq_ignore_ascii_case(lead));
+        line.get(lead.len()..).filter(|reason| begins && !reason.trim().is_empty()).map(str::trim)
+    })
+}
+
+fn chosen(choices: &[Choice], many: bool, plain: &str) -> Reading {
+    let one = |words: &str| {
+        let number = words.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        let named = || {
+            let mut fits = choices
+                .iter()
+                .enumerate()
+                .filter(|(_, c)| simple(&c.label) == words || simple(&c.id) == words);
+            let first = fits.next().map(|(at, _)| at);
+            first.filter(|_| fits.next().is_none())
+        };
+        number.filter(|at| *at < choices.len()).or_else(named)
+    };
+    let taken: Option<Vec<usize>> = match (many, one(plain)) {
+        (_, Some(at)) => Some(vec![at]),
+        (true, None) if plain == "none" => Some(Vec::new()),
+        (true, None) => {
+            let words = plain.split([',', ' ']).filter(|word| !word.is_empty() && *word != "and");
+            words.map(one).collect::<Option<Vec<_>>>().filter(|taken| !taken.is_empty())
+        }
+        (false, None) => None,
+    };
+    match taken {
+        Some(mut taken) => {
+            taken.sort_unstable();
+            taken.dedup();
+            let named = taken.iter().filter_map(|at| choices.get(*at));
+            let words: Vec<String> = named.clone().map(|choice| aloud(&choice.label)).collect();
+            let said = if words.is_empty() { "nothing".to_owned() } else { words.join(", ") };
+            let ids = named.map(|choice| choice.id.clone()).collect();
+            Reading::Answer(Answer::Chosen(ids), format!("You chose {said}."))
+        }
+        None => Reading::Hint(format!("That is none of them: a number from 1 to {}. {SAY}", choices.len())),
+    }
+}
+
+fn entered(ask: &Ask, line: &str, before: &[String]) -> Reading {
+    let (several, kept, secret) = match &ask.kind {
+        AskKind::Text { multiline, default, secret, .. } => (*multiline, default.as_deref(), *secret),
+        AskKind::Edit { prefill, .. } => (true, Some(prefill.as_str()), false),
+        AskKind::Consent(_) | AskKind::Confirm { .. } | AskKind::Choose { .. } => (false, None, false),
+    };
+    if several && line.trim_end() != END {
+        return Reading::More;
+    }
+    let text = match several {
+        true => before.join("\n"),
+        false => line.to_owned(),
+    };
+    let text = match (text.is_empty(), kept) {
+        (true, Some(kept)) => kept.to_owned(),
+        _ => text,
+    };
+    let said = if secret { "The secret is taken." } else { "Your answer is taken." };
+    Reading::Answer(Answer::Entered(text), said.to_owned())
+}
+
+/// Words without capitals, points and double spaces.
+fn simple(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").trim_end_matches(['.', '!']).to_lowercase()
+}
+
+#[cfg(test)]
+mod tests;

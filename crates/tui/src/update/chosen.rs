@@ -1,0 +1,127 @@
+//! Pickers: what choosing a line does, and taking one away.
+
+use super::{choices, commands, copies, files, lists, rules};
+use crate::model::{Model, Want};
+use crate::msg::{Errand, Fx};
+use crate::picker::{Choice, ListKind, Picked};
+use crate::settings::Setting;
+use domain::command::{Command, LibraryCommand, QueueCommand, SessionCommand};
+use domain::signal::Level;
+
+/// What comes of a key that went to the list.
+pub(super) fn picked(model: &mut Model, picked: Picked, fx: &mut Vec<Fx>) {
+    match picked {
+        Picked::Nothing => {}
+        Picked::Moved => try_on(model),
+        Picked::Closed => {
+            model.screen.over.close();
+            model.screen.preferences.recolour();
+        }
+        Picked::Search(words) => {
+            if let Some(picker) = model.screen.over.list_mut() {
+                picker.look_for(words.clone());
+            }
+            model.send(Want::List(ListKind::Sessions), lists::sessions(Some(words)), fx);
+        }
+        Picked::Chosen(choice) => {
+            if !matches!(choice, Choice::Tool(..) | Choice::Setting(_)) {
+                model.screen.over.close();
+            }
+            choose(model, choice, fx);
+        }
+        Picked::Drop(choice) => drop_line(model, choice, fx),
+    }
+}
+
+/// Shows the colours under the cursor before they are taken.
+fn try_on(model: &mut Model) {
+    let under = model.screen.over.list().and_then(|picker| picker.under());
+    if let Some(Choice::Value(Setting::Theme, name)) = under.map(|item| &item.choice) {
+        model.screen.preferences.try_on(name);
+    }
+}
+
+fn choose(model: &mut Model, choice: Choice, fx: &mut Vec<Fx>) {
+    match choice {
+        Choice::Session(_) if !model.world.seen().abilities.open_session => {}
+        Choice::Model(..) if !model.world.seen().abilities.set_model => {}
+        Choice::Tool(..) if !model.world.seen().abilities.set_tools => {}
+        Choice::Entry(_) if !model.world.seen().abilities.go_back => {}
+        Choice::Session(session) => {
+            if model.world.current.as_ref() != Some(&session) {
+                model.send(Want::Nothing, Command::Library(LibraryCommand::Open { session }), fx);
+            }
+        }
+        Choice::Elsewhere(session) => commands::leave(model, Errand::GoOn(session), fx),
+        Choice::Entry(entry) => files::go_back(model, entry, fx),
+        Choice::GoBack(entry, with_files) => files::go_with(model, entry, with_files, fx),
+        Choice::Model(provider, name) => {
+            let command = Command::Session(SessionCommand::SetModel { provider: Some(provider), name });
+            model.send(Want::Word("model set"), command, fx);
+        }
+        Choice::Rule(rule) => rules::narrow(model, &rule),
+        Choice::Copy(what) => copies::copy(model, what, fx),
+        Choice::Policy(policy) => commands::set_policy(model, policy, fx),
+        Choice::Tool(name, active) => switch_tool(model, &name, !active, fx),
+        Choice::Text(text) => {
+            if text.starts_with('$') {
+                model.screen.composer.insert(&text);
+            } else {
+                model.screen.composer.recall(&text);
+            }
+        }
+        Choice::Queued(item) => {
+            let waiting = model.world.state().queues.all().find(|(_, waiting)| waiting.id == item);
+            let text = waiting.map(|(_, waiting)| waiting.input.text.clone());
+            model.send(Want::Nothing, Command::Queue(QueueCommand::Drop { item }), fx);
+            text.into_iter().for_each(|text| model.screen.composer.give_back(&text));
+        }
+        Choice::Value(setting, value) => model.set(setting, value, fx),
+        Choice::Setting(setting) => {
+            let value = model.screen.preferences.settings().next(setting);
+            model.set(setting, value, fx);
+            if setting.later() {
+                model.toast(Level::Info, format!("{} is {value} from the next start on", setting.name()));
+            }
+            let items = choices::settings(model);
+            if let Some(picker) = model.screen.over.list_mut() {
+                picker.refill(items);
+            }
+        }
+        Choice::Command(line) => {
+            commands::execute(model, line, fx);
+        }
+        Choice::Agent(Ok(name)) => commands::leave(model, Errand::Attach(name), fx),
+        Choice::Agent(Err(missing)) => model.toast(Level::Warning, missing),
+        Choice::Nothing => {}
+    }
+}
+
+fn switch_tool(model: &mut Model, name: &str, on: bool, fx: &mut Vec<Fx>) {
+    let Some(picker) = model.screen.over.list_mut() else { return };
+    let tools = picker.switch_tool(name, on);
+    model.send(Want::Nothing, Command::Session(SessionCommand::SetTools { tools }), fx);
+}
+
+fn drop_line(model: &mut Model, choice: Choice, fx: &mut Vec<Fx>) {
+    let command = match &choice {
+        Choice::Session(session) if model.world.current.as_ref() == Some(session) => {
+            return model.toast(Level::Info, "this is the session you are in; go to another one first");
+        }
+        Choice::Session(session) | Choice::Elsewhere(session) => {
+            Command::Library(LibraryCommand::Delete { session: session.clone() })
+        }
+        Choice::Queued(item) => Command::Queue(QueueCommand::Drop { item: *item }),
+        Choice::Rule(rule) => return rules::revoke(model, rule, fx),
+        _ => return,
+    };
+    model.send(Want::Gone(choice), command, fx);
+}
+
+/// What a line stood for is gone, and so is the line.
+pub(super) fn gone(model: &mut Model, choice: &Choice) {
+    if let Some(picker) = model.screen.over.list_mut() {
+        picker.remove(choice);
+    }
+    model.toast(Level::Success, "gone");
+}

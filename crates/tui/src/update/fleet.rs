@@ -1,0 +1,142 @@
+//! The fleet: opening its screen, what its keys do, and who is told when a session elsewhere waits.
+
+use super::news;
+use crate::clean::clean_line;
+use crate::fleet::{Board, Wanted};
+use crate::layout::fleet_list;
+use crate::model::{Model, Want};
+use crate::msg::{Errand, FleetAct, FleetNews, FleetWish, Fx};
+use domain::command::{Command, LibraryCommand};
+use domain::fleet::{Row, newly_waiting};
+use domain::ids::SessionId;
+use domain::signal::Level;
+
+/// Opens the screen, or closes it.
+pub(super) fn toggle(model: &mut Model, fx: &mut Vec<Fx>) {
+    if model.screen.over.fleet().is_some() {
+        return close(model, fx);
+    }
+    open(model, fx);
+}
+
+/// Opens the screen over whatever is there.
+pub(super) fn open(model: &mut Model, fx: &mut Vec<Fx>) {
+    if model.screen.start.here().fleet.is_none() {
+        return model.toast(Level::Info, "the fleet is not gathered here; `parlor ps --watch` shows it");
+    }
+    model.screen.preferences.recolour();
+    let mut board = Board::default();
+    board.settle(model.screen.fleet.rows());
+    model.screen.over.survey(board);
+    fx.extend(model.fleet_wish());
+}
+
+/// Closes whatever stands over the screen; the fleet is told of no longer, unless that is wanted always.
+pub(super) fn close(model: &mut Model, fx: &mut Vec<Fx>) {
+    let was_open = model.screen.over.fleet().is_some();
+    model.screen.over.close();
+    if was_open {
+        fx.extend(model.fleet_wish());
+        if !model.screen.preferences.settings().fleet {
+            model.screen.fleet.forget();
+            news::retitle(model, fx);
+        }
+    }
+}
+
+/// Takes in what was gathered.
+pub(super) fn hear(model: &mut Model, heard: FleetNews, fx: &mut Vec<Fx>) {
+    let rows = match heard {
+        FleetNews::Said(words) => return model.toast(Level::Info, clean_line(&words)),
+        FleetNews::Rows(rows) => rows,
+    };
+    // Closed meanwhile, and told late.
+    if model.screen.over.fleet().is_none() && !model.screen.preferences.settings().fleet {
+        return;
+    }
+    let before = model.screen.fleet.take(rows.clone());
+    if let Some(board) = model.screen.over.fleet_mut() {
+        board.settle(&rows);
+    }
+    // What waited before anybody looked is seen at once. What waits on this screen has rung already.
+    if let Some(before) = before {
+        let here = model.world.current.clone();
+        let elsewhere = newly_waiting(&before, &rows).into_iter().filter(|row| row.session != here);
+        for row in elsewhere {
+            let words = format!("{} waits for you", clean_line(&row.title));
+            model.ring(&words, fx);
+            if model.screen.over.fleet().is_none() {
+                model.toast(Level::Warning, words);
+            }
+        }
+    }
+    news::retitle(model, fx);
+}
+
+/// A key goes to the screen.
+pub(super) fn press(model: &mut Model, key: crate::key::Key, page: usize, fx: &mut Vec<Fx>) {
+    let rows = model.screen.fleet.shared();
+    let Some(board) = model.screen.over.fleet_mut() else { return };
+    match board.key(key, &rows, page) {
+        Wanted::Nothing => {}
+        Wanted::Close => close(model, fx),
+        Wanted::Not(why) => model.toast(Level::Info, why),
+        Wanted::Open(row) => go(model, &row, fx),
+        Wanted::Say(row, text) => {
+            if let (Some(pid), Some(session)) = (row.pid, row.session.clone()) {
+                let busy = row.is_busy();
+                fx.push(Fx::Fleet(FleetWish::Act(FleetAct::Say { pid, session, text, busy })));
+            }
+        }
+        Wanted::Stop(row) => {
+            if let (Some(pid), Some(session)) = (row.pid, row.session) {
+                fx.push(Fx::Fleet(FleetWish::Act(FleetAct::Stop { pid, session })));
+            }
+        }
+    }
+}
+
+/// A click moves the cursor.
+pub(super) fn click(model: &mut Model, row: u16) {
+    let area = fleet_list(model);
+    let Some(row) = row.checked_sub(area.y).filter(|row| *row < area.height) else { return };
+    let rows = model.screen.fleet.shared();
+    if let Some(board) = model.screen.over.fleet_mut() {
+        board.click(usize::from(row), usize::from(area.height), &rows);
+    }
+}
+
+/// Goes to the session of a row, where it shows its whole question.
+fn go(model: &mut Model, row: &Row, fx: &mut Vec<Fx>) {
+    let Some(session) = row.session.clone() else {
+        return model.toast(Level::Info, row.about().map_or_else(String::new, |about| clean_line(&about)));
+    };
+    if model.world.current.as_ref() == Some(&session) {
+        return close(model, fx);
+    }
+    let Some(here) = model.screen.start.here().fleet else { return };
+    match row.pid {
+        Some(pid) if pid != here.pid && here.visits => {
+            close(model, fx);
+            fx.push(Fx::Leave(Errand::Visit { pid, session }));
+        }
+        Some(pid) if pid != here.pid => elsewhere(model, &format!("parlor attach --session {session}")),
+        // Kept with another program, it is gone on with by that program.
+        _ if row.pid.is_none() && row.runtime.is_some() => {
+            elsewhere(model, &format!("parlor --resume {session}"));
+        }
+        _ => open_here(model, session, fx),
+    }
+}
+
+fn elsewhere(model: &mut Model, command: &str) {
+    model.toast(Level::Info, format!("in another terminal: {command}"));
+}
+
+fn open_here(model: &mut Model, session: SessionId, fx: &mut Vec<Fx>) {
+    if !model.world.seen().abilities.open_session {
+        return elsewhere(model, &format!("parlor --resume {session}"));
+    }
+    close(model, fx);
+    model.send(Want::Nothing, Command::Library(LibraryCommand::Open { session }), fx);
+}

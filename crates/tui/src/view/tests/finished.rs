@@ -1,0 +1,245 @@
+//! What people who saw only the pictures found unfinished, and that it stays mended.
+
+use super::gallery::*;
+use crate::theme::Theme;
+use crate::update::tests::AttachedUi;
+
+/// What the keys do is told at every width: the way out and what Enter does, on every list, page and board.
+#[test]
+fn the_way_out_and_the_main_key_are_told_at_every_width() {
+    let with_enter = ["fleet", "sessions", "models", "rules", "themes", "settings"];
+    for (name, scene) in SCENES {
+        for columns in [34, 40, 50, 60, 80, 200] {
+            let mut stage = stage(columns, 30);
+            scene(&mut stage);
+            if !stage.ui.model.screen.over.is_open() {
+                continue;
+            }
+            let screen = stage.ui.screen();
+            // Two rows where one is not enough.
+            let lines: Vec<&str> = screen.lines().collect();
+            let first = if lines[lines.len() - 2].starts_with(" Esc ") { 2 } else { 1 };
+            let last = lines[lines.len() - first..].join(" ·");
+            assert!(last.starts_with(" Esc closes"), "{name} at {columns}:\n{screen}");
+            assert_eq!(last.contains("Enter "), with_enter.contains(name), "{name} at {columns}:\n{screen}");
+            assert!(!last.contains('…'), "{name} at {columns}:\n{screen}");
+            let deletes = ["rules", "sessions"].contains(name);
+            assert_eq!(last.contains("Del twice "), deletes, "{name} at {columns}:\n{screen}");
+            assert!(!last.contains("back") && !last.contains("remove"), "one word for one thing:\n{screen}");
+        }
+    }
+}
+
+#[test]
+fn a_narrow_screen_tells_whole_what_matters() {
+    for (scene, words) in [
+        (working as fn(&mut AttachedUi), &["…sonnet-4-5", "context 87%", "asks first", "Esc stops"][..]),
+        (conversation, &["ask something · / commands · ? keys", "context 87%"]),
+        (models, &["anthropic/claude-sonnet-4-5", "$3.00 in, $15.00 out"]),
+        (rules, &["run cargo test with any arguments", "until this session closes"]),
+        (question_choose, &["a server; several", "programs at once"]),
+        (fleet, &["2 waiting · 2 running\n", "mend the bridge to codelia", "overwrite src/bridge.rs"]),
+        (lost, &["→ /restart starts it again", "> /restart to go on", "runtime gone"]),
+    ] {
+        let mut stage = stage(40, 30);
+        scene(&mut stage);
+        let screen = stage.ui.screen();
+        for words in words {
+            assert!(screen.contains(words), "{words}:\n{screen}");
+        }
+    }
+    for (keys, words) in [
+        ("<ctrl-f>total", "find: total   3/3 · Enter older · Esc"),
+        ("<ctrl-f>", "find:    type words · Esc closes"),
+        ("?/steers", "find: steers   1/1 · Enter next · Esc"),
+    ] {
+        let mut stage = stage(40, 30);
+        conversation(&mut stage);
+        stage.ui.keys(keys);
+        let screen = stage.ui.screen();
+        assert!(screen.contains(words), "{words}:\n{screen}");
+    }
+    let mut stage = stage(40, 30);
+    stage.ui.keys("/theme<enter>");
+    assert!(!stage.ui.screen().contains('…'), "{}", stage.ui.screen());
+}
+
+/// A scene on a screen of this size.
+fn drawn(scene: fn(&mut AttachedUi), (columns, rows): (u16, u16)) -> String {
+    let mut stage = stage(columns, rows);
+    scene(&mut stage);
+    stage.ui.screen()
+}
+
+#[test]
+fn screens_say_what_they_mean() {
+    for (scene, size, is, is_not) in [
+        // One key stops, one word views all of it, and it is told why there is no rule.
+        (
+            question_command as fn(&mut AttachedUi),
+            (80, 24),
+            &["n no, and stop", "can only be allowed once"][..],
+            &["Esc", "allows until", "v view all"][..],
+        ),
+        (
+            question_write,
+            (80, 24),
+            &["s allows until this session closes, a in this project: write files", "a in this project   n"],
+            &["only be allowed once", "Tab type", "v view all"],
+        ),
+        (
+            question_write,
+            (40, 30),
+            &["v view all", "more lines\n", "medium risk", ".nth(1)\n", ".unwrap_or(\"friend\"\n"],
+            &["shows all"],
+        ),
+        (question_choose, (80, 24), &["answer above, or Tab to type here", "type to filter"], &[]),
+        // What goes on is not told as if it were over.
+        (
+            fleet,
+            (80, 24),
+            &["for 14 min", "55 min ago", "read… (here)", "Esc closes", "lang · main · codex\n"],
+            &["14 min ago", "› "],
+        ),
+        (fleet, (120, 36), &["bridge · main        $0.15  overwrite"], &[]),
+        (
+            fleet,
+            (40, 30),
+            &[
+                "Fleet · 2 waiting · 2 running\n",
+                "? waiting  mend the bridge to codelia\n",
+                "Esc closes · Enter opens · s says\n x stops",
+            ],
+            &["of 8", "·\n"],
+        ),
+        // One session stands in the fleet and in the list as the same.
+        (fleet, (80, 24), &["? waiting  for 3 min   a till for the shop"], &[]),
+        (
+            sessions,
+            (80, 24),
+            &["? a till for the shop                  waiting for you · 3 min ago", "✗ translate the manual"],
+            &["…\n    "],
+        ),
+        (
+            sessions,
+            (40, 30),
+            &[
+                "◆ make the total rea…  here · just now\n",
+                "● why does make chec…  running",
+                "12 messages",
+                "Del twice deletes",
+            ],
+            &["Del Del"],
+        ),
+        (|stage| stage.ui.keys("?"), (80, 24), &["lines 1–20 of "], &[]),
+        (
+            |stage| stage.ui.keys("?"),
+            (40, 30),
+            &["1–26 of ", "Enter        sends, or queues", "Esc closes"],
+            &["/keys tells more"],
+        ),
+        (lost, (80, 24), &["it said last:\n   │ boom: no config", "→ /restart starts"], &[]),
+        (
+            rules,
+            (80, 24),
+            &["What you allowed\n", "until this session closes"],
+            &["for good", "`", "\n · ", "──"],
+        ),
+        (
+            first_told,
+            (80, 24),
+            &["(did you mean dark?)", "/home/ann/.config/parlor/config.toml"],
+            &["Try one"],
+        ),
+        (first_told, (40, 30), &["/home/ann/.config/parlor/\n     config.toml"], &[]),
+        (error, (80, 24), &["→ wait a minute", "/model\n\n ── failed after 4.2s"], &["`"]),
+        (working, (120, 36), &["context ▰▰▰▰▰▰▰▱ 87% left", "queued: then", "Enter queues"], &["waits: "]),
+        (working, (80, 24), &["context 87% left · $0.09", "Plan  2 of 3 done", "✓ read the cart"], &[]),
+        (
+            working,
+            (40, 30),
+            &["working · 14s   Esc stops\n   Enter queues · Ctrl-S steers\n", "…sonnet-4-5 · "],
+            &["claude-s"],
+        ),
+        (
+            |stage| stage.ui.keys("/settings<enter>"),
+            (80, 24),
+            &[
+                "1 of 10",
+                "auto               colours: dark",
+                "Settings · kept in /home/ann/.config/parlor/config.toml\n",
+            ],
+            &["…"],
+        ),
+        (
+            |stage| stage.ui.keys("/settings<enter><end>"),
+            (40, 30),
+            &["Enter opens /tools", "kept in\n /home/ann/.config/parlor/config.toml\n"],
+            &["…"],
+        ),
+        (|stage| stage.ui.keys("/theme<enter>"), (80, 24), &["◆ auto"], &["terminal here", "› auto", "●"]),
+        (|stage| stage.ui.keys("/"), (120, 36), &["and 31 more", "Type one of these"], &[]),
+        (|stage| stage.ui.keys("/ses"), (80, 24), &["/sessions [id]", "Tab takes · Enter runs"], &[]),
+        (|stage| stage.ui.keys("/rena"), (80, 24), &["/rename TITLE", "Tab takes"], &["Enter runs"]),
+    ] {
+        let screen = drawn(scene, size);
+        is.iter().for_each(|words| assert!(screen.contains(words), "{words}:\n{screen}"));
+        is_not.iter().for_each(|words| assert!(!screen.contains(words), "not {words}:\n{screen}"));
+    }
+}
+
+#[test]
+fn a_question_stands_apart_and_is_not_torn() {
+    for size in [(80, 24), (40, 30), (120, 36)] {
+        let screen = drawn(question_write, size);
+        let lines: Vec<&str> = screen.lines().map(str::trim).collect();
+        let rule = lines.iter().position(|line| line.starts_with("── question")).unwrap();
+        assert_eq!((lines[rule - 1], lines[rule - 2].is_empty()), ("", false), "{screen}");
+        // The last line before what is left out is whole.
+        if let Some(cut) = lines.iter().position(|line| line.starts_with("… ")) {
+            assert!(["house", "today() {"].iter().any(|end| lines[cut - 1].ends_with(end)), "{screen}");
+        }
+    }
+    let lines = drawn(question_choose, (80, 24));
+    let lines: Vec<&str> = lines.lines().map(str::trim).collect();
+    let first = lines.iter().position(|line| line.starts_with("› SQLite")).unwrap();
+    assert_eq!(lines[first - 1], "", "what is asked stands apart from its answers");
+}
+
+#[test]
+fn code_without_colours_keeps_its_marks() {
+    let mut stage = stage(80, 24);
+    conversation(&mut stage);
+    assert!(!stage.ui.screen().contains('`'), "{}", stage.ui.screen());
+    stage.ui.wear(Theme::Plain);
+    let screen = stage.ui.screen();
+    assert!(screen.contains("`src/cart.rs`:") && screen.contains("│ `Money`"), "{screen}");
+}
+
+#[test]
+fn a_page_stands_below_a_blank_row_where_there_is_room() {
+    for (size, blank) in [((80, 24), true), ((80, 12), false), ((120, 36), true)] {
+        let screen = drawn(|stage| stage.ui.keys("?"), size);
+        assert_eq!(screen.lines().nth(1).unwrap().trim().is_empty(), blank, "{size:?}\n{screen}");
+    }
+}
+
+/// Who waits and who failed have the colours of the fleet in the list of sessions.
+#[test]
+fn a_state_has_one_colour_in_the_fleet_and_in_the_list() {
+    let colours = |scene: fn(&mut AttachedUi)| {
+        let mut stage = stage(80, 24);
+        scene(&mut stage);
+        stage.ui.wear(Theme::Dark);
+        // The row under the cursor has colours of its own.
+        stage.ui.keys("<end>");
+        let (buffer, _) = stage.ui.draw();
+        ["?", "●", "✗"].map(|sign| {
+            let found = buffer.content().iter().find(|cell| cell.symbol() == sign);
+            found.map(|cell| cell.fg)
+        })
+    };
+    let fleet = colours(fleet);
+    assert!(fleet.iter().all(Option::is_some));
+    assert_eq!(colours(sessions), fleet);
+}

@@ -1,0 +1,215 @@
+//! The fleet on the screen: how it looks, what its keys do, and who is told when somebody waits.
+
+use crate::commands::FleetHere;
+use crate::key::Key;
+use crate::msg::{Errand, FleetAct, FleetNews, FleetWish, Fx, Msg};
+use crate::update::tests::AttachedUi;
+use domain::command::{Command, LibraryCommand};
+use domain::event::{Failure, Outcome};
+use domain::fleet::{Row, Status};
+use domain::ids::{Millis, SessionId};
+use expect_test::expect;
+use std::sync::Arc;
+
+const OWN: u32 = 100;
+
+fn row(number: u64, status: Status, pid: Option<u32>, title: &str) -> Row {
+    Row {
+        status,
+        session: Some(SessionId::from_number(number)),
+        pid,
+        title: title.to_owned(),
+        cwd: "/home/ann/bridge".to_owned(),
+        since: Millis(number),
+        cost_micros: None,
+        rough: false,
+        branch: None,
+        runtime: None,
+    }
+}
+
+fn waiting(question: &str) -> Status {
+    Status::Waiting { asks: 1, question: question.to_owned() }
+}
+
+fn rows() -> Vec<Row> {
+    let failed = Outcome::Failed(Failure {
+        code: "model_overloaded".to_owned(),
+        message: "the model is overloaded".to_owned(),
+        hint: None,
+    });
+    let known = Row {
+        cost_micros: Some(1_230_000),
+        rough: true,
+        branch: Some("main".to_owned()),
+        ..row(21, waiting("Run `rm -rf build`?"), Some(7), "mend the bridge\u{1b}[2J")
+    };
+    let dead = Row { session: None, ..row(9, Status::Dead, Some(4711), "terminal") };
+    let theirs =
+        Row { runtime: Some("acp".to_owned()), ..row(5, Status::Ended(failed), None, "日本語の題") };
+    vec![known, row(22, Status::Running, Some(8), "count the files"), dead, theirs]
+}
+
+/// A screen where the fleet is gathered, with these rows on it.
+fn stage(columns: u16, high: u16, rows: Vec<Row>) -> AttachedUi {
+    let mut stage = AttachedUi::new(columns, high);
+    stage.ui.model.screen.start.survey(FleetHere { pid: OWN, visits: true });
+    stage.ui.keys("<alt-o>");
+    tell(&mut stage, rows);
+    stage.ui.wait(120_000);
+    stage
+}
+
+fn tell(stage: &mut AttachedUi, rows: Vec<Row>) {
+    stage.ui.feed(Msg::Fleet(FleetNews::Rows(Arc::new(rows))));
+}
+
+fn effects(stage: &mut AttachedUi) -> Vec<Fx> {
+    let fx = std::mem::take(&mut stage.ui.fx);
+    fx.into_iter().filter(|fx| !matches!(fx, Fx::Wake(_))).collect()
+}
+
+/// The rows without the blank that stands before each of them: an expectation is indented as one.
+fn flush(screen: &str) -> String {
+    screen.lines().map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn it_fits_every_screen() {
+    for (columns, high) in [(1, 1), (3, 2), (20, 6), (40, 14), (80, 24), (200, 60)] {
+        stage(columns, high, rows()).ui.screen();
+    }
+    expect![[r#"
+        Fleet · 1 waiting for you · 1 running · 4 in all
+
+        ? waiting  for 1 min   mend the bridge  bridge · main  ~$1.23  Run `rm -rf build`?
+        ● running  for 1 min   count the files  bridge
+        ✗ dead     1 min ago   terminal         bridge                 process 4711 died; what it left wa…
+        ✗ failed   1 min ago   日本語の題       bridge · acp           the model is overloaded
+
+
+        ──────────────────────────────────────────────────────────────────────────────────────────────────
+        mend the bridge
+        Run `rm -rf build`?
+        /home/ann/bridge · process 7 · sess-000000000015
+
+        Esc closes · Enter opens its question · s says something to it · x stops it"#]]
+    .assert_eq(&flush(&stage(100, 14, rows()).ui.screen()));
+    expect![[r#"
+        Fleet · 1 waiting · 1 running
+        ? waiting  mend the bridge
+        ● running  count the files
+        ✗ dead     terminal
+        ✗ failed   日本語の題
+
+
+        Esc closes · Enter opens · s says"#]]
+    .assert_eq(&flush(&stage(40, 8, rows()).ui.screen()));
+}
+
+#[test]
+fn the_key_works_from_anywhere_and_closes_what_it_opened() {
+    let mut stage = AttachedUi::new(80, 24);
+    stage.ui.model.screen.start.survey(FleetHere { pid: OWN, visits: true });
+    effects(&mut stage);
+    // From a list, from a page, from a question, while something is being written.
+    for before in ["/sessions<enter>", "?", "some text"] {
+        stage.ui.keys(before);
+        stage.ui.keys("<alt-o>");
+        assert!(stage.ui.screen().contains("Fleet ·"), "{before}");
+        stage.ui.keys("<alt-o>");
+        assert!(!stage.ui.screen().contains("Fleet ·"), "{before}");
+        stage.ui.tidy();
+    }
+    let watched: Vec<Fx> = effects(&mut stage).into_iter().filter(|fx| matches!(fx, Fx::Fleet(_))).collect();
+    let (on, off) = (Fx::Fleet(FleetWish::Watch(true)), Fx::Fleet(FleetWish::Watch(false)));
+    assert_eq!(
+        watched,
+        [&on, &off, &on, &off, &on, &off].map(Clone::clone),
+        "it is gathered while it is open"
+    );
+}
+
+#[test]
+fn no_letter_on_a_row_answers_the_question_below_or_elsewhere() {
+    let mut stage = stage(80, 24, rows());
+    stage.ui.keys("<esc>");
+    stage.run("go");
+    stage.consent(90, None);
+    stage.ui.wait(10_000);
+    stage.commands();
+    stage.ui.keys("<alt-o>");
+    tell(&mut stage, rows());
+    for letter in ('a'..='z').chain('A'..='Z').chain('0'..='9').filter(|letter| !"qsx".contains(*letter)) {
+        stage.ui.feed(Msg::Key(Key::char(letter)));
+    }
+    let said = effects(&mut stage);
+    let acts = |fx: &Fx| matches!(fx, Fx::Send(_) | Fx::Fleet(FleetWish::Act(_)) | Fx::Leave(_));
+    assert!(!said.iter().any(acts), "{said:?}");
+}
+
+#[test]
+fn a_row_is_opened_spoken_to_and_stopped() {
+    let (first, second) = (SessionId::from_number(21), SessionId::from_number(22));
+    let say = FleetAct::Say { pid: 7, session: first.clone(), text: "only tests".to_owned(), busy: true };
+    let stop = FleetAct::Stop { pid: 8, session: second };
+    let act = |act| Fx::Fleet(FleetWish::Act(act));
+    for (keys, wanted) in [
+        ("<enter>", Fx::Leave(Errand::Visit { pid: 7, session: first })),
+        ("sonly tests<enter>", act(say)),
+        ("<down>xx", act(stop)),
+    ] {
+        let mut stage = stage(80, 24, rows());
+        effects(&mut stage);
+        stage.ui.keys(keys);
+        let said = effects(&mut stage);
+        assert!(said.contains(&wanted), "{keys}: {said:?}");
+    }
+    // What this process has itself is opened right here; what another program keeps is told how to be had.
+    let mut stage = stage(80, 24, vec![row(30, Status::Kept, None, "older"), rows().remove(3)]);
+    stage.ui.keys("<down><enter>");
+    assert!(stage.ui.screen().contains("parlor --resume"), "{}", stage.ui.screen());
+    stage.commands();
+    stage.ui.keys("<up><enter>");
+    let session = SessionId::from_number(30);
+    assert_eq!(stage.commands(), [Command::Library(LibraryCommand::Open { session })]);
+}
+
+#[test]
+fn who_begins_to_wait_elsewhere_rings_once_where_the_person_wants_it() {
+    let rings = |always: bool| {
+        let mut stage = AttachedUi::new(80, 24);
+        stage.ui.model.screen.start.survey(FleetHere { pid: OWN, visits: true });
+        if always {
+            stage.ui.model.screen.preferences.set(crate::settings::Setting::Fleet, "on").unwrap();
+        }
+        let running = vec![row(21, Status::Running, Some(7), "mend it")];
+        tell(&mut stage, running);
+        effects(&mut stage);
+        let asked = vec![row(21, waiting("Run?"), Some(7), "mend it")];
+        tell(&mut stage, asked.clone());
+        let first = effects(&mut stage);
+        tell(&mut stage, asked);
+        assert!(!effects(&mut stage).contains(&Fx::Bell), "once");
+        (first, stage.ui.screen())
+    };
+    let (first, screen) = rings(true);
+    assert!(
+        first.contains(&Fx::Bell) && first.contains(&Fx::Notify("mend it waits for you".into())),
+        "{first:?}"
+    );
+    assert!(first.iter().any(|fx| matches!(fx, Fx::Title(title) if title.starts_with("(1) "))), "{first:?}");
+    assert!(screen.contains("mend it waits for you"), "{screen}");
+    assert_eq!(rings(false).0, [], "nobody wants it");
+}
+
+#[test]
+fn where_no_fleet_is_gathered_it_is_told_where_to_look() {
+    let mut stage = AttachedUi::new(100, 24);
+    stage.ui.keys("/fleet<enter>");
+    let screen = stage.ui.screen();
+    assert!(
+        screen.contains("only on the whole screen; `parlor ps` lists") && !screen.contains("cannot do"),
+        "{screen}"
+    );
+}

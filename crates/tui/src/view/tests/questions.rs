@@ -1,0 +1,203 @@
+//! How a question looks: said once, in the colour of its risk, beside what it is about, with how many wait.
+
+use super::*;
+
+fn command(stage: &mut AttachedUi, id: u64, line: &str, risk: Risk) {
+    let asked = tool(stage, id, "bash", &format!(r#"{{"command":"{line}"}}"#));
+    let preview = Preview::Command { line: line.into(), inner: vec![line.into()] };
+    let mut kind = consent(asked, preview, risk);
+    if let AskKind::Consent(consent) = &mut kind {
+        consent.rule = (risk < Risk::Critical).then(|| format!("run exactly `{line}`"));
+        consent.assessment.reversible = risk < Risk::High;
+        consent.assessment.reasons = vec!["`touch` changes files".into()];
+    }
+    ask(stage, id + 100, &format!("run `{line}`"), kind);
+}
+
+#[test]
+fn a_command_stands_once_in_its_question() {
+    for title in ["run `touch new.txt`", "Run tool?", "Run command?", "Allow bash?"] {
+        let mut stage = AttachedUi::new(100, 30);
+        stage.run("go");
+        let id = tool(&mut stage, 20, "bash", r#"{"command":"touch new.txt"}"#);
+        let preview = Preview::Command { line: "touch new.txt".into(), inner: Vec::new() };
+        let mut kind = consent(id, preview, Risk::Medium);
+        if let AskKind::Consent(consent) = &mut kind {
+            consent.rule = Some("run exactly `touch new.txt`".into());
+        }
+        ask(&mut stage, 40, title, kind);
+        let screen = stage.ui.screen();
+        let question = &screen[screen.find("question").unwrap()..];
+        assert_eq!(question.matches("touch new.txt").count(), 1, "{title}\n{screen}");
+        assert!(question.contains("? run this command"), "{title}\n{screen}");
+        assert!(
+            question.contains("s allows until this session closes, a in this project: exactly this command"),
+            "{title}\n{screen}"
+        );
+    }
+}
+
+#[test]
+fn a_change_names_its_file_once_whatever_the_runtime_calls_it() {
+    for (title, shown) in [
+        ("overwrite src/lib.rs", "? overwrite src/lib.rs  +2 −1"),
+        ("Run tool?", "? change src/lib.rs  +2 −1"),
+        ("Delete the helper?", "? Delete the helper?"),
+    ] {
+        let mut stage = AttachedUi::new(100, 30);
+        stage.run("go");
+        let id = tool(&mut stage, 20, "edit", "{}");
+        let preview = Preview::Diff { path: "src/lib.rs".into(), text: DIFF.into() };
+        ask(&mut stage, 40, title, consent(id, preview, Risk::Medium));
+        let screen = stage.ui.screen();
+        let question = &screen[screen.find("question").unwrap()..];
+        assert!(question.contains(shown), "{title}\n{screen}");
+        assert_eq!(question.matches("src/lib.rs").count(), 1, "{title}\n{screen}");
+    }
+}
+
+#[test]
+fn each_risk_has_its_look_and_its_words() {
+    let look = |risk: Risk| {
+        let mut stage = AttachedUi::new(100, 24);
+        stage.run("go");
+        command(&mut stage, 20, "touch x", risk);
+        let (buffer, _) = stage.ui.draw();
+        let screen = stage.ui.screen();
+        let (y, line) = screen.lines().enumerate().find(|(_, line)| line.contains("run this")).unwrap();
+        let x = line.to_lowercase().find("risk").map(|at| line[..at].chars().count()).unwrap();
+        let cell = |x: usize| {
+            let cell = &buffer[(u16::try_from(x).unwrap(), u16::try_from(y).unwrap())];
+            (cell.fg, cell.modifier)
+        };
+        (line.trim_end().to_owned(), cell(x), cell(4))
+    };
+    let levels = [Risk::Low, Risk::Medium, Risk::High, Risk::Critical].map(look);
+    for (at, (line, style, title)) in levels.iter().enumerate() {
+        assert_ne!(style, title, "the risk looks like the title: {line}");
+        for (other, worse, _) in &levels[at + 1..] {
+            assert_ne!(style, worse, "{line} looks like {other}");
+        }
+    }
+    let words =
+        ["low risk", "medium risk", "HIGH RISK · cannot be undone", "CRITICAL RISK · cannot be undone"];
+    for ((line, ..), words) in levels.iter().zip(words) {
+        assert!(line.ends_with(words), "{line}");
+    }
+    let (_, (_, modifier), _) = &levels[3];
+    assert!(modifier.contains(ratatui::style::Modifier::REVERSED), "the highest is seen without colour");
+}
+
+#[test]
+fn several_questions_are_counted() {
+    check("question_of_several", 20, |stage| {
+        stage.run("go");
+        for id in [20, 21, 22] {
+            command(stage, id, &format!("touch w{id}"), Risk::Medium);
+        }
+    });
+    let mut stage = AttachedUi::new(80, 24);
+    stage.run("go");
+    for id in [20, 21, 22] {
+        command(&mut stage, id, &format!("touch w{id}"), Risk::Medium);
+    }
+    for (ask, place) in [(120, "question 1 of 3"), (121, "question 2 of 3"), (122, "question 3 of 3")] {
+        assert!(stage.ui.screen().contains(place), "{place}\n{}", stage.ui.screen());
+        stage.close(ask, domain::ask::Answer::Deny { reason: None });
+    }
+    command(&mut stage, 30, "touch last", Risk::Medium);
+    let screen = stage.ui.screen();
+    assert!(screen.contains("── question ──"), "one alone is not counted\n{screen}");
+}
+
+#[test]
+fn the_question_stands_right_below_what_it_is_about() {
+    for rows in [20, 40, 60] {
+        let mut stage = AttachedUi::new(80, rows);
+        stage.run("go");
+        command(&mut stage, 20, "touch x", Risk::Medium);
+        let screen = stage.ui.screen();
+        let line = |words: &str| screen.lines().position(|line| line.contains(words)).unwrap();
+        assert_eq!(line("── question"), line("waits for you") + 2, "with one blank row\n{screen}");
+        assert!(line("waiting for your answer") > line("── question"), "{screen}");
+    }
+}
+
+#[test]
+fn on_the_smallest_screen_no_rule_is_made_unseen() {
+    for (columns, rows) in [(30, 8), (30, 10), (40, 12), (60, 9)] {
+        let mut stage = AttachedUi::new(columns, rows);
+        stage.run("go");
+        command(&mut stage, 20, "touch smallrule", Risk::Medium);
+        let screen = stage.ui.screen();
+        let words = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("medium risk"), "{columns}x{rows}\n{screen}");
+        let told = words.contains("closes, a in this project: exactly this command");
+        stage.ui.keys("a");
+        let sent = stage.commands();
+        let made = sent.iter().any(|sent| matches!(sent, domain::command::Command::Answer { .. }));
+        assert_eq!(made, told, "{columns}x{rows}: {sent:?}\n{screen}");
+    }
+}
+
+/// A run with one tool that was denied, for this reason, with so many steps after it.
+fn denied(reason: Option<&str>, goes_on: bool) -> AttachedUi {
+    let mut stage = AttachedUi::new(80, 24);
+    stage.run("make three");
+    command(&mut stage, 20, "touch w3", Risk::Medium);
+    let reason = reason.map(str::to_owned);
+    stage.close(120, domain::ask::Answer::Deny { reason: reason.clone() });
+    let by = domain::tool::Decider::Person(None);
+    let decision =
+        domain::tool::Decision { allowed: false, by, scope: domain::ask::Scope::Once, reason, digest: None };
+    let tool = ToolRunId(20);
+    stage.happen(Body::Tool(ToolEvent::Decided { tool, decision }));
+    let (outcome, result) = (ToolOutcome::Denied, ToolResult::text("Permission denied."));
+    stage.happen(Body::Tool(ToolEvent::Ended { tool, outcome, result }));
+    if goes_on {
+        let ended = RunEvent::StepEnded { step: StepId(4), usage: Usage::default() };
+        stage.happen(Body::Run(ended));
+        let turn = stage.ui.state().runs.last().unwrap().turns.last().unwrap().id;
+        stage.happen(Body::Run(RunEvent::StepStarted { turn, step: StepId(90), model: None }));
+    }
+    // Short runs that went well end without a word.
+    stage.ui.wait(5_000);
+    stage.end(Outcome::Done);
+    stage
+}
+
+#[test]
+fn a_denial_that_ended_an_older_run_is_still_what_its_end_says() {
+    let mut stage = denied(None, false);
+    let (run, turn, step, message, tool) =
+        (RunId(200), domain::ids::TurnId(201), StepId(202), MessageId(203), ToolRunId(204));
+    for event in [
+        RunEvent::Started { run },
+        RunEvent::TurnStarted { run, turn, cause: domain::event::Cause::Prompt },
+        RunEvent::StepStarted { turn, step, model: None },
+    ] {
+        stage.happen(Body::Run(event));
+    }
+    let (parent, role) = (Some(domain::ids::EntryId(5)), domain::content::Role::Assistant);
+    let (turn, step) = (Some(turn), Some(step));
+    stage.happen(Body::Message(MessageEvent::Started { message, parent, role, turn, step }));
+    let (name, args) = ("ls".to_owned(), Json::verbatim("{}"));
+    stage.happen(Body::Tool(ToolEvent::Proposed { tool, message, name, args }));
+    // Everything is drawn anew.
+    stage.ui.feed(Msg::Resize(70, 30));
+    let screen = stage.ui.screen();
+    assert!(screen.contains("■ stopped: you denied touch w3"), "{screen}");
+}
+
+#[test]
+fn a_denial_that_ends_the_run_is_what_its_end_says() {
+    let screen = denied(None, false).ui.screen();
+    assert!(screen.contains("■ stopped: you denied touch w3") && !screen.contains("done in"), "{screen}");
+    for (reason, goes_on) in [(Some("use mkdir"), true), (None, true)] {
+        let screen = denied(reason, goes_on).ui.screen();
+        assert!(
+            screen.contains("── done in") && !screen.contains("stopped"),
+            "{reason:?} {goes_on}\n{screen}"
+        );
+    }
+}

@@ -1,0 +1,262 @@
+//! The devices that may connect: their keys, names and roles, as they stand in a file. Pure; where the file lies is for the owner of the
+//! server to know ([`Shelf`]).
+//!
+//! Invariants: what cannot be read of the file lets nobody in, and is not lost when it is written again; a device that was revoked never
+//! comes back by itself.
+
+#[cfg(test)]
+mod tests;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ring::rand::{SecureRandom, SystemRandom};
+use serde_json::{Map, Value, json};
+use std::fmt;
+use std::str::FromStr;
+
+/// Devices that can be enrolled at once.
+pub const MAX_DEVICES: usize = 256;
+/// Revoked ones that are remembered, the newest.
+const MAX_REVOKED: usize = 64;
+/// Characters of a name.
+pub const MAX_NAME: usize = 60;
+/// The largest file that is read.
+pub const MAX_FILE: usize = 1024 * 1024;
+/// A public key: an uncompressed point of P-256.
+pub(crate) const KEY_BYTES: usize = 65;
+/// Random bytes of an id.
+const ID_BYTES: usize = 9;
+
+/// What a device may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Role {
+    /// Everything.
+    #[default]
+    Controller,
+    /// Look, and answer questions.
+    Approver,
+    /// Look.
+    Observer,
+}
+
+impl Role {
+    /// Its name, in the file and on the wire.
+    pub fn word(self) -> &'static str {
+        match self {
+            Role::Controller => "controller",
+            Role::Approver => "approver",
+            Role::Observer => "observer",
+        }
+    }
+}
+
+impl FromStr for Role {
+    type Err = ();
+
+    fn from_str(word: &str) -> Result<Role, ()> {
+        [Role::Controller, Role::Approver, Role::Observer]
+            .into_iter()
+            .find(|role| role.word() == word)
+            .ok_or(())
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// A browser that was let in once, known by its key from then on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Device {
+    pub id: String,
+    pub name: String,
+    pub role: Role,
+    /// Its public key.
+    pub key: Vec<u8>,
+    /// When it was enrolled, in milliseconds since 1970.
+    pub added: u64,
+    /// Since when it is let in no more, in milliseconds since 1970.
+    pub revoked: Option<u64>,
+}
+
+impl Device {
+    /// As pages and scripts are told of it.
+    pub fn told(&self) -> Value {
+        json!({"id": self.id, "name": self.name, "role": self.role.word()})
+    }
+}
+
+/// What stands in the file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Devices {
+    devices: Vec<Device>,
+    /// Entries that could not be read: another version's, or a mistake of a hand. Kept as they are.
+    odd: Vec<Value>,
+}
+
+/// The whole file cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("it is no list of devices: {0}")]
+pub struct Unreadable(String);
+
+impl Devices {
+    /// Reads the file's text.
+    ///
+    /// # Errors
+    /// When nothing of it can be understood.
+    pub fn read(text: &str) -> Result<Devices, Unreadable> {
+        if text.trim().is_empty() {
+            return Ok(Devices::default());
+        }
+        let unreadable = |why: &str| Unreadable(why.to_owned());
+        if text.len() > MAX_FILE {
+            return Err(unreadable("it is too large"));
+        }
+        let file: Value = serde_json::from_str(text).map_err(|why| Unreadable(why.to_string()))?;
+        let list = file.get("devices").and_then(Value::as_array);
+        let mut devices = Devices::default();
+        for entry in list.ok_or_else(|| unreadable("it has no `devices`"))? {
+            match device(entry) {
+                Some(device) if devices.find(&device.id).is_none() => devices.devices.push(device),
+                _ => devices.odd.push(entry.clone()),
+            }
+        }
+        Ok(devices)
+    }
+
+    /// The file's text.
+    pub fn text(&self) -> String {
+        let ours = self.devices.iter().map(entry);
+        let all: Vec<Value> = ours.chain(self.odd.iter().cloned()).collect();
+        format!("{:#}\n", json!({"devices": all}))
+    }
+
+    /// All that may connect, the oldest first.
+    pub fn active(&self) -> impl Iterator<Item = &Device> {
+        self.devices.iter().filter(|device| device.revoked.is_none())
+    }
+
+    /// How many entries could not be read.
+    pub fn unread(&self) -> usize {
+        self.odd.len()
+    }
+
+    /// A device by its id, revoked or not.
+    pub fn find(&self, id: &str) -> Option<&Device> {
+        self.devices.iter().find(|device| device.id == id)
+    }
+
+    /// The devices that are meant by an id, the beginning of one, or a name.
+    pub fn meant(&self, word: &str) -> Vec<&Device> {
+        let exact: Vec<&Device> = self.active().filter(|device| device.id == word).collect();
+        if !exact.is_empty() || word.is_empty() {
+            return exact;
+        }
+        let short = |device: &Device| {
+            device.id.starts_with(word)
+                || device.id.strip_prefix("dev-").is_some_and(|rest| rest.starts_with(word))
+        };
+        self.active().filter(|device| short(device) || device.name.eq_ignore_ascii_case(word)).collect()
+    }
+
+    /// Adds a device; `None` when there are too many. A key that is known already becomes this device's.
+    pub fn enrol(&mut self, key: Vec<u8>, name: &str, role: Role, now: u64) -> Option<Device> {
+        self.devices.retain(|device| device.key != key);
+        if self.active().count() >= MAX_DEVICES || key.len() != KEY_BYTES || key[0] != 4 {
+            return None;
+        }
+        let id = format!("dev-{}", random::<ID_BYTES>()?);
+        let device = Device { id, name: clean_name(name), role, key, added: now, revoked: None };
+        self.devices.push(device.clone());
+        Some(device)
+    }
+
+    /// Takes a device's right away; whether it had any.
+    pub fn revoke(&mut self, id: &str, now: u64) -> bool {
+        let Some(device) = self.entitled(id) else { return false };
+        device.revoked = Some(now);
+        let mut revoked: Vec<u64> = self.devices.iter().filter_map(|device| device.revoked).collect();
+        revoked.sort_unstable();
+        if let Some(oldest) =
+            revoked.len().checked_sub(MAX_REVOKED).and_then(|extra| revoked.get(extra)).copied()
+        {
+            self.devices.retain(|device| device.revoked.is_none_or(|at| at >= oldest));
+        }
+        true
+    }
+
+    /// Calls a device otherwise.
+    pub fn rename(&mut self, id: &str, name: &str) -> bool {
+        self.entitled(id).is_some_and(|device| {
+            device.name = clean_name(name);
+            true
+        })
+    }
+
+    /// Gives a device another role.
+    pub fn entrust(&mut self, id: &str, role: Role) -> bool {
+        self.entitled(id).is_some_and(|device| {
+            device.role = role;
+            true
+        })
+    }
+
+    fn entitled(&mut self, id: &str) -> Option<&mut Device> {
+        self.devices.iter_mut().find(|device| device.id == id && device.revoked.is_none())
+    }
+}
+
+/// Where the file lies.
+pub trait Shelf: Send + Sync + 'static {
+    /// Something that is another one when the file has changed.
+    fn stamp(&self) -> u64;
+
+    /// What stands in it now. A file that cannot be read lets nobody in.
+    fn read(&self) -> Devices;
+
+    /// Changes it, alone, and gives what stands in it then.
+    ///
+    /// # Errors
+    /// Why it could not be written, for a person; nothing has changed then.
+    fn change(&self, change: &mut dyn FnMut(&mut Devices)) -> Result<Devices, String>;
+}
+
+/// So many random bytes as text.
+pub(crate) fn random<const BYTES: usize>() -> Option<String> {
+    let mut bytes = [0; BYTES];
+    SystemRandom::new().fill(&mut bytes).ok()?;
+    Some(URL_SAFE_NO_PAD.encode(bytes))
+}
+
+/// A name as it can be shown anywhere.
+fn clean_name(name: &str) -> String {
+    let clean: String = name.chars().filter(|c| !domain::harmless::is_harmful(*c)).take(MAX_NAME).collect();
+    let clean = clean.split_whitespace().collect::<Vec<_>>().join(" ");
+    if clean.is_empty() { "a device without a name".to_owned() } else { clean }
+}
+
+fn device(entry: &Value) -> Option<Device> {
+    let text = |key: &str| entry.get(key).and_then(Value::as_str);
+    let key = URL_SAFE_NO_PAD.decode(text("key")?).ok().filter(|key| key.len() == KEY_BYTES)?;
+    let id = text("id")?.to_owned();
+    let role = text("role")?.parse().ok()?;
+    // Whatever it says, it does not say that this one may come in.
+    let revoked = entry.get("revoked").map(|at| at.as_u64().unwrap_or_default());
+    let added = entry.get("added").and_then(Value::as_u64).unwrap_or_default();
+    Some(Device { id, name: clean_name(text("name").unwrap_or_default()), role, key, added, revoked })
+}
+
+fn entry(device: &Device) -> Value {
+    let mut entry = Map::new();
+    entry.insert("id".into(), device.id.clone().into());
+    entry.insert("name".into(), device.name.clone().into());
+    entry.insert("role".into(), device.role.word().into());
+    entry.insert("key".into(), URL_SAFE_NO_PAD.encode(&device.key).into());
+    entry.insert("added".into(), device.added.into());
+    if let Some(at) = device.revoked {
+        entry.insert("revoked".into(), at.into());
+    }
+    entry.into()
+}

@@ -1,0 +1,178 @@
+//! The fleet as a page is told of it: all rows first, then what changed; and what is done to a row.
+
+use crate::converse::{next, say};
+use crate::devices::{Device, Devices, Role};
+use crate::relay::dismissed;
+use crate::rooms::{Act, Rooms, Rows};
+use crate::server::Shared;
+use domain::fleet::{Row, Status};
+use link::LinkIo;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+/// Changes are told at most this often.
+const TOLD_EVERY: Duration = Duration::from_millis(50);
+/// Things that are done at once for one page.
+const MAX_ACTS: usize = 8;
+
+#[derive(Deserialize)]
+enum Said {
+    #[serde(rename = "act")]
+    Act { id: u64, key: String, what: What },
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum What {
+    Steer(String),
+    Stop,
+}
+
+/// Tells until the page is gone or may no longer; gives what it is told with the end.
+pub(crate) async fn tell<R: Rooms>(
+    shared: &Arc<Shared<R>>,
+    page: &mut LinkIo,
+    device: &Device,
+    devices: watch::Receiver<Arc<Devices>>,
+) -> (u16, String) {
+    let rows = shared.rooms.fleet();
+    let out = page.outgoing.clone();
+    let telling = async {
+        let (mut rows, mut told) = (rows.clone(), Told::default());
+        rows.mark_changed();
+        while rows.changed().await.is_ok() {
+            let now = rows.borrow_and_update().clone();
+            if let Some(change) = now.and_then(|now| told.change(&now)) {
+                let line = change.to_string();
+                out.room_for(line.len()).await;
+                if out.try_send(link::Lane::MAIN, line).is_err() {
+                    return;
+                }
+                tokio::time::sleep(TOLD_EVERY).await;
+            }
+        }
+    };
+    let acting = async {
+        let mut acts = JoinSet::new();
+        loop {
+            tokio::select! {
+                line = next(page) => {
+                    let Some(line) = line else { return };
+                    let Ok(Said::Act { id, key, what }) = serde_json::from_str(&line) else {
+                        say(page, &json!({"said": {"words": "this could not be understood"}}));
+                        continue;
+                    };
+                    let act = match allowed(device.role, acts.len()).and_then(|()| act(&rows, &key, what)) {
+                        Ok(act) => act,
+                        Err(words) => {
+                            say(page, &json!({"said": {"id": id, "words": words}}));
+                            continue;
+                        }
+                    };
+                    let rooms = shared.rooms.clone();
+                    acts.spawn(async move { (id, rooms.act(act).await) });
+                }
+                Some(Ok((id, words))) = acts.join_next() => say(page, &json!({"said": {"id": id, "words": words}})),
+            }
+        }
+    };
+    tokio::select! {
+        biased;
+        ended = dismissed(device, devices) => ended,
+        () = telling => (1001, "the fleet is no longer gathered".to_owned()),
+        () = acting => (1000, String::new()),
+    }
+}
+
+fn allowed(role: Role, under_way: usize) -> Result<(), String> {
+    match role {
+        Role::Controller if under_way < MAX_ACTS => Ok(()),
+        Role::Controller => Err("too much is being done at once; try again in a moment".to_owned()),
+        Role::Approver | Role::Observer => {
+            Err(format!("this device is {role}; only a controller can do that"))
+        }
+    }
+}
+
+fn act(rows: &watch::Receiver<Option<Rows>>, key: &str, what: What) -> Result<Act, String> {
+    let rows = rows.borrow().clone();
+    let row = rows.as_ref().and_then(|rows| rows.iter().find(|row| self::key(row) == key));
+    let row = row.ok_or("this session is no longer there")?;
+    let (Some(pid), Some(session)) = (row.pid, row.session.clone()) else {
+        return Err("no process has this session open; open it first".to_owned());
+    };
+    Ok(match what {
+        What::Steer(text) if text.trim().is_empty() => return Err("there is nothing to say".to_owned()),
+        What::Steer(text) => Act::Say { pid, session, text, busy: row.is_busy() },
+        What::Stop => Act::Stop { pid, session },
+    })
+}
+
+/// What a page was told.
+#[derive(Default)]
+struct Told {
+    rows: Option<BTreeMap<String, Value>>,
+}
+
+impl Told {
+    /// What is to be said so that the page knows these rows, if anything.
+    fn change(&mut self, rows: &[Row]) -> Option<Value> {
+        let now: BTreeMap<String, Value> = rows.iter().map(|row| (key(row), shown(row))).collect();
+        let order = || rows.iter().map(key);
+        let said = match &self.rows {
+            None => {
+                let all: Vec<&Value> = order().filter_map(|key| now.get(&key)).collect();
+                Some(json!({"rows": {"all": true, "rows": all}}))
+            }
+            Some(before) => {
+                let changed: Vec<&Value> = order()
+                    .filter(|key| before.get(key) != now.get(key))
+                    .filter_map(|key| now.get(&key))
+                    .collect();
+                let gone: Vec<&String> = before.keys().filter(|key| !now.contains_key(*key)).collect();
+                let same = changed.is_empty() && gone.is_empty();
+                (!same).then(|| json!({"rows": {"rows": changed, "gone": gone}}))
+            }
+        };
+        self.rows = Some(now);
+        said
+    }
+}
+
+/// What a row is known by: its session, or its process where only that is known.
+fn key(row: &Row) -> String {
+    match (&row.session, row.pid) {
+        (Some(session), _) => session.to_string(),
+        (None, pid) => format!("pid-{}", pid.unwrap_or_default()),
+    }
+}
+
+/// A row; what is not known is not there.
+fn shown(row: &Row) -> Value {
+    let mut told = json!({
+        "key": key(row), "status": row.status.word(), "title": row.title, "cwd": row.cwd, "since": row.since.0,
+    });
+    let mut add = |name: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            told[name] = value;
+        }
+    };
+    if let Status::Waiting { asks, question } = &row.status {
+        add("asks", Some((*asks).into()));
+        add("question", Some(question.clone().into()));
+    } else {
+        add("about", row.about().map(Value::from));
+    }
+    add("session", row.session.as_ref().map(|id| id.as_str().into()));
+    add("pid", row.pid.map(Value::from));
+    add("cost_micros", row.cost_micros.map(Value::from));
+    add("rough", row.rough.then(|| true.into()));
+    add("branch", row.branch.clone().map(Value::from));
+    add("runtime", row.runtime.clone().map(Value::from));
+    told
+}

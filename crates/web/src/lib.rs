@@ -1,0 +1,44 @@
+//! The page in a browser: who may connect, what a browser is told, and the way from a page to the process that has its session open.
+//!
+//! It hosts no session. It is a guard and a relay: devices show who they are ([`devices`], `proof`), native lines go between a page's
+//! WebSocket and the process behind it as far as the device's role allows (`relay`), and the fleet is told as rows (`fleet`). Sessions are
+//! known only through [`Rooms`].
+//!
+//! Invariants: no route answers before the guard; no cookie, no token in a query, no header for other origins; a device that was revoked
+//! loses its connections; everything is bounded.
+
+mod assets;
+mod converse;
+pub mod devices;
+mod enrol;
+mod fleet;
+mod guard;
+mod proof;
+mod relay;
+mod rooms;
+mod routes;
+mod server;
+mod tls;
+mod tokens;
+
+pub use devices::{Device, Devices, Role, Shelf};
+pub use proof::signed_text;
+pub use rooms::{Act, NoRoom, Rooms, Rows, Wanted};
+pub use routes::ROUTES;
+pub use server::{Log, MAX_SOCKETS, NotServed, Options, Server};
+pub use tls::Tls;
+pub use tokens::GOOD_FOR as TOKEN_GOOD_FOR;
+
+/// Codes with which a page's socket is closed.
+pub mod code {
+    /// It is no device of ours.
+    pub const DEVICE: u16 = 4401;
+    /// The session cannot be had.
+    pub const SESSION: u16 = 4404;
+    /// The device was revoked meanwhile.
+    pub const REVOKED: u16 = 4410;
+    /// The device has another role now: it may come again.
+    pub const ROLE: u16 = 4411;
+    /// The process behind it went away: it may come again.
+    pub const GONE: u16 = 4412;
+}

@@ -1,0 +1,137 @@
+//! Native lines between a page and the process that has its session open, as far as the device's role allows.
+//!
+//! Invariants: neither side's lines pile up here; of a device that may not do everything, only lines that we have understood go on, and
+//! those as we have understood them, so that nothing can be read in two ways; a device that is revoked ends at once.
+
+use crate::code;
+use crate::devices::{Device, Devices, Role};
+use dialects::native::capability;
+use dialects::native::wire::{About, Complaint, FromRuntime, FromUi, Settled, TicketOnly};
+use domain::command::{Command, Refusal, RefusalKind};
+use link::{Incoming, Lane, LinkIo, Outgoing};
+use std::sync::Arc;
+use tokio::sync::{mpsc, watch};
+use wire::lines::Frame;
+
+/// Carries lines until either side is gone or the device may no longer; gives what the page is told with the end.
+pub(crate) async fn carry(
+    page: &mut LinkIo,
+    mut room: LinkIo,
+    device: &Device,
+    devices: watch::Receiver<Arc<Devices>>,
+) -> (u16, String) {
+    let gone = || (code::GONE, "the process that had the session open went away".to_owned());
+    let (to_page, to_room) = (page.outgoing.clone(), room.outgoing.clone());
+    tokio::select! {
+        biased;
+        ended = dismissed(device, devices) => ended,
+        () = inwards(&mut page.incoming, &to_room, &to_page, device.role) => (1000, String::new()),
+        () = outwards(&mut room.incoming, &to_page) => gone(),
+    }
+}
+
+/// Waits until the device is revoked or has another role.
+pub(crate) async fn dismissed(device: &Device, mut devices: watch::Receiver<Arc<Devices>>) -> (u16, String) {
+    loop {
+        if devices.changed().await.is_err() {
+            return std::future::pending().await;
+        }
+        let devices = devices.borrow_and_update().clone();
+        match devices.find(&device.id) {
+            Some(now) if now.revoked.is_none() && now.role == device.role => {}
+            Some(now) if now.revoked.is_none() => {
+                return (code::ROLE, format!("this device is {} now", now.role));
+            }
+            _ => return (code::REVOKED, "this device was revoked".to_owned()),
+        }
+    }
+}
+
+async fn outwards(room: &mut mpsc::Receiver<Incoming>, to_page: &Outgoing) {
+    while let Some(line) = next(room).await {
+        to_page.room_for(line.len()).await;
+        if to_page.try_send(Lane::MAIN, line).is_err() {
+            return;
+        }
+    }
+    // What was said last is still read by the page: closing comes after it.
+}
+
+async fn inwards(page: &mut mpsc::Receiver<Incoming>, to_room: &Outgoing, to_page: &Outgoing, role: Role) {
+    while let Some(line) = next(page).await {
+        let (to, line) = match passed(line, role) {
+            Passed::On(line) => (to_room, line),
+            Passed::Back(line) => (to_page, line),
+        };
+        to.room_for(line.len()).await;
+        if to.try_send(Lane::MAIN, line).is_err() {
+            return;
+        }
+    }
+}
+
+async fn next(link: &mut mpsc::Receiver<Incoming>) -> Option<String> {
+    loop {
+        match link.recv().await? {
+            Incoming::Frame { frame: Frame::Line(line), .. } => return Some(line),
+            Incoming::Frame { .. } => {}
+            Incoming::Closed { .. } => return None,
+        }
+    }
+}
+
+/// Where a page's line goes.
+#[derive(Debug, PartialEq, Eq)]
+enum Passed {
+    On(String),
+    /// It is answered here.
+    Back(String),
+}
+
+/// Judges a line by the role of whoever says it.
+fn passed(line: String, role: Role) -> Passed {
+    if role == Role::Controller {
+        return Passed::On(line);
+    }
+    let said = match serde_json::from_str::<FromUi>(&line) {
+        Ok(said) => said,
+        Err(why) => {
+            let ticket = serde_json::from_str::<TicketOnly>(&line).ok().map(|only| only.command.ticket);
+            let hint = Some("a device that may do everything is not read here".to_owned());
+            let about = About::Line;
+            return back(&FromRuntime::Error(Complaint { about, ticket, message: why.to_string(), hint }));
+        }
+    };
+    match said {
+        FromUi::Hello(mut hello) => {
+            if role == Role::Observer {
+                hello.capabilities.retain(|can| can != capability::ANSWERS);
+            }
+            on(&FromUi::Hello(hello))
+        }
+        FromUi::Command(wanted)
+            if role == Role::Approver && matches!(wanted.what, Command::Answer { .. }) =>
+        {
+            on(&FromUi::Command(wanted))
+        }
+        FromUi::Command(wanted) => {
+            let message = match role {
+                Role::Approver => "this device may look and answer questions, and nothing else",
+                Role::Observer | Role::Controller => "this device may only look",
+            };
+            let refusal = Refusal::new(RefusalKind::NotAllowed, message)
+                .hint("`parlor devices role` in a terminal gives it another role");
+            back(&FromRuntime::Settled(Settled { ticket: wanted.ticket, with: Err(refusal) }))
+        }
+        watch @ FromUi::WatchFleet(_) => on(&watch),
+    }
+}
+
+fn on(line: &FromUi) -> Passed {
+    // What was read from JSON can be written as such.
+    Passed::On(wire::encode(line).unwrap_or_default())
+}
+
+fn back(line: &FromRuntime) -> Passed {
+    Passed::Back(wire::encode(line).unwrap_or_default())
+}

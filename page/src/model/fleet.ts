@@ -1,0 +1,94 @@
+// The fleet: rows as the server tells them, all at first and then what changed.
+
+import { signal } from "@preact/signals";
+import type { ReadonlySignal, Signal as Value } from "@preact/signals";
+import type { Hears, Link } from "./link";
+import { isOther, OWN } from "./own";
+import type { Clock } from "./session";
+import type { DeviceRole, FleetPort, FleetRow, Way } from "../view/ports";
+
+interface Rows {
+  all?: boolean;
+  rows?: FleetRow[];
+  gone?: string[];
+}
+
+export class Fleet implements FleetPort {
+  readonly rows: Value<FleetRow[]> = signal([]);
+  readonly role: Value<DeviceRole> = signal("observer");
+  readonly version: Value<string | undefined> = signal(undefined);
+  readonly known: Value<boolean> = signal(false);
+  readonly newer: Value<boolean> = signal(false);
+  private readonly wayNow: Value<Way>;
+  private readonly byKey = new Map<string, FleetRow>();
+  private readonly asked = new Map<number, (words: string) => void>();
+  private link: Link | undefined;
+  private nextId = 1;
+  private framed = false;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly own: string | undefined = OWN,
+  ) {
+    this.wayNow = signal({ is: "connecting", since: clock.now() });
+  }
+
+  get way(): ReadonlySignal<Way> {
+    return this.wayNow;
+  }
+
+  readonly ear: Hears = {
+    opened: (device, version, page) => {
+      this.newer.value = isOther(this.own, page);
+      this.role.value = device.role;
+      this.version.value = version;
+    },
+    line: (text) => this.line(text),
+    way: (way) => {
+      this.wayNow.value = way;
+      if (way.is === "up") return;
+      for (const tell of this.asked.values()) tell("The connection was lost: nobody knows whether it was done");
+      this.asked.clear();
+    },
+  };
+
+  use(link: Link): void {
+    this.link = link;
+  }
+
+  private line(text: string): void {
+    let said: { rows?: Rows; said?: { id: number; words: string } };
+    try {
+      said = JSON.parse(text);
+    } catch {
+      return;
+    }
+    if (said.said) {
+      this.asked.get(said.said.id)?.(said.said.words);
+      this.asked.delete(said.said.id);
+    }
+    if (!said.rows) return;
+    if (said.rows.all) this.byKey.clear();
+    for (const row of said.rows.rows ?? []) this.byKey.set(row.key, row);
+    for (const key of said.rows.gone ?? []) this.byKey.delete(key);
+    if (this.framed) return;
+    this.framed = true;
+    this.clock.frame(() => {
+      this.framed = false;
+      this.rows.value = [...this.byKey.values()];
+      this.known.value = true;
+    });
+  }
+
+  act(key: string, what: { steer: string } | "stop"): Promise<string> {
+    return new Promise((tell) => {
+      const id = this.nextId++;
+      if (this.link?.send(JSON.stringify({ act: { id, key, what } }))) this.asked.set(id, tell);
+      else tell("No connection to Parlor: nothing was done");
+    });
+  }
+
+  retryNow(): void {
+    this.link?.retryNow();
+  }
+}

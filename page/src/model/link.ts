@@ -1,0 +1,244 @@
+// The way to Parlor: lines in, lines out, and how it stands. `WebSocketLink` is the one for browsers; a shell around the page may bring
+// another. Whoever uses a link is told when it is open anew, and says then what it knows already (`session.ts`), so that nothing is
+// missed or heard twice.
+//
+// connecting → (challenge, signature, welcome) → up → lost → connecting …; `unpaired`, `revoked` and `refused` end it until `retryNow`.
+
+import { known, signature } from "./device";
+import type { Device } from "./device";
+import type { Way } from "../view/ports";
+
+/** What a socket is opened for. */
+export type Wants = "fleet" | { session: string } | { new: { cwd?: string } };
+
+export interface Hears {
+  /** The link is open; lines may be sent from here on. `page` tells which page the server has. */
+  opened(device: Device, version: string, page?: string | undefined): void;
+  line(text: string): void;
+  way(way: Way): void;
+}
+
+export interface Link {
+  /** False when there is no connection: nothing was sent. */
+  send(text: string): boolean;
+  /** The machine was asleep or out of reach: what looks open may be dead. */
+  wake(): void;
+  /** Opens anew at once. */
+  retryNow(): void;
+  close(): void;
+}
+
+/** Of a WebSocket, what is used; tests bring their own. */
+export interface Socket {
+  send(text: string): void;
+  close(): void;
+  onmessage: ((message: { data: unknown }) => void) | null;
+  onclose: ((closed: { code: number; reason?: string }) => void) | null;
+}
+
+export interface Surroundings {
+  open(): Socket;
+  host: string;
+  now(): number;
+  later(ms: number, what: () => void): () => void;
+  /** Signs a challenge for this device; `undefined` while it is not enrolled. */
+  sign(nonce: string, host: string): Promise<{ id: string; signature: string } | undefined>;
+}
+
+/** Waits before a new try. The first is at once: most losses are a passing one. */
+export const WAITS_MS = [0, 1000, 2000, 4000, 8000, 15000, 30000];
+/** A welcome that does not come by then never will. */
+export const HANDSHAKE_MS = 10_000;
+/** A socket that was silent for so long is not believed after waking. */
+export const STALE_MS = 5_000;
+/** Nobody answered for so long: Parlor has stopped. */
+export const STOPPED_MS = 60_000;
+
+const REVOKED = 4410;
+/** The server ends, and says so in words. */
+const LEAVES = 1001;
+
+interface Refused {
+  code: string;
+  message: string;
+  hint?: string;
+}
+
+export class WebSocketLink implements Link {
+  private socket: Socket | undefined;
+  private up = false;
+  private ended = false;
+  private tries = 0;
+  private lostSince: number | undefined;
+  private heardAt = 0;
+  /** The server has said that it ends: when it is not back at once, it has stopped. */
+  private goodbye = false;
+  private page: string | undefined;
+  private cancel: (() => void) | undefined;
+
+  constructor(
+    private readonly wants: () => Wants,
+    private readonly hears: Hears,
+    private readonly around: Surroundings = browser(),
+  ) {}
+
+  /** Opens it; `way` tells how that goes. */
+  start(): void {
+    this.hears.way({ is: "connecting", since: this.around.now() });
+    this.connect();
+  }
+
+  send(text: string): boolean {
+    if (!this.up || !this.socket) return false;
+    this.socket.send(text);
+    return true;
+  }
+
+  wake(): void {
+    if (this.ended) return;
+    if (this.up && this.around.now() - this.heardAt < STALE_MS) return;
+    this.retryNow();
+  }
+
+  retryNow(): void {
+    this.ended = false;
+    this.tries = 0;
+    this.drop();
+    this.connect();
+  }
+
+  close(): void {
+    this.ended = true;
+    this.drop();
+  }
+
+  /** Lets go of the socket without a word to it or from it. */
+  private drop(): void {
+    this.cancel?.();
+    this.cancel = undefined;
+    this.up = false;
+    const socket = this.socket;
+    this.socket = undefined;
+    if (!socket) return;
+    socket.onmessage = null;
+    socket.onclose = null;
+    socket.close();
+  }
+
+  private connect(): void {
+    let socket: Socket;
+    try {
+      socket = this.around.open();
+    } catch {
+      this.lost();
+      return;
+    }
+    this.socket = socket;
+    this.cancel = this.around.later(HANDSHAKE_MS, () => this.lost());
+    socket.onmessage = ({ data }) => {
+      this.heardAt = this.around.now();
+      if (typeof data !== "string") return;
+      if (this.up) this.hears.line(data);
+      else void this.shake(socket, data);
+    };
+    socket.onclose = ({ code, reason }) => {
+      if (code === LEAVES && reason) this.goodbye = true;
+      if (code === REVOKED) this.end({ is: "revoked" });
+      else this.lost();
+    };
+  }
+
+  private async shake(socket: Socket, text: string): Promise<void> {
+    const said = line(text);
+    if (said.challenge) {
+      this.page = said.challenge.page;
+      const signed = await this.around.sign(said.challenge.nonce, this.around.host).catch(() => undefined);
+      if (this.socket !== socket) return;
+      if (!signed) this.end({ is: "unpaired" });
+      else socket.send(JSON.stringify({ device: { ...signed, wants: this.wants() } }));
+    } else if (said.welcome) {
+      this.cancel?.();
+      this.cancel = undefined;
+      this.up = true;
+      this.tries = 0;
+      this.lostSince = undefined;
+      this.goodbye = false;
+      this.hears.way({ is: "up" });
+      this.hears.opened(said.welcome.device, said.welcome.version, this.page);
+    } else if (said.refused) {
+      this.refused(said.refused);
+    }
+  }
+
+  private refused({ code, message, hint }: Refused): void {
+    if (code === "unknown_device" || code === "bad_signature") this.end({ is: "unpaired" });
+    else if (code === "revoked") this.end({ is: "revoked" });
+    else if (code === "too_many") this.lost();
+    else this.end({ is: "refused", message, hint });
+  }
+
+  private end(way: Way): void {
+    this.ended = true;
+    this.drop();
+    this.hears.way(way);
+  }
+
+  private lost(): void {
+    this.drop();
+    if (this.ended) return;
+    const now = this.around.now();
+    this.lostSince ??= now;
+    const wait = WAITS_MS[Math.min(this.tries, WAITS_MS.length - 1)] as number;
+    this.tries += 1;
+    if (now - this.lostSince >= STOPPED_MS || (this.goodbye && this.tries > 1)) this.hears.way({ is: "stopped" });
+    else this.hears.way({ is: "lost", since: this.lostSince, retryAt: now + wait });
+    this.cancel = this.around.later(wait, () => this.connect());
+  }
+}
+
+interface Shaking {
+  challenge?: { nonce: string; version: string; page: string };
+  welcome?: { device: Device; version: string };
+  refused?: Refused;
+}
+
+function line(text: string): Shaking {
+  try {
+    const said: unknown = JSON.parse(text);
+    return typeof said === "object" && said !== null ? said : {};
+  } catch {
+    return {};
+  }
+}
+
+/** The browser that the page is in. */
+export function browser(): Surroundings {
+  return {
+    open: () => new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/wire`) as unknown as Socket,
+    host: location.host,
+    now: () => Date.now(),
+    later: (ms, what) => {
+      const timer = setTimeout(what, ms);
+      return () => clearTimeout(timer);
+    },
+    sign: async (nonce, host) => {
+      const kept = await known();
+      return kept && { id: kept.device.id, signature: await signature(kept.key, nonce, host, kept.device.id) };
+    },
+  };
+}
+
+/** Wakes links when the page is looked at again or the network is back. Gives what ends that. */
+export function wakeful(wake: () => void): () => void {
+  const seen = (): void => {
+    if (document.visibilityState === "visible") wake();
+  };
+  document.addEventListener("visibilitychange", seen);
+  window.addEventListener("online", wake);
+  window.addEventListener("pageshow", wake);
+  return () => {
+    document.removeEventListener("visibilitychange", seen);
+    window.removeEventListener("online", wake);
+    window.removeEventListener("pageshow", wake);
+  };
+}

@@ -1,0 +1,132 @@
+// The question over the composer: one at a time, the oldest first. It never scrolls away, and its buttons stand below what scrolls.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Answer, Ask } from "../../model/types";
+import { Glyph } from "../common/glyph";
+import { refusalWords } from "../ports";
+import { Coded } from "../text/seen";
+import { takesClicks, takesKeys, type Guard } from "./guard";
+import { Choosing, ConfirmBody, ConsentBody, Writing } from "./kinds";
+import { title } from "./words";
+
+export interface DockProps {
+  asks: Ask[];
+  /** Whether this device may answer. */
+  mayAnswer: boolean;
+  answer: (ask: number, answer: Answer) => Promise<unknown>;
+  /** When the person last pressed a key anywhere. */
+  typed: () => number;
+  /** What became of a question that is gone, in words. */
+  fate: (ask: Ask) => string;
+}
+
+/** How long it is told that somebody else has answered. */
+const TOLD_MS = 4000;
+
+/** How an answer is given: by whom, and whether it may be given now. */
+export interface Giving {
+  give: (answer: Answer) => void;
+  off: boolean;
+  /** Nobody types at the moment: a field may take the focus. */
+  calm: boolean;
+  /** Registers what a letter does while no field has the focus. */
+  keys: (table: Record<string, () => void>) => void;
+}
+
+export function Dock({ asks, mayAnswer, answer, typed, fate }: DockProps) {
+  const ask = asks[0];
+  const [sending, setSending] = useState<{ ask: number; word: string } | undefined>();
+  const [refused, setRefused] = useState<string | undefined>();
+  const [changed, setChanged] = useState(false);
+  const [, tick] = useState(0);
+  const guard = useRef<Guard>({ since: 0, typed: 0 });
+  const seen = useRef<{ id: number; text: string } | undefined>(undefined);
+  const table = useRef<Record<string, () => void>>({});
+  const [told, setTold] = useState<string | undefined>();
+  const shown = useRef<Ask | undefined>(undefined);
+  const mine = useRef(new Set<number>());
+  useEffect(() => {
+    const before = shown.current;
+    shown.current = ask;
+    if (!before || asks.some((one) => one.id === before.id) || mine.current.has(before.id)) return;
+    setTold(fate(before));
+    setTimeout(() => setTold(undefined), TOLD_MS);
+  }, [ask?.id]);
+  const text = ask ? JSON.stringify(ask.kind) : "";
+  if (ask && (seen.current?.id !== ask.id || seen.current.text !== text)) {
+    const same = seen.current?.id === ask.id;
+    seen.current = { id: ask.id, text };
+    guard.current = { since: Date.now(), typed: typed() };
+    table.current = {};
+    if (same !== changed) setChanged(same);
+    if (sending && sending.ask !== ask.id) setSending(undefined);
+    if (refused) setRefused(undefined);
+  }
+  useEffect(() => {
+    if (!changed) return;
+    const wait = setTimeout(() => tick((count) => count + 1), 450);
+    return () => clearTimeout(wait);
+  }, [changed, text]);
+  useEffect(() => {
+    const key = (event: KeyboardEvent): void => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || event.repeat) return;
+      if (inField(event.target) || document.querySelector("[role=dialog]")) return;
+      // Enter is the button's that has the focus.
+      if (event.key === "Enter" && event.target instanceof HTMLElement && event.target.closest("button, a, summary")) return;
+      const does = table.current[event.key];
+      if (!does) return;
+      event.preventDefault();
+      if (takesKeys({ ...guard.current, typed: typed() }, Date.now())) does();
+    };
+    document.addEventListener("keydown", key);
+    return () => document.removeEventListener("keydown", key);
+  }, []);
+  if (!ask) return told ? <p class="gone-ask" role="status">{told}</p> : null;
+  const off = !mayAnswer || sending?.ask === ask.id || !takesClicks(guard.current, changed, Date.now());
+  const give = (said: Answer): void => {
+    // Pressed twice before it was drawn: the second answer would be refused and look like somebody else's.
+    if (off || mine.current.has(ask.id)) return;
+    setSending({ ask: ask.id, word: "Sending…" });
+    mine.current.add(ask.id);
+    setRefused(undefined);
+    answer(ask.id, said).catch((error: unknown) => {
+      setSending(undefined);
+      mine.current.delete(ask.id);
+      setRefused(refusalWords(error));
+    });
+  };
+  const giving: Giving = { give, off, calm: takesKeys({ ...guard.current, typed: typed() }, Date.now()), keys: (wanted) => void (table.current = off ? {} : wanted) };
+  const critical = "consent" in ask.kind && ask.kind.consent.assessment.risk === "critical" && !ask.kind.consent.assessment.unrated;
+  return (
+    <section class={`ask${critical ? " critical" : ""}`} id="ask" aria-label="A question for you" tabIndex={-1} key={ask.id}>
+      <header>
+        <Glyph of="diamond" look={critical ? "risk" : "wait"} />
+        <h2 class="grow"><Coded text={title(ask)} /></h2>
+        {asks.length > 1 && <span class="soft">1 of {asks.length}</span>}
+      </header>
+      {changed && <p class="body wait" role="alert">The agent has changed its request. Read it again.</p>}
+      <Kind ask={ask} giving={giving} />
+      {(refused || sending?.ask === ask.id || !mayAnswer) && (
+        <footer><span role="status" class={refused ? "risk full" : "said full"}>{refused ?? (mayAnswer ? sending?.word : "This device may look, not answer.")}</span></footer>
+      )}
+    </section>
+  );
+}
+
+/** A message that only repeats the title is not said again. */
+function once(message: string, ask: Ask): string {
+  return message.trim() === ask.title.trim() ? "" : message;
+}
+
+function Kind({ ask, giving }: { ask: Ask; giving: Giving }) {
+  const { kind } = ask;
+  if ("consent" in kind) return <ConsentBody consent={kind.consent} giving={giving} />;
+  if ("confirm" in kind) return <ConfirmBody {...kind.confirm} message={once(kind.confirm.message, ask)} giving={giving} />;
+  if ("choose" in kind) return <Choosing {...kind.choose} message={once(kind.choose.message, ask)} giving={giving} />;
+  if ("text" in kind) return <Writing message={once(kind.text.message, ask)} start={kind.text.default ?? ""} placeholder={kind.text.placeholder} secret={kind.text.secret} lines={kind.text.multiline ? 4 : 1} giving={giving} />;
+  return <Writing message={once(kind.edit.message, ask)} start={kind.edit.prefill} placeholder={undefined} secret={false} lines={10} giving={giving} />;
+}
+
+export function inField(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName));
+}

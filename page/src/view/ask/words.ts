@@ -1,0 +1,58 @@
+// The words of a question. Each thing is said once: what the preview shows is not in the title again.
+
+import type { Answer, Ask, Assessment, Closing, Consent } from "../../model/types";
+import { bywords } from "../common/who";
+import { oneLine, visible } from "../text/unseen";
+
+export function title(ask: Ask): string {
+  const said = oneLine(ask.title);
+  if (!("consent" in ask.kind)) return said;
+  const { preview, name } = ask.kind.consent;
+  const vague = isVague(said, name);
+  if (preview && "command" in preview && (vague || repeats(said, preview.command.line))) return "Run this command?";
+  if (preview && "diff" in preview && vague) return `Change ${visible(preview.diff.path)}?`;
+  return vague ? `Use ${visible(name)}?` : said;
+}
+
+function isVague(title: string, tool: string): boolean {
+  const said = title.replace(/[?. ]+$/, "").toLowerCase();
+  const at = said.indexOf(" ");
+  const [verb, what] = at < 0 ? [said, ""] : [said.slice(0, at), said.slice(at + 1)];
+  return ["run", "use", "allow", "approve", "execute"].includes(verb) && (["tool", "a tool", "this tool", "command", "a command"].includes(what) || what === tool.toLowerCase());
+}
+
+function repeats(title: string, line: string): boolean {
+  const start = visible(line.trim().split("\n")[0] ?? "").slice(0, 40);
+  return start !== "" && title.includes(start);
+}
+
+export function risk(assessment: Assessment): string {
+  const word = assessment.unrated ? "" : { low: "Low risk", medium: "Medium risk", high: "High risk", critical: "Critical risk" }[assessment.risk];
+  const undo = assessment.reversible || assessment.risk === "low" ? "" : assessment.risk === "medium" ? "undo is not certain" : "cannot be undone";
+  return [word, undo].filter(Boolean).join(", ");
+}
+
+export function rule(consent: Consent): string | undefined {
+  if (consent.rule === undefined) return undefined;
+  const said = oneLine(consent.rule);
+  const line = consent.preview && "command" in consent.preview ? consent.preview.command.line.trim() : undefined;
+  return line !== undefined && said === `run exactly \`${oneLine(line)}\`` ? "exactly this command" : said;
+}
+
+/** What became of a question that somebody else has closed. */
+export function closed(closing: Closing): string {
+  if (closing === "withdrawn") return "The question was taken back.";
+  if (closing === "expired") return "The question's time ran out.";
+  if (closing === "unattended") return "Nobody could be asked.";
+  const { answer, by } = closing.answered;
+  return `Answered${bywords(by) || (by ? " on another screen" : " elsewhere")}: ${answered(answer)}.`;
+}
+
+export function answered(answer: Answer): string {
+  if (answer === "dismissed") return "no answer";
+  if ("allow" in answer) return { once: "allowed once", session: "allowed for this session", always: "always allowed" }[answer.allow.scope];
+  if ("deny" in answer) return answer.deny.reason ? `denied, “${oneLine(answer.deny.reason, 80)}”` : "denied";
+  if ("confirmed" in answer) return answer.confirmed ? "yes" : "no";
+  if ("chosen" in answer) return answer.chosen.length === 0 ? "nothing chosen" : answer.chosen.map((id) => oneLine(id, 40)).join(", ");
+  return "a text";
+}

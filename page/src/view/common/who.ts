@@ -1,0 +1,16 @@
+// Who did something, as people call it.
+
+import { oneLine } from "../text/unseen";
+
+/** A screen as a person knows it; nothing where the wire tells only a number. */
+export function who(by: string | null | undefined): string | undefined {
+  const name = oneLine((by ?? "").replace(/#\d+$/, ""), 40).trim();
+  if (name === "" || name === "native") return undefined;
+  return name === "terminal" ? "the terminal" : name;
+}
+
+/** How it is told that somebody has done something; a name is left out where none is known. */
+export function bywords(by: string | null | undefined): string {
+  const name = who(by);
+  return name === undefined ? "" : name === "the terminal" ? " in the terminal" : ` by ${name}`;
+}

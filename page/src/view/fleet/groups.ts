@@ -1,0 +1,102 @@
+// The fleet in groups: who waits for you, who runs, then by day.
+
+import { oneLine } from "../text/unseen";
+import { folder, money } from "../common/format";
+import type { Sign } from "../common/glyph";
+import type { FleetRow, FleetStatus } from "../ports";
+
+export interface Group {
+  name: string;
+  rows: FleetRow[];
+}
+
+export const GLYPHS: Record<FleetStatus, { glyph: Sign; look: string; word: string }> = {
+  waiting: { glyph: "diamond", look: "wait", word: "waits for you" },
+  running: { glyph: "dot", look: "accent", word: "running" },
+  new: { glyph: "ring", look: "faint", word: "new" },
+  done: { glyph: "check", look: "ok", word: "done" },
+  failed: { glyph: "cross", look: "risk", word: "failed" },
+  stopped: { glyph: "square", look: "faint", word: "stopped" },
+  interrupted: { glyph: "pause", look: "faint", word: "interrupted" },
+  lost: { glyph: "broken", look: "faint", word: "its runtime went away" },
+  kept: { glyph: "ring", look: "faint", word: "kept" },
+  silent: { glyph: "dots", look: "faint", word: "does not answer" },
+  other: { glyph: "ring", look: "faint", word: "another version of Parlor" },
+  dead: { glyph: "cross", look: "faint", word: "its process died" },
+};
+
+/** A word that a newer server has is no reason to show nothing. */
+export function standing(status: string): (typeof GLYPHS)[FleetStatus] {
+  return Object.hasOwn(GLYPHS, status) ? GLYPHS[status as FleetStatus] : { glyph: "question", look: "faint", word: status };
+}
+
+const DAY = 86_400_000;
+
+/** Waiting: the longest wait first. Running: the newest first. Everything else by day, newest first. */
+export function groups(rows: readonly FleetRow[], now: number): Group[] {
+  const of = (status: FleetStatus): FleetRow[] => rows.filter((row) => row.status === status);
+  const byKey = (a: FleetRow, b: FleetRow): number => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
+  const oldest = (a: FleetRow, b: FleetRow): number => (a.since ?? 0) - (b.since ?? 0) || byKey(a, b);
+  const newest = (a: FleetRow, b: FleetRow): number => (b.since ?? 0) - (a.since ?? 0) || byKey(a, b);
+  const waiting = of("waiting").sort(oldest);
+  const running = of("running").sort(newest);
+  const rest = rows.filter((row) => row.status !== "waiting" && row.status !== "running").sort(newest);
+  const today = new Date(now).setHours(0, 0, 0, 0);
+  const day = (row: FleetRow): string => {
+    if (row.since === undefined) return "Earlier";
+    if (row.since >= today) return "Today";
+    if (row.since >= today - DAY) return "Yesterday";
+    return row.since >= today - 6 * DAY ? "This week" : "Earlier";
+  };
+  const found: Group[] = [];
+  if (waiting.length > 0) found.push({ name: "Waiting for you", rows: waiting });
+  if (running.length > 0) found.push({ name: "Running", rows: running });
+  for (const row of rest) {
+    const name = day(row);
+    const last = found.find((group) => group.name === name);
+    if (last) last.rows.push(row);
+    else found.push({ name, rows: [row] });
+  }
+  return found;
+}
+
+/** Who waits for you, the longest wait first. */
+export function waitingRows(rows: readonly FleetRow[]): FleetRow[] {
+  return rows.filter((row) => row.status === "waiting").sort((a, b) => (a.since ?? 0) - (b.since ?? 0));
+}
+
+/** The second line: what it asks or does, then where. */
+export function second(row: FleetRow): string {
+  const what = row.status === "waiting" ? row.question : (row.about ?? (row.status === "failed" ? "failed" : undefined));
+  return [what && oneLine(what, 120), place(row)].filter(Boolean).join(" · ");
+}
+
+/** Where it is, and what it has cost. */
+export function place(row: FleetRow): string {
+  return [folder(row.cwd), row.branch, row.runtime, money(row.cost_micros, row.rough)].filter(Boolean).join(" · ");
+}
+
+/** Most folders that are offered for a new session. */
+const FOLDERS = 6;
+
+/** Where sessions are, the one that was used last first: a new one is mostly begun where others are. */
+export function folders(rows: readonly FleetRow[], except: string): string[] {
+  const newest = [...rows].sort((a, b) => (b.since ?? 0) - (a.since ?? 0));
+  const all = newest.map((row) => row.cwd).filter((cwd) => cwd !== undefined && cwd.startsWith("/") && cwd !== except);
+  return [...new Set(all as string[])].slice(0, FOLDERS);
+}
+
+export function title(row: FleetRow): string {
+  return oneLine(row.title || (row.session ? "New session" : row.pid ? `process ${row.pid}` : row.key), 200);
+}
+
+/**
+ * Keeps the order of rows while the reader points at one: a row that jumps away is a row that is hit by mistake.
+ * `before` is the order that was shown; new rows go to the end of it.
+ */
+export function steady(before: readonly string[], rows: readonly FleetRow[]): FleetRow[] {
+  const known = new Map(rows.map((row) => [row.key, row]));
+  const kept = before.map((key) => known.get(key)).filter((row) => row !== undefined);
+  const shown = new Set(before);
+  return [...kept, ...rows.filter((row) => !shown.has(row.key))];
+}

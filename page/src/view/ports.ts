@@ -1,0 +1,130 @@
+// What the view wants of the model. One file, so that whatever carries the lines can change without a screen noticing.
+
+import type { ReadonlySignal } from "@preact/signals";
+import type { State } from "../model/state";
+import type { Abilities, Answer, Board, Closing, Command, Input, Part, Receipt, Signal } from "../model/types";
+
+/** What this device may do, as the server enforces it. */
+export type DeviceRole = "controller" | "approver" | "observer";
+
+/** How the way to Parlor is. */
+export type Way =
+  | { is: "connecting"; since: number }
+  | { is: "up" }
+  /** Lost; tried again at `retryAt`. */
+  | { is: "lost"; since: number; retryAt: number | undefined }
+  /** Nobody answers any more. */
+  | { is: "stopped" }
+  | { is: "unpaired" }
+  | { is: "revoked" }
+  /** The server is newer and wants another page. */
+  | { is: "newer" }
+  | { is: "refused"; message: string; hint: string | undefined };
+
+/**
+ * What this page holds is not what Parlor holds, as the hashes tell: it is being read again, it was read again, or reading it again
+ * does not help.
+ */
+export type Doubt = "reading" | "read" | "disagrees";
+
+/** A prompt that is not settled yet. */
+export interface Unsent {
+  id: string;
+  text: string;
+  /** It waits for the connection. */
+  kept: boolean;
+  /** The connection was lost before Parlor answered: nobody knows whether it was taken. `sendAgain` or `takeBack`. */
+  uncertain?: boolean;
+}
+
+export interface Draft {
+  text: string;
+  attachments: Part[];
+}
+
+export interface SessionPort {
+  readonly id: ReadonlySignal<string | undefined>;
+  /** The same object all the time may change inside; `rev` tells that it did. */
+  readonly state: ReadonlySignal<State>;
+  readonly rev: ReadonlySignal<number>;
+  readonly board: ReadonlySignal<Board>;
+  readonly abilities: ReadonlySignal<Abilities>;
+  readonly way: ReadonlySignal<Way>;
+  readonly role: ReadonlySignal<DeviceRole>;
+  readonly unsent: ReadonlySignal<Unsent[]>;
+  readonly doubt?: ReadonlySignal<Doubt | undefined>;
+  /** The person has read of the doubt. */
+  seenDoubt?(): void;
+  /** Words that were queued here and that nobody will hear: they go back into the composer, which says so with `seenReturned`. */
+  readonly returned?: ReadonlySignal<Input[]>;
+  seenReturned?(): void;
+  /** How a question ended, where it ended while this page looked. */
+  closing?(ask: number): Closing | undefined;
+  /** Whether a waiting input was queued from here. */
+  isOwn?(item: number): boolean;
+  /** Settles with a receipt, or throws a refusal. */
+  send(command: Command): Promise<Receipt>;
+  answer(ask: number, answer: Answer): Promise<Receipt>;
+  /** A prompt that is kept until Parlor answers. */
+  prompt(command: Command, text: string): Promise<Receipt>;
+  takeBack(id: string): void;
+  sendAgain?(id: string): void;
+  /** Words that come and go: notices, text for the composer, suggestions. */
+  onSignal(hear: (signal: Signal) => void): () => void;
+  loadDraft(): Promise<Draft | undefined>;
+  saveDraft(draft: Draft): void;
+  retryNow(): void;
+  close(): void;
+}
+
+/** How a session stands, in the words of `crates/domain/src/fleet/words.rs`. */
+export type FleetStatus =
+  | "waiting" | "running" | "new" | "done" | "failed" | "stopped" | "interrupted" | "lost" | "kept" | "silent" | "other" | "dead";
+
+/** A session of the fleet; what is absent is not known. */
+export interface FleetRow {
+  key: string;
+  status: FleetStatus;
+  asks?: number | undefined;
+  question?: string | undefined;
+  session?: string | undefined;
+  pid?: number | undefined;
+  title?: string | undefined;
+  cwd?: string | undefined;
+  since?: number | undefined;
+  cost_micros?: number | undefined;
+  rough?: boolean | undefined;
+  branch?: string | undefined;
+  runtime?: string | undefined;
+  about?: string | undefined;
+}
+
+export interface FleetPort {
+  readonly rows: ReadonlySignal<FleetRow[]>;
+  readonly way: ReadonlySignal<Way>;
+  readonly role: ReadonlySignal<DeviceRole>;
+  readonly version: ReadonlySignal<string | undefined>;
+  /** Whether the server has told which sessions there are. */
+  readonly known?: ReadonlySignal<boolean>;
+  /** The server has another page than this one. */
+  readonly newer?: ReadonlySignal<boolean>;
+  act(key: string, what: { steer: string } | "stop"): Promise<string>;
+  retryNow(): void;
+}
+
+export interface World {
+  readonly fleet: FleetPort;
+  open(session: string): SessionPort;
+  begin(cwd: string | undefined): SessionPort;
+  /** Loads the page that the server has now. What is being written is kept first. */
+  reload?(): Promise<void>;
+}
+
+/** The words of whatever was thrown: a refusal, or a defect. */
+export function refusalWords(error: unknown): string {
+  if (typeof error === "object" && error !== null && "message" in error) {
+    const { message, hint } = error as { message: unknown; hint?: unknown };
+    return typeof hint === "string" && hint !== "" ? `${String(message)}. ${hint}` : String(message);
+  }
+  return String(error);
+}

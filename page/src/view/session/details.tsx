@@ -1,0 +1,72 @@
+// The right column: context, plan, money, branches, changes.
+
+import { contextLeft, openRun, spent, toolOutcome, type State, type ToolRun } from "../../model/state";
+import { money, tokens, counted } from "../common/format";
+import { Glyph } from "../common/glyph";
+import { Icon } from "../common/icon";
+import type { Screen } from "../composer/commands";
+import type { SessionPort } from "../ports";
+import { visible } from "../text/unseen";
+import { pathIn } from "./words";
+
+const PLAN = { pending: ["ring", "not begun"], active: ["dot", "under way"], done: ["check", "done"] } as const;
+
+/** The file of each tool run: read once, not with each word that arrives. */
+const paths = new WeakMap<ToolRun, string | undefined>();
+
+function pathOf(tool: ToolRun): string | undefined {
+  if (!paths.has(tool)) paths.set(tool, pathIn(tool.args));
+  return paths.get(tool);
+}
+
+export function Details({ port, state, show }: { port: SessionPort; state: State; show: (screen: Screen) => void }) {
+  const left = contextLeft(state);
+  const usage = spent(state);
+  const abilities = port.abilities.value;
+  const model = state.settings.model ?? abilities.model;
+  const changed = new Set<string>();
+  for (const tool of state.tools.values()) {
+    if (tool.name !== "edit" && tool.name !== "write") continue;
+    const path = toolOutcome(tool) === "done" ? pathOf(tool) : undefined;
+    if (path) changed.add(path);
+  }
+  return (
+    <aside class="side scroll" id="side" aria-label="Details" tabIndex={-1}>
+      {state.context && (
+        <section>
+          <h2>Context</h2>
+          <div class="pair"><span>{state.contextRough ? "~" : ""}{tokens(state.context.used)} of {tokens(state.context.window)}</span><span>{left === undefined ? "" : `${100 - left} %`}</span></div>
+          <div class={`gauge${left !== undefined && left < 15 ? " full" : ""}`} role="meter" aria-label="Context used" aria-valuemin={0} aria-valuemax={100} aria-valuenow={100 - (left ?? 100)}><i style={{ transform: `scaleX(${(100 - (left ?? 100)) / 100})` }} /></div>
+        </section>
+      )}
+      {state.plan.length > 0 && (
+        <section>
+          <h2>Plan</h2>
+          <ol class="plan">{state.plan.map((item) => <li class={item.state}><Glyph of={PLAN[item.state][0]} look={item.state === "done" ? "ok" : item.state === "active" ? "accent" : "faint"} /><span><span class="hidden">{PLAN[item.state][1]}: </span>{item.text}</span></li>)}</ol>
+        </section>
+      )}
+      <section>
+        <h2>Session</h2>
+        {state.settings.cwd !== "" && <div class="pair"><span>Folder</span><span class="cut" title={visible(state.settings.cwd)}>{visible(state.settings.cwd)}</span></div>}
+        {model && <div class="pair"><span>Model</span><span class="cut">{visible(model.name)}</span></div>}
+        {state.settings.cwd !== "" && abilities.policy !== false && <div class="pair"><span>Mode</span><span>{state.settings.policy.replace("_", "-")}{state.settings.effort ? ` · effort ${state.settings.effort}` : ""}</span></div>}
+        {(usage.input || usage.output) && <div class="pair"><span>Tokens</span><span>{tokens(usage.input ?? 0)} in · {tokens(usage.output ?? 0)} out</span></div>}
+        {money(usage.cost_micros, usage.rough) && <div class="pair"><span>Cost</span><span>{money(usage.cost_micros, usage.rough)}</span></div>}
+      </section>
+      {changed.size > 0 && (
+        <section>
+          <h2>Changes</h2>
+          {[...changed].slice(-12).map((path) => <div class="mono cut" title={visible(path)}>{visible(path)}</div>)}
+          {changed.size > 12 && <div class="faint">{counted(changed.size - 12, "more file")}</div>}
+        </section>
+      )}
+      <section class="side-acts">
+        {abilities.undo !== false && <button type="button" class="button" onClick={() => show("changes")}><Icon name="diff" /> Diff and undo</button>}
+        <button type="button" class="button" onClick={() => show("tree")}><Icon name="branch" /> Branches</button>
+        <button type="button" class="button" onClick={() => show("timeline")}><Icon name="activity" /> Timeline</button>
+        <button type="button" class="button" onClick={() => show("settings")}><Icon name="settings" /> Settings</button>
+      </section>
+      {abilities.name !== "" && <p class="faint">{abilities.name}{openRun(state) ? "" : " · idle"}</p>}
+    </aside>
+  );
+}

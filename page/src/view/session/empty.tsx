@@ -1,0 +1,27 @@
+// A session in which nothing was said: where it is, once that is known.
+
+import { State } from "../chrome/way";
+import type { DeviceRole, Way } from "../ports";
+import { visible } from "../text/unseen";
+
+export function Empty({ named, cwd, way, role }: { named: boolean; cwd: string; way: Way; role: DeviceRole }) {
+  // The line under the header says what is wrong.
+  if (cwd === "" && way.is !== "up" && way.is !== "connecting") return <div class="state" />;
+  if (cwd === "" && named) return <div class="slow state" role="status"><h2>Opening the session…</h2></div>;
+  if (cwd !== "" && role !== "controller") return <State title="Nothing yet">Nothing was said in <code>{visible(cwd)}</code> so far.</State>;
+  return <State title={cwd === "" ? "New session" : "Nothing yet"}>Say what you want done{cwd === "" ? "" : <> in <code>{visible(cwd)}</code></>}.</State>;
+}
+
+/** Other folders for a session in which nothing was said: a click begins one there instead. */
+export function Elsewhere({ folders, go }: { folders: readonly string[]; go: (folder: string) => void }) {
+  return (
+    <div class="state elsewhere">
+      {folders.length > 0 && <p>Or begin in</p>}
+      <ul>{folders.map((folder) => <li key={folder}><button type="button" class="quiet cut isolate" onClick={() => go(folder)}>{visible(folder)}</button></li>)}</ul>
+      <form onSubmit={(event) => { event.preventDefault(); const typed = new FormData(event.currentTarget).get("folder"); if (typeof typed === "string" && typed.trim() !== "") go(typed.trim()); }}>
+        <input type="text" name="folder" placeholder="/another/folder" aria-label="Another folder, with its whole path" autocomplete="off" spellcheck={false} pattern="\s*/.*" title="The whole path, from / on" />
+        <button type="submit" class="button">Begin there</button>
+      </form>
+    </div>
+  );
+}

@@ -1,0 +1,163 @@
+// What opens over a session: changes with undo, branches as a picture, timeline.
+
+import { useEffect, useState } from "preact/hooks";
+import { children, path, textOf, toolOutcome, type Entry, type State } from "../../model/state";
+import type { Command, DiffSince } from "../../model/types";
+import { toast } from "../chrome/toasts";
+import { counted, took } from "../common/format";
+import { Icon } from "../common/icon";
+import { Diffs } from "../diff/view";
+import { refusalWords, type SessionPort } from "../ports";
+import { oneLine } from "../text/unseen";
+import { summary, verb } from "./words";
+
+const SINCE: [DiffSince, string][] = [["prompt", "Last prompt"], ["start", "Whole session"], ["commit", "Last commit"]];
+
+export function Changes({ port }: { port: SessionPort }) {
+  const [since, setSince] = useState<DiffSince>("prompt");
+  const [text, setText] = useState<string | undefined>();
+  const [trouble, setTrouble] = useState<string | undefined>();
+  const may = port.role.value === "controller";
+  const look = (): void => {
+    setTrouble(undefined);
+    port.send({ diff_files: { since } }).then(
+      (receipt) => setText(typeof receipt === "object" && "files" in receipt ? receipt.files.text : ""),
+      (error: unknown) => setTrouble(refusalWords(error)),
+    );
+  };
+  useEffect(look, [since]);
+  const act = (command: Command): void => {
+    port.send(command).then((receipt) => {
+      if (typeof receipt === "object" && "files" in receipt) toast("success", receipt.files.text);
+      look();
+    }, (error: unknown) => setTrouble(refusalWords(error)));
+  };
+  return (
+    <>
+      <div class="row">
+        <label class="row">Since <select value={since} onChange={(event) => setSince(event.currentTarget.value as DiffSince)}>{SINCE.map(([name, words]) => <option value={name}>{words}</option>)}</select></label>
+        <span class="grow" />
+        <button type="button" class="button" disabled={!may} onClick={() => act({ undo_files: { leave: false } })}><Icon name="undo" /> Undo last prompt</button>
+        <button type="button" class="button" disabled={!may} onClick={() => act({ redo_files: { leave: false } })}><Icon name="redo" /> Redo</button>
+      </div>
+      {trouble && <p class="risk" role="alert">{trouble}</p>}
+      {text === undefined ? !trouble && <p class="soft">Looking…</p> : /^(diff --git|--- |@@)/m.test(text) ? <Diffs text={text} /> : <p class="soft">{text || "Nothing changed."}</p>}
+    </>
+  );
+}
+
+interface Node {
+  entry: Entry;
+  x: number;
+  y: number;
+  here: boolean;
+}
+
+const STEP = 26;
+const LANE = 20;
+
+/** Prompts and summaries are nodes; what comes between them is their line. */
+export function placed(state: State): { nodes: Node[]; edges: [Node, Node][] } {
+  const below = children(state);
+  const here = new Set(path(state).map((entry) => entry.id));
+  const nodes: Node[] = [];
+  const edges: [Node, Node][] = [];
+  let lanes = 0;
+  // An own stack: a long conversation is deeper than a call may be.
+  const stack: { entry: Entry; from: Node | undefined; lane: number }[] = [];
+  const roots = below.get(undefined) ?? [];
+  roots.slice().reverse().forEach((entry, at) => stack.push({ entry, from: undefined, lane: at === roots.length - 1 ? 0 : -1 }));
+  while (stack.length > 0) {
+    const { entry, from, lane } = stack.pop() as (typeof stack)[number];
+    const at = lane < 0 ? (lanes += 1) : lane;
+    let node = from;
+    if (entry.kind === "compaction" || (entry.kind === "message" && entry.role === "user")) {
+      node = { entry, x: at, y: nodes.length, here: here.has(entry.id) };
+      nodes.push(node);
+      if (from) edges.push([from, node]);
+    }
+    const next = (below.get(entry.id) ?? []).filter((child) => child.kind !== "notice");
+    next.slice().reverse().forEach((child, index) => stack.push({ entry: child, from: node, lane: index === next.length - 1 ? at : -1 }));
+  }
+  return { nodes, edges };
+}
+
+export function Tree({ port, state, close }: { port: SessionPort; state: State; close: () => void }) {
+  const { nodes, edges } = placed(state);
+  const [chosen, setChosen] = useState<Entry | undefined>();
+  if (nodes.length === 0) return <p class="soft">Nothing was said yet.</p>;
+  const wide = (Math.max(...nodes.map((node) => node.x)) + 1) * LANE;
+  const go = (command: Command): void => void port.send(command).then(close, (error: unknown) => toast("error", refusalWords(error)));
+  const may = port.role.value === "controller";
+  const spot = (node: Node): [number, number] => [10 + node.x * LANE, 14 + node.y * STEP];
+  const words = (entry: Entry): string => oneLine(entry.kind === "message" ? textOf(entry) : "summary", 90);
+  return (
+    <div class="tree">
+      <p class="soft">Choose a prompt to go back to it. Nothing is lost: the other branch stays.</p>
+      <svg width={Math.max(wide + 560, 200)} height={nodes.length * STEP + 8} role="group" aria-label="Branches">
+        {edges.map(([from, to]) => {
+          const [[x1, y1], [x2, y2]] = [spot(from), spot(to)];
+          return <path class={`edge${from.here && to.here ? " here" : ""}`} d={x1 === x2 ? `M${x1} ${y1}V${y2}` : `M${x1} ${y1}V${y2 - 10}Q${x1} ${y2} ${x2} ${y2}`} />;
+        })}
+        {nodes.map((node) => {
+          const [x, y] = spot(node);
+          const pick = (event: Event): void => { event.preventDefault(); setChosen(node.entry); };
+          return (
+            <a href="#" role="button" aria-label={`${words(node.entry)}${node.here ? ", on the current branch" : ""}`} onClick={pick}>
+              <rect class="hit" x={0} y={y - STEP / 2} width={wide + 560} height={STEP} rx={4} />
+              <circle class={`node${node.here ? " here" : ""}`} cx={x} cy={y} r={5} />
+              <text x={wide + 8} y={y + 4}>{words(node.entry)}</text>
+            </a>
+          );
+        })}
+      </svg>
+      {chosen && (
+        <div class="row">
+          <span class="grow cut">{words(chosen)}</span>
+          <button type="button" class="button" disabled={!may} onClick={() => go(chosen.parent === undefined ? { set_leaf: {} } : { set_leaf: { leaf: chosen.parent } })}>Go before it</button>
+          <button type="button" class="button" disabled={!may} onClick={() => go({ set_leaf: { leaf: tip(state, chosen) } })}>Go to this branch</button>
+          <button type="button" class="button" disabled={!may} onClick={() => go({ branch_session: { at: chosen.id } })}>New session from here</button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** The newest entry below. */
+function tip(state: State, entry: Entry): number {
+  const below = children(state);
+  let last = entry.id;
+  for (;;) {
+    const next = (below.get(last) ?? []).filter((child) => child.kind !== "notice").at(-1);
+    if (!next) return last;
+    last = next.id;
+  }
+}
+
+export function Timeline({ state, now }: { state: State; now: number }) {
+  const tools = [...state.tools.values()].filter((tool) => tool.startedAt !== undefined).slice(-200);
+  const runs = state.runs.slice(-20);
+  if (runs.length === 0) return <p class="soft">Nothing was run yet.</p>;
+  const rows: { name: string; from: number; to: number; look: string }[] = [];
+  for (const run of runs) {
+    rows.push({ name: `Run ${run.id}`, from: run.startedAt, to: run.ended?.at ?? now, look: typeof run.ended?.outcome === "object" ? "failed" : "" });
+    for (const tool of tools.filter((one) => one.run === run.id)) {
+      if ((tool.startedAt ?? 0) - tool.proposedAt > 1000) rows.push({ name: "  waited for an answer", from: tool.proposedAt, to: tool.startedAt ?? now, look: "asked" });
+      rows.push({ name: `  ${verb(tool.name, true)} ${summary(tool.args)}`, from: tool.startedAt ?? 0, to: tool.endedAt ?? now, look: toolOutcome(tool) === "failed" ? "failed" : "tool" });
+    }
+  }
+  const from = Math.min(...rows.map((row) => row.from));
+  const all = Math.max(1, Math.max(...rows.map((row) => row.to)) - from);
+  const percent = (ms: number): string => `${(ms * 100) / all}%`;
+  return (
+    <ol class="timeline" aria-label={counted(rows.length, "span")}>
+      {rows.map((row) => (
+        <li class={row.name.startsWith("  ") ? "inner" : undefined}>
+          <span class="name cut" title={oneLine(row.name.trim())}>{oneLine(row.name.trim(), 120)}</span>
+          <span class="track" aria-hidden="true"><i class={`bar ${row.look}`} style={{ left: percent(row.from - from), width: percent(row.to - row.from) }} /></span>
+          <span class="faint">{took(row.to - row.from)}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,69 @@
+import { describe, expect, test } from "vitest";
+import { demo, session } from "../../../tests/demo/world";
+import { allowed } from "./allowed";
+import { placed } from "./panels";
+import { rows } from "./rows";
+
+void demo;
+
+describe("rows of a transcript", () => {
+  test("one for each thing that a reader opens", () => {
+    expect(rows(session()).map((row) => row.is)).toEqual(["prompt", "thought", "tool", "tool", "text", "tool", "tool"]);
+  });
+
+  test("of what did not change are the same objects", () => {
+    const state = session();
+    const before = rows(state);
+    expect(rows(state)[0]).toBe(before[0]);
+    const tool = state.tools.get(9);
+    if (tool) state.tools.set(9, { ...tool, output: "more" });
+    const after = rows(state);
+    expect(after[0]).toBe(before[0]);
+    expect(after.at(-1)).not.toBe(before.at(-1));
+  });
+
+  test("a run that failed ends with its words", () => {
+    const state = session();
+    state.runs = [{ id: 1, startedAt: 0, ended: { at: 5, outcome: { failed: { code: "x", message: "no key" } } }, turns: [] }];
+    expect(rows(state).at(-1)?.is).toBe("end");
+  });
+
+  test("what the end of a failed run says is not said before it as well, other notices are", () => {
+    const state = session();
+    const before = rows(state).length;
+    const notice = (id: number, text: string): void => void state.entries.set(id, { id, parent: 5, at: 0, kind: "notice", level: "error", code: "x", text, run: 1, added: { hi: 0, lo: 0 }, batch: 0 });
+    notice(100, "something else");
+    notice(101, "no key\nrun parlor login");
+    state.runs = [{ id: 1, startedAt: 0, ended: { at: 5, outcome: { failed: { code: "x", message: "no key", hint: "run parlor login" } } }, turns: [] }];
+    expect(rows(state).slice(before).map((row) => (row.is === "notice" ? row.entry.text : row.is))).toEqual(["something else", "end"]);
+    // Another run's is its own.
+    state.runs = [{ id: 1, startedAt: 0, ended: { at: 5, outcome: "cancelled" }, turns: [] }];
+    expect(rows(state).slice(before).map((row) => row.is)).toEqual(["notice", "notice", "end"]);
+  });
+});
+
+describe("the picture of branches", () => {
+  test("puts a second branch beside the first and marks where one is", () => {
+    const state = session();
+    const first = state.entries.get(4);
+    if (first) {
+      state.entries.set(20, { ...first, id: 20, parent: 5 });
+      state.entries.set(21, { ...first, id: 21, parent: 5 });
+      state.leaf = 21;
+    }
+    const { nodes, edges } = placed(state);
+    expect(nodes.map((node) => [node.entry.id, node.x, node.here])).toEqual([[4, 0, true], [20, 0, false], [21, 1, true]]);
+    expect(edges.length).toBe(2);
+  });
+});
+
+describe("what was allowed for good", () => {
+  test("is told with where it holds and how it is taken back", () => {
+    const told = { session: [{ words: "run `ls`", rule: { a: 1 } }], projects: [{ project: "/other", rules: [{ words: "x", rule: 2 }] }, { project: "/here", here: true, rules: [{ words: "y", rule: 3 }] }] };
+    expect(allowed(JSON.stringify(told)).map((rule) => [rule.words, rule.where, rule.revoke.revoke.project])).toEqual([
+      ["run `ls`", "until this session closes", null], ["y", "in this project", "/here"], ["x", "in /other", "/other"],
+    ]);
+    expect(allowed("no json")).toEqual([]);
+    expect(allowed(undefined)).toEqual([]);
+  });
+});

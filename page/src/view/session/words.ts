@@ -1,0 +1,80 @@
+// What a tool was called with, in words: never as it was written for machines.
+
+import { counted } from "../common/format";
+import { oneLine } from "../text/unseen";
+
+const TELLING = ["command", "cmd", "path", "file_path", "file", "pattern", "query", "url", "question", "title", "name"];
+const PLANS = ["items", "todos", "plan", "tasks", "steps"];
+const DONE = ["done", "completed", "cancelled"];
+const PATCHED = /^\*\*\* (?:Update|Add|Delete) File: (.+)$/gm;
+
+/** Verbs of our own tools: under way, done. */
+const VERBS: Record<string, [string, string]> = {
+  read: ["Reading", "Read"], write: ["Writing", "Wrote"], edit: ["Editing", "Edited"], bash: ["Running", "Ran"], grep: ["Searching", "Searched"],
+  find: ["Looking for", "Looked for"], ls: ["Listing", "Listed"], fetch: ["Fetching", "Fetched"], todo: ["Planning", "Planned"], ask: ["Asking", "Asked"],
+  skill: ["Reading skill", "Read skill"], bash_jobs: ["Looking at jobs", "Looked at jobs"],
+};
+
+export function verb(name: string, ended: boolean): string {
+  const known = VERBS[name];
+  if (known) return known[ended ? 1 : 0];
+  const server = /^mcp__(.+?)__(.+)$/.exec(name);
+  return server ? `${server[2]} (${server[1]})` : name;
+}
+
+/** What the arguments are about, in a line. */
+export function summary(args: string): string {
+  let value: unknown;
+  try {
+    value = JSON.parse(args);
+  } catch {
+    return oneLine(args);
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return word(value);
+  const fields = value as Record<string, unknown>;
+  const steps = plan(fields);
+  if (steps) return steps;
+  const names = Object.keys(fields);
+  const telling = TELLING.map((name) => fields[name]).find((found) => typeof found === "string");
+  const only = names.length === 1 ? fields[names[0] ?? ""] : undefined;
+  const text = telling ?? (typeof only === "string" ? only : undefined);
+  if (typeof text === "string") {
+    if (!text.trimStart().startsWith("*** Begin Patch")) return oneLine(text);
+    const files = [...text.matchAll(PATCHED)].map((match) => oneLine(match[1] ?? ""));
+    return files.length > 0 ? files.join(", ") : "a patch";
+  }
+  return names.sort().map((name) => `${oneLine(name)}: ${word(fields[name]).slice(0, 40)}`).join(", ");
+}
+
+function plan(fields: Record<string, unknown>): string | undefined {
+  const steps = PLANS.map((name) => fields[name]).find((list) => Array.isArray(list)) as unknown[] | undefined;
+  if (!steps) return undefined;
+  const states = steps.map((step) => {
+    const fields = step as { state?: unknown; status?: unknown } | null;
+    return fields?.state ?? fields?.status;
+  });
+  if (!states.every((state) => typeof state === "string")) return undefined;
+  return `${counted(steps.length, "step")}, ${states.filter((state) => DONE.includes(state as string)).length} done`;
+}
+
+function word(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "number") return String(value);
+  if (typeof value === "string") return oneLine(value);
+  if (Array.isArray(value)) {
+    return value.every((inner) => typeof inner === "string" || typeof inner === "number") ? value.map(word).join(", ") : counted(value.length, "entry", "entries");
+  }
+  return counted(Object.keys(value).length, "field");
+}
+
+/** A name of a file that the arguments hold. */
+export function pathIn(args: string): string | undefined {
+  try {
+    const fields = JSON.parse(args) as Record<string, unknown> | null;
+    const found = ["path", "file_path", "file"].map((name) => fields?.[name]).find((value) => typeof value === "string");
+    return found as string | undefined;
+  } catch {
+    return undefined;
+  }
+}

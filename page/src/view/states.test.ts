@@ -1,0 +1,104 @@
+// What the page says when something is not as it should be.
+
+import { signal } from "@preact/signals";
+import { h } from "preact";
+import { expect, test } from "vitest";
+import { Banner, Blocked, Doubted, Newer, Role } from "./chrome/way";
+import { some } from "./chrome/palette";
+import { Home } from "./fleet/home";
+import { now } from "./common/now";
+import { Coded } from "./text/seen";
+import { Widgets, StatusLine } from "./session/board";
+import { Empty } from "./session/empty";
+import type { Board } from "../model/types";
+import type { FleetPort, FleetRow, Way } from "./ports";
+import { words } from "./testing";
+
+const NOW = new Date(2026, 10, 16, 14, 2, 0).getTime();
+const nothing = (): void => undefined;
+const banner = (way: Way, at: number): string => {
+  now.value = at;
+  return words(Banner({ way, retry: nothing, reload: nothing }));
+};
+
+test("a passing loss says nothing, a longer one says since when and when it tries again", () => {
+  const lost: Way = { is: "lost", since: NOW, retryAt: NOW + 8000 };
+  expect(banner(lost, NOW + 2000)).toBe("");
+  expect(banner(lost, NOW + 4000)).toBe("No connection to Parlor since 14:02. Trying again in 4 s. If it was stopped, start it with parlor up.Try now");
+  expect(banner({ is: "connecting", since: NOW }, NOW + 500)).toBe("");
+  expect(banner({ is: "connecting", since: NOW }, NOW + 1500)).toBe("Connecting…");
+  expect(banner({ is: "up" }, NOW)).toBe("");
+});
+
+test("a newer server is told, with a way to get its page", () => {
+  expect(banner({ is: "newer" }, NOW)).toMatch(/newer than this page.*What you are writing is kept\.Reload$/);
+  expect(words(Newer({ reload: nothing }))).toMatch(/newer page.*What you are writing is kept\.Reload$/);
+});
+
+test("a page that is wrong says so, and what it does about it", () => {
+  const say = (doubt: Parameters<typeof Doubted>[0]["doubt"]): string => words(Doubted({ doubt, seen: nothing, reload: nothing }));
+  expect(say(undefined)).toBe("");
+  expect(say("reading")).toMatch(/Reading the session again/);
+  expect(say("read")).toMatch(/has read the session again\.Close$/);
+  expect(say("disagrees")).toMatch(/may be wrong.*Reload$/);
+});
+
+test("what ends everything takes the whole screen and says what to do", () => {
+  for (const [way, said] of [
+    [{ is: "stopped" }, /stopped.*parlor up/], [{ is: "unpaired" }, /not paired.*parlor web/], [{ is: "revoked" }, /taken off.*parlor web/],
+    [{ is: "refused", message: "No such session", hint: "Look in the fleet" }, /No such session.*Look in the fleet/],
+  ] as [Way, RegExp][]) expect(words(Blocked({ way, known: false }))).toMatch(said);
+  for (const is of ["up", "newer"] as const) expect(Blocked({ way: { is }, known: true })).toBeNull();
+  // What was read stays to be read when Parlor has stopped; a device that was taken off reads nothing.
+  expect(Blocked({ way: { is: "stopped" }, known: true })).toBeNull();
+  expect(banner({ is: "stopped" }, NOW)).toMatch(/stopped.*parlor up.*how it was\.Try now$/);
+  expect(words(Blocked({ way: { is: "revoked" }, known: true }))).toMatch(/taken off/);
+});
+
+test("a device that may not do everything is marked, once that is known", () => {
+  expect(words(Role({ role: "observer", way: { is: "up" } }))).toMatch(/^Read-only/);
+  expect(words(Role({ role: "approver", way: { is: "up" } }))).toMatch(/^Answers only/);
+  expect(words(Role({ role: "controller", way: { is: "up" } }))).toBe("");
+  expect(words(Role({ role: "observer", way: { is: "connecting", since: NOW } }))).toBe("");
+});
+
+test("an empty session says where it is once it knows, and never an empty name", () => {
+  const say = (named: boolean, cwd: string, role: "controller" | "observer" = "controller", way: Way = { is: "up" }): string => words(Empty({ named, cwd, way, role }));
+  expect(say(false, "")).toBe("New sessionSay what you want done.");
+  expect(say(true, "")).toBe("Opening the session…");
+  expect(say(true, "/home/ada/p")).toBe("Nothing yetSay what you want done in /home/ada/p.");
+  expect(say(true, "/p", "observer")).toBe("Nothing yetNothing was said in /p so far.");
+  expect(say(true, "", "controller", { is: "lost", since: NOW, retryAt: undefined })).toBe("");
+});
+
+test("widgets stand where they were put, status fields in a line, and both show what cannot be seen", () => {
+  const board: Board = { widgets: { a: ["above", ["one", "t\u202ewo"]], b: ["below", ["three"]] }, status: { git: "main\u200b" } };
+  expect(words(Widgets({ board, place: "above" }))).toBe("one\nt⟨U+202E⟩wo");
+  expect(words(Widgets({ board, place: "below" }))).toBe("three");
+  expect(words(StatusLine({ board }))).toBe("gitmain⟨U+200B⟩");
+  expect(words(StatusLine({ board: {} }))).toBe("");
+});
+
+test("the fleet says nothing of sessions before it knows, then who waits, or what to do", () => {
+  const wait: FleetRow = { key: "a", session: "a", status: "waiting", title: "Fix it", question: "Run `make`?", cwd: "/x/proj", since: NOW - 60_000 };
+  const say = (rows: FleetRow[], known = true, may = true): string => {
+    now.value = NOW;
+    const fleet: FleetPort = { rows: signal(rows), known: signal(known), role: signal(may ? "controller" : "observer"), way: signal({ is: "up" }), version: signal("0.1.0"), act: async () => "", retryNow: nothing };
+    return words(h(Home, { fleet }));
+  };
+  expect(say([], false)).toBe("Looking for sessions…");
+  expect(say([])).toBe("No session yetBegin one here, or run parlor in a terminal. New session");
+  expect(say([], true, false)).not.toContain("New session");
+  expect(say([{ key: "b", status: "running" }])).toBe("Nobody waits for you.1 session is at work. New session");
+  expect(say([wait])).toBe("1 waits for you New sessionFix it1 mRun make?proj");
+});
+
+test("the palette shows commands among hundreds of sessions before a word is typed", () => {
+  const act = (kind: string, at: number) => ({ kind, name: `${kind} ${at}`, does: nothing });
+  const all = [...Array.from({ length: 300 }, (_, at) => act("session", at)), act("do", 0), ...Array.from({ length: 300 }, (_, at) => act("file", at)), act("show", 0)];
+  expect(some(all).map(({ kind }) => kind)).toEqual([...Array<string>(8).fill("session"), "do", ...Array<string>(6).fill("file"), "show"]);
+});
+
+test("what stands between backticks is code, and what cannot be seen is shown there too", () => {
+  expect(words(Coded({ text: "run `a\u200bb` or ` alone" }))).toBe("run a⟨U+200B⟩b or ` alone");
+});

@@ -1,0 +1,169 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { CHANGED_MS, QUIET_MS, takesClicks, takesKeys } from "./ask/guard";
+import { answered, closed, risk, rule, title as askTitle } from "./ask/words";
+import { bywords, who } from "./common/who";
+import { age, counted, money, took, tokens } from "./common/format";
+import { emptyState } from "../model/state";
+import { settingWords } from "./composer/composer";
+import { offered, read } from "./composer/commands";
+import { best, completing, fits } from "./composer/complete";
+import { GLYPHS, standing, folders, groups, second, steady, title } from "./fleet/groups";
+import { summary, verb } from "./session/words";
+import type { Abilities, Ask, Consent } from "../model/types";
+import type { FleetRow } from "./ports";
+
+const NOW = new Date(2026, 10, 16, 15, 0, 0).getTime();
+const row = (key: string, status: FleetRow["status"], ago: number): FleetRow => ({ key, session: key, status, since: NOW - ago });
+
+describe("the fleet", () => {
+  test("who waits longest is first, then who runs, then by day", () => {
+    const found = groups([row("done", "done", 5000), row("old", "failed", 26 * 3600_000), row("run1", "running", 9000), row("run2", "running", 1000), row("wait1", "waiting", 1000), row("wait2", "waiting", 9000)], NOW);
+    expect(found.map((group) => [group.name, group.rows.map((one) => one.key)])).toEqual([
+      ["Waiting for you", ["wait2", "wait1"]], ["Running", ["run2", "run1"]], ["Today", ["done"]], ["Yesterday", ["old"]],
+    ]);
+  });
+
+  test("folders are offered once each, the last used first, without the one that is used", () => {
+    const at = (cwd: string | undefined, since: number) => ({ ...row("k", "done", 0), cwd, since });
+    const rows = [at("/a", 1), at("/b", 3), at("/a", 2), at(undefined, 9), at("~/x", 9), at("/here", 9)];
+    expect(folders(rows, "/here")).toEqual(["/b", "/a"]);
+    expect(folders(Array.from({ length: 20 }, (_, n) => at(`/${n}`, n)), "")).toHaveLength(6);
+  });
+
+  test("rows keep their place while somebody points at them", () => {
+    const rows = [row("b", "running", 1), row("a", "waiting", 1), row("new", "running", 0)];
+    expect(steady(["a", "b", "gone"], rows).map((one) => one.key)).toEqual(["a", "b", "new"]);
+  });
+
+  test("what is not known is left out, what cannot be seen is shown", () => {
+    expect(second({ key: "x", status: "done", cwd: "/a/b" })).toBe("b");
+    expect(second({ key: "x", status: "waiting", question: "Run `make`?", cwd: "/a/b", cost_micros: 310_000 })).toBe("Run `make`? · b · $0.31");
+    expect(title({ key: "x", status: "done", title: "a\u202eb\nc" })).toBe("a⟨U+202E⟩b ⏎ c");
+  });
+});
+
+describe("a question", () => {
+  const consent = (preview: Consent["preview"], rule?: string): Consent => ({ tool: 1, name: "bash", args: {}, ...(preview ? { preview } : {}), assessment: { risk: "medium", reasons: [], reversible: false }, digest: "d", takes_reason: true, ...(rule ? { rule } : {}) });
+  const ask = (said: string, kind: Ask["kind"]): Ask => ({ id: 1, title: said, kind });
+
+  test("says each thing once", () => {
+    const command = { command: { line: "cargo test", inner: [] } };
+    expect(askTitle(ask("Run cargo test?", { consent: consent(command) }))).toBe("Run this command?");
+    expect(askTitle(ask("Run bash", { consent: consent({ diff: { path: "a\u200b.rs", text: "" } }) }))).toBe("Change a⟨U+200B⟩.rs?");
+    expect(askTitle(ask("Deploy to production", { consent: consent(command) }))).toBe("Deploy to production");
+    expect(rule(consent(command, "run exactly `cargo test`"))).toBe("exactly this command");
+  });
+
+  test("tells risk only where somebody rated it", () => {
+    expect(risk({ risk: "critical", reasons: [], reversible: false })).toBe("Critical risk, cannot be undone");
+    expect(risk({ risk: "medium", reasons: [], reversible: true })).toBe("Medium risk");
+    expect(risk({ risk: "high", reasons: [], reversible: true, unrated: true })).toBe("");
+  });
+
+  test("that is over says how", () => {
+    expect(closed({ answered: { answer: { allow: { scope: "once" } }, by: "terminal" } })).toBe("Answered in the terminal: allowed once.");
+    expect(closed({ answered: { answer: { allow: { scope: "once" } }, by: "phone#4" } })).toBe("Answered by phone: allowed once.");
+    expect(closed({ answered: { answer: { allow: { scope: "once" } }, by: "native#3" } })).toBe("Answered on another screen: allowed once.");
+    expect(closed({ answered: { answer: { allow: { scope: "once" } } } })).toBe("Answered elsewhere: allowed once.");
+    expect([who("native#3"), who(null), who("a\u202eb#2"), bywords("native#3"), bywords("phone")]).toEqual([undefined, undefined, "a⟨U+202E⟩b", "", " by phone"]);
+    expect(answered({ deny: { reason: "use nextest" } })).toBe("denied, “use nextest”");
+    expect(closed("expired")).toBe("The question's time ran out.");
+  });
+
+  test("takes no key from somebody who types, and no click the moment it changed", () => {
+    expect(takesKeys({ since: 10_000, typed: 9_900 }, 10_100)).toBe(false);
+    expect(takesKeys({ since: 10_000, typed: 9_900 }, 9_900 + QUIET_MS)).toBe(true);
+    expect(takesKeys({ since: 10_000, typed: 0 }, 10_001)).toBe(true);
+    expect(takesClicks({ since: 10_000, typed: 0 }, true, 10_000 + CHANGED_MS - 1)).toBe(false);
+    expect(takesClicks({ since: 10_000, typed: 0 }, false, 10_000)).toBe(true);
+  });
+});
+
+test("the fleet's words are those of the domain, and one that is not known is shown as it is", () => {
+  const source = readFileSync(new URL("../../../crates/domain/src/fleet/words.rs", import.meta.url), "utf8");
+  const words = [...source.matchAll(/Status::[^\n]*=> "([a-z]+)"/g)].map((found) => found[1] ?? "");
+  expect(words.length).toBeGreaterThan(10);
+  expect(Object.keys(GLYPHS).sort()).toEqual([...words].sort());
+  expect(standing("constructor")).toEqual({ glyph: "question", look: "faint", word: "constructor" });
+});
+
+describe("the composer", () => {
+  const can = { name: "x", steer: true, follow_up: true, cancel: true, sessions: true, branch: true, models: true, servers: true, skills: true, consent: true } as Abilities;
+
+  test("completes a command at the beginning and a file after @", () => {
+    expect(completing("/un", 3)).toEqual({ kind: "command", from: 0, to: 3, word: "un" });
+    expect(completing("see @src/ma and", 11)).toEqual({ kind: "file", from: 4, to: 11, word: "src/ma" });
+    expect(completing("a/b", 3)).toBeUndefined();
+    expect(completing("mail a@b", 8)).toBeUndefined();
+    expect(completing("/run ls", 7)).toBeUndefined();
+  });
+
+  test("offers no more than the runtime can", () => {
+    expect(read("/undo", can)).toMatchObject({ is: "command", slash: { name: "undo" } });
+    expect(read("/undo", { ...can, undo: false })).toEqual({ is: "refused", words: "This runtime cannot do /undo." });
+    expect(offered({ ...can, cancel: false }).some((slash) => slash.name === "stop")).toBe(false);
+    expect(read("/rename a title", can)).toMatchObject({ rest: "a title" });
+  });
+
+  test("reads a line as the terminal does: what nobody knows is refused, a path and several lines are said", () => {
+    const words = (line: string): string => {
+      const found = read(line, can);
+      return found?.is === "refused" ? found.words : JSON.stringify(found ?? null);
+    };
+    expect(words("/frobnicate")).toMatch(/^There is no command \/frobnicate: type \/ alone/);
+    for (const slip of ["/modle fast", "/modell", "/mogel", "/mdel"]) expect(words(slip), slip).toMatch(/did you mean \/model\?/);
+    expect(words("/comp")).toMatch(/^There is no command \/comp: did you mean \/compact\? .*\/\/comp/);
+    expect(words("  /mdl ")).toMatch(/did you mean \/model\?/);
+    expect(words("/")).toMatch(/^There is no command \/: type/);
+    expect(words("/login")).toMatch(/command of the terminal.*`parlor login`/);
+    expect(read("/abort", can)).toMatchObject({ slash: { name: "stop" } });
+    expect(read("/help", can)).toMatchObject({ slash: { name: "keys" } });
+    for (const prompt of ["/etc/passwd is what?", "//login", "/undo\nand more", "what is /etc", ""]) expect(read(prompt, can), prompt).toBeUndefined();
+  });
+
+  test("knows every command of the terminal: as its own, or what does it here", () => {
+    const source = readFileSync(new URL("../../../crates/tui/src/commands.rs", import.meta.url), "utf8");
+    const names = [...source.matchAll(/slash\(\s*"([a-z]+)"/g)].map((found) => found[1] ?? "");
+    expect(names.length).toBeGreaterThan(40);
+    for (const name of names) {
+      const found = read(`/${name}`, can);
+      if (found?.is === "refused") expect(found.words, name).toMatch(/command of the terminal|This runtime cannot/);
+    }
+  });
+
+  test("names model, effort and mode as soon as they are told, and no mode before", () => {
+    const state = emptyState();
+    expect(settingWords(state, can)).toEqual([]);
+    state.settings = { ...state.settings, cwd: "/p", policy: "auto_edit", model: { provider: "x", name: "fast" }, effort: "high" };
+    expect(settingWords(state, can)).toEqual(["fast", "high", "auto-edit"]);
+    expect(settingWords(state, { ...can, policy: false })).toEqual(["fast", "high"]);
+  });
+
+  test("ranks beginnings before middles before letters in order", () => {
+    expect(best("ma", ["format", "src/main.rs", "main", "mxa"], (name) => name, 9)).toEqual(["main", "src/main.rs", "format", "mxa"]);
+    expect(fits("xyz", "main")).toBeUndefined();
+  });
+});
+
+describe("tools and numbers", () => {
+  test("calls are told in words", () => {
+    for (const [args, words] of [
+      ['{"command":"ls","timeout":5}', "ls"],
+      ['{"items":[{"text":"a","state":"done"},{"text":"b","state":"active"}]}', "2 steps, 1 done"],
+      ['{"items":["milk","bread"],"shop":"corner"}', "items: milk, bread, shop: corner"],
+      ['{"id":3,"action":"stop","force":true}', "action: stop, force: yes, id: 3"],
+      ['{"input":"*** Begin Patch\\n*** Update File: a.rs\\n@@\\n*** Add File: b.rs\\n"}', "a.rs, b.rs"],
+      ["{}", ""], ["null", ""], ["not json", "not json"],
+    ] as const) expect(summary(args)).toBe(words);
+    expect([verb("bash", true), verb("bash", false), verb("mcp__files__read", true), verb("odd", true)]).toEqual(["Ran", "Running", "read (files)", "odd"]);
+  });
+
+  test("are short and honest", () => {
+    expect([age(NOW - 2000, NOW), age(NOW - 31_000, NOW), age(NOW - 240_000, NOW), age(NOW - 49 * 3600_000, NOW)]).toEqual(["now", "31 s", "4 m", "2 d"]);
+    expect([took(100), took(12_400), took(190_000)]).toEqual(["0.1 s", "12 s", "3 m 10 s"]);
+    expect([tokens(999), tokens(76_000), tokens(1_200_000)]).toEqual(["999", "76 k", "1.2 M"]);
+    expect([money(0), money(310_000), money(310_000, true), money(1200)]).toEqual([undefined, "$0.31", "~$0.31", "$0.0012"]);
+    expect([money(1_234_567_891_234), money(12_345_678), tokens(1_234_500_000_000), counted(1_234_567, "line"), counted(999, "line")]).toEqual(["$1,234,567.89", "$12.35", "1,234.5 G", "1,234,567 lines", "999 lines"]);
+  });
+});

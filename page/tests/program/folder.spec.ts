@@ -1,0 +1,40 @@
+// A session is begun in the folder that was meant, on the built program.
+
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { begin, House, LONG } from "./house";
+import { Model } from "./model";
+
+let model: Model;
+let house: House;
+
+beforeAll(async () => {
+  model = await Model.start();
+  house = await House.open(model);
+});
+afterAll(async () => {
+  await house?.close();
+  model?.stop();
+});
+
+test("a folder is typed once and offered from then on", LONG, async () => {
+  const { page, trouble } = await house.visitor();
+  const folder = join(house.place, "a project & more");
+  mkdirSync(folder);
+  const first = await begin(page);
+  await page.getByLabel("Another folder, with its whole path").fill(folder);
+  await page.getByRole("button", { name: "Begin there" }).click();
+  await page.getByText(`Say what you want done in ${folder}.`).waitFor();
+  const second = decodeURIComponent(page.url().split("#/s/")[1] ?? "");
+  expect(second).not.toBe(first);
+  // Beside it, one more is begun in the same folder.
+  await page.locator("#fleet > footer").getByRole("button", { name: "New session" }).click();
+  await page.waitForURL((url) => url.hash.startsWith("#/s/sess-") && !url.hash.includes(second));
+  await page.getByText(`Say what you want done in ${folder}.`).waitFor();
+  // From elsewhere it is offered.
+  await page.goto(`${page.url().split("#")[0]}#/s/${first}`);
+  await page.getByRole("button", { name: folder }).click();
+  await page.getByText(`Say what you want done in ${folder}.`).waitFor();
+  expect(trouble).toEqual([]);
+});

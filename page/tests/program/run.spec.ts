@@ -1,0 +1,103 @@
+// A run under way: steered, followed up, stopped, and watched over a connection that breaks.
+
+import type { Locator } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { begin, ended, House, LONG, say, WAIT } from "./house";
+import { Model } from "./model";
+
+let model: Model;
+let house: House;
+beforeAll(async () => {
+  model = await Model.start();
+  house = await House.open(model);
+});
+afterAll(async () => {
+  await house?.close();
+  model?.stop();
+});
+
+test("a run is steered, followed up, and stopped", LONG, async () => {
+  const { page, context, trouble } = await house.visitor();
+  await begin(page);
+  await say(page, "begin");
+  const first = await model.turn();
+  first.say("working on it");
+  await page.locator("#transcript").getByText("working on it").waitFor();
+
+  const queue = page.getByRole("list", { name: "Waiting inputs" });
+  // Parlor has it: before that it stands there as being sent.
+  const queued = (words: RegExp): Locator => queue.getByRole("listitem").filter({ hasText: words });
+  await say(page, "look left");
+  await queued(/^Steer.*look left/).waitFor();
+  await page.locator("#composer").fill("then tidy up");
+  await page.locator("#composer").press("Alt+Enter");
+  await queued(/^Next.*then tidy up/).waitFor();
+  await page.locator("#composer").fill("never mind");
+  await page.locator("#composer").press("Alt+Enter");
+  const third = queued(/^Next.*never mind/);
+  await third.getByRole("button", { name: "Take back" }).click();
+  await third.waitFor({ state: "detached" });
+  first.end();
+
+  // The steer goes to the run that is under way, the follow-up comes after it, what was taken back never.
+  const steered = await model.turn();
+  expect(steered.told).toContain("look left");
+  expect(steered.told).not.toContain("then tidy up");
+  await page.locator("#transcript").getByText("You, steering").waitFor();
+  steered.say("went left").end();
+  const followed = await model.turn();
+  expect(followed.told).toContain("then tidy up");
+  expect(followed.told).not.toContain("never mind");
+  await page.locator("#transcript").getByText("You, queued").waitFor();
+  followed.say("tidying");
+  await page.locator("#transcript").getByText("tidying").waitFor();
+  await queue.waitFor({ state: "detached" });
+
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  await followed.dropped;
+  await page.locator("#transcript").getByText(/^■?Stopped after/).waitFor();
+  await ended(page);
+  // What was said until then stays, and the session goes on.
+  await page.locator("#transcript").getByText("tidying").waitFor();
+  await say(page, "once more");
+  (await model.turn()).say("here again").end();
+  await page.locator("#transcript").getByText("here again").waitFor();
+  await ended(page);
+  expect(trouble).toEqual([]);
+  await context.close();
+});
+
+test("a connection that breaks in the middle of a message costs no word and doubles none", LONG, async () => {
+  const { page, context, sockets, reach, trouble } = await house.visitor();
+  await begin(page);
+  await say(page, "count");
+  const turn = await model.turn();
+  const words = (from: number, to: number): string => Array.from({ length: to - from }, (_, at) => `word${from + at} `).join("");
+  turn.say(words(0, 50));
+  await page.locator("#transcript").getByText("word49").waitFor();
+  for (const socket of sockets) socket.cut();
+  turn.say(words(50, 100));
+  await page.locator("#transcript").getByText("word99").waitFor();
+  // What is written meanwhile is kept and sent once, although the run that it was for has ended.
+  reach.down = true;
+  for (const socket of sockets) socket.cut();
+  await expect.poll(() => reach.tried, { timeout: WAIT }).toBeGreaterThan(1);
+  await say(page, "and then");
+  await page.getByRole("list", { name: "Waiting inputs" }).getByText("and then").waitFor();
+  turn.say(words(100, 150)).end();
+  await expect.poll(async () => JSON.parse(await house.parlor("ps", "--json")).flatMap((one: { sessions: { running: boolean }[] }) => one.sessions).some((one: { running: boolean }) => one.running), { timeout: WAIT }).toBe(false);
+  reach.down = false;
+  const next = await model.turn();
+  expect(next.told.split("and then").length).toBe(2);
+  next.say("all of it").end();
+  await page.locator("#transcript").getByText("all of it").waitFor();
+  await ended(page);
+  expect((await page.locator("#transcript .words").first().textContent())?.trim()).toBe(words(0, 150).trim());
+  const sessions = sockets.filter((socket) => socket.sent.some((line) => line.startsWith('{"hello"')));
+  expect(sessions.length).toBe(3);
+  // It comes back with what it has: all of it is told again only where it has nothing.
+  expect(sessions.slice(1).every((socket) => socket.sent.some((line) => JSON.parse(line).hello?.cursor !== undefined))).toBe(true);
+  await expect.poll(() => page.locator("#transcript .prompt").count(), { timeout: WAIT }).toBe(2);
+  expect(trouble).toEqual([]);
+  await context.close();
+});

@@ -1,0 +1,305 @@
+// The screens in a real browser, with a canned world: keys, questions, hostile text, widths, accessibility.
+
+import AxeBuilder from "@axe-core/playwright";
+import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createServer, type ViteDevServer } from "vite";
+
+const WAIT = 30_000;
+let server: ViteDevServer;
+let browser: Browser;
+let address: string;
+
+beforeAll(async () => {
+  server = await createServer({ root: new URL("..", import.meta.url).pathname, server: { port: 0, host: "127.0.0.1" }, logLevel: "error", configFile: false, oxc: { jsx: { runtime: "automatic", importSource: "preact" } } });
+  await server.listen();
+  address = `${server.resolvedUrls?.local[0]}tests/demo/index.html`;
+  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"] });
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+interface Seen {
+  page: Page;
+  errors: string[];
+  foreign: string[];
+}
+
+async function at<T>(hash: string, options: BrowserContextOptions, look: (seen: Seen) => Promise<T>): Promise<T> {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(WAIT);
+  const seen: Seen = { page, errors: [], foreign: [] };
+  page.on("pageerror", (error) => seen.errors.push(error.message));
+  page.on("dialog", (dialog) => { seen.errors.push(`dialog ${dialog.message()}`); void dialog.dismiss(); });
+  page.on("request", (request) => { if (!request.url().startsWith(address.split("/tests")[0] ?? "") && !/^(blob|data):/.test(request.url())) seen.foreign.push(request.url()); });
+  await page.goto(address + hash);
+  await page.waitForSelector(".head");
+  try {
+    return await look(seen);
+  } finally {
+    await context.close();
+  }
+}
+
+const sent = (page: Page): Promise<unknown[]> => page.evaluate(() => (globalThis as unknown as { parlorDemo: { sent: unknown[] } }).parlorDemo.sent);
+
+describe("a question", () => {
+  test("is allowed by its key, with the digest of what was shown", () =>
+    at("#/s/s1", {}, async ({ page, errors }) => {
+      await page.locator("#ask h2").waitFor();
+      await page.locator("#transcript").focus();
+      await page.keyboard.press("y");
+      await page.locator("#ask").waitFor({ state: "detached" });
+      expect(await sent(page)).toEqual([{ answer: [90, { allow: { scope: "once", digest: "d1" } }] }]);
+      expect(errors).toEqual([]);
+    }));
+
+  test("takes no key while somebody types", () =>
+    at("#/s/s1", {}, async ({ page }) => {
+      await page.locator("#composer").fill("go on, ");
+      await page.locator("#composer").press("x");
+      await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+      await page.keyboard.press("y");
+      expect(await page.locator("#ask").count()).toBe(1);
+      expect(await sent(page)).toEqual([]);
+    }));
+
+  test("is denied with a reason", () =>
+    at("#/s/s1", {}, async ({ page }) => {
+      await page.getByRole("button", { name: "Deny with reason" }).click();
+      await page.keyboard.type("use nextest");
+      await page.keyboard.press("Enter");
+      await page.locator("#ask").waitFor({ state: "detached" });
+      expect(await sent(page)).toEqual([{ answer: [90, { deny: { reason: "use nextest" } }] }]);
+    }));
+
+  test("of critical risk has no primary button and needs two presses", () =>
+    at("#/s/s1", {}, async ({ page }) => {
+      await page.evaluate(() => {
+        const { poke } = (globalThis as unknown as { parlorDemo: { poke: (change: (state: { asks: unknown[] }) => void) => void } }).parlorDemo;
+        poke((state) => {
+          const ask = structuredClone(state.asks[0]) as { id: number; kind: { consent: { assessment: { risk: string } } } };
+          ask.id = 91;
+          ask.kind.consent.assessment.risk = "critical";
+          state.asks = [ask];
+        });
+      });
+      await page.locator("#ask.critical").waitFor();
+      expect(await page.locator("#ask .primary").count()).toBe(0);
+      await page.waitForFunction(() => document.activeElement?.textContent?.startsWith("Deny"));
+      await page.getByRole("button", { name: "Allow once" }).click();
+      expect(await sent(page)).toEqual([]);
+      await page.getByRole("button", { name: "press again" }).click();
+      await page.locator("#ask").waitFor({ state: "detached" });
+    }));
+
+  test("keeps its buttons on the screen however long the command is", () =>
+    at("#/s/s1", { viewport: { width: 390, height: 844 } }, async ({ page }) => {
+      await page.evaluate(() => {
+        const { poke } = (globalThis as unknown as { parlorDemo: { poke: (change: (state: { asks: unknown[] }) => void) => void } }).parlorDemo;
+        poke((state) => {
+          const ask = structuredClone(state.asks[0]) as { id: number; kind: { consent: { preview: unknown } } };
+          ask.id = 92;
+          ask.kind.consent.preview = { command: { line: `echo ${"x\n".repeat(500)}\u202e`, inner: [] } };
+          state.asks = [ask];
+        });
+      });
+      await page.getByText("⟨U+202E⟩").waitFor();
+      const box = await page.getByRole("button", { name: "Allow once" }).boundingBox();
+      expect(box && box.y + box.height <= 844 && box.height >= 44).toBe(true);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    }));
+
+  for (const [width, height] of [[390, 844], [390, 664], [1440, 900], [1024, 600]] as const) {
+    test(`keeps its buttons where they are, and the composer in sight, however much waits: ${width}×${height}`, () =>
+      at("#/s/s1", { viewport: { width, height } }, async ({ page }) => {
+        const poke = (waiting: number): Promise<void> =>
+          page.evaluate((waiting) => {
+            const { poke } = (globalThis as unknown as { parlorDemo: { poke: (change: (state: { asks: { kind: { consent: { preview: unknown } } }[]; queues: { steer: unknown[] } }) => void) => void } }).parlorDemo;
+            poke((state) => {
+              const [ask] = state.asks;
+              if (ask) ask.kind.consent.preview = { command: { line: `echo ${"x\n".repeat(500)}end`, inner: [] } };
+              state.queues = { ...state.queues, steer: Array.from({ length: waiting }, (_, at) => ({ id: 200 + at, input: { text: `waits ${at}` } })) };
+            });
+          }, waiting);
+        const allow = page.getByRole("button", { name: "Allow once" });
+        await poke(0);
+        await page.getByText("end", { exact: false }).first().waitFor();
+        await page.locator("#composer").fill("long\n".repeat(40));
+        const before = await allow.boundingBox();
+        await poke(40);
+        await page.getByText("waits 39").waitFor({ state: "attached" });
+        expect(await allow.boundingBox()).toEqual(before);
+        for (const button of [allow, page.getByRole("button", { name: "Stop", exact: true }), page.getByRole("button", { name: "Steer", exact: true })]) {
+          const box = await button.boundingBox();
+          expect(box && box.y >= 0 && box.y + box.height <= height, JSON.stringify(box)).toBe(true);
+        }
+      }));
+  }
+
+  test("with options is answered by Enter once one is chosen", () =>
+    at("#/s/s1", {}, async ({ page }) => {
+      await page.evaluate(() => {
+        const { poke } = (globalThis as unknown as { parlorDemo: { poke: (change: (state: { asks: unknown[] }) => void) => void } }).parlorDemo;
+        poke((state) => void (state.asks = [{ id: 93, title: "Which?", kind: { choose: { message: "Which?", many: false, choices: [{ id: "a", label: "first" }, { id: "b", label: "second" }] } } }]));
+      });
+      await page.getByRole("radio", { name: "first" }).focus();
+      await page.keyboard.press("Enter");
+      expect(await sent(page)).toEqual([]);
+      await page.getByRole("radio", { name: "second" }).check();
+      await page.keyboard.press("Enter");
+      await page.locator("#ask").waitFor({ state: "detached" });
+      expect(await sent(page)).toEqual([{ answer: [93, { chosen: ["b"] }] }]);
+    }));
+
+  test("that wants a text is said once and has the focus, unless somebody writes", () =>
+    at("#/s/s1", {}, async ({ page }) => {
+      const ask = (id: number): Promise<void> =>
+        page.evaluate((id) => {
+          const { poke } = (globalThis as unknown as { parlorDemo: { poke: (change: (state: { asks: unknown[] }) => void) => void } }).parlorDemo;
+          poke((state) => void (state.asks = [{ id, title: "What is your name?", kind: { text: { message: "What is your name?", multiline: false, secret: false } } }]));
+        }, id);
+      await page.locator("#composer").focus();
+      await ask(94);
+      await page.locator("#answer:focus").waitFor();
+      expect(await page.getByText("What is your name?").filter({ visible: true }).count()).toBe(1);
+      await page.keyboard.type("Bob");
+      await page.keyboard.press("Enter");
+      await page.locator("#ask").waitFor({ state: "detached" });
+      expect(await sent(page)).toEqual([{ answer: [94, { entered: "Bob" }] }]);
+      await page.locator("#composer").fill("half a tho");
+      await ask(95);
+      await page.locator("#answer").waitFor();
+      expect(await page.evaluate(() => document.activeElement?.id)).toBe("composer");
+    }));
+});
+
+describe("the conversation", () => {
+  test("a hostile transcript stays text", () =>
+    at("#/s/s1", {}, async ({ page, errors, foreign }) => {
+      await page.evaluate(() => {
+        const { poke } = (globalThis as unknown as { parlorDemo: { poke: (change: (state: { entries: Map<number, unknown>; leaf: number }) => void) => void } }).parlorDemo;
+        poke((state) => {
+          const text = "<img src=x onerror=alert(1)>\n\n<script>alert(2)</script>\n\n[click](javascript:alert(3)) ![pic](https://evil.example/x.png) <svg onload=alert(4)>\n\n<iframe src='https://evil.example'></iframe>\n";
+          state.entries.set(60, { ...(state.entries.get(5) as object), id: 60, parent: 5, parts: [{ text }, { image: { mime: "image/svg+xml", base64: btoa("<svg onload='alert(5)'/>") } }] });
+          state.leaf = 60;
+        });
+      });
+      await page.getByText("onerror=alert(1)").waitFor();
+      expect(await page.locator("#transcript :is(script, iframe, img, object, embed)").count()).toBe(0);
+      expect(await page.locator('#transcript a[href^="javascript"]').count()).toBe(0);
+      expect(errors).toEqual([]);
+      expect(foreign).toEqual([]);
+    }));
+
+  test("is followed until the reader goes up, and again at the button", () =>
+    at("#/s/s1", {}, async ({ page }) => {
+      const grow = (id: number): Promise<void> =>
+        page.evaluate((id) => {
+          const { poke } = (globalThis as unknown as { parlorDemo: { poke: (change: (state: { entries: Map<number, unknown>; leaf: number }) => void) => void } }).parlorDemo;
+          poke((state) => {
+            state.entries.set(id, { ...(state.entries.get(5) as object), id, parent: state.leaf, parts: [{ text: `answer ${id}\n\n`.repeat(20) }] });
+            state.leaf = id;
+          });
+        }, id);
+      const left = (): Promise<number> => page.evaluate(() => { const box = document.getElementById("transcript"); return box ? box.scrollHeight - box.clientHeight - box.scrollTop : -1; });
+      for (let id = 100; id < 104; id += 1) await grow(id);
+      await expect.poll(left, { timeout: WAIT }).toBeLessThan(5);
+      await page.locator("#transcript").hover();
+      await page.mouse.wheel(0, -600);
+      await page.locator(".new-below").waitFor();
+      await grow(110);
+      await page.getByText("1 new").waitFor();
+      expect(await left()).toBeGreaterThan(100);
+      await page.locator(".new-below").click();
+      await expect.poll(left, { timeout: WAIT }).toBeLessThan(5);
+    }));
+
+  test("ten thousand entries draw only what is in sight", () =>
+    at("#/s/s1", {}, async ({ page, errors }) => {
+      await page.evaluate(() => {
+        const { poke } = (globalThis as unknown as { parlorDemo: { poke: (change: (state: { entries: Map<number, unknown>; leaf: number }) => void) => void } }).parlorDemo;
+        poke((state) => {
+          for (let id = 1000; id < 11_000; id += 1) {
+            state.entries.set(id, { ...(state.entries.get(5) as object), id, parent: state.leaf, parts: [{ text: `entry ${id}` }] });
+            state.leaf = id;
+          }
+        });
+      });
+      await page.getByText("entry 10999").waitFor();
+      expect(await page.locator("#transcript .entry").count()).toBeLessThan(80);
+      expect(errors).toEqual([]);
+    }));
+});
+
+describe("everywhere", () => {
+  test("palette, keys and search open by key and close by Escape", () =>
+    at("#/s/s1", {}, async ({ page }) => {
+      await page.keyboard.press("Control+k");
+      await page.getByRole("dialog", { name: "Palette" }).waitFor();
+      await page.keyboard.type("axum");
+      await page.getByRole("option", { name: /Bump axum/ }).waitFor();
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      await page.locator("#transcript").focus();
+      await page.keyboard.press("?");
+      await page.getByRole("dialog", { name: "Keys" }).waitFor();
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+    }));
+
+  for (const [width, height] of [[1440, 900], [1024, 600], [390, 844], [390, 664]] as const) {
+    test(`words that come and go lie over no button and move none: ${width}×${height}`, () =>
+      at("#/s/s1", { viewport: { width, height } }, async ({ page }) => {
+        await page.locator("#ask h2").waitFor();
+        const places = (): Promise<string[]> => page.locator("#ask footer button, .composer button").evaluateAll((all) => all.map((one) => JSON.stringify(one.getBoundingClientRect())));
+        await page.locator("#composer").fill("/frobnicate");
+        const before = await places();
+        await page.locator("#composer").press("Enter");
+        await page.locator(".toast").getByText("no command /frobnicate").waitFor();
+        await page.locator("#composer").fill("/login");
+        await page.locator("#composer").press("Enter");
+        await page.locator(".toast").getByText("command of the terminal").waitFor();
+        expect(await places()).toEqual(before);
+        const covered = await page.evaluate(() => [...document.querySelectorAll("button, a, textarea, input")].filter((one) => {
+          const { left, top, width, height } = one.getBoundingClientRect();
+          const over = width > 0 ? document.elementFromPoint(left + width / 2, top + height / 2) : null;
+          // What is scrolled out of the conversation is under everything.
+          return over?.closest(".toasts") && !one.closest(".toasts, #transcript");
+        }).map((one) => one.outerHTML.slice(0, 100)));
+        expect(covered).toEqual([]);
+        // Over what floats they float too, outside of it.
+        await page.locator("#transcript").focus();
+        await page.keyboard.press("?");
+        const dialog = await page.getByRole("dialog", { name: "Keys" }).getByRole("button", { name: "Close" }).boundingBox();
+        const said = await page.locator(".toasts").boundingBox();
+        const apart = dialog && said && (said.y >= dialog.y + dialog.height || said.y + said.height <= dialog.y || said.x >= dialog.x + dialog.width || said.x + said.width <= dialog.x);
+        expect(apart).toBe(true);
+      }));
+  }
+
+  test("says what to send, and slash commands are offered", () =>
+    at("#/s/s1", {}, async ({ page }) => {
+      await page.locator("#composer").pressSequentially("/un");
+      await page.getByRole("option", { name: /undo/ }).waitFor();
+      await page.locator("#composer").fill("also the docs");
+      await page.locator("#composer").press("Enter");
+      await expect.poll(() => sent(page), { timeout: WAIT }).toEqual([{ enqueue: { kind: "steer", input: { text: "also the docs" } } }]);
+    }));
+
+  for (const [name, hash, options] of [
+    ["session, wide, light", "#/s/s1", { colorScheme: "light" }],
+    ["session, wide, dark", "#/s/s1", { colorScheme: "dark" }],
+    ["session, phone", "#/s/s1", { viewport: { width: 390, height: 844 } }],
+    ["fleet, phone, dark", "#/", { viewport: { width: 390, height: 844 }, colorScheme: "dark" }],
+  ] as [string, string, BrowserContextOptions][]) {
+    test(`axe finds nothing: ${name}`, () =>
+      at(hash, options, async ({ page }) => {
+        const found = await new AxeBuilder({ page }).analyze();
+        expect(found.violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 120)).join(" | ")}`)).toEqual([]);
+      }));
+  }
+});

@@ -1,0 +1,104 @@
+// The built page on the built program: a real server, real rooms, a real browser. PARLOR_BIN is the program.
+
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { chromium, type Browser, type Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+const WAIT = 50_000;
+const program = process.env["PARLOR_BIN"] ?? "";
+const place = realpathSync(mkdtempSync(join(tmpdir(), "parlor-page-")));
+const project = join(place, "project");
+const env = { PATH: process.env["PATH"] ?? "", HOME: join(place, "home"), PARLOR_DATA_DIR: join(place, "data"), PARLOR_CONFIG_DIR: join(place, "config") };
+let server: ChildProcess;
+let browser: Browser;
+let address: string;
+
+const parlor = (...words: string[]): string => execFileSync(program, words, { cwd: project, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+
+beforeAll(async () => {
+  expect(existsSync(program), "PARLOR_BIN names the built program").toBe(true);
+  for (const folder of ["home", "project"]) mkdirSync(join(place, folder));
+  writeFileSync(join(project, "only-in-the-answer.txt"), "");
+  server = spawn(program, ["web", "--no-open"], { cwd: project, env, stdio: ["ignore", "pipe", "ignore"] });
+  address = await new Promise((found, lost) => {
+    createInterface({ input: server.stdout! }).once("line", found);
+    server.once("exit", () => lost(new Error("the server ended")));
+  });
+  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"] });
+});
+afterAll(async () => {
+  await browser?.close();
+  server?.kill("SIGTERM");
+  // Rooms are nobody's children.
+  parlor("down");
+  rmSync(place, { recursive: true, force: true, maxRetries: 10 });
+});
+
+/** Says a line in the session that is shown. */
+async function say(page: Page, line: string): Promise<void> {
+  await page.locator("#composer").fill(line);
+  await page.locator("#composer").press("Enter");
+}
+
+/** Waits until the run that is under way has ended: what is said before would steer it. */
+async function ended(page: Page): Promise<void> {
+  await page.getByText(/· idle$/).waitFor();
+}
+
+test("a browser is enrolled once, converses, answers, is cut off, comes back, and is revoked", { timeout: 5 * WAIT }, async () => {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  const page = await context.newPage();
+  page.setDefaultTimeout(WAIT);
+  const errors: string[] = [];
+  page.on("pageerror", (error) => errors.push(error.message));
+  await page.goto(address);
+  await page.getByRole("button", { name: "New session" }).waitFor();
+  expect(page.url()).not.toContain("token");
+  expect(await context.cookies()).toEqual([]);
+
+  // The same address enrols nobody else.
+  const other = await browser.newContext();
+  const stranger = await other.newPage();
+  stranger.setDefaultTimeout(WAIT);
+  await stranger.goto(address);
+  await stranger.getByText(/not paired|used/i).first().waitFor();
+  await other.close();
+
+  await page.getByRole("button", { name: "New session" }).click();
+  await say(page, "list files");
+  await page.locator("#transcript").getByText("only-in-the-answer.txt").first().waitFor();
+  await ended(page);
+
+  await say(page, "write hello.txt: hi");
+  await page.locator("#ask").waitFor();
+  expect(existsSync(join(project, "hello.txt"))).toBe(false);
+  await page.getByRole("button", { name: /Allow once/ }).click();
+  await page.locator("#ask").waitFor({ state: "detached" });
+  await expect.poll(() => existsSync(join(project, "hello.txt")), { timeout: WAIT }).toBe(true);
+  await ended(page);
+
+  await say(page, "write other.txt: no");
+  await page.locator("#ask").waitFor();
+  await page.getByRole("button", { name: /reason/i }).click();
+  await page.keyboard.type("not that name");
+  await page.keyboard.press("Enter");
+  await page.locator("#transcript").getByText("not that name").first().waitFor();
+  await ended(page);
+  expect(existsSync(join(project, "other.txt"))).toBe(false);
+
+  // Cut off in the middle of an answer: the run goes on, and the page has all of it afterwards.
+  await say(page, "count to 60 slowly");
+  await page.locator("#transcript").getByText(/\b1\b.*\b2\b/s).first().waitFor();
+  await context.setOffline(true);
+  await context.setOffline(false);
+  await page.locator("#transcript").getByText(/\b60\b/).first().waitFor();
+
+  parlor("devices", "revoke", String(JSON.parse(parlor("devices", "--json")).devices[0].id));
+  await page.getByText("This device was taken off the list").waitFor();
+  expect(errors).toEqual([]);
+  await context.close();
+});

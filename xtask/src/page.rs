@@ -1,0 +1,176 @@
+//! The page that `parlor web` serves: built from `page/` by Vite, and committed, so that `cargo run` needs no Node.
+//!
+//! Whether what is committed was built from the sources beside it is told by two digests in `page/dist/digest.txt`: of the sources with the
+//! lock file, and of what was built. So a change of either alone is found without building anything.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use sha2::{Digest as _, Sha256};
+
+use crate::needs;
+use crate::shell::Shell;
+
+/// The folder of the page.
+const FOLDER: &str = "page";
+/// Where Vite puts what browsers load, and where the server takes it from.
+const BUILT: &str = "page/dist";
+const DIGESTS: &str = "digest.txt";
+/// What decides how the page is built; a folder means all in it.
+const SOURCES: &[&str] =
+    &["index.html", "package-lock.json", "package.json", "public", "src", "tsconfig.json", "vite.config.ts"];
+/// Most bytes that a browser loads, compressed.
+const MOST_BYTES: usize = 200 * 1024;
+
+/// One file: its path below the folder, and its bytes.
+type File = (String, Vec<u8>);
+
+/// Builds the page anew and writes its digests down.
+pub(crate) fn build(shell: &Shell) -> Result<()> {
+    needs::ensure(shell, needs::FOR_PAGE)?;
+    install(shell)?;
+    let folder = shell.root().join(FOLDER);
+    let sources = sources(&folder)?;
+    // The page knows what it is: it tells when the server has another one.
+    let own = digest(&sources);
+    shell.step("npm", &["run", "build", "--prefix", FOLDER], &[("PARLOR_PAGE_SOURCES", own.as_str())])?;
+    let told = digests(&sources, &built(&folder.join("dist"))?);
+    let path = shell.root().join(BUILT).join(DIGESTS);
+    std::fs::write(&path, told).with_context(|| format!("could not write {}", path.display()))?;
+    check(shell)
+}
+
+/// Checks that what is committed was built from the sources, and that it is small.
+pub(crate) fn check(shell: &Shell) -> Result<()> {
+    let folder = shell.root().join(FOLDER);
+    let (sources, built) = (sources(&folder)?, built(&folder.join("dist"))?);
+    let written = std::fs::read_to_string(shell.root().join(BUILT).join(DIGESTS)).unwrap_or_default();
+    if written != digests(&sources, &built) {
+        bail!(
+            "{BUILT} was not built from the sources beside it, or was changed by hand: `cargo xtask page` builds it"
+        );
+    }
+    let bytes = compressed(&built)?;
+    if bytes > MOST_BYTES {
+        bail!("{BUILT} has {bytes} bytes compressed, and may have {MOST_BYTES}");
+    }
+    println!("page: fine, {bytes} bytes compressed");
+    Ok(())
+}
+
+/// Its types, its own tests, and the tests in a browser on the built program.
+pub(crate) fn test(shell: &Shell, binary: &str) -> Result<()> {
+    install(shell)?;
+    shell.step("npm", &["run", "check", "--prefix", FOLDER], &[])?;
+    shell.step("npm", &["test", "--prefix", FOLDER], &[])?;
+    shell.step("npm", &["run", "test:browser", "--prefix", FOLDER], &[("PARLOR_BIN", binary)])
+}
+
+/// Not `npm ci`: it wants what other systems would need in the lock file too, and a registry may have only what this one needs. The versions
+/// and digests are those of the lock file all the same.
+fn install(shell: &Shell) -> Result<()> {
+    shell.step("npm", &["install", "--no-save", "--no-audit", "--no-fund", "--prefix", FOLDER], &[])
+}
+
+fn digests(sources: &[File], built: &[File]) -> String {
+    format!("sources {}\nbuilt {}\n", digest(sources), digest(built))
+}
+
+/// Of every path and of every byte; the lengths keep two files apart.
+fn digest(files: &[File]) -> String {
+    let mut hasher = Sha256::new();
+    for (path, bytes) in files {
+        hasher.update(format!("{} {} {path}\n", path.len(), bytes.len()));
+        hasher.update(bytes);
+    }
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn compressed(files: &[File]) -> Result<usize> {
+    let mut bytes = 0;
+    for (_, file) in files {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(file)?;
+        bytes += encoder.finish()?.len();
+    }
+    Ok(bytes)
+}
+
+fn sources(folder: &Path) -> Result<Vec<File>> {
+    let mut files = Vec::new();
+    for name in SOURCES {
+        collect(folder, name, &mut files)?;
+    }
+    Ok(files)
+}
+
+fn built(folder: &Path) -> Result<Vec<File>> {
+    let mut files = Vec::new();
+    collect(folder, "", &mut files)?;
+    files.retain(|(path, _)| path != DIGESTS);
+    Ok(files)
+}
+
+/// The file of this name, or all files of the folder of this name, in the order of their paths. What is not there is left out.
+fn collect(folder: &Path, name: &str, files: &mut Vec<File>) -> Result<()> {
+    let path = folder.join(name);
+    if path.is_file() {
+        let bytes = std::fs::read(&path).with_context(|| format!("could not read {}", path.display()))?;
+        files.push((name.to_owned(), bytes));
+    } else if path.is_dir() {
+        let entries = std::fs::read_dir(&path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+        let entries = entries.with_context(|| format!("could not list {}", path.display()))?;
+        let mut names: Vec<String> =
+            entries.iter().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        for inside in names {
+            let inside = if name.is_empty() { inside } else { format!("{name}/{inside}") };
+            collect(folder, &inside, files)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(path: &str, text: &str) -> File {
+        (path.to_owned(), text.as_bytes().to_vec())
+    }
+
+    #[test]
+    fn every_change_of_a_path_or_a_byte_is_another_digest() {
+        let files = [file("src/a.ts", "one"), file("src/b.ts", "two")];
+        let others = [
+            vec![file("src/a.ts", "one")],
+            vec![file("src/a.ts", "onf"), file("src/b.ts", "two")],
+            vec![file("src/a.tsx", "one"), file("src/b.ts", "two")],
+            vec![file("src/a.ts", "onesrc/b.ts"), file("", "two")],
+        ];
+        for other in others {
+            assert_ne!(digest(&files), digest(&other), "{other:?}");
+        }
+        assert_eq!(digest(&files), digest(&files.clone()));
+    }
+
+    #[test]
+    fn sources_are_what_decides_the_build_and_nothing_else() {
+        let folder = std::env::temp_dir().join(format!("parlor-xtask-page-{}", std::process::id()));
+        for path in
+            ["src/deep/a.ts", "src/b.ts", "index.html", "dist/index.html", "node_modules/x.js", "tests/t.ts"]
+        {
+            let path = folder.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "x").unwrap();
+        }
+        let found = sources(&folder).map(|files| files.into_iter().map(|(path, _)| path).collect::<Vec<_>>());
+        let all = built(&folder.join("dist")).map(|files| files.len());
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(found.unwrap(), ["index.html", "src/b.ts", "src/deep/a.ts"]);
+        assert_eq!(all.unwrap(), 1);
+    }
+}
