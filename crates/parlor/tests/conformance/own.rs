@@ -6,7 +6,7 @@ use std::time::Duration;
 
 async fn all_kept(dialect: &str, tested: Tested, command: &str) {
     let suite = Suite::of(dialect, tested).unwrap();
-    let report = check(&suite, command, &wishes(Duration::from_secs(20))).await;
+    let report = check(&suite, command, &wishes(Duration::from_secs(60))).await;
     let kept = |found: &Found| matches!(found, Found::Passed);
     let lines: Vec<String> = report
         .findings

@@ -88,6 +88,10 @@ fn what_a_person_left_behind_is_reaped_and_not_ended() {
         terminal.send("!setsid --fork sh -c 'echo $$ > mine; until test -e end; do sleep 0.01; done'\r");
         wait_until("it runs", || !world.get("project/mine").is_empty());
         let pid: i32 = world.get("project/mine").trim().parse().unwrap();
+        // What the person ran goes along with the next prompt, and would hide what the one after it asks for.
+        terminal.shows(&["it worked"]);
+        terminal.send("hello\r");
+        terminal.shows(&["I am the offline model"]);
         // The death of a command's guard makes us look after heirs.
         terminal.send("call bash {\"command\": \"echo one\"}\r");
         terminal.shows(&["echo one printed"]);
