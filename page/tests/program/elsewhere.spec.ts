@@ -3,18 +3,14 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { begin, House, LONG, say } from "./house";
-import { Model } from "./model";
+import { begin, LONG, ownHouse, say } from "./house";
 
-let model: Model;
-let house: House;
+const home = ownHouse();
 let stranger: Server;
 let there: string;
 const log: { line: string; headers: IncomingMessage["headers"] }[] = [];
 
 beforeAll(async () => {
-  model = await Model.start();
-  house = await House.open(model);
   stranger = createServer((request, response) => {
     log.push({ line: `${request.method} ${request.url}`, headers: request.headers });
     response.writeHead(200, { "content-type": "text/html" }).end("<!doctype html><title>theirs</title><h1>theirs</h1>");
@@ -25,19 +21,17 @@ beforeAll(async () => {
 afterAll(async () => {
   stranger?.closeAllConnections();
   stranger?.close();
-  await house?.close();
-  model?.stop();
 });
 
 test("another server on this machine gets nothing of ours and reaches nothing of ours", LONG, async () => {
-  const { page, context, trouble } = await house.visitor();
+  const { page, context, trouble } = await home.house.visitor();
   const ours = new URL(page.url()).origin;
   const session = await begin(page);
-  const device = JSON.parse(await house.parlor("devices", "--json")).devices[0].id as string;
+  const device = JSON.parse(await home.house.parlor("devices", "--json")).devices[0].id as string;
 
   // Somebody follows a link of the transcript.
   await say(page, "where is it?");
-  (await model.turn()).say(`at [its page](${there}/from-the-transcript)`).end();
+  (await home.model.turn()).say(`at [its page](${there}/from-the-transcript)`).end();
   const opened = context.waitForEvent("page");
   await page.locator("#transcript").getByRole("link", { name: "its page" }).click();
   const followed = await opened;
@@ -102,6 +96,6 @@ test("another server on this machine gets nothing of ours and reaches nothing of
   expect(await context.cookies()).toEqual([]);
   // Ours goes on as before.
   await page.locator("#transcript").getByText("where is it?").waitFor();
-  expect(JSON.parse(await house.parlor("devices", "--json")).devices.length).toBe(1);
+  expect(JSON.parse(await home.house.parlor("devices", "--json")).devices.length).toBe(1);
   await context.close();
 });

@@ -2,25 +2,15 @@
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { begin, House, LONG } from "./house";
-import { Model } from "./model";
+import { expect, test } from "vitest";
+import { begin, LONG, ownHouse } from "./house";
 
-let model: Model;
-let house: House;
+const home = ownHouse();
 
-beforeAll(async () => {
-  model = await Model.start();
-  house = await House.open(model);
-});
-afterAll(async () => {
-  await house?.close();
-  model?.stop();
-});
 
 test("a folder is typed once and offered from then on", LONG, async () => {
-  const { page, trouble } = await house.visitor();
-  const folder = join(house.place, "a project & more");
+  const { page, trouble } = await home.house.visitor();
+  const folder = join(home.house.place, "a project & more");
   mkdirSync(folder);
   const first = await begin(page);
   await page.getByLabel("Another folder, with its whole path").fill(folder);

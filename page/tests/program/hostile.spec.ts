@@ -5,9 +5,8 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { begin, ended, House, LONG, say, WAIT } from "./house";
-import { Model } from "./model";
+import { beforeAll, expect, test } from "vitest";
+import { begin, ended, LONG, ownHouse, say, WAIT } from "./house";
 
 const PWN = "window.__pwned=1";
 const RLO = "\u202e";
@@ -50,21 +49,14 @@ createInterface({ input: process.stdin }).on("line", (line) => {
 });
 `;
 
-let model: Model;
-let house: House;
+const home = ownHouse();
 beforeAll(async () => {
-  model = await Model.start();
-  house = await House.open(model);
-  mkdirSync(join(house.project, "names"));
-  for (const name of [`a<img src=x onerror=${PWN}>.txt`, `${RLO}gnp.exe`, `javascript:${PWN}`]) writeFileSync(join(house.project, "names", name), "");
-  writeFileSync(join(house.project, "evil.html"), `${HTML.join("\n")}\n\u001b]8;;javascript:${PWN}\u0007link\u001b]8;;\u0007 \u001b[31mred\u001b[0m ${RLO}dor\n`);
-  writeFileSync(join(house.project, "line.txt"), LINE);
-  writeFileSync(join(house.place, "server.mjs"), SERVER);
-  execFileSync(house.program, ["mcp", "add", "evil", "--", process.execPath, join(house.place, "server.mjs")], { cwd: house.project, env: house.environment, stdio: "ignore" });
-});
-afterAll(async () => {
-  await house?.close();
-  model?.stop();
+  mkdirSync(join(home.house.project, "names"));
+  for (const name of [`a<img src=x onerror=${PWN}>.txt`, `${RLO}gnp.exe`, `javascript:${PWN}`]) writeFileSync(join(home.house.project, "names", name), "");
+  writeFileSync(join(home.house.project, "evil.html"), `${HTML.join("\n")}\n\u001b]8;;javascript:${PWN}\u0007link\u001b]8;;\u0007 \u001b[31mred\u001b[0m ${RLO}dor\n`);
+  writeFileSync(join(home.house.project, "line.txt"), LINE);
+  writeFileSync(join(home.house.place, "server.mjs"), SERVER);
+  execFileSync(home.house.program, ["mcp", "add", "evil", "--", process.execPath, join(home.house.place, "server.mjs")], { cwd: home.house.project, env: home.house.environment, stdio: "ignore" });
 });
 
 /** Nothing was made of a text but text. */
@@ -82,11 +74,11 @@ async function stayedText(page: Page, trouble: string[]): Promise<void> {
 }
 
 test("what a model says stays text", LONG, async () => {
-  const { page, context, trouble } = await house.visitor();
+  const { page, context, trouble } = await home.house.visitor();
   await begin(page);
   // The first words are the title too: of the page, of its tab, of a row of the fleet.
   await say(page, `<img src=x onerror=${PWN}> ${RLO}eltit`);
-  const turn = await model.turn();
+  const turn = await home.model.turn();
   turn.think(HTML.join("\n"));
   turn.say(`${HTML.join("\n\n")}\n\n${LINKS.join("\n\n")}\n\n[six]: javascript:${PWN}\n\n| a | b |\n|---|---|\n| ${HTML[1]} | ${LINKS[0]} |\n\n- ${HTML[0]}\n> ${HTML[2]}\n\n\`rm ${RLO}cod.x\`\n\n\`\`\`html\n${HTML[0]} ${RLO}\n\`\`\`\n\n${RLO}backwards\n\nthe end`);
   turn.end();
@@ -109,21 +101,21 @@ test("what a model says stays text", LONG, async () => {
 });
 
 test("what tools give, and what they are called, stays text", LONG, async () => {
-  const { page, context, trouble } = await house.visitor();
+  const { page, context, trouble } = await home.house.visitor();
   await begin(page);
   const transcript = page.locator("#transcript");
   await say(page, "look around");
-  (await model.turn()).call("ls", { path: "names" }).call("read", { path: "evil.html" }, 1).end();
-  (await model.turn()).call("bash", { command: `echo ${RLO}'<img src=x onerror=${PWN}>'` }).end();
+  (await home.model.turn()).call("ls", { path: "names" }).call("read", { path: "evil.html" }, 1).end();
+  (await home.model.turn()).call("bash", { command: `echo ${RLO}'<img src=x onerror=${PWN}>'` }).end();
   const ask = page.locator("#ask");
   await ask.getByText(`⟨U+202E⟩'<img src=x onerror=${PWN}>'`).first().waitFor();
   await stayedText(page, trouble);
   await ask.getByRole("button", { name: "Deny with reason" }).click();
   await page.keyboard.type(HTML[1] ?? "");
   await page.keyboard.press("Enter");
-  (await model.turn()).call("mcp__evil__picture", {}).end();
+  (await home.model.turn()).call("mcp__evil__picture", {}).end();
   await ask.getByRole("button", { name: /Allow once/ }).click();
-  (await model.turn()).say("seen").end();
+  (await home.model.turn()).say("seen").end();
   await ended(page);
   // One after the other: what is out of sight is not drawn.
   for (const [line, seen] of [
@@ -150,19 +142,19 @@ test("what tools give, and what they are called, stays text", LONG, async () => 
 });
 
 test("a line of a megabyte is shown and holds nothing up", LONG, async () => {
-  const { page, context, trouble } = await house.visitor();
+  const { page, context, trouble } = await home.house.visitor();
   await begin(page);
   await say(page, "long");
-  const turn = await model.turn();
+  const turn = await home.model.turn();
   for (let at = 0; at < LINE.length; at += 1 << 16) turn.say(LINE.slice(at, at + (1 << 16)));
   turn.say("\n\nafter it").call("read", { path: "line.txt" }).end();
-  (await model.turn()).say("the end").end();
+  (await home.model.turn()).say("the end").end();
   await page.locator("#transcript").getByText("the end").waitFor();
   await ended(page);
   await page.locator("#transcript").press("Home");
   await page.locator("#transcript").press("PageUp");
   await say(page, `again ${"y".repeat(1 << 16)}`);
-  (await model.turn()).say("heard").end();
+  (await home.model.turn()).say("heard").end();
   await page.locator("#transcript").getByText("heard").waitFor();
   await stayedText(page, trouble);
   await context.close();

@@ -8,8 +8,8 @@ import { extname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page, type WebSocketRoute } from "playwright-core";
-import { expect } from "vitest";
-import type { Model } from "./model";
+import { afterAll, beforeAll, expect } from "vitest";
+import { Model } from "./model";
 
 /** How long anything may take to happen on a busy machine. */
 export const WAIT = 50_000;
@@ -96,6 +96,20 @@ export class House {
     await page.getByText(/No session yet|Nobody waits for you|wait(s)? for you/).filter({ visible: true }).first().waitFor();
     return { ...visitor, page };
   }
+}
+
+/** A house and its model for the tests of one file: opened before the first of them, closed after the last. */
+export function ownHouse(): { model: Model; house: House } {
+  const home = {} as { model: Model; house: House };
+  beforeAll(async () => {
+    home.model = await Model.start();
+    home.house = await House.open(home.model);
+  });
+  afterAll(async () => {
+    await home.house?.close();
+    home.model?.stop();
+  });
+  return home;
 }
 
 /** Everything that a transcript must never bring about. */

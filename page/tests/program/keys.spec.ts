@@ -3,23 +3,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { begin, ended, House, LONG, say, WAIT } from "./house";
-import { Model } from "./model";
+import { expect, test } from "vitest";
+import { begin, ended, LONG, ownHouse, say, WAIT } from "./house";
 
 /** A picture of one point. */
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-let model: Model;
-let house: House;
-beforeAll(async () => {
-  model = await Model.start();
-  house = await House.open(model);
-});
-afterAll(async () => {
-  await house?.close();
-  model?.stop();
-});
+const home = ownHouse();
 
 /** Goes round the regions until the focus is in this one. */
 async function region(page: Page, id: string): Promise<void> {
@@ -39,7 +29,7 @@ async function answers(page: Page, key: string): Promise<void> {
 }
 
 test("a whole conversation by keyboard alone", LONG, async () => {
-  const { page, context, trouble } = await house.visitor();
+  const { page, context, trouble } = await home.house.visitor();
   // No pointer is used in this test.
   await page.keyboard.press("Control+k");
   await page.getByRole("dialog", { name: "Palette" }).waitFor();
@@ -49,12 +39,12 @@ test("a whole conversation by keyboard alone", LONG, async () => {
   await region(page, "composer");
   await page.keyboard.type("write one");
   await page.keyboard.press("Enter");
-  (await model.turn()).call("write", { path: "one.txt", content: "1" }).end();
+  (await home.model.turn()).call("write", { path: "one.txt", content: "1" }).end();
   await page.locator("#ask").waitFor();
   await region(page, "ask");
   await answers(page, "y");
-  const second = await model.turn();
-  expect(existsSync(join(house.project, "one.txt"))).toBe(true);
+  const second = await home.model.turn();
+  expect(existsSync(join(home.house.project, "one.txt"))).toBe(true);
   second.call("write", { path: "two.txt", content: "2" }).end();
   await page.locator("#ask").getByText("two.txt").first().waitFor();
   await region(page, "ask");
@@ -64,9 +54,9 @@ test("a whole conversation by keyboard alone", LONG, async () => {
   }, { timeout: WAIT }).toBe(1);
   await page.keyboard.type("one is yes enough");
   await page.keyboard.press("Enter");
-  const third = await model.turn();
+  const third = await home.model.turn();
   expect(third.told).toContain("one is yes enough");
-  expect(existsSync(join(house.project, "two.txt"))).toBe(false);
+  expect(existsSync(join(home.house.project, "two.txt"))).toBe(false);
   third.say("as you say").end();
   await page.locator("#transcript").getByText("as you say").waitFor();
   await ended(page);
@@ -89,7 +79,7 @@ test("a whole conversation by keyboard alone", LONG, async () => {
   await expect.poll(() => page.locator("#composer").inputValue(), { timeout: WAIT }).toBe("write one");
   await page.keyboard.type(" more");
   await page.keyboard.press("Enter");
-  const fourth = await model.turn();
+  const fourth = await home.model.turn();
   expect(fourth.told).toContain("write one more");
   fourth.say("on my way");
   await page.locator("#transcript").getByText("on my way").waitFor();
@@ -144,7 +134,7 @@ async function given(page: Page, how: "paste" | "drop", name: string, type: stri
 }
 
 test("a draft with its files outlives a reload, and goes out whole", LONG, async () => {
-  const { page, context, trouble } = await house.visitor();
+  const { page, context, trouble } = await home.house.visitor();
   await begin(page);
   await page.locator("#composer").fill("half a thought");
   await given(page, "paste", "shot.png", "image/png", PNG);
@@ -162,7 +152,7 @@ test("a draft with its files outlives a reload, and goes out whole", LONG, async
   // It is writable once it is known who this is.
   await expect.poll(() => page.locator("#composer").isEnabled(), { timeout: WAIT }).toBe(true);
   await page.locator("#composer").press("Enter");
-  const turn = await model.turn();
+  const turn = await home.model.turn();
   expect(turn.told).toContain("half a thought");
   expect(turn.told).toContain("what I noted");
   expect(turn.told).toContain(PNG);
@@ -178,14 +168,14 @@ test("a draft with its files outlives a reload, and goes out whole", LONG, async
   await page.goBack();
   await expect.poll(() => page.locator("#composer").inputValue(), { timeout: WAIT }).toBe("for the first");
   await say(page, "done");
-  (await model.turn()).say("bye").end();
+  (await home.model.turn()).say("bye").end();
   await ended(page);
   expect(trouble).toEqual([]);
   await context.close();
 });
 
 test("a draft of this moment outlives a reload, and no older one comes back", LONG, async () => {
-  const { page, context, trouble } = await house.visitor();
+  const { page, context, trouble } = await home.house.visitor();
   await begin(page);
   const composer = page.locator("#composer");
   const after = (): Promise<void> => expect.poll(() => composer.inputValue(), { timeout: WAIT }).toBe("first and second") as Promise<void>;
@@ -207,7 +197,7 @@ test("a draft of this moment outlives a reload, and no older one comes back", LO
 });
 
 test("a command that nobody knows is refused and stays in the field; with two slashes it is said", LONG, async () => {
-  const { page, context, trouble } = await house.visitor();
+  const { page, context, trouble } = await home.house.visitor();
   await begin(page);
   const composer = page.locator("#composer");
   await say(page, "/frobnicate now");
@@ -216,7 +206,7 @@ test("a command that nobody knows is refused and stays in the field; with two sl
   await say(page, "/login");
   await page.getByText(/command of the terminal/).waitFor();
   await say(page, "//frobnicate now");
-  const turn = await model.turn();
+  const turn = await home.model.turn();
   expect(turn.told).toContain("//frobnicate now");
   turn.say("as you say").end();
   await ended(page);

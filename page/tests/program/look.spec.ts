@@ -4,22 +4,14 @@ import { source } from "axe-core";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { begin, ended, House, LONG, say } from "./house";
-import { Model } from "./model";
+import { beforeAll, expect, test } from "vitest";
+import { begin, ended, LONG, ownHouse, say } from "./house";
 
 const CODE = "I look at it.\n\n```rust\nfn main() { println!(\"hi\"); }\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n1. one\n2. [two](https://fine.example/)\n\n> a quote with `code`";
 
-let model: Model;
-let house: House;
+const home = ownHouse();
 beforeAll(async () => {
-  model = await Model.start();
-  house = await House.open(model);
-  writeFileSync(join(house.project, "main.rs"), "fn main() {}\n");
-});
-afterAll(async () => {
-  await house?.close();
-  model?.stop();
+  writeFileSync(join(home.house.project, "main.rs"), "fn main() {}\n");
 });
 
 /** All rules, or only those about colours: the scheme changes nothing else. */
@@ -40,15 +32,15 @@ async function shot(page: Page, name: string): Promise<void> {
 /** A session with every sort of row that waits with a question. */
 async function asking(page: Page, path: string): Promise<void> {
   await say(page, "make it greet");
-  const turn = await model.turn();
+  const turn = await home.model.turn();
   turn.think("It has to say something.").say(CODE).call("read", { path: "main.rs" }).call("ls", { path: "." }, 1).call("read", { path: "nothing.rs" }, 2).end();
-  (await model.turn()).call("write", { path, content: "fn main() {\n    println!(\"hi\");\n}\n" }).end();
+  (await home.model.turn()).call("write", { path, content: "fn main() {\n    println!(\"hi\");\n}\n" }).end();
   await page.locator("#ask").waitFor();
 }
 
 for (const scheme of ["light", "dark"] as const) {
   test(`axe finds nothing on any screen, ${scheme}`, LONG, async () => {
-    const { page, context, trouble } = await house.visitor({ colorScheme: scheme, reducedMotion: "reduce" });
+    const { page, context, trouble } = await home.house.visitor({ colorScheme: scheme, reducedMotion: "reduce" });
     const rules = scheme === "light" ? "all" : "colours";
     await axe(page, "empty fleet", rules);
     await begin(page);
@@ -60,7 +52,7 @@ for (const scheme of ["light", "dark"] as const) {
     await axe(page, "reason", rules);
     await page.getByRole("button", { name: "Back" }).click();
     await page.getByRole("button", { name: /Allow once/ }).click();
-    (await model.turn()).say("It greets now.").end();
+    (await home.model.turn()).say("It greets now.").end();
     await ended(page);
     await axe(page, "session", rules);
     await shot(page, `desk-${scheme}-session`);
@@ -99,7 +91,7 @@ async function fits(page: Page): Promise<void> {
 }
 
 test("a whole conversation by touch on a phone", LONG, async () => {
-  const { page, context, trouble } = await house.visitor({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2, colorScheme: "dark", reducedMotion: "reduce" });
+  const { page, context, trouble } = await home.house.visitor({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2, colorScheme: "dark", reducedMotion: "reduce" });
   await fits(page);
   await page.locator("header").getByRole("link", { name: "New session" }).tap();
   await page.waitForURL(/#\/s\/sess-/);
@@ -109,7 +101,7 @@ test("a whole conversation by touch on a phone", LONG, async () => {
     await page.getByRole("button", { name: /^(Send|Steer)$/ }).tap();
   };
   await tell("make it greet");
-  const turn = await model.turn();
+  const turn = await home.model.turn();
   turn.say(`${CODE}\n\n\`${"a_very_long_name_without_a_break".repeat(6)}\``).call("bash", { command: `touch ${"long ".repeat(400)}` }).end();
   const ask = page.locator("#ask");
   await ask.waitFor();
@@ -126,14 +118,14 @@ test("a whole conversation by touch on a phone", LONG, async () => {
   await page.keyboard.insertText("write a file instead");
   await shot(page, "phone-reason");
   await ask.getByRole("button", { name: "Deny with this reason" }).tap();
-  const told = await model.turn();
+  const told = await home.model.turn();
   expect(told.told).toContain("write a file instead");
   told.call("write", { path: "phone.txt", content: "hi\n" }).end();
   await ask.getByText("phone.txt").first().waitFor();
   await fits(page);
   await ask.getByRole("button", { name: /Allow once/ }).tap();
-  const last = await model.turn();
-  expect(existsSync(join(house.project, "phone.txt"))).toBe(true);
+  const last = await home.model.turn();
+  expect(existsSync(join(home.house.project, "phone.txt"))).toBe(true);
   // What comes next is queued, and the run is stopped, by touch too.
   last.say("It is written.");
   await page.locator("#transcript").getByText("It is written.").waitFor();

@@ -1,26 +1,16 @@
 // A run under way: steered, followed up, stopped, and watched over a connection that breaks.
 
 import type { Locator } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { begin, ended, House, LONG, say, WAIT } from "./house";
-import { Model } from "./model";
+import { expect, test } from "vitest";
+import { begin, ended, LONG, ownHouse, say, WAIT } from "./house";
 
-let model: Model;
-let house: House;
-beforeAll(async () => {
-  model = await Model.start();
-  house = await House.open(model);
-});
-afterAll(async () => {
-  await house?.close();
-  model?.stop();
-});
+const home = ownHouse();
 
 test("a run is steered, followed up, and stopped", LONG, async () => {
-  const { page, context, trouble } = await house.visitor();
+  const { page, context, trouble } = await home.house.visitor();
   await begin(page);
   await say(page, "begin");
-  const first = await model.turn();
+  const first = await home.model.turn();
   first.say("working on it");
   await page.locator("#transcript").getByText("working on it").waitFor();
 
@@ -40,12 +30,12 @@ test("a run is steered, followed up, and stopped", LONG, async () => {
   first.end();
 
   // The steer goes to the run that is under way, the follow-up comes after it, what was taken back never.
-  const steered = await model.turn();
+  const steered = await home.model.turn();
   expect(steered.told).toContain("look left");
   expect(steered.told).not.toContain("then tidy up");
   await page.locator("#transcript").getByText("You, steering").waitFor();
   steered.say("went left").end();
-  const followed = await model.turn();
+  const followed = await home.model.turn();
   expect(followed.told).toContain("then tidy up");
   expect(followed.told).not.toContain("never mind");
   await page.locator("#transcript").getByText("You, queued").waitFor();
@@ -60,7 +50,7 @@ test("a run is steered, followed up, and stopped", LONG, async () => {
   // What was said until then stays, and the session goes on.
   await page.locator("#transcript").getByText("tidying").waitFor();
   await say(page, "once more");
-  (await model.turn()).say("here again").end();
+  (await home.model.turn()).say("here again").end();
   await page.locator("#transcript").getByText("here again").waitFor();
   await ended(page);
   expect(trouble).toEqual([]);
@@ -68,10 +58,10 @@ test("a run is steered, followed up, and stopped", LONG, async () => {
 });
 
 test("a connection that breaks in the middle of a message costs no word and doubles none", LONG, async () => {
-  const { page, context, sockets, reach, trouble } = await house.visitor();
+  const { page, context, sockets, reach, trouble } = await home.house.visitor();
   await begin(page);
   await say(page, "count");
-  const turn = await model.turn();
+  const turn = await home.model.turn();
   const words = (from: number, to: number): string => Array.from({ length: to - from }, (_, at) => `word${from + at} `).join("");
   turn.say(words(0, 50));
   await page.locator("#transcript").getByText("word49").waitFor();
@@ -85,9 +75,9 @@ test("a connection that breaks in the middle of a message costs no word and doub
   await say(page, "and then");
   await page.getByRole("list", { name: "Waiting inputs" }).getByText("and then").waitFor();
   turn.say(words(100, 150)).end();
-  await expect.poll(async () => JSON.parse(await house.parlor("ps", "--json")).flatMap((one: { sessions: { running: boolean }[] }) => one.sessions).some((one: { running: boolean }) => one.running), { timeout: WAIT }).toBe(false);
+  await expect.poll(async () => JSON.parse(await home.house.parlor("ps", "--json")).flatMap((one: { sessions: { running: boolean }[] }) => one.sessions).some((one: { running: boolean }) => one.running), { timeout: WAIT }).toBe(false);
   reach.down = false;
-  const next = await model.turn();
+  const next = await home.model.turn();
   expect(next.told.split("and then").length).toBe(2);
   next.say("all of it").end();
   await page.locator("#transcript").getByText("all of it").waitFor();

@@ -2,21 +2,11 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { begin, ended, House, LONG, say, WAIT, type Visitor } from "./house";
-import { Model } from "./model";
+import { expect, test } from "vitest";
+import { begin, ended, LONG, ownHouse, say, type Visitor, WAIT } from "./house";
 import { Terminal } from "./terminal";
 
-let model: Model;
-let house: House;
-beforeAll(async () => {
-  model = await Model.start();
-  house = await House.open(model);
-});
-afterAll(async () => {
-  await house?.close();
-  model?.stop();
-});
+const home = ownHouse();
 
 /** What the page's own state hashes to: it tells when it comes back after a loss. */
 async function hashOf({ sockets }: Visitor): Promise<{ seq: number; hash: string }> {
@@ -30,20 +20,20 @@ async function hashOf({ sockets }: Visitor): Promise<{ seq: number; hash: string
 }
 
 test("two browsers and a terminal hold one conversation, and hold the same", LONG, async () => {
-  const desk = await house.visitor();
-  const phone = await house.visitor({ viewport: { width: 390, height: 844 }, hasTouch: true });
+  const desk = await home.house.visitor();
+  const phone = await home.house.visitor({ viewport: { width: 390, height: 844 }, hasTouch: true });
   const session = await begin(desk.page);
   await phone.page.goto(`${phone.page.url().split("#")[0]}#/s/${session}`);
-  const terminal = await Terminal.on(house, session);
+  const terminal = await Terminal.on(home.house, session);
   try {
     await say(desk.page, "from the desk");
-    (await model.turn()).say("heard the **desk**").end();
+    (await home.model.turn()).say("heard the **desk**").end();
     for (const { page } of [desk, phone]) await page.locator("#transcript").getByText("heard the desk").waitFor();
     await terminal.shows("heard the desk");
     await ended(phone.page);
 
     terminal.types("from the terminal");
-    (await model.turn()).say("heard the terminal").end();
+    (await home.model.turn()).say("heard the terminal").end();
     for (const { page } of [desk, phone]) {
       await page.locator("#transcript").getByText("from the terminal").waitFor();
       await page.locator("#transcript").getByText("heard the terminal").waitFor();
@@ -53,25 +43,25 @@ test("two browsers and a terminal hold one conversation, and hold the same", LON
     // A question is everybody's until somebody answers it.
     await phone.page.locator("#composer").fill("from the phone");
     await phone.page.getByRole("button", { name: "Send" }).tap();
-    (await model.turn()).call("write", { path: "one.txt", content: "1" }).end();
+    (await home.model.turn()).call("write", { path: "one.txt", content: "1" }).end();
     for (const { page } of [desk, phone]) await page.locator("#ask").waitFor();
     await terminal.shows("one.txt");
-    expect(existsSync(join(house.project, "one.txt"))).toBe(false);
+    expect(existsSync(join(home.house.project, "one.txt"))).toBe(false);
     await phone.page.getByRole("button", { name: /Allow once/ }).tap();
     await desk.page.locator("#ask").waitFor({ state: "detached" });
-    (await model.turn()).call("write", { path: "two.txt", content: "2" }).end();
+    (await home.model.turn()).call("write", { path: "two.txt", content: "2" }).end();
 
     for (const { page } of [desk, phone]) await page.locator("#ask").getByText("two.txt").first().waitFor();
     await terminal.shows("two.txt");
     await terminal.shows('Answer "yes" for this once');
     await terminal.answers("no because one is enough", Promise.all([desk, phone].map(({ page }) => page.locator("#ask").waitFor({ state: "detached" }))));
-    (await model.turn()).say("so be it").end();
+    (await home.model.turn()).say("so be it").end();
     for (const { page } of [desk, phone]) {
       await page.locator("#transcript").getByText("so be it").waitFor();
       await ended(page);
     }
-    expect(existsSync(join(house.project, "one.txt"))).toBe(true);
-    expect(existsSync(join(house.project, "two.txt"))).toBe(false);
+    expect(existsSync(join(home.house.project, "one.txt"))).toBe(true);
+    expect(existsSync(join(home.house.project, "two.txt"))).toBe(false);
 
     const there = await terminal.hash(session);
     expect(await hashOf(desk)).toEqual(there);
