@@ -77,6 +77,11 @@ impl FleetFact {
             false => FleetFact::Changed { pid, members, closed },
         }
     }
+
+    /// Whether a process was found dead.
+    pub fn is_death(&self) -> bool {
+        matches!(self, FleetFact::Found { process: Process { standing: Standing::Dead, .. }, .. })
+    }
 }
 
 /// How a row stands.

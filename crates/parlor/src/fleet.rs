@@ -137,8 +137,9 @@ async fn gather(directory: PathBuf, data: PathBuf, told: watch::Sender<Option<Ro
     let mut look = Some(Look::new(gatherer.directory.clone(), data));
     let mut every = tokio::time::interval(LOOK_EVERY);
     every.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let (mut changed, mut outdated) = (false, false);
     loop {
-        let mut changed = tokio::select! {
+        tokio::select! {
             _ = every.tick() => {
                 let (Some(mut looking), folders) = (look.take(), gatherer.fleet.folders()) else { return };
                 let looked = tokio::task::spawn_blocking(move || {
@@ -147,16 +148,24 @@ async fn gather(directory: PathBuf, data: PathBuf, told: watch::Sender<Option<Ro
                 });
                 let Ok((again, looked)) = looked.await else { return };
                 look = Some(again);
+                outdated = false;
                 // The first rows are shown although nothing may be there.
-                gatherer.looked(looked) || told.borrow().is_none()
+                changed |= gatherer.looked(looked) || told.borrow().is_none();
             }
-            Some(fact) = heard.recv() => gatherer.fleet.take(fact),
+            Some(fact) = heard.recv() => {
+                outdated |= fact.is_death();
+                changed |= gatherer.fleet.take(fact);
+            }
             () = told.closed() => return,
         };
         while let Ok(fact) = heard.try_recv() {
+            outdated |= fact.is_death();
             changed |= gatherer.fleet.take(fact);
         }
-        if changed {
+        if outdated {
+            // The sessions of a dead process are told from the store, which was perhaps looked at before their last word.
+            every.reset_immediately();
+        } else if std::mem::take(&mut changed) {
             told.send_replace(Some(Arc::new(gatherer.fleet.rows())));
         }
         while gatherer.tasks.try_join_next().is_some() {}
