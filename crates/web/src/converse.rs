@@ -151,14 +151,16 @@ async fn prove<R: Rooms>(
     let silent = || Refused::device("bad_signature", "the device did not show who it is", "reload the page");
     let line = timeout(PROVEN_WITHIN, next(link)).await.ok().flatten().ok_or_else(silent)?;
     let Shown::Device { id, signature, wants } = serde_json::from_str(&line).map_err(|_| silent())?;
-    let devices = shared.devices.borrow().clone();
     let anew = "run `parlor web` and open the address that it prints";
-    let Some(device) = devices.find(&id) else {
-        return Err(Refused::device("unknown_device", "this device is not known", anew));
-    };
-    if !proof::holds(&device.key, &nonce, host, &id, &signature) {
+    let unknown = || Refused::device("unknown_device", "this device is not known", anew);
+    let seen = shared.devices.borrow().clone();
+    let key = &seen.find(&id).ok_or_else(unknown)?.key;
+    if !proof::holds(key, &nonce, host, &id, &signature) {
         return Err(Refused::device("bad_signature", "the signature is not this device's", anew));
     }
+    // Only for a device that showed who it is, so that a stranger cannot have the file read over and over.
+    let now = shared.devices_now().await;
+    let device = now.find(&id).filter(|device| device.key == *key).ok_or_else(unknown)?;
     if device.revoked.is_some() {
         return Err(Refused::device("revoked", "this device was revoked", anew));
     }

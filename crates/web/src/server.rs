@@ -99,6 +99,23 @@ impl<R> Shared<R> {
         tasks.spawn(task);
     }
 
+    /// The devices as they stand in the file now, not as they were when it was looked at last.
+    pub(crate) async fn devices_now(&self) -> Arc<Devices> {
+        let shelf = self.shelf.clone();
+        // A list that cannot be read lets nobody in.
+        let now = tokio::task::spawn_blocking(move || Arc::new(shelf.read())).await.unwrap_or_default();
+        self.listed(now.clone());
+        now
+    }
+
+    fn listed(&self, fresh: Arc<Devices>) {
+        self.devices.send_if_modified(|known| {
+            let changed = *known != fresh;
+            *known = fresh;
+            changed
+        });
+    }
+
     /// Tells it to whoever keeps the log, if anybody does.
     pub(crate) fn log(&self, words: &str) {
         if let Some(log) = &self.options.log {
@@ -184,7 +201,7 @@ impl<R> Drop for Server<R> {
     }
 }
 
-/// Sees to it that a change to the list of devices counts at once, whoever made it.
+/// Sees to it that a change to the list of devices soon counts for whoever is connected, whoever made it.
 async fn look_after<R: Rooms>(shared: Arc<Shared<R>>) {
     let mut seen = None;
     let mut every = tokio::time::interval(LOOK_EVERY);
@@ -199,11 +216,7 @@ async fn look_after<R: Rooms>(shared: Arc<Shared<R>>) {
         let Ok((stamp, fresh)) = tokio::task::spawn_blocking(look).await else { return };
         seen = stamp;
         if let Some(fresh) = fresh {
-            shared.devices.send_if_modified(|known| {
-                let changed = *known != fresh;
-                *known = fresh;
-                changed
-            });
+            shared.listed(fresh);
         }
     }
 }

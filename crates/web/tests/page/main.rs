@@ -203,6 +203,21 @@ async fn a_revoked_device_loses_its_live_sockets_and_another_role_makes_it_come_
 }
 
 #[tokio::test]
+async fn who_connects_is_judged_by_the_list_of_this_moment() {
+    let world = World::start().await;
+    // Several times: the server looks at the list by itself too, and may do so just in between.
+    for _ in 0..4 {
+        let device = world.browser(Role::Controller).await;
+        world.shelf.alter(|devices| assert!(devices.entrust(&device.id, Role::Observer)));
+        let (_page, answer) = device.connect(&json!("fleet")).await;
+        assert_eq!(answer["welcome"]["device"]["role"], json!("observer"), "{answer}");
+        world.shelf.alter(|devices| assert!(devices.revoke(&device.id, 1)));
+        let (_page, answer) = device.connect(&json!({"session": rooms::SESSION})).await;
+        assert_eq!(answer["refused"]["code"], json!("revoked"), "{answer}");
+    }
+}
+
+#[tokio::test]
 async fn the_fleet_is_told_and_acted_on_as_far_as_the_role_allows() {
     let world = World::start().await;
     world.rows(vec![row(1, "mend it"), row(2, "leave it")]);
