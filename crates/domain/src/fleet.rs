@@ -78,9 +78,16 @@ impl FleetFact {
         }
     }
 
-    /// Whether a process was found dead.
-    pub fn is_death(&self) -> bool {
-        matches!(self, FleetFact::Found { process: Process { standing: Standing::Dead, .. }, .. })
+    /// Whether what a process told of its sessions counts no longer.
+    pub fn is_loss(&self) -> bool {
+        match self {
+            FleetFact::Found { process, .. } => process.standing != Standing::Reached,
+            FleetFact::Left { .. } => true,
+            FleetFact::Aboard { .. }
+            | FleetFact::Changed { .. }
+            | FleetFact::Kept(_)
+            | FleetFact::Branch { .. } => false,
+        }
     }
 }
 

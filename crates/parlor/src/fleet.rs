@@ -153,17 +153,17 @@ async fn gather(directory: PathBuf, data: PathBuf, told: watch::Sender<Option<Ro
                 changed |= gatherer.looked(looked) || told.borrow().is_none();
             }
             Some(fact) = heard.recv() => {
-                outdated |= fact.is_death();
+                outdated |= fact.is_loss();
                 changed |= gatherer.fleet.take(fact);
             }
             () = told.closed() => return,
         };
         while let Ok(fact) = heard.try_recv() {
-            outdated |= fact.is_death();
+            outdated |= fact.is_loss();
             changed |= gatherer.fleet.take(fact);
         }
         if outdated {
-            // The sessions of a dead process are told from the store, which was perhaps looked at before their last word.
+            // Sessions of which nobody tells any more are told from the store, which was perhaps looked at before their last word.
             every.reset_immediately();
         } else if std::mem::take(&mut changed) {
             told.send_replace(Some(Arc::new(gatherer.fleet.rows())));

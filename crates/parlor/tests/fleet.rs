@@ -131,6 +131,15 @@ fn who_waits_who_runs_who_is_done_and_who_died_is_told() {
     assert!(!world.path(&format!("data/run/{pid}.sock")).exists());
     let kept = watching.until("kept", |row| row["title"] == "say one" && row.get("pid").is_none());
     assert_eq!(kept["status"], "done", "what it did is kept");
+
+    // In the middle of a run: nothing is written any more, and all the same it is not told as running.
+    rustix::process::kill_process(
+        rustix::process::Pid::from_child(running.child()),
+        rustix::process::Signal::KILL,
+    )
+    .unwrap();
+    watching
+        .until("interrupted", |row| row["status"] == "interrupted" && row["title"] == "count to 200 slowly");
 }
 
 #[test]

@@ -22,6 +22,8 @@ pub(super) struct Look {
     directory: PathBuf,
     data: PathBuf,
     store: Option<[Stamp; 2]>,
+    /// A run was under way in what the store kept: whether it still is, is known by whoever does it being alive, not by a file.
+    saw_runs: bool,
 }
 
 /// One look, with what may be new in it.
@@ -35,7 +37,7 @@ pub(super) struct Looked {
 
 impl Look {
     pub(super) fn new(directory: PathBuf, data: PathBuf) -> Look {
-        Look { directory, data, store: None }
+        Look { directory, data, store: None, saw_runs: false }
     }
 
     /// Looks; `folders` are those where live sessions work.
@@ -54,7 +56,7 @@ impl Look {
     /// The newest sessions. A store that cannot be read keeps nothing that could be shown; `parlor doctor` says why.
     fn kept(&mut self) -> Option<Vec<SessionSummary>> {
         let stamps = STORE_FILES.map(|file| stamp(&self.data.join(file)));
-        if self.store.replace(stamps) == Some(stamps) {
+        if self.store.replace(stamps) == Some(stamps) && !self.saw_runs {
             return None;
         }
         if !SqliteStore::is_at(&self.data).unwrap_or(false) {
@@ -66,7 +68,9 @@ impl Look {
             // Perhaps only just now.
             self.store = None;
         }
-        listed.ok()
+        let kept = listed.ok()?;
+        self.saw_runs = kept.iter().any(|summary| summary.running);
+        Some(kept)
     }
 }
 

@@ -158,8 +158,9 @@ fn is_alive(pid: u32, started: u64) -> bool {
         .ok()
         .and_then(rustix::process::Pid::from_raw)
         .is_some_and(|pid| rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH));
-    // A number may be in use again: then its process began at another time.
-    pid_there && start_of(pid).is_none_or(|start| started == 0 || start == started)
+    // A number may be in use again: then its process began at another time. One that is dead keeps its number until somebody
+    // asks how it ended, which in a container may be nobody.
+    pid_there && !is_dead(pid) && start_of(pid).is_none_or(|start| started == 0 || start == started)
 }
 
 #[cfg(not(unix))]
@@ -169,10 +170,20 @@ fn is_alive(_pid: u32, _started: u64) -> bool {
 
 /// When a process began, in ticks since the machine did; `None` where that cannot be known.
 fn start_of(pid: u32) -> Option<u64> {
+    stat_of(pid, 19)?.parse().ok()
+}
+
+#[cfg(unix)]
+fn is_dead(pid: u32) -> bool {
+    stat_of(pid, 0).is_some_and(|state| state == "Z" || state == "X")
+}
+
+/// What Linux tells of a process: the field at this place behind its name.
+fn stat_of(pid: u32, place: usize) -> Option<String> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name, in parentheses, may hold anything: count the fields after it.
     let after = stat.rsplit_once(')')?.1;
-    after.split_whitespace().nth(19)?.parse().ok()
+    after.split_whitespace().nth(place).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -191,6 +202,22 @@ mod tests {
         {
             assert_eq!(held("there", expires).is_good("here", 1_000), good, "{expires}");
         }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_process_that_is_dead_and_was_not_asked_how_it_ended_holds_nothing() {
+        let mut child =
+            std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let (pid, started) = (child.id(), start_of(child.id()).unwrap());
+        assert!(is_alive(pid, started));
+        // Its input ends, and with it the program; it keeps its number as long as it is only seen to have ended.
+        drop(child.stdin.take());
+        let (ended, seen) = (rustix::process::WaitIdOptions::EXITED, rustix::process::WaitIdOptions::NOWAIT);
+        let child_pid = rustix::process::Pid::from_child(&child);
+        rustix::process::waitid(rustix::process::WaitId::Pid(child_pid), ended | seen).unwrap();
+        assert!(!is_alive(pid, started));
+        child.wait().unwrap();
     }
 
     #[test]
