@@ -39,20 +39,31 @@ pub(crate) fn counted(number: u64, what: &str) -> String {
     }
 }
 
-/// A number in short: `950`, `1.2k`, `3.4M`.
+/// A number in short, rounded to two digits or more: `950`, `1.2k`, `26k`, `3.4M`.
 pub(crate) fn count(number: u64) -> String {
     match number {
         0..1_000 => number.to_string(),
-        1_000..1_000_000 => tenths(number / 100, "k"),
-        _ => tenths(number / 100_000, "M"),
+        1_000..999_500 => rounded(number, 1_000, "k"),
+        _ => rounded(number, 1_000_000, "M"),
     }
 }
 
-/// A number of tenths; none are not told.
-fn tenths(number: u64, unit: &str) -> String {
-    match number % 10 {
-        0 => format!("{}{unit}", number / 10),
-        tenth => format!("{}.{tenth}{unit}", number / 10),
+/// So many of a unit, with tenths only below ten of them: beyond that nobody reads them.
+fn rounded(number: u64, unit: u64, name: &str) -> String {
+    let tenths = number.saturating_add(unit / 20) / (unit / 10);
+    match (tenths / 10, tenths % 10) {
+        (0..10, tenth @ 1..) => format!("{}.{tenth}{name}", tenths / 10),
+        (whole @ 0..10, _) => format!("{whole}{name}"),
+        _ => format!("{}{name}", number.saturating_add(unit / 2) / unit),
+    }
+}
+
+/// The size of a context: a power of two has the name that everybody gives it, so that 32,768 is `32k`.
+pub(crate) fn window(tokens: u64) -> String {
+    match tokens {
+        1_024..1_048_576 if tokens.is_power_of_two() => format!("{}k", tokens / 1_024),
+        1_048_576.. if tokens.is_power_of_two() => format!("{}M", tokens / 1_048_576),
+        _ => count(tokens),
     }
 }
 
@@ -93,6 +104,21 @@ mod tests {
             (money(20), "under $0.0001"),
             (money(4_200), "$0.0042"),
             (money(1_250_000), "$1.25"),
+            (count(999), "999"),
+            (count(1_000), "1k"),
+            (count(1_320), "1.3k"),
+            (count(1_960), "2k"),
+            (count(9_949), "9.9k"),
+            (count(9_950), "10k"),
+            (count(26_220), "26k"),
+            (count(26_500), "27k"),
+            (count(999_499), "999k"),
+            (count(999_500), "1M"),
+            (count(1_250_000), "1.3M"),
+            (count(u64::MAX), "18446744073709M"),
+            (window(32_768), "32k"),
+            (window(200_000), "200k"),
+            (window(1_048_576), "1M"),
         ] {
             assert_eq!(said, read);
         }

@@ -2,7 +2,7 @@
 
 use super::appearance;
 use crate::clean::clean_line;
-use crate::figures::{cost, count, counted, money};
+use crate::figures::{cost, count, counted, money, window};
 use crate::model::Model;
 use crate::policy::policy_told;
 use crate::row::{Row, wrap};
@@ -62,11 +62,11 @@ pub(super) fn rows(model: &Model) -> Vec<Row> {
         facts.push(("cost", cost(stats.usage)));
     }
     facts.extend(budget_told(state).map(|told| ("budget", told)));
-    if let Some((used, window)) = state.context {
+    if let Some((used, most)) = state.context {
         let left = state.context_left().unwrap_or(0);
         let (rough, why) = if state.context_rough { ("~", ROUGH_CONTEXT) } else { ("", "") };
-        let (used, window) = (count(used), count(window));
-        facts.push(("context", format!("{rough}{used} of {window} used, {rough}{left}% left{why}")));
+        let (used, most) = (count(used), window(most));
+        facts.push(("context", format!("{rough}{used} of {most} used, {rough}{left}% left{why}")));
     }
     match &state.settings.tools {
         Some(tools) => facts.push(("tools", clean_line(&tools.join(", ")))),

@@ -2,7 +2,7 @@
 
 use super::{choices, copies, rules};
 use crate::clean::{clean, clean_line};
-use crate::figures::{ago, count, counted};
+use crate::figures::{ago, counted, window};
 use crate::keymap::Action;
 use crate::model::{Model, Want};
 use crate::msg::{AgentLine, Fx};
@@ -322,7 +322,7 @@ pub(super) fn fill(model: &mut Model, of: ListKind, receipt: Receipt) {
 pub(super) fn model_item(entry: &ModelEntry, current: Option<&ModelRef>) -> Item {
     let dollars = |micros: u64| format!("${}.{:02}", micros / 1_000_000, micros % 1_000_000 / 10_000);
     let mut detail = Vec::new();
-    detail.extend(entry.context_window.map(|window| format!("{} context", count(window))));
+    detail.extend(entry.context_window.map(|tokens| format!("{} context", window(tokens))));
     if let (Some(input), Some(output)) = (entry.price_input, entry.price_output) {
         detail.push(format!("{} in, {} out per 1M", dollars(input), dollars(output)));
     }
