@@ -16,6 +16,8 @@ const SIZES: [(u16, u16); 4] = [(40, 30), (80, 24), (120, 36), (200, 50)];
 const THEMES: [Theme; 4] = [Theme::Dark, Theme::Light, Theme::Terminal, Theme::Plain];
 /// A quarter past eight on a Tuesday.
 const NOW: u64 = 1_767_082_500_000;
+/// The process of the screen.
+const HERE: u32 = 4_001;
 
 pub(super) type Scene = (&'static str, fn(&mut AttachedUi));
 
@@ -62,7 +64,7 @@ pub(super) fn stage(columns: u16, rows: u16) -> AttachedUi {
     stage.happen(Body::Session(SessionEvent::ModelChosen { model }));
     stage.ui.feed(Msg::Branch { cwd: "/w/shop".into(), name: Some("main".into()) });
     stage.ui.model.screen.start.stand(Restart::Start, false);
-    stage.ui.model.screen.start.survey(FleetHere { pid: 100, visits: true });
+    stage.ui.model.screen.start.survey(FleetHere { pid: HERE, visits: true });
     stage
 }
 
@@ -74,14 +76,16 @@ pub(super) fn first_told(stage: &mut AttachedUi) {
     stage.ui.tell(About { told: vec![told], ..about });
 }
 
-fn usage(stage: &mut AttachedUi) {
-    let usage = Usage { input: 24_900, output: 1_320, cost_micros: 94_500, ..Usage::default() };
+/// What a run took so far, paid as the model is in the list of models.
+fn usage(stage: &mut AttachedUi, input: u64, output: u64) {
+    let usage = Usage { input, output, cost_micros: input * 3 + output * 15, ..Usage::default() };
     stage.happen(Body::Run(RunEvent::StepEnded { step: StepId(4), usage }));
-    stage.happen(Body::Context(ContextEvent::Measured { used: 26_000, window: 200_000, rough: false }));
+    let used = input + output;
+    stage.happen(Body::Context(ContextEvent::Measured { used, window: 200_000, rough: false }));
 }
 
 pub(super) fn conversation(stage: &mut AttachedUi) {
-    stage.run("how is the total of a cart made, and can it be simpler?");
+    stage.run("make the total readable");
     let thought = "The cart keeps its items in a list.\nThe sum is made by hand; an iterator says the same.";
     let (message, kind) = (MessageId(5), TextKind::Thought);
     stage.happen(Body::Message(MessageEvent::Delta { message, kind, text: thought.into() }));
@@ -90,7 +94,7 @@ pub(super) fn conversation(stage: &mut AttachedUi) {
     ended(stage, read, ToolOutcome::Done, file, Vec::new());
     looks::changed(stage);
     stage.text(ANSWER);
-    usage(stage);
+    usage(stage, 24_700, 1_300);
     stage.ui.wait(8_400);
     stage.end(Outcome::Done);
 }
@@ -99,7 +103,7 @@ const ANSWER: &str = "## What changed\n\nThe sum was made **by hand**; now it is
 
 pub(super) fn working(stage: &mut AttachedUi) {
     looks::work(stage);
-    usage(stage);
+    usage(stage, 24_700, 1_300);
     let (item, kind) = (QueuedId(30), QueueKind::FollowUp);
     let input = Input::text("then write the changelog");
     stage.happen(Body::Queue(QueueEvent::Added { item, kind, input, by: None }));
@@ -132,15 +136,15 @@ fn consent_to(
 }
 
 pub(super) fn question_write(stage: &mut AttachedUi) {
-    stage.run("make the greeting warmer");
+    stage.run("make the greeting of the till warmer");
     let read = tool(stage, 20, "read", r#"{"path":"src/main.rs"}"#);
     let file =
-        "//! Greets.\n\nfn main() {\n    let name = std::env::args().nth(1);\n    println!(\"hello\");\n}\n";
+        "//! The till.\n\nfn main() {\n    let name = std::env::args().nth(1);\n    println!(\"hello\");\n}\n";
     ended(stage, read, ToolOutcome::Done, file, Vec::new());
     stage.text("It says only `hello`. I let it name who is greeted, and say how the day is.\n");
     let args = r#"{"path":"src/main.rs"}"#;
     let id = tool(stage, 21, "write", args);
-    let text = "@@ -1,6 +1,9 @@\n //! Greets.\n \n fn main() {\n-    let name = std::env::args().nth(1);\n-    println!(\"hello\");\n+    let name = std::env::args().nth(1).unwrap_or(\"friend\".into());\n+    println!(\"hello, {name}\");\n+    if let Some(day) = today() {\n+        println!(\"a fine {day} to you\"); // as it is said in the house\n+    }\n }\n";
+    let text = "@@ -1,6 +1,9 @@\n //! The till.\n \n fn main() {\n-    let name = std::env::args().nth(1);\n-    println!(\"hello\");\n+    let name = std::env::args().nth(1).unwrap_or(\"friend\".into());\n+    println!(\"hello, {name}\");\n+    if let Some(day) = today() {\n+        println!(\"a fine {day} to you\"); // as it is said in the house\n+    }\n }\n";
     let preview = Preview::Diff { path: "src/main.rs".into(), text: text.into() };
     let mut kind = consent_to(id, "write", args, preview, Risk::Medium, "changes a file");
     kind.rule = Some("write files in this project".into());
@@ -176,10 +180,18 @@ pub(super) fn question_choose(stage: &mut AttachedUi) {
     ];
     let message = "The shop has one process and few writes. What shall carts be kept in?".into();
     ask(stage, 40, "Which database?", AskKind::Choose { message, choices, many: false });
+    stage.ui.wait(2_000);
 }
 
-/// The sessions of the person, as every screen that tells of them has them: the first is the one on the screen.
-fn kept() -> Vec<(Row, &'static str)> {
+/// A session of the person, as every screen that tells of it has it.
+struct Kept {
+    row: Row,
+    messages: u64,
+    prompt: &'static str,
+}
+
+/// All of them; the first is the one of the other screens.
+fn kept() -> Vec<Kept> {
     let minutes = 60_000;
     let row = |number: u64, status: Status, title: &str, cwd: &str, ago: u64| Row {
         status,
@@ -193,36 +205,37 @@ fn kept() -> Vec<(Row, &'static str)> {
         branch: Some("main".into()),
         runtime: None,
     };
+    let kept = |row, messages, prompt| Kept { row, messages, prompt };
     let waits = |question: &str| Status::Waiting { asks: 1, question: question.into() };
     let done = || Status::Ended(Outcome::Done);
     let failure = Failure::new("model_overloaded", "the model is overloaded");
+    let total = row(1, done(), "make the total readable", "/w/shop", 0);
     let till = row(2, waits("Which database?"), "a till for the shop", "/w/shop", 3);
+    let check = row(3, Status::Running, "why does make check fail on the mac", "/w/shop", 1);
+    let closed = row(4, Status::Kept, "日本語の説明を書く", "/w/shop", 3_000);
+    let bridge = row(5, waits("overwrite src/bridge.rs"), "mend the bridge to codelia", "/w/bridge", 14);
     let parser = row(6, Status::Running, "port the parser", "/w/lang", 6);
-    let caches = row(4, Status::Kept, "日本語の説明を書く", "/w/shop", 3_000);
+    let notes = row(7, done(), "release notes for 0.3", "/w/lang", 55);
+    let manual = row(8, Status::Ended(Outcome::Failed(failure)), "translate the manual", "/w/shop", 130);
     vec![
-        (row(1, done(), "make the total readable", "/w/shop", 0), "and keep the old name as an alias"),
-        (Row { branch: Some("parlor/till".into()), ..till }, "which database would you take?"),
-        (
-            row(3, Status::Running, "why does make check fail on the mac", "/w/shop", 1),
-            "show me the whole output",
-        ),
-        (Row { runtime: Some("codex".into()), cost_micros: None, ..parser }, "now the errors"),
-        (
-            row(5, waits("overwrite src/bridge.rs"), "mend the bridge to codelia", "/w/bridge", 14),
-            "go on with the second half",
-        ),
-        (row(7, done(), "release notes for 0.3", "/w/lang", 55), "shorter, please"),
-        (row(8, Status::Ended(Outcome::Failed(failure)), "translate the manual", "/w/doc", 130), "all of it"),
-        (Row { pid: None, ..caches }, "もっと短く"),
+        kept(Row { pid: Some(HERE), cost_micros: Some(93_600), ..total }, 2, "make the total readable"),
+        kept(Row { branch: Some("parlor/till".into()), ..till }, 8, "add a database"),
+        kept(check, 12, "show me the whole output"),
+        kept(Row { runtime: Some("codex".into()), cost_micros: None, ..parser }, 6, "now the errors"),
+        kept(bridge, 20, "go on with the second half"),
+        kept(notes, 28, "shorter, please"),
+        kept(Row { cost_micros: Some(28_200), ..manual }, 2, "translate the manual"),
+        // What git has checked out is known of live ones only.
+        kept(Row { pid: None, branch: None, ..closed }, 16, "もっと短く"),
     ]
 }
 
 /// The same in the order of the fleet.
 fn fleet_of_all() -> Arc<Vec<Row>> {
-    let mut rows: Vec<Row> = kept().into_iter().map(|(row, _)| row).collect();
+    let mut rows: Vec<Row> = kept().into_iter().map(|kept| kept.row).collect();
     let rank = |row: &Row| match row.status {
         Status::Waiting { .. } => (0, row.since.0),
-        Status::Running => (1, 0),
+        Status::Running => (1, row.since.0),
         _ => (2, 0),
     };
     rows.sort_by_key(rank);
@@ -247,14 +260,14 @@ pub(super) fn sessions(stage: &mut AttachedUi) {
     // Who waits elsewhere is told, as the setting says.
     stage.ui.model.screen.fleet.take(fleet_of_all());
     stage.ui.keys("<ctrl-x>");
-    let summary = |(row, prompt): (Row, &str)| SessionSummary {
+    let summary = |Kept { row, messages, prompt }: Kept| SessionSummary {
         id: row.session.clone().unwrap(),
         title: row.title.clone(),
         cwd: row.cwd.clone(),
         project: row.cwd.clone(),
         created_at: Millis(row.since.0 - 7_200_000),
         updated_at: row.since,
-        messages: row.cost_micros.unwrap_or_default() / 7_750,
+        messages,
         last_prompt: Some(prompt.into()),
         last_run: None,
         running: row.is_busy(),
@@ -266,7 +279,7 @@ pub(super) fn sessions(stage: &mut AttachedUi) {
         origin: None,
     };
     // Those of other programs are listed where they are.
-    let own = kept().into_iter().filter(|(row, _)| row.runtime.is_none());
+    let own = kept().into_iter().filter(|kept| kept.row.runtime.is_none());
     // As the runtime lists them: the one that changed last stands first.
     let mut own: Vec<SessionSummary> = own.map(summary).collect();
     own.sort_by_key(|session| std::cmp::Reverse(session.updated_at));
@@ -288,7 +301,7 @@ pub(super) fn models(stage: &mut AttachedUi) {
         model("anthropic", "claude-opus-4-1", Some(200_000), Some((15_000_000, 75_000_000))),
         model("anthropic", "claude-sonnet-4-5", Some(200_000), Some((3_000_000, 15_000_000))),
         model("ollama", "qwen3", Some(32_768), None),
-        model("offline", "offline", None, None),
+        model("offline", "offline", Some(100_000), Some((0, 0))),
     ];
     let current = Some(models[1].model.clone());
     answer(stage, Receipt::Models { models, current });
@@ -311,6 +324,7 @@ pub(super) fn error(stage: &mut AttachedUi) {
     let said = "sh: 1: pandoc: not found\nmake: *** [Makefile:12: manual] Error 127\n";
     ended(stage, bash, ToolOutcome::Failed, said, Vec::new());
     stage.text("`pandoc` is missing here. I look for another w");
+    usage(stage, 8_200, 240);
     stage.ui.wait(4_200);
     let failure = Failure::new("model_overloaded", "the model is overloaded")
         .hint("wait a minute, or take another with /model");
