@@ -17,6 +17,9 @@ pub(crate) const CLOSES: Hint = ("Esc closes", "Esc closes");
 /// The sign of the one in use; a run under way has another.
 pub(crate) const CURRENT: &str = "◆ ";
 
+/// Behind the title of the session on this screen.
+pub(crate) const HERE: &str = " (here)";
+
 /// Said while something is looked for.
 const LOOKING: &str = "looking…";
 
@@ -110,6 +113,8 @@ pub(crate) struct Item {
     pub(crate) label: String,
     /// What is read second.
     pub(crate) detail: String,
+    /// The same in columns, where its parts stand below those of other lines; some may be empty.
+    pub(crate) cells: Vec<String>,
     pub(crate) choice: Choice,
     /// A sign before it, such as the current one's.
     pub(crate) sign: &'static str,
@@ -300,9 +305,9 @@ impl Picker {
         self.items.iter().any(|item| !item.more.is_empty())
     }
 
-    /// Whether the first that is told beside a line is worth cutting what the line is called: all of that stands below the list.
-    pub(crate) fn cuts_names(&self) -> bool {
-        self.kind == ListKind::Sessions
+    /// Whether what is told beside its lines stands in columns.
+    pub(crate) fn is_in_columns(&self) -> bool {
+        self.items.iter().any(|item| !item.cells.is_empty())
     }
 
     /// What is said in the place of lines.
@@ -406,6 +411,7 @@ mod tests {
 
     fn list(labels: &[&str]) -> Picker {
         let item = |label: &&str| Item {
+            cells: Vec::new(),
             label: (*label).to_owned(),
             detail: String::new(),
             choice: Choice::Text((*label).to_owned()),

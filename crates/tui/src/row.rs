@@ -132,6 +132,18 @@ pub(crate) fn fit(text: &str, columns: usize) -> String {
     out
 }
 
+/// The same with no word cut in two, unless that left little of the text.
+pub(crate) fn fit_words(text: &str, columns: usize) -> String {
+    let cut = fit(text, columns);
+    let Some(begin) = cut.strip_suffix('…').filter(|_| cut != text) else { return cut };
+    let whole = text[begin.len()..].starts_with(' ');
+    let words = if whole { Some(begin) } else { begin.rfind(' ').map(|at| &begin[..at]) };
+    match words.map(str::trim_end).filter(|words| width(words) * 2 >= columns) {
+        Some(words) => format!("{words}…"),
+        None => cut,
+    }
+}
+
 /// The first of the words that fit, or the beginning of the last: the longest stand first.
 pub(crate) fn fitting(tries: &[String], columns: usize) -> String {
     let found = tries.iter().find(|words| width(words) <= columns);
@@ -458,6 +470,24 @@ mod tests {
         let (first, rest) = (Piece::new("- ", Style::new()), Piece::new("  ", Style::new()));
         let rows = wrap(&[Piece::new("one two three", Style::new())], 8, &first, &rest);
         assert_eq!(rows.iter().map(Row::text).collect::<Vec<_>>(), ["- one", "  two", "  three"]);
+    }
+
+    #[test]
+    fn words_are_not_cut_in_two_where_enough_is_left() {
+        for (columns, cut) in [
+            (29, "cargo test -p shop --features"),
+            (22, "cargo test -p shop…"),
+            (19, "cargo test -p shop…"),
+            (18, "cargo test -p…"),
+            (7, "cargo…"),
+            (5, "carg…"),
+            (1, "…"),
+            (0, ""),
+        ] {
+            assert_eq!(fit_words("cargo test -p shop --features", columns), cut);
+        }
+        assert_eq!(fit_words("a-word-that-is-long", 12), "a-word-that…");
+        assert_eq!(fit_words("it is done …", 12), "it is done …");
     }
 
     #[test]

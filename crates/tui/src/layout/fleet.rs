@@ -7,8 +7,8 @@ use crate::figures::{ago, lasting, mark, money};
 use crate::fleet::Board;
 use crate::look::Appearance;
 use crate::model::Model;
-use crate::picker::{CLOSES, Hint};
-use crate::row::{Piece, Row, fit, fitting, width, wrap_text};
+use crate::picker::{CLOSES, HERE, Hint};
+use crate::row::{Piece, Row, fit, fit_words, fitting, width, wrap_text};
 use crate::theme::Role;
 use domain::event::Outcome;
 use domain::fleet::{Row as Line, Status};
@@ -25,8 +25,6 @@ const MORE: u16 = 5;
 /// The same on a narrow screen, where each thing has a row of its own.
 const MORE_NARROW: u16 = 8;
 const ROOMY_NARROW: u16 = 22;
-/// Behind the title of the session on this screen.
-const HERE: &str = " (here)";
 /// Fewer columns tell nothing beside a title, and fewer still nothing of what it is about.
 const LEAST_FACTS: usize = 8;
 const LEAST_ABOUT: usize = 14;
@@ -97,7 +95,7 @@ pub(crate) fn fleet_rows(board: &Board, model: &Model, high: usize) -> Vec<Row> 
 fn title(line: &Line, model: &Model, columns: usize) -> String {
     let here = model.world.current == line.session && line.session.is_some();
     let mark = if here { HERE } else { "" };
-    format!("{}{mark}", fit(&clean_line(&line.title), columns.saturating_sub(width(mark))))
+    format!("{}{mark}", fit_words(&clean_line(&line.title), columns.saturating_sub(width(mark))))
 }
 
 /// How wide what stands below each other is; nothing where there is no room for it.

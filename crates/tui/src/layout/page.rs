@@ -8,7 +8,7 @@ use crate::look::Appearance;
 use crate::model::Model;
 use crate::overlay::Content;
 use crate::picker::{CLOSES, Hint, Item, Picker};
-use crate::row::{Piece, Row, fit, width, wrap, wrap_text};
+use crate::row::{Piece, Row, fit, fit_words, width, wrap, wrap_text};
 use crate::theme::Role;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -126,6 +126,10 @@ const FOOT_ROOM: u16 = 10;
 const MOST_MEASURED: usize = 64;
 /// Fewer columns tell nothing beside a line.
 const LEAST_DETAIL: usize = 8;
+/// Fewer columns tell nothing of what was said.
+const LEAST_CELL: usize = 16;
+/// Columns between two cells.
+const GAP: usize = 2;
 /// Between two parts of what is told beside a line.
 const PARTS: &str = " · ";
 
@@ -138,6 +142,8 @@ pub(crate) struct Lines {
     told_below: bool,
     /// Whether something is told beside them.
     beside: bool,
+    /// Columns of each of the cells beside them, none where there is no room for it.
+    cells: Vec<usize>,
 }
 
 impl Lines {
@@ -146,18 +152,53 @@ impl Lines {
         let labels = picker.all().filter(|item| !item.detail.is_empty());
         let longest = labels.map(|item| width(&item.label)).max().unwrap_or(0);
         let told_below = columns < NARROW && high >= ROOMY;
-        let most = match told_below {
-            true if picker.cuts_names() => {
-                let first = |item: &Item| item.detail.split(PARTS).next().map_or(0, width);
-                let first = picker.all().map(first).max().unwrap_or(0);
-                columns.saturating_sub(first + 4).max(columns / 3)
-            }
-            true => columns.saturating_sub(2),
-            false => columns / 2,
-        };
+        if picker.is_in_columns() {
+            let cells = Lines::cells(picker, columns);
+            let taken: usize = cells.iter().filter(|wide| **wide > 0).map(|wide| wide + GAP).sum();
+            let column = longest.min(columns.saturating_sub(taken + 2));
+            return Lines {
+                column,
+                columns,
+                told_below,
+                beside: true,
+                cells: Lines::widened(cells, columns, column),
+            };
+        }
+        let most = if told_below { columns.saturating_sub(2) } else { columns / 2 };
         let column = longest.min(most);
         let beside = !told_below || Lines::tells_beside(picker, column, columns);
-        Lines { column, columns, told_below, beside }
+        Lines { column, columns, told_below, beside, cells: Vec::new() }
+    }
+
+    /// Columns of each cell as far as the names of the lines leave room for them; the last one gets what is left, later.
+    fn cells(picker: &Picker, columns: usize) -> Vec<usize> {
+        let count = picker.all().map(|item| item.cells.len()).max().unwrap_or(0);
+        if columns < NARROW {
+            // Of each line the first that there is to tell.
+            return vec![picker.all().map(|item| width(first_cell(item))).max().unwrap_or(0)];
+        }
+        let longest = |at: usize| {
+            picker.all().filter_map(|item| item.cells.get(at)).map(|cell| width(cell)).max().unwrap_or(0)
+        };
+        let mut left = columns.saturating_sub(columns / 3 + 2);
+        let mut wide: Vec<usize> = (0..count.saturating_sub(1)).map(longest).collect();
+        for wide in &mut wide {
+            *wide = if *wide + GAP <= left { *wide } else { 0 };
+            left -= if *wide > 0 { *wide + GAP } else { 0 };
+        }
+        wide.push(0);
+        wide
+    }
+
+    /// The same with the last cell in what is left beside the names, where that is enough to tell something.
+    fn widened(mut cells: Vec<usize>, columns: usize, column: usize) -> Vec<usize> {
+        let taken: usize = cells.iter().filter(|wide| **wide > 0).map(|wide| wide + GAP).sum();
+        let left = columns.saturating_sub(column + 2 + taken + GAP);
+        match cells.last_mut() {
+            Some(last) if *last == 0 && left >= LEAST_CELL => *last = left,
+            Some(_) | None => {}
+        }
+        cells
     }
 
     /// Columns that a line may be called by.
@@ -167,7 +208,20 @@ impl Lines {
 
     /// As much of what is told beside a line as there is room for: whole parts of it, and of the last one its beginning, unless all
     /// of it stands below.
-    pub(crate) fn beside(&self, detail: &str) -> String {
+    pub(crate) fn beside(&self, item: &Item) -> String {
+        let detail = item.detail.as_str();
+        match self.cells.as_slice() {
+            _ if item.cells.is_empty() => {}
+            [wide] => return fit(first_cell(item), *wide),
+            cells => {
+                let told = item.cells.iter().zip(cells).filter(|(_, wide)| **wide > 0);
+                let told = told.map(|(cell, wide)| {
+                    let cell = fit_words(cell, *wide);
+                    format!("{cell}{}", " ".repeat(wide.saturating_sub(width(&cell)) + GAP))
+                });
+                return told.collect::<String>().trim_end().to_owned();
+            }
+        }
         let room = if self.beside { self.columns.saturating_sub(self.column + 4) } else { 0 };
         if width(detail) <= room {
             return detail.to_owned();
@@ -191,8 +245,22 @@ impl Lines {
     }
 
     fn is_cut(&self, item: &Item) -> bool {
-        width(&item.label) > self.most(&item.detail) || self.beside(&item.detail) != item.detail
+        width(&item.label) > self.most(&item.detail) || self.hides(item)
     }
+
+    /// Whether something of what is told beside a line is not in sight.
+    fn hides(&self, item: &Item) -> bool {
+        match self.cells.as_slice() {
+            _ if item.cells.is_empty() => self.beside(item) != item.detail,
+            [_] => item.cells.iter().filter(|cell| !cell.is_empty()).count() > 1,
+            cells => item.cells.iter().zip(cells).any(|(cell, wide)| width(cell) > *wide),
+        }
+    }
+}
+
+/// The first that there is to tell of a line.
+fn first_cell(item: &Item) -> &str {
+    item.cells.iter().find(|cell| !cell.is_empty()).map_or("", String::as_str)
 }
 
 /// How the lines of a list stand on a screen of this size.
@@ -288,8 +356,7 @@ fn told_below(picker: &Picker, item: &Item, columns: usize, high: u16) -> Vec<(S
     let mut told: Vec<(&str, Role)> = Vec::new();
     let label_cut = width(&item.label) > lines.most(&item.detail);
     told.extend(label_cut.then_some((item.label.trim_end(), Role::Text)));
-    let detail_cut = lines.beside(&item.detail) != item.detail;
-    told.extend(detail_cut.then_some((item.detail.as_str(), Role::Text)));
+    told.extend(lines.hides(item).then_some((item.detail.as_str(), Role::Text)));
     told.extend(Some((item.more.as_str(), Role::Text)).filter(|(more, _)| !more.is_empty()));
     let kept = !picker.kept().is_empty() && !kept_in_head(picker, columns);
     told.extend(kept.then_some((picker.kept(), Role::Dim)));

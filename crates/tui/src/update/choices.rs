@@ -18,6 +18,7 @@ fn sign(current: bool) -> &'static str {
 pub(super) fn policies(seen: &Seen) -> Vec<Item> {
     let current = seen.state.settings.policy;
     let item = |(policy, about): (Policy, &str)| Item {
+        cells: Vec::new(),
         label: policy.name().to_owned(),
         detail: about.to_owned(),
         choice: Choice::Policy(policy),
@@ -53,6 +54,7 @@ pub(super) fn themes(model: &Model) -> Vec<Item> {
         None => "fits your terminal".to_owned(),
     };
     let item = |value: &'static str| Item {
+        cells: Vec::new(),
         label: value.to_owned(),
         detail: about(value),
         choice: Choice::Value(Setting::Theme, value),
@@ -70,6 +72,7 @@ pub(super) fn settings(model: &Model) -> Vec<Item> {
     let mut items: Vec<Item> = SETTINGS
         .iter()
         .map(|(setting, name, about)| Item {
+            cells: Vec::new(),
             label: line(name, screen.preferences.settings().value(*setting)),
             detail: (*about).to_owned(),
             choice: Choice::Setting(*setting),
@@ -102,6 +105,7 @@ pub(super) fn settings(model: &Model) -> Vec<Item> {
         }
         let choice = Choice::Command(command);
         items.push(Item {
+            cells: Vec::new(),
             label: line(name, value),
             detail: about.to_owned(),
             choice,
@@ -111,7 +115,7 @@ pub(super) fn settings(model: &Model) -> Vec<Item> {
     }
     let note = |label: String| {
         let (detail, more) = (String::new(), String::new());
-        Item { label, detail, choice: Choice::Nothing, sign: "! ", more }
+        Item { cells: Vec::new(), label, detail, choice: Choice::Nothing, sign: "! ", more }
     };
     items.extend(screen.start.about().told.iter().map(|told| note(clean_line(told))));
     items

@@ -51,6 +51,7 @@ pub(super) fn copy(model: &mut Model, what: Copied, fx: &mut Vec<Fx>) {
 pub(super) fn items(model: &Model) -> Vec<Item> {
     let state = model.world.state();
     let item = |label: String, detail: String, text: &str, what| Item {
+        cells: Vec::new(),
         label,
         detail,
         choice: Choice::Copy(what),

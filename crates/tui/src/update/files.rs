@@ -97,6 +97,7 @@ pub(super) fn go_back(model: &mut Model, entry: EntryId, fx: &mut Vec<Fx>) {
     }
     lists::open(model, ListKind::GoBack, fx);
     let item = |label: &str, detail: &str, files| Item {
+        cells: Vec::new(),
         label: label.to_owned(),
         detail: detail.to_owned(),
         choice: Choice::GoBack(entry, files),

@@ -6,7 +6,7 @@ use crate::figures::{ago, counted, window};
 use crate::keymap::Action;
 use crate::model::{Model, Want};
 use crate::msg::{AgentLine, Fx};
-use crate::picker::{CURRENT, Choice, Hint, Item, ListKind, Picker};
+use crate::picker::{CURRENT, Choice, HERE, Hint, Item, ListKind, Picker};
 use crate::row::fit;
 use crate::world::Seen;
 use domain::command::{Command, LibraryCommand, ListCommand, ListScope, Receipt};
@@ -166,6 +166,7 @@ fn seen_here(model: &Model) -> Vec<Item> {
     let item = |(id, seen): (&SessionId, &Seen)| {
         let title = clean_line(&seen.state.title());
         Item {
+            cells: Vec::new(),
             more: String::new(),
             label: title,
             detail: id.to_string(),
@@ -207,17 +208,18 @@ pub(super) fn fill(model: &mut Model, of: ListKind, receipt: Receipt) {
         Receipt::Sessions(sessions) => {
             let at = sessions.iter().position(|s| Some(&s.id) == current.as_ref()).unwrap_or(0);
             let item = |session: &SessionSummary| {
+                // The words of the fleet.
                 let state = match () {
-                    () if waits(session) => Some("waiting for you".to_owned()),
-                    () if session.running => Some("running".to_owned()),
-                    () if failed(session) => Some("failed".to_owned()),
+                    () if waits(session) => Some("waiting"),
+                    () if session.running => Some("running"),
+                    () if failed(session) => Some("failed"),
                     () => None,
                 };
                 let (age, said) = (ago(now, session.updated_at), counted(session.messages, "message"));
                 // What matters most stands first: on a narrow screen the rest is told below the list.
-                let here = (Some(&session.id) == current.as_ref()).then(|| "here".to_owned());
-                let told = here.into_iter().chain(state).chain([age, said]);
-                let told = told.chain(session.last_prompt.as_deref().map(clean_line));
+                let prompt = session.last_prompt.as_deref().map(clean_line).unwrap_or_default();
+                let cells = vec![state.unwrap_or_default().to_owned(), age, said, prompt];
+                let told = cells.iter().filter(|cell| !cell.is_empty()).map(String::as_str);
                 let detail = told.collect::<Vec<_>>().join(" · ");
                 // The signs of the fleet, for what is known here.
                 let sign = match () {
@@ -248,7 +250,8 @@ pub(super) fn fill(model: &mut Model, of: ListKind, receipt: Receipt) {
                     Some(_) if goes_on => Choice::Elsewhere(session.id.clone()),
                     _ => Choice::Session(session.id.clone()),
                 };
-                Item { label: title, detail, choice, sign, more }
+                let here = if Some(&session.id) == current.as_ref() { HERE } else { "" };
+                Item { label: format!("{title}{here}"), detail, cells, choice, sign, more }
             };
             (sessions.iter().map(item).collect::<Vec<_>>(), at, "there is no other session yet")
         }
@@ -258,6 +261,7 @@ pub(super) fn fill(model: &mut Model, of: ListKind, receipt: Receipt) {
         }
         Receipt::Tools(tools) => {
             let item = |tool: domain::session::ToolEntry| Item {
+                cells: Vec::new(),
                 label: clean_line(&tool.name),
                 detail: format!("{} · {}", clean_line(&tool.source), clean_line(&tool.description)),
                 more: of_several(&tool.description),
@@ -278,6 +282,7 @@ pub(super) fn fill(model: &mut Model, of: ListKind, receipt: Receipt) {
                 .collect();
             if list.truncated {
                 items.push(Item {
+                    cells: Vec::new(),
                     label: "…".to_owned(),
                     detail: "there are more than the runtime tells".to_owned(),
                     more: String::new(),
@@ -286,6 +291,7 @@ pub(super) fn fill(model: &mut Model, of: ListKind, receipt: Receipt) {
                 });
             }
             items.extend(list.errors.into_iter().map(|(path, why)| Item {
+                cells: Vec::new(),
                 label: clean_line(&path),
                 detail: format!("could not be read: {}", clean_line(&why)),
                 more: of_several(&why),
@@ -304,7 +310,14 @@ pub(super) fn fill(model: &mut Model, of: ListKind, receipt: Receipt) {
                     ServerState::AuthRequired => ("! ", "wants a login".to_owned()),
                 };
                 let more = String::new();
-                Item { label: clean_line(&server.id), detail: state, choice: Choice::Nothing, sign, more }
+                Item {
+                    cells: Vec::new(),
+                    label: clean_line(&server.id),
+                    detail: state,
+                    choice: Choice::Nothing,
+                    sign,
+                    more,
+                }
             };
             (servers.into_iter().map(item).collect(), 0, "no MCP servers are set up")
         }
@@ -327,6 +340,7 @@ pub(super) fn model_item(entry: &ModelEntry, current: Option<&ModelRef>) -> Item
         detail.push(format!("{} in, {} out per 1M", dollars(input), dollars(output)));
     }
     Item {
+        cells: Vec::new(),
         label: clean_line(&entry.model.to_string()),
         detail: detail.join(" · "),
         choice: Choice::Model(entry.model.provider.clone(), entry.model.name.clone()),
@@ -338,11 +352,12 @@ pub(super) fn model_item(entry: &ModelEntry, current: Option<&ModelRef>) -> Item
 fn text_item(text: &str, detail: &str) -> Item {
     let choice = Choice::Text(text.to_owned());
     let more = of_several(if detail.is_empty() { text } else { detail });
-    Item { label: clean_line(text), detail: clean_line(detail), choice, sign: "  ", more }
+    Item { cells: Vec::new(), label: clean_line(text), detail: clean_line(detail), choice, sign: "  ", more }
 }
 
 fn queue(state: &State) -> Vec<Item> {
     let item = |(kind, waiting): (domain::queue::QueueKind, &domain::queue::Waiting)| Item {
+        cells: Vec::new(),
         label: clean_line(&waiting.input.text),
         detail: match kind {
             domain::queue::QueueKind::Steer => "steers next".to_owned(),
@@ -401,7 +416,14 @@ fn tree(state: &State) -> Vec<Item> {
             (false, false) => "  ",
         };
         let more = of_several(text.trim());
-        items.push(Item { label, detail: String::new(), choice: Choice::Entry(id), sign, more });
+        items.push(Item {
+            cells: Vec::new(),
+            label,
+            detail: String::new(),
+            choice: Choice::Entry(id),
+            sign,
+            more,
+        });
     }
     items
 }
@@ -409,6 +431,7 @@ fn tree(state: &State) -> Vec<Item> {
 /// Puts in what was found, if the list is still open.
 pub(super) fn fill_agents(model: &mut Model, agents: Vec<AgentLine>) {
     let item = |agent: AgentLine| Item {
+        cells: Vec::new(),
         label: clean_line(&agent.name),
         detail: clean_line(&agent.about),
         more: beginning(&clean(&agent.more)),

@@ -69,6 +69,7 @@ pub(super) fn items(told: &Json) -> Vec<Item> {
             let allowed =
                 AllowedRule { project: project.map(str::to_owned), rule: rule["rule"].to_string(), narrow };
             items.push(Item {
+                cells: Vec::new(),
                 more: String::new(),
                 label: words,
                 detail: detail.to_owned(),
@@ -87,6 +88,7 @@ pub(super) fn items(told: &Json) -> Vec<Item> {
         add(&project["rules"], Some(path), is_here, &detail);
     }
     items.extend(list(&told["unread"]).iter().map(|why| Item {
+        cells: Vec::new(),
         label: text(why),
         detail: String::new(),
         choice: Choice::Nothing,

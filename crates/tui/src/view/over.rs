@@ -10,8 +10,8 @@ use crate::layout::{
 };
 use crate::model::Model;
 use crate::overlay::{Content, Finding, Overlay, Pager};
-use crate::picker::{CLOSES, Hint, Picker};
-use crate::row::{Links, Piece, Row, between, draw, fit, fit_pieces, fitting, width};
+use crate::picker::{CLOSES, HERE, Hint, Picker};
+use crate::row::{Links, Piece, Row, between, draw, fit, fit_pieces, fit_words, fitting, width};
 use crate::search;
 use crate::theme::Role;
 use ratatui::buffer::Buffer;
@@ -231,6 +231,14 @@ fn foot(foot: &Foot, high: u16, model: &Model, area: Rect, buf: &mut Buffer, lin
     }
 }
 
+/// What a line is called, in so many columns; that it is the one on the screen stands whole.
+fn named(label: &str, columns: usize) -> String {
+    match label.strip_suffix(HERE) {
+        Some(title) => format!("{}{HERE}", fit_words(title, columns.saturating_sub(width(HERE)))),
+        None => fit_words(label, columns),
+    }
+}
+
 /// The colour of a sign, the same as in the fleet.
 fn sign_role(sign: &str) -> Role {
     match sign {
@@ -269,7 +277,7 @@ fn pick(picker: &Picker, model: &Model, area: Rect, buf: &mut Buffer, links: &mu
                 let column = lines.column.min(look.columns.saturating_sub(width(told) + 4));
                 (column, column, told.to_owned())
             }
-            false => (lines.column, lines.most(told), lines.beside(told)),
+            false => (lines.column, lines.most(told), lines.beside(item)),
         };
         let told_role = if doomed { Role::Bad } else { Role::Dim };
         let style = |role: Role| match line == picker.cursor() {
@@ -278,7 +286,7 @@ fn pick(picker: &Picker, model: &Model, area: Rect, buf: &mut Buffer, links: &mu
         };
         let label = match picker.has_code() {
             true => look.words_on(&item.label, Role::Text, style),
-            false => vec![Piece::new(&item.label, style(Role::Text))],
+            false => vec![Piece::new(named(&item.label, most), style(Role::Text))],
         };
         let mut row = Row::of(item.sign, style(sign_role(item.sign)));
         row.pieces.extend(fit_pieces(label, most));

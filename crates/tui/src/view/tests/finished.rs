@@ -98,7 +98,7 @@ fn screens_say_what_they_mean() {
         (
             fleet,
             (80, 24),
-            &["for 14 min", "55 min ago", "read… (here)", "Esc closes", "lang · main · codex\n"],
+            &["for 14 min", "55 min ago", "make the total… (here)", "Esc closes", "lang · main · codex\n"],
             &["14 min ago", "› "],
         ),
         (fleet, (120, 36), &["bridge · main        $0.15  overwrite"], &[]),
@@ -117,15 +117,19 @@ fn screens_say_what_they_mean() {
         (
             sessions,
             (80, 24),
-            &["? a till for the shop                  waiting for you · 3 min ago", "✗ translate the manual"],
+            &[
+                "◆ make the total readable (here)                just now    2 messages",
+                "? a till for the shop                  waiting  3 min ago   8 messages",
+                "✗ translate the manual                 failed   2 h ago     2 messages",
+            ],
             &["…\n    "],
         ),
         (
             sessions,
             (40, 30),
             &[
-                "◆ make the total rea…  here · just now\n",
-                "● why does make chec…  running",
+                "◆ make the total… (here)    just now\n",
+                "● why does make check…      running",
                 "12 messages",
                 "Del twice deletes",
             ],

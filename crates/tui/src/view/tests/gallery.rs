@@ -138,8 +138,7 @@ fn consent_to(
 pub(super) fn question_write(stage: &mut AttachedUi) {
     stage.run("make the greeting of the till warmer");
     let read = tool(stage, 20, "read", r#"{"path":"src/main.rs"}"#);
-    let file =
-        "//! The till.\n\nfn main() {\n    let name = std::env::args().nth(1);\n    println!(\"hello\");\n}\n";
+    let file = "//! The till.\n\nfn main() {\n    let name = std::env::args().nth(1);\n    println!(\"hello\");\n}\n";
     ended(stage, read, ToolOutcome::Done, file, Vec::new());
     stage.text("It says only `hello`. I let it name who is greeted, and say how the day is.\n");
     let args = r#"{"path":"src/main.rs"}"#;
