@@ -180,8 +180,8 @@ fn end(state: &State, run: RunId, look: Appearance) -> Vec<Row> {
         && let Some(hint) = &failure.hint
         && !is_told(state, run.id, &failure.message)
     {
-        let (first, rest) = (look.piece("  → ", Role::Accent), look.piece("    ", Role::Dim));
-        rows.extend(wrap(&[look.piece(clean_line(hint), Role::Text)], look.prose(), &first, &rest));
+        let lead = look.piece("  ", Role::Text);
+        rows.extend(wrap(&[look.piece(clean_line(hint), Role::Text)], look.prose(), &lead, &lead));
     }
     if let Outcome::Failed(failure) = outcome
         && !is_told(state, run.id, &failure.message)

@@ -226,7 +226,7 @@ pub const COMMANDS: &[Slash] = &[
     slash("context", "", "how full the context is, and what it cost", SlashAction::Status),
     slash("notices", "", "what was said in passing", SlashAction::Notices),
     slash("queue", "", "see, edit or drop what is queued", SlashAction::Queue),
-    slash("mode", "[steer|follow-up one|all]", "how many waiting texts a turn takes", SlashAction::Mode),
+    slash("mode", "[steer|follow-up one|all]", "how much of the queue a turn takes", SlashAction::Mode),
     slash(
         "copy",
         "[answer|code|output|all]",

@@ -305,6 +305,15 @@ impl Picker {
         self.items.iter().any(|item| !item.more.is_empty())
     }
 
+    /// What a second press does, in the word of the keys.
+    pub(crate) fn doom(&self) -> &'static str {
+        match self.kind {
+            ListKind::Queue => "Del again drops it",
+            ListKind::Rules => "Del again revokes it",
+            _ => "Del again deletes it",
+        }
+    }
+
     /// Whether what is told beside its lines stands in columns.
     pub(crate) fn is_in_columns(&self) -> bool {
         self.items.iter().any(|item| !item.cells.is_empty())

@@ -52,7 +52,7 @@ fn a_whole_conversation_in_a_dumb_terminal_is_lines_and_words() {
     assert!(!made(&project, "b.txt"));
     terminal.settles();
     terminal.send("/status\n");
-    terminal.shows(&["Status:", "folder:", "queues:"]);
+    terminal.shows(&["Status:", "folder:", "queue:"]);
     terminal.send("\u{4}");
     assert_eq!(terminal.code(), Some(0));
     assert!(terminal.said("To go on with this conversation: parlor --resume"));

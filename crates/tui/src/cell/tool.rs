@@ -70,7 +70,12 @@ pub(super) fn inner(look: Appearance) -> Appearance {
 
 /// The line that stands for the tool run: mark, name, what it is about.
 pub(crate) fn headline(tool: &ToolRun) -> String {
-    format!("{} {}", clean_line(&tool.name), summary(tool.args.as_str()))
+    format!("{} {}", name(tool), summary(tool.args.as_str()))
+}
+
+/// What a tool is called: one that keeps the plan, whatever its own name, as the panel that shows it.
+fn name(tool: &ToolRun) -> String {
+    if is_plan(tool.args.as_str()) { "plan".to_owned() } else { clean_line(&tool.name) }
 }
 
 /// What a tool run would do, in words: of a command, only the command.
@@ -85,13 +90,13 @@ pub(super) fn deed(tool: &ToolRun) -> String {
 fn first_row(tool: &ToolRun, look: Appearance) -> Row {
     let (mark, role, word) = match &tool.phase {
         ToolPhase::Proposed => ("○", Role::Dim, String::new()),
-        ToolPhase::Awaiting(_) => ("?", Role::Warn, "waits for you".to_owned()),
+        ToolPhase::Awaiting(_) => ("?", Role::Warn, "waiting for you".to_owned()),
         ToolPhase::Allowed => ("○", Role::Accent, String::new()),
         ToolPhase::Running => ("●", Role::Accent, running(tool)),
         ToolPhase::Ended(outcome) => ended(tool, outcome),
     };
     let tail = if word.is_empty() { String::new() } else { format!("  {word}") };
-    let name = clean_line(&tool.name);
+    let name = name(tool);
     let room = look.columns.saturating_sub(width(mark) + width(&name) + width(&tail) + 2);
     let about = fit(&summary(tool.args.as_str()), room);
     Row::from(vec![

@@ -48,8 +48,8 @@ pub(super) fn of(before: &str) -> Option<Values> {
             Some(Values::Words(&[("rest", "leaves out files that cannot be merged")]))
         }
         (SlashAction::Mode, []) => Some(Values::Words(&[
-            ("steer", "texts that are heard as soon as possible"),
-            ("follow-up", "texts that wait for the end"),
+            ("steer", "what steers the run"),
+            ("follow-up", "what is queued for its end"),
         ])),
         (SlashAction::Mode, [_]) => {
             Some(Values::Words(&[("one", "each turn takes one"), ("all", "a turn takes all")]))

@@ -17,7 +17,10 @@ pub(crate) fn queue_modes(queues: &Queues) -> String {
         Mode::OneAtATime => "one at a time",
         Mode::All => "all at once",
     };
-    format!("steers {}, follow-ups {}", word(queues.steer_mode), word(queues.follow_up_mode))
+    match (queues.steer_mode, queues.follow_up_mode) {
+        (steers, queued) if steers == queued => format!("taken {}", word(queued)),
+        (steers, queued) => format!("what steers is taken {}, what is queued {}", word(steers), word(queued)),
+    }
 }
 
 /// Why a figure is marked as a guess.
@@ -73,7 +76,7 @@ pub(super) fn rows(model: &Model) -> Vec<Row> {
         None if seen.abilities.list_tools => facts.push(("tools", "all".to_owned())),
         None => {}
     }
-    facts.push(("queues", queue_modes(&state.queues)));
+    facts.push(("queue", queue_modes(&state.queues)));
     let can = &seen.abilities;
     let able = [
         ("steer", can.steer),

@@ -70,8 +70,8 @@ pub(crate) fn fleet_title(model: &Model) -> String {
     let running = rows.iter().filter(|row| row.status == Status::Running).count();
     let tries = [
         format!("Fleet · {waiting} waiting for you · {running} running · {} in all", rows.len()),
-        format!("Fleet · {waiting} waiting · {running} running · {} in all", rows.len()),
-        format!("Fleet · {waiting} waiting · {running} running"),
+        format!("Fleet · {waiting} waiting for you · {running} running"),
+        format!("Fleet · {waiting} waiting for you"),
     ];
     fitting(&tries, appearance(model).columns)
 }

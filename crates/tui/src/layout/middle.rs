@@ -55,8 +55,8 @@ fn lost(model: &Model) -> Vec<Row> {
     rows.extend(wrap(&[text], look.columns, &first, &rest).into_iter().take(MAX_BANNER));
     rows.extend(last_words(model, said));
     if let Some(remedy) = remedy {
-        let (first, rest) = (look.piece("  → ", Role::Accent), look.piece("    ", Role::Dim));
-        rows.extend(wrap(&[look.piece(clean_line(remedy), Role::Text)], look.columns, &first, &rest));
+        let lead = look.piece("  ", Role::Text);
+        rows.extend(wrap(&[look.piece(clean_line(remedy), Role::Text)], look.columns, &lead, &lead));
     }
     rows
 }

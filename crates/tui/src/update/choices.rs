@@ -109,7 +109,7 @@ pub(super) fn settings(model: &Model) -> Vec<Item> {
             label: line(name, value),
             detail: about.to_owned(),
             choice,
-            sign: "→ ",
+            sign: "  ",
             more: format!("Enter opens {command}"),
         });
     }

@@ -270,7 +270,7 @@ fn mode(model: &mut Model, argument: &str, fx: &mut Vec<Fx>) {
         Some("follow-up" | "followup") => QueueKind::FollowUp,
         None => {
             let now = queue_modes(&model.world.state().queues);
-            return model.toast(Level::Info, format!("{now}; another one: /mode steer all"));
+            return model.toast(Level::Info, format!("the queue is {now}; another way: /mode steer all"));
         }
         Some(_) => return model.toast(Level::Info, "write it like: /mode steer all, or /mode follow-up one"),
     };

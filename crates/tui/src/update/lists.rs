@@ -65,7 +65,7 @@ pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
             &[("Enter takes it back to edit", "Enter takes it"), ("Del twice drops it", "Del twice drops")],
         ),
         ListKind::Themes => ("Theme", &[("Enter takes and keeps it", "Enter takes it")]),
-        ListKind::Settings => ("Settings", &[("Enter changes and keeps it", "Enter changes it")]),
+        ListKind::Settings => ("Settings", &[("Enter changes it", "Enter changes it")]),
         ListKind::GoBack => ("Go back there with", TAKES),
         ListKind::Copies => ("What to copy", &[("Enter copies it", "Enter copies it")]),
         ListKind::Agents => (
@@ -361,7 +361,7 @@ fn queue(state: &State) -> Vec<Item> {
         label: clean_line(&waiting.input.text),
         detail: match kind {
             domain::queue::QueueKind::Steer => "steers next".to_owned(),
-            domain::queue::QueueKind::FollowUp => "queued for the end of the turn".to_owned(),
+            domain::queue::QueueKind::FollowUp => "queued".to_owned(),
         },
         choice: Choice::Queued(waiting.id),
         sign: "↳ ",

@@ -489,7 +489,7 @@ fn the_last_words_of_a_runtime_stand_with_the_loss_and_among_the_notices() {
     let screen = stage.ui.screen();
     for words in [
         "the runtime is gone: it ended with code 3\n",
-        "  → /restart starts it again",
+        "\n   /restart starts it again",
         "it said last:\n   │ boom: no config",
         "giving up",
     ] {

@@ -38,8 +38,11 @@ fn a_narrow_screen_tells_whole_what_matters() {
         (models, &["anthropic/claude-sonnet-4-5", "$3.00 in, $15.00 out"]),
         (rules, &["run cargo test with any arguments", "until this session closes"]),
         (question_choose, &["a server; several", "programs at once"]),
-        (fleet, &["2 waiting · 2 running\n", "mend the bridge to codelia", "overwrite src/bridge.rs"]),
-        (lost, &["→ /restart starts it again", "> /restart to go on", "runtime gone"]),
+        (
+            fleet,
+            &["2 waiting for you · 2 running\n", "mend the bridge to codelia", "overwrite src/bridge.rs"],
+        ),
+        (lost, &["  /restart starts it again", "> /restart to go on", "runtime gone"]),
     ] {
         let mut stage = stage(40, 30);
         scene(&mut stage);
@@ -106,7 +109,7 @@ fn screens_say_what_they_mean() {
             fleet,
             (40, 30),
             &[
-                "Fleet · 2 waiting · 2 running\n",
+                "Fleet · 2 waiting for you · 2 running\n",
                 "? waiting  mend the bridge to codelia\n",
                 "Esc closes · Enter opens · s says\n x stops",
             ],
@@ -142,7 +145,7 @@ fn screens_say_what_they_mean() {
             &["1–26 of ", "Enter        sends, or queues", "Esc closes"],
             &["/keys tells more"],
         ),
-        (lost, (80, 24), &["it said last:\n   │ boom: no config", "→ /restart starts"], &[]),
+        (lost, (80, 24), &["it said last:\n   │ boom: no config", "giving up\n   /restart starts"], &[]),
         (
             rules,
             (80, 24),
@@ -156,7 +159,7 @@ fn screens_say_what_they_mean() {
             &["Try one"],
         ),
         (first_told, (40, 30), &["/home/ann/.config/parlor/\n     config.toml"], &[]),
-        (error, (80, 24), &["→ wait a minute", "/model\n\n ── failed after 4.2s"], &["`"]),
+        (error, (80, 24), &["overloaded\n   wait a minute", "/model\n\n ── failed after 4.2s"], &["`"]),
         (working, (120, 36), &["context ▰▰▰▰▰▰▰▱ 87% left", "queued: then", "Enter queues"], &["waits: "]),
         (working, (80, 24), &["context 87% left · $0.09", "Plan  2 of 3 done", "✓ read the cart"], &[]),
         (

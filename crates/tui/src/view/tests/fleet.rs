@@ -96,7 +96,7 @@ fn it_fits_every_screen() {
         Esc closes · Enter opens its question · s says something to it · x stops it"#]]
     .assert_eq(&flush(&stage(100, 14, rows()).ui.screen()));
     expect![[r#"
-        Fleet · 1 waiting · 1 running
+        Fleet · 1 waiting for you · 1 running
         ? waiting  mend the bridge
         ● running  count the files
         ✗ dead     terminal

@@ -55,7 +55,7 @@ fn own_tools_are_told_in_words() {
         tool(&mut stage, 23, "ask", r#"{"kind":"confirm","message":"It takes long.","title":"Go on?"}"#);
     ended(&mut stage, ask, ToolOutcome::Done, "yes", Vec::new());
     let screen = stage.ui.screen();
-    assert!(screen.contains("✓ todo 3 steps, 2 done") && screen.contains("✓ ask Go on?"), "{screen}");
+    assert!(screen.contains("✓ plan 3 steps, 2 done") && screen.contains("✓ ask Go on?"), "{screen}");
     assert!(!screen.contains('{') || !screen.contains("\"state\""), "{screen}");
 }
 

@@ -118,7 +118,7 @@ fn the_question_stands_right_below_what_it_is_about() {
         command(&mut stage, 20, "touch x", Risk::Medium);
         let screen = stage.ui.screen();
         let line = |words: &str| screen.lines().position(|line| line.contains(words)).unwrap();
-        assert_eq!(line("── question"), line("waits for you") + 2, "with one blank row\n{screen}");
+        assert_eq!(line("── question"), line("waiting for you") + 2, "with one blank row\n{screen}");
         assert!(line("waiting for your answer") > line("── question"), "{screen}");
     }
 }
