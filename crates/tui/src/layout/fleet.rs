@@ -19,12 +19,10 @@ use ratatui::layout::Rect;
 const SINCE: usize = 12;
 /// From so many columns on a title leaves room for what else is known.
 const WIDE: usize = 60;
-/// Rows from which there is room for all of the row under the cursor, and how many that takes.
+/// Rows from which there is room for all of the row under the cursor.
 const ROOMY: u16 = 14;
-const MORE: u16 = 5;
-/// The same on a narrow screen, where each thing has a row of its own.
-const MORE_NARROW: u16 = 8;
-const ROOMY_NARROW: u16 = 22;
+/// Rows of the fleet that are looked at to know how many the longest takes below it.
+const MOST_MEASURED: usize = 64;
 /// Fewer columns tell nothing beside a title, and fewer still nothing of what it is about.
 const LEAST_FACTS: usize = 8;
 const LEAST_ABOUT: usize = 14;
@@ -53,14 +51,18 @@ pub(crate) fn fleet_foot(model: &Model) -> u16 {
     foot_rows(all.iter(), appearance(model).columns, model.screen.window.size().1)
 }
 
-/// Rows of what is told of the row under the cursor, with the rule above it.
+/// Rows of what is told of the row under the cursor, with the rule above it: as many as the row takes that has most to tell, so that
+/// the list stands still while the cursor moves.
 fn more_rows(model: &Model) -> u16 {
-    let (columns, rows) = model.screen.window.size();
-    match () {
-        () if rows < ROOMY => 0,
-        () if rows >= ROOMY_NARROW && usize::from(columns) < WIDE => MORE_NARROW,
-        () => MORE,
+    let rows = model.screen.window.size().1;
+    let lines = model.screen.fleet.rows();
+    if rows < ROOMY || lines.is_empty() {
+        return 0;
     }
+    let most = rows / 3;
+    // The first ones: those that wait have most to tell.
+    let longest = lines.iter().take(MOST_MEASURED).map(|line| told(line, model).len()).max().unwrap_or(0);
+    u16::try_from(longest).unwrap_or(most).clamp(1, most) + 1
 }
 
 /// What the first line says.
@@ -230,26 +232,31 @@ pub(crate) fn fleet_more(board: &Board, model: &Model) -> Vec<Row> {
         return Vec::new();
     }
     let mut rows = vec![Row::of("─".repeat(look.columns), look.theme.style(Role::Border))];
-    if let Some(line) = model.screen.fleet.rows().get(board.cursor()) {
-        let session = line.session.as_ref().map(ToString::to_string);
-        let pid = line.pid.map(|pid| format!("process {pid}"));
-        let known = [Some(clean_line(&line.cwd)), pid, session].into_iter().flatten();
-        let known: Vec<String> = known.filter(|word| !word.is_empty()).collect();
-        let known = in_parts(&known.join(" · "), look.columns);
-        let (dim, text) = (look.theme.style(Role::Dim), look.theme.style(Role::Text));
-        // A title that is cut above stands here whole, and what it says where there is no column for it.
-        let mut words = vec![(title(line, model, usize::MAX), text)];
-        words.extend(Some((about(line), text)).filter(|(about, _)| !about.is_empty()));
-        // Where there are no columns for them they are told here.
-        let narrow = look.columns < WIDE;
-        let told = [since(line, model.screen.window.now()), place(line), cost(line)];
-        let told = told.into_iter().filter(|word| narrow && !word.is_empty()).collect::<Vec<_>>().join(" · ");
-        let told = in_parts(&told, look.columns).into_iter().chain(known).filter(|words| !words.is_empty());
-        words.extend(told.map(|words| (words, dim)));
-        rows.extend(words.iter().flat_map(|(words, style)| wrap_text(words, look.columns, *style)));
-    }
+    let under = model.screen.fleet.rows().get(board.cursor());
+    rows.extend(under.into_iter().flat_map(|line| told(line, model)));
     rows.resize(high, Row::empty());
     rows
+}
+
+/// All that is known of a row.
+fn told(line: &Line, model: &Model) -> Vec<Row> {
+    let look = appearance(model);
+    let session = line.session.as_ref().map(ToString::to_string);
+    let pid = line.pid.map(|pid| format!("process {pid}"));
+    let known = [Some(clean_line(&line.cwd)), pid, session].into_iter().flatten();
+    let known: Vec<String> = known.filter(|word| !word.is_empty()).collect();
+    let known = in_parts(&known.join(" · "), look.columns);
+    let (dim, text) = (look.theme.style(Role::Dim), look.theme.style(Role::Text));
+    // A title that is cut above stands here whole, and what it says where there is no column for it.
+    let mut words = vec![(title(line, model, usize::MAX), text)];
+    words.extend(Some((about(line), text)).filter(|(about, _)| !about.is_empty()));
+    // Where there are no columns for them they are told here.
+    let narrow = look.columns < WIDE;
+    let facts = [since(line, model.screen.window.now()), place(line), cost(line)];
+    let facts = facts.into_iter().filter(|word| narrow && !word.is_empty()).collect::<Vec<_>>().join(" · ");
+    let facts = in_parts(&facts, look.columns).into_iter().chain(known).filter(|words| !words.is_empty());
+    words.extend(facts.map(|words| (words, dim)));
+    words.iter().flat_map(|(words, style)| wrap_text(words, look.columns, *style)).collect()
 }
 
 /// What the keys do, for the last line.

@@ -105,6 +105,9 @@ fn screens_say_what_they_mean() {
             &["14 min ago", "› "],
         ),
         (fleet, (120, 36), &["bridge · main        $0.15  overwrite"], &[]),
+        // What is told of a row stands right above the keys.
+        (fleet, (120, 36), &["sess-000000000005\n Esc closes"], &[]),
+        (fleet, (40, 30), &["sess-000000000005\n Esc closes"], &[]),
         (
             fleet,
             (40, 30),

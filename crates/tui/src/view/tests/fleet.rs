@@ -88,11 +88,11 @@ fn it_fits_every_screen() {
         ✗ failed   1 min ago   日本語の題       bridge · acp           the model is overloaded
 
 
+
         ──────────────────────────────────────────────────────────────────────────────────────────────────
         mend the bridge
         Run `rm -rf build`?
         /home/ann/bridge · process 7 · sess-000000000015
-
         Esc closes · Enter opens its question · s says something to it · x stops it"#]]
     .assert_eq(&flush(&stage(100, 14, rows()).ui.screen()));
     expect![[r#"
