@@ -159,6 +159,11 @@ impl Composer {
         self.history.remember(Written::plain(text));
     }
 
+    /// Whether there are earlier prompts.
+    pub(crate) fn has_prompts(&self) -> bool {
+        !self.history.is_empty()
+    }
+
     /// All earlier prompts, newest first, each once.
     pub(crate) fn prompts(&self) -> Vec<String> {
         self.history.newest_first()

@@ -71,6 +71,10 @@ impl History {
         self.prompts.iter().rev().find(|prompt| prompt.unfolded() == text).cloned()
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.prompts.is_empty()
+    }
+
     /// All prompts, newest first, each once.
     pub(crate) fn newest_first(&self) -> Vec<String> {
         let mut seen = std::collections::HashSet::new();

@@ -6,6 +6,7 @@ use crate::layout::{composer_columns, composer_line, loss};
 use crate::model::Model;
 use crate::row::{Links, Piece, Row, draw, fit, fitting, width};
 use crate::theme::Role;
+use domain::event::Outcome;
 use domain::port::LinkState;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -63,6 +64,13 @@ pub(super) fn composer(model: &Model, area: Rect, buf: &mut Buffer, links: &mut 
     Some(Position::new(x.min(area.right().saturating_sub(1)), y.min(area.bottom().saturating_sub(1))))
 }
 
+/// Whether the last run failed, and its prompt can be said again.
+fn failed(model: &Model) -> bool {
+    let last = model.world.state().runs.last();
+    let failed = last.is_some_and(|run| matches!(run.ended, Some((_, Outcome::Failed(_)))));
+    failed && model.screen.composer.has_prompts()
+}
+
 /// What stands where nothing is written yet: what can be done from here, in as many words as there is room for.
 fn placeholder(model: &Model, columns: usize) -> String {
     let keys = model.screen.preferences.keymap().shown(Action::Keys);
@@ -77,6 +85,11 @@ fn placeholder(model: &Model, columns: usize) -> String {
         }
     } else if model.world.is_running() {
         vec!["type to queue what comes next".to_owned()]
+    } else if failed(model) {
+        vec![
+            format!("↑ brings your prompt back · / commands · {keys} keys"),
+            "↑ brings your prompt back".to_owned(),
+        ]
     } else {
         vec![
             format!("ask for something · / commands · @ files · {keys} keys"),

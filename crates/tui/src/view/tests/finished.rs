@@ -3,6 +3,7 @@
 use super::gallery::*;
 use crate::theme::Theme;
 use crate::update::tests::AttachedUi;
+use domain::event::{Failure, Outcome};
 
 /// What the keys do is told at every width: the way out and what Enter does, on every list, page and board.
 #[test]
@@ -162,6 +163,8 @@ fn screens_say_what_they_mean() {
             &["Try one"],
         ),
         (first_told, (40, 30), &["/home/ann/.config/parlor/\n     config.toml"], &[]),
+        (error, (40, 30), &["> ↑ brings your prompt back\n"], &["ask something"]),
+        (error, (80, 24), &["> ↑ brings your prompt back · / commands · ? keys\n"], &["ask for"]),
         (error, (80, 24), &["overloaded\n   wait a minute", "/model\n\n ── failed after 4.2s"], &["`"]),
         (working, (120, 36), &["context ▰▰▰▰▰▰▰▱ 87% left", "queued: then", "Enter queues"], &["waits: "]),
         (working, (80, 24), &["context 87% left · $0.09", "Plan  2 of 3 done", "✓ read the cart"], &[]),
@@ -196,6 +199,19 @@ fn screens_say_what_they_mean() {
         is.iter().for_each(|words| assert!(screen.contains(words), "{words}:\n{screen}"));
         is_not.iter().for_each(|words| assert!(!screen.contains(words), "not {words}:\n{screen}"));
     }
+}
+
+#[test]
+fn after_a_failure_the_prompt_comes_back_as_it_is_told() {
+    let mut stage = stage(80, 24);
+    error(&mut stage);
+    stage.ui.keys("<up>");
+    assert_eq!(stage.ui.model.screen.composer.text(), "translate the manual");
+    // What was never written here cannot be brought back, and is not offered.
+    let mut other = super::gallery::stage(80, 24);
+    other.run("translate the manual");
+    other.end(Outcome::Failed(Failure::new("model_overloaded", "the model is overloaded")));
+    assert!(other.ui.screen().contains("> ask for something"), "{}", other.ui.screen());
 }
 
 #[test]

@@ -318,6 +318,7 @@ fn status(stage: &mut AttachedUi) {
 }
 
 pub(super) fn error(stage: &mut AttachedUi) {
+    stage.ui.model.screen.composer.remember("translate the manual".to_owned());
     stage.run("translate the manual");
     let bash = tool(stage, 20, "bash", r#"{"command":"make manual"}"#);
     let said = "sh: 1: pandoc: not found\nmake: *** [Makefile:12: manual] Error 127\n";
