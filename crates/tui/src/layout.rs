@@ -78,7 +78,12 @@ pub(crate) fn areas(model: &Model) -> Areas {
         return Areas { transcript, ..areas };
     }
     let transcript = Rect { height: used + 1, ..areas.transcript };
-    Areas { transcript, ask: Rect { y: transcript.bottom(), ..areas.ask }, ..areas }
+    let ask = Rect { y: transcript.bottom(), ..areas.ask };
+    // What goes on is told in the free rows, also where it had to make room for a longer conversation.
+    let wanted = u16::try_from(middle::rows(model).len()).unwrap_or(u16::MAX);
+    let high = wanted.min(areas.composer.y.saturating_sub(ask.bottom()));
+    let middle = Rect { y: areas.composer.y - high, height: high, ..areas.middle };
+    Areas { transcript, ask, middle, ..areas }
 }
 
 /// The same without free rows between the parts, for the live part of a terminal's own scrollback.

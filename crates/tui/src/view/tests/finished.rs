@@ -202,6 +202,18 @@ fn screens_say_what_they_mean() {
 }
 
 #[test]
+fn a_free_row_below_a_question_tells_that_it_waits() {
+    for scene in [question_write as fn(&mut AttachedUi), question_command, question_choose] {
+        for (columns, rows) in (14..40).flat_map(|rows| [(40, rows), (80, rows)]) {
+            let screen = drawn(scene, (columns, rows));
+            let lines: Vec<&str> = screen.lines().map(str::trim).collect();
+            let rule = lines.iter().rposition(|line| line.starts_with("────")).unwrap();
+            assert_ne!(lines[rule - 1], "", "{columns}x{rows}\n{screen}");
+        }
+    }
+}
+
+#[test]
 fn after_a_failure_the_prompt_comes_back_as_it_is_told() {
     let mut stage = stage(80, 24);
     error(&mut stage);
