@@ -177,7 +177,7 @@ const fn of_some(can: fn(&Abilities) -> bool, slash: Slash) -> Slash {
 
 pub const COMMANDS: &[Slash] = &[
     slash("help", "", "all commands", SlashAction::Help),
-    slash("keys", "", "the keys, and how to change them", SlashAction::Keys),
+    slash("keys", "", "keys, and changing them", SlashAction::Keys),
     of_some(|a| a.new_session, slash("new", "[title]", "begin a new session", SlashAction::New)),
     of_some(switches, slash("sessions", "[id]", "go to another session", SlashAction::Sessions)),
     slash("tree", "", "all messages and branches", SlashAction::Tree),

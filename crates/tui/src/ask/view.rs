@@ -266,12 +266,10 @@ impl Drawing<'_> {
         };
         let key = |key| self.look.piece(key, Role::Accent);
         let says = |words| self.look.piece(words, Role::Dim);
-        // For how long, in the words of the list that the rule then stands in.
-        let session = " allows until this session closes, ";
+        // For how long stands beside each of the keys.
         let mut words = match self.reach {
-            Reach::Same => vec![key("a"), says(" allows from now on: ")],
-            Reach::Theirs => vec![key("s"), says(session), key("a"), says(" from now on: ")],
-            Reach::Project => vec![key("s"), says(session), key("a"), says(" in this project: ")],
+            Reach::Same => vec![key("a"), says(" allows: ")],
+            Reach::Theirs | Reach::Project => vec![key("s"), says(" and "), key("a"), says(" allow: ")],
         };
         words.extend(self.look.words(&rule, Role::Text));
         Some(wrap(&words, self.look.columns, &Piece::default(), &rest))

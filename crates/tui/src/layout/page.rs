@@ -122,6 +122,8 @@ const NARROW: usize = 60;
 pub(super) const ROOMY: u16 = 18;
 /// Rows from which there is room for a second row of keys.
 const FOOT_ROOM: u16 = 10;
+/// Rows of keys at most.
+const MOST_FOOT: u16 = 3;
 /// Lines of a list up to which all of them are looked at to know how many rows the longest takes below it.
 const MOST_MEASURED: usize = 64;
 /// Fewer columns tell nothing beside a line.
@@ -278,7 +280,7 @@ pub(crate) fn list_area(picker: &Picker, area: Rect) -> Rect {
     Rect { y: area.y + above, height: area.height.saturating_sub(above + foot + below), ..area }
 }
 
-/// Rows of what the keys of a list do: a second one where they do not stand whole in one and there is room for it.
+/// Rows of what the keys of a list do: a second and a third where they do not stand whole in one and there is room for it.
 pub(crate) fn list_foot(picker: &Picker, columns: usize, high: u16) -> u16 {
     foot_rows([CLOSES].iter().chain(picker.hints()), columns, high)
 }
@@ -286,7 +288,8 @@ pub(crate) fn list_foot(picker: &Picker, columns: usize, high: u16) -> u16 {
 /// The same for any keys.
 pub(super) fn foot_rows<'a>(hints: impl Iterator<Item = &'a Hint>, columns: usize, high: u16) -> u16 {
     let told = hints.map(|hint| hint.1).collect::<Vec<_>>().join(PARTS);
-    if high >= FOOT_ROOM && width(&told) > columns { 2 } else { 1 }
+    let rows = in_parts(&told, columns).len();
+    if high >= FOOT_ROOM { u16::try_from(rows).unwrap_or(MOST_FOOT).clamp(1, MOST_FOOT) } else { 1 }
 }
 
 fn shows_more(picker: &Picker, columns: usize, high: u16) -> bool {

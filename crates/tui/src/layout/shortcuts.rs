@@ -28,10 +28,10 @@ const FIXED: &[(&str, &[(&str, &str)])] = &[
             ("$", "a skill"),
             ("!", "runs a command yourself"),
             ("Tab", "takes what is offered"),
-            ("Esc Esc", "empty: the last prompt"),
+            ("Esc Esc", "edits the last prompt"),
         ],
     ),
-    ("The run", &[("Esc", "stops; twice the queue"), ("Ctrl-C", "stops; twice quits")]),
+    ("The run", &[("Esc", "stops; twice: queue too"), ("Ctrl-C", "stops; twice quits")]),
     (
         "A question",
         &[

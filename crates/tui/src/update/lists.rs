@@ -53,7 +53,10 @@ pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
         ListKind::Policies => ("What may run without asking", TAKES),
         ListKind::Rules => (
             "What you allowed",
-            &[("Enter narrows it", "Enter narrows"), ("Del twice revokes it", "Del twice revokes")],
+            &[
+                ("Enter makes it narrower", "Enter makes it narrower"),
+                ("Del twice revokes it", "Del twice revokes"),
+            ],
         ),
         ListKind::Tools if !can.set_tools => ("Tools", ONLY_READ),
         ListKind::Tools => ("Tools", &[("Enter switches it on or off", "Enter switches it")]),

@@ -197,7 +197,7 @@ impl Foot {
         self.hints.iter().take(keys).map(words).chain(place).collect()
     }
 
-    /// The rows of the line: two where there is room for the second.
+    /// The rows of the line: as many as there is room for.
     fn rows(&self, columns: usize, high: u16) -> Vec<Vec<&str>> {
         if high < 2 {
             return vec![self.parts(columns)];
@@ -217,7 +217,7 @@ impl Foot {
     }
 }
 
-/// Draws the last line, or the last two where it takes so many.
+/// Draws the last line, or the last ones where it takes so many.
 fn foot(foot: &Foot, high: u16, model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) {
     let look = appearance(model);
     let first = area.bottom().saturating_sub(high);

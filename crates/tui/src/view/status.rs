@@ -13,7 +13,7 @@ use ratatui::layout::{Position, Rect};
 /// Columns of a branch's name at most.
 const MAX_BRANCH: usize = 32;
 /// Columns of a model's name that are kept beside figures, at least.
-const LEAST_NAME: usize = 12;
+const LEAST_NAME: usize = 11;
 const BETWEEN: &str = " · ";
 /// Columns between what stands left and what stands right.
 const GAP: usize = 2;
@@ -137,23 +137,21 @@ fn left(model: &Model) -> Vec<Field> {
 }
 
 /// What may stand right, the longest first. Sums go before the price, and words before figures.
-fn rights(model: &Model) -> [Vec<Field>; 5] {
+fn rights(model: &Model) -> [Vec<Field>; 6] {
     let state = &model.world.seen().state;
     let figure = |text: String, role| field(text, role, Worth::Needed);
-    let told = state.context_left().map(|left| {
+    let [drawn, said, short, least] = state.context_left().map_or([const { None }; 4], |left| {
         let role = match left {
             0..10 => Role::Bad,
             10..25 => Role::Warn,
             _ => Role::Dim,
         };
-        let percent = format!("{}{left}%", mark(state.context_rough));
-        let drawn = figure(format!("context {} {percent} left", bar(left)), role);
-        (drawn, figure(format!("context {percent} left"), role), figure(format!("context {percent}"), role))
+        // That it is what is left is said in every one of them.
+        let percent = format!("{}{left}% left", mark(state.context_rough));
+        let told =
+            [format!("context {} ", bar(left)), "context ".to_owned(), "ctx ".to_owned(), String::new()];
+        told.map(|lead| Some(figure(format!("{lead}{percent}"), role)))
     });
-    let (drawn, said, short) = match told {
-        Some((drawn, said, short)) => (Some(drawn), Some(said), Some(short)),
-        None => (None, None, None),
-    };
     let rough = mark(state.usage.rough);
     let tokens = (state.usage.total() > 0)
         .then(|| figure(format!("{rough}{} tokens so far", count(state.usage.total())), Role::Dim));
@@ -164,6 +162,7 @@ fn rights(model: &Model) -> [Vec<Field>; 5] {
         vec![said, paid.clone()],
         vec![short.clone(), paid],
         vec![short],
+        vec![least],
     ]
     .map(|fields| fields.into_iter().flatten().collect())
 }

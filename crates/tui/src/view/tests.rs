@@ -180,7 +180,7 @@ fn all_keys_fit_on_a_usual_screen_that_is_wide_enough() {
             "quits",
             "view all",
             "choose, answer, or not",
-            "stops; twice the queue",
+            "stops; twice: queue too",
         ] {
             assert!(screen.contains(word), "{word}\n{screen}");
         }

@@ -30,10 +30,7 @@ fn a_command_stands_once_in_its_question() {
         let question = &screen[screen.find("question").unwrap()..];
         assert_eq!(question.matches("touch new.txt").count(), 1, "{title}\n{screen}");
         assert!(question.contains("? run this command"), "{title}\n{screen}");
-        assert!(
-            question.contains("s allows until this session closes, a in this project: exactly this command"),
-            "{title}\n{screen}"
-        );
+        assert!(question.contains("s and a allow: exactly this command"), "{title}\n{screen}");
     }
 }
 
@@ -132,7 +129,7 @@ fn on_the_smallest_screen_no_rule_is_made_unseen() {
         let screen = stage.ui.screen();
         let words = screen.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains("medium risk"), "{columns}x{rows}\n{screen}");
-        let told = words.contains("closes, a in this project: exactly this command");
+        let told = words.contains("s and a allow: exactly this command");
         stage.ui.keys("a");
         let sent = stage.commands();
         let made = sent.iter().any(|sent| matches!(sent, domain::command::Command::Answer { .. }));
