@@ -45,6 +45,15 @@ const FIXED: &[(&str, &[(&str, &str)])] = &[
     ),
 ];
 
+/// Keys that do the same in two directions stand in one line, where there is room for both.
+const PAIRS: &[(Action, Action, &str)] = &[
+    (Action::PageUp, Action::PageDown, "a page up, a page down"),
+    (Action::LineUp, Action::LineDown, "a line up, a line down"),
+    (Action::SelectUp, Action::SelectDown, "selects to open or copy"),
+    (Action::PromptUp, Action::PromptDown, "to your other prompts"),
+    (Action::NextSession, Action::PreviousSession, "to other open sessions"),
+];
+
 /// One line of the page: a heading, or keys and what they do.
 enum Line {
     Heading(&'static str),
@@ -66,6 +75,10 @@ pub(super) fn rows(keymap: &Keymap, look: Appearance, abilities: &Abilities, scr
     let (torn, whole) = (lowest(false), lowest(true));
     let wide = look.columns / columns;
     if torn.min(whole) + 2 > screen {
+        if columns == 1 {
+            // What is read line by line has no screens to fill.
+            return lines.iter().map(|line| row(&[vec![line]], 0, wide, look)).collect();
+        }
         // Below the title and above the keys, each with a blank row where there is room.
         let around = if screen >= usize::from(ROOMY) { 4 } else { 2 };
         let page = screen.saturating_sub(around).max(LEAST_PAGE);
@@ -157,10 +170,15 @@ fn lines(keymap: &Keymap, abilities: &Abilities) -> Vec<Line> {
         let next = GROUPS.get(at + 1).map(|(_, action)| *action);
         let actions = ACTIONS.iter().skip_while(|named| named.action != *first);
         for named in actions.take_while(|named| Some(named.action) != next) {
+            if PAIRS.iter().any(|(_, second, _)| *second == named.action && pair(keymap, *second).is_some()) {
+                continue;
+            }
             let keys = keymap.first(named.action).map(|key: Key| key.to_string());
+            let both = pair(keymap, named.action);
             // What has no key, or cannot be done here, is on the page that tells everything.
             if let Some(keys) = keys.filter(|_| can_press(named.action, abilities)) {
-                lines.push(Line::Key(keys, short(named.action)));
+                let (keys, what) = both.unwrap_or((keys, short(named.action)));
+                lines.push(Line::Key(keys, what));
             }
         }
         for (_, keys) in FIXED.iter().filter(|(name, _)| name == group) {
@@ -173,6 +191,19 @@ fn lines(keymap: &Keymap, abilities: &Abilities) -> Vec<Line> {
         lines.extend(own);
     }
     lines
+}
+
+/// The keys of a pair that this action belongs to, and what they do.
+fn pair(keymap: &Keymap, action: Action) -> Option<(String, &'static str)> {
+    let (first, second, what) =
+        PAIRS.iter().find(|(first, second, _)| [*first, *second].contains(&action))?;
+    let (first, second) = (keymap.first(*first)?.to_string(), keymap.first(*second)?.to_string());
+    let with = first.rsplit_once('-').zip(second.rsplit_once('-'));
+    let keys = match with.filter(|((one, _), (other, _))| one == other) {
+        Some(((with, "↑"), (_, "↓"))) => format!("{with}-↑↓"),
+        Some(_) | None => format!("{first} {second}"),
+    };
+    (width(&keys) < KEYS).then_some((keys, what))
 }
 
 /// What an action does, in few words.

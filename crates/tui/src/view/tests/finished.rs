@@ -145,12 +145,18 @@ fn screens_say_what_they_mean() {
             ],
             &["Del Del"],
         ),
-        (|stage| stage.ui.keys("?"), (80, 24), &["lines 1–20 of "], &[]),
+        // No group is torn between two columns or screens, and one column is read without gaps.
+        (
+            |stage| stage.ui.keys("?"),
+            (80, 24),
+            &["lines 1–20 of ", "Reading", "Shift-↑↓     a line up, a line down", "Ctrl-F       finds words"],
+            &["Sessions and"],
+        ),
         (
             |stage| stage.ui.keys("?"),
             (40, 30),
-            &["1–26 of ", "Enter        sends, or queues", "Esc closes"],
-            &["/keys tells more"],
+            &["1–26 of 60", "Enter        sends, or queues", "view all\n", "Esc closes"],
+            &["/keys tells more", "\n\n\n"],
         ),
         (lost, (80, 24), &["it said last:\n   │ boom: no config", "giving up\n   /restart starts"], &[]),
         (
