@@ -142,12 +142,18 @@ pub struct Slash {
     pub(crate) takes: &'static str,
     /// What it does, in a line.
     pub(crate) help: &'static str,
+    /// The same for a narrow screen, in 26 columns: as many as the longest name leaves of 40.
+    pub(crate) brief: &'static str,
     pub(crate) does: SlashAction,
     /// Whether the runtime can.
     pub can: fn(&Abilities) -> bool,
 }
 
 impl Slash {
+    const fn in_short(self, brief: &'static str) -> Slash {
+        Slash { brief, ..self }
+    }
+
     /// Whether it can be done here: by this runtime, with it, and by whoever runs the screen.
     pub(crate) fn is_offered(&self, abilities: &Abilities, here: Here) -> bool {
         self.is_here(here) && (self.can)(abilities)
@@ -167,8 +173,12 @@ impl Slash {
 const ALWAYS: fn(&Abilities) -> bool = |_| true;
 
 const fn slash(name: &'static str, takes: &'static str, help: &'static str, does: SlashAction) -> Slash {
-    Slash { name, takes, help, does, can: ALWAYS }
+    Slash { name, takes, help, brief: help, does, can: ALWAYS }
 }
+
+/// Columns beside the longest name on a screen of 40.
+#[cfg(test)]
+const BRIEF: usize = 26;
 
 /// A command that not every runtime can do.
 const fn of_some(can: fn(&Abilities) -> bool, slash: Slash) -> Slash {
@@ -181,15 +191,27 @@ pub const COMMANDS: &[Slash] = &[
     of_some(|a| a.new_session, slash("new", "[title]", "begin a new session", SlashAction::New)),
     of_some(switches, slash("sessions", "[id]", "go to another session", SlashAction::Sessions)),
     slash("tree", "", "all messages and branches", SlashAction::Tree),
-    of_some(|a| a.undo, slash("undo", "[rest]", "undo what the last prompt did to files", SlashAction::Undo)),
-    of_some(|a| a.undo, slash("redo", "[rest]", "redo what /undo took back", SlashAction::Redo)),
     of_some(
         |a| a.undo,
-        slash("diff", "[all|git]", "changes in files: last prompt, all, or git", SlashAction::Diff),
+        slash("undo", "", "undo what the last prompt did to files", SlashAction::Undo)
+            .in_short("take back changes in files"),
     ),
-    of_some(|a| a.branch, slash("branch", "", "make a session of its own from here", SlashAction::Branch)),
+    of_some(|a| a.undo, slash("redo", "", "redo what /undo took back", SlashAction::Redo)),
+    of_some(
+        |a| a.undo,
+        slash("diff", "[all|git]", "changes in files: last prompt, all, or git", SlashAction::Diff)
+            .in_short("changes in files"),
+    ),
+    of_some(
+        |a| a.branch,
+        slash("branch", "", "make a session of its own from here", SlashAction::Branch)
+            .in_short("a new session from here"),
+    ),
     of_some(|a| a.rename_session, slash("rename", "TITLE", "give this session a title", SlashAction::Rename)),
-    of_some(|a| a.clear, slash("clear", "", "begin anew, with nothing said yet", SlashAction::Clear)),
+    of_some(
+        |a| a.clear,
+        slash("clear", "", "begin anew, with nothing said yet", SlashAction::Clear).in_short("begin anew"),
+    ),
     of_some(|a| a.clear, slash("reset", "", "the same as /clear", SlashAction::Clear)),
     of_some(
         |a| a.compact,
@@ -197,7 +219,8 @@ pub const COMMANDS: &[Slash] = &[
     ),
     of_some(
         |a| a.models || a.set_model,
-        slash("model", "[name]", "see the models, and take another", SlashAction::Model),
+        slash("model", "[name]", "see the models, and take another", SlashAction::Model)
+            .in_short("see models, take another"),
     ),
     of_some(
         |a| a.effort,
@@ -205,54 +228,77 @@ pub const COMMANDS: &[Slash] = &[
     ),
     of_some(
         |a| a.policy,
-        slash("budget", "[cost|steps|time N|off]", "what may be spent, and what was", SlashAction::Budget),
+        slash("budget", "[cost|steps|time N|off]", "what may be spent, and what was", SlashAction::Budget)
+            .in_short("what may be spent"),
     ),
     of_some(
         |a| a.policy || a.consent,
-        slash("policy", "[name]", "what may run without asking", SlashAction::Policy),
+        slash("policy", "[name]", "what may run without asking", SlashAction::Policy)
+            .in_short("what runs without asking"),
     ),
-    slash("rules", "[narrow WORDS]", "what you allowed: see, narrow, revoke", SlashAction::Rules),
+    slash("rules", "[narrow WORDS]", "what you allowed: see, narrow, revoke", SlashAction::Rules)
+        .in_short("what you allowed"),
     of_some(
         |a| a.list_tools || a.set_tools,
-        slash("tools", "[name]", "the tools that the model may use", SlashAction::Tools),
+        slash("tools", "[name]", "the tools that the model may use", SlashAction::Tools)
+            .in_short("tools the model may use"),
     ),
     of_some(|a| a.skills, slash("skills", "", "see the skills there are", SlashAction::Skills)),
     of_some(|a| a.servers, slash("mcp", "", "see the MCP servers", SlashAction::Servers)),
     of_some(
         |a| a.extensions,
-        slash("extension", "NAME [json]", "run a command of an extension", SlashAction::Extension),
+        slash("extension", "NAME [json]", "run a command of an extension", SlashAction::Extension)
+            .in_short("run an extension's command"),
     ),
-    slash("status", "", "context, tokens, cost and where you are", SlashAction::Status),
-    slash("context", "", "how full the context is, and what it cost", SlashAction::Status),
+    slash("status", "", "context, tokens, cost and where you are", SlashAction::Status)
+        .in_short("context, tokens and cost"),
+    slash("context", "", "how full the context is, and what it cost", SlashAction::Status)
+        .in_short("how full the context is"),
     slash("notices", "", "what was said in passing", SlashAction::Notices),
-    slash("queue", "", "see, edit or drop what is queued", SlashAction::Queue),
-    slash("mode", "[steer|follow-up one|all]", "how much of the queue a turn takes", SlashAction::Mode),
+    slash("queue", "", "see, edit or drop what is queued", SlashAction::Queue)
+        .in_short("edit or drop the queue"),
+    slash("mode", "[steer|follow-up one|all]", "how much of the queue a turn takes", SlashAction::Mode)
+        .in_short("how the queue is taken"),
     slash(
         "copy",
         "[answer|code|output|all]",
         "copy an answer, code, output or everything",
         SlashAction::Copy,
-    ),
-    slash("export", "[md|html|jsonl] [file]", "write the session to a file", SlashAction::Export),
+    )
+    .in_short("copy an answer or code"),
+    slash("export", "[md|html|jsonl] [file]", "write the session to a file", SlashAction::Export)
+        .in_short("write it to a file"),
     of_some(
         |a| a.save,
-        slash("save", "[file]", "let the runtime keep the session itself", SlashAction::Save),
+        slash("save", "[file]", "let the runtime keep the session itself", SlashAction::Save)
+            .in_short("let the runtime save it"),
     ),
-    slash("search", "[words]", "find words in the conversation", SlashAction::Search),
+    slash("search", "[words]", "find words in the conversation", SlashAction::Search)
+        .in_short("find words in what is said"),
     slash("history", "", "earlier prompts", SlashAction::History),
-    slash("fold", "", "open or fold all tools and thoughts", SlashAction::Fold),
-    slash("print", "", "inline: write the conversation once more", SlashAction::Print),
+    slash("fold", "", "open or fold all tools and thoughts", SlashAction::Fold).in_short("open or fold all"),
+    slash("print", "", "inline: write the conversation once more", SlashAction::Print)
+        .in_short("inline: print all again"),
     slash("theme", "[name]", "take other colours", SlashAction::Theme),
-    slash("settings", "", "theme, screen, mouse, notifications", SlashAction::Settings),
+    slash("settings", "", "theme, screen, mouse, notifications", SlashAction::Settings)
+        .in_short("theme, screen, mouse, bell"),
     slash("mouse", "", "switch the mouse on or off", SlashAction::Mouse),
     slash("edit", "", "write in your own editor", SlashAction::Edit),
     slash("stop", "", "stop the run", SlashAction::Stop),
     slash("abort", "", "the same as /stop", SlashAction::Stop),
-    of_some(|a| a.ping, slash("ping", "", "ask the runtime whether it is there", SlashAction::Ping)),
-    slash("restart", "", "start the runtime again, or connect to it again", SlashAction::Restart),
-    slash("login", "", "give a provider's key, to have a real model", SlashAction::Login),
-    slash("agents", "", "talk to another program's agent, from a list", SlashAction::Agents),
-    slash("fleet", "", "all your sessions, who waits for you first", SlashAction::Fleet),
+    of_some(
+        |a| a.ping,
+        slash("ping", "", "ask the runtime whether it is there", SlashAction::Ping)
+            .in_short("is the runtime there?"),
+    ),
+    slash("restart", "", "start the runtime again, or connect to it again", SlashAction::Restart)
+        .in_short("start the runtime again"),
+    slash("login", "", "give a provider's key, to have a real model", SlashAction::Login)
+        .in_short("give a provider's key"),
+    slash("agents", "", "talk to another program's agent, from a list", SlashAction::Agents)
+        .in_short("talk to another agent"),
+    slash("fleet", "", "all your sessions, who waits for you first", SlashAction::Fleet)
+        .in_short("who waits for you, and all"),
     slash("quit", "", "leave", SlashAction::Quit),
 ];
 
@@ -300,6 +346,14 @@ mod tests {
         assert!(matches!(parse("/mdl"), Some(Parsed::Unknown("mdl", Some("model")))));
         assert!(parse("/etc/hosts is what?").is_none());
         assert!(parse("what is /etc").is_none());
+    }
+
+    #[test]
+    fn what_each_does_fits_on_a_narrow_screen() {
+        let longest = COMMANDS.iter().map(|command| command.name.len() + 1).max().unwrap();
+        assert_eq!(40 - 2 - longest - 2, BRIEF);
+        let long = COMMANDS.iter().filter(|command| command.brief.len() > BRIEF);
+        assert_eq!(long.map(|command| command.brief).collect::<Vec<_>>(), [""; 0]);
     }
 
     #[test]

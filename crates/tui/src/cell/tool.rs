@@ -4,7 +4,7 @@ use super::words::{is_plan, summary};
 use crate::clean::{clean, clean_line, colours, settled};
 use crate::figures::{counted, duration};
 use crate::look::Appearance;
-use crate::row::{Piece, Row, fit, width, wrap};
+use crate::row::{Piece, Row, fit, fit_words, width, wrap};
 use crate::theme::Role;
 use crate::{diff, picture};
 use domain::content::Part;
@@ -98,7 +98,7 @@ fn first_row(tool: &ToolRun, look: Appearance) -> Row {
     let tail = if word.is_empty() { String::new() } else { format!("  {word}") };
     let name = name(tool);
     let room = look.columns.saturating_sub(width(mark) + width(&name) + width(&tail) + 2);
-    let about = fit(&summary(tool.args.as_str()), room);
+    let about = fit_words(&summary(tool.args.as_str()), room);
     Row::from(vec![
         look.piece(format!("{mark} "), role),
         look.piece(name, Role::Accent),

@@ -1,11 +1,12 @@
 //! Right above the composer: what may be completed, the search, what the selection can do, a command the person ran.
 
 use super::{appearance, areas, passing};
+use crate::commands::COMMANDS;
 use crate::complete::{Kind, Offer};
 use crate::figures::{counted, duration};
 use crate::keymap::Action;
 use crate::model::Model;
-use crate::row::{Piece, Row, fit, fitting, width, wrap};
+use crate::row::{Piece, Row, fit, fit_words, fitting, width, wrap};
 use crate::theme::Role;
 use ratatui::layout::{Position, Rect};
 use std::ops::Range;
@@ -160,7 +161,7 @@ fn offers(model: &Model) -> Vec<Row> {
         true => offer.label.split(' ').next().unwrap_or_default().to_owned(),
         false => offer.label.clone(),
     };
-    let most_column = if look.columns < WIDE { look.columns / 3 } else { look.columns / 2 };
+    let most_column = if look.columns < WIDE { look.columns * 2 / 5 } else { look.columns / 2 };
     let column = shown.iter().map(|(_, offer)| width(&name(offer))).max().unwrap_or(0).min(most_column);
     let mut rows: Vec<Row> = shown
         .into_iter()
@@ -172,7 +173,11 @@ fn offers(model: &Model) -> Vec<Row> {
             };
             let label = fit(&name(offer), if offer.detail.is_empty() { look.columns } else { column });
             let space = " ".repeat(column.saturating_sub(width(&label)) + 2);
-            let detail = fit(&offer.detail, look.columns.saturating_sub(column + 2));
+            let room = look.columns.saturating_sub(column + 2);
+            let detail = match width(&offer.detail) <= room {
+                true => offer.detail.clone(),
+                false => fit_words(brief(offer, completion.kind), room),
+            };
             let mut row = Row::from(vec![
                 Piece::new(label, style(Role::Accent)),
                 Piece::new(space, style(Role::Dim)),
@@ -198,6 +203,13 @@ fn offers(model: &Model) -> Vec<Row> {
         rows.push(Row::from(look.keyed(&fit(&words.join(" · "), look.columns))));
     }
     rows
+}
+
+/// What an offer is or does, in as few words as there are.
+fn brief(offer: &Offer, kind: Kind) -> &str {
+    let name = offer.insert.trim_start_matches('/').trim_end();
+    let command = COMMANDS.iter().find(|command| kind == Kind::Slash && command.name == name);
+    command.map_or(offer.detail.as_str(), |command| command.brief)
 }
 
 /// The caret of the search, which stands in the last rows above the composer.

@@ -176,6 +176,7 @@ fn screens_say_what_they_mean() {
         (error, (80, 24), &["> ↑ brings your prompt back · / commands · ? keys\n"], &["ask for"]),
         (error, (80, 24), &["overloaded\n   wait a minute", "/model\n\n ── failed after 4.2s"], &["`"]),
         (working, (120, 36), &["context ▰▰▰▰▰▰▰▱ 87% left", "queued: then", "Enter queues"], &["waits: "]),
+        (working, (40, 30), &["● bash cargo test -p shop…  running\n"], &[]),
         (working, (80, 24), &["context 87% left · $0.09", "Plan  2 of 3 done", "✓ read the cart"], &[]),
         (
             working,
@@ -218,6 +219,19 @@ fn a_free_row_below_a_question_tells_that_it_waits() {
             let lines: Vec<&str> = screen.lines().map(str::trim).collect();
             let rule = lines.iter().rposition(|line| line.starts_with("────")).unwrap();
             assert_ne!(lines[rule - 1], "", "{columns}x{rows}\n{screen}");
+        }
+    }
+}
+
+#[test]
+fn every_command_is_told_whole_at_every_width() {
+    for columns in [40, 60, 80, 120] {
+        let mut stage = stage(columns, 30);
+        stage.ui.keys("/");
+        for at in 0..crate::commands::COMMANDS.len() {
+            let screen = stage.ui.screen();
+            assert!(!screen.contains('…'), "{at} at {columns}\n{screen}");
+            stage.ui.keys("<down>");
         }
     }
 }
