@@ -4,7 +4,21 @@ use super::{Row, Status};
 use crate::event::Outcome;
 
 impl Status {
-    /// One word for how it stands, for people and for scripts.
+    /// The word for people: that a session is kept says nothing to whoever only knows that it is not open.
+    pub fn shown(&self) -> &'static str {
+        match self {
+            Status::Kept => "closed",
+            Status::Waiting { .. }
+            | Status::Running
+            | Status::Fresh
+            | Status::Ended(_)
+            | Status::Silent
+            | Status::OtherVersion(_)
+            | Status::Dead => self.word(),
+        }
+    }
+
+    /// One word for how it stands, for scripts.
     pub fn word(&self) -> &'static str {
         match self {
             Status::Waiting { .. } => "waiting",

@@ -44,7 +44,7 @@ pub(super) fn table(rows: &[Row], now: Millis, (columns, high): (usize, usize), 
 }
 
 fn table_line(row: &Row, now: Millis, columns: usize, paint: Paint) -> String {
-    let status = pad(row.status.word(), STATUS);
+    let status = pad(row.status.shown(), STATUS);
     let status = match row.status {
         Status::Waiting { .. } => paint.hit(&status),
         Status::Running => paint.accent(&status),
@@ -74,7 +74,7 @@ fn facts(row: &Row) -> Vec<String> {
 
 /// A line for whoever reads no table.
 pub(super) fn plain_line(row: &Row) -> String {
-    let mut said = vec![row.status.word().to_owned()];
+    let mut said = vec![row.status.shown().to_owned()];
     said.extend(row.session.as_ref().map(ToString::to_string));
     let title = line(&row.title);
     let words: Vec<String> =

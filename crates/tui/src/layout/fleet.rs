@@ -116,7 +116,7 @@ impl Columns {
         let longest =
             |words: fn(&Line) -> String| lines.clone().map(|line| width(&words(line))).max().unwrap_or(0);
         let titles = lines.clone().map(|line| width(&title(line, model, usize::MAX))).max().unwrap_or(0);
-        let status = longest(|line| line.status.word().to_owned()) + 2;
+        let status = longest(|line| line.status.shown().to_owned()) + 2;
         let wide = look.columns >= WIDE;
         let since = if wide { SINCE } else { 0 };
         let room = look.columns.saturating_sub(2 + status + since);
@@ -151,7 +151,7 @@ fn row(line: &Line, under: bool, columns: &Columns, board: &Board, model: &Model
     };
     let mut pieces = vec![
         Piece::new(sign, style(role)),
-        Piece::new(cell(line.status.word(), columns.status.saturating_sub(2)), style(role)),
+        Piece::new(cell(line.status.shown(), columns.status.saturating_sub(2)), style(role)),
     ];
     if columns.since > 0 {
         let since = cell(&since(line, model.screen.window.now()), columns.since - 2);
