@@ -334,13 +334,22 @@ pub(super) fn fill(model: &mut Model, of: ListKind, receipt: Receipt) {
     }
 }
 
+/// Provider and name of the model that is built in, for trying things without a key.
+const OFFLINE: &str = "offline";
+
 /// A model with what is told of it; the one in use is marked.
 pub(super) fn model_item(entry: &ModelEntry, current: Option<&ModelRef>) -> Item {
     let dollars = |micros: u64| format!("${}.{:02}", micros / 1_000_000, micros % 1_000_000 / 10_000);
     let mut detail = Vec::new();
     detail.extend(entry.context_window.map(|tokens| format!("{} context", window(tokens))));
-    if let (Some(input), Some(output)) = (entry.price_input, entry.price_output) {
-        detail.push(format!("{} in, {} out per 1M", dollars(input), dollars(output)));
+    let built_in = entry.model.provider == OFFLINE && entry.model.name == OFFLINE;
+    match entry.price_input.zip(entry.price_output) {
+        _ if built_in => detail.push("free: built in, needs no key".to_owned()),
+        Some((0, 0)) => detail.push("free".to_owned()),
+        Some((input, output)) => {
+            detail.push(format!("{} in, {} out per 1M", dollars(input), dollars(output)));
+        }
+        None => {}
     }
     Item {
         cells: Vec::new(),

@@ -37,6 +37,13 @@ fn a_narrow_screen_tells_whole_what_matters() {
         (working as fn(&mut AttachedUi), &["…sonnet-4-5 · asks first  ctx 87% left", "Esc stops"][..]),
         (conversation, &["ask something · / commands · ? keys", "ctx 87% left"]),
         (models, &["anthropic/claude-sonnet-4-5", "$3.00 in, $15.00 out"]),
+        (
+            |stage| {
+                models(stage);
+                stage.ui.keys("<end>");
+            },
+            &["offline/offline", "100k context\n free: built in, needs no key"],
+        ),
         (rules, &["run cargo test with any arguments", "until this session closes"]),
         (question_choose, &["a server; several", "programs at once"]),
         (
@@ -109,6 +116,7 @@ fn screens_say_what_they_mean() {
             &["14 min ago", "› "],
         ),
         (fleet, (120, 36), &["bridge · main        $0.15  overwrite"], &[]),
+        (fleet, (80, 24), &["· closed   2 days ago"], &["kept"]),
         // What is told of a row stands right above the keys.
         (fleet, (120, 36), &["sess-000000000005\n Esc closes"], &[]),
         (fleet, (40, 30), &["sess-000000000005\n Esc closes"], &[]),
@@ -170,6 +178,12 @@ fn screens_say_what_they_mean() {
             (80, 24),
             &["(did you mean dark?)", "/home/ann/.config/parlor/config.toml"],
             &["Try one"],
+        ),
+        (
+            models,
+            (80, 24),
+            &["offline/offline              100k context · free: built in, needs no key\n"],
+            &[],
         ),
         (first_told, (40, 30), &["/home/ann/.config/parlor/\n     config.toml"], &[]),
         (error, (40, 30), &["> ↑ brings your prompt back\n"], &["ask something"]),
