@@ -211,7 +211,7 @@ fn kept() -> Vec<Kept> {
     let total = row(1, done(), "make the total readable", "/w/shop", 0);
     let till = row(2, waits("Which database?"), "a till for the shop", "/w/shop", 3);
     let check = row(3, Status::Running, "why does make check fail on the mac", "/w/shop", 1);
-    let closed = row(4, Status::Kept, "日本語の説明を書く", "/w/shop", 3_000);
+    let closed = row(4, Status::Kept, "une aide en français", "/w/shop", 3_000);
     let bridge = row(5, waits("overwrite src/bridge.rs"), "mend the bridge to codelia", "/w/bridge", 14);
     let parser = row(6, Status::Running, "port the parser", "/w/lang", 6);
     let notes = row(7, done(), "release notes for 0.3", "/w/lang", 55);
@@ -225,7 +225,7 @@ fn kept() -> Vec<Kept> {
         kept(notes, 28, "shorter, please"),
         kept(Row { cost_micros: Some(28_200), ..manual }, 2, "translate the manual"),
         // What git has checked out is known of live ones only.
-        kept(Row { pid: None, branch: None, ..closed }, 16, "もっと短く"),
+        kept(Row { pid: None, branch: None, ..closed }, 16, "plus court"),
     ]
 }
 
