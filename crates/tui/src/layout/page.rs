@@ -247,16 +247,21 @@ impl Lines {
     }
 
     fn is_cut(&self, item: &Item) -> bool {
-        width(&item.label) > self.most(&item.detail) || self.hides(item)
+        width(&item.label) > self.most(&item.detail) || !self.hidden(item).is_empty()
     }
 
-    /// Whether something of what is told beside a line is not in sight.
-    fn hides(&self, item: &Item) -> bool {
-        match self.cells.as_slice() {
-            _ if item.cells.is_empty() => self.beside(item) != item.detail,
-            [_] => item.cells.iter().filter(|cell| !cell.is_empty()).count() > 1,
-            cells => item.cells.iter().zip(cells).any(|(cell, wide)| width(cell) > *wide),
-        }
+    /// What of that which is told beside a line is not in sight, or not all of it.
+    fn hidden(&self, item: &Item) -> String {
+        let cells = item.cells.iter().map(String::as_str);
+        let hidden: Vec<&str> = match self.cells.as_slice() {
+            _ if item.cells.is_empty() && self.beside(item) == item.detail => Vec::new(),
+            _ if item.cells.is_empty() => vec![item.detail.as_str()],
+            [_] => cells.filter(|cell| !cell.is_empty()).skip(1).collect(),
+            wide => {
+                cells.zip(wide).filter(|(cell, wide)| width(cell) > **wide).map(|(cell, _)| cell).collect()
+            }
+        };
+        hidden.join(PARTS)
     }
 }
 
@@ -359,7 +364,8 @@ fn told_below(picker: &Picker, item: &Item, columns: usize, high: u16) -> Vec<(S
     let mut told: Vec<(&str, Role)> = Vec::new();
     let label_cut = width(&item.label) > lines.most(&item.detail);
     told.extend(label_cut.then_some((item.label.trim_end(), Role::Text)));
-    told.extend(lines.hides(item).then_some((item.detail.as_str(), Role::Text)));
+    let hidden = lines.hidden(item);
+    told.extend(Some((hidden.as_str(), Role::Text)).filter(|(hidden, _)| !hidden.is_empty()));
     told.extend(Some((item.more.as_str(), Role::Text)).filter(|(more, _)| !more.is_empty()));
     let kept = !picker.kept().is_empty() && !kept_in_head(picker, columns);
     told.extend(kept.then_some((picker.kept(), Role::Dim)));

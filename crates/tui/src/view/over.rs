@@ -203,16 +203,23 @@ impl Foot {
             return vec![self.parts(columns)];
         }
         let place = self.place.as_ref().map(|(_, short)| short.as_str());
-        let mut rows: Vec<Vec<&str>> = Vec::new();
-        for part in self.line(self.hints.len(), place, |hint| hint.1) {
-            match rows.last_mut() {
-                Some(row) if width(&row.join(BETWEEN)) + width(BETWEEN) + width(part) <= columns => {
-                    row.push(part);
+        let packed = |words: fn(&Hint) -> &'static str| {
+            let mut rows: Vec<Vec<&str>> = Vec::new();
+            for part in self.line(self.hints.len(), place, words) {
+                match rows.last_mut() {
+                    Some(row) if width(&row.join(BETWEEN)) + width(BETWEEN) + width(part) <= columns => {
+                        row.push(part);
+                    }
+                    _ => rows.push(vec![part]),
                 }
-                _ => rows.push(vec![part]),
             }
-        }
-        rows.truncate(usize::from(high));
+            rows
+        };
+        // All the words where they take no further row.
+        let most = usize::from(high);
+        let long = Some(packed(|hint| hint.0)).filter(|rows| rows.len() <= most);
+        let mut rows = long.unwrap_or_else(|| packed(|hint| hint.1));
+        rows.truncate(most);
         rows
     }
 }
@@ -291,7 +298,15 @@ fn pick(picker: &Picker, model: &Model, area: Rect, buf: &mut Buffer, links: &mu
         let mut row = Row::of(item.sign, style(sign_role(item.sign)));
         row.pieces.extend(fit_pieces(label, most));
         let space = " ".repeat((width(item.sign) + column).saturating_sub(row.width()) + 2);
-        row.pieces.extend([Piece::new(space, style(Role::Text)), Piece::new(detail, style(told_role))]);
+        row.pieces.push(Piece::new(space, style(Role::Text)));
+        // How it stands has the colour of its sign, as in the fleet.
+        let state = item.cells.first().filter(|state| !doomed && !state.is_empty());
+        match state.and_then(|state| Some((state, detail.strip_prefix(state.as_str())?))) {
+            Some((state, rest)) => row
+                .pieces
+                .extend([Piece::new(state, style(sign_role(item.sign))), Piece::new(rest, style(told_role))]),
+            None => row.pieces.push(Piece::new(detail, style(told_role))),
+        }
         row.fill = (line == picker.cursor()).then(|| look.theme.style(Role::Selected));
         rows.push(row);
     }

@@ -126,7 +126,7 @@ fn screens_say_what_they_mean() {
             &[
                 "Fleet · 2 waiting for you · 2 running\n",
                 "? waiting  mend the bridge to codelia\n",
-                "Esc closes · Enter opens · s says\n x stops",
+                "Esc closes · Enter opens its question\n s says something to it · x stops it",
             ],
             &["of 8", "·\n"],
         ),
@@ -317,4 +317,23 @@ fn a_state_has_one_colour_in_the_fleet_and_in_the_list() {
     let fleet = colours(fleet);
     assert!(fleet.iter().all(Option::is_some));
     assert_eq!(colours(sessions), fleet);
+}
+
+/// The word for how a session stands has the colour of its sign.
+#[test]
+fn a_state_is_told_in_its_colour() {
+    for size in [(40, 30), (80, 24)] {
+        let mut stage = stage(size.0, size.1);
+        sessions(&mut stage);
+        stage.ui.wear(Theme::Dark);
+        let (buffer, _) = stage.ui.draw();
+        let screen = stage.ui.screen();
+        for (sign, word) in [("?", "waiting"), ("✗", "failed")] {
+            let y = screen.lines().position(|line| line.trim_start().starts_with(sign)).unwrap();
+            let line = screen.lines().nth(y).unwrap();
+            let x = line[..line.find(word).unwrap()].chars().count();
+            let colour = |x: usize| buffer[(u16::try_from(x).unwrap(), u16::try_from(y).unwrap())].fg;
+            assert_eq!(colour(x), colour(1), "{word}\n{screen}");
+        }
+    }
 }
