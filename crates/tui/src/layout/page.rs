@@ -366,7 +366,9 @@ fn told_below(picker: &Picker, item: &Item, columns: usize, high: u16) -> Vec<(S
     told.extend(label_cut.then_some((item.label.trim_end(), Role::Text)));
     let hidden = lines.hidden(item);
     told.extend(Some((hidden.as_str(), Role::Text)).filter(|(hidden, _)| !hidden.is_empty()));
-    told.extend(Some((item.more.as_str(), Role::Text)).filter(|(more, _)| !more.is_empty()));
+    // Where it lies and what it is called are no part of what it is about.
+    let more = if picker.is_in_columns() { Role::Dim } else { Role::Text };
+    told.extend(Some((item.more.as_str(), more)).filter(|(more, _)| !more.is_empty()));
     let kept = !picker.kept().is_empty() && !kept_in_head(picker, columns);
     told.extend(kept.then_some((picker.kept(), Role::Dim)));
     let lines = told.iter().flat_map(|(text, role)| text.split('\n').map(move |line| (line, *role)));

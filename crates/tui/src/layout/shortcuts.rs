@@ -31,7 +31,7 @@ const FIXED: &[(&str, &[(&str, &str)])] = &[
             ("Esc Esc", "edits the last prompt"),
         ],
     ),
-    ("The run", &[("Esc", "stops; twice: queue too"), ("Ctrl-C", "stops; twice quits")]),
+    ("The run", &[("Esc", "stops; twice: queue too"), ("Ctrl-C", "stops; twice: quits")]),
     (
         "A question",
         &[
