@@ -300,3 +300,9 @@ proptest! {
         prop_assert_eq!(fleet(facts).rows(), fleet([kept]).rows());
     }
 }
+
+#[test]
+fn people_read_that_it_is_closed_and_scripts_that_it_is_kept() {
+    assert_eq!((Status::Kept.shown(), Status::Kept.word()), ("closed", "kept"));
+    assert_eq!((Status::Running.shown(), Status::Running.word()), ("running", "running"));
+}

@@ -22,7 +22,7 @@ const WIDE: usize = 60;
 /// Rows from which there is room for all of the row under the cursor.
 const ROOMY: u16 = 14;
 /// Rows of the fleet that are looked at to know how many the longest takes below it.
-const MOST_MEASURED: usize = 64;
+const MOST_MEASURED: usize = 24;
 /// Fewer columns tell nothing beside a title, and fewer still nothing of what it is about.
 const LEAST_FACTS: usize = 8;
 const LEAST_ABOUT: usize = 14;
