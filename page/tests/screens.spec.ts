@@ -1,50 +1,11 @@
 // The screens in a real browser, with a canned world: keys, questions, hostile text, widths, accessibility.
 
 import AxeBuilder from "@axe-core/playwright";
-import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createServer, type ViteDevServer } from "vite";
+import type { BrowserContextOptions } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { ownWorld, sent, WAIT } from "./demo/look";
 
-const WAIT = 30_000;
-let server: ViteDevServer;
-let browser: Browser;
-let address: string;
-
-beforeAll(async () => {
-  server = await createServer({ root: new URL("..", import.meta.url).pathname, server: { port: 0, host: "127.0.0.1" }, logLevel: "error", configFile: false, oxc: { jsx: { runtime: "automatic", importSource: "preact" } } });
-  await server.listen();
-  address = `${server.resolvedUrls?.local[0]}tests/demo/index.html`;
-  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"] });
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.close();
-});
-
-interface Seen {
-  page: Page;
-  errors: string[];
-  foreign: string[];
-}
-
-async function at<T>(hash: string, options: BrowserContextOptions, look: (seen: Seen) => Promise<T>): Promise<T> {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
-  const page = await context.newPage();
-  page.setDefaultTimeout(WAIT);
-  const seen: Seen = { page, errors: [], foreign: [] };
-  page.on("pageerror", (error) => seen.errors.push(error.message));
-  page.on("dialog", (dialog) => { seen.errors.push(`dialog ${dialog.message()}`); void dialog.dismiss(); });
-  page.on("request", (request) => { if (!request.url().startsWith(address.split("/tests")[0] ?? "") && !/^(blob|data):/.test(request.url())) seen.foreign.push(request.url()); });
-  await page.goto(address + hash);
-  await page.waitForSelector(".head");
-  try {
-    return await look(seen);
-  } finally {
-    await context.close();
-  }
-}
-
-const sent = (page: Page): Promise<unknown[]> => page.evaluate(() => (globalThis as unknown as { parlorDemo: { sent: unknown[] } }).parlorDemo.sent);
+const at = ownWorld();
 
 describe("a question", () => {
   test("is allowed by its key, with the digest of what was shown", () =>

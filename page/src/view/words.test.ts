@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { CHANGED_MS, QUIET_MS, takesClicks, takesKeys } from "./ask/guard";
 import { answered, closed, risk, rule, title as askTitle } from "./ask/words";
 import { bywords, who } from "./common/who";
@@ -8,7 +8,8 @@ import { emptyState } from "../model/state";
 import { settingWords } from "./composer/composer";
 import { offered, read } from "./composer/commands";
 import { best, completing, fits } from "./composer/complete";
-import { GLYPHS, standing, folders, groups, second, steady, title } from "./fleet/groups";
+import { GLYPHS, standing, folders, groups, second, sections, steady, title, waitingElsewhere, type Section } from "./fleet/groups";
+import { HELD_MS, Hold } from "./fleet/hold";
 import { summary, verb } from "./session/words";
 import type { Abilities, Ask, Consent } from "../model/types";
 import type { FleetRow } from "./ports";
@@ -31,9 +32,52 @@ describe("the fleet", () => {
     expect(folders(Array.from({ length: 20 }, (_, n) => at(`/${n}`, n)), "")).toHaveLength(6);
   });
 
-  test("rows keep their place while somebody points at them", () => {
-    const rows = [row("b", "running", 1), row("a", "waiting", 1), row("new", "running", 0)];
-    expect(steady(["a", "b", "gone"], rows).map((one) => one.key)).toEqual(["a", "b", "new"]);
+  test("rows keep their place while somebody points at them, and no heading stands over a row that it is not true of", () => {
+    const before = sections(groups([row("asks", "waiting", 9000), row("a", "done", 1000), row("b", "done", 2000)], NOW));
+    const next = groups([row("asks", "done", 0), row("a", "done", 1000), row("b", "waiting", 0), row("new", "waiting", 0), row("other", "running", 0)], NOW);
+    const told = (shown: readonly Section[]): [string, string[]][] => shown.map(({ heading, rows }) => [heading, rows.map((one) => one.key)]);
+    const shown = steady(before, next);
+    expect(told(shown)).toEqual([
+      ["Today · 1", ["asks"]], ["Waiting for you · 1, today · 1", ["a", "b"]], ["Waiting for you · 1, running · 1", ["new", "other"]],
+    ]);
+    expect(waitingElsewhere(shown)).toEqual({ more: false, count: 2 });
+    // Once more, while it is still held: what came later keeps its place too, what is gone is gone.
+    const last = groups([row("b", "waiting", 0), row("other", "done", 0), row("asks", "waiting", 0), row("newest", "running", 0), row("new", "waiting", 0)], NOW);
+    expect(told(steady(shown, last))).toEqual([["Waiting for you · 1", ["asks"]], ["Waiting for you · 1", ["b"]], ["Waiting for you · 1, running · 1, today · 1", ["new", "other", "newest"]]]);
+    expect(waitingElsewhere(steady(shown, last))).toEqual({ more: true, count: 2 });
+    expect(told(sections(next)).map(([heading]) => heading)).toEqual(["Waiting for you · 2", "Running · 1", "Today · 2"]);
+  });
+
+  test("the list is held while somebody is about to hit a row, and let go at once when they leave or rest", () => {
+    vi.useFakeTimers();
+    const [drawn, writes] = [vi.fn(), vi.fn(() => false)];
+    const hold = new Hold(drawn, writes);
+    expect(hold.on).toBe(false);
+    hold.point();
+    hold.key();
+    expect(hold.on).toBe(true);
+    // From one row to the next, by a click: nothing is drawn in between.
+    hold.blur();
+    hold.key();
+    expect([hold.on, drawn.mock.calls.length]).toEqual([true, 0]);
+    hold.leave();
+    expect([hold.on, drawn.mock.calls.length]).toEqual([false, 1]);
+    hold.key();
+    vi.advanceTimersByTime(HELD_MS - 1);
+    hold.point();
+    vi.advanceTimersByTime(HELD_MS - 1);
+    expect(hold.on).toBe(true);
+    vi.advanceTimersByTime(1);
+    expect([hold.on, drawn.mock.calls.length]).toEqual([false, 2]);
+    // Words that are being written are not thrown away with their row.
+    writes.mockReturnValue(true);
+    hold.key();
+    hold.leave();
+    vi.advanceTimersByTime(3 * HELD_MS);
+    expect([hold.on, drawn.mock.calls.length]).toEqual([true, 2]);
+    hold.blur();
+    expect([hold.on, drawn.mock.calls.length]).toEqual([false, 3]);
+    vi.useRealTimers();
   });
 
   test("what is not known is left out, what cannot be seen is shown", () => {

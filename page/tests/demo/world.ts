@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { emptyState, type Entry, type State, type ToolRun } from "../../src/model/state";
 import type { Abilities, Answer, Ask, Board, Command, Part, Receipt, ToolOutcome } from "../../src/model/types";
-import type { FleetRow, SessionPort, Way, World } from "../../src/view/ports";
+import type { DeviceRole, FleetRow, SessionPort, Way, World } from "../../src/view/ports";
 
 const NOW = Date.now();
 const zero = { hi: 0, lo: 0 };
@@ -74,16 +74,19 @@ export const sent: (Command | { answer: [number, Answer] })[] = [];
 export function demo(state = session(), rows = ROWS, way: Way = { is: "up" }): World {
   const states = signal(state);
   const rev = signal(0);
+  const ways = signal(way);
+  const role = signal<DeviceRole>("controller");
   // A new object each time, as a live session has it: what did not change is not drawn again.
   const poke = (change: (state: State) => void): void => { change(state); states.value = { ...state }; rev.value += 1; };
   const port: SessionPort = {
-    id: signal("s1"), state: states, rev, board: signal<Board>({}), way: signal(way), role: signal("controller"), unsent: signal([]),
+    id: signal("s1"), state: states, rev, board: signal<Board>({}), way: ways, role, unsent: signal([]),
     abilities: signal<Abilities>({ name: "parlor 0.1.0", steer: true, follow_up: true, cancel: true, sessions: true, branch: true, models: true, servers: true, skills: true, consent: true } as Abilities),
     send: async (command) => { sent.push(command); return (typeof command === "object" && "diff_files" in command ? { files: { text: DIFF } } : "done") as Receipt; },
     answer: async (ask, answer) => { sent.push({ answer: [ask, answer] }); poke((state) => void (state.asks = state.asks.filter((one) => one.id !== ask))); return "done" as Receipt; },
     prompt: async (command) => { sent.push(command); return "done" as Receipt; },
     takeBack: () => undefined, onSignal: () => () => undefined, loadDraft: async () => undefined, saveDraft: () => undefined, retryNow: () => undefined, close: () => undefined,
   };
-  Object.assign(globalThis, { parlorDemo: { poke, sent } });
-  return { fleet: { rows: signal(rows), way: signal(way), role: signal("controller"), version: signal("0.1.0"), act: async () => "Said.", retryNow: () => undefined }, open: () => port, begin: () => port };
+  const fleet = signal(rows);
+  Object.assign(globalThis, { parlorDemo: { poke, sent, rows: fleet, way: ways, role } });
+  return { fleet: { rows: fleet, way: ways, role, version: signal("0.1.0"), act: async () => "Said.", retryNow: () => undefined }, open: () => port, begin: () => port };
 }

@@ -1,5 +1,6 @@
 // Who did something, as people call it.
 
+import type { DeviceRole } from "../ports";
 import { oneLine } from "../text/unseen";
 
 /** A screen as a person knows it; nothing where the wire tells only a number. */
@@ -13,4 +14,9 @@ export function who(by: string | null | undefined): string | undefined {
 export function bywords(by: string | null | undefined): string {
   const name = who(by);
   return name === undefined ? "" : name === "the terminal" ? " in the terminal" : ` by ${name}`;
+}
+
+/** For whom a question waits: whoever may only look is not asked. */
+export function forWhom(role: DeviceRole): string {
+  return role === "observer" ? "for an answer" : "for you";
 }

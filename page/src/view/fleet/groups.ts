@@ -3,7 +3,8 @@
 import { oneLine } from "../text/unseen";
 import { folder, money } from "../common/format";
 import type { Sign } from "../common/glyph";
-import type { FleetRow, FleetStatus } from "../ports";
+import { forWhom } from "../common/who";
+import type { DeviceRole, FleetRow, FleetStatus } from "../ports";
 
 export interface Group {
   name: string;
@@ -33,7 +34,7 @@ export function standing(status: string): (typeof GLYPHS)[FleetStatus] {
 const DAY = 86_400_000;
 
 /** Waiting: the longest wait first. Running: the newest first. Everything else by day, newest first. */
-export function groups(rows: readonly FleetRow[], now: number): Group[] {
+export function groups(rows: readonly FleetRow[], now: number, role: DeviceRole = "controller"): Group[] {
   const of = (status: FleetStatus): FleetRow[] => rows.filter((row) => row.status === status);
   const byKey = (a: FleetRow, b: FleetRow): number => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
   const oldest = (a: FleetRow, b: FleetRow): number => (a.since ?? 0) - (b.since ?? 0) || byKey(a, b);
@@ -49,7 +50,7 @@ export function groups(rows: readonly FleetRow[], now: number): Group[] {
     return row.since >= today - 6 * DAY ? "This week" : "Earlier";
   };
   const found: Group[] = [];
-  if (waiting.length > 0) found.push({ name: "Waiting for you", rows: waiting });
+  if (waiting.length > 0) found.push({ name: `Waiting ${forWhom(role)}`, rows: waiting });
   if (running.length > 0) found.push({ name: "Running", rows: running });
   for (const row of rest) {
     const name = day(row);
@@ -90,13 +91,46 @@ export function title(row: FleetRow): string {
   return oneLine(row.title || (row.session ? "New session" : row.pid ? `process ${row.pid}` : row.key), 200);
 }
 
+/** A part of the list as it is drawn: rows under a heading that is true of all of them. */
+export interface Section {
+  key: string;
+  heading: string;
+  rows: FleetRow[];
+}
+
+function section(key: string, counts: readonly (readonly [name: string, count: number])[], rows: FleetRow[]): Section {
+  const words = counts.filter(([, count]) => count > 0).map(([name, count], at) => `${at === 0 ? name : name.charAt(0).toLowerCase() + name.slice(1)} · ${count}`);
+  return { key, heading: words.join(", "), rows };
+}
+
+export function sections(found: readonly Group[]): Section[] {
+  return found.map(({ name, rows }) => section(name, [[name, rows.length]], rows));
+}
+
+/** Where rows stand that came while the others were kept in their places. */
+const LATER = "later";
+
 /**
- * Keeps the order of rows while the reader points at one: a row that jumps away is a row that is hit by mistake.
- * `before` is the order that was shown; new rows go to the end of it.
+ * Keeps every row in its place while the reader is about to hit one: a row that jumps away is a row that is hit by mistake. Headings
+ * say what stands below them by now; rows that are new go to the end.
  */
-export function steady(before: readonly string[], rows: readonly FleetRow[]): FleetRow[] {
-  const known = new Map(rows.map((row) => [row.key, row]));
-  const kept = before.map((key) => known.get(key)).filter((row) => row !== undefined);
-  const shown = new Set(before);
-  return [...kept, ...rows.filter((row) => !shown.has(row.key))];
+export function steady(before: readonly Section[], found: readonly Group[]): Section[] {
+  const now = new Map(found.flatMap(({ name, rows }) => rows.map((row) => [row.key, { name, row }] as const)));
+  const places = before.filter(({ key }) => key !== LATER).map(({ key, rows }) => ({ key, keys: rows.map((row) => row.key) }));
+  const placed = new Set(places.flatMap(({ keys }) => keys));
+  const last = before.find(({ key }) => key === LATER)?.rows.map((row) => row.key) ?? [];
+  places.push({ key: LATER, keys: [...new Set([...last, ...[...now.keys()].filter((key) => !placed.has(key))])] });
+  return places
+    .map(({ key, keys }) => {
+      const here = keys.map((one) => now.get(one)).filter((one) => one !== undefined);
+      return section(key, found.map(({ name }) => [name, here.filter((one) => one.name === name).length] as const), here.map(({ row }) => row));
+    })
+    .filter(({ rows }) => rows.length > 0);
+}
+
+/** How many wait and do not stand first, where one looks for them. */
+export function waitingElsewhere(shown: readonly Section[]): { more: boolean; count: number } {
+  const waits = (row: FleetRow): boolean => row.status === "waiting";
+  const first = shown[0]?.rows.every(waits) ?? false;
+  return { more: first, count: shown.slice(first ? 1 : 0).flatMap(({ rows }) => rows).filter(waits).length };
 }

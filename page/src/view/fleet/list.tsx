@@ -1,17 +1,19 @@
 // The fleet: every session, in the order in which it wants you.
 
 import { computed } from "@preact/signals";
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
 import { Age } from "../common/age";
 import { Glyph } from "../common/glyph";
 import { Icon } from "../common/icon";
 import { memo } from "../common/memo";
 import { narrow } from "../common/narrow";
 import { now } from "../common/now";
+import { forWhom } from "../common/who";
 import { toast } from "../chrome/toasts";
 import { SchemeSwitch } from "../chrome/scheme";
 import type { FleetPort, FleetRow } from "../ports";
-import { groups, second, standing, steady, title, type Group } from "./groups";
+import { groups, second, sections, standing, steady, title, waitingElsewhere, type Section } from "./groups";
+import { Hold } from "./hold";
 
 /** Rows of a group that are drawn before more are asked for: a fleet of 500 must not cost a frame. */
 const SHOWN = 60;
@@ -27,34 +29,44 @@ export interface FleetProps {
 
 export const Fleet = memo(function Fleet({ fleet, current, begin }: FleetProps) {
   const rows = fleet.rows.value;
-  const held = useRef(false);
-  const before = useRef<Group[]>([]);
+  const role = fleet.role.value;
+  const box = useRef<HTMLDivElement>(null);
+  const [, draw] = useReducer((count: number, _: void) => count + 1, 0);
+  const hold = useMemo(() => new Hold(draw, () => box.current?.querySelector("input:focus") != null), []);
+  useEffect(() => () => hold.stop(), []);
+  const before = useRef<Section[]>([]);
   const [more, setMore] = useState<ReadonlySet<string>>(new Set());
-  const fresh = useMemo(() => groups(rows, now.peek()), [rows, minute.value]);
-  // While the reader points at the list no row changes its place: what is new is told in its row.
-  const shown = held.current && before.current.length > 0 ? frozen(before.current, rows) : fresh;
+  const fresh = useMemo(() => groups(rows, now.peek(), role), [rows, minute.value, role]);
+  const shown = hold.on && before.current.length > 0 ? steady(before.current, fresh) : sections(fresh);
   before.current = shown;
-  const hold = (on: boolean) => () => void (held.current = on);
-  const may = fleet.role.value === "controller";
+  // A row that goes to another section is another element there: the focus goes with it.
+  const focused = box.current?.contains(document.activeElement) ? document.activeElement?.getAttribute("href") : undefined;
+  useLayoutEffect(() => {
+    if (focused && document.activeElement === document.body) box.current?.querySelector<HTMLElement>(`a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+  });
+  const elsewhere = hold.on ? waitingElsewhere(shown) : { more: false, count: 0 };
+  const may = role === "controller";
   const known = fleet.known?.value ?? true;
   const waiting = rows.some((row) => row.status === "waiting");
   return (
     <nav class="fleet" id="fleet" aria-label="Sessions" tabIndex={-1}>
-      <div class="scroll" onPointerEnter={hold(true)} onPointerLeave={hold(false)} onFocusCapture={hold(true)} onBlurCapture={hold(false)}>
-        {known && !waiting && rows.length > 0 && <p class="nobody">Nobody waits for you.</p>}
+      <div class="scroll" ref={box} onPointerEnter={() => hold.point()} onPointerMove={() => hold.point()} onPointerLeave={() => hold.leave()} onFocusCapture={() => hold.key()} onKeyDown={() => hold.key()} onBlurCapture={() => hold.blur()}>
+        {known && !waiting && rows.length > 0 && <p class="nobody">Nobody waits {forWhom(role)}.</p>}
         {known && rows.length === 0 && <p class="nobody">No session yet. Begin one here, or run <code>parlor</code> in a terminal.</p>}
         {!known && <p class="slow nobody">Looking for sessions…</p>}
-        {shown.map((group) => {
-          const some = more.has(group.name) ? group.rows : group.rows.slice(0, SHOWN);
+        {shown.map((section) => {
+          const some = more.has(section.key) ? section.rows : section.rows.slice(0, SHOWN);
           return (
-            <section key={group.name}>
-              <h2>{group.name} · {group.rows.length}</h2>
+            <section key={section.key}>
+              <h2>{section.heading}</h2>
               <ul>{some.map((row) => <Item key={row.key} row={row} fleet={fleet} current={row.session !== undefined && row.session === current} may={may} />)}</ul>
-              {some.length < group.rows.length && <button type="button" class="more" onClick={() => setMore(new Set([...more, group.name]))}>Show {group.rows.length - some.length} more</button>}
+              {some.length < section.rows.length && <button type="button" class="more" onClick={() => setMore(new Set([...more, section.key]))}>Show {section.rows.length - some.length} more</button>}
             </section>
           );
         })}
       </div>
+      {/* Below the list, where it moves no row. */}
+      <p class="elsewhere-waits" role="status">{elsewhere.count > 0 && <><Glyph of="diamond" look="wait" /> {elsewhere.count}{elsewhere.more ? " more" : ""} {elsewhere.count === 1 ? "waits" : "wait"} {forWhom(role)}</>}</p>
       <footer>
         <button type="button" class="quiet" disabled={!may} onClick={begin}><Icon name="plus" /> New session</button>
         <span class="grow" />
@@ -63,19 +75,6 @@ export const Fleet = memo(function Fleet({ fleet, current, begin }: FleetProps) 
     </nav>
   );
 });
-
-function frozen(before: Group[], rows: readonly FleetRow[]): Group[] {
-  const known = new Map(rows.map((row) => [row.key, row]));
-  const kept = before.map((group) => ({ name: group.name, rows: steady(group.rows.map((row) => row.key), group.rows.map((row) => known.get(row.key)).filter((row) => row !== undefined)) }));
-  const shown = new Set(kept.flatMap((group) => group.rows.map((row) => row.key)));
-  const rest = rows.filter((row) => !shown.has(row.key));
-  for (const group of groups(rest, Date.now())) {
-    const same = kept.find((one) => one.name === group.name);
-    if (same) same.rows.push(...group.rows);
-    else kept.push(group);
-  }
-  return kept.filter((group) => group.rows.length > 0);
-}
 
 const Item = memo(function Item({ row, fleet, current, may }: { row: FleetRow; fleet: FleetPort; current: boolean; may: boolean }) {
   const [says, setSays] = useState<string | undefined>();
