@@ -1,7 +1,7 @@
 // The fleet and the frame in a real browser, with a canned world.
 
 import { expect, test } from "vitest";
-import type { FleetRow } from "../src/view/ports";
+import type { FleetRow, Way } from "../src/view/ports";
 import { change, ownWorld, WAIT } from "./demo/look";
 
 const at = ownWorld();
@@ -35,3 +35,62 @@ test("rows stay where they are under the pointer, under headings that are true; 
     expect(await page.evaluate(() => document.activeElement?.getAttribute("href"))).toBe("#/s/s3");
     expect(errors).toEqual([]);
   }));
+
+test("a stop without a connection is said to be none, until there is one again, and nowhere on a page that may not look", () =>
+  at("#/s/s1", {}, async ({ page, errors }) => {
+    const is = (way: Way): Promise<void> => change(page, (demo, way) => void (demo.way.value = way), way);
+    const said = page.locator(".toast").getByText("No connection to Parlor: nothing was done. Try again when it is back");
+    await page.locator("#ask h2").waitFor();
+    await is({ is: "lost", since: Date.now(), retryAt: undefined });
+    await page.getByRole("button", { name: "Stop", exact: true }).click();
+    await said.waitFor();
+    await page.locator("#transcript").focus();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    await said.waitFor();
+    await is({ is: "up" });
+    await said.waitFor({ state: "detached" });
+    await page.keyboard.press("Escape");
+    await is({ is: "lost", since: Date.now(), retryAt: undefined });
+    await page.getByRole("button", { name: "Stop", exact: true }).click();
+    await said.waitFor();
+    await is({ is: "revoked" });
+    await page.getByText("This device was taken off the list").waitFor();
+    expect(await page.locator(".toast").count()).toBe(0);
+    await is({ is: "lost", since: Date.now(), retryAt: undefined });
+    await page.locator("#ask h2").waitFor();
+    expect(await page.locator(".toast").count()).toBe(0);
+    expect(errors).toEqual([]);
+  }));
+
+for (const [width, height] of [[390, 844], [390, 664], [1440, 900]] as const) {
+  test(`of a long notice whole lines are shown, the rest on demand, and no button moves: ${width}×${height}`, () =>
+    at("#/s/s1", { viewport: { width, height }, reducedMotion: "reduce" }, async ({ page }) => {
+      await page.locator("#ask h2").waitFor();
+      const places = (): Promise<string[]> => page.locator("#ask footer button, .composer button").evaluateAll((all) => all.map((one) => JSON.stringify(one.getBoundingClientRect())));
+      await page.locator("#composer").fill("/short");
+      await page.locator("#composer").press("Enter");
+      const high = (): Promise<number> => page.locator("#composer").evaluate((field) => field.clientHeight);
+      const low = await high();
+      await page.locator("#composer").fill(`/${"x".repeat(500)}`);
+      await expect.poll(high, { timeout: WAIT }).toBeGreaterThan(low);
+      const before = await places();
+      await page.locator("#composer").press("Enter");
+      const toast = page.locator(".toast").first();
+      await toast.getByRole("button", { name: "More" }).waitFor();
+      const look = (): Promise<{ lines: number; stray: boolean; scrolls: boolean }> => toast.evaluate((one) => {
+        const words = one.querySelector(".said") as HTMLElement;
+        const [box, inner] = [one.parentElement as HTMLElement, one.getBoundingClientRect()];
+        const outer = box.getBoundingClientRect();
+        return { lines: words.clientHeight / parseFloat(getComputedStyle(words).lineHeight), stray: inner.bottom > outer.bottom + 1 || inner.top < outer.top - 1, scrolls: words.scrollHeight > words.clientHeight && getComputedStyle(words).overflowY === "auto" };
+      });
+      expect(await look()).toEqual({ lines: 3, stray: false, scrolls: false });
+      await toast.getByText("1 of 2").waitFor();
+      expect(await page.locator(".toasts").evaluate((box) => box.scrollHeight - box.clientHeight)).toBe(0);
+      expect(await places()).toEqual(before);
+      await toast.getByRole("button", { name: "More" }).click();
+      await toast.getByRole("button", { name: "Less" }).waitFor();
+      expect(await look()).toMatchObject({ stray: false });
+      expect(await places()).toEqual(before);
+    }));
+}

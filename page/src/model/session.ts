@@ -83,8 +83,9 @@ function isUsers(state: State, message: number): boolean {
   return entry?.kind === "message" && entry.role === "user";
 }
 
-function lostRefusal(message: string): Refusal {
-  return { kind: "lost", message, hint: "It is tried again by itself" };
+/** The connection comes back by itself; what was wanted is not sent again by itself. */
+function lostRefusal(message: string, hint: string): Refusal {
+  return { kind: "lost", message, hint };
 }
 
 export class Session implements SessionPort {
@@ -476,7 +477,7 @@ export class Session implements SessionPort {
       const pending: Pending = { command, settle, refuse, ...(ask === undefined ? {} : { ask }) };
       if (!this.attached || !this.post(pending)) {
         if (ask !== undefined) this.pending.set(this.ticket(), pending);
-        else refuse(lostRefusal("No connection to Parlor"));
+        else refuse(lostRefusal("No connection to Parlor: nothing was done", "Try again when it is back"));
       }
     });
   }
@@ -563,7 +564,7 @@ export class Session implements SessionPort {
     const posted = new Set(this.outbox.map((one) => one.ticket));
     for (const [ticket, pending] of under) {
       if (posted.has(ticket)) continue;
-      if (pending.ask === undefined) pending.refuse(lostRefusal("The connection was lost before Parlor answered"));
+      if (pending.ask === undefined) pending.refuse(lostRefusal("The connection was lost before Parlor answered", "Nobody knows whether it was done"));
       else if (state.asks.some((ask) => ask.id === pending.ask)) this.post(pending);
       else pending.refuse({ kind: "ask_over", message: "This question was answered meanwhile" });
     }

@@ -7,7 +7,7 @@ import { inField } from "./ask/dock";
 import { KeysPage } from "./chrome/keys";
 import { Palette, type Act } from "./chrome/palette";
 import { nextScheme } from "./chrome/scheme";
-import { toast, Toasts } from "./chrome/toasts";
+import { connection, forgetAll, refused, toast, Toasts } from "./chrome/toasts";
 import { Banner, Blocked, Doubted, Newer, Role } from "./chrome/way";
 import { folder, money } from "./common/format";
 import { Shape } from "./common/glyph";
@@ -21,7 +21,7 @@ import { sideBySide } from "./diff/view";
 import { folders, title, waitingRows } from "./fleet/groups";
 import { Home } from "./fleet/home";
 import { Fleet } from "./fleet/list";
-import { refusalWords, type SessionPort, type World } from "./ports";
+import type { SessionPort, World } from "./ports";
 import { SessionMain, SessionSide } from "./session/screen";
 import { visible } from "./text/unseen";
 
@@ -90,6 +90,9 @@ export function App({ world }: { world: World }) {
     document.title = blocked ? "Parlor" : `${waits ? `(${asks}) ` : ""}${windowTitle ? visible(windowTitle) : name} · Parlor`;
     document.querySelector<HTMLLinkElement>("link[rel=icon]")?.setAttribute("href", waits ? "/favicon-waiting.svg" : "/favicon.svg");
   }, [asks, name, windowTitle, blocked === null]);
+  const up = (open ?? fleet).way.value.is === "up";
+  useLayoutEffect(() => connection(up), [up]);
+  useLayoutEffect(forgetAll, [blocked === null]);
   const go = (hash: string): void => void (location.hash = hash);
   const beginIn = (folder: string): void => go(`#/new/${encodeURIComponent(folder)}`);
   // Beside a session, one more is begun where that is.
@@ -104,7 +107,7 @@ export function App({ world }: { world: World }) {
     if (next) go(`#/s/${encodeURIComponent(next)}`);
     else toast("info", waiting.length > 0 ? "Only this session waits for you." : "Nobody waits for you.");
   };
-  const stop = (): void => void open?.send({ cancel: {} }).catch((error: unknown) => toast("error", refusalWords(error)));
+  const stop = (): void => void open?.send({ cancel: {} }).catch(refused);
   const held = useRef<{ g: number; escape: number; unsay: () => void }>({ g: 0, escape: 0, unsay: () => undefined });
   const floats = palette || screen !== undefined;
   useLayoutEffect(() => {
@@ -212,7 +215,7 @@ export function App({ world }: { world: World }) {
       )}
       {palette && <Palette acts={acts()} files={open?.role.value === "controller"} remark={open && remark(folderOf(open).value)} close={() => setPalette(false)} />}
       {screen === "keys" && <KeysPage close={() => setScreen(undefined)} />}
-      {(!open || floats || blocked) && <Toasts place="float" dialog={floats} />}
+      {(!open || floats) && !blocked && <Toasts place="float" dialog={floats} />}
     </div>
   );
 }

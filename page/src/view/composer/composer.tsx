@@ -6,8 +6,8 @@ import type { Abilities, Input, Part, Signal } from "../../model/types";
 import { Icon } from "../common/icon";
 import { Picture } from "../session/part";
 import { oneLine, visible } from "../text/unseen";
-import { refusalWords, type SessionPort } from "../ports";
-import { toast } from "../chrome/toasts";
+import type { SessionPort } from "../ports";
+import { refused, toast } from "../chrome/toasts";
 import { attach } from "./attach";
 import { offered, read, type Screen } from "./commands";
 import { best, completing, type Offer } from "./complete";
@@ -163,7 +163,7 @@ export function Composer({ port, state, show, sent }: ComposerProps) {
         const receipt = await port.send(does.command(known.rest));
         if (typeof receipt === "object" && "files" in receipt) toast("info", receipt.files.text);
       } catch (error) {
-        toast("error", refusalWords(error));
+        refused(error);
         setText(text);
       }
       return;
@@ -181,7 +181,7 @@ export function Composer({ port, state, show, sent }: ComposerProps) {
     try {
       await port.prompt(command, said);
     } catch (error) {
-      toast("error", refusalWords(error));
+      refused(error);
       // What was refused is not lost: it stands in the composer again.
       if (field.current?.value === "") {
         setText(text);
@@ -289,7 +289,7 @@ export function Composer({ port, state, show, sent }: ComposerProps) {
           {settingWords(state, abilities).join(" · ") || "Settings"} <Icon name="open" size={12} />
         </button>
         <span class="grow" />
-        {run && abilities.cancel && may && <button type="button" class="quiet" onClick={() => void port.send({ cancel: {} }).catch((error) => toast("error", refusalWords(error)))}><Icon name="stop" size={12} /> Stop</button>}
+        {run && abilities.cancel && may && <button type="button" class="quiet" onClick={() => void port.send({ cancel: {} }).catch(refused)}><Icon name="stop" size={12} /> Stop</button>}
         {run && abilities.follow_up && may && <button type="button" class="quiet" disabled={text.trim() === ""} title="Alt Enter" onClick={() => void say(true)}>Queue</button>}
         <button type="button" class="send" disabled={!may || (text.trim() === "" && parts.length === 0)} aria-label={run ? "Steer" : "Send"} title={run ? "Steer (Enter)" : "Send (Enter)"} onClick={() => void say(false)}>{run ? <><Icon name="steer" /> Steer</> : <><Icon name="send" /> Send</>}</button>
       </div>}

@@ -3,8 +3,8 @@
 import { useState } from "preact/hooks";
 import type { State, Waiting } from "../../model/state";
 import { Icon } from "../common/icon";
-import { toast } from "../chrome/toasts";
-import { refusalWords, type SessionPort } from "../ports";
+import { refused } from "../chrome/toasts";
+import type { SessionPort } from "../ports";
 import { who } from "../common/who";
 import { oneLine } from "../text/unseen";
 
@@ -29,11 +29,10 @@ export function Queue({ port, state }: { port: SessionPort; state: State }) {
 
 function Item({ one, word, port }: { one: Waiting; word: string; port: SessionPort }) {
   const [text, setText] = useState<string | undefined>();
-  const fail = (error: unknown): void => void toast("error", refusalWords(error));
   const may = port.role.value === "controller";
   if (text !== undefined) {
     const save = (): void => {
-      void port.send({ edit_queued: { item: one.id, input: { ...one.input, text } } }).catch(fail);
+      void port.send({ edit_queued: { item: one.id, input: { ...one.input, text } } }).catch(refused);
       setText(undefined);
     };
     return (
@@ -46,6 +45,6 @@ function Item({ one, word, port }: { one: Waiting; word: string; port: SessionPo
     <li><span class="label">{word}</span><span class="grow cut">{oneLine(one.input.text)}</span>
       {one.by && !port.isOwn?.(one.id) && <span class="faint wide-only">from {who(one.by) ?? "another screen"}</span>}
       {may && <button type="button" class="quiet" aria-label="Change" onClick={() => setText(one.input.text)}><Icon name="edit" size={12} /></button>}
-      {may && <button type="button" class="quiet" aria-label="Take back" onClick={() => void port.send({ drop_queued: { item: one.id } }).catch(fail)}><Icon name="close" size={12} /></button>}</li>
+      {may && <button type="button" class="quiet" aria-label="Take back" onClick={() => void port.send({ drop_queued: { item: one.id } }).catch(refused)}><Icon name="close" size={12} /></button>}</li>
   );
 }

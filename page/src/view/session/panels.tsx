@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { children, path, textOf, toolOutcome, type Entry, type State } from "../../model/state";
 import type { Command, DiffSince } from "../../model/types";
-import { toast } from "../chrome/toasts";
+import { refused, toast } from "../chrome/toasts";
 import { counted, took } from "../common/format";
 import { Icon } from "../common/icon";
 import { Diffs } from "../diff/view";
@@ -87,7 +87,7 @@ export function Tree({ port, state, close }: { port: SessionPort; state: State; 
   const [chosen, setChosen] = useState<Entry | undefined>();
   if (nodes.length === 0) return <p class="soft">Nothing was said yet.</p>;
   const wide = (Math.max(...nodes.map((node) => node.x)) + 1) * LANE;
-  const go = (command: Command): void => void port.send(command).then(close, (error: unknown) => toast("error", refusalWords(error)));
+  const go = (command: Command): void => void port.send(command).then(close, refused);
   const may = port.role.value === "controller";
   const spot = (node: Node): [number, number] => [10 + node.x * LANE, 14 + node.y * STEP];
   const words = (entry: Entry): string => oneLine(entry.kind === "message" ? textOf(entry) : "summary", 90);
