@@ -94,3 +94,22 @@ for (const [width, height] of [[390, 844], [390, 664], [1440, 900]] as const) {
       expect(await places()).toEqual(before);
     }));
 }
+
+test("a device that may not do everything is offered nothing that is refused to it, and not told that it is asked", () =>
+  at("#/s/s1", {}, async ({ page }) => {
+    const diff = page.locator("#side").getByRole("button", { name: "Diff and undo" });
+    await diff.waitFor();
+    for (const [role, words] of [["approver", "2 wait for you"], ["observer", "2 wait for an answer"]] as const) {
+      await change(page, (demo, role) => void (demo.role.value = role), role);
+      await page.locator(".pill").getByText(words).waitFor();
+      expect(await page.locator("#fleet h2").first().innerText()).toBe(role === "observer" ? "Waiting for an answer · 2" : "Waiting for you · 2");
+      expect(await diff.count()).toBe(0);
+      await page.keyboard.press("Control+k");
+      await page.keyboard.type("timeline");
+      await page.getByRole("option", { name: /took how long/ }).waitFor();
+      await page.getByRole("combobox").fill("changed in files");
+      await page.getByText("Nothing by that name.").waitFor();
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+    }
+  }));

@@ -13,7 +13,8 @@ import { folder, money } from "./common/format";
 import { Shape } from "./common/glyph";
 import { Icon } from "./common/icon";
 import { tick } from "./common/now";
-import { offered, type Screen } from "./composer/commands";
+import { forWhom } from "./common/who";
+import { mayShow, offered, type Screen } from "./composer/commands";
 import { knownFiles } from "./composer/files";
 import { askFolder, folderOf, remark, withFolder } from "./composer/folder";
 import { mentioned } from "./composer/mention";
@@ -105,7 +106,7 @@ export function App({ world }: { world: World }) {
     const others = waiting.filter((row) => row.session && row.session !== key);
     const next = others[0]?.session;
     if (next) go(`#/s/${encodeURIComponent(next)}`);
-    else toast("info", waiting.length > 0 ? "Only this session waits for you." : "Nobody waits for you.");
+    else toast("info", `${waiting.length > 0 ? "Only this session" : "Nobody"} waits ${forWhom(fleet.role.peek())}.`);
   };
   const stop = (): void => void open?.send({ cancel: {} }).catch(refused);
   const held = useRef<{ g: number; escape: number; unsay: () => void }>({ g: 0, escape: 0, unsay: () => undefined });
@@ -170,7 +171,7 @@ export function App({ world }: { world: World }) {
     { kind: "do", name: "Switch colours", does: nextScheme },
     { kind: "do", name: "Diffs unified or side by side", words: "d", does: () => void (sideBySide.value = !sideBySide.value) },
     ...(open ? [] : [{ kind: "do", name: "All keys", words: "?", does: () => setScreen("keys") }]),
-    ...(open ? offered(open.abilities.value).filter((slash) => slash.does.is === "show").map((slash): Act => ({ kind: "show", name: slash.words.charAt(0).toUpperCase() + slash.words.slice(1), words: `/${slash.name}`, does: () => slash.does.is === "show" && setScreen(slash.does.screen) })) : []),
+    ...(open ? offered(open.abilities.value).filter((slash) => slash.does.is === "show" && mayShow(slash.does.screen, open.role.value)).map((slash): Act => ({ kind: "show", name: slash.words.charAt(0).toUpperCase() + slash.words.slice(1), words: `/${slash.name}`, does: () => slash.does.is === "show" && setScreen(slash.does.screen) })) : []),
     ...(open && open.role.value === "controller" ? withFolder(knownFiles(open.state.value), folderOf(open).value).map(({ path, how }): Act => ({ kind: "file", name: visible(path), words: how, does: () => void (mentioned.value = path) })) : []),
     ...(open && openRun(open.state.value) ? [{ kind: "do", name: "Stop the run", does: stop }] : []),
   ];
@@ -188,7 +189,7 @@ export function App({ world }: { world: World }) {
         {open && <a class="quiet narrow-only" href="#/" aria-label="Back to the fleet"><Icon name="back" size={18} /></a>}
         <h1 class={open && !blocked ? "brand" : ""}><a href="#/">Parlor</a></h1>
         {open && !blocked && <span class="cut isolate">{about.cwd.value ? <span class="soft wide-only">{visible(folder(about.cwd.value))} / </span> : null}{name}</span>}
-        {asks > 0 && !blocked && <button type="button" class="pill" onClick={nextWaiting}><Shape of="diamond" /> {asks}<span class="wide-only">{asks === 1 ? " waits" : " wait"} for you</span></button>}
+        {asks > 0 && !blocked && <button type="button" class="pill" onClick={nextWaiting}><Shape of="diamond" /> {asks}<span class="wide-only">{asks === 1 ? " waits" : " wait"} {forWhom(fleet.role.value)}</span></button>}
         <span class="grow" />
         <Role role={fleet.role.value} way={fleet.way.value} />
         {cost && !blocked && <span class="soft wide-only">{cost}</span>}

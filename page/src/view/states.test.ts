@@ -91,6 +91,9 @@ test("the fleet says nothing of sessions before it knows, then who waits, or wha
   expect(say([], true, false)).not.toContain("New session");
   expect(say([{ key: "b", status: "running" }])).toBe("Nobody waits for you.1 session is at work. New session");
   expect(say([wait])).toBe("1 waits for you New sessionFix it1 mRun make?proj");
+  // Whoever may only look is asked nothing.
+  expect(say([wait], true, false)).toBe("1 waits for an answerFix it1 mRun make?proj");
+  expect(say([{ key: "b", status: "done" }], true, false)).toMatch(/^Nobody waits for an answer\./);
 });
 
 test("the palette shows commands among hundreds of sessions before a word is typed", () => {

@@ -2,9 +2,15 @@
 // (`crates/tui/src/commands.rs`): a name that nobody knows is refused, a path and more than one line are a prompt.
 
 import type { Abilities, Command } from "../../model/types";
+import type { DeviceRole } from "../ports";
 import { best } from "./complete";
 
 export type Screen = "settings" | "tree" | "changes" | "timeline" | "keys" | "search";
+
+/** Whether a device may open it: what files hold is told to those who may change them, and refused to others. */
+export function mayShow(screen: Screen, role: DeviceRole): boolean {
+  return screen !== "changes" || role === "controller";
+}
 
 export type Does =
   | { is: "send"; command: (rest: string) => Command; needs?: string }

@@ -27,7 +27,8 @@ export const GLYPHS: Record<FleetStatus, { glyph: Sign; look: string; word: stri
 };
 
 /** A word that a newer server has is no reason to show nothing. */
-export function standing(status: string): (typeof GLYPHS)[FleetStatus] {
+export function standing(status: string, role: DeviceRole = "controller"): (typeof GLYPHS)[FleetStatus] {
+  if (status === "waiting") return { ...GLYPHS.waiting, word: `waits ${forWhom(role)}` };
   return Object.hasOwn(GLYPHS, status) ? GLYPHS[status as FleetStatus] : { glyph: "question", look: "faint", word: status };
 }
 

@@ -4,6 +4,7 @@ import { Age } from "../common/age";
 import { Glyph } from "../common/glyph";
 import { Icon } from "../common/icon";
 import { memo } from "../common/memo";
+import { forWhom } from "../common/who";
 import { State } from "../chrome/way";
 import type { FleetPort, FleetRow } from "../ports";
 import { Coded } from "../text/seen";
@@ -15,16 +16,17 @@ const CARDS = 8;
 
 export const Home = memo(function Home({ fleet }: { fleet: FleetPort }) {
   const rows = fleet.rows.value;
+  const role = fleet.role.value;
   const waiting = waitingRows(rows);
   // Before the server has told, nobody knows whether there are any.
   if (!(fleet.known?.value ?? true)) return <div class="slow state" role="status"><h2>Looking for sessions…</h2></div>;
-  const begin = fleet.role.value === "controller" && <a class="button primary" href="#/new"><Icon name="plus" /> New session</a>;
+  const begin = role === "controller" && <a class="button primary" href="#/new"><Icon name="plus" /> New session</a>;
   const running = rows.filter((row) => row.status === "running").length;
   if (waiting.length === 0) {
     const none = rows.length === 0;
     return (
       <div class="home-empty">
-        <State title={none ? "No session yet" : "Nobody waits for you."}>
+        <State title={none ? "No session yet" : `Nobody waits ${forWhom(role)}.`}>
           {none ? <>Begin one here, or run <code>parlor</code> in a terminal.</> : running > 0 ? `${running} ${running === 1 ? "session is" : "sessions are"} at work.` : "Nothing runs either."}
         </State>
         {begin}
@@ -32,9 +34,9 @@ export const Home = memo(function Home({ fleet }: { fleet: FleetPort }) {
     );
   }
   return (
-    <div class="home scroll" tabIndex={0} role="region" aria-label="Waiting for you">
+    <div class="home scroll" tabIndex={0} role="region" aria-label={`Waiting ${forWhom(role)}`}>
       <div class="column">
-        <div class="row"><h2 class="grow">{waiting.length} {waiting.length === 1 ? "waits" : "wait"} for you</h2>{begin}</div>
+        <div class="row"><h2 class="grow">{waiting.length} {waiting.length === 1 ? "waits" : "wait"} {forWhom(role)}</h2>{begin}</div>
         <ul class="cards">
           {waiting.slice(0, CARDS).map((row) => <Card key={row.key} row={row} />)}
         </ul>

@@ -81,7 +81,7 @@ const Item = memo(function Item({ row, fleet, current, may }: { row: FleetRow; f
   const [armed, setArmed] = useState(false);
   // Most rows are only looked at: buttons are made for those that somebody comes near.
   const [near, setNear] = useState(false);
-  const { glyph, look, word } = standing(row.status);
+  const { glyph, look, word } = standing(row.status, fleet.role.value);
   const busy = row.status === "running" || row.status === "waiting";
   const act = (what: { steer: string } | "stop"): void => void fleet.act(row.key, what).then((words) => toast("info", words), (error: unknown) => toast("error", String(error)));
   const stop = (): void => {

@@ -4,7 +4,7 @@ import { contextLeft, openRun, spent, toolOutcome, type State, type ToolRun } fr
 import { money, tokens, counted } from "../common/format";
 import { Glyph } from "../common/glyph";
 import { Icon } from "../common/icon";
-import type { Screen } from "../composer/commands";
+import { mayShow, type Screen } from "../composer/commands";
 import type { SessionPort } from "../ports";
 import { visible } from "../text/unseen";
 import { pathIn } from "./words";
@@ -61,7 +61,7 @@ export function Details({ port, state, show }: { port: SessionPort; state: State
         </section>
       )}
       <section class="side-acts">
-        {abilities.undo !== false && <button type="button" class="button" onClick={() => show("changes")}><Icon name="diff" /> Diff and undo</button>}
+        {abilities.undo !== false && mayShow("changes", port.role.value) && <button type="button" class="button" onClick={() => show("changes")}><Icon name="diff" /> Diff and undo</button>}
         <button type="button" class="button" onClick={() => show("tree")}><Icon name="branch" /> Branches</button>
         <button type="button" class="button" onClick={() => show("timeline")}><Icon name="activity" /> Timeline</button>
         <button type="button" class="button" onClick={() => show("settings")}><Icon name="settings" /> Settings</button>
