@@ -206,6 +206,9 @@ describe("tools and numbers", () => {
   test("are short and honest", () => {
     expect([age(NOW - 2000, NOW), age(NOW - 31_000, NOW), age(NOW - 240_000, NOW), age(NOW - 49 * 3600_000, NOW)]).toEqual(["now", "31 s", "4 m", "2 d"]);
     expect([took(100), took(12_400), took(190_000)]).toEqual(["0.1 s", "12 s", "3 m 10 s"]);
+    // As the terminal has them: a second or a tenth that is not over is not counted.
+    expect([took(28_999), took(105_999), took(59_999), took(9999), took(3_599_999), took(3_660_000), took(-5)]).toEqual(["28 s", "1 m 45 s", "59 s", "9.9 s", "59 m 59 s", "1 h 1 m", "0.0 s"]);
+    expect([tokens(1299), tokens(76_480), tokens(999_999), tokens(1_290_000)]).toEqual(["1.2 k", "76.4 k", "999.9 k", "1.2 M"]);
     expect([tokens(999), tokens(76_000), tokens(1_200_000)]).toEqual(["999", "76 k", "1.2 M"]);
     expect([money(0), money(310_000), money(310_000, true), money(1200)]).toEqual([undefined, "$0.31", "~$0.31", "$0.0012"]);
     expect([money(1_234_567_891_234), money(12_345_678), tokens(1_234_500_000_000), counted(1_234_567, "line"), counted(999, "line")]).toEqual(["$1,234,567.89", "$12.35", "1,234.5 G", "1,234,567 lines", "999 lines"]);

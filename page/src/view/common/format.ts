@@ -12,12 +12,13 @@ export function age(since: number, now: number): string {
   return `${Math.floor(hours / 24)} d`;
 }
 
-/** How long something took. */
+/** How long something took: what is begun of a unit is left out, as in the terminal. */
 export function took(ms: number): string {
-  if (ms < 1000) return `${(ms / 1000).toFixed(1)} s`;
-  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
-  const minutes = Math.floor(ms / 60_000);
-  if (minutes < 60) return `${minutes} m ${Math.round((ms % 60_000) / 1000)} s`;
+  const seconds = Math.floor(Math.max(0, ms) / 1000);
+  if (seconds < 10) return `${tenths(Math.max(0, ms), 1000).toFixed(1)} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes === 0) return `${seconds} s`;
+  if (minutes < 60) return `${minutes} m ${seconds % 60} s`;
   return `${Math.floor(minutes / 60)} h ${minutes % 60} m`;
 }
 
@@ -26,12 +27,17 @@ export function grouped(digits: string): string {
   return digits.replace(/\B(?<!\.\d*)(?=(?:\d{3})+(?!\d))/g, ",");
 }
 
+/** How many of a unit, with one digit behind the point; the rest is cut. */
+function tenths(count: number, unit: number): number {
+  return Math.floor(count / (unit / 10)) / 10;
+}
+
 export function tokens(of: number | bigint): string {
   const count = Number(of);
   if (count < 1000) return String(count);
-  if (count < 1_000_000) return `${Math.round(count / 1000)} k`;
-  if (count < 1_000_000_000) return `${(count / 1_000_000).toFixed(1)} M`;
-  return `${grouped((count / 1_000_000_000).toFixed(1).replace(/\.0$/, ""))} G`;
+  if (count < 1_000_000) return `${tenths(count, 1000)} k`;
+  if (count < 1_000_000_000) return `${tenths(count, 1_000_000)} M`;
+  return `${grouped(String(tenths(count, 1_000_000_000)))} G`;
 }
 
 /** Money; nothing where no price is known. */

@@ -21,6 +21,7 @@ function pathOf(tool: ToolRun): string | undefined {
 
 export function Details({ port, state, show }: { port: SessionPort; state: State; show: (screen: Screen) => void }) {
   const left = contextLeft(state);
+  const rough = state.contextRough ? "~" : "";
   const usage = spent(state);
   const abilities = port.abilities.value;
   const model = state.settings.model ?? abilities.model;
@@ -35,8 +36,8 @@ export function Details({ port, state, show }: { port: SessionPort; state: State
       {state.context && (
         <section>
           <h2>Context</h2>
-          <div class="pair"><span>{state.contextRough ? "~" : ""}{tokens(state.context.used)} of {tokens(state.context.window)}</span><span>{left === undefined ? "" : `${100 - left} %`}</span></div>
-          <div class={`gauge${left !== undefined && left < 15 ? " full" : ""}`} role="meter" aria-label="Context used" aria-valuemin={0} aria-valuemax={100} aria-valuenow={100 - (left ?? 100)}><i style={{ transform: `scaleX(${(100 - (left ?? 100)) / 100})` }} /></div>
+          <div class="pair"><span>{rough}{tokens(state.context.used)} of {tokens(state.context.window)}</span><span>{left === undefined ? "" : `${rough}${left} % left`}</span></div>
+          <div class={`gauge${left !== undefined && left < 15 ? " full" : ""}`} role="meter" aria-label="Context left" aria-valuemin={0} aria-valuemax={100} aria-valuenow={left ?? 100}><i style={{ transform: `scaleX(${(100 - (left ?? 100)) / 100})` }} /></div>
         </section>
       )}
       {state.plan.length > 0 && (

@@ -134,18 +134,41 @@ function tip(state: State, entry: Entry): number {
   }
 }
 
-export function Timeline({ state, now }: { state: State; now: number }) {
-  const tools = [...state.tools.values()].filter((tool) => tool.startedAt !== undefined).slice(-200);
-  const runs = state.runs.slice(-20);
-  if (runs.length === 0) return <p class="soft">Nothing was run yet.</p>;
-  const rows: { name: string; from: number; to: number; look: string }[] = [];
-  for (const run of runs) {
-    rows.push({ name: `Run ${run.id}`, from: run.startedAt, to: run.ended?.at ?? now, look: typeof run.ended?.outcome === "object" ? "failed" : "" });
+interface Span {
+  name: string;
+  from: number;
+  to: number;
+  look: string;
+}
+
+/** A wait that is shorter is none of a person. */
+const WAITED_MS = 1000;
+
+/** What took how long: runs by their number in the session, and what was in them. */
+export function spans(state: State, now: number): Span[] {
+  const tools = [...state.tools.values()].slice(-200);
+  const first = Math.max(0, state.runs.length - 20);
+  const rows: Span[] = [];
+  state.runs.slice(first).forEach((run, at) => {
+    rows.push({ name: `Run ${first + at + 1}`, from: run.startedAt, to: run.ended?.at ?? now, look: typeof run.ended?.outcome === "object" ? "failed" : "" });
     for (const tool of tools.filter((one) => one.run === run.id)) {
-      if ((tool.startedAt ?? 0) - tool.proposedAt > 1000) rows.push({ name: "  waited for an answer", from: tool.proposedAt, to: tool.startedAt ?? now, look: "asked" });
-      rows.push({ name: `  ${verb(tool.name, true)} ${summary(tool.args)}`, from: tool.startedAt ?? 0, to: tool.endedAt ?? now, look: toolOutcome(tool) === "failed" ? "failed" : "tool" });
+      const what = `${verb(tool.name, tool.startedAt !== undefined)} ${summary(tool.args)}`;
+      if (tool.startedAt === undefined) {
+        const waits = typeof tool.phase === "object" && "awaiting" in tool.phase;
+        const asked = waits || (typeof tool.decision?.by === "object" && "person" in tool.decision.by);
+        if (asked) rows.push({ name: `  ${waits ? "waits" : "waited"} for an answer${waits ? "" : tool.decision?.allowed ? "" : ", denied"}: ${what}`, from: tool.proposedAt, to: tool.endedAt ?? run.ended?.at ?? now, look: "asked" });
+        continue;
+      }
+      if (tool.startedAt - tool.proposedAt > WAITED_MS) rows.push({ name: "  waited for an answer", from: tool.proposedAt, to: tool.startedAt, look: "asked" });
+      rows.push({ name: `  ${what}`, from: tool.startedAt, to: tool.endedAt ?? now, look: toolOutcome(tool) === "failed" ? "failed" : "tool" });
     }
-  }
+  });
+  return rows;
+}
+
+export function Timeline({ state, now }: { state: State; now: number }) {
+  const rows = spans(state, now);
+  if (rows.length === 0) return <p class="soft">Nothing was run yet.</p>;
   const from = Math.min(...rows.map((row) => row.from));
   const all = Math.max(1, Math.max(...rows.map((row) => row.to)) - from);
   const percent = (ms: number): string => `${(ms * 100) / all}%`;
