@@ -3,7 +3,7 @@
 import AxeBuilder from "@axe-core/playwright";
 import type { BrowserContextOptions } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { ownWorld, sent, WAIT } from "./demo/look";
+import { change, ownWorld, sent, WAIT } from "./demo/look";
 
 const at = ownWorld();
 
@@ -177,6 +177,38 @@ describe("the conversation", () => {
       expect(await left()).toBeGreaterThan(100);
       await page.locator(".new-below").click();
       await expect.poll(left, { timeout: WAIT }).toBeLessThan(5);
+    }));
+
+  test("below a prompt of one's own only what is out of sight is new", () =>
+    at("#/s/s1", {}, async ({ page }) => {
+      const add = (from: number, count: number, role: "user" | "assistant"): Promise<void> =>
+        change(page, ({ poke }, { from, count, role }) => poke((state) => {
+          state.asks = [];
+          state.runs = state.runs.map((run) => ({ ...run, ended: { at: Date.now(), outcome: "done" } }));
+          for (let id = from; id < from + count; id += 1) {
+            state.entries.set(id, { ...state.entries.get(5), id, parent: state.leaf, role, parts: [{ text: `row ${id}` }] } as never);
+            state.leaf = id;
+          }
+        }), { from, count, role });
+      await add(100, 30, "assistant");
+      await page.getByText("row 129").waitFor();
+      await page.locator("#composer").fill("go");
+      await page.locator("#composer").press("Enter");
+      await add(200, 1, "user");
+      await page.getByText("row 200").waitFor();
+      const top = (): Promise<number> => page.locator(".entry", { hasText: "row 200" }).evaluate((row) => row.getBoundingClientRect().top - (row.closest("#transcript") as HTMLElement).getBoundingClientRect().top);
+      await expect.poll(top, { timeout: WAIT }).toBeLessThan(5);
+      await add(201, 9, "assistant");
+      await page.getByText("row 209").waitFor();
+      expect(await page.locator(".new-below").count()).toBe(0);
+      await add(210, 30, "assistant");
+      await page.locator(".new-below").waitFor();
+      const unseen = await page.locator("#transcript .entry").evaluateAll((all) => {
+        const edge = (document.getElementById("transcript") as HTMLElement).getBoundingClientRect().bottom;
+        return 239 - Math.max(...all.filter((row) => row.getBoundingClientRect().top < edge).map((row) => Number(/row (\d+)/.exec(row.textContent ?? "")?.[1] ?? 0)));
+      });
+      expect(unseen).toBeGreaterThan(3);
+      await page.locator(".new-below").getByText(`${unseen} new`).waitFor();
     }));
 
   test("ten thousand entries draw only what is in sight", () =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { inSight } from "./rows";
-import { atEnd, moved, START } from "./scroll";
+import { atEnd, below, moved, START } from "./scroll";
 
 describe("the view", () => {
   test("follows until the reader goes up, and again when the end is reached", () => {
@@ -17,6 +17,18 @@ describe("the view", () => {
     expect(moved(anchored, { is: "grew", rows: 1 })).toEqual({ mode: "anchoring", fresh: 1 });
     expect(moved(anchored, { is: "up" }).mode).toBe("free");
     expect(moved(anchored, { is: "end" })).toEqual(START);
+  });
+
+  test("what came and stood on the screen is not new; what is below it is, until it was seen", () => {
+    const starts = [0, 100, 200, 300, 400];
+    const unseen = (most: number, edge: number): number => below(most, starts.length, edge, (at) => starts[at] ?? 0);
+    expect([unseen(5, 1000), unseen(5, 300), unseen(5, 301), unseen(1, 0), unseen(9, 0)]).toEqual([0, 2, 1, 1, 5]);
+    const grown = moved(moved(START, { is: "own" }), { is: "grew", rows: 5 });
+    expect(moved(grown, { is: "below", rows: 2 })).toEqual({ mode: "anchoring", fresh: 2 });
+    // Older rows may be below too: they do not become new.
+    const free = { mode: "free" as const, fresh: 2 };
+    expect(moved(free, { is: "below", rows: 40 })).toBe(free);
+    expect(moved(free, { is: "below", rows: 0 })).toEqual({ mode: "free", fresh: 0 });
   });
 
   test("fractions of a pixel are still the end", () => {

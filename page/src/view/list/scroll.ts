@@ -8,7 +8,7 @@ export type Mode = "following" | "anchoring" | "free";
 
 export interface Scroll {
   mode: Mode;
-  /** Rows that came while the end was out of sight. */
+  /** Rows that came while the end was out of sight, and that nobody has seen. */
   fresh: number;
 }
 
@@ -20,7 +20,9 @@ export type Move =
   /** A prompt of one's own was sent. */
   | { is: "own" }
   /** Rows were added at the end. */
-  | { is: "grew"; rows: number };
+  | { is: "grew"; rows: number }
+  /** So many rows are below what is on the screen: no more than these are new to the reader. */
+  | { is: "below"; rows: number };
 
 export const START: Scroll = { mode: "following", fresh: 0 };
 
@@ -34,7 +36,16 @@ export function moved(now: Scroll, move: Move): Scroll {
       return { mode: "anchoring", fresh: 0 };
     case "grew":
       return now.mode === "following" || move.rows <= 0 ? now : { mode: now.mode, fresh: now.fresh + move.rows };
+    case "below":
+      return now.fresh <= move.rows ? now : { mode: now.mode, fresh: Math.max(0, move.rows) };
   }
+}
+
+/** How many of the last `most` rows begin below the edge of what is seen; `start` tells where a row begins. */
+export function below(most: number, count: number, edge: number, start: (at: number) => number): number {
+  let found = 0;
+  while (found < Math.min(most, count) && start(count - 1 - found) >= edge) found += 1;
+  return found;
 }
 
 /** Pixels from the end that still count as the end: fractions of zoomed pixels must not free the view. */

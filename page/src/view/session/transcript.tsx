@@ -4,7 +4,7 @@ import { elementScroll, measureElement, observeElementOffset, observeElementRect
 import { useSignal, type Signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useReducer, useRef } from "preact/hooks";
 import { Icon } from "../common/icon";
-import { atEnd, moved, type Move, type Scroll } from "../list/scroll";
+import { atEnd, below, moved, type Move, type Scroll } from "../list/scroll";
 import { Entry } from "./entry";
 import type { Row } from "./rows";
 
@@ -76,6 +76,14 @@ export function Transcript({ rows, own, scroll, opened, found, again }: Transcri
     }
     last.current.count = rows.length;
     last.current.own = own;
+    const element = box.current;
+    const { mode, fresh } = scroll.peek();
+    if (element && mode !== "following" && fresh > 0) {
+      // Rows that were just drawn have their height by now: where the next ones begin is reckoned anew.
+      virtual.getTotalSize();
+      const starts = virtual.measurementsCache;
+      move({ is: "below", rows: below(fresh, rows.length, element.scrollTop + element.clientHeight, (at) => starts[at]?.start ?? Number.POSITIVE_INFINITY) });
+    }
   });
   const hiddenBelow = useSignal(false);
   // A prompt of one's own is put to the top once it is there; the room below it is what the answer will fill.
@@ -84,7 +92,7 @@ export function Transcript({ rows, own, scroll, opened, found, again }: Transcri
     const element = box.current;
     if (!element || scroll.value.mode !== "anchoring") {
       anchored.current = undefined;
-      hiddenBelow.value = true;
+      hiddenBelow.value = false;
       if (space.value !== 0 && scroll.value.mode === "following") space.value = 0;
       return;
     }
@@ -182,7 +190,7 @@ export function Transcript({ rows, own, scroll, opened, found, again }: Transcri
           })}
         </div>
       </div>
-      {mode !== "following" && (mode === "free" || (fresh > 0 && hiddenBelow.value)) && (
+      {mode !== "following" && (mode === "free" || hiddenBelow.value) && (
         <div class="over"><button type="button" class="button new-below" onClick={() => { move({ is: "end" }); toEnd(); }}>
           {fresh > 0 ? `${fresh} new` : "To the end"} <Icon name="down" />
         </button></div>
