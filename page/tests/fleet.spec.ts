@@ -113,3 +113,23 @@ test("a device that may not do everything is offered nothing that is refused to 
       await page.getByRole("dialog").waitFor({ state: "detached" });
     }
   }));
+
+test("diffs stand side by side where there is room, and it is said where there is none", () =>
+  at("#/s/s1", {}, async ({ page, errors }) => {
+    await page.locator("#transcript .diff").first().waitFor();
+    await page.locator("#transcript").focus();
+    await page.keyboard.press("d");
+    await page.locator(".toast").getByText("no room for two sides here").waitFor();
+    expect(await page.locator(".diff.split").count()).toBe(0);
+    await page.locator("#side").getByRole("button", { name: "Diff and undo" }).click();
+    const diff = page.getByRole("dialog", { name: "Changes" });
+    await diff.locator(".diff.split").waitFor();
+    // Nothing was ever taken back.
+    expect(await diff.getByRole("button", { name: "Redo" }).isDisabled()).toBe(true);
+    const both = diff.getByRole("button", { name: "Side by side" });
+    await both.click();
+    await diff.locator(".diff:not(.split)").waitFor();
+    await page.keyboard.press("d");
+    await diff.locator(".diff.split").waitFor();
+    expect(errors).toEqual([]);
+  }));

@@ -18,7 +18,7 @@ import { mayShow, offered, type Screen } from "./composer/commands";
 import { knownFiles } from "./composer/files";
 import { askFolder, folderOf, remark, withFolder } from "./composer/folder";
 import { mentioned } from "./composer/mention";
-import { sideBySide } from "./diff/view";
+import { switchSides } from "./diff/view";
 import { folders, title, waitingRows } from "./fleet/groups";
 import { Home } from "./fleet/home";
 import { Fleet } from "./fleet/list";
@@ -136,7 +136,9 @@ export function App({ world }: { world: World }) {
         held.current.escape = Date.now();
         return;
       }
-      if (event.ctrlKey || event.metaKey || event.altKey || inField(event.target) || floats || event.defaultPrevented) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || inField(event.target) || event.defaultPrevented) return;
+      // Of what floats, changes have a key.
+      if (floats && !(event.key === "d" && screen === "changes" && !palette)) return;
       if (event.key === "f" && Date.now() - held.current.g < 1000) return go("#/");
       held.current.g = event.key === "g" ? Date.now() : 0;
       const table: Record<string, () => void> = {
@@ -145,7 +147,7 @@ export function App({ world }: { world: World }) {
         w: nextWaiting,
         j: () => step(1),
         k: () => step(-1),
-        d: () => void (sideBySide.value = !sideBySide.value),
+        d: switchSides,
         "[": () => setColumns({ ...columns, fleet: !columns.fleet }),
         "]": () => (matchMedia("(max-width: 1280px)").matches ? setColumns({ ...columns, drawer: !columns.drawer }) : setColumns({ ...columns, side: !columns.side })),
         End: () => document.querySelector<HTMLElement>(".new-below")?.click(),
@@ -169,7 +171,7 @@ export function App({ world }: { world: World }) {
     { kind: "go", name: "Next session that waits", words: "w", does: nextWaiting },
     { kind: "do", name: "New session", does: begin },
     { kind: "do", name: "Switch colours", does: nextScheme },
-    { kind: "do", name: "Diffs unified or side by side", words: "d", does: () => void (sideBySide.value = !sideBySide.value) },
+    { kind: "do", name: "Diffs unified or side by side", words: "d", does: switchSides },
     ...(open ? [] : [{ kind: "do", name: "All keys", words: "?", does: () => setScreen("keys") }]),
     ...(open ? offered(open.abilities.value).filter((slash) => slash.does.is === "show" && mayShow(slash.does.screen, open.role.value)).map((slash): Act => ({ kind: "show", name: slash.words.charAt(0).toUpperCase() + slash.words.slice(1), words: `/${slash.name}`, does: () => slash.does.is === "show" && setScreen(slash.does.screen) })) : []),
     ...(open && open.role.value === "controller" ? withFolder(knownFiles(open.state.value), folderOf(open).value).map(({ path, how }): Act => ({ kind: "file", name: visible(path), words: how, does: () => void (mentioned.value = path) })) : []),

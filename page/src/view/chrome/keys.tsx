@@ -6,7 +6,7 @@ export const KEYS: [string, string][] = [
   ["Ctrl/⌘ K", "palette: sessions, commands, files"], ["Enter", "send (steer while running)"], ["Alt Enter", "queue as follow-up"], ["Shift Enter", "new line"],
   ["Esc", "close what floats; twice in 1 s: stop the run"], ["/", "search here (composer: slash commands)"], ["@", "in the composer: name a file"], ["↑", "in the empty composer: last prompt"],
   ["g f", "fleet"], ["w", "next session that waits"], ["j k", "next, previous row"], ["y n r s a", "answer the ask"],
-  ["[ ]", "left, right column"], ["d", "diff unified or side by side"], ["End", "follow again"], ["F6", "next region"], ["?", "this list"],
+  ["[ ]", "left, right column"], ["d", "diffs unified, or side by side where there is room"], ["End", "follow again"], ["F6", "next region"], ["?", "this list"],
 ];
 
 export function KeysPage({ close }: { close: () => void }) {

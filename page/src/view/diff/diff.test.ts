@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { marks, pairs } from "./pairs";
-import { parse } from "./parse";
+import { isDiff, parse } from "./parse";
 
 const TWO = `diff --git a/a.rs b/a.rs
 index 1..2 100644
@@ -43,6 +43,17 @@ describe("a diff", () => {
   test("of Parlor's own form has no line that is only a head", () => {
     const [file] = parse("diff a/h.txt b/h.txt\n--- a/h.txt\n+++ b/h.txt\n@@ -1 +1 @@\n-hi\n+hello\n");
     expect([file?.path, file?.rows.map((row) => row.kind)]).toEqual(["h.txt", ["hunk", "removed", "added"]]);
+  });
+
+  test("of a file without a line says what it is", () => {
+    const told = (text: string): (string | string[])[][] => parse(text).map(({ path, rows }) => [path, rows.map((row) => row.text)]);
+    const empty = "diff a/acc1 b/acc1\nnew file mode 100644\ndiff a/acc2 b/acc2\ndeleted file mode 100644\n";
+    expect(told(empty)).toEqual([["acc1", ["new, empty"]], ["acc2", ["deleted, it was empty"]]]);
+    expect(told("diff --git a/x b/x\nnew file mode 100644\nindex 0000000..e69de29\n")).toEqual([["x", ["new, empty"]]]);
+    // What has something in it, and what only changes its mode, is told as it was.
+    expect(told("diff a/b.png b/b.png\nnew file mode 100644\nBinary files a/b.png and b/b.png differ\n")[0]?.[1]).toContain("new file mode 100644");
+    expect(told("diff a/r b/r\nold mode 100644\nnew mode 100755\n")[0]?.[1]).toEqual(["old mode 100644", "new mode 100755"]);
+    expect([isDiff(empty), isDiff("@@ -1 +1 @@\n-a\n+b\n"), isDiff("Nothing has changed."), isDiff("# z: too large")]).toEqual([true, true, false, false]);
   });
 
   test("stands side by side", () => {

@@ -86,7 +86,23 @@ export function parse(text: string, path = ""): FileDiff[] {
       });
     }
   }
+  for (const file of files) {
+    // A file without a line in it has nothing to show but what it is.
+    if (file.rows.some((row) => row.kind !== "note" || row.text.startsWith("Binary files "))) continue;
+    for (const row of file.rows) row.text = bare(row.text);
+  }
   return files;
+}
+
+/** Whether a text is a diff, in git's form or in ours. */
+export function isDiff(text: string): boolean {
+  return /^(?:diff (?:--git )?"?a\/|--- |@@)/m.test(text);
+}
+
+/** The head of a file without a line in it, in words. */
+function bare(text: string): string {
+  if (/^new file mode \d+$/.test(text)) return "new, empty";
+  return /^deleted file mode \d+$/.test(text) ? "deleted, it was empty" : text;
 }
 
 function headName(line: string): string | undefined {

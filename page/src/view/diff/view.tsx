@@ -2,6 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { toast } from "../chrome/toasts";
 import { counted } from "../common/format";
 import { CopyButton } from "../common/copy";
 import { inSight } from "../list/rows";
@@ -20,6 +21,17 @@ const WIDE = 1100;
 
 /** Whether the reader wants two sides; `d` switches it. */
 export const sideBySide = signal(false);
+
+/** Switches it, and says so where nothing of it is seen. */
+export function switchSides(): void {
+  sideBySide.value = !sideBySide.value;
+  if (!sideBySide.value) return;
+  requestAnimationFrame(() => {
+    const shown = document.querySelectorAll(".diff");
+    if ([...shown].some((one) => one.classList.contains("split"))) return;
+    toast("info", shown.length > 0 ? "There is no room for two sides here. They stand side by side where there is, as in “Diff and undo” in a wide window." : "Diffs stand side by side from now on, where there is room for it.");
+  });
+}
 
 export function Diffs({ text, path }: { text: string; path?: string | undefined }) {
   const files = useMemo(() => parse(text, path), [text, path]);
@@ -58,6 +70,7 @@ function Diff({ file, source }: { file: FileDiff; source: string | undefined }) 
         <span class="ok">+{file.added}</span>
         <span class="risk">−{file.removed}</span>
         <span class="grow" />
+        {view.width >= WIDE && <button type="button" class="quiet" aria-pressed={split} title="Side by side (d)" onClick={switchSides}>Side by side</button>}
         {source !== undefined && <CopyButton text={source} what="diff" />}
       </header>
       <div class="diff-rows" ref={box} tabIndex={0} role="group" aria-label={words}>

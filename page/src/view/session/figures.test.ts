@@ -7,7 +7,7 @@ import type { Abilities } from "../../model/types";
 import type { DeviceRole, SessionPort } from "../ports";
 import { words } from "../testing";
 import { Details } from "./details";
-import { spans } from "./panels";
+import { spans, wasUndone } from "./panels";
 
 const port = (role: DeviceRole = "controller", id: string | undefined = "s"): SessionPort =>
   ({ role: signal(role), id: signal(id), abilities: signal({ name: "" } as Abilities) }) as unknown as SessionPort;
@@ -22,6 +22,16 @@ test("what files hold is offered to those who may ask for it", () => {
   const say = (role: DeviceRole): string => words(Details({ port: port(role), state: emptyState(), show: () => undefined }));
   expect(say("controller")).toContain("Diff and undo");
   for (const role of ["approver", "observer"] as const) expect(say(role)).not.toContain("Diff and undo");
+});
+
+test("what was never taken back is not offered to be done again", () => {
+  const state = emptyState();
+  const note = (code: string) => ({ id: 1, at: 0, kind: "notice", level: "info", code, text: "", added: { hi: 0, lo: 0 }, batch: 0 }) as const;
+  expect(wasUndone(state)).toBe(false);
+  state.entries.set(1, note("files_redone"));
+  expect(wasUndone(state)).toBe(false);
+  state.entries.set(1, note("files_undone"));
+  expect(wasUndone(state)).toBe(true);
 });
 
 test("runs are numbered as they are seen, and a wait for an answer is told whatever the answer was", () => {

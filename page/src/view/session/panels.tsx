@@ -6,6 +6,7 @@ import type { Command, DiffSince } from "../../model/types";
 import { refused, toast } from "../chrome/toasts";
 import { counted, took } from "../common/format";
 import { Icon } from "../common/icon";
+import { isDiff } from "../diff/parse";
 import { Diffs } from "../diff/view";
 import { refusalWords, type SessionPort } from "../ports";
 import { oneLine } from "../text/unseen";
@@ -38,12 +39,18 @@ export function Changes({ port }: { port: SessionPort }) {
         <label class="row">Since <select value={since} onChange={(event) => setSince(event.currentTarget.value as DiffSince)}>{SINCE.map(([name, words]) => <option value={name}>{words}</option>)}</select></label>
         <span class="grow" />
         <button type="button" class="button" disabled={!may} onClick={() => act({ undo_files: { leave: false } })}><Icon name="undo" /> Undo last prompt</button>
-        <button type="button" class="button" disabled={!may} onClick={() => act({ redo_files: { leave: false } })}><Icon name="redo" /> Redo</button>
+        <button type="button" class="button" disabled={!may || !wasUndone(port.state.value)} onClick={() => act({ redo_files: { leave: false } })}><Icon name="redo" /> Redo</button>
       </div>
       {trouble && <p class="risk" role="alert">{trouble}</p>}
-      {text === undefined ? !trouble && <p class="soft">Looking…</p> : /^(diff --git|--- |@@)/m.test(text) ? <Diffs text={text} /> : <p class="soft">{text || "Nothing changed."}</p>}
+      {text === undefined ? !trouble && <p class="soft">Looking…</p> : isDiff(text) ? <Diffs text={text} /> : <p class="soft">{text || "Nothing changed."}</p>}
     </>
   );
+}
+
+/** Whether changes of files were ever taken back: without that there is nothing to do again. */
+export function wasUndone(state: State): boolean {
+  for (const entry of state.entries.values()) if (entry.kind === "notice" && entry.code === "files_undone") return true;
+  return false;
 }
 
 interface Node {
