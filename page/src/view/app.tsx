@@ -173,7 +173,7 @@ export function App({ world }: { world: World }) {
     { kind: "do", name: "Switch colours", does: nextScheme },
     { kind: "do", name: "Diffs unified or side by side", words: "d", does: switchSides },
     ...(open ? [] : [{ kind: "do", name: "All keys", words: "?", does: () => setScreen("keys") }]),
-    ...(open ? offered(open.abilities.value).filter((slash) => slash.does.is === "show" && mayShow(slash.does.screen, open.role.value)).map((slash): Act => ({ kind: "show", name: slash.words.charAt(0).toUpperCase() + slash.words.slice(1), words: `/${slash.name}`, does: () => slash.does.is === "show" && setScreen(slash.does.screen) })) : []),
+    ...(open && live(open) ? offered(open.abilities.value).filter((slash) => slash.does.is === "show" && mayShow(slash.does.screen, open.role.value)).map((slash): Act => ({ kind: "show", name: slash.words.charAt(0).toUpperCase() + slash.words.slice(1), words: `/${slash.name}`, does: () => slash.does.is === "show" && setScreen(slash.does.screen) })) : []),
     ...(open && open.role.value === "controller" ? withFolder(knownFiles(open.state.value), folderOf(open).value).map(({ path, how }): Act => ({ kind: "file", name: visible(path), words: how, does: () => void (mentioned.value = path) })) : []),
     ...(open && openRun(open.state.value) ? [{ kind: "do", name: "Stop the run", does: stop }] : []),
   ];
@@ -208,7 +208,7 @@ export function App({ world }: { world: World }) {
       {blocked ? <main class="main" id="main">{blocked}</main> : (
         <>
           <Fleet fleet={fleet} current={here.at === "fleet" ? undefined : key} begin={steady.begin} />
-          {open ? <SessionMain key={port.current?.screen} port={open} screen={screen === "keys" ? undefined : screen} show={setScreen} typed={steady.typed} folders={about.folders} told={!floats} begin={steady.beginIn} /> : (
+          {open ? <SessionMain key={port.current?.screen} port={open} screen={screen === "keys" ? undefined : screen} show={setScreen} typed={steady.typed} folders={about.folders} told={!floats} wanted={here.at === "new" ? here.folder : undefined} begin={steady.beginIn} /> : (
             <main class="main" id="main">
               <Home fleet={fleet} />
             </main>
@@ -221,6 +221,11 @@ export function App({ world }: { world: World }) {
       {(!open || floats) && !blocked && <Toasts place="float" dialog={floats} />}
     </div>
   );
+}
+
+/** Whether there is a session to look into. */
+function live(port: SessionPort): boolean {
+  return port.id.value !== undefined && port.way.value.is !== "refused";
 }
 
 function region(by: number): void {

@@ -9,7 +9,7 @@ import { Home } from "./fleet/home";
 import { now } from "./common/now";
 import { Coded } from "./text/seen";
 import { Widgets, StatusLine } from "./session/board";
-import { Empty } from "./session/empty";
+import { Elsewhere, Empty } from "./session/empty";
 import type { Board } from "../model/types";
 import type { FleetPort, FleetRow, Way } from "./ports";
 import { words } from "./testing";
@@ -46,7 +46,7 @@ test("a page that is wrong says so, and what it does about it", () => {
 test("what ends everything takes the whole screen and says what to do", () => {
   for (const [way, said] of [
     [{ is: "stopped" }, /stopped.*parlor up/], [{ is: "unpaired" }, /not paired.*parlor web/], [{ is: "revoked" }, /taken off.*parlor web/],
-    [{ is: "refused", message: "No such session", hint: "Look in the fleet" }, /No such session.*Look in the fleet/],
+    [{ is: "refused", message: "No such session", hint: "`parlor ps` shows the fleet" }, /No such session.*parlor ps shows the fleet/],
   ] as [Way, RegExp][]) expect(words(Blocked({ way, known: false }))).toMatch(said);
   for (const is of ["up", "newer"] as const) expect(Blocked({ way: { is }, known: true })).toBeNull();
   // What was read stays to be read when Parlor has stopped; a device that was taken off reads nothing.
@@ -69,6 +69,11 @@ test("an empty session says where it is once it knows, and never an empty name",
   expect(say(true, "/home/ada/p")).toBe("Nothing yetSay what you want done in /home/ada/p.");
   expect(say(true, "/p", "observer")).toBe("Nothing yetNothing was said in /p so far.");
   expect(say(true, "", "controller", { is: "lost", since: NOW, retryAt: undefined })).toBe("");
+});
+
+test("a folder in which no session can be begun is told beside the field", () => {
+  expect(words(Elsewhere({ folders: [], go: nothing }))).toBe("Begin there");
+  expect(words(Elsewhere({ folders: ["/a"], go: nothing, typed: "/b", trouble: "/b is no directory. `parlor doctor` tells more" }))).toBe("Or begin in/aBegin there/b is no directory. parlor doctor tells more");
 });
 
 test("widgets stand where they were put, status fields in a line, and both show what cannot be seen", () => {

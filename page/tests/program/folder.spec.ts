@@ -7,7 +7,6 @@ import { begin, LONG, ownHouse } from "./house";
 
 const home = ownHouse();
 
-
 test("a folder is typed once and offered from then on", LONG, async () => {
   const { page, trouble } = await home.house.visitor();
   const folder = join(home.house.place, "a project & more");
@@ -26,5 +25,31 @@ test("a folder is typed once and offered from then on", LONG, async () => {
   await page.goto(`${page.url().split("#")[0]}#/s/${first}`);
   await page.getByRole("button", { name: folder }).click();
   await page.getByText(`Say what you want done in ${folder}.`).waitFor();
+  expect(trouble).toEqual([]);
+});
+
+test("a folder that is not there is told beside the field, which stays; nothing is left behind", LONG, async () => {
+  const { page, trouble } = await home.house.visitor();
+  const folder = join(home.house.place, "not there");
+  const field = page.getByLabel("Another folder, with its whole path");
+  await begin(page);
+  const rows = async (): Promise<number> => JSON.parse(await home.house.parlor("ps", "--json")).flatMap((one: { sessions: unknown[] }) => one.sessions).length;
+  const before = await rows();
+  for (const wrong of [folder, `${folder}/deeper`]) {
+    await field.fill(wrong);
+    await page.getByRole("button", { name: "Begin there" }).click();
+    await page.getByRole("alert").getByText(`${wrong} is no directory to work in`).waitFor();
+    expect(await field.inputValue()).toBe(wrong);
+    await page.locator("input[name=folder]:focus").waitFor();
+    expect(await page.locator("#main").innerText()).not.toContain("`");
+    expect(await page.locator("#side button").count()).toBe(0);
+    expect(await page.locator("#composer").count()).toBe(0);
+  }
+  expect(await rows()).toBe(before);
+  mkdirSync(folder);
+  await field.fill(folder);
+  await page.getByRole("button", { name: "Begin there" }).click();
+  await page.getByText(`Say what you want done in ${folder}.`).waitFor();
+  expect(await page.getByRole("alert").count()).toBe(0);
   expect(trouble).toEqual([]);
 });

@@ -3,6 +3,7 @@
 import { clock } from "../common/format";
 import { now as time } from "../common/now";
 import type { DeviceRole, Doubt, Way } from "../ports";
+import { Coded } from "../text/seen";
 
 const SOON_MS = 1000;
 const LOST_MS = 3000;
@@ -86,7 +87,7 @@ export function Blocked({ way, known }: { way: Way; known: boolean }) {
     case "revoked":
       return <State title="This device was taken off the list">Run <code>parlor web</code> and open the address that it prints to pair it again.</State>;
     case "refused":
-      return <State title={way.message}>{way.hint}</State>;
+      return <State title={way.message}>{way.hint && <Coded text={way.hint} />}</State>;
     case "connecting":
     case "up":
     case "lost":

@@ -20,6 +20,8 @@ function pathOf(tool: ToolRun): string | undefined {
 }
 
 export function Details({ port, state, show }: { port: SessionPort; state: State; show: (screen: Screen) => void }) {
+  // Without a session there is nothing to open.
+  const live = port.id.value !== undefined && port.way.value.is !== "refused";
   const left = contextLeft(state);
   const rough = state.contextRough ? "~" : "";
   const usage = spent(state);
@@ -62,10 +64,10 @@ export function Details({ port, state, show }: { port: SessionPort; state: State
         </section>
       )}
       <section class="side-acts">
-        {abilities.undo !== false && mayShow("changes", port.role.value) && <button type="button" class="button" onClick={() => show("changes")}><Icon name="diff" /> Diff and undo</button>}
-        <button type="button" class="button" onClick={() => show("tree")}><Icon name="branch" /> Branches</button>
-        <button type="button" class="button" onClick={() => show("timeline")}><Icon name="activity" /> Timeline</button>
-        <button type="button" class="button" onClick={() => show("settings")}><Icon name="settings" /> Settings</button>
+        {live && abilities.undo !== false && mayShow("changes", port.role.value) && <button type="button" class="button" onClick={() => show("changes")}><Icon name="diff" /> Diff and undo</button>}
+        {live && <button type="button" class="button" onClick={() => show("tree")}><Icon name="branch" /> Branches</button>}
+        {live && <button type="button" class="button" onClick={() => show("timeline")}><Icon name="activity" /> Timeline</button>}
+        {live && <button type="button" class="button" onClick={() => show("settings")}><Icon name="settings" /> Settings</button>}
       </section>
       {abilities.name !== "" && <p class="faint">{abilities.name}{openRun(state) ? "" : " · idle"}</p>}
     </aside>

@@ -2,6 +2,7 @@
 
 import { State } from "../chrome/way";
 import type { DeviceRole, Way } from "../ports";
+import { Coded } from "../text/seen";
 import { visible } from "../text/unseen";
 
 export function Empty({ named, cwd, way, role }: { named: boolean; cwd: string; way: Way; role: DeviceRole }) {
@@ -12,16 +13,25 @@ export function Empty({ named, cwd, way, role }: { named: boolean; cwd: string; 
   return <State title={cwd === "" ? "New session" : "Nothing yet"}>Say what you want done{cwd === "" ? "" : <> in <code>{visible(cwd)}</code></>}.</State>;
 }
 
+interface ElsewhereProps {
+  folders: readonly string[];
+  go: (folder: string) => void;
+  /** What was typed, and why no session could be begun there. */
+  typed?: string | undefined;
+  trouble?: string | undefined;
+}
+
 /** Other folders for a session in which nothing was said: a click begins one there instead. */
-export function Elsewhere({ folders, go }: { folders: readonly string[]; go: (folder: string) => void }) {
+export function Elsewhere({ folders, go, typed, trouble }: ElsewhereProps) {
   return (
     <div class="state elsewhere">
       {folders.length > 0 && <p>Or begin in</p>}
       <ul>{folders.map((folder) => <li key={folder}><button type="button" class="quiet cut isolate" onClick={() => go(folder)}>{visible(folder)}</button></li>)}</ul>
-      <form onSubmit={(event) => { event.preventDefault(); const typed = new FormData(event.currentTarget).get("folder"); if (typeof typed === "string" && typed.trim() !== "") go(typed.trim()); }}>
-        <input type="text" name="folder" placeholder="/another/folder" aria-label="Another folder, with its whole path" autocomplete="off" spellcheck={false} pattern="\s*/.*" title="The whole path, from / on" />
+      <form onSubmit={(event) => { event.preventDefault(); const wanted = new FormData(event.currentTarget).get("folder"); if (typeof wanted === "string" && wanted.trim() !== "") go(wanted.trim()); }}>
+        <input type="text" name="folder" ref={(field) => { if (trouble !== undefined && document.activeElement === document.body) field?.focus(); }} defaultValue={typed} aria-invalid={trouble !== undefined} aria-describedby={trouble === undefined ? undefined : "no-folder"} placeholder="/another/folder" aria-label="Another folder, with its whole path" autocomplete="off" spellcheck={false} pattern="\s*/.*" title="The whole path, from / on" />
         <button type="submit" class="button">Begin there</button>
       </form>
+      {trouble !== undefined && <p class="risk" id="no-folder" role="alert"><Coded text={trouble} /></p>}
     </div>
   );
 }

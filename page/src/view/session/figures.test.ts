@@ -4,13 +4,13 @@ import { signal } from "@preact/signals";
 import { expect, test } from "vitest";
 import { emptyState, type ToolRun } from "../../model/state";
 import type { Abilities } from "../../model/types";
-import type { DeviceRole, SessionPort } from "../ports";
+import type { DeviceRole, SessionPort, Way } from "../ports";
 import { words } from "../testing";
 import { Details } from "./details";
 import { spans, wasUndone } from "./panels";
 
-const port = (role: DeviceRole = "controller", id: string | undefined = "s"): SessionPort =>
-  ({ role: signal(role), id: signal(id), abilities: signal({ name: "" } as Abilities) }) as unknown as SessionPort;
+const port = (role: DeviceRole = "controller", id = "s", way: Way = { is: "up" }): SessionPort =>
+  ({ role: signal(role), id: signal(id || undefined), way: signal(way), abilities: signal({ name: "" } as Abilities) }) as unknown as SessionPort;
 
 test("the context is told as the terminal tells it: what is used, and what is left of it", () => {
   const say = (used: number, rough: boolean): string => words(Details({ port: port(), state: { ...emptyState(), context: { used, window: 100_000 }, contextRough: rough }, show: () => undefined }));
@@ -22,6 +22,13 @@ test("what files hold is offered to those who may ask for it", () => {
   const say = (role: DeviceRole): string => words(Details({ port: port(role), state: emptyState(), show: () => undefined }));
   expect(say("controller")).toContain("Diff and undo");
   for (const role of ["approver", "observer"] as const) expect(say(role)).not.toContain("Diff and undo");
+});
+
+test("without a session there is nothing to open", () => {
+  const say = (id: string, way: Way): string => words(Details({ port: port("controller", id, way), state: emptyState(), show: () => undefined }));
+  expect(say("s", { is: "up" })).toContain("Timeline");
+  expect(say("", { is: "up" })).not.toContain("Timeline");
+  expect(say("s", { is: "refused", message: "there is no such session", hint: undefined })).not.toContain("Timeline");
 });
 
 test("what was never taken back is not offered to be done again", () => {

@@ -18,7 +18,7 @@ import { Composer } from "../composer/composer";
 import type { Screen } from "../composer/commands";
 import { Queue } from "../composer/queue";
 import { START, type Scroll } from "../list/scroll";
-import type { SessionPort } from "../ports";
+import { refusalWords, type SessionPort } from "../ports";
 import { visible } from "../text/unseen";
 import { StatusLine, Widgets } from "./board";
 import { Details } from "./details";
@@ -37,11 +37,13 @@ export interface SessionProps {
   folders: ReadonlySignal<readonly string[]>;
   /** Nothing floats over it: words that come and go have their place here. */
   told: boolean;
+  /** The folder in which it is to begin, where one was named and it has not yet. */
+  wanted: string | undefined;
   /** Begins a session in a folder. */
   begin: (folder: string) => void;
 }
 
-export const SessionMain = memo(function SessionMain({ port, screen, show, typed, folders, told, begin }: SessionProps) {
+export const SessionMain = memo(function SessionMain({ port, screen, show, typed, folders, told, wanted, begin }: SessionProps) {
   const state = port.state.value;
   const rev = port.rev.value;
   const shown = useMemo(() => rows(state), [state, rev]);
@@ -55,6 +57,9 @@ export const SessionMain = memo(function SessionMain({ port, screen, show, typed
   useEffect(() => port.onSignal((signal) => {
     if ("notify" in signal) toast(signal.notify.level, signal.notify.text);
   }), [port]);
+  const unmade = wanted !== undefined && port.id.value === undefined;
+  const place = <Elsewhere folders={folders.value} go={begin} {...(unmade ? { typed: wanted } : {})} {...(unmade && way.is === "refused" ? { trouble: refusalWords(way) } : {})} />;
+  if (unmade && way.is === "refused") return <main class="main" id="main" aria-label="Session"><div class="empty" id="transcript" tabIndex={-1}><div class="state" role="status"><h2>No session was begun</h2></div>{place}</div></main>;
   const blocked = Blocked({ way, known: shown.length > 0 });
   if (blocked) return <main class="main" id="main">{blocked}</main>;
   const again = (): void => {
@@ -67,7 +72,7 @@ export const SessionMain = memo(function SessionMain({ port, screen, show, typed
   const working = state.retry ? `Trying again (${state.retry.attempt} of ${state.retry.max}): ${state.retry.reason}` : (board.working ?? (run ? "Working" : undefined));
   return (
     <main class="main" id="main" aria-label="Session">
-      {shown.length === 0 ? <div class="empty" id="transcript" tabIndex={-1}><Empty named={port.id.value !== undefined} cwd={state.settings.cwd} way={way} role={port.role.value} />{port.role.value === "controller" && way.is === "up" && state.settings.cwd !== "" && <Elsewhere folders={folders.value} go={begin} />}</div> : <Transcript rows={shown} own={own} scroll={scroll} opened={opened} found={found} again={again} />}
+      {shown.length === 0 ? <div class="empty" id="transcript" tabIndex={-1}><Empty named={port.id.value !== undefined} cwd={state.settings.cwd} way={way} role={port.role.value} />{port.role.value === "controller" && (unmade || (way.is === "up" && state.settings.cwd !== "")) && place}</div> : <Transcript rows={shown} own={own} scroll={scroll} opened={opened} found={found} again={again} />}
       {screen === "search" && <Find rows={shown} go={setFound} close={() => { setFound(undefined); close(); }} />}
       <div class="bottom">
         <div class="column">
