@@ -131,5 +131,10 @@ test("diffs stand side by side where there is room, and it is said where there i
     await diff.locator(".diff:not(.split)").waitFor();
     await page.keyboard.press("d");
     await diff.locator(".diff.split").waitFor();
+    // A file without a line has nothing to stand anywhere.
+    await change(page, (demo) => void (demo.files.value = "diff a/acc1 b/acc1\nnew file mode 100644\n"), undefined);
+    await diff.getByLabel("Since").selectOption("start");
+    await diff.locator(".diff", { hasText: "acc1" }).getByText("new, empty").first().waitFor();
+    expect(await diff.innerText()).not.toContain("file mode");
     expect(errors).toEqual([]);
   }));

@@ -21,6 +21,8 @@ export interface Demo {
   rows: { value: FleetRow[] };
   way: { value: Way };
   role: { value: DeviceRole };
+  /** What changed in files, as the runtime tells it. */
+  files: { value: string };
 }
 
 export type At = <T>(hash: string, options: BrowserContextOptions, look: (seen: Seen) => Promise<T>) => Promise<T>;

@@ -75,18 +75,19 @@ export function demo(state = session(), rows = ROWS, way: Way = { is: "up" }): W
   const states = signal(state);
   const rev = signal(0);
   const ways = signal(way);
+  const files = signal(DIFF);
   const role = signal<DeviceRole>("controller");
   // A new object each time, as a live session has it: what did not change is not drawn again.
   const poke = (change: (state: State) => void): void => { change(state); states.value = { ...state }; rev.value += 1; };
   const port: SessionPort = {
     id: signal("s1"), state: states, rev, board: signal<Board>({}), way: ways, role, unsent: signal([]),
     abilities: signal<Abilities>({ name: "parlor 0.1.0", steer: true, follow_up: true, cancel: true, sessions: true, branch: true, models: true, servers: true, skills: true, consent: true } as Abilities),
-    send: async (command) => { if (ways.value.is !== "up") throw { kind: "lost", message: "No connection to Parlor: nothing was done", hint: "Try again when it is back" }; sent.push(command); return (typeof command === "object" && "diff_files" in command ? { files: { text: DIFF } } : "done") as Receipt; },
+    send: async (command) => { if (ways.value.is !== "up") throw { kind: "lost", message: "No connection to Parlor: nothing was done", hint: "Try again when it is back" }; sent.push(command); return (typeof command === "object" && "diff_files" in command ? { files: { text: files.value } } : "done") as Receipt; },
     answer: async (ask, answer) => { sent.push({ answer: [ask, answer] }); poke((state) => void (state.asks = state.asks.filter((one) => one.id !== ask))); return "done" as Receipt; },
     prompt: async (command) => { sent.push(command); return "done" as Receipt; },
     takeBack: () => undefined, onSignal: () => () => undefined, loadDraft: async () => undefined, saveDraft: () => undefined, retryNow: () => undefined, close: () => undefined,
   };
   const fleet = signal(rows);
-  Object.assign(globalThis, { parlorDemo: { poke, sent, rows: fleet, way: ways, role } });
+  Object.assign(globalThis, { parlorDemo: { poke, sent, rows: fleet, way: ways, role, files } });
   return { fleet: { rows: fleet, way: ways, role, version: signal("0.1.0"), act: async () => "Said.", retryNow: () => undefined }, open: () => port, begin: () => port };
 }
