@@ -20,7 +20,7 @@ export const GLYPHS: Record<FleetStatus, { glyph: Sign; look: string; word: stri
   stopped: { glyph: "square", look: "faint", word: "stopped" },
   interrupted: { glyph: "pause", look: "faint", word: "interrupted" },
   lost: { glyph: "broken", look: "faint", word: "its runtime went away" },
-  kept: { glyph: "ring", look: "faint", word: "kept" },
+  kept: { glyph: "ring", look: "faint", word: "closed" },
   silent: { glyph: "dots", look: "faint", word: "does not answer" },
   other: { glyph: "ring", look: "faint", word: "another version of Parlor" },
   dead: { glyph: "cross", look: "faint", word: "its process died" },
