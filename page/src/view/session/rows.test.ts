@@ -40,6 +40,32 @@ describe("rows of a transcript", () => {
     state.runs = [{ id: 1, startedAt: 0, ended: { at: 5, outcome: "cancelled" }, turns: [] }];
     expect(rows(state).slice(before).map((row) => row.is)).toEqual(["notice", "notice", "end"]);
   });
+
+  test("each run's end stands once, where its run ends, whatever follows that belongs to no run", () => {
+    const state = session();
+    const before = rows(state).length;
+    const base = { parent: 5, added: { hi: 0, lo: 0 }, batch: 0 };
+    const notice = (id: number, at: number, run?: number): void => void state.entries.set(id, { ...base, id, at, kind: "notice", level: "info", code: "persons_command", text: String(id), run });
+    const compaction = (id: number, at: number): void => {
+      state.entries.set(id, { ...base, id, at, kind: "compaction", compaction: { summary: "s", tokens_before: 1, trigger: "manual" } });
+      state.leaf = id;
+    };
+    state.runs = [{ id: 1, startedAt: 0, ended: { at: 50, outcome: "cancelled" }, turns: [] }];
+    const told = (): string[] => rows(state).slice(before).map((row) => (row.is === "notice" ? row.entry.text : row.is === "end" ? row.key : row.is));
+    notice(100, 60);
+    notice(101, 70);
+    expect(told()).toEqual(["run-1", "100", "101"]);
+    compaction(102, 80);
+    expect(told()).toEqual(["run-1", "100", "101", "compaction"]);
+    // Another run, with an own command in its middle and one just before its end.
+    state.runs = [...state.runs, { id: 2, startedAt: 90, ended: { at: 200, outcome: { failed: { code: "x", message: "overloaded" } } }, turns: [] }];
+    notice(110, 100, 2);
+    notice(111, 110);
+    notice(112, 120, 2);
+    notice(113, 130);
+    notice(114, 300);
+    expect(told()).toEqual(["run-1", "100", "101", "compaction", "110", "111", "112", "113", "run-2", "114"]);
+  });
 });
 
 describe("the picture of branches", () => {

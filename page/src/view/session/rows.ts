@@ -27,22 +27,37 @@ export function rows(state: State): Row[] {
   for (const run of state.runs) if (run.ended && run.ended.outcome !== "done") ends.set(run.id, run);
   const kept: Kept = known.get(state.entries) ?? new Map();
   known.set(state.entries, kept);
-  const found: Row[] = [];
-  let run: number | undefined;
-  const close = (next: number | undefined): void => {
-    const ended = run !== undefined && run !== next ? ends.get(run) : undefined;
-    if (ended) {
-      dropTold(found, ended);
-      found.push({ is: "end", key: `run-${ended.id}`, run: ended });
-    }
-    run = next ?? run;
-  };
-  for (const entry of shown(state)) {
-    if (entry.kind === "message" || entry.kind === "notice") close(entry.run);
-    for (const row of ofEntry(entry, state, kept, causeOf)) found.push(row);
+  const entries = shown(state);
+  /** Where each run that did not end well has its last entry. */
+  const lastOf = new Map<number, number>();
+  if (ends.size > 0) {
+    entries.forEach((entry, at) => {
+      const run = runOf(entry);
+      if (run !== undefined && ends.has(run)) lastOf.set(run, at);
+    });
   }
-  close(-1);
+  const found: Row[] = [];
+  /** The run whose last entry has passed, until its end is told. */
+  let over: Run | undefined;
+  const tell = (): void => {
+    if (!over) return;
+    dropTold(found, over);
+    found.push({ is: "end", key: `run-${over.id}`, run: over });
+    over = undefined;
+  };
+  entries.forEach((entry, at) => {
+    const run = runOf(entry);
+    // What belongs to no run stands before the end that it came before.
+    if (run !== undefined || (over?.ended && entry.at >= over.ended.at)) tell();
+    for (const row of ofEntry(entry, state, kept, causeOf)) found.push(row);
+    if (run !== undefined && lastOf.get(run) === at) over = ends.get(run);
+  });
+  tell();
   return found;
+}
+
+function runOf(entry: Entry): number | undefined {
+  return entry.kind === "compaction" ? undefined : entry.run;
 }
 
 /** Notices that only say what the end of the run says again, with what to do about it. */
