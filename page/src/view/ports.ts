@@ -2,6 +2,7 @@
 
 import type { ReadonlySignal } from "@preact/signals";
 import type { State } from "../model/state";
+import { visible } from "./text/unseen";
 import type { Abilities, Answer, Board, Closing, Command, Input, Part, Receipt, Signal } from "../model/types";
 
 /** What this device may do, as the server enforces it. */
@@ -124,7 +125,7 @@ export interface World {
 export function refusalWords(error: unknown): string {
   if (typeof error === "object" && error !== null && "message" in error) {
     const { message, hint } = error as { message: unknown; hint?: unknown };
-    return typeof hint === "string" && hint !== "" ? `${String(message)}. ${hint}` : String(message);
+    return visible(typeof hint === "string" && hint !== "" ? `${String(message)}. ${hint}` : String(message));
   }
-  return String(error);
+  return visible(String(error));
 }

@@ -88,7 +88,9 @@ test("what a model says stays text", LONG, async () => {
   await stayedText(page, trouble);
   for (const html of [HTML[0], HTML[6], HTML[7]]) await transcript.getByText(html ?? "", { exact: true }).first().waitFor();
   expect(await transcript.getByRole("link").evaluateAll((links) => links.map((link) => (link as HTMLAnchorElement).href))).toEqual(["https://fine.example/", "https://evil.example/x.png", "https://evil.example/y.png"]);
-  // What turns the direction of writing is shown where a command may stand, and does not reach beyond its own words elsewhere.
+  // What turns the direction of writing is shown, in prose as where a command may stand, and would not reach beyond its own words.
+  await transcript.getByText("⟨U+202E⟩backwards", { exact: true }).waitFor();
+  await transcript.locator(".prompt").getByText("⟨U+202E⟩eltit").waitFor();
   await transcript.locator("code", { hasText: "⟨U+202E⟩cod.x" }).waitFor();
   expect(await transcript.locator("pre", { hasText: "⟨U+202E⟩" }).count()).toBe(1);
   for (const words of await page.locator(".words, .prompt").all()) expect(await words.evaluate((element) => getComputedStyle(element).unicodeBidi)).toMatch(/isolate|plaintext/);

@@ -4,7 +4,8 @@ import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Answer, Choice, Consent, Preview } from "../../model/types";
 import { Diffs } from "../diff/view";
-import { Coded, Seen } from "../text/seen";
+import { Coded, Prose, Seen } from "../text/seen";
+import { visible } from "../text/unseen";
 import type { Giving } from "./dock";
 import { risk, rule } from "./words";
 
@@ -43,7 +44,7 @@ export function ConsentBody({ consent, giving }: { consent: Consent; giving: Giv
     <>
       <div class="body" tabIndex={0} role="group" aria-label="What is asked">
         {(words || assessment.reasons.length > 0) && (
-          <p class={`risk-words risk-${assessment.unrated ? "unrated" : assessment.risk}`}><b>{words}</b>{words && assessment.reasons.length > 0 ? ": " : ""}{assessment.reasons.join("; ")}{assessment.reasons.length > 0 ? "." : ""}</p>
+          <p class={`risk-words risk-${assessment.unrated ? "unrated" : assessment.risk}`}><b>{words}</b>{words && assessment.reasons.length > 0 ? ": " : ""}<Prose text={assessment.reasons.join("; ")} />{assessment.reasons.length > 0 ? "." : ""}</p>
         )}
         <Shown preview={consent.preview} consent={consent} />
         {kept && !critical && <p>“Session” and “always” would allow: <Coded text={kept} />.</p>}
@@ -104,8 +105,8 @@ export function ConfirmBody({ message, yes, no, danger, giving }: { message: str
     <>
       {message && <div class="body" tabIndex={0} role="group" aria-label="What is asked"><p><Seen text={message} /></p></div>}
       <footer>
-        <button type="button" class={`button ${danger ? "danger" : "primary"}`} disabled={giving.off} onClick={say(true)}>{yes ?? "Yes"} <kbd>Y</kbd></button>
-        <button type="button" class="button" disabled={giving.off} onClick={say(false)}>{no ?? "No"} <kbd>N</kbd></button>
+        <button type="button" class={`button ${danger ? "danger" : "primary"}`} disabled={giving.off} onClick={say(true)}>{visible(yes ?? "Yes")} <kbd>Y</kbd></button>
+        <button type="button" class="button" disabled={giving.off} onClick={say(false)}>{visible(no ?? "No")} <kbd>N</kbd></button>
         <button type="button" class="button" disabled={giving.off} onClick={() => giving.give("dismissed")}>No answer</button>
       </footer>
     </>
@@ -166,9 +167,9 @@ export function Writing({ message, start, placeholder, secret, lines, giving }: 
       <div class="body">
         <label for="answer" class={message ? undefined : "hidden"}>{message ? <Seen text={message} /> : "Your answer"}</label>
         {lines === 1 || secret ? (
-          <input id="answer" ref={field as RefObject<HTMLInputElement>} {...(secret ? { type: "password" as const } : { type: "text" as const })} autocomplete="off" spellcheck={!secret} value={text} placeholder={placeholder ?? ""} onInput={(event) => setText(event.currentTarget.value)} onKeyDown={enter} />
+          <input id="answer" ref={field as RefObject<HTMLInputElement>} {...(secret ? { type: "password" as const } : { type: "text" as const })} autocomplete="off" spellcheck={!secret} value={text} placeholder={visible(placeholder ?? "")} onInput={(event) => setText(event.currentTarget.value)} onKeyDown={enter} />
         ) : (
-          <textarea id="answer" ref={field as RefObject<HTMLTextAreaElement>} class="mono" rows={lines} value={text} placeholder={placeholder} aria-label={message ? undefined : "Answer"} onInput={(event) => setText(event.currentTarget.value)} onKeyDown={enter} />
+          <textarea id="answer" ref={field as RefObject<HTMLTextAreaElement>} class="mono" rows={lines} value={text} placeholder={visible(placeholder ?? "")} aria-label={message ? undefined : "Answer"} onInput={(event) => setText(event.currentTarget.value)} onKeyDown={enter} />
         )}
         {secret && <p>Goes to Parlor and is not kept in the record.</p>}
       </div>

@@ -161,7 +161,7 @@ export function Composer({ port, state, show, sent }: ComposerProps) {
       setText("");
       try {
         const receipt = await port.send(does.command(known.rest));
-        if (typeof receipt === "object" && "files" in receipt) toast("info", receipt.files.text);
+        if (typeof receipt === "object" && "files" in receipt) toast("info", visible(receipt.files.text));
       } catch (error) {
         refused(error);
         setText(text);
@@ -264,7 +264,7 @@ export function Composer({ port, state, show, sent }: ComposerProps) {
         <div class="attached">
           {parts.map((part, index) => (
             <span class="chip">
-              {"image" in part ? <Picture mime={part.image.mime} base64={part.image.base64} /> : <span class="cut">{"code" in part ? part.code.path : "attached"}</span>}
+              {"image" in part ? <Picture mime={part.image.mime} base64={part.image.base64} /> : <span class="cut">{"code" in part ? visible(part.code.path ?? "") : "attached"}</span>}
               <button type="button" class="quiet" aria-label="Take the attachment away" onClick={() => setParts(parts.filter((_, other) => other !== index))}><Icon name="close" size={12} /></button>
             </span>
           ))}

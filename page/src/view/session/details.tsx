@@ -6,6 +6,7 @@ import { Glyph } from "../common/glyph";
 import { Icon } from "../common/icon";
 import { mayShow, type Screen } from "../composer/commands";
 import type { SessionPort } from "../ports";
+import { Prose } from "../text/seen";
 import { visible } from "../text/unseen";
 import { pathIn } from "./words";
 
@@ -45,7 +46,7 @@ export function Details({ port, state, show }: { port: SessionPort; state: State
       {state.plan.length > 0 && (
         <section>
           <h2>Plan</h2>
-          <ol class="plan">{state.plan.map((item) => <li class={item.state}><Glyph of={PLAN[item.state][0]} look={item.state === "done" ? "ok" : item.state === "active" ? "accent" : "faint"} /><span><span class="hidden">{PLAN[item.state][1]}: </span>{item.text}</span></li>)}</ol>
+          <ol class="plan">{state.plan.map((item) => <li class={item.state}><Glyph of={PLAN[item.state][0]} look={item.state === "done" ? "ok" : item.state === "active" ? "accent" : "faint"} /><span><span class="hidden">{PLAN[item.state][1]}: </span><Prose text={item.text} /></span></li>)}</ol>
         </section>
       )}
       <section>
@@ -69,7 +70,7 @@ export function Details({ port, state, show }: { port: SessionPort; state: State
         {live && <button type="button" class="button" onClick={() => show("timeline")}><Icon name="activity" /> Timeline</button>}
         {live && <button type="button" class="button" onClick={() => show("settings")}><Icon name="settings" /> Settings</button>}
       </section>
-      {abilities.name !== "" && <p class="faint">{abilities.name}{openRun(state) ? "" : " · idle"}</p>}
+      {abilities.name !== "" && <p class="faint">{visible(abilities.name)}{openRun(state) ? "" : " · idle"}</p>}
     </aside>
   );
 }

@@ -8,6 +8,7 @@ import { took } from "../common/format";
 import { copyText } from "../common/copy";
 import { Block } from "../text/markdown";
 import { Bundles, Growing, type Parsed } from "../text/tokens";
+import { Prose } from "../text/seen";
 import { visible } from "../text/unseen";
 import { Picture, ShownPart } from "./part";
 import type { Row } from "./rows";
@@ -30,7 +31,7 @@ export const Entry = memo(function Entry({ row, open, toggle, again }: EntryProp
       return (
         <div class="prompt">
           <span class={row.cause && row.cause !== "prompt" ? "cause" : "hidden"}>{row.cause === "steer" ? "You, steering" : row.cause === "follow_up" ? "You, queued" : "You"}</span>
-          {text}
+          <Prose text={text} />
           {images.length > 0 && <div class="images">{images.map((part) => <Picture mime={part.image.mime} base64={part.image.base64} />)}</div>}
           {rest.map((part) => <ShownPart part={part} />)}
         </div>
@@ -47,7 +48,7 @@ export const Entry = memo(function Entry({ row, open, toggle, again }: EntryProp
             <span>{row.open ? "Thinking" : "Thought"}</span>
             {!shown && <span class="faint cut grow">{visible(row.text.trim().split("\n")[0]?.slice(0, 160) ?? "")}</span>}
           </button>
-          {shown && <div class="thought">{row.text}</div>}
+          {shown && <div class="thought"><Prose text={row.text} /></div>}
         </>
       );
     }
@@ -60,7 +61,7 @@ export const Entry = memo(function Entry({ row, open, toggle, again }: EntryProp
       return (
         <p class={`notice${row.entry.level === "error" ? " risk" : ""}`}>
           <Glyph of={LEVELS[row.entry.level]} />
-          <span>{row.entry.text}</span>
+          <span><Prose text={row.entry.text} /></span>
         </p>
       );
     case "compaction": {
@@ -71,7 +72,7 @@ export const Entry = memo(function Entry({ row, open, toggle, again }: EntryProp
             <Glyph of={shown ? "open" : "closed"} look="faint" />
             What came before stands as a summary from here on
           </button>
-          {shown && <div class="thought">{row.entry.compaction.summary}</div>}
+          {shown && <div class="thought"><Prose text={row.entry.compaction.summary} /></div>}
         </div>
       );
     }
@@ -112,8 +113,8 @@ function End({ outcome, ms, again }: { outcome: Outcome; ms: number; again: () =
     const next = hint && ended(hint.charAt(0).toUpperCase() + hint.slice(1));
     return (
       <div class="failed-run" role="alert">
-        <p class="notice strong"><Glyph of="cross" look="risk" /><span>{words}</span></p>
-        {next && <p class="next">{next}</p>}
+        <p class="notice strong"><Glyph of="cross" look="risk" /><span><Prose text={words} /></span></p>
+        {next && <p class="next"><Prose text={next} /></p>}
         <div class="row">
           <button type="button" class="button" onClick={again}>Try again</button>
           <button type="button" class="button" onClick={() => void copyText([`${code}: ${words}`, next].filter(Boolean).join("\n"))}>Copy details</button>

@@ -9,7 +9,8 @@ import { Icon } from "../common/icon";
 import { isDiff } from "../diff/parse";
 import { Diffs } from "../diff/view";
 import { refusalWords, type SessionPort } from "../ports";
-import { oneLine } from "../text/unseen";
+import { Prose } from "../text/seen";
+import { oneLine, visible } from "../text/unseen";
 import { summary, verb } from "./words";
 
 const SINCE: [DiffSince, string][] = [["prompt", "Last prompt"], ["start", "Whole session"], ["commit", "Last commit"]];
@@ -29,7 +30,7 @@ export function Changes({ port }: { port: SessionPort }) {
   useEffect(look, [since]);
   const act = (command: Command): void => {
     port.send(command).then((receipt) => {
-      if (typeof receipt === "object" && "files" in receipt) toast("success", receipt.files.text);
+      if (typeof receipt === "object" && "files" in receipt) toast("success", visible(receipt.files.text));
       look();
     }, (error: unknown) => setTrouble(refusalWords(error)));
   };
@@ -41,8 +42,8 @@ export function Changes({ port }: { port: SessionPort }) {
         <button type="button" class="button" disabled={!may} onClick={() => act({ undo_files: { leave: false } })}><Icon name="undo" /> Undo last prompt</button>
         <button type="button" class="button" disabled={!may || !wasUndone(port.state.value)} onClick={() => act({ redo_files: { leave: false } })}><Icon name="redo" /> Redo</button>
       </div>
-      {trouble && <p class="risk" role="alert">{trouble}</p>}
-      {text === undefined ? !trouble && <p class="soft">Looking…</p> : isDiff(text) ? <Diffs text={text} /> : <p class="soft">{text || "Nothing changed."}</p>}
+      {trouble && <p class="risk" role="alert"><Prose text={trouble} /></p>}
+      {text === undefined ? !trouble && <p class="soft">Looking…</p> : isDiff(text) ? <Diffs text={text} /> : <p class="soft"><Prose text={text || "Nothing changed."} /></p>}
     </>
   );
 }

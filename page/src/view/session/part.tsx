@@ -5,6 +5,8 @@ import type { Part } from "../../model/types";
 import { Diffs } from "../diff/view";
 import { Code } from "../text/code";
 import { languageOfPath } from "../text/highlight";
+import { Prose } from "../text/seen";
+import { visible } from "../text/unseen";
 
 /** Pictures that a browser draws without running anything; SVG is not among them. */
 const PICTURES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
@@ -14,9 +16,9 @@ export function ShownPart({ part }: { part: Part }) {
   if ("image" in part) return <Picture mime={part.image.mime} base64={part.image.base64} />;
   if ("code" in part) return <Code text={part.code.text} language={part.code.language ?? languageOfPath(part.code.path ?? "")} open={false} />;
   if ("diff" in part) return <Diffs text={part.diff.text} path={part.diff.path} />;
-  if ("text" in part) return <div class="prompt">{part.text}</div>;
-  if ("thought" in part) return <div class="thought">{part.thought.text}</div>;
-  if ("opaque" in part) return <p class="soft">Something of kind “{part.opaque.kind}” that this page cannot show.</p>;
+  if ("text" in part) return <div class="prompt"><Prose text={part.text} /></div>;
+  if ("thought" in part) return <div class="thought"><Prose text={part.thought.text} /></div>;
+  if ("opaque" in part) return <p class="soft">Something of kind “{visible(part.opaque.kind)}” that this page cannot show.</p>;
   return null;
 }
 
@@ -39,6 +41,6 @@ export function Picture({ mime, base64 }: { mime: string; base64: string }) {
       if (made) URL.revokeObjectURL(made);
     };
   }, [mime, base64, fits]);
-  if (!fits || bad) return <p class="soft">A picture of type {mime} that is not shown here.</p>;
+  if (!fits || bad) return <p class="soft">A picture of type {visible(mime)} that is not shown here.</p>;
   return <span class="picture">{url && <img src={url} alt="A picture of this conversation" onError={() => setBad(true)} />}</span>;
 }

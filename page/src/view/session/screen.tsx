@@ -55,7 +55,7 @@ export const SessionMain = memo(function SessionMain({ port, screen, show, typed
   const run = openRun(state);
   const way = port.way.value;
   useEffect(() => port.onSignal((signal) => {
-    if ("notify" in signal) toast(signal.notify.level, signal.notify.text);
+    if ("notify" in signal) toast(signal.notify.level, visible(signal.notify.text));
   }), [port]);
   const unmade = wanted !== undefined && port.id.value === undefined;
   const place = <Elsewhere folders={folders.value} go={begin} {...(unmade ? { typed: wanted } : {})} {...(unmade && way.is === "refused" ? { trouble: refusalWords(way) } : {})} />;

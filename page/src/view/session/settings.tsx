@@ -7,6 +7,7 @@ import type { Command, Effort, Mode, ModelEntry, Policy, QueueKind, Receipt, Ser
 import { counted, tokens } from "../common/format";
 import { Shape } from "../common/glyph";
 import { refusalWords, type SessionPort } from "../ports";
+import { Prose } from "../text/seen";
 import { oneLine, visible } from "../text/unseen";
 import { allowed, type Allowed } from "./allowed";
 import { LIMITS, limitText, whyNot, withLimit, withTool } from "./switches";
@@ -48,12 +49,12 @@ export function SettingsPanel({ port, state }: { port: SessionPort; state: State
   const kept = allowed(rules);
   const revoke = (rule: Allowed): void => ask(true, { extension: { name: "parlor/rules", payload: rule.revoke } }, (receipt) => "extension" in receipt && setRules(receipt.extension), failed);
   const model = state.settings.model ?? can.model;
-  const id = (one: { provider: string; name: string }): string => `${one.provider}/${one.name}`;
+  const id = (one: { provider: string; name: string }): string => visible(`${one.provider}/${one.name}`);
   const { budget, policy, effort } = state.settings;
   const queueMode = (kind: QueueKind): Mode => (kind === "steer" ? state.queues.steerMode : state.queues.followUpMode);
   return (
     <>
-      {trouble && <p class="risk" role="alert">{trouble}</p>}
+      {trouble && <p class="risk" role="alert"><Prose text={trouble} /></p>}
       <div class="fields">
         <Field id="set-title" name="Title" why={why.title} value={state.settings.title ?? "none yet"}>
           <Written id="set-title" text={state.settings.title ?? ""} take={(title) => title.trim() !== "" && set({ rename_session: { title: title.trim() } })} />

@@ -2,13 +2,14 @@
 
 import type { Abilities, Budget } from "../../model/types";
 import type { DeviceRole } from "../ports";
+import { visible } from "../text/unseen";
 
 export type Switch = "title" | "model" | "effort" | "mode" | "limits" | "queue" | "tools";
 
 /** Why each cannot be changed; nothing where it can. */
 export function whyNot(can: Abilities, role: DeviceRole): Record<Switch, string | undefined> {
   const whole = role === "controller" ? undefined : "This device may not change anything.";
-  const name = can.name || "This runtime";
+  const name = visible(can.name) || "This runtime";
   const unless = (able: boolean, words: string): string | undefined => whole ?? (able ? undefined : words);
   const rules = `${name} has rules of its own.`;
   return {

@@ -8,7 +8,8 @@ import { now } from "../common/now";
 import { bywords } from "../common/who";
 import { Diffs } from "../diff/view";
 import { spans } from "../text/ansi";
-import { Seen } from "../text/seen";
+import { Prose, Seen } from "../text/seen";
+import { visible } from "../text/unseen";
 import { ShownPart } from "./part";
 import { summary, verb } from "./words";
 
@@ -42,9 +43,9 @@ export function Tool({ tool, open, toggle }: { tool: ToolRun; open: boolean | un
       <button type="button" class="tool-line" aria-expanded={shown} onClick={toggle}>
         <Glyph of={glyph} look={look} turns={tool.phase === "running"} />
         <span class="hidden">{word}: </span>
-        <span>{verb(tool.name, outcome !== undefined)}</span>
+        <span>{visible(verb(tool.name, outcome !== undefined))}</span>
         <span class="object cut">{summary(tool.args)}</span>
-        {tail && <span class="tail">{tail}</span>}
+        {tail && <span class="tail">{visible(tail)}</span>}
       </button>
       {shown && <Body tool={tool} />}
     </div>
@@ -71,7 +72,7 @@ function Body({ tool }: { tool: ToolRun }) {
       {text !== "" && !(diffs.length > 0 && toolOutcome(tool) === "done") && <Output text={text} />}
       {result?.truncated && <p class="why">The output is longer than what was kept here.</p>}
       {text === "" && !result?.parts?.length && toolOutcome(tool) !== undefined && <p class="why">No output.</p>}
-      {why && <p class="why">{why}</p>}
+      {why && <p class="why"><Prose text={why} /></p>}
     </div>
   );
 }

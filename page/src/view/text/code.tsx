@@ -5,6 +5,7 @@ import { CopyButton } from "../common/copy";
 import { grouped } from "../common/format";
 import { classOf, highlight, type Scoped } from "./highlight";
 import { Seen } from "./seen";
+import { visible } from "./unseen";
 
 /** How long an open fence must be quiet to be coloured. */
 const QUIET_MS = 200;
@@ -35,12 +36,12 @@ export function Code({ text, language, open }: { text: string; language: string 
   return (
     <div class="code">
       <div class="code-head">
-        <span>{language?.split(/\s/)[0] || "text"}</span>
+        <span>{visible(language?.split(/\s/)[0] || "text")}</span>
         <CopyButton text={text} what="code" />
       </div>
-      <pre tabIndex={0} role="group" aria-label={`Code${language ? `, ${language}` : ""}`}>
+      <pre tabIndex={0} role="group" aria-label={`Code${language ? `, ${visible(language)}` : ""}`}>
         <code>
-          {known ? <>{known.pieces.map((piece) => <span class={classOf(piece.scope) || undefined}><Seen text={piece.text} /></span>)}{shown.slice(known.of.length)}</> : <Seen text={shown} />}
+          {known ? <>{known.pieces.map((piece) => <span class={classOf(piece.scope) || undefined}><Seen text={piece.text} /></span>)}<Seen text={shown.slice(known.of.length)} /></> : <Seen text={shown} />}
         </code>
       </pre>
       {text.length > shown.length && (

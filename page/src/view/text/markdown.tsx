@@ -8,7 +8,7 @@ import { Code } from "./code";
 import { decode } from "./entities";
 import { PENDING } from "./heal";
 import { followable } from "./links";
-import { Seen } from "./seen";
+import { Prose, Seen } from "./seen";
 import type { Parsed } from "./tokens";
 import { visible } from "./unseen";
 
@@ -25,7 +25,7 @@ function blocks(tokens: Token[], open: boolean, depth: number): ComponentChildre
 }
 
 function one(token: Token, open: boolean, depth: number): ComponentChildren {
-  if (depth > MAX_DEPTH) return <p>{token.raw}</p>;
+  if (depth > MAX_DEPTH) return <p><Prose text={token.raw} /></p>;
   switch (token.type) {
     case "space":
     case "def":
@@ -36,7 +36,7 @@ function one(token: Token, open: boolean, depth: number): ComponentChildren {
       return <p>{inline(token.tokens ?? [], depth)}</p>;
     case "text": {
       const inner = (token as Tokens.Text).tokens;
-      return inner ? <span>{inline(inner, depth)}</span> : decode((token as Tokens.Text).text);
+      return inner ? <span>{inline(inner, depth)}</span> : <Prose text={decode((token as Tokens.Text).text)} />;
     }
     case "code": {
       const code = token as Tokens.Code;
@@ -53,7 +53,7 @@ function one(token: Token, open: boolean, depth: number): ComponentChildren {
     case "html":
       return <p class="as-text"><Seen text={token.raw.trimEnd()} /></p>;
     default:
-      return <p>{token.raw}</p>;
+      return <p><Prose text={token.raw} /></p>;
   }
 }
 
@@ -109,12 +109,12 @@ function inline(tokens: Token[], depth: number): ComponentChildren[] {
 }
 
 function word(token: Token, depth: number): ComponentChildren {
-  if (depth > MAX_DEPTH) return token.raw;
+  if (depth > MAX_DEPTH) return <Prose text={token.raw} />;
   switch (token.type) {
     case "text":
     case "escape": {
       const inner = (token as Tokens.Text).tokens;
-      return inner ? inline(inner, depth) : decode((token as Tokens.Text).text);
+      return inner ? inline(inner, depth) : <Prose text={decode((token as Tokens.Text).text)} />;
     }
     case "strong":
       return <strong>{inline(token.tokens ?? [], depth)}</strong>;
@@ -132,13 +132,13 @@ function word(token: Token, depth: number): ComponentChildren {
       // A picture from elsewhere would tell its server that somebody reads this.
       const image = token as Tokens.Image;
       const href = followable(image.href);
-      const name = `image: ${decode(image.text) || image.href}`;
+      const name = `image: ${visible(decode(image.text) || image.href)}`;
       return href ? <a href={href} rel="noopener noreferrer" target="_blank">{name}</a> : <span>{name}</span>;
     }
     case "checkbox":
       return null;
     default:
-      return token.raw;
+      return <Prose text={token.raw} />;
   }
 }
 

@@ -1,11 +1,19 @@
 // Text whose invisible characters are shown by number.
 
-import { pieces } from "./unseen";
+import { harmless, pieces, type Piece } from "./unseen";
 
 export function Seen({ text }: { text: string }) {
-  const found = pieces(text);
+  return drawn(pieces(text));
+}
+
+/** Prose: what turns its direction or hides in it is shown by number, what scripts and emoji need stays. */
+export function Prose({ text }: { text: string }) {
+  return drawn(harmless(text));
+}
+
+function drawn(found: Piece[]) {
   if (found.length === 0) return null;
-  if (found.length === 1 && !found[0]?.unseen) return <>{text}</>;
+  if (found.length === 1 && !found[0]?.unseen) return <>{found[0]?.text}</>;
   return <>{found.map((piece) => (piece.unseen ? <span class="unseen">{piece.text}</span> : piece.text))}</>;
 }
 

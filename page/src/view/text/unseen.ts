@@ -1,8 +1,16 @@
-// Characters that change what one sees without being seen: shown by number in commands, paths and diffs.
+// Characters that change what one sees without being seen: shown by number. In commands, paths and diffs all of them; in prose those that
+// do harm, since scripts and emoji need joiners and selectors.
 
 /** Controls but tab and line feed, soft hyphen, fillers, zero-width and directional marks, line separators, tags, variation selectors. */
 const UNSEEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff9-\ufffb]|\udb40[\udc00-\udfff]/g;
+
+/**
+ * What does something else than being read, as `is_harmful` in `crates/domain/src/harmless.rs` has it: controls, what turns the direction
+ * of writing, what hides words.
+ */
+const HARMFUL =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e007f}\u{10eeee}]/gu;
 
 export interface Piece {
   text: string;
@@ -10,10 +18,15 @@ export interface Piece {
   unseen: boolean;
 }
 
-export function pieces(text: string): Piece[] {
+/** The same for prose; a line break may be written in each of the ways there are. */
+export function harmless(text: string): Piece[] {
+  return pieces(text.replace(/\r\n?/g, "\n"), HARMFUL);
+}
+
+export function pieces(text: string, which = UNSEEN): Piece[] {
   const found: Piece[] = [];
   let from = 0;
-  for (const match of text.matchAll(UNSEEN)) {
+  for (const match of text.matchAll(which)) {
     if (match.index > from) found.push({ text: text.slice(from, match.index), unseen: false });
     found.push({ text: named(match[0]), unseen: true });
     from = match.index + match[0].length;
