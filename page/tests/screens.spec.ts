@@ -1,16 +1,34 @@
 // The screens in a real browser, with a canned world: keys, questions, hostile text, widths, accessibility.
 
 import AxeBuilder from "@axe-core/playwright";
-import type { BrowserContextOptions } from "playwright-core";
+import type { BrowserContextOptions, Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { change, ownWorld, sent, WAIT } from "./demo/look";
 
 const at = ownWorld();
 
+/** Puts another question in the place of the one that is asked. */
+const asks = (page: Page, ask: { id: number; kind?: unknown; preview?: unknown; takes_reason?: boolean }): Promise<void> =>
+  page.evaluate((wanted) => {
+    const { poke } = (globalThis as unknown as { parlorDemo: { poke: (change: (state: { asks: unknown[] }) => void) => void } }).parlorDemo;
+    poke((state) => {
+      const ask = structuredClone((globalThis as unknown as { kept?: object }).kept ?? state.asks[0]) as { id: number; kind: { consent: { preview: unknown } } };
+      (globalThis as unknown as { kept?: object }).kept = structuredClone(ask);
+      ask.id = wanted.id;
+      if (wanted.kind) ask.kind = wanted.kind as never;
+      else if (wanted.preview) ask.kind.consent.preview = wanted.preview;
+      state.asks = [ask];
+    });
+  }, ask);
+const way = (page: Page, is: object): Promise<void> =>
+  page.evaluate((is) => void ((globalThis as unknown as { parlorDemo: { way: { value: object } } }).parlorDemo.way.value = is), is);
+
+
 describe("a question", () => {
   test("is allowed by its key, with the digest of what was shown", () =>
     at("#/s/s1", {}, async ({ page, errors }) => {
       await page.locator("#ask h2").waitFor();
+      await page.locator("#ask .primary:enabled").waitFor();
       await page.locator("#transcript").focus();
       await page.keyboard.press("y");
       await page.locator("#ask").waitFor({ state: "detached" });
@@ -35,6 +53,124 @@ describe("a question", () => {
       await page.keyboard.press("Enter");
       await page.locator("#ask").waitFor({ state: "detached" });
       expect(await sent(page)).toEqual([{ answer: [90, { deny: { reason: "use nextest" } }] }]);
+    }));
+
+  const LONG_LINE = `echo ${"harmless words ".repeat(60)}; rm -rf ~`;
+  const DIFF = (lines: number): string => `--- a/a.txt\n+++ b/a.txt\n@@ -1,1 +1,${lines + 1} @@\n same\n${`+${"long ".repeat(30)}; rm -rf ~\n`.repeat(lines)}`;
+  for (const [name, width, height, what] of [
+    ["a command on a phone", 390, 844, { preview: { command: { line: LONG_LINE, inner: [] } } }],
+    ["a command over a phone's keyboard", 390, 420, { preview: { command: { line: LONG_LINE, inner: [] } } }],
+    ["a change", 1440, 900, { preview: { diff: { path: "a.txt", text: DIFF(60) } } }],
+    ["a question of yes or no", 390, 664, { kind: { confirm: { message: LONG_LINE, danger: false, yes: "Allow once" } } }],
+  ] as const) {
+    test(`takes no yes before its end was in sight, and says so: ${name}`, () =>
+      at("#/s/s1", { viewport: { width, height } }, async ({ page }) => {
+        await page.locator("#ask h2").waitFor();
+        await asks(page, { id: 97, ...what });
+        const allow = page.getByRole("button", { name: "Allow once" });
+        const note = page.getByText("More below: scroll to the end first");
+        await note.waitFor();
+        expect(await allow.isDisabled()).toBe(true);
+        const before = await allow.boundingBox();
+        await page.locator("#transcript").focus();
+        for (const key of ["y", "s", "a"]) await page.keyboard.press(key);
+        await page.locator("[role=alert]").getByText("More below").waitFor();
+        expect(await sent(page)).toEqual([]);
+        // Not yet the end; then the end, by the keys of what was asked.
+        await page.keyboard.press("ArrowDown");
+        expect(await allow.isDisabled()).toBe(true);
+        expect(await page.locator("#ask .body[role=group]").evaluate((body) => body.scrollWidth - body.clientWidth)).toBe(0);
+        await page.keyboard.press("End");
+        await note.waitFor({ state: "hidden" });
+        expect(await allow.isEnabled()).toBe(true);
+        expect(await allow.boundingBox()).toEqual(before);
+        // Another question of the same number is to be read anew.
+        await asks(page, { id: 97, ...("kind" in what ? { kind: { confirm: { ...what.kind.confirm, message: `${LONG_LINE} two` } } } : { preview: { command: { line: `${LONG_LINE.repeat(8)} two`, inner: [] } } }) });
+        await note.waitFor();
+        expect(await allow.isDisabled()).toBe(true);
+        // A no needs no reading.
+        await page.getByRole("button", { name: /^(Deny and stop|No) N$|^(Deny and stop|No)$/ }).click();
+        await page.locator("#ask").waitFor({ state: "detached" });
+      }));
+  }
+
+  test("of which a part is folded takes no yes before all was shown", () =>
+    at("#/s/s1", {}, async ({ page }) => {
+      await page.locator("#ask .primary:enabled").waitFor();
+      await asks(page, { id: 98, preview: { diff: { path: "a.txt", text: DIFF(600) } } });
+      await page.getByText("More below").waitFor();
+      const down = (): Promise<void> => page.locator("#ask .body[role=group]").evaluate((body) => body.scrollTo(0, body.scrollHeight));
+      await expect.poll(async () => { await down(); return page.getByText("Some of it is folded: show all of it first").count(); }, { timeout: WAIT }).toBe(1);
+      expect(await page.getByRole("button", { name: "Allow once" }).isDisabled()).toBe(true);
+      await page.getByRole("button", { name: /^Show .* more lines/ }).click();
+      await expect.poll(async () => { await down(); return page.getByRole("button", { name: "Allow once" }).isEnabled(); }, { timeout: WAIT }).toBe(true);
+    }));
+
+  test("is not answered without a connection, and says why", () =>
+    at("#/s/s1", {}, async ({ page }) => {
+      await page.locator("#ask .primary:enabled").waitFor();
+      const before = await page.getByRole("button", { name: "Allow once" }).boundingBox();
+      await way(page, { is: "lost", since: Date.now(), retryAt: undefined });
+      await page.locator("#ask").getByText("No connection: answer when it is back.").waitFor();
+      expect(await page.locator("#ask footer button:enabled").count()).toBe(0);
+      expect(await page.getByRole("button", { name: "Allow once" }).boundingBox()).toEqual(before);
+      await page.locator("#transcript").focus();
+      for (const key of ["y", "n", "s", "a", "r"]) await page.keyboard.press(key);
+      expect(await sent(page)).toEqual([]);
+      expect(await page.locator("#reason").count()).toBe(0);
+      await way(page, { is: "up" });
+      await page.locator("#ask").getByText("No connection").waitFor({ state: "detached" });
+      await page.getByRole("button", { name: "Allow once" }).click();
+      await page.locator("#ask").waitFor({ state: "detached" });
+    }));
+
+  test("gives the focus on: to the next question, then to the composer, and takes it back from there", () =>
+    at("#/s/s1", {}, async ({ page }) => {
+      await page.locator("#ask .primary:enabled").waitFor();
+      await asks(page, { id: 96 });
+      await page.evaluate(() => {
+        const { poke } = (globalThis as unknown as { parlorDemo: { poke: (change: (state: { asks: { id: number }[] }) => void) => void } }).parlorDemo;
+        poke((state) => void (state.asks = [...state.asks, { ...structuredClone(state.asks[0]), id: 99 } as { id: number }]));
+      });
+      const where = (): Promise<string | undefined> => page.evaluate(() => document.activeElement?.closest<HTMLElement>("#ask, #composer")?.id);
+      await page.getByRole("button", { name: "Allow once" }).focus();
+      await page.keyboard.press("y");
+      await expect.poll(async () => (await sent(page)).length, { timeout: WAIT }).toBe(1);
+      await expect.poll(where, { timeout: WAIT }).toBe("ask");
+      await page.locator("#ask .primary:enabled").waitFor();
+      await page.keyboard.press("y");
+      await page.locator("#ask").waitFor({ state: "detached" });
+      await expect.poll(where, { timeout: WAIT }).toBe("composer");
+      // Nothing was written there: the next one has it, but takes no letter of somebody who begins to write at that moment.
+      await asks(page, { id: 100 });
+      await expect.poll(where, { timeout: WAIT }).toBe("ask");
+      await page.locator("#ask .primary:enabled").waitFor();
+      await page.keyboard.press("y");
+      expect((await sent(page)).length).toBe(2);
+      await expect.poll(async () => {
+        if ((await page.locator("#ask").count()) > 0) await page.keyboard.press("y");
+        return (await sent(page)).length;
+      }, { timeout: WAIT }).toBe(3);
+      // What somebody writes keeps the focus.
+      await expect.poll(where, { timeout: WAIT }).toBe("composer");
+      await page.keyboard.type("and then");
+      await asks(page, { id: 102 });
+      await page.locator("#ask .primary:enabled").waitFor();
+      expect(await where()).toBe("composer");
+    }));
+
+  test("keeps a reason that is being written over a reload, until it is given", () =>
+    at("#/s/s1", {}, async ({ page }) => {
+      await page.getByRole("button", { name: "Deny with reason" }).click();
+      await page.keyboard.type("use nextest");
+      await page.reload();
+      await expect.poll(() => page.locator("#reason").inputValue(), { timeout: WAIT }).toBe("use nextest");
+      await page.locator("#reason").press("Enter");
+      await page.locator("#ask").waitFor({ state: "detached" });
+      expect(await sent(page)).toEqual([{ answer: [90, { deny: { reason: "use nextest" } }] }]);
+      await page.reload();
+      await page.locator("#ask .primary:enabled").waitFor();
+      expect(await page.locator("#reason").count()).toBe(0);
     }));
 
   test("of critical risk has no primary button and needs two presses", () =>

@@ -438,6 +438,30 @@ test("an answer under way goes again while its ask is open, else it is over", as
   }
 });
 
+test("an answer that Parlor has not taken is not lost in silence when the session is left", async () => {
+  const bench = new Bench();
+  const told: unknown[] = [];
+  bench.session.onSignal((signal) => told.push(signal));
+  await bench.welcome();
+  bench.socket.say(attached(bench, 8));
+  void bench.session.answer(4, { confirmed: true }).catch(() => undefined);
+  bench.socket.onclose?.({ code: 1006 });
+  bench.session.close();
+  expect(told).toEqual([{ notify: { level: "warning", text: expect.stringMatching(/before Parlor had taken your answer/) } }]);
+});
+
+test("the reason for a no is kept for its question only, until it is given", async () => {
+  const bench = new Bench();
+  bench.session.saveReason(4, "use nextest");
+  expect(await bench.session.loadReason(4)).toBe("use nextest");
+  expect(await bench.session.loadReason(40)).toBeUndefined();
+  bench.session.close();
+  const after = new Bench(bench.name);
+  await vi.waitFor(async () => expect(await after.session.loadReason(4)).toBe("use nextest"), PATIENCE);
+  after.session.saveReason(4, "");
+  expect(await after.session.loadReason(4)).toBeUndefined();
+});
+
 test("the first new try is at once, later ones wait longer, and one asks no more than once at a time", async () => {
   const bench = new Bench();
   for (const wait of [0, 1000, 2000, 4000]) {

@@ -592,11 +592,26 @@ export class Session implements SessionPort {
     this.drafts.save(this.draftKey, draft);
   }
 
+  /** One for each session: the question that it is for stands before it. */
+  async loadReason(ask: number): Promise<string | undefined> {
+    const kept = (await this.drafts.load(`reason ${this.draftKey}`))?.text;
+    return kept?.startsWith(`${ask} `) ? kept.slice(`${ask} `.length) : undefined;
+  }
+
+  saveReason(ask: number, text: string): void {
+    this.drafts.save(`reason ${this.draftKey}`, { text: text === "" ? "" : `${ask} ${text}`, attachments: [] });
+  }
+
   retryNow(): void {
     this.link?.retryNow();
   }
 
   close(): void {
+    // Nobody will send it again from here. What goes over an open connection arrives before its end does.
+    if (!this.attached && [...this.pending.values()].some((pending) => pending.ask !== undefined)) {
+      this.signalled({ notify: { level: "warning", text: "You left before Parlor had taken your answer: look whether the question is still open." } });
+    }
+    void this.drafts.flush(`reason ${this.draftKey}`);
     this.stopWatch?.();
     void this.drafts.flush(this.draftKey);
     this.link?.close();

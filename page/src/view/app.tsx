@@ -150,7 +150,8 @@ export function App({ world }: { world: World }) {
         d: switchSides,
         "[": () => setColumns({ ...columns, fleet: !columns.fleet }),
         "]": () => (matchMedia("(max-width: 1280px)").matches ? setColumns({ ...columns, drawer: !columns.drawer }) : setColumns({ ...columns, side: !columns.side })),
-        End: () => document.querySelector<HTMLElement>(".new-below")?.click(),
+        // What is asked is read to its end with the same key.
+        ...(document.activeElement?.closest("#ask .body") ? {} : { End: () => document.querySelector<HTMLElement>(".new-below")?.click() }),
       };
       const does = table[event.key];
       if (!does) {

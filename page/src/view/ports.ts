@@ -74,6 +74,9 @@ export interface SessionPort {
   onSignal(hear: (signal: Signal) => void): () => void;
   loadDraft(): Promise<Draft | undefined>;
   saveDraft(draft: Draft): void;
+  /** The reason for a no to this question, as far as it was written. */
+  loadReason?(ask: number): Promise<string | undefined>;
+  saveReason?(ask: number, text: string): void;
   retryNow(): void;
   close(): void;
 }

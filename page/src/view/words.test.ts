@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test, vi } from "vitest";
 import { CHANGED_MS, QUIET_MS, takesClicks, takesKeys } from "./ask/guard";
-import { answered, closed, risk, rule, title as askTitle } from "./ask/words";
+import { answered, closed, noWord, REACH, reach, risk, rule, title as askTitle } from "./ask/words";
 import { bywords, who } from "./common/who";
 import { age, counted, money, took, tokens } from "./common/format";
 import { emptyState } from "../model/state";
@@ -100,6 +100,15 @@ describe("a question", () => {
   });
 
   test("tells risk only where somebody rated it", () => {
+  test("says how far a yes and a no go, as the runtime has it", () => {
+    const can = { name: "x", consent: true } as Abilities;
+    expect([reach(can), reach({ ...can, policy: false }), reach({ ...can, policy: false, session_scope: false })]).toEqual(["project", "theirs", "same"]);
+    expect(REACH.project).toMatchObject({ session: "For session", always: "In this project" });
+    expect(REACH.theirs.always).toBe("Always");
+    expect(REACH.same.session).toBe("The same again");
+    expect([noWord({ run: 1 }, { takes_reason: true }), noWord({}, { takes_reason: true }), noWord({ run: 1 }, { takes_reason: false })]).toEqual(["Deny and stop", "Deny", "Deny"]);
+  });
+
     expect(risk({ risk: "critical", reasons: [], reversible: false })).toBe("Critical risk, cannot be undone");
     expect(risk({ risk: "medium", reasons: [], reversible: true })).toBe("Medium risk");
     expect(risk({ risk: "high", reasons: [], reversible: true, unrated: true })).toBe("");

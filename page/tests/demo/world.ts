@@ -85,9 +85,10 @@ export function demo(state = session(), rows = ROWS, way: Way = { is: "up" }): W
     send: async (command) => { if (ways.value.is !== "up") throw { kind: "lost", message: "No connection to Parlor: nothing was done", hint: "Try again when it is back" }; sent.push(command); return (typeof command === "object" && "diff_files" in command ? { files: { text: files.value } } : "done") as Receipt; },
     answer: async (ask, answer) => { sent.push({ answer: [ask, answer] }); poke((state) => void (state.asks = state.asks.filter((one) => one.id !== ask))); return "done" as Receipt; },
     prompt: async (command) => { sent.push(command); return "done" as Receipt; },
-    takeBack: () => undefined, onSignal: () => () => undefined, loadDraft: async () => undefined, saveDraft: () => undefined, retryNow: () => undefined, close: () => undefined,
+    takeBack: () => undefined, onSignal: () => () => undefined, loadDraft: async () => undefined, saveDraft: () => undefined,
+    loadReason: async (ask) => sessionStorage.getItem(`reason ${ask}`) ?? undefined, saveReason: (ask, text) => sessionStorage.setItem(`reason ${ask}`, text), retryNow: () => undefined, close: () => undefined,
   };
   const fleet = signal(rows);
-  Object.assign(globalThis, { parlorDemo: { poke, sent, rows: fleet, way: ways, role, files } });
+  Object.assign(globalThis, { parlorDemo: { poke, sent, rows: fleet, way: ways, role, files, port } });
   return { fleet: { rows: fleet, way: ways, role, version: signal("0.1.0"), act: async () => "Said.", retryNow: () => undefined }, open: () => port, begin: () => port };
 }

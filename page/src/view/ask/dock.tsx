@@ -5,9 +5,9 @@ import type { Answer, Ask } from "../../model/types";
 import { Glyph } from "../common/glyph";
 import { refusalWords } from "../ports";
 import { Coded } from "../text/seen";
-import { takesClicks, takesKeys, type Guard } from "./guard";
+import { QUIET_MS, takesClicks, takesKeys, type Guard } from "./guard";
 import { Choosing, ConfirmBody, ConsentBody, Writing } from "./kinds";
-import { title } from "./words";
+import { title, type Reach } from "./words";
 
 export interface DockProps {
   asks: Ask[];
@@ -18,7 +18,14 @@ export interface DockProps {
   typed: () => number;
   /** What became of a question that is gone, in words. */
   fate: (ask: Ask) => string;
+  /** Without a connection no answer is taken: it would hang in the air, and be lost when the person goes elsewhere. */
+  connected: boolean;
+  reach: Reach;
+  /** Keeps the reason for a no while it is written. */
+  reasons?: { load: (ask: number) => Promise<string | undefined>; save: (ask: number, text: string) => void } | undefined;
 }
+
+export const UNCONNECTED = "No connection: answer when it is back.";
 
 /** How long it is told that somebody else has answered. */
 const TOLD_MS = 4000;
@@ -27,13 +34,17 @@ const TOLD_MS = 4000;
 export interface Giving {
   give: (answer: Answer) => void;
   off: boolean;
+  /** Why it may not be given, where that passes by itself. */
+  why: string | undefined;
+  reach: Reach;
+  reason: { load: () => Promise<string | undefined>; save: (text: string) => void } | undefined;
   /** Nobody types at the moment: a field may take the focus. */
   calm: boolean;
   /** Registers what a letter does while no field has the focus. */
   keys: (table: Record<string, () => void>) => void;
 }
 
-export function Dock({ asks, mayAnswer, answer, typed, fate }: DockProps) {
+export function Dock({ asks, mayAnswer, answer, typed, fate, connected, reach, reasons }: DockProps) {
   const ask = asks[0];
   const [sending, setSending] = useState<{ ask: number; word: string } | undefined>();
   const [refused, setRefused] = useState<string | undefined>();
@@ -45,10 +56,28 @@ export function Dock({ asks, mayAnswer, answer, typed, fate }: DockProps) {
   const [told, setTold] = useState<string | undefined>();
   const shown = useRef<Ask | undefined>(undefined);
   const mine = useRef(new Set<number>());
+  /** The focus was put into the composer after an answer: the next question may have it, but no key before this time. */
+  const lent = useRef(false);
+  const quietUntil = useRef(0);
   useEffect(() => {
     const before = shown.current;
     shown.current = ask;
-    if (!before || asks.some((one) => one.id === before.id) || mine.current.has(before.id)) return;
+    if (ask && !before && lent.current && isFree(document.activeElement) && takesKeys({ ...guard.current, typed: typed() }, Date.now())) {
+      quietUntil.current = Date.now() + QUIET_MS;
+      document.getElementById("ask")?.focus();
+    }
+    lent.current = false;
+    if (!before || asks.some((one) => one.id === before.id)) return;
+    if (mine.current.has(before.id)) {
+      // What had the focus is gone with the question. A phone would show its keyboard.
+      if (document.activeElement !== null && document.activeElement !== document.body) return;
+      if (ask) document.getElementById("ask")?.focus();
+      else if (!matchMedia("(pointer: coarse)").matches) {
+        document.getElementById("composer")?.focus();
+        lent.current = true;
+      }
+      return;
+    }
     setTold(fate(before));
     setTimeout(() => setTold(undefined), TOLD_MS);
   }, [ask?.id]);
@@ -76,26 +105,29 @@ export function Dock({ asks, mayAnswer, answer, typed, fate }: DockProps) {
       const does = table.current[event.key];
       if (!does) return;
       event.preventDefault();
-      if (takesKeys({ ...guard.current, typed: typed() }, Date.now())) does();
+      if (Date.now() >= quietUntil.current && takesKeys({ ...guard.current, typed: typed() }, Date.now())) does();
     };
     document.addEventListener("keydown", key);
     return () => document.removeEventListener("keydown", key);
   }, []);
   if (!ask) return told ? <p class="gone-ask" role="status">{told}</p> : null;
-  const off = !mayAnswer || sending?.ask === ask.id || !takesClicks(guard.current, changed, Date.now());
+  const why = mayAnswer && !connected && sending?.ask !== ask.id ? UNCONNECTED : undefined;
+  const off = !mayAnswer || !connected || sending?.ask === ask.id || !takesClicks(guard.current, changed, Date.now());
   const give = (said: Answer): void => {
     // Pressed twice before it was drawn: the second answer would be refused and look like somebody else's.
     if (off || mine.current.has(ask.id)) return;
     setSending({ ask: ask.id, word: "Sending…" });
     mine.current.add(ask.id);
     setRefused(undefined);
+    reasons?.save(ask.id, "");
     answer(ask.id, said).catch((error: unknown) => {
       setSending(undefined);
       mine.current.delete(ask.id);
       setRefused(refusalWords(error));
     });
   };
-  const giving: Giving = { give, off, calm: takesKeys({ ...guard.current, typed: typed() }, Date.now()), keys: (wanted) => void (table.current = off ? {} : wanted) };
+  const reason = reasons && { load: () => reasons.load(ask.id), save: (text: string) => reasons.save(ask.id, text) };
+  const giving: Giving = { give, off, why, reach, reason, calm: takesKeys({ ...guard.current, typed: typed() }, Date.now()), keys: (wanted) => void (table.current = off ? {} : wanted) };
   const critical = "consent" in ask.kind && ask.kind.consent.assessment.risk === "critical" && !ask.kind.consent.assessment.unrated;
   return (
     <section class={`ask${critical ? " critical" : ""}`} id="ask" aria-label="A question for you" tabIndex={-1} key={ask.id}>
@@ -120,11 +152,16 @@ function once(message: string, ask: Ask): string {
 
 function Kind({ ask, giving }: { ask: Ask; giving: Giving }) {
   const { kind } = ask;
-  if ("consent" in kind) return <ConsentBody consent={kind.consent} giving={giving} />;
+  if ("consent" in kind) return <ConsentBody ask={ask} consent={kind.consent} giving={giving} />;
   if ("confirm" in kind) return <ConfirmBody {...kind.confirm} message={once(kind.confirm.message, ask)} giving={giving} />;
   if ("choose" in kind) return <Choosing {...kind.choose} message={once(kind.choose.message, ask)} giving={giving} />;
   if ("text" in kind) return <Writing message={once(kind.text.message, ask)} start={kind.text.default ?? ""} placeholder={kind.text.placeholder} secret={kind.text.secret} lines={kind.text.multiline ? 4 : 1} giving={giving} />;
   return <Writing message={once(kind.edit.message, ask)} start={kind.edit.prefill} placeholder={undefined} secret={false} lines={10} giving={giving} />;
+}
+
+/** Nobody writes here: nothing has the focus, or a composer without a word in it. */
+export function isFree(at: Element | null): boolean {
+  return at === null || at === document.body || (at.id === "composer" && (at as HTMLTextAreaElement).value === "");
 }
 
 export function inField(target: EventTarget | null): boolean {

@@ -2,24 +2,31 @@
 
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { Answer, Choice, Consent, Preview } from "../../model/types";
+import type { Answer, Ask, Choice, Consent, Preview } from "../../model/types";
 import { Diffs } from "../diff/view";
 import { Coded, Prose, Seen } from "../text/seen";
 import { visible } from "../text/unseen";
-import type { Giving } from "./dock";
-import { risk, rule } from "./words";
+import { isFree, type Giving } from "./dock";
+import { Further, Note, useEnd } from "./end";
+import { noWord, REACH, risk, rule } from "./words";
 
 /** The second press that a critical action needs must come within this time. */
 const AGAIN_MS = 4000;
 
-export function ConsentBody({ consent, giving }: { consent: Consent; giving: Giving }) {
+export function ConsentBody({ ask, consent, giving }: { ask: Ask; consent: Consent; giving: Giving }) {
   const [why, setWhy] = useState(false);
+  /** The reason as far as it was written. */
+  const [said, setSaid] = useState({ text: "", restored: false });
   const [armed, setArmed] = useState(false);
   const deny = useRef<HTMLButtonElement>(null);
   const { assessment } = consent;
   const critical = assessment.risk === "critical" && !assessment.unrated;
   const allow = (scope: "once" | "session" | "always"): Answer => ({ allow: { scope, digest: consent.digest } });
+  const end = useEnd(why ? undefined : JSON.stringify(consent));
+  const unread = end.left !== undefined;
+  const yes = (answer: Answer) => (): void => (unread ? end.say() : giving.give(answer));
   const once = (): void => {
+    if (unread) return end.say();
     if (!critical || armed) return giving.give(allow("once"));
     setArmed(true);
     setTimeout(() => setArmed(false), AGAIN_MS);
@@ -30,31 +37,49 @@ export function ConsentBody({ consent, giving }: { consent: Consent; giving: Giv
     giving.keys({});
     setWhy(true);
   };
+  useEffect(() => {
+    if (!consent.takes_reason) return;
+    void giving.reason?.load().then((text) => {
+      if (!text) return;
+      setSaid({ text, restored: true });
+      because();
+    });
+  }, []);
   const words = risk(assessment);
   const kept = rule(consent);
   // The most dangerous answers are never given by a stray letter.
   giving.keys(
-    why ? {} : { y: once, n: no, ...(consent.takes_reason ? { r: because } : {}), ...(kept && !critical ? { s: () => giving.give(allow("session")), a: () => giving.give(allow("always")) } : {}) },
+    why ? {} : { y: once, n: no, ...(consent.takes_reason ? { r: because } : {}), ...(kept && !critical ? { s: yes(allow("session")), a: yes(allow("always")) } : {}) },
   );
   useEffect(() => {
     if (critical) deny.current?.focus();
   }, [critical]);
-  if (why) return <Reason giving={giving} back={() => setWhy(false)} />;
+  if (why) {
+    return <Reason giving={giving} start={said.text} calm={!said.restored || giving.calm} back={(text) => {
+      setSaid({ text, restored: false });
+      giving.reason?.save("");
+      setWhy(false);
+    }} />;
+  }
+  const far = REACH[giving.reach];
   return (
     <>
-      <div class="body" tabIndex={0} role="group" aria-label="What is asked">
+      <div class="body" ref={end.body} tabIndex={0} role="group" aria-label="What is asked">
         {(words || assessment.reasons.length > 0) && (
           <p class={`risk-words risk-${assessment.unrated ? "unrated" : assessment.risk}`}><b>{words}</b>{words && assessment.reasons.length > 0 ? ": " : ""}<Prose text={assessment.reasons.join("; ")} />{assessment.reasons.length > 0 ? "." : ""}</p>
         )}
         <Shown preview={consent.preview} consent={consent} />
-        {kept && !critical && <p>“Session” and “always” would allow: <Coded text={kept} />.</p>}
+        {kept && !critical && <p>{far.rule}: <Coded text={kept} />.</p>}
+        <span class="ask-end" ref={end.mark} />
+        <Further end={end} />
       </div>
+      <Note giving={giving} />
       <footer>
-        <button type="button" class={`button ${critical ? "danger" : "primary"}`} disabled={giving.off} onClick={once}>{critical && armed ? "Allow once: press again" : "Allow once"} <kbd>Y</kbd></button>
-        <button type="button" class="button" ref={deny} disabled={giving.off} onClick={no}>Deny <kbd>N</kbd></button>
-        {consent.takes_reason && <button type="button" class="button" disabled={giving.off} onClick={because}>Deny with reason… <kbd>R</kbd></button>}
-        {kept && <button type="button" class="button" disabled={giving.off || critical} onClick={() => giving.give(allow("session"))}>Allow for session <kbd>S</kbd></button>}
-        {kept && <button type="button" class="button" disabled={giving.off || critical} onClick={() => giving.give(allow("always"))}>Always <kbd>A</kbd></button>}
+        <button type="button" class={`button ${critical ? "danger" : "primary"}`} disabled={giving.off || unread} onClick={once}>{critical && armed ? "Allow once: press again" : "Allow once"} <kbd>Y</kbd></button>
+        <button type="button" class="button" ref={deny} disabled={giving.off} onClick={no}>{noWord(ask, consent)} <kbd>N</kbd></button>
+        {consent.takes_reason && <button type="button" class="button" disabled={giving.off} title="The agent goes on with your reason" onClick={because}>Deny with reason… <kbd>R</kbd></button>}
+        {kept && <button type="button" class="button" disabled={giving.off || critical || unread} onClick={yes(allow("session"))}>{far.session} <kbd>S</kbd></button>}
+        {kept && <button type="button" class="button" disabled={giving.off || critical || unread} onClick={yes(allow("always"))}>{far.always} <kbd>A</kbd></button>}
       </footer>
     </>
   );
@@ -73,11 +98,17 @@ function Shown({ preview, consent }: { preview: Preview | undefined; consent: Co
   );
 }
 
-function Reason({ giving, back }: { giving: Giving; back: () => void }) {
-  const [text, setText] = useState("");
+function Reason({ giving, start, calm, back }: { giving: Giving; start: string; calm: boolean; back: (text: string) => void }) {
+  const [text, setText] = useState(start);
   const field = useRef<HTMLTextAreaElement>(null);
   // Before it is painted: whoever types at once types into it.
-  useLayoutEffect(() => field.current?.focus(), []);
+  useLayoutEffect(() => {
+    if (calm) field.current?.focus();
+  }, []);
+  const write = (next: string): void => {
+    setText(next);
+    giving.reason?.save(next);
+  };
   const say = (): void => {
     if (text.trim() !== "") giving.give({ deny: { reason: text.trim() } });
   };
@@ -85,14 +116,15 @@ function Reason({ giving, back }: { giving: Giving; back: () => void }) {
     <>
       <div class="body">
         <label for="reason">What should it do instead? The agent goes on with this.</label>
-        <textarea id="reason" ref={field} rows={2} value={text} onInput={(event) => setText(event.currentTarget.value)} onKeyDown={(event) => {
+        <textarea id="reason" ref={field} rows={2} value={text} onInput={(event) => write(event.currentTarget.value)} onKeyDown={(event) => {
           if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); say(); }
-          if (event.key === "Escape") { event.stopPropagation(); back(); }
+          if (event.key === "Escape") { event.stopPropagation(); back(text); }
         }} />
       </div>
+      <Note giving={giving} />
       <footer>
         <button type="button" class="button primary" disabled={giving.off || text.trim() === ""} onClick={say}>Deny with this reason</button>
-        <button type="button" class="button" onClick={back}>Back</button>
+        <button type="button" class="button" onClick={() => back(text)}>Back</button>
       </footer>
     </>
   );
@@ -100,12 +132,15 @@ function Reason({ giving, back }: { giving: Giving; back: () => void }) {
 
 export function ConfirmBody({ message, yes, no, danger, giving }: { message: string; yes?: string; no?: string; danger: boolean; giving: Giving }) {
   const say = (confirmed: boolean) => () => giving.give({ confirmed });
-  giving.keys({ y: say(true), n: say(false) });
+  const end = useEnd(message === "" ? undefined : message);
+  const unread = end.left !== undefined;
+  giving.keys({ y: unread ? end.say : say(true), n: say(false) });
   return (
     <>
-      {message && <div class="body" tabIndex={0} role="group" aria-label="What is asked"><p><Seen text={message} /></p></div>}
+      {message && <div class="body" ref={end.body} tabIndex={0} role="group" aria-label="What is asked"><p><Seen text={message} /></p><span class="ask-end" ref={end.mark} /><Further end={end} /></div>}
+      <Note giving={giving} />
       <footer>
-        <button type="button" class={`button ${danger ? "danger" : "primary"}`} disabled={giving.off} onClick={say(true)}>{visible(yes ?? "Yes")} <kbd>Y</kbd></button>
+        <button type="button" class={`button ${danger ? "danger" : "primary"}`} disabled={giving.off || unread} onClick={say(true)}>{visible(yes ?? "Yes")} <kbd>Y</kbd></button>
         <button type="button" class="button" disabled={giving.off} onClick={say(false)}>{visible(no ?? "No")} <kbd>N</kbd></button>
         <button type="button" class="button" disabled={giving.off} onClick={() => giving.give("dismissed")}>No answer</button>
       </footer>
@@ -137,6 +172,7 @@ export function Choosing({ message, choices, many, giving }: { message: string; 
           ))}
         </ul>
       </div>
+      <Note giving={giving} />
       <footer>
         <button type="button" class="button primary" disabled={giving.off || taken.length === 0} onClick={answer}>Answer{taken.length > 0 && <kbd>Enter</kbd>}</button>
         <button type="button" class="button" disabled={giving.off} onClick={() => giving.give("dismissed")}>No answer</button>
@@ -151,9 +187,7 @@ export function Writing({ message, start, placeholder, secret, lines, giving }: 
   giving.keys({});
   // Whoever writes something else goes on with that.
   useLayoutEffect(() => {
-    const at = document.activeElement;
-    const free = at === null || at === document.body || (at.id === "composer" && (at as HTMLTextAreaElement).value === "");
-    if (free && giving.calm) field.current?.focus();
+    if (isFree(document.activeElement) && giving.calm) field.current?.focus();
   }, []);
   const say = (): void => giving.give({ entered: text });
   const enter = (event: KeyboardEvent): void => {
@@ -173,6 +207,7 @@ export function Writing({ message, start, placeholder, secret, lines, giving }: 
         )}
         {secret && <p>Goes to Parlor and is not kept in the record.</p>}
       </div>
+      <Note giving={giving} />
       <footer>
         <button type="button" class="button primary" disabled={giving.off} onClick={say}>Answer{lines > 1 ? <kbd>Ctrl Enter</kbd> : null}</button>
         <button type="button" class="button" disabled={giving.off} onClick={() => giving.give("dismissed")}>No answer</button>

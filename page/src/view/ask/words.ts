@@ -1,6 +1,6 @@
 // The words of a question. Each thing is said once: what the preview shows is not in the title again.
 
-import type { Answer, Ask, Assessment, Closing, Consent } from "../../model/types";
+import type { Abilities, Answer, Ask, Assessment, Closing, Consent } from "../../model/types";
 import { bywords } from "../common/who";
 import { oneLine, visible } from "../text/unseen";
 
@@ -37,6 +37,26 @@ export function rule(consent: Consent): string | undefined {
   const said = oneLine(consent.rule);
   const line = consent.preview && "command" in consent.preview ? consent.preview.command.line.trim() : undefined;
   return line !== undefined && said === `run exactly \`${oneLine(line)}\`` ? "exactly this command" : said;
+}
+
+/** How far a yes goes that is for more than once, as `reach` in `crates/tui/src/layout/page.rs` reads it. */
+export type Reach = "same" | "theirs" | "project";
+
+export function reach(can: Abilities): Reach {
+  return can.session_scope === false ? "same" : can.policy === false ? "theirs" : "project";
+}
+
+/** What the buttons for more than once are called, and what stands before the rule that they make. */
+export const REACH: Record<Reach, { session: string; always: string; rule: string }> = {
+  // The rule is not kept that long: only the same action is.
+  same: { session: "The same again", always: "Always", rule: "“Always” allows from now on" },
+  theirs: { session: "For session", always: "Always", rule: "“For session” allows until this session closes, “always” from now on" },
+  project: { session: "For session", always: "In this project", rule: "“For session” allows until this session closes, “in this project” for good" },
+};
+
+/** What the button for a no is called: where a reason is taken, a no without one stops the run, and with one the agent goes on. */
+export function noWord(ask: Pick<Ask, "run">, consent: Pick<Consent, "takes_reason">): string {
+  return consent.takes_reason && ask.run !== undefined ? "Deny and stop" : "Deny";
 }
 
 /** What became of a question that somebody else has closed. */
