@@ -4,13 +4,14 @@ import { CHANGED_MS, QUIET_MS, takesClicks, takesKeys } from "./ask/guard";
 import { answered, closed, noWord, REACH, reach, risk, rule, title as askTitle } from "./ask/words";
 import { bywords, who } from "./common/who";
 import { age, counted, money, took, tokens } from "./common/format";
-import { emptyState } from "../model/state";
+import { emptyState, type ToolRun } from "../model/state";
 import { settingWords } from "./composer/composer";
 import { offered, read } from "./composer/commands";
 import { best, completing, fits } from "./composer/complete";
 import { GLYPHS, standing, folders, groups, second, sections, steady, title, waitingElsewhere, type Section } from "./fleet/groups";
 import { HELD_MS, Hold } from "./fleet/hold";
-import { summary, verb } from "./session/words";
+import { came, retryWords, summary, verb } from "./session/words";
+import { tokenWords } from "./session/details";
 import type { Abilities, Ask, Consent } from "../model/types";
 import type { FleetRow } from "./ports";
 
@@ -99,7 +100,6 @@ describe("a question", () => {
     expect(rule(consent(command, "run exactly `cargo test`"))).toBe("exactly this command");
   });
 
-  test("tells risk only where somebody rated it", () => {
   test("says how far a yes and a no go, as the runtime has it", () => {
     const can = { name: "x", consent: true } as Abilities;
     expect([reach(can), reach({ ...can, policy: false }), reach({ ...can, policy: false, session_scope: false })]).toEqual(["project", "theirs", "same"]);
@@ -109,6 +109,7 @@ describe("a question", () => {
     expect([noWord({ run: 1 }, { takes_reason: true }), noWord({}, { takes_reason: true }), noWord({ run: 1 }, { takes_reason: false })]).toEqual(["Deny and stop", "Deny", "Deny"]);
   });
 
+  test("tells risk only where somebody rated it", () => {
     expect(risk({ risk: "critical", reasons: [], reversible: false })).toBe("Critical risk, cannot be undone");
     expect(risk({ risk: "medium", reasons: [], reversible: true })).toBe("Medium risk");
     expect(risk({ risk: "high", reasons: [], reversible: true, unrated: true })).toBe("");
@@ -211,10 +212,31 @@ describe("tools and numbers", () => {
       ['{"input":"*** Begin Patch\\n*** Update File: a.rs\\n@@\\n*** Add File: b.rs\\n"}', "a.rs, b.rs"],
       ["{}", ""], ["null", ""], ["not json", "not json"],
     ] as const) expect(summary(args)).toBe(words);
-    expect([verb("bash", true), verb("bash", false), verb("mcp__files__read", true), verb("odd", true)]).toEqual(["Ran", "Running", "read (files)", "odd"]);
+    expect([verb("bash", "happened"), verb("bash", "running"), verb("bash", "wanted"), verb("mcp__files__read", "happened"), verb("odd", "happened")]).toEqual(["Ran", "Running", "Run", "read (files)", "odd"]);
+  });
+
+  test("what did not happen is told as what was wanted", () => {
+    const told = (name: string, phase: ToolRun["phase"], startedAt?: number): string => verb(name, came({ name, phase, startedAt } as ToolRun));
+    expect(told("write", { ended: "denied" })).toBe("Write");
+    expect(told("bash", { ended: "cancelled" })).toBe("Run");
+    expect(told("ls", { ended: "skipped" })).toBe("List");
+    expect(told("edit", { ended: "failed" }, 5)).toBe("Edit");
+    expect(told("write", { awaiting: 1 })).toBe("Write");
+    expect(told("bash", "proposed")).toBe("Run");
+    expect(told("write", "running", 5)).toBe("Writing");
+    expect(told("write", { ended: "done" }, 5)).toBe("Wrote");
+    // A command that was begun ran, also where it failed or was stopped.
+    expect([told("bash", { ended: "failed" }, 5), told("bash", { ended: "cancelled" }, 5), told("bash", { ended: "unknown" }, 5)]).toEqual(["Ran", "Ran", "Ran"]);
   });
 
   test("are short and honest", () => {
+    expect([tokenWords({ input: 10_300, output: 20, rough: true }), tokenWords({ input: 10_300, output: 20 }), tokenWords({})]).toEqual(["~10.3 k in · ~20 out", "10.3 k in · 20 out", undefined]);
+    const retry = { attempt: 2, max: 5, delayMs: 3000, reason: "connection\u202e lost", at: NOW };
+    // Also where the clocks of the two machines differ.
+    expect([0, 1001, 2999, 3000, -60_000].map((passed) => retryWords(retry, NOW + passed))).toEqual([
+      "Trying again in 3 s (2 of 5): connection⟨U+202E⟩ lost", "Trying again in 2 s (2 of 5): connection⟨U+202E⟩ lost", "Trying again in 1 s (2 of 5): connection⟨U+202E⟩ lost",
+      "Trying again (2 of 5): connection⟨U+202E⟩ lost", "Trying again in 3 s (2 of 5): connection⟨U+202E⟩ lost",
+    ]);
     expect([age(NOW - 2000, NOW), age(NOW - 31_000, NOW), age(NOW - 240_000, NOW), age(NOW - 49 * 3600_000, NOW)]).toEqual(["now", "31 s", "4 m", "2 d"]);
     expect([took(100), took(12_400), took(190_000)]).toEqual(["0.1 s", "12 s", "3 m 10 s"]);
     // As the terminal has them: a second or a tenth that is not over is not counted.

@@ -1,6 +1,6 @@
 // The right column: context, plan, money, branches, changes.
 
-import { contextLeft, openRun, spent, toolOutcome, type State, type ToolRun } from "../../model/state";
+import { contextLeft, openRun, spent, toolOutcome, type Count, type State, type ToolRun, type Used } from "../../model/state";
 import { money, tokens, counted } from "../common/format";
 import { Glyph } from "../common/glyph";
 import { Icon } from "../common/icon";
@@ -18,6 +18,12 @@ const paths = new WeakMap<ToolRun, string | undefined>();
 function pathOf(tool: ToolRun): string | undefined {
   if (!paths.has(tool)) paths.set(tool, pathIn(tool.args));
   return paths.get(tool);
+}
+
+/** What was used; what is an estimate is marked. */
+export function tokenWords({ input = 0, output = 0, rough }: Used): string | undefined {
+  const about = (count: Count): string => `${rough ? "~" : ""}${tokens(count)}`;
+  return input || output ? `${about(input)} in · ${about(output)} out` : undefined;
 }
 
 export function Details({ port, state, show }: { port: SessionPort; state: State; show: (screen: Screen) => void }) {
@@ -54,7 +60,7 @@ export function Details({ port, state, show }: { port: SessionPort; state: State
         {state.settings.cwd !== "" && <div class="pair"><span>Folder</span><span class="cut" title={visible(state.settings.cwd)}>{visible(state.settings.cwd)}</span></div>}
         {model && <div class="pair"><span>Model</span><span class="cut">{visible(model.name)}</span></div>}
         {state.settings.cwd !== "" && abilities.policy !== false && <div class="pair"><span>Mode</span><span>{state.settings.policy.replace("_", "-")}{state.settings.effort ? ` · effort ${state.settings.effort}` : ""}</span></div>}
-        {(usage.input || usage.output) && <div class="pair"><span>Tokens</span><span>{tokens(usage.input ?? 0)} in · {tokens(usage.output ?? 0)} out</span></div>}
+        {tokenWords(usage) && <div class="pair"><span>Tokens</span><span>{tokenWords(usage)}</span></div>}
         {money(usage.cost_micros, usage.rough) && <div class="pair"><span>Cost</span><span>{money(usage.cost_micros, usage.rough)}</span></div>}
       </section>
       {changed.size > 0 && (

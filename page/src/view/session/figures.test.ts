@@ -53,8 +53,8 @@ test("runs are numbered as they are seen, and a wait for an answer is told whate
   tool(9, 6, { phase: { ended: "denied" }, decision: { ...no, by: "policy" }, endedAt: 1000 });
   tool(23, 22, { phase: { awaiting: 24 }, proposedAt: 11_000 });
   expect(spans(state, 15_000).map(({ name, from, to, look }) => [name, to - from, look])).toEqual([
-    ["Run 1", 9000, ""], ["  waited for an answer, denied: Writing a.txt", 5000, "asked"], ["  waited for an answer", 3000, "asked"], ["  Wrote a.txt", 1000, "tool"],
-    ["Run 2", 5000, ""], ["  waits for an answer: Writing a.txt", 4000, "asked"],
+    ["Run 1", 9000, ""], ["  waited for an answer, denied: Write a.txt", 5000, "asked"], ["  waited for an answer", 3000, "asked"], ["  Wrote a.txt", 1000, "tool"],
+    ["Run 2", 5000, ""], ["  waits for an answer: Write a.txt", 4000, "asked"],
   ]);
   const many = { ...state, runs: Array.from({ length: 30 }, (_, at) => ({ id: at * 5, startedAt: at, turns: [] })) };
   expect(spans(many, 99).filter(({ name }) => name.startsWith("Run")).map(({ name }) => name)).toEqual(Array.from({ length: 20 }, (_, at) => `Run ${at + 11}`));

@@ -11,7 +11,7 @@ import { Diffs } from "../diff/view";
 import { refusalWords, type SessionPort } from "../ports";
 import { Prose } from "../text/seen";
 import { oneLine, visible } from "../text/unseen";
-import { summary, verb } from "./words";
+import { came, summary, verb } from "./words";
 
 const SINCE: [DiffSince, string][] = [["prompt", "Last prompt"], ["start", "Whole session"], ["commit", "Last commit"]];
 
@@ -160,7 +160,7 @@ export function spans(state: State, now: number): Span[] {
   state.runs.slice(first).forEach((run, at) => {
     rows.push({ name: `Run ${first + at + 1}`, from: run.startedAt, to: run.ended?.at ?? now, look: typeof run.ended?.outcome === "object" ? "failed" : "" });
     for (const tool of tools.filter((one) => one.run === run.id)) {
-      const what = `${verb(tool.name, tool.startedAt !== undefined)} ${summary(tool.args)}`;
+      const what = `${verb(tool.name, came(tool))} ${summary(tool.args)}`;
       if (tool.startedAt === undefined) {
         const waits = typeof tool.phase === "object" && "awaiting" in tool.phase;
         const asked = waits || (typeof tool.decision?.by === "object" && "person" in tool.decision.by);

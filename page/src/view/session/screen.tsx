@@ -2,7 +2,7 @@
 
 import { useSignal, type ReadonlySignal } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { openRun, type State as Sessions } from "../../model/state";
+import { openRun, type Retry, type State as Sessions } from "../../model/state";
 import type { Answer, Ask, Closing } from "../../model/types";
 import { Dock } from "../ask/dock";
 import { closed, reach } from "../ask/words";
@@ -27,6 +27,7 @@ import { Changes, Timeline, Tree } from "./panels";
 import { rows, type Row } from "./rows";
 import { SettingsPanel } from "./settings";
 import { Transcript } from "./transcript";
+import { retryWords } from "./words";
 
 export interface SessionProps {
   port: SessionPort;
@@ -57,11 +58,11 @@ export const SessionMain = memo(function SessionMain({ port, screen, show, typed
   useEffect(() => port.onSignal((signal) => {
     if ("notify" in signal) toast(signal.notify.level, visible(signal.notify.text));
   }), [port]);
+  const reasons = useMemo(() => port.loadReason && port.saveReason && { load: (ask: number) => port.loadReason?.(ask) ?? Promise.resolve(undefined), save: (ask: number, text: string) => port.saveReason?.(ask, text) }, [port]);
   const unmade = wanted !== undefined && port.id.value === undefined;
   const place = <Elsewhere folders={folders.value} go={begin} {...(unmade ? { typed: wanted } : {})} {...(unmade && way.is === "refused" ? { trouble: refusalWords(way) } : {})} />;
   if (unmade && way.is === "refused") return <main class="main" id="main" aria-label="Session"><div class="empty" id="transcript" tabIndex={-1}><div class="state" role="status"><h2>No session was begun</h2></div>{place}</div></main>;
   const blocked = Blocked({ way, known: shown.length > 0 });
-  const reasons = useMemo(() => port.loadReason && port.saveReason && { load: (ask: number) => port.loadReason?.(ask) ?? Promise.resolve(undefined), save: (ask: number, text: string) => port.saveReason?.(ask, text) }, [port]);
   if (blocked) return <main class="main" id="main">{blocked}</main>;
   const again = (): void => {
     const last = [...state.entries.values()].reverse().find((entry) => entry.kind === "message" && entry.role === "user");
@@ -70,7 +71,6 @@ export const SessionMain = memo(function SessionMain({ port, screen, show, typed
     void port.prompt({ prompt: { input: { text, attachments: last.parts.filter((part) => !("text" in part)) }, options: { when_busy: "refuse" } } }, text).catch(refused);
   };
   const close = (): void => show(undefined);
-  const working = state.retry ? `Trying again (${state.retry.attempt} of ${state.retry.max}): ${state.retry.reason}` : (board.working ?? (run ? "Working" : undefined));
   return (
     <main class="main" id="main" aria-label="Session">
       {shown.length === 0 ? <div class="empty" id="transcript" tabIndex={-1}><Empty named={port.id.value !== undefined} cwd={state.settings.cwd} way={way} role={port.role.value} />{port.role.value === "controller" && (unmade || (way.is === "up" && state.settings.cwd !== "")) && place}</div> : <Transcript rows={shown} own={own} scroll={scroll} opened={opened} found={found} again={again} />}
@@ -79,7 +79,7 @@ export const SessionMain = memo(function SessionMain({ port, screen, show, typed
         <div class="column">
           {told && <Toasts place="flow" />}
           <Widgets board={board} place="above" />
-          {run && state.asks.length === 0 && way.is !== "stopped" && <div class="working" role="status"><Glyph of="half" look="accent" turns /><span class="cut">{working === undefined ? "" : visible(working)}</span><Since at={run.startedAt} /></div>}
+          {run && state.asks.length === 0 && way.is !== "stopped" && <div class="working" role="status"><Glyph of="half" look="accent" turns /><span class="cut">{state.retry ? <Again retry={state.retry} /> : visible(board.working ?? "Working")}</span><Since at={run.startedAt} /></div>}
           <Queue port={port} state={state} />
           {/* Next to the composer: what grows above it does not move its buttons. */}
           <Dock asks={state.asks} mayAnswer={port.role.value !== "observer"} answer={(ask, answer) => port.answer(ask, answer)} typed={typed} fate={(ask) => fate(ask, state, port.closing?.(ask.id))} connected={way.is === "up"} reach={reach(port.abilities.value)} reasons={reasons} />
@@ -95,6 +95,10 @@ export const SessionMain = memo(function SessionMain({ port, screen, show, typed
     </main>
   );
 });
+
+function Again({ retry }: { retry: Retry }) {
+  return <>{retryWords(retry, now.value)}</>;
+}
 
 /** How long it takes so far. */
 function Since({ at }: { at: number }) {

@@ -11,7 +11,7 @@ import { spans } from "../text/ansi";
 import { Prose, Seen } from "../text/seen";
 import { visible } from "../text/unseen";
 import { ShownPart } from "./part";
-import { summary, verb } from "./words";
+import { came, summary, verb } from "./words";
 
 /** Of a long output the end is shown: what happened last tells most. */
 const SHOWN = 20_000;
@@ -43,9 +43,9 @@ export function Tool({ tool, open, toggle }: { tool: ToolRun; open: boolean | un
       <button type="button" class="tool-line" aria-expanded={shown} onClick={toggle}>
         <Glyph of={glyph} look={look} turns={tool.phase === "running"} />
         <span class="hidden">{word}: </span>
-        <span>{visible(verb(tool.name, outcome !== undefined))}</span>
+        <span>{visible(verb(tool.name, came(tool)))}</span>
         <span class="object cut">{summary(tool.args)}</span>
-        {tail && <span class="tail">{visible(tail)}</span>}
+        {tail && <span class="tail">· {visible(tail)}</span>}
       </button>
       {shown && <Body tool={tool} />}
     </div>

@@ -1,5 +1,6 @@
 // What a tool was called with, in words: never as it was written for machines.
 
+import { toolOutcome, type Retry, type ToolRun } from "../../model/state";
 import { counted } from "../common/format";
 import { oneLine } from "../text/unseen";
 
@@ -8,18 +9,35 @@ const PLANS = ["items", "todos", "plan", "tasks", "steps"];
 const DONE = ["done", "completed", "cancelled"];
 const PATCHED = /^\*\*\* (?:Update|Add|Delete) File: (.+)$/gm;
 
-/** Verbs of our own tools: under way, done. */
-const VERBS: Record<string, [string, string]> = {
-  read: ["Reading", "Read"], write: ["Writing", "Wrote"], edit: ["Editing", "Edited"], bash: ["Running", "Ran"], grep: ["Searching", "Searched"],
-  find: ["Looking for", "Looked for"], ls: ["Listing", "Listed"], fetch: ["Fetching", "Fetched"], todo: ["Planning", "Planned"], ask: ["Asking", "Asked"],
-  skill: ["Reading skill", "Read skill"], bash_jobs: ["Looking at jobs", "Looked at jobs"],
+/** Verbs of our own tools: what is wanted, under way, done. */
+const VERBS: Record<string, [string, string, string]> = {
+  read: ["Read", "Reading", "Read"], write: ["Write", "Writing", "Wrote"], edit: ["Edit", "Editing", "Edited"], bash: ["Run", "Running", "Ran"], grep: ["Search", "Searching", "Searched"],
+  find: ["Look for", "Looking for", "Looked for"], ls: ["List", "Listing", "Listed"], fetch: ["Fetch", "Fetching", "Fetched"], todo: ["Plan", "Planning", "Planned"], ask: ["Ask", "Asking", "Asked"],
+  skill: ["Read skill", "Reading skill", "Read skill"], bash_jobs: ["Look at jobs", "Looking at jobs", "Looked at jobs"],
 };
 
-export function verb(name: string, ended: boolean): string {
+/** How far a call came: what was only wanted is not told as if it had happened. */
+export type Came = "wanted" | "running" | "happened";
+
+export function came(tool: ToolRun): Came {
+  const outcome = toolOutcome(tool);
+  if (outcome === undefined) return tool.phase === "running" ? "running" : "wanted";
+  // A command that was begun ran, however it ended; a file that failed to be written was not written.
+  const began = tool.name === "bash" && tool.startedAt !== undefined && outcome !== "denied" && outcome !== "skipped";
+  return outcome === "done" || began ? "happened" : "wanted";
+}
+
+export function verb(name: string, far: Came): string {
   const known = VERBS[name];
-  if (known) return known[ended ? 1 : 0];
+  if (known) return known[{ wanted: 0, running: 1, happened: 2 }[far] as 0 | 1 | 2];
   const server = /^mcp__(.+?)__(.+)$/.exec(name);
   return server ? `${server[2]} (${server[1]})` : name;
+}
+
+/** The retry that is waited for; in how many seconds it comes, until it is there. */
+export function retryWords({ attempt, max, delayMs, reason, at }: Retry, now: number): string {
+  const left = Math.ceil(Math.min(delayMs, at + delayMs - now) / 1000);
+  return `Trying again${left > 0 ? ` in ${left} s` : ""} (${attempt} of ${max}): ${oneLine(reason)}`;
 }
 
 /** What the arguments are about, in a line. */
