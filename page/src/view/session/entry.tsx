@@ -122,6 +122,7 @@ function End({ outcome, ms, again }: { outcome: Outcome; ms: number; again: () =
       </div>
     );
   }
+  // When it was interrupted nobody knows: its end was written when it was opened again.
   const words = { cancelled: "Stopped", interrupted: "Interrupted: Parlor ended in the middle", lost: "The runtime went away in the middle" }[outcome];
-  return <p class="notice"><Glyph of={outcome === "cancelled" ? "square" : outcome === "lost" ? "broken" : "pause"} /><span>{words} after {took(ms)}.</span></p>;
+  return <p class="notice"><Glyph of={outcome === "cancelled" ? "square" : outcome === "lost" ? "broken" : "pause"} /><span>{words}{outcome === "interrupted" ? "" : ` after ${took(ms)}`}.</span></p>;
 }

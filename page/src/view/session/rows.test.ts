@@ -6,6 +6,10 @@ import { rows } from "./rows";
 
 void demo;
 
+import { h } from "preact";
+import type { Outcome } from "../../model/types";
+import { words } from "../testing";
+import { Entry } from "./entry";
 describe("rows of a transcript", () => {
   test("one for each thing that a reader opens", () => {
     expect(rows(session()).map((row) => row.is)).toEqual(["prompt", "thought", "tool", "tool", "text", "tool", "tool"]);
@@ -71,6 +75,12 @@ describe("rows of a transcript", () => {
 describe("the picture of branches", () => {
   test("puts a second branch beside the first and marks where one is", () => {
     const state = session();
+test("a run that was stopped says after how long, one that was interrupted does not: nobody knows", () => {
+  const end = (outcome: Outcome): string => words(h(Entry, { row: { is: "end", key: "run-1", run: { id: 1, startedAt: 0, ended: { at: 8900, outcome }, turns: [] } }, open: undefined, toggle: () => undefined, again: () => undefined }));
+  expect(end("cancelled")).toBe("Stopped after 8.9 s.");
+  expect(end("interrupted")).toBe("Interrupted: Parlor ended in the middle.");
+});
+
     const first = state.entries.get(4);
     if (first) {
       state.entries.set(20, { ...first, id: 20, parent: 5 });
