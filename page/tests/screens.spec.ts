@@ -431,4 +431,29 @@ describe("everywhere", () => {
         expect(found.violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 120)).join(" | ")}`)).toEqual([]);
       }));
   }
+  test("an Escape that closes something arms nothing; the offer to stop goes with its second", () =>
+    at("#/s/s1", {}, async ({ page }) => {
+      const offer = page.getByText("Escape once more stops the run.");
+      const composer = page.locator("#composer");
+      await composer.pressSequentially("/");
+      await page.getByRole("option", { name: /undo/ }).waitFor();
+      await page.keyboard.press("Escape");
+      await page.getByRole("option", { name: /undo/ }).waitFor({ state: "detached" });
+      expect(await offer.count()).toBe(0);
+      await page.keyboard.press("Escape");
+      await offer.waitFor();
+      expect(await sent(page)).toEqual([]);
+      await offer.waitFor({ state: "detached", timeout: 3000 });
+      // A dialog that is closed by it, too.
+      await page.keyboard.press("Control+k");
+      await page.getByRole("dialog", { name: "Palette" }).waitFor();
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      expect(await offer.count()).toBe(0);
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("Escape");
+      await expect.poll(() => sent(page), { timeout: WAIT }).toEqual([{ cancel: {} }]);
+      expect(await offer.count()).toBe(0);
+    }));
+
 });

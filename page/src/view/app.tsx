@@ -125,15 +125,12 @@ export function App({ world }: { world: World }) {
       }
       if (event.key === "Escape") {
         if (floats || columns.drawer) {
+          held.current.escape = 0;
           setPalette(false);
           setScreen(undefined);
           return setColumns({ ...columns, drawer: false });
         }
-        const run = open && openRun(open.state.peek());
-        held.current.unsay();
-        if (run && Date.now() - held.current.escape < TWICE_MS) stop();
-        else if (run) held.current.unsay = toast("info", "Escape once more stops the run.");
-        held.current.escape = Date.now();
+        // Whether it closes something else is known once that has had it.
         return;
       }
       if (event.ctrlKey || event.metaKey || event.altKey || inField(event.target) || event.defaultPrevented) return;
@@ -163,8 +160,31 @@ export function App({ world }: { world: World }) {
       event.preventDefault();
       does();
     };
+    /** An Escape that has closed nothing: whoever closes something keeps it to themselves. */
+    const escape = (event: KeyboardEvent): void => {
+      if (event.key !== "Escape" || event.isComposing || event.defaultPrevented || floats || columns.drawer) return;
+      const run = open && openRun(open.state.peek());
+      held.current.unsay();
+      held.current.unsay = () => undefined;
+      if (run && Date.now() - held.current.escape < TWICE_MS) {
+        held.current.escape = 0;
+        stop();
+      } else if (run) {
+        const unsay = toast("info", "Escape once more stops the run.");
+        const over = setTimeout(unsay, TWICE_MS);
+        held.current.unsay = () => {
+          clearTimeout(over);
+          unsay();
+        };
+        held.current.escape = Date.now();
+      }
+    };
     addEventListener("keydown", press, true);
-    return () => removeEventListener("keydown", press, true);
+    addEventListener("keydown", escape);
+    return () => {
+      removeEventListener("keydown", press, true);
+      removeEventListener("keydown", escape);
+    };
   });
   const acts = (): Act[] => [
     ...fleet.rows.value.filter((row) => row.session).map((row): Act => ({ kind: "session", name: title(row), words: folder(row.cwd), does: () => go(`#/s/${encodeURIComponent(row.session ?? "")}`) })),
