@@ -364,6 +364,27 @@ describe("the conversation", () => {
     }));
 });
 
+describe("going back", () => {
+  for (const [button, files] of [["Go before it, words only", []], ["Go before it, words and files", [{ go_files: { back: [2], forth: [], leave: false } }]]] as const) {
+    test(`${button}: the prompt comes to the composer`, () =>
+      at("#/s/s1", {}, async ({ page }) => {
+        await page.evaluate(() => {
+          const { poke } = (globalThis as unknown as { parlorDemo: { poke: (change: (state: { asks: unknown[]; runs: object[] }) => void) => void } }).parlorDemo;
+          poke((state) => {
+            state.asks = [];
+            state.runs = state.runs.map((run) => ({ ...run, ended: { at: 5, outcome: "done" } }));
+          });
+        });
+        await page.getByRole("button", { name: "Branches" }).click();
+        await page.getByRole("dialog").getByRole("button", { name: /^The bridge test hangs/ }).click();
+        await page.getByRole("button", { name: button }).click();
+        await page.getByRole("dialog").waitFor({ state: "detached" });
+        await expect.poll(() => page.locator("#composer").inputValue(), { timeout: WAIT }).toBe("The bridge test hangs when the peer goes away. Find out why and fix it.");
+        expect(await sent(page)).toEqual([...files, { set_leaf: {} }]);
+      }));
+  }
+});
+
 describe("everywhere", () => {
   test("palette, keys and search open by key and close by Escape", () =>
     at("#/s/s1", {}, async ({ page }) => {
@@ -410,27 +431,6 @@ describe("everywhere", () => {
       }));
   }
 
-  test("says what to send, and slash commands are offered", () =>
-    at("#/s/s1", {}, async ({ page }) => {
-      await page.locator("#composer").pressSequentially("/un");
-      await page.getByRole("option", { name: /undo/ }).waitFor();
-      await page.locator("#composer").fill("also the docs");
-      await page.locator("#composer").press("Enter");
-      await expect.poll(() => sent(page), { timeout: WAIT }).toEqual([{ enqueue: { kind: "steer", input: { text: "also the docs" } } }]);
-    }));
-
-  for (const [name, hash, options] of [
-    ["session, wide, light", "#/s/s1", { colorScheme: "light" }],
-    ["session, wide, dark", "#/s/s1", { colorScheme: "dark" }],
-    ["session, phone", "#/s/s1", { viewport: { width: 390, height: 844 } }],
-    ["fleet, phone, dark", "#/", { viewport: { width: 390, height: 844 }, colorScheme: "dark" }],
-  ] as [string, string, BrowserContextOptions][]) {
-    test(`axe finds nothing: ${name}`, () =>
-      at(hash, options, async ({ page }) => {
-        const found = await new AxeBuilder({ page }).analyze();
-        expect(found.violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 120)).join(" | ")}`)).toEqual([]);
-      }));
-  }
   test("an Escape that closes something arms nothing; the offer to stop goes with its second", () =>
     at("#/s/s1", {}, async ({ page }) => {
       const offer = page.getByText("Escape once more stops the run.");
@@ -456,4 +456,25 @@ describe("everywhere", () => {
       expect(await offer.count()).toBe(0);
     }));
 
+  test("says what to send, and slash commands are offered", () =>
+    at("#/s/s1", {}, async ({ page }) => {
+      await page.locator("#composer").pressSequentially("/un");
+      await page.getByRole("option", { name: /undo/ }).waitFor();
+      await page.locator("#composer").fill("also the docs");
+      await page.locator("#composer").press("Enter");
+      await expect.poll(() => sent(page), { timeout: WAIT }).toEqual([{ enqueue: { kind: "steer", input: { text: "also the docs" } } }]);
+    }));
+
+  for (const [name, hash, options] of [
+    ["session, wide, light", "#/s/s1", { colorScheme: "light" }],
+    ["session, wide, dark", "#/s/s1", { colorScheme: "dark" }],
+    ["session, phone", "#/s/s1", { viewport: { width: 390, height: 844 } }],
+    ["fleet, phone, dark", "#/", { viewport: { width: 390, height: 844 }, colorScheme: "dark" }],
+  ] as [string, string, BrowserContextOptions][]) {
+    test(`axe finds nothing: ${name}`, () =>
+      at(hash, options, async ({ page }) => {
+        const found = await new AxeBuilder({ page }).analyze();
+        expect(found.violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 120)).join(" | ")}`)).toEqual([]);
+      }));
+  }
 });

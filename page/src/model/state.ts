@@ -268,6 +268,14 @@ export function path(state: State): Entry[] {
   return pathTo(state, state.leaf);
 }
 
+/** The turns that going to where `leaf` is the tip leaves, and those that it comes to, oldest first. */
+export function turnsTo(state: State, leaf: number | undefined): { back: number[]; forth: number[] } {
+  const turns = (path: Entry[]): Set<number> => new Set(path.flatMap((entry) => (entry.kind === "message" && entry.turn !== undefined ? [entry.turn] : [])));
+  const [here, there] = [turns(path(state)), turns(pathTo(state, leaf))];
+  const without = (some: Set<number>, others: Set<number>): number[] => [...some].filter((turn) => !others.has(turn)).sort((a, b) => a - b);
+  return { back: without(here, there), forth: without(there, here) };
+}
+
 /**
  * What a reader is shown: the path, and the notices that hang off it, each where it was said. Notices are never the leaf, so the path
  * alone lacks them.

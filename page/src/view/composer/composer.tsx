@@ -14,7 +14,7 @@ import { best, completing, type Offer } from "./complete";
 import { knownFiles } from "./files";
 import { askFolder, folderOf, remark, withFolder } from "./folder";
 import { mentioned, withMention } from "./mention";
-import { together } from "./returned";
+import { together, wanted } from "./returned";
 
 /** Most offers in the list; all commands are among them. */
 const MOST = 24;
@@ -126,6 +126,15 @@ export function Composer({ port, state, show, sent }: ComposerProps) {
       field.current?.setSelectionRange(next.cursor, next.cursor);
     });
   }, [mention]);
+  // Gone back before a prompt: it is changed and said anew. What is being written stays above it.
+  const prompt = wanted.value;
+  useEffect(() => {
+    if (prompt === undefined) return;
+    wanted.value = undefined;
+    setText((before) => together(before, [{ text: prompt }]));
+    toast("info", "Change the prompt and send it: what came after stays on its own branch.");
+    requestAnimationFrame(() => field.current?.focus());
+  }, [prompt]);
   // A run was stopped: what waited for it is not lost.
   const returned = port.returned?.value;
   useEffect(() => {

@@ -8,6 +8,8 @@ import { counted, took } from "../common/format";
 import { Icon } from "../common/icon";
 import { isDiff } from "../diff/parse";
 import { Diffs } from "../diff/view";
+import { promptOf, wayTo, type Way } from "./back";
+import { wanted } from "../composer/returned";
 import { refusalWords, type SessionPort } from "../ports";
 import { Prose } from "../text/seen";
 import { oneLine, visible } from "../text/unseen";
@@ -95,7 +97,22 @@ export function Tree({ port, state, close }: { port: SessionPort; state: State; 
   const [chosen, setChosen] = useState<Entry | undefined>();
   if (nodes.length === 0) return <p class="soft">Nothing was said yet.</p>;
   const wide = (Math.max(...nodes.map((node) => node.x)) + 1) * LANE;
+  const abilities = port.abilities.value;
   const go = (command: Command): void => void port.send(command).then(close, refused);
+  // Files first: where they cannot go, the words stay too.
+  const move = async (way: Way, withFiles: boolean, prompt: string | undefined): Promise<void> => {
+    try {
+      if (withFiles) {
+        const receipt = await port.send({ go_files: { back: way.back, forth: way.forth, leave: false } });
+        if (typeof receipt === "object" && "files" in receipt) toast("success", visible(receipt.files.text));
+      }
+      await port.send(way.leaf === undefined ? { set_leaf: {} } : { set_leaf: { leaf: way.leaf } });
+    } catch (error) {
+      return refused(error);
+    }
+    if (prompt !== undefined) wanted.value = prompt;
+    close();
+  };
   const may = port.role.value === "controller";
   const spot = (node: Node): [number, number] => [10 + node.x * LANE, 14 + node.y * STEP];
   const words = (entry: Entry): string => oneLine(entry.kind === "message" ? textOf(entry) : "summary", 90);
@@ -120,13 +137,25 @@ export function Tree({ port, state, close }: { port: SessionPort; state: State; 
         })}
       </svg>
       {chosen && (
-        <div class="row">
-          <span class="grow cut">{words(chosen)}</span>
-          <button type="button" class="button" disabled={!may} onClick={() => go(chosen.parent === undefined ? { set_leaf: {} } : { set_leaf: { leaf: chosen.parent } })}>Go before it</button>
-          <button type="button" class="button" disabled={!may} onClick={() => go({ set_leaf: { leaf: tip(state, chosen) } })}>Go to this branch</button>
-          <button type="button" class="button" disabled={!may} onClick={() => go({ branch_session: { at: chosen.id } })}>New session from here</button>
+        <div class="chosen">
+          <p class="cut">{words(chosen)}</p>
+          <Going name="Go before it" way={wayTo(state, abilities, chosen.parent)} may={may} go={(way, files) => void move(way, files, promptOf(chosen))} />
+          {tip(state, chosen) !== state.leaf && <Going name="Go to this branch" way={wayTo(state, abilities, tip(state, chosen))} may={may} go={(way, files) => void move(way, files, undefined)} />}
+          <div class="row"><button type="button" class="button" disabled={!may} onClick={() => go({ branch_session: { at: chosen.id } })}>New session from here</button></div>
         </div>
       )}
+    </div>
+  );
+}
+
+/** One way to go: with words only, or with what the prompts in between did to files. */
+export function Going({ name, way, may, go }: { name: string; way: Way; may: boolean; go: (way: Way, files: boolean) => void }) {
+  const off = !may || way.why !== undefined;
+  return (
+    <div class="row">
+      <button type="button" class="button" disabled={off} onClick={() => go(way, false)}>{name}{way.files === "choose" ? ", words only" : ""}</button>
+      {way.files === "choose" && <button type="button" class="button" disabled={off} onClick={() => go(way, true)}>{name}, words and files</button>}
+      <span class="soft">{way.why ?? { choose: "Words only: files stay as they are.", stay: "Files stay as they are: this runtime cannot take them back.", none: "" }[way.files]}</span>
     </div>
   );
 }

@@ -1,15 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { demo, session } from "../../../tests/demo/world";
 import { allowed } from "./allowed";
-import { placed } from "./panels";
+import { turnsTo, type State } from "../../model/state";
+import type { Abilities } from "../../model/types";
+import { wayTo, type Way } from "./back";
+import { Going, placed } from "./panels";
 import { rows } from "./rows";
-
-void demo;
-
 import { h } from "preact";
 import type { Outcome } from "../../model/types";
 import { words } from "../testing";
 import { Entry } from "./entry";
+
+void demo;
+
 describe("rows of a transcript", () => {
   test("one for each thing that a reader opens", () => {
     expect(rows(session()).map((row) => row.is)).toEqual(["prompt", "thought", "tool", "tool", "text", "tool", "tool"]);
@@ -72,15 +75,15 @@ describe("rows of a transcript", () => {
   });
 });
 
-describe("the picture of branches", () => {
-  test("puts a second branch beside the first and marks where one is", () => {
-    const state = session();
 test("a run that was stopped says after how long, one that was interrupted does not: nobody knows", () => {
   const end = (outcome: Outcome): string => words(h(Entry, { row: { is: "end", key: "run-1", run: { id: 1, startedAt: 0, ended: { at: 8900, outcome }, turns: [] } }, open: undefined, toggle: () => undefined, again: () => undefined }));
   expect(end("cancelled")).toBe("Stopped after 8.9 s.");
   expect(end("interrupted")).toBe("Interrupted: Parlor ended in the middle.");
 });
 
+describe("the picture of branches", () => {
+  test("puts a second branch beside the first and marks where one is", () => {
+    const state = session();
     const first = state.entries.get(4);
     if (first) {
       state.entries.set(20, { ...first, id: 20, parent: 5 });
@@ -90,6 +93,40 @@ test("a run that was stopped says after how long, one that was interrupted does 
     const { nodes, edges } = placed(state);
     expect(nodes.map((node) => [node.entry.id, node.x, node.here])).toEqual([[4, 0, true], [20, 0, false], [21, 1, true]]);
     expect(edges.length).toBe(2);
+  });
+});
+
+describe("going back", () => {
+  const can = { name: "x", branch: true, sessions: true, undo: true } as Abilities;
+  const ended = (): State => {
+    const state = session();
+    state.asks = [];
+    state.runs = [{ id: 1, startedAt: 0, ended: { at: 5, outcome: "done" }, turns: [{ id: 2, cause: "prompt", ended: true, steps: [] }] }];
+    return state;
+  };
+
+  test("offers files where tools ran on the way and they can be taken back", () => {
+    expect(wayTo(ended(), can, undefined)).toEqual({ leaf: undefined, back: [2], forth: [], files: "choose", why: undefined });
+    expect(wayTo(ended(), { ...can, undo: false }, undefined).files).toBe("stay");
+    const state = ended();
+    state.tools.clear();
+    expect(wayTo(state, can, undefined).files).toBe("none");
+    // On the same way nothing is gone over.
+    expect(wayTo(ended(), can, 5)).toMatchObject({ back: [], forth: [], files: "none" });
+    // From another branch it goes back and forth.
+    const first = state.entries.get(4);
+    if (first?.kind === "message") state.entries.set(20, { ...first, id: 20, parent: undefined, turn: 9 });
+    state.leaf = 20;
+    expect(turnsTo(state, 5)).toEqual({ back: [9], forth: [2] });
+  });
+
+  test("says why it cannot be gone, and that files stay", () => {
+    expect(wayTo(session(), can, undefined).why).toBe("Stop the run first.");
+    expect(wayTo(ended(), { ...can, branch: false }, undefined).why).toMatch(/cannot go back/);
+    expect(wayTo(ended(), { ...can, clear: false }, undefined).why).toMatch(/Nothing stands before/);
+    const told = (way: Way): string => words(Going({ name: "Go", way, may: true, go: () => undefined }));
+    expect(told(wayTo(ended(), can, undefined))).toBe("Go, words onlyGo, words and filesWords only: files stay as they are.");
+    expect(told(wayTo(ended(), { ...can, undo: false }, undefined))).toBe("GoFiles stay as they are: this runtime cannot take them back.");
   });
 });
 
