@@ -1,5 +1,7 @@
 // A run under way: steered, followed up, stopped, and watched over a connection that breaks.
 
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Locator } from "playwright-core";
 import { expect, test } from "vitest";
 import { begin, ended, LONG, ownHouse, say, WAIT } from "./house";
@@ -88,6 +90,51 @@ test("a connection that breaks in the middle of a message costs no word and doub
   // It comes back with what it has: all of it is told again only where it has nothing.
   expect(sessions.slice(1).every((socket) => socket.sent.some((line) => JSON.parse(line).hello?.cursor !== undefined))).toBe(true);
   await expect.poll(() => page.locator("#transcript .prompt").count(), { timeout: WAIT }).toBe(2);
+  expect(trouble).toEqual([]);
+  await context.close();
+});
+
+test("the end of a run stands once, whatever is done after it", LONG, async () => {
+  const { page, context, trouble } = await home.house.visitor();
+  await begin(page);
+  await say(page, "count slowly");
+  const turn = await home.model.turn();
+  turn.say("one, two");
+  await page.locator("#transcript").getByText("one, two").waitFor();
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  await turn.dropped;
+  await page.locator("#transcript").getByText(/Stopped after/).waitFor();
+  await ended(page);
+  for (const word of ["first", "second"]) {
+    await say(page, `/run echo ${word}-command`);
+    await page.locator("#transcript").getByText(`${word}-command`).first().waitFor();
+  }
+  await expect.poll(() => page.locator("#transcript").getByText(/Stopped after/).count(), { timeout: WAIT }).toBe(1);
+  const rows = await page.locator("#transcript .entry").evaluateAll((all) => all.sort((a, b) => Number((a as HTMLElement).dataset["index"]) - Number((b as HTMLElement).dataset["index"])).map((one) => one.textContent ?? ""));
+  expect(rows.findIndex((row) => row.includes("Stopped after"))).toBeLessThan(rows.findIndex((row) => row.includes("first-command")));
+  expect(trouble).toEqual([]);
+  await context.close();
+});
+
+test("going back takes the files along where that is wanted, and brings the prompt back", LONG, async () => {
+  const { page, context, trouble } = await home.house.visitor();
+  await begin(page);
+  for (const [files, name, there] of [["words only", "stays.txt", true], ["words and files", "goes.txt", false]] as const) {
+    const file = join(home.house.project, name);
+    await say(page, "write it");
+    (await home.model.turn()).call("write", { path: name, content: files }).end();
+    await page.locator("#ask").getByRole("button", { name: /Allow once/ }).click();
+    (await home.model.turn()).say("written").end();
+    await ended(page);
+    expect(existsSync(file)).toBe(true);
+    await page.getByRole("button", { name: "Branches" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: /^write it, on the current branch/ }).click();
+    await page.getByRole("dialog").getByRole("button", { name: `Go before it, ${files}` }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await expect.poll(() => page.locator("#composer").inputValue(), { timeout: WAIT }).toBe("write it");
+    expect(existsSync(file)).toBe(there);
+    await page.locator("#composer").fill("");
+  }
   expect(trouble).toEqual([]);
   await context.close();
 });
