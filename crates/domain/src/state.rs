@@ -296,6 +296,17 @@ impl State {
         self.asks.iter().find(|ask| ask.id == id)
     }
 
+    /// The words that a turn began with; what was said into it later is not among them. `None` where they are not known.
+    pub fn prompt_of(&self, turn: TurnId) -> Option<String> {
+        // A message is younger than its turn, and ids grow.
+        self.entries.range(EntryId(turn.0)..).find_map(|(_, entry)| match &entry.kind {
+            EntryKind::Message(message) if message.role == Role::User && message.turn == Some(turn) => {
+                Some(message.text())
+            }
+            EntryKind::Message(_) | EntryKind::Compaction(_) | EntryKind::Notice { .. } => None,
+        })
+    }
+
     /// Messages under way, oldest first. Only the end of the tree can hold any.
     pub fn open_messages(&self) -> Vec<MessageId> {
         let Some(run) = self.open_run() else { return Vec::new() };

@@ -173,7 +173,9 @@ impl Core {
             });
             let took = state.worked(open.turn);
             let resume = Some(Resume { step: open.step, billed, took, consents: consents.collect() });
-            let (input, options) = (Input::default(), PromptOptions::default());
+            // Its words are what the turn's file changes are known by.
+            let input = Input::text(state.prompt_of(open.turn).unwrap_or_default());
+            let options = PromptOptions::default();
             if let Some(brief) = self.brief(id, open.run, open.turn, input, options, resume) {
                 self.out.push(Out::Order(Order::Turn(Box::new(brief))));
             }

@@ -159,6 +159,20 @@ fn tools_that_write_one_file_need_no_look_at_the_others() {
 }
 
 #[test]
+fn a_prompt_without_words_names_nothing() {
+    let scene = scene();
+    scene.ledger.begin("turn-1", " \n");
+    scene.write("a", "one");
+    let moved = scene.ledger.undo(false).unwrap();
+    assert_eq!(moved.words(Went::Back), "Took back 1 file change\n  removed a");
+    let moved = scene.ledger.redo(false).unwrap();
+    assert_eq!(
+        (moved.words(Went::Forth).as_str(), moved.prompts.len()),
+        ("Did again 1 file change\n  made a", 0)
+    );
+}
+
+#[test]
 fn prompts_are_taken_back_one_by_one_and_a_new_one_ends_redo() {
     let mut scene = scene();
     for text in ["1", "2", "3"] {

@@ -28,7 +28,7 @@ pub enum MovedFile {
 /// What came of a way back or forth.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Moved {
-    /// The prompts whose changes these were.
+    /// The prompts whose changes these were, where their words are known.
     pub prompts: Vec<String>,
     /// Files by their paths below the workspace.
     pub files: Vec<(String, MovedFile)>,
@@ -36,6 +36,13 @@ pub struct Moved {
     pub left: Vec<(String, String)>,
     /// This is the rest of a way that was cut before: which way that was.
     pub finished: Option<Went>,
+}
+
+impl Moved {
+    /// A step is moved with it. A prompt without words, such as a picture, names nothing.
+    fn name(&mut self, step: &Step) {
+        self.prompts.extend(Some(&step.prompt).filter(|prompt| !prompt.is_empty()).cloned());
+    }
 }
 
 /// Files that others changed so that they cannot be moved, each with what is wrong.
@@ -187,7 +194,7 @@ impl Ledger {
         };
         let mut moved = Moved { finished: Some(went), ..Moved::default() };
         for at in back.iter().chain(&forth) {
-            moved.prompts.push(steps[*at].prompt.clone());
+            moved.name(&steps[*at]);
             for change in &steps[*at].journal {
                 let (from, to) = (change.before.clone(), change.after.clone());
                 let way = plan.ways.entry(change.path.clone());
@@ -241,7 +248,7 @@ impl Ledger {
         for (at, is_back) in back.iter().map(|at| (*at, true)).chain(forth.iter().map(|at| (*at, false))) {
             let step = &steps[at];
             journals.push((at, plan.take(step, is_back)?));
-            moved.prompts.push(step.prompt.clone());
+            moved.name(step);
             moved.left.extend(step.lost.iter().map(|lost| (shown(&lost.path), lost.why.clone())));
             if step.more_lost > 0 {
                 moved.left.push((format!("and {} more", step.more_lost), "they were not kept".to_owned()));

@@ -300,10 +300,13 @@ fn a_run_goes_on_with_exactly_the_consents_that_are_open() {
     let opened = Fetched::Opened(Some(Box::new(Opened { state, damage: None })));
     let outs =
         core.step(Millis(3_600_000), In::Answered { id: id.expect("it is asked for"), with: Ok(opened) });
-    let resumed = outs.iter().find_map(|out| match out {
-        Out::Order(Order::Turn(brief)) => brief.resume.clone(),
+    let turn = outs.iter().find_map(|out| match out {
+        Out::Order(Order::Turn(brief)) => Some(brief),
         _ => None,
     });
+    let turn = turn.expect("it goes on");
+    assert_eq!(turn.input, Input::text("go"), "what it does to files is known by these words");
+    let resumed = turn.resume.clone();
     let consent = domain::port::OpenConsent { ask, tool, digest: ActionDigest("d".into()) };
     assert_eq!(
         resumed,
