@@ -240,6 +240,8 @@ pub struct State {
     pub tools: BTreeMap<ToolRunId, ToolRun>,
     /// Open asks, oldest first.
     pub asks: Vec<Ask>,
+    /// When each of them was asked, in the same order.
+    pub(crate) asked: Vec<Millis>,
     pub queues: Queues,
     /// The agent's plan.
     pub plan: Vec<PlanItem>,
@@ -305,6 +307,11 @@ impl State {
             }
             EntryKind::Message(_) | EntryKind::Compaction(_) | EntryKind::Notice { .. } => None,
         })
+    }
+
+    /// When the oldest open ask was asked.
+    pub fn asked_at(&self) -> Option<Millis> {
+        self.asked.first().copied()
     }
 
     /// Messages under way, oldest first. Only the end of the tree can hold any.
@@ -460,7 +467,8 @@ impl State {
         let runs: BTreeSet<RunId> = messages.filter_map(|message| message.run).collect();
         branch.runs.retain(|run| runs.contains(&run.id));
         branch.tools.retain(|_, tool| branch.entries.contains_key(&tool.message.into()));
-        (branch.asks, branch.queues, branch.plan) = (Vec::new(), Queues::default(), Vec::new());
+        (branch.asks, branch.asked) = (Vec::new(), Vec::new());
+        (branch.queues, branch.plan) = (Queues::default(), Vec::new());
         branch.leaf = leaf.filter(|id| branch.entries.contains_key(id));
         for (at, body) in branch.replay() {
             let _ = kept.apply(at, &body);

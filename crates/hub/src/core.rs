@@ -107,8 +107,6 @@ pub(crate) struct Live {
     mirrored: usize,
     /// The message that is being streamed there, and how much of it came.
     streamed: Option<(MessageId, usize)>,
-    /// When each open question was asked.
-    asked: BTreeMap<AskId, Millis>,
 }
 
 #[derive(Debug)]
@@ -526,7 +524,6 @@ impl Core {
     }
 
     fn publish(&mut self, session: &SessionId, event: Arc<Event>) {
-        self.note_asks(session, event.at);
         self.out.push(Out::Append { session: session.clone(), event: event.clone() });
         for (ui, seat) in &self.uis {
             if seat.seen.contains(session) {
@@ -623,7 +620,6 @@ impl Live {
             granted: Vec::new(),
             mirrored: 0,
             streamed: None,
-            asked: BTreeMap::new(),
         }
     }
 

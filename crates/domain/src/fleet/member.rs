@@ -44,15 +44,15 @@ pub enum Doing {
 }
 
 impl Member {
-    /// Of a session as it stands; `asked` is when its first open question was asked, where that is known.
-    pub fn of(session: &SessionId, state: &State, asked: Option<Millis>) -> Member {
+    /// Of a session as it stands.
+    pub fn of(session: &SessionId, state: &State) -> Member {
         let last = state.runs.last();
         let (doing, since) = match (state.asks.first(), last.map(|run| (run.started_at, &run.ended))) {
             (Some(ask), _) => {
                 let asks = u64::try_from(state.asks.len()).unwrap_or(u64::MAX);
                 let line = ask.title.lines().next().unwrap_or_default();
                 let question = line.chars().take(QUESTION_CHARS).collect();
-                (Doing::Waiting { asks, question }, asked.unwrap_or(state.updated_at))
+                (Doing::Waiting { asks, question }, state.asked_at().unwrap_or(state.updated_at))
             }
             (None, Some((started, None))) => (Doing::Running, started),
             (None, Some((_, Some((at, outcome))))) => (Doing::Ended(outcome.clone()), *at),

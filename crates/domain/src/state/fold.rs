@@ -48,7 +48,7 @@ impl State {
             Body::Run(event) => self.apply_run(at, event)?,
             Body::Message(event) => self.apply_message(at, event)?,
             Body::Tool(event) => self.apply_tool(at, event)?,
-            Body::Ask(event) => self.apply_ask(event)?,
+            Body::Ask(event) => self.apply_ask(at, event)?,
             Body::Queue(event) => self.apply_queue(event)?,
             Body::Context(ContextEvent::Measured { used, window, rough }) => {
                 (self.context, self.context_rough) = (Some((*used, *window)), *rough);
@@ -136,19 +136,21 @@ impl State {
         Ok(())
     }
 
-    fn apply_ask(&mut self, event: &AskEvent) -> Result<(), NotApplied> {
+    fn apply_ask(&mut self, at: Millis, event: &AskEvent) -> Result<(), NotApplied> {
         match event {
             AskEvent::Opened(ask) => {
                 if let crate::ask::AskKind::Consent(consent) = &ask.kind {
                     self.change_tool(consent.tool, |tool| tool.phase = ToolPhase::Awaiting(ask.id))?;
                 }
                 self.asks.push(ask.clone());
+                self.asked.push(at);
                 self.saw(ask.id.0);
             }
             AskEvent::Closed { ask, .. } => {
                 let open =
                     self.asks.iter().position(|a| a.id == *ask).ok_or(NotApplied::Dangling("an ask"))?;
                 let closed = self.asks.remove(open);
+                self.asked.remove(open);
                 if let crate::ask::AskKind::Consent(consent) = &closed.kind {
                     self.change_tool(consent.tool, |tool| {
                         if tool.phase == ToolPhase::Awaiting(closed.id) {

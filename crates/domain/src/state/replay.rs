@@ -23,8 +23,8 @@ impl State {
         let mut told = Vec::with_capacity(self.entries.len() * 3 + 16);
         self.tell_settings(&mut told);
         self.tell_entries(&mut told);
-        for ask in &self.asks {
-            told.push((self.updated_at, Body::Ask(AskEvent::Opened(ask.clone()))));
+        for (ask, at) in self.asks.iter().zip(&self.asked) {
+            told.push((*at, Body::Ask(AskEvent::Opened(ask.clone()))));
         }
         self.tell_queues(&mut told);
         if !self.plan.is_empty() {

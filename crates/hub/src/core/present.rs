@@ -2,7 +2,7 @@
 
 use super::{Core, Standing};
 use domain::fleet::Member;
-use domain::ids::{Millis, SessionId, UiId};
+use domain::ids::{SessionId, UiId};
 
 /// A session that is open in this hub.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,24 +48,8 @@ impl Core {
 
     /// The sessions that are open, as the fleet shows them.
     pub fn members(&self) -> Vec<Member> {
-        let member = |(id, live): (&SessionId, &super::Live)| {
-            let asked = live.state.asks.first().and_then(|ask| live.asked.get(&ask.id)).copied();
-            Member::of(id, &live.state, asked)
-        };
+        let member = |(id, live): (&SessionId, &super::Live)| Member::of(id, &live.state);
         self.sessions.iter().map(member).collect()
-    }
-
-    /// Remembers when the open questions of a session were asked.
-    pub(super) fn note_asks(&mut self, session: &SessionId, at: Millis) {
-        let Some(live) = self.sessions.get_mut(session) else { return };
-        if live.state.asks.is_empty() {
-            return live.asked.clear();
-        }
-        let state = &live.state;
-        live.asked.retain(|ask, _| state.ask(*ask).is_some());
-        for ask in &state.asks {
-            live.asked.entry(ask.id).or_insert(at);
-        }
     }
 
     /// A UI that only watches sees no session any more.

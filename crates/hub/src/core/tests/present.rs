@@ -34,6 +34,45 @@ fn a_question_is_told_with_the_time_at_which_it_was_asked() {
 }
 
 #[test]
+fn a_question_waits_since_it_was_asked_also_after_a_crash() {
+    let mut before = Bench::new();
+    let brief = before.prompt("go");
+    let (_, tool) = before.propose(&brief);
+    before.now = 2_000;
+    before.ask(&brief, tool);
+    before.now = 3_000;
+    let steer =
+        |text: &str| Command::Queue(QueueCommand::Add { kind: QueueKind::Steer, input: Input::text(text) });
+    before.command(TERMINAL, steer("before")).expect("it waits");
+    // As the store keeps it and another process opens it.
+    let mut state = State::new();
+    for (at, body) in before.state().replay() {
+        state.apply(at, &body).expect("what was kept");
+    }
+    let mut core = Bench::new().core;
+    let open = Command::Library(LibraryCommand::Open { session: brief.session.clone() });
+    let outs = core.step(
+        Millis(9_000),
+        In::Command { ui: TERMINAL, ticket: Ticket(1), target: Target::Current, command: open },
+    );
+    let id = outs.iter().find_map(|out| match out {
+        Out::Fetch { id, .. } => Some(*id),
+        _ => None,
+    });
+    let opened = Fetched::Opened(Some(Box::new(Opened { state, damage: None })));
+    core.step(Millis(9_000), In::Answered { id: id.expect("it is asked for"), with: Ok(opened) });
+    let since = |core: &Core| {
+        core.members().into_iter().find(|one| one.session == brief.session).map(|one| one.since)
+    };
+    assert_eq!(since(&core), Some(Millis(2_000)));
+    core.step(
+        Millis(10_000),
+        In::Command { ui: TERMINAL, ticket: Ticket(2), target: Target::Current, command: steer("after") },
+    );
+    assert_eq!(since(&core), Some(Millis(2_000)), "whatever is said meanwhile");
+}
+
+#[test]
 fn who_only_watches_is_shown_nothing_counts_for_nobody_and_commands_nothing() {
     let mut bench = Bench::with(Engine::Followed, None);
     bench.core.ground(Millis(1_000));
