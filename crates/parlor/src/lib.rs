@@ -152,7 +152,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Sub::Login(asked)) => login::login(&cli.common, asked).await,
         Some(Sub::Logout(asked)) => login::logout(&asked),
         Some(Sub::Bridge(bridge)) => bridge::bridge(cli.common, bridge).await,
-        Some(Sub::Sessions(asked)) => sessions::sessions(&cli.common, asked),
+        Some(Sub::Sessions(asked)) => sessions::sessions(&cli.common, asked).await,
         Some(Sub::Worktrees(asked)) => worktrees::worktrees(&cli.common, asked),
         Some(Sub::Models { json }) => model_list::list(&cli.common, json).await,
         Some(Sub::Mcp(asked)) => mcp::mcp(&cli.common, asked).await,

@@ -59,6 +59,27 @@ impl Process {
         let ids = self.sessions.iter().flatten().filter_map(|live| live.get("id").and_then(Value::as_str));
         ids.into_iter().any(|id| id == session.as_str())
     }
+
+    /// Why it cannot let go of this session, in words; `None` when nobody needs any of its sessions.
+    pub(crate) fn needed(&self, session: &SessionId) -> Option<&'static str> {
+        let all = self.sessions.as_deref().unwrap_or_default();
+        let own = all.iter().find(|live| live.get("id").and_then(Value::as_str) == Some(session.as_str()));
+        let is_used = || all.iter().any(|live| need(live).is_some());
+        own.and_then(need).or_else(|| is_used().then_some("its room has another session in use"))
+    }
+}
+
+/// For what a session is needed that a process told of.
+fn need(live: &Value) -> Option<&'static str> {
+    if live.get("asks").and_then(Value::as_u64) != Some(0) {
+        Some("a question waits for an answer there")
+    } else if live.get("running") != Some(&Value::Bool(false)) {
+        Some("a run is under way there")
+    } else if live.get("uis").and_then(Value::as_array).is_none_or(|uis| !uis.is_empty()) {
+        Some("somebody is attached to it")
+    } else {
+        None
+    }
 }
 
 /// Asks every process that left a notice, and prints what they say.

@@ -9,8 +9,10 @@ pub(crate) mod birth;
 mod book;
 pub(crate) mod detach;
 pub(crate) mod room;
+mod way;
 
 pub(crate) use book::{Ended, end_all, live};
+pub(crate) use way::make_way;
 
 use crate::ps::announcement::{self, Notice};
 use crate::{places, ps, sessions};

@@ -11,7 +11,7 @@ use crate::cli::{Common, Run};
 use crate::exit::{self, Exit, Stream};
 use crate::ps::announcement::Announcement;
 use crate::stop::Stops;
-use crate::{places, resumed, settings, stack, worktrees};
+use crate::{places, resumed, rooms, settings, stack, worktrees};
 use domain::ask::{Answer, Ask, AskKind, Closing, Scope};
 use domain::command::{Command, PromptOptions, Receipt, RunCommand, Target};
 use domain::content::{Input, Part, TextKind};
@@ -72,6 +72,9 @@ pub(crate) async fn run(mut common: Common, mut run: Run) -> anyhow::Result<Exit
     let said = Said::of(prompt, &common, &run)?;
     if let Some(kept) = resumed::find(&mut common)? {
         return resumed::go_on(common, kept, Some((said, run))).await;
+    }
+    if let Some(session) = common.resume.iter().flatten().find_map(|id| SessionId::parse(id)) {
+        rooms::make_way(&session).await?;
     }
     common.waits_for_servers = true;
     let mut stops = Stops::listen();

@@ -46,7 +46,7 @@ pub(crate) struct SessionCommands {
 }
 
 /// Does what was typed.
-pub(crate) fn sessions(common: &Common, sessions: Sessions) -> anyhow::Result<Exit> {
+pub(crate) async fn sessions(common: &Common, sessions: Sessions) -> anyhow::Result<Exit> {
     let data = places::data()?;
     let act = sessions.act.unwrap_or_default();
     let brings = matches!(act, Act::Import(_) | Act::Recover(Recover { file: Some(_), .. }));
@@ -71,8 +71,8 @@ pub(crate) fn sessions(common: &Common, sessions: Sessions) -> anyhow::Result<Ex
         Act::Import(import) => commands.import(&import),
         Act::Rename(rename) => commands.rename(rename),
         Act::Remove(remove) => commands.remove(&remove),
-        Act::Undo(undo) => commands.move_files(&undo, Went::Back),
-        Act::Redo(redo) => commands.move_files(&redo, Went::Forth),
+        Act::Undo(undo) => commands.move_files(&undo, Went::Back).await,
+        Act::Redo(redo) => commands.move_files(&redo, Went::Forth).await,
         Act::Diff(diff) => commands.diff_files(&diff),
         // Done above, without opening the store.
         Act::Recover(_) | Act::Backup(_) => Ok(Exit::Done),

@@ -91,7 +91,8 @@ pub(crate) async fn end_all(data: &Path) -> Ended {
     Ended { rooms: rooms.len(), killed: stubborn.len(), left: left.len() }
 }
 
-fn signal(rooms: &[u32], signal: Signal) {
+/// Sends a signal to each of these that is still there.
+pub(super) fn signal(rooms: &[u32], signal: Signal) {
     for pid in rooms.iter().filter_map(|pid| i32::try_from(*pid).ok()).filter_map(Pid::from_raw) {
         let _ = kill_process(pid, signal);
     }

@@ -15,6 +15,7 @@ use hub::Hub;
 use hub::core::LiveSession;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The hidden sub-command.
 pub(crate) const ROOM: &str = "__room";
@@ -53,10 +54,12 @@ pub(crate) async fn run(common: Common, room: Room) -> anyhow::Result<Exit> {
         // It stays open when its only UI leaves.
         own.typed.open(&own.hub, SERVING, &session).await?;
     }
+    // Before anybody finds the room: the signal would end it otherwise.
+    let let_go = signal(SignalKind::user_defined1())?;
     let host = Host::of_room(&own);
     let announcement = Announcement::try_open(&own.hub, &host, &own.cwd, SERVING.to_owned()).await?;
     let needed = async {
-        until_idle(&own.hub, Duration::from_secs(room.idle), &room.log).await;
+        until_idle(&own.hub, Duration::from_secs(room.idle), let_go, &room.log).await;
         Ok(())
     };
     let manner = Manner { runs: Runs::Stop, last_lines: serve::last_lines(false) };
@@ -68,16 +71,19 @@ pub(crate) async fn run(common: Common, room: Room) -> anyhow::Result<Exit> {
     exit
 }
 
-/// Waits until nobody has needed the room for so long.
-async fn until_idle(hub: &Hub, limit: Duration, log: &Path) {
+/// Waits until nobody has needed the room for so long, or nobody does and somebody wants what it has open (`way.rs`).
+async fn until_idle(hub: &Hub, limit: Duration, mut let_go: Signal, log: &Path) {
     let mut since = Instant::now();
     loop {
-        tokio::time::sleep(LOOK_EVERY.min(limit)).await;
+        let is_wanted = tokio::select! {
+            () = tokio::time::sleep(LOOK_EVERY.min(limit)) => false,
+            _ = let_go.recv() => true,
+        };
         shorten(log);
         let Ok(sessions) = hub.present().await else { return };
         if sessions.iter().any(is_needed) {
             since = Instant::now();
-        } else if since.elapsed() >= limit {
+        } else if is_wanted || since.elapsed() >= limit {
             return;
         }
     }

@@ -5,7 +5,7 @@
 use super::args::{Diff, Undo};
 use super::{SessionCommands, told};
 use crate::exit::{self, Exit};
-use crate::{places, vault};
+use crate::{places, rooms, vault};
 use anyhow::Context as _;
 use domain::event::{Body, Event, FILES_REDONE, FILES_UNDONE, NoteEvent};
 use domain::ids::{EntryId, Ids, SessionId};
@@ -19,8 +19,9 @@ use tools::checkpoint::{Ledger, Moved, MovedFile, NotMoved, Since, Went, against
 
 impl SessionCommands {
     /// Takes back, or does again, what the last prompt did to files.
-    pub(super) fn move_files(&mut self, undo: &Undo, went: Went) -> anyhow::Result<Exit> {
+    pub(super) async fn move_files(&mut self, undo: &Undo, went: Went) -> anyhow::Result<Exit> {
         let id = self.named(undo.id.as_deref())?;
+        rooms::make_way(&id).await?;
         let state = self.store.open(&id).map_err(|why| told(&why))?.state;
         let moved = ledger(&id, &state).map(|ledger| match went {
             Went::Forth => ledger.redo(undo.leave),

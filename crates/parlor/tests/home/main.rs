@@ -291,6 +291,66 @@ fn two_servers_begun_at_once_are_one_and_two_terminals_on_one_session_one_room()
 }
 
 #[test]
+fn a_command_without_a_screen_has_a_session_that_nobody_needs_in_its_room() {
+    let world = World::new();
+    world.up();
+    let stands = |args: &[&str], words: &str| {
+        let mut terminal = Terminal::start(&mut world.parlor("one", args));
+        terminal.shows(&[words]);
+        terminal
+    };
+    let mut terminal = stands(&["--policy", "full"], "goes on when this terminal is closed");
+    terminal.send("run `touch made`\r");
+    terminal.sees("the file is made", || world.path("one/made").exists());
+    terminal.shows(&["ask for something"]);
+    let room = || world.rooms()[0]["pid"].as_u64().unwrap();
+    let (held, session) = (room(), world.rooms()[0]["sessions"][0]["id"].as_str().unwrap().to_owned());
+    // Somebody is there: what is possible is said, and nothing is taken from them.
+    for words in
+        [&["run", "--continue", "say two"][..], &["--resume", &session, "run", "x"], &["sessions", "undo"]]
+    {
+        let refused = world.parlor("one", words).stdin(Stdio::null()).output().unwrap();
+        let err = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(1), "{words:?}: {err}");
+        let there = format!("`parlor attach --session {session}` goes there");
+        assert!(err.contains("somebody is attached to it") && err.contains(&there), "{err}");
+        assert!(err.contains("`parlor down`"), "{err}");
+    }
+    assert!(is_there(held) && world.path("one/made").exists());
+    terminal.vanish(PATIENCE);
+    until("nobody is there", || {
+        world.rooms()[0]["sessions"][0]["uis"].as_array().unwrap().is_empty().then_some(())
+    });
+    // It would stay for ten minutes.
+    let told =
+        said(&world.parlor("one", &["run", "--continue", "say two"]).stdin(Stdio::null()).output().unwrap());
+    assert!(told.contains("two"), "{told}");
+    assert!(!is_there(held));
+
+    let terminal = stands(&["--continue"], "say two");
+    assert_ne!(room(), held);
+    terminal.vanish(PATIENCE);
+    until("nobody is there", || {
+        world.rooms()[0]["sessions"][0]["uis"].as_array().unwrap().is_empty().then_some(())
+    });
+    let told = said(&world.parlor("one", &["sessions", "undo"]).output().unwrap());
+    assert!(told.contains("removed made") && !world.path("one/made").exists(), "{told}");
+
+    // A question that waits is not answered by going away.
+    let mut terminal = stands(&["--continue", "--policy", "ask"], "say two");
+    terminal.send("run `touch again`\r");
+    terminal.asks(&["touch again"]);
+    terminal.vanish(PATIENCE);
+    until("nobody is there", || {
+        world.rooms()[0]["sessions"][0]["uis"].as_array().unwrap().is_empty().then_some(())
+    });
+    let refused = world.parlor("one", &["sessions", "redo"]).output().unwrap();
+    let err = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(err.contains("a question waits for an answer there"), "{err}");
+    assert!(is_there(room()));
+}
+
+#[test]
 fn what_is_said_of_sessions_is_refused_where_none_is_begun() {
     let world = World::new();
     for (words, idle) in [
