@@ -45,12 +45,32 @@ pub(super) fn result(exit: Exit, told: &Ending<'_>) {
     // Nobody knows what a runtime used that did not tell.
     let usage = told.usage;
     if usage != Usage::default() {
-        let mut used =
-            json!({ "input": usage.input, "output": usage.output, "cost_micros": usage.cost_micros });
-        if usage.rough {
-            used["estimated"] = true.into();
-        }
-        result["usage"] = used;
+        result["usage"] = used(usage);
     }
     exit::say(&json!({ "result": result }).to_string());
+}
+
+/// What was used; a price that is not known is left out.
+fn used(usage: Usage) -> Value {
+    let mut used = json!({ "input": usage.input, "output": usage.output });
+    if usage.cost_micros > 0 {
+        used["cost_micros"] = usage.cost_micros.into();
+    }
+    if usage.rough {
+        used["estimated"] = true.into();
+    }
+    used
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cost_that_nobody_knows_is_left_out() {
+        let known = Usage { input: 406, output: 80, cost_micros: 2418, ..Usage::default() };
+        assert_eq!(used(known), json!({ "input": 406, "output": 80, "cost_micros": 2418 }));
+        let unknown = Usage { cost_micros: 0, rough: true, ..known };
+        assert_eq!(used(unknown), json!({ "input": 406, "output": 80, "estimated": true }));
+    }
 }
