@@ -136,7 +136,10 @@ fn line(session: &Value) -> String {
         .flatten()
         .map(|ui| {
             let word = |key: &str| ui.get(key).and_then(Value::as_str).unwrap_or_default();
-            format!("{} ({})", word("name"), word("role"))
+            match word("role") {
+                "" => word("name").to_owned(),
+                role => format!("{} ({role})", word("name")),
+            }
         })
         .collect();
     let uis = if uis.is_empty() { "nobody attached".to_owned() } else { uis.join(", ") };

@@ -221,12 +221,24 @@ fn told(session: &LiveSession) -> Value {
         Standing::Approver => "approver",
         Standing::Observer => "observer",
     };
+    // A page comes by this wire, and its server holds it to the role of its device: here everybody on it may do everything, which says
+    // nothing of what they are.
+    let is_known = |wire: Option<&str>, standing| {
+        wire != Some(dialects::native::DIALECT.name()) || standing != Standing::Controller
+    };
     // A UI on a link is called by its wire and a number; one of this process only by what it is.
     let wire = |name: &str| name.split_once('#').map(|(wire, _)| wire.to_owned());
     let uis: Vec<Value> = session
         .uis
         .iter()
-        .map(|ui| json!({"name": ui.name, "role": role(ui.standing), "dialect": wire(&ui.name)}))
+        .map(|ui| {
+            let wire = wire(&ui.name);
+            let mut told = json!({"name": ui.name, "dialect": wire});
+            if is_known(wire.as_deref(), ui.standing) {
+                told["role"] = role(ui.standing).into();
+            }
+            told
+        })
         .collect();
     json!({
         "id": session.id.as_str(),
@@ -241,6 +253,33 @@ fn told(session: &LiveSession) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::ids::SessionId;
+    use hub::core::AttachedUi;
+
+    #[test]
+    fn a_role_is_told_where_it_is_known() {
+        let ui = |name: &str, standing| AttachedUi { name: name.to_owned(), standing };
+        let uis = vec![
+            ui("native#1", Standing::Controller),
+            ui("native#2", Standing::Observer),
+            ui("codelia#3", Standing::Controller),
+            ui("terminal", Standing::Controller),
+        ];
+        let id = SessionId::from_number(7);
+        let session =
+            LiveSession { id, title: String::new(), cwd: "/w".into(), running: false, asks: 0, uis };
+        let told = told(&session);
+        let roles: Vec<_> =
+            told["uis"].as_array().unwrap().iter().map(|ui| ui.get("role").cloned()).collect();
+        assert_eq!(
+            roles,
+            [None, Some("observer".into()), Some("controller".into()), Some("controller".into())]
+        );
+        assert!(
+            super::super::line(&told)
+                .ends_with("native#1, native#2 (observer), codelia#3 (controller), terminal (controller)")
+        );
+    }
 
     #[test]
     fn a_notice_reads_back_and_a_dead_one_is_cleared() {
