@@ -114,12 +114,12 @@ pub(crate) async fn web(asked: Web) -> anyhow::Result<Exit> {
     let role = devices::role_of(asked.role);
     if let Some(mut server) = Control::here().await? {
         if asked.is_usual() {
-            let (address, warning) = server.web(role).await?;
-            exit::say(&address);
+            let (invitation, warning) = server.web(role).await?;
+            exit::say(&invitation.address);
             warning.into_iter().for_each(|warning| warn(&warning));
-            enrols(role);
+            exit::complain(&enrols(role, invitation.wait));
             if !asked.no_open && can_open() {
-                open(&address).await;
+                invitation.open().await;
             }
             return Ok(Exit::Done);
         }
@@ -129,16 +129,16 @@ pub(crate) async fn web(asked: Web) -> anyhow::Result<Exit> {
     let Served { server, warning } = start(&asked, rooms::Rooms::new(rooms::IDLE)?).await?;
     warning.into_iter().for_each(|warning| warn(&warning));
     let invite = || {
-        let address = server.invite(role).context("the system has no random numbers")?;
-        exit::say(&address);
-        Ok::<_, anyhow::Error>(address)
+        let invitation = invite(&server, role)?;
+        exit::say(&invitation.address);
+        Ok::<_, anyhow::Error>(invitation)
     };
     exit::complain(&format!("the page is served at {}; Ctrl-C ends it, sessions go on", server.page()));
-    let address = invite()?;
-    enrols(role);
+    let invitation = invite()?;
+    exit::complain(&enrols(role, invitation.wait));
     let opening = async {
         if !asked.no_open && can_open() {
-            open(&address).await;
+            invitation.open().await;
         }
         std::future::pending::<()>().await;
     };
@@ -147,7 +147,10 @@ pub(crate) async fn web(asked: Web) -> anyhow::Result<Exit> {
             exit::complain("press Enter for a fresh address, for another browser");
             let mut lines = BufReader::new(tokio::io::stdin()).lines();
             while let Ok(Some(_)) = lines.next_line().await {
-                invite()?;
+                let invitation = invite()?;
+                if invitation.wait.is_some() {
+                    exit::complain(&enrols(role, invitation.wait));
+                }
             }
         }
         std::future::pending::<anyhow::Result<()>>().await
@@ -161,9 +164,40 @@ pub(crate) async fn web(asked: Web) -> anyhow::Result<Exit> {
     exit
 }
 
-fn enrols(role: Role) {
+/// An address of the page that enrols one browser.
+pub(crate) struct Invitation {
+    pub(crate) address: String,
+    /// For how many seconds nobody is enrolled yet, if so.
+    pub(crate) wait: Option<u64>,
+}
+
+impl Invitation {
+    /// Opens it in a browser, once that is of use.
+    async fn open(&self) {
+        tokio::time::sleep(Duration::from_secs(self.wait.unwrap_or_default())).await;
+        open(&self.address).await;
+    }
+}
+
+/// An address for one more browser.
+///
+/// # Errors
+/// When the system has no random numbers.
+pub(crate) fn invite(server: &Server<Ways>, role: Role) -> anyhow::Result<Invitation> {
+    let address = server.invite(role).context("the system has no random numbers")?;
+    Ok(Invitation { address, wait: server.pause() })
+}
+
+/// What the address is good for.
+fn enrols(role: Role, wait: Option<u64>) -> String {
     let seconds = web::TOKEN_GOOD_FOR.as_secs();
-    exit::complain(&format!("the address above enrols one browser as {role}, within {seconds} seconds"));
+    let enrols = format!("the address above enrols one browser as {role}, within {seconds} seconds");
+    match wait {
+        None => enrols,
+        Some(wait) => {
+            format!("too many wrong addresses were tried: wait {wait} seconds; from then on {enrols}")
+        }
+    }
 }
 
 /// Says what is to be known of the page that is served.

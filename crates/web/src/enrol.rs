@@ -14,7 +14,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::Deserialize;
 use serde_json::json;
 use std::sync::{Arc, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const ANEW: &str = "run `parlor web` again for a fresh address";
 
@@ -68,10 +68,11 @@ pub(crate) async fn enrol<R: Rooms>(
                 }
             };
             shared.log(&format!("refused to enrol: {code}"));
-            let mut answer = refused(status, code, message, ANEW);
-            if let Unfit::TooMany(wait) = unfit {
-                answer.headers_mut().insert(header::RETRY_AFTER, (wait.as_secs() + 1).into());
-            }
+            let Unfit::TooMany(wait) = unfit else { return refused(status, code, message, ANEW) };
+            let seconds = whole_seconds(wait);
+            let hint = format!("wait {seconds} seconds, then run `parlor web` for a fresh address");
+            let mut answer = refused(status, code, message, &hint);
+            answer.headers_mut().insert(header::RETRY_AFTER, seconds.into());
             answer
         }
     }
@@ -89,7 +90,7 @@ async fn take<R: Rooms>(shared: &Arc<Shared<R>>, key: Vec<u8>, name: String, rol
     match written.unwrap_or_else(|why| Err(why.to_string())) {
         Ok((devices, Some(device))) => {
             shared.devices.send_replace(Arc::new(devices));
-            shared.log(&format!("enrolled {} ({}) as {}", device.name, device.id, device.role));
+            shared.tell(&format!("enrolled {} ({}) as {}", device.name, device.id, device.role));
             axum_json(StatusCode::OK, &json!({"device": device.told()}))
         }
         Ok((_, None)) => {
@@ -97,7 +98,7 @@ async fn take<R: Rooms>(shared: &Arc<Shared<R>>, key: Vec<u8>, name: String, rol
             refused(StatusCode::CONFLICT, "too_many", "there are too many devices", hint)
         }
         Err(why) => {
-            shared.log(&format!("could not keep a device: {why}"));
+            shared.tell(&format!("could not keep a device: {why}"));
             refused(
                 StatusCode::INTERNAL_SERVER_ERROR,
                 "bad_request",
@@ -106,6 +107,11 @@ async fn take<R: Rooms>(shared: &Arc<Shared<R>>, key: Vec<u8>, name: String, rol
             )
         }
     }
+}
+
+/// Seconds after which a wait is over for sure.
+pub(crate) fn whole_seconds(wait: Duration) -> u64 {
+    wait.as_secs() + u64::from(wait.subsec_nanos() > 0)
 }
 
 fn refused(status: StatusCode, code: &str, message: &str, hint: &str) -> Response {

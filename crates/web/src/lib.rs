@@ -13,6 +13,7 @@ pub mod devices;
 mod enrol;
 mod fleet;
 mod guard;
+mod pace;
 mod proof;
 mod relay;
 mod rooms;

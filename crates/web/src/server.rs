@@ -4,7 +4,9 @@
 //! they are, are counted; every wait of a stranger ends.
 
 use crate::devices::{Devices, Role, Shelf};
+use crate::enrol::whole_seconds;
 use crate::guard::{Names, Reached};
+use crate::pace::Pace;
 use crate::rooms::Rooms;
 use crate::routes;
 use crate::tls::Tls;
@@ -16,13 +18,13 @@ use hyper_util::service::TowerToHyperService;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 /// WebSockets that may be open at once.
 pub const MAX_SOCKETS: usize = 2_048;
@@ -89,6 +91,8 @@ pub(crate) struct Shared<R> {
     /// Whether the server is about to end.
     pub(crate) ends: watch::Sender<bool>,
     tasks: Mutex<JoinSet<()>>,
+    /// Of the log.
+    pace: Mutex<Pace>,
 }
 
 impl<R> Shared<R> {
@@ -116,11 +120,21 @@ impl<R> Shared<R> {
         });
     }
 
-    /// Tells it to whoever keeps the log, if anybody does.
+    /// Tells it to whoever keeps the log, if anybody does. Strangers cause such lines: past a pace they are only counted.
     pub(crate) fn log(&self, words: &str) {
+        let line = self.pace().line(Instant::now(), words);
+        line.iter().for_each(|line| self.tell(line));
+    }
+
+    /// The same for what only the person causes.
+    pub(crate) fn tell(&self, words: &str) {
         if let Some(log) = &self.options.log {
             log(words);
         }
+    }
+
+    fn pace(&self) -> MutexGuard<'_, Pace> {
+        self.pace.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -163,6 +177,7 @@ impl<R: Rooms> Server<R> {
             unproven: Semaphore::new(MAX_UNPROVEN),
             ends: watch::Sender::new(false),
             tasks: Mutex::new(JoinSet::new()),
+            pace: Mutex::default(),
         });
         let mut tasks = JoinSet::new();
         tasks.spawn(look_after(shared.clone()));
@@ -179,6 +194,12 @@ impl<R: Rooms> Server<R> {
     pub fn invite(&self, role: Role) -> Option<String> {
         let token = self.shared.tokens.lock().unwrap_or_else(PoisonError::into_inner).make(role)?;
         Some(format!("{}#token={token}", self.page()))
+    }
+
+    /// For how many seconds nobody is enrolled, because too many wrong addresses were tried; `None` when anybody is.
+    pub fn pause(&self) -> Option<u64> {
+        let pause = self.shared.tokens.lock().unwrap_or_else(PoisonError::into_inner).pause();
+        pause.map(whole_seconds)
     }
 
     /// The address of the page.
@@ -208,6 +229,8 @@ async fn look_after<R: Rooms>(shared: Arc<Shared<R>>) {
     every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         every.tick().await;
+        let left_out = shared.pace().rest(Instant::now());
+        left_out.iter().for_each(|line| shared.tell(line));
         let shelf = shared.shelf.clone();
         let look = move || {
             let stamp = shelf.stamp();

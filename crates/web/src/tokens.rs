@@ -52,14 +52,22 @@ impl Tokens {
         Some(Tokens { key, known: Vec::new(), wrong: 0, pause: None })
     }
 
-    /// A new one, for a device with this role.
+    /// How long nobody may try; `None` when anybody may.
+    pub(crate) fn pause(&self) -> Option<Duration> {
+        let until = self.pause?;
+        let now = Instant::now();
+        (now < until).then(|| until - now)
+    }
+
+    /// A new one, for a device with this role. Where nobody may try yet, its time begins when they may.
     pub(crate) fn make(&mut self, role: Role) -> Option<String> {
         let token = random::<TOKEN_BYTES>()?;
         if self.known.len() >= MAX_TOKENS {
             self.known.remove(0);
         }
         let tag = hmac::sign(&self.key, token.as_bytes());
-        self.known.push(Known { tag, born: Instant::now(), role, used: false });
+        let born = Instant::now() + self.pause().unwrap_or_default();
+        self.known.push(Known { tag, born, role, used: false });
         Some(token)
     }
 
@@ -127,8 +135,14 @@ mod tests {
             assert_eq!(tokens.spend("wrong"), Err(Unfit::Wrong));
         }
         assert!(matches!(tokens.spend(&right), Err(Unfit::TooMany(_))));
+        assert_eq!(tokens.pause(), Some(PAUSE));
+        // One that is asked for meanwhile loses none of its time.
+        let early = tokens.make(Role::Controller).unwrap();
         tokio::time::advance(PAUSE).await;
+        assert_eq!(tokens.pause(), None);
         assert_eq!(tokens.spend(&right), Err(Unfit::Wrong));
+        tokio::time::advance(GOOD_FOR - Duration::from_millis(1)).await;
+        assert_eq!(tokens.spend(&early), Ok(Role::Controller));
         let fresh = tokens.make(Role::Controller).unwrap();
         assert_eq!(tokens.spend(&fresh), Ok(Role::Controller));
     }

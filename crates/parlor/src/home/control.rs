@@ -4,14 +4,14 @@
 //! |---|---|
 //! | `{"status":{"salt":"…"}}` | `{"status":{"pid","version","since","rooms","providers","warning"}}`; `warning` where the page is not as it was |
 //! | `{"open":{"session","cwd","environment","flags"}}` | `{"opened":{"socket","pid","was_open"}}` |
-//! | `{"web":{"role":"…"}}` | `{"web":{"address":"…","warning":"…"}}`, which enrols one browser; the first request starts the page, unless browsers are enrolled already |
+//! | `{"web":{"role":"…"}}` | `{"web":{"address":"…","wait":20,"warning":"…"}}`, which enrols one browser, not before `wait` seconds where that is said; the first request starts the page, unless browsers are enrolled already |
 //! | `{"stop":{}}` | `{"stopped":{"rooms","killed","left"}}`, when the rooms have ended |
 //!
 //! Anything else, and what cannot be done, is answered with `{"error":{"message":"…"}}`.
 
 use crate::entrance::{self, Refusals};
 use crate::rooms::{self, Ended, Opened, Rooms, Wanted, birth};
-use crate::web::{self as page, Served};
+use crate::web::{self as page, Invitation, Served};
 use crate::{devices, exit, sessions};
 use anyhow::Context;
 use domain::ids::SessionId;
@@ -171,11 +171,12 @@ impl Control {
     }
 
     /// Asks for an address of its page that enrols one browser, and for what is to be known of the page.
-    pub(crate) async fn web(&mut self, role: Role) -> anyhow::Result<(String, Option<String>)> {
+    pub(crate) async fn web(&mut self, role: Role) -> anyhow::Result<(Invitation, Option<String>)> {
         let told = self.ask(&json!({"web": {"role": role.word()}}), "web", ANSWER_WITHIN).await?;
         let address = told.get("address").and_then(Value::as_str);
         let warning = told.get("warning").and_then(Value::as_str).map(str::to_owned);
-        Ok((address.context("the server named no address")?.to_owned(), warning))
+        let address = address.context("the server named no address")?.to_owned();
+        Ok((Invitation { address, wait: told.get("wait").and_then(Value::as_u64) }, warning))
     }
 
     /// Tells it to stop, and waits until its rooms have ended.
@@ -350,8 +351,11 @@ impl Answers {
                 Err(why) => error(why),
             },
             "web" => match self.invite(with.get("role").and_then(Value::as_str)).await {
-                Ok(address) => {
+                Ok(Invitation { address, wait }) => {
                     let mut told = json!({"address": address});
+                    if let Some(wait) = wait {
+                        told["wait"] = wait.into();
+                    }
                     self.warn(&mut told);
                     json!({"web": told})
                 }
@@ -362,11 +366,11 @@ impl Answers {
     }
 
     /// An address of the page that enrols one browser; the first one starts the page.
-    async fn invite(&self, role: Option<&str>) -> anyhow::Result<String> {
+    async fn invite(&self, role: Option<&str>) -> anyhow::Result<Invitation> {
         let role = role
             .and_then(|role| role.parse::<Role>().ok())
             .context("`role` is controller, approver or observer")?;
-        self.page().await?.server.invite(role).context("the system has no random numbers")
+        page::invite(&self.page().await?.server, role)
     }
 
     async fn page(&self) -> anyhow::Result<&Served> {

@@ -59,6 +59,25 @@ fn the_page_is_served_by_the_server_when_the_command_has_ended_and_ends_with_it(
     let again = world.says(&["web", "--no-open", "--role", "observer"]);
     let (same, other) = again.trim().split_once("/#token=").unwrap();
     assert!(same == page && other != token, "{again}");
+    // After wrong ones nobody is enrolled for a while, which whoever asks is told with the address.
+    let key = format!("BA{}", "A".repeat(85));
+    let body = json!({"token": "wrong", "key": key}).to_string();
+    for _ in 0..5 {
+        let mut asked = TcpStream::connect(host).unwrap();
+        let head = format!(
+            "Host: {host}\r\nOrigin: http://{host}\r\nContent-Type: application/json\r\nConnection: close"
+        );
+        write!(asked, "POST /enrol HTTP/1.1\r\n{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+            .unwrap();
+        let mut got = String::new();
+        asked.read_to_string(&mut got).unwrap();
+        assert!(got.contains("token_wrong"), "{got}");
+    }
+    let told = world.parlor("home", &["web", "--no-open"]).output().unwrap();
+    let err = String::from_utf8_lossy(&told.stderr).into_owned();
+    let wait = err.split_once("tried: wait ").and_then(|(_, rest)| rest.split_once(" seconds; from then on"));
+    let wait: u64 = wait.unwrap_or_else(|| panic!("{err}")).0.parse().unwrap();
+    assert!((1..=30).contains(&wait), "{err}");
     world.says(&["down"]);
     assert!(TcpStream::connect(host).is_err());
 }

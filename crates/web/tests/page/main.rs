@@ -9,6 +9,7 @@ use client::{Browser, Page, ask, post};
 use link::websocket::Unanswered;
 use rooms::{World, row};
 use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
 use web::{Role, code};
 
 fn token(invitation: &str) -> &str {
@@ -39,6 +40,10 @@ async fn a_token_is_good_once_and_a_wrong_one_never() {
     let answer = Browser::new(world.address).enrol(token(&fresh)).await;
     assert_eq!((answer.status, answer.body.contains("too_many")), (429, true));
     assert!(answer.head.contains("retry-after"));
+    let hint = serde_json::from_str::<Value>(&answer.body).unwrap()["error"]["hint"].to_string();
+    let seconds = world.server.pause().unwrap();
+    let waits = |seconds: u64| hint.contains(&format!("wait {seconds} seconds"));
+    assert!(seconds <= 30 && (waits(seconds) || waits(seconds + 1)), "{seconds}: {hint}");
     assert_eq!(world.shelf.devices().active().count(), 1);
 }
 
@@ -263,6 +268,44 @@ async fn a_slow_page_holds_up_its_room_and_not_our_memory() {
     assert!(left < 200, "{left} of 400 lines left their room");
     for number in 0..400 {
         assert_eq!(page.until("flood").await, json!(number));
+    }
+}
+
+#[tokio::test]
+async fn a_stranger_cannot_fill_the_log() {
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let log: web::Log = {
+        let lines = lines.clone();
+        Arc::new(move |words: &str| lines.lock().unwrap().push(words.to_owned()))
+    };
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let options = web::Options { log: Some(log), ..web::Options::default() };
+    let world = rooms::serve(listener, options).unwrap();
+    let begun = std::time::Instant::now();
+    let strange = "GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n";
+    for _ in 0..200 {
+        assert_eq!(ask(world.address, strange).await.status, 421);
+    }
+    // A line a second, and as often how many were left out.
+    let most = 2 * (usize::try_from(begun.elapsed().as_secs()).unwrap() + 1);
+    let told = lines.lock().unwrap().clone();
+    assert!((1..=most).contains(&told.len()) && told[0].starts_with("refused a request from"), "{told:?}");
+    let browser = world.browser(Role::Controller).await;
+    assert!(
+        lines.lock().unwrap().iter().any(|line| line.contains(&browser.id)),
+        "what the person does is told"
+    );
+    // Nothing is lost without a word.
+    loop {
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        let told = lines.lock().unwrap().clone();
+        let left_out = told.iter().filter_map(|line| line.trim_end_matches(')').strip_suffix(" more"));
+        let left_out = left_out.map(|line| line.rsplit(' ').next().unwrap().parse::<usize>().unwrap());
+        let whole =
+            told.iter().filter(|line| line.starts_with("refused a request") && !line.ends_with(" more"));
+        if left_out.sum::<usize>() + whole.count() == 200 {
+            break;
+        }
     }
 }
 
