@@ -125,7 +125,7 @@ async fn converse<R: Rooms>(shared: &Arc<Shared<R>>, host: &str, mut link: LinkI
     let (close, reason) = match ended {
         Ok(ended) => ended,
         Err(Refused { code, message, hint, close }) => {
-            shared.log(&format!("refused a socket: {code}"));
+            shared.log(&format!("refused a socket: {code}, {message}"));
             say(&link, &json!({"refused": {"code": code, "message": message, "hint": hint}}));
             (close, message)
         }
@@ -148,9 +148,11 @@ async fn prove<R: Rooms>(
         link,
         &json!({"challenge": {"nonce": nonce, "version": shared.options.version, "page": assets::digest()}}),
     );
-    let silent = || Refused::device("bad_signature", "the device did not show who it is", "reload the page");
-    let line = timeout(PROVEN_WITHIN, next(link)).await.ok().flatten().ok_or_else(silent)?;
-    let Shown::Device { id, signature, wants } = serde_json::from_str(&line).map_err(|_| silent())?;
+    let unshown = |how: &str| Refused::device("bad_signature", how, "reload the page");
+    let line = timeout(PROVEN_WITHIN, next(link)).await.ok().flatten();
+    let line = line.ok_or_else(|| unshown("the device did not show in time who it is"))?;
+    let Shown::Device { id, signature, wants } =
+        serde_json::from_str(&line).map_err(|_| unshown("the first message cannot be read"))?;
     let anew = "run `parlor web` and open the address that it prints";
     let unknown = || Refused::device("unknown_device", "this device is not known", anew);
     let seen = shared.devices.borrow().clone();
