@@ -188,7 +188,11 @@ const fn of_some(can: fn(&Abilities) -> bool, slash: Slash) -> Slash {
 pub const COMMANDS: &[Slash] = &[
     slash("help", "", "all commands", SlashAction::Help),
     slash("keys", "", "keys, and changing them", SlashAction::Keys),
-    of_some(|a| a.new_session, slash("new", "[title]", "begin a new session", SlashAction::New)),
+    of_some(
+        |a| a.new_session,
+        slash("new", "[title]", "begin another session; this one stays", SlashAction::New)
+            .in_short("begin another session"),
+    ),
     of_some(switches, slash("sessions", "[id]", "go to another session", SlashAction::Sessions)),
     slash("tree", "", "all messages and branches", SlashAction::Tree),
     of_some(
@@ -210,7 +214,8 @@ pub const COMMANDS: &[Slash] = &[
     of_some(|a| a.rename_session, slash("rename", "TITLE", "give this session a title", SlashAction::Rename)),
     of_some(
         |a| a.clear,
-        slash("clear", "", "begin anew, with nothing said yet", SlashAction::Clear).in_short("begin anew"),
+        slash("clear", "", "start over, in this same session", SlashAction::Clear)
+            .in_short("start over in this session"),
     ),
     of_some(|a| a.clear, slash("reset", "", "the same as /clear", SlashAction::Clear)),
     of_some(

@@ -12,7 +12,7 @@ mod passing;
 mod shortcuts;
 
 pub(crate) use facts::{budget_told, queue_modes};
-pub(crate) use fleet::{fleet_foot, fleet_keys, fleet_list, fleet_more, fleet_rows, fleet_title};
+pub(crate) use fleet::{fleet_foot, fleet_keys, fleet_list, fleet_more, fleet_rows, fleet_sign, fleet_title};
 pub(crate) use hints::{own_rows, search_caret};
 pub(crate) use middle::{below, loss, rows as middle};
 pub(crate) use page::{

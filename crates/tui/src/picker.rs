@@ -20,6 +20,9 @@ pub(crate) const CURRENT: &str = "◆ ";
 /// Behind the title of the session on this screen.
 pub(crate) const HERE: &str = " (here)";
 
+/// What is told first of the one in use.
+pub(crate) const IN_USE: &str = "in use · ";
+
 /// Said while something is looked for.
 const LOOKING: &str = "looking…";
 
@@ -192,7 +195,11 @@ impl Picker {
     /// Its lines are kept in this file.
     #[must_use]
     pub(crate) fn kept_in(mut self, path: &str) -> Picker {
-        self.kept_in = if path.is_empty() { String::new() } else { format!("kept in {}", clean_line(path)) };
+        self.kept_in = if path.is_empty() {
+            String::new()
+        } else {
+            format!("the screen's are kept in {}", clean_line(path))
+        };
         self
     }
 
@@ -246,6 +253,11 @@ impl Picker {
     /// What its lines stand for.
     pub(crate) fn kind(&self) -> ListKind {
         self.kind
+    }
+
+    /// Gives it another first line.
+    pub(crate) fn call(&mut self, title: &str) {
+        title.clone_into(&mut self.title);
     }
 
     /// What its first line says.

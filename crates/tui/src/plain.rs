@@ -18,7 +18,7 @@ use crate::layout::sheet;
 use crate::model::{Model, Want};
 use crate::msg::{Begin, Fx, Msg};
 use crate::overlay::Content;
-use crate::picker::{CURRENT, Choice, Item, Picker};
+use crate::picker::{CURRENT, Choice, HERE, IN_USE, Item, Picker};
 use crate::update::update;
 use domain::ask::{Ask, AskKind};
 use domain::command::{Command, RunCommand};
@@ -622,12 +622,12 @@ fn item_told(item: &Item) -> String {
     let sign = match (item.sign.trim(), &item.choice) {
         (_, Choice::Tool(_, true)) => ", on",
         (_, Choice::Tool(_, false)) => ", off",
-        (sign, _) if sign == CURRENT.trim() => ", the current one",
+        (sign, _) if sign == CURRENT.trim() || item.label.ends_with(HERE) => ", the current one",
         ("✗", _) => ", failed",
         _ => "",
     };
     let label = aloud(&item.label);
-    let detail = aloud(&item.detail);
+    let detail = aloud(item.detail.strip_prefix(IN_USE).unwrap_or(&item.detail));
     if detail.is_empty() { format!("{label}{sign}") } else { format!("{label}{sign}, {detail}") }
 }
 

@@ -53,12 +53,12 @@ pub enum Setting {
 
 /// All of them: name, what it is about.
 pub(crate) const SETTINGS: &[(Setting, &str, &str)] = &[
-    (Setting::Theme, "theme", "colours: dark, light and others"),
-    (Setting::Screen, "screen", "its own, or inline in the terminal's scrollback"),
-    (Setting::Mouse, "mouse", "scrolls, opens, copies; off: terminal selects"),
-    (Setting::Notify, "notify", "rings when you are asked or a long run ends"),
-    (Setting::Images, "images", "shows pictures, where the terminal can"),
-    (Setting::Fleet, "fleet", "tells of sessions elsewhere that wait for you"),
+    (Setting::Theme, "theme", "colours; auto: those that fit your terminal"),
+    (Setting::Screen, "screen", "full: the whole terminal; inline: its scrollback"),
+    (Setting::Mouse, "mouse", "on: scrolls and copies; off: the terminal selects"),
+    (Setting::Notify, "notify", "both: bell and desktop, when you are needed"),
+    (Setting::Images, "images", "auto: shown where the terminal can; off: named"),
+    (Setting::Fleet, "fleet", "on: tells of sessions elsewhere that wait"),
 ];
 
 const NOTIFY: &[(&str, Notify)] = &[
@@ -144,7 +144,8 @@ impl Settings {
             let value = crate::clean::clean_line(value);
             let near = near(&value, &setting.values());
             let near = near.map_or(String::new(), |near| format!(" (did you mean {near}?)"));
-            return Err(format!("{name} cannot be {value}{near}; it can be {}", setting.values().join(", ")));
+            let (is, values) = (self.value(setting), setting.values().join(", "));
+            return Err(format!("{name} cannot be {value}{near}, so it is {is}; it can be {values}"));
         }
         match setting {
             Setting::Theme => self.theme = Theme::named(value),
@@ -197,9 +198,9 @@ mod tests {
             (
                 "theme",
                 "drak",
-                "theme cannot be drak (did you mean dark?); it can be auto, terminal, dark, light, contrast, plain",
+                "theme cannot be drak (did you mean dark?), so it is auto; it can be auto, terminal, dark, light, contrast, plain",
             ),
-            ("screen", "true", "screen cannot be on; it can be full, inline"),
+            ("screen", "true", "screen cannot be on, so it is full; it can be full, inline"),
         ] {
             assert_eq!(settings.set(name, value), Err(word.to_owned()));
         }

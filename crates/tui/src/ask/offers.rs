@@ -5,7 +5,7 @@ use super::{AskPanel, PanelMode};
 use crate::clean::clean_line;
 use crate::key::Key;
 use crate::look::Appearance;
-use crate::row::{Piece, Row, width, wrap};
+use crate::row::{KEEPS, Piece, Row, width, wrap};
 use crate::theme::Role;
 use domain::ask::{Ask, AskKind, Consent, Preview};
 
@@ -15,7 +15,7 @@ const SHORT_WORDS: usize = 24;
 /// A key with what it does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Offer {
-    /// The key, as it is written.
+    /// The key, as it is written; none where the words tell all.
     pub(crate) key: &'static str,
     pub(crate) words: String,
 }
@@ -43,6 +43,8 @@ pub(crate) struct Sees {
     pub(crate) cut: bool,
     /// Whether words are to be short.
     pub(crate) short: bool,
+    /// Whether there is room to say in whole words how long a yes counts.
+    pub(crate) wide: bool,
 }
 
 /// Whether the key is a letter, or another sign, that is offered.
@@ -75,9 +77,10 @@ pub(super) fn of_question(panel: &AskPanel, ask: &Ask, sees: Sees, draft: bool) 
             if *many {
                 list.say("Space", "take");
             }
-            list.say("type", "to filter");
             list.say("Enter", "answer");
             list.say("Esc", if panel.editor.is_empty() { "no answer" } else { "all again" });
+            // No key does it, all letters do.
+            list.say("", "typing narrows the list");
         }
         (AskKind::Text { multiline, secret, .. }, _) => {
             list.say("Enter", "answer");
@@ -165,12 +168,22 @@ impl List {
         }
         let rule = sees.subject && sees.rule && consent.rule.is_some();
         if rule && sees.reach != Reach::Same {
-            self.say("s", if sees.short { "session" } else { "this session" });
+            let session = match (sees.short, sees.wide) {
+                (true, _) => "session",
+                (false, false) => "this session",
+                (false, true) => "until this session closes",
+            };
+            self.say("s", session);
         } else if sees.subject && sees.reach == Reach::Same && consent.rule.is_some() {
             self.say("s", if sees.short { "same" } else { "the same again" });
         }
         if rule {
-            let project = if sees.short { "project" } else { "in this project" };
+            // For how long, and not of what: that the rule tells.
+            let project = match (sees.short, sees.wide) {
+                (true, _) => "project",
+                (false, false) => "always here",
+                (false, true) => "from now on, in this project",
+            };
             self.say("a", if sees.reach == Reach::Project { project } else { "always" });
         }
         self.say(
@@ -215,7 +228,8 @@ pub(crate) fn row(offers: &[Offer], look: Appearance, short: bool) -> Vec<Row> {
     let space = if short { " " } else { "   " };
     let mut rows: Vec<Row> = Vec::new();
     for Offer { key, words } in offers {
-        let told = [look.piece(*key, Role::Accent), look.piece(format!("\u{a0}{words}"), Role::Dim)];
+        let between = if key.is_empty() { "" } else { KEEPS };
+        let told = [look.piece(*key, Role::Accent), look.piece(format!("{between}{words}"), Role::Dim)];
         let wide: usize = told.iter().map(|piece| width(&piece.text)).sum();
         match rows.last_mut() {
             Some(row) if row.width() + space.len() + wide <= look.columns => {

@@ -45,7 +45,8 @@ fn text(default: Option<&str>) -> AskKind {
 }
 
 /// Everything is in sight.
-const ALL: Sees = Sees { subject: true, rule: true, reach: Reach::Theirs, cut: false, short: false };
+const ALL: Sees =
+    Sees { subject: true, rule: true, reach: Reach::Theirs, cut: false, short: false, wide: false };
 
 fn press(kind: AskKind, keys: &[&str]) -> Reply {
     let ask = ask(kind);

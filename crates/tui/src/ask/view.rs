@@ -23,6 +23,9 @@ const MIN_TOLD: usize = 2;
 /// Columns in which the composer says how to type there.
 const PLACEHOLDER: usize = 36;
 
+/// Columns from which it is said in whole words how long a yes counts.
+const WIDE: usize = 70;
+
 /// Fewer columns tell nothing beside a choice.
 const LEAST_DETAIL: usize = 8;
 
@@ -81,7 +84,8 @@ pub(crate) fn draw(panel: &AskPanel, ask: &Ask, scene: Scene, look: Appearance, 
     };
     let keys = |sees: Sees| offers::row(&list(sees), look, on.scarce);
     // The most keys that there can be, until it is known what has to be left out.
-    let all = Sees { subject: true, rule: true, reach, cut: true, short: on.scarce };
+    let (short, wide) = (on.scarce, look.columns >= WIDE);
+    let all = Sees { subject: true, rule: true, reach, cut: true, short, wide };
     let needed = |title: usize, sees: Sees| title + told.body.len().min(1) + keys(sees).len();
     if needed(drawing.rows.len(), Sees { rule: false, ..all }) > high {
         drawing.short_title(ask);
@@ -201,7 +205,7 @@ impl Drawing<'_> {
         if let AskKind::Consent(consent) = &ask.kind {
             // Each of its words is told whole.
             let words = words::risk_and_undo(&consent.assessment).replace(' ', KEEPS);
-            let words = words.replace(&format!("·{KEEPS}"), "· ");
+            let words = words.replace(&format!(",{KEEPS}"), ", ");
             if !words.is_empty() {
                 pieces.push(self.look.piece("  ", Role::Text));
                 pieces.push(Piece::new(words, words::risk_style(&consent.assessment, self.look.theme)));
@@ -244,7 +248,8 @@ impl Drawing<'_> {
                 let shown = if *secret { Shown::Secret } else { Shown::Plain };
                 self.field("> ", &panel.editor, shown);
                 if let (true, Some(hint)) = (panel.editor.is_empty(), placeholder) {
-                    let hint = self.look.piece(clean_line(hint), Role::Dim);
+                    // The caret stands before it, and covers none of it.
+                    let hint = self.look.piece(format!(" {}", clean_line(hint)), Role::Dim);
                     self.rows.last_mut().into_iter().for_each(|row| row.pieces.push(hint.clone()));
                 }
             }
@@ -258,20 +263,20 @@ impl Drawing<'_> {
     /// The rule that `s` and `a` (or `a` alone) would make, all of it; or that there is none.
     fn rule(&self, ask: &Ask) -> Option<Vec<Row>> {
         let AskKind::Consent(consent) = &ask.kind else { return None };
-        let rest = self.look.piece("  ", Role::Text);
         let Some(rule) = words::rule(consent) else {
             // Why the keys that are known from other questions are not here.
             let told = [self.look.piece(words::ONLY_ONCE, Role::Dim)];
-            return Some(wrap(&told, self.look.columns, &Piece::default(), &rest));
+            return Some(wrap(&told, self.look.columns, &Piece::default(), &Piece::default()));
         };
         let key = |key| self.look.piece(key, Role::Accent);
         let says = |words| self.look.piece(words, Role::Dim);
         // For how long stands beside each of the keys.
         let mut words = match self.reach {
-            Reach::Same => vec![key("a"), says(" allows: ")],
-            Reach::Theirs | Reach::Project => vec![key("s"), says(" and "), key("a"), says(" allow: ")],
+            Reach::Same => vec![key("a"), says(" also allows: ")],
+            Reach::Theirs | Reach::Project => vec![key("s"), says(" and "), key("a"), says(" also allow: ")],
         };
         words.extend(self.look.words(&rule, Role::Text));
+        let rest = self.look.piece("  ", Role::Text);
         Some(wrap(&words, self.look.columns, &Piece::default(), &rest))
     }
 

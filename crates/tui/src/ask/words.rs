@@ -86,7 +86,7 @@ pub(super) fn risk_and_undo(assessment: &Assessment) -> String {
         Risk::High | Risk::Critical => "cannot be undone",
     };
     let words = [risk(assessment), undo];
-    words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" · ")
+    words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 /// How the words about risk look: each level otherwise, the highest also without any colour.

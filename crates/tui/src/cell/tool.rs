@@ -9,6 +9,7 @@ use crate::theme::Role;
 use crate::{diff, picture};
 use domain::content::Part;
 use domain::tool::{ToolOutcome, ToolPhase, ToolRun};
+use ratatui::style::{Modifier, Style};
 use serde_json::Value;
 
 /// Rows of output under a folded tool line while it runs: the last.
@@ -141,7 +142,7 @@ fn preview(tool: &ToolRun) -> (usize, usize) {
     }
 }
 
-fn text(look: Appearance) -> ratatui::style::Style {
+fn text(look: Appearance) -> Style {
     look.theme.style(Role::Dim)
 }
 
@@ -172,11 +173,15 @@ fn output(tool: &ToolRun, (head, tail): (usize, usize), look: Appearance) -> Vec
         return Vec::new();
     }
     let style = look.theme.style(Role::Dim);
+    // A colour of the program's own is not made faint: it could not be read.
+    let read = |own: Style| {
+        let own = look.theme.own(own);
+        if own.fg == style.fg { own } else { own.remove_modifier(Modifier::DIM) }
+    };
     let none = Piece::default();
     let rows_of = |part: &str| -> Vec<Row> {
         let lines = colours(&settled(part), style).into_iter();
-        let pieces =
-            lines.map(|line| line.into_iter().map(|(text, style)| Piece::new(text, look.theme.own(style))));
+        let pieces = lines.map(|line| line.into_iter().map(|(text, own)| Piece::new(text, read(own))));
         pieces.flat_map(|line| wrap(&line.collect::<Vec<_>>(), look.columns, &none, &none)).collect()
     };
     // Where few more would be left out, they are shown.

@@ -144,7 +144,7 @@ fn cell(words: &str, column: usize) -> String {
 }
 
 fn row(line: &Line, under: bool, columns: &Columns, board: &Board, model: &Model, look: Appearance) -> Row {
-    let (sign, role) = sign(&line.status);
+    let (sign, role) = fleet_sign(&line.status);
     let style = |role: Role| match under {
         true => look.theme.over(Role::Selected, role),
         false => look.theme.style(role),
@@ -194,7 +194,8 @@ fn since(line: &Line, now: Millis) -> String {
     }
 }
 
-fn sign(status: &Status) -> (&'static str, Role) {
+/// The sign of how a session stands, and its colour: the same wherever one is told of.
+pub(crate) fn fleet_sign(status: &Status) -> (&'static str, Role) {
     match status {
         Status::Waiting { .. } => ("? ", Role::Warn),
         Status::Running => ("● ", Role::Accent),

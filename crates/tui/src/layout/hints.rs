@@ -188,20 +188,25 @@ fn offers(model: &Model) -> Vec<Row> {
         })
         .collect();
     let hidden = offers.len().saturating_sub(top + most);
-    let more = (hidden > 0).then(|| format!("and {hidden} more"));
-    let keys = match offers.get(completion.cursor) {
-        _ if completion.kind != Kind::Slash && more.is_none() => None,
-        // With nothing to be written behind it, it is run.
+    // With nothing to be written behind it, it is run.
+    let takes = match offers.get(completion.cursor) {
+        _ if completion.kind != Kind::Slash && hidden == 0 => return rows,
         Some(offer) if completion.kind == Kind::Slash && !offer.insert.ends_with(' ') => {
-            Some("Tab takes · Enter runs".to_owned())
+            "Tab takes · Enter runs"
         }
-        Some(_) => Some("↑↓ choose · Tab takes".to_owned()),
-        None => None,
+        Some(_) => "Tab takes",
+        None => return rows,
     };
-    let words: Vec<String> = more.into_iter().chain(keys).collect();
-    if !words.is_empty() {
-        rows.push(Row::from(look.keyed(&fit(&words.join(" · "), look.columns))));
-    }
+    let tries = match (hidden, offers.len()) {
+        (0, 1) => vec![takes.to_owned()],
+        (0, _) => vec![format!("↑↓ choose · {takes}")],
+        (hidden, _) => vec![
+            format!("and {hidden} more, typing narrows them · ↑↓ choose · {takes}"),
+            format!("and {hidden} more · ↑↓ choose · {takes}"),
+            format!("{hidden} more · ↑↓ · {takes}"),
+        ],
+    };
+    rows.push(Row::from(look.keyed(&fitting(&tries, look.columns))));
     rows
 }
 

@@ -18,7 +18,11 @@ const FIXED: &[(&str, &[(&str, &str)])] = &[
             ("$ in a word", "a skill"),
             ("! at the start", "runs a command yourself; its output goes along with the next prompt"),
             ("Tab", "takes what is offered or suggested"),
-            ("Esc Esc", "when nothing is typed: back to your last prompt, to say it differently"),
+            ("↑ ↓", "in the first and the last line: the prompt before, the prompt after"),
+            (
+                "Esc Esc",
+                "when nothing runs and nothing is typed: back to your last prompt, to say it differently",
+            ),
         ],
     ),
     (

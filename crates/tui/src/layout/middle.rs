@@ -5,7 +5,7 @@ use crate::clean::clean_line;
 use crate::figures::{count, duration};
 use crate::keymap::Action;
 use crate::model::Model;
-use crate::row::{Row, fit, width, wrap};
+use crate::row::{KEEPS, Row, fit, width, wrap};
 use crate::theme::Role;
 use domain::event::PlanState;
 use domain::port::LinkState;
@@ -56,7 +56,9 @@ fn lost(model: &Model) -> Vec<Row> {
     rows.extend(last_words(model, said));
     if let Some(remedy) = remedy {
         let lead = look.piece("  ", Role::Text);
-        rows.extend(wrap(&[look.piece(clean_line(remedy), Role::Text)], look.columns, &lead, &lead));
+        // A key stays with what it does.
+        let remedy = clean_line(remedy).replace("Ctrl-D ", &format!("Ctrl-D{KEEPS}"));
+        rows.extend(wrap(&[look.piece(remedy, Role::Text)], look.columns, &lead, &lead));
     }
     rows
 }

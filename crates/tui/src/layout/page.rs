@@ -48,7 +48,8 @@ pub(crate) fn sheet(content: &Content, model: &Model) -> Sheet {
             };
             let Full { rows, rule } = ask::full(asked, look, reach(model));
             // As many rows as all the keys take, so that nothing moves when some of them go.
-            let all = Sees { subject: true, rule: true, reach: reach(model), cut: false, short: true };
+            let all =
+                Sees { subject: true, rule: true, reach: reach(model), cut: false, short: true, wide: false };
             Sheet { rows, rule, foot: ask::row(&ask::of_page(asked, all), look, true).len() }
         }
     }
@@ -88,7 +89,10 @@ pub(crate) fn page_offers(model: &Model) -> Vec<Offer> {
     let (rows, fits) = page_size(pager.content(), model);
     let top = pager.clamp(rows, fits);
     let rule = page.rule.start >= top && page.rule.end <= top + fits && !page.rule.is_empty();
-    ask::of_page(asked, Sees { subject: fits > 0, rule, reach: reach(model), cut: false, short: true })
+    ask::of_page(
+        asked,
+        Sees { subject: fits > 0, rule, reach: reach(model), cut: false, short: true, wide: false },
+    )
 }
 
 /// All that is kept of what the person's own command wrote.

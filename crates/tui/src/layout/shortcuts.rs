@@ -13,6 +13,8 @@ use domain::port::Abilities;
 const COLUMN: usize = 38;
 /// Columns of the keys in it.
 const KEYS: usize = 13;
+/// Columns between keys and what they do, so that the two are told apart.
+const GAP: usize = 2;
 /// Rows of a screen of keys at least.
 const LEAST_PAGE: usize = 4;
 /// Columns of keys at most: further apart they are hard to read.
@@ -24,23 +26,23 @@ const FIXED: &[(&str, &[(&str, &str)])] = &[
         "Writing",
         &[
             ("/", "commands"),
-            ("@", "a file"),
-            ("$", "a skill"),
+            ("@, $", "a file, a skill"),
             ("!", "runs a command yourself"),
             ("Tab", "takes what is offered"),
-            ("Esc Esc", "edits the last prompt"),
+            ("↑ ↓", "your earlier prompts"),
+            ("Esc Esc", "idle: edits last prompt"),
         ],
     ),
-    ("The run", &[("Esc", "stops; twice: queue too"), ("Ctrl-C", "stops; twice: quits")]),
+    ("While it runs", &[("Esc", "stops; twice: queue too"), ("Ctrl-C", "stops; twice: quits")]),
     (
         "A question",
         &[
             ("Tab", "to it and back"),
             ("y", "yes, once"),
             ("s, a", "yes: session, project"),
-            ("n, r", "no: stop, or because…"),
-            ("v", "view all"),
-            ("↑↓ Enter Esc", "choose, answer, or not"),
+            ("n, r", "no: stop, or say why"),
+            ("v, Esc", "view all, no answer"),
+            ("↑↓ Enter", "choose, answer"),
         ],
     ),
 ];
@@ -140,7 +142,7 @@ fn row(split: &[Vec<&Line>], at: usize, wide: usize, look: Appearance) -> Row {
             Some(Line::Key(keys, what)) => (keys.as_str(), *what),
             Some(Line::Blank) | None => ("", ""),
         };
-        let keys = fit(keys, KEYS - 1);
+        let keys = fit(keys, KEYS - GAP);
         let room = wide.saturating_sub(KEYS + 2);
         let what = fit(what, room);
         let (after_keys, after) = (KEYS - width(&keys), room - width(&what) + 2);
@@ -203,7 +205,7 @@ fn pair(keymap: &Keymap, action: Action) -> Option<(String, &'static str)> {
         Some(((with, "↑"), (_, "↓"))) => format!("{with}-↑↓"),
         Some(_) | None => format!("{first} {second}"),
     };
-    (width(&keys) < KEYS).then_some((keys, what))
+    (width(&keys) + GAP <= KEYS).then_some((keys, what))
 }
 
 /// What an action does, in few words.

@@ -2,7 +2,7 @@
 
 use crate::clean::clean_line;
 use crate::model::Model;
-use crate::picker::{CURRENT, Choice, Item};
+use crate::picker::{CURRENT, Choice, IN_USE, Item};
 use crate::policy::{DENIES_ALL, policy_about, policy_shown};
 use crate::settings::{SETTINGS, Setting};
 use crate::theme::THEMES;
@@ -12,6 +12,11 @@ use domain::session::Policy;
 /// The sign of the one in use.
 fn sign(current: bool) -> &'static str {
     if current { CURRENT } else { "  " }
+}
+
+/// What is told of it, and first that it is the one in use.
+fn told(about: &str, current: bool) -> String {
+    format!("{}{about}", if current { IN_USE } else { "" })
 }
 
 /// The list to choose from, the current one marked.
@@ -51,12 +56,12 @@ pub(super) fn themes(model: &Model) -> Vec<Item> {
     let current = model.screen.preferences.settings().value(Setting::Theme);
     let about = |name: &str| match THEMES.iter().find(|(known, _, _)| *known == name) {
         Some((_, _, about)) => (*about).to_owned(),
-        None => "fits your terminal".to_owned(),
+        None => "fits the terminal".to_owned(),
     };
     let item = |value: &'static str| Item {
         cells: Vec::new(),
         label: value.to_owned(),
-        detail: about(value),
+        detail: told(&about(value), value == current),
         choice: Choice::Value(Setting::Theme, value),
         sign: sign(value == current),
         more: String::new(),
@@ -89,16 +94,22 @@ pub(super) fn settings(model: &Model) -> Vec<Item> {
     let policy = policy_shown(seen).map_or("", |(word, _)| word);
     let can = &seen.abilities;
     for (name, value, about, command, can) in [
-        ("keys", "", "which key does what", "/keys", true),
-        ("model", in_use.as_str(), "of this session", "/model", can.models || can.set_model),
+        ("keys", "see /keys", "opens the page of keys: which does what", "/keys", true),
+        ("model", in_use.as_str(), "the model of this session", "/model", can.models || can.set_model),
         (
             "policy",
             policy,
-            "what may run without asking, in this session",
+            "what runs without asking, in this session only",
             "/policy",
             can.policy || can.consent,
         ),
-        ("tools", tools.as_str(), "of this session", "/tools", can.list_tools || can.set_tools),
+        (
+            "tools",
+            tools.as_str(),
+            "the tools that this session may use",
+            "/tools",
+            can.list_tools || can.set_tools,
+        ),
     ] {
         if !can {
             continue;

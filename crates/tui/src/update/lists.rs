@@ -4,14 +4,16 @@ use super::{choices, copies, rules};
 use crate::clean::{clean, clean_line};
 use crate::figures::{ago, counted, window};
 use crate::keymap::Action;
+use crate::layout::fleet_sign;
 use crate::model::{Model, Want};
 use crate::msg::{AgentLine, Fx};
-use crate::picker::{CURRENT, Choice, HERE, Hint, Item, ListKind, Picker};
+use crate::picker::{CURRENT, Choice, HERE, Hint, IN_USE, Item, ListKind, Picker};
 use crate::row::fit;
 use crate::world::Seen;
 use domain::command::{Command, LibraryCommand, ListCommand, ListScope, Receipt};
 use domain::content::Role;
 use domain::event::Outcome;
+use domain::fleet::Status;
 use domain::ids::{EntryId, SessionId};
 use domain::session::{ModelEntry, ModelRef, ServerState, SessionSummary};
 use domain::signal::Level;
@@ -67,7 +69,7 @@ pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
             "What is queued",
             &[("Enter takes it back to edit", "Enter takes it"), ("Del twice drops it", "Del twice drops")],
         ),
-        ListKind::Themes => ("Theme", &[("Enter takes and keeps it", "Enter takes it")]),
+        ListKind::Themes => ("Theme", &[("Enter takes and keeps it", "Enter takes and keeps it")]),
         ListKind::Settings => ("Settings", &[("Enter changes it", "Enter changes it")]),
         ListKind::GoBack => ("Go back there with", TAKES),
         ListKind::Copies => ("What to copy", &[("Enter copies it", "Enter copies it")]),
@@ -198,40 +200,39 @@ pub(super) fn fill(model: &mut Model, of: ListKind, receipt: Receipt) {
     let current = model.world.current.clone();
     let unread =
         |summary: &SessionSummary| model.world.sessions.get(&summary.id).is_some_and(|seen| seen.unread);
-    let waits = |summary: &SessionSummary| {
-        let here = model.world.sessions.get(&summary.id).is_some_and(|seen| !seen.state.asks.is_empty());
-        let waiting =
-            |row: &domain::fleet::Row| row.session.as_ref() == Some(&summary.id) && row.is_waiting();
-        here || model.screen.fleet.rows().iter().any(waiting)
+    // As in the fleet, which knows more where it is told.
+    let status = |summary: &SessionSummary| {
+        let here = model.world.sessions.get(&summary.id).map_or(0, |seen| seen.state.asks.len());
+        let row = model.screen.fleet.rows().iter().find(|row| row.session.as_ref() == Some(&summary.id));
+        match (row.map(|row| row.status.clone()), summary.outcome.as_deref()) {
+            _ if here > 0 => Some(Status::Waiting { asks: here as u64, question: String::new() }),
+            (Some(status @ Status::Waiting { .. }), _) => Some(status),
+            _ if summary.running => Some(Status::Running),
+            (_, Some(outcome)) => Some(Status::Ended(outcome.clone())),
+            (Some(status), None) => Some(status),
+            // The one on the screen is open, and no more is known of it.
+            (None, None) => (Some(&summary.id) != current.as_ref()).then_some(Status::Kept),
+        }
     };
-    let failed = |summary: &SessionSummary| matches!(summary.outcome.as_deref(), Some(Outcome::Failed(_)));
     // In front of our own runtime those of other programs are gone on with there.
     let goes_on = model.screen.start.here().errands && model.world.seen().abilities.policy;
+    let mut title = None;
     let (items, at, empty) = match receipt {
         Receipt::Sessions(sessions) => {
             let at = sessions.iter().position(|s| Some(&s.id) == current.as_ref()).unwrap_or(0);
             let item = |session: &SessionSummary| {
-                // The words of the fleet.
-                let state = match () {
-                    () if waits(session) => Some("waiting"),
-                    () if session.running => Some("running"),
-                    () if failed(session) => Some("failed"),
-                    () => None,
-                };
+                let status = status(session);
                 let (age, said) = (ago(now, session.updated_at), counted(session.messages, "message"));
                 // What matters most stands first: on a narrow screen the rest is told below the list.
                 let prompt = session.last_prompt.as_deref().map(clean_line).unwrap_or_default();
-                let cells = vec![state.unwrap_or_default().to_owned(), age, said, prompt];
+                let cells = vec![status.as_ref().map_or("", Status::shown).to_owned(), age, said, prompt];
                 let told = cells.iter().filter(|cell| !cell.is_empty()).map(String::as_str);
                 let detail = told.collect::<Vec<_>>().join(" · ");
-                // The signs of the fleet, for what is known here.
-                let sign = match () {
-                    () if waits(session) => "? ",
-                    () if session.running => "● ",
-                    () if failed(session) => "✗ ",
-                    () if Some(&session.id) == current.as_ref() => CURRENT,
-                    () if unread(session) => "* ",
-                    () => "  ",
+                // What was not read yet is told where nothing else is to be looked at.
+                let sign = match status {
+                    Some(Status::Ended(Outcome::Done) | Status::Kept) if unread(session) => "* ",
+                    Some(status) => fleet_sign(&status).0,
+                    None => CURRENT,
                 };
                 let last = session.last_prompt.as_deref().map(of_several).unwrap_or_default();
                 let (title, runtime) = match &session.origin {
@@ -260,7 +261,18 @@ pub(super) fn fill(model: &mut Model, of: ListKind, receipt: Receipt) {
         }
         Receipt::Models { models, current } => {
             let at = models.iter().position(|m| Some(&m.model) == current.as_ref()).unwrap_or(0);
-            (models.iter().map(|m| model_item(m, current.as_ref())).collect(), at, "no model is known")
+            // Where none has a price, that is nothing to be told of each.
+            let priced =
+                models.iter().any(|m| m.price_input.zip(m.price_output).is_some_and(|p| p != (0, 0)));
+            title = priced.then_some(PRICED);
+            let item = |m: &ModelEntry| {
+                let (unknown, mut item) = (!is_priced(m), model_item(m, current.as_ref()));
+                if priced && unknown {
+                    item.detail = told(&[item.detail.as_str(), "price not known"]);
+                }
+                item
+            };
+            (models.iter().map(item).collect(), at, "no model is known")
         }
         Receipt::Tools(tools) => {
             let item = |tool: domain::session::ToolEntry| Item {
@@ -331,32 +343,53 @@ pub(super) fn fill(model: &mut Model, of: ListKind, receipt: Receipt) {
     };
     if let Some(picker) = model.screen.over.list_mut().filter(|picker| picker.kind() == of) {
         picker.fill(items, at, empty);
+        title.into_iter().for_each(|title| picker.call(title));
     }
 }
+
+/// The first line of the models, where prices stand beside them.
+const PRICED: &str = "Models · prices per 1M tokens";
 
 /// Provider and name of the model that is built in, for trying things without a key.
 const OFFLINE: &str = "offline";
 
+/// Parts that are there, with dots between them.
+fn told(parts: &[&str]) -> String {
+    parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(" · ")
+}
+
+/// Whether the model is the one that is built in.
+fn is_built_in(entry: &ModelEntry) -> bool {
+    entry.model.provider == OFFLINE && entry.model.name == OFFLINE
+}
+
+/// Whether it is known what the model costs.
+fn is_priced(entry: &ModelEntry) -> bool {
+    is_built_in(entry) || entry.price_input.is_some() && entry.price_output.is_some()
+}
+
+/// What is told of a model; of how many tokens its prices are stands behind them.
+pub(super) fn model_told(entry: &ModelEntry, per: &str) -> String {
+    let dollars = |micros: u64| format!("${}.{:02}", micros / 1_000_000, micros % 1_000_000 / 10_000);
+    let context = entry.context_window.map(|tokens| format!("{} context", window(tokens)));
+    let price = match entry.price_input.zip(entry.price_output) {
+        _ if is_built_in(entry) => "free: built in, needs no key".to_owned(),
+        Some((0, 0)) => "free".to_owned(),
+        Some((input, output)) => format!("{} in, {} out{per}", dollars(input), dollars(output)),
+        None => String::new(),
+    };
+    told(&[&context.unwrap_or_default(), &price])
+}
+
 /// A model with what is told of it; the one in use is marked.
 pub(super) fn model_item(entry: &ModelEntry, current: Option<&ModelRef>) -> Item {
-    let dollars = |micros: u64| format!("${}.{:02}", micros / 1_000_000, micros % 1_000_000 / 10_000);
-    let mut detail = Vec::new();
-    detail.extend(entry.context_window.map(|tokens| format!("{} context", window(tokens))));
-    let built_in = entry.model.provider == OFFLINE && entry.model.name == OFFLINE;
-    match entry.price_input.zip(entry.price_output) {
-        _ if built_in => detail.push("free: built in, needs no key".to_owned()),
-        Some((0, 0)) => detail.push("free".to_owned()),
-        Some((input, output)) => {
-            detail.push(format!("{} in, {} out per 1M", dollars(input), dollars(output)));
-        }
-        None => {}
-    }
+    let current = current == Some(&entry.model);
     Item {
         cells: Vec::new(),
         label: clean_line(&entry.model.to_string()),
-        detail: detail.join(" · "),
+        detail: format!("{}{}", if current { IN_USE } else { "" }, model_told(entry, "")),
         choice: Choice::Model(entry.model.provider.clone(), entry.model.name.clone()),
-        sign: if current == Some(&entry.model) { CURRENT } else { "  " },
+        sign: if current { CURRENT } else { "  " },
         more: String::new(),
     }
 }

@@ -284,8 +284,9 @@ fn settled(model: &mut Model, ticket: Ticket, with: Result<Receipt, Refusal>, fx
             completion::refresh(model, fx);
         }
         (Ok(Receipt::Models { models, .. }), Want::ModelNames) => {
-            let items = models.iter().map(|entry| lists::model_item(entry, None));
-            model.screen.composer.know_models(items.map(|item| (item.label, item.detail)).collect());
+            let item =
+                |entry| (lists::model_item(entry, None).label, lists::model_told(entry, " per 1M tokens"));
+            model.screen.composer.know_models(models.iter().map(item).collect());
         }
         // Nobody asked for them in words: a list that does not come is no news.
         (Ok(_) | Err(_), Want::ModelNames) => {}

@@ -53,7 +53,9 @@ pub(super) fn composer(model: &Model, area: Rect, buf: &mut Buffer, links: &mut 
         if text.is_empty() {
             let ghost = model.screen.composer.suggestion().filter(|_| !model.screen.asks.is_open());
             let ghost = ghost.map(|text| format!("{text}   (Tab takes it)"));
-            let columns = composer_columns(model);
+            // The caret stands before it, and covers none of it.
+            row.pieces.push(Piece::new(" ", theme.style(Role::Text)));
+            let columns = composer_columns(model).saturating_sub(1);
             let hint = ghost.map_or_else(|| placeholder(model, columns), |ghost| fit(&ghost, columns));
             row.pieces.push(Piece::new(hint, theme.style(Role::Dim)));
         }
@@ -75,7 +77,9 @@ fn failed(model: &Model) -> bool {
 fn placeholder(model: &Model, columns: usize) -> String {
     let keys = model.screen.preferences.keymap().shown(Action::Keys);
     let tries = if model.keyboard() == Keyboard::Question {
-        vec!["answer above, or Tab to type here".to_owned()]
+        // What is written while a run waits for the answer comes after it.
+        let does = if model.world.is_running() { "queue" } else { "write" };
+        vec![format!("answer above, or Tab to {does} a prompt"), format!("answer, or Tab to {does} a prompt")]
     } else if let LinkState::Lost(why) = &model.world.link {
         match loss(why).1 {
             Some(_) => vec!["/restart to go on".to_owned()],

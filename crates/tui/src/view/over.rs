@@ -249,8 +249,10 @@ fn named(label: &str, columns: usize) -> String {
 /// The colour of a sign, the same as in the fleet.
 fn sign_role(sign: &str) -> Role {
     match sign {
-        "? " => Role::Warn,
+        "? " | "! " => Role::Warn,
         "✗ " => Role::Bad,
+        "✓ " => Role::Ok,
+        "· " => Role::Dim,
         _ => Role::Accent,
     }
 }
@@ -264,7 +266,8 @@ fn pick(picker: &Picker, model: &Model, area: Rect, buf: &mut Buffer, links: &mu
     let mut filter = Row::of("> ", look.theme.style(Role::Accent));
     filter.pieces.push(look.piece(picker.filter().text(), Role::Text));
     if picker.filter().is_empty() {
-        filter.pieces.push(look.piece("type to filter", Role::Dim));
+        // The caret stands before it, and covers none of it.
+        filter.pieces.push(look.piece(" type to filter", Role::Dim));
     }
     draw(&filter, Position::new(area.x + 1, area.y + 1), area.width.saturating_sub(2), buf, links);
     let more = more(picker, look, area.height);

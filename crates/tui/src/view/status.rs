@@ -69,7 +69,7 @@ fn fitting(left: Vec<Field>, rights: &[Vec<Field>], columns: usize) -> (Vec<Fiel
     let Some(name) = shorter.iter().position(|field| field.worth == Worth::Name) else {
         return (shorter, Vec::new());
     };
-    let figures = rights.iter().rev().take(2).rev().map(|right| (right.as_slice(), GAP + long(right)));
+    let figures = rights.last().into_iter().map(|right| (right.as_slice(), GAP + long(right)));
     for (right, wide) in figures.chain([(&[][..], 0)]) {
         let over = (long(&shorter) + wide).saturating_sub(columns);
         let room = width(&shorter[name].text).checked_sub(over).filter(|room| *room >= LEAST_NAME);
@@ -111,17 +111,21 @@ fn left(model: &Model) -> Vec<Field> {
     let seen = model.world.seen();
     let state = &seen.state;
     let mut left = Vec::new();
-    if matches!(model.world.link, LinkState::Lost(_)) {
+    let gone = matches!(model.world.link, LinkState::Lost(_));
+    if gone {
         left.push(field("runtime gone", Role::Bad, Worth::Needed));
     }
     // Before the first answer it is the one that was found at the start.
     let found = || model.screen.start.about().note.model.clone();
     let name = seen.model().map(|model| model.name.clone()).or_else(found);
-    left.extend(name.map(|name| field(clean_line(&name), Role::Accent, Worth::Name)));
+    // Where nothing can run, by which model and what unasked goes before figures do.
+    let worth = |worth| if gone { Worth::Spare } else { worth };
+    left.extend(name.map(|name| field(clean_line(&name), Role::Accent, worth(Worth::Name))));
     if let Some(effort) = state.settings.effort {
         left.push(field(format!("thinks {}", effort.name()), Role::Dim, Worth::Spare));
     }
-    left.extend(policy_shown(seen).map(|(policy, role)| field(policy, role, Worth::Needed)));
+    let policy = policy_shown(seen);
+    left.extend(policy.map(|(policy, role)| field(policy, role, worth(Worth::Needed))));
     let folder = state.settings.cwd.rsplit('/').next().unwrap_or("");
     if !folder.is_empty() {
         left.push(field(clean_line(folder), Role::Dim, Worth::Spare));
@@ -137,19 +141,18 @@ fn left(model: &Model) -> Vec<Field> {
 }
 
 /// What may stand right, the longest first. Sums go before the price, and words before figures.
-fn rights(model: &Model) -> [Vec<Field>; 6] {
+fn rights(model: &Model) -> [Vec<Field>; 5] {
     let state = &model.world.seen().state;
     let figure = |text: String, role| field(text, role, Worth::Needed);
-    let [drawn, said, short, least] = state.context_left().map_or([const { None }; 4], |left| {
+    let [drawn, said, short] = state.context_left().map_or([const { None }; 3], |left| {
         let role = match left {
             0..10 => Role::Bad,
             10..25 => Role::Warn,
             _ => Role::Dim,
         };
-        // That it is what is left is said in every one of them.
+        // Of what it is the share, and that it is what is left, is said in every one of them.
         let percent = format!("{}{left}% left", mark(state.context_rough));
-        let told =
-            [format!("context {} ", bar(left)), "context ".to_owned(), "ctx ".to_owned(), String::new()];
+        let told = [format!("context {} ", bar(left)), "context ".to_owned(), "ctx ".to_owned()];
         told.map(|lead| Some(figure(format!("{lead}{percent}"), role)))
     });
     let rough = mark(state.usage.rough);
@@ -162,7 +165,6 @@ fn rights(model: &Model) -> [Vec<Field>; 6] {
         vec![said, paid.clone()],
         vec![short.clone(), paid],
         vec![short],
-        vec![least],
     ]
     .map(|fields| fields.into_iter().flatten().collect())
 }

@@ -179,7 +179,7 @@ fn all_keys_fit_on_a_usual_screen_that_is_wide_enough() {
             "makes it again",
             "quits",
             "view all",
-            "choose, answer, or not",
+            "choose, answer",
             "stops; twice: queue too",
         ] {
             assert!(screen.contains(word), "{word}\n{screen}");

@@ -49,7 +49,7 @@ pub(super) fn rows(model: &Model, high: usize) -> Vec<Row> {
         }
         if !about.settings.is_empty() {
             let lead = look.piece("    ", Role::Dim);
-            let place = format!("settings are in {}", clean_line(&about.settings));
+            let place = format!("/settings changes what is kept in {}", clean_line(&about.settings));
             told.extend(wrap(&[look.piece(place, Role::Dim)], look.columns, &lead, &lead));
         }
     }

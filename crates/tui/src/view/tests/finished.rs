@@ -4,6 +4,8 @@ use super::gallery::*;
 use crate::theme::Theme;
 use crate::update::tests::AttachedUi;
 use domain::event::{Failure, Outcome};
+use ratatui::buffer::Cell;
+use ratatui::style::{Color, Modifier};
 
 /// What the keys do is told at every width: the way out and what Enter does, on every list, page and board.
 #[test]
@@ -52,7 +54,11 @@ fn a_narrow_screen_tells_whole_what_matters() {
         ),
         (
             lost,
-            &["  /restart starts it again", "> /restart to go on", "runtime gone · asks first     87% left"],
+            &[
+                "  /restart starts it again\n   (Ctrl-D quits)",
+                ">  /restart to go on",
+                "runtime gone  context 87% left · $0.09",
+            ],
         ),
     ] {
         let mut stage = stage(40, 30);
@@ -96,18 +102,40 @@ fn screens_say_what_they_mean() {
             &["Esc", "allow:", "v view all"][..],
         ),
         (
+            question_command,
+            (40, 30),
+            &["HIGH RISK,", "can only be allowed once: no rule is\n offered for it\n"],
+            &["·\n"],
+        ),
+        (
             question_write,
             (80, 24),
-            &["s and a allow: write files in this project\n", "s this session   a in this project   n"],
+            &[
+                "s and a also allow: write files under /w/shop\n",
+                "y once   s until this session closes   a from now on, in this project\n n no",
+            ],
             &["only be allowed once", "Tab type", "v view all"],
         ),
         (
             question_write,
             (40, 30),
-            &["v view all", "more lines\n", "medium risk", ".nth(1)\n", ".unwrap_or(\"friend\"\n"],
+            &[
+                "s this session",
+                "a always here   n no",
+                "v view all",
+                "more lines\n",
+                "medium risk",
+                ".nth(1)\n",
+                ".unwrap_or(\"friend\"\n",
+            ],
             &["shows all"],
         ),
-        (question_choose, (80, 24), &["answer above, or Tab to type here", "type to filter"], &[]),
+        (
+            question_choose,
+            (80, 24),
+            &["answer above, or Tab to queue a prompt", "Esc no answer   typing narrows the list"],
+            &["type to"],
+        ),
         // What goes on is not told as if it were over.
         (
             fleet,
@@ -136,9 +164,13 @@ fn screens_say_what_they_mean() {
             sessions,
             (80, 24),
             &[
-                "◆ make the total readable (here)                just now    2 messages",
+                "✓ make the total readable (here)       done     just now    2 messages",
                 "? a till for the shop                  waiting  3 min ago   8 messages",
+                "● [codex] port the parser              running  6 min ago   6 messages",
+                "✓ release notes for 0.3                done     55 min ago  28 messages",
                 "✗ translate the manual                 failed   2 h ago     2 messages",
+                "· une aide en français                 closed   2 days ago  16 messages",
+                "2 of 8",
             ],
             &["…\n    "],
         ),
@@ -146,8 +178,8 @@ fn screens_say_what_they_mean() {
             sessions,
             (40, 30),
             &[
-                "◆ make the total… (here)    just now\n",
-                "● why does make check…      running",
+                "✓ make the total… (here)       done",
+                "● why does make check fail…    running",
                 "12 messages",
                 "Del twice deletes",
             ],
@@ -163,7 +195,7 @@ fn screens_say_what_they_mean() {
         (
             |stage| stage.ui.keys("?"),
             (40, 30),
-            &["1–26 of 60", "Enter        sends, or queues", "view all\n", "Esc closes"],
+            &["1–26 of 60", "↑ ↓          your earlier prompts", "idle: edits last prompt\n", "Esc closes"],
             &["/keys tells more", "\n\n\n"],
         ),
         (lost, (80, 24), &["it said last:\n   │ boom: no config", "giving up\n   /restart starts"], &[]),
@@ -176,8 +208,22 @@ fn screens_say_what_they_mean() {
         (
             first_told,
             (80, 24),
-            &["(did you mean dark?)", "/home/ann/.config/parlor/config.toml"],
+            &[
+                "(did you mean dark?), so it is auto;",
+                "/settings changes what is kept in",
+                "/home/ann/.config/parlor/config.toml",
+            ],
             &["Try one"],
+        ),
+        (
+            models,
+            (80, 24),
+            &[
+                "Models · prices per 1M tokens\n",
+                "◆ anthropic/claude-sonnet-4-5  in use · 200k context · $3.00 in, $15.00 out\n",
+                "32k context · price not known\n",
+            ],
+            &["per 1M\n"],
         ),
         (
             models,
@@ -186,8 +232,8 @@ fn screens_say_what_they_mean() {
             &[],
         ),
         (first_told, (40, 30), &["/home/ann/.config/parlor/\n     config.toml"], &[]),
-        (error, (40, 30), &["> ↑ brings your prompt back\n"], &["ask something"]),
-        (error, (80, 24), &["> ↑ brings your prompt back · / commands · ? keys\n"], &["ask for"]),
+        (error, (40, 30), &[">  ↑ brings your prompt back\n"], &["ask something"]),
+        (error, (80, 24), &[">  ↑ brings your prompt back · / commands · ? keys\n"], &["ask for"]),
         (error, (80, 24), &["overloaded\n   wait a minute", "/model\n\n ── failed after 4.2s"], &["`"]),
         (working, (120, 36), &["context ▰▰▰▰▰▰▰▱ 87% left", "queued: then", "Enter queues"], &["waits: "]),
         (working, (40, 30), &["● bash cargo test -p shop…  running\n"], &[]),
@@ -203,18 +249,24 @@ fn screens_say_what_they_mean() {
             (80, 24),
             &[
                 "1 of 10",
-                "auto               colours: dark",
-                "Settings · kept in /home/ann/.config/parlor/config.toml\n",
+                "auto               colours; auto: those",
+                "see /keys          opens the page of keys",
+                "Settings · the screen's are kept in /home/ann/.config/parlor/config.toml\n",
             ],
             &["…"],
         ),
         (
             |stage| stage.ui.keys("/settings<enter><end>"),
             (40, 30),
-            &["Enter opens /tools", "kept in\n /home/ann/.config/parlor/config.toml\n"],
+            &["Enter opens /tools", "the screen's are kept in\n /home/ann/.config/parlor/config.toml\n"],
             &["…"],
         ),
-        (|stage| stage.ui.keys("/theme<enter>"), (80, 24), &["◆ auto"], &["terminal here", "› auto", "●"]),
+        (
+            |stage| stage.ui.keys("/theme<enter>"),
+            (80, 24),
+            &["◆ auto      in use · fits the terminal"],
+            &["terminal here", "› auto", "●"],
+        ),
         (|stage| stage.ui.keys("/"), (120, 36), &["and 31 more", "Type one of these"], &[]),
         (|stage| stage.ui.keys("/ses"), (80, 24), &["/sessions [id]", "Tab takes · Enter runs"], &[]),
         (|stage| stage.ui.keys("/rena"), (80, 24), &["/rename TITLE", "Tab takes"], &["Enter runs"]),
@@ -260,7 +312,7 @@ fn after_a_failure_the_prompt_comes_back_as_it_is_told() {
     let mut other = super::gallery::stage(80, 24);
     other.run("translate the manual");
     other.end(Outcome::Failed(Failure::new("model_overloaded", "the model is overloaded")));
-    assert!(other.ui.screen().contains("> ask for something"), "{}", other.ui.screen());
+    assert!(other.ui.screen().contains(">  ask for something"), "{}", other.ui.screen());
 }
 
 #[test]
@@ -309,7 +361,7 @@ fn a_state_has_one_colour_in_the_fleet_and_in_the_list() {
         // The row under the cursor has colours of its own.
         stage.ui.keys("<end>");
         let (buffer, _) = stage.ui.draw();
-        ["?", "●", "✗"].map(|sign| {
+        ["?", "●", "✗", "✓"].map(|sign| {
             let found = buffer.content().iter().find(|cell| cell.symbol() == sign);
             found.map(|cell| cell.fg)
         })
@@ -334,6 +386,65 @@ fn a_state_is_told_in_its_colour() {
             let x = line[..line.find(word).unwrap()].chars().count();
             let colour = |x: usize| buffer[(u16::try_from(x).unwrap(), u16::try_from(y).unwrap())].fg;
             assert_eq!(colour(x), colour(1), "{word}\n{screen}");
+        }
+    }
+}
+
+/// What is said where nothing is written yet stands beside the caret, so that none of it is covered.
+#[test]
+fn the_caret_covers_nothing_that_is_said() {
+    for (name, scene) in SCENES.iter().filter(|(name, _)| !["working", "commands"].contains(name)) {
+        for columns in [40, 80] {
+            let mut stage = stage(columns, 30);
+            scene(&mut stage);
+            let (buffer, caret) = stage.ui.draw();
+            let covered = caret.map(|caret| buffer[caret].symbol().to_owned());
+            assert!(covered.is_none_or(|covered| covered == " "), "{name} at {columns}");
+        }
+    }
+}
+
+/// A share is never told without of what it is.
+#[test]
+fn what_is_left_is_told_with_of_what() {
+    for scene in [conversation as fn(&mut AttachedUi), working, lost, error] {
+        for columns in 20..130 {
+            let screen = drawn(scene, (columns, 30));
+            let status = screen.lines().next_back().unwrap();
+            let told = ["ctx ", "context "].iter().any(|word| status.contains(word));
+            assert_eq!(status.contains("% left"), told, "{columns}: {status}");
+        }
+    }
+}
+
+/// Of sixteen colours none can be made faint and still be read.
+#[test]
+fn no_colour_of_the_terminal_is_faint() {
+    for (name, scene) in SCENES {
+        let mut stage = stage(80, 24);
+        scene(&mut stage);
+        stage.ui.wear(Theme::Terminal);
+        let (buffer, _) = stage.ui.draw();
+        let faint = |cell: &&Cell| cell.fg != Color::Reset && cell.modifier.contains(Modifier::DIM);
+        assert_eq!(buffer.content().iter().filter(faint).count(), 0, "{name}");
+    }
+}
+
+/// How a session stands is told with one sign and one word, in the fleet and in the list.
+#[test]
+fn a_state_has_one_sign_and_one_word() {
+    let (fleet, list) = (drawn(fleet, (120, 36)), drawn(sessions, (120, 36)));
+    for (title, sign, word) in [
+        ("make the total readable", "✓", "done"),
+        ("a till for the shop", "?", "waiting"),
+        ("port the parser", "●", "running"),
+        ("release notes for 0.3", "✓", "done"),
+        ("translate the manual", "✗", "failed"),
+        ("une aide en français", "·", "closed"),
+    ] {
+        for screen in [&fleet, &list] {
+            let line = screen.lines().find(|line| line.contains(title)).unwrap().trim_start();
+            assert!(line.starts_with(sign) && line.contains(word), "{title}\n{screen}");
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::msg::FleetNews;
 use crate::theme::Theme;
 use domain::fleet::{Row, Status};
 use domain::port::Abilities;
-use domain::session::ModelEntry;
+use domain::session::{ModelEntry, Origin, RuntimePlace};
 use ratatui::style::Color;
 use std::sync::Arc;
 
@@ -99,7 +99,7 @@ pub(super) fn conversation(stage: &mut AttachedUi) {
     stage.end(Outcome::Done);
 }
 
-const ANSWER: &str = "## What changed\n\nThe sum was made **by hand**; now it is *one expression*, see [the book](https://example.org/iter) and `src/cart.rs`:\n\n1. `total` is public, since the till needs it\n2. it gives a `Money`\n   - which knows its currency\n   - and cannot be mixed with a count\n\n| before | after | lines |\n|---|---|---:|\n| a loop | an iterator | −2 |\n| `u64` | `Money` | 0 |\n\n```rust\nlet sum: Money = cart.total(); // 12.50\nassert_eq!(sum, Money::new(12, 50));\n```\n\n> Prices in *foreign* money are still refused.\n";
+const ANSWER: &str = "## What changed\n\nThe sum was made **by hand**; now it is *one expression*, see [the book](https://example.org/iter) and `src/cart.rs`:\n\n1. `total` is public, since the till needs it\n2. it gives a `Money`\n   - which knows its currency\n   - and cannot be mixed with a count\n\n| before | after | lines |\n|---|---|---:|\n| a loop | an iterator | −2 |\n| `u64` | `Money` | 0 |\n\n```rust\nlet sum = cart.total(); // 12.50\nassert_eq!(sum, Money::new(12, 50));\n```\n\n> Prices in *foreign* money are still refused.\n";
 
 pub(super) fn working(stage: &mut AttachedUi) {
     looks::work(stage);
@@ -146,7 +146,7 @@ pub(super) fn question_write(stage: &mut AttachedUi) {
     let text = "@@ -1,6 +1,9 @@\n //! The till.\n \n fn main() {\n-    let name = std::env::args().nth(1);\n-    println!(\"hello\");\n+    let name = std::env::args().nth(1).unwrap_or(\"friend\".into());\n+    println!(\"hello, {name}\");\n+    if let Some(day) = today() {\n+        println!(\"a fine {day} to you\"); // as it is said in the house\n+    }\n }\n";
     let preview = Preview::Diff { path: "src/main.rs".into(), text: text.into() };
     let mut kind = consent_to(id, "write", args, preview, Risk::Medium, "changes a file");
-    kind.rule = Some("write files in this project".into());
+    kind.rule = Some("write files under /w/shop".into());
     asked(stage, "overwrite src/main.rs", kind);
 }
 
@@ -275,12 +275,13 @@ pub(super) fn sessions(stage: &mut AttachedUi) {
             _ => None,
         },
         usage: Usage { cost_micros: row.cost_micros.unwrap_or_default(), ..Usage::default() },
-        origin: None,
+        origin: row.runtime.map(|dialect| {
+            let place = RuntimePlace::Socket { path: format!("/run/{dialect}.sock") };
+            Box::new(Origin { dialect, place, session: None })
+        }),
     };
-    // Those of other programs are listed where they are.
-    let own = kept().into_iter().filter(|kept| kept.row.runtime.is_none());
     // As the runtime lists them: the one that changed last stands first.
-    let mut own: Vec<SessionSummary> = own.map(summary).collect();
+    let mut own: Vec<SessionSummary> = kept().into_iter().map(summary).collect();
     own.sort_by_key(|session| std::cmp::Reverse(session.updated_at));
     answer(stage, Receipt::Sessions(own));
     stage.ui.keys("<down>");
@@ -308,7 +309,7 @@ pub(super) fn models(stage: &mut AttachedUi) {
 
 pub(super) fn rules(stage: &mut AttachedUi) {
     stage.ui.keys("/rules<enter>");
-    let told = r#"{"session":[{"words":"write files in this project","rule":{}}],"projects":[{"project":"/w/shop","here":true,"rules":[{"words":"run `cargo test` with any arguments","rule":{},"narrow":"cargo test"},{"words":"run exactly `make check`","rule":{},"narrow":"make check"}]},{"project":"/w/bridge","here":false,"rules":[{"words":"fetch from docs.rs","rule":{}}]}],"unread":[]}"#;
+    let told = r#"{"session":[{"words":"write files under /w/shop","rule":{}}],"projects":[{"project":"/w/shop","here":true,"rules":[{"words":"run `cargo test` with any arguments","rule":{},"narrow":"cargo test"},{"words":"run exactly `make check`","rule":{},"narrow":"make check"}]},{"project":"/w/bridge","here":false,"rules":[{"words":"fetch from docs.rs","rule":{}}]}],"unread":[]}"#;
     answer(stage, Receipt::Extension(Json::verbatim(told)));
 }
 

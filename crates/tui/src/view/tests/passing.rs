@@ -24,7 +24,7 @@ fn a_word_stands_on_the_line_above_the_composer_and_moves_nothing() {
     stage.ui.keys("!<enter>");
     let after = stage.ui.screen();
     let at = line_of(&after, "write a command behind the !").unwrap();
-    assert_eq!(at + 1, line_of(&after, " > ask for something").unwrap(), "{after}");
+    assert_eq!(at + 1, line_of(&after, " >  ask for something").unwrap(), "{after}");
     let moved: Vec<_> = before.lines().zip(after.lines()).filter(|(a, b)| a != b).collect();
     assert_eq!(moved.len(), 1, "only that line differs: {moved:?}");
 }

@@ -30,7 +30,7 @@ fn a_command_stands_once_in_its_question() {
         let question = &screen[screen.find("question").unwrap()..];
         assert_eq!(question.matches("touch new.txt").count(), 1, "{title}\n{screen}");
         assert!(question.contains("? run this command"), "{title}\n{screen}");
-        assert!(question.contains("s and a allow: exactly this command"), "{title}\n{screen}");
+        assert!(question.contains("s and a also allow: exactly this command"), "{title}\n{screen}");
     }
 }
 
@@ -76,8 +76,7 @@ fn each_risk_has_its_look_and_its_words() {
             assert_ne!(style, worse, "{line} looks like {other}");
         }
     }
-    let words =
-        ["low risk", "medium risk", "HIGH RISK · cannot be undone", "CRITICAL RISK · cannot be undone"];
+    let words = ["low risk", "medium risk", "HIGH RISK, cannot be undone", "CRITICAL RISK, cannot be undone"];
     for ((line, ..), words) in levels.iter().zip(words) {
         assert!(line.ends_with(words), "{line}");
     }
@@ -129,7 +128,7 @@ fn on_the_smallest_screen_no_rule_is_made_unseen() {
         let screen = stage.ui.screen();
         let words = screen.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains("medium risk"), "{columns}x{rows}\n{screen}");
-        let told = words.contains("s and a allow: exactly this command");
+        let told = words.contains("s and a also allow: exactly this command");
         stage.ui.keys("a");
         let sent = stage.commands();
         let made = sent.iter().any(|sent| matches!(sent, domain::command::Command::Answer { .. }));
