@@ -203,8 +203,7 @@ fn named(name: &str) -> Result<Does, String> {
         Some(named) => Ok(Does::Action(named.action)),
         None => {
             let near = crate::fuzzy::rank(name, &names).first().map(|at| names[*at]);
-            let hint =
-                near.map_or("the ? page has the names".to_owned(), |near| format!("did you mean {near}?"));
+            let hint = near.map_or("/keys has the names".to_owned(), |near| format!("did you mean {near}?"));
             Err(format!("[ui.keys] knows no {}: {hint}", crate::clean::clean_line(name)))
         }
     }

@@ -198,7 +198,7 @@ impl Picker {
         self.kept_in = if path.is_empty() {
             String::new()
         } else {
-            format!("the screen's are kept in {}", clean_line(path))
+            format!("what lasts is kept in {}", clean_line(path))
         };
         self
     }

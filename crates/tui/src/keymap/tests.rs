@@ -49,7 +49,7 @@ fn an_empty_list_takes_the_key_away_and_is_no_mistake() {
 #[test]
 fn what_cannot_be_is_told_with_what_to_do() {
     for (wanted, word) in [
-        (("stear", &["ctrl-t"][..]), "[ui.keys] knows no stear: the ? page has the names"),
+        (("stear", &["ctrl-t"][..]), "[ui.keys] knows no stear: /keys has the names"),
         (("serch", &["ctrl-t"]), "[ui.keys] knows no serch: did you mean search?"),
         (("/nothing", &["f2"]), "there is no command /nothing; /help lists them"),
         (

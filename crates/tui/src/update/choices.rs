@@ -94,7 +94,7 @@ pub(super) fn settings(model: &Model) -> Vec<Item> {
     let policy = policy_shown(seen).map_or("", |(word, _)| word);
     let can = &seen.abilities;
     for (name, value, about, command, can) in [
-        ("keys", "see /keys", "opens the page of keys: which does what", "/keys", true),
+        ("keys", "see /keys", "opens the keys, and how to change them", "/keys", true),
         ("model", in_use.as_str(), "the model of this session", "/model", can.models || can.set_model),
         (
             "policy",

@@ -250,15 +250,15 @@ fn screens_say_what_they_mean() {
             &[
                 "1 of 10",
                 "auto               colours; auto: those",
-                "see /keys          opens the page of keys",
-                "Settings · the screen's are kept in /home/ann/.config/parlor/config.toml\n",
+                "see /keys          opens the keys, and how",
+                "Settings · what lasts is kept in /home/ann/.config/parlor/config.toml\n",
             ],
             &["…"],
         ),
         (
             |stage| stage.ui.keys("/settings<enter><end>"),
             (40, 30),
-            &["Enter opens /tools", "the screen's are kept in\n /home/ann/.config/parlor/config.toml\n"],
+            &["Enter opens /tools", "what lasts is kept in\n /home/ann/.config/parlor/config.toml\n"],
             &["…"],
         ),
         (
