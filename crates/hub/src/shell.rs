@@ -313,7 +313,7 @@ impl Shell {
         let latest = Instant::now() + REST;
         loop {
             self.settle_round();
-            let busy = self.archive.is_working() || !self.held.is_empty() || self.engine_full;
+            let busy = self.archive.has_work() || !self.held.is_empty() || self.engine_full;
             if !busy || Instant::now() >= latest {
                 return;
             }
