@@ -180,7 +180,6 @@ struct Awaited {
 }
 
 /// Why the hub goes on.
-#[expect(clippy::large_enum_variant, reason = "there is one at a time, and it is taken apart at once")]
 enum Woken {
     Message(Option<Inbox>),
     Store(Option<Finished>),

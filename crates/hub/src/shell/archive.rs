@@ -49,7 +49,7 @@ pub(super) struct Archive {
     store: Option<Box<dyn Store>>,
     /// What reads beside the store; `None` while it does.
     reader: Option<Box<dyn Store>>,
-    /// Whether there is such a one at all.
+    /// Else the store reads, in between.
     reads_beside: bool,
     cabinet: Arc<Cabinet>,
     queue: VecDeque<Queued>,

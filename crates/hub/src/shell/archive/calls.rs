@@ -14,6 +14,7 @@ use store::{Durability, Listing, Opened, Store, StoreError};
 /// A kept session, or an id that is free for one.
 type Found = (Option<Box<(SessionId, Opened)>>, Option<SessionId>);
 
+/// A call of the store, or of what reads beside it, which is only ever given what reads.
 pub(super) fn perform(store: &mut dyn Store, job: Job) -> Done {
     match job {
         Job::Append { session, batch } => {
@@ -119,6 +120,7 @@ fn delete(store: &mut dyn Store, session: &SessionId, live: bool) -> Result<bool
     }
 }
 
+/// Reads or writes a file, or makes the text of one.
 pub(super) fn perform_file(cabinet: &Cabinet, task: FileTask) -> Result<Answer, Refusal> {
     match task {
         FileTask::Save { session, state, path, history } => {
