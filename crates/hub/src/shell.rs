@@ -180,7 +180,6 @@ struct Awaited {
 }
 
 /// Why the hub goes on.
-#[expect(clippy::large_enum_variant, reason = "there is one at a time, and it is taken apart at once")]
 enum Woken {
     Message(Option<Inbox>),
     Store(Option<Finished>),
@@ -313,7 +312,7 @@ impl Shell {
         let latest = Instant::now() + REST;
         loop {
             self.settle_round();
-            let busy = self.archive.is_working() || !self.held.is_empty() || self.engine_full;
+            let busy = self.archive.has_work() || !self.held.is_empty() || self.engine_full;
             if !busy || Instant::now() >= latest {
                 return;
             }

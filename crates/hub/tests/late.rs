@@ -6,6 +6,8 @@
 mod bounds;
 #[path = "late/links.rs"]
 mod links;
+#[path = "late/locked.rs"]
+mod locked;
 #[path = "late/order.rs"]
 mod order;
 #[path = "late/stage.rs"]

@@ -140,6 +140,14 @@ fn who_waits_who_runs_who_is_done_and_who_died_is_told() {
     .unwrap();
     watching
         .until("interrupted", |row| row["status"] == "interrupted" && row["title"] == "count to 200 slowly");
+
+    // Where a question is open nothing was written for long: no file changes with the end of its program.
+    rustix::process::kill_process(
+        rustix::process::Pid::from_child(waiting.child()),
+        rustix::process::Signal::KILL,
+    )
+    .unwrap();
+    watching.until("interrupted", |row| row["status"] == "interrupted" && row["title"] == "run `touch made`");
 }
 
 #[test]

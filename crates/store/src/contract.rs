@@ -13,6 +13,8 @@ use std::time::Duration;
 
 /// How often [`Store::tend`] wants to be called while a session is open.
 pub const TEND_EVERY: Duration = Duration::from_millis(500);
+/// How long another program's lock is waited for. Where several programs share a file this is ordinary; past it, it counts as a failure.
+pub const LOCK_PATIENCE: Duration = Duration::from_secs(2);
 /// Most hits of one search.
 pub const MAX_FOUND: usize = 200;
 /// Longest piece of text shown around a hit, in characters.
@@ -87,6 +89,16 @@ pub trait Store: Send {
         None
     }
 
+    /// From now on no call waits for another program's lock: it answers [`StoreError::Locked`] at once, and may be made again. For whoever
+    /// has others to serve meanwhile; else a call waits up to [`LOCK_PATIENCE`] itself.
+    fn never_wait(&mut self) {}
+
+    /// Another way to what is on disk, for reading only, beside whatever this store does; `None` where there is none. It does not know what
+    /// this one holds back ([`Durability::Soon`]).
+    fn reader(&self) -> Option<Box<dyn Store>> {
+        None
+    }
+
     /// Makes a session and opens it for writing. It stands in lists once its first event is appended.
     ///
     /// # Errors
@@ -126,7 +138,8 @@ pub trait Store: Send {
     /// Writes what waits and lets go of the right to write.
     ///
     /// # Errors
-    /// When the disk fails. The session is no longer open here either way.
+    /// When the disk fails. The session is no longer open here either way, unless another program has the file locked: then it may be
+    /// closed again.
     fn close(&mut self, session: &SessionId) -> Result<(), StoreError>;
 
     /// The session as it stands, for reading; it may be open elsewhere.

@@ -5,6 +5,7 @@
 //! has one writer (see `lease`).
 
 mod access;
+mod aside;
 mod backup;
 mod cells;
 mod contents;
@@ -30,10 +31,11 @@ pub use contents::{Contents, MAX_KEPT, StoredPrint};
 pub use health::{CheckDepth, Health};
 pub use rescue::{Fate, Rescued, RescuedSession};
 
-use crate::contract::{Appended, Durability, Found, Listing, MAX_FOUND, Opened, Store};
+use crate::contract::{Appended, Durability, Found, LOCK_PATIENCE, Listing, MAX_FOUND, Opened, Store};
 use crate::error::StoreError;
 use crate::projection::{Change, Projection};
 use crate::words::{Words, snippet};
+use aside::Aside;
 use domain::command::History;
 use domain::event::Event;
 use domain::ids::{EntryId, Seq, SessionId};
@@ -51,8 +53,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long another program's commit is waited for.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long to wait before a file that is being set up by another is opened again.
 const BUSY_PAUSE: Duration = Duration::from_millis(10);
 /// Most bytes that the write-ahead log keeps between commits.
@@ -72,6 +72,10 @@ pub struct SqliteStore {
     presence: Presence,
     /// Whether something was removed whose space is still to be given back.
     surplus: bool,
+    /// How long a call waits for another program's lock.
+    patience: Duration,
+    /// Where what must be on disk stands meanwhile; made when it is needed.
+    aside: Option<Aside>,
 }
 
 impl SqliteStore {
@@ -95,7 +99,9 @@ impl SqliteStore {
             let connection = opened?;
             let kept = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
             kept.map_err(|error| trouble::sqlite(&path, &error))?;
-            return Ok(SqliteStore::on(path, connection));
+            let mut store = SqliteStore::on(path, connection);
+            store.take_in_all_aside();
+            return Ok(store);
         }
         Err(StoreError::Replaced { path })
     }
@@ -113,7 +119,16 @@ impl SqliteStore {
 
     fn on(path: PathBuf, connection: Connection) -> SqliteStore {
         let (owner, presence) = (Owner::new(), Presence::of(&path));
-        SqliteStore { path, connection, owner, writers: BTreeMap::new(), presence, surplus: false }
+        SqliteStore {
+            path,
+            connection,
+            owner,
+            writers: BTreeMap::new(),
+            presence,
+            surplus: false,
+            patience: LOCK_PATIENCE,
+            aside: None,
+        }
     }
 
     /// Whether there is a store in `directory`, or what is left of one; nothing is made, and nothing is waited for.
@@ -149,6 +164,12 @@ impl SqliteStore {
 
     fn done<T>(&self, result: rusqlite::Result<T>) -> Result<T, StoreError> {
         result.map_err(|error| trouble::sqlite(&self.path, &error))
+    }
+
+    fn wait_for_locks(&mut self, patience: Duration) {
+        self.patience = patience;
+        // It only notes a number.
+        let _ = self.connection.busy_timeout(patience);
     }
 
     /// The number and the last event of a session.
@@ -230,7 +251,7 @@ fn open_patiently(path: &Path) -> Result<Connection, StoreError> {
     let begun = Instant::now();
     loop {
         match open(path) {
-            Err(StoreError::Locked { .. }) if begun.elapsed() < BUSY_TIMEOUT => {
+            Err(StoreError::Locked { .. }) if begun.elapsed() < LOCK_PATIENCE => {
                 std::thread::sleep(BUSY_PAUSE);
             }
             opened => return opened,
@@ -244,7 +265,7 @@ fn open(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let opened = Connection::open_with_flags(path, flags).and_then(|connection| {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-        connection.busy_timeout(BUSY_TIMEOUT)?;
+        connection.busy_timeout(LOCK_PATIENCE)?;
         Ok(connection)
     });
     let mut connection = opened.map_err(|error| trouble::sqlite(path, &error))?;
@@ -283,6 +304,20 @@ fn query(words: &Words) -> String {
 }
 
 impl Store for SqliteStore {
+    fn never_wait(&mut self) {
+        self.wait_for_locks(Duration::ZERO);
+    }
+
+    fn reader(&self) -> Option<Box<dyn Store>> {
+        // Without a log beside the file, who reads and who writes would keep each other waiting.
+        let mode = self.connection.pragma_query_value(None, "journal_mode", |row| row.get::<_, String>(0));
+        if mode.ok()? != "wal" {
+            return None;
+        }
+        let connection = read_only::connect_beside(&self.path).ok()?;
+        Some(Box::new(SqliteStore::on(self.path.clone(), connection)))
+    }
+
     fn create(&mut self, session: &SessionId) -> Result<(), StoreError> {
         // One that was made and never written may be made again.
         let id = match self.find(session)? {
@@ -311,6 +346,7 @@ impl Store for SqliteStore {
         }
         let (id, last) = self.known(session)?;
         let fence = self.lease(session, id)?;
+        self.take_in_aside(session, (id, fence))?;
         let (state, snapshot_at, losses) = self.read_state(session, id)?;
         if last == Seq(0) && state.seq == Seq(0) && losses.is_empty() {
             // Its program died between making it and the first event: there is nothing to go on with.
@@ -360,6 +396,13 @@ impl Store for SqliteStore {
                 self.writers.remove(session);
                 Err(not_open())
             }
+            // Who waits for locks has waited.
+            Err(error) if trouble::is_lock(&error) && durability == Durability::Now => {
+                if self.patience.is_zero() && self.put_aside(session, events) {
+                    return Ok(Appended::default());
+                }
+                Err(trouble::sqlite(&self.path, &error))
+            }
             Err(error) => Err(trouble::sqlite(&self.path, &error)),
         }
     }
@@ -383,9 +426,18 @@ impl Store for SqliteStore {
             match writer.tend(&mut self.connection, &self.owner, session) {
                 Ok(true) => {}
                 Ok(false) => lost.push(session.clone()),
-                Err(error) => first = first.or(Some(trouble::sqlite(&self.path, &error))),
+                Err(error) => {
+                    let why = trouble::sqlite(&self.path, &error);
+                    // The others would meet the same lock.
+                    let is_locked = matches!(why, StoreError::Locked { .. });
+                    first = first.or(Some(why));
+                    if is_locked {
+                        break;
+                    }
+                }
             }
         }
+        self.clear_aside();
         for session in lost {
             self.writers.remove(&session);
             first = first.or(Some(StoreError::NotOpen(session)));
@@ -397,7 +449,15 @@ impl Store for SqliteStore {
     fn close(&mut self, session: &SessionId) -> Result<(), StoreError> {
         let Some(mut writer) = self.writers.remove(session) else { return Ok(()) };
         let closed = writer.close(&mut self.connection, &self.owner, session);
-        self.done(closed)
+        let closed = self.done(closed);
+        if let Err(StoreError::Locked { .. }) = closed {
+            self.writers.insert(session.clone(), writer);
+        } else if writer.is_over_aside()
+            && let Some(aside) = &self.aside
+        {
+            aside.take_out(session);
+        }
+        closed
     }
 
     fn load(&self, session: &SessionId) -> Result<Opened, StoreError> {
@@ -503,29 +563,47 @@ impl Store for SqliteStore {
 
     fn delete(&mut self, session: &SessionId) -> Result<(), StoreError> {
         let (id, _) = self.known(session)?;
-        self.lease(session, id)?;
+        let fence = self.lease(session, id)?;
+        if let Some(writer) = self.writers.get_mut(session) {
+            writer.fence = fence;
+        }
         // First what it kept of files: once it is gone, nobody knows that there is something to forget.
         if let Some(directory) = self.path.parent().filter(|directory| contents::is_at(directory)) {
-            Contents::at(directory)?.forget(session.as_str())?;
+            Contents::at(directory)?.with_patience(self.patience).forget(session.as_str())?;
         }
-        self.writers.remove(session);
-        self.surplus = true;
         let deleted = (|| {
             let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             writing::delete(&transaction, id)?;
-            transaction.commit()?;
-            // So that its text does not stay in the write-ahead log; another reader may keep it there a little longer.
-            self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+            transaction.commit()
         })();
-        self.done(deleted)
+        // One that could not be taken away stays as it is, open where it was.
+        self.done(deleted)?;
+        self.writers.remove(session);
+        if let Some(aside) = &self.aside {
+            aside.take_out(session);
+        }
+        self.surplus = true;
+        // So that its text does not stay in the write-ahead log; another reader may keep it there a little longer.
+        let tidied = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        self.done(tidied)
     }
 }
 
 impl Drop for SqliteStore {
     fn drop(&mut self) {
+        self.wait_for_locks(LOCK_PATIENCE);
+        let mut is_all_written = true;
         for (session, mut writer) in std::mem::take(&mut self.writers) {
             // Nobody is left to tell; what was acknowledged is on disk.
-            let _ = writer.close(&mut self.connection, &self.owner, &session);
+            let closed = writer.close(&mut self.connection, &self.owner, &session);
+            is_all_written &= closed.is_ok();
+            if closed.is_err_and(|error| trouble::is_lock(&error)) {
+                // Whoever holds it was waited for.
+                self.wait_for_locks(Duration::ZERO);
+            }
+        }
+        if let Some(aside) = self.aside.take().filter(|_| is_all_written) {
+            aside.remove();
         }
     }
 }

@@ -6,6 +6,7 @@ mod contract;
 mod crash;
 mod damage;
 mod disk;
+mod locked;
 mod recovery;
 mod remains;
 mod script;

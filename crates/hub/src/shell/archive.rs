@@ -1,30 +1,33 @@
 //! Where the store and the files live: calls that may block on a disk, each on a thread for such work, with an answer for the hub.
 //!
-//! The store is one: its calls run one after the other, in the order they were asked for; the store travels to the thread with the call
-//! and comes back with the answer. Files are many: a large one keeps neither the store nor another file waiting. A batch of events is
+//! The store is one: its calls run one after the other; the store travels to the thread with the call and comes back with the answer.
+//! What only reads has a way of its own beside it ([`Store::reader`]), unless it needs what only the store knows of a session that is open
+//! here. Files are many: a large one keeps neither the store nor another file waiting. A batch of events is
 //! not copied into the queue: the queue holds its session's name, and the [`Keeper`] hands over what has come together when it is that
 //! session's turn.
 //!
-//! Invariants: at most one call of the store is under way; what a call needs of the hub is taken at its beginning, so that it fits what
-//! the store holds then; a request is answered once, by the store or by [`Archive::give_up`], and what a given-up one still did is
-//! undone or reported ([`News::DeletedLate`]).
+//! Another program's lock on the file is no failure for [`LOCK_PATIENCE`]: the call answers at once, stands where it stood in the queue and
+//! is made anew every [`LOCK_PAUSE`]; behind it waits only what is about the same session.
+//!
+//! Invariants: at most one call of the store is under way; calls about the same session are made in the order they were asked for; what a
+//! call needs of the hub is taken at its beginning, so that it fits what the store holds then; what reads sees what was to be written before it was asked for, unless a lock is in the way of that; a request is
+//! answered once, by the store or by [`Archive::give_up`], and what a given-up one still did is undone or reported ([`News::DeletedLate`]).
+
+mod calls;
 
 use super::files::Cabinet;
 use super::keeper::{Batch, Keeper};
 use super::past;
-use crate::core::{Answer, Core, Request, RequestId, imported};
+use crate::core::{Answer, Core, Request, RequestId};
 use domain::command::{ExportFormat, Refusal, RefusalKind};
 use domain::event::Event;
 use domain::ids::SessionId;
-use domain::path_text;
-use domain::session::Origin;
 use domain::state::State;
 use std::collections::{BTreeMap, VecDeque};
-use std::io;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{Appended, Durability, Listing, Opened, Store, StoreError};
+use store::{Appended, LOCK_PATIENCE, Store, StoreError};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -37,12 +40,28 @@ const MAX_STATES: usize = 64 * 1024 * 1024;
 /// A session of fewer events is read from its log as quickly as from a snapshot.
 const WORTH_SNAPSHOT: u64 = 1_024;
 
+/// How long to wait before another program's lock is tried again: less than a person or a sync of the disk takes.
+const LOCK_PAUSE: Duration = Duration::from_millis(5);
+
 /// The store and the files, with what they still have to do.
 pub(super) struct Archive {
     /// `None` while a call is under way, and for good if the store broke down in one.
     store: Option<Box<dyn Store>>,
+    /// What reads beside the store; `None` while it does.
+    reader: Option<Box<dyn Store>>,
+    /// Else the store reads, in between.
+    reads_beside: bool,
     cabinet: Arc<Cabinet>,
-    queue: VecDeque<Task>,
+    queue: VecDeque<Queued>,
+    /// The call of the store under way, unless it only reads.
+    under_way: Option<UnderWay>,
+    reads: VecDeque<Reading>,
+    /// How many calls of the store were asked for.
+    asked_for: u64,
+    /// When a lock that was met is tried again.
+    again: Option<Instant>,
+    /// Since when a lock is in the way of tending.
+    untended: Option<Instant>,
     files: VecDeque<(RequestId, FileTask)>,
     files_open: usize,
     tending: bool,
@@ -57,6 +76,28 @@ struct OpenRequest {
     bytes: usize,
 }
 
+/// What waits for the store.
+struct Queued {
+    task: Task,
+    under_way: UnderWay,
+}
+
+/// A call that writes.
+#[derive(Clone, Copy)]
+struct UnderWay {
+    number: u64,
+    /// Since when another program's lock is in its way.
+    locked: Option<Instant>,
+}
+
+/// What waits to be read.
+struct Reading {
+    id: RequestId,
+    request: Request,
+    /// The last call that was asked for before it.
+    after: u64,
+}
+
 /// What the store is to do.
 enum Task {
     Append(SessionId),
@@ -64,6 +105,24 @@ enum Task {
     Snapshot(SessionId),
     Tend,
     Close(SessionId),
+}
+
+impl Task {
+    fn session(&self) -> Option<&SessionId> {
+        match self {
+            Task::Append(session)
+            | Task::Snapshot(session)
+            | Task::Close(session)
+            | Task::Fetch(
+                _,
+                Request::Open { session }
+                | Request::Delete { session, .. }
+                | Request::History { session, .. }
+                | Request::Export { session, .. },
+            ) => Some(session),
+            Task::Fetch(..) | Task::Tend => None,
+        }
+    }
 }
 
 /// What is to be done with files and texts, without the store.
@@ -87,6 +146,8 @@ enum Job {
 pub(super) enum Finished {
     /// The store, and what it did.
     Store(Box<dyn Store>, Done),
+    /// What reads beside the store, and what it read.
+    Reader(Box<dyn Store>, Done),
     /// A file or a text.
     File(RequestId, Result<Answer, Refusal>),
 }
@@ -95,12 +156,19 @@ pub(super) enum Finished {
 pub(super) enum Done {
     /// A batch was appended, or not: then it comes back.
     Appended { session: SessionId, batch: Batch, result: Result<Appended, StoreError> },
-    /// A request was answered; `about` is the session that it opened or took away.
-    Fetched { id: RequestId, about: Option<SessionId>, with: Result<Answer, Refusal> },
+    /// A request was answered; `about` is the session that it opened or took away. One that only met a lock comes back.
+    Fetched {
+        id: RequestId,
+        about: Option<SessionId>,
+        with: Result<Answer, Refusal>,
+        locked: Option<Request>,
+    },
     /// The log of a session that is to be written as a text.
     Log { id: RequestId, session: SessionId, state: Box<State>, events: Vec<Event> },
     /// The store wrote what it held back.
     Tended(Result<(), StoreError>),
+    /// A session was closed, or not.
+    Closed { session: SessionId, result: Result<(), StoreError> },
     /// Something for the log, at most.
     Quiet(Option<String>),
 }
@@ -125,11 +193,20 @@ pub(super) enum News {
 }
 
 impl Archive {
-    pub(super) fn new(store: Box<dyn Store>, cabinet: Cabinet) -> Archive {
+    pub(super) fn new(mut store: Box<dyn Store>, cabinet: Cabinet) -> Archive {
+        store.never_wait();
+        let reader = store.reader();
         Archive {
             store: Some(store),
+            reads_beside: reader.is_some(),
+            reader,
             cabinet: Arc::new(cabinet),
             queue: VecDeque::new(),
+            under_way: None,
+            reads: VecDeque::new(),
+            asked_for: 0,
+            again: None,
+            untended: None,
             files: VecDeque::new(),
             files_open: 0,
             tending: false,
@@ -143,14 +220,19 @@ impl Archive {
         !self.jobs.is_empty()
     }
 
+    /// Whether something is under way, or waits for a lock to be tried again.
+    pub(super) fn has_work(&self) -> bool {
+        self.is_working() || self.store.is_some() && !(self.queue.is_empty() && self.reads.is_empty())
+    }
+
     /// Whether a command waits for an answer.
     pub(super) fn is_asked(&self) -> bool {
         !self.asked.is_empty()
     }
 
-    /// When the next request is given up.
+    /// When the next request is given up, or a lock tried again.
     pub(super) fn deadline(&self) -> Option<Instant> {
-        self.asked.values().map(|asked| asked.until).min()
+        self.asked.values().map(|asked| asked.until).chain(self.again).min()
     }
 
     /// Asks for something; a refusal when too much waits already.
@@ -179,40 +261,60 @@ impl Archive {
             } => {
                 self.files.push_back((id, FileTask::Text { session, state, format, events: Vec::new() }));
             }
-            request => self.queue.push_back(Task::Fetch(id, request)),
+            request @ (Request::List { .. } | Request::History { .. } | Request::Export { .. }) => {
+                self.reads.push_back(Reading { id, request, after: self.asked_for });
+            }
+            request @ (Request::Open { .. } | Request::Find { .. } | Request::Delete { .. }) => {
+                self.push(Task::Fetch(id, request));
+            }
         }
         Ok(())
     }
 
+    fn queued(&mut self, task: Task) -> Queued {
+        Queued { task, under_way: self.queued_now() }
+    }
+
+    fn queued_now(&mut self) -> UnderWay {
+        self.asked_for += 1;
+        UnderWay { number: self.asked_for, locked: None }
+    }
+
+    fn push(&mut self, task: Task) {
+        let queued = self.queued(task);
+        self.queue.push_back(queued);
+    }
+
     /// Asks for the batch of a session to be appended.
     pub(super) fn append(&mut self, session: SessionId) {
-        self.queue.push_back(Task::Append(session));
+        self.push(Task::Append(session));
     }
 
     /// Lets the store write what it holds back, once for all who ask.
     pub(super) fn tend(&mut self) {
         if !std::mem::replace(&mut self.tending, true) {
-            self.queue.push_back(Task::Tend);
+            self.push(Task::Tend);
         }
     }
 
     /// Keeps the state of a session for the next time it is opened, before anything more is appended.
     pub(super) fn snapshot(&mut self, session: SessionId) {
-        self.queue.push_front(Task::Snapshot(session));
+        let queued = self.queued(Task::Snapshot(session));
+        self.queue.push_front(queued);
     }
 
     /// Lets the store forget what it holds open of a session.
     pub(super) fn close(&mut self, session: SessionId) {
-        self.queue.push_back(Task::Close(session));
+        self.push(Task::Close(session));
     }
 
     /// The same at the end of the program: with a snapshot, so that it opens at once the next time.
     pub(super) fn close_all(&mut self, sessions: impl Iterator<Item = SessionId>, core: &Core) {
         for session in sessions {
             if core.state(&session).is_some_and(|state| state.seq.0 >= WORTH_SNAPSHOT) {
-                self.queue.push_back(Task::Snapshot(session.clone()));
+                self.push(Task::Snapshot(session.clone()));
             }
-            self.queue.push_back(Task::Close(session));
+            self.push(Task::Close(session));
         }
     }
 
@@ -225,22 +327,94 @@ impl Archive {
             let cabinet = self.cabinet.clone();
             self.jobs.spawn_blocking(move || {
                 // A file that breaks us must not take the place of others for good.
-                let work = AssertUnwindSafe(|| perform_file(&cabinet, task));
+                let work = AssertUnwindSafe(|| calls::perform_file(&cabinet, task));
                 let broken =
                     |_| Err(Refusal::new(RefusalKind::Internal, "this file could not be dealt with"));
                 Finished::File(id, std::panic::catch_unwind(work).unwrap_or_else(broken))
             });
         }
-        while self.store.is_some()
-            && let Some(task) = self.queue.pop_front()
-        {
-            let Some(job) = self.job(task, keeper, core) else { continue };
-            let Some(mut store) = self.store.take() else { return };
+        self.again = self.again.filter(|again| Instant::now() < *again);
+        while self.begin_read(keeper) || self.begin_write(keeper, core) {}
+    }
+
+    /// Begins with what may be read now; whether there was any.
+    fn begin_read(&mut self, keeper: &Keeper) -> bool {
+        let is_beside = |reading: &Reading| {
+            self.reads_beside
+                && match &reading.request {
+                    Request::History { session, .. } | Request::Export { session, .. } => {
+                        !keeper.knows(session)
+                    }
+                    _ => true,
+                }
+        };
+        let may_begin = |reading: &Reading| {
+            let free = if is_beside(reading) { &self.reader } else { &self.store };
+            free.is_some() && !self.waits(reading)
+        };
+        let Some(place) = self.reads.iter().position(may_begin) else { return false };
+        let beside = is_beside(&self.reads[place]);
+        let Some(Reading { id, request, .. }) = self.reads.remove(place) else { return false };
+        let Some(job) = self.fetch(id, request, keeper) else { return true };
+        if beside {
+            let Some(mut reader) = self.reader.take() else { return false };
             self.jobs.spawn_blocking(move || {
-                let done = perform(store.as_mut(), job);
-                Finished::Store(store, done)
+                let done = calls::perform(reader.as_mut(), job);
+                Finished::Reader(reader, done)
             });
+        } else {
+            self.call(job, None);
         }
+        true
+    }
+
+    /// Whether something is to be written first. Nobody waits to read for another program's lock.
+    fn waits(&self, reading: &Reading) -> bool {
+        let writes = || self.under_way.into_iter().chain(self.queue.iter().map(|queued| queued.under_way));
+        writes().any(|write| write.number <= reading.after) && !writes().any(|write| write.locked.is_some())
+    }
+
+    /// Begins with what the store is to do next, unless it waits for a lock; whether there was any.
+    fn begin_write(&mut self, keeper: &mut Keeper, core: &Core) -> bool {
+        if self.store.is_none() {
+            return false;
+        }
+        let mut waiting = Vec::new();
+        let free = self.queue.iter().position(|queued| {
+            let session = queued.task.session();
+            let waits = queued.under_way.locked.is_some() && self.again.is_some()
+                || session.is_some_and(|session| waiting.contains(&session));
+            waiting.extend(session.filter(|_| waits));
+            !waits
+        });
+        let Some(Queued { task, under_way }) = free.and_then(|free| self.queue.remove(free)) else {
+            return false;
+        };
+        if let Some(job) = self.job(task, keeper, core) {
+            self.call(job, Some(under_way));
+        }
+        true
+    }
+
+    fn call(&mut self, job: Job, under_way: Option<UnderWay>) {
+        let Some(mut store) = self.store.take() else { return };
+        self.under_way = under_way;
+        self.jobs.spawn_blocking(move || {
+            let done = calls::perform(store.as_mut(), job);
+            Finished::Store(store, done)
+        });
+    }
+
+    /// What it takes to answer a request; `None` if nobody wants to know any more.
+    fn fetch(&self, id: RequestId, request: Request, keeper: &Keeper) -> Option<Job> {
+        self.asked.get(&id)?;
+        let (unkept, open) = match &request {
+            Request::History { session, .. } | Request::Export { session, .. } => {
+                (keeper.unkept(session), keeper.is_open(session))
+            }
+            _ => (Vec::new(), false),
+        };
+        Some(Job::Fetch { id, request, unkept, open })
     }
 
     /// What a task needs of the hub now; `None` if there is nothing to do any more.
@@ -250,16 +424,7 @@ impl Archive {
                 let batch = keeper.take(&session)?;
                 Some(Job::Append { session, batch })
             }
-            Task::Fetch(id, request) => {
-                self.asked.get(&id)?;
-                let (unkept, open) = match &request {
-                    Request::History { session, .. } | Request::Export { session, .. } => {
-                        (keeper.unkept(session), keeper.is_open(session))
-                    }
-                    _ => (Vec::new(), false),
-                };
-                Some(Job::Fetch { id, request, unkept, open })
-            }
+            Task::Fetch(id, request) => self.fetch(id, request, keeper),
             Task::Snapshot(session) => {
                 let state = core.state(&session).filter(|_| keeper.is_kept(&session))?;
                 Some(Job::Snapshot { state: Box::new(state.clone()), session })
@@ -276,18 +441,29 @@ impl Archive {
     }
 
     /// Takes back what was lent and says what the hub has to know.
-    pub(super) fn take_back(&mut self, finished: Finished) -> News {
-        let (store, done) = match finished {
+    pub(super) fn take_back(&mut self, finished: Finished, keeper: &mut Keeper) -> News {
+        let (done, was) = match finished {
             Finished::File(id, with) => {
                 self.files_open = self.files_open.saturating_sub(1);
                 return self.answered(id, None, with);
             }
-            Finished::Store(store, done) => (store, done),
+            Finished::Reader(reader, done) => {
+                self.reader = Some(reader);
+                (done, None)
+            }
+            Finished::Store(store, done) => {
+                self.store = Some(store);
+                (done, self.under_way.take())
+            }
         };
-        self.store = Some(store);
+        let Some(done) = self.try_again(done, was, keeper) else { return News::Nothing };
+        if was.is_some_and(|was| was.locked.is_some()) {
+            // Whoever waits too is tried at once, and has the whole patience for the next lock.
+            self.queue.iter_mut().for_each(|queued| queued.under_way.locked = None);
+        }
         match done {
             Done::Appended { session, batch, result } => News::Appended { session, batch, result },
-            Done::Fetched { id, about, with } => self.answered(id, about, with),
+            Done::Fetched { id, about, with, .. } => self.answered(id, about, with),
             Done::Log { id, session, state, events } => {
                 if self.asked.contains_key(&id) {
                     let format = ExportFormat::Jsonl;
@@ -299,9 +475,52 @@ impl Archive {
                 self.tending = false;
                 News::Tended(result)
             }
+            Done::Closed { result: Ok(()), .. } => News::Nothing,
+            // Where only a lock is in the way it stays open, and is closed with the store.
+            Done::Closed { result: Err(why), .. } => News::Log(format!("store: {why}")),
             Done::Quiet(Some(line)) => News::Log(line),
             Done::Quiet(None) => News::Nothing,
         }
+    }
+
+    /// Puts back what only met another program's lock and may wait for it; gives on what is done, or has waited long enough.
+    fn try_again(&mut self, done: Done, was: Option<UnderWay>, keeper: &mut Keeper) -> Option<Done> {
+        let now = Instant::now();
+        let since = was.and_then(|was| was.locked).unwrap_or(now);
+        let is_early = now.duration_since(since) < LOCK_PATIENCE;
+        let task = match done {
+            // Who knows already that nothing can be written now does not wait for it again.
+            Done::Appended { session, batch, result: Err(StoreError::Locked { .. }) }
+                if is_early && keeper.trouble(&session).is_none() =>
+            {
+                keeper.put_back(&session, batch);
+                Task::Append(session)
+            }
+            Done::Fetched { id, locked: Some(request), .. } if is_early => Task::Fetch(id, request),
+            Done::Closed { session, result: Err(StoreError::Locked { .. }) } if is_early => {
+                Task::Close(session)
+            }
+            Done::Tended(Err(StoreError::Locked { .. }))
+                if now.duration_since(*self.untended.get_or_insert(now)) < LOCK_PATIENCE =>
+            {
+                // It is tended again soon enough.
+                self.tending = false;
+                return None;
+            }
+            done => {
+                if let Done::Tended(Ok(())) = done {
+                    self.untended = None;
+                }
+                return Some(done);
+            }
+        };
+        let was = was.unwrap_or_else(|| self.queued_now());
+        self.again = Some(now + LOCK_PAUSE);
+        // Where it stood: whoever came first is tried first.
+        let place = self.queue.iter().position(|queued| queued.under_way.number > was.number);
+        let queued = Queued { task, under_way: UnderWay { locked: Some(since), ..was } };
+        self.queue.insert(place.unwrap_or(self.queue.len()), queued);
+        None
     }
 
     fn answered(&mut self, id: RequestId, about: Option<SessionId>, with: Result<Answer, Refusal>) -> News {
@@ -332,135 +551,11 @@ impl Archive {
             .collect()
     }
 
-    /// Lets go of the store, if it is here.
+    /// Lets go of the store, if it is here. Who only reads goes first: the last one tidies up, and has to write for that.
     pub(super) fn shut(&mut self) {
+        self.reader = None;
         self.store = None;
     }
-}
-
-/// A kept session, or an id that is free for one.
-type Found = (Option<Box<(SessionId, Opened)>>, Option<SessionId>);
-
-fn perform(store: &mut dyn Store, job: Job) -> Done {
-    match job {
-        Job::Append { session, batch } => {
-            let created = if batch.create { store.create(&session) } else { Ok(()) };
-            let result = created.and_then(|()| store.append(&session, &batch.events, batch.durability));
-            if result.is_ok() && batch.waited_for && batch.durability == Durability::Soon {
-                // One that cannot be written now is found out by the next call that must write.
-                let _ = store.tend();
-            }
-            Done::Appended { session, batch, result }
-        }
-        Job::Fetch { id, request, unkept, open } => fetch(store, id, request, unkept, open),
-        Job::Snapshot { session, state } => {
-            let why = store.snapshot(&session, &state).err();
-            Done::Quiet(why.map(|why| format!("snapshot of {session}: {why}")))
-        }
-        Job::Tend => Done::Tended(store.tend()),
-        Job::Close { session } => {
-            let why = store.close(&session).err();
-            Done::Quiet(why.map(|why| format!("store: {why}")))
-        }
-    }
-}
-
-fn fetch(store: &mut dyn Store, id: RequestId, request: Request, unkept: Vec<Event>, open: bool) -> Done {
-    let (about, with) = match request {
-        Request::Open { session } => {
-            let with = match store.open(&session) {
-                Ok(opened) => Ok(Answer::Opened(Some(Box::new(opened)))),
-                Err(StoreError::Unknown(_)) => Ok(Answer::Opened(None)),
-                Err(why) => Err(why.to_refusal()),
-            };
-            (Some(session), with)
-        }
-        Request::Find { origin } => match find(store, &origin) {
-            Ok((kept, free)) => {
-                let about = kept.as_ref().map(|kept| kept.0.clone());
-                (about, Ok(Answer::Found { kept, free }))
-            }
-            Err(why) => (None, Err(why.to_refusal())),
-        },
-        Request::Delete { session, live } => {
-            let with = delete(store, &session, live).map(Answer::Deleted).map_err(|why| why.to_refusal());
-            (Some(session), with)
-        }
-        Request::List { project, limit, search } => {
-            let limit = limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
-            let listed = store.list(&Listing { project, search, limit });
-            (None, listed.map(Answer::Listed).map_err(|why| why.to_refusal()))
-        }
-        Request::History { session, max_runs, max_events } => {
-            let past = past::history(store, &session, &unkept, open, (max_runs, max_events));
-            (None, past.map(Answer::History).map_err(|why| why.to_refusal()))
-        }
-        Request::Export { session, state, .. } => {
-            match store.events(&session, domain::ids::Seq(0), usize::MAX) {
-                Ok(mut events) => {
-                    events.extend(unkept);
-                    return Done::Log { id, session, state, events };
-                }
-                // Nothing of it was ever written.
-                Err(StoreError::Unknown(_)) => return Done::Log { id, session, state, events: unkept },
-                Err(why) => (None, Err(why.to_refusal())),
-            }
-        }
-        Request::Save { .. } | Request::Load { .. } | Request::Folder { .. } => {
-            (None, Err(Refusal::new(RefusalKind::Internal, "a file is no matter for the store")))
-        }
-    };
-    Done::Fetched { id, about, with }
-}
-
-/// What is kept of a foreign session, opened for writing; else the id that it is to be kept under, unless that is taken.
-fn find(store: &mut dyn Store, origin: &Origin) -> Result<Found, StoreError> {
-    if let Some(id) = store.find_origin(origin)? {
-        let opened = store.open(&id)?;
-        return Ok((Some(Box::new((id, opened))), None));
-    }
-    let free = origin.kept_as().filter(|id| matches!(store.summary(id), Err(StoreError::Unknown(_))));
-    Ok((None, free))
-}
-
-/// Whether there was such a session: one that is open here may never have been written.
-fn delete(store: &mut dyn Store, session: &SessionId, live: bool) -> Result<bool, StoreError> {
-    match store.summary(session) {
-        Err(StoreError::Unknown(_)) if !live => return Ok(false),
-        Err(why) if !live => return Err(why),
-        _ => {}
-    }
-    match store.delete(session) {
-        Ok(()) | Err(StoreError::Unknown(_)) => Ok(true),
-        Err(why) => Err(why),
-    }
-}
-
-fn perform_file(cabinet: &Cabinet, task: FileTask) -> Result<Answer, Refusal> {
-    match task {
-        FileTask::Save { session, state, path, history } => {
-            let (path, size) = cabinet.save(&session, &state, path.as_deref(), history)?;
-            Ok(Answer::Saved { path, size })
-        }
-        FileTask::Folder { path } => folder(&path).map(|()| Answer::Folder),
-        FileTask::Load { path, now } => Ok(Answer::Loaded(Box::new(imported(&cabinet.load(&path)?, now)))),
-        FileTask::Text { session, state, format, events } => Ok(Answer::Exported(match format {
-            ExportFormat::Markdown => export::markdown(&state),
-            ExportFormat::Html => export::html(&state),
-            ExportFormat::Jsonl => export::jsonl(&session, &state, &past::events(events, &state)),
-        })),
-    }
-}
-
-/// Refuses a folder that nobody could work in.
-fn folder(path: &str) -> Result<(), Refusal> {
-    let why = match std::fs::metadata(path_text::read(path)) {
-        Ok(found) if found.is_dir() => return Ok(()),
-        Ok(_) => format!("{path} is no folder"),
-        Err(why) if why.kind() == io::ErrorKind::NotFound => format!("there is no folder {path}"),
-        Err(why) => format!("the folder {path} cannot be used: {why}"),
-    };
-    Err(Refusal::new(RefusalKind::Invalid, why).hint("name one that is there"))
 }
 
 #[cfg(test)]

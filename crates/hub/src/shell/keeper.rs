@@ -32,7 +32,7 @@ const MAX_UNSAVED: usize = 100_000;
 /// The same in bytes.
 const MAX_UNSAVED_BYTES: usize = 128 * 1024 * 1024;
 
-/// How long a session waits for the store before it goes on in memory. SQLite itself gives up on another program's lock after 5 s.
+/// How long a session waits for the store before it goes on in memory. For another program's lock it is [`store::LOCK_PATIENCE`].
 pub(super) const WRITE_PATIENCE: Duration = Duration::from_secs(8);
 
 /// Streaming events of a session that may be told before they are written: what a killed program can lose of a text, at most.
@@ -95,6 +95,8 @@ struct Account {
     with_store: bool,
     events_with_store: usize,
     bytes_with_store: usize,
+    /// Whether the store took something of it that it may not have written.
+    held_back: bool,
     /// The store has not answered in time, and not yet since.
     overdue: bool,
     snapshot_due: bool,
@@ -216,11 +218,19 @@ impl Keeper {
         })
     }
 
+    /// The store did nothing with a batch and is asked for it again: whoever waits for it waits on.
+    pub(super) fn put_back(&mut self, session: &SessionId, batch: Batch) {
+        match self.accounts.get_mut(session) {
+            Some(account) => account.put_back(batch),
+            None => self.bytes = self.bytes.saturating_sub(batch.bytes),
+        }
+    }
+
     /// The store has answered about a batch; whether it wants a snapshot of the session now.
     pub(super) fn appended(
         &mut self,
         session: &SessionId,
-        mut batch: Batch,
+        batch: Batch,
         result: Result<Appended, StoreError>,
     ) -> bool {
         let last = batch.events.last().map(|event| event.seq);
@@ -238,6 +248,7 @@ impl Keeper {
             Ok(appended) => {
                 self.bytes = self.bytes.saturating_sub(batch.bytes);
                 account.open = true;
+                account.held_back = batch.durability == Durability::Soon;
                 account.snapshot_due |= appended.snapshot_due;
                 if account.events.is_empty() {
                     if account.works() {
@@ -256,10 +267,7 @@ impl Keeper {
                 false
             }
             Err(why) => {
-                account.durable |= batch.durability == Durability::Now;
-                batch.events.append(&mut account.events);
-                account.events = batch.events;
-                account.bytes += batch.bytes;
+                account.put_back(batch);
                 self.failed(session, why.to_string(), why.hint());
                 false
             }
@@ -271,6 +279,7 @@ impl Keeper {
         match result {
             Ok(()) => {
                 for (session, account) in &mut self.accounts {
+                    account.held_back = false;
                     if account.events.is_empty() && !account.with_store && account.works() {
                         self.troubles.push(Trouble { session: session.clone(), what: What::Works });
                     }
@@ -279,6 +288,11 @@ impl Keeper {
             Err(why) => {
                 let hit: Vec<SessionId> = match &why {
                     StoreError::NotOpen(session) => vec![session.clone()],
+                    // Who has nothing to write does not care.
+                    StoreError::Locked { .. } => {
+                        let held_back = self.accounts.iter().filter(|(_, account)| account.held_back);
+                        held_back.map(|(session, _)| session.clone()).collect()
+                    }
                     _ => self.open_sessions().collect(),
                 };
                 for session in hit {
@@ -382,6 +396,11 @@ impl Keeper {
         self.accounts.get(session).is_some_and(kept)
     }
 
+    /// Whether anything of a session is here that may not be on disk.
+    pub(super) fn knows(&self, session: &SessionId) -> bool {
+        self.accounts.contains_key(session)
+    }
+
     /// Whether the store has the session open for writing.
     pub(super) fn is_open(&self, session: &SessionId) -> bool {
         self.accounts.get(session).is_some_and(|account| account.open)
@@ -426,6 +445,16 @@ impl Keeper {
 impl Account {
     fn is_much(&self) -> bool {
         self.events.len() >= MAX_STREAMED_EVENTS || self.bytes >= MAX_STREAMED_BYTES
+    }
+
+    /// Takes back a batch that was not written, before what came meanwhile.
+    fn put_back(&mut self, mut batch: Batch) {
+        self.with_store = false;
+        (self.events_with_store, self.bytes_with_store) = (0, 0);
+        self.durable |= batch.durability == Durability::Now;
+        batch.events.append(&mut self.events);
+        self.events = batch.events;
+        self.bytes += batch.bytes;
     }
 
     /// Whether something of it must be on disk soon, though nobody waits for it.

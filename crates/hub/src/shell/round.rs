@@ -293,7 +293,7 @@ impl Shell {
         let Some(finished) = finished else {
             return (self.log)("the store broke down: what happens from now on is not saved");
         };
-        match self.archive.take_back(finished) {
+        match self.archive.take_back(finished, &mut self.keeper) {
             News::Appended { session, batch, result } => {
                 if self.keeper.appended(&session, batch, result) {
                     self.archive.snapshot(session);

@@ -1,5 +1,6 @@
 //! UIs on links, beside a store that takes its time.
 
+use crate::locked::Holder;
 use crate::stage::{Stage, open, session, setup};
 use domain::command::{Command, Receipt, Refusal};
 use domain::event::Event;
@@ -67,12 +68,10 @@ impl Peer {
 async fn a_database_that_another_program_has_locked_stops_nobody_else() {
     let directory = tempfile::tempdir().unwrap();
     let store = SqliteStore::at(directory.path()).unwrap();
-    let path = store.path().to_owned();
     let (orders, mut ordered) = mpsc::channel(64);
     let hub = Hub::start(setup(), Box::new(store), EngineSeat::Driven(orders), Arc::new(|_| {}));
     let (mut a, mut b) = (Peer::new(&hub).await, Peer::new(&hub).await);
-    let other = rusqlite::Connection::open(&path).unwrap();
-    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let mut other = Holder::of(directory.path());
     a.say(
         r#"{"jsonrpc":"2.0","id":"p","method":"run.start","params":{"input":{"type":"text","text":"go"}}}"#,
     )
@@ -82,8 +81,10 @@ async fn a_database_that_another_program_has_locked_stops_nobody_else() {
     assert!(b.hears("\"u\"").await.contains("error"));
     b.say(r#"{"jsonrpc":"2.0","id":"c","method":"run.cancel","params":{"run_id":"run-1"}}"#).await;
     b.hears("\"c\"").await;
+    b.say(r#"{"jsonrpc":"2.0","id":"l","method":"session.list","params":{}}"#).await;
+    assert!(b.hears("\"l\"").await.contains("result"));
     assert!(ordered.try_recv().is_err(), "the engine works on a prompt that is not kept");
-    other.execute_batch("ROLLBACK").unwrap();
+    other.let_go();
     a.hears("\"p\"").await;
     while !matches!(ordered.recv().await.unwrap(), Order::Turn(_)) {}
     hub.stop().await;

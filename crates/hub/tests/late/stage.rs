@@ -7,7 +7,7 @@ use domain::port::{Kept, News, Order, Report, Ticket};
 use domain::session::SessionSummary;
 use domain::state::State;
 use hub::core::{Engine, Setup, Standing};
-use hub::{EngineSeat, Files, Hub, LocalPort};
+use hub::{EngineSeat, Files, Hub, LocalPort, LocalUi};
 use roles::Answers;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -185,7 +185,7 @@ impl Stage {
 
     pub(crate) async fn ui(&self, start: Option<Command>) -> Ui {
         let ui = self.hub.attach("test", Standing::Controller, Answers::ALL, start).await.unwrap();
-        Ui { port: ui.port, news: ui.news, heard: Vec::new(), ticket: 0 }
+        Ui::of(ui)
     }
 
     /// From now on each call of the store waits for the test.
@@ -245,6 +245,10 @@ pub(crate) struct Ui {
 }
 
 impl Ui {
+    pub(crate) fn of(ui: LocalUi) -> Ui {
+        Ui { port: ui.port, news: ui.news, heard: Vec::new(), ticket: 0 }
+    }
+
     /// Gives a command and does not wait.
     pub(crate) async fn say(&mut self, command: Command) -> Ticket {
         self.say_to(Target::Current, command).await

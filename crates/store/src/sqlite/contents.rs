@@ -6,6 +6,8 @@
 //! past [`MAX_KEPT`] the steps
 //! that are the oldest, over all sessions, make room, and those that remain stay whole.
 
+use super::trouble;
+use crate::contract::LOCK_PATIENCE;
 use crate::error::StoreError;
 use flate2::Compression;
 use flate2::read::DeflateDecoder;
@@ -14,7 +16,7 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Bytes of contents, as they are stored. Past it old steps make room.
 pub const MAX_KEPT: u64 = 2 * 1024 * 1024 * 1024;
@@ -26,8 +28,8 @@ const RECENT: Duration = Duration::from_secs(15 * 60);
 const WORTH_PACKING: usize = 256;
 /// A packed content must not unfold to more than this: it may be damaged.
 const MAX_UNPACKED: u64 = 64 * 1024 * 1024;
-/// How long another program's commit is waited for.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long to wait before another program's lock is tried again.
+const LOCK_PAUSE: Duration = Duration::from_millis(5);
 /// The file's name in the data directory.
 const FILE: &str = "contents.db";
 /// The form of the tables. A file of another form is begun anew: it holds nothing that cannot be missed.
@@ -74,8 +76,11 @@ pub struct StoredPrint {
 #[derive(Debug)]
 pub struct Contents {
     path: PathBuf,
+    /// Held for as long as something is read or written, and not while another program's lock is waited for.
     connection: Mutex<Connection>,
     most: u64,
+    /// How long such a lock is waited for.
+    patience: Duration,
 }
 
 impl Contents {
@@ -97,16 +102,22 @@ impl Contents {
             let _ = super::place::prepare(directory, &path);
             open(&path)
         });
-        let connection = opened.map_err(|error| super::trouble::sqlite(&path, &error))?;
-        Ok(Contents { path, connection: Mutex::new(connection), most: MAX_KEPT })
+        let connection = opened.map_err(|error| trouble::sqlite(&path, &error))?;
+        Ok(Contents { path, connection: Mutex::new(connection), most: MAX_KEPT, patience: LOCK_PATIENCE })
+    }
+
+    /// The same for whoever waits for another program's lock otherwise, or not at all.
+    #[must_use]
+    pub(super) fn with_patience(self, patience: Duration) -> Contents {
+        Contents { patience, ..self }
     }
 
     #[cfg(test)]
     fn in_memory() -> Result<Contents, StoreError> {
         let path = PathBuf::from(":memory:");
         let made = Connection::open_in_memory().and_then(|connection| make(&connection).map(|()| connection));
-        let connection = made.map_err(|error| super::trouble::sqlite(&path, &error))?;
-        Ok(Contents { path, connection: Mutex::new(connection), most: MAX_KEPT })
+        let connection = made.map_err(|error| trouble::sqlite(&path, &error))?;
+        Ok(Contents { path, connection: Mutex::new(connection), most: MAX_KEPT, patience: LOCK_PATIENCE })
     }
 
     /// The same with another bound.
@@ -120,7 +131,22 @@ impl Contents {
     }
 
     fn done<T>(&self, done: rusqlite::Result<T>) -> Result<T, StoreError> {
-        done.map_err(|error| super::trouble::sqlite(&self.path, &error))
+        done.map_err(|error| trouble::sqlite(&self.path, &error))
+    }
+
+    /// Writes, as often as it takes while another program has the file locked: who reads or writes here meanwhile does not wait for that.
+    fn write<T>(
+        &self,
+        mut write: impl FnMut(&mut Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let begun = Instant::now();
+        loop {
+            let written = write(&mut self.lock());
+            if !written.as_ref().is_err_and(trouble::is_lock) || begun.elapsed() >= self.patience {
+                return self.done(written);
+            }
+            std::thread::sleep(LOCK_PAUSE);
+        }
     }
 
     /// Keeps contents. What is there already costs nothing.
@@ -131,22 +157,18 @@ impl Contents {
         if contents.is_empty() {
             return Ok(());
         }
-        let known = {
-            let mut connection = self.lock();
-            let known = (|| {
-                let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-                let mut known = Vec::with_capacity(contents.len());
-                let mut wait = transaction.prepare_cached("INSERT OR REPLACE INTO recent VALUES (?1, ?2)")?;
-                for (digest, _) in &contents {
-                    wait.execute(params![digest, now()])?;
-                    known.push(is_kept(&transaction, digest)?);
-                }
-                drop(wait);
-                transaction.commit()?;
-                Ok(known)
-            })();
-            self.done(known)?
-        };
+        let known = self.write(|connection| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let mut known = Vec::with_capacity(contents.len());
+            let mut wait = transaction.prepare_cached("INSERT OR REPLACE INTO recent VALUES (?1, ?2)")?;
+            for (digest, _) in &contents {
+                wait.execute(params![digest, now()])?;
+                known.push(is_kept(&transaction, digest)?);
+            }
+            drop(wait);
+            transaction.commit()?;
+            Ok(known)
+        })?;
         // Packed before anybody is kept waiting.
         let new = contents.into_iter().zip(known).filter(|(_, known)| !known);
         let packed: Vec<(String, i64, Vec<u8>)> =
@@ -155,8 +177,7 @@ impl Contents {
         if packed.is_empty() {
             return Ok(());
         }
-        let mut connection = self.lock();
-        let kept = (|| {
+        let kept = self.write(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let has_room = make_room(&transaction, added, self.most)?;
             if has_room {
@@ -171,11 +192,8 @@ impl Contents {
             }
             transaction.commit()?;
             Ok(has_room)
-        })();
-        match self.done(kept)? {
-            true => Ok(()),
-            false => Err(StoreError::Full { path: self.path.clone() }),
-        }
+        })?;
+        if kept { Ok(()) } else { Err(StoreError::Full { path: self.path.clone() }) }
     }
 
     /// A content by its digest.
@@ -199,7 +217,11 @@ impl Contents {
     pub fn prints(&self, root: &[u8]) -> Result<Vec<StoredPrint>, StoreError> {
         let connection = self.lock();
         let read = (|| {
-            connection.execute("UPDATE roots SET at = ?2 WHERE path = ?1", params![root, now()])?;
+            match connection.execute("UPDATE roots SET at = ?2 WHERE path = ?1", params![root, now()]) {
+                // It is noted the next time.
+                Err(error) if trouble::is_lock(&error) => {}
+                noted => drop(noted?),
+            }
             let mut found = connection.prepare_cached(
                 "SELECT prints.path, stamp, image, digest FROM prints JOIN roots ON prints.root = roots.id \
                  WHERE roots.path = ?1",
@@ -227,8 +249,7 @@ impl Contents {
         seen: Vec<StoredPrint>,
         gone: Vec<Vec<u8>>,
     ) -> Result<(), StoreError> {
-        let mut connection = self.lock();
-        let written = (|| {
+        self.write(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             transaction.execute(
                 "INSERT INTO roots (path, at) VALUES (?1, ?2) ON CONFLICT (path) DO UPDATE SET at = ?2",
@@ -240,7 +261,7 @@ impl Contents {
                 transaction.prepare_cached("INSERT OR REPLACE INTO prints VALUES (?1, ?2, ?3, ?4, ?5)")?;
             let mut drop_one =
                 transaction.prepare_cached("DELETE FROM prints WHERE root = ?1 AND path = ?2")?;
-            for print in seen {
+            for print in &seen {
                 let is_whole = match &print.digest {
                     Some(digest) => is_kept(&transaction, digest)?,
                     None => true,
@@ -251,13 +272,12 @@ impl Contents {
                     drop_one.execute(params![id, print.path])?;
                 }
             }
-            for path in gone {
+            for path in &gone {
                 drop_one.execute(params![id, path])?;
             }
             drop((put, drop_one));
             transaction.commit()
-        })();
-        self.done(written)
+        })
     }
 
     /// The steps of a session, oldest first.
@@ -279,31 +299,13 @@ impl Contents {
     /// # Errors
     /// When it cannot be written, or one of the contents that it uses is not kept.
     pub fn put_step(&self, session: &str, name: &str, step: &str, uses: &[&str]) -> Result<(), StoreError> {
-        let mut connection = self.lock();
-        // What is written to the log before this is synced with it: the contents that the step uses.
-        let synced = connection.pragma_update(None, "synchronous", "FULL");
-        self.done(synced)?;
-        let written = (|| {
-            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let id: i64 = transaction.query_row(
-                "INSERT INTO steps (session, name, step) VALUES (?1, ?2, ?3) \
-                 ON CONFLICT (session, name) DO UPDATE SET step = ?3 RETURNING id",
-                [session, name, step],
-                |row| row.get(0),
-            )?;
-            transaction.execute("DELETE FROM uses WHERE step = ?1", [id])?;
-            let mut put = transaction.prepare_cached("INSERT INTO uses VALUES (?1, ?2)")?;
-            for digest in uses {
-                if !is_kept(&transaction, digest)? {
-                    return Err(rusqlite::Error::QueryReturnedNoRows);
-                }
-                put.execute(params![id, digest])?;
-            }
-            drop(put);
-            transaction.commit()
-        })();
-        let _ = connection.pragma_update(None, "synchronous", "NORMAL");
-        self.done(written)
+        self.write(|connection| {
+            // What is written to the log before this is synced with it: the contents that the step uses.
+            connection.pragma_update(None, "synchronous", "FULL")?;
+            let written = put_step(connection, (session, name), step, uses);
+            let _ = connection.pragma_update(None, "synchronous", "NORMAL");
+            written
+        })
     }
 
     /// Forgets a session, and what nobody else uses of what it kept.
@@ -311,8 +313,7 @@ impl Contents {
     /// # Errors
     /// When it cannot be written.
     pub fn forget(&self, session: &str) -> Result<(), StoreError> {
-        let mut connection = self.lock();
-        let forgotten = (|| {
+        self.write(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let steps: Vec<i64> = {
                 let mut steps = transaction.prepare("SELECT id FROM steps WHERE session = ?1")?;
@@ -322,10 +323,13 @@ impl Contents {
                 drop_step(&transaction, step)?;
             }
             transaction.commit()?;
-            // So that contents do not stay in the file or in its log.
-            connection.execute_batch("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)")
-        })();
-        self.done(forgotten)
+            // So that contents do not stay in the file or in its log: here readers are waited for as well.
+            connection.busy_timeout(self.patience)?;
+            let given =
+                connection.execute_batch("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)");
+            connection.busy_timeout(Duration::ZERO)?;
+            given
+        })
     }
 
     /// Bytes of contents, as they are stored.
@@ -344,14 +348,26 @@ pub(super) fn is_at(directory: &Path) -> bool {
 
 fn open(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(path)?;
-    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.busy_timeout(LOCK_PATIENCE)?;
     make(&connection)?;
+    // From here on whoever writes waits outside.
+    connection.busy_timeout(Duration::ZERO)?;
+    match forget_old(&connection) {
+        // Another program forgets it, or this one the next time.
+        Err(error) if trouble::is_lock(&error) => {}
+        forgotten => forgotten?,
+    }
+    Ok(connection)
+}
+
+/// Forgets the workspaces that nobody has worked in for long.
+fn forget_old(connection: &Connection) -> rusqlite::Result<()> {
     let old = now().saturating_sub(i64::try_from(FORGOTTEN.as_secs()).unwrap_or(0));
     connection.execute("DELETE FROM prints WHERE root IN (SELECT id FROM roots WHERE at < ?1)", [old])?;
     if connection.execute("DELETE FROM roots WHERE at < ?1", [old])? > 0 {
-        collect(&connection)?;
+        collect(connection)?;
     }
-    Ok(connection)
+    Ok(())
 }
 
 fn make(connection: &Connection) -> rusqlite::Result<()> {
@@ -388,6 +404,32 @@ fn size(connection: &Connection) -> rusqlite::Result<u64> {
 
 fn grow(connection: &Connection, by: i64) -> rusqlite::Result<()> {
     connection.execute("UPDATE size SET kept = kept + ?1", [by]).map(drop)
+}
+
+/// Writes a step down, if all the contents that it uses are kept.
+fn put_step(
+    connection: &mut Connection,
+    (session, name): (&str, &str),
+    step: &str,
+    uses: &[&str],
+) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let id: i64 = transaction.query_row(
+        "INSERT INTO steps (session, name, step) VALUES (?1, ?2, ?3) \
+         ON CONFLICT (session, name) DO UPDATE SET step = ?3 RETURNING id",
+        [session, name, step],
+        |row| row.get(0),
+    )?;
+    transaction.execute("DELETE FROM uses WHERE step = ?1", [id])?;
+    let mut put = transaction.prepare_cached("INSERT INTO uses VALUES (?1, ?2)")?;
+    for digest in uses {
+        if !is_kept(&transaction, digest)? {
+            return Err(rusqlite::Error::QueryReturnedNoRows);
+        }
+        put.execute(params![id, digest])?;
+    }
+    drop(put);
+    transaction.commit()
 }
 
 /// Makes room for contents; `false` when there is none even without any step.

@@ -42,6 +42,21 @@ impl Owner {
         Owner { name: format!("{host}/{pid}/{started}/{number}/{}", now().0), host, pid, started }
     }
 
+    /// Names this owner in a file's name, so that others can tell whether it is gone.
+    pub(super) fn tag(&self) -> String {
+        let [host, name] = [&self.host, &self.name].map(|text| crc32fast::hash(text.as_bytes()));
+        format!("{host:08x}-{}-{}-{name:08x}", self.pid, self.started)
+    }
+
+    /// Whether the owner with this tag is gone for sure.
+    pub(super) fn is_gone(tag: &str) -> bool {
+        let mut words = tag.split('-');
+        let is_here = words.next() == Some(&format!("{:08x}", crc32fast::hash(host().as_bytes())));
+        let pid = words.next().and_then(|pid| pid.parse().ok());
+        let started = words.next().and_then(|started| started.parse().ok());
+        is_here && pid.zip(started).is_some_and(|(pid, started)| !is_alive(pid, started))
+    }
+
     /// Takes the lease of a session, inside the caller's transaction.
     pub(super) fn take(&self, connection: &Connection, session: i64) -> Result<Taken> {
         let now = now().0;

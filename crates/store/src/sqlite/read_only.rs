@@ -56,6 +56,13 @@ pub(super) fn connect_to_ours(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
+/// Opens a file that this program writes, for reading beside that. What lies there is read as it changes, or not at all.
+pub(super) fn connect_beside(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = shared(path)?;
+    connection.set_prepared_statement_cache_capacity(super::STATEMENTS);
+    Ok(connection)
+}
+
 /// A file that is not taken, in our words.
 pub(super) fn schema_trouble(path: &Path, refused: schema::Refused) -> StoreError {
     let path = path.to_owned();

@@ -3,8 +3,8 @@
 use super::lease::{self, LEASE_MS, Owner};
 use super::number::{int, nat};
 use super::reading::{self, Losses};
-use super::writing;
-use crate::contract::Listing;
+use super::{trouble, writing};
+use crate::contract::{LOCK_PATIENCE, Listing};
 use crate::error::StoreError;
 use crate::projection::Projection;
 use domain::event::{Body, Event, MessageEvent, Outcome, ToolEvent};
@@ -13,6 +13,7 @@ use domain::session::SessionSummary;
 use domain::state::State;
 use domain::tool::Progress;
 use rusqlite::{Connection, OptionalExtension, Result, TransactionBehavior, params};
+use std::time::Instant;
 
 /// Most events that wait in memory.
 const WAITING_EVENTS: usize = 256;
@@ -30,7 +31,7 @@ const CUT_OFF: u32 = 64;
 #[derive(Debug)]
 pub(super) struct Writer {
     id: i64,
-    fence: i64,
+    pub(super) fence: i64,
     /// The last event on disk.
     last: Seq,
     waiting: Vec<Event>,
@@ -39,6 +40,10 @@ pub(super) struct Writer {
     projection: Option<Projection>,
     pub(super) snapshot_at: Seq,
     renewed: Millis,
+    /// The last event that stands aside, 0 for none.
+    aside: Seq,
+    /// Since when another program's lock is in the way.
+    locked: Option<Instant>,
 }
 
 /// Whether a commit is synced.
@@ -64,7 +69,39 @@ impl Writer {
             projection: Some(projection),
             snapshot_at: Seq(0),
             renewed: lease::now(),
+            aside: Seq(0),
+            locked: None,
         }
+    }
+
+    /// The same for a session of which nothing but its last event is known.
+    pub(super) fn anew(session: &SessionId, (id, fence): (i64, i64), last: Seq) -> Writer {
+        Writer { projection: None, ..Writer::new(id, fence, last, Projection::new(session)) }
+    }
+
+    /// Whether something may be put aside: for as long as a lock is ordinary.
+    pub(super) fn may_put_aside(&mut self) -> bool {
+        self.locked.get_or_insert_with(Instant::now).elapsed() < LOCK_PATIENCE
+    }
+
+    /// What is neither on disk nor aside, with `events`: what stands aside must follow the log without a gap.
+    pub(super) fn not_aside(&self, events: &[Event]) -> Vec<Event> {
+        self.waiting.iter().filter(|event| event.seq > self.aside).chain(events).cloned().collect()
+    }
+
+    /// `events` stand aside, and wait to be written.
+    pub(super) fn put_aside(&mut self, events: &[Event]) {
+        self.waiting.extend_from_slice(events);
+        self.aside = self.end();
+    }
+
+    /// Whether something stands aside that is written by now; it is asked once.
+    pub(super) fn is_over_aside(&mut self) -> bool {
+        let is_over = self.aside > Seq(0) && self.aside <= self.last;
+        if is_over {
+            self.aside = Seq(0);
+        }
+        is_over
     }
 
     /// Events that were taken and are in no row yet.
@@ -147,23 +184,28 @@ impl Writer {
         sync: Sync,
     ) -> Written {
         let Some(end) = self.waiting.last().map(|event| event.seq) else { return Ok(true) };
-        let mut projection = match self.projection.take() {
-            Some(projection) => projection,
-            None => {
-                let (state, _) = reading::state(connection, (self.id, session), &mut Losses::default())?;
-                Projection::of(session, &state)
-            }
-        };
-        let ours = in_transaction(connection, sync, |transaction| {
+        // What stands aside lasts already, and is taken out once it is written here.
+        let sync = if self.aside > self.last { Sync::Now } else { sync };
+        // What comes of an attempt that never began is nothing: who only met a lock need not read everything anew.
+        let projected = in_transaction(connection, sync, |transaction| {
             if !owner.holds(transaction, self.id, self.fence)? {
-                return Ok(false);
+                return Ok(None);
             }
+            let mut projection = match self.projection.take() {
+                Some(projection) => projection,
+                None => {
+                    let (state, _) = reading::state(transaction, (self.id, session), &mut Losses::default())?;
+                    Projection::of(session, &state)
+                }
+            };
             writing::append(transaction, (self.id, session), &self.waiting, &mut projection)?;
-            Ok(true)
+            Ok(Some(projection))
         })?;
+        let ours = projected.is_some();
         if ours {
-            self.projection = Some(projection);
+            self.projection = projected;
             self.last = end;
+            self.locked = None;
             self.waiting.clear();
             self.waiting_bytes = 0;
         }
@@ -220,6 +262,10 @@ impl Writer {
         session: &SessionId,
     ) -> Result<()> {
         let flushed = self.flush(connection, owner, session, Sync::Now);
+        if flushed.as_ref().is_err_and(trouble::is_lock) {
+            // It stays ours: it is closed again, or with the program.
+            return flushed.map(drop);
+        }
         let left = in_transaction(connection, Sync::Later, |transaction| {
             if self.last == Seq(0) && owner.holds(transaction, self.id, self.fence)? {
                 return writing::delete(transaction, self.id);

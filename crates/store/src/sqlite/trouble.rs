@@ -16,12 +16,17 @@ pub(super) fn sqlite(path: &Path, error: &Error) -> StoreError {
         }
         Some(ErrorCode::DatabaseCorrupt) => StoreError::Corrupt { path, detail },
         Some(ErrorCode::NotADatabase) => StoreError::Foreign { path },
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Locked { path },
+        _ if is_lock(error) => StoreError::Locked { path },
         _ if is_damage(error) => StoreError::Corrupt { path, detail },
         // SQLite has no other word for a shared file that it could not make for want of room.
         Some(ErrorCode::SystemIoFailure) if is_full(&path) => StoreError::Full { path },
         _ => StoreError::Disk { path, detail },
     }
+}
+
+/// Whether another program holds the lock that it takes.
+pub(super) fn is_lock(error: &Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
 /// Less room than this is none: what SQLite needs beside a store before it reads anything.
