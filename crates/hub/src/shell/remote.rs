@@ -298,6 +298,8 @@ impl Shell {
 
     /// Ends a runtime that cannot be borne any longer.
     pub(super) fn let_runtime_go(&mut self, why: &str) {
+        // It may have to hear first that it is to stop.
+        self.give_orders();
         if let Some(remote) = &mut self.remote {
             remote.outgoing.close_after_flush();
         }
