@@ -155,10 +155,15 @@ async fn unanswered(hub: &Hub) -> (tokio::task::JoinHandle<()>, DuplexStream) {
 async fn a_ui_that_only_listens_is_served_for_thirty_seconds_at_most() {
     let (hub, _ui, mut runtime) = in_front(64 * 1024).await;
     let (served, mut theirs) = unanswered(&hub).await;
-    // The prompt has reached the runtime, which says nothing to it.
+    // The prompt has reached the runtime, which begins and says nothing more.
     let mut heard = Vec::new();
     while !String::from_utf8_lossy(&heard).contains(r#""prompt""#) {
         runtime.read_buf(&mut heard).await.unwrap();
+    }
+    runtime.write_all(b"{\"type\":\"event\",\"event\":{\"type\":\"agent_start\"}}\n").await.unwrap();
+    let mut told = Vec::new();
+    while !String::from_utf8_lossy(&told).contains(r#""running""#) {
+        theirs.read_buf(&mut told).await.unwrap();
     }
     let before = tokio::time::Instant::now();
     theirs.shutdown().await.unwrap();

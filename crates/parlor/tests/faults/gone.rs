@@ -4,13 +4,9 @@
 use crate::{World, stdout};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Mutex;
 use std::thread;
-use std::time::{Duration, Instant};
-
-/// Far above every bound of the program, and far below for ever.
-const PATIENCE: Duration = Duration::from_secs(100);
 
 /// What a UI of each wire says first, up to where it would wait for an answer; the last line sets a run to work, where that can be said
 /// without having heard anything.
@@ -95,17 +91,9 @@ impl Spoken {
         (self.stdin, self.stdout) = (None, None);
     }
 
-    /// Waits for its end; gives its code.
-    #[track_caller]
-    fn ended(&mut self, what: &str) -> Option<i32> {
-        let end = Instant::now() + PATIENCE;
-        loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return status.code();
-            }
-            assert!(Instant::now() < end, "still there: {what}");
-            thread::sleep(Duration::from_millis(20));
-        }
+    /// Waits for its end, for as long as a test may take; gives its code.
+    fn ended(&mut self) -> Option<i32> {
+        self.child.wait().unwrap().code()
     }
 }
 
@@ -132,11 +120,18 @@ fn for_all_pairs(cell: impl Fn(&str, &[&str], &str) + Sync) {
     });
 }
 
-/// A runtime that says junk or nothing, leaves its number in a file, and takes no notice of the end of its stdin.
+/// A runtime that says junk or nothing, tells its number through a pipe, and takes no notice of the end of its stdin.
 fn mute(world: &World, junk: &str) -> String {
+    assert!(Command::new("mkfifo").arg(world.project("pid")).status().unwrap().success());
     let path = world.project("mute.sh");
     std::fs::write(&path, format!("{junk}\necho $$ > pid\nexec sleep 1000\n")).unwrap();
     path.to_str().unwrap().to_owned()
+}
+
+/// Its number, once it is there.
+fn number(world: &World) -> Pid {
+    let text = std::fs::read_to_string(world.project("pid")).unwrap();
+    Pid::from_raw(text.trim().parse().unwrap()).unwrap()
 }
 
 #[test]
@@ -148,7 +143,7 @@ fn a_runtime_that_is_dead_before_it_greets_is_told_in_the_uis_words_and_ends_the
         let mut ui = Spoken::start(&world, &args);
         ui.say(says);
         // Its stdin stays open: nobody has to leave first.
-        let (heard, code) = (ui.rest(), ui.ended(&format!("{from} on {to}")));
+        let (heard, code) = (ui.rest(), ui.ended());
         assert!(heard.contains("ended with code 3"), "{from} on {to}: {heard}");
         assert!(heard.contains("boom: no config"), "{from} on {to}: {heard}");
         assert_eq!(code, Some(1), "{from} on {to}: {heard}");
@@ -168,29 +163,11 @@ fn a_bridge_ends_with_its_ui_whatever_the_runtime_does() {
             let args = ["bridge", "--from", from, "--stdio", "--to", to, "--", "sh", &runtime];
             let mut ui = Spoken::start(&world, &args);
             ui.say(says);
-            let pid = world.number("pid", &what);
+            let pid = number(&world);
             ui.leave();
-            assert_eq!(ui.ended(&what), Some(0), "{what}");
+            assert_eq!(ui.ended(), Some(0), "{what}");
             assert!(test_kill_process(pid).is_err(), "its runtime is left: {what}");
         });
-    }
-}
-
-impl World {
-    /// The number of a process in a file, once it is there.
-    #[track_caller]
-    fn number(&self, name: &str, what: &str) -> Pid {
-        let end = Instant::now() + PATIENCE;
-        loop {
-            let text = std::fs::read_to_string(self.project(name)).unwrap_or_default();
-            if let Some(pid) =
-                text.strip_suffix('\n').and_then(|pid| pid.parse().ok()).and_then(Pid::from_raw)
-            {
-                return pid;
-            }
-            assert!(Instant::now() < end, "never: {name}: {what}");
-            thread::sleep(Duration::from_millis(5));
-        }
     }
 }
 
@@ -232,7 +209,7 @@ fn the_run_of_a_ui_that_is_gone_is_cancelled_at_a_silent_runtime() {
         ui.say(says);
         ui.until(begun(from));
         ui.leave();
-        assert_eq!(ui.ended(from), Some(0));
+        assert_eq!(ui.ended(), Some(0));
         let heard = heard(&world);
         assert!(heard.contains("run.cancel") && heard.ends_with("over\n"), "{from}: {heard}");
     }
@@ -246,12 +223,13 @@ fn a_bridge_whose_ui_is_gone_still_ends_at_once_when_it_is_told_to() {
         &world,
         &["bridge", "--from", "lemon", "--stdio", "--to", "lemon", "--", "sh", &runtime],
     );
-    let pid = world.number("pid", "the runtime");
-    ui.say(&[r#"{"type":"prompt","text":"go"}"#]);
+    let pid = number(&world);
+    ui.say(&[r#"{"type":"prompt","text":"go"}"#, r#"{"type":"ping"}"#]);
+    ui.until("pong");
     // Its end of stdin alone: somebody may still read.
     ui.stdin = None;
     kill_process(Pid::from_child(&ui.child), Signal::TERM).unwrap();
-    assert_eq!(ui.ended("told to stop"), Some(0));
+    assert_eq!(ui.ended(), Some(0));
     assert!(test_kill_process(pid).is_err());
 }
 
@@ -265,7 +243,7 @@ fn a_prompt_whose_reader_is_gone_ends_on_a_silent_runtime() {
     );
     said.until("Counting");
     said.leave();
-    assert_eq!(said.ended("attach"), Some(129));
+    assert_eq!(said.ended(), Some(129));
     let heard = heard(&world);
     assert!(heard.contains("run.cancel"), "{heard}");
 }
@@ -280,7 +258,7 @@ fn the_run_of_a_ui_that_is_gone_is_cancelled_in_the_record() {
         ui.say(says);
         ui.until(begun(from));
         ui.leave();
-        assert_eq!(ui.ended(from), Some(0));
+        assert_eq!(ui.ended(), Some(0));
         let log = stdout(&world.run(&["sessions", "export", "-f", "jsonl"]));
         let ended = log.lines().rfind(|line| line.contains("\"run_ended\""));
         assert!(ended.is_some_and(|line| line.contains("cancelled")), "{from}: {log}");
@@ -302,7 +280,7 @@ fn a_question_that_is_open_when_the_ui_goes_is_asked_again_when_the_session_is_o
     ui.say(&[&hello, UIS[0].1[1]]);
     ui.until("ui.confirm.request");
     ui.leave();
-    assert_eq!(ui.ended("serve"), Some(0));
+    assert_eq!(ui.ended(), Some(0));
     assert!(!world.project("a.txt").exists());
     let id = stdout(&world.run(&["sessions", "list", "--json"]));
     let id: serde_json::Value = serde_json::from_str(&id).unwrap();
@@ -328,6 +306,6 @@ fn what_is_asked_after_the_last_word_of_a_ui_is_denied_and_the_run_told_to_its_e
     let heard = ui.rest();
     assert!(!heard.contains("ui.confirm.request"), "nobody can answer: {heard}");
     assert!(heard.contains("denied and over") && heard.contains(r#""completed""#), "{heard}");
-    assert_eq!(ui.ended("serve"), Some(0));
+    assert_eq!(ui.ended(), Some(0));
     assert!(!world.project("a.txt").exists());
 }
