@@ -69,6 +69,8 @@ pub struct AcpRuntime {
     behind: Option<Abilities>,
     /// Handshakes that wait for that.
     ungreeted: Vec<WireId>,
+    /// Why the runtime behind us is gone, when it went before it told.
+    gone: Option<String>,
     /// The models there are, once they were asked for.
     models: Option<Vec<ModelEntry>>,
     commands: SlashCommands,
@@ -316,6 +318,10 @@ impl RuntimeRole for AcpRuntime {
         if key == GREET {
             self.greet(cx);
         }
+    }
+
+    fn lost(&mut self, cx: &mut RuntimeCx<'_>, why: &str) {
+        self.refuse_greeting(cx, &format!("the agent is gone: {why}"));
     }
 
     /// An editor that was closed: nobody will see what its prompts still do, so they are stopped. What they said is kept.

@@ -374,6 +374,11 @@ impl RuntimeRole for AsstRuntime {
         }
     }
 
+    fn lost(&mut self, cx: &mut RuntimeCx<'_>, why: &str) {
+        cx.cancel_timer(READY_TIMER);
+        cx.send(lower::error(cx.now, &Value::String(String::new()), format!("the runtime is gone: {why}")));
+    }
+
     fn timer(&mut self, cx: &mut RuntimeCx<'_>, key: TimerKey) {
         if key == READY_TIMER && !self.heard {
             cx.send(lower::ready(cx.now));

@@ -76,6 +76,8 @@ pub struct CodeliaRuntime {
     behind: Option<Abilities>,
     /// Handshakes that wait for that.
     ungreeted: Vec<WireId>,
+    /// Why the runtime behind us is gone, when it went before it told.
+    gone: Option<String>,
     stops: Stops,
     /// Where the person works, as the UI told it last.
     ui_context: Option<UiContextParams>,
@@ -371,6 +373,10 @@ impl RuntimeRole for CodeliaRuntime {
             STOP_TAKES_LONG => self.stop_takes_long(cx),
             TimerKey(ticket) => self.compaction_goes_on(cx, Ticket(ticket)),
         }
+    }
+
+    fn lost(&mut self, cx: &mut RuntimeCx<'_>, why: &str) {
+        self.refuse_greeting(cx, &format!("the runtime is gone: {why}"));
     }
 
     fn can_answer(&self) -> Answers {

@@ -464,6 +464,13 @@ impl RuntimeRole for LemonRuntime {
         }
     }
 
+    fn lost(&mut self, cx: &mut RuntimeCx<'_>, why: &str) {
+        if !self.ready && !self.left {
+            cx.cancel_timer(GREET);
+            self.error(cx, &format!("the runtime ended before it was ready: {why}"), None);
+        }
+    }
+
     fn can_answer(&self) -> Answers {
         if self.ui && !self.hand.answers_itself() {
             Answers { consent: true, other: true, deadline: self.deadline }

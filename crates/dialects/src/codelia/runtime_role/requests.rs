@@ -128,6 +128,9 @@ impl CodeliaRuntime {
         if !self.greeting.follows || self.behind.is_some() {
             return Ok(Wish::Line(self.initialized(id)));
         }
+        if let Some(why) = &self.gone {
+            return Err(RpcError::new(jsonrpc::INTERNAL_ERROR, why));
+        }
         if self.ungreeted.len() >= MAX_PENDING {
             return Err(receipts::too_many());
         }
@@ -165,6 +168,15 @@ impl CodeliaRuntime {
             tui: self.theme.clone().map(|theme| TuiLook { theme: Some(theme) }),
         };
         jsonrpc::result(id, &result)
+    }
+
+    /// Refuses the handshakes that waited, and those that come.
+    pub(super) fn refuse_greeting(&mut self, cx: &mut RuntimeCx<'_>, why: &str) {
+        for id in std::mem::take(&mut self.ungreeted) {
+            cx.cancel_timer(GREET);
+            cx.send(jsonrpc::error(Some(&id), &RpcError::new(jsonrpc::INTERNAL_ERROR, why)));
+        }
+        self.gone = Some(why.to_owned());
     }
 
     /// Answers the handshakes that waited, with what is known by now.

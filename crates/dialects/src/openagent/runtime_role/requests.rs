@@ -112,6 +112,9 @@ impl OpenagentRuntime {
             self.show_what_goes_on(cx);
             return Ok(());
         }
+        if let Some(why) = &self.gone {
+            return Err(RpcError::new(INTERNAL_ERROR, words(INTERNAL_ERROR, why)));
+        }
         if self.ungreeted.len() >= MAX_PENDING {
             return Err(super::too_many());
         }
@@ -151,6 +154,16 @@ impl OpenagentRuntime {
             models: models.collect(),
         };
         jsonrpc::result(id, &result)
+    }
+
+    /// Refuses the handshakes that waited, and those that come.
+    pub(super) fn refuse_greeting(&mut self, cx: &mut RuntimeCx<'_>, why: &str) {
+        for (id, _) in std::mem::take(&mut self.ungreeted) {
+            cx.cancel_timer(GREET);
+            let error = RpcError::new(INTERNAL_ERROR, words(INTERNAL_ERROR, why));
+            cx.send(jsonrpc::error(Some(&id), &error));
+        }
+        self.gone = Some(why.to_owned());
     }
 
     /// Answers the handshakes that waited, with what is known by now.

@@ -205,6 +205,7 @@ async fn connect(
         lossless,
         errands: None,
         last_lines: None,
+        ended: None,
     };
     Hub::start(setup, Box::new(MemoryStore::default()), EngineSeat::Remote(Box::new(seat)), quiet())
 }
