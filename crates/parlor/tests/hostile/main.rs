@@ -12,6 +12,8 @@ mod children;
 #[cfg(test)]
 mod guards;
 #[cfg(test)]
+mod own_git;
+#[cfg(test)]
 mod peers;
 #[cfg(test)]
 #[path = "../task/terminal/screen.rs"]
