@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn the_lock_file_names_what_every_system_needs_and_no_host() {
-        let lock = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../page").join(LOCK);
+        let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../page").join(LOCK);
         let lock: serde_json::Value = serde_json::from_slice(&std::fs::read(lock).unwrap()).unwrap();
         let packages = lock["packages"].as_object().unwrap();
         for (path, package) in packages {
