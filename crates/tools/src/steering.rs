@@ -118,7 +118,7 @@ pub(crate) fn locks_of_linked(linked: &LinkedGit) -> Vec<PathBuf> {
 }
 
 /// What one of git's own small files says after a word.
-fn git_word(file: &Path, word: &str) -> Option<String> {
+pub(crate) fn git_word(file: &Path, word: &str) -> Option<String> {
     let text = small(file)?;
     Some(text.trim().strip_prefix(word)?.trim().to_owned()).filter(|told| !told.is_empty())
 }
@@ -159,7 +159,13 @@ fn listed(root: &Path) -> Option<Vec<PathBuf>> {
 
 /// The places that are there under a name as it is usually spelt.
 fn by_name(root: &Path) -> Vec<PathBuf> {
-    let names = domain::steering::names().iter().flat_map(|name| spellings(name));
+    let names = domain::steering::names().iter().flat_map(|name| {
+        let mut written = spellings(name).to_vec();
+        // A name that begins with a dot has no capital.
+        written.dedup();
+        written.truncate(if name.starts_with('.') { 2 } else { written.len() });
+        written
+    });
     names.map(|name| root.join(name)).filter(|place| place.symlink_metadata().is_ok()).collect()
 }
 

@@ -150,13 +150,15 @@ impl AcpRuntime {
         match method {
             CancelParams::METHOD => match serde_json::from_str::<CancelParams>(raw) {
                 Ok(params) => self.cancel(cx, SessionId::parse(&params.session_id)),
-                Err(why) => cx.log(format!("ignored: {method}: {why}")),
+                // The error would quote what was said.
+                Err(_) => cx.log(format!("ignored: {method} of another form ({} bytes)", raw.len())),
             },
             CancelRequestParams::METHOD => match serde_json::from_str::<CancelRequestParams>(raw) {
                 Ok(params) => self.take_back(cx, &params.request_id),
-                Err(why) => cx.log(format!("ignored: {method}: {why}")),
+                // The error would quote what was said.
+                Err(_) => cx.log(format!("ignored: {method} of another form ({} bytes)", raw.len())),
             },
-            _ => cx.log(format!("ignored: notification {method:?}")),
+            _ => cx.log(format!("ignored: a notification that we do not know ({} bytes)", raw.len())),
         }
     }
 
@@ -188,7 +190,7 @@ impl AcpRuntime {
         if why.answerable() {
             cx.send(jsonrpc::error(id.as_ref(), &RpcError::new(why.code(), why.to_string())));
         } else {
-            cx.log(format!("ignored: {why}"));
+            cx.log(format!("ignored: {}", why.kind()));
         }
     }
 

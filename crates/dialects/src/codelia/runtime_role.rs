@@ -149,7 +149,7 @@ impl CodeliaRuntime {
     fn invalid(&mut self, cx: &mut RuntimeCx<'_>, id: Option<WireId>, why: &Invalid) {
         match id.filter(|_| why.answerable()) {
             Some(id) => cx.send(jsonrpc::error(Some(&id), &RpcError::new(why.code(), why.to_string()))),
-            None => cx.log(format!("ignored: {why}")),
+            None => cx.log(format!("ignored: {}", why.kind())),
         }
     }
 

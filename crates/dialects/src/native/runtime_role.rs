@@ -136,7 +136,7 @@ impl NativeRuntime {
         let ticket = serde_json::from_str::<TicketOnly>(text).ok().map(|only| only.command.ticket);
         // A ticket that is under way belongs to another command: its settlement is still to come.
         let ticket = ticket.filter(|t| !self.pending.values().any(|origin| *origin == Origin::Peer(*t)));
-        cx.drift(Drift::new("line", why, text));
+        cx.drift(Drift::new("line", why.to_owned(), text));
         complain(cx, About::Line, ticket, why, Some("see docs/native-protocol.md"));
     }
 

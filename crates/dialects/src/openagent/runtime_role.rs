@@ -133,7 +133,7 @@ impl OpenagentRuntime {
                         &RpcError::new(why.code(), words(why.code(), &why.to_string())),
                     );
                 } else {
-                    cx.log(format!("ignored: {why}"));
+                    cx.log(format!("ignored: {}", why.kind()));
                 }
             }
         }

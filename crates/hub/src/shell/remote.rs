@@ -543,7 +543,7 @@ impl Shell {
             UiEffect::News(news) => self.news(*news),
             UiEffect::Errand { id, step } => self.send_errand(id, step),
             UiEffect::Link(LinkEffect::Drift(drift)) => {
-                (self.log)(&format!("runtime: drift at {}: {}: {}", drift.place, drift.what, drift.raw));
+                (self.log)(&format!("runtime: {}", drift.logged()));
             }
             UiEffect::Link(LinkEffect::Loss(loss)) => {
                 (self.log)(&format!("runtime: not said: {}: {}", loss.item, loss.what));

@@ -506,7 +506,7 @@ impl RoleSeat {
                     self.timers.remove(&key);
                 }
                 RuntimeEffect::Link(LinkEffect::Drift(drift)) => {
-                    log(&format!("{}: drift at {}: {}: {}", self.name, drift.place, drift.what, drift.raw));
+                    log(&format!("{}: {}", self.name, drift.logged()));
                 }
                 RuntimeEffect::Link(LinkEffect::Loss(loss)) => {
                     log(&format!("{}: not said: {}: {}", self.name, loss.item, loss.what));

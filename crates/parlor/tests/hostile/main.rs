@@ -14,6 +14,8 @@ mod doors;
 #[cfg(test)]
 mod guards;
 #[cfg(test)]
+mod own_git;
+#[cfg(test)]
 mod peers;
 #[cfg(test)]
 #[path = "../task/terminal/screen.rs"]

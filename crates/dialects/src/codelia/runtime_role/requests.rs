@@ -106,7 +106,8 @@ impl CodeliaRuntime {
                         let command = Command::UpdateContext(context);
                         self.ask_hub(cx, Target::Current, command, HubCommand::Silent);
                     }
-                    Err(error) => cx.log(format!("ignored: {method}: {}", error.message)),
+                    // The error would quote what was said.
+                    Err(_) => cx.log(format!("ignored: {method} of another form")),
                 }
             }
             UiContextParams::METHOD => cx.log(format!("ignored: {method}: too many requests wait")),

@@ -72,7 +72,8 @@ impl OpenagentRuntime {
             (Context::METHOD, Ok(newer)) => {
                 self.update_context(cx, newer, HubCommand::Silent);
             }
-            (Context::METHOD, Err(error)) => cx.log(format!("ignored: {method}: {}", error.message)),
+            // The error would quote what was said.
+            (Context::METHOD, Err(_)) => cx.log(format!("ignored: {method} of another form")),
             _ => cx.log(format!("ignored: notification {method:?}; a request needs an id")),
         }
     }
