@@ -35,6 +35,10 @@ const ONCE: &[Offer] = &[Offer::Allow(Scope::Once), Offer::Deny];
 /// Whoever answers without looking says no.
 const CAREFUL: &[Offer] = &[Offer::Deny, Offer::Allow(Scope::Once)];
 
+/// Of a question about no tool nobody tells how dangerous it is.
+pub(crate) const UNRATED: Assessment =
+    Assessment { risk: Risk::Medium, reasons: Vec::new(), reversible: true, unrated: true };
+
 /// What is asked, in a wire's own words.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked<'a> {

@@ -10,7 +10,7 @@ use super::super::wire::{
 use super::{TERMINAL_UI, tool_words};
 use crate::rpc;
 use crate::shown::{self, Asked, COLUMNS, Offer, Shown};
-use domain::ask::{Answer, Ask, AskKind, Assessment, Choice, Consent, Preview, Risk, Scope};
+use domain::ask::{Answer, Ask, AskKind, Choice, Consent, Preview, Risk, Scope};
 use serde_json::value::RawValue;
 use wire::WireId;
 use wire::jsonrpc::RpcError;
@@ -161,9 +161,8 @@ pub(super) fn request(ask: &Ask, run_id: Option<String>, reader: Reader) -> Opti
 
 /// Whether a yes-or-no question is a list with the no on top: it is dangerous, or does not fit. `None` when it is too long to be asked.
 fn no_first(title: &str, message: &str, danger: bool, reader: Reader) -> Option<bool> {
-    let reasons = Vec::new();
-    let unrated = Assessment { risk: Risk::Medium, reasons, reversible: true, unrated: true };
-    let shown = shown::show(Asked { title, what: message, assessment: &unrated, rule: None }, ROWS)?;
+    let asked = Asked { title, what: message, assessment: &shown::UNRATED, rule: None };
+    let shown = shown::show(asked, ROWS)?;
     Some(danger && reader.terminal && reader.picks || !reader.ours && shown.whole.is_some())
 }
 

@@ -23,7 +23,7 @@ pub(super) struct OpenQuestion {
     pub(super) id: String,
     session: SessionId,
     pub(super) ask: Ask,
-    /// A consent in rows that fit; nothing for another question.
+    /// What wants a yes, in rows that fit; nothing for another question.
     shown: Shown,
 }
 
@@ -91,16 +91,20 @@ impl OpenQuestions {
     }
 }
 
-/// A consent in rows that fit; `None` when it is too long to be asked.
+/// A question that wants a yes in rows that fit; `None` when it is too long to be asked.
 pub(super) fn fitted(ask: &Ask, prefix: Option<&SessionId>) -> Option<Shown> {
-    let AskKind::Consent(consent) = &ask.kind else { return Some(Shown::default()) };
-    let asked = Asked {
-        title: &titled(ask, prefix, ""),
-        what: &what(consent),
-        assessment: &consent.assessment,
-        rule: consent.rule.as_deref(),
-    };
-    shown::show(asked, TITLE_ROWS)
+    let title = &titled(ask, prefix, "");
+    match &ask.kind {
+        AskKind::Consent(consent) => {
+            let (assessment, rule) = (&consent.assessment, consent.rule.as_deref());
+            shown::show(Asked { title, what: &what(consent), assessment, rule }, TITLE_ROWS)
+        }
+        AskKind::Confirm { message, .. } => {
+            let asked = Asked { title, what: message, assessment: &shown::UNRATED, rule: None };
+            shown::show(asked, TITLE_ROWS)
+        }
+        AskKind::Choose { .. } | AskKind::Text { .. } | AskKind::Edit { .. } => Some(Shown::default()),
+    }
 }
 
 /// What would happen, in words.
@@ -134,6 +138,12 @@ fn lift(asked: &OpenQuestion, result: &Value) -> (Answer, Option<&'static str>) 
             }
         }
         (AskKind::Confirm { .. }, Value::Bool(yes)) => (Answer::Confirmed(*yes), None),
+        (AskKind::Confirm { .. }, Value::String(value)) => {
+            match offers.iter().find(|offer| value_of(**offer) == value) {
+                Some(offer) => (Answer::Confirmed(*offer != Offer::Deny), None),
+                None => not_fitting,
+            }
+        }
         (AskKind::Choose { .. }, result) => {
             let one = |value: &Value| match value {
                 Value::String(text) => Some(text.clone()),
@@ -179,6 +189,18 @@ pub(super) fn lower(question: &OpenQuestion, prefix: Option<&SessionId>, now: Mi
     let title = |more: &str| Cow::<str>::Owned(titled(ask, prefix, more));
     let (method, mut params) = match &ask.kind {
         AskKind::Consent(consent) => lower_consent(consent, shown),
+        // Who cannot see all of it finds the no first.
+        AskKind::Confirm { yes, no, .. } if shown.whole.is_some() => {
+            let option = |offer: &Offer| {
+                let label = match offer {
+                    Offer::Deny => no.as_deref().unwrap_or("No"),
+                    Offer::Allow(_) => yes.as_deref().unwrap_or("Yes"),
+                };
+                Choice { label: label.into(), value: value_of(*offer).into(), description: None }
+            };
+            let options = Some(shown.offers.iter().map(option).collect());
+            (Method::Select, Question { title: shown.rows().into(), options, ..Question::default() })
+        }
         AskKind::Confirm { message, .. } => (
             Method::Confirm,
             Question {
