@@ -124,9 +124,19 @@ pub(crate) fn what(consent: &Consent) -> String {
     match &consent.preview {
         Some(Preview::Text(text)) => text.clone(),
         Some(Preview::Command { line, .. }) => line.clone(),
-        Some(Preview::Diff { path, text }) => format!("{path}\n{text}"),
+        Some(Preview::Diff { path, text }) => format!("{path}\n{}", without_header(path, text)),
         None => format!("{} {}", consent.name, consent.args),
     }
+}
+
+/// A diff without the two lines that only name its file once more: in a few rows they take the place of what would change.
+fn without_header<'a>(path: &str, text: &'a str) -> &'a str {
+    let named = |line: &'a str, mark: &str, side: &str| {
+        let (head, rest) = line.split_once('\n')?;
+        let name = head.strip_prefix(mark)?;
+        (name == "/dev/null" || name.strip_prefix(side).unwrap_or(name) == path).then_some(rest)
+    };
+    named(text, "--- ", "a/").and_then(|rest| named(rest, "+++ ", "b/")).unwrap_or(text)
 }
 
 /// How dangerous it is in a word, where somebody told.

@@ -140,6 +140,20 @@ fn a_rule_that_cannot_be_read_is_not_made() {
 }
 
 #[test]
+fn a_small_change_is_shown_whole_in_a_few_rows() {
+    let diff = "--- /dev/null\n+++ b/b.txt\n@@ -0,0 +1 @@\n+new\n\\ No newline at end of file\n";
+    let preview = Some(Preview::Diff { path: "b.txt".to_owned(), text: diff.to_owned() });
+    let asked = consent(preview, "{}".to_owned(), Risk::Medium, vec!["it makes a file".to_owned()], true);
+    assert_eq!(what(&asked), "b.txt\n@@ -0,0 +1 @@\n+new\n\\ No newline at end of file\n");
+    let told = what(&asked);
+    let words = Asked { title: "write b.txt", what: &told, assessment: &asked.assessment, rule: Some(RULE) };
+    assert_eq!(show(words, 6).unwrap().offers, ALL);
+    // Where it names another file, it is part of what is asked.
+    let moved = diff.replace("/dev/null", "a/other.txt");
+    assert_eq!(without_header("b.txt", &moved), moved);
+}
+
+#[test]
 fn blank_rows_hide_neither_end() {
     let assessment = command(String::new(), false).assessment;
     let what = format!("{HEAD}{}{TAIL}{}", "\n".repeat(500), " \n".repeat(500));
