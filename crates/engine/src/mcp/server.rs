@@ -180,16 +180,11 @@ impl Servers {
         }
     }
 
-    /// Starts something that is to be over when the servers are. It ends by itself once [`Servers::stopped`] says so.
+    /// Starts something that is to be over when the servers are.
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let mut tasks = self.0.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         while tasks.try_join_next().is_some() {}
         tasks.spawn(task);
-    }
-
-    /// Returns when every server is to end.
-    pub(crate) async fn stopped(&self) {
-        self.0.stop.cancelled().await;
     }
 
     /// Ends the servers of all projects, and waits for them.

@@ -27,7 +27,7 @@ impl Turn {
     pub(super) async fn start_servers(&self) -> Option<Arc<Project>> {
         let (servers, ground) = (self.servers.clone(), self.site());
         let project = tokio::task::spawn_blocking(move || servers.project(&ground)).await.ok()?;
-        self.ask_about_servers(&project).await;
+        let project = self.ask_about_servers(project).await;
         project.start();
         tokio::select! {
             biased;
@@ -86,11 +86,12 @@ impl Turn {
         }
     }
 
-    /// A project brought servers that nobody agreed to yet: asks, without keeping the run waiting.
-    async fn ask_about_servers(&self, project: &Arc<Project>) {
+    /// A project brought servers that nobody agreed to yet: asks, and the run waits for the answer before anything else. Asked later, it
+    /// would come while the next prompt is typed, and some UIs take that for the answer. Gives the project as it stands then.
+    async fn ask_about_servers(&self, project: Arc<Project>) -> Arc<Project> {
         let waiting = project.unasked();
         if waiting.is_empty() {
-            return;
+            return project;
         }
         let lines = waiting.iter().map(|one| format!("{}: {}", one.entry.name, one.entry.words()));
         let what = lines.collect::<Vec<_>>().join("\n");
@@ -98,7 +99,8 @@ impl Turn {
             "MCP servers of this project do not run until you agree with `parlor mcp approve`:\n{what}"
         );
         if self.waits_for_servers {
-            return self.notice(self.brief.leaf, MISSING, not_yet).await;
+            self.notice(self.brief.leaf, MISSING, not_yet).await;
+            return project;
         }
         let id = AskId::mint(&self.brief.ids);
         let closing = self.asked.wait_for(id);
@@ -109,33 +111,29 @@ impl Turn {
             danger: true,
         };
         let title = "This project brings MCP servers".to_owned();
-        self.port
-            .emit_outside(Body::Ask(AskEvent::Opened(Ask { id, run: None, title, kind, deadline: None })))
-            .await;
-        let (servers, project, port) = (self.servers.clone(), project.clone(), self.port.clone());
-        let all = servers.clone();
-        all.spawn(async move {
-            let closing = tokio::select! {
-                () = servers.stopped() => return,
-                closing = closing => closing,
-            };
-            match closing {
-                Ok(Closing::Answered { answer: Answer::Confirmed(true), .. }) => {
-                    let agree = move || project.approve(&waiting).map(|()| servers.project(project.site()));
-                    match tokio::task::spawn_blocking(agree).await {
-                        Ok(Ok(project)) => project.start(),
-                        Ok(Err(why)) => {
-                            port.notify(Level::Error, format!("This could not be kept: {why}")).await;
-                        }
-                        Err(_) => {}
+        let run = Some(self.brief.run);
+        self.port.emit(Body::Ask(AskEvent::Opened(Ask { id, run, title, kind, deadline: None }))).await;
+        let closing = tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => return project,
+            closing = closing => closing,
+        };
+        match closing {
+            Ok(Closing::Answered { answer: Answer::Confirmed(true), .. }) => {
+                let (servers, asked) = (self.servers.clone(), project.clone());
+                let agree = move || asked.approve(&waiting).map(|()| servers.project(asked.site()));
+                match tokio::task::spawn_blocking(agree).await {
+                    Ok(Ok(approved)) => return approved,
+                    Ok(Err(why)) => {
+                        self.port.notify(Level::Error, format!("This could not be kept: {why}")).await;
                     }
+                    Err(_) => {}
                 }
-                Ok(Closing::Unattended | Closing::Expired) => {
-                    port.notify(Level::Info, not_yet).await;
-                }
-                _ => {}
             }
-        });
+            Ok(Closing::Unattended | Closing::Expired) => self.port.notify(Level::Info, not_yet).await,
+            Ok(Closing::Answered { .. } | Closing::Withdrawn) | Err(_) => {}
+        }
+        project
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::bench::{Bench, Plan, allow, answered, put};
 use domain::ask::{Answer, AskKind, Closing, Risk, Scope};
 use domain::command::{Command, ListCommand, Receipt};
-use domain::event::{AskEvent, Body, ToolEvent};
+use domain::event::{AskEvent, Body, RunEvent, ToolEvent};
 use domain::port::TurnEnd;
 use domain::session::{ServerEntry, ServerState};
 use domain::signal::Signal;
@@ -217,15 +217,15 @@ async fn a_projects_servers_start_only_after_consent() {
     let file = json!({"mcpServers": {"theirs": {"command": echo()}}}).to_string();
     put(dir.path(), "work/.mcp.json", &file);
     let mut bench = at(dir, "model text \"one\"\n---\nmodel text \"two\"\n---\nmodel text \"three\"");
-    bench.closings = vec![answered(Answer::Confirmed(true))];
-    assert_eq!(bench.run("one").await, TurnEnd::Done, "the run does not wait for the answer");
-    let opened = bench.events.iter().find_map(|event| match &event.body {
-        Body::Ask(AskEvent::Opened(ask)) => Some(ask.clone()),
-        _ => None,
-    });
-    let ask = opened.unwrap();
+    bench.prompt("one").await;
+    let ask = question(&mut bench).await;
     let AskKind::Confirm { message, danger: true, .. } = &ask.kind else { panic!() };
-    assert!(message.contains("theirs: runs `") && ask.run.is_none(), "{message}");
+    assert!(message.contains("theirs: runs `"), "{message}");
+    // Asked of the run, which waits for it before the model is asked anything.
+    assert_eq!(ask.run, bench.state.open_run().map(|run| run.id));
+    assert_eq!(bench.count(|body| matches!(body, Body::Run(RunEvent::StepStarted { .. }))), 0);
+    bench.close(ask.id, answered(Answer::Confirmed(true))).await;
+    assert_eq!(bench.finish().await, TurnEnd::Done);
     let entry = until(&mut bench, |state| *state == ServerState::Ready).await;
     assert!(entry.from_project);
     // Another entry under the same name is another server.
@@ -247,6 +247,17 @@ async fn a_projects_servers_start_only_after_consent() {
             |signal| matches!(signal, Signal::Notify { text, .. } if text.contains("parlor mcp approve")),
         )
         .await;
+}
+
+#[tokio::test]
+async fn a_run_that_waits_for_the_word_on_servers_can_be_stopped() {
+    let dir = tempfile::tempdir().unwrap();
+    put(dir.path(), "work/.mcp.json", &json!({"mcpServers": {"theirs": {"command": echo()}}}).to_string());
+    let mut bench = at(dir, "model text \"one\"");
+    bench.prompt("one").await;
+    question(&mut bench).await;
+    bench.cancel().await;
+    assert_eq!(bench.finish().await, TurnEnd::Cancelled);
 }
 
 #[tokio::test]

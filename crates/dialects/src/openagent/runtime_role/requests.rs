@@ -245,8 +245,8 @@ impl OpenagentRuntime {
             );
         };
         let options = params.options.unwrap_or_default();
-        let answer = approval::lift(&asked.consent, approved, &options, params.reason);
-        let alone = approved && options.remember_choice && !options.apply_to_similar;
+        let answer = approval::lift(&asked.consent, asked.lasts, approved, &options, params.reason);
+        let alone = approved && asked.lasts && options.remember_choice && !options.apply_to_similar;
         let remember = alone.then(|| (session.clone(), asked.consent.digest.clone()));
         let command = Command::Answer { ask: asked.ask, answer };
         let pending = HubCommand::Approve { id: id.clone(), execution_id, approved, remember };
