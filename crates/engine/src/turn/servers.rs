@@ -1,13 +1,16 @@
 //! MCP servers in a turn: started, waited for, and what the person is told and asked about them.
 
 use super::Turn;
-use crate::mcp::{Project, Site, Starting};
+use crate::mcp::{self, Listed, Project, Servers, Site, Starting};
+use crate::port::Port;
+use crate::seat::OpenAsks;
 use domain::ask::{Answer, Ask, AskKind, Closing};
 use domain::event::{AskEvent, Body};
-use domain::ids::AskId;
+use domain::ids::{AskId, Ids};
 use domain::signal::Level;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout, timeout_at};
 
 /// How long the first turn waits for servers that are just starting: a slow one joins in a later step.
@@ -28,7 +31,7 @@ impl Turn {
         let (servers, ground) = (self.servers.clone(), self.site());
         let project = tokio::task::spawn_blocking(move || servers.project(&ground)).await.ok()?;
         self.ask_about_servers(&project).await;
-        project.start();
+        project.start(!self.waits_for_servers);
         tokio::select! {
             biased;
             () = self.cancel.cancelled() => {}
@@ -86,57 +89,138 @@ impl Turn {
         }
     }
 
-    /// A project brought servers that nobody agreed to yet: asks, without keeping the run waiting.
+    /// Servers wait for a word of the person, whether they start and what they may reach: asks, without keeping the run waiting.
     async fn ask_about_servers(&self, project: &Arc<Project>) {
-        let waiting = project.unasked();
-        if waiting.is_empty() {
+        let (open, plain): (Vec<Listed>, Vec<Listed>) =
+            project.unasked().into_iter().partition(|listed| project.is_open(listed));
+        let new = open.iter().chain(&plain).filter(|listed| !listed.approved);
+        let lines = new.map(|one| format!("{}: {}", one.entry.name, one.entry.words()));
+        let what = lines.collect::<Vec<_>>().join("\n");
+        let not_yet = (!what.is_empty()).then(|| {
+            format!(
+                "MCP servers of this project do not run until you agree with `parlor mcp approve`:\n{what}"
+            )
+        });
+        if self.waits_for_servers {
+            if let Some(not_yet) = not_yet {
+                self.notice(self.brief.leaf, MISSING, not_yet).await;
+            }
             return;
         }
-        let lines = waiting.iter().map(|one| format!("{}: {}", one.entry.name, one.entry.words()));
-        let what = lines.collect::<Vec<_>>().join("\n");
-        let not_yet = format!(
-            "MCP servers of this project do not run until you agree with `parlor mcp approve`:\n{what}"
-        );
-        if self.waits_for_servers {
-            return self.notice(self.brief.leaf, MISSING, not_yet).await;
-        }
-        let id = AskId::mint(&self.brief.ids);
-        let closing = self.asked.wait_for(id);
-        let kind = AskKind::Confirm {
-            message: format!("{what}\nThey run with your rights inside the sandbox and may use the network."),
-            yes: Some("Start them".to_owned()),
-            no: Some("Not now".to_owned()),
-            danger: true,
+        let asking = Asking {
+            asked: self.asked.clone(),
+            ids: self.brief.ids.clone(),
+            port: self.port.clone(),
+            servers: self.servers.clone(),
+            project: project.clone(),
+            not_yet,
         };
-        let title = "This project brings MCP servers".to_owned();
-        self.port
-            .emit_outside(Body::Ask(AskEvent::Opened(Ask { id, run: None, title, kind, deadline: None })))
-            .await;
-        let (servers, project, port) = (self.servers.clone(), project.clone(), self.port.clone());
-        let all = servers.clone();
-        all.spawn(async move {
-            let closing = tokio::select! {
-                () = servers.stopped() => return,
-                closing = closing => closing,
-            };
-            match closing {
-                Ok(Closing::Answered { answer: Answer::Confirmed(true), .. }) => {
-                    let agree = move || project.approve(&waiting).map(|()| servers.project(project.site()));
-                    match tokio::task::spawn_blocking(agree).await {
-                        Ok(Ok(project)) => project.start(),
-                        Ok(Err(why)) => {
-                            port.notify(Level::Error, format!("This could not be kept: {why}")).await;
-                        }
-                        Err(_) => {}
-                    }
+        if !plain.is_empty() {
+            let asking = asking.clone();
+            let asked = asking.open(plain_question(&plain)).await;
+            self.servers.clone().spawn(async move { asking.plain(asked, plain).await });
+        }
+        let mut open = open.into_iter();
+        if let Some(first) = open.next() {
+            let asked = asking.open(mcp::question(&first)).await;
+            self.servers.clone().spawn(async move {
+                asking.one(asked, first).await;
+                // One after the other: a person reads one question at a time.
+                for listed in open {
+                    let asked = asking.open(mcp::question(&listed)).await;
+                    asking.one(asked, listed).await;
                 }
-                Ok(Closing::Unattended | Closing::Expired) => {
-                    port.notify(Level::Info, not_yet).await;
-                }
-                _ => {}
-            }
-        });
+            });
+        }
     }
+}
+
+/// What it takes to ask about servers beside a run.
+#[derive(Clone)]
+struct Asking {
+    asked: OpenAsks,
+    ids: Ids,
+    port: Port,
+    servers: Servers,
+    project: Arc<Project>,
+    /// What the person is told when nobody answered.
+    not_yet: Option<String>,
+}
+
+impl Asking {
+    /// Puts a question; gives what comes of it.
+    async fn open(&self, (title, kind): (String, AskKind)) -> oneshot::Receiver<Closing> {
+        let id = AskId::mint(&self.ids);
+        let closing = self.asked.wait_for(id);
+        let ask = Ask { id, run: None, title, kind, deadline: None };
+        self.port.emit_outside(Body::Ask(AskEvent::Opened(ask))).await;
+        closing
+    }
+
+    async fn closed(&self, asked: oneshot::Receiver<Closing>) -> Option<Closing> {
+        tokio::select! {
+            () = self.servers.stopped() => None,
+            closing = asked => closing.ok(),
+        }
+    }
+
+    /// What no leash holds: it starts or does not.
+    async fn plain(&self, asked: oneshot::Receiver<Closing>, waiting: Vec<Listed>) {
+        match self.closed(asked).await {
+            Some(Closing::Answered { answer: Answer::Confirmed(true), .. }) => {
+                self.keep(move |project| project.approve(&waiting)).await;
+            }
+            Some(Closing::Unattended | Closing::Expired) => self.nobody_said().await,
+            _ => {}
+        }
+    }
+
+    async fn one(&self, asked: oneshot::Receiver<Closing>, listed: Listed) {
+        match self.closed(asked).await {
+            Some(Closing::Answered { answer: Answer::Chosen(chosen), .. }) => {
+                if let Some(said) = mcp::said(&chosen) {
+                    self.keep(move |project| project.let_reach(&listed, &said)).await;
+                }
+            }
+            Some(Closing::Unattended | Closing::Expired) => self.nobody_said().await,
+            _ => {}
+        }
+    }
+
+    /// Those that were agreed to run on a leash that lets them reach nothing; of the others the person is told.
+    async fn nobody_said(&self) {
+        self.project.start(false);
+        if let Some(not_yet) = self.not_yet.clone() {
+            self.port.notify(Level::Info, not_yet).await;
+        }
+    }
+
+    /// Keeps what was said and starts what may start now.
+    async fn keep(&self, keep: impl FnOnce(&Project) -> std::io::Result<()> + Send + 'static) {
+        let (servers, project) = (self.servers.clone(), self.project.clone());
+        let kept = move || keep(&project).map(|()| servers.project(project.site()));
+        match tokio::task::spawn_blocking(kept).await {
+            Ok(Ok(project)) => project.start(true),
+            Ok(Err(why)) => self.port.notify(Level::Error, format!("This could not be kept: {why}")).await,
+            Err(_) => {}
+        }
+    }
+}
+
+/// The question about servers that no leash holds: those behind a URL, and all where there is no sandbox.
+fn plain_question(waiting: &[Listed]) -> (String, AskKind) {
+    let lines = waiting.iter().map(|one| format!("{}: {}", one.entry.name, one.entry.words()));
+    let what = lines.collect::<Vec<_>>().join("\n");
+    let bare = waiting.iter().any(|one| !one.is_behind_a_url());
+    let means =
+        if bare { "\nThere is no sandbox on this machine: they may do whatever you may." } else { "" };
+    let kind = AskKind::Confirm {
+        message: format!("{what}{means}"),
+        yes: Some("Start them".to_owned()),
+        no: Some("Not now".to_owned()),
+        danger: true,
+    };
+    ("This project brings MCP servers".to_owned(), kind)
 }
 
 /// `MCP server a`, `MCP servers a, b`.
