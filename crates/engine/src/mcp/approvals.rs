@@ -67,12 +67,13 @@ impl Approvals {
         reach: Option<&Reach>,
     ) -> io::Result<()> {
         self.change(|kept| {
-            if kept.approved.len() >= MAX_KEPT {
+            let key = key(project, digest);
+            if kept.approved.len() >= MAX_KEPT && !kept.approved.contains_key(&key) {
                 let why =
                     format!("{} is full: remove entries that are no longer needed", self.file.display());
                 return Err(io::Error::other(why));
             }
-            let (key, whose) = (key(project, digest), project.map_or("yours".into(), Path::to_string_lossy));
+            let whose = project.map_or("yours".into(), Path::to_string_lossy);
             kept.approved.insert(key.clone(), format!("{whose}: {words}"));
             kept.reach.extend(reach.map(|reach| (key, reach.clone())));
             Ok(())

@@ -135,8 +135,11 @@ impl Server {
     /// `held`: whether there is a sandbox that keeps it to what it may reach.
     fn entry(&self, held: bool) -> ServerEntry {
         let status = self.status();
+        let is_held = held && !self.listed.is_behind_a_url();
+        let waits =
+            is_held && self.listed.reach.is_none() && !status.unattended && status.phase == Phase::Idle;
         let state = match &status.phase {
-            _ if !self.may_start() => ServerState::Disabled,
+            _ if !self.may_start() || waits => ServerState::Disabled,
             Phase::Idle | Phase::Connecting => ServerState::Connecting,
             Phase::Ready => ServerState::Ready,
             Phase::Broken(Trouble::Login) => ServerState::AuthRequired,
@@ -149,7 +152,7 @@ impl Server {
             state,
             tools: (status.phase == Phase::Ready).then_some(status.tools.len() as u64),
             connected_at: status.connected_at,
-            reach: (held && !self.listed.is_behind_a_url() && self.may_start())
+            reach: (is_held && self.may_start())
                 .then(|| self.listed.reach.clone().unwrap_or_default().into()),
         }
     }

@@ -270,7 +270,7 @@ fn a_server_that_an_editor_brings_writes_no_program_of_the_person() {
             .iter()
             .map(|(name, value)| json!({"name": name, "value": value}))
             .collect();
-        let mut command = world.parlor(&["acp"]);
+        let mut command = world.parlor(&["serve", "--dialect", "acp", "--stdio"]);
         command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
         let mut editor = command.spawn().unwrap();
         let mut input = editor.stdin.take().unwrap();

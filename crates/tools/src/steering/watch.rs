@@ -81,8 +81,13 @@ impl Watch {
                 Some(Closing::Answered { answer: Answer::Confirmed(true), .. }) => {
                     told.extend(self.accept(at, None).await);
                 }
-                Some(_) => told.extend(self.put_back(at, changed).await),
-                None => {}
+                Some(
+                    Closing::Answered { answer: Answer::Confirmed(false), .. }
+                    | Closing::Unattended
+                    | Closing::Expired,
+                ) => told.extend(self.put_back(at, changed).await),
+                // Nobody said no, and they may be the person's: asked again before the next call.
+                _ => {}
             }
         }
         told
@@ -171,5 +176,89 @@ impl Watch {
         let seen = self.seen.clone();
         let act = move || act(&mut seen.lock().unwrap_or_else(PoisonError::into_inner));
         tokio::task::spawn_blocking(act).await.unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tool::Question;
+    use domain::tool::ToolResult;
+    use std::path::Path;
+    use tokio::sync::mpsc;
+    use tokio_util::sync::CancellationToken;
+
+    async fn watched() -> (tempfile::TempDir, PathBuf, Watch) {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let watch = Watch::begin("the MCP server x".to_owned(), vec![root.clone()]).await.unwrap();
+        (dir, root, watch)
+    }
+
+    /// A port, and the questions that come to it.
+    fn port() -> (Port, mpsc::Receiver<Question>) {
+        let ((progress, _), (asks, questions)) = (mpsc::channel(1), mpsc::channel(1));
+        (Port { progress, asks, cancel: CancellationToken::new() }, questions)
+    }
+
+    /// One call, which makes a file or does nothing; every question is answered so. Gives how many there were.
+    async fn call(watch: &Watch, makes: Option<&Path>, yes: bool) -> usize {
+        let (port, mut questions) = port();
+        let calling = async move {
+            let made = async {
+                makes.iter().for_each(|file| std::fs::write(file, "new").unwrap());
+                Outcome::done(ToolResult::text("done"))
+            };
+            watch.around(&port, made).await
+        };
+        let answering = async {
+            let mut count = 0;
+            while let Some(question) = questions.recv().await {
+                count += 1;
+                let answer = Answer::Confirmed(yes);
+                question.answer.send(Closing::Answered { answer, by: None }).unwrap();
+            }
+            count
+        };
+        tokio::join!(calling, answering).1
+    }
+
+    #[tokio::test]
+    async fn what_a_call_made_is_put_back_unless_a_person_takes_it() {
+        let (_dir, root, watch) = watched().await;
+        let file = root.join(".envrc");
+        assert_eq!(call(&watch, Some(&file), false).await, 1);
+        assert!(!file.exists() && !root.join(".envrc.held").exists());
+        assert_eq!(call(&watch, Some(&file), true).await, 1);
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "new");
+        assert_eq!(call(&watch, None, false).await, 0, "it was agreed to");
+        assert_eq!(call(&watch, Some(&root.join("src.rs")), false).await, 0, "it steers nothing");
+    }
+
+    #[tokio::test]
+    async fn what_changed_between_calls_may_be_the_persons_and_stays_until_they_say_no() {
+        let (_dir, root, watch) = watched().await;
+        let file = root.join("AGENTS.md");
+        std::fs::write(&file, "mine").unwrap();
+        assert_eq!(call(&watch, None, true).await, 1);
+        assert_eq!(call(&watch, None, true).await, 0, "asked once");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
+        std::fs::write(&file, "not mine").unwrap();
+        assert_eq!(call(&watch, None, false).await, 1);
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
+        assert_eq!(std::fs::read_to_string(root.join("AGENTS.md.held")).unwrap(), "not mine");
+    }
+
+    #[tokio::test]
+    async fn at_its_end_what_is_unclear_is_told_and_what_it_did_in_its_last_moments_is_put_back() {
+        let (_dir, root, watch) = watched().await;
+        std::fs::write(root.join("AGENTS.md"), "whose?").unwrap();
+        let told = watch.told_at_the_end().await.unwrap();
+        assert!(told.contains("- made AGENTS.md"), "{told}");
+        std::fs::write(root.join(".envrc"), "its").unwrap();
+        assert!(watch.over().await.unwrap().contains("- made .envrc"));
+        assert!(root.join("AGENTS.md").exists() && !root.join(".envrc").exists());
+        assert_eq!((watch.told_at_the_end().await, watch.over().await), (None, None));
+        assert!(Watch::begin("x".to_owned(), Vec::new()).await.is_none(), "it writes nowhere");
     }
 }
