@@ -25,6 +25,12 @@ pub(crate) fn child(mode: &str) -> Value {
     json!({"command": echo(), "args": [mode]})
 }
 
+/// A server of the person's, who said nothing of what it may reach.
+pub(crate) fn own(entry: &engine::mcp::Entry) -> engine::mcp::Listed {
+    let (entry, reach) = (entry.clone(), None);
+    engine::mcp::Listed { entry, from_project: false, from_ui: false, approved: true, reach }
+}
+
 /// A bench with these servers of the person.
 fn bench(servers: Value, script: impl Into<String>) -> Bench {
     let dir = tempfile::tempdir().unwrap();
@@ -454,6 +460,7 @@ async fn a_guarded_server_writes_only_in_the_workspace_and_leaves_nothing_behind
     let config = Config::default().at(None, Some(dir.path().join("settings")));
     let plan = Plan::script(format!("model text \"starting\"\n---\n{script}")).config(config);
     let mut bench = Bench::at(dir, plan.guard(tools::sandbox::Guard::new(&echo(), &["__guard"])));
+    bench.closings = vec![answered(Answer::Chosen(vec!["write".to_owned()]))];
     assert_eq!(bench.run("start").await, TurnEnd::Done);
     until(&mut bench, |state| *state == ServerState::Ready).await;
     assert_eq!(bench.run("go").await, TurnEnd::Done);
@@ -474,10 +481,10 @@ async fn a_server_can_be_tried() {
     let dir = tempfile::tempdir().unwrap();
     let (config, here) = (Config::default(), dir.path().to_str().unwrap());
     let ground = config.ground(here, here);
-    let tested = engine::mcp::test(&entries[0], false, &config, &ground, None).await.unwrap();
+    let tested = engine::mcp::test(&own(&entries[0]), dir.path(), &ground, None).await.unwrap();
     assert_eq!(tested.tools.len(), 13);
     let (entries, _) = engine::mcp::parse(&json!({"mcpServers": {"echo": child("die")}}).to_string());
-    let why = engine::mcp::test(&entries[0], false, &config, &ground, None).await.unwrap_err();
+    let why = engine::mcp::test(&own(&entries[0]), dir.path(), &ground, None).await.unwrap_err();
     assert!(why.contains("the database is missing"), "{why}");
 }
 

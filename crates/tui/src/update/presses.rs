@@ -357,7 +357,7 @@ fn what_a_server_may_reach_stands_below_it_and_enter_opens_it() {
     settle(&mut stage, Ok(Receipt::Extension(Json::verbatim("{}"))));
     // How they are then is told again, and the cursor stays where it was.
     let commands = stage.commands();
-    assert_eq!(commands, [Command::List(domain::command::ListCommand::Servers)]);
+    assert_eq!(commands, [Command::List(ListCommand::Servers)]);
     settle(&mut stage, servers(true));
     assert!(stage.ui.screen().contains("☑ files: the network"), "{}", stage.ui.screen());
     stage.ui.keys("<enter>");
