@@ -31,6 +31,14 @@ pub(crate) fn own(entry: &engine::mcp::Entry) -> engine::mcp::Listed {
     engine::mcp::Listed { entry, from_project: false, from_ui: false, approved: true, reach }
 }
 
+/// The person said that these servers of theirs may reach nothing beside their caches.
+pub(crate) fn let_reach_nothing(dir: &std::path::Path, servers: &Value) {
+    let approvals = engine::mcp::Approvals::in_data(&dir.join("data"));
+    for entry in engine::mcp::parse(&servers.to_string()).0 {
+        approvals.agree(None, &entry.digest, "", Some(&engine::mcp::Reach::default())).unwrap();
+    }
+}
+
 /// A bench with these servers of the person.
 fn bench(servers: Value, script: impl Into<String>) -> Bench {
     let dir = tempfile::tempdir().unwrap();
