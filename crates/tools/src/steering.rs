@@ -5,9 +5,12 @@
 //! what was installed or built are passed over: nobody opens them as a project of their own.
 
 pub(crate) mod compare;
+mod watch;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
+
+pub use watch::Watch;
 
 /// Entries that one walk looks at.
 pub const MAX_WALKED: usize = 50_000;

@@ -620,6 +620,13 @@ fn list_told(picker: &Picker) -> Vec<String> {
 
 fn item_told(item: &Item) -> String {
     let sign = match (item.sign.trim(), &item.choice) {
+        (_, Choice::Reach(line)) => {
+            if line.on {
+                ", on"
+            } else {
+                ", off"
+            }
+        }
         (_, Choice::Tool(_, true)) => ", on",
         (_, Choice::Tool(_, false)) => ", off",
         (sign, _) if sign == CURRENT.trim() || item.label.ends_with(HERE) => ", the current one",

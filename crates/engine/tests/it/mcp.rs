@@ -25,6 +25,20 @@ pub(crate) fn child(mode: &str) -> Value {
     json!({"command": echo(), "args": [mode]})
 }
 
+/// A server of the person's, who said nothing of what it may reach.
+pub(crate) fn own(entry: &engine::mcp::Entry) -> engine::mcp::Listed {
+    let (entry, reach) = (entry.clone(), None);
+    engine::mcp::Listed { entry, from_project: false, from_ui: false, approved: true, reach }
+}
+
+/// The person said that these servers of theirs may reach nothing beside their caches.
+pub(crate) fn let_reach_nothing(dir: &std::path::Path, servers: &Value) {
+    let approvals = engine::mcp::Approvals::in_data(&dir.join("data"));
+    for entry in engine::mcp::parse(&servers.to_string()).0 {
+        approvals.agree(None, &entry.digest, "", Some(&engine::mcp::Reach::default())).unwrap();
+    }
+}
+
 /// A bench with these servers of the person.
 fn bench(servers: Value, script: impl Into<String>) -> Bench {
     let dir = tempfile::tempdir().unwrap();
@@ -129,8 +143,24 @@ async fn no_secret_of_ours_reaches_a_server() {
     let names = bench.outcomes()[0].2.clone();
     let names: Vec<&str> = names.split(' ').collect();
     assert!(names.contains(&"PATH") && names.contains(&"GIVEN_TOKEN"), "{names:?}");
+    // Beside them it is told where its own cache is, and nothing else.
+    let told = [
+        "XDG_",
+        "npm_config_",
+        "PNPM_",
+        "COREPACK_",
+        "YARN_",
+        "BUN_",
+        "DENO_",
+        "UV_",
+        "PIP",
+        "PRE_COMMIT_",
+        "GO",
+    ];
+    let told = [&told[..], &["PYTHONPYCACHEPREFIX", "NUGET_PACKAGES", "DOTNET_CLI_HOME"]].concat();
     let kept = |name: &str| {
         name == "GIVEN_TOKEN"
+            || told.iter().any(|start| name.starts_with(start))
             || name.starts_with("GIT_")
             || tools::env::kept(name.as_ref(), std::env::var_os(name).unwrap_or_default().as_ref())
     };
@@ -449,6 +479,7 @@ async fn a_guarded_server_writes_only_in_the_workspace_and_leaves_nothing_behind
     let config = Config::default().at(None, Some(dir.path().join("settings")));
     let plan = Plan::script(format!("model text \"starting\"\n---\n{script}")).config(config);
     let mut bench = Bench::at(dir, plan.guard(tools::sandbox::Guard::new(&echo(), &["__guard"])));
+    bench.closings = vec![answered(Answer::Chosen(vec!["write".to_owned()]))];
     assert_eq!(bench.run("start").await, TurnEnd::Done);
     until(&mut bench, |state| *state == ServerState::Ready).await;
     assert_eq!(bench.run("go").await, TurnEnd::Done);
@@ -469,10 +500,10 @@ async fn a_server_can_be_tried() {
     let dir = tempfile::tempdir().unwrap();
     let (config, here) = (Config::default(), dir.path().to_str().unwrap());
     let ground = config.ground(here, here);
-    let tested = engine::mcp::test(&entries[0], false, &config, &ground, None).await.unwrap();
+    let tested = engine::mcp::test(&own(&entries[0]), dir.path(), &ground, None).await.unwrap();
     assert_eq!(tested.tools.len(), 13);
     let (entries, _) = engine::mcp::parse(&json!({"mcpServers": {"echo": child("die")}}).to_string());
-    let why = engine::mcp::test(&entries[0], false, &config, &ground, None).await.unwrap_err();
+    let why = engine::mcp::test(&own(&entries[0]), dir.path(), &ground, None).await.unwrap_err();
     assert!(why.contains("the database is missing"), "{why}");
 }
 

@@ -368,6 +368,17 @@ impl Ui {
         self.command(json!({"answer": {"ask": ask["id"], "answer": allow}}));
     }
 
+    /// Does something and gives the receipt; what happens meanwhile is passed over.
+    pub(crate) fn receipt(&mut self, what: Value) -> Value {
+        self.command(what);
+        loop {
+            let message = self.next();
+            if message["settled"]["ticket"] == self.ticket {
+                return message["settled"]["with"].clone();
+            }
+        }
+    }
+
     /// Answers the next question.
     pub(crate) fn answer(&mut self, answer: &Value) {
         let ask = self.asked();

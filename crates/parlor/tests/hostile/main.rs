@@ -24,4 +24,6 @@ mod screen;
 #[cfg(test)]
 mod secrets;
 #[cfg(test)]
+mod servers;
+#[cfg(test)]
 mod terminals;

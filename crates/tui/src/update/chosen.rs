@@ -1,6 +1,6 @@
 //! Pickers: what choosing a line does, and taking one away.
 
-use super::{choices, commands, copies, files, lists, rules};
+use super::{choices, commands, copies, files, lists, rules, servers};
 use crate::model::{Model, Want};
 use crate::msg::{Errand, Fx};
 use crate::picker::{Choice, ListKind, Picked};
@@ -24,7 +24,7 @@ pub(super) fn picked(model: &mut Model, picked: Picked, fx: &mut Vec<Fx>) {
             model.send(Want::List(ListKind::Sessions), lists::sessions(Some(words)), fx);
         }
         Picked::Chosen(choice) => {
-            if !matches!(choice, Choice::Tool(..) | Choice::Setting(_)) {
+            if !matches!(choice, Choice::Tool(..) | Choice::Setting(_) | Choice::Reach(_)) {
                 model.screen.over.close();
             }
             choose(model, choice, fx);
@@ -62,6 +62,7 @@ fn choose(model: &mut Model, choice: Choice, fx: &mut Vec<Fx>) {
         Choice::Rule(rule) => rules::narrow(model, &rule),
         Choice::Copy(what) => copies::copy(model, what, fx),
         Choice::Policy(policy) => commands::set_policy(model, policy, fx),
+        Choice::Reach(line) => servers::switch(model, &line, fx),
         Choice::Tool(name, active) => switch_tool(model, &name, !active, fx),
         Choice::Text(text) => {
             if text.starts_with('$') {

@@ -421,6 +421,7 @@ fn lift_server(server: McpServer) -> ServerEntry {
         state,
         tools: server.tools,
         connected_at: server.last_connected_at.as_deref().and_then(time::read).map(Millis),
+        reach: None,
     }
 }
 

@@ -315,6 +315,7 @@ pub(crate) fn servers() -> Vec<ServerEntry> {
         state,
         tools,
         connected_at: tools.map(|_| Millis(1_700_000_000_000)),
+        reach: None,
     };
     let failed = ServerState::Failed("it does not start".to_owned());
     vec![entry("maps", true, ServerState::Ready, Some(3)), entry("notes", false, failed, None)]
