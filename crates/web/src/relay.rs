@@ -7,7 +7,7 @@ use crate::code;
 use crate::devices::{Device, Devices, Role};
 use dialects::native::capability;
 use dialects::native::wire::{About, Complaint, FromRuntime, FromUi, Settled, TicketOnly};
-use domain::command::{Command, Refusal, RefusalKind};
+use domain::command::{Refusal, RefusalKind};
 use link::{Incoming, Lane, LinkIo, Outgoing};
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
@@ -109,20 +109,14 @@ fn passed(line: String, role: Role) -> Passed {
             }
             on(&FromUi::Hello(hello))
         }
-        FromUi::Command(wanted)
-            if role == Role::Approver && matches!(wanted.what, Command::Answer { .. }) =>
-        {
-            on(&FromUi::Command(wanted))
-        }
-        FromUi::Command(wanted) => {
-            let message = match role {
-                Role::Approver => "this device may look and answer questions, and nothing else",
-                Role::Observer | Role::Controller => "this device may only look",
-            };
-            let refusal = Refusal::new(RefusalKind::NotAllowed, message)
-                .hint("`parlor devices role` in a terminal gives it another role");
-            back(&FromRuntime::Settled(Settled { ticket: wanted.ticket, with: Err(refusal) }))
-        }
+        FromUi::Command(wanted) => match role.standing().may(&wanted.what) {
+            Ok(()) => on(&FromUi::Command(wanted)),
+            Err(message) => {
+                let refusal = Refusal::new(RefusalKind::NotAllowed, message)
+                    .hint("`parlor devices role` in a terminal gives this device another role");
+                back(&FromRuntime::Settled(Settled { ticket: wanted.ticket, with: Err(refusal) }))
+            }
+        },
         watch @ FromUi::WatchFleet(_) => on(&watch),
     }
 }
