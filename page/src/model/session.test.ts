@@ -69,6 +69,10 @@ class Bench {
       now: () => this.time,
       later,
       sign: async (nonce) => (this.enrolled ? { id: "dev-1", signature: `signed ${nonce}` } : undefined),
+      server: () => undefined,
+      nonce: () => "",
+      isProof: async () => false,
+      leaveFor: () => false,
     };
     this.session = new Session(wanted, clock);
     const ear = this.session.ear;
