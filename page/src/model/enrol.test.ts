@@ -114,6 +114,7 @@ test("where the key lasts there is no other, and the tab holds nothing", async (
   wire.say({ challenge: { nonce: "n1", server: server.shown, lasting: true } });
   const { enrol: asked } = await wire.next();
   expect(Object.keys(asked ?? {}).sort()).toEqual(["key", "name", "signature"]);
+  expect(await isSigned(asked?.["key"], asked?.["signature"], ["parlor-enrol-1", "n1", HOST, asked?.["key"] ?? "", ""])).toBe(true);
   wire.say({ enrolled: { device: DEVICE_ONE } });
   expect(await done).toBeUndefined();
   expect([holds(), (await known())?.device.id]).toEqual([undefined, "dev-1"]);

@@ -92,7 +92,7 @@ interface Asked {
 }
 
 async function ask(nonce: string, key: Pair, tab: Pair | undefined, around: EnrolSurroundings): Promise<string> {
-  const signature = await signed(key.key, ["parlor-enrol-1", nonce, around.host, key.shown, ...(tab ? [tab.shown] : [])]);
+  const signature = await signed(key.key, ["parlor-enrol-1", nonce, around.host, key.shown, tab?.shown ?? ""]);
   return JSON.stringify({ enrol: { key: key.shown, ...(tab ? { tab: tab.shown } : {}), name: around.name(), signature } });
 }
 

@@ -52,7 +52,7 @@ function Asks({ asking, may, typed, say }: { asking: Pairing; may: boolean; type
   };
   return (
     <div class="banner device" role="status">
-      <span><b>{oneLine(asking.name, 60)}</b> asks to be paired, to {MAY[asking.role]}. {may && asking.code ? <>Allow it only if it shows <b class="code">{asking.code}</b></> : "A controller can allow it."} <span class="faint">{left} s left</span></span>
+      <span><b>{oneLine(asking.name, 60)}</b> asks to be paired, to {MAY[asking.role]}. {may && asking.code ? <>Allow it only if it shows <b class="pair-code">{asking.code}</b></> : "A controller can allow it."} <span class="faint">{left} s left</span></span>
       {may && <span class="acts"><button type="button" class="button" disabled={!ready} onClick={give(false)}>Deny</button><button type="button" class="button" disabled={!ready || !asking.code} onClick={give(true)}>Allow</button></span>}
     </div>
   );

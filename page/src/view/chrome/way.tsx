@@ -126,7 +126,7 @@ function Pairing({ code, until }: { code: string | undefined; until: number | un
   const left = until === undefined ? undefined : Math.max(0, Math.ceil((until - time.value) / 1000));
   return (
     <State title="Does Parlor show the same code?" after={left === undefined ? null : <p class="faint">{left} s left</p>}>
-      <span class="code">{code}</span>
+      <span class="pair-code">{code}</span>
       If so, press <kbd>y</kbd> in the terminal where you ran <code>parlor web</code>, or allow it on a page that is open. If not, press <kbd>n</kbd>.
     </State>
   );

@@ -23,5 +23,5 @@ export function forWhom(role: DeviceRole): string {
 
 /** What a device that may not do everything may do. */
 export function mayWords(role: DeviceRole): string {
-  return role === "observer" ? "This device may look, not write or answer." : "This device may look, allow once and deny, not write.";
+  return role === "observer" ? "This device may only look." : "This device may only allow or deny.";
 }
