@@ -72,7 +72,7 @@ async function watched(): Promise<{ page: Page; said: string[] }> {
 /** The first key of each line on `/wire`. */
 const kinds = (said: string[]): string[] => said.filter((line) => line.startsWith("/wire ")).map((line) => Object.keys(JSON.parse(line.slice(6)))[0] ?? "");
 
-test("both sides show one code; a yes pairs this browser alone, a no and a late one pair nobody", LONG, async () => {
+test("both sides show one code; a yes pairs this browser alone, and a no pairs nobody", LONG, async () => {
   const first = await shell();
   expect(first.address).toMatch(/^http:\/\/[a-z2-9]{10}\.localhost:\d+\/$/);
   const { page } = await watched();
@@ -97,9 +97,16 @@ test("both sides show one code; a yes pairs this browser alone, a no and a late 
   await page.reload();
   await shows(page);
 
-  // A second one is offered; the page that is open may answer as well as the terminal.
+  // The next one is offered under another name, and the answer to it is no.
   first.type("");
-  await expect.poll(() => first.said().match(/http:\/\/[a-z2-9]{10}\.localhost:\d+\//g)?.at(-1) ?? first.address, { timeout: WAIT }).not.toBe(first.address);
+  await expect.poll(() => first.addresses.length, { timeout: WAIT }).toBe(2);
+  const [, next] = first.addresses as [string, string];
+  expect([new URL(next).port, new URL(next).hostname === new URL(first.address).hostname]).toEqual([new URL(first.address).port, false]);
+  await other.goto(next);
+  await sameCode(first, other);
+  first.type("n");
+  await other.getByText("The answer was no.").waitFor();
+  expect((await devices()).length).toBe(1);
   await other.context().close();
 });
 

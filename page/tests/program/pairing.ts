@@ -14,6 +14,8 @@ export interface Shell {
   process: ChildProcess;
   /** What it printed first. */
   address: string;
+  /** All addresses that it has printed, the newest last. */
+  addresses: string[];
   /** What it has said to the person. */
   said(): string;
   /** What the person types. */
@@ -28,11 +30,12 @@ export async function web(program: string, options: { cwd: string; env: Record<s
   let said = "";
   process.stderr.setEncoding("utf8").on("data", (text: string) => void (said += text));
   const ended = new Promise<number | null>((done) => process.once("exit", done));
+  const addresses: string[] = [];
   const address = await new Promise<string>((found, lost) => {
-    createInterface({ input: process.stdout }).once("line", found);
+    createInterface({ input: process.stdout }).on("line", (line) => (addresses.push(line), found(line)));
     void ended.then(() => lost(new Error(`\`parlor web\` ended: ${said}`)));
   });
-  return { process, address, said: () => said, type: (line) => void process.stdin.write(`${line}\n`), ended };
+  return { process, address, addresses, said: () => said, type: (line) => void process.stdin.write(`${line}\n`), ended };
 }
 
 /** The code that the page shows, once the shell shows it too. */
