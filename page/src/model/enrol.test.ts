@@ -90,6 +90,8 @@ test("a browser shows the code, and holds two keys and the server's once a perso
   // A second challenge is not signed.
   wire.say({ challenge: { nonce: "n2", server: server.shown } });
   wire.say({ enrolled: { device: DEVICE_ONE } });
+  // The server has nothing more to say, before anything was kept.
+  wire.onclose?.({ code: 1000 });
   expect(await done).toBeUndefined();
   expect([wire.said, wire.closed]).toEqual([[], true]);
   expect(holds()).toMatchObject({ id: "dev-1", server: server.shown });
@@ -162,7 +164,7 @@ function linked(known: boolean): { around: Around; link: WebSocketLink; ways: Wa
   const around = new Around();
   const [ways, opened, left]: [Way[], number[], (string | undefined)[]] = [[], [], []];
   const leaveFor = (open: string | undefined): boolean => left.push(open) > 0 && open !== undefined;
-  const surroundings: Surroundings = { open: around.open, host: HOST, now: around.now, later: around.later, sign: async (nonce) => ({ id: "dev-1", signature: `signed ${nonce}`, with: "tab" }), server: () => (known ? server.shown : undefined), nonce: () => "mine", isProof, leaveFor };
+  const surroundings: Surroundings = { open: around.open, host: HOST, now: around.now, later: around.later, sign: async (nonce) => ({ id: "dev-1", signature: `signed ${nonce}`, with: "tab" }), enrolled: async () => true, server: () => (known ? server.shown : undefined), nonce: () => "mine", isProof, leaveFor };
   const link = new WebSocketLink(() => "fleet", { opened: () => void opened.push(1), line: () => undefined, way: (way) => void ways.push(way) }, surroundings);
   link.start();
   return { around, link, ways, opened, left };
@@ -255,17 +257,19 @@ test("a page that is nobody's asks to be paired by itself, once, and connects wh
   const around = new Around();
   const left: (string | undefined)[] = [];
   let enrolled = false;
-  const surroundings: Surroundings = { open: around.open, host: HOST, now: around.now, later: around.later, sign: async () => (enrolled ? { id: "dev-1", signature: "s" } : undefined), server: () => undefined, nonce: () => "", isProof, leaveFor: (open) => left.push(open) > 0 && open !== undefined };
+  const surroundings: Surroundings = { open: around.open, host: HOST, now: around.now, later: around.later, sign: async () => (enrolled ? { id: "dev-1", signature: "s" } : undefined), enrolled: async () => enrolled, server: () => undefined, nonce: () => "", isProof, leaveFor: (open) => left.push(open) > 0 && open !== undefined };
   const clock = { now: around.now, frame: () => undefined, later: around.later };
   const answers: ((refused: Awaited<ReturnType<typeof enrol>>) => void)[] = [];
   let show: (code: Code) => void = () => undefined;
   const pairs: typeof enrol = (showing) => new Promise((done) => ((show = showing), answers.push(done)));
   const world = openWorld(surroundings, clock, () => () => undefined, () => undefined, pairs);
   const settle = (): Promise<void> => new Promise((done) => setTimeout(done, 0));
-  const session = world.open("sess-000000000001");
-  for (const wire of around.wires) wire.say(challenge(server.shown));
   await settle();
-  expect([world.fleet.way.value, session.way.value]).toEqual([{ is: "pairing" }, { is: "unpaired" }]);
+  expect([world.fleet.way.value, around.wires.length]).toEqual([{ is: "pairing" }, 0]);
+  const session = world.open("sess-000000000001");
+  (await around.wire()).say(challenge(server.shown));
+  await settle();
+  expect(session.way.value).toEqual({ is: "unpaired" });
   show({ code: "482 913", until: 5 });
   expect(world.fleet.way.value).toEqual({ is: "pairing", code: "482 913", until: 5 });
   const refused = { code: "not_offered", message: "m" };
@@ -273,30 +277,40 @@ test("a page that is nobody's asks to be paired by itself, once, and connects wh
   await settle();
   expect(world.fleet.way.value).toEqual({ is: "unpaired", refused });
   around.pass(1_000_000);
-  expect([answers.length, around.wires.length]).toEqual([1, 2]);
+  expect([answers.length, around.wires.length]).toEqual([1, 1]);
   // Asked to.
   world.fleet.retryNow();
-  (await around.wire(2)).say(challenge(server.shown));
   await settle();
   expect(answers.length).toBe(2);
   enrolled = true;
   answers[1]?.(undefined);
-  const wire = await around.wire(3);
+  const wire = await around.wire(1);
   wire.say(challenge(server.shown));
   await wire.next();
   wire.say({ welcome: { device: DEVICE_ONE, version: "0.1.0" } });
   expect(world.fleet.way.value).toEqual({ is: "up" });
   // The session that could not be opened before is opened now.
-  expect(around.wires.length).toBe(5);
+  expect(around.wires.length).toBe(3);
   expect(left).toEqual([]);
+});
+
+test("a device that Parlor does not know any more is paired anew", async () => {
+  const around = new Around();
+  let asked = 0;
+  const surroundings: Surroundings = { open: around.open, host: HOST, now: around.now, later: around.later, sign: async () => ({ id: "dev-1", signature: "s" }), enrolled: async () => true, server: () => undefined, nonce: () => "", isProof, leaveFor: () => false };
+  openWorld(surroundings, { now: around.now, frame: () => undefined, later: around.later }, () => () => undefined, () => undefined, async () => ((asked += 1), { code: "not_offered", message: "m" }));
+  const wire = await around.wire();
+  wire.say(challenge(server.shown));
+  await wire.next();
+  wire.say({ refused: { code: "unknown_device", message: "m" } });
+  await vi.waitFor(() => expect(asked).toBe(1), { timeout: 30_000, interval: 1 });
 });
 
 test("a page under an old name goes where a browser can be paired now", async () => {
   const around = new Around();
   const left: (string | undefined)[] = [];
-  const surroundings: Surroundings = { open: around.open, host: HOST, now: around.now, later: around.later, sign: async () => undefined, server: () => undefined, nonce: () => "", isProof, leaveFor: (open) => left.push(open) > 0 && open !== undefined };
+  const surroundings: Surroundings = { open: around.open, host: HOST, now: around.now, later: around.later, sign: async () => undefined, enrolled: async () => false, server: () => undefined, nonce: () => "", isProof, leaveFor: (open) => left.push(open) > 0 && open !== undefined };
   const world = openWorld(surroundings, { now: around.now, frame: () => undefined, later: around.later }, () => () => undefined, () => undefined, async () => ({ code: "other_name", message: "m", open: "http://bbbb.localhost:8322/" }));
-  (await around.wire()).say(challenge(server.shown));
   await vi.waitFor(() => expect(left).toEqual(["http://bbbb.localhost:8322/"]), { timeout: 30_000, interval: 1 });
   expect(world.fleet.way.value).toEqual({ is: "pairing" });
 });

@@ -80,6 +80,8 @@ export async function enrol(show: (code: Code) => void, around: EnrolSurrounding
         wait(words.code.seconds * 1000 + HANDSHAKE_MS);
         show({ code: words.code.code, until: around.now() + words.code.seconds * 1000 });
       } else if (words.enrolled && asked) {
+        // All was said: what is left is to keep it, and the server goes meanwhile.
+        socket.onclose = null;
         void enrolled(words.enrolled.device, key, tab, asked).then(() => end(undefined), () => end({ code: "not_kept", message: "This browser keeps nothing for the page", hint: "Allow it to keep data of this site, and try again." }));
       }
     };

@@ -6,7 +6,7 @@
 // `impostor` and `refused` end it until `retryNow`. A tab that knows the server's key says nothing but a number to whoever has not shown
 // to have it.
 
-import { holds, isProof, newNonce, offeredAt, shown } from "./device";
+import { holds, isProof, known, newNonce, offeredAt, shown } from "./device";
 import type { Device } from "./device";
 import type { Way } from "../view/ports";
 
@@ -43,6 +43,8 @@ export interface Surroundings {
   host: string;
   now(): number;
   later(ms: number, what: () => void): () => void;
+  /** Whether this browser has ever been enrolled here. */
+  enrolled(): Promise<boolean>;
   /** Signs a challenge for this device; `undefined` while it is not enrolled. */
   sign(nonce: string, host: string): Promise<{ id: string; signature: string; with?: "tab" } | undefined>;
   /** The server's key, where this tab holds it. */
@@ -110,7 +112,8 @@ export class WebSocketLink implements Link {
 
   wake(): void {
     if (this.ended) return;
-    if (this.up && this.around.now() - this.heardAt < STALE_MS) return;
+    // One that is just being opened is no older than that.
+    if (this.socket && this.around.now() - this.heardAt < STALE_MS) return;
     this.retryNow();
   }
 
@@ -148,6 +151,7 @@ export class WebSocketLink implements Link {
       return;
     }
     this.socket = socket;
+    this.heardAt = this.around.now();
     this.shaking = { proven: this.around.server() === undefined };
     this.wait(() => this.lost());
     socket.onmessage = ({ data }) => {
@@ -285,6 +289,7 @@ export function browser(): Surroundings {
       const timer = setTimeout(what, ms);
       return () => clearTimeout(timer);
     },
+    enrolled: async () => holds() !== undefined || (await known()) !== undefined,
     sign: shown,
     server: () => holds()?.server,
     nonce: newNonce,

@@ -69,6 +69,7 @@ class Bench {
       now: () => this.time,
       later,
       sign: async (nonce) => (this.enrolled ? { id: "dev-1", signature: `signed ${nonce}` } : undefined),
+      enrolled: async () => this.enrolled,
       server: () => undefined,
       nonce: () => "",
       isProof: async () => false,

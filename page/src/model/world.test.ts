@@ -12,7 +12,7 @@ const MINE = "a".repeat(64);
 const OTHER = "b".repeat(64);
 
 /** A tab that does not know the server's key. */
-const UNKNOWN = { server: () => undefined, nonce: () => "", isProof: async () => false, leaveFor: () => false };
+const UNKNOWN = { enrolled: async () => true, server: () => undefined, nonce: () => "", isProof: async () => false, leaveFor: () => false };
 
 test("a page is another one only where both sides say which", () => {
   expect(isOther(MINE, MINE)).toBe(false);
@@ -72,6 +72,7 @@ test("a session that is begun may be written in at once by who may write", async
   };
   const clock = { now: () => 0, frame: () => undefined, later: () => () => undefined };
   const world = openWorld(around, clock, () => () => undefined, () => undefined);
+  await vi.waitFor(() => expect(sockets.length).toBe(1));
   expect(world.begin(undefined).role.value).toBe("observer");
   sockets[0]?.onmessage?.({ data: JSON.stringify({ challenge: { nonce: "n", version: "0", page: "p" } }) });
   await vi.waitFor(() => expect(sockets[0]?.said.length).toBe(1));

@@ -56,13 +56,15 @@ export function openWorld(around: Surroundings = browser(), clock: Clock = brows
     for (const session of looks) if (PASSING.includes(session.way.peek().is)) session.retryNow();
   };
   const link = new WebSocketLink(() => "fleet", { ...fleet.ear, way: told }, around);
-  fleet.use(link);
+  /** Who is nobody here need not show who they are. */
+  const begin = async (): Promise<void> => ((await around.enrolled().catch(() => false)) ? link.retryNow() : pair());
+  fleet.use({ send: (text) => link.send(text), wake: () => link.wake(), retryNow: () => void begin(), close: () => link.close() });
   onWake(() => {
     void dropWorkers();
     link.wake();
   });
   void dropWorkers();
-  link.start();
+  void begin();
 
   const look = (wanted: { session: string } | { new: { cwd?: string } }): SessionPort => {
     const session = new Session(wanted, clock, drafts, fleet.role.peek());
