@@ -7,7 +7,9 @@
 //! outlives its handle.
 
 pub mod child;
+pub mod entry;
 mod failure;
+mod judged;
 mod lane_io;
 pub mod memory;
 mod outgoing;

@@ -1,61 +1,59 @@
-//! Whose process is at the other end of a TCP connection within this machine: loopback is no boundary between its users.
+//! Which processes hold the other end of a TCP connection within this machine: loopback is no boundary between its users, nor between
+//! the person and a command of an agent.
+//!
+//! Always: all processes that hold it are named, since a socket can be handed on. What is not shown is said to be hidden, never guessed.
+//! What it is not: the judgement of those processes (`entry.rs`, and the sandbox).
 
-use std::io::Read;
-use std::net::{IpAddr, SocketAddr};
+#[cfg(target_os = "linux")]
+mod diag;
+#[cfg(target_os = "linux")]
+mod holders;
 
-/// The most that is read of the system's table of connections.
-const MAX_TABLE: u64 = 16 * 1024 * 1024;
+use std::net::SocketAddr;
+#[cfg(target_os = "linux")]
+use std::os::fd::OwnedFd;
 
-/// Whether a connection within this machine was made by another user than us or the administrator. What is not known is not foreign:
-/// other systems do not tell.
-pub async fn is_foreign(peer: SocketAddr, ours: SocketAddr) -> bool {
-    let uid = tokio::task::spawn_blocking(move || uid_of(peer, ours)).await.ok().flatten();
-    uid.is_some_and(|uid| uid != 0 && uid != rustix::process::getuid().as_raw())
+/// Both ends of a connection, as we see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ends {
+    pub peer: SocketAddr,
+    pub ours: SocketAddr,
 }
 
-/// The user of the process that connected from `peer` to `ours`, as the system's table says.
-fn uid_of(peer: SocketAddr, ours: SocketAddr) -> Option<u32> {
-    if !peer.ip().is_loopback() {
-        return None;
-    }
-    let path = if peer.is_ipv4() { "/proc/net/tcp" } else { "/proc/net/tcp6" };
-    let mut table = String::new();
-    std::fs::File::open(path).ok()?.take(MAX_TABLE).read_to_string(&mut table).ok()?;
-    // Our own address may be the one for all: the port is what we know of it.
-    let (from, to) = (written(peer), format!(":{:04X}", ours.port()));
-    table.lines().skip(1).find_map(|line| {
-        let mut words = line.split_whitespace().skip(1);
-        let (local, remote) = (words.next()?, words.next()?);
-        (local == from && remote.ends_with(&to)).then(|| words.nth(4)?.parse().ok())?
-    })
+/// Who holds the other end.
+#[derive(Debug)]
+pub enum Holders {
+    /// The connection is not one of this machine, or of this part of it (another network namespace).
+    Elsewhere,
+    Here {
+        uid: u32,
+        /// Those who hold it.
+        holders: Vec<Holder>,
+        /// Processes of that user whose files are not shown: they may hold it.
+        hidden: Vec<i32>,
+    },
+    /// This system does not tell.
+    Untold,
 }
 
-/// An address as it stands in the table: words of four bytes in the machine's own order.
-fn written(address: SocketAddr) -> String {
-    let octets = match address.ip() {
-        IpAddr::V4(ip) => ip.octets().to_vec(),
-        IpAddr::V6(ip) => ip.octets().to_vec(),
-    };
-    let word = |bytes: &[u8]| format!("{:08X}", <[u8; 4]>::try_from(bytes).map_or(0, u32::from_ne_bytes));
-    let words: String = octets.chunks(4).map(word).collect();
-    format!("{words}:{:04X}", address.port())
+/// A process that holds a socket.
+#[derive(Debug)]
+pub struct Holder {
+    pub pid: i32,
+    /// The kernel's own handle on it, where there is one.
+    #[cfg(target_os = "linux")]
+    pub handle: Option<OwnedFd>,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Looks for who holds the other end now. Blocks: it goes through the processes of this machine.
+#[cfg(target_os = "linux")]
+pub fn holders(ends: Ends) -> Holders {
+    let Some(found) = diag::find(ends) else { return Holders::Elsewhere };
+    holders::of(found)
+}
 
-    #[tokio::test]
-    async fn our_own_connections_are_known_as_ours() {
-        for address in ["127.0.0.1:0", "[::1]:0"] {
-            let Ok(listener) = tokio::net::TcpListener::bind(address).await else { continue };
-            let ours = listener.local_addr().unwrap();
-            let client = tokio::net::TcpStream::connect(ours).await.unwrap();
-            let peer = client.local_addr().unwrap();
-            assert!(!is_foreign(peer, ours).await);
-            #[cfg(target_os = "linux")]
-            assert_eq!(uid_of(peer, ours), Some(rustix::process::getuid().as_raw()));
-        }
-        assert_eq!(uid_of("192.0.2.1:1".parse().unwrap(), "192.0.2.2:2".parse().unwrap()), None);
-    }
+/// Where nobody can be asked, nothing is known.
+#[cfg(not(target_os = "linux"))]
+pub fn holders(_: Ends) -> Holders {
+    Holders::Untold
 }

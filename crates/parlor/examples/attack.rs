@@ -3,7 +3,8 @@
 
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
 use rustix::process::{Pid, ioctl_tiocsctty, setsid};
-use std::io::{BufRead, BufReader, Error, Result, Write};
+use std::io::{BufRead, BufReader, Error, Read, Result, Write};
+use std::net::TcpStream;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         ["pretend-on-stdin"] => {
             std::io::stdin().as_fd().try_clone_to_owned().and_then(|fd| pretend(&UnixListener::from(fd)))
         }
+        ["ask", how, kind, address, host, path] => ask(how, *kind == "page", address, host, path),
         ["trace", pid] => trace(pid),
         ["read-memory", pid] => read_memory(pid),
         ["on-terminal", program, rest @ ..] => Err(on_terminal(program, rest)),
@@ -110,9 +112,89 @@ fn enter_and_die(path: &str, tries: usize) -> Result<String> {
 
 /// Has a lower limit than whoever listens, as every command has, but not one that the sandbox gave it.
 fn lower_and_enter(path: &str) -> Result<String> {
-    let limit = rustix::process::Rlimit { current: Some(1_000_000), maximum: Some(1_000_000) };
-    rustix::process::setrlimit(rustix::process::Resource::Rttime, limit)?;
+    lower()?;
     greeted(UnixStream::connect(path)?)
+}
+
+fn lower() -> Result<()> {
+    let limit = rustix::process::Rlimit { current: Some(1_000_000), maximum: Some(1_000_000) };
+    Ok(rustix::process::setrlimit(rustix::process::Resource::Rttime, limit)?)
+}
+
+/// Asks a server over TCP for a WebSocket, as a page of its own would or as a program, and in a way that it does not like to see.
+fn ask(how: &str, is_page: bool, address: &str, host: &str, path: &str) -> Result<String> {
+    match how {
+        "lowered" => lower()?,
+        "hidden" => hide()?,
+        _ => {}
+    }
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(GREETING))?;
+    let origin = if is_page { format!("Origin: http://{host}\r\n") } else { String::new() };
+    write!(
+        stream,
+        "GET {path} HTTP/1.1\r\nHost: {host}\r\n{origin}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+         Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+    )?;
+    let stream = if how == "unheld" { unheld(stream)? } else { stream };
+    first_words(stream, is_page)
+}
+
+/// Whether a server lets us in: a page is asked who it is, a program is upgraded.
+fn first_words(mut stream: TcpStream, is_page: bool) -> Result<String> {
+    let mut said = Vec::new();
+    let mut some = [0; 4096];
+    loop {
+        let count = stream.read(&mut some)?;
+        said.extend_from_slice(&some[..count]);
+        let text = String::from_utf8_lossy(&said).into_owned();
+        let Some((head, words)) = text.split_once("\r\n\r\n").filter(|_| count > 0) else {
+            if count == 0 {
+                return Err(Error::other(format!("closed after {text:?}")));
+            }
+            continue;
+        };
+        if !head.starts_with("HTTP/1.1 101") || words.contains("refused") {
+            return Err(Error::other(text));
+        }
+        if !is_page || words.contains("challenge") {
+            return Ok("let in".to_owned());
+        }
+    }
+}
+
+/// Other programs of this user cannot see our open files any more.
+fn hide() -> Result<()> {
+    Ok(rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?)
+}
+
+/// Keeps the connection on its way from us to us, so that no process has it open while the server looks.
+fn unheld(stream: TcpStream) -> Result<TcpStream> {
+    use rustix::net::{
+        RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+        SendFlags,
+    };
+    let (one, two) = UnixStream::pair()?;
+    let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut buffer = SendAncillaryBuffer::new(&mut space);
+    let fds = [stream.as_fd()];
+    buffer.push(SendAncillaryMessage::ScmRights(&fds));
+    rustix::net::sendmsg(&one, &[std::io::IoSlice::new(b"x")], &mut buffer, SendFlags::empty())?;
+    drop(stream);
+    // The server looks for so long and longer before it gives anything up.
+    std::thread::sleep(Duration::from_secs(2));
+    let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut buffer = RecvAncillaryBuffer::new(&mut space);
+    let mut byte = [0];
+    rustix::net::recvmsg(&two, &mut [std::io::IoSliceMut::new(&mut byte)], &mut buffer, RecvFlags::empty())?;
+    for message in buffer.drain() {
+        if let RecvAncillaryMessage::ScmRights(mut fds) = message
+            && let Some(fd) = fds.next()
+        {
+            return Ok(TcpStream::from(fd));
+        }
+    }
+    Err(Error::other("it did not come back"))
 }
 
 fn connect_on_stdin(path: &str) -> Result<String> {

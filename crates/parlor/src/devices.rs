@@ -101,7 +101,9 @@ fn list(file: &File, json: bool) -> Exit {
         exit::say(&format!("{}  {:<10}  {:<12}  {}", device.id, device.role.word(), since, device.name));
     }
     if devices.active().next().is_none() {
-        exit::say("No device is enrolled. `parlor web` prints an address that enrols a browser.");
+        exit::say(
+            "No device is enrolled. `parlor web` opens the page and asks you whether that browser may join.",
+        );
     }
     if devices.unread() > 0 {
         let path = file.path.display();
@@ -230,8 +232,10 @@ mod tests {
         let file = File::new(data.path());
         let before = file.stamp();
         assert_eq!(file.read(), Devices::default());
-        file.change(&mut |devices| assert!(devices.enrol(key(1), "one", Role::Observer, 1).is_some()))
-            .unwrap();
+        file.change(&mut |devices| {
+            assert!(devices.enrol(key(1), web::Stay::Lasting, "one", Role::Observer, 1).is_some())
+        })
+        .unwrap();
         assert_ne!(file.stamp(), before);
         assert_eq!(std::fs::metadata(&file.path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(file.read().active().count(), 1);
@@ -247,8 +251,10 @@ mod tests {
             let file = File::new(data.path());
             std::fs::write(&file.path, odd).unwrap();
             assert_eq!(file.read().active().count(), 0);
-            file.change(&mut |devices| assert!(devices.enrol(key(1), "one", Role::Observer, 1).is_some()))
-                .unwrap();
+            file.change(&mut |devices| {
+                assert!(devices.enrol(key(1), web::Stay::Lasting, "one", Role::Observer, 1).is_some())
+            })
+            .unwrap();
             assert_eq!(file.read().active().count(), 1);
             assert_eq!(std::fs::read(file.path.with_extension("json.odd")).unwrap(), odd);
         }

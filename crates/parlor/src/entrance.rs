@@ -1,11 +1,99 @@
-//! Judges the process at the other end of a socket: whether it may be a UI of ours, what a refused one is told, and whether the
-//! runtime that we connect to is one that we may trust.
+//! Judges the processes at the other end of a socket: where they come from, whether they may be a UI of ours (`link::entry` decides for
+//! every door), what a refused one is told, and whether the runtime that we connect to is one that we may trust.
 
 use crate::stack::GUARD;
+use link::entry::{Door, Entry, Origin, decide};
+use link::peer::{Ends, Holders, holders};
 use link::unix::{Accepted, Peer, PeerProcess};
 use std::os::fd::AsFd;
 use tokio::task::JoinSet;
 use tools::sandbox::NotAdmitted;
+
+/// What a verdict on a process says of where it comes from.
+fn origin(verdict: Result<(), NotAdmitted>) -> Origin {
+    match verdict {
+        Ok(()) => Origin::Person,
+        Err(NotAdmitted::FromCommand) => Origin::Command,
+        Err(NotAdmitted::BelowParlor(pid)) => Origin::Inside(pid),
+        Err(NotAdmitted::LowerLimit) => Origin::LowerLimit,
+        Err(NotAdmitted::Gone) => Origin::Gone,
+        // Also what a later version says and we do not know.
+        Err(_) => Origin::Unseen,
+    }
+}
+
+/// How much is to be feared of an origin: of several who hold a connection, the worst counts.
+fn worse(origin: &Origin) -> u8 {
+    match origin {
+        Origin::Person => 0,
+        Origin::Inside(_) => 1,
+        Origin::Proxy => 2,
+        Origin::LowerLimit => 3,
+        Origin::Unseen => 4,
+        Origin::Gone => 5,
+        Origin::OtherUser => 6,
+        Origin::Command => 7,
+    }
+}
+
+/// Who is at the other end of a TCP connection. Blocks: it goes through the processes of this machine. `behind_proxy`: the person said
+/// that a proxy of theirs stands before us.
+pub(crate) fn look(ends: Ends, behind_proxy: bool) -> web::Seen {
+    let of = |pid, handle: Option<&std::os::fd::OwnedFd>| {
+        if pid == std::process::id().cast_signed() {
+            return Origin::Person;
+        }
+        origin(tools::sandbox::may_enter(GUARD, pid, handle.map(AsFd::as_fd)))
+    };
+    let (origin, process) = match holders(ends) {
+        // Where the system does not tell, sockets are closed to other machines, and that is all.
+        Holders::Untold => (Origin::Person, None),
+        Holders::Elsewhere => (Origin::Unseen, None),
+        Holders::Here { uid, .. } if is_another(uid) => (Origin::OtherUser, None),
+        Holders::Here { holders, hidden, .. } if holders.is_empty() => {
+            // Who hides may hold it. If one of those is a command, it is taken for that one; if nobody hides, nobody holds it, but for
+            // those who have it on the way from one process to another so that it is not seen.
+            let worst = hidden.iter().map(|pid| of(*pid, None)).find(|origin| *origin == Origin::Command);
+            let nobody = if hidden.is_empty() { Origin::Gone } else { Origin::Unseen };
+            (worst.unwrap_or(nobody), None)
+        }
+        Holders::Here { holders, .. } => {
+            let judged = holders.iter().map(|holder| (of(holder.pid, holder.handle.as_ref()), holder.pid));
+            let worst = judged.max_by_key(|(origin, _)| worse(origin));
+            worst.map_or((Origin::Gone, None), |(origin, pid)| (origin, Some(pid)))
+        }
+    };
+    let origin = match origin {
+        Origin::OtherUser | Origin::Unseen if behind_proxy => Origin::Proxy,
+        origin => origin,
+    };
+    web::Seen { origin, process }
+}
+
+/// Whether a user is neither us nor the administrator.
+fn is_another(uid: u32) -> bool {
+    uid != 0 && uid != rustix::process::getuid().as_raw()
+}
+
+/// Whether whoever is at the other end of a TCP connection may come in by a door where no code can be shown.
+///
+/// # Errors
+/// Why not, in words.
+pub(crate) async fn admit_tcp(door: Door, ends: Ends) -> Result<(), String> {
+    let seen = tokio::task::spawn_blocking(move || look(ends, false)).await;
+    let seen = seen.map_or(Origin::Unseen, |seen| seen.origin);
+    match decide(door, seen) {
+        Entry::LetIn => Ok(()),
+        Entry::Unproven | Entry::Refused => Err(match seen {
+            Origin::Command => NotAdmitted::FromCommand.to_string(),
+            Origin::Inside(pid) => NotAdmitted::BelowParlor(pid).to_string(),
+            Origin::LowerLimit => NotAdmitted::LowerLimit.to_string(),
+            Origin::Gone => "nobody can be seen to hold the connection".to_owned(),
+            Origin::OtherUser => "it belongs to another user of this machine".to_owned(),
+            Origin::Person | Origin::Unseen | Origin::Proxy => NotAdmitted::Unknown.to_string(),
+        }),
+    }
+}
 
 /// The code of an error that refuses a connection.
 const REFUSED: i32 = -32_001;
@@ -72,15 +160,20 @@ const MAX_REFUSALS: usize = 16;
 pub(crate) struct Refusals(JoinSet<()>);
 
 impl Refusals {
-    /// Lets somebody in, or tells it why not.
+    /// Lets somebody in by a door, or tells it why not.
     ///
     /// # Errors
     /// Why not.
-    pub(crate) fn admit(&mut self, accepted: Accepted) -> Result<Accepted, NotAdmitted> {
+    pub(crate) fn admit(&mut self, door: Door, accepted: Accepted) -> Result<Accepted, NotAdmitted> {
         if is_ourselves(&accepted.peer) {
             return Ok(accepted);
         }
-        let Err(why) = may_enter(&accepted.peer) else { return Ok(accepted) };
+        let verdict = may_enter(&accepted.peer);
+        let why = match (verdict, decide(door, origin(verdict))) {
+            (_, Entry::LetIn) => return Ok(accepted),
+            (Err(why), _) => why,
+            (Ok(()), _) => NotAdmitted::Unknown,
+        };
         while self.0.try_join_next().is_some() {}
         if self.0.len() < MAX_REFUSALS {
             self.0.spawn(accepted.refuse(refusal(why)));

@@ -1,33 +1,39 @@
 //! `parlor web`: the page in a browser, from the server in the background where one runs, else from one of this process. Sessions are
 //! where they are: this only leads to them.
 //!
-//! Invariants: the port is the same one every time as long as it is free, because a browser keeps its key by host and port; nothing is
-//! opened beyond loopback that is not encrypted; no token is written anywhere but to the person's own screen and browser.
+//! Invariants: the port is the same one every time as long as it is free, so that a page that stayed open finds it again; nothing is
+//! opened beyond loopback that is not encrypted; both addresses of loopback are ours or none is; no secret stands in an address.
+
+mod confirm;
 
 use crate::devices::{self, File};
 use crate::exit::{self, Exit};
 use crate::fleet::{Gathering, act};
-use crate::home::control::Control;
+use crate::home::control::{Control, Paired};
 use crate::ps::announcement::{self, Notice};
 use crate::rooms;
 use crate::stop::Stops;
 use crate::{cli, entrance, places, private};
 use anyhow::Context;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use clap::Args;
+pub(crate) use confirm::Asking;
+use confirm::{Keys, Typed};
 use domain::fleet::Status;
 use domain::ids::SessionId;
 use link::{Lane, Limits, LinkError, LinkIo, unix};
-use std::io::IsTerminal;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::convert::Infallible;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 use tui::FleetAct;
-use web::{Act, NoRoom, Options, Role, Rows, Server, Tls, Wanted};
+use web::{Act, Identity, NoRoom, Options, Parts, Role, Rows, Server, Tls, Wanted};
 
 /// Where the page is served unless somewhere else is named.
 const USUAL_BIND: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -94,7 +100,7 @@ fn host_name(word: &str) -> Result<String, &'static str> {
     };
     let in_brackets = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
     let is_name = match in_brackets {
-        Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
+        Some(address) => address.parse::<Ipv6Addr>().is_ok(),
         None => {
             let part =
                 |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
@@ -112,91 +118,126 @@ fn host_name(word: &str) -> Result<String, &'static str> {
 /// Opens the page of the server in the background, or serves it until told to stop.
 pub(crate) async fn web(asked: Web) -> anyhow::Result<Exit> {
     let role = devices::role_of(asked.role);
-    if let Some(mut server) = Control::here().await? {
+    let mut stops = Stops::listen();
+    if let Some(server) = Control::here().await? {
         if asked.is_usual() {
-            let (invitation, warning) = server.web(role).await?;
-            exit::say(&invitation.address);
-            warning.into_iter().for_each(|warning| warn(&warning));
-            exit::complain(&enrols(role, invitation.wait));
-            if !asked.no_open && can_open() {
-                invitation.open().await;
-            }
-            return Ok(Exit::Done);
+            return tokio::select! {
+                _ = stops.next() => Ok(Exit::Done),
+                paired = pair_elsewhere(server, role, !asked.no_open) => paired,
+            };
         }
         exit::complain("the page of `parlor up` has none of these options: this is one of its own");
     }
-    let mut stops = Stops::listen();
     let Served { server, warning } = start(&asked, rooms::Rooms::new(rooms::IDLE)?).await?;
     warning.into_iter().for_each(|warning| warn(&warning));
-    let invite = || {
-        let invitation = invite(&server, role)?;
-        exit::say(&invitation.address);
-        Ok::<_, anyhow::Error>(invitation)
-    };
     exit::complain(&format!("the page is served at {}; Ctrl-C ends it, sessions go on", server.page()));
-    let invitation = invite()?;
-    exit::complain(&enrols(role, invitation.wait));
-    let opening = async {
-        if !asked.no_open && can_open() {
-            invitation.open().await;
-        }
-        std::future::pending::<()>().await;
-    };
-    let asking = async {
-        if std::io::stdin().is_terminal() {
-            exit::complain("press Enter for a fresh address, for another browser");
-            let mut lines = BufReader::new(tokio::io::stdin()).lines();
-            while let Ok(Some(_)) = lines.next_line().await {
-                let invitation = invite()?;
-                if invitation.wait.is_some() {
-                    exit::complain(&enrols(role, invitation.wait));
-                }
-            }
-        }
-        std::future::pending::<anyhow::Result<()>>().await
-    };
     let exit = tokio::select! {
         _ = stops.next() => Ok(Exit::Done),
-        () = opening => Ok(Exit::Done),
-        failed = asking => failed.map(|()| Exit::Done),
+        failed = pair_here(&server, role, !asked.no_open) => failed.map(|never| match never {}),
     };
     server.say_goodbye().await;
     exit
 }
 
-/// An address of the page that enrols one browser.
-pub(crate) struct Invitation {
-    pub(crate) address: String,
-    /// For how many seconds nobody is enrolled yet, if so.
-    pub(crate) wait: Option<u64>,
-}
-
-impl Invitation {
-    /// Opens it in a browser, once that is of use.
-    async fn open(&self) {
-        tokio::time::sleep(Duration::from_secs(self.wait.unwrap_or_default())).await;
-        open(&self.address).await;
+/// Offers the page of this process to browsers, one after the other, and takes the person's word about each.
+async fn pair_here(server: &Server<Ways>, role: Role, opens: bool) -> anyhow::Result<Infallible> {
+    let mut keys = Keys::take();
+    let mut pairing = server.pairing();
+    let mut opening = JoinSet::new();
+    invite(&offer(server, role)?, role, opens, &mut opening);
+    if keys.is_terminal() {
+        exit::complain("press Enter to let another browser join");
+    }
+    loop {
+        let asked_about = pairing.borrow_and_update().clone();
+        match asked_about {
+            None => tokio::select! {
+                changed = pairing.changed() => changed.context("the page is served no more")?,
+                typed = keys.next() => {
+                    if typed == Typed::Enter {
+                        invite(&offer(server, role)?, role, false, &mut opening);
+                    }
+                }
+            },
+            Some(asked) => {
+                let asking = Asking { name: asked.name, role: asked.role.to_string(), code: asked.code };
+                tokio::select! {
+                    changed = pairing.changed() => {
+                        changed.context("the page is served no more")?;
+                        exit::complain("that browser is no longer asked about");
+                    }
+                    allow = confirm::ask(&mut keys, &asking) => {
+                        let done = server.answer_pairing(asked.id, allow);
+                        pairing.borrow_and_update();
+                        exit::complain(said(allow, done));
+                    }
+                }
+            }
+        }
     }
 }
 
-/// An address for one more browser.
+/// The same with the server in the background, until one browser has joined or the offer is over.
+async fn pair_elsewhere(mut server: Control, role: Role, opens: bool) -> anyhow::Result<Exit> {
+    let mut keys = Keys::take();
+    let mut opening = JoinSet::new();
+    let (address, warning) = server.web(role).await?;
+    warning.into_iter().for_each(|warning| warn(&warning));
+    invite(&address, role, opens, &mut opening);
+    loop {
+        match server.pairing().await? {
+            Paired::Asked { id, asking } => {
+                let allow = tokio::select! {
+                    allow = confirm::ask(&mut keys, &asking) => allow,
+                    over = server.over(id) => {
+                        over?;
+                        continue;
+                    }
+                };
+                let done = server.pair(id, allow).await?;
+                exit::complain(said(allow, done));
+            }
+            Paired::Joined { name, id } => {
+                exit::complain(&format!(
+                    "{name} has joined; `parlor devices revoke {id}` takes it away again"
+                ));
+                return Ok(Exit::Done);
+            }
+            Paired::Over => {
+                exit::complain("no browser has joined; run `parlor web` again to try once more");
+                return Ok(Exit::Failed);
+            }
+        }
+    }
+}
+
+/// What came of a word about a browser.
+fn said(allow: bool, done: bool) -> &'static str {
+    match (allow, done) {
+        (_, false) => "that came too late: the browser is gone, or its minute is over",
+        (true, true) => "allowed",
+        (false, true) => "denied; press Enter, or run `parlor web` again, to try once more",
+    }
+}
+
+/// Offers to enrol one browser; the address where it has to come.
 ///
 /// # Errors
 /// When the system has no random numbers.
-pub(crate) fn invite(server: &Server<Ways>, role: Role) -> anyhow::Result<Invitation> {
-    let address = server.invite(role).context("the system has no random numbers")?;
-    Ok(Invitation { address, wait: server.pause() })
+pub(crate) fn offer(server: &Server<Ways>, role: Role) -> anyhow::Result<String> {
+    server.offer(role).context("the system has no random numbers")
 }
 
-/// What the address is good for.
-fn enrols(role: Role, wait: Option<u64>) -> String {
-    let seconds = web::TOKEN_GOOD_FOR.as_secs();
-    let enrols = format!("the address above enrols one browser as {role}, within {seconds} seconds");
-    match wait {
-        None => enrols,
-        Some(wait) => {
-            format!("too many wrong addresses were tried: wait {wait} seconds; from then on {enrols}")
-        }
+/// Tells the person the address, and opens it where that is wanted and can be done.
+fn invite(address: &str, role: Role, opens: bool, opening: &mut JoinSet<()>) {
+    exit::say(address);
+    let seconds = web::OFFER_GOOD_FOR.as_secs();
+    exit::complain(&format!(
+        "a browser that opens the address above within {seconds} seconds can join as {role}; you are asked here before it may"
+    ));
+    if opens && can_open() {
+        let address = address.to_owned();
+        opening.spawn(async move { open(&address).await });
     }
 }
 
@@ -232,7 +273,7 @@ pub(crate) async fn start(asked: &Web, rooms: rooms::Rooms) -> anyhow::Result<Se
         )));
     }
     more_descriptors();
-    let (listener, warning) = listen(&data, asked.bind, asked.port).await?;
+    let (listeners, warning) = listen(&data, asked.bind, asked.port).await?;
     let options = Options {
         hosts: asked.host.clone(),
         tls,
@@ -242,38 +283,92 @@ pub(crate) async fn start(asked: &Web, rooms: rooms::Rooms) -> anyhow::Result<Se
     };
     let directory = std::path::absolute(announcement::directory()?)?;
     let ways = Ways { fleet: Gathering::begin()?, directory, rooms };
-    let server = Server::start(listener, options, Arc::new(ways), Arc::new(File::new(&data)))?;
-    Ok(Served { server, warning })
+    let behind_proxy = asked.behind_proxy;
+    let parts = Parts {
+        listeners,
+        rooms: Arc::new(ways),
+        shelf: Arc::new(File::new(&data)),
+        look: Arc::new(move |ends| entrance::look(ends, behind_proxy)),
+        identity: identity(&data)?,
+    };
+    Ok(Served { server: Server::start(options, parts)?, warning })
 }
 
 /// Listens on the port that was named, else on that of last time, else on any; what the person should know of that is told with it.
-async fn listen(data: &Path, ip: IpAddr, port: Option<u16>) -> anyhow::Result<(TcpListener, Option<String>)> {
+async fn listen(
+    data: &Path,
+    ip: IpAddr,
+    port: Option<u16>,
+) -> anyhow::Result<(Vec<TcpListener>, Option<String>)> {
     if let Some(port) = port {
         let cannot = || format!("port {port} cannot be had; name another one with --port, or none");
-        let listener = TcpListener::bind(SocketAddr::new(ip, port)).await.with_context(cannot)?;
-        return Ok((listener, None));
+        return Ok((bind(ip, port).await.with_context(cannot)?, None));
     }
     let file = data.join("web.port");
     let kept: Option<u16> = std::fs::read_to_string(&file).ok().and_then(|text| text.trim().parse().ok());
     let mut warning = None;
     if let Some(port) = kept.filter(|port| *port != 0) {
-        match TcpListener::bind(SocketAddr::new(ip, port)).await {
-            Ok(listener) => return Ok((listener, None)),
+        match bind(ip, port).await {
+            Ok(listeners) => return Ok((listeners, None)),
             Err(why) => {
                 warning = Some(format!(
-                    "the page's port of last time ({port}) cannot be had ({why}): browsers that were enrolled do not find it at another \
-                     one; end the program that has it, and start the page anew"
+                    "the page's port of last time ({port}) cannot be had ({why}): pages that are still open do not find it at another \
+                     one; end the program that has it, and start the page again"
                 ));
             }
         }
     }
-    let listener = TcpListener::bind(SocketAddr::new(ip, 0)).await.context("no port can be had")?;
+    let listeners = bind(ip, 0).await.context("no port can be had")?;
+    let port = listeners.first().map(TcpListener::local_addr).transpose()?.map(|address| address.port());
     if kept.is_none()
-        && let Err(why) = private::replace(&file, &format!("{}\n", listener.local_addr()?.port()))
+        && let Err(why) = private::replace(&file, &format!("{}\n", port.unwrap_or_default()))
     {
         warning = Some(format!("{}; next time the port is another one", exit::in_words(&why)));
     }
-    Ok((listener, warning))
+    Ok((listeners, warning))
+}
+
+/// Ports that are tried until one is free on both addresses of this machine.
+const PORTS_TRIED: usize = 16;
+
+/// Listens on an address; on loopback on both of its addresses, because browsers may try either, and whoever has the other one could
+/// speak in our place.
+async fn bind(ip: IpAddr, port: u16) -> std::io::Result<Vec<TcpListener>> {
+    let other = match ip {
+        IpAddr::V4(Ipv4Addr::LOCALHOST) => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        IpAddr::V6(Ipv6Addr::LOCALHOST) => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        _ => return Ok(vec![TcpListener::bind(SocketAddr::new(ip, port)).await?]),
+    };
+    let mut tries = if port == 0 { PORTS_TRIED } else { 1 };
+    loop {
+        let first = TcpListener::bind(SocketAddr::new(ip, port)).await?;
+        tries -= 1;
+        match TcpListener::bind(SocketAddr::new(other, first.local_addr()?.port())).await {
+            Ok(second) => return Ok(vec![first, second]),
+            // This machine has no such address, so nobody else can listen there either.
+            Err(why) if why.kind() == std::io::ErrorKind::AddrNotAvailable || is_unknown_family(&why) => {
+                return Ok(vec![first]);
+            }
+            Err(why) if tries == 0 => return Err(why),
+            Err(_) => {}
+        }
+    }
+}
+
+fn is_unknown_family(why: &std::io::Error) -> bool {
+    why.raw_os_error() == Some(rustix::io::Errno::AFNOSUPPORT.raw_os_error())
+}
+
+/// What the server is known by to pages that stay open while it is started again: kept in the data folder, where no command may read.
+fn identity(data: &Path) -> anyhow::Result<Identity> {
+    let file = data.join("web.key");
+    let kept = std::fs::read_to_string(&file).ok().and_then(|text| BASE64.decode(text.trim()).ok());
+    if let Some(identity) = kept.and_then(|kept| Identity::read(&kept)) {
+        return Ok(identity);
+    }
+    let made = Identity::make().context("the system has no random numbers")?;
+    private::replace(&file, &format!("{}\n", BASE64.encode(&made)))?;
+    Identity::read(&made).context("a new key cannot be read")
 }
 
 /// A page needs two descriptors, and there may be many: as many as this system lets us have.
@@ -290,7 +385,7 @@ fn can_open() -> bool {
         && (cfg!(target_os = "macos") || screen("DISPLAY") || screen("WAYLAND_DISPLAY"))
 }
 
-/// Opens the address. It stands in the list of processes for a moment; other users of this machine cannot be enrolled with it.
+/// Opens the address. It stands in the list of processes for a moment, and is no secret.
 async fn open(address: &str) {
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let mut opening = tokio::process::Command::new(program);

@@ -1,8 +1,8 @@
 //! A page's WebSocket from its upgrade to its end: we ask who it is, it shows that and says what it wants, and then it gets it.
 
-use crate::devices::{Device, random};
+use crate::devices::{Device, Ground, Signs, random};
 use crate::rooms::{NoRoom, Rooms, Wanted};
-use crate::server::Shared;
+use crate::server::{Peer, Shared};
 use crate::{assets, code, fleet, guard, proof, relay};
 use axum::body::Body;
 use axum::extract::State;
@@ -10,33 +10,71 @@ use axum::http::{HeaderMap, Request, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use domain::ids::SessionId;
 use hyper_util::rt::TokioIo;
+use link::entry::{Door, Entry, Origin};
 use link::websocket::{self, Socket};
 use link::{Incoming, Lane, Limits, LinkIo};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
 use wire::lines::Frame;
 
 /// How long a page may take to show who it is.
-const PROVEN_WITHIN: Duration = Duration::from_secs(5);
+pub(crate) const PROVEN_WITHIN: Duration = Duration::from_secs(5);
 /// Bytes that it may say until then.
 const UNPROVEN_BYTES: u64 = 16 * 1024;
 /// How long the last words may take.
 const LAST_WORDS: Duration = Duration::from_secs(2);
-/// Random bytes of a challenge.
+/// Random bytes of a challenge, and characters of one that a page makes up.
 const NONCE_BYTES: usize = 32;
+const MAX_NONCE: usize = 64;
 /// What may wait to be written to a page: a slow one holds up its own process, which knows how to leave out what is over.
 const TO_PAGE: Limits =
     Limits { line: wire::lines::MAX_LINE, backlog_bytes: 512 * 1024, backlog_lines: 1_000 };
 
-/// `GET /wire`.
-pub(crate) async fn upgrade<R: Rooms>(
-    State(shared): State<Arc<Shared<R>>>,
+/// Somebody at the other end of a socket, not yet known.
+pub(crate) struct Caller {
+    /// The host of ours that was asked for.
+    pub(crate) host: String,
+    pub(crate) peer: Peer,
+    pub(crate) link: LinkIo,
+    pub(crate) socket: Socket,
+}
+
+impl Caller {
+    /// Ends it with a code and words.
+    pub(crate) async fn end(self, code: u16, reason: &str) {
+        self.socket.close_with(code, reason);
+        self.link.shutdown(LAST_WORDS).await;
+    }
+
+    /// Tells it why it is sent away; `what` begins the line of the log.
+    pub(crate) async fn send_away<R>(self, shared: &Shared<R>, what: &str, refused: Refused) {
+        let Refused { code, message, hint, close, address } = refused;
+        shared.log(&format!("{what}: {code}, {message}"));
+        let mut told = json!({"code": code, "message": message, "hint": hint});
+        if let Some(address) = address {
+            told["open"] = address.into();
+        }
+        say(&self.link, &json!({"refused": told}));
+        self.end(close, &message).await;
+    }
+}
+
+/// Makes a socket of a request, and has somebody talk on it.
+pub(crate) async fn upgraded<R, T>(
+    shared: &Arc<Shared<R>>,
     mut request: Request<Body>,
-) -> Response {
-    let Some(host) = shared.names.host(&request).map(str::to_owned) else {
+    talk: impl FnOnce(Arc<Shared<R>>, Caller) -> T + Send + 'static,
+) -> Response
+where
+    R: Rooms,
+    T: Future<Output = ()> + Send,
+{
+    let host = shared.names.host(&request).map(str::to_owned);
+    let (Some(host), Some(peer)) = (host, request.extensions().get::<Peer>().cloned()) else {
         return guard::refused(
             StatusCode::MISDIRECTED_REQUEST,
             "this server is not the host that was asked for",
@@ -56,7 +94,11 @@ pub(crate) async fn upgrade<R: Rooms>(
         if let Ok(Ok(stream)) = timeout(PROVEN_WITHIN, upgrading).await {
             let stream = TokioIo::new(stream);
             let (link, socket) = websocket::accepted(stream, Lane::MAIN, TO_PAGE, UNPROVEN_BYTES).await;
-            converse(&state, &host, link, &socket).await;
+            let visit = peer.visit.clone();
+            tokio::select! {
+                () = visit.driven_out() => {}
+                () = talk(state, Caller { host, peer, link, socket }) => {}
+            }
         }
     });
     let headers = [
@@ -65,6 +107,14 @@ pub(crate) async fn upgrade<R: Rooms>(
         (header::SEC_WEBSOCKET_ACCEPT, accept),
     ];
     (StatusCode::SWITCHING_PROTOCOLS, headers).into_response()
+}
+
+/// `GET /wire`.
+pub(crate) async fn upgrade<R: Rooms>(
+    State(shared): State<Arc<Shared<R>>>,
+    request: Request<Body>,
+) -> Response {
+    upgraded(&shared, request, converse).await
 }
 
 /// The answer to a request for an upgrade, if it is one.
@@ -79,9 +129,17 @@ fn accepts(headers: &HeaderMap) -> Option<String> {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
 enum Shown {
-    #[serde(rename = "device")]
-    Device { id: String, signature: String, wants: Wants },
+    /// It wants to know first who we are.
+    Prove { nonce: String },
+    Device {
+        id: String,
+        signature: String,
+        #[serde(default)]
+        with: Signs,
+        wants: Wants,
+    },
 }
 
 #[derive(Deserialize)]
@@ -101,68 +159,118 @@ pub(crate) struct Refused {
     message: String,
     hint: String,
     close: u16,
+    /// Where it would be let in.
+    address: Option<String>,
 }
 
 impl Refused {
-    fn device(code: &'static str, message: &str, hint: &str) -> Refused {
-        Refused { code, message: message.to_owned(), hint: hint.to_owned(), close: code::DEVICE }
+    pub(crate) fn device(code: &'static str, message: &str, hint: &str) -> Refused {
+        let (message, hint) = (message.to_owned(), hint.to_owned());
+        Refused { code, message, hint, close: code::DEVICE, address: None }
+    }
+
+    pub(crate) fn with_address(mut self, address: Option<String>) -> Refused {
+        self.address = address;
+        self
+    }
+
+    /// It is refused for what it is, and no key helps.
+    pub(crate) fn origin(origin: Origin) -> Refused {
+        match origin {
+            Origin::OtherUser => Refused::device(
+                "other_user",
+                "another user of this machine is asking",
+                "open the page as yourself",
+            ),
+            Origin::Gone => Refused::device(
+                "from_command",
+                "nobody can be seen to hold this connection",
+                "open the page in a browser that you started yourself",
+            ),
+            _ => Refused::device(
+                "from_command",
+                "this browser was started by a command of an agent, and such a one never answers for you",
+                "open the page in a browser that you started yourself",
+            ),
+        }
     }
 }
 
-async fn converse<R: Rooms>(shared: &Arc<Shared<R>>, host: &str, mut link: LinkIo, socket: &Socket) {
-    let ended = match prove(shared, host, &mut link).await {
+async fn converse<R: Rooms>(shared: Arc<Shared<R>>, mut caller: Caller) {
+    let ended = match prove(&shared, &mut caller).await {
         Ok((device, wants)) => {
-            socket.trust();
+            caller.peer.visit.is_proven();
+            caller.socket.trust();
             let mut ends = shared.ends.subscribe();
             tokio::select! {
                 biased;
                 _ = ends.wait_for(|ends| *ends) => Ok((1001, "the server ends".to_owned())),
-                ended = serve(shared, &mut link, device, wants) => ended,
+                ended = serve(&shared, &mut caller, device, wants) => ended,
             }
         }
         Err(refused) => Err(refused),
     };
-    let (close, reason) = match ended {
-        Ok(ended) => ended,
-        Err(Refused { code, message, hint, close }) => {
-            shared.log(&format!("refused a socket: {code}, {message}"));
-            say(&link, &json!({"refused": {"code": code, "message": message, "hint": hint}}));
-            (close, message)
-        }
-    };
-    socket.close_with(close, &reason);
-    link.shutdown(LAST_WORDS).await;
+    match ended {
+        Ok((code, reason)) => caller.end(code, &reason).await,
+        Err(refused) => caller.send_away(&shared, "refused a socket", refused).await,
+    }
+}
+
+/// Asks who it is, with a number that nobody has signed yet; gives that number.
+pub(crate) fn challenge<R>(shared: &Shared<R>, caller: &Caller) -> Result<String, Refused> {
+    let many = || Refused::device("too_many", "the system has no random numbers", "try again in a moment");
+    let nonce = random::<NONCE_BYTES>().ok_or_else(many)?;
+    let told = json!({
+        "nonce": nonce, "version": shared.options.version, "page": assets::digest(),
+        "server": shared.identity.shown(), "lasting": shared.names.is_encrypted(),
+    });
+    say(&caller.link, &json!({"challenge": told}));
+    Ok(nonce)
 }
 
 /// Asks who it is.
-async fn prove<R: Rooms>(
-    shared: &Arc<Shared<R>>,
-    host: &str,
-    link: &mut LinkIo,
-) -> Result<(Device, Wants), Refused> {
-    let many = || Refused::device("too_many", "too many are connecting at once", "try again in a moment");
-    let permit = timeout(PROVEN_WITHIN, shared.unproven.acquire()).await;
-    let _permit = permit.map_err(|_| many())?.map_err(|_| many())?;
-    let nonce = random::<NONCE_BYTES>().ok_or_else(many)?;
-    say(
-        link,
-        &json!({"challenge": {"nonce": nonce, "version": shared.options.version, "page": assets::digest()}}),
-    );
+async fn prove<R: Rooms>(shared: &Arc<Shared<R>>, caller: &mut Caller) -> Result<(Device, Wants), Refused> {
+    let (entry, seen) = shared.entry(Door::Wire, &caller.peer).await;
+    caller.peer.visit.is_of(seen.process);
+    if entry == Entry::Refused {
+        return Err(Refused::origin(seen.origin));
+    }
+    let nonce = challenge(shared, caller)?;
     let unshown = |how: &str| Refused::device("bad_signature", how, "reload the page");
-    let line = timeout(PROVEN_WITHIN, next(link)).await.ok().flatten();
-    let line = line.ok_or_else(|| unshown("the device did not show in time who it is"))?;
-    let Shown::Device { id, signature, wants } =
-        serde_json::from_str(&line).map_err(|_| unshown("the first message cannot be read"))?;
-    let anew = "run `parlor web` and open the address that it prints";
+    let mut asked_us = false;
+    let (id, signature, with, wants) = loop {
+        let line = timeout(PROVEN_WITHIN, next(&mut caller.link)).await.ok().flatten();
+        let line = line.ok_or_else(|| unshown("the device did not show in time who it is"))?;
+        match serde_json::from_str(&line).map_err(|_| unshown("the first message cannot be read"))? {
+            Shown::Prove { nonce: theirs } if !asked_us && theirs.len() <= MAX_NONCE => {
+                asked_us = true;
+                let signed = shared.identity.sign(&proof::server_text(&theirs, &caller.host, &nonce));
+                let signed = signed.ok_or_else(|| unshown("the server cannot sign"))?;
+                say(&caller.link, &json!({"proof": {"signature": signed}}));
+            }
+            Shown::Prove { .. } => return Err(unshown("the first message cannot be read")),
+            Shown::Device { id, signature, with, wants } => break (id, signature, with, wants),
+        }
+    };
+    let anew = "run `parlor web` in a terminal: it opens the page and asks you there";
     let unknown = || Refused::device("unknown_device", "this device is not known", anew);
-    let seen = shared.devices.borrow().clone();
-    let key = &seen.find(&id).ok_or_else(unknown)?.key;
-    if !proof::holds(key, &nonce, host, &id, &signature) {
+    let known = shared.devices.borrow().clone();
+    let known = known.find(&id).ok_or_else(unknown)?;
+    if known.revoked.is_some() {
+        return Err(Refused::device("revoked", "this device was revoked", anew));
+    }
+    let ground = Ground { lasting: shared.names.is_encrypted(), run: &shared.run };
+    let key = known.good_key(with, ground).ok_or_else(|| {
+        Refused::device("other_run", "Parlor was started again since this page was paired", anew)
+            .with_address(shared.offered())
+    })?;
+    if !proof::holds(key, &proof::signed_text(&nonce, &caller.host, &id), &signature) {
         return Err(Refused::device("bad_signature", "the signature is not this device's", anew));
     }
     // Only for a device that showed who it is, so that a stranger cannot have the file read over and over.
     let now = shared.devices_now().await;
-    let device = now.find(&id).filter(|device| device.key == *key).ok_or_else(unknown)?;
+    let device =
+        now.find(&id).filter(|device| device.good_key(with, ground) == Some(key)).ok_or_else(unknown)?;
     if device.revoked.is_some() {
         return Err(Refused::device("revoked", "this device was revoked", anew));
     }
@@ -172,10 +280,11 @@ async fn prove<R: Rooms>(
 /// Gives it what it wants; says with what it ends.
 async fn serve<R: Rooms>(
     shared: &Arc<Shared<R>>,
-    link: &mut LinkIo,
+    caller: &mut Caller,
     device: Device,
     wants: Wants,
 ) -> Result<(u16, String), Refused> {
+    let Caller { peer, link, .. } = caller;
     let welcome = json!({"welcome": {"device": device.told(), "version": shared.options.version}});
     // From before the first word on: a device that is revoked in between is seen.
     let mut devices = shared.devices.subscribe();
@@ -183,7 +292,7 @@ async fn serve<R: Rooms>(
     let wanted = match wants {
         Wants::Fleet => {
             say(link, &welcome);
-            return Ok(fleet::tell(shared, link, &device, devices).await);
+            return Ok(fleet::tell(shared, peer, link, &device, devices).await);
         }
         Wants::Session(id) => {
             SessionId::parse(&id).map(Wanted::Session).ok_or_else(|| no_room(NoRoom::NoSuchSession))?
@@ -202,7 +311,7 @@ async fn serve<R: Rooms>(
     };
     let room = shared.rooms.reach(wanted).await.map_err(no_room)?;
     say(link, &welcome);
-    Ok(relay::carry(link, room, &device, devices).await)
+    Ok(relay::carry(shared, peer, link, room, &device, devices).await)
 }
 
 fn no_room(why: NoRoom) -> Refused {
@@ -212,9 +321,10 @@ fn no_room(why: NoRoom) -> Refused {
             message: "there is no such session".to_owned(),
             hint: "the fleet shows those that there are".to_owned(),
             close: code::SESSION,
+            address: None,
         },
         NoRoom::CannotOpen { message, hint } => {
-            Refused { code: "cannot_open", message, hint, close: code::SESSION }
+            Refused { code: "cannot_open", message, hint, close: code::SESSION, address: None }
         }
     }
 }

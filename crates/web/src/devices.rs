@@ -19,6 +19,8 @@ use std::str::FromStr;
 pub const MAX_DEVICES: usize = 256;
 /// Revoked ones that are remembered, the newest.
 const MAX_REVOKED: usize = 64;
+/// Devices of earlier runs that are remembered, the newest: each may have a tab that is still loaded.
+const MAX_EARLIER: usize = 32;
 /// Characters of a name.
 pub const MAX_NAME: usize = 60;
 /// The largest file that is read.
@@ -77,6 +79,39 @@ impl fmt::Display for Role {
     }
 }
 
+/// For how long a device's key is good.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stay {
+    /// Until it is revoked: its address is encrypted, so nobody else can speak from there.
+    Lasting,
+    /// For one run of the server. It lives at a plain address of this machine, which any program here can take over while the server is
+    /// away, and have the browser sign with what it keeps. A second key is held in the memory of a tab alone, and is good as long as
+    /// that tab stays loaded.
+    ThisRun { run: String, tab: Vec<u8> },
+    /// Nobody wrote down how it was enrolled. It is good where addresses are encrypted.
+    Untold,
+}
+
+/// Which of its keys a device signs with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Signs {
+    /// The one that the browser keeps.
+    #[default]
+    Key,
+    /// The one of a tab.
+    Tab,
+}
+
+/// What a connection tells of the keys that may be used on it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ground<'a> {
+    /// Its address is encrypted.
+    pub(crate) lasting: bool,
+    /// The run of this server.
+    pub(crate) run: &'a str,
+}
+
 /// A browser that was let in once, known by its key from then on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Device {
@@ -85,6 +120,7 @@ pub struct Device {
     pub role: Role,
     /// Its public key.
     pub key: Vec<u8>,
+    pub stay: Stay,
     /// When it was enrolled, in milliseconds since 1970.
     pub added: u64,
     /// Since when it is let in no more, in milliseconds since 1970.
@@ -92,6 +128,18 @@ pub struct Device {
 }
 
 impl Device {
+    /// The public key that a signature on such a connection has to fit; `None` where that key is good no more.
+    pub(crate) fn good_key(&self, signs: Signs, ground: Ground<'_>) -> Option<&[u8]> {
+        match (&self.stay, signs) {
+            (Stay::Lasting | Stay::Untold, Signs::Key) => ground.lasting.then_some(&self.key),
+            (Stay::ThisRun { run, .. }, Signs::Key) => {
+                (!ground.lasting && run == ground.run).then_some(&self.key)
+            }
+            (Stay::ThisRun { tab, .. }, Signs::Tab) => (!ground.lasting).then_some(tab),
+            (Stay::Lasting | Stay::Untold, Signs::Tab) => None,
+        }
+    }
+
     /// As pages and scripts are told of it.
     pub fn told(&self) -> Value {
         json!({"id": self.id, "name": self.name, "role": self.role.word()})
@@ -172,13 +220,16 @@ impl Devices {
     }
 
     /// Adds a device; `None` when there are too many. A key that is known already becomes this device's.
-    pub fn enrol(&mut self, key: Vec<u8>, name: &str, role: Role, now: u64) -> Option<Device> {
+    pub fn enrol(&mut self, key: Vec<u8>, stay: Stay, name: &str, role: Role, now: u64) -> Option<Device> {
         self.devices.retain(|device| device.key != key);
-        if self.active().count() >= MAX_DEVICES || key.len() != KEY_BYTES || key[0] != 4 {
+        if let Stay::ThisRun { run, .. } = &stay {
+            self.forget_earlier(run);
+        }
+        if self.active().count() >= MAX_DEVICES || !is_key(&key) {
             return None;
         }
         let id = format!("dev-{}", random::<ID_BYTES>()?);
-        let device = Device { id, name: clean_name(name), role, key, added: now, revoked: None };
+        let device = Device { id, name: clean_name(name), role, key, stay, added: now, revoked: None };
         self.devices.push(device.clone());
         Some(device)
     }
@@ -213,6 +264,20 @@ impl Devices {
         })
     }
 
+    /// Those of earlier runs would pile up: each reload after a restart makes a new device.
+    fn forget_earlier(&mut self, this: &str) {
+        let is_earlier = |device: &Device| {
+            device.revoked.is_none() && matches!(&device.stay, Stay::ThisRun { run, .. } if run != this)
+        };
+        let mut over =
+            self.devices.iter().filter(|device| is_earlier(device)).count().saturating_sub(MAX_EARLIER);
+        self.devices.retain(|device| {
+            let forgotten = over > 0 && is_earlier(device);
+            over -= usize::from(forgotten);
+            !forgotten
+        });
+    }
+
     fn entitled(&mut self, id: &str) -> Option<&mut Device> {
         self.devices.iter_mut().find(|device| device.id == id && device.revoked.is_none())
     }
@@ -241,21 +306,33 @@ pub(crate) fn random<const BYTES: usize>() -> Option<String> {
 }
 
 /// A name as it can be shown anywhere.
-fn clean_name(name: &str) -> String {
+pub(crate) fn clean_name(name: &str) -> String {
     let clean: String = name.chars().filter(|c| !domain::harmless::is_harmful(*c)).take(MAX_NAME).collect();
     let clean = clean.split_whitespace().collect::<Vec<_>>().join(" ");
     if clean.is_empty() { "a device without a name".to_owned() } else { clean }
 }
 
+/// Whether these bytes can be a public key.
+pub(crate) fn is_key(bytes: &[u8]) -> bool {
+    bytes.len() == KEY_BYTES && bytes.first() == Some(&4)
+}
+
 fn device(entry: &Value) -> Option<Device> {
     let text = |key: &str| entry.get(key).and_then(Value::as_str);
-    let key = URL_SAFE_NO_PAD.decode(text("key")?).ok().filter(|key| key.len() == KEY_BYTES)?;
+    let public = |text: &str| URL_SAFE_NO_PAD.decode(text).ok().filter(|key| key.len() == KEY_BYTES);
+    let key = public(text("key")?)?;
+    let stay = match (text("stays"), text("run"), text("tab")) {
+        (Some("lasting"), None, None) => Stay::Lasting,
+        (Some("run"), Some(run), Some(tab)) => Stay::ThisRun { run: run.to_owned(), tab: public(tab)? },
+        (None, None, None) => Stay::Untold,
+        _ => return None,
+    };
     let id = text("id")?.to_owned();
     let role = text("role")?.parse().ok()?;
     // Whatever it says, it does not say that this one may come in.
     let revoked = entry.get("revoked").map(|at| at.as_u64().unwrap_or_default());
     let added = entry.get("added").and_then(Value::as_u64).unwrap_or_default();
-    Some(Device { id, name: clean_name(text("name").unwrap_or_default()), role, key, added, revoked })
+    Some(Device { id, name: clean_name(text("name").unwrap_or_default()), role, key, stay, added, revoked })
 }
 
 fn entry(device: &Device) -> Value {
@@ -264,6 +341,15 @@ fn entry(device: &Device) -> Value {
     entry.insert("name".into(), device.name.clone().into());
     entry.insert("role".into(), device.role.word().into());
     entry.insert("key".into(), URL_SAFE_NO_PAD.encode(&device.key).into());
+    match &device.stay {
+        Stay::Lasting => drop(entry.insert("stays".into(), "lasting".into())),
+        Stay::ThisRun { run, tab } => {
+            entry.insert("stays".into(), "run".into());
+            entry.insert("run".into(), run.as_str().into());
+            entry.insert("tab".into(), URL_SAFE_NO_PAD.encode(tab).into());
+        }
+        Stay::Untold => {}
+    }
     entry.insert("added".into(), device.added.into());
     if let Some(at) = device.revoked {
         entry.insert("revoked".into(), at.into());

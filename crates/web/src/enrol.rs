@@ -1,128 +1,186 @@
-//! A browser becomes a device: with a token that was shown to the person, it leaves its public key with us.
+//! A browser becomes a device: it leaves its public key with us once the person has compared a short code on both screens.
+//!
+//! Always: whoever is at the other end is looked at when it asks and again when it was allowed; what it asks for is bound to this
+//! connection, which has to stay open until the word is said.
 
-use crate::devices::Role;
+use crate::converse::{Caller, PROVEN_WITHIN, Refused, challenge, next, say, upgraded};
+use crate::devices::{Device, Stay, clean_name, is_key};
+use crate::offers::{Ticket, Unfit, Verdict};
+use crate::proof::{self, enrol_text};
 use crate::rooms::Rooms;
-use crate::server::{Peer, Shared};
-use crate::tokens::Unfit;
-use axum::Extension;
-use axum::body::Bytes;
+use crate::server::Shared;
+use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::Request;
+use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use link::entry::{Door, Entry};
 use serde::Deserialize;
 use serde_json::json;
-use std::sync::{Arc, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+use tokio::time::{Instant, timeout};
 
-const ANEW: &str = "run `parlor web` again for a fresh address";
+/// What to do about nearly everything that goes wrong here.
+const AGAIN: &str = "run `parlor web` in a terminal: it opens the page and asks you there";
 
 #[derive(Deserialize)]
-struct Asked {
-    token: String,
-    key: String,
-    #[serde(default)]
+enum Asked {
+    #[serde(rename = "enrol")]
+    Enrol {
+        key: String,
+        #[serde(default)]
+        tab: Option<String>,
+        #[serde(default)]
+        name: String,
+        signature: String,
+    },
+}
+
+/// What is to be kept of it.
+struct Candidate {
+    key: Vec<u8>,
+    stay: Stay,
     name: String,
 }
 
-/// `POST /enrol`.
-pub(crate) async fn enrol<R: Rooms>(
+/// `GET /enrol`.
+pub(crate) async fn upgrade<R: Rooms>(
     State(shared): State<Arc<Shared<R>>>,
-    peer: Option<Extension<Peer>>,
-    headers: HeaderMap,
-    body: Bytes,
+    request: Request<Body>,
 ) -> Response {
-    let json = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-    let json =
-        json.is_some_and(|kind| kind.split(';').next().is_some_and(|kind| kind.trim() == "application/json"));
-    let asked = serde_json::from_slice::<Asked>(&body).ok().filter(|_| json);
-    let key = asked.as_ref().and_then(|asked| URL_SAFE_NO_PAD.decode(&asked.key).ok());
-    let key = key.filter(|key| key.len() == crate::devices::KEY_BYTES && key[0] == 4);
-    let (Some(asked), Some(key)) = (asked, key) else {
-        return refused(StatusCode::BAD_REQUEST, "bad_request", "this is no request to be enrolled", ANEW);
+    upgraded(&shared, request, talk).await
+}
+
+async fn talk<R: Rooms>(shared: Arc<Shared<R>>, mut caller: Caller) {
+    match enrol(&shared, &mut caller).await {
+        Ok(device) => {
+            say(&caller.link, &json!({"enrolled": {"device": device.told()}}));
+            caller.end(1000, "").await;
+        }
+        Err(refused) => caller.send_away(&shared, "refused to enrol", refused).await,
+    }
+}
+
+async fn enrol<R: Rooms>(shared: &Arc<Shared<R>>, caller: &mut Caller) -> Result<Device, Refused> {
+    looked_at(shared, caller).await?;
+    let nonce = challenge(shared, caller)?;
+    let odd = || Refused::device("bad_request", "this is no request to be enrolled", AGAIN);
+    let line = timeout(PROVEN_WITHIN, next(&mut caller.link)).await.ok().flatten().ok_or_else(odd)?;
+    let candidate = read(shared, &caller.host, &nonce, &line).ok_or_else(odd)?;
+    let taken = shared.take_up(&caller.host, &candidate.name);
+    let ticket = taken.map_err(|unfit| refusal(shared, unfit))?;
+    // It is the only one, and the person is about to be asked: a flood of others does not drive it out.
+    caller.peer.visit.is_proven();
+    let verdict = waited_for(caller, ticket).await;
+    shared.tell_pairing();
+    match verdict? {
+        Verdict::Denied => {
+            Err(Refused::device("denied", "you said no to this browser", "run `parlor web` to try again"))
+        }
+        Verdict::Allowed(role) => {
+            // A socket can be handed on while somebody thinks.
+            looked_at(shared, caller).await?;
+            let enrolled = keep(shared, candidate, role).await?;
+            shared.tell(&format!("enrolled {} ({}) as {}", enrolled.name, enrolled.id, enrolled.role));
+            // Nobody may be there to be told.
+            let _ = shared.joined.send(enrolled.clone());
+            Ok(enrolled)
+        }
+    }
+}
+
+async fn looked_at<R: Rooms>(shared: &Shared<R>, caller: &Caller) -> Result<(), Refused> {
+    let (entry, seen) = shared.entry(Door::Enrol, &caller.peer).await;
+    caller.peer.visit.is_of(seen.process);
+    match entry {
+        Entry::LetIn | Entry::Unproven => Ok(()),
+        Entry::Refused => Err(Refused::origin(seen.origin)),
+    }
+}
+
+/// What it asks for, if it holds the key that it brings.
+fn read<R>(shared: &Shared<R>, host: &str, nonce: &str, line: &str) -> Option<Candidate> {
+    let Asked::Enrol { key, tab, name, signature } = serde_json::from_str(line).ok()?;
+    let public = |text: &str| URL_SAFE_NO_PAD.decode(text).ok().filter(|key| is_key(key));
+    let bytes = public(&key)?;
+    let text = enrol_text(nonce, host, &key, tab.as_deref().unwrap_or_default());
+    if !proof::holds(&bytes, &text, &signature) {
+        return None;
+    }
+    let stay = match (shared.names.is_encrypted(), tab) {
+        (true, None) => Stay::Lasting,
+        (false, Some(tab)) => Stay::ThisRun { run: shared.run.clone(), tab: public(&tab)? },
+        (true, Some(_)) | (false, None) => return None,
     };
-    // Others with an account on this machine can see the address in the list of processes; it is worth nothing to them.
-    if let Some(Extension(Peer(peer))) = peer
-        && !shared.options.behind_proxy
-        && link::peer::is_foreign(peer, shared.address).await
-    {
-        shared.log(&format!("refused to enrol {peer}: it belongs to another user of this machine"));
-        return refused(
-            StatusCode::FORBIDDEN,
-            "bad_request",
-            "another user of this machine is asking",
-            "open it as yourself",
-        );
-    }
-    let spent = shared.tokens.lock().unwrap_or_else(PoisonError::into_inner).spend(&asked.token);
-    match spent {
-        Ok(role) => take(&shared, key, asked.name, role).await,
-        Err(unfit) => {
-            let (status, code, message) = match unfit {
-                Unfit::Used => (StatusCode::GONE, "token_used", "this address was used already"),
-                Unfit::Old => (StatusCode::GONE, "token_old", "this address is too old"),
-                Unfit::Wrong => (StatusCode::FORBIDDEN, "token_wrong", "this address was not given out here"),
-                Unfit::TooMany(_) => {
-                    (StatusCode::TOO_MANY_REQUESTS, "too_many", "too many wrong addresses were tried")
-                }
-            };
-            shared.log(&format!("refused to enrol: {code}"));
-            let Unfit::TooMany(wait) = unfit else { return refused(status, code, message, ANEW) };
-            let seconds = whole_seconds(wait);
-            let hint = format!("wait {seconds} seconds, then run `parlor web` for a fresh address");
-            let mut answer = refused(status, code, message, &hint);
-            answer.headers_mut().insert(header::RETRY_AFTER, seconds.into());
-            answer
-        }
-    }
+    Some(Candidate { key: bytes, stay, name: clean_name(&name) })
 }
 
-async fn take<R: Rooms>(shared: &Arc<Shared<R>>, key: Vec<u8>, name: String, role: Role) -> Response {
-    let shelf = shared.shelf.clone();
-    let keep = move || {
-        let mut enrolled = None;
-        let devices =
-            shelf.change(&mut |devices| enrolled = devices.enrol(key.clone(), &name, role, now()))?;
-        Ok::<_, String>((devices, enrolled))
+/// Shows it its code, and waits for the person's word, until it is gone or too late.
+async fn waited_for(caller: &mut Caller, ticket: Ticket) -> Result<Verdict, Refused> {
+    let Ticket { pairing, verdict } = ticket;
+    let left = pairing.until.saturating_duration_since(Instant::now());
+    say(&caller.link, &json!({"code": {"code": pairing.code, "seconds": left.as_secs()}}));
+    let late = || Refused::device("too_late", "nobody compared the code in time", AGAIN);
+    let gone = async {
+        // What it says meanwhile means nothing.
+        while next(&mut caller.link).await.is_some() {}
     };
-    let written = tokio::task::spawn_blocking(keep).await;
-    match written.unwrap_or_else(|why| Err(why.to_string())) {
-        Ok((devices, Some(device))) => {
-            shared.devices.send_replace(Arc::new(devices));
-            shared.tell(&format!("enrolled {} ({}) as {}", device.name, device.id, device.role));
-            axum_json(StatusCode::OK, &json!({"device": device.told()}))
-        }
-        Ok((_, None)) => {
-            let hint = "revoke one with `parlor devices revoke`";
-            refused(StatusCode::CONFLICT, "too_many", "there are too many devices", hint)
-        }
-        Err(why) => {
-            shared.tell(&format!("could not keep a device: {why}"));
-            refused(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                "bad_request",
-                "the device could not be kept",
-                "look at what `parlor web` says",
-            )
-        }
+    tokio::select! {
+        biased;
+        verdict = verdict => verdict.map_err(|_| late()),
+        () = gone => Err(late()),
+        () = tokio::time::sleep_until(pairing.until) => Err(late()),
     }
 }
 
-/// Seconds after which a wait is over for sure.
-pub(crate) fn whole_seconds(wait: Duration) -> u64 {
-    wait.as_secs() + u64::from(wait.subsec_nanos() > 0)
+fn refusal<R>(shared: &Shared<R>, unfit: Unfit) -> Refused {
+    match unfit {
+        Unfit::NotOffered => {
+            Refused::device("not_offered", "nobody has asked for a new device just now", AGAIN)
+        }
+        Unfit::Busy => Refused::device(
+            "busy",
+            "another browser is being asked about",
+            "if that one is not yours, say no to it in the terminal",
+        ),
+        Unfit::TooMany => Refused::device("too_many", "too many browsers took up this offer", AGAIN),
+        Unfit::OtherName => Refused::device(
+            "other_name",
+            "devices are enrolled at another address",
+            "open the address that `parlor web` printed",
+        )
+        .with_address(shared.offered()),
+    }
 }
 
-fn refused(status: StatusCode, code: &str, message: &str, hint: &str) -> Response {
-    axum_json(status, &json!({"error": {"code": code, "message": message, "hint": hint}}))
+async fn keep<R: Rooms>(
+    shared: &Arc<Shared<R>>,
+    candidate: Candidate,
+    role: crate::Role,
+) -> Result<Device, Refused> {
+    let enrolled: Arc<Mutex<Option<Device>>> = Arc::default();
+    let told = enrolled.clone();
+    let change = move |devices: &mut crate::Devices| {
+        let Candidate { key, stay, name } = &candidate;
+        *told.lock().unwrap_or_else(PoisonError::into_inner) =
+            devices.enrol(key.clone(), stay.clone(), name, role, now());
+    };
+    if let Err(why) = shared.change_devices(change).await {
+        shared.tell(&format!("could not keep a device: {why}"));
+        let hint = "look at what `parlor web` says";
+        return Err(Refused::device("bad_request", "the device could not be kept", hint));
+    }
+    let device = enrolled.lock().unwrap_or_else(PoisonError::into_inner).take();
+    device.ok_or_else(|| {
+        let hint = "revoke one with `parlor devices revoke`";
+        Refused::device("too_many", "there are too many devices", hint)
+    })
 }
 
-fn axum_json(status: StatusCode, value: &serde_json::Value) -> Response {
-    (status, [(header::CONTENT_TYPE, "application/json")], value.to_string()).into_response()
-}
-
-fn now() -> u64 {
+/// Milliseconds since 1970.
+pub(crate) fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

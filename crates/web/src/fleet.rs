@@ -2,18 +2,22 @@
 
 use crate::converse::{next, say};
 use crate::devices::{Device, Devices, Role};
-use crate::relay::dismissed;
+use crate::enrol::now;
+use crate::offers::Pairing;
+use crate::relay::{dismissed, may_allow};
 use crate::rooms::{Act, Rooms, Rows};
-use crate::server::Shared;
+use crate::server::{Peer, Shared};
 use domain::fleet::{Row, Status};
-use link::LinkIo;
+use link::{LinkIo, Outgoing};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 /// Changes are told at most this often.
 const TOLD_EVERY: Duration = Duration::from_millis(50);
@@ -21,9 +25,22 @@ const TOLD_EVERY: Duration = Duration::from_millis(50);
 const MAX_ACTS: usize = 8;
 
 #[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
 enum Said {
-    #[serde(rename = "act")]
-    Act { id: u64, key: String, what: What },
+    Act {
+        id: u64,
+        key: String,
+        what: What,
+    },
+    /// A word about the browser that is asked about.
+    Pair {
+        id: u64,
+        allow: bool,
+    },
+    /// Takes a device's right away.
+    Revoke {
+        device: String,
+    },
 }
 
 #[derive(Deserialize)]
@@ -36,6 +53,7 @@ enum What {
 /// Tells until the page is gone or may no longer; gives what it is told with the end.
 pub(crate) async fn tell<R: Rooms>(
     shared: &Arc<Shared<R>>,
+    peer: &Peer,
     page: &mut LinkIo,
     device: &Device,
     devices: watch::Receiver<Arc<Devices>>,
@@ -57,15 +75,27 @@ pub(crate) async fn tell<R: Rooms>(
             }
         }
     };
+    let pairing = tell_of_devices(shared, page.outgoing.clone(), device.role);
     let acting = async {
         let mut acts = JoinSet::new();
         loop {
             tokio::select! {
                 line = next(page) => {
                     let Some(line) = line else { return };
-                    let Ok(Said::Act { id, key, what }) = serde_json::from_str(&line) else {
-                        say(page, &json!({"said": {"words": "this could not be understood"}}));
-                        continue;
+                    let (id, key, what) = match serde_json::from_str(&line) {
+                        Ok(Said::Act { id, key, what }) => (id, key, what),
+                        Ok(Said::Pair { id, allow }) => {
+                            pair(shared, peer, device.role, id, allow).await;
+                            continue;
+                        }
+                        Ok(Said::Revoke { device: id }) => {
+                            revoke(shared, device.role, id).await;
+                            continue;
+                        }
+                        Err(_) => {
+                            say(page, &json!({"said": {"words": "this could not be understood"}}));
+                            continue;
+                        }
                     };
                     let act = match allowed(device.role, acts.len()).and_then(|()| act(&rows, &key, what)) {
                         Ok(act) => act,
@@ -85,7 +115,69 @@ pub(crate) async fn tell<R: Rooms>(
         biased;
         ended = dismissed(device, devices) => ended,
         () = telling => (1001, "the fleet is no longer gathered".to_owned()),
+        () = pairing => (1001, "the server ends".to_owned()),
         () = acting => (1000, String::new()),
+    }
+}
+
+/// Tells of the browser that is asked about, and of each one that was enrolled.
+async fn tell_of_devices<R: Rooms>(shared: &Shared<R>, out: Outgoing, role: Role) {
+    let (mut pairing, mut joined) = (shared.pairing.subscribe(), shared.joined.subscribe());
+    // One that is asked about already is told at once; that there is none is nothing to tell.
+    let is_asked = pairing.borrow_and_update().is_some();
+    if is_asked {
+        pairing.mark_changed();
+    }
+    loop {
+        let told = tokio::select! {
+            changed = pairing.changed() => {
+                if changed.is_err() {
+                    return;
+                }
+                let now = pairing.borrow_and_update().clone();
+                json!({"pairing": now.map(|pairing| asked_about(&pairing, role))})
+            }
+            device = joined.recv() => match device {
+                Ok(device) => json!({"joined": {"device": device.told()}}),
+                // What a slow page has missed stands in the list of devices.
+                Err(RecvError::Lagged(_)) => continue,
+                Err(RecvError::Closed) => return,
+            },
+        };
+        let line = told.to_string();
+        out.room_for(line.len()).await;
+        if out.try_send(link::Lane::MAIN, line).is_err() {
+            return;
+        }
+    }
+}
+
+/// A browser that is asked about. Its code is for those who may say a word.
+fn asked_about(pairing: &Pairing, role: Role) -> Value {
+    let left = pairing.until.saturating_duration_since(Instant::now()).as_secs();
+    let mut told =
+        json!({"id": pairing.id, "name": pairing.name, "role": pairing.role.word(), "seconds": left});
+    if role == Role::Controller {
+        told["code"] = pairing.code.as_str().into();
+    }
+    told
+}
+
+async fn pair<R: Rooms>(shared: &Shared<R>, peer: &Peer, role: Role, id: u64, allow: bool) {
+    if role == Role::Controller && (!allow || may_allow(shared, peer).await) {
+        shared.answer_pairing(id, allow);
+    }
+}
+
+async fn revoke<R: Rooms>(shared: &Shared<R>, role: Role, id: String) {
+    if role != Role::Controller {
+        return;
+    }
+    let change = move |devices: &mut Devices| {
+        devices.revoke(&id, now());
+    };
+    if let Err(why) = shared.change_devices(change).await {
+        shared.tell(&format!("could not revoke a device: {why}"));
     }
 }
 

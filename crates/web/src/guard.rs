@@ -1,11 +1,12 @@
 //! What stands before every route: which hosts we are, which pages may ask, and what browsers are told with every answer.
 //!
-//! Invariants: nothing that the client chose is compared with anything else that it chose; both are looked up in our own lists. No
-//! header ever lets another origin read an answer.
+//! Invariants: what the client chose is looked up in our own lists before it is compared with anything else that it chose. No header
+//! ever lets another origin read an answer.
 
 #[cfg(test)]
 mod tests;
 
+use crate::offers;
 use axum::body::Body;
 use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use axum::http::{Method, Request, StatusCode};
@@ -18,11 +19,13 @@ const LOOPBACK: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 /// The hosts that we are, and the origins of our own pages.
 #[derive(Debug, Clone)]
 pub(crate) struct Names {
-    /// All of them, as browsers send them.
+    /// All that are always the same, as browsers send them.
     hosts: Vec<String>,
     /// The one that the person is told.
     told: String,
     scheme: &'static str,
+    /// What follows the name that an offer has for itself; where addresses are not encrypted.
+    fresh: Option<String>,
 }
 
 /// How pages reach us.
@@ -72,7 +75,36 @@ impl Names {
         let shortened: Vec<String> = hosts.iter().filter_map(short).collect();
         hosts.extend(shortened);
         let told = short(&told).unwrap_or(told);
-        Names { hosts, told, scheme }
+        let fresh = format!(".localhost:{port}");
+        let fresh = (reached == Reached::Plainly).then(|| short(&fresh).unwrap_or(fresh));
+        Names { hosts, told, scheme, fresh }
+    }
+
+    /// Whether nobody else can speak from our addresses, because they are encrypted.
+    pub(crate) fn is_encrypted(&self) -> bool {
+        self.scheme == "https"
+    }
+
+    /// The address of the page under a name that an offer has for itself.
+    pub(crate) fn page_at(&self, name: &str) -> String {
+        match &self.fresh {
+            Some(rest) => format!("{}://{name}{rest}/", self.scheme),
+            None => self.page(),
+        }
+    }
+
+    /// What a host of ours is known by to offers: the name that one has for itself, else the whole of it.
+    pub(crate) fn offered_name<'a>(&self, host: &'a str) -> &'a str {
+        self.fresh_name(host).unwrap_or(host)
+    }
+
+    fn fresh_name<'a>(&self, host: &'a str) -> Option<&'a str> {
+        host.strip_suffix(self.fresh.as_deref()?).filter(|name| offers::is_fresh_name(name))
+    }
+
+    /// Names of `localhost` lead to this machine whoever is asked for them, so that none can be bound anew to us.
+    fn is_own(&self, host: &str) -> bool {
+        self.hosts.iter().any(|own| own == host) || self.fresh_name(host).is_some()
     }
 
     /// The address of the page: by the first name that was given, else by the address that we listen on.
@@ -85,20 +117,22 @@ impl Names {
         let mut asked = request.headers().get_all(header::HOST).iter();
         let host = asked.next().filter(|_| asked.next().is_none())?.to_str().ok()?;
         let whole = request.uri().authority().is_none_or(|authority| authority.as_str() == host);
-        (whole && self.hosts.iter().any(|own| own == host)).then_some(host)
+        (whole && self.is_own(host)).then_some(host)
     }
 
-    fn is_ours(&self, origin: &HeaderValue) -> bool {
+    /// Whether a page of this origin is the page of this host of ours. Another one of ours is not: a name that somebody else spoke from
+    /// while we were away must not speak for a fresh one.
+    fn is_of(&self, origin: &HeaderValue, host: &str) -> bool {
         let origin = origin.to_str().ok().and_then(|origin| origin.split_once("://"));
-        origin.is_some_and(|(scheme, host)| scheme == self.scheme && self.hosts.iter().any(|own| own == host))
+        origin.is_some_and(|(scheme, from)| scheme == self.scheme && self.is_own(from) && from == host)
     }
 }
 
 /// Lets a request through, or says what is wrong with it.
 pub(crate) fn judge(names: &Names, request: &Request<Body>) -> Result<(), (StatusCode, &'static str)> {
-    if names.host(request).is_none() {
+    let Some(host) = names.host(request) else {
         return Err((StatusCode::MISDIRECTED_REQUEST, "this server is not the host that was asked for"));
-    }
+    };
     let headers = request.headers();
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
     let changes = !reads || headers.contains_key(header::UPGRADE);
@@ -108,7 +142,7 @@ pub(crate) fn judge(names: &Names, request: &Request<Body>) -> Result<(), (Statu
             return Err((StatusCode::FORBIDDEN, "a request of this kind has to say its origin"));
         }
         (None, _) => {}
-        (Some(origin), None) if names.is_ours(origin) => {}
+        (Some(origin), None) if names.is_of(origin, host) => {}
         (Some(_), _) => return Err((StatusCode::FORBIDDEN, "pages of another origin are not answered")),
     }
     let said = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("unreadable"));

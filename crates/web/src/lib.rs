@@ -4,8 +4,9 @@
 //! WebSocket and the process behind it as far as the device's role allows (`relay`), and the fleet is told as rows (`fleet`). Sessions are
 //! known only through [`Rooms`].
 //!
-//! Invariants: no route answers before the guard; no cookie, no token in a query, no header for other origins; a device that was revoked
-//! loses its connections; everything is bounded.
+//! Invariants: no route answers before the guard; no cookie, no secret in an address, no header for other origins; nobody becomes a device
+//! whom the person did not allow; what came from a command of an agent is refused whatever key it shows; a device that was revoked loses
+//! its connections; everything is bounded.
 
 mod assets;
 mod converse;
@@ -13,6 +14,7 @@ pub mod devices;
 mod enrol;
 mod fleet;
 mod guard;
+mod offers;
 mod pace;
 mod proof;
 mod relay;
@@ -20,15 +22,15 @@ mod rooms;
 mod routes;
 mod server;
 mod tls;
-mod tokens;
+mod visits;
 
-pub use devices::{Device, Devices, Role, Shelf};
-pub use proof::signed_text;
+pub use devices::{Device, Devices, Role, Shelf, Signs, Stay};
+pub use offers::{GOOD_FOR as OFFER_GOOD_FOR, Pairing};
+pub use proof::{Identity, enrol_text, server_text, signed_text};
 pub use rooms::{Act, NoRoom, Rooms, Rows, Wanted};
 pub use routes::ROUTES;
-pub use server::{Log, MAX_SOCKETS, NotServed, Options, Server};
+pub use server::{Log, Look, MAX_SOCKETS, NotServed, Options, Parts, Seen, Server};
 pub use tls::Tls;
-pub use tokens::GOOD_FOR as TOKEN_GOOD_FOR;
 
 /// Codes with which a page's socket is closed.
 pub mod code {

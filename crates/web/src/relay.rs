@@ -1,20 +1,26 @@
 //! Native lines between a page and the process that has its session open, as far as the device's role allows.
 //!
 //! Invariants: neither side's lines pile up here; of a device that may not do everything, only lines that we have understood go on, and
-//! those as we have understood them, so that nothing can be read in two ways; a device that is revoked ends at once.
+//! those as we have understood them, so that nothing can be read in two ways; before each answer it is looked again who holds the
+//! connection; a device that is revoked ends at once.
 
 use crate::code;
 use crate::devices::{Device, Devices, Role};
+use crate::rooms::Rooms;
+use crate::server::{Peer, Shared};
 use dialects::native::capability;
 use dialects::native::wire::{About, Complaint, FromRuntime, FromUi, Settled, TicketOnly};
-use domain::command::{Refusal, RefusalKind};
+use domain::command::{Command, Refusal, RefusalKind};
+use link::entry::{Door, Entry};
 use link::{Incoming, Lane, LinkIo, Outgoing};
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 use wire::lines::Frame;
 
 /// Carries lines until either side is gone or the device may no longer; gives what the page is told with the end.
-pub(crate) async fn carry(
+pub(crate) async fn carry<R: Rooms>(
+    shared: &Arc<Shared<R>>,
+    peer: &Peer,
     page: &mut LinkIo,
     mut room: LinkIo,
     device: &Device,
@@ -25,7 +31,7 @@ pub(crate) async fn carry(
     tokio::select! {
         biased;
         ended = dismissed(device, devices) => ended,
-        () = inwards(&mut page.incoming, &to_room, &to_page, device.role) => (1000, String::new()),
+        ended = inwards(shared, peer, &mut page.incoming, (&to_room, &to_page), device.role) => ended,
         () = outwards(&mut room.incoming, &to_page) => gone(),
     }
 }
@@ -57,17 +63,44 @@ async fn outwards(room: &mut mpsc::Receiver<Incoming>, to_page: &Outgoing) {
     // What was said last is still read by the page: closing comes after it.
 }
 
-async fn inwards(page: &mut mpsc::Receiver<Incoming>, to_room: &Outgoing, to_page: &Outgoing, role: Role) {
+/// Looks once more at who is at the other end: a connection can be handed to a command after it was let in.
+pub(crate) async fn may_allow<R: Rooms>(shared: &Shared<R>, peer: &Peer) -> bool {
+    let (entry, seen) = shared.entry(Door::Allow, peer).await;
+    if entry == Entry::Refused {
+        shared.log(&format!("refused an answer: it does not come from you ({:?})", seen.origin));
+    }
+    entry != Entry::Refused
+}
+
+async fn inwards<R: Rooms>(
+    shared: &Shared<R>,
+    peer: &Peer,
+    page: &mut mpsc::Receiver<Incoming>,
+    (to_room, to_page): (&Outgoing, &Outgoing),
+    role: Role,
+) -> (u16, String) {
     while let Some(line) = next(page).await {
+        if is_answer(&line) && !may_allow(shared, peer).await {
+            return (code::DEVICE, "this connection is held by a command of an agent".to_owned());
+        }
         let (to, line) = match passed(line, role) {
             Passed::On(line) => (to_room, line),
             Passed::Back(line) => (to_page, line),
         };
         to.room_for(line.len()).await;
         if to.try_send(Lane::MAIN, line).is_err() {
-            return;
+            break;
         }
     }
+    (1000, String::new())
+}
+
+/// Whether a line answers a question. The process behind reads lines as this does, so that nothing is an answer there and none here.
+fn is_answer(line: &str) -> bool {
+    matches!(
+        serde_json::from_str(line),
+        Ok(FromUi::Command(wanted)) if matches!(wanted.what, Command::Answer { .. })
+    )
 }
 
 async fn next(link: &mut mpsc::Receiver<Incoming>) -> Option<String> {

@@ -5,11 +5,11 @@ use crate::server::{Peer, Shared};
 use crate::{assets, converse, enrol, guard};
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{DefaultBodyLimit, Path, State};
+use axum::extract::{Path, State};
 use axum::http::{HeaderValue, Method, Request, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodRouter, get, post};
+use axum::routing::{MethodRouter, get};
 use std::sync::Arc;
 
 /// Every route, by its method and its path.
@@ -17,12 +17,9 @@ pub const ROUTES: &[(Method, &str)] = &[
     (Method::GET, "/"),
     (Method::GET, "/{file}"),
     (Method::GET, "/assets/{*file}"),
-    (Method::POST, "/enrol"),
+    (Method::GET, "/enrol"),
     (Method::GET, "/wire"),
 ];
-
-/// The largest body that is read.
-pub(crate) const MAX_BODY: usize = 4 * 1024;
 
 /// All of it, behind the guard.
 pub(crate) fn router<R: Rooms>(shared: Arc<Shared<R>>) -> Router {
@@ -33,7 +30,6 @@ pub(crate) fn router<R: Rooms>(shared: Arc<Shared<R>>) -> Router {
     router
         .fallback(nothing)
         .method_not_allowed_fallback(not_so)
-        .layer(DefaultBodyLimit::max(MAX_BODY))
         .layer(from_fn_with_state(shared.clone(), stand_before::<R>))
         .with_state(shared)
 }
@@ -41,7 +37,7 @@ pub(crate) fn router<R: Rooms>(shared: Arc<Shared<R>>) -> Router {
 fn route<R: Rooms>(path: &str) -> MethodRouter<Arc<Shared<R>>> {
     match path {
         "/" => get(index),
-        "/enrol" => post(enrol::enrol::<R>),
+        "/enrol" => get(enrol::upgrade::<R>),
         "/wire" => get(converse::upgrade::<R>),
         "/assets/{*file}" => get(hashed),
         _ => get(beside),
@@ -59,7 +55,8 @@ async fn stand_before<R: Rooms>(
     let mut answer = match judged {
         Ok(()) => next.run(request).await,
         Err((status, why)) => {
-            let peer = request.extensions().get::<Peer>().map(|peer| peer.0.to_string()).unwrap_or_default();
+            let peer = request.extensions().get::<Peer>();
+            let peer = peer.map(|peer| peer.ends.peer.to_string()).unwrap_or_default();
             shared.log(&format!("refused a request from {peer}: {why}"));
             guard::refused(status, why)
         }

@@ -3,18 +3,21 @@
 //! Invariants: beyond loopback nothing is served without TLS, ours or a proxy's; connections, and those of them that have not shown who
 //! they are, are counted; every wait of a stranger ends.
 
-use crate::devices::{Devices, Role, Shelf};
-use crate::enrol::whole_seconds;
+use crate::devices::{Device, Devices, Role, Shelf, random};
 use crate::guard::{Names, Reached};
+use crate::offers::{self, Offers, Pairing, Ticket, Unfit};
 use crate::pace::Pace;
+use crate::proof::Identity;
 use crate::rooms::Rooms;
 use crate::routes;
 use crate::tls::Tls;
-use crate::tokens::Tokens;
+use crate::visits::{Visit, Visits};
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use link::entry::{Door, Entry, Origin, decide};
+use link::peer::Ends;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
@@ -22,16 +25,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Mutex as AsyncMutex, Semaphore, broadcast, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
 /// WebSockets that may be open at once.
 pub const MAX_SOCKETS: usize = 2_048;
-/// Of those, how many may be without proof; others wait.
-pub(crate) const MAX_UNPROVEN: usize = 256;
-/// Connections at once, WebSockets or not.
-const MAX_CONNECTIONS: usize = MAX_SOCKETS + 256;
+/// Connections at once, WebSockets or not; those without proof are fewer, so that there is always room.
+const MAX_CONNECTIONS: usize = MAX_SOCKETS + crate::visits::MAX_UNPROVEN + 1;
+/// Random bytes of the name of a run.
+const RUN_BYTES: usize = 16;
+/// Devices that were enrolled of late and of which a page that does not read misses the oldest.
+const MAX_JOINED: usize = 16;
 /// How long pages are waited for that are told of the end.
 const GOODBYE_WITHIN: Duration = Duration::from_secs(2);
 /// How long a browser may take for the head of a request, and for the greeting of TLS.
@@ -49,6 +54,27 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Takes a line of what happened.
 pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// Who is at the other end of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seen {
+    pub origin: Origin,
+    /// The process that holds it, where one can be named.
+    pub process: Option<i32>,
+}
+
+/// Looks at who is at the other end of a connection; may block.
+pub type Look = Arc<dyn Fn(Ends) -> Seen + Send + Sync>;
+
+/// What a server is made of beside its options.
+pub struct Parts<R> {
+    /// Where it listens. All have the same port.
+    pub listeners: Vec<TcpListener>,
+    pub rooms: Arc<R>,
+    pub shelf: Arc<dyn Shelf>,
+    pub look: Look,
+    pub identity: Identity,
+}
 
 /// How it is served.
 #[derive(Clone, Default)]
@@ -73,6 +99,8 @@ pub enum NotServed {
     Unencrypted(SocketAddr),
     #[error("the system has no random numbers")]
     NoRandom,
+    #[error("there is nowhere to listen")]
+    Nowhere,
     #[error("cannot listen: {0}")]
     Listen(#[from] io::Error),
 }
@@ -84,10 +112,20 @@ pub(crate) struct Shared<R> {
     pub(crate) address: SocketAddr,
     pub(crate) options: Options,
     pub(crate) shelf: Arc<dyn Shelf>,
-    pub(crate) tokens: Mutex<Tokens>,
+    look: Look,
+    pub(crate) identity: Identity,
+    /// The name of this run of the server.
+    pub(crate) run: String,
+    offers: Mutex<Offers>,
+    /// Who is asked about now.
+    pub(crate) pairing: watch::Sender<Option<Pairing>>,
+    /// Who was enrolled.
+    pub(crate) joined: broadcast::Sender<Device>,
     pub(crate) devices: watch::Sender<Arc<Devices>>,
+    /// Held from the look at the file until what was seen is known to all: an older look must not undo a newer one.
+    listing: AsyncMutex<()>,
     pub(crate) sockets: Arc<Semaphore>,
-    pub(crate) unproven: Semaphore,
+    visits: Arc<Visits>,
     /// Whether the server is about to end.
     pub(crate) ends: watch::Sender<bool>,
     tasks: Mutex<JoinSet<()>>,
@@ -105,11 +143,69 @@ impl<R> Shared<R> {
 
     /// The devices as they stand in the file now, not as they were when it was looked at last.
     pub(crate) async fn devices_now(&self) -> Arc<Devices> {
+        let _listing = self.listing.lock().await;
         let shelf = self.shelf.clone();
         // A list that cannot be read lets nobody in.
         let now = tokio::task::spawn_blocking(move || Arc::new(shelf.read())).await.unwrap_or_default();
         self.listed(now.clone());
         now
+    }
+
+    /// Changes the list, and tells all who are connected.
+    pub(crate) async fn change_devices(
+        &self,
+        mut change: impl FnMut(&mut Devices) + Send + 'static,
+    ) -> Result<(), String> {
+        let _listing = self.listing.lock().await;
+        let shelf = self.shelf.clone();
+        let written = tokio::task::spawn_blocking(move || shelf.change(&mut change)).await;
+        let devices = written.unwrap_or_else(|why| Err(why.to_string()))?;
+        self.listed(Arc::new(devices));
+        Ok(())
+    }
+
+    /// Looks at who is at the other end of a connection, and decides whether it may come in by a door.
+    pub(crate) async fn entry(&self, door: Door, peer: &Peer) -> (Entry, Seen) {
+        let (look, ends) = (self.look.clone(), peer.ends);
+        let seen = tokio::task::spawn_blocking(move || look(ends)).await;
+        // A look that failed has seen nobody.
+        let seen = seen.unwrap_or(Seen { origin: Origin::Unseen, process: None });
+        (decide(door, seen.origin), seen)
+    }
+
+    fn offers(&self) -> MutexGuard<'_, Offers> {
+        self.offers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A browser that asks for this host wants to become a device.
+    pub(crate) fn take_up(&self, host: &str, called: &str) -> Result<Ticket, Unfit> {
+        let taken = self.offers().take_up(self.names.offered_name(host), called, Instant::now());
+        self.tell_pairing();
+        taken
+    }
+
+    /// The person's word about whoever is asked about; whether it came in time.
+    pub(crate) fn answer_pairing(&self, id: u64, allow: bool) -> bool {
+        let done = self.offers().answer(id, allow, Instant::now());
+        self.tell_pairing();
+        done
+    }
+
+    /// Lets all screens know who is asked about now.
+    pub(crate) fn tell_pairing(&self) {
+        let now = self.offers().pairing(Instant::now()).cloned();
+        self.pairing.send_if_modified(|told| {
+            let changed = *told != now;
+            *told = now;
+            changed
+        });
+    }
+
+    /// The address where a device can be enrolled now; `None` when that is not offered.
+    pub(crate) fn offered(&self) -> Option<String> {
+        let offers = self.offers();
+        let name = offers.offered(Instant::now())?;
+        Some(name.map_or_else(|| self.names.page(), |name| self.names.page_at(name)))
     }
 
     fn listed(&self, fresh: Arc<Devices>) {
@@ -149,21 +245,20 @@ impl<R: Rooms> Server<R> {
     ///
     /// # Errors
     /// When that would not be safe, or cannot be done.
-    pub fn start(
-        listener: TcpListener,
-        options: Options,
-        rooms: Arc<R>,
-        shelf: Arc<dyn Shelf>,
-    ) -> Result<Server<R>, NotServed> {
-        let address = listener.local_addr()?;
+    pub fn start(options: Options, parts: Parts<R>) -> Result<Server<R>, NotServed> {
+        let Parts { listeners, rooms, shelf, look, identity } = parts;
+        let address = listeners.first().ok_or(NotServed::Nowhere)?.local_addr()?;
         let reached =
             if options.tls.is_some() || options.behind_proxy { Reached::ByTls } else { Reached::Plainly };
-        if !address.ip().is_loopback() && reached == Reached::Plainly {
-            return Err(NotServed::Unencrypted(address));
+        for listener in &listeners {
+            let address = listener.local_addr()?;
+            if !address.ip().is_loopback() && reached == Reached::Plainly {
+                return Err(NotServed::Unencrypted(address));
+            }
         }
         // Who comes to the loopback address itself does so plainly, also where a proxy stands before us.
         let names = Names::new(address, &options.hosts, reached, options.behind_proxy);
-        let tokens = Tokens::new().ok_or(NotServed::NoRandom)?;
+        let run = random::<RUN_BYTES>().ok_or(NotServed::NoRandom)?;
         let (devices, _) = watch::channel(Arc::new(shelf.read()));
         let shared = Arc::new(Shared {
             rooms,
@@ -171,17 +266,26 @@ impl<R: Rooms> Server<R> {
             address,
             options,
             shelf,
-            tokens: Mutex::new(tokens),
+            look,
+            identity,
+            run,
+            offers: Mutex::default(),
+            pairing: watch::Sender::new(None),
+            joined: broadcast::Sender::new(MAX_JOINED),
             devices,
+            listing: AsyncMutex::new(()),
             sockets: Arc::new(Semaphore::new(MAX_SOCKETS)),
-            unproven: Semaphore::new(MAX_UNPROVEN),
+            visits: Arc::default(),
             ends: watch::Sender::new(false),
             tasks: Mutex::new(JoinSet::new()),
             pace: Mutex::default(),
         });
         let mut tasks = JoinSet::new();
         tasks.spawn(look_after(shared.clone()));
-        tasks.spawn(accept(listener, shared.clone()));
+        let connections = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+        for listener in listeners {
+            tasks.spawn(accept(listener, shared.clone(), connections.clone()));
+        }
         Ok(Server { shared, _tasks: tasks })
     }
 
@@ -190,16 +294,32 @@ impl<R: Rooms> Server<R> {
         self.shared.address
     }
 
-    /// The address of the page for a browser that is to be enrolled: good once, for a minute.
-    pub fn invite(&self, role: Role) -> Option<String> {
-        let token = self.shared.tokens.lock().unwrap_or_else(PoisonError::into_inner).make(role)?;
-        Some(format!("{}#token={token}", self.page()))
+    /// Offers to enrol one browser, within [`offers::GOOD_FOR`]; the address where it has to come, or nothing where the system has no
+    /// random numbers. Nothing about the address is secret: the person compares a code.
+    pub fn offer(&self, role: Role) -> Option<String> {
+        // Other systems' browsers do not all know such names.
+        let fresh = cfg!(target_os = "linux")
+            && !self.shared.names.is_encrypted()
+            && self.shared.options.hosts.is_empty();
+        let name = if fresh { Some(offers::fresh_name()?) } else { None };
+        self.shared.offers().open(role, name, Instant::now());
+        self.shared.tell_pairing();
+        self.shared.offered()
     }
 
-    /// For how many seconds nobody is enrolled, because too many wrong addresses were tried; `None` when anybody is.
-    pub fn pause(&self) -> Option<u64> {
-        let pause = self.shared.tokens.lock().unwrap_or_else(PoisonError::into_inner).pause();
-        pause.map(whole_seconds)
+    /// Who is asked about, now and as that changes.
+    pub fn pairing(&self) -> watch::Receiver<Option<Pairing>> {
+        self.shared.pairing.subscribe()
+    }
+
+    /// The person's word about whoever is asked about; whether it came in time.
+    pub fn answer_pairing(&self, id: u64, allow: bool) -> bool {
+        self.shared.answer_pairing(id, allow)
+    }
+
+    /// Devices as they are enrolled from now on.
+    pub fn joined(&self) -> broadcast::Receiver<Device> {
+        self.shared.joined.subscribe()
     }
 
     /// The address of the page.
@@ -231,6 +351,9 @@ async fn look_after<R: Rooms>(shared: Arc<Shared<R>>) {
         every.tick().await;
         let left_out = shared.pace().rest(Instant::now());
         left_out.iter().for_each(|line| shared.tell(line));
+        // Whoever was asked about and is gone, or came too late, is asked about no more.
+        shared.tell_pairing();
+        let _listing = shared.listing.lock().await;
         let shelf = shared.shelf.clone();
         let look = move || {
             let stamp = shelf.stamp();
@@ -245,12 +368,14 @@ async fn look_after<R: Rooms>(shared: Arc<Shared<R>>) {
 }
 
 /// Who is at the other end of a connection.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Peer(pub(crate) SocketAddr);
+#[derive(Debug, Clone)]
+pub(crate) struct Peer {
+    pub(crate) ends: Ends,
+    pub(crate) visit: Arc<Visit>,
+}
 
-async fn accept<R: Rooms>(listener: TcpListener, shared: Arc<Shared<R>>) {
+async fn accept<R: Rooms>(listener: TcpListener, shared: Arc<Shared<R>>, connections: Arc<Semaphore>) {
     let routes = TowerToHyperService::new(routes::router(shared.clone()));
-    let connections = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
         let Ok(place) = connections.clone().acquire_owned().await else { return };
         let (stream, peer) = match listener.accept().await {
@@ -261,20 +386,21 @@ async fn accept<R: Rooms>(listener: TcpListener, shared: Arc<Shared<R>>) {
             }
         };
         let _ = stream.set_nodelay(true);
+        let ours = stream.local_addr().unwrap_or(shared.address);
+        let peer = Peer { ends: Ends { peer, ours }, visit: shared.visits.begin() };
         let (routes, tls) = (routes.clone(), shared.options.tls.clone());
         shared.begin(async move {
             let _place = place;
-            serve(stream, peer, tls, routes).await;
+            let visit = peer.visit.clone();
+            tokio::select! {
+                () = visit.driven_out() => {}
+                () = serve(stream, peer, tls, routes) => {}
+            }
         });
     }
 }
 
-async fn serve(
-    stream: TcpStream,
-    peer: SocketAddr,
-    tls: Option<Tls>,
-    routes: TowerToHyperService<axum::Router>,
-) {
+async fn serve(stream: TcpStream, peer: Peer, tls: Option<Tls>, routes: TowerToHyperService<axum::Router>) {
     match tls {
         None => speak(stream, peer, routes).await,
         Some(tls) => {
@@ -285,12 +411,12 @@ async fn serve(
     }
 }
 
-async fn speak<S>(stream: S, peer: SocketAddr, routes: TowerToHyperService<axum::Router>)
+async fn speak<S>(stream: S, peer: Peer, routes: TowerToHyperService<axum::Router>)
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
     let answer = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
-        request.extensions_mut().insert(Peer(peer));
+        request.extensions_mut().insert(peer.clone());
         let answered = timeout(ANSWERED_WITHIN, routes.call(request));
         async move {
             match answered.await {
@@ -321,7 +447,9 @@ mod tests {
             .route("/long", get(|| async move { long }));
         let (ours, mut theirs) = tokio::io::duplex(1024);
         theirs.write_all(request.as_bytes()).await.unwrap();
-        let peer = "127.0.0.1:9".parse().unwrap();
+        let address = "127.0.0.1:9".parse().unwrap();
+        let visits: Arc<Visits> = Arc::default();
+        let peer = Peer { ends: Ends { peer: address, ours: address }, visit: visits.begin() };
         // Longer than every limit: what does not end fails here.
         timeout(10 * VISIT, speak(ours, peer, TowerToHyperService::new(router))).await.expect("it ends");
         let mut answer = String::new();

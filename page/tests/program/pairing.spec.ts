@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { WebSocketServer, type WebSocket } from "ws";
+import { WebSocketServer, type WebSocket as Met } from "ws";
 import { begin, ended, LONG, say, WAIT } from "./house";
 import { Model } from "./model";
 import { pair, RESOLVES, sameCode, shows, web, type Shell } from "./pairing";
@@ -189,7 +189,7 @@ class Impostor {
   /** What it says on a socket at first. */
   challenge: object = {};
   private readonly servers: Server[] = [];
-  private readonly sockets = new Set<WebSocket>();
+  private readonly sockets = new Set<Met>();
 
   async listen(port: number): Promise<void> {
     for (const host of ["127.0.0.1", "::1"]) {

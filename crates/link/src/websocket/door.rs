@@ -2,8 +2,8 @@
 //! for pages.
 //!
 //! Invariants: nothing but a loopback address is ever bound; a request that any page could make (it has an Origin) is refused, and so is
-//! one for another host than ours (a name that was bound anew to this machine), before the upgrade. Where the system tells (Linux), other
-//! users of this machine are not let in; elsewhere they can connect, and any program of the person's own can everywhere.
+//! one for another host than ours (a name that was bound anew to this machine), before the upgrade. Who is at the other end is for
+//! whoever owns the door to look at ([`Knock::ends`]).
 
 use std::io::{self, Read};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -19,6 +19,7 @@ use super::pulse::Pulse;
 use super::{Socket, config, wire};
 use crate::Lane;
 use crate::lane_io::{Limits, LinkIo};
+use crate::peer::Ends;
 
 /// How long a connection may take to ask for its upgrade.
 pub const OPENED_WITHIN: Duration = Duration::from_secs(5);
@@ -78,7 +79,8 @@ impl Door {
     pub async fn accept(&self) -> io::Result<Knock> {
         let (stream, peer) = self.listener.accept().await?;
         let _ = stream.set_nodelay(true);
-        Ok(Knock { stream, peer, address: self.address, path: self.path.clone() })
+        let ends = Ends { peer, ours: stream.local_addr()? };
+        Ok(Knock { stream, ends, address: self.address, path: self.path.clone() })
     }
 }
 
@@ -86,21 +88,23 @@ impl Door {
 #[derive(Debug)]
 pub struct Knock {
     stream: TcpStream,
-    peer: SocketAddr,
+    ends: Ends,
     address: SocketAddr,
     path: Arc<str>,
 }
 
 impl Knock {
+    /// Both ends of the connection.
+    pub fn ends(&self) -> Ends {
+        self.ends
+    }
+
     /// Upgrades the connection where that is allowed; else it is told why not, and gone.
     pub async fn open(self, lane: Lane, limits: Limits) -> Option<LinkIo> {
         timeout(OPENED_WITHIN, self.upgrade(lane, limits)).await.ok()?
     }
 
     async fn upgrade(self, lane: Lane, limits: Limits) -> Option<LinkIo> {
-        if crate::peer::is_foreign(self.peer, self.address).await {
-            return None;
-        }
         let (socket, address, path) = (Socket::new(MAX_HEAD_BYTES), self.address, self.path);
         let stream = Pulse::new(self.stream, socket.clone());
         #[expect(clippy::result_large_err, reason = "the library asks for whole answers")]

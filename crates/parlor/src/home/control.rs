@@ -4,14 +4,17 @@
 //! |---|---|
 //! | `{"status":{"salt":"…"}}` | `{"status":{"pid","version","since","rooms","providers","warning"}}`; `warning` where the page is not as it was |
 //! | `{"open":{"session","cwd","environment","flags"}}` | `{"opened":{"socket","pid","was_open"}}` |
-//! | `{"web":{"role":"…"}}` | `{"web":{"address":"…","wait":20,"warning":"…"}}`, which enrols one browser, not before `wait` seconds where that is said; the first request starts the page, unless browsers are enrolled already |
+//! | `{"web":{"role":"…"}}` | `{"web":{"address":"…","warning":"…"}}`, where one browser can be enrolled within a minute; the first request starts the page, unless browsers are enrolled already |
+//! | `{"pairing":{}}` | when there is something to tell of that: `{"pairing":{"asked":{"id","name","role","code"}}}`, `{"pairing":{"joined":{"id","name"}}}` or `{"pairing":{"over":{}}}` |
+//! | `{"over":{"id":7}}` | `{"over":{}}`, when that browser is no longer asked about |
+//! | `{"pair":{"id":7,"allow":true}}` | `{"pair":{"done":true}}` |
 //! | `{"stop":{}}` | `{"stopped":{"rooms","killed","left"}}`, when the rooms have ended |
 //!
 //! Anything else, and what cannot be done, is answered with `{"error":{"message":"…"}}`.
 
 use crate::entrance::{self, Refusals};
 use crate::rooms::{self, Ended, Opened, Rooms, Wanted, birth};
-use crate::web::{self as page, Invitation, Served};
+use crate::web::{self as page, Asking, Served};
 use crate::{devices, exit, sessions};
 use anyhow::Context;
 use domain::ids::SessionId;
@@ -37,6 +40,8 @@ const MAX_VISITORS: usize = 64;
 const REACHED_WITHIN: Duration = Duration::from_millis(500);
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 const ROOM_WITHIN: Duration = Duration::from_secs(70);
+/// How long an offer to browsers lasts at most, and a little.
+const PAIRED_WITHIN: Duration = Duration::from_secs(web::OFFER_GOOD_FOR.as_secs() + 10);
 /// How long whoever asked may take to read the last answer.
 const TELL_WITHIN: Duration = Duration::from_secs(2);
 
@@ -96,6 +101,16 @@ impl Status {
         }
         told
     }
+}
+
+/// What there is to know of an offer to browsers.
+pub(crate) enum Paired {
+    /// One has taken it up: the person is to be asked.
+    Asked { id: u64, asking: Asking },
+    /// One has joined.
+    Joined { name: String, id: String },
+    /// Nobody has, and nobody will.
+    Over,
 }
 
 /// The way to a server.
@@ -170,13 +185,38 @@ impl Control {
         })
     }
 
-    /// Asks for an address of its page that enrols one browser, and for what is to be known of the page.
-    pub(crate) async fn web(&mut self, role: Role) -> anyhow::Result<(Invitation, Option<String>)> {
+    /// Has its page offered to one browser; the address, and what is to be known of the page.
+    pub(crate) async fn web(&mut self, role: Role) -> anyhow::Result<(String, Option<String>)> {
         let told = self.ask(&json!({"web": {"role": role.word()}}), "web", ANSWER_WITHIN).await?;
-        let address = told.get("address").and_then(Value::as_str);
-        let warning = told.get("warning").and_then(Value::as_str).map(str::to_owned);
-        let address = address.context("the server named no address")?.to_owned();
-        Ok((Invitation { address, wait: told.get("wait").and_then(Value::as_u64) }, warning))
+        let text = |key: &str| told.get(key).and_then(Value::as_str).map(str::to_owned);
+        Ok((text("address").context("the server named no address")?, text("warning")))
+    }
+
+    /// Waits for what there is to know of the browser that takes up the offer.
+    pub(crate) async fn pairing(&mut self) -> anyhow::Result<Paired> {
+        let told = self.ask(&json!({"pairing": {}}), "pairing", PAIRED_WITHIN).await?;
+        let text = |of: &Value, key: &str| of.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        if let Some(asked) = told.get("asked") {
+            let id = asked.get("id").and_then(Value::as_u64).context("the server named no browser")?;
+            let [name, role, code] = ["name", "role", "code"].map(|key| text(asked, key));
+            return Ok(Paired::Asked { id, asking: Asking { name, role, code } });
+        }
+        Ok(match told.get("joined") {
+            Some(joined) => Paired::Joined { name: text(joined, "name"), id: text(joined, "id") },
+            None => Paired::Over,
+        })
+    }
+
+    /// Waits until a browser is no longer asked about. To be dropped means to ask another thing on a link of its own.
+    pub(crate) async fn over(&self, id: u64) -> anyhow::Result<()> {
+        let mut other = Control::here().await?.context("the server went away")?;
+        other.ask(&json!({"over": {"id": id}}), "over", PAIRED_WITHIN).await.map(drop)
+    }
+
+    /// The person's word about a browser; whether it came in time.
+    pub(crate) async fn pair(&mut self, id: u64, allow: bool) -> anyhow::Result<bool> {
+        let told = self.ask(&json!({"pair": {"id": id, "allow": allow}}), "pair", ANSWER_WITHIN).await?;
+        Ok(told.get("done") == Some(&Value::Bool(true)))
     }
 
     /// Tells it to stop, and waits until its rooms have ended.
@@ -285,7 +325,7 @@ pub(super) async fn attend(door: &Listener, desk: &Desk) -> AskedToStop {
             }
             continue;
         };
-        let Ok(accepted) = refusals.admit(accepted) else { continue };
+        let Ok(accepted) = refusals.admit(link::entry::Door::Control, accepted) else { continue };
         let mut visitors = desk.visitors.lock().await;
         while visitors.try_join_next().is_some() {}
         if visitors.len() < MAX_VISITORS {
@@ -350,27 +390,65 @@ impl Answers {
                 },
                 Err(why) => error(why),
             },
-            "web" => match self.invite(with.get("role").and_then(Value::as_str)).await {
-                Ok(Invitation { address, wait }) => {
+            "web" => match self.offer(with.get("role").and_then(Value::as_str)).await {
+                Ok(address) => {
                     let mut told = json!({"address": address});
-                    if let Some(wait) = wait {
-                        told["wait"] = wait.into();
-                    }
                     self.warn(&mut told);
                     json!({"web": told})
                 }
                 Err(why) => error(&exit::in_words(&why)),
             },
+            "pairing" => self.pairing().await,
+            "over" => self.over(with.get("id").and_then(Value::as_u64)).await,
+            "pair" => {
+                let id = with.get("id").and_then(Value::as_u64).unwrap_or_default();
+                let allow = with.get("allow") == Some(&Value::Bool(true));
+                let done = self.page.get().is_some_and(|page| page.server.answer_pairing(id, allow));
+                json!({"pair": {"done": done}})
+            }
             _ => error("this is nothing that the server knows"),
         }
     }
 
-    /// An address of the page that enrols one browser; the first one starts the page.
-    async fn invite(&self, role: Option<&str>) -> anyhow::Result<Invitation> {
+    /// Offers the page to one browser; the first offer starts the page.
+    async fn offer(&self, role: Option<&str>) -> anyhow::Result<String> {
         let role = role
             .and_then(|role| role.parse::<Role>().ok())
             .context("`role` is controller, approver or observer")?;
-        page::invite(&self.page().await?.server, role)
+        page::offer(&self.page().await?.server, role)
+    }
+
+    /// Waits until there is something to tell of the offer that is open.
+    async fn pairing(&self) -> Value {
+        let over = || json!({"pairing": {"over": {}}});
+        let Some(page) = self.page.get() else { return over() };
+        let (mut pairing, mut joined) = (page.server.pairing(), page.server.joined());
+        let told = async {
+            loop {
+                if let Some(asked) = pairing.borrow_and_update().as_ref() {
+                    return json!({"pairing": {"asked": {
+                        "id": asked.id, "name": asked.name, "role": asked.role.word(), "code": asked.code,
+                    }}});
+                }
+                tokio::select! {
+                    changed = pairing.changed() => if changed.is_err() { return over() },
+                    device = joined.recv() => return match device {
+                        Ok(device) => json!({"pairing": {"joined": {"id": device.id, "name": device.name}}}),
+                        Err(_) => over(),
+                    },
+                }
+            }
+        };
+        tokio::time::timeout(web::OFFER_GOOD_FOR, told).await.unwrap_or_else(|_| over())
+    }
+
+    /// Waits until this browser is no longer asked about.
+    async fn over(&self, id: Option<u64>) -> Value {
+        if let Some(page) = self.page.get() {
+            let mut pairing = page.server.pairing();
+            let _ = pairing.wait_for(|asked| asked.as_ref().map(|asked| asked.id) != id).await;
+        }
+        json!({"over": {}})
     }
 
     async fn page(&self) -> anyhow::Result<&Served> {

@@ -207,7 +207,7 @@ where
     let mut visitors = JoinSet::new();
     let mut refusals = Refusals::default();
     while let Ok(accepted) = door.accept().await {
-        let Ok(accepted) = refusals.admit(accepted) else { continue };
+        let Ok(accepted) = refusals.admit(link::entry::Door::Socket, accepted) else { continue };
         while visitors.try_join_next().is_some() {}
         if visitors.len() < MAX_VISITORS {
             visitors.spawn(visit(accepted.into_link(Lane::MAIN, Limits::default())));

@@ -1,12 +1,14 @@
 //! A wire over WebSockets, for programs of this machine that speak it so. The wire has no authentication of its own: the path is the
-//! secret.
+//! secret, and who is at the other end is looked at when it connects and before each line that it says.
 
 use super::Host;
-use crate::exit;
+use crate::{entrance, exit};
 use dialects::Dialect;
 use hub::Hub;
-use link::Limits;
+use link::entry::Door as EntryDoor;
+use link::peer::Ends;
 use link::websocket::{Door, NotADoor};
+use link::{Limits, LinkIo};
 use roles::Lane;
 use std::time::Duration;
 use tokio::task::JoinSet;
@@ -39,7 +41,13 @@ pub(super) async fn attend(hub: &Hub, host: &Host, dialect: Dialect, url: &str) 
         }
         let (hub, host) = (hub.clone(), host.clone());
         inside.spawn(async move {
+            let ends = knock.ends();
+            if let Err(why) = entrance::admit_tcp(EntryDoor::Listen, ends).await {
+                exit::complain(&format!("refused a UI: {why}"));
+                return;
+            }
             let Some(link) = knock.open(Lane::MAIN, Limits::default()).await else { return };
+            let link = looked_at(link, ends);
             let link = match host.watcher(dialect) {
                 Ok(Some(watcher)) => link.watched(&watcher),
                 _ => link,
@@ -47,4 +55,16 @@ pub(super) async fn attend(hub: &Hub, host: &Host, dialect: Dialect, url: &str) 
             let _ = hub.serve(host.guest(dialect), link).await;
         });
     }
+}
+
+/// The link, on which it is looked before each line who says it: a connection can be handed to a command after it was let in, and no
+/// line of a wire tells here whether it answers a question.
+fn looked_at(link: LinkIo, ends: Ends) -> LinkIo {
+    link.judged(move || async move {
+        let judged = entrance::admit_tcp(EntryDoor::Listen, ends).await;
+        if let Err(why) = &judged {
+            exit::complain(&format!("a UI is let go: {why}"));
+        }
+        judged.is_ok()
+    })
 }

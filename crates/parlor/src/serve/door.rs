@@ -78,7 +78,7 @@ impl Door {
                     continue;
                 }
             };
-            let accepted = match refusals.admit(accepted) {
+            let accepted = match refusals.admit(link::entry::Door::Socket, accepted) {
                 Ok(accepted) => accepted,
                 Err(why) => {
                     exit::complain(&format!("refused a UI: {why}"));

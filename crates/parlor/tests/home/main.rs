@@ -38,6 +38,12 @@ fn until<T>(what: &str, mut holds: impl FnMut() -> Option<T>) -> T {
     }
 }
 
+/// The host and the port of an address of the page.
+fn place(address: &str) -> (&str, u16) {
+    let host = address.strip_prefix("http://").unwrap().trim_end_matches('/');
+    (host, host.rsplit_once(':').unwrap().1.parse().unwrap())
+}
+
 fn is_there(pid: u64) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
     stat.is_ok_and(|stat| !stat.rsplit(')').next().unwrap().trim_start().starts_with('Z'))
@@ -47,39 +53,23 @@ fn is_there(pid: u64) -> bool {
 fn the_page_is_served_by_the_server_when_the_command_has_ended_and_ends_with_it() {
     let world = World::new();
     world.up();
-    let address = world.says(&["web", "--no-open"]);
-    let (page, token) = address.trim().split_once("/#token=").unwrap();
-    let host = page.strip_prefix("http://").unwrap();
-    let mut asked = TcpStream::connect(host).unwrap();
+    let (mut asking, address) = world.offers(&[]);
+    let (host, port) = place(&address);
+    let mut asked = TcpStream::connect(("127.0.0.1", port)).unwrap();
     write!(asked, "GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
     let mut got = String::new();
     asked.read_to_string(&mut got).unwrap();
     assert!(got.starts_with("HTTP/1.1 200") && got.contains("<title>"), "{got}");
-    // Whoever asks again gets another token for the same page.
-    let again = world.says(&["web", "--no-open", "--role", "observer"]);
-    let (same, other) = again.trim().split_once("/#token=").unwrap();
-    assert!(same == page && other != token, "{again}");
-    // After wrong ones nobody is enrolled for a while, which whoever asks is told with the address.
-    let key = format!("BA{}", "A".repeat(85));
-    let body = json!({"token": "wrong", "key": key}).to_string();
-    for _ in 0..5 {
-        let mut asked = TcpStream::connect(host).unwrap();
-        let head = format!(
-            "Host: {host}\r\nOrigin: http://{host}\r\nContent-Type: application/json\r\nConnection: close"
-        );
-        write!(asked, "POST /enrol HTTP/1.1\r\n{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len())
-            .unwrap();
-        let mut got = String::new();
-        asked.read_to_string(&mut got).unwrap();
-        assert!(got.contains("token_wrong"), "{got}");
+    // Whoever asks again gets another address of the same page.
+    let (mut again, other) = world.offers(&["--role", "observer"]);
+    assert!(other != address && place(&other).1 == port, "{other}");
+    for command in [&mut asking, &mut again] {
+        command.kill().unwrap();
+        command.wait().unwrap();
     }
-    let told = world.parlor("home", &["web", "--no-open"]).output().unwrap();
-    let err = String::from_utf8_lossy(&told.stderr).into_owned();
-    let wait = err.split_once("tried: wait ").and_then(|(_, rest)| rest.split_once(" seconds; from then on"));
-    let wait: u64 = wait.unwrap_or_else(|| panic!("{err}")).0.parse().unwrap();
-    assert!((1..=30).contains(&wait), "{err}");
+    assert!(TcpStream::connect(("127.0.0.1", port)).is_ok(), "the page is the server's");
     world.says(&["down"]);
-    assert!(TcpStream::connect(host).is_err());
+    assert!(TcpStream::connect(("127.0.0.1", port)).is_err());
 }
 
 #[test]
@@ -431,9 +421,11 @@ fn what_a_killed_server_left_is_swept_away_by_the_next_one() {
 fn the_page_is_there_again_for_browsers_that_are_enrolled() {
     let world = World::new();
     world.up();
-    let address = world.says(&["web", "--no-open"]);
-    let (page, _) = address.trim().split_once("/#token=").unwrap();
-    let host = page.strip_prefix("http://").unwrap();
+    let (mut asking, address) = world.offers(&[]);
+    let (_, port) = place(&address);
+    let host = ("127.0.0.1", port);
+    asking.kill().unwrap();
+    asking.wait().unwrap();
     world.says(&["down"]);
     world.up();
     assert!(TcpStream::connect(host).is_err(), "nobody is enrolled, nobody asked");

@@ -147,6 +147,32 @@ impl World {
         format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr))
     }
 
+    /// The same for a program of another user.
+    pub(crate) fn stranger(&self, program: &str, args: &[&str]) -> String {
+        let other = if self.user.is_none() { NOBODY } else { NOBODY - 1 };
+        // Where the world's own folders are closed to others.
+        let copies = tempfile::tempdir().unwrap();
+        fs::set_permissions(copies.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let copy = copies.path().join("stranger");
+        fs::copy(program, &copy).unwrap();
+        let mut command = Command::new(copy);
+        let command =
+            command.args(args).current_dir("/").env_clear().stdin(Stdio::null()).uid(other).gid(other);
+        let Output { stdout, stderr, .. } = command.output().unwrap();
+        format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr))
+    }
+
+    /// Whether the program runs as root here.
+    pub(crate) fn is_root(&self) -> bool {
+        self.user.is_none() && rustix::process::getuid().is_root()
+    }
+
+    /// Writes a program that belongs to the user.
+    pub(crate) fn executable(&self, below: &str, text: &str) {
+        self.put(below, text);
+        fs::set_permissions(self.path(below), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
     /// `parlor serve` on a socket in this world, with arguments of `parlor`.
     pub(crate) fn serve(&self, args: &[&str]) -> Serving {
         self.start(self.parlor(args), &[], self.usual_socket())

@@ -10,6 +10,8 @@ mod bench;
 #[cfg(test)]
 mod children;
 #[cfg(test)]
+mod doors;
+#[cfg(test)]
 mod guards;
 #[cfg(test)]
 mod peers;

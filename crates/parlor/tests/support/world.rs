@@ -46,6 +46,18 @@ impl World {
         self.json(&["up", "--json"])
     }
 
+    /// `parlor web` while it waits for a browser, and the address that it printed.
+    #[allow(dead_code, reason = "not everybody who needs a whole person needs the page")]
+    pub(crate) fn offers(&self, args: &[&str]) -> (std::process::Child, String) {
+        use std::io::BufRead as _;
+        let mut command = self.parlor("home", &[&["web", "--no-open"], args].concat());
+        let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let mut address = String::new();
+        std::io::BufReader::new(child.stdout.take().unwrap()).read_line(&mut address).unwrap();
+        (child, address.trim().to_owned())
+    }
+
     /// The rooms that `parlor ps` shows.
     pub(crate) fn rooms(&self) -> Vec<Value> {
         let all = self.json(&["ps", "--json"]);

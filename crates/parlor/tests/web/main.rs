@@ -186,11 +186,22 @@ async fn wrong_hosts_origins_and_tokens_are_refused() {
     ] {
         assert_eq!(ask(address, &request).await.status, status, "{request}");
     }
-    let mut browser = Browser::new(address);
-    assert_eq!(browser.enrol("wrong").await.status, 403);
-    assert_eq!(browser.enrol(&web.token).await.status, 200);
-    assert_eq!(Browser::new(address).enrol(&web.token).await.status, 410);
-    assert!(!web.said().contains(&web.token), "a token is not logged");
+    // Nothing in the printed address lets anybody in, and a no is one.
+    let url = web.fresh();
+    assert!(!url.contains(['#', '?', '@']), "{url}");
+    let mut browser = Browser::at(address, &url);
+    let (page, told) = browser.candidate().await;
+    web.until_said(told["code"]["code"].as_str().unwrap()).await;
+    web.types("n\n");
+    assert_eq!(browser.enrolled(page).await["refused"]["code"], json!("denied"));
+    // A yes that was typed before anybody asked counts for nothing.
+    web.types("y\n");
+    let mut browser = Browser::at(address, &web.fresh());
+    let (page, told) = browser.candidate().await;
+    web.until_said(told["code"]["code"].as_str().unwrap()).await;
+    web.types("no\n");
+    assert_eq!(browser.enrolled(page).await["refused"]["code"], json!("denied"));
+    web.browser().await;
 }
 
 #[tokio::test]
@@ -200,8 +211,7 @@ async fn another_server_on_another_port_finds_nothing_of_ours() {
     let browser = web.browser().await;
     // What a browser would take along to any port of this host: it is given nothing, and so has nothing to take.
     let mut jar = String::new();
-    let mut enrolling = Browser::new(web.address);
-    let mut answers = vec![enrolling.enrol("wrong").await];
+    let mut answers = Vec::new();
     for path in ["/", "/nowhere", "/enrol", "/wire"] {
         let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", web.address);
         answers.push(ask(web.address, &request).await);
@@ -228,7 +238,7 @@ async fn another_server_on_another_port_finds_nothing_of_ours() {
     ask(hostile, &format!("GET / HTTP/1.1\r\nHost: {hostile}\r\n{jar}Connection: close\r\n\r\n")).await;
     let log = logging.await.unwrap();
     assert!(log.contains(&hostile.to_string()));
-    for ours in [&browser.id, &browser.key(), &web.token, "Cookie", &web.address.port().to_string()] {
+    for ours in [&browser.id, &browser.key(), "Cookie", &web.address.port().to_string()] {
         assert!(!log.contains(ours), "{ours} stands in a log of somebody else: {log}");
     }
     // It passes our challenge on to a page of its own origin; the page signs for that host, which opens nothing here.
@@ -245,7 +255,7 @@ async fn another_server_on_another_port_finds_nothing_of_ours() {
 }
 
 #[tokio::test]
-async fn the_port_and_the_devices_outlive_the_server() {
+async fn the_port_outlives_the_server_and_of_a_page_only_a_tab_that_stayed_open() {
     let world = World::new();
     let first = world.web(&[]);
     let mut browser = first.browser().await;
@@ -259,7 +269,34 @@ async fn the_port_and_the_devices_outlive_the_server() {
     }
     browser.address = again.address;
     let (_page, answer) = browser.connect(&json!("fleet")).await;
-    assert!(answer["welcome"].is_object(), "{answer}");
+    assert_eq!(answer["refused"]["code"], json!("other_run"), "{answer}");
+    assert_eq!(answer["refused"]["open"], json!(again.url), "it is told where it is confirmed again");
+    let (mut page, nonce) = browser.challenged().await.unwrap();
+    page.say(&browser.tab_shows(&nonce, &json!("fleet")));
+    page.until("welcome").await;
+}
+
+#[tokio::test]
+async fn the_page_has_both_addresses_of_this_machine_or_none() {
+    let world = World::new();
+    let web = world.web(&[]);
+    let port = web.address.port();
+    let other = std::net::SocketAddr::from((std::net::Ipv6Addr::LOCALHOST, port));
+    if std::net::TcpListener::bind("[::1]:0").is_err() {
+        return;
+    }
+    assert!(std::net::TcpListener::bind(other).is_err(), "somebody else can have {other}");
+    let answer =
+        ask(other, &format!("GET / HTTP/1.1\r\nHost: [::1]:{port}\r\nConnection: close\r\n\r\n")).await;
+    assert_eq!(answer.status, 200);
+    drop(web);
+    // Somebody took the other one while nobody served the page.
+    let Ok(_impostor) = std::net::TcpListener::bind(other) else { return };
+    let again = world.web(&[]);
+    assert_ne!(again.address.port(), port);
+    assert!(again.said().contains("cannot be had"), "{}", again.said());
+    let refused = world.parlor(&["web", "--no-open", "--port", &port.to_string()]).output().unwrap();
+    assert!(!refused.status.success() && refused.stdout.is_empty(), "{refused:?}");
 }
 
 #[tokio::test]
@@ -303,7 +340,7 @@ async fn a_certificate_of_ones_own_encrypts() {
 async fn a_proxy_is_believed_by_the_name_that_was_given_and_by_no_other() {
     let world = World::new();
     let web = world.web(&["--behind-proxy", "--host", "parlor.example.org"]);
-    assert!(web.url.starts_with("https://parlor.example.org/#token="), "{}", web.url);
+    assert!(web.url.starts_with("https://parlor.example.org/"), "{}", web.url);
     let mut seen = BTreeSet::new();
     for (host, origin) in [
         ("parlor.example.org", "https://parlor.example.org"),
@@ -395,23 +432,20 @@ async fn the_recipe_for_nginx_brings_a_page_to_its_session() {
         }
     });
     let host = "parlor.example.org";
-    let mut browser = Browser::new(at);
-    let body = json!({"token": web.token, "key": browser.key(), "name": "behind a proxy"}).to_string();
-    let request = format!(
-        "POST /enrol HTTP/1.1\r\nHost: {host}\r\nOrigin: https://{host}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-        body.len()
-    );
-    // Asks on: the proxy keeps the connection, so the answer is read by its length.
-    let mut stream = TcpStream::connect(at).await.unwrap();
-    stream.write_all(request.as_bytes()).await.unwrap();
-    let mut answer = String::new();
-    while !answer.ends_with("}}") {
-        answer.push(char::from(stream.read_u8().await.unwrap()));
-    }
-    drop(stream);
-    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-    let told: Value = serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap();
-    browser.id = told["device"]["id"].as_str().unwrap().to_owned();
+    let mut browser = Browser { host: host.to_owned(), ..Browser::new(at) };
+    let stream = TcpStream::connect(at).await.unwrap();
+    let (url, origin) = (format!("ws://{host}/enrol"), format!("https://{host}"));
+    let (link, socket) =
+        websocket::call(stream, &url, Some(&origin), Lane::MAIN, Limits::default()).await.unwrap();
+    let mut page = Page { link, socket };
+    let challenge = page.until("challenge").await;
+    assert_eq!(challenge["lasting"], json!(true));
+    page.say(&browser.asks_to_last(challenge["nonce"].as_str().unwrap()));
+    let code = page.until("code").await["code"].as_str().unwrap().to_owned();
+    web.until_said(&code).await;
+    web.types("y\n");
+    let told = browser.enrolled(page).await;
+    assert!(told["enrolled"].is_object(), "{told}");
     let stream = TcpStream::connect(at).await.unwrap();
     let (url, origin) = (format!("ws://{host}/wire"), format!("https://{host}"));
     let (link, socket) =

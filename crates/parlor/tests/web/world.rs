@@ -1,10 +1,11 @@
 //! One person's folders, and the programs that are started in them.
 
 use super::client::Browser;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
 const PARLOR: &str = env!("CARGO_BIN_EXE_parlor");
@@ -38,30 +39,8 @@ impl World {
     /// A server of the page.
     pub(crate) fn web(&self, args: &[&str]) -> Web {
         let mut child = self.parlor(&[&["web", "--no-open"], args].concat());
-        let mut child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let said: Arc<Mutex<String>> = Arc::default();
-        let (stderr, noting) = (child.stderr.take().unwrap(), said.clone());
-        std::thread::spawn(move || {
-            for line in BufReader::new(stderr).lines().map_while(Result::ok) {
-                let mut said = noting.lock().unwrap();
-                said.push_str(&line);
-                said.push('\n');
-            }
-        });
-        let mut url = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
-        let url = url.trim().to_owned();
-        let child = Running(child);
-        let Some((_, token)) = url.split_once("#token=") else {
-            panic!("no address: {url} {}", said.lock().unwrap())
-        };
-        let port = std::fs::read_to_string(self.path("data/web.port")).unwrap().trim().parse().unwrap();
-        let here = |rest: &str| rest.split('/').next().and_then(|host| host.parse().ok());
-        let address = url
-            .split_once("://")
-            .and_then(|(_, rest)| here(rest))
-            .unwrap_or(SocketAddr::from(([127, 0, 0, 1], port)));
-        Web { child, address, token: token.to_owned(), url, said }
+        let child = child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Web::of(child.spawn().unwrap(), self.path("data/web.port"))
     }
 
     /// The rooms, by the numbers of their processes.
@@ -111,18 +90,78 @@ impl Drop for Running {
 pub(crate) struct Web {
     child: Running,
     pub(crate) address: SocketAddr,
-    pub(crate) token: String,
+    /// The address that was printed first.
     pub(crate) url: String,
+    stdin: Mutex<ChildStdin>,
+    /// Addresses that were printed after that.
+    further: Mutex<mpsc::Receiver<String>>,
+    /// Whether a browser has come to the first one.
+    used: AtomicBool,
     said: Arc<Mutex<String>>,
 }
 
 impl Web {
-    /// A browser that was enrolled with the address that was printed.
+    /// A program that prints addresses and asks about browsers.
+    fn of(mut child: Child, port: PathBuf) -> Web {
+        let said: Arc<Mutex<String>> = Arc::default();
+        let (stderr, noting) = (child.stderr.take().unwrap(), said.clone());
+        std::thread::spawn(move || {
+            for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+                let mut said = noting.lock().unwrap();
+                said.push_str(&line);
+                said.push('\n');
+            }
+        });
+        let (lines, further) = mpsc::sync_channel(MAX_LINES);
+        let stdout = child.stdout.take().unwrap();
+        std::thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                let _ = lines.try_send(line);
+            }
+        });
+        let stdin = Mutex::new(child.stdin.take().unwrap());
+        let child = Running(child);
+        let Ok(url) = further.recv() else { panic!("no address: {}", said.lock().unwrap()) };
+        let port = std::fs::read_to_string(port).unwrap().trim().parse().unwrap();
+        let here = |rest: &str| rest.split('/').next().and_then(|host| host.parse().ok());
+        let address = url
+            .split_once("://")
+            .and_then(|(_, rest)| here(rest))
+            .unwrap_or(SocketAddr::from(([127, 0, 0, 1], port)));
+        Web { child, address, url, stdin, further: Mutex::new(further), used: AtomicBool::new(false), said }
+    }
+
+    /// Types at its terminal, which is a pipe here.
+    pub(crate) fn types(&self, text: &str) {
+        self.stdin.lock().unwrap().write_all(text.as_bytes()).unwrap();
+    }
+
+    /// An address that no browser has come to yet.
+    pub(crate) fn fresh(&self) -> String {
+        if !self.used.swap(true, Ordering::AcqRel) {
+            return self.url.clone();
+        }
+        self.types("\n");
+        self.further.lock().unwrap().recv().unwrap()
+    }
+
+    /// A browser that was asked about and allowed.
     pub(crate) async fn browser(&self) -> Browser {
-        let mut browser = Browser::new(self.address);
-        let answer = browser.enrol(&self.token).await;
-        assert_eq!(answer.status, 200, "{}", answer.body);
+        let mut browser = Browser::at(self.address, &self.fresh());
+        let (page, told) = browser.candidate().await;
+        let code = told["code"]["code"].as_str().unwrap_or_else(|| panic!("{told}")).to_owned();
+        self.until_said(&code).await;
+        self.types("y\n");
+        let told = browser.enrolled(page).await;
+        assert!(told["enrolled"].is_object(), "{told}");
         browser
+    }
+
+    /// Waits until this was said on stderr.
+    pub(crate) async fn until_said(&self, words: &str) {
+        while !self.said().contains(words) {
+            tokio::task::yield_now().await;
+        }
     }
 
     /// The number of its process.

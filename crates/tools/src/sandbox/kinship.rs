@@ -93,6 +93,8 @@ fn judge(lead: &str, pid: i32) -> Result<(), NotAdmitted> {
     if family(pid)? != seen {
         return Err(NotAdmitted::Unknown);
     }
+    // A guard or a mark says more than a Parlor above it: where that alone is no objection, these still are.
+    let mut inside = None;
     for one in &seen {
         if above_us.iter().any(|above| (above.pid, above.started) == (one.pid, one.started)) {
             // From here on upwards all is shared.
@@ -103,17 +105,17 @@ fn judge(lead: &str, pid: i32) -> Result<(), NotAdmitted> {
         }
         // The first of all is not in the list: we may be that.
         if one.pid == own || one.parent == own {
-            return Err(NotAdmitted::BelowParlor(own));
-        }
-        if one.pid != pid && is_ours(one.pid)? {
-            return Err(NotAdmitted::BelowParlor(one.pid));
+            inside = inside.or(Some(own));
+        } else if one.pid != pid && is_ours(one.pid)? {
+            inside = inside.or(Some(one.pid));
         }
     }
-    match mark::of(pid) {
-        Ok(Marked::No) => Ok(()),
-        Ok(Marked::Yes) => Err(NotAdmitted::FromCommand),
-        Ok(Marked::Perhaps) => Err(NotAdmitted::LowerLimit),
-        Err(_) => Err(NotAdmitted::Unknown),
+    match (mark::of(pid), inside) {
+        (Err(_), _) => Err(NotAdmitted::Unknown),
+        (Ok(Marked::Yes), _) => Err(NotAdmitted::FromCommand),
+        (Ok(_), Some(parlor)) => Err(NotAdmitted::BelowParlor(parlor)),
+        (Ok(Marked::Perhaps), None) => Err(NotAdmitted::LowerLimit),
+        (Ok(Marked::No), None) => Ok(()),
     }
 }
 

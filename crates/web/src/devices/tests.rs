@@ -11,8 +11,8 @@ fn key(first: u8) -> Vec<u8> {
 #[test]
 fn what_is_written_reads_back() {
     let mut devices = Devices::default();
-    let one = devices.enrol(key(1), "Firefox on Linux", Role::Controller, 5).unwrap();
-    let two = devices.enrol(key(2), "phone\u{202e}\n evil", Role::Approver, 6).unwrap();
+    let one = devices.enrol(key(1), Stay::Lasting, "Firefox on Linux", Role::Controller, 5).unwrap();
+    let two = devices.enrol(key(2), Stay::Lasting, "phone\u{202e}\n evil", Role::Approver, 6).unwrap();
     assert_eq!(two.name, "phone evil");
     assert!(devices.rename(&one.id, " desk ") && devices.entrust(&one.id, Role::Observer));
     assert!(devices.revoke(&two.id, 7) && !devices.revoke(&two.id, 8));
@@ -29,7 +29,7 @@ fn what_is_written_reads_back() {
 #[test]
 fn odd_entries_let_nobody_in_and_are_kept() {
     let mut devices = Devices::default();
-    let one = devices.enrol(key(1), "one", Role::Controller, 5).unwrap();
+    let one = devices.enrol(key(1), Stay::Lasting, "one", Role::Controller, 5).unwrap();
     let mut file: Value = serde_json::from_str(&devices.text()).unwrap();
     let list = file["devices"].as_array_mut().unwrap();
     let with = |name: &str, value: Value| {
@@ -81,27 +81,87 @@ fn there_is_an_end_to_devices_and_to_revoked_ones() {
     for number in 0..MAX_DEVICES {
         let mut key = key(0);
         key[1..9].copy_from_slice(&number.to_be_bytes());
-        assert!(devices.enrol(key, "x", Role::Observer, number as u64).is_some());
+        assert!(devices.enrol(key, Stay::Lasting, "x", Role::Observer, number as u64).is_some());
     }
-    assert!(devices.enrol(key(255), "x", Role::Observer, 1).is_none());
+    assert!(devices.enrol(key(255), Stay::Lasting, "x", Role::Observer, 1).is_none());
     let ids: Vec<String> = devices.active().map(|device| device.id.clone()).collect();
     for (at, id) in ids.iter().enumerate() {
         devices.revoke(id, at as u64);
     }
     assert_eq!(devices.devices.len(), MAX_REVOKED);
     assert!(
-        devices.enrol(vec![4; 10], "x", Role::Observer, 1).is_none()
-            && devices.enrol(vec![2; 65], "x", Role::Observer, 1).is_none()
+        devices.enrol(vec![4; 10], Stay::Lasting, "x", Role::Observer, 1).is_none()
+            && devices.enrol(vec![2; 65], Stay::Lasting, "x", Role::Observer, 1).is_none()
     );
 }
 
 #[test]
 fn a_device_is_meant_by_id_beginning_or_name() {
     let mut devices = Devices::default();
-    let one = devices.enrol(key(1), "Phone", Role::Controller, 5).unwrap();
-    devices.enrol(key(2), "Desk", Role::Controller, 5).unwrap();
+    let one = devices.enrol(key(1), Stay::Lasting, "Phone", Role::Controller, 5).unwrap();
+    devices.enrol(key(2), Stay::Lasting, "Desk", Role::Controller, 5).unwrap();
     for word in [&*one.id, &one.id[..10], &one.id[4..10], "phone"] {
         assert_eq!(devices.meant(word), [&one], "{word}");
     }
     assert_eq!((devices.meant("dev-").len(), devices.meant("").len(), devices.meant("x y").len()), (2, 0, 0));
+}
+
+fn of_run(run: &str, tab: u8) -> Stay {
+    Stay::ThisRun { run: run.to_owned(), tab: key(tab) }
+}
+
+#[test]
+fn which_key_is_good_where() {
+    let mut devices = Devices::default();
+    let here = devices.enrol(key(1), of_run("a", 2), "here", Role::Controller, 5).unwrap();
+    let far = devices.enrol(key(3), Stay::Lasting, "far", Role::Controller, 5).unwrap();
+    let mut old = entry(&far);
+    old.as_object_mut().unwrap().remove("stays");
+    let old = device(&old).unwrap();
+    let read = Devices::read(&devices.text()).unwrap();
+    assert_eq!((read.find(&here.id), read.find(&far.id)), (Some(&here), Some(&far)));
+    let (plain, again, encrypted) = (
+        Ground { lasting: false, run: "a" },
+        Ground { lasting: false, run: "b" },
+        Ground { lasting: true, run: "a" },
+    );
+    for (device, signs, ground, good) in [
+        (&here, Signs::Key, plain, Some(key(1))),
+        (&here, Signs::Key, again, None),
+        (&here, Signs::Key, encrypted, None),
+        (&here, Signs::Tab, plain, Some(key(2))),
+        (&here, Signs::Tab, again, Some(key(2))),
+        (&here, Signs::Tab, encrypted, None),
+        (&far, Signs::Key, plain, None),
+        (&far, Signs::Key, encrypted, Some(key(3))),
+        (&far, Signs::Tab, encrypted, None),
+        // From before anybody wrote down how it was enrolled.
+        (&old, Signs::Key, plain, None),
+        (&old, Signs::Key, encrypted, Some(key(3))),
+    ] {
+        assert_eq!(device.good_key(signs, ground), good.as_deref(), "{} {signs:?} {ground:?}", device.name);
+    }
+    for (name, value) in [("stays", json!("for ever")), ("tab", json!("AAAA")), ("run", json!(5))] {
+        let mut odd = entry(&here);
+        odd[name] = value;
+        assert!(device(&odd).is_none(), "{odd}");
+    }
+}
+
+#[test]
+fn devices_of_earlier_runs_make_room() {
+    let mut devices = Devices::default();
+    let lasting = devices.enrol(key(1), Stay::Lasting, "far", Role::Controller, 0).unwrap();
+    for number in 0..=MAX_EARLIER {
+        let mut own = key(2);
+        own[1] = u8::try_from(number).unwrap();
+        devices.enrol(own, of_run("a", 9), "here", Role::Controller, number as u64).unwrap();
+    }
+    assert_eq!(devices.active().count(), MAX_EARLIER + 2, "those of one run stay");
+    devices.enrol(key(3), of_run("b", 9), "here", Role::Controller, 100).unwrap();
+    assert_eq!(devices.active().count(), MAX_EARLIER + 2);
+    assert!(
+        devices.find(&lasting.id).is_some()
+            && devices.active().all(|device| device.added != 0 || device.id == lasting.id)
+    );
 }

@@ -19,15 +19,32 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// The key of a browser, and what it was enrolled as.
 pub(crate) struct Browser {
     pub(crate) address: SocketAddr,
+    /// The host that it asks for.
+    pub(crate) host: String,
     pub(crate) id: String,
-    pair: EcdsaKeyPair,
+    pub(crate) pair: EcdsaKeyPair,
+    /// The key that only a tab knows.
+    pub(crate) tab: EcdsaKeyPair,
 }
 
-/// An answer: its status, its head in small letters, its body.
+fn pair() -> EcdsaKeyPair {
+    let random = SystemRandom::new();
+    let pkcs8 = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &random).unwrap();
+    EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, pkcs8.as_ref(), &random).unwrap()
+}
+
+fn public(pair: &EcdsaKeyPair) -> String {
+    URL_SAFE_NO_PAD.encode(pair.public_key().as_ref())
+}
+
+fn signed(pair: &EcdsaKeyPair, text: &str) -> String {
+    URL_SAFE_NO_PAD.encode(pair.sign(&SystemRandom::new(), text.as_bytes()).unwrap())
+}
+
+/// An answer: its status, and its head in small letters.
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) head: String,
-    pub(crate) body: String,
 }
 
 /// Asks for something as it is written here.
@@ -37,70 +54,110 @@ pub(crate) async fn ask(address: SocketAddr, request: &str) -> Answer {
     let mut bytes = Vec::new();
     tokio::time::timeout(PATIENCE, stream.read_to_end(&mut bytes)).await.unwrap().unwrap();
     let text = String::from_utf8(bytes).unwrap();
-    let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+    let head = text.split_once("\r\n\r\n").map_or(text.as_str(), |(head, _)| head);
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or_default();
-    Answer { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
-}
-
-/// Asks to be enrolled as a page at `address` would.
-pub(crate) async fn post(address: SocketAddr, body: &Value) -> Answer {
-    let body = body.to_string();
-    let request = format!(
-        "POST /enrol HTTP/1.1\r\nHost: {address}\r\nOrigin: http://{address}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
-         Connection: close\r\n\r\n{body}",
-        body.len()
-    );
-    ask(address, &request).await
+    Answer { status, head: head.to_ascii_lowercase() }
 }
 
 impl Browser {
-    /// One with a key of its own that nobody knows yet.
+    /// One with keys of its own that nobody knows yet.
     pub(crate) fn new(address: SocketAddr) -> Browser {
-        let random = SystemRandom::new();
-        let pkcs8 = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &random).unwrap();
-        let pair =
-            EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, pkcs8.as_ref(), &random).unwrap();
-        Browser { address, id: "dev-nobody".to_owned(), pair }
+        let (pair, tab) = (pair(), pair());
+        let host = address.to_string();
+        Browser { address, host, id: "dev-nobody".to_owned(), pair, tab }
+    }
+
+    /// The same, which asks for the host of an address that was told.
+    pub(crate) fn at(address: SocketAddr, page: &str) -> Browser {
+        let host = page.split_once("://").unwrap().1.trim_end_matches('/').to_owned();
+        Browser { host, ..Browser::new(address) }
     }
 
     pub(crate) fn key(&self) -> String {
-        URL_SAFE_NO_PAD.encode(self.pair.public_key().as_ref())
+        public(&self.pair)
     }
 
-    /// Uses a token up.
-    pub(crate) async fn enrol(&mut self, token: &str) -> Answer {
-        let answer = post(self.address, &json!({"token": token, "key": self.key(), "name": "a test"})).await;
-        if let Some(id) = serde_json::from_str::<Value>(&answer.body)
-            .ok()
-            .and_then(|told| told["device"]["id"].as_str().map(str::to_owned))
-        {
-            self.id = id;
+    async fn socket(&self, path: &str) -> Result<Page, Unanswered> {
+        let stream = TcpStream::connect(self.address).await.unwrap();
+        let (url, origin) = (format!("ws://{}{path}", self.host), format!("http://{}", self.host));
+        let (link, socket) =
+            websocket::call(stream, &url, Some(&origin), Lane::MAIN, Limits::default()).await?;
+        Ok(Page { link, socket })
+    }
+
+    pub(crate) async fn enrol_socket(&self) -> Result<Page, Unanswered> {
+        self.socket("/enrol").await
+    }
+
+    pub(crate) async fn wire_socket(&self) -> Result<Page, Unanswered> {
+        self.socket("/wire").await
+    }
+
+    /// Whether a server with this public key proved who it is.
+    pub(crate) fn proves(&self, server: &str, ours: &str, theirs: &str, signature: &str) -> bool {
+        use ring::signature::{ECDSA_P256_SHA256_FIXED, UnparsedPublicKey};
+        let bytes = |text: &str| URL_SAFE_NO_PAD.decode(text).unwrap();
+        let key = UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, bytes(server));
+        key.verify(web::server_text(ours, &self.host, theirs).as_bytes(), &bytes(signature)).is_ok()
+    }
+
+    /// What it says to be enrolled.
+    pub(crate) fn asks(&self, nonce: &str) -> Value {
+        let (key, tab) = (public(&self.pair), public(&self.tab));
+        let signature = signed(&self.pair, &web::enrol_text(nonce, &self.host, &key, &tab));
+        json!({"enrol": {"key": key, "tab": tab, "name": "a test", "signature": signature}})
+    }
+
+    /// The same where addresses are encrypted, so that there is no key of a tab.
+    pub(crate) fn asks_to_last(&self, nonce: &str) -> Value {
+        let key = public(&self.pair);
+        let signature = signed(&self.pair, &web::enrol_text(nonce, &self.host, &key, ""));
+        json!({"enrol": {"key": key, "name": "a test", "signature": signature}})
+    }
+
+    /// A socket that has asked to be enrolled, and what it was told: a code, or why not.
+    pub(crate) async fn candidate(&self) -> (Page, Value) {
+        let mut page = self.socket("/enrol").await.unwrap();
+        let told = page.next().await.unwrap();
+        let Some(nonce) = told["challenge"]["nonce"].as_str() else { return (page, told) };
+        page.say(&self.asks(nonce));
+        let told = page.next().await.unwrap();
+        (page, told)
+    }
+
+    /// Waits for the end of that.
+    pub(crate) async fn enrolled(&mut self, mut page: Page) -> Value {
+        let told = page.next().await.unwrap();
+        if let Some(id) = told["enrolled"]["device"]["id"].as_str() {
+            self.id = id.to_owned();
         }
-        answer
+        told
     }
 
     /// A socket that was asked who it is.
     pub(crate) async fn challenged(&self) -> Result<(Page, String), Unanswered> {
-        let stream = TcpStream::connect(self.address).await.unwrap();
-        let (url, origin) = (format!("ws://{}/wire", self.address), format!("http://{}", self.address));
-        let (link, socket) =
-            websocket::call(stream, &url, Some(&origin), Lane::MAIN, Limits::default()).await?;
-        let mut page = Page { link, socket };
+        let mut page = self.socket("/wire").await?;
         let challenge = page.next().await.unwrap();
-        Ok((page, challenge["challenge"]["nonce"].as_str().unwrap().to_owned()))
+        let nonce = challenge["challenge"]["nonce"].as_str();
+        Ok((page, nonce.unwrap_or_else(|| panic!("{challenge}")).to_owned()))
     }
 
     /// What it shows for a challenge.
     pub(crate) fn shows(&self, nonce: &str, host: &str, wants: &Value) -> Value {
-        let text = web::signed_text(nonce, host, &self.id);
-        let signature = self.pair.sign(&SystemRandom::new(), text.as_bytes()).unwrap();
-        json!({"device": {"id": self.id, "signature": URL_SAFE_NO_PAD.encode(signature), "wants": wants}})
+        let signature = signed(&self.pair, &web::signed_text(nonce, host, &self.id));
+        json!({"device": {"id": self.id, "signature": signature, "wants": wants}})
+    }
+
+    /// The same as a tab that stayed open.
+    pub(crate) fn tab_shows(&self, nonce: &str, wants: &Value) -> Value {
+        let signature = signed(&self.tab, &web::signed_text(nonce, &self.host, &self.id));
+        json!({"device": {"id": self.id, "signature": signature, "with": "tab", "wants": wants}})
     }
 
     /// A socket that was welcomed or refused, and with what.
     pub(crate) async fn connect(&self, wants: &Value) -> (Page, Value) {
         let (mut page, nonce) = self.challenged().await.unwrap();
-        page.say(&self.shows(&nonce, &self.address.to_string(), wants));
+        page.say(&self.shows(&nonce, &self.host, wants));
         let answer = page.next().await.unwrap();
         (page, answer)
     }

@@ -2,73 +2,20 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panic")]
 
+#[allow(dead_code, reason = "shared with the tests of the program, which use more of it")]
 mod client;
+mod enrol;
 mod rooms;
 
-use client::{Browser, Page, ask, post};
+use client::{Browser, Page, ask};
 use link::websocket::Unanswered;
 use rooms::{World, row};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use web::{Role, code};
 
-fn token(invitation: &str) -> &str {
-    invitation.split_once("#token=").unwrap().1
-}
-
 fn command(ticket: u64, what: &Value) -> Value {
     json!({"command": {"ticket": ticket, "what": what}})
-}
-
-#[tokio::test]
-async fn a_token_is_good_once_and_a_wrong_one_never() {
-    let world = World::start().await;
-    let invitation = world.server.invite(Role::Controller).unwrap();
-    assert!(invitation.starts_with(&format!("http://{}/#token=", world.address)));
-    let mut browser = Browser::new(world.address);
-    let answer = browser.enrol(token(&invitation)).await;
-    assert_eq!(answer.status, 200, "{}", answer.body);
-    let told: Value = serde_json::from_str(&answer.body).unwrap();
-    assert_eq!((&told["device"]["name"], &told["device"]["role"]), (&json!("a test"), &json!("controller")));
-    let again = Browser::new(world.address).enrol(token(&invitation)).await;
-    assert_eq!((again.status, again.body.contains("token_used")), (410, true));
-    for _ in 0..5 {
-        let wrong = Browser::new(world.address).enrol("wrong").await;
-        assert_eq!((wrong.status, wrong.body.contains("token_wrong")), (403, true));
-    }
-    let fresh = world.server.invite(Role::Controller).unwrap();
-    let answer = Browser::new(world.address).enrol(token(&fresh)).await;
-    assert_eq!((answer.status, answer.body.contains("too_many")), (429, true));
-    assert!(answer.head.contains("retry-after"));
-    let hint = serde_json::from_str::<Value>(&answer.body).unwrap()["error"]["hint"].to_string();
-    let seconds = world.server.pause().unwrap();
-    let waits = |seconds: u64| hint.contains(&format!("wait {seconds} seconds"));
-    assert!(seconds <= 30 && (waits(seconds) || waits(seconds + 1)), "{seconds}: {hint}");
-    assert_eq!(world.shelf.devices().active().count(), 1);
-}
-
-#[tokio::test]
-async fn a_request_to_be_enrolled_is_json_of_a_bounded_size_with_a_key() {
-    let world = World::start().await;
-    let invitation = world.server.invite(Role::Controller).unwrap();
-    let token = token(&invitation);
-    for body in [
-        json!({}),
-        json!({"token": token}),
-        json!({"token": token, "key": "AAAA"}),
-        json!([1]),
-        json!({"token": token, "key": "A".repeat(87)}),
-    ] {
-        assert_eq!(post(world.address, &body).await.status, 400, "{body}");
-    }
-    assert_eq!(post(world.address, &json!({"name": "x".repeat(10_000)})).await.status, 413);
-    let address = world.address;
-    let form = format!(
-        "POST /enrol HTTP/1.1\r\nHost: {address}\r\nOrigin: http://{address}\r\nContent-Type: text/plain\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{{}}"
-    );
-    assert_eq!(ask(address, &form).await.status, 400);
-    // None of this used the token up.
-    assert_eq!(Browser::new(address).enrol(token).await.status, 200);
 }
 
 #[tokio::test]
@@ -106,7 +53,7 @@ async fn only_a_device_with_its_key_is_welcomed() {
     let (_page, answer) = browser.connect(&wants).await;
     assert_eq!(answer["welcome"]["device"]["id"], json!(browser.id));
     // Somebody who knows the id and has another key; nobody; a signature for another host; an old signature.
-    let mut thief = Browser::new(world.address);
+    let mut thief = Browser { host: browser.host.clone(), ..Browser::new(world.address) };
     thief.id = browser.id.clone();
     let nobody = Browser::new(world.address);
     for (who, code) in [(&thief, "bad_signature"), (&nobody, "unknown_device")] {
@@ -120,11 +67,11 @@ async fn only_a_device_with_its_key_is_welcomed() {
     let (old, nonce) = browser.challenged().await.unwrap();
     drop(old);
     let (mut page, _) = browser.challenged().await.unwrap();
-    page.say(&browser.shows(&nonce, &world.address.to_string(), &wants));
+    page.say(&browser.shows(&nonce, &browser.host, &wants));
     assert_eq!(page.next().await.unwrap()["refused"]["code"], json!("bad_signature"));
     // A proof that is longer than anything may be that comes from a stranger.
     let (mut page, nonce) = browser.challenged().await.unwrap();
-    let mut long = browser.shows(&nonce, &world.address.to_string(), &wants);
+    let mut long = browser.shows(&nonce, &browser.host, &wants);
     long["device"]["more"] = json!("x".repeat(20_000));
     page.say(&long);
     assert!(page.next().await.is_none_or(|said| said["refused"].is_object()));

@@ -3,23 +3,28 @@
 use super::client::Browser;
 use domain::fleet::{Row, Status};
 use domain::ids::{Millis, SessionId};
+use link::entry::Origin;
 use link::{Incoming, Lane, Limits, LinkIo, memory};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use web::{Act, Devices, NoRoom, NotServed, Options, Role, Rooms, Rows, Server, Shelf, Wanted};
+use web::{
+    Act, Devices, Identity, NoRoom, NotServed, Options, Parts, Role, Rooms, Rows, Seen, Server, Shelf, Wanted,
+};
 use wire::lines::Frame;
 
 pub(crate) const SESSION: &str = "sess-0123456789ab";
+/// How long a slow look at the list takes: longer than the pause between two, so that one is always under way.
+const SLOW: std::time::Duration = std::time::Duration::from_millis(700);
 /// Bytes of a line of a flood.
 const FLOOD: usize = 100_000;
 
 #[derive(Default)]
-pub(crate) struct Paper(Mutex<Devices>, AtomicU64);
+pub(crate) struct Paper(Mutex<Devices>, AtomicU64, AtomicBool);
 
 impl Paper {
     pub(crate) fn devices(&self) -> Devices {
@@ -32,13 +37,26 @@ impl Paper {
     }
 }
 
+impl Paper {
+    /// From now on whoever reads it has what stood there a while ago.
+    pub(crate) fn reads_slowly(&self) {
+        self.2.store(true, Ordering::Release);
+    }
+}
+
 impl Shelf for Paper {
     fn stamp(&self) -> u64 {
-        self.1.load(Ordering::Acquire)
+        // Always another one, so that it is read over and over.
+        let slowly = self.2.load(Ordering::Acquire);
+        self.1.fetch_add(u64::from(slowly), Ordering::AcqRel)
     }
 
     fn read(&self) -> Devices {
-        self.devices()
+        let devices = self.devices();
+        if self.2.load(Ordering::Acquire) {
+            std::thread::sleep(SLOW);
+        }
+        devices
     }
 
     fn change(&self, change: &mut dyn FnMut(&mut Devices)) -> Result<Devices, String> {
@@ -94,15 +112,35 @@ pub(crate) struct World {
     pub(crate) address: SocketAddr,
     pub(crate) server: Server<Echo>,
     pub(crate) shelf: Arc<Paper>,
+    /// Who everybody is seen as.
+    pub(crate) origin: Arc<Mutex<Origin>>,
     rooms: Arc<Echo>,
 }
 
 pub(crate) fn serve(listener: TcpListener, options: Options) -> Result<World, NotServed> {
+    serve_again(listener, options, Arc::default(), &Identity::make().unwrap())
+}
+
+/// A server with the devices and the identity that another one had.
+pub(crate) fn serve_again(
+    listener: TcpListener,
+    options: Options,
+    shelf: Arc<Paper>,
+    identity: &[u8],
+) -> Result<World, NotServed> {
     let rooms =
         Arc::new(Echo { rows: watch::channel(None).0, rooms: Mutex::default(), left: Arc::default() });
-    let shelf: Arc<Paper> = Arc::default();
-    let server = Server::start(listener, options, rooms.clone(), shelf.clone())?;
-    Ok(World { address: server.address(), server, shelf, rooms })
+    let origin = Arc::new(Mutex::new(Origin::Person));
+    let seen = origin.clone();
+    let parts = Parts {
+        listeners: vec![listener],
+        rooms: rooms.clone(),
+        shelf: shelf.clone(),
+        look: Arc::new(move |_| Seen { origin: *seen.lock().unwrap(), process: Some(1) }),
+        identity: Identity::read(identity).unwrap(),
+    };
+    let server = Server::start(options, parts)?;
+    Ok(World { address: server.address(), server, shelf, origin, rooms })
 }
 
 impl World {
@@ -113,10 +151,19 @@ impl World {
 
     /// A browser that was enrolled.
     pub(crate) async fn browser(&self, role: Role) -> Browser {
-        let mut browser = Browser::new(self.address);
-        let invitation = self.server.invite(role).unwrap();
-        assert_eq!(browser.enrol(invitation.split_once("#token=").unwrap().1).await.status, 200);
+        let page = self.server.offer(role).unwrap();
+        let mut browser = Browser::at(self.address, &page);
+        let (page, told) = browser.candidate().await;
+        let asked = self.server.pairing().borrow().clone().unwrap_or_else(|| panic!("{told}"));
+        assert_eq!(told["code"]["code"], json!(asked.code));
+        assert!(self.server.answer_pairing(asked.id, true));
+        let told = browser.enrolled(page).await;
+        assert_eq!(told["enrolled"]["device"]["role"], json!(role.word()), "{told}");
         browser
+    }
+
+    pub(crate) fn everybody_is(&self, origin: Origin) {
+        *self.origin.lock().unwrap() = origin;
     }
 
     /// How many lines of a flood have left their room.

@@ -1,0 +1,155 @@
+//! Which processes have a socket among their open files.
+//!
+//! One look goes through all processes, so whoever asks while others look waits for a look that began after it asked, and shares it: a
+//! thousand pages that return at once cost a few looks.
+
+use super::diag::Found;
+use super::{Holder, Holders};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// How often it is looked again where nobody holds a socket that is there: it may just have been handed from one to another.
+const LOOKS: usize = 3;
+
+/// All sockets of the machine as one look saw them.
+#[derive(Debug, Default)]
+struct Seen {
+    holders: BTreeMap<u64, Vec<i32>>,
+    /// Processes whose files are not shown, with their users.
+    hidden: Vec<(i32, u32)>,
+}
+
+/// Who holds a socket now.
+pub(super) fn of(found: Found) -> Holders {
+    let Found { uid, inode } = found;
+    let mut hidden = Vec::new();
+    for _ in 0..LOOKS {
+        let seen = look();
+        let pids = seen.holders.get(&inode).map(Vec::as_slice).unwrap_or_default();
+        let holders: Vec<Holder> = pids.iter().filter_map(|pid| held(*pid, inode)).collect();
+        hidden = seen.hidden.iter().filter(|(_, of)| *of == uid).map(|(pid, _)| *pid).collect();
+        if !holders.is_empty() {
+            return Holders::Here { uid, holders, hidden };
+        }
+    }
+    Holders::Here { uid, holders: Vec::new(), hidden }
+}
+
+/// The process with a handle on it, if it still holds the socket: its number may have been given to another one since.
+fn held(pid: i32, inode: u64) -> Option<Holder> {
+    let handle = Pid::from_raw(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+    sockets(pid).ok()?.contains(&inode).then_some(Holder { pid, handle })
+}
+
+/// A look that began after this was called.
+fn look() -> Arc<Seen> {
+    static LAST: Mutex<Option<(Instant, Arc<Seen>)>> = Mutex::new(None);
+    let asked = Instant::now();
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((began, seen)) = &*last
+        && *began > asked
+    {
+        return seen.clone();
+    }
+    let began = Instant::now();
+    let seen = Arc::new(everybody());
+    *last = Some((began, seen.clone()));
+    seen
+}
+
+fn everybody() -> Seen {
+    let mut seen = Seen::default();
+    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else {
+            continue;
+        };
+        match sockets(pid) {
+            Ok(inodes) => inodes.into_iter().for_each(|inode| {
+                let holders = seen.holders.entry(inode).or_default();
+                // It may have it open twice.
+                if holders.last() != Some(&pid) {
+                    holders.push(pid);
+                }
+            }),
+            Err(why) if why.kind() == std::io::ErrorKind::PermissionDenied => {
+                seen.hidden.extend(uid(pid).map(|uid| (pid, uid)));
+            }
+            // It is gone.
+            Err(_) => {}
+        }
+    }
+    seen
+}
+
+/// The sockets among the open files of a process.
+fn sockets(pid: i32) -> std::io::Result<Vec<u64>> {
+    let mut inodes = Vec::new();
+    for entry in std::fs::read_dir(format!("/proc/{pid}/fd"))? {
+        let Ok(target) = std::fs::read_link(entry?.path()) else { continue };
+        let inode = target.to_str().and_then(|text| text.strip_prefix("socket:[")?.strip_suffix(']'));
+        inodes.extend(inode.and_then(|inode| inode.parse::<u64>().ok()));
+    }
+    Ok(inodes)
+}
+
+/// The user of a process. The owner of its folder would not tell: that of a process which hides its files is root.
+fn uid(pid: i32) -> Option<u32> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{TcpListener, TcpStream};
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::MetadataExt;
+    use std::process::{Command, Stdio};
+
+    fn connected() -> (TcpListener, TcpStream, Found) {
+        use std::os::fd::AsRawFd;
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let inode = std::fs::metadata(format!("/proc/self/fd/{}", client.as_raw_fd())).unwrap().ino();
+        (listener, client, Found { uid: rustix::process::getuid().as_raw(), inode })
+    }
+
+    fn pids(found: Found) -> Vec<i32> {
+        let Holders::Here { holders, .. } = of(found) else { return Vec::new() };
+        holders.into_iter().map(|holder| holder.pid).collect()
+    }
+
+    #[test]
+    fn everybody_who_holds_a_socket_is_named_and_nobody_when_it_is_gone() {
+        let (_listener, client, found) = connected();
+        let own = std::process::id().cast_signed();
+        assert_eq!(pids(found), [own]);
+        // Handed on to a child, as a command would that wants to hide behind another program.
+        let child = Command::new("cat")
+            .stdin(client.as_fd().try_clone_to_owned().unwrap())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut both = vec![own, child.id().cast_signed()];
+        both.sort_unstable();
+        let mut seen = pids(found);
+        seen.sort_unstable();
+        assert_eq!(seen, both);
+        let mut child = child;
+        child.kill().unwrap();
+        child.wait().unwrap();
+        drop(client);
+        assert!(pids(found).is_empty());
+    }
+
+    #[test]
+    fn a_look_that_began_before_is_not_believed() {
+        let before = look();
+        let (_listener, _client, found) = connected();
+        assert!(!before.holders.contains_key(&found.inode));
+        assert!(look().holders.contains_key(&found.inode));
+    }
+}

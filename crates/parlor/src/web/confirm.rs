@@ -1,0 +1,121 @@
+//! The person's word about a browser that wants to become a device, where `parlor web` runs: the code is shown, and one key allows it.
+//!
+//! Always: a key that was pressed before the code stood there counts for nothing; only `y` allows. What it is not: the offer itself, which
+//! the server has, this one's or that of `parlor up`.
+
+use crate::exit;
+use rustix::termios::{
+    LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios, tcflush, tcgetattr, tcsetattr,
+};
+use std::io::IsTerminal;
+use std::os::fd::AsFd;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, Stdin};
+use tokio::time::Instant;
+
+/// After a code stands on the screen, for how long no key is taken for a word about it: hands may be in the middle of something.
+const UNREAD: Duration = Duration::from_millis(500);
+
+/// What was typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Typed {
+    Yes,
+    No,
+    /// Enter, where nothing was asked.
+    Enter,
+}
+
+/// The keyboard of the terminal, key by key; from a pipe the first letter of each line counts.
+pub(super) struct Keys {
+    stdin: Stdin,
+    /// How the terminal was, where it is one.
+    before: Option<Termios>,
+    /// Whether the line that comes from a pipe has begun.
+    in_line: bool,
+    over: bool,
+}
+
+impl Keys {
+    /// Takes the keyboard over until this is dropped.
+    pub(super) fn take() -> Keys {
+        let stdin = std::io::stdin();
+        let before = stdin.is_terminal().then(|| tcgetattr(stdin.as_fd()).ok()).flatten();
+        if let Some(mut modes) = before.clone() {
+            modes.local_modes.remove(LocalModes::ECHO | LocalModes::ICANON);
+            modes.special_codes[SpecialCodeIndex::VMIN] = 1;
+            modes.special_codes[SpecialCodeIndex::VTIME] = 0;
+            let _ = tcsetattr(stdin.as_fd(), OptionalActions::Now, &modes);
+        }
+        Keys { stdin: tokio::io::stdin(), before, in_line: false, over: false }
+    }
+
+    /// Whether a person sits there.
+    pub(super) fn is_terminal(&self) -> bool {
+        self.before.is_some()
+    }
+
+    /// What was typed before now is forgotten.
+    fn forget(&self) {
+        if self.is_terminal() {
+            let _ = tcflush(std::io::stdin().as_fd(), QueueSelector::IFlush);
+        }
+    }
+
+    /// The next key. Never comes once nobody can type any more. Cancel-safe.
+    pub(super) async fn next(&mut self) -> Typed {
+        loop {
+            if self.over {
+                return std::future::pending().await;
+            }
+            let mut byte = [0];
+            match self.stdin.read(&mut byte).await {
+                Ok(1..) => {}
+                Ok(0) | Err(_) => {
+                    self.over = true;
+                    continue;
+                }
+            }
+            let is_end = matches!(byte[0], b'\n' | b'\r');
+            let goes_on = !is_end && !self.is_terminal();
+            let begins = !std::mem::replace(&mut self.in_line, goes_on);
+            match byte[0] {
+                _ if !begins => {}
+                b'y' | b'Y' => return Typed::Yes,
+                b'\n' | b'\r' => return Typed::Enter,
+                _ => return Typed::No,
+            }
+        }
+    }
+}
+
+impl Drop for Keys {
+    fn drop(&mut self) {
+        if let Some(before) = &self.before {
+            let _ = tcsetattr(std::io::stdin().as_fd(), OptionalActions::Now, before);
+        }
+    }
+}
+
+/// Who is asked about, as the person is told.
+pub(crate) struct Asking {
+    pub(crate) name: String,
+    pub(crate) role: String,
+    pub(crate) code: String,
+}
+
+/// Shows the code, and waits for a word about it. Dropped when the browser is gone.
+pub(super) async fn ask(keys: &mut Keys, asking: &Asking) -> bool {
+    let Asking { name, role, code } = asking;
+    exit::complain(&format!(
+        "{name} wants to join as {role}. Its code is {code}. Does the browser show the same code? y allows it, any other key denies it"
+    ));
+    keys.forget();
+    let shown = Instant::now();
+    loop {
+        let typed = keys.next().await;
+        if keys.is_terminal() && shown.elapsed() < UNREAD {
+            continue;
+        }
+        return typed == Typed::Yes;
+    }
+}
