@@ -46,7 +46,7 @@ use roles::Answers;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-pub use book::Standing;
+pub use domain::rights::Standing;
 pub use engine::Engine;
 pub(crate) use library::Concerns;
 pub use library::{Answer, Import, Request, RequestId, imported};

@@ -200,7 +200,7 @@ pub(crate) enum UiRole {
     /// Do everything: prompt, answer, change settings.
     #[default]
     Controller,
-    /// Answer questions and look.
+    /// Look, allow once and deny.
     Approver,
     /// Look, and change nothing.
     Observer,
