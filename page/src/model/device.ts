@@ -40,6 +40,21 @@ export function hold(now: Held | undefined): void {
   held = now;
 }
 
+let met: string | undefined;
+
+/** The key that whoever answers has to prove: the one of the server that this tab was enrolled at, or of the first that welcomed it. */
+export function serverKey(): string | undefined {
+  return held?.server ?? met;
+}
+
+/**
+ * A server has welcomed a tab that was loaded again. Whoever served its script could say what they liked; from here on nobody else can
+ * speak in their place, and what is being written goes to no other.
+ */
+export function meet(server: string): void {
+  met ??= server;
+}
+
 /** The device as it was kept; `undefined` while this browser is not enrolled. */
 export async function known(): Promise<KeptDevice | undefined> {
   return kept<KeptDevice>(DEVICE, "this");

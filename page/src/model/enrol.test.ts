@@ -3,7 +3,7 @@
 import "fake-indexeddb/auto";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { DEVICE, forget } from "./database";
-import { hold, holds, isProof, known, newKey, shown, signed } from "./device";
+import { hold, holds, isProof, known, meet, newKey, serverKey, shown, signed } from "./device";
 import { enrol } from "./enrol";
 import type { Code, EnrolSurroundings } from "./enrol";
 import { HANDSHAKE_MS, WebSocketLink } from "./link";
@@ -160,11 +160,11 @@ test("a tab that knows Parlor asks nobody else to be enrolled", async () => {
 });
 
 /** A link of a tab, with what it was told. */
-function linked(known: boolean): { around: Around; link: WebSocketLink; ways: Way[]; opened: number[]; left: (string | undefined)[] } {
+function linked(known: boolean, met: (server: string) => void = () => undefined): { around: Around; link: WebSocketLink; ways: Way[]; opened: number[]; left: (string | undefined)[] } {
   const around = new Around();
   const [ways, opened, left]: [Way[], number[], (string | undefined)[]] = [[], [], []];
   const leaveFor = (open: string | undefined): boolean => left.push(open) > 0 && open !== undefined;
-  const surroundings: Surroundings = { open: around.open, host: HOST, now: around.now, later: around.later, sign: async (nonce) => ({ id: "dev-1", signature: `signed ${nonce}`, with: "tab" }), enrolled: async () => true, server: () => (known ? server.shown : undefined), nonce: () => "mine", isProof, leaveFor };
+  const surroundings: Surroundings = { open: around.open, host: HOST, now: around.now, later: around.later, sign: async (nonce) => ({ id: "dev-1", signature: `signed ${nonce}`, with: "tab" }), enrolled: async () => true, server: () => (known ? server.shown : undefined), met, nonce: () => "mine", isProof, leaveFor };
   const link = new WebSocketLink(() => "fleet", { opened: () => void opened.push(1), line: () => undefined, way: (way) => void ways.push(way) }, surroundings);
   link.start();
   return { around, link, ways, opened, left };
@@ -182,6 +182,22 @@ test("a tab that knows the server has it show who it is, and only then says who 
   expect(await wire.next()).toEqual({ device: { id: "dev-1", signature: "signed theirs", with: "tab", wants: "fleet" } });
   wire.say({ welcome: { device: DEVICE_ONE, version: "0.1.0" } });
   expect([ways.at(-1), opened.length]).toEqual([{ is: "up" }, 1]);
+});
+
+test("a tab that was loaded again knows the server from its first welcome on, and over HTTPS by its address", async () => {
+  for (const lasting of [false, true]) {
+    const met: string[] = [];
+    const { around } = linked(false, (server) => void met.push(server));
+    const wire = await around.wire();
+    wire.say({ challenge: { nonce: "theirs", version: "0.1.0", page: "p", server: server.shown, lasting } });
+    await wire.next();
+    expect(met).toEqual([]);
+    wire.say({ welcome: { device: DEVICE_ONE, version: "0.1.0" } });
+    expect(met).toEqual(lasting ? [] : [server.shown]);
+  }
+  meet("first");
+  meet("second");
+  expect(serverKey()).toBe("first");
 });
 
 test("whoever is not that server hears nothing but a number", async () => {

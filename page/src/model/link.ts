@@ -6,7 +6,7 @@
 // `impostor` and `refused` end it until `retryNow`. A tab that knows the server's key says nothing but a number to whoever has not shown
 // to have it.
 
-import { holds, isProof, known, newNonce, offeredAt, shown } from "./device";
+import { holds, isProof, known, meet, newNonce, offeredAt, serverKey, shown } from "./device";
 import type { Device } from "./device";
 import type { Way } from "../view/ports";
 
@@ -49,6 +49,8 @@ export interface Surroundings {
   sign(nonce: string, host: string): Promise<{ id: string; signature: string; with?: "tab" } | undefined>;
   /** The server's key, where this tab holds it. */
   server(): string | undefined;
+  /** A server with this key has welcomed this tab. */
+  met?(server: string): void;
   /** A number for the server to sign. */
   nonce(): string;
   isProof(signature: string, server: string, mine: string, host: string, theirs: string): Promise<boolean>;
@@ -210,6 +212,8 @@ export class WebSocketLink implements Link {
       this.tries = 0;
       this.lostSince = undefined;
       this.goodbye = false;
+      // Over HTTPS the address itself tells who answers.
+      if (shaking.challenge?.server !== undefined && !shaking.challenge.lasting) this.around.met?.(shaking.challenge.server);
       this.hears.way({ is: "up" });
       this.hears.opened(words.welcome.device, words.welcome.version, this.page);
     } else if (words.refused) {
@@ -259,6 +263,7 @@ interface Challenge {
   version: string;
   page: string;
   server?: string;
+  lasting?: boolean;
 }
 
 interface Shaking {
@@ -291,7 +296,8 @@ export function browser(): Surroundings {
     },
     enrolled: async () => holds() !== undefined || (await known()) !== undefined,
     sign: shown,
-    server: () => holds()?.server,
+    server: serverKey,
+    met: meet,
     nonce: newNonce,
     isProof,
     leaveFor: (open) => {
