@@ -44,7 +44,6 @@ pub(crate) const UNRATED: Assessment =
 pub(crate) struct Asked<'a> {
     /// The line on top.
     pub(crate) title: &'a str,
-    /// What would happen.
     pub(crate) what: &'a str,
     pub(crate) assessment: &'a Assessment,
     /// What a lasting yes would remember.

@@ -40,7 +40,7 @@ fn mended(text: &str) -> Cow<'_, str> {
             (Some(_), _) => at += ESCAPE,
             // Another escape: what it escapes begins none.
             (None, _) => {
-                at += 1 + text.get(at + 1..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8)
+                at += 1 + text.get(at + 1..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
             }
         }
     }

@@ -78,7 +78,7 @@ async fn gone(reader: &mut Option<oneshot::Receiver<()>>) {
     };
     *reader = None;
     if !gone {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 

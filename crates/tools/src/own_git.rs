@@ -19,9 +19,9 @@ use std::time::Duration;
 use switches::Switches;
 
 /// How long git may take to look.
-const MAX_LOOK: Duration = Duration::from_mins(1);
+const MAX_LOOK: Duration = Duration::from_secs(60);
 /// How long git may take to write: a checkout may be large, and a filter of the person's may fetch what it writes.
-const MAX_WRITE: Duration = Duration::from_mins(60);
+const MAX_WRITE: Duration = Duration::from_secs(60 * 60);
 /// Places beside a repository where it keeps objects, as far as they are looked at.
 const MAX_ALTERNATES: usize = 32;
 /// Variables of the person's that git needs beside the usual ones: who commits, and where the person's own settings are.

@@ -99,7 +99,6 @@ pub enum Signs {
     /// The one that the browser keeps.
     #[default]
     Key,
-    /// The one of a tab.
     Tab,
 }
 

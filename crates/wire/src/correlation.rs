@@ -81,7 +81,7 @@ impl<P> Correlation<P> {
         all.into_iter().map(|(id, entry)| (id, entry.what)).collect()
     }
 
-    /// What waits.
+    /// In no order.
     pub fn waiting(&self) -> impl Iterator<Item = &P> {
         self.pending.values().map(|entry| &entry.what)
     }

@@ -27,7 +27,7 @@ const STARTS: &[Start] = &[
         why: "the `bash` tool",
     },
     Start {
-        file: "crates/engine/src/mcp/client.rs",
+        file: "crates/engine/src/mcp/process.rs",
         count: 1,
         program: "an MCP server",
         leash: "the sandbox, with what was agreed to",

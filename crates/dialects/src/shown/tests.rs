@@ -190,9 +190,9 @@ proptest! {
         rule in any::<bool>(),
     ) {
         let preview = match kind {
-            0 => Some(Preview::Command { line: text.clone(), inner: Vec::new() }),
-            1 => Some(Preview::Diff { path: "src/a.rs".to_owned(), text: text.clone() }),
-            _ => Some(Preview::Text(text.clone())),
+            0 => Some(Preview::Command { line: text, inner: Vec::new() }),
+            1 => Some(Preview::Diff { path: "src/a.rs".to_owned(), text: text }),
+            _ => Some(Preview::Text(text)),
         };
         let asked = consent(preview, "{}".to_owned(), risk, reasons, rule);
         for wire in WIRES {

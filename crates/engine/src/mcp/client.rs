@@ -326,7 +326,7 @@ impl Client {
     /// Ends the server; tells the person what became of files that steer programs.
     pub(crate) async fn end(&self) -> Option<String> {
         let process = self.process().take();
-        let Some(process) = process else { return None };
+        let process = process?;
         let watch = self.watch.as_ref();
         let before = match watch {
             Some(watch) => watch.told_at_the_end().await,

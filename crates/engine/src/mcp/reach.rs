@@ -31,7 +31,6 @@ const THROUGH_OTHERS: &[&str] = &["docker", "podman", "nerdctl"];
 /// What a server may reach.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Reach {
-    /// The network.
     #[serde(default)]
     pub network: bool,
     /// The project, to write in it.

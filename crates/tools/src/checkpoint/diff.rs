@@ -118,7 +118,8 @@ pub fn against_git(root: &Path, guard: Option<&Guard>) -> Result<String, String>
     let base = if head { "HEAD" } else { "--cached" };
     let mut text = said(&["diff", "--no-ext-diff", "--no-textconv", "--no-color", base, "--", "."])?;
     if text.len() > MAX_TEXT {
-        text.truncate(text.floor_char_boundary(MAX_TEXT));
+        let end = (0..=MAX_TEXT).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
+        text.truncate(end);
         text.push_str("\n# and more\n");
     }
     let new = said(&["ls-files", "--others", "--exclude-standard", "--", "."])?;

@@ -234,7 +234,7 @@ impl Seen {
         }
         changes.retain(|change| !agreed(&change.path));
         let nothing = changes.is_empty() && (self.cut || !now.cut);
-        (!nothing).then(|| Changed { changes, cut: self.cut || now.cut })
+        (!nothing).then_some(Changed { changes, cut: self.cut || now.cut })
     }
 
     /// Puts back what was found to have changed since.

@@ -32,7 +32,7 @@ const AGAIN: &str = "Answered before it could be read. Again: ";
 const YES: &str = "yes";
 const NO: &str = "no";
 
-/// Who is asked.
+/// The UI at the other end, as far as a question depends on it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reader {
     ours: bool,
@@ -60,6 +60,7 @@ pub(super) enum Request {
 }
 
 impl Request {
+    /// As it is sent under an id.
     pub(super) fn line(&self, id: &WireId) -> String {
         match self {
             Request::Confirm(params) => rpc::request(id, params),

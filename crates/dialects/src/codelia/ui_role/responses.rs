@@ -225,6 +225,7 @@ impl CodeliaUi {
         }
     }
 
+    /// Takes over what the runtime says of the model that it uses, if anything.
     pub(super) fn current_model(&mut self, cx: &mut UiCx<'_>, list: &ModelListResult) {
         if let Some(name) = &list.current {
             let model = ModelRef { provider: list.provider.clone(), name: name.clone() };

@@ -42,7 +42,6 @@ pub(super) struct PersonsAnswer {
     pub(super) answer: Answer,
     /// What was wrong with it.
     pub(super) odd: Option<&'static str>,
-    /// The question, as it was asked.
     pub(super) asked: OpenQuestion,
 }
 
@@ -60,7 +59,9 @@ impl OpenQuestions {
     pub(super) fn add(&mut self, session: &SessionId, ask: &Ask, shown: Shown) -> &OpenQuestion {
         let id = uuid(session, ask.id);
         let asked = OpenQuestion { id: id.clone(), session: session.clone(), ask: ask.clone(), shown };
-        self.0.entry(id).insert_entry(asked).into_mut()
+        // Asked again it is the newer one that counts.
+        self.0.remove(&id);
+        self.0.entry(id).or_insert(asked)
     }
 
     /// The question is over; gives it when nobody had answered it here.
