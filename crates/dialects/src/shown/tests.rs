@@ -191,7 +191,7 @@ proptest! {
     ) {
         let preview = match kind {
             0 => Some(Preview::Command { line: text, inner: Vec::new() }),
-            1 => Some(Preview::Diff { path: "src/a.rs".to_owned(), text: text }),
+            1 => Some(Preview::Diff { path: "src/a.rs".to_owned(), text }),
             _ => Some(Preview::Text(text)),
         };
         let asked = consent(preview, "{}".to_owned(), risk, reasons, rule);
