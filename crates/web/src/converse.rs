@@ -30,6 +30,7 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 /// Random bytes of a challenge, and characters of one that a page makes up.
 const NONCE_BYTES: usize = 32;
 const MAX_NONCE: usize = 64;
+const GONE: &str = "gone";
 /// What may wait to be written to a page: a slow one holds up its own process, which knows how to leave out what is over.
 const TO_PAGE: Limits =
     Limits { line: wire::lines::MAX_LINE, backlog_bytes: 512 * 1024, backlog_lines: 1_000 };
@@ -53,7 +54,9 @@ impl Caller {
     /// Tells it why it is sent away; `what` begins the line of the log.
     pub(crate) async fn send_away<R>(self, shared: &Shared<R>, what: &str, refused: Refused) {
         let Refused { code, message, hint, close, address } = refused;
-        shared.log(&format!("{what}: {code}, {message}"));
+        if code != GONE {
+            shared.log(&format!("{what}: {code}, {message}"));
+        }
         let mut told = json!({"code": code, "message": message, "hint": hint});
         if let Some(address) = address {
             told["open"] = address.into();
@@ -176,6 +179,11 @@ impl Refused {
         self
     }
 
+    /// It went away before it said anything: nobody is there to be told, and there is nothing to tell of it.
+    fn gone() -> Refused {
+        Refused::device(GONE, "it went away", "")
+    }
+
     /// It is refused for what it is, and no key helps.
     pub(crate) fn origin(origin: Origin) -> Refused {
         match origin {
@@ -241,8 +249,9 @@ async fn prove<R: Rooms>(shared: &Arc<Shared<R>>, caller: &mut Caller) -> Result
     let unshown = |how: &str| Refused::device("bad_signature", how, "reload the page");
     let mut asked_us = false;
     let (id, signature, with, wants) = loop {
-        let line = timeout(PROVEN_WITHIN, next(&mut caller.link)).await.ok().flatten();
-        let line = line.ok_or_else(|| unshown("the device did not show in time who it is"))?;
+        let late = |_| unshown("the device did not show in time who it is");
+        let line = timeout(PROVEN_WITHIN, next(&mut caller.link)).await.map_err(late)?;
+        let line = line.ok_or_else(Refused::gone)?;
         match serde_json::from_str(&line).map_err(|_| unshown("the first message cannot be read"))? {
             Shown::Prove { nonce: theirs } if !asked_us && theirs.len() <= MAX_NONCE => {
                 asked_us = true;

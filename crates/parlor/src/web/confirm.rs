@@ -107,7 +107,7 @@ pub(crate) struct Asking {
 pub(super) async fn ask(keys: &mut Keys, asking: &Asking) -> bool {
     let Asking { name, role, code } = asking;
     exit::complain(&format!(
-        "{name} wants to join as {role}. Its code is {code}. Does the browser show the same code? y allows it, any other key denies it"
+        "{name} wants to join as {role} with the code {code}. Does the browser show it? y allows, any other key denies"
     ));
     keys.forget();
     let shown = Instant::now();
