@@ -160,12 +160,20 @@ impl NativeUi {
                 let refusal = Refusal { kind: RefusalKind::Invalid, message, hint };
                 cx.settle(ticket, Err(refusal));
             }
-            (About::Hello, None) => cx.close(Reason::Unusable(words)),
-            (About::Session, None) if self.session.is_none() => {
-                cx.close(Reason::Unusable(words));
-            }
+            (About::Hello, None) => self.unusable(cx, words),
+            (About::Session, None) if self.session.is_none() => self.unusable(cx, words),
             (About::Session | About::Line, None) => cx.log(format!("runtime: {words}")),
         }
+    }
+
+    /// The runtime does not want us, and says why: so does whoever waits for something of it hear why, and not only that it is gone.
+    fn unusable(&mut self, cx: &mut UiCx<'_>, words: String) {
+        let refusal = Refusal::new(RefusalKind::NotAllowed, words.as_str());
+        self.give_up(cx, &refusal);
+        for ticket in self.pending.drain().flatten() {
+            cx.settle(ticket, Err(refusal.clone()));
+        }
+        cx.close(Reason::Unusable(words));
     }
 
     /// Compares what both sides say the state is; asks for the session again when they differ.

@@ -4,7 +4,7 @@
 use super::screen::{PATIENCE, Terminal};
 use super::world::{PARLOR, World, said};
 use serde_json::json;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
@@ -71,7 +71,15 @@ fn a_port_that_another_program_has_is_told_to_whoever_asks() {
         String::from_utf8_lossy(&told.stderr).contains(&words)
     };
     assert!(!warned(&["up"]), "the page is not served yet");
-    assert!(warned(&["web", "--no-open"]) && warned(&["ps"]) && warned(&["up"]));
+    // It waits for a browser then.
+    let mut waiting = world.parlor("home", &["web", "--no-open"]);
+    let mut waiting =
+        waiting.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut told = BufReader::new(waiting.stderr.take().unwrap()).lines().map_while(Result::ok);
+    assert!(told.any(|line| line.contains(&words)));
+    waiting.kill().unwrap();
+    waiting.wait().unwrap();
+    assert!(warned(&["ps"]) && warned(&["up"]));
     assert!(world.json(&["up", "--json"])["warning"].as_str().unwrap().contains(&words));
     // Where browsers are enrolled it is served from the start, and who starts it is told at once.
     world.says(&["down"]);

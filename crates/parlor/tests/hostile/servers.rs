@@ -141,6 +141,8 @@ fn what_a_server_may_reach_is_asked_before_it_starts_and_opened_while_it_runs() 
         assert_eq!(ids, ["no", "read", "network", "write", "network-and-write"], "{ask}");
         assert!(!world.path("data/mcp-caches").exists(), "it runs already");
         ui.command(json!({"answer": {"ask": ask["id"], "answer": {"chosen": ["read"]}}}));
+        // The run waited for that, and goes on.
+        ui.end(true);
         let entry = until_ready(&mut ui);
         assert_eq!(entry["reach"], json!({"network": false, "project": false, "programs": false}), "{entry}");
         // What it said on stderr stands beside the call that failed, and what it may not reach.
