@@ -27,7 +27,7 @@ impl Entrants {
         self.devices.as_deref()
     }
 
-    /// Who asks.
+    /// The browser that wants to become one.
     pub(crate) fn asking(&self) -> Option<&Asking> {
         self.asking.as_ref()
     }

@@ -181,7 +181,6 @@ pub struct DeviceLine {
     pub id: String,
     pub name: String,
     pub role: String,
-    /// When it joined.
     pub since: Millis,
 }
 

@@ -13,6 +13,7 @@ use domain::ids::Millis;
 use std::collections::BTreeSet;
 use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval_at};
 use tui::{DeviceLine, FleetNews};
 use web::{Device, Devices, Shelf as _};
@@ -120,14 +121,15 @@ pub(super) async fn pair(server: u32, id: u64, allow: bool) -> FleetNews {
 
 /// Does something with the file, which may have to wait for others.
 async fn on_file(does: impl FnOnce(&File) -> Result<FleetNews, String> + Send + 'static) -> FleetNews {
-    let done = tokio::task::spawn_blocking(move || {
+    let mut task = JoinSet::new();
+    task.spawn_blocking(move || {
         let data = places::data().map_err(|why| exit::in_words(&why))?;
         does(&File::new(&data))
     });
-    match done.await {
-        Ok(Ok(news)) => news,
-        Ok(Err(why)) => FleetNews::Said(why),
-        Err(_) => FleetNews::Said("the list of devices cannot be used: try again".to_owned()),
+    match task.join_next().await {
+        Some(Ok(Ok(news))) => news,
+        Some(Ok(Err(why))) => FleetNews::Said(why),
+        Some(Err(_)) | None => FleetNews::Said("the list of devices cannot be used: try again".to_owned()),
     }
 }
 
