@@ -26,7 +26,7 @@ beforeAll(async () => {
   context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   bench.holds(conversation(0));
   const page = await context.newPage();
-  await page.goto(`${bench.address}#token=x`);
+  await page.goto(bench.address);
   await page.locator("#fleet").waitFor();
   await page.close();
 });

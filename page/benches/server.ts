@@ -65,6 +65,12 @@ export const OPEN: Body[] = [
   { step_started: { turn: 1_000_002, step: 1_000_003 } }, { message_started: { message: 1_000_004, role: "assistant", turn: 1_000_002, step: 1_000_003 } },
 ];
 
+/** Whoever asks is a device, and stays one. */
+function enrolled(socket: WebSocket): void {
+  socket.send(JSON.stringify({ challenge: { nonce: "bm9uY2U", version: "0.1.0", page: "", lasting: true } }));
+  socket.on("message", () => socket.send(JSON.stringify({ enrolled: { device: DEVICE } })));
+}
+
 export class Bench {
   /** The sockets that are open for the session and for the fleet. */
   readonly sessions = new Set<WebSocket>();
@@ -75,13 +81,12 @@ export class Bench {
 
   static async start(folder: string): Promise<Bench> {
     const server = createServer((request, response) => {
-      if (request.method === "POST") return void response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ device: DEVICE }));
       const file = join(folder, request.url === "/" ? "index.html" : (request.url ?? ""));
       if (!existsSync(file)) return void response.writeHead(404).end();
       response.writeHead(200, { "content-type": TYPES[extname(file)] ?? "application/octet-stream" }).end(readFileSync(file));
     });
     const bench = new Bench(server);
-    new WebSocketServer({ server, path: "/wire" }).on("connection", (socket) => bench.met(socket));
+    new WebSocketServer({ server }).on("connection", (socket, request) => (request.url === "/enrol" ? enrolled(socket) : bench.met(socket)));
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
     return bench;
   }

@@ -1,21 +1,20 @@
 // The built page on the built program: a real server, real rooms, a real browser. PARLOR_BIN is the program.
 
-import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { chromium, type Browser, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { pair, RESOLVES, web, type Shell } from "./program/pairing";
 
 const WAIT = 50_000;
 const program = process.env["PARLOR_BIN"] ?? "";
 const place = realpathSync(mkdtempSync(join(tmpdir(), "parlor-page-")));
 const project = join(place, "project");
 const env = { PATH: process.env["PATH"] ?? "", HOME: join(place, "home"), PARLOR_DATA_DIR: join(place, "data"), PARLOR_CONFIG_DIR: join(place, "config") };
-let server: ChildProcess;
+let server: Shell;
 let browser: Browser;
-let address: string;
 
 const parlor = (...words: string[]): string => execFileSync(program, words, { cwd: project, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 
@@ -23,16 +22,12 @@ beforeAll(async () => {
   expect(existsSync(program), "PARLOR_BIN names the built program").toBe(true);
   for (const folder of ["home", "project"]) mkdirSync(join(place, folder));
   writeFileSync(join(project, "only-in-the-answer.txt"), "");
-  server = spawn(program, ["web", "--no-open"], { cwd: project, env, stdio: ["ignore", "pipe", "ignore"] });
-  address = await new Promise((found, lost) => {
-    createInterface({ input: server.stdout! }).once("line", found);
-    server.once("exit", () => lost(new Error("the server ended")));
-  });
-  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"] });
+  server = await web(program, { cwd: project, env });
+  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", RESOLVES] });
 });
 afterAll(async () => {
   await browser?.close();
-  server?.kill("SIGTERM");
+  server?.process.kill("SIGTERM");
   // Rooms are nobody's children.
   parlor("down");
   rmSync(place, { recursive: true, force: true, maxRetries: 10 });
@@ -49,23 +44,23 @@ async function ended(page: Page): Promise<void> {
   await page.getByText(/· idle$/).waitFor();
 }
 
-test("a browser is enrolled once, converses, answers, is cut off, comes back, and is revoked", { timeout: 5 * WAIT }, async () => {
+test("a browser is paired once, converses, answers, is cut off, comes back, and is revoked", { timeout: 5 * WAIT }, async () => {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   const page = await context.newPage();
   page.setDefaultTimeout(WAIT);
   const errors: string[] = [];
   page.on("pageerror", (error) => errors.push(error.message));
-  await page.goto(address);
+  await pair(server, page);
   await page.getByRole("button", { name: "New session" }).waitFor();
-  expect(page.url()).not.toContain("token");
+  expect(page.url()).toMatch(/^http:\/\/[a-z2-9]{10}\.localhost:\d+\/$/);
   expect(await context.cookies()).toEqual([]);
 
   // The same address enrols nobody else.
   const other = await browser.newContext();
   const stranger = await other.newPage();
   stranger.setDefaultTimeout(WAIT);
-  await stranger.goto(address);
-  await stranger.getByText(/not paired|used/i).first().waitFor();
+  await stranger.goto(server.address);
+  await stranger.getByRole("heading", { name: "This device is not paired" }).waitFor();
   await other.close();
 
   await page.getByRole("button", { name: "New session" }).click();

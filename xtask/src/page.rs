@@ -19,6 +19,10 @@ const FOLDER: &str = "page";
 /// Where Vite puts what browsers load, and where the server takes it from.
 const BUILT: &str = "page/dist";
 const DIGESTS: &str = "digest.txt";
+/// Versions and digests of all that is installed.
+const LOCK: &str = "package-lock.json";
+/// The digest of the lock file that was installed by.
+const INSTALLED: &str = "node_modules/.parlor-installed";
 /// What decides how the page is built; a folder means all in it.
 const SOURCES: &[&str] =
     &["index.html", "package-lock.json", "package.json", "public", "src", "tsconfig.json", "vite.config.ts"];
@@ -69,10 +73,20 @@ pub(crate) fn test(shell: &Shell, binary: &str) -> Result<()> {
     shell.step("npm", &["run", "test:browser", "--prefix", FOLDER], &[("PARLOR_BIN", binary)])
 }
 
-/// Not `npm ci`: it wants what other systems would need in the lock file too, and a registry may have only what this one needs. The versions
-/// and digests are those of the lock file all the same.
+/// Exactly what the lock file names. It is not done again while the same is installed: `npm ci` begins with nothing, and asks the registry.
+///
+/// The lock file names the packages of every system, so that `npm ci` works on each. Of the bindings of rolldown that no registry at hand
+/// had when it was written it knows the version and not the digest.
 fn install(shell: &Shell) -> Result<()> {
-    shell.step("npm", &["install", "--no-save", "--no-audit", "--no-fund", "--prefix", FOLDER], &[])
+    let folder = shell.root().join(FOLDER);
+    let lock = std::fs::read(folder.join(LOCK)).with_context(|| format!("could not read {FOLDER}/{LOCK}"))?;
+    let wanted = digest(&[(LOCK.to_owned(), lock)]);
+    let mark = folder.join(INSTALLED);
+    if std::fs::read_to_string(&mark).is_ok_and(|there| there == wanted) {
+        return Ok(());
+    }
+    shell.step("npm", &["ci", "--no-audit", "--no-fund", "--prefix", FOLDER], &[])?;
+    std::fs::write(&mark, wanted).with_context(|| format!("could not write {}", mark.display()))
 }
 
 fn digests(sources: &[File], built: &[File]) -> String {
@@ -140,6 +154,25 @@ mod tests {
 
     fn file(path: &str, text: &str) -> File {
         (path.to_owned(), text.as_bytes().to_vec())
+    }
+
+    #[test]
+    fn the_lock_file_names_what_every_system_needs_and_no_host() {
+        let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../page").join(LOCK);
+        let lock: serde_json::Value = serde_json::from_slice(&std::fs::read(lock).unwrap()).unwrap();
+        let packages = lock["packages"].as_object().unwrap();
+        for (path, package) in packages {
+            assert!(package.get("resolved").is_none(), "{path} names a host");
+            let optional = package["optionalDependencies"].as_object().into_iter().flatten();
+            for (name, version) in optional {
+                let inner = packages.get(&format!("{path}/node_modules/{name}"));
+                let there = inner.or_else(|| packages.get(&format!("node_modules/{name}")));
+                assert!(
+                    there.is_some_and(|there| there["version"].is_string()),
+                    "`npm ci` wants {name} {version}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! What it is not: a parser. It looks at lines and names; comment lines are not searched for refused code.
 
 mod spawns;
+mod starts;
 mod wires;
 
 use anyhow::Result;
@@ -57,7 +58,9 @@ const SPEAK: &str = "text from elsewhere could command the terminal: use say, pu
 /// Reads every source file and judges it.
 pub(crate) fn run(shell: &Shell) -> Result<()> {
     let pages = tree::pages(shell.root(), ".rs")?;
+    let documents = tree::pages(shell.root(), ".md")?;
     let mut found = findings(&pages, LONG);
+    found.extend(starts::untrue(&pages, &documents));
     found.extend(comments::findings(&pages));
     judge("tidy", &found)
 }
@@ -67,6 +70,7 @@ fn findings(pages: &[Page], long: &[(&str, usize)]) -> Vec<String> {
     let programs = programs(pages);
     findings.extend(wires::findings(pages, &programs));
     findings.extend(spawns::findings(&programs));
+    findings.extend(starts::findings(&programs));
     for (path, _) in long {
         if !pages.iter().any(|page| page.path == *path) {
             findings

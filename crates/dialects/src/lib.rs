@@ -21,6 +21,7 @@ pub mod rpc;
 #[cfg(feature = "schema")]
 pub mod schema;
 mod session_name;
+mod shown;
 mod tagged;
 pub mod typescript;
 

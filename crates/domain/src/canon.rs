@@ -232,6 +232,8 @@ impl Canon {
                 self.propose(draft, &tool, Some(name), Some(args));
             }
             Said::ToolStarted { tool, name, args } => self.start_tool(draft, &tool, name, args),
+            // Who holds the runtime to asking keeps it; nothing has happened.
+            Said::NeedsNoConsent { .. } => {}
             Said::ToolProgress { tool, progress } => self.tool_progress(draft, now, &tool, progress),
             Said::ToolEnded { tool, outcome, result } => self.end_tool(draft, &tool, outcome, result),
             Said::AskOpened { ask, title, kind, deadline } => {

@@ -25,6 +25,10 @@ pub const RULES: &str = "parlor/rules";
 /// one. Our own agent answers it; what it gives is told in the native protocol.
 pub const FILES: &str = "parlor/files";
 
+/// The extension command by which a person lets an MCP server reach something, or takes that back; the server is then started again. Our
+/// own agent answers it; what it takes is told in the native protocol.
+pub const SERVER_REACH: &str = "parlor/server-reach";
+
 /// Which session a command is for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub enum Target {

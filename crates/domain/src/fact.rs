@@ -94,6 +94,10 @@ pub enum Said {
         /// Its arguments, if said again.
         args: Option<Json>,
     },
+    /// Nobody has to be asked about a tool: it only looks, or it is done by our own hands, by our own rules.
+    NeedsNoConsent {
+        tool: Key,
+    },
     /// A tool is under way.
     ToolProgress {
         tool: Key,

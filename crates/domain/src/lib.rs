@@ -23,6 +23,7 @@ pub mod path_text;
 pub mod port;
 pub mod prompt_text;
 pub mod queue;
+pub mod rights;
 pub mod secret;
 pub mod session;
 pub mod signal;

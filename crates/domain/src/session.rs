@@ -191,6 +191,19 @@ pub enum ServerState {
     AuthRequired,
 }
 
+/// What an MCP server on its leash may do beside reading the project and writing in a cache of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct ServerReach {
+    /// It may use the network.
+    pub network: bool,
+    /// It may write in the project.
+    pub project: bool,
+    /// It may talk to other programs on this machine by their sockets: Docker, D-Bus, an ssh-agent.
+    pub programs: bool,
+    /// Further folders that it may write in.
+    pub folders: Vec<String>,
+}
+
 /// An MCP server in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ServerEntry {
@@ -205,6 +218,8 @@ pub struct ServerEntry {
     pub tools: Option<u64>,
     /// When it last answered.
     pub connected_at: Option<Millis>,
+    /// What it may reach; `None` where nobody holds it: one behind a URL, one of another runtime, a machine without a sandbox.
+    pub reach: Option<ServerReach>,
 }
 
 /// A skill in a list.

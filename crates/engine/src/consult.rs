@@ -6,14 +6,14 @@ use crate::compact::{NotCompacted, compact};
 use crate::config::{Config, Ground};
 use crate::context::Context;
 use crate::grants::Grants;
-use crate::mcp::{Project, Servers, Site};
+use crate::mcp::{self, Project, Servers, Site};
 use crate::person::Hands;
 use crate::port::Reported;
 use crate::skills::{SkillTool, Skills};
 use crate::usage::counted;
 use crate::{extension, family, rules};
 use domain::command::{
-    Command, FILES, FORGET_KEYS, ListCommand, RULES, Receipt, Refusal, RefusalKind, RunCommand,
+    Command, FILES, FORGET_KEYS, ListCommand, RULES, Receipt, Refusal, RefusalKind, RunCommand, SERVER_REACH,
     SessionCommand,
 };
 use domain::content::Json;
@@ -150,6 +150,16 @@ impl Consulted {
                 let answered = tokio::task::spawn_blocking(answer).await;
                 let broken = |_| Refusal::new(RefusalKind::Internal, "the rules could not be read");
                 answered.map_err(broken)?.map(Receipt::Extension)
+            }
+            Command::Extension { name, payload } if name == SERVER_REACH => {
+                let project = self.project().await?;
+                let (servers, bounds) = (self.servers.clone(), self.setup.config.bounds());
+                let change = move || mcp::change_reach(&servers, &project, &bounds, &payload);
+                let changed = tokio::task::spawn_blocking(change).await;
+                let broken = |_| Refusal::new(RefusalKind::Internal, "the servers could not be looked up");
+                let (project, answer) = changed.map_err(broken)??;
+                project.start(true);
+                Ok(Receipt::Extension(answer))
             }
             Command::Extension { name, payload } => {
                 let Some(known) = self.setup.config.extensions.get(&name) else {

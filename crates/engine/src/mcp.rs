@@ -3,20 +3,29 @@
 //! The person's servers stand in `mcp.json` of their settings, a project's in its `.mcp.json`; the latter start only after the
 //! person agreed to exactly that entry. Servers start with the first turn in a project, in the background. Invariants: a server
 //! that is slow, dead or wrong holds up a run at most once and not for long; no key of ours reaches a server unless the person's own
-//! entry says so; no child outlives us.
+//! entry says so; one on its leash writes nothing of the person's but what they let it (`reach`); no child outlives us.
 
 mod approvals;
 mod book;
+mod caches;
 mod calls;
+mod change;
 mod client;
 mod elicit;
 mod entry;
+mod process;
+mod question;
+mod reach;
 mod server;
 mod tool;
 
-pub use approvals::Approvals;
-pub use book::{Listed, add, remove, servers};
+pub use approvals::{Agreed, Approvals};
+pub use book::{Listed, add, forget, remove, servers};
+pub(crate) use change::change_reach;
+pub use change::checked;
 pub(crate) use client::CONNECT;
 pub use client::{Tested, test};
 pub use entry::{Entry, EntryError, Way, parse};
+pub(crate) use question::{question, said};
+pub use reach::Reach;
 pub(crate) use server::{Project, Servers, Site, Starting};

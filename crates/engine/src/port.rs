@@ -45,12 +45,6 @@ impl Port {
         let _ = self.reports.send((report, None)).await;
     }
 
-    /// Reports something that belongs to no run.
-    pub(crate) async fn emit_outside(&self, body: Body) {
-        let report = Report::Happened { session: self.session.clone(), run: None, body };
-        let _ = self.reports.send((report, None)).await;
-    }
-
     /// A passing word to the person.
     pub(crate) async fn notify(&self, level: Level, text: String) {
         let signal = Signal::Notify { level, text };

@@ -24,7 +24,8 @@ impl Consulted {
         let unsupported = || Refusal::new(RefusalKind::Unsupported, NOT_KEPT);
         if let FilesCommand::Diff { since: DiffSince::Commit } = command {
             let root = hands.place.root().unwrap_or(hands.place.workdir()).to_owned();
-            let told = tokio::task::spawn_blocking(move || against_git(&root)).await;
+            let guard = hands.place.guard().cloned();
+            let told = tokio::task::spawn_blocking(move || against_git(&root, guard.as_ref())).await;
             return match told {
                 Ok(Ok(text)) => Ok(Receipt::Files { text }),
                 Ok(Err(why)) => Err(Refusal::new(RefusalKind::Invalid, why)),

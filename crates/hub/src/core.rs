@@ -31,6 +31,7 @@ use domain::command::{
     Command, FilesCommand, QueueCommand, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand, Target,
 };
 use domain::event::{Body, Event, Failure, NoteEvent, QueueEvent, SessionEvent};
+use domain::fact::Key;
 use domain::given_server::GivenServer;
 use domain::grammar::Grammar;
 use domain::ids::{AskId, EntryId, Ids, MessageId, Millis, QueuedId, RunId, SessionId, UiId};
@@ -45,13 +46,14 @@ use roles::Answers;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-pub use book::Standing;
+pub use domain::rights::Standing;
 pub use engine::Engine;
 pub(crate) use library::Concerns;
 pub use library::{Answer, Import, Request, RequestId, imported};
 pub use messages::{In, Out};
 pub use present::{AttachedUi, LiveSession};
 pub use setup::{GivenBudget, Setup};
+pub use their_rules::{ACTED_UNASKED, acted_unasked};
 
 /// How long an engine may take to end a run that was cancelled, before the hub closes it without the engine.
 pub const CANCEL_GRACE_MS: u64 = 2_000;
@@ -103,6 +105,12 @@ pub(crate) struct Live {
     waiting: Option<Arc<Event>>,
     /// What the person allowed for the session, where the runtime does not keep that.
     granted: Vec<their_rules::Granted>,
+    /// Tools of a foreign runtime about which nobody has to be asked, by its own names.
+    cleared: BTreeSet<Key>,
+    /// Whether something was said to the runtime here that sets it to work.
+    works_for_us: bool,
+    /// Whether a person said yes to something that is no consent, and nothing was done since.
+    said_yes: bool,
     /// About how much a mirrored session holds.
     mirrored: usize,
     /// The message that is being streamed there, and how much of it came.
@@ -148,6 +156,8 @@ pub struct Core {
     abilities: Abilities,
     /// A foreign runtime has told what it can do.
     has_told: bool,
+    /// Whether something was said to a foreign runtime that sets it to work.
+    works_for_us: bool,
     /// What may only be said to a runtime that asks, while it is not known whether it does.
     parked: Vec<In>,
     sessions: BTreeMap<SessionId, Live>,
@@ -180,6 +190,7 @@ impl Core {
             setup,
             abilities,
             has_told: false,
+            works_for_us: false,
             parked: Vec::new(),
             sessions: BTreeMap::new(),
             uis: BTreeMap::new(),
@@ -618,6 +629,9 @@ impl Live {
             veil: Veil::default(),
             waiting: None,
             granted: Vec::new(),
+            cleared: BTreeSet::new(),
+            works_for_us: false,
+            said_yes: false,
             mirrored: 0,
             streamed: None,
         }

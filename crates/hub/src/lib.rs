@@ -71,6 +71,6 @@ pub mod core;
 mod shell;
 
 pub use shell::{
-    EngineSeat, ErrandPort, Files, ForeignKeeping, Guest, Hub, INBOX, LOCAL_NEWS, LastLines, LocalPort,
-    LocalUi, Log, RemoteSeat, Reported, Stopped, UNSAVED,
+    Ended, EngineSeat, ErrandPort, Files, ForeignKeeping, Guest, Hub, INBOX, LOCAL_NEWS, LastLines,
+    LocalPort, LocalUi, Log, RemoteSeat, Reported, Stopped, UNSAVED,
 };

@@ -36,6 +36,7 @@ use remote::Remote;
 use roles::{Answers, Lane, Line, UiRole};
 use seat::{Round, Seat, Tell};
 use std::collections::{BTreeMap, VecDeque};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use store::Opened;
@@ -92,7 +93,12 @@ pub struct RemoteSeat {
     pub errands: Option<ErrandPort>,
     /// The end of what it wrote beside its wire, where that is known: it explains why nothing comes.
     pub last_lines: Option<LastLines>,
+    /// Tells why its link is over, where more can be known than that.
+    pub ended: Option<Ended>,
 }
+
+/// How a program ended, in words; takes a moment, once its link is over.
+pub type Ended = Pin<Box<dyn Future<Output = Option<String>> + Send>>;
 
 /// Tells the last lines that a program wrote beside its wire.
 pub type LastLines = Arc<dyn Fn() -> Vec<String> + Send + Sync>;
@@ -119,6 +125,7 @@ enum Inbox {
     Farewell(UiId, oneshot::Sender<()>),
     Present(oneshot::Sender<Vec<LiveSession>>),
     TheirSession(oneshot::Sender<Option<Arc<str>>>),
+    LostEarly(oneshot::Sender<String>),
     End(oneshot::Sender<()>),
     Stop(oneshot::Sender<()>),
 }
@@ -166,6 +173,8 @@ struct Shell {
     let_go: Option<String>,
     /// Who waits for all runs to end.
     idle: Vec<oneshot::Sender<()>>,
+    /// Who waits for the loss of a runtime that has not told what it can do.
+    losses: Vec<oneshot::Sender<String>>,
     /// UIs that have said their last word and still listen.
     farewells: Vec<(UiId, oneshot::Sender<()>)>,
     log: Log,
@@ -222,6 +231,7 @@ impl Shell {
             fleet: fleet::Pace::default(),
             let_go: None,
             idle: Vec::new(),
+            losses: Vec::new(),
             farewells: Vec::new(),
             log,
             hub,
@@ -416,6 +426,10 @@ impl Shell {
             Inbox::TheirSession(asking) => {
                 let _ = asking.send(self.remote.as_ref().and_then(Remote::their_session));
             }
+            Inbox::LostEarly(waiting) => {
+                self.losses.push(waiting);
+                self.tell_loss();
+            }
             Inbox::End(_) | Inbox::Stop(_) => {}
         }
         while let Some(input) = self.work.pop_front() {
@@ -467,6 +481,7 @@ impl Shell {
             seat.connected(round, lane, outgoing);
             true
         });
+        self.tell_lost(ui);
     }
 
     fn incoming(&mut self, ui: UiId, incoming: Incoming) {

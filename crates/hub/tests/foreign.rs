@@ -7,9 +7,9 @@ use domain::content::Input;
 use domain::port::{News, Ticket};
 use domain::signal::Signal;
 use hub::core::{Engine, Setup, Standing};
-use hub::{EngineSeat, Hub, LocalUi, RemoteSeat};
+use hub::{EngineSeat, Guest, Hub, LocalUi, RemoteSeat};
 use link::{AsyncSink, AsyncSource, Limits, Wiring};
-use roles::{Answers, Hello, Lane};
+use roles::{Answers, Greeting, Hello, Lane};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
@@ -25,7 +25,15 @@ async fn in_front(pipe: usize) -> (Hub, LocalUi, DuplexStream) {
     let link =
         Wiring::new(Limits::default()).lane(Lane::MAIN, AsyncSource::new(read), AsyncSink(write)).start();
     let (role, hello) = (dialects::lemon::DIALECT.ui_role(), Hello::default());
-    let seat = Box::new(RemoteSeat { role, link, hello, lossless: false, errands: None, last_lines: None });
+    let seat = Box::new(RemoteSeat {
+        role,
+        link,
+        hello,
+        lossless: false,
+        errands: None,
+        last_lines: None,
+        ended: None,
+    });
     let store = Box::new(store::MemoryStore::default());
     let hub = Hub::start(setup, store, EngineSeat::Remote(seat), Arc::new(|_| {}));
     let ui = hub.attach("test", Standing::Controller, Answers::ALL, None).await.unwrap();
@@ -101,7 +109,15 @@ async fn a_runtime_that_does_not_answer_is_told_of_within_ten_seconds_with_the_e
         let (role, hello) = (dialects::acp::DIALECT.ui_role(), Hello::default());
         let lines: Vec<String> = lines.into_iter().map(str::to_owned).collect();
         let last_lines: Option<hub::LastLines> = Some(Arc::new(move || lines.clone()));
-        let seat = Box::new(RemoteSeat { role, link, hello, lossless: false, errands: None, last_lines });
+        let seat = Box::new(RemoteSeat {
+            role,
+            link,
+            hello,
+            lossless: false,
+            errands: None,
+            last_lines,
+            ended: None,
+        });
         let store = Box::new(store::MemoryStore::default());
         let hub = Hub::start(setup, store, EngineSeat::Remote(seat), Arc::new(|_| {}));
         let mut ui = hub.attach("test", Standing::Controller, Answers::ALL, None).await.unwrap();
@@ -111,4 +127,63 @@ async fn a_runtime_that_does_not_answer_is_told_of_within_ten_seconds_with_the_e
         assert!(word.contains("has not answered") && word.contains(told), "{word}");
         hub.stop().await;
     }
+}
+
+/// A codelia UI at the other end of a pipe, in front of a runtime that answers nothing.
+async fn unanswered(hub: &Hub) -> (tokio::task::JoinHandle<()>, DuplexStream) {
+    let guest = Guest {
+        role: dialects::codelia::DIALECT.runtime_role(),
+        name: "codelia".into(),
+        standing: Standing::Controller,
+        greeting: Greeting { follows: true, ..Greeting::default() },
+        start: None,
+        stays: false,
+    };
+    let (ours, mut theirs) = tokio::io::duplex(64 * 1024);
+    let (read, write) = tokio::io::split(ours);
+    let link =
+        Wiring::new(Limits::default()).lane(Lane::MAIN, AsyncSource::new(read), AsyncSink(write)).start();
+    let serving = hub.clone();
+    let served = tokio::spawn(async move { serving.serve(guest, link).await.unwrap() });
+    let start =
+        r#"{"jsonrpc":"2.0","id":"2","method":"run.start","params":{"input":{"type":"text","text":"go"}}}"#;
+    theirs.write_all(format!("{start}\n").as_bytes()).await.unwrap();
+    (served, theirs)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_ui_that_only_listens_is_served_for_thirty_seconds_at_most() {
+    let (hub, _ui, mut runtime) = in_front(64 * 1024).await;
+    let (served, mut theirs) = unanswered(&hub).await;
+    // The prompt has reached the runtime, which begins and says nothing more.
+    let mut heard = Vec::new();
+    while !String::from_utf8_lossy(&heard).contains(r#""prompt""#) {
+        runtime.read_buf(&mut heard).await.unwrap();
+    }
+    runtime.write_all(b"{\"type\":\"event\",\"event\":{\"type\":\"agent_start\"}}\n").await.unwrap();
+    let mut told = Vec::new();
+    while !String::from_utf8_lossy(&told).contains(r#""running""#) {
+        theirs.read_buf(&mut told).await.unwrap();
+    }
+    let before = tokio::time::Instant::now();
+    theirs.shutdown().await.unwrap();
+    served.await.unwrap();
+    let waited = before.elapsed();
+    assert!(waited >= Duration::from_secs(29) && waited < Duration::from_secs(35), "{waited:?}");
+    hub.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_waits_for_a_runtime_that_is_gone_is_told_at_once() {
+    let (hub, _ui, runtime) = in_front(64 * 1024).await;
+    drop(runtime);
+    let (served, mut theirs) = unanswered(&hub).await;
+    let before = tokio::time::Instant::now();
+    theirs.shutdown().await.unwrap();
+    let mut heard = String::new();
+    theirs.read_to_string(&mut heard).await.unwrap();
+    assert!(heard.contains(r#""id":"2","error""#) && heard.contains("the runtime is gone"), "{heard}");
+    served.await.unwrap();
+    assert!(before.elapsed() < Duration::from_secs(5), "{:?}", before.elapsed());
+    hub.stop().await;
 }

@@ -55,8 +55,46 @@ const TELLING_BEGINNINGS: &[(&str, usize)] = &[
 ];
 /// Words that announce a secret in running text.
 const ANNOUNCING: &[&str] = &["bearer "];
-/// Ends of variable names whose value is a secret: `OPENAI_API_KEY=…`.
-const TELLING_VARIABLES: &[&str] = &["KEY=", "TOKEN=", "SECRET=", "PASSWORD=", "PASSWD="];
+/// Ends of names whose value is a secret, in any case: `OPENAI_API_KEY=…`, `password: …`, `db.pwd = '…'`.
+const TELLING_NAMES: &[&str] = &[
+    "accesskey",
+    "access_key",
+    "access-key",
+    "apikey",
+    "api_key",
+    "api-key",
+    "credential",
+    "credentials",
+    "passphrase",
+    "passwd",
+    "password",
+    "privatekey",
+    "private_key",
+    "private-key",
+    "pwd",
+    "secret",
+    "token",
+];
+/// Ends of the names of variables, which are written in capitals; in running text the word says nothing.
+const TELLING_VARIABLES: &[&str] = &["KEY", "PASS", "PAT"];
+/// Names that end so and hold no secret.
+const INNOCENT_NAMES: &[&str] = &["PWD", "OLDPWD"];
+/// Shortest value that is taken for a secret.
+const MIN_VALUE: usize = 4;
+/// Values of such names that are no secrets: types, marks, words of a program.
+const INNOCENT_VALUES: &[&str] = &[
+    "bool",
+    "boolean",
+    "false",
+    "none",
+    "null",
+    "option",
+    "required",
+    "self",
+    "string",
+    "true",
+    "undefined",
+];
 
 /// Takes secrets out of the lines of one conversation, in order.
 #[derive(Debug, Default)]
@@ -256,15 +294,50 @@ fn first_secret(text: &str) -> Option<(usize, usize)> {
             (length >= 8).then_some((at, length))
         })
     });
-    let variables = TELLING_VARIABLES.iter().filter_map(|word| {
-        text.match_indices(word).find_map(|(at, _)| {
-            let at = at + word.len();
-            let at = at + text[at..].len() - text[at..].trim_start_matches(['"', '\'']).len();
-            let length = key_length(&text[at..]);
-            (length >= 4).then_some((at, length))
-        })
-    });
-    known.chain(announced).chain(variables).min_by_key(|(at, _)| *at)
+    let assigned = first_assigned(text, &lower);
+    known.chain(announced).chain(assigned).min_by_key(|(at, _)| *at)
+}
+
+/// The first value that is given to a telling name, with `=` or `:`.
+fn first_assigned(text: &str, lower: &str) -> Option<(usize, usize)> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let mut signs = text.match_indices(['=', ':']);
+    signs.find_map(|(at, sign)| {
+        // `"password": "…"` in a text, `password = …` in a file.
+        let name = lower[..at].trim_end_matches([' ', '\t']).trim_end_matches(['"', '\'']);
+        let from = name.trim_end_matches(is_name).len();
+        let (name, written) = (name.get(from..)?, text.get(from..name.len())?);
+        let telling = TELLING_NAMES.iter().any(|end| name.ends_with(end))
+            || TELLING_VARIABLES.iter().any(|end| written.ends_with(end));
+        if !telling || INNOCENT_NAMES.contains(&written) {
+            return None;
+        }
+        let value = text.get(at + 1..)?;
+        // `a == b`, `a::b` and `https://` give nothing to anybody.
+        if value.starts_with(['=', ':', '/']) || sign == ":" && !value.starts_with([' ', '"', '\'']) {
+            return None;
+        }
+        let spaced = value.trim_start_matches([' ', '\t']);
+        let bare = spaced.trim_start_matches(['"', '\'', '`']);
+        let quote = spaced[..spaced.len() - bare.len()].chars().next();
+        let length = match quote {
+            // In quotes anything is the value, up to the quote or the end of the line.
+            Some(quote) => bare.find([quote, '\n']).unwrap_or(bare.len()),
+            None if bare.starts_with(REDACTED) => REDACTED.len(),
+            None => {
+                bare.find(|c: char| c.is_whitespace() || "\"'`,;&|<>()[]{}".contains(c)).unwrap_or(bare.len())
+            }
+        };
+        let found = &bare[..length];
+        let is_variable = found.strip_prefix('$').is_some_and(|name| {
+            name.starts_with('{') || name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+        });
+        let is_blank = found.starts_with('<') && found.ends_with('>') || found.chars().all(|c| c == '*');
+        let shown = found == REDACTED || is_variable || is_blank;
+        let innocent = INNOCENT_VALUES.contains(&found.to_ascii_lowercase().as_str());
+        let begins = text.len() - bare.len();
+        (length >= MIN_VALUE && !shown && !innocent).then_some((begins, length))
+    })
 }
 
 /// How far a text goes on with the characters of a key.

@@ -23,6 +23,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::process::Signal;
+use tokio::sync::watch;
 
 use crate::lane_io::{AsyncSink, AsyncSource, Limits, LinkIo, Wiring};
 use crate::outgoing::Outgoing;
@@ -31,7 +32,7 @@ use crate::{Lane, LinkError};
 
 use process::Process;
 
-pub use again::{MAX_RESTARTS, Restarted, start_again_on};
+pub use again::{LastWitness, MAX_RESTARTS, Restarted, start_again_on};
 pub use process::Exit;
 pub use stderr::{OnStderr, STDERR_BYTES, STDERR_LINES, StderrTail};
 
@@ -171,6 +172,11 @@ impl Child {
         self.tail.clone()
     }
 
+    /// Somebody who can wait for its end beside whoever holds it.
+    pub fn witness(&self) -> Witness {
+        Witness { exit: self.process.exits(), tail: self.tail.clone() }
+    }
+
     /// Ends it: what waits is written and stdin closed, then after [`STDIN_GRACE`] SIGTERM, after [`TERM_GRACE`]
     /// SIGKILL, to the whole group (a guard is told to end all at once, and has [`TERM_GRACE`] for it). Gives how it ended and the last
     /// lines of its stderr.
@@ -209,5 +215,26 @@ impl Child {
 
     async fn wait_at_most(&mut self, within: Duration) -> Option<Exit> {
         tokio::time::timeout(within, self.process.wait()).await.ok()
+    }
+}
+
+/// Sees how a program ends, and what it says last.
+#[derive(Debug, Clone)]
+pub struct Witness {
+    exit: watch::Receiver<Option<Exit>>,
+    tail: Arc<StderrTail>,
+}
+
+impl Witness {
+    /// How it ended, if it does within this time, and the last lines of its stderr.
+    pub async fn end_within(mut self, within: Duration) -> (Option<Exit>, Vec<String>) {
+        let ended = async {
+            let exit = self.exit.wait_for(Option::is_some).await.ok().and_then(|exit| *exit);
+            self.tail.read_whole().await;
+            exit
+        };
+        let exit = tokio::time::timeout(within, ended).await.ok().flatten();
+        // What came out of it before it left its stderr to others is worth showing too.
+        (exit.or_else(|| *self.exit.borrow()), self.tail.lines())
     }
 }

@@ -22,7 +22,7 @@ pub enum Door {
 }
 
 impl Door {
-    /// All of them.
+    /// In the order of the table.
     pub const ALL: [Door; 6] =
         [Door::Socket, Door::Control, Door::Listen, Door::Enrol, Door::Wire, Door::Allow];
 

@@ -71,6 +71,9 @@ pub enum Ending {
     Eof,
     #[error("reading from the peer failed: {0}")]
     ReadFailed(String),
+    /// The program at the other end is over; how, in words.
+    #[error("{0}")]
+    Ended(String),
     /// Writing had failed before the peer closed it.
     #[error("writing to the peer failed: {0}")]
     WriteFailed(String),

@@ -73,6 +73,8 @@ struct Gauge {
     lines: AtomicUsize,
     limits: Limits,
     closing: AtomicBool,
+    /// Nobody reads what is written.
+    unread: AtomicBool,
     low: Notify,
     closes: Notify,
 }
@@ -94,6 +96,7 @@ impl Outgoing {
             lines: AtomicUsize::new(0),
             limits,
             closing: AtomicBool::new(false),
+            unread: AtomicBool::new(false),
             low: Notify::new(),
             closes: Notify::new(),
         });
@@ -187,9 +190,16 @@ impl Outgoing {
         }
     }
 
+    /// Notes that nobody reads any more, for whoever learns it before a write fails: nothing further is written.
+    pub fn unread(&self) {
+        self.gauge.unread.store(true, Ordering::Release);
+    }
+
     /// Whether lines on this lane can no longer reach the peer.
     pub fn is_closed(&self, lane: Lane) -> bool {
-        self.gauge.closing.load(Ordering::Acquire) || self.sender(lane).is_none_or(mpsc::Sender::is_closed)
+        self.gauge.closing.load(Ordering::Acquire)
+            || self.gauge.unread.load(Ordering::Acquire)
+            || self.sender(lane).is_none_or(mpsc::Sender::is_closed)
     }
 
     fn sender(&self, lane: Lane) -> Option<&mpsc::Sender<Item>> {

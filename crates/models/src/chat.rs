@@ -151,7 +151,7 @@ impl ToolArgs {
         if text.trim().is_empty() {
             return Self::Parsed(Value::Object(serde_json::Map::new()));
         }
-        match serde_json::from_str(text) {
+        match crate::half::read(text) {
             Ok(value) => Self::Parsed(value),
             Err(_) => Self::Unparsed(text.to_owned()),
         }

@@ -14,6 +14,7 @@ mod chat;
 mod delta;
 mod emit;
 mod error;
+mod half;
 mod http;
 mod name;
 pub mod offline;

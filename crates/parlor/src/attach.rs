@@ -155,7 +155,7 @@ async fn say(
     said: Said,
 ) -> anyhow::Result<Exit> {
     // Before a runtime is greeted: a signal must not leave it behind.
-    let stops = Stops::listen();
+    let stops = Stops::listen().with_reader();
     let begin = Begin { session: attach.session.as_deref(), last: None };
     let log = stack::log_to_stderr();
     let front = Front::open(common, attach.dialect, place, begin, Person::Away, tape, keep, log).await?;

@@ -6,7 +6,7 @@ use crate::ps::announcement::Announcement;
 use crate::record::Tape;
 use crate::remote::{Begin, Front, Person, RuntimeAddress};
 use crate::serve::{self, Host, Wire};
-use crate::stop::{self, Manner, Runs};
+use crate::stop::{self, Manner, Over, Runs};
 use crate::{places, stack, their_flags};
 use dialects::Dialect;
 use roles::Item;
@@ -53,9 +53,15 @@ pub(crate) async fn bridge(mut common: Common, bridge: Bridge) -> anyhow::Result
             Some(path) => serve::on_sockets(&front.hub, &host, &[Wire::Known(bridge.from)], path).await,
         }
     };
-    let manner = Manner { runs: Runs::BreakOff, last_lines: serve::last_lines(bridge.stdio) };
-    let exit = stop::until_told(&front.hub, serving, manner).await.map(|()| Exit::Done);
-    front.close(exit.is_ok()).await;
+    let last_lines = serve::last_lines(bridge.stdio);
+    // The runtime waits for an answer, and ends with us.
+    let manner = Manner { runs: Runs::BreakOff, last_lines, keeps_questions: false };
+    let ended = stop::until_told(&front.hub, serving, manner).await;
+    let exit = ended.map(|over| match over {
+        Over::UiGone | Over::Told => Exit::Done,
+        Over::RuntimeLost => Exit::Failed,
+    });
+    front.close(matches!(exit, Ok(Exit::Done))).await;
     for tape in [tape, runtime_tape].into_iter().flatten() {
         tape.finish();
     }

@@ -200,7 +200,7 @@ pub(crate) enum UiRole {
     /// Do everything: prompt, answer, change settings.
     #[default]
     Controller,
-    /// Answer questions and look.
+    /// Look, allow once and deny.
     Approver,
     /// Look, and change nothing.
     Observer,
@@ -471,7 +471,7 @@ pub(crate) struct Attach {
     /// Write the conversation down in this file. Secrets are taken out.
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
-    /// Say nothing to a runtime that acts without asking.
+    /// Say nothing to a runtime that acts without asking, and stop one that does.
     #[arg(long)]
     pub(crate) require_consent: bool,
     /// One prompt without a screen, like `parlor run`, with its exit codes.
@@ -541,7 +541,7 @@ pub(crate) struct Bridge {
     /// Write the conversation down in this file (the runtime's wire: beside it, with `runtime` in its name). Secrets are taken out.
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
-    /// Say nothing to a runtime that acts without asking.
+    /// Say nothing to a runtime that acts without asking, and stop one that does.
     #[arg(long)]
     pub(crate) require_consent: bool,
     /// Only print what becomes of each item of the vocabulary between these two wires.

@@ -257,7 +257,7 @@ mod tests {
         let before = file.stamp();
         assert_eq!(file.read(), Devices::default());
         file.change(&mut |devices| {
-            assert!(devices.enrol(key(1), web::Stay::Lasting, "one", Role::Observer, 1).is_some())
+            assert!(devices.enrol(key(1), web::Stay::Lasting, "one", Role::Observer, 1).is_some());
         })
         .unwrap();
         assert_ne!(file.stamp(), before);
@@ -276,7 +276,7 @@ mod tests {
             std::fs::write(&file.path, odd).unwrap();
             assert_eq!(file.read().active().count(), 0);
             file.change(&mut |devices| {
-                assert!(devices.enrol(key(1), web::Stay::Lasting, "one", Role::Observer, 1).is_some())
+                assert!(devices.enrol(key(1), web::Stay::Lasting, "one", Role::Observer, 1).is_some());
             })
             .unwrap();
             assert_eq!(file.read().active().count(), 1);

@@ -1,11 +1,15 @@
-//! `parlor mcp`: the MCP servers of the person and of the project. A project's servers start only after the person agreed once.
+//! `parlor mcp`: the MCP servers of the person and of the project, and what each may reach. A project's servers start only after the
+//! person agreed once.
 
 use crate::cli::Common;
 use crate::exit::{self, Exit};
 use crate::{places, settings, stack};
 use anyhow::Context;
 use clap::{Args, Subcommand};
-use engine::mcp::{self, Approvals, Listed};
+use domain::path_text;
+use engine::Ground;
+use engine::mcp::{self, Approvals, Entry, Listed, Reach, Way};
+use std::path::{Path, PathBuf};
 
 /// The MCP servers there are.
 #[derive(Debug, Args)]
@@ -25,6 +29,8 @@ enum What {
         /// Where it is reached over HTTP.
         #[arg(long, conflicts_with = "command")]
         url: Option<String>,
+        #[command(flatten)]
+        reach: Allowed,
         /// How it is started.
         #[arg(last = true)]
         command: Vec<String>,
@@ -34,8 +40,15 @@ enum What {
         /// The server's name in the settings.
         name: String,
     },
-    /// Agree that a server of this project may start, as it is written now.
+    /// Agree that a server may start, as it is written now, and say what it may reach beside reading: what is not named it may not.
     Approve {
+        /// The server's name in the settings.
+        name: String,
+        #[command(flatten)]
+        reach: Allowed,
+    },
+    /// Take back what you said to a server, and remove what it downloaded.
+    Forget {
         /// The server's name in the settings.
         name: String,
     },
@@ -44,6 +57,61 @@ enum What {
         /// The server's name in the settings.
         name: String,
     },
+}
+
+/// What a server may do beside reading the project and writing in its own cache.
+#[derive(Debug, Args)]
+struct Allowed {
+    /// It may use the network.
+    #[arg(long, conflicts_with = "download")]
+    network: bool,
+    /// It may use the network in its next start, to download itself (npx, uvx and the like), and then no more.
+    #[arg(long)]
+    download: bool,
+    /// It may write in the project.
+    #[arg(long)]
+    write: bool,
+    /// It may talk to other programs on this machine by their sockets: Docker, D-Bus.
+    #[arg(long)]
+    programs: bool,
+    /// It may write in this folder too; may be given several times.
+    #[arg(long = "folder", value_name = "DIR")]
+    folders: Vec<PathBuf>,
+}
+
+impl Allowed {
+    fn reach(&self, bounds: &tools::Bounds) -> anyhow::Result<Reach> {
+        let Allowed { network, write, programs, ref folders, .. } = *self;
+        let here = |folder: &PathBuf| std::path::absolute(folder).map(|path| path_text::write(&path));
+        let folders = folders.iter().map(here).collect::<Result<Vec<_>, _>>()?;
+        let folders = mcp::checked(&folders, bounds).map_err(|why| anyhow::anyhow!("{why}"))?;
+        Ok(Reach { network, project: write, programs, folders })
+    }
+
+    /// Keeps that the person agreed to a server and what it may reach; what that means, in words.
+    fn keep(
+        &self,
+        data: &Path,
+        project: Option<&Path>,
+        entry: &Entry,
+        reach: &Reach,
+    ) -> anyhow::Result<String> {
+        let approvals = Approvals::in_data(data);
+        approvals.agree(project, &entry.digest, &entry.words(), Some(reach))?;
+        if self.download {
+            approvals.allow_download(project, &entry.digest)?;
+        }
+        let once = if self.download { "; its next start may use the network, to download it" } else { "" };
+        Ok(match &entry.way {
+            Way::Http { .. } => String::new(),
+            Way::Child { .. } => format!("\nbeside reading it may {}{once}", may(reach)),
+        })
+    }
+}
+
+/// What a server may, in words that follow `may`.
+fn may(reach: &Reach) -> String {
+    reach.words().unwrap_or_else(|| "do nothing but write in a cache of its own".to_owned())
 }
 
 /// Lists, adds, removes, approves or tries servers.
@@ -67,23 +135,36 @@ pub(crate) async fn mcp(common: &Common, asked: Mcp) -> anyhow::Result<Exit> {
                 );
             }
         }
-        What::Add { name, url, command } => {
+        What::Add { name, url, reach, command } => {
             let value = match (url, command.split_first()) {
                 (Some(url), _) => serde_json::json!({ "url": url }),
                 (None, Some((program, args))) => serde_json::json!({ "command": program, "args": args }),
                 (None, None) => anyhow::bail!("say how it is reached: --url URL, or -- COMMAND"),
             };
+            let allowed = reach.reach(&config.bounds())?;
             let entry = mcp::add(&own?, &name, &value)?;
-            exit::say(&format!("added {}", entry.words()));
+            let means = reach.keep(&data, None, &entry, &allowed)?;
+            exit::say(&format!("added {}{means}", entry.words()));
         }
         What::Remove { name } => {
+            if let Some(listed) = servers.iter().find(|one| one.entry.name == name && !one.from_project) {
+                mcp::forget(&data, None, &listed.entry)?;
+            }
             anyhow::ensure!(mcp::remove(&own?, &name)?, "there is no server {name} of yours");
         }
-        What::Approve { name } => {
-            let project = ground.workspace.as_ref().map_err(|why| anyhow::anyhow!("{}", why.words()))?;
+        What::Approve { name, reach } => {
             let listed = find(&servers, &name)?;
-            Approvals::in_data(&data).add(project, &listed.entry.digest, &listed.entry.words())?;
-            exit::say(&format!("{name} may start in this project: {}", listed.entry.words()));
+            let project = root(&ground, listed)?;
+            let allowed = reach.reach(&config.bounds())?;
+            let means = reach.keep(&data, project, &listed.entry, &allowed)?;
+            let place = if listed.from_project { " in this project" } else { "" };
+            exit::say(&format!("{name} may start{place}: {}{means}", listed.entry.words()));
+        }
+        What::Forget { name } => {
+            let listed = find(&servers, &name)?;
+            let had = mcp::forget(&data, root(&ground, listed)?, &listed.entry)?;
+            let said = if had { "what you said to it is taken back" } else { "you had said nothing to it" };
+            exit::say(&format!("{name}: {said}; what it downloaded is removed"));
         }
         What::Test { name } => {
             let listed = find(&servers, &name)?;
@@ -92,7 +173,7 @@ pub(crate) async fn mcp(common: &Common, asked: Mcp) -> anyhow::Result<Exit> {
                 "{name} comes from the project: agree first with `parlor mcp approve {name}`"
             );
             let guard = stack::guard(&config);
-            let tested = mcp::test(&listed.entry, listed.from_project, &config, &ground, guard).await;
+            let tested = mcp::test(listed, &data, &ground, guard).await;
             let tested = tested.map_err(|why| anyhow::anyhow!("{name}: {why}"))?;
             exit::say(&format!("{}: {} tools", tested.name, tested.tools.len()));
             for tool in tested.tools {
@@ -101,6 +182,14 @@ pub(crate) async fn mcp(common: &Common, asked: Mcp) -> anyhow::Result<Exit> {
         }
     }
     Ok(Exit::Done)
+}
+
+/// The project, for a server that it brought.
+fn root<'a>(ground: &'a Ground, listed: &Listed) -> anyhow::Result<Option<&'a Path>> {
+    match listed.from_project {
+        true => ground.workspace.as_deref().map(Some).map_err(|why| anyhow::anyhow!("{}", why.words())),
+        false => Ok(None),
+    }
 }
 
 fn find<'a>(servers: &'a [Listed], name: &str) -> anyhow::Result<&'a Listed> {
@@ -115,5 +204,10 @@ fn line(listed: &Listed) -> String {
         (false, false) => "waits for your consent (parlor mcp approve)",
     };
     let from = if listed.from_project { "project" } else { "yours" };
-    format!("{:<20} {from:<8} {state:<16} {}", listed.entry.name, listed.entry.words())
+    let reach = match &listed.reach {
+        _ if listed.is_behind_a_url() || !listed.approved => String::new(),
+        Some(reach) => format!("; beside reading it may {}", may(reach)),
+        None => "; what it may reach is asked at its next start".to_owned(),
+    };
+    format!("{:<20} {from:<8} {state:<16} {}{reach}", listed.entry.name, listed.entry.words())
 }

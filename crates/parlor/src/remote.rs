@@ -10,7 +10,7 @@ use dialects::Dialect;
 use domain::ids::SessionId;
 use domain::path_text;
 use domain::session::Origin;
-use hub::{ForeignKeeping, Hub, LastLines, Log, RemoteSeat};
+use hub::{Ended, ForeignKeeping, Hub, LastLines, Log, RemoteSeat};
 use kit::notation::Side;
 use link::child::{Child, Exit, Launch, Restarted, start_again_on};
 use link::{Limits, LinkIo, unix};
@@ -27,6 +27,8 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 const LAST_LINES: usize = 20;
 /// How long a runtime that closed its link may take to end by itself, so that its exit code is its own.
 const END_WITHIN: Duration = Duration::from_millis(500);
+/// The same where a UI beyond a bridge is told how it ended: only one that closed its stdout and goes on takes that long.
+const ENDED_WITHIN: Duration = Duration::from_secs(5);
 /// The same for each step of ending one that the person does not want to wait for.
 const SOON: Duration = Duration::from_millis(300);
 
@@ -113,6 +115,17 @@ impl LastWords {
         LastWords { exit, stderr }
     }
 
+    /// The end of a program as a sentence; `None` while it goes on.
+    async fn within(end: impl Future<Output = (Option<Exit>, Vec<String>)>) -> Option<String> {
+        let (exit, stderr) = end.await;
+        let LastWords { stderr, .. } = LastWords::of(exit, &stderr);
+        let said = match stderr.is_empty() {
+            true => "and wrote nothing on stderr".to_owned(),
+            false => format!("with this at the end of its stderr:\n{}", stderr.join("\n")),
+        };
+        exit.map(|exit| format!("it {exit}, {said}"))
+    }
+
     /// Shows them on stderr.
     pub(crate) fn say(&self) {
         for line in &self.stderr {
@@ -129,6 +142,22 @@ enum Program {
     Once(Child),
     /// Of a wire where it may ask to be started again.
     Restarted(Restarted),
+}
+
+impl Program {
+    /// Tells in words how it ended, once its link is over.
+    fn ended(&self) -> Ended {
+        match self {
+            Program::Once(child) => {
+                let witness = child.witness();
+                Box::pin(async move { LastWords::within(witness.end_within(ENDED_WITHIN)).await })
+            }
+            Program::Restarted(program) => {
+                let witness = program.witness();
+                Box::pin(async move { LastWords::within(witness.end_within(ENDED_WITHIN)).await })
+            }
+        }
+    }
 }
 
 /// A program that a person named: what it does is its own matter, but it gets no terminal and leaves nothing behind.
@@ -214,7 +243,9 @@ impl Front {
             Some(Program::Once(child)) => Some(last_lines_of(child)),
             Some(Program::Restarted(_)) | None => None,
         };
-        let seat = RemoteSeat { role, link, hello, lossless, errands: None, last_lines };
+        // A UI of ours tells it by itself.
+        let ended = if person == Person::Beyond { program.as_ref().map(Program::ended) } else { None };
+        let seat = RemoteSeat { role, link, hello, lossless, errands: None, last_lines, ended };
         let (hub, doing) = stack::remote(common, seat, keeping, log)?;
         Ok(Front { hub, program, doing, announcement: None })
     }

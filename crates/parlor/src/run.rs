@@ -6,12 +6,13 @@ mod along;
 mod form;
 mod own;
 mod report;
+mod said;
 
 use crate::cli::{Common, Run};
 use crate::exit::{self, Exit, Stream};
 use crate::ps::announcement::Announcement;
 use crate::stop::Stops;
-use crate::{places, resumed, rooms, settings, stack, worktrees};
+use crate::{resumed, rooms, stack, worktrees};
 use domain::ask::{Answer, Ask, AskKind, Closing, Scope};
 use domain::command::{Command, PromptOptions, Receipt, RunCommand, Target};
 use domain::content::{Input, Part, TextKind};
@@ -21,6 +22,7 @@ use domain::event::{
 };
 use domain::ids::{AskId, MessageId, Millis, SessionId};
 use domain::port::{LinkState, News, Ticket};
+use domain::session::Policy;
 use domain::signal::{Level, Signal};
 use domain::state::State;
 use form::{Fitting, Form};
@@ -29,6 +31,7 @@ use hub::{Hub, LocalPort};
 use own::OwnRun;
 use report::Ending;
 use roles::Answers;
+pub(crate) use said::Said;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::time::Duration;
@@ -99,28 +102,6 @@ pub(crate) async fn run(mut common: Common, mut run: Run) -> anyhow::Result<Exit
     own.engine.stop(&own.hub).await;
     tree.iter().for_each(worktrees::told_kept);
     exit
-}
-
-/// What is said, and of what form the answer must be.
-pub(crate) struct Said {
-    input: Input,
-    form: Option<Form>,
-}
-
-impl Said {
-    /// Words, and nothing else.
-    pub(crate) fn text(words: String) -> Said {
-        Said { input: Input::text(words), form: None }
-    }
-
-    /// Words with what the command line sends along.
-    fn of(words: String, common: &Common, run: &Run) -> anyhow::Result<Said> {
-        let form = run.output_schema.as_deref().map(Form::read).transpose()?;
-        let cwd = places::ground(common, &mut settings::read().config)?.cwd;
-        let attachments = along::read(&run.image, &run.file, &cwd)?;
-        let text = form.as_ref().map_or_else(|| words.clone(), |form| form.told_with(&words));
-        Ok(Said { input: Input { text, attachments }, form })
-    }
 }
 
 fn stopped_by(signal: StopSignal) -> String {
@@ -370,7 +351,10 @@ impl<'a> Headless<'a> {
             News::Settled { ticket: PROMPT, with: Err(refusal) } => {
                 Ok(Some(self.failed(&refusal.to_string())))
             }
-            News::Link(LinkState::Lost(why)) => Ok(Some(self.failed(&why))),
+            News::Link(LinkState::Lost(why)) => {
+                let exit = self.failed(&why);
+                Ok(Some(if hub::core::acted_unasked(&why) { Exit::Denied } else { exit }))
+            }
             News::Signal { signal: Signal::Status { key, text }, .. } if key == hub::UNSAVED => {
                 if let Some(why) = &text {
                     exit::complain(&format!("warning: {why}"));
@@ -480,6 +464,11 @@ impl<'a> Headless<'a> {
             Body::Ask(AskEvent::Opened(ask)) => self.asked(ask).await?,
             Body::Ask(AskEvent::Closed { ask, closing }) => {
                 let given_up = match closing {
+                    // What the mode says no to was denied, whatever its form.
+                    Closing::Answered { by: Some(by), .. } if by == Policy::ReadOnly.name() => {
+                        self.denied.get_or_insert_with(|| "a question was denied (read-only)".to_owned());
+                        false
+                    }
                     Closing::Answered { answer, .. } => *answer == Answer::Dismissed,
                     Closing::Unattended | Closing::Expired => true,
                     Closing::Withdrawn => false,
@@ -513,7 +502,9 @@ impl<'a> Headless<'a> {
     /// the runtime's own matter, and it goes on without an answer.
     async fn asked(&mut self, ask: &Ask) -> anyhow::Result<()> {
         let AskKind::Consent(consent) = &ask.kind else {
-            if ask.run.is_some() {
+            if self.state.settings.policy == Policy::ReadOnly {
+                self.aside(&format!("denied: {} (read-only)", ask.title));
+            } else if ask.run.is_some() {
                 self.unanswered.insert(ask.id);
                 self.aside(&format!("not answered: {} (nobody is here to be asked)", ask.title));
             }
@@ -556,7 +547,11 @@ impl<'a> Headless<'a> {
                 if !self.told.as_ref().is_some_and(|told| told.contains(&failure.message)) {
                     exit::complain(&format!("error: {}", failure.message));
                 }
-                if failure.code == engine::OVER_BUDGET { Exit::OverBudget } else { Exit::Failed }
+                match failure.code.as_str() {
+                    engine::OVER_BUDGET => Exit::OverBudget,
+                    hub::core::ACTED_UNASKED => Exit::Denied,
+                    _ => Exit::Failed,
+                }
             }
             Outcome::Interrupted | Outcome::Lost => {
                 self.failed("the runtime went away before the run was over")

@@ -155,8 +155,9 @@ pub(crate) async fn serve(mut common: Common, mut serve: Serve) -> anyhow::Resul
         // The UI is told what is under way to its end where its document wants that.
         runs: if serve.dialect.iter().any(|wire| wire.drains()) { Runs::Finish } else { Runs::BreakOff },
         last_lines: last_lines(serve.stdio),
+        keeps_questions: !common.ephemeral,
     };
-    let exit = stop::until_told(&own.hub, serving, manner).await.map(|()| Exit::Done);
+    let exit = stop::until_told(&own.hub, serving, manner).await.map(|_| Exit::Done);
     own.engine.stop(&own.hub).await;
     if let Some(tape) = &host.tape {
         tape.finish();
@@ -171,7 +172,19 @@ pub(crate) async fn on_stdio(hub: &Hub, host: &Host, dialect: Dialect) -> anyhow
         Some(watcher) => link.watched(&watcher),
         None => link,
     };
-    hub.serve(host.guest(dialect), link).await?;
+    let (unread, gone) = (link.outgoing.clone(), exit::reader_gone()?);
+    let watched = async {
+        if gone.await.is_ok() {
+            unread.unread();
+        }
+        std::future::pending::<()>().await;
+    };
+    // One that is gone cannot come back over these pipes, whatever its wire is like on sockets.
+    let guest = Guest { stays: false, ..host.guest(dialect) };
+    tokio::select! {
+        served = hub.serve(guest, link) => served?,
+        () = watched => {}
+    }
     Ok(())
 }
 

@@ -294,7 +294,8 @@ pub(crate) fn remote(
     let policy = if seat.lossless { None } else { common.policy.map(Policy::from) };
     let defaults = Defaults { policy: policy.unwrap_or_default(), ..Defaults::default() };
     let setup = hub_setup(Engine::behind_wire(seat.lossless), &ground, defaults);
-    let setup = Setup { require_consent: common.require_consent, ..setup };
+    let (require_consent, is_headless) = (common.require_consent, seat.hello.is_away);
+    let setup = Setup { require_consent, is_headless, ..setup };
     if let Some((store, keeping)) = keeping {
         return Ok((Hub::start_keeping(setup, store, seat, keeping, log), doing));
     }

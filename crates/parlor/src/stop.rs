@@ -7,10 +7,11 @@ use crate::exit;
 use domain::command::{Command, LibraryCommand, RunCommand, Target};
 use domain::port::{News, Ticket};
 use hub::Hub;
-use hub::core::Standing;
+use hub::core::{LiveSession, Standing};
 use roles::Answers;
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::oneshot;
 use tui::StopSignal;
 
 /// How long a runtime that finishes first may take for it.
@@ -19,6 +20,7 @@ const DRAIN: Duration = Duration::from_secs(10);
 const STOPPED_WITHIN: Duration = Duration::from_secs(10);
 /// Who stopped a run, where it was not a person at a UI.
 const TOLD_TO_STOP: &str = "told to stop";
+const UI_GONE: &str = "the UI is gone";
 const CANCEL: Ticket = Ticket(1);
 
 /// The signals that tell a program to stop. One that cannot be listened for never comes.
@@ -26,6 +28,8 @@ pub(crate) struct Stops {
     terminate: Option<Signal>,
     interrupt: Option<Signal>,
     hang_up: Option<Signal>,
+    /// Tells that nobody reads stdout any more.
+    reader_gone: Option<oneshot::Receiver<()>>,
 }
 
 impl Stops {
@@ -37,7 +41,13 @@ impl Stops {
             interrupt: listen(SignalKind::interrupt()),
             // Who starts a program with `nohup` wants it to outlive the terminal.
             hang_up: if ignores_hangup() { None } else { listen(SignalKind::hangup()) },
+            reader_gone: None,
         }
+    }
+
+    /// The same, and that nobody reads stdout any more counts as a hang-up.
+    pub(crate) fn with_reader(self) -> Stops {
+        Stops { reader_gone: exit::reader_gone().ok(), ..self }
     }
 
     /// Waits for the next, and says which it was.
@@ -46,6 +56,7 @@ impl Stops {
             () = told(&mut self.terminate) => StopSignal::Terminate,
             () = told(&mut self.interrupt) => StopSignal::Interrupt,
             () = told(&mut self.hang_up) => StopSignal::HangUp,
+            () = gone(&mut self.reader_gone) => StopSignal::HangUp,
         }
     }
 }
@@ -56,6 +67,18 @@ async fn told(signal: &mut Option<Signal>) {
             signal.recv().await;
         }
         None => std::future::pending().await,
+    }
+}
+
+/// Once: afterwards it is known.
+async fn gone(reader: &mut Option<oneshot::Receiver<()>>) {
+    let gone = match reader {
+        Some(reader) => reader.await.is_ok(),
+        None => false,
+    };
+    *reader = None;
+    if !gone {
+        std::future::pending::<()>().await;
     }
 }
 
@@ -70,26 +93,62 @@ pub(crate) enum Runs {
     BreakOff,
 }
 
+/// How long the runs of a UI that is gone may take to stop. A run that its runtime does not end is closed here sooner.
+const GONE_GRACE: Duration = Duration::from_secs(2);
+/// How long a UI that is just coming may take to be told that the runtime behind a bridge is gone.
+const TOLD_WITHIN: Duration = Duration::from_millis(500);
+
+/// Why a program that serves UIs is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Over {
+    /// There is nobody to serve any more.
+    UiGone,
+    Told,
+    /// The runtime behind it went before it had told what it can do.
+    RuntimeLost,
+}
+
 /// How a program that serves UIs ends.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Manner {
     pub(crate) runs: Runs,
     /// How long the last lines may take to be written.
     pub(crate) last_lines: Duration,
+    /// Whether a question that is open when the UI is gone waits for who opens the session next, in the record.
+    pub(crate) keeps_questions: bool,
 }
 
-/// Serves until that is over or the program is told to stop. Then every run ends in the record and for every UI, and the last lines go
-/// out.
+/// Serves until that is over (the UI on stdin and stdout is gone), the program is told to stop, or the runtime behind it is lost before it
+/// has told what it can do. Then every run ends in the record and for every UI, and the last lines go out.
 pub(crate) async fn until_told(
     hub: &Hub,
     serving: impl Future<Output = anyhow::Result<()>>,
     manner: Manner,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Over> {
     let mut stops = Stops::listen();
-    tokio::pin!(serving);
-    tokio::select! {
-        served = &mut serving => return served,
-        _ = stops.next() => {}
+    let lost = hub.lost_early();
+    tokio::pin!(serving, lost);
+    let over = tokio::select! {
+        // A UI that leaves because of it leaves after it.
+        biased;
+        _ = &mut lost => Over::RuntimeLost,
+        served = &mut serving => {
+            served?;
+            tokio::select! {
+                _ = tokio::time::timeout(GONE_GRACE, stop_runs(hub, UI_GONE, manner.keeps_questions)) => {}
+                _ = stops.next() => {}
+            }
+            return Ok(Over::UiGone);
+        }
+        _ = stops.next() => Over::Told,
+    };
+    if over == Over::RuntimeLost {
+        tokio::select! {
+            () = tokio::time::sleep(TOLD_WITHIN) => {}
+            _ = stops.next() => {}
+            // Who was told and has left needs no more time.
+            _ = &mut serving => return Ok(over),
+        }
     }
     let quiet = async {
         match manner.runs {
@@ -101,7 +160,7 @@ pub(crate) async fn until_told(
                 }
             }
             Runs::Stop => {
-                let _ = tokio::time::timeout(STOPPED_WITHIN, stop_runs(hub)).await;
+                let _ = tokio::time::timeout(STOPPED_WITHIN, stop_runs(hub, TOLD_TO_STOP, false)).await;
             }
             Runs::BreakOff => {}
         }
@@ -112,19 +171,23 @@ pub(crate) async fn until_told(
         _ = &mut serving => {}
         () = quiet => {}
     }
-    Ok(())
+    Ok(over)
 }
 
-/// Stops every run, and waits until they have ended.
-async fn stop_runs(hub: &Hub) {
+/// Stops every run, and waits until they have ended; those that wait for an answer only if they are not to wait on.
+async fn stop_runs(hub: &Hub, who: &str, keeps_questions: bool) {
     let sessions = hub.present().await.unwrap_or_default();
-    for session in sessions.into_iter().filter(|session| session.running) {
+    let waits_on = |session: &LiveSession| keeps_questions && session.asks > 0;
+    let stopped = |session: &LiveSession| session.running && !waits_on(session);
+    if !sessions.iter().any(stopped) {
+        return;
+    }
+    for session in sessions.into_iter().filter(stopped) {
         let open = Command::Library(LibraryCommand::Open { session: session.id.clone() });
-        let ui = hub.attach(TOLD_TO_STOP, Standing::Controller, Answers::NONE, Some(open)).await;
+        let ui = hub.attach(who, Standing::Controller, Answers::NONE, Some(open)).await;
         let Ok(mut ui) = ui else { return };
         if ui.begun().await.is_ok() {
-            let cancel =
-                Command::Run(RunCommand::Cancel { run: None, reason: Some(TOLD_TO_STOP.to_owned()) });
+            let cancel = Command::Run(RunCommand::Cancel { run: None, reason: Some(who.to_owned()) });
             let _ = ui.port.command(CANCEL, Target::Session(session.id), cancel).await;
             // A UI that leaves takes along what it asked for and what was not done yet.
             while let Some(news) = ui.news.recv().await {

@@ -440,7 +440,7 @@ fn named(root: &Path, copy: &[PathBuf]) -> anyhow::Result<Vec<String>> {
 
 /// What is in it that its base does not have.
 fn work(git: &Git, tree: &Worktree) -> anyhow::Result<Work> {
-    let inside = Git::at(&tree.path);
+    let inside = git.at(&tree.path);
     let base = tree.base.as_ref().map(|base| format!("refs/heads/{base}"));
     let since = base.filter(|base| git.commit(base).is_ok()).unwrap_or_else(|| tree.start.clone());
     let commits = inside.count(&since, &format!("refs/heads/{}", tree.branch()))?;

@@ -59,16 +59,16 @@ fn lines_piped_into_codelia_are_all_answered_and_the_run_is_told_to_its_end() {
 }
 
 #[test]
-fn a_question_that_nobody_can_answer_any_more_ends_it() {
+fn a_question_that_nobody_can_answer_any_more_is_denied_and_the_run_ends() {
     let said = piped(
         "codelia",
         &[
             r#"{"jsonrpc":"2.0","id":"1","method":"initialize","params":{"protocol_version":"0","client":{"name":"t","version":"0"},"ui_capabilities":{"supports_confirm":true}}}"#,
-            r#"{"jsonrpc":"2.0","id":"2","method":"run.start","params":{"input":{"type":"text","text":"write a.txt: hi"}}}"#,
+            r#"{"jsonrpc":"2.0","id":"2","method":"run.start","params":{"input":{"type":"text","text":"count to 5 slowly then run `touch a.txt`"}}}"#,
         ],
     );
-    assert!(has(&said, &["ui.confirm.request"]), "{said:#?}");
-    assert!(!has(&said, &[r#""status":"completed""#]), "nobody said yes: {said:#?}");
+    assert!(!has(&said, &["ui.confirm.request"]), "nobody could answer: {said:#?}");
+    assert!(has(&said, &["nobody"]) && has(&said, &[r#""status":"completed""#]), "{said:#?}");
 }
 
 #[test]

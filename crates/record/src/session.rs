@@ -6,7 +6,7 @@ use domain::event::Outcome;
 use domain::ids::{Millis, RunId, SessionId};
 use domain::session::{
     Budget, Effort, JobState, ModelEntry, ModelRef, Origin, Policy, RunSummary, RuntimePlace, ServerEntry,
-    ServerState, SessionSummary, ShellJob, SkillEntry, SkillList, Stats, ToolEntry,
+    ServerReach, ServerState, SessionSummary, ShellJob, SkillEntry, SkillList, Stats, ToolEntry,
 };
 use serde::{Deserialize, Serialize};
 
@@ -148,6 +148,17 @@ enum ServerStateMirror {
 
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(remote = "ServerReach")]
+struct ServerReachMirror {
+    network: bool,
+    project: bool,
+    programs: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    folders: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "ServerEntry")]
 struct ServerEntryMirror {
     id: String,
@@ -159,6 +170,8 @@ struct ServerEntryMirror {
     tools: Option<u64>,
     #[serde(with = "As::<Option<Millis>>", default, skip_serializing_if = "Option::is_none")]
     connected_at: Option<Millis>,
+    #[serde(with = "As::<Option<ServerReach>>", default, skip_serializing_if = "Option::is_none")]
+    reach: Option<ServerReach>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -247,6 +260,7 @@ mirrored!(
     Stats => StatsMirror,
     ModelEntry => ModelEntryMirror,
     ServerState => ServerStateMirror,
+    ServerReach => ServerReachMirror,
     ServerEntry => ServerEntryMirror,
     SkillEntry => SkillEntryMirror,
     SkillList => SkillListMirror,

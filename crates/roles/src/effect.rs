@@ -12,6 +12,7 @@ use domain::ids::{AskId, SessionId};
 use domain::port::{News, Ticket};
 use domain::signal::Signal;
 use domain::ui_files::{FileAnswer, FileRequestId};
+use std::borrow::Cow;
 use std::time::Duration;
 
 /// Names a timer of a role; setting it again replaces it.
@@ -23,19 +24,37 @@ pub struct TimerKey(pub u64);
 pub struct Drift {
     /// Where, in words: a method, a field.
     pub place: String,
-    /// What is odd about it.
-    pub what: String,
+    /// What is odd about it. Words of ours alone are borrowed; others may quote what was said.
+    pub what: Cow<'static, str>,
     /// The beginning of the line it stood in.
     pub raw: String,
+    /// How many bytes the line had, as far as it was read.
+    pub length: usize,
 }
 
 impl Drift {
     /// Longest piece of a line that is kept.
     pub const MAX_RAW: usize = 400;
 
+    /// Longest name of a place in a log.
+    const MAX_PLACE: usize = 64;
+
     /// A drift with its line cut to a bearable size.
-    pub fn new(place: impl Into<String>, what: impl Into<String>, raw: &str) -> Drift {
-        Drift { place: place.into(), what: what.into(), raw: raw.chars().take(Drift::MAX_RAW).collect() }
+    pub fn new(place: impl Into<String>, what: impl Into<Cow<'static, str>>, raw: &str) -> Drift {
+        let kept = raw.chars().take(Drift::MAX_RAW).collect();
+        Drift { place: place.into(), what: what.into(), raw: kept, length: raw.len() }
+    }
+
+    /// For a log: of what kind it is and how long its line was. Nothing that was said stands there: a line that cannot be read may be
+    /// the answer to a question for a secret, and an error about it quotes it.
+    pub fn logged(&self) -> String {
+        let is_name = |c: &char| c.is_alphanumeric() || " _-./:$".contains(*c);
+        let place: String = self.place.chars().take(Drift::MAX_PLACE).take_while(is_name).collect();
+        let what = match &self.what {
+            Cow::Borrowed(what) => what,
+            Cow::Owned(_) => "it cannot be read",
+        };
+        format!("drift at {place}: {what} ({} bytes)", self.length)
     }
 }
 
@@ -168,5 +187,20 @@ impl RoleEffect for UiEffect {
             | UiEffect::Settle { .. }
             | UiEffect::Errand { .. } => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_said_is_not_in_a_log() {
+        let why = "invalid type: string \"hunter2\"".to_owned();
+        let line = r#"{"text":"hunter2"}"#;
+        assert_eq!(Drift::new("line", why, line).logged(), "drift at line: it cannot be read (18 bytes)");
+        let known = Drift::new("session/new", "a request that we do not offer", line);
+        assert_eq!(known.logged(), "drift at session/new: a request that we do not offer (18 bytes)");
+        assert_eq!(Drift::new("ev\"hunter2", "odd", "").logged(), "drift at ev: odd (0 bytes)");
     }
 }

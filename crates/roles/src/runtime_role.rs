@@ -97,6 +97,9 @@ pub trait RuntimeRole: Send {
     fn fleet(&mut self, _cx: &mut RuntimeCx<'_>, _change: FleetChange) {}
     /// A timer ran out.
     fn timer(&mut self, _cx: &mut RuntimeCx<'_>, _key: TimerKey) {}
+    /// The runtime behind this role went before it told what it can do: nothing will come of this link, which is closed in a moment. A
+    /// peer that waits for its greeting, or comes for it now, is told why in its own words.
+    fn lost(&mut self, _cx: &mut RuntimeCx<'_>, _why: &str) {}
     /// The peer has closed its end of the link, and may still read: what it is due is told before it counts as gone.
     fn last_word(&mut self, _cx: &mut RuntimeCx<'_>) {}
     /// The peer is gone.

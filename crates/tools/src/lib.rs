@@ -21,6 +21,7 @@ mod line_ends;
 pub mod ls;
 pub mod names;
 mod nearest;
+pub mod own_git;
 mod passes;
 pub mod patch;
 pub mod place;

@@ -96,6 +96,13 @@ impl Guard {
         self
     }
 
+    /// The same guard without those: a command writes in temp and in what its own leash says.
+    #[must_use]
+    pub fn only_temp(mut self) -> Guard {
+        self.always.writable.clear();
+        self
+    }
+
     /// The directories that every command may write in.
     pub fn writable(&self) -> &[PathBuf] {
         &self.always.writable

@@ -19,6 +19,7 @@ mod table;
 mod tests;
 mod unwrap;
 
+pub(crate) use git::is_harmless_setting;
 pub use judge::{Cover, Inner, Judgement, judge};
 
 /// One word of a command.

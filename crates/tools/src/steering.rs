@@ -5,9 +5,12 @@
 //! what was installed or built are passed over: nobody opens them as a project of their own.
 
 pub(crate) mod compare;
+mod watch;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
+
+pub use watch::Watch;
 
 /// Entries that one walk looks at.
 pub const MAX_WALKED: usize = 50_000;
@@ -118,7 +121,7 @@ pub(crate) fn locks_of_linked(linked: &LinkedGit) -> Vec<PathBuf> {
 }
 
 /// What one of git's own small files says after a word.
-fn git_word(file: &Path, word: &str) -> Option<String> {
+pub(crate) fn git_word(file: &Path, word: &str) -> Option<String> {
     let text = small(file)?;
     Some(text.trim().strip_prefix(word)?.trim().to_owned()).filter(|told| !told.is_empty())
 }
@@ -159,7 +162,13 @@ fn listed(root: &Path) -> Option<Vec<PathBuf>> {
 
 /// The places that are there under a name as it is usually spelt.
 fn by_name(root: &Path) -> Vec<PathBuf> {
-    let names = domain::steering::names().iter().flat_map(|name| spellings(name));
+    let names = domain::steering::names().iter().flat_map(|name| {
+        let mut written = spellings(name).to_vec();
+        // A name that begins with a dot has no capital.
+        written.dedup();
+        written.truncate(if name.starts_with('.') { 2 } else { written.len() });
+        written
+    });
     names.map(|name| root.join(name)).filter(|place| place.symlink_metadata().is_ok()).collect()
 }
 

@@ -185,6 +185,19 @@ pub struct Port {
     pub cancel: CancellationToken,
 }
 
+impl Port {
+    /// Asks the person, and waits for the end of the question; `None` when the tool is stopped before.
+    pub(crate) async fn ask(&self, title: &str, kind: AskKind) -> Option<Closing> {
+        let (answer, closing) = oneshot::channel();
+        self.asks.send(Question { title: one_line(title), kind, answer }).await.ok()?;
+        tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => None,
+            closing = closing => closing.ok(),
+        }
+    }
+}
+
 /// A question of a running tool to the person. Dropping the end of `answer` withdraws it.
 #[derive(Debug)]
 pub struct Question {

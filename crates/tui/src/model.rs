@@ -98,6 +98,8 @@ pub(crate) enum Want {
     NextPolicy(Policy),
     /// That a rule is taken back; those that are left come with it.
     Revoked,
+    /// That a server reaches more or less now; how the servers are is asked for again.
+    Reach,
     /// What it answers, to be read.
     Told,
     /// That what this line stands for is gone; it stays in its list until then.

@@ -80,6 +80,15 @@ pub(crate) struct AllowedRule {
     pub(crate) narrow: Option<String>,
 }
 
+/// Something that a server may reach, or may not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ReachLine {
+    pub(crate) server: String,
+    /// Its word on the wire.
+    pub(crate) what: &'static str,
+    pub(crate) on: bool,
+}
+
 /// What a line stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Choice {
@@ -95,6 +104,8 @@ pub(crate) enum Choice {
     Copy(Copied),
     /// A tool and whether it is on.
     Tool(String, bool),
+    /// What a server may reach: choosing it opens or closes that.
+    Reach(Box<ReachLine>),
     /// A text for the composer.
     Text(String),
     /// An input that waits in a queue.

@@ -94,7 +94,7 @@ struct Asked {
 #[derive(Debug)]
 struct Listed {
     seen: Option<u64>,
-    /// What each number means: lines that come and go meanwhile change no number.
+    /// What each number means: devices that come and go meanwhile change no number.
     choices: Vec<Choice>,
 }
 
@@ -401,22 +401,28 @@ impl Plain {
     }
 
     /// A line of the list was chosen.
-    fn pick(&mut self, number: usize, mut listed: Listed) {
-        let meant = listed.choices.get(number);
-        let list = self.model.screen.over.list();
-        let at = list.and_then(|picker| picker.lines().position(|(item, _)| Some(&item.choice) == meant));
+    fn pick(&mut self, number: usize, listed: Listed) {
+        let at = match &listed.choices[number] {
+            meant @ (Choice::Asking(..) | Choice::Device(_)) => {
+                let list = self.model.screen.over.list();
+                list.and_then(|picker| picker.lines().position(|(item, _)| item.choice == *meant))
+            }
+            _ => Some(number),
+        };
         let Some(at) = at else {
             self.listed = Some(listed);
             return self.say("That one is no longer there.".to_owned());
         };
         self.update(Msg::Pick(at));
-        // A list that stays open is one of things to switch on and off.
-        let line = self.model.screen.over.list().and_then(|picker| {
-            picker.lines().nth(at).map(|(item, _)| (item_told(item), item.choice.clone()))
-        });
-        if let Some((line, choice)) = line {
-            self.say(format!("{}. {line}", number + 1));
-            listed.choices[number] = choice;
+        // A list that stays open is one of things to switch on and off, or of devices.
+        let line = self
+            .model
+            .screen
+            .over
+            .list()
+            .map(|picker| picker.lines().nth(at).map(|(item, _)| item_told(item)));
+        if let Some(line) = line {
+            line.into_iter().for_each(|line| self.say(format!("{}. {line}", number + 1)));
             self.listed = Some(listed);
         }
     }
@@ -628,6 +634,13 @@ fn list_told(picker: &Picker) -> Vec<String> {
 
 fn item_told(item: &Item) -> String {
     let sign = match (item.sign.trim(), &item.choice) {
+        (_, Choice::Reach(line)) => {
+            if line.on {
+                ", on"
+            } else {
+                ", off"
+            }
+        }
         (_, Choice::Tool(_, true)) => ", on",
         (_, Choice::Tool(_, false)) => ", off",
         (sign, _) if sign == CURRENT.trim() || item.label.ends_with(HERE) => ", the current one",

@@ -24,6 +24,7 @@ mod reading;
 mod rules;
 #[cfg(test)]
 mod scenes;
+mod servers;
 #[cfg(test)]
 pub(crate) mod tests;
 #[cfg(test)]

@@ -164,11 +164,13 @@ pub(crate) struct Refused {
 }
 
 impl Refused {
+    /// Closed with the code for devices.
     pub(crate) fn device(code: &'static str, message: &str, hint: &str) -> Refused {
         let (message, hint) = (message.to_owned(), hint.to_owned());
         Refused { code, message, hint, close: code::DEVICE, address: None }
     }
 
+    /// The page goes there by itself.
     pub(crate) fn with_address(mut self, address: Option<String>) -> Refused {
         self.address = address;
         self

@@ -9,6 +9,7 @@ mod tests;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use domain::rights::Standing;
 use ring::rand::{SecureRandom, SystemRandom};
 use serde_json::{Map, Value, json};
 use std::fmt;
@@ -35,7 +36,7 @@ pub enum Role {
     /// Everything.
     #[default]
     Controller,
-    /// Look, and answer questions.
+    /// Look, allow once and deny.
     Approver,
     /// Look.
     Observer,
@@ -48,6 +49,15 @@ impl Role {
             Role::Controller => "controller",
             Role::Approver => "approver",
             Role::Observer => "observer",
+        }
+    }
+
+    /// What the hub calls it.
+    pub(crate) fn standing(self) -> Standing {
+        match self {
+            Role::Controller => Standing::Controller,
+            Role::Approver => Standing::Approver,
+            Role::Observer => Standing::Observer,
         }
     }
 }
@@ -89,7 +99,6 @@ pub enum Signs {
     /// The one that the browser keeps.
     #[default]
     Key,
-    /// The one of a tab.
     Tab,
 }
 

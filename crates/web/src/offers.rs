@@ -17,7 +17,6 @@ const MAX_CANDIDATES: u32 = 5;
 /// Characters of the name that an offer has for itself, and those that it is made of: none is taken for another.
 const NAME_LENGTH: usize = 10;
 const LETTERS: &[u8] = b"abcdefghijkmnpqrstuvwxyz23456789";
-/// Digits of a code.
 const CODE_DIGITS: usize = 6;
 
 /// Why a browser is not even asked about.

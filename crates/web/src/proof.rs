@@ -53,6 +53,7 @@ impl Identity {
         URL_SAFE_NO_PAD.encode(self.0.public_key().as_ref())
     }
 
+    /// `None` when the system has no random numbers.
     pub(crate) fn sign(&self, text: &str) -> Option<String> {
         let signature = self.0.sign(&SystemRandom::new(), text.as_bytes()).ok()?;
         Some(URL_SAFE_NO_PAD.encode(signature))

@@ -142,20 +142,14 @@ fn passed(line: String, role: Role) -> Passed {
             }
             on(&FromUi::Hello(hello))
         }
-        FromUi::Command(wanted)
-            if role == Role::Approver && matches!(wanted.what, Command::Answer { .. }) =>
-        {
-            on(&FromUi::Command(wanted))
-        }
-        FromUi::Command(wanted) => {
-            let message = match role {
-                Role::Approver => "this device may look and answer questions, and nothing else",
-                Role::Observer | Role::Controller => "this device may only look",
-            };
-            let refusal = Refusal::new(RefusalKind::NotAllowed, message)
-                .hint("`parlor devices role` in a terminal gives it another role");
-            back(&FromRuntime::Settled(Settled { ticket: wanted.ticket, with: Err(refusal) }))
-        }
+        FromUi::Command(wanted) => match role.standing().may(&wanted.what) {
+            Ok(()) => on(&FromUi::Command(wanted)),
+            Err(message) => {
+                let refusal = Refusal::new(RefusalKind::NotAllowed, message)
+                    .hint("`parlor devices role` in a terminal gives this device another role");
+                back(&FromRuntime::Settled(Settled { ticket: wanted.ticket, with: Err(refusal) }))
+            }
+        },
         watch @ FromUi::WatchFleet(_) => on(&watch),
     }
 }

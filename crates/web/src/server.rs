@@ -119,7 +119,6 @@ pub(crate) struct Shared<R> {
     offers: Mutex<Offers>,
     /// Who is asked about now.
     pub(crate) pairing: watch::Sender<Option<Pairing>>,
-    /// Who was enrolled.
     pub(crate) joined: broadcast::Sender<Device>,
     pub(crate) devices: watch::Sender<Arc<Devices>>,
     /// Held from the look at the file until what was seen is known to all: an older look must not undo a newer one.

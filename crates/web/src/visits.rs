@@ -10,7 +10,7 @@ pub(crate) const MAX_UNPROVEN: usize = 2_048;
 /// Of those, how many may be of one process; all that cannot be seen count as one.
 pub(crate) const MAX_OF_ONE: usize = 1_024;
 
-/// All of them.
+/// Everybody at the door.
 #[derive(Debug, Default)]
 pub(crate) struct Visits(Mutex<Book>);
 

@@ -81,6 +81,11 @@ impl<P> Correlation<P> {
         all.into_iter().map(|(id, entry)| (id, entry.what)).collect()
     }
 
+    /// In no order.
+    pub fn waiting(&self) -> impl Iterator<Item = &P> {
+        self.pending.values().map(|entry| &entry.what)
+    }
+
     /// How many are pending.
     pub fn len(&self) -> usize {
         self.pending.len()

@@ -120,6 +120,16 @@ impl Invalid {
         }
     }
 
+    /// What is wrong in words of ours alone, for a log: the error itself may quote the line, and a line may hold a secret.
+    pub fn kind(&self) -> String {
+        match self {
+            Self::NotJson(_) => "a line that is not JSON".to_owned(),
+            Self::BadId(_) => "a line whose id is none".to_owned(),
+            Self::ErrorWithoutId(_) => "an error of the peer without id".to_owned(),
+            other => other.to_string(),
+        }
+    }
+
     /// Whether to answer with an error. Damaged answers are not answered, else two peers could complain to each other
     /// for ever.
     pub fn answerable(&self) -> bool {

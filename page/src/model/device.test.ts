@@ -1,49 +1,63 @@
 import "fake-indexeddb/auto";
-import { expect, test } from "vitest";
-import { base64url, browserName, enrol, known, signature, takeToken } from "./device";
+import { afterEach, expect, test } from "vitest";
+import { base64url, browserName, hold, isProof, known, newKey, newNonce, offeredAt, shown, signed } from "./device";
 import { DEVICE, keep } from "./database";
 import { Drafts } from "./drafts";
 import { Fleet } from "./fleet";
 
-test("the token leaves the address before anything else happens", () => {
-  const replaced: unknown[] = [];
-  const past = { replaceState: (...args: unknown[]) => replaced.push(args) } as unknown as History;
-  const place = (hash: string) => ({ hash, pathname: "/", search: "" }) as Location;
-  expect(takeToken(place("#token=abc_-9"), past)).toBe("abc_-9");
-  expect(replaced).toEqual([[null, "", "/"]]);
-  expect(takeToken(place("#token=<x>"), past)).toBeUndefined();
-  expect(takeToken(place(""), past)).toBeUndefined();
+afterEach(() => hold(undefined));
+
+const raw = (text: string): Uint8Array<ArrayBuffer> => Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
+
+async function verifies(key: string, signature: string, words: string): Promise<boolean> {
+  const public_ = await crypto.subtle.importKey("raw", raw(key), { name: "ECDSA", namedCurve: "P-256" }, true, ["verify"]);
+  return crypto.subtle.verify({ name: "ECDSA", hash: "SHA-256" }, public_, raw(signature), new TextEncoder().encode(words));
+}
+
+test("a device signs with the key that is kept, and with the tab's own where there is one", async () => {
+  expect(await shown("n", "h")).toBeUndefined();
+  const [ours, tab] = [await newKey(), await newKey()];
+  expect([ours.key.extractable, raw(ours.shown).length]).toEqual([false, 65]);
+  await keep(DEVICE, "this", { device: { id: "dev-1", name: "x", role: "controller" }, key: ours.key });
+  const first = await shown("n", "h:1");
+  expect(first).toEqual({ id: "dev-1", signature: first?.signature });
+  expect(raw(first?.signature ?? "").length).toBe(64);
+  expect(await verifies(ours.shown, first?.signature ?? "", "parlor-device-1\nn\nh:1\ndev-1")).toBe(true);
+  hold({ id: "dev-2", key: tab.key, server: "s" });
+  const second = await shown("n", "h:1");
+  expect(second).toMatchObject({ id: "dev-2", with: "tab" });
+  expect(await verifies(tab.shown, second?.signature ?? "", "parlor-device-1\nn\nh:1\ndev-2")).toBe(true);
 });
 
-test("a device is enrolled with a key that nobody can read out, and signs with it", async () => {
-  let sent: { key: string; token: string; name: string } | undefined;
-  const ask = (async (_: string, init: { body: string }) => {
-    sent = JSON.parse(init.body);
-    return new Response(JSON.stringify({ device: { id: "dev-1", name: "here", role: "controller" } }));
-  }) as unknown as typeof fetch;
-  const stored: Array<{ key: CryptoKey }> = [];
-  const device = await enrol("tok", "here", ask, async (value) => void stored.push(value));
-  expect(device.id).toBe("dev-1");
-  const key = stored[0]?.key as CryptoKey;
-  expect(key.extractable).toBe(false);
-  const raw = Uint8Array.from(atob((sent?.key ?? "").replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
-  expect(raw.length).toBe(65);
-  const shown = await crypto.subtle.importKey("raw", raw, { name: "ECDSA", namedCurve: "P-256" }, true, ["verify"]);
-  const signed = await signature(key, "nonce", "127.0.0.1:7", "dev-1");
-  const bytes = Uint8Array.from(atob(signed.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
-  expect(bytes.length).toBe(64);
-  const words = new TextEncoder().encode("parlor-device-1\nnonce\n127.0.0.1:7\ndev-1");
-  expect(await crypto.subtle.verify({ name: "ECDSA", hash: "SHA-256" }, shown, bytes, words)).toBe(true);
+test("a server's proof holds for its key, this number, this host and this connection, and for nothing else", async () => {
+  const [server, other] = [await newKey(), await newKey()];
+  const proof = await signed(server.key, ["parlor-server-1", "mine", "h:1", "theirs"]);
+  expect(await isProof(proof, server.shown, "mine", "h:1", "theirs")).toBe(true);
+  for (const [signature, key, mine, host, theirs] of [
+    [proof, other.shown, "mine", "h:1", "theirs"],
+    [proof, server.shown, "another", "h:1", "theirs"],
+    [proof, server.shown, "mine", "h:2", "theirs"],
+    [proof, server.shown, "mine", "h:1", "another"],
+    ["", server.shown, "mine", "h:1", "theirs"],
+    ["no base64!", server.shown, "mine", "h:1", "theirs"],
+    [proof, "no key", "mine", "h:1", "theirs"],
+    // What it signed for somebody else's use is no proof.
+    [await signed(server.key, ["parlor-device-1", "mine", "h:1", "theirs"]), server.shown, "mine", "h:1", "theirs"],
+  ] as [string, string, string, string, string][]) expect(await isProof(signature, key, mine, host, theirs)).toBe(false);
+  expect(raw(newNonce()).length).toBe(32);
+  expect(newNonce()).not.toBe(newNonce());
 });
 
-test("an enrolment that is refused says why", async () => {
-  const error = { code: "token_used", message: "used", hint: "again" };
-  const ask = (async () => new Response(JSON.stringify({ error }), { status: 403 })) as unknown as typeof fetch;
-  await expect(enrol("tok", "here", ask)).rejects.toEqual(error);
+test("the page goes to another name of this server, and to no other address", () => {
+  const here = { protocol: "http:", hostname: "aaaa.localhost", port: "8322", hash: "#/s/sess-1" };
+  expect(offeredAt("http://bbbb.localhost:8322/", here)).toBe("http://bbbb.localhost:8322/#/s/sess-1");
+  expect(offeredAt("http://bbbb.localhost:8322/", { ...here, hostname: "127.0.0.1", hash: "" })).toBe("http://bbbb.localhost:8322/");
+  for (const open of [undefined, "", "nonsense", "http://bbbb.localhost:8323/", "https://bbbb.localhost:8322/", "http://evil.example:8322/", "http://localhost.evil.example:8322/", "javascript:alert(1)//.localhost:8322", "http://aaaa.localhost:8322/", "http://x@evil.example:8322/.localhost"]) {
+    expect(offeredAt(open, here), open).toBeUndefined();
+  }
 });
 
 test("what is kept of a device is found again", async () => {
-  expect(await known()).toBeUndefined();
   await keep(DEVICE, "this", { device: { id: "dev-2" } });
   expect((await known())?.device.id).toBe("dev-2");
 });
@@ -84,4 +98,34 @@ test("the fleet folds what it is told once per frame, and acts are answered or l
   const lost = fleet.act("a", { steer: "x" });
   fleet.ear.way({ is: "lost", since: 0, retryAt: 0 });
   expect(await lost).toContain("lost");
+});
+
+test("the fleet tells who asks to be paired and who was, and says what the person decided", () => {
+  const fleet = new Fleet({ now: () => 1000, frame: (what) => what(), later: () => () => undefined });
+  const sent: unknown[] = [];
+  const link = { send: (text: string) => sent.push(JSON.parse(text)) > 0, wake: () => undefined, retryNow: () => undefined, close: () => undefined };
+  expect([fleet.pair(7, true), fleet.revoke("dev-2")]).toEqual([false, false]);
+  fleet.use(link);
+  fleet.ear.opened({ id: "dev-1", name: "n", role: "controller" }, "1");
+  fleet.ear.line('{"pairing":{"id":7,"name":"Firefox on Linux","role":"controller","code":"482 913","seconds":57}}');
+  expect(fleet.pairing.value).toEqual({ id: 7, name: "Firefox on Linux", role: "controller", code: "482 913", until: 58_000 });
+  expect(fleet.pair(7, true)).toBe(true);
+  fleet.ear.line('{"pairing":null}');
+  expect(fleet.pairing.value).toBeUndefined();
+  // Of itself nobody is told.
+  fleet.ear.line('{"joined":{"device":{"id":"dev-1","name":"n","role":"controller"}}}');
+  expect(fleet.joined.value).toEqual([]);
+  fleet.ear.line('{"joined":{"device":{"id":"dev-2","name":"phone","role":"approver"}}}');
+  fleet.ear.line('{"joined":{"device":{"id":"dev-2","name":"phone","role":"approver"}}}');
+  expect(fleet.joined.value).toEqual([{ id: "dev-2", name: "phone", role: "approver" }]);
+  expect(fleet.revoke("dev-2")).toBe(true);
+  expect(sent).toEqual([{ pair: { id: 7, allow: true } }, { revoke: { device: "dev-2" } }]);
+  // Whoever asks may be gone when the connection is; who has come in is still in.
+  fleet.ear.line('{"pairing":{"id":8,"name":"x","role":"observer","seconds":57}}');
+  fleet.ear.way({ is: "lost", since: 0, retryAt: 0 });
+  expect([fleet.pairing.value, fleet.joined.value.length]).toEqual([undefined, 1]);
+  fleet.seenJoined("dev-2");
+  expect(fleet.joined.value).toEqual([]);
+  for (let n = 0; n < 20; n += 1) fleet.ear.line(`{"joined":{"device":{"id":"dev-x${n}","name":"n","role":"observer"}}}`);
+  expect(fleet.joined.value.map((one) => one.id)).toEqual([12, 13, 14, 15, 16, 17, 18, 19].map((n) => `dev-x${n}`));
 });

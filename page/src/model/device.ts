@@ -1,5 +1,6 @@
-// Who this browser is to Parlor: a key that no script can read out, kept in IndexedDB (which belongs to origin and port), and the name
-// that the server gave it.
+// Who this browser is to Parlor. Two keys, neither of which a script can read out: one is kept in IndexedDB (which belongs to name and
+// port) and is good until the server is started again; the other lives in the memory of this tab and nowhere else, together with the
+// server's own key, so that a tab which stayed loaded knows Parlor again and is known again. Over HTTPS there is only the first, and it lasts.
 
 import { kept, keep, DEVICE } from "./database";
 import type { DeviceRole } from "../view/ports";
@@ -10,59 +11,105 @@ export interface Device {
   role: DeviceRole;
 }
 
-interface KeptDevice {
+export interface KeptDevice {
   device: Device;
   key: CryptoKey;
 }
 
-/** Why this browser could not be enrolled. */
-export interface EnrolFailure {
-  code: string;
-  message: string;
-  hint?: string | undefined;
+/** What only this tab has: never stored, never sent, gone with a reload. */
+export interface Held {
+  id: string;
+  key: CryptoKey;
+  /** The server's public key, as it was when a person confirmed this device. */
+  server: string;
 }
 
-/** The one-time token of the address, which is taken out of it before anything else happens. */
-export function takeToken(place: Location = location, past: History = history): string | undefined {
-  const found = /^#token=([A-Za-z0-9_-]+)$/.exec(place.hash);
-  if (!found) return undefined;
-  past.replaceState(null, "", place.pathname + place.search);
-  return found[1];
+const ECDSA = { name: "ECDSA", namedCurve: "P-256" };
+const SIGNING = { name: "ECDSA", hash: "SHA-256" };
+/** Random bytes of a number that the server has to sign. */
+const NONCE_BYTES = 32;
+
+let held: Held | undefined;
+
+/** What this tab holds; nothing after a reload: whoever served the page has then said who they are, and nobody else. */
+export function holds(): Held | undefined {
+  return held;
 }
 
-/** What signs for this device; `undefined` while it is not enrolled. */
+export function hold(now: Held | undefined): void {
+  held = now;
+}
+
+let met: string | undefined;
+
+/** The key that whoever answers has to prove: the one of the server that this tab was enrolled at, or of the first that welcomed it. */
+export function serverKey(): string | undefined {
+  return held?.server ?? met;
+}
+
+/**
+ * A server has welcomed a tab that was loaded again. Whoever served its script could say what they liked; from here on nobody else can
+ * speak in their place, and what is being written goes to no other.
+ */
+export function meet(server: string): void {
+  met ??= server;
+}
+
+/** The device as it was kept; `undefined` while this browser is not enrolled. */
 export async function known(): Promise<KeptDevice | undefined> {
   return kept<KeptDevice>(DEVICE, "this");
 }
 
-/** Makes a key and has it known. Throws an `EnrolFailure`. */
-export async function enrol(
-  token: string,
-  name: string,
-  ask: typeof fetch = fetch,
-  store: (value: KeptDevice) => Promise<void> = (value) => keep(DEVICE, "this", value),
-): Promise<Device> {
-  if (typeof crypto === "undefined" || !crypto.subtle) {
-    const hint = "Open the page at http://127.0.0.1 or over HTTPS.";
-    throw { code: "insecure", message: "This address gives a page no keys", hint } satisfies EnrolFailure;
-  }
-  const pair = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, false, ["sign"]);
-  const key = base64url(new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey)));
-  const answer = await ask("/enrol", {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ token, key, name }),
-  });
-  const said = (await answer.json()) as { device?: Device; error?: EnrolFailure };
-  if (!said.device) throw said.error ?? { code: "bad_request", message: `Parlor answered ${answer.status}` };
-  await store({ device: said.device, key: pair.privateKey });
-  return said.device;
+export async function keepDevice(value: KeptDevice): Promise<void> {
+  await keep(DEVICE, "this", value);
 }
 
-/** What a device says to a challenge. */
-export async function signature(key: CryptoKey, nonce: string, host: string, id: string): Promise<string> {
-  const words = new TextEncoder().encode(`parlor-device-1\n${nonce}\n${host}\n${id}`);
-  return base64url(new Uint8Array(await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, key, words)));
+/** A pair whose private half stays where it was made, and its public half as it is sent. */
+export async function newKey(): Promise<{ key: CryptoKey; shown: string }> {
+  const pair = await crypto.subtle.generateKey(ECDSA, false, ["sign"]);
+  return { key: pair.privateKey, shown: base64url(new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey))) };
+}
+
+export async function signed(key: CryptoKey, words: readonly string[]): Promise<string> {
+  return base64url(new Uint8Array(await crypto.subtle.sign(SIGNING, key, new TextEncoder().encode(words.join("\n")))));
+}
+
+/** What a device says to a challenge: with the tab's own key where there is one. */
+export async function shown(nonce: string, host: string): Promise<{ id: string; signature: string; with?: "tab" } | undefined> {
+  const say = (key: CryptoKey, id: string): Promise<string> => signed(key, ["parlor-device-1", nonce, host, id]);
+  if (held) return { id: held.id, signature: await say(held.key, held.id), with: "tab" };
+  const device = await known();
+  return device && { id: device.device.id, signature: await say(device.key, device.device.id) };
+}
+
+/** A number of this tab's own, for the server to sign. */
+export function newNonce(): string {
+  return base64url(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)));
+}
+
+/** Whether the server that this tab knows has signed this tab's number, on this connection. */
+export async function isProof(signature: string, server: string, mine: string, host: string, theirs: string): Promise<boolean> {
+  try {
+    const key = await crypto.subtle.importKey("raw", bytes(server), ECDSA, false, ["verify"]);
+    return await crypto.subtle.verify(SIGNING, key, bytes(signature), new TextEncoder().encode(["parlor-server-1", mine, host, theirs].join("\n")));
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Where Parlor offers to enrol a browser now, if that is another name of this very server. Nothing else that is called an address is gone to.
+ * The place in the page goes along.
+ */
+export function offeredAt(open: string | undefined, here: Pick<Location, "protocol" | "hostname" | "port" | "hash">): string | undefined {
+  if (open === undefined) return undefined;
+  try {
+    const there = new URL(open);
+    const ours = there.protocol === here.protocol && there.port === here.port && there.hostname.endsWith(".localhost");
+    return ours && there.hostname !== here.hostname ? `${there.origin}/${here.hash}` : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** What a person may call this browser. */
@@ -76,4 +123,8 @@ export function base64url(bytes: Uint8Array): string {
   let text = "";
   for (const byte of bytes) text += String.fromCharCode(byte);
   return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+function bytes(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
 }

@@ -5,7 +5,17 @@ import type { ReadonlySignal, Signal as Value } from "@preact/signals";
 import type { Hears, Link } from "./link";
 import { isOther, OWN } from "./own";
 import type { Clock } from "./session";
-import type { DeviceRole, FleetPort, FleetRow, Way } from "../view/ports";
+import type { DeviceRole, FleetPort, FleetRow, Joined, Pairing, Way } from "../view/ports";
+
+/** Devices that it is told of at once; of more, the newest. */
+const MAX_JOINED = 8;
+
+interface Told {
+  rows?: Rows;
+  said?: { id: number; words: string };
+  pairing?: (Omit<Pairing, "until"> & { seconds: number }) | null;
+  joined?: { device: Joined };
+}
 
 interface Rows {
   all?: boolean;
@@ -19,6 +29,9 @@ export class Fleet implements FleetPort {
   readonly version: Value<string | undefined> = signal(undefined);
   readonly known: Value<boolean> = signal(false);
   readonly newer: Value<boolean> = signal(false);
+  readonly pairing: Value<Pairing | undefined> = signal(undefined);
+  readonly joined: Value<readonly Joined[]> = signal([]);
+  private self: string | undefined;
   private readonly wayNow: Value<Way>;
   private readonly byKey = new Map<string, FleetRow>();
   private readonly asked = new Map<number, (words: string) => void>();
@@ -41,12 +54,15 @@ export class Fleet implements FleetPort {
     opened: (device, version, page) => {
       this.newer.value = isOther(this.own, page);
       this.role.value = device.role;
+      this.self = device.id;
       this.version.value = version;
     },
     line: (text) => this.line(text),
     way: (way) => {
       this.wayNow.value = way;
       if (way.is === "up") return;
+      // Whether it still asks is told anew.
+      this.pairing.value = undefined;
       for (const tell of this.asked.values()) tell("The connection was lost: nobody knows whether it was done");
       this.asked.clear();
     },
@@ -57,7 +73,7 @@ export class Fleet implements FleetPort {
   }
 
   private line(text: string): void {
-    let said: { rows?: Rows; said?: { id: number; words: string } };
+    let said: Told;
     try {
       said = JSON.parse(text);
     } catch {
@@ -67,6 +83,8 @@ export class Fleet implements FleetPort {
       this.asked.get(said.said.id)?.(said.said.words);
       this.asked.delete(said.said.id);
     }
+    if (said.pairing !== undefined) this.asks(said.pairing);
+    if (said.joined) this.joins(said.joined.device);
     if (!said.rows) return;
     if (said.rows.all) this.byKey.clear();
     for (const row of said.rows.rows ?? []) this.byKey.set(row.key, row);
@@ -86,6 +104,29 @@ export class Fleet implements FleetPort {
       if (this.link?.send(JSON.stringify({ act: { id, key, what } }))) this.asked.set(id, tell);
       else tell("No connection to Parlor: nothing was done");
     });
+  }
+
+  private asks(asking: Told["pairing"]): void {
+    if (!asking) return void (this.pairing.value = undefined);
+    const { seconds, ...pairing } = asking;
+    this.pairing.value = { ...pairing, until: this.clock.now() + seconds * 1000 };
+  }
+
+  private joins(device: Joined): void {
+    if (device.id === this.self) return;
+    this.joined.value = [...this.joined.value.filter((one) => one.id !== device.id), device].slice(-MAX_JOINED);
+  }
+
+  pair(id: number, allow: boolean): boolean {
+    return this.link?.send(JSON.stringify({ pair: { id, allow } })) ?? false;
+  }
+
+  revoke(device: string): boolean {
+    return this.link?.send(JSON.stringify({ revoke: { device } })) ?? false;
+  }
+
+  seenJoined(device: string): void {
+    this.joined.value = this.joined.value.filter((one) => one.id !== device);
   }
 
   retryNow(): void {

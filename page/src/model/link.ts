@@ -2,9 +2,11 @@
 // another. Whoever uses a link is told when it is open anew, and says then what it knows already (`session.ts`), so that nothing is
 // missed or heard twice.
 //
-// connecting → (challenge, signature, welcome) → up → lost → connecting …; `unpaired`, `revoked` and `refused` end it until `retryNow`.
+// connecting → (challenge, the server's proof, signature, welcome) → up → lost → connecting …; `unpaired`, `revoked`, `other_run`,
+// `impostor` and `refused` end it until `retryNow`. A tab that knows the server's key says nothing but a number to whoever has not shown
+// to have it.
 
-import { known, signature } from "./device";
+import { holds, isProof, known, meet, newNonce, offeredAt, serverKey, shown } from "./device";
 import type { Device } from "./device";
 import type { Way } from "../view/ports";
 
@@ -41,8 +43,19 @@ export interface Surroundings {
   host: string;
   now(): number;
   later(ms: number, what: () => void): () => void;
+  /** Whether this browser has ever been enrolled here. */
+  enrolled(): Promise<boolean>;
   /** Signs a challenge for this device; `undefined` while it is not enrolled. */
-  sign(nonce: string, host: string): Promise<{ id: string; signature: string } | undefined>;
+  sign(nonce: string, host: string): Promise<{ id: string; signature: string; with?: "tab" } | undefined>;
+  /** The server's key, where this tab holds it. */
+  server(): string | undefined;
+  /** A server with this key has welcomed this tab. */
+  met?(server: string): void;
+  /** A number for the server to sign. */
+  nonce(): string;
+  isProof(signature: string, server: string, mine: string, host: string, theirs: string): Promise<boolean>;
+  /** Goes where a browser can be enrolled now; false where that is no place of this server. */
+  leaveFor(open: string | undefined): boolean;
 }
 
 /** Waits before a new try. The first is at once: most losses are a passing one. */
@@ -58,10 +71,13 @@ const REVOKED = 4410;
 /** The server ends, and says so in words. */
 const LEAVES = 1001;
 
-interface Refused {
+/** Why the server sends a page away. */
+export interface Refused {
   code: string;
   message: string;
   hint?: string;
+  /** Where a browser can be enrolled now. */
+  open?: string;
 }
 
 export class WebSocketLink implements Link {
@@ -74,6 +90,8 @@ export class WebSocketLink implements Link {
   /** The server has said that it ends: when it is not back at once, it has stopped. */
   private goodbye = false;
   private page: string | undefined;
+  /** What was said on this connection so far: the server's challenge, our number for the server, and whether it has shown who it is. */
+  private shaking: { challenge?: Challenge; mine?: string; proven: boolean } = { proven: false };
   private cancel: (() => void) | undefined;
 
   constructor(
@@ -96,7 +114,8 @@ export class WebSocketLink implements Link {
 
   wake(): void {
     if (this.ended) return;
-    if (this.up && this.around.now() - this.heardAt < STALE_MS) return;
+    // One that is just being opened is no older than that.
+    if (this.socket && this.around.now() - this.heardAt < STALE_MS) return;
     this.retryNow();
   }
 
@@ -134,7 +153,9 @@ export class WebSocketLink implements Link {
       return;
     }
     this.socket = socket;
-    this.cancel = this.around.later(HANDSHAKE_MS, () => this.lost());
+    this.heardAt = this.around.now();
+    this.shaking = { proven: this.around.server() === undefined };
+    this.wait(() => this.lost());
     socket.onmessage = ({ data }) => {
       this.heardAt = this.around.now();
       if (typeof data !== "string") return;
@@ -143,35 +164,76 @@ export class WebSocketLink implements Link {
     };
     socket.onclose = ({ code, reason }) => {
       if (code === LEAVES && reason) this.goodbye = true;
-      if (code === REVOKED) this.end({ is: "revoked" });
+      // Before the welcome anybody may say so.
+      if (code === REVOKED && this.up) this.end({ is: "revoked" });
       else this.lost();
     };
   }
 
+  /** From now on `what` happens when nothing comes in time. */
+  private wait(what: () => void): void {
+    this.cancel?.();
+    this.cancel = this.around.later(HANDSHAKE_MS, what);
+  }
+
   private async shake(socket: Socket, text: string): Promise<void> {
-    const said = line(text);
-    if (said.challenge) {
-      this.page = said.challenge.page;
-      const signed = await this.around.sign(said.challenge.nonce, this.around.host).catch(() => undefined);
+    const words = said(text) as Shaking;
+    const { shaking } = this;
+    const server = this.around.server();
+    if (words.challenge) {
+      // One for each connection: nobody has this device sign what they like.
+      if (shaking.challenge) return;
+      shaking.challenge = words.challenge;
+      if (shaking.proven || server === undefined) return this.show(socket, words.challenge);
+      if (words.challenge.server !== server) return this.end({ is: "impostor" });
+      shaking.mine = this.around.nonce();
+      socket.send(JSON.stringify({ prove: { nonce: shaking.mine } }));
+      const asked = this.around.now();
+      // After a sleep of this machine nobody has had the time.
+      this.wait(() => (this.around.now() - asked > 2 * HANDSHAKE_MS ? this.lost() : this.end({ is: "impostor" })));
+    } else if (words.proof && !shaking.proven) {
+      const { challenge, mine } = shaking;
+      if (!challenge || mine === undefined || server === undefined) return this.end({ is: "impostor" });
+      delete shaking.mine;
+      const holds = await this.around.isProof(words.proof.signature, server, mine, this.around.host, challenge.nonce);
       if (this.socket !== socket) return;
-      if (!signed) this.end({ is: "unpaired" });
-      else socket.send(JSON.stringify({ device: { ...signed, wants: this.wants() } }));
-    } else if (said.welcome) {
+      if (!holds) return this.end({ is: "impostor" });
+      shaking.proven = true;
+      this.wait(() => this.lost());
+      await this.show(socket, challenge);
+    } else if (!shaking.proven) {
+      // What this one says counts for nothing; that it has no room is no harm to believe.
+      if (words.refused?.code === "too_many") this.lost();
+      else this.end({ is: "impostor" });
+    } else if (words.welcome) {
       this.cancel?.();
       this.cancel = undefined;
       this.up = true;
       this.tries = 0;
       this.lostSince = undefined;
       this.goodbye = false;
+      // Over HTTPS the address itself tells who answers.
+      if (shaking.challenge?.server !== undefined && !shaking.challenge.lasting) this.around.met?.(shaking.challenge.server);
       this.hears.way({ is: "up" });
-      this.hears.opened(said.welcome.device, said.welcome.version, this.page);
-    } else if (said.refused) {
-      this.refused(said.refused);
+      this.hears.opened(words.welcome.device, words.welcome.version, this.page);
+    } else if (words.refused) {
+      this.refused(words.refused);
     }
   }
 
-  private refused({ code, message, hint }: Refused): void {
-    if (code === "unknown_device" || code === "bad_signature") this.end({ is: "unpaired" });
+  /** Says who this is. */
+  private async show(socket: Socket, challenge: Challenge): Promise<void> {
+    this.page = challenge.page;
+    const signed = await this.around.sign(challenge.nonce, this.around.host).catch(() => undefined);
+    if (this.socket !== socket) return;
+    if (!signed) this.end({ is: "unpaired" });
+    else socket.send(JSON.stringify({ device: { ...signed, wants: this.wants() } }));
+  }
+
+  private refused({ code, message, hint, open }: Refused): void {
+    if (code === "other_run") {
+      if (!this.around.leaveFor(open)) this.end({ is: "other_run" });
+    } else if (code === "unknown_device" || code === "bad_signature") this.end({ is: "unpaired" });
     else if (code === "revoked") this.end({ is: "revoked" });
     else if (code === "too_many") this.lost();
     else this.end({ is: "refused", message, hint });
@@ -196,13 +258,24 @@ export class WebSocketLink implements Link {
   }
 }
 
+interface Challenge {
+  nonce: string;
+  version: string;
+  page: string;
+  server?: string;
+  lasting?: boolean;
+}
+
 interface Shaking {
-  challenge?: { nonce: string; version: string; page: string };
+  challenge?: Challenge;
+  proof?: { signature: string };
   welcome?: { device: Device; version: string };
   refused?: Refused;
 }
 
-function line(text: string): Shaking {
+/** A message as an object; one that is none says nothing. */
+export function said(text: unknown): object {
+  if (typeof text !== "string") return {};
   try {
     const said: unknown = JSON.parse(text);
     return typeof said === "object" && said !== null ? said : {};
@@ -221,9 +294,17 @@ export function browser(): Surroundings {
       const timer = setTimeout(what, ms);
       return () => clearTimeout(timer);
     },
-    sign: async (nonce, host) => {
-      const kept = await known();
-      return kept && { id: kept.device.id, signature: await signature(kept.key, nonce, host, kept.device.id) };
+    enrolled: async () => holds() !== undefined || (await known()) !== undefined,
+    sign: shown,
+    server: serverKey,
+    met: meet,
+    nonce: newNonce,
+    isProof,
+    leaveFor: (open) => {
+      const there = offeredAt(open, location);
+      if (there === undefined) return false;
+      location.replace(there);
+      return true;
     },
   };
 }

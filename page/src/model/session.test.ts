@@ -69,6 +69,11 @@ class Bench {
       now: () => this.time,
       later,
       sign: async (nonce) => (this.enrolled ? { id: "dev-1", signature: `signed ${nonce}` } : undefined),
+      enrolled: async () => this.enrolled,
+      server: () => undefined,
+      nonce: () => "",
+      isProof: async () => false,
+      leaveFor: () => false,
     };
     this.session = new Session(wanted, clock);
     const ear = this.session.ear;

@@ -83,6 +83,9 @@ function isUsers(state: State, message: number): boolean {
   return entry?.kind === "message" && entry.role === "user";
 }
 
+/** Ways after which nobody answers on this link. */
+const ENDS: readonly Way["is"][] = ["unpaired", "other_run", "impostor", "revoked", "refused"];
+
 /** The connection comes back by itself; what was wanted is not sent again by itself. */
 function lostRefusal(message: string, hint: string): Refusal {
   return { kind: "lost", message, hint };
@@ -187,7 +190,7 @@ export class Session implements SessionPort {
 
   private wayIs(way: Way): void {
     if (way.is !== "up") this.attached = false;
-    if (way.is === "unpaired" || way.is === "revoked" || way.is === "refused") this.giveUp();
+    if (ENDS.includes(way.is)) this.giveUp();
     this.wayNow.value = way;
   }
 

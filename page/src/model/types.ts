@@ -385,9 +385,12 @@ export type ServerEntry = {
   from_project: boolean;
   http: boolean;
   id: string;
+  reach?: ServerReach;
   state: ServerState;
   tools?: number;
 };
+
+export type ServerReach = { folders?: string[]; network: boolean; programs: boolean; project: boolean };
 
 export type ServerState = "disabled" | "connecting" | "ready" | "auth_required" | { failed: string };
 

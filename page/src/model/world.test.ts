@@ -11,6 +11,9 @@ import { openWorld } from "./world";
 const MINE = "a".repeat(64);
 const OTHER = "b".repeat(64);
 
+/** A tab that does not know the server's key. */
+const UNKNOWN = { enrolled: async () => true, server: () => undefined, nonce: () => "", isProof: async () => false, leaveFor: () => false };
+
 test("a page is another one only where both sides say which", () => {
   expect(isOther(MINE, MINE)).toBe(false);
   expect(isOther(MINE, OTHER)).toBe(true);
@@ -38,7 +41,7 @@ test("what is being written is kept before the page is loaded anew, and when it 
   vi.stubGlobal("location", { reload });
   let leave: () => void = () => undefined;
   const socket: Socket = { send: () => undefined, close: () => undefined, onmessage: null, onclose: null };
-  const around = { open: () => socket, host: "h", now: () => 0, later: () => () => undefined, sign: async () => undefined };
+  const around = { open: () => socket, host: "h", now: () => 0, later: () => () => undefined, sign: async () => undefined, ...UNKNOWN };
   const clock = { now: () => 0, frame: () => undefined, later: () => () => undefined };
   const world = openWorld(around, clock, () => () => undefined, (what) => void (leave = what));
   const session = world.open("sess-000000000077");
@@ -65,10 +68,11 @@ test("a session that is begun may be written in at once by who may write", async
       sockets.push(socket);
       return socket;
     },
-    host: "h", now: () => 0, later: () => () => undefined, sign: async () => ({ id: "dev-1", signature: "s" }),
+    host: "h", now: () => 0, later: () => () => undefined, sign: async () => ({ id: "dev-1", signature: "s" }), ...UNKNOWN,
   };
   const clock = { now: () => 0, frame: () => undefined, later: () => () => undefined };
   const world = openWorld(around, clock, () => () => undefined, () => undefined);
+  await vi.waitFor(() => expect(sockets.length).toBe(1));
   expect(world.begin(undefined).role.value).toBe("observer");
   sockets[0]?.onmessage?.({ data: JSON.stringify({ challenge: { nonce: "n", version: "0", page: "p" } }) });
   await vi.waitFor(() => expect(sockets[0]?.said.length).toBe(1));

@@ -1,12 +1,17 @@
 // Everything the view needs, put together: the fleet on a socket of its own, and each session that is looked at on another.
 
 import { Drafts } from "./drafts";
+import { enrol } from "./enrol";
 import { Fleet } from "./fleet";
 import { browser, wakeful, WebSocketLink } from "./link";
 import type { Surroundings } from "./link";
 import { Session } from "./session";
 import type { Clock } from "./session";
-import type { SessionPort, World } from "../view/ports";
+import { dropWorkers } from "./workers";
+import type { SessionPort, Way, World } from "../view/ports";
+
+/** Ways of a session that may be over when the fleet's is well again. */
+const PASSING: readonly Way["is"][] = ["unpaired", "other_run", "impostor"];
 
 /** The clock of a browser. A page in the background has no frames: there a timer does. */
 export function browserClock(): Clock {
@@ -26,22 +31,50 @@ function leaving(what: () => void): void {
   window.addEventListener("pagehide", what);
 }
 
-export function openWorld(around: Surroundings = browser(), clock: Clock = browserClock(), onWake = wakeful, onLeave = leaving): World {
+export function openWorld(around: Surroundings = browser(), clock: Clock = browserClock(), onWake = wakeful, onLeave = leaving, pairs: typeof enrol = enrol): World {
   const drafts = new Drafts();
   onLeave(() => drafts.leave());
   const fleet = new Fleet(clock);
-  const link = new WebSocketLink(() => "fleet", fleet.ear, around);
-  fleet.use(link);
-  onWake(() => link.wake());
-  link.start();
+  const looks = new Set<Session>();
+  let pairing = false;
+  /** A browser that is nobody here asks to be somebody, by itself and once; then it waits to be told to. */
+  const pair = async (): Promise<void> => {
+    if (pairing) return;
+    pairing = true;
+    fleet.ear.way({ is: "pairing" });
+    const refused = await pairs((code) => fleet.ear.way({ is: "pairing", ...code })).catch((error: unknown) => ({ code: "lost", message: String(error) }));
+    pairing = false;
+    if (!refused) link.retryNow();
+    else if (refused.code === "impostor") fleet.ear.way({ is: "impostor" });
+    else if (!("open" in refused && around.leaveFor(refused.open))) fleet.ear.way({ is: "unpaired", refused });
+  };
+  const told = (way: Way): void => {
+    if (way.is === "unpaired") return void pair();
+    fleet.ear.way(way);
+    if (way.is !== "up") return;
+    void dropWorkers();
+    for (const session of looks) if (PASSING.includes(session.way.peek().is)) session.retryNow();
+  };
+  const link = new WebSocketLink(() => "fleet", { ...fleet.ear, way: told }, around);
+  /** Who is nobody here need not show who they are. */
+  const begin = async (): Promise<void> => ((await around.enrolled().catch(() => false)) ? link.retryNow() : pair());
+  fleet.use({ send: (text) => link.send(text), wake: () => link.wake(), retryNow: () => void begin(), close: () => link.close() });
+  onWake(() => {
+    void dropWorkers();
+    link.wake();
+  });
+  void dropWorkers();
+  void begin();
 
   const look = (wanted: { session: string } | { new: { cwd?: string } }): SessionPort => {
     const session = new Session(wanted, clock, drafts, fleet.role.peek());
     const way = new WebSocketLink(() => session.wants(), session.ear, around);
     session.use(way);
+    looks.add(session);
     const unwake = onWake(() => way.wake());
     const close = session.close.bind(session);
     session.close = () => {
+      looks.delete(session);
       unwake();
       close();
     };

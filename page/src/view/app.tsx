@@ -4,6 +4,7 @@ import { computed, signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { openRun, spent } from "../model/state";
 import { inField } from "./ask/dock";
+import { Devices } from "./chrome/devices";
 import { KeysPage } from "./chrome/keys";
 import { Palette, type Act } from "./chrome/palette";
 import { nextScheme } from "./chrome/scheme";
@@ -83,7 +84,7 @@ export function App({ world }: { world: World }) {
   }), [fleet, open]);
   const name = about.name.value;
   const asks = Math.max(about.waiting.value, about.asks.value);
-  const blocked = Blocked({ way: fleet.way.value, known: about.rows.value || about.entries.value });
+  const blocked = Blocked({ way: fleet.way.value, known: about.rows.value || about.entries.value, retry: () => fleet.retryNow() });
   const windowTitle = open?.board.value.title;
   useEffect(() => {
     // Whoever may not look any more is not told what there was, nor how many wait.
@@ -222,6 +223,7 @@ export function App({ world }: { world: World }) {
         {open && !blocked && <button type="button" class="quiet" onClick={() => (matchMedia("(max-width: 1280px)").matches ? setColumns({ ...columns, drawer: !columns.drawer }) : setColumns({ ...columns, side: !columns.side }))} aria-label="Details" title="Details ( ] )" aria-expanded={columns.drawer || columns.side}><Icon name="info" /></button>}
       </header>
       <div class="notes">
+        {!blocked && <Devices fleet={fleet} typed={steady.typed} />}
         {!blocked && (open ? <Banner way={open.way.value} retry={() => open.retryNow()} reload={reload} /> : <Banner way={fleet.way.value} retry={() => fleet.retryNow()} reload={reload} />)}
         {open && <Doubted doubt={open.doubt?.value} seen={() => open.seenDoubt?.()} reload={reload} />}
         {fleet.newer?.value && open?.way.value.is !== "newer" && <Newer reload={reload} />}

@@ -16,7 +16,14 @@ export type Way =
   | { is: "lost"; since: number; retryAt: number | undefined }
   /** Nobody answers any more. */
   | { is: "stopped" }
-  | { is: "unpaired" }
+  /** This device asks to be paired; both sides show the code until then. */
+  | { is: "pairing"; code?: string; until?: number }
+  /** This device is not paired; why not, where it has asked. */
+  | { is: "unpaired"; refused?: { code: string; message: string; hint?: string } }
+  /** Parlor was started again since this page was paired, and was not open meanwhile. */
+  | { is: "other_run" }
+  /** Whoever answers is not the Parlor that this page was paired with. */
+  | { is: "impostor" }
   | { is: "revoked" }
   /** The server is newer and wants another page. */
   | { is: "newer" }
@@ -103,6 +110,24 @@ export interface FleetRow {
   about?: string | undefined;
 }
 
+/** A device that asks to be paired. */
+export interface Pairing {
+  id: number;
+  name: string;
+  role: DeviceRole;
+  /** What it shows; only controllers are told. */
+  code?: string | undefined;
+  /** When it is too late. */
+  until: number;
+}
+
+/** A device that was paired while this page looked. */
+export interface Joined {
+  id: string;
+  name: string;
+  role: DeviceRole;
+}
+
 export interface FleetPort {
   readonly rows: ReadonlySignal<FleetRow[]>;
   readonly way: ReadonlySignal<Way>;
@@ -112,7 +137,17 @@ export interface FleetPort {
   readonly known?: ReadonlySignal<boolean>;
   /** The server has another page than this one. */
   readonly newer?: ReadonlySignal<boolean>;
+  /** The device that asks to be paired, while it does. */
+  readonly pairing?: ReadonlySignal<Pairing | undefined>;
+  /** Devices that were paired, until the person has read of them. */
+  readonly joined?: ReadonlySignal<readonly Joined[]>;
   act(key: string, what: { steer: string } | "stop"): Promise<string>;
+  /** Says whether the device may; false when nothing was sent. */
+  pair?(id: number, allow: boolean): boolean;
+  /** Takes a device off the list; false when nothing was sent. */
+  revoke?(device: string): boolean;
+  /** The person has read of the device. */
+  seenJoined?(device: string): void;
   retryNow(): void;
 }
 

@@ -45,19 +45,27 @@ test("a page that is wrong says so, and what it does about it", () => {
 
 test("what ends everything takes the whole screen and says what to do", () => {
   for (const [way, said] of [
-    [{ is: "stopped" }, /stopped.*parlor up/], [{ is: "unpaired" }, /not paired.*parlor web/], [{ is: "revoked" }, /taken off.*parlor web/],
+    [{ is: "stopped" }, /stopped.*parlor up/], [{ is: "unpaired" }, /not paired.*parlor web.*Try again/],
+    [{ is: "unpaired", refused: { code: "denied", message: "no" } }, /answer was no.*parlor web.*Try again/],
+    [{ is: "unpaired", refused: { code: "from_command", message: "no" } }, /not let in.*command of an agent/],
+    [{ is: "unpaired", refused: { code: "of tomorrow", message: "the moon is full", hint: "wait for `parlor moon`" } }, /^the moon is full.*wait for parlor moon/],
+    [{ is: "other_run" }, /started again.*parlor web.*Try again/],
+    [{ is: "impostor" }, /not your Parlor.*Nothing was sent.*Close this tab.*parlor web.*Try again/],
+    [{ is: "pairing" }, /^Pairing this device/],
+    [{ is: "pairing", code: "482 913", until: NOW + 57_000 }, /same code\?482 913.*press y in the terminal.*57 s left/],
+    [{ is: "revoked" }, /taken off.*parlor web/],
     [{ is: "refused", message: "No such session", hint: "`parlor ps` shows the fleet" }, /No such session.*parlor ps shows the fleet/],
-  ] as [Way, RegExp][]) expect(words(Blocked({ way, known: false }))).toMatch(said);
-  for (const is of ["up", "newer"] as const) expect(Blocked({ way: { is }, known: true })).toBeNull();
+  ] as [Way, RegExp][]) expect((now.value = NOW, words(Blocked({ way, known: false, retry: nothing })))).toMatch(said);
+  for (const is of ["up", "newer"] as const) expect(Blocked({ way: { is }, known: true, retry: nothing })).toBeNull();
   // What was read stays to be read when Parlor has stopped; a device that was taken off reads nothing.
-  expect(Blocked({ way: { is: "stopped" }, known: true })).toBeNull();
+  expect(Blocked({ way: { is: "stopped" }, known: true, retry: nothing })).toBeNull();
   expect(banner({ is: "stopped" }, NOW)).toMatch(/stopped.*parlor up.*how it was\.Try now$/);
-  expect(words(Blocked({ way: { is: "revoked" }, known: true }))).toMatch(/taken off/);
+  expect(words(Blocked({ way: { is: "revoked" }, known: true, retry: nothing }))).toMatch(/taken off/);
 });
 
 test("a device that may not do everything is marked, once that is known", () => {
   expect(words(Role({ role: "observer", way: { is: "up" } }))).toMatch(/^Read-only/);
-  expect(words(Role({ role: "approver", way: { is: "up" } }))).toMatch(/^Answers only/);
+  expect(words(Role({ role: "approver", way: { is: "up" } }))).toMatch(/^Allow or deny/);
   expect(words(Role({ role: "controller", way: { is: "up" } }))).toBe("");
   expect(words(Role({ role: "observer", way: { is: "connecting", since: NOW } }))).toBe("");
 });

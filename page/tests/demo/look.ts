@@ -4,7 +4,7 @@ import { chromium, type Browser, type BrowserContextOptions, type Page } from "p
 import { afterAll, beforeAll } from "vitest";
 import { createServer, type ViteDevServer } from "vite";
 import type { State } from "../../src/model/state";
-import type { DeviceRole, FleetRow, Way } from "../../src/view/ports";
+import type { DeviceRole, FleetRow, Joined, Pairing, Way } from "../../src/view/ports";
 
 export const WAIT = 30_000;
 
@@ -23,6 +23,8 @@ export interface Demo {
   role: { value: DeviceRole };
   /** What changed in files, as the runtime tells it. */
   files: { value: string };
+  pairing: { value: Pairing | undefined };
+  joined: { value: readonly Joined[] };
 }
 
 export type At = <T>(hash: string, options: BrowserContextOptions, look: (seen: Seen) => Promise<T>) => Promise<T>;

@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { emptyState, type Entry, type State, type ToolRun } from "../../src/model/state";
 import type { Abilities, Answer, Ask, Board, Command, Part, Receipt, ToolOutcome } from "../../src/model/types";
-import type { DeviceRole, FleetRow, SessionPort, Way, World } from "../../src/view/ports";
+import type { DeviceRole, FleetRow, Joined, Pairing, SessionPort, Way, World } from "../../src/view/ports";
 
 const NOW = Date.now();
 const zero = { hi: 0, lo: 0 };
@@ -69,7 +69,7 @@ export const ROWS: FleetRow[] = [
 ];
 
 /** What was sent, for tests to look at. */
-export const sent: (Command | { answer: [number, Answer] })[] = [];
+export const sent: (Command | { answer: [number, Answer] } | { pair: [number, boolean] } | { revoke: string })[] = [];
 
 export function demo(state = session(), rows = ROWS, way: Way = { is: "up" }): World {
   const states = signal(state);
@@ -89,6 +89,14 @@ export function demo(state = session(), rows = ROWS, way: Way = { is: "up" }): W
     loadReason: async (ask) => sessionStorage.getItem(`reason ${ask}`) ?? undefined, saveReason: (ask, text) => sessionStorage.setItem(`reason ${ask}`, text), retryNow: () => undefined, close: () => undefined,
   };
   const fleet = signal(rows);
-  Object.assign(globalThis, { parlorDemo: { poke, sent, rows: fleet, way: ways, role, files, port } });
-  return { fleet: { rows: fleet, way: ways, role, version: signal("0.1.0"), act: async () => "Said.", retryNow: () => undefined }, open: () => port, begin: () => port };
+  const pairing = signal<Pairing | undefined>(undefined);
+  const joined = signal<readonly Joined[]>([]);
+  Object.assign(globalThis, { parlorDemo: { poke, sent, rows: fleet, way: ways, role, files, port, pairing, joined } });
+  const devices = {
+    pairing, joined,
+    pair: (id: number, allow: boolean) => { sent.push({ pair: [id, allow] }); pairing.value = undefined; return true; },
+    revoke: (device: string) => sent.push({ revoke: device }) > 0,
+    seenJoined: (device: string) => void (joined.value = joined.value.filter((one) => one.id !== device)),
+  };
+  return { fleet: { rows: fleet, way: ways, role, version: signal("0.1.0"), act: async () => "Said.", retryNow: () => undefined, ...devices }, open: () => port, begin: () => port };
 }

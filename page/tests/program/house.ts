@@ -10,6 +10,7 @@ import { promisify } from "node:util";
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page, type WebSocketRoute } from "playwright-core";
 import { afterAll, beforeAll, expect } from "vitest";
 import { Model } from "./model";
+import { pair, RESOLVES, web } from "./pairing";
 
 /** How long anything may take to happen on a busy machine. */
 export const WAIT = 50_000;
@@ -50,7 +51,7 @@ export class House {
     const place = realpathSync(mkdtempSync(join(tmpdir(), "parlor-page-")));
     for (const folder of ["home", "project"]) mkdirSync(join(place, folder));
     const env = { PATH: process.env["PATH"] ?? "", HOME: join(place, "home"), TERM: "xterm-256color", PARLOR_DATA_DIR: join(place, "data"), PARLOR_CONFIG_DIR: join(place, "config"), ...model?.environment };
-    const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", ...(process.env["PARLOR_PAGE"] ? ["--disable-features=LocalNetworkAccessChecks"] : [])] });
+    const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", RESOLVES, ...(process.env["PARLOR_PAGE"] ? ["--disable-features=LocalNetworkAccessChecks"] : [])] });
     // In the foreground: sessions that the page begins are in this folder.
     const server = spawn(program, ["up", "--foreground"], { cwd: join(place, "project"), env, stdio: ["ignore", "pipe", "pipe"] });
     await new Promise((serving, ended) => {
@@ -73,15 +74,11 @@ export class House {
     return (await promisify(execFile)(this.program, words, { cwd: this.project, env: this.environment, encoding: "utf8" })).stdout;
   }
 
-  /** An address that enrols one browser. */
-  private async address(): Promise<string> {
-    return (await this.parlor("web", "--no-open")).trim();
-  }
-
-  /** A browser of its own that was enrolled and shows the fleet. */
-  async visitor(options: BrowserContextOptions = {}): Promise<Visitor> {
+  /** A browser of its own that was paired and shows the fleet; `words` are for `parlor web`. */
+  async visitor(options: BrowserContextOptions = {}, ...words: string[]): Promise<Visitor> {
     const context = await this.browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
-    const address = await this.address();
+    const shell = await web(this.program, { cwd: this.project, env: this.environment }, ...words);
+    const { address } = shell;
     const visitor = { context, trouble: [] as string[], sockets: [] as Wire[], reach: { down: false, tried: 0 } };
     const page = await context.newPage();
     page.setDefaultTimeout(WAIT);
@@ -92,8 +89,8 @@ export class House {
       void socket.close({ code: 1001 });
     });
     watch(page, new URL(address).origin, visitor.trouble);
-    await page.goto(address);
-    await page.getByText(/No session yet|Nobody waits for you|wait(s)? for you/).filter({ visible: true }).first().waitFor();
+    await pair(shell, page);
+    await shell.ended;
     return { ...visitor, page };
   }
 }

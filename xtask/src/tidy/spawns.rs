@@ -62,6 +62,11 @@ const SPAWNERS: &[(&str, usize, &str)] = &[
         "reads keys in short waits and ends with the screen that it reads for",
     ),
     (
+        "crates/parlor/src/exit/stream.rs",
+        1,
+        "waits until nobody reads stdout, which cannot be called off: abandoned with the process",
+    ),
+    (
         "crates/parlor/src/fleet.rs",
         2,
         "gathers for one screen and ends when that wishes no more; a look at the disk is awaited right there",

@@ -69,6 +69,8 @@ pub struct AcpRuntime {
     behind: Option<Abilities>,
     /// Handshakes that wait for that.
     ungreeted: Vec<WireId>,
+    /// Why the runtime behind us is gone, when it went before it told.
+    gone: Option<String>,
     /// The models there are, once they were asked for.
     models: Option<Vec<ModelEntry>>,
     commands: SlashCommands,
@@ -148,13 +150,15 @@ impl AcpRuntime {
         match method {
             CancelParams::METHOD => match serde_json::from_str::<CancelParams>(raw) {
                 Ok(params) => self.cancel(cx, SessionId::parse(&params.session_id)),
-                Err(why) => cx.log(format!("ignored: {method}: {why}")),
+                // The error would quote what was said.
+                Err(_) => cx.log(format!("ignored: {method} of another form ({} bytes)", raw.len())),
             },
             CancelRequestParams::METHOD => match serde_json::from_str::<CancelRequestParams>(raw) {
                 Ok(params) => self.take_back(cx, &params.request_id),
-                Err(why) => cx.log(format!("ignored: {method}: {why}")),
+                // The error would quote what was said.
+                Err(_) => cx.log(format!("ignored: {method} of another form ({} bytes)", raw.len())),
             },
-            _ => cx.log(format!("ignored: notification {method:?}")),
+            _ => cx.log(format!("ignored: a notification that we do not know ({} bytes)", raw.len())),
         }
     }
 
@@ -186,7 +190,7 @@ impl AcpRuntime {
         if why.answerable() {
             cx.send(jsonrpc::error(id.as_ref(), &RpcError::new(why.code(), why.to_string())));
         } else {
-            cx.log(format!("ignored: {why}"));
+            cx.log(format!("ignored: {}", why.kind()));
         }
     }
 
@@ -316,6 +320,10 @@ impl RuntimeRole for AcpRuntime {
         if key == GREET {
             self.greet(cx);
         }
+    }
+
+    fn lost(&mut self, cx: &mut RuntimeCx<'_>, why: &str) {
+        self.refuse_greeting(cx, &format!("the agent is gone: {why}"));
     }
 
     /// An editor that was closed: nobody will see what its prompts still do, so they are stopped. What they said is kept.

@@ -267,6 +267,9 @@ impl RuntimeRole for AsstRuntime {
             cx.cancel_timer(READY_TIMER);
         }
         let mut notes = Vec::new();
+        let length = match &line {
+            Line::Text(text) | Line::Overlong(text) | Line::Garbled(text) => text.len(),
+        };
         let read = match line {
             Line::Text(text) if text.trim().is_empty() => return cx.log("ignored: an empty line"),
             Line::Text(text) => lift::read(&text, &mut notes),
@@ -289,7 +292,8 @@ impl RuntimeRole for AsstRuntime {
             }
             Ok((id, wanted)) => self.request(cx, id, wanted),
             Err((id, why)) => {
-                cx.log(format!("asst: {why}"));
+                // What is wrong may quote the request.
+                cx.log(format!("asst: a request that cannot be read ({length} bytes)"));
                 cx.send(lower::error(cx.now, &id, why));
             }
         }
@@ -372,6 +376,11 @@ impl RuntimeRole for AsstRuntime {
         if let Some(pending) = self.pending.settled(cx, ticket) {
             self.settle(cx, view, pending, with);
         }
+    }
+
+    fn lost(&mut self, cx: &mut RuntimeCx<'_>, why: &str) {
+        cx.cancel_timer(READY_TIMER);
+        cx.send(lower::error(cx.now, &Value::String(String::new()), format!("the runtime is gone: {why}")));
     }
 
     fn timer(&mut self, cx: &mut RuntimeCx<'_>, key: TimerKey) {

@@ -195,7 +195,7 @@ impl AsstUi {
                     cx.signal(Signal::Notify { level: Level::Error, text: error });
                 }
                 Response::Ready { .. } | Response::Done { .. } | Response::Token { .. } => {}
-                _ => cx.drift(Drift::new(Head::of(line).kind, "nobody asked for it, or it is over", line)),
+                _ => cx.drift(Drift::new("response", "nobody asked for it, or it is over", line)),
             };
         };
         self.worried = false;

@@ -57,8 +57,13 @@ impl RuntimeBench {
         session: SessionId,
         greeting: &Greeting,
     ) -> RuntimeBench {
+        RuntimeBench::of(Box::new(role), session, greeting)
+    }
+
+    /// The same with a role of any wire.
+    pub(crate) fn of(role: Box<dyn RuntimeRole>, session: SessionId, greeting: &Greeting) -> RuntimeBench {
         let mut bench = RuntimeBench {
-            role: Box::new(role),
+            role,
             link: Link::default(),
             now: BEGIN,
             ids: Ids::default(),

@@ -42,8 +42,13 @@ pub(crate) struct UiBench {
 
 impl UiBench {
     pub(crate) fn open(role: impl UiRole + 'static, hello: &Hello) -> UiBench {
+        UiBench::of(Box::new(role), hello)
+    }
+
+    /// The same with a role of any wire.
+    pub(crate) fn of(role: Box<dyn UiRole>, hello: &Hello) -> UiBench {
         let mut bench = UiBench {
-            role: Box::new(role),
+            role,
             link: Link::default(),
             now: Millis(1_000),
             canon: Canon::new(Ids::default()),

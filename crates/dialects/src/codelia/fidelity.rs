@@ -87,7 +87,11 @@ const WORDS: &[Words] = &[
         "the structured form gives way to one that holds the diff; that a text was cut is not told",
     ),
     words(Item::Decision, "none", "seen from the result: a denial begins with \"Permission denied: \""),
-    words(Item::Consent, "permission.*, ui.confirm.request", "four risks become two; the digest stays here"),
+    words(
+        Item::Consent,
+        "permission.*, ui.confirm.request",
+        "four risks become two; the digest stays here; what does not fit is told before a ui.pick.request with Deny on top",
+    ),
     words(
         Item::ConsentScope,
         "remember",

@@ -111,7 +111,7 @@ pub const QUIRKS: &[Quirk] = &[
     quirk(
         "typed_ahead_is_an_answer",
         "the terminal UI preselects yes, and what is typed ahead answers a question that appears meanwhile",
-        "a question that no run waits for is asked when none is under way",
+        "a question that no run waits for is asked when none is under way; what is dangerous or does not fit is a list with the no on top; a yes within a second is asked again, once",
     ),
     quirk(
         "numbers_with_fractions",

@@ -4,6 +4,7 @@
 //! Requests are taken before `initialize` too, since the existing UI does not wait for it. Whatever comes in, the link lives on: what
 //! has an id gets an error with that id, what has none gets a line in the log.
 
+mod asking;
 mod client_tools;
 mod compaction;
 mod diagnostics;
@@ -17,17 +18,19 @@ mod stops;
 mod telling;
 mod tool_words;
 
+pub(super) use asking::{OURS, REMEMBER, WARNING};
 pub use compaction::BEGINS_AFTER;
-pub(super) use open_asks::{REMEMBER, WARNING};
+pub use open_asks::READ_WITHIN_MS;
 pub use stops::ANSWERS_WITHIN;
 pub(super) use telling::STOPPED;
 pub(super) use tool_words::DENIED;
 
 use super::run_name;
 use super::wire::{Status, UiCapabilities, UiContextParams};
+use crate::shown;
+use asking::Reader;
 use client_tools::ClientTools;
 use diagnostics::Diagnostics;
-use domain::ask::AskKind;
 use domain::command::{Command, Receipt, Refusal, Target};
 use domain::event::{AskEvent, Body, ContextEvent, Event, NoteEvent, PERSONS_COMMAND, RunEvent};
 use domain::ids::{EntryId, RunId, SessionId};
@@ -76,6 +79,8 @@ pub struct CodeliaRuntime {
     behind: Option<Abilities>,
     /// Handshakes that wait for that.
     ungreeted: Vec<WireId>,
+    /// Why the runtime behind us is gone, when it went before it told.
+    gone: Option<String>,
     stops: Stops,
     /// Where the person works, as the UI told it last.
     ui_context: Option<UiContextParams>,
@@ -93,6 +98,11 @@ impl CodeliaRuntime {
     /// Whether numbers about each call are wanted: the existing UI says so to the runtime that it starts.
     fn diagnoses(&self) -> bool {
         self.greeting.option(super::DIAGNOSTICS).is_some_and(|value| value == "true")
+    }
+
+    /// Who answers questions at the other end.
+    fn reader(&self) -> Reader {
+        Reader::new(&self.client, &self.ui)
     }
 
     fn texts(&self) -> Texts {
@@ -123,7 +133,7 @@ impl CodeliaRuntime {
         if self.performed(cx, id, &outcome) {
             return;
         }
-        match self.asks.hear(id, outcome) {
+        match self.asks.hear(cx.now, self.reader().types_ahead(), id, outcome) {
             AskAnswer::Answer { session, ask, answer, odd, lasting_no } => {
                 if lasting_no {
                     cx.loss(Item::ConsentScope, "a no is not remembered: the next call is asked for again");
@@ -138,6 +148,7 @@ impl CodeliaRuntime {
                     HubCommand::Answer,
                 );
             }
+            AskAnswer::Again(id, request) => cx.send(request.line(&id)),
             AskAnswer::Stale => {
                 cx.log(format!("ignored: an answer with id {id} to a question that is not open"));
             }
@@ -147,7 +158,7 @@ impl CodeliaRuntime {
     fn invalid(&mut self, cx: &mut RuntimeCx<'_>, id: Option<WireId>, why: &Invalid) {
         match id.filter(|_| why.answerable()) {
             Some(id) => cx.send(jsonrpc::error(Some(&id), &RpcError::new(why.code(), why.to_string()))),
-            None => cx.log(format!("ignored: {why}")),
+            None => cx.log(format!("ignored: {}", why.kind())),
         }
     }
 
@@ -225,7 +236,12 @@ impl CodeliaRuntime {
         if !OpenAsks::can_ask(&self.ui, &ask.kind) {
             return;
         }
-        if !self.asks.add(SessionAsk { session: session.clone(), ask: ask.clone() }) {
+        let run_id = ask.run.map(|run| run_name::write(session, run));
+        let Some(request) = asking::request(ask, run_id, self.reader()) else {
+            notice(cx, Level::Error, &shown::not_asked(&ask.title, session));
+            return cx.cannot_answer(session.clone(), ask.id);
+        };
+        if !self.asks.add(SessionAsk { session: session.clone(), ask: ask.clone(), request }) {
             cx.loss(Item::Consent, "too many questions wait at this UI");
         }
         self.ask_next(cx);
@@ -235,18 +251,18 @@ impl CodeliaRuntime {
         // What no run waits for waits for the run: the UI would take what is typed meanwhile for the answer.
         let tellings = &self.tellings;
         let may_ask = |asked: &SessionAsk| asked.ask.run.is_some() || !tellings.contains_key(&asked.session);
-        let Some((id, SessionAsk { session, ask })) = self.asks.next(may_ask) else { return };
+        let Some((id, SessionAsk { session, ask, request })) = self.asks.next(cx.now, may_ask) else {
+            return;
+        };
+        let reader = self.reader();
         let telling = self.tellings.get_mut(&session).filter(|telling| Some(telling.run) == ask.run);
         if let Some(telling) = telling {
-            if let AskKind::Consent(consent) = &ask.kind {
-                let told = telling.number(open_asks::permission_events(consent));
-                Self::say(cx, &telling.name, told);
-            }
-            let words = open_asks::waiting_words(&ask.kind).to_owned();
+            let told = telling.number(asking::before(&ask, reader));
+            Self::say(cx, &telling.name, told);
+            let words = asking::waiting_words(&ask.kind).to_owned();
             cx.send(RunLine::Status(Status::AwaitingUi, Some(words)).line(&telling.name));
         }
-        let run_id = ask.run.map(|run| run_name::write(&session, run));
-        cx.send(open_asks::lower_ask(&id, &ask, run_id));
+        cx.send(request.line(&id));
     }
 
     fn ask_closed(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, ask: domain::ids::AskId) {
@@ -371,6 +387,10 @@ impl RuntimeRole for CodeliaRuntime {
             STOP_TAKES_LONG => self.stop_takes_long(cx),
             TimerKey(ticket) => self.compaction_goes_on(cx, Ticket(ticket)),
         }
+    }
+
+    fn lost(&mut self, cx: &mut RuntimeCx<'_>, why: &str) {
+        self.refuse_greeting(cx, &format!("the runtime is gone: {why}"));
     }
 
     fn can_answer(&self) -> Answers {

@@ -1,5 +1,6 @@
 //! Both roles: tables, quirks, bounds and what is said is what is heard. Conversations are in the transcripts.
 
+mod asking;
 mod client_tools;
 mod mirror;
 mod quirks;

@@ -8,8 +8,10 @@
 mod asks;
 mod commands;
 mod hearing;
+mod models;
 mod responses;
 
+use super::runtime_role::OURS;
 use super::wire::{
     AgentEvent, AgentEventNotify, AgentEventParams, BadEvent, ConfirmParams, InitializeParams,
     InitializeResult, ModelListParams, PROTOCOL_VERSION, PickParams, Program, PromptParams, RunContextParams,
@@ -26,11 +28,12 @@ use domain::ids::SessionId;
 use domain::port::{Abilities, Ticket};
 use domain::session::{Effort, ModelRef, SessionSummary};
 use hearing::Hearing;
-use responses::{GatheredModels, SentRequest};
+use models::GatheredModels;
+use responses::SentRequest;
 use roles::{Drift, Hello, Lane, Line, Past, Reason, START_TIMEOUT, Seen, TimerKey, UiCx, UiRole};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 use wire::jsonrpc::{self, Message, RpcError};
@@ -44,6 +47,8 @@ const TOOL_RUNS: TimerKey = TimerKey(2);
 const OPENING: TimerKey = TimerKey(4);
 /// A run whose last word was heard is over by now, also where its status is not told.
 const FINAL_HEARD: TimerKey = TimerKey(5);
+/// A list of models is shown as far as it came.
+const LIST_OVER: TimerKey = TimerKey(6);
 /// How long after `final` a status would have come: the document makes it optional.
 const STATUS_GRACE: Duration = Duration::from_secs(3);
 /// How long that may take.
@@ -92,6 +97,10 @@ pub struct CodeliaUi {
     /// What it answered that it does not know.
     lacks: Lacks,
     gathered: BTreeMap<Ticket, GatheredModels>,
+    /// Providers whose models are not listed because the runtime then asks for a key.
+    keyless: BTreeSet<String>,
+    /// Whether the person has answered a question since we last asked for a list.
+    answers_since_list: bool,
 }
 
 /// A run that was asked for and has no name yet.
@@ -378,7 +387,7 @@ impl UiRole for CodeliaUi {
         self.session = hello.session.as_deref().map(|name| self.session_of(name));
         let params = InitializeParams {
             protocol_version: PROTOCOL_VERSION.to_owned(),
-            client: Program { name: "parlor".to_owned(), version: hello.version.clone() },
+            client: Program { name: OURS.to_owned(), version: hello.version.clone() },
             ui_capabilities: UiCapabilities {
                 supports_confirm: true,
                 // A runtime that asks when nobody can choose would wait, or be sent away.
@@ -434,6 +443,7 @@ impl UiRole for CodeliaUi {
 
     fn timer(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, key: TimerKey) {
         match key {
+            LIST_OVER => self.list_over(cx),
             HANDSHAKE if !self.ready() => {
                 let seconds = START_TIMEOUT.as_secs();
                 let why = format!("no answer to initialize within {seconds} s; is this a codelia runtime?");

@@ -99,7 +99,11 @@ const WORDS: &[Words] = &[
         "a diff beside the text stands in it; a text over 40 KB is cut in the middle, a structured form over 8 KB left out",
     ),
     words(Item::Decision, "-", "a denied tool ends as an error whose text says so"),
-    words(Item::Consent, "ui_request confirm or select", "details in opts, which existing clients ignore"),
+    words(
+        Item::Consent,
+        "ui_request confirm or select",
+        "details in opts, which existing clients ignore; what does not fit into six rows stands in a ui_widget before it, and Deny is first",
+    ),
     words(
         Item::ConsentScope,
         "ui_request select: four options when there is a rule to remember, else once",

@@ -1,11 +1,11 @@
 //! lemon's → ours, without state: content, tokens, results, reasons, questions, signals. The roles decide what it is part of.
 
-use super::lower::risk_words;
 use super::wire::event::TaskDetails;
 use super::wire::frame::ModelId;
 use super::wire::message::{Block, ToolResult as WireResult, Usage};
 use super::wire::ui::{ConsentHint, Method, NotifyType, Params, Position, Question, consent};
 use super::wire::{Frame, Words};
+use crate::shown;
 use domain::ask::{Answer, AskKind, Assessment, Choice, Risk, Scope};
 use domain::content::{Json, Part, TextKind};
 use domain::event::{Failure, Finish};
@@ -164,8 +164,9 @@ pub(super) fn question(
                 values.push((id, option.value.into_json()));
             }
             let ours = choices.iter().any(|choice| choice.id == consent::DENY);
-            match hint.filter(|hint| hint.rule.is_some() && ours) {
+            match hint.filter(|_| ours) {
                 Some(hint) => {
+                    let title = without_risk(title, &hint.risk, &hint.reasons);
                     let (title, text) = title.split_once('\n').unwrap_or((&title, ""));
                     (title.to_owned(), consent_ask(id, hint, text.to_owned()), AnswerForm::Select(values))
                 }
@@ -202,23 +203,29 @@ fn consent_ask(id: &str, hint: ConsentHint, shown: String) -> FactAsk {
     };
     let unrated = !["low", "medium", "high", "critical"].contains(&hint.risk.as_str());
     let tool = if hint.tool_call_id.is_empty() { Key::from(id) } else { Key::from(hint.tool_call_id) };
+    let shown = hint.what.unwrap_or_else(|| without_risk(shown, &hint.risk, &hint.reasons));
     FactAsk::Consent {
         tool: Some(tool),
         name: hint.tool_name,
         args: Json::empty(),
-        preview: Some(domain::ask::Preview::Text(without_risk(shown, &hint.risk, &hint.reasons))),
+        preview: Some(domain::ask::Preview::Text(shown)),
         assessment: Assessment { risk, reasons: hint.reasons, reversible: hint.reversible, unrated },
         rule: hint.rule,
         takes_reason: false,
     }
 }
 
-/// What is shown of an action without the line about its risk: whoever knows the hint shows that by itself.
+/// What is shown of an action without the line about its risk, before it or behind it: whoever knows the hint shows that by itself.
 fn without_risk(shown: String, risk: &str, reasons: &[String]) -> String {
-    let words = risk_words(risk, reasons);
-    match shown.strip_suffix(&words) {
-        Some(rest) if !words.is_empty() => rest.trim_end_matches('\n').to_owned(),
-        _ => shown,
+    let words = shown::risk_words(Some(risk).filter(|risk| !risk.is_empty()), reasons);
+    if words.is_empty() {
+        return shown;
+    }
+    let words = shown::visible(&words);
+    let before = shown.strip_prefix(&*words).filter(|rest| rest.is_empty() || rest.starts_with('\n'));
+    match before.or_else(|| shown.strip_suffix(&*words)) {
+        Some(rest) => rest.trim_matches('\n').to_owned(),
+        None => shown,
     }
 }
 

@@ -40,16 +40,6 @@ const MAX_ARG_TEXT: usize = 2_000;
 /// Name and arguments of a tool run that stands in a message.
 pub(super) type ToolName<'a> = (&'a str, &'a Json);
 
-/// How dangerous something is and why, under what is shown of it; nothing where nobody told (`risk` is empty).
-pub(super) fn risk_words(risk: &str, reasons: &[String]) -> String {
-    let reasons = reasons.join("; ");
-    match (risk, reasons.as_str()) {
-        ("", _) => reasons,
-        (risk, "") => format!("Risk {risk}"),
-        (risk, reasons) => format!("Risk {risk}: {reasons}"),
-    }
-}
-
 /// The model as frames carry it; empty where it is not known.
 pub(super) fn model_id(model: Option<&ModelRef>) -> ModelId<'_> {
     model.map_or(NO_MODEL, |model| ModelId {

@@ -16,9 +16,9 @@ mod telling;
 use super::wire::frame::{Config, ErrorLine};
 use super::wire::{self, Frame, UNKNOWN_COMMAND};
 use super::{Compat, lower};
-use crate::session_name;
+use crate::{session_name, shown};
 use ::wire::{Rate, depth, lines};
-use asks::{OpenQuestions, PersonsAnswer};
+use asks::{OpenQuestion, OpenQuestions, PersonsAnswer};
 use domain::ask::{Ask, Closing};
 use domain::command::{Command, Receipt, Refusal, SessionCommand, Target};
 use domain::event::{
@@ -178,16 +178,35 @@ impl LemonRuntime {
             let text = format!("\"{}\" was not asked. {NEVER_ASKED}", ask.title);
             return self.notify(cx, session, Level::Warning, text);
         }
-        if let Some(id) = self.questions.add(session, ask) {
-            let prefix = (self.front.as_ref() != Some(session)).then_some(session);
-            cx.send(asks::lower(&id, ask, prefix, cx.now));
+        if self.questions.has(session, ask.id) {
+            return;
+        }
+        let prefix = (self.front.as_ref() != Some(session)).then_some(session);
+        let Some(shown) = asks::fitted(ask, prefix) else {
+            self.notify(cx, session, Level::Warning, shown::not_asked(&ask.title, session));
+            return cx.cannot_answer(session.clone(), ask.id);
+        };
+        let question = self.questions.add(session, ask, shown);
+        let beside = question.beside().map(|whole| beside(&question.id, Some(whole)));
+        let line = asks::lower(question, prefix, cx.now);
+        if let Some(widget) = beside {
+            self.say_signal(cx, &widget);
+        }
+        cx.send(line);
+    }
+
+    /// A question is over: what stood beside it goes.
+    fn clear_beside(&mut self, cx: &mut RuntimeCx<'_>, asked: &OpenQuestion) {
+        if asked.beside().is_some() {
+            self.say_signal(cx, &beside(&asked.id, None));
         }
     }
 
     /// This wire cannot take a question back; the client at least hears why its overlay no longer counts.
     fn ask_closed(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, ask: AskId, closing: &Closing) {
         let Some(asked) = self.questions.close(session, ask) else { return };
-        let title = asked.title;
+        self.clear_beside(cx, &asked);
+        let title = asked.ask.title;
         match closing {
             Closing::Expired => {
                 let within =
@@ -213,7 +232,8 @@ impl LemonRuntime {
             return cx.log("ignored: an answer of a client that gives it without its person");
         }
         match self.questions.hear(id, result, error) {
-            Some(PersonsAnswer { session, ask, answer, odd }) => {
+            Some(PersonsAnswer { session, ask, answer, odd, asked }) => {
+                self.clear_beside(cx, &asked);
                 if let Some(odd) = odd {
                     cx.drift(Drift::new("ui_response", odd, id));
                 }
@@ -464,6 +484,13 @@ impl RuntimeRole for LemonRuntime {
         }
     }
 
+    fn lost(&mut self, cx: &mut RuntimeCx<'_>, why: &str) {
+        if !self.ready && !self.left {
+            cx.cancel_timer(GREET);
+            self.error(cx, &format!("the runtime ended before it was ready: {why}"), None);
+        }
+    }
+
     fn can_answer(&self) -> Answers {
         if self.ui && !self.hand.answers_itself() {
             Answers { consent: true, other: true, deadline: self.deadline }
@@ -471,4 +498,10 @@ impl RuntimeRole for LemonRuntime {
             Answers::NONE
         }
     }
+}
+
+/// What stands beside a question because it does not fit into it, or that it goes.
+fn beside(question: &str, whole: Option<&str>) -> Signal {
+    let lines = whole.map(|text| text.split('\n').map(str::to_owned).collect()).unwrap_or_default();
+    Signal::Widget { key: format!("consent {question}"), lines, place: WidgetPlace::Above }
 }

@@ -33,6 +33,8 @@ pub struct NativeRuntime {
     rate: wire::Rate,
     /// What the runtime behind us can do, where we were told.
     behind: Option<Abilities>,
+    /// Why it is gone, when it went before that.
+    gone: Option<String>,
 }
 
 #[derive(Debug)]
@@ -89,6 +91,9 @@ impl NativeRuntime {
         send(cx, &FromRuntime::Hello(ours));
         let wanted = hello.session.or_else(|| hello.cursor.as_ref().map(|cursor| cursor.session.clone()));
         self.peer = Some(Peer { capabilities: hello.capabilities, cursor: hello.cursor });
+        if let Some(why) = &self.gone {
+            return complain(cx, About::Session, None, why, None);
+        }
         if let Some(session) = wanted {
             let command = Command::Library(LibraryCommand::Open { session });
             self.pending.command(cx, Target::Current, command, Origin::Hello);
@@ -131,7 +136,7 @@ impl NativeRuntime {
         let ticket = serde_json::from_str::<TicketOnly>(text).ok().map(|only| only.command.ticket);
         // A ticket that is under way belongs to another command: its settlement is still to come.
         let ticket = ticket.filter(|t| !self.pending.values().any(|origin| *origin == Origin::Peer(*t)));
-        cx.drift(Drift::new("line", why, text));
+        cx.drift(Drift::new("line", why.to_owned(), text));
         complain(cx, About::Line, ticket, why, Some("see docs/native-protocol.md"));
     }
 
@@ -161,6 +166,14 @@ impl RuntimeRole for NativeRuntime {
             self.attached(cx, view);
         }
         view.is_some()
+    }
+
+    fn lost(&mut self, cx: &mut RuntimeCx<'_>, why: &str) {
+        let why = format!("the runtime is gone: {why}");
+        if self.peer.is_some() {
+            complain(cx, About::Session, None, &why, None);
+        }
+        self.gone = Some(why);
     }
 
     fn line(&mut self, cx: &mut RuntimeCx<'_>, _lane: Lane, line: Line) {

@@ -2,6 +2,8 @@
 //!
 //! The wire is lossless, so what comes is handed on as [`News`] and mirrored, not canonised. This role keeps the tickets that are
 //! under way, a replay that comes in pieces, and the last place where both sides agreed, from which a broken link resumes.
+//!
+//! Invariant: where a session was named or is begun by us, nothing is said in another one: what comes before it is shown waits for it.
 
 use super::runtime_role::cursor;
 use super::wire::{
@@ -34,6 +36,10 @@ pub struct NativeUi {
     resyncs: u32,
     /// A session is begun where the peer shows none by itself.
     begins: bool,
+    /// Whether the session that was named, or that we begin, is still to be shown.
+    is_awaited: bool,
+    /// What was said for it meanwhile.
+    waiting: Vec<(Ticket, Command)>,
 }
 
 impl NativeUi {
@@ -65,8 +71,28 @@ impl NativeUi {
         {
             let new = LibraryCommand::New { cwd: None, title: None, id: None };
             self.want(cx, None, Target::Current, Command::Library(new));
+        } else if self.begins {
+            // It shows one by itself, next.
+            self.go_on(cx);
         }
         self.peer = Some(hello);
+    }
+
+    /// Says what waited for the session.
+    fn go_on(&mut self, cx: &mut UiCx<'_>) {
+        self.is_awaited = false;
+        let target = self.session.clone().map_or(Target::Current, Target::Session);
+        for (ticket, command) in std::mem::take(&mut self.waiting) {
+            self.want(cx, Some(ticket), target.clone(), command);
+        }
+    }
+
+    /// Refuses what waited for a session that will not be shown.
+    fn give_up(&mut self, cx: &mut UiCx<'_>, refusal: &Refusal) {
+        self.is_awaited = false;
+        for (ticket, _) in std::mem::take(&mut self.waiting) {
+            cx.settle(ticket, Err(refusal.clone()));
+        }
     }
 
     fn attached(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, attached: Attached) {
@@ -77,6 +103,7 @@ impl NativeUi {
         let session = at.session.clone();
         self.due = Some(at);
         cx.news(News::Attached { session, replay, board, abilities });
+        self.go_on(cx);
     }
 
     fn piece(&mut self, cx: &mut UiCx<'_>, replay: super::wire::Replay) {
@@ -97,7 +124,10 @@ impl NativeUi {
         match (self.pending.take(settled.ticket), settled.with) {
             (Some(Some(ticket)), with) => cx.settle(ticket, with),
             (Some(None), Ok(_)) => {}
-            (Some(None), Err(refusal)) => cx.log(format!("runtime: {refusal}")),
+            (Some(None), Err(refusal)) => {
+                cx.log(format!("runtime: {refusal}"));
+                self.give_up(cx, &refusal);
+            }
             (None, _) => {
                 let raw = settled.ticket.0.to_string();
                 cx.drift(Drift::new("settled", "nobody waits for this ticket", &raw));
@@ -172,7 +202,9 @@ impl UiRole for NativeUi {
             cursor: self.resume.take().filter(|at| named.as_ref().is_none_or(|named| at.session == *named)),
             session: named,
         };
-        self.begins = hello.begins && line.session.is_none() && line.cursor.is_none();
+        let is_named = line.session.is_some() || line.cursor.is_some();
+        self.begins = hello.begins && !is_named;
+        self.is_awaited = hello.begins || is_named;
         (self.peer, self.coming, self.due, self.abilities) = (None, None, None, None);
         cx.timer(HANDSHAKE, HANDSHAKE_TIMEOUT);
         match wire::encode(&FromUi::Hello(line)) {
@@ -235,6 +267,14 @@ impl UiRole for NativeUi {
     }
 
     fn command(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>, ticket: Ticket, command: Command) {
+        // What goes to a session or looks for one is not meant in any.
+        if self.is_awaited && !matches!(command, Command::Library(_)) {
+            if self.waiting.len() < MAX_PENDING {
+                return self.waiting.push((ticket, command));
+            }
+            let refusal = Refusal::new(RefusalKind::TooMany, "too many commands wait for the session");
+            return cx.settle(ticket, Err(refusal.hint("wait until it is shown")));
+        }
         let target = self.session.clone().map_or(Target::Current, Target::Session);
         self.want(cx, Some(ticket), target, command);
     }
@@ -258,6 +298,8 @@ impl UiRole for NativeUi {
     }
 
     fn closed(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>) {
+        let unsaid = Refusal::new(RefusalKind::Lost, "the runtime went away before it heard this");
+        self.give_up(cx, &unsaid.hint("say it again when it is back"));
         for ticket in self.pending.drain().flatten() {
             let refusal = Refusal::new(RefusalKind::Lost, "the runtime went away before it answered");
             cx.settle(ticket, Err(refusal.hint("look whether it was done before you try again")));

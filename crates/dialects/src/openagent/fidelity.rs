@@ -111,7 +111,11 @@ const WORDS: &[Words] = &[
         "tool.complete status",
         "rejected and timeout are told apart; who or what allowed a tool is not told",
     ),
-    words(Item::Consent, "tool.request_approval", "inner commands of a command line are not told"),
+    words(
+        Item::Consent,
+        "tool.request_approval",
+        "inner commands of a command line are not told; for the existing client a block before it holds what its preview cannot",
+    ),
     words(Item::ConsentScope, "remember_choice, apply_to_similar", ""),
     words(
         Item::DenialReason,

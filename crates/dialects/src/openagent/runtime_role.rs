@@ -68,6 +68,8 @@ pub struct OpenagentRuntime {
     behind: Option<Abilities>,
     /// Handshakes that wait for that, with the version agreed on.
     ungreeted: Vec<(WireId, String)>,
+    /// Why the runtime behind us is gone, when it went before it told.
+    gone: Option<String>,
     /// Actions that a person wants not to be asked about again, each for its session: these very ones, and nothing like them.
     remembered: HashSet<(SessionId, ActionDigest)>,
 }
@@ -131,7 +133,7 @@ impl OpenagentRuntime {
                         &RpcError::new(why.code(), words(why.code(), &why.to_string())),
                     );
                 } else {
-                    cx.log(format!("ignored: {why}"));
+                    cx.log(format!("ignored: {}", why.kind()));
                 }
             }
         }
@@ -196,6 +198,10 @@ impl RuntimeRole for OpenagentRuntime {
         if key == GREET {
             self.greet(cx);
         }
+    }
+
+    fn lost(&mut self, cx: &mut RuntimeCx<'_>, why: &str) {
+        self.refuse_greeting(cx, &format!("the backend is gone: {why}"));
     }
 
     fn attached(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>) {

@@ -54,6 +54,7 @@ pub(super) fn shorten(said: &mut Said) -> bool {
         | Said::MessageStarted { .. }
         | Said::MessageEnded { .. }
         | Said::AskWithdrawn { .. }
+        | Said::NeedsNoConsent { .. }
         | Said::Context { .. }
         | Said::Effort(_)
         | Said::QueueMode(..)
@@ -72,6 +73,7 @@ pub(super) fn names_fit(run: Option<&Key>, said: &Said) -> bool {
         | Said::MessageEnded { message, .. } => message.as_ref(),
         Said::ToolProposed { tool, .. }
         | Said::ToolStarted { tool, .. }
+        | Said::NeedsNoConsent { tool }
         | Said::ToolProgress { tool, .. }
         | Said::ToolEnded { tool, .. } => Some(tool),
         Said::AskOpened { ask, .. } | Said::AskWithdrawn { ask, .. } => Some(ask),

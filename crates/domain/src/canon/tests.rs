@@ -146,6 +146,7 @@ fn said() -> impl Strategy<Value = Said> {
     let tools = prop_oneof![
         key(TOOLS).prop_map(|tool| Said::ToolProposed { tool, name: "ls".into(), args: Json::empty() }),
         key(TOOLS).prop_map(|tool| Said::ToolStarted { tool, name: None, args: None }),
+        key(TOOLS).prop_map(|tool| Said::NeedsNoConsent { tool }),
         key(TOOLS).prop_map(|tool| Said::ToolProgress { tool, progress: Progress::Output("…".into()) }),
         (key(TOOLS), tool_outcome()).prop_map(|(tool, outcome)| Said::ToolEnded {
             tool,

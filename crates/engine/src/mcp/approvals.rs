@@ -1,10 +1,12 @@
-//! Which servers of which projects the person agreed to: digests of entries, in the user's data directory.
+//! Which servers of which projects the person agreed to, and what each server may reach: by digests of entries, in the user's data
+//! directory.
 //!
-//! Never in the project. An entry that changes is another entry: it is asked for again. A file that cannot be understood
-//! approves nothing and is not overwritten.
+//! Never in the project. An entry that changes is another entry: it is asked for again. One that was agreed to before reach was a choice
+//! has none here: it is asked about once more. A file that cannot be understood approves nothing and is not overwritten.
 
+use super::reach::Reach;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -24,6 +26,21 @@ pub struct Approvals {
 struct Kept {
     /// Digest of project and entry → what it is, for a person who looks into the file.
     approved: BTreeMap<String, String>,
+    /// The same digest → what the server may reach.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    reach: BTreeMap<String, Reach>,
+    /// Digests of those that get the network for their next start.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    downloads: BTreeSet<String>,
+}
+
+/// What the person said to one server.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Agreed {
+    /// It may start.
+    pub approved: bool,
+    /// What it may reach; `None`: they were never asked.
+    pub reach: Option<Reach>,
 }
 
 impl Approvals {
@@ -32,22 +49,83 @@ impl Approvals {
         Approvals { file: data.join("mcp-approved.json") }
     }
 
-    /// Whether the person agreed to exactly this entry in this project.
-    pub fn has(&self, project: &Path, digest: &str) -> bool {
-        self.read().is_ok_and(|kept| kept.approved.contains_key(&key(project, digest)))
+    /// What the person said to exactly this entry in this project; without a project, to one of their own.
+    pub fn of(&self, project: Option<&Path>, digest: &str) -> Agreed {
+        let (key, Ok(mut kept)) = (key(project, digest), self.read()) else { return Agreed::default() };
+        Agreed { approved: kept.approved.contains_key(&key), reach: kept.reach.remove(&key) }
     }
 
-    /// Keeps that the person agreed.
+    /// Keeps that the person agreed, and what it may reach where that was said.
     ///
     /// # Errors
     /// When it cannot be kept.
-    pub fn add(&self, project: &Path, digest: &str, words: &str) -> io::Result<()> {
-        let mut kept = self.read()?;
-        if kept.approved.len() >= MAX_KEPT {
-            let why = format!("{} is full: remove entries that are no longer needed", self.file.display());
-            return Err(io::Error::other(why));
+    pub fn agree(
+        &self,
+        project: Option<&Path>,
+        digest: &str,
+        words: &str,
+        reach: Option<&Reach>,
+    ) -> io::Result<()> {
+        self.change(|kept| {
+            let key = key(project, digest);
+            if kept.approved.len() >= MAX_KEPT && !kept.approved.contains_key(&key) {
+                let why =
+                    format!("{} is full: remove entries that are no longer needed", self.file.display());
+                return Err(io::Error::other(why));
+            }
+            let whose = project.map_or("yours".into(), Path::to_string_lossy);
+            kept.approved.insert(key.clone(), format!("{whose}: {words}"));
+            kept.reach.extend(reach.map(|reach| (key, reach.clone())));
+            Ok(())
+        })
+    }
+
+    /// It gets the network for its next start, to download itself.
+    ///
+    /// # Errors
+    /// When it cannot be kept.
+    pub fn allow_download(&self, project: Option<&Path>, digest: &str) -> io::Result<()> {
+        self.change(|kept| {
+            kept.downloads.insert(key(project, digest));
+            Ok(())
+        })
+    }
+
+    /// Whether it gets the network for this start; from then on it does not any more, whatever becomes of the start.
+    pub(super) fn take_download(&self, project: Option<&Path>, digest: &str) -> bool {
+        let key = key(project, digest);
+        let waits = self.read().is_ok_and(|kept| kept.downloads.contains(&key));
+        // What cannot be taken back is not given.
+        waits
+            && self
+                .change(|kept| {
+                    kept.downloads.remove(&key);
+                    Ok(())
+                })
+                .is_ok()
+    }
+
+    /// Takes back what was said; `false` when nothing was.
+    ///
+    /// # Errors
+    /// When it cannot be kept.
+    pub fn forget(&self, project: Option<&Path>, digest: &str) -> io::Result<bool> {
+        let key = key(project, digest);
+        if !self.read()?.approved.contains_key(&key) {
+            return Ok(false);
         }
-        kept.approved.insert(key(project, digest), format!("{}: {words}", project.display()));
+        self.change(|kept| {
+            kept.approved.remove(&key);
+            kept.reach.remove(&key);
+            kept.downloads.remove(&key);
+            Ok(())
+        })?;
+        Ok(true)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Kept) -> io::Result<()>) -> io::Result<()> {
+        let mut kept = self.read()?;
+        change(&mut kept)?;
         let text = serde_json::to_string_pretty(&kept).map_err(io::Error::other)?;
         write_private(&self.file, &text)
     }
@@ -66,8 +144,9 @@ impl Approvals {
     }
 }
 
-fn key(project: &Path, digest: &str) -> String {
-    tools::digest::hex(format!("{}\n{digest}", project.display()).as_bytes())
+fn key(project: Option<&Path>, digest: &str) -> String {
+    let project = project.unwrap_or(Path::new("")).display();
+    tools::digest::hex(format!("{project}\n{digest}").as_bytes())
 }
 
 /// Writes a file for the person alone, whole or not at all.
@@ -92,24 +171,43 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let data = dir.path().join("data");
         let approvals = Approvals::in_data(&data);
-        let (one, two) = (Path::new("/one"), Path::new("/two"));
-        assert!(!approvals.has(one, "d"));
-        approvals.add(one, "d", "runs `x`").unwrap();
-        assert!(approvals.has(one, "d") && !approvals.has(two, "d") && !approvals.has(one, "e"));
-        approvals.add(two, "d", "runs `x`").unwrap();
-        assert!(approvals.has(one, "d") && approvals.has(two, "d"));
+        let (one, two) = (Some(Path::new("/one")), Some(Path::new("/two")));
+        let has = |project, digest| approvals.of(project, digest).approved;
+        assert!(!has(one, "d"));
+        approvals.agree(one, "d", "runs `x`", None).unwrap();
+        assert!(has(one, "d") && !has(two, "d") && !has(one, "e") && !has(None, "d"));
+        approvals.agree(two, "d", "runs `x`", None).unwrap();
+        assert!(has(one, "d") && has(two, "d"));
+        assert!(approvals.forget(one, "d").unwrap() && !approvals.forget(one, "d").unwrap());
+        assert!(!has(one, "d") && has(two, "d"));
         use std::os::unix::fs::PermissionsExt as _;
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&data), mode(&data.join("mcp-approved.json"))), (0o700, 0o600));
     }
 
     #[test]
+    fn what_a_server_may_reach_is_kept_with_the_agreement_and_a_download_is_allowed_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let (approvals, project) = (Approvals::in_data(dir.path()), Some(Path::new("/p")));
+        // As an earlier version wrote it.
+        let old = serde_json::json!({"approved": {key(project, "d"): "/p: runs `x`"}});
+        std::fs::write(dir.path().join("mcp-approved.json"), old.to_string()).unwrap();
+        assert_eq!(approvals.of(project, "d"), Agreed { approved: true, reach: None });
+        let reach = Reach { network: true, ..Reach::default() };
+        approvals.agree(project, "d", "runs `x`", Some(&reach)).unwrap();
+        assert_eq!(approvals.of(project, "d"), Agreed { approved: true, reach: Some(reach) });
+        assert!(!approvals.take_download(project, "d"));
+        approvals.allow_download(project, "d").unwrap();
+        assert!(approvals.take_download(project, "d") && !approvals.take_download(project, "d"));
+    }
+
+    #[test]
     fn a_broken_file_approves_nothing_and_stays() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("mcp-approved.json"), "{").unwrap();
-        let approvals = Approvals::in_data(dir.path());
-        assert!(!approvals.has(Path::new("/p"), "d"));
-        assert!(approvals.add(Path::new("/p"), "d", "w").is_err());
+        let (approvals, project) = (Approvals::in_data(dir.path()), Some(Path::new("/p")));
+        assert_eq!(approvals.of(project, "d"), Agreed::default());
+        assert!(approvals.agree(project, "d", "w", None).is_err());
         assert_eq!(std::fs::read_to_string(dir.path().join("mcp-approved.json")).unwrap(), "{");
     }
 }

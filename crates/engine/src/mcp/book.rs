@@ -4,7 +4,9 @@
 //! says, above all what it allows, counts for nothing.
 
 use super::approvals::{Approvals, write_private};
+use super::caches;
 use super::entry::{self, Entry, EntryError, Form, Way};
+use super::reach::Reach;
 use crate::config::Config;
 use crate::place::read_text;
 use domain::given_server::GivenServer;
@@ -30,6 +32,15 @@ pub struct Listed {
     pub from_ui: bool,
     /// Whether it may start: the person's own always, a project's once the person agreed.
     pub approved: bool,
+    /// What it may reach, where the person said so.
+    pub reach: Option<Reach>,
+}
+
+impl Listed {
+    /// Whether it is no process of ours, so that no leash holds it.
+    pub fn is_behind_a_url(&self) -> bool {
+        matches!(self.entry.way, Way::Http { .. })
+    }
 }
 
 /// The servers for a project, the person's first; and what is wrong in the files, with the file's name. Where there is no workspace
@@ -63,21 +74,24 @@ pub fn servers(
                 errors.push((file.clone(), EntryError { name: Some(entry.name), why }));
                 continue;
             }
-            let approved = project.is_none_or(|root| approvals.has(root, &entry.digest));
-            listed.push(Listed { entry, from_project: project.is_some(), from_ui: false, approved });
+            let said = approvals.of(project, &entry.digest);
+            let (from_project, approved) = (project.is_some(), project.is_none() || said.approved);
+            listed.push(Listed { entry, from_project, from_ui: false, approved, reach: said.reach });
         }
     }
     (listed, errors)
 }
 
-/// The servers that a UI brought along, and what is wrong with the others. They may start: the person chose them there.
+/// The servers that a UI brought along, and what is wrong with the others. They may start, and reach what they could where the person
+/// chose them; like all others they write nothing of the person's beside the project.
 pub(super) fn given(servers: &[GivenServer]) -> (Vec<Listed>, Vec<EntryError>) {
     let (mut listed, mut errors) = (Vec::new(), Vec::new());
     for GivenServer { name, entry } in servers {
         let value = serde_json::from_str(entry.as_str()).map_err(|why| why.to_string());
         match value.and_then(|value: Value| entry::read(name, &value)) {
             Ok(entry) => {
-                listed.push(Listed { entry, from_project: false, from_ui: true, approved: true });
+                let reach = Some(Reach::all());
+                listed.push(Listed { entry, from_project: false, from_ui: true, approved: true, reach });
             }
             Err(why) => errors.push(EntryError { name: Some(name.clone()), why }),
         }
@@ -124,6 +138,15 @@ pub fn remove(settings: &Path, name: &str) -> io::Result<bool> {
     change(settings, |servers| servers.remove(name).is_some())
 }
 
+/// Takes back what the person said to a server, and removes what it downloaded; `false` when they had said nothing.
+///
+/// # Errors
+/// When the file of agreements cannot be written, or its folder not be removed.
+pub fn forget(data: &Path, project: Option<&Path>, entry: &Entry) -> io::Result<bool> {
+    caches::remove(&caches::folder(data, project, entry))?;
+    Approvals::in_data(data).forget(project, &entry.digest)
+}
+
 /// Changes the person's file and leaves everything else in it as it was.
 fn change(settings: &Path, change: impl FnOnce(&mut Map<String, Value>) -> bool) -> io::Result<bool> {
     let file = settings.join(OWN);
@@ -162,7 +185,7 @@ mod tests {
         let file = r#"{"mcpServers": {"s": {"command": "python3", "args": ["--script=srv.py"]}}}"#;
         std::fs::write(project.join(".mcp.json"), file).unwrap();
         let see = || servers(&config, &data, Some(&project)).0.remove(0);
-        Approvals::in_data(&data).add(&project, &see().entry.digest, "x").unwrap();
+        Approvals::in_data(&data).agree(Some(&project), &see().entry.digest, "x", None).unwrap();
         assert!(see().approved);
         std::fs::write(project.join("srv.py"), "evil").unwrap();
         assert!(!see().approved);
@@ -191,7 +214,7 @@ mod tests {
         let plain: Vec<(&str, bool, bool)> = seen.iter().map(|(n, p, a, _)| (n.as_str(), *p, *a)).collect();
         assert_eq!(plain, [("both", false, true), ("mine", false, true), ("theirs", true, false)]);
         assert_eq!(errors, 1);
-        Approvals::in_data(&data).add(&project, &seen[2].3, "x").unwrap();
+        Approvals::in_data(&data).agree(Some(&project), &seen[2].3, "x", None).unwrap();
         assert!(see().0[2].2);
         assert!(remove(&settings, "both").unwrap() && !remove(&settings, "both").unwrap());
         assert!(!see().0[1].2, "a project's server of that name is no longer hidden, and not approved");
@@ -214,7 +237,7 @@ mod tests {
         let seen: Vec<_> = listed.iter().map(|one| (one.entry.name.as_str(), one.entry.disabled)).collect();
         assert_eq!((seen, errors), (vec![("docs", false), ("files", true)], vec![]));
         assert!(listed.iter().all(|one| one.from_project && !one.approved));
-        Approvals::in_data(&data).add(&project, &listed[0].entry.digest, "x").unwrap();
+        Approvals::in_data(&data).agree(Some(&project), &listed[0].entry.digest, "x", None).unwrap();
         assert!(see().0[0].approved && !see().0[1].approved);
         // One server that changed is another one; what is none of ours costs nothing.
         write(

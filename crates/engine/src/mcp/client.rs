@@ -1,10 +1,14 @@
 //! One connection to a server: opened with a deadline, listed, called, closed with everything it started.
 
+use super::approvals::Approvals;
+use super::book::Listed;
+use super::caches;
 use super::calls::McpCalls;
 use super::elicit::{self, Filled};
 use super::entry::{Entry, Way};
+use super::process::{Process, ServerGround};
+use super::reach::Reach;
 use super::tool::Offered;
-use crate::config::Config;
 use models::redact;
 use rmcp::ClientHandler;
 use rmcp::model::{
@@ -20,23 +24,21 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::{
     StreamableHttpClientTransport, StreamableHttpClientTransportConfig,
 };
-use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::HashMap;
-use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
-use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::ffi::OsStr;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::io::AsyncReadExt as _;
-use tokio::process::{Child, ChildStderr, Command};
 use tokio::sync::Notify;
-use tokio::task::JoinSet;
-use tools::Port;
-use tools::sandbox::{Guard, Leash, handed_on};
-use tools::steering::Commits;
+use tokio_util::sync::CancellationToken;
+use tools::sandbox::Guard;
+use tools::steering::Watch;
+use tools::{Outcome, Port};
 
-/// How long a server may take to start and to tell its tools. Programs that are fetched first take their time.
+/// How long a server may take to start and to tell its tools.
 pub(crate) const CONNECT: Duration = Duration::from_secs(30);
+/// The same for one start in which it downloads itself.
+const DOWNLOAD: Duration = Duration::from_secs(300);
 /// How long one call may take.
 pub(crate) const CALL: Duration = Duration::from_secs(300);
 /// Longest line of a server.
@@ -45,14 +47,8 @@ const MAX_LINE: usize = 10 * 1024 * 1024;
 const MAX_TOOLS: usize = 128;
 /// Most pages of a list of tools.
 const MAX_PAGES: usize = 32;
-/// What is kept of a server's last words on stderr, in bytes.
-const LAST_WORDS: usize = 2_000;
-/// How long a server that broke off may take to end and to say why.
-const LAST_BREATH: Duration = Duration::from_secs(1);
 /// Characters of a server's error that a person sees.
 const MAX_WORDS: usize = 500;
-/// Where package runners keep what they fetched, below the home.
-const CACHES: &[&str] = &[".cache", ".npm", ".local/share/uv", ".bun", ".deno", "Library/Caches"];
 
 /// Why a server cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,18 +79,6 @@ impl Trouble {
             }
         }
     }
-}
-
-/// Where a server runs.
-#[derive(Debug, Clone)]
-pub(crate) struct ServerGround {
-    pub(crate) dir: PathBuf,
-    /// Whether that is a workspace, so that it may write there.
-    pub(crate) workspace: bool,
-    pub(crate) guard: Option<Guard>,
-    pub(crate) home: Option<PathBuf>,
-    /// A project's server gets no variable of ours that might be a secret.
-    pub(crate) from_project: bool,
 }
 
 /// Hears what a server says on its own.
@@ -149,70 +133,94 @@ impl ClientHandler for Ear {
 /// An open connection. Dropping it ends the server's process group.
 pub(crate) struct Client {
     service: RunningService<RoleClient, Ear>,
-    process: Option<Process>,
-}
-
-/// The process group of a server, which does not outlive this value.
-struct Process {
-    group: Option<Pid>,
-    /// Its guard ends everything that came from it when it is asked to stop, also what left the group.
-    guarded: bool,
-    words: Arc<Mutex<Vec<u8>>>,
-    child: Child,
-    /// Reads stderr to its end.
-    listening: JoinSet<()>,
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        if let Some(group) = self.group {
-            // It may be gone already, which is what we want.
-            let _ = kill_process_group(group, if self.guarded { Signal::TERM } else { Signal::KILL });
-        }
-    }
-}
-
-impl Process {
-    /// What to tell of a server that never answered: how it ended and what it said.
-    async fn obituary(&mut self) -> String {
-        let ended = match tokio::time::timeout(LAST_BREATH, self.child.wait()).await {
-            Ok(Ok(status)) => format!("it ended with {status} before it answered"),
-            Ok(Err(_)) | Err(_) => "it closed its pipes before it answered".to_owned(),
-        };
-        let _ = tokio::time::timeout(LAST_BREATH, self.listening.join_next()).await;
-        let words = self.last_words();
-        if words.is_empty() { ended } else { format!("{ended}; it last said: {words}") }
-    }
-
-    fn last_words(&self) -> String {
-        let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
-        short(String::from_utf8_lossy(&words).trim())
-    }
+    /// `None` for one behind a URL, and once it was ended.
+    process: Mutex<Option<Process>>,
+    /// Looks after the files that steer programs, where it may write beside some.
+    watch: Option<Watch>,
+    /// What it may not reach, in words that follow `may not`.
+    missing: Option<String>,
 }
 
 impl Client {
-    /// Starts or reaches the server and shakes hands, within [`CONNECT`].
-    pub(crate) async fn open(entry: &Entry, ground: &ServerGround, ear: Ear) -> Result<Client, Trouble> {
+    /// Starts or reaches the server and shakes hands, within [`CONNECT`] and until it is to stop.
+    pub(crate) async fn open(
+        entry: &Entry,
+        ground: &ServerGround,
+        ear: Ear,
+        stop: &CancellationToken,
+    ) -> Result<Client, Trouble> {
+        Client::open_within(CONNECT, entry, ground, ear, stop).await
+    }
+
+    /// Lets it download itself: starts it once with the network, and ends it. What came of it is seen when it is started without.
+    pub(crate) async fn download(
+        entry: &Entry,
+        ground: &ServerGround,
+        stop: &CancellationToken,
+    ) -> Result<(), Trouble> {
+        let reach = Reach { network: true, ..ground.reach.clone() };
+        let ground = ServerGround { reach, ..ground.clone() };
+        let client = Client::open_within(DOWNLOAD, entry, &ground, Ear::default(), stop).await?;
+        client.end().await;
+        Ok(())
+    }
+
+    async fn open_within(
+        most: Duration,
+        entry: &Entry,
+        ground: &ServerGround,
+        ear: Ear,
+        stop: &CancellationToken,
+    ) -> Result<Client, Trouble> {
         let variable = |name: &str| {
             let value = std::env::var(name).ok()?;
             let safe = tools::env::kept(OsStr::new(name), OsStr::new(&value));
             (safe || !ground.from_project).then_some(value)
         };
         let way = entry.filled(&variable).map_err(Trouble::Broken)?;
+        let watch = match &way {
+            Way::Child { .. } => {
+                Watch::begin(format!("the MCP server {}", entry.name), ground.writable()).await
+            }
+            Way::Http { .. } => None,
+        };
+        // Kept here, so that one whose start is given up is ended before what it did is looked at.
+        let process = Mutex::default();
         let opening = async {
-            match Client::connect(&way, ground, ear.clone(), ClientLifecycleMode::Initialize).await {
+            match Client::connect(&way, ground, ear.clone(), ClientLifecycleMode::Initialize, &process).await
+            {
                 // A server that knows only the newer way to begin refuses the older one.
                 Err((_, true)) => {
                     let newer =
                         ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::LATEST] };
-                    Client::connect(&way, ground, ear, newer).await
+                    Client::connect(&way, ground, ear, newer, &process).await
                 }
                 connected => connected,
             }
         };
-        match tokio::time::timeout(CONNECT, opening).await {
-            Ok(connected) => connected.map_err(|(trouble, _)| trouble),
-            Err(_) => Err(Trouble::Broken(format!("it did not answer within {} seconds", CONNECT.as_secs()))),
+        let opened = tokio::select! {
+            biased;
+            () = stop.cancelled() => Err(Trouble::Broken("it was stopped".to_owned())),
+            opened = tokio::time::timeout(most, opening) => match opened {
+                Ok(connected) => connected.map_err(|(trouble, _)| trouble),
+                Err(_) => Err(Trouble::Broken(format!("it did not answer within {} seconds", most.as_secs()))),
+            },
+        };
+        let trouble = match opened {
+            Ok(service) => return Ok(Client { service, process, watch, missing: ground.missing() }),
+            Err(trouble) => trouble,
+        };
+        let started = process.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(process) = started {
+            process.end().await;
+        }
+        let told = match watch {
+            Some(watch) => watch.over().await,
+            None => None,
+        };
+        match (trouble, told) {
+            (Trouble::Broken(why), Some(told)) => Err(Trouble::Broken(format!("{why}. {told}"))),
+            (trouble, _) => Err(trouble),
         }
     }
 
@@ -222,53 +230,33 @@ impl Client {
         ground: &ServerGround,
         ear: Ear,
         mode: ClientLifecycleMode,
-    ) -> Result<Client, (Trouble, bool)> {
+        slot: &Mutex<Option<Process>>,
+    ) -> Result<RunningService<RoleClient, Ear>, (Trouble, bool)> {
         match way {
             Way::Child { command, args, env } => {
-                let mut child = start(command, args, env, ground)
+                let (process, input, output) = Process::start(command, args, env, ground)
                     .map_err(|why| (Trouble::Broken(format!("{command} cannot be started: {why}")), false))?;
-                let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-                    return Err((Trouble::Broken("it has no pipes".to_owned()), false));
-                };
-                let words = Arc::new(Mutex::new(Vec::new()));
-                let mut listening = JoinSet::new();
-                if let Some(stderr) = child.stderr.take() {
-                    listening.spawn(listen(stderr, words.clone()));
-                }
-                let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-                let guarded = ground.guard.is_some();
-                let mut process = Process { group, guarded, words, child, listening };
+                slot.lock().unwrap_or_else(PoisonError::into_inner).replace(process);
                 let transport = AsyncRwTransport::new_client(output, input).with_max_line_length(MAX_LINE);
                 match ear.serve_with_lifecycle(transport, mode).await {
-                    Ok(service) => Client { service, process: Some(process) }.agreed(),
+                    Ok(service) => agreed(service),
                     Err(why) if refused(&why) => Err((failed(&why), true)),
-                    Err(_) => Err((Trouble::Broken(process.obituary().await), false)),
+                    Err(_) => {
+                        let process = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+                        let words = match process {
+                            Some(mut process) => process.obituary().await,
+                            None => String::new(),
+                        };
+                        Err((Trouble::Broken(words), false))
+                    }
                 }
             }
             Way::Http { url, headers } => {
                 let transport = http(url, headers).map_err(|why| (Trouble::Broken(why), false))?;
                 match ear.serve_with_lifecycle(transport, mode).await {
-                    Ok(service) => Client { service, process: None }.agreed(),
+                    Ok(service) => agreed(service),
                     Err(why) => Err((failed(&why), refused(&why))),
                 }
-            }
-        }
-    }
-
-    /// The connection, if the server speaks a version of the protocol that we know.
-    fn agreed(self) -> Result<Client, (Trouble, bool)> {
-        let known = ProtocolVersion::KNOWN_VERSIONS;
-        let theirs = self.service.peer().peer_info().map(|info| info.protocol_version.clone());
-        match theirs.filter(|version| !known.contains(version)) {
-            None => Ok(self),
-            Some(version) => {
-                let ours: Vec<&str> = known.iter().map(ProtocolVersion::as_str).collect();
-                let why = format!(
-                    "it speaks the version {} of MCP, and Parlor {}; look for another version of the server or of Parlor",
-                    short(version.as_str()),
-                    ours.join(", ")
-                );
-                Err((Trouble::Broken(why), false))
             }
         }
     }
@@ -316,6 +304,47 @@ impl Client {
         }
     }
 
+    /// Runs a call; what it does meanwhile to files that steer programs is put back, and the person is asked.
+    pub(crate) async fn watched(&self, port: &Port, call: impl Future<Output = Outcome>) -> Outcome {
+        match &self.watch {
+            Some(watch) => watch.around(port, call).await,
+            None => call.await,
+        }
+    }
+
+    /// What stands beside a call that failed: its last lines on stderr, and what it may not reach.
+    pub(crate) fn beside_a_failure(&self) -> String {
+        // What it said before it ended stands in how that is told.
+        let lines = self.process().as_ref().filter(|_| !self.is_over()).and_then(Process::last_lines);
+        let lines = lines.map(|lines| format!("\n\nIts last lines on stderr:\n{lines}"));
+        let missing = self.missing.as_ref().map(|missing| {
+            format!("\n\n(In its sandbox it may not {missing}. If it needs that, the person can let it with /mcp.)")
+        });
+        lines.into_iter().chain(missing).collect()
+    }
+
+    /// Ends the server; tells the person what became of files that steer programs.
+    pub(crate) async fn end(&self) -> Option<String> {
+        let process = self.process().take();
+        let process = process?;
+        let watch = self.watch.as_ref();
+        let before = match watch {
+            Some(watch) => watch.told_at_the_end().await,
+            None => None,
+        };
+        process.end().await;
+        let after = match watch {
+            Some(watch) => watch.over().await,
+            None => None,
+        };
+        let told: Vec<String> = before.into_iter().chain(after).collect();
+        (!told.is_empty()).then(|| told.join("\n"))
+    }
+
+    fn process(&self) -> MutexGuard<'_, Option<Process>> {
+        self.process.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Whether the connection is over.
     pub(crate) fn is_over(&self) -> bool {
         self.service.peer().is_transport_closed()
@@ -323,7 +352,7 @@ impl Client {
 
     /// What to tell of a server that went away.
     pub(crate) fn epitaph(&self) -> String {
-        let words = self.process.as_ref().map(Process::last_words).unwrap_or_default();
+        let words = self.process().as_ref().map(Process::last_words).unwrap_or_default();
         if words.is_empty() { "it ended".to_owned() } else { format!("it ended; it last said: {words}") }
     }
 
@@ -348,52 +377,23 @@ impl Client {
     }
 }
 
-fn start(
-    command: &str,
-    args: &[String],
-    env: &std::collections::BTreeMap<String, String>,
-    ground: &ServerGround,
-) -> std::io::Result<Child> {
-    let mut child: Command = match &ground.guard {
-        Some(guard) => {
-            let caches = ground.home.iter().flat_map(|home| CACHES.iter().map(move |cache| home.join(cache)));
-            let workspace = ground.workspace.then(|| ground.dir.clone());
-            let writable = workspace.iter().cloned().chain(caches).collect();
-            let (locked, pinned) =
-                workspace.map_or_else(Default::default, |root| tools::steering::locks(&root, Commits::Not));
-            // Talking to the world, and to Docker and the like, is what many servers are for, and the person agreed to this one.
-            let leash = Leash { writable, locked, pinned, network: true, sockets: true, ..Leash::default() };
-            guard.command(OsStr::new(command), &leash).into()
+/// The connection, if the server speaks a version of the protocol that we know.
+fn agreed(
+    service: RunningService<RoleClient, Ear>,
+) -> Result<RunningService<RoleClient, Ear>, (Trouble, bool)> {
+    let known = ProtocolVersion::KNOWN_VERSIONS;
+    let theirs = service.peer().peer_info().map(|info| info.protocol_version.clone());
+    match theirs.filter(|version| !known.contains(version)) {
+        None => Ok(service),
+        Some(version) => {
+            let ours: Vec<&str> = known.iter().map(ProtocolVersion::as_str).collect();
+            let why = format!(
+                "it speaks the version {} of MCP, and Parlor {}; look for another version of the server or of Parlor",
+                short(version.as_str()),
+                ours.join(", ")
+            );
+            Err((Trouble::Broken(why), false))
         }
-        None => Command::new(command),
-    };
-    child
-        .args(args)
-        .current_dir(&ground.dir)
-        .env_clear()
-        .envs(variables(env, ground.guard.is_some()))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0);
-    child.spawn()
-}
-
-/// What a server knows: of our environment what is no secret, and what its entry says.
-fn variables(entry: &std::collections::BTreeMap<String, String>, guarded: bool) -> Vec<(OsString, OsString)> {
-    let mut all = tools::env::cleaned(std::env::vars_os());
-    all.extend(entry.iter().map(|(name, value)| (name.into(), value.into())));
-    if guarded { handed_on(all).collect() } else { all }
-}
-
-/// Drains stderr, so that a talkative server never waits, and keeps its last words.
-async fn listen(mut stderr: ChildStderr, words: Arc<Mutex<Vec<u8>>>) {
-    let mut chunk = [0; 1024];
-    while let Ok(count @ 1..) = stderr.read(&mut chunk).await {
-        let mut words = words.lock().unwrap_or_else(PoisonError::into_inner);
-        words.extend_from_slice(chunk.get(..count).unwrap_or_default());
-        let excess = words.len().saturating_sub(LAST_WORDS);
-        words.drain(..excess);
     }
 }
 
@@ -442,7 +442,8 @@ fn failed(why: &ClientInitializeError) -> Trouble {
     Trouble::Broken(short(&cause.to_string()))
 }
 
-fn short(text: &str) -> String {
+/// As much of a server's words as a person sees, without secrets.
+pub(super) fn short(text: &str) -> String {
     redact(text, None).chars().take(MAX_WORDS).collect()
 }
 
@@ -459,9 +460,8 @@ pub struct Tested {
 /// # Errors
 /// What is wrong, in words.
 pub async fn test(
-    entry: &Entry,
-    from_project: bool,
-    config: &Config,
+    listed: &Listed,
+    data: &Path,
     ground: &crate::Ground,
     guard: Option<Guard>,
 ) -> Result<Tested, String> {
@@ -469,11 +469,25 @@ pub async fn test(
         Ok(root) => (root.clone(), true),
         Err(_) => (ground.cwd.clone(), false),
     };
-    let ground = ServerGround { dir, workspace, guard, home: config.home.clone(), from_project };
-    let client = Client::open(entry, &ground, Ear::default()).await.map_err(|trouble| match trouble {
+    let Listed { entry, from_project, .. } = listed;
+    let project = from_project.then_some(dir.as_path());
+    let cache = caches::folder(data, project, entry);
+    let reach = listed.reach.clone().unwrap_or_default();
+    let downloads = Approvals::in_data(data).take_download(project, &entry.digest);
+    let stop = CancellationToken::new();
+    let ground = ServerGround { dir, workspace, guard, from_project: *from_project, reach, cache };
+    let words = |trouble: Trouble| match trouble {
         Trouble::Login => trouble.words(&entry.name, false),
         Trouble::Broken(why) => why,
-    })?;
+    };
+    if downloads {
+        Client::download(entry, &ground, &stop).await.map_err(words)?;
+    }
+    let ear = Ear { server: entry.name.clone(), ..Ear::default() };
+    let client =
+        Client::open(entry, &ground, ear, &stop).await.map_err(|trouble| words(ground.explained(trouble)))?;
     let tools = client.tools().await?;
-    Ok(Tested { name: client.name(), tools: tools.into_iter().map(Offered::into_name).collect() })
+    let name = client.name();
+    client.end().await;
+    Ok(Tested { name, tools: tools.into_iter().map(Offered::into_name).collect() })
 }

@@ -2,7 +2,11 @@
 
 use super::approvals::Approvals;
 use super::book::{self, Listed};
-use super::client::{Client, Ear, ServerGround, Trouble};
+use super::caches;
+use super::client::{Client, Ear, Trouble};
+use super::process::ServerGround;
+use super::question::Said;
+use super::reach::Reach;
 use super::tool::RemoteTool;
 use crate::config::Config;
 use domain::given_server::GivenServer;
@@ -76,6 +80,8 @@ impl Site {
 pub(crate) struct Project {
     site: Site,
     servers: Mutex<Vec<Arc<Server>>>,
+    /// What the person is to hear of servers that ended.
+    news: Mutex<Vec<String>>,
     /// Rises whenever a server changes.
     changes: watch::Sender<u64>,
     /// Digests that the person was asked about already, and troubles that were told.
@@ -86,6 +92,8 @@ pub(crate) struct Project {
 struct Server {
     listed: Listed,
     status: Mutex<Status>,
+    /// Its connection, while there is one.
+    client: Mutex<Option<Arc<Client>>>,
     stop: CancellationToken,
 }
 
@@ -98,6 +106,8 @@ struct Status {
     told_slow: bool,
     /// Whether a turn has waited for it in vain: none does so again.
     waited: bool,
+    /// Whether nobody was there who could have said what it may reach.
+    unattended: bool,
     tools: Vec<Arc<RemoteTool>>,
     connected_at: Option<Millis>,
     ended: Option<Instant>,
@@ -122,10 +132,14 @@ impl Server {
         self.listed.approved && !self.listed.entry.disabled
     }
 
-    fn entry(&self) -> ServerEntry {
+    /// `held`: whether there is a sandbox that keeps it to what it may reach.
+    fn entry(&self, held: bool) -> ServerEntry {
         let status = self.status();
+        let is_held = held && !self.listed.is_behind_a_url();
+        let waits =
+            is_held && self.listed.reach.is_none() && !status.unattended && status.phase == Phase::Idle;
         let state = match &status.phase {
-            _ if !self.may_start() => ServerState::Disabled,
+            _ if !self.may_start() || waits => ServerState::Disabled,
             Phase::Idle | Phase::Connecting => ServerState::Connecting,
             Phase::Ready => ServerState::Ready,
             Phase::Broken(Trouble::Login) => ServerState::AuthRequired,
@@ -133,11 +147,13 @@ impl Server {
         };
         ServerEntry {
             id: self.listed.entry.name.clone(),
-            http: matches!(self.listed.entry.way, super::Way::Http { .. }),
+            http: self.listed.is_behind_a_url(),
             from_project: self.listed.from_project,
             state,
             tools: (status.phase == Phase::Ready).then_some(status.tools.len() as u64),
             connected_at: status.connected_at,
+            reach: (is_held && self.may_start())
+                .then(|| self.listed.reach.clone().unwrap_or_default().into()),
         }
     }
 }
@@ -159,12 +175,12 @@ impl Servers {
         let rest: Vec<Listed> = written.into_iter().filter(is_free).collect();
         listed.extend(rest);
         let project = projects.entry(site.clone()).or_insert_with(|| {
-            let (servers, asked) = (Mutex::default(), Mutex::default());
             Arc::new(Project {
                 site: site.clone(),
-                servers,
+                servers: Mutex::default(),
+                news: Mutex::default(),
                 changes: watch::Sender::new(0),
-                asked,
+                asked: Mutex::default(),
                 all: self.clone(),
             })
         });
@@ -180,16 +196,11 @@ impl Servers {
         }
     }
 
-    /// Starts something that is to be over when the servers are. It ends by itself once [`Servers::stopped`] says so.
+    /// Starts something that is to be over when the servers are.
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let mut tasks = self.0.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         while tasks.try_join_next().is_some() {}
         tasks.spawn(task);
-    }
-
-    /// Returns when every server is to end.
-    pub(crate) async fn stopped(&self) {
-        self.0.stop.cancelled().await;
     }
 
     /// Ends the servers of all projects, and waits for them.
@@ -220,7 +231,7 @@ impl Project {
             let same = old.iter().find(|server| server.listed == listed);
             servers.push(same.cloned().unwrap_or_else(|| {
                 let stop = self.all.0.stop.child_token();
-                Arc::new(Server { listed, status: Mutex::default(), stop })
+                Arc::new(Server { listed, status: Mutex::default(), client: Mutex::default(), stop })
             }));
         }
         for gone in old.iter().filter(|server| !servers.iter().any(|kept| Arc::ptr_eq(kept, server))) {
@@ -228,10 +239,20 @@ impl Project {
         }
     }
 
-    /// Starts what may start and does not run, in the background. Must be called inside a runtime.
-    pub(crate) fn start(self: &Arc<Project>) {
+    /// Whether the person is still to say what a server may reach; until then it is not started where somebody can be asked.
+    pub(crate) fn is_open(&self, listed: &Listed) -> bool {
+        listed.reach.is_none() && self.all.0.guard.is_some() && !listed.is_behind_a_url()
+    }
+
+    /// Starts what may start and does not run, in the background; those of which nobody has said what they may reach only where
+    /// nobody is there to say it, and then they reach nothing. Must be called inside a runtime.
+    pub(crate) fn start(self: &Arc<Project>, attended: bool) {
         for server in self.servers().into_iter().filter(|server| server.may_start()) {
             let mut status = server.status();
+            status.unattended |= !attended;
+            if self.is_open(&server.listed) && !status.unattended {
+                continue;
+            }
             let due = match status.phase {
                 Phase::Idle => true,
                 Phase::Connecting | Phase::Ready => false,
@@ -309,7 +330,8 @@ impl Project {
             };
             (!std::mem::replace(told, true)).then(|| format!("The MCP server {words}"))
         };
-        self.servers().iter().filter_map(trouble).collect()
+        let news = std::mem::take(&mut *self.news.lock().unwrap_or_else(PoisonError::into_inner));
+        self.servers().iter().filter_map(trouble).chain(news).collect()
     }
 
     /// What the person has not heard yet of servers that a UI brought and that cannot be read.
@@ -324,40 +346,79 @@ impl Project {
 
     /// How the servers are.
     pub(crate) fn list(&self) -> Vec<ServerEntry> {
-        self.servers().iter().map(|server| server.entry()).collect()
+        self.servers().iter().map(|server| server.entry(self.all.0.guard.is_some())).collect()
     }
 
-    /// The project's servers that wait for the person, each time only those that nobody was asked about yet.
+    /// The servers that wait for a word of the person, each time only those that nobody was asked about yet.
     pub(crate) fn unasked(&self) -> Vec<Listed> {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let servers = self.servers().into_iter().map(|server| server.listed.clone());
         let waiting: Vec<Listed> = servers
             .filter(|listed| {
-                !listed.approved && !listed.entry.disabled && !asked.contains(&listed.entry.digest)
+                let waits = !listed.approved || self.is_open(listed);
+                waits && !listed.entry.disabled && !asked.contains(&listed.entry.digest)
             })
             .collect();
         asked.extend(waiting.iter().map(|listed| listed.entry.digest.clone()));
         waiting
     }
 
-    /// The person agreed to these. Writes a file: call where blocking is allowed.
+    /// The person agreed to these, without a word on what they may reach. Writes a file: call where blocking is allowed.
     pub(crate) fn approve(&self, agreed: &[Listed]) -> std::io::Result<()> {
-        let approvals = Approvals::in_data(&self.all.0.data);
-        for listed in agreed {
-            approvals.add(&self.site.dir, &listed.entry.digest, &listed.entry.words())?;
+        agreed.iter().try_for_each(|listed| self.agree(listed, None))
+    }
+
+    /// The person said what this one may reach. Writes a file: call where blocking is allowed.
+    pub(crate) fn let_reach(&self, listed: &Listed, said: &Said) -> std::io::Result<()> {
+        self.agree(listed, Some(&said.reach))?;
+        match said.download {
+            true => self.approvals().allow_download(self.root(listed), &listed.entry.digest),
+            false => Ok(()),
         }
-        Ok(())
+    }
+
+    fn agree(&self, listed: &Listed, reach: Option<&Reach>) -> std::io::Result<()> {
+        let Listed { entry, .. } = listed;
+        self.approvals().agree(self.root(listed), &entry.digest, &entry.words(), reach)
+    }
+
+    /// A server by its name, as it is listed.
+    pub(crate) fn named(&self, name: &str) -> Option<Listed> {
+        self.servers().iter().map(|server| &server.listed).find(|listed| listed.entry.name == name).cloned()
+    }
+
+    fn approvals(&self) -> Approvals {
+        Approvals::in_data(&self.all.0.data)
+    }
+
+    /// The project, for a server that it brought.
+    fn root(&self, listed: &Listed) -> Option<&Path> {
+        listed.from_project.then_some(&self.site.dir)
     }
 
     fn changed(&self) {
         self.changes.send_modify(|count| *count += 1);
     }
 
-    fn ground(&self, from_project: bool) -> ServerGround {
-        let inner = &self.all.0;
-        let (guard, home) = (inner.guard.clone(), inner.config.home.clone());
+    fn ground(&self, listed: &Listed) -> ServerGround {
+        let Inner { guard, data, .. } = &*self.all.0;
         let Site { dir, workspace, .. } = self.site.clone();
-        ServerGround { dir, workspace, guard, home, from_project }
+        ServerGround {
+            cache: caches::folder(data, self.root(listed), &listed.entry),
+            dir,
+            workspace,
+            guard: guard.clone(),
+            from_project: listed.from_project,
+            reach: listed.reach.clone().unwrap_or_default(),
+        }
+    }
+
+    /// Whether this start of a server is the one in which it downloads itself.
+    async fn takes_download(&self, listed: &Listed) -> bool {
+        let (approvals, root) = (self.approvals(), self.root(listed).map(Path::to_owned));
+        let digest = listed.entry.digest.clone();
+        let take = move || approvals.take_download(root.as_deref(), &digest);
+        tokio::task::spawn_blocking(take).await.unwrap_or(false)
     }
 }
 
@@ -409,27 +470,46 @@ impl Starting {
 
 /// The life of one connection, from its start to its end.
 async fn keep(server: Arc<Server>, project: Arc<Project>) {
-    let trouble = tokio::select! {
-        biased;
-        () = server.stop.cancelled() => Trouble::Broken("it was stopped".to_owned()),
-        trouble = live(&server, &project) => trouble,
-    };
+    let trouble = live(&server, &project).await;
     {
         let mut status = server.status();
         status.tools.clear();
         status.phase = Phase::Broken(trouble);
         status.ended = Some(Instant::now());
     }
+    let client = server.client.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(client) = client
+        && let Some(told) = client.end().await
+    {
+        project.news.lock().unwrap_or_else(PoisonError::into_inner).push(told);
+    }
     project.changed();
 }
 
 async fn live(server: &Server, project: &Project) -> Trouble {
-    let listed = &server.listed;
-    let ear = Ear { server: listed.entry.name.clone(), ..Ear::default() };
-    let client = match Client::open(&listed.entry, &project.ground(listed.from_project), ear.clone()).await {
+    let (listed, stop) = (&server.listed, &server.stop);
+    let (entry, ground) = (&listed.entry, project.ground(listed));
+    let mut downloaded = Ok(());
+    if project.takes_download(listed).await {
+        downloaded = Client::download(entry, &ground, stop).await;
+    }
+    let ear = Ear { server: entry.name.clone(), ..Ear::default() };
+    let client = match Client::open(entry, &ground, ear.clone(), stop).await {
         Ok(client) => Arc::new(client),
-        Err(trouble) => return trouble,
+        // Where it could not download itself, that is why.
+        Err(trouble) => return ground.explained(downloaded.err().unwrap_or(trouble)),
     };
+    server.client.lock().unwrap_or_else(PoisonError::into_inner).replace(client.clone());
+    tokio::select! {
+        biased;
+        () = stop.cancelled() => Trouble::Broken("it was stopped".to_owned()),
+        trouble = serve(server, project, &client, &ear) => trouble,
+    }
+}
+
+/// Keeps the list of its tools, until it goes away.
+async fn serve(server: &Server, project: &Project, client: &Arc<Client>, ear: &Ear) -> Trouble {
+    let listed = &server.listed;
     loop {
         let tools = match client.tools().await {
             Ok(tools) => tools,

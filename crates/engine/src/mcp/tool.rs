@@ -132,19 +132,28 @@ impl Tool for RemoteTool {
         let mut params = CallToolRequestParams::new(self.own_name.clone());
         params.arguments = Some(plan.args.as_object().cloned().unwrap_or_else(Map::new));
         Box::pin(async move {
-            let answer = tokio::select! {
-                biased;
-                () = port.cancel.cancelled() => return Outcome::cancelled(),
-                answer = client.call(params, port.clone()) => answer,
-            };
-            match answer {
-                Err(why) => Outcome::failed(format!("The MCP server {server}: {why}")),
-                Ok(answer) => {
-                    let failed = answer.is_error == Some(true);
-                    let result = result(answer, plan.place.outputs(), &plan.digest.0);
-                    if failed { Outcome::failed(result.text) } else { Outcome::done(result) }
+            let call = async {
+                let answer = tokio::select! {
+                    biased;
+                    () = port.cancel.cancelled() => return Outcome::cancelled(),
+                    answer = client.call(params, port.clone()) => answer,
+                };
+                match answer {
+                    Err(why) => {
+                        let beside = client.beside_a_failure();
+                        Outcome::failed(format!("The MCP server {server}: {why}{beside}"))
+                    }
+                    Ok(answer) => {
+                        let failed = answer.is_error == Some(true);
+                        let result = result(answer, plan.place.outputs(), &plan.digest.0);
+                        if !failed {
+                            return Outcome::done(result);
+                        }
+                        Outcome::failed(result.text + &client.beside_a_failure())
+                    }
                 }
-            }
+            };
+            client.watched(&port, call).await
         })
     }
 }

@@ -1,7 +1,7 @@
 //! MCP servers in a turn: started, waited for, and what the person is told and asked about them.
 
 use super::Turn;
-use crate::mcp::{Project, Site, Starting};
+use crate::mcp::{self, Listed, Project, Site, Starting};
 use domain::ask::{Answer, Ask, AskKind, Closing};
 use domain::event::{AskEvent, Body};
 use domain::ids::AskId;
@@ -27,8 +27,8 @@ impl Turn {
     pub(super) async fn start_servers(&self) -> Option<Arc<Project>> {
         let (servers, ground) = (self.servers.clone(), self.site());
         let project = tokio::task::spawn_blocking(move || servers.project(&ground)).await.ok()?;
-        self.ask_about_servers(&project).await;
-        project.start();
+        let project = self.ask_about_servers(project).await;
+        project.start(!self.waits_for_servers);
         tokio::select! {
             biased;
             () = self.cancel.cancelled() => {}
@@ -86,57 +86,118 @@ impl Turn {
         }
     }
 
-    /// A project brought servers that nobody agreed to yet: asks, without keeping the run waiting.
-    async fn ask_about_servers(&self, project: &Arc<Project>) {
-        let waiting = project.unasked();
-        if waiting.is_empty() {
-            return;
-        }
-        let lines = waiting.iter().map(|one| format!("{}: {}", one.entry.name, one.entry.words()));
+    /// Servers wait for a word of the person, whether they start and what they may reach: asks, one after the other, and the run waits for
+    /// the answers before anything else. Asked later, they would come while the next prompt is typed, and some UIs take that for the
+    /// answer. Gives the project as it stands then.
+    async fn ask_about_servers(&self, mut project: Arc<Project>) -> Arc<Project> {
+        let (open, plain): (Vec<Listed>, Vec<Listed>) =
+            project.unasked().into_iter().partition(|listed| project.is_open(listed));
+        let new = open.iter().chain(&plain).filter(|listed| !listed.approved);
+        let lines = new.map(|one| format!("{}: {}", one.entry.name, one.entry.words()));
         let what = lines.collect::<Vec<_>>().join("\n");
-        let not_yet = format!(
-            "MCP servers of this project do not run until you agree with `parlor mcp approve`:\n{what}"
-        );
+        let not_yet = (!what.is_empty()).then(|| {
+            format!(
+                "MCP servers of this project do not run until you agree with `parlor mcp approve`:\n{what}"
+            )
+        });
         if self.waits_for_servers {
-            return self.notice(self.brief.leaf, MISSING, not_yet).await;
+            if let Some(not_yet) = not_yet {
+                self.notice(self.brief.leaf, MISSING, not_yet).await;
+            }
+            return project;
+        }
+        let mut unheard = false;
+        if !plain.is_empty() {
+            match self.ask_about(plain_question(&plain)).await {
+                Heard::Said(Answer::Confirmed(true)) => {
+                    project = self.keep(project, move |project| project.approve(&plain)).await;
+                }
+                Heard::Nobody => unheard = true,
+                Heard::Said(_) | Heard::Nothing => {}
+            }
+        }
+        for listed in open {
+            match self.ask_about(mcp::question(&listed)).await {
+                Heard::Said(Answer::Chosen(chosen)) => {
+                    if let Some(said) = mcp::said(&chosen) {
+                        project = self.keep(project, move |project| project.let_reach(&listed, &said)).await;
+                    }
+                }
+                Heard::Nobody => unheard = true,
+                Heard::Said(_) | Heard::Nothing => {}
+            }
+        }
+        if unheard {
+            // Those that were agreed to run on a leash that lets them reach nothing; of the others the person is told.
+            project.start(false);
+            if let Some(not_yet) = not_yet {
+                self.port.notify(Level::Info, not_yet).await;
+            }
+        }
+        project
+    }
+
+    /// Puts a question of this run; gives what comes of it.
+    async fn ask_about(&self, (title, kind): (String, AskKind)) -> Heard {
+        if self.cancel.is_cancelled() {
+            return Heard::Nothing;
         }
         let id = AskId::mint(&self.brief.ids);
         let closing = self.asked.wait_for(id);
-        let kind = AskKind::Confirm {
-            message: format!("{what}\nThey run with your rights inside the sandbox and may use the network."),
-            yes: Some("Start them".to_owned()),
-            no: Some("Not now".to_owned()),
-            danger: true,
+        let ask = Ask { id, run: Some(self.brief.run), title, kind, deadline: None };
+        self.port.emit(Body::Ask(AskEvent::Opened(ask))).await;
+        let closing = tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => return Heard::Nothing,
+            closing = closing => closing,
         };
-        let title = "This project brings MCP servers".to_owned();
-        self.port
-            .emit_outside(Body::Ask(AskEvent::Opened(Ask { id, run: None, title, kind, deadline: None })))
-            .await;
-        let (servers, project, port) = (self.servers.clone(), project.clone(), self.port.clone());
-        let all = servers.clone();
-        all.spawn(async move {
-            let closing = tokio::select! {
-                () = servers.stopped() => return,
-                closing = closing => closing,
-            };
-            match closing {
-                Ok(Closing::Answered { answer: Answer::Confirmed(true), .. }) => {
-                    let agree = move || project.approve(&waiting).map(|()| servers.project(project.site()));
-                    match tokio::task::spawn_blocking(agree).await {
-                        Ok(Ok(project)) => project.start(),
-                        Ok(Err(why)) => {
-                            port.notify(Level::Error, format!("This could not be kept: {why}")).await;
-                        }
-                        Err(_) => {}
-                    }
-                }
-                Ok(Closing::Unattended | Closing::Expired) => {
-                    port.notify(Level::Info, not_yet).await;
-                }
-                _ => {}
-            }
-        });
+        match closing {
+            Ok(Closing::Answered { answer, .. }) => Heard::Said(answer),
+            Ok(Closing::Unattended | Closing::Expired) => Heard::Nobody,
+            Ok(Closing::Withdrawn) | Err(_) => Heard::Nothing,
+        }
     }
+
+    /// Keeps what was said; gives the project as it stands then.
+    async fn keep(
+        &self,
+        project: Arc<Project>,
+        keep: impl FnOnce(&Project) -> std::io::Result<()> + Send + 'static,
+    ) -> Arc<Project> {
+        let (servers, asked) = (self.servers.clone(), project.clone());
+        let kept = move || keep(&asked).map(|()| servers.project(asked.site()));
+        match tokio::task::spawn_blocking(kept).await {
+            Ok(Ok(fresh)) => return fresh,
+            Ok(Err(why)) => self.port.notify(Level::Error, format!("This could not be kept: {why}")).await,
+            Err(_) => {}
+        }
+        project
+    }
+}
+
+/// What came of a question about servers.
+enum Heard {
+    Said(Answer),
+    /// Nobody was there to answer it.
+    Nobody,
+    /// The run is over, or the question is.
+    Nothing,
+}
+
+/// The question about servers that no leash holds: those behind a URL, and all where there is no sandbox.
+fn plain_question(waiting: &[Listed]) -> (String, AskKind) {
+    let lines = waiting.iter().map(|one| format!("{}: {}", one.entry.name, one.entry.words()));
+    let what = lines.collect::<Vec<_>>().join("\n");
+    let bare = waiting.iter().any(|one| !one.is_behind_a_url());
+    let means =
+        if bare { "\nThere is no sandbox on this machine: they may do whatever you may." } else { "" };
+    let kind = AskKind::Confirm {
+        message: format!("{what}{means}"),
+        yes: Some("Start them".to_owned()),
+        no: Some("Not now".to_owned()),
+        danger: true,
+    };
+    ("This project brings MCP servers".to_owned(), kind)
 }
 
 /// `MCP server a`, `MCP servers a, b`.

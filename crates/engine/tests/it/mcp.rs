@@ -3,7 +3,7 @@
 use crate::bench::{Bench, Plan, allow, answered, put};
 use domain::ask::{Answer, AskKind, Closing, Risk, Scope};
 use domain::command::{Command, ListCommand, Receipt};
-use domain::event::{AskEvent, Body, ToolEvent};
+use domain::event::{AskEvent, Body, RunEvent, ToolEvent};
 use domain::port::TurnEnd;
 use domain::session::{ServerEntry, ServerState};
 use domain::signal::Signal;
@@ -23,6 +23,20 @@ pub(crate) fn echo() -> PathBuf {
 
 pub(crate) fn child(mode: &str) -> Value {
     json!({"command": echo(), "args": [mode]})
+}
+
+/// A server of the person's, who said nothing of what it may reach.
+pub(crate) fn own(entry: &engine::mcp::Entry) -> engine::mcp::Listed {
+    let (entry, reach) = (entry.clone(), None);
+    engine::mcp::Listed { entry, from_project: false, from_ui: false, approved: true, reach }
+}
+
+/// The person said that these servers of theirs may reach nothing beside their caches.
+pub(crate) fn let_reach_nothing(dir: &std::path::Path, servers: &Value) {
+    let approvals = engine::mcp::Approvals::in_data(&dir.join("data"));
+    for entry in engine::mcp::parse(&servers.to_string()).0 {
+        approvals.agree(None, &entry.digest, "", Some(&engine::mcp::Reach::default())).unwrap();
+    }
 }
 
 /// A bench with these servers of the person.
@@ -129,8 +143,24 @@ async fn no_secret_of_ours_reaches_a_server() {
     let names = bench.outcomes()[0].2.clone();
     let names: Vec<&str> = names.split(' ').collect();
     assert!(names.contains(&"PATH") && names.contains(&"GIVEN_TOKEN"), "{names:?}");
+    // Beside them it is told where its own cache is, and nothing else.
+    let told = [
+        "XDG_",
+        "npm_config_",
+        "PNPM_",
+        "COREPACK_",
+        "YARN_",
+        "BUN_",
+        "DENO_",
+        "UV_",
+        "PIP",
+        "PRE_COMMIT_",
+        "GO",
+    ];
+    let told = [&told[..], &["PYTHONPYCACHEPREFIX", "NUGET_PACKAGES", "DOTNET_CLI_HOME"]].concat();
     let kept = |name: &str| {
         name == "GIVEN_TOKEN"
+            || told.iter().any(|start| name.starts_with(start))
             || name.starts_with("GIT_")
             || tools::env::kept(name.as_ref(), std::env::var_os(name).unwrap_or_default().as_ref())
     };
@@ -217,15 +247,15 @@ async fn a_projects_servers_start_only_after_consent() {
     let file = json!({"mcpServers": {"theirs": {"command": echo()}}}).to_string();
     put(dir.path(), "work/.mcp.json", &file);
     let mut bench = at(dir, "model text \"one\"\n---\nmodel text \"two\"\n---\nmodel text \"three\"");
-    bench.closings = vec![answered(Answer::Confirmed(true))];
-    assert_eq!(bench.run("one").await, TurnEnd::Done, "the run does not wait for the answer");
-    let opened = bench.events.iter().find_map(|event| match &event.body {
-        Body::Ask(AskEvent::Opened(ask)) => Some(ask.clone()),
-        _ => None,
-    });
-    let ask = opened.unwrap();
+    bench.prompt("one").await;
+    let ask = question(&mut bench).await;
     let AskKind::Confirm { message, danger: true, .. } = &ask.kind else { panic!() };
-    assert!(message.contains("theirs: runs `") && ask.run.is_none(), "{message}");
+    assert!(message.contains("theirs: runs `"), "{message}");
+    // Asked of the run, which waits for it before the model is asked anything.
+    assert_eq!(ask.run, bench.state.open_run().map(|run| run.id));
+    assert_eq!(bench.count(|body| matches!(body, Body::Run(RunEvent::StepStarted { .. }))), 0);
+    bench.close(ask.id, answered(Answer::Confirmed(true))).await;
+    assert_eq!(bench.finish().await, TurnEnd::Done);
     let entry = until(&mut bench, |state| *state == ServerState::Ready).await;
     assert!(entry.from_project);
     // Another entry under the same name is another server.
@@ -247,6 +277,17 @@ async fn a_projects_servers_start_only_after_consent() {
             |signal| matches!(signal, Signal::Notify { text, .. } if text.contains("parlor mcp approve")),
         )
         .await;
+}
+
+#[tokio::test]
+async fn a_run_that_waits_for_the_word_on_servers_can_be_stopped() {
+    let dir = tempfile::tempdir().unwrap();
+    put(dir.path(), "work/.mcp.json", &json!({"mcpServers": {"theirs": {"command": echo()}}}).to_string());
+    let mut bench = at(dir, "model text \"one\"");
+    bench.prompt("one").await;
+    question(&mut bench).await;
+    bench.cancel().await;
+    assert_eq!(bench.finish().await, TurnEnd::Cancelled);
 }
 
 #[tokio::test]
@@ -438,6 +479,7 @@ async fn a_guarded_server_writes_only_in_the_workspace_and_leaves_nothing_behind
     let config = Config::default().at(None, Some(dir.path().join("settings")));
     let plan = Plan::script(format!("model text \"starting\"\n---\n{script}")).config(config);
     let mut bench = Bench::at(dir, plan.guard(tools::sandbox::Guard::new(&echo(), &["__guard"])));
+    bench.closings = vec![answered(Answer::Chosen(vec!["write".to_owned()]))];
     assert_eq!(bench.run("start").await, TurnEnd::Done);
     until(&mut bench, |state| *state == ServerState::Ready).await;
     assert_eq!(bench.run("go").await, TurnEnd::Done);
@@ -458,10 +500,10 @@ async fn a_server_can_be_tried() {
     let dir = tempfile::tempdir().unwrap();
     let (config, here) = (Config::default(), dir.path().to_str().unwrap());
     let ground = config.ground(here, here);
-    let tested = engine::mcp::test(&entries[0], false, &config, &ground, None).await.unwrap();
+    let tested = engine::mcp::test(&own(&entries[0]), dir.path(), &ground, None).await.unwrap();
     assert_eq!(tested.tools.len(), 13);
     let (entries, _) = engine::mcp::parse(&json!({"mcpServers": {"echo": child("die")}}).to_string());
-    let why = engine::mcp::test(&entries[0], false, &config, &ground, None).await.unwrap_err();
+    let why = engine::mcp::test(&own(&entries[0]), dir.path(), &ground, None).await.unwrap_err();
     assert!(why.contains("the database is missing"), "{why}");
 }
 

@@ -24,7 +24,8 @@ async fn tried(server: Value) -> Result<usize, String> {
     let dir = tempfile::tempdir().unwrap();
     let (config, here) = (Config::default(), dir.path().to_str().unwrap());
     let ground = config.ground(here, here);
-    engine::mcp::test(&entries[0], false, &config, &ground, None).await.map(|tested| tested.tools.len())
+    let listed = crate::mcp::own(&entries[0]);
+    engine::mcp::test(&listed, dir.path(), &ground, None).await.map(|tested| tested.tools.len())
 }
 
 #[tokio::test]

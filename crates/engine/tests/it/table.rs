@@ -2,7 +2,7 @@
 //! none, and the model always reads why.
 
 use crate::bench::{Bench, Plan, allow, put};
-use crate::mcp::{child, echo, until};
+use crate::mcp::{child, echo, let_reach_nothing, until};
 use domain::ask::{Closing, Scope};
 use domain::event::{AskEvent, Body};
 use domain::port::TurnEnd;
@@ -36,7 +36,9 @@ async fn bench(policy: Policy, allowed: Vec<Allowance>) -> Bench {
     let calls = calls().into_iter().map(|(_, tool, args)| format!("model tool {tool} {args}\n---\n"));
     let script = format!("model text \"starting\"\n---\n{}model text \"ok\"", calls.collect::<String>());
     let dir = tempfile::tempdir().unwrap();
-    put(dir.path(), "settings/mcp.json", &json!({"mcpServers": {"echo": child("")}}).to_string());
+    let servers = json!({"mcpServers": {"echo": child("")}});
+    put(dir.path(), "settings/mcp.json", &servers.to_string());
+    let_reach_nothing(dir.path(), &servers);
     put(dir.path(), "work/a", "text");
     put(dir.path(), "hidden/key", "SECRET");
     let config = Config::default().at(None, Some(dir.path().join("settings")));

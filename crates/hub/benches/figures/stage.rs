@@ -117,7 +117,15 @@ pub(crate) fn front(dialect: Dialect, link: LinkIo) -> Hub {
     let lossless = dialect.is_lossless();
     let engine = if lossless { Engine::Mirrored } else { Engine::Followed };
     let hello = Hello { version: "0.0.0".to_owned(), cwd: "/w".to_owned(), ..Hello::default() };
-    let seat = RemoteSeat { role: dialect.ui_role(), link, hello, lossless, errands: None, last_lines: None };
+    let seat = RemoteSeat {
+        role: dialect.ui_role(),
+        link,
+        hello,
+        lossless,
+        errands: None,
+        last_lines: None,
+        ended: None,
+    };
     Hub::start(setup(engine), Box::new(MemoryStore::default()), EngineSeat::Remote(Box::new(seat)), quiet())
 }
 

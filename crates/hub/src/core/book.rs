@@ -1,20 +1,8 @@
 //! Who is attached and what each may do.
 
 use super::{Core, Out, Ui};
-use domain::command::{Command, LibraryCommand, Refusal, RefusalKind, SessionCommand, ShellCommand};
+use domain::command::{Command, Refusal, RefusalKind, ShellCommand};
 use domain::ids::{AskId, SessionId, UiId};
-
-/// What a UI may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Standing {
-    /// Everything.
-    #[default]
-    Controller,
-    /// Answer asks and look.
-    Approver,
-    /// Look.
-    Observer,
-}
 
 impl Core {
     /// Whether the UI may give this command.
@@ -27,26 +15,9 @@ impl Core {
                 Refusal::new(RefusalKind::NotAllowed, "this link only watches which sessions are open");
             return Err(refusal.hint("give commands over a link of their own"));
         }
-        let looks = matches!(
-            command,
-            Command::Library(
-                LibraryCommand::List { .. }
-                    | LibraryCommand::History { .. }
-                    | LibraryCommand::Export { .. }
-                    | LibraryCommand::Open { .. }
-            ) | Command::Session(SessionCommand::Stats | SessionCommand::Close)
-                | Command::List(_)
-        );
-        let allowed = match seat.standing {
-            Standing::Controller => true,
-            Standing::Approver => looks || matches!(command, Command::Answer { .. }),
-            Standing::Observer => looks,
-        };
-        if allowed {
-            return Ok(());
-        }
-        let refusal = Refusal::new(RefusalKind::NotAllowed, "this UI may only watch");
-        Err(refusal.hint("attach as a controller to take part"))
+        seat.standing.may(command).map_err(|message| {
+            Refusal::new(RefusalKind::NotAllowed, message).hint("attach as a controller to take part")
+        })
     }
 
     /// A command line is run for whoever could have said yes to it, and for nobody else.
@@ -123,7 +94,7 @@ impl Core {
     pub(super) fn attended(&self, session: &SessionId, consent: bool) -> bool {
         self.uis.values().any(|seat| {
             let answers = if consent { seat.answers.consent } else { seat.answers.other };
-            answers && seat.seen.contains(session) && seat.standing != Standing::Observer
+            answers && seat.seen.contains(session) && seat.standing.is_asked(consent)
         })
     }
 
@@ -132,7 +103,7 @@ impl Core {
         let about = (session.clone(), ask);
         self.uis.values().any(|seat| {
             let answers = if consent { seat.answers.consent } else { seat.answers.other };
-            let may = answers && seat.standing != Standing::Observer && !seat.deaf_to.contains(&about);
+            let may = answers && seat.standing.is_asked(consent) && !seat.deaf_to.contains(&about);
             may && seat.seen.contains(session)
         })
     }

@@ -8,7 +8,7 @@ use domain::command::{Command, QueueCommand, Receipt, Refusal, RefusalKind, RunC
 use domain::event::{
     AskEvent, Body, Event, Failure, Leaving, MessageEvent, Outcome, QueueEvent, RunEvent, SessionEvent,
 };
-use domain::fact::Fact;
+use domain::fact::{Fact, Said};
 use domain::ids::{QueuedId, SessionId, UiId};
 use domain::port::{Grounds, Order, Ticket};
 use domain::session::RunSummary;
@@ -45,6 +45,7 @@ impl Core {
         then: Option<Box<In>>,
     ) -> Result<(), Refusal> {
         self.check_stays(&command)?;
+        self.set_to_work(&session, &command);
         if matches!(command, Command::Run(RunCommand::Cancel { .. }))
             && self.setup.engine.is_stopped_here()
             && let Some(run) = self.live(&session)?.state.open_run().map(|run| run.id)
@@ -198,11 +199,17 @@ impl Core {
         if waits && canon.is_end_of_open(&live.state, &fact) {
             return self.go_on(session);
         }
+        if let Said::NeedsNoConsent { tool } = &fact.said {
+            let tool = tool.clone();
+            return live.clear(tool);
+        }
         let bodies = canon.take(&live.state, now, fact);
         if canon.is_flooded() {
             self.out.push(Out::LetGo(FLOODED.to_owned()));
         }
+        let mut unasked = None;
         for body in bodies {
+            unasked = unasked.or_else(|| self.unasked(session, &body));
             match body {
                 Body::Ask(AskEvent::Opened(ask)) => {
                     let (id, stopping) = (ask.id, self.sessions.get(session).is_some_and(Live::is_stopping));
@@ -238,6 +245,9 @@ impl Core {
                 }
                 body => self.emit(session, body),
             }
+        }
+        if let Some(tool) = unasked {
+            self.stop_unasked(session, &tool);
         }
     }
 
@@ -324,6 +334,9 @@ impl Core {
                     self.publish(session, event.clone());
                     if let Body::Ask(AskEvent::Opened(ask)) = &event.body {
                         self.decline_mirrored(session, ask);
+                    }
+                    if let Some(tool) = self.unasked(session, &event.body) {
+                        return self.stop_unasked(session, &tool);
                     }
                 }
                 Err(why) => self.log(session, format!("mirror of {session}: {why}")),

@@ -31,6 +31,8 @@ pub struct Setup {
     pub no_sandbox: Option<String>,
     /// Refuse a foreign runtime that acts without asking, before anything is said to it.
     pub require_consent: bool,
+    /// Nobody looks on: what was typed for a foreign runtime holds by itself, or its run is stopped.
+    pub is_headless: bool,
     /// A number no other process starts with, for session ids.
     pub salt: u64,
 }
@@ -47,6 +49,7 @@ impl Setup {
             budget: GivenBudget::default(),
             no_sandbox: None,
             require_consent: false,
+            is_headless: false,
             salt,
         }
     }

@@ -1,7 +1,8 @@
 //! A UI that has said its last word and still listens: lines piped into a runtime, a socket closed for writing only.
 //!
-//! What it asked for is answered and the runs that it sees are told to their end; only then is its link over. A question counts as the
-//! end, since nobody can answer it any more. Bounded in time, and over at once when nobody reads.
+//! What it asked for is answered and the runs that it sees are told to their end; only then is its link over. It can be asked nothing
+//! any more: what is asked from here on is denied, unless another UI can answer; a question that is open already counts as the end. Bounded
+//! in time, and over at once when nobody reads.
 
 use super::{Hub, Inbox, Shell};
 use domain::ids::UiId;
@@ -11,7 +12,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 /// How long such a UI is served at most.
-const FAREWELL: Duration = Duration::from_secs(60);
+const FAREWELL: Duration = Duration::from_secs(30);
 /// How often it is looked whether it still reads.
 const LOOK: Duration = Duration::from_millis(100);
 

@@ -313,6 +313,17 @@ impl Hub {
         session.await.ok()?
     }
 
+    /// Waits until the runtime is lost before it has told what it can do; gives why. With one that has told, or one of ours, it waits
+    /// for ever.
+    pub async fn lost_early(&self) -> String {
+        let (asking, lost) = oneshot::channel();
+        let _ = self.inbox.send(Inbox::LostEarly(asking)).await;
+        match lost.await {
+            Ok(why) => why,
+            Err(_) => std::future::pending().await,
+        }
+    }
+
     /// Ends every run in the record, tells the UIs, and closes their links once that is written. For a program that is told to stop.
     pub async fn end(&self) {
         let (done, ended) = oneshot::channel();

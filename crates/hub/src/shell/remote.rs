@@ -6,7 +6,7 @@ use super::{ErrandPort, Hub, Inbox, LastLines, RemoteSeat, Shell, line};
 use crate::core::In;
 use domain::ask::{Answer, Closing};
 use domain::canon::Names;
-use domain::command::{Command, Receipt};
+use domain::command::{Command, Receipt, Refusal, RefusalKind};
 use domain::errand::{ErrandCause, ErrandId, ErrandNews, ErrandOrder, ErrandStep};
 use domain::fact::{Fact, Said};
 use domain::ids::{AskId, Millis, SessionId, UiId};
@@ -82,7 +82,7 @@ pub(super) struct Remote {
 
 impl Remote {
     pub(super) fn new(seat: RemoteSeat, hub: Hub) -> Remote {
-        let RemoteSeat { role, mut link, hello, lossless, errands, last_lines } = seat;
+        let RemoteSeat { role, mut link, hello, lossless, errands, last_lines, mut ended } = seat;
         let mut fetching = JoinSet::new();
         let errands = errands.map(|ErrandPort { orders, mut news }| {
             let inbox = hub.inbox.clone();
@@ -105,7 +105,13 @@ impl Remote {
                     incoming = link.incoming.recv() => incoming,
                     () = ours.closing() => None,
                 };
-                let Some(incoming) = incoming else { break };
+                let Some(mut incoming) = incoming else { break };
+                if let Incoming::Closed { reason, .. } = &mut incoming
+                    && let Some(ended) = ended.take()
+                    && let Some(words) = ended.await
+                {
+                    *reason = link::Ending::Ended(words);
+                }
                 if hub.hand_over(incoming, Inbox::FromRemote).await.is_err() {
                     break;
                 }
@@ -286,6 +292,17 @@ impl Shell {
             self.decide(input);
         }
         self.tell_link(&LinkState::Lost(why.to_owned()));
+        self.tell_loss();
+    }
+
+    /// Tells those who wait for it that the runtime went before it told what it can do.
+    pub(super) fn tell_loss(&mut self) {
+        let lost = self.remote.as_ref().and_then(|remote| remote.lost.clone());
+        if let Some(why) = lost.filter(|_| !self.core.knows_runtime()) {
+            for waiting in self.losses.drain(..) {
+                let _ = waiting.send(why.clone());
+            }
+        }
     }
 
     /// A UI that comes after the runtime went is told so: nothing else would come to it.
@@ -298,6 +315,8 @@ impl Shell {
 
     /// Ends a runtime that cannot be borne any longer.
     pub(super) fn let_runtime_go(&mut self, why: &str) {
+        // It may have to hear first that it is to stop.
+        self.give_orders();
         if let Some(remote) = &mut self.remote {
             remote.outgoing.close_after_flush();
         }
@@ -314,6 +333,12 @@ impl Shell {
 
     /// Passes an order of the core on to the role; some are only for an engine of ours.
     pub(super) fn order_remote(&mut self, order: Order) {
+        let lost = self.remote.as_ref().and_then(|remote| remote.lost.as_deref());
+        if let (Some(why), Order::Consult { ticket, .. }) = (lost, &order) {
+            let refusal = Refusal::new(RefusalKind::Lost, format!("the runtime is gone: {why}"));
+            let (ticket, with) = (*ticket, Err(refusal.hint("start it again")));
+            return self.work.push_back(In::Report(Report::Settled { ticket, with }));
+        }
         match order {
             Order::Consult { ticket, session, command, .. } => {
                 let shown = self.core.state(&session).is_some();
@@ -518,7 +543,7 @@ impl Shell {
             UiEffect::News(news) => self.news(*news),
             UiEffect::Errand { id, step } => self.send_errand(id, step),
             UiEffect::Link(LinkEffect::Drift(drift)) => {
-                (self.log)(&format!("runtime: drift at {}: {}: {}", drift.place, drift.what, drift.raw));
+                (self.log)(&format!("runtime: {}", drift.logged()));
             }
             UiEffect::Link(LinkEffect::Loss(loss)) => {
                 (self.log)(&format!("runtime: not said: {}: {}", loss.item, loss.what));
@@ -526,6 +551,8 @@ impl Shell {
             UiEffect::Link(LinkEffect::Log(line)) => (self.log)(&line),
             UiEffect::Link(LinkEffect::Close(reason)) => {
                 remote.outgoing.close_after_flush();
+                // Who waits for an answer does not get one any more.
+                self.call_remote(|role, cx, seen, _| role.closed(cx, seen));
                 match reason {
                     Reason::Unusable(why) => self.remote_lost(&why),
                     Reason::Quit => self.remote_lost("it said goodbye"),

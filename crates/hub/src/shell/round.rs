@@ -201,7 +201,7 @@ impl Shell {
     }
 
     /// Gives the orders that nothing has to be kept for any more; whether there was any.
-    fn give_orders(&mut self) -> bool {
+    pub(super) fn give_orders(&mut self) -> bool {
         let mut any = false;
         let mut waiting = VecDeque::new();
         for order in std::mem::take(&mut self.orders) {

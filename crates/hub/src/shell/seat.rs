@@ -8,7 +8,7 @@ use super::keeper::Keeper;
 use super::{Guest, Hub, Inbox, Log, START};
 use crate::core::{Core, In};
 use domain::command::{Receipt, Refusal};
-use domain::event::{Body, ContextEvent, Event, MessageEvent, NoteEvent, RunEvent, ToolEvent};
+use domain::event::{AskEvent, Body, ContextEvent, Event, MessageEvent, NoteEvent, RunEvent, ToolEvent};
 use domain::fleet::{FleetChange, Member};
 use domain::ids::{Millis, Seq, SessionId, UiId};
 use domain::port::{LinkState, News, Ticket};
@@ -100,6 +100,8 @@ struct RoleSeat {
     closing: bool,
     timers: Timers,
     answers: Answers,
+    /// It has closed its end: it listens, and can answer nothing any more.
+    only_listens: bool,
     files: UiFiles,
     name: String,
     /// What it was told of the sessions that are open here, if it watches them.
@@ -119,6 +121,7 @@ impl Seat {
             closing: false,
             timers: Timers::new(),
             answers,
+            only_listens: false,
             files: UiFiles::default(),
             name: guest.name,
             fleet: None,
@@ -346,6 +349,8 @@ impl Seat {
         let mut shown = matches!((&self.kind, &tell), (Kind::Local(_), Tell::Abilities));
         let alive = match &mut self.kind {
             Kind::Local(news) => tell_local(news, core, ui, tell),
+            // Its peer could not answer.
+            Kind::Role(seat) if seat.only_listens && is_question(&tell) => true,
             Kind::Role(seat) => {
                 let view = |session| view(core, ui, session);
                 seat.call(round, |role, cx| match &tell {
@@ -376,7 +381,8 @@ impl Seat {
                     Tell::Abilities => {
                         shown = role.abilities(cx, core.current(ui).and_then(view), core.abilities());
                     }
-                    // Foreign wires have no word for the way behind us; a notice says it.
+                    // Later a notice says it: foreign wires have no word for the way behind us.
+                    Tell::Link(LinkState::Lost(why)) if !core.knows_runtime() => role.lost(cx, why),
                     Tell::Link(_) | Tell::Started { .. } => {}
                 })
             }
@@ -411,6 +417,7 @@ impl Seat {
     /// The UI has closed its end of the link.
     pub(super) fn last_word(&mut self, round: &mut Round<'_>) -> bool {
         let Kind::Role(seat) = &mut self.kind else { return true };
+        seat.only_listens = !seat.stays;
         seat.stays || seat.call(round, |role, cx| role.last_word(cx))
     }
 
@@ -456,7 +463,7 @@ impl RoleSeat {
         let Round { ui, now, log, .. } = *round;
         let mut effects = Vec::new();
         call(self.role.as_mut(), &mut Cx { now, effects: &mut effects });
-        let answers = self.role.can_answer();
+        let answers = if self.only_listens { Answers::NONE } else { self.role.can_answer() };
         if answers != self.answers {
             self.answers = answers;
             round.work.push_back(In::Answers { ui, answers });
@@ -499,7 +506,7 @@ impl RoleSeat {
                     self.timers.remove(&key);
                 }
                 RuntimeEffect::Link(LinkEffect::Drift(drift)) => {
-                    log(&format!("{}: drift at {}: {}: {}", self.name, drift.place, drift.what, drift.raw));
+                    log(&format!("{}: {}", self.name, drift.logged()));
                 }
                 RuntimeEffect::Link(LinkEffect::Loss(loss)) => {
                     log(&format!("{}: not said: {}: {}", self.name, loss.item, loss.what));
@@ -539,6 +546,10 @@ fn must_wait(tell: &Tell, round: &Round<'_>) -> bool {
         Tell::Abilities => round.core.current(round.ui).is_some_and(unsettled),
         Tell::Detach(_) | Tell::File { .. } | Tell::Link(_) => false,
     }
+}
+
+fn is_question(tell: &Tell) -> bool {
+    matches!(tell, Tell::Event(_, event) if matches!(event.body, Body::Ask(AskEvent::Opened(_))))
 }
 
 fn view<'a>(core: &'a Core, ui: UiId, session: &'a SessionId) -> Option<View<'a>> {

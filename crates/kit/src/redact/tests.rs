@@ -107,3 +107,46 @@ fn a_line_for_the_eye_has_no_secret_either() {
     assert_eq!(redactor.line(Side::Runtime, "it is hunter2"), format!("it is {REDACTED}"));
     assert_eq!(redactor.line(Side::Ui, "not json"), "not json");
 }
+
+#[test]
+fn what_is_given_to_a_telling_name_in_running_text_goes() {
+    let redactor = Redactor::new();
+    for (text, clean) in [
+        ("password=hunter2", "password=[redacted]"),
+        ("mysql --password=hunter2 -u me", "mysql --password=[redacted] -u me"),
+        ("Password: hunter2!\nuser: me", "Password: [redacted]\nuser: me"),
+        ("db_passwd = 'a b c d'", "db_passwd = '[redacted]'"),
+        ("PGPASS=s3cret;x", "PGPASS=[redacted];x"),
+        ("the pwd=abcd&user=me", "the pwd=[redacted]&user=me"),
+        ("client_secret: \"x y z w\", scope", "client_secret: \"[redacted]\", scope"),
+        ("{'api-key': 'abcdef'}", "{'api-key': '[redacted]'}"),
+        ("access_token=abcdef&token=ghijkl", "access_token=[redacted]&token=[redacted]"),
+        ("STRIPE_SECRET_KEY=abcd", "STRIPE_SECRET_KEY=[redacted]"),
+        ("url?token=äöüß", "url?token=[redacted]"),
+    ] {
+        assert_eq!(redactor.text(text).as_deref(), Some(clean), "{text}");
+        assert_eq!(redactor.text(clean), None, "what is taken out stays so: {clean}");
+    }
+    for text in [
+        "the password is asked for",
+        "PWD=/home/me/project",
+        "password: String,",
+        "let token = None;",
+        "if password == other",
+        "secret::Kept",
+        "monkey=banana",
+        "token://x",
+        "password=$PASSWORD",
+        "password=",
+        "password: ***",
+        "key: value",
+    ] {
+        assert_eq!(redactor.text(text), None, "{text}");
+    }
+}
+
+#[test]
+fn a_password_in_a_line_of_a_conversation_is_not_written_down() {
+    let said = clean(&mut Redactor::new(), Side::Ui, r#"{"prompt":"log in with password=hunter2 please"}"#);
+    assert_eq!(said, r#"> {"prompt":"log in with password=[redacted] please"}"#);
+}

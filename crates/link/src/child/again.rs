@@ -61,6 +61,11 @@ impl Restarted {
         timeout(within, async { Some(self.current.child.lock().await.as_mut()?.wait().await) }).await.ok()?
     }
 
+    /// Somebody who can wait for the end of the last start beside whoever holds this.
+    pub fn witness(&self) -> LastWitness {
+        LastWitness(self.current.clone())
+    }
+
     /// Ends it as [`Child::shutdown`] does.
     pub async fn shutdown(self) -> (Exit, Vec<String>) {
         self.outgoing.close_after_flush();
@@ -69,6 +74,21 @@ impl Restarted {
         match child {
             Some(child) => child.shutdown().await,
             None => (Exit::Unknown, Vec::new()),
+        }
+    }
+}
+
+/// Sees how a program ends that is not started again any more, and what it says last.
+#[derive(Debug)]
+pub struct LastWitness(Arc<Current>);
+
+impl LastWitness {
+    /// How it ended, if it does within this time, and the last lines of its stderr; to be asked when its link is over.
+    pub async fn end_within(self, within: Duration) -> (Option<Exit>, Vec<String>) {
+        let witness = self.0.child.lock().await.as_ref().map(Child::witness);
+        match witness {
+            Some(witness) => witness.end_within(within).await,
+            None => (None, Vec::new()),
         }
     }
 }

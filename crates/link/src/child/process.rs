@@ -106,6 +106,11 @@ impl Process {
         *self.exit.borrow()
     }
 
+    /// Tells of its end to others.
+    pub(super) fn exits(&self) -> watch::Receiver<Option<Exit>> {
+        self.exit.clone()
+    }
+
     /// Waits for its end. Cancel-safe.
     pub(super) async fn wait(&mut self) -> Exit {
         // The thread always tells before it ends.

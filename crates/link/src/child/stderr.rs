@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::sync::watch;
 use wire::lines::{Frame, Framer};
 
 /// Lines kept.
@@ -20,7 +21,11 @@ pub type OnStderr = Box<dyn FnMut(&str) + Send>;
 
 /// The last lines a program wrote to stderr.
 #[derive(Debug, Default)]
-pub struct StderrTail(Mutex<Ring>);
+pub struct StderrTail {
+    ring: Mutex<Ring>,
+    /// Whether all of it is read.
+    whole: watch::Sender<bool>,
+}
 
 #[derive(Debug, Default)]
 struct Ring {
@@ -45,8 +50,14 @@ impl StderrTail {
         }
     }
 
+    /// Waits until there is no more of it.
+    pub async fn read_whole(&self) {
+        // The sender is ours: it cannot be gone.
+        let _ = self.whole.subscribe().wait_for(|whole| *whole).await;
+    }
+
     fn lock(&self) -> MutexGuard<'_, Ring> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -76,6 +87,7 @@ pub(super) async fn drain(
     while let Some(frame) = framer.finish() {
         keep(frame);
     }
+    tail.whole.send_replace(true);
 }
 
 #[cfg(test)]

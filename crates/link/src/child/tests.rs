@@ -158,3 +158,17 @@ async fn shutdown_does_not_hang_on_a_program_that_does_not_read() {
     let (exit, _) = timeout(SOON, child.shutdown_within(short, SOON)).await.unwrap();
     assert_eq!(exit, Exit::Signal(15));
 }
+
+#[tokio::test]
+async fn a_witness_sees_the_end_and_the_last_words_beside_whoever_holds_the_program() {
+    let (mut io, child) =
+        Launch::new(["sh", "-c", "echo boom >&2; exit 3"]).start(LANE, Limits::default()).unwrap();
+    let witness = child.witness();
+    while io.incoming.recv().await.is_some() {}
+    let (exit, stderr) = witness.end_within(Duration::from_secs(60)).await;
+    assert_eq!((exit, stderr.as_slice()), (Some(Exit::Code(3)), &["boom".to_owned()][..]));
+    let (_io, child) = Launch::new(["sleep", "1000"]).start(LANE, Limits::default()).unwrap();
+    let (exit, _) = child.witness().end_within(Duration::from_millis(1)).await;
+    assert_eq!(exit, None, "it goes on");
+    child.shutdown_within(Duration::ZERO, Duration::from_secs(60)).await;
+}

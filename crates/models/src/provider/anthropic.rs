@@ -158,7 +158,7 @@ enum Block {
 
 impl Reader for Messages {
     fn read(&mut self, event: &sse::Event, out: &mut Vec<Delta>) -> Result<(), ModelError> {
-        let value: Value = serde_json::from_str(&event.data).map_err(|error| {
+        let value: Value = crate::half::read(&event.data).map_err(|error| {
             ModelError::new(ErrorKind::Protocol, "", format!("an event is not JSON: {error}"))
         })?;
         let index = count(&value, "/index");

@@ -24,7 +24,7 @@ const OVERFLOW: [&str; 11] = [
 
 /// Reads the body of a failed answer.
 pub(crate) fn failure(status: u16, body: &str) -> ModelError {
-    let parsed: Value = serde_json::from_str(body).unwrap_or(Value::Null);
+    let parsed: Value = crate::half::read(body).unwrap_or(Value::Null);
     // Gemini wraps the object in a list when no stream was asked for.
     let parsed = parsed.get(0).unwrap_or(&parsed);
     let inner = parsed.get("error").unwrap_or(parsed);

@@ -165,7 +165,7 @@ impl Candidates {
 
 impl Reader for Candidates {
     fn read(&mut self, event: &sse::Event, out: &mut Vec<Delta>) -> Result<(), ModelError> {
-        let value: Value = serde_json::from_str(&event.data).map_err(|error| {
+        let value: Value = crate::half::read(&event.data).map_err(|error| {
             ModelError::new(ErrorKind::Protocol, "", format!("an event is not JSON: {error}"))
         })?;
         if let Some(error) = value.get("error") {

@@ -137,7 +137,7 @@ impl Reader for Chunks {
             self.ended = true;
             return Ok(());
         }
-        let chunk: Value = serde_json::from_str(&event.data).map_err(|error| {
+        let chunk: Value = crate::half::read(&event.data).map_err(|error| {
             ModelError::new(ErrorKind::Protocol, "", format!("a chunk is not JSON: {error}"))
         })?;
         if let Some(error) = chunk.get("error").filter(|error| !error.is_null()) {

@@ -112,7 +112,7 @@ impl Reader for Items {
         if event.data.trim() == "[DONE]" {
             return Ok(());
         }
-        let value: Value = serde_json::from_str(&event.data).map_err(|error| {
+        let value: Value = crate::half::read(&event.data).map_err(|error| {
             ModelError::new(ErrorKind::Protocol, "", format!("an event is not JSON: {error}"))
         })?;
         let delta = text(&value, "/delta").unwrap_or_default();

@@ -96,3 +96,21 @@ proptest! {
         let _ = failure(status, &text);
     }
 }
+
+#[test]
+fn half_a_character_in_an_answer_is_a_mark_on_every_wire() {
+    for (wire, data) in [
+        (
+            Wire::Anthropic,
+            r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"hi \ud83d"}}"#,
+        ),
+        (Wire::OpenAiChat { official: false }, r#"{"choices":[{"delta":{"content":"hi \ud83d"}}]}"#),
+        (Wire::OpenAiResponses, r#"{"type":"response.output_text.delta","delta":"hi \ud83d"}"#),
+        (Wire::Gemini, r#"{"candidates":[{"content":{"parts":[{"text":"hi \ud83d"}]}}]}"#),
+    ] {
+        let mut out = Vec::new();
+        let event = sse::Event { name: String::new(), data: data.to_owned() };
+        wire.reader().read(&event, &mut out).unwrap();
+        assert_eq!(out, [Delta::Text("hi \u{fffd}".to_owned())], "{wire:?}");
+    }
+}

@@ -106,9 +106,14 @@ impl Status {
 /// What there is to know of an offer to browsers.
 pub(crate) enum Paired {
     /// One has taken it up: the person is to be asked.
-    Asked { id: u64, asking: Asking },
-    /// One has joined.
-    Joined { name: String, id: String },
+    Asked {
+        id: u64,
+        asking: Asking,
+    },
+    Joined {
+        name: String,
+        id: String,
+    },
     /// Nobody has, and nobody will.
     Over,
 }

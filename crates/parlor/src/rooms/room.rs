@@ -62,8 +62,8 @@ pub(crate) async fn run(common: Common, room: Room) -> anyhow::Result<Exit> {
         until_idle(&own.hub, Duration::from_secs(room.idle), let_go, &room.log).await;
         Ok(())
     };
-    let manner = Manner { runs: Runs::Stop, last_lines: serve::last_lines(false) };
-    let exit = stop::until_told(&own.hub, needed, manner).await.map(|()| Exit::Done);
+    let manner = Manner { runs: Runs::Stop, last_lines: serve::last_lines(false), keeps_questions: true };
+    let exit = stop::until_told(&own.hub, needed, manner).await.map(|_| Exit::Done);
     drop(announcement);
     own.engine.stop(&own.hub).await;
     let _ = std::fs::remove_file(&room.log);

@@ -5,7 +5,7 @@
 use super::args::{Diff, Undo};
 use super::{SessionCommands, told};
 use crate::exit::{self, Exit};
-use crate::{places, rooms, vault};
+use crate::{places, rooms, settings, stack, vault};
 use anyhow::Context as _;
 use domain::event::{Body, Event, FILES_REDONE, FILES_UNDONE, NoteEvent};
 use domain::ids::{EntryId, Ids, SessionId};
@@ -94,7 +94,8 @@ impl SessionCommands {
     fn diff_text(&self, id: &SessionId, state: &State, diff: &Diff, is_ours: bool) -> anyhow::Result<String> {
         if diff.git {
             let project = path_text::read(&state.settings.project);
-            return against_git(&project).map_err(anyhow::Error::msg);
+            let guard = stack::guard(&settings::read().config);
+            return against_git(&project, guard.as_ref()).map_err(anyhow::Error::msg);
         }
         let since = if diff.all { Since::Start } else { Since::Prompt };
         let ledger = ledger(id, state)?;

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 /// After a code stands on the screen, for how long no key is taken for a word about it: hands may be in the middle of something.
 const UNREAD: Duration = Duration::from_millis(500);
 
-/// What was typed.
+/// A key, as far as it means anything here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Typed {
     Yes,

@@ -5,6 +5,7 @@ use super::{Work, Worktree, others, work};
 use crate::exit::{self, Exit, Stream};
 use domain::path_text;
 use std::io::IsTerminal;
+use tools::own_git::Deed;
 use tui::{Echo, Typed, ask_line};
 
 /// What any other word does when the worktree is to be removed, and when it is to be merged.
@@ -15,7 +16,7 @@ const MERGES: &str = "Enter merges and keeps the folder";
 /// something outside of git would be lost with it, it stays unless that is thrown away.
 pub(super) fn merge(git: &Git, tree: &Worktree, commit: Option<&str>, discard: bool) -> anyhow::Result<Exit> {
     others::refuse_while_open(tree)?;
-    let main = Git::at(git.root());
+    let main = git.at(git.root());
     let there = main.branch();
     if let Some(base) = tree.base.as_ref().filter(|base| there.as_ref() != Some(base)) {
         let now = there.map_or_else(|| "no branch".to_owned(), |there| format!("branch {there}"));
@@ -29,7 +30,7 @@ pub(super) fn merge(git: &Git, tree: &Worktree, commit: Option<&str>, discard: b
     let left = work(git, tree)?;
     if left.files > 0 {
         match commit {
-            Some(message) => Git::at(&tree.path).commit_all(&tree.copied, message)?,
+            Some(message) => git.at(&tree.path).commit_all(&tree.copied, message)?,
             None => anyhow::bail!(
                 "{} has {}\nhint: commit it there, or say --commit MESSAGE",
                 tree.name,
@@ -73,7 +74,9 @@ pub(super) fn remove(git: &Git, tree: &Worktree, discard: bool) -> anyhow::Resul
             left.words()
         );
     }
-    drop_tree(&Git::at(git.root()), tree)?;
+    let main = git.at(git.root());
+    drop_tree(&main, tree)?;
+    main.tell_left_out(Deed::Remove);
     let gone = if left.is_none() { String::new() } else { format!(", with {}", left.words()) };
     exit::say(&format!("removed worktree {} and its branch{gone}", tree.name));
     Ok(Exit::Done)

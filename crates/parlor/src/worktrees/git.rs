@@ -1,13 +1,15 @@
-//! The few things that are asked of git here. Each is one call of the person's own `git`, with a bound on what it may say.
+//! The few things that are asked of git here. Each is one call of the person's own `git` as Parlor runs it (`tools::own_git`): it runs
+//! nothing that the repository names, and what that leaves out is told.
 
+use crate::{exit, settings, stack};
 use anyhow::Context;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use tools::own_git::{Deed, OwnGit};
 use tools::steering::linked_git;
 
-/// Longest output that is read of git.
-const MAX_SAID: usize = 16 * 1024 * 1024;
+/// How a submodule stands in the index, before its name.
+const SUBMODULE: &str = "160000 ";
 
 /// What no commit of a checkout has.
 #[derive(Debug)]
@@ -21,8 +23,7 @@ pub(super) struct Changed {
 /// A repository, seen from one of its checkouts.
 #[derive(Debug)]
 pub(super) struct Git {
-    /// Where it was asked.
-    here: PathBuf,
+    git: OwnGit,
     /// The root of the main checkout.
     root: PathBuf,
 }
@@ -35,12 +36,13 @@ impl Git {
         // A bare repository has no files to work on.
         let root =
             common.parent().filter(|_| common.ends_with(".git")).context("the repository is a bare one")?;
-        Ok(Git { root: root.to_owned(), here })
+        let guard = stack::guard(&settings::read().config);
+        Ok(Git { root: root.to_owned(), git: OwnGit::at(&here, guard.as_ref()) })
     }
 
-    /// One checkout, for what is asked about it alone.
-    pub(super) fn at(folder: &Path) -> Git {
-        Git { here: folder.to_owned(), root: folder.to_owned() }
+    /// One checkout of it, for what is asked about that alone.
+    pub(super) fn at(&self, folder: &Path) -> Git {
+        Git { git: self.git.elsewhere(folder), root: folder.to_owned() }
     }
 
     /// The `.git` of the repository.
@@ -53,66 +55,86 @@ impl Git {
         &self.root
     }
 
-    /// What git says; an error is what it says on stderr.
-    fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> anyhow::Result<String> {
-        let output = Command::new("git")
-            .args(["-c", "core.quotepath=false"])
-            .args(args)
-            .current_dir(&self.here)
-            .stdin(Stdio::null())
-            .output()
-            .context("git could not be started; is it installed?")?;
-        let words = |bytes: &[u8]| String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_SAID)]).into_owned();
-        if output.status.success() {
-            return Ok(words(&output.stdout));
+    /// What git says to a question; an error is what it says on stderr.
+    fn look<S: AsRef<OsStr>>(&self, args: &[S]) -> anyhow::Result<String> {
+        self.git.look(args).map_err(|why| anyhow::anyhow!("git: {why}"))
+    }
+
+    /// Has git change something.
+    fn write<S: AsRef<OsStr>>(&self, args: &[S]) -> anyhow::Result<()> {
+        self.git.write(args).map(|_| ()).map_err(|why| anyhow::anyhow!("git: {why}"))
+    }
+
+    /// Tells the person what git would have run for a deed and did not.
+    pub(super) fn tell_left_out(&self, deed: Deed) {
+        let left = self.git.left_out(deed).unwrap_or_default();
+        if !left.is_empty() {
+            exit::complain(&format!(
+                "note: Parlor's git runs no programs that settings of git name; left out here: {}",
+                left.join(", ")
+            ));
         }
-        let (err, out) = (words(&output.stderr), words(&output.stdout));
-        let why = if err.trim().is_empty() { out } else { err };
-        anyhow::bail!("git: {}", why.trim().trim_start_matches("fatal: "))
     }
 
     /// The commit that a name stands for.
     pub(super) fn commit(&self, name: &str) -> anyhow::Result<String> {
-        let commit = self.run(&["rev-parse", "--verify", "--quiet", &format!("{name}^{{commit}}")])?;
+        let commit = self.look(&["rev-parse", "--verify", "--quiet", &format!("{name}^{{commit}}")])?;
         Ok(commit.trim().to_owned())
     }
 
     /// The branch that is checked out here.
     pub(super) fn branch(&self) -> Option<String> {
-        let branch = self.run(&["symbolic-ref", "--quiet", "--short", "HEAD"]).ok()?;
+        let branch = self.look(&["symbolic-ref", "--quiet", "--short", "HEAD"]).ok()?;
         Some(branch.trim().to_owned()).filter(|branch| !branch.is_empty())
     }
 
     /// A new worktree on a new branch.
     pub(super) fn add(&self, path: &Path, branch: &str, start: &str) -> anyhow::Result<()> {
-        let args: [&OsStr; 8] = [
+        let args: [&OsStr; 9] = [
             "worktree".as_ref(),
             "add".as_ref(),
             "--quiet".as_ref(),
+            "--no-checkout".as_ref(),
             "-b".as_ref(),
             branch.as_ref(),
             "--".as_ref(),
             path.as_ref(),
             start.as_ref(),
         ];
-        self.run(&args).map(|_| ())
+        self.write(&args)?;
+        // From inside: settings may hold for this branch or this folder alone, and are read there before files are checked out.
+        let inside = self.at(path);
+        let filled = inside.write(&["reset", "--hard", "--quiet", "--no-recurse-submodules"]);
+        match filled {
+            Ok(()) => {
+                let _ = inside.git.take_note();
+                inside.tell_left_out(Deed::CheckOut);
+            }
+            Err(_) => {
+                let _ = self.remove(path, true);
+                let _ = self.delete_branch(branch);
+            }
+        }
+        filled
     }
 
     /// How many commits one has that the other has not.
     pub(super) fn count(&self, since: &str, tip: &str) -> anyhow::Result<usize> {
-        let count = self.run(&["rev-list", "--count", &format!("{since}..{tip}"), "--"])?;
+        let count = self.look(&["rev-list", "--count", &format!("{since}..{tip}"), "--"])?;
         Ok(count.trim().parse()?)
     }
 
     /// What no commit has, but for these files.
     pub(super) fn changed(&self, but: &[String]) -> anyhow::Result<Changed> {
-        let said = self.run(&[
+        let said = self.look(&[
             "status",
             "--porcelain=v1",
             "-z",
             "--untracked-files=all",
             // A folder that is ignored as a whole is one entry, however much was built in it.
             "--ignored=matching",
+            // Git would start itself in each of them and obey what it finds there.
+            "--ignore-submodules=all",
         ])?;
         let mut changed = Changed { files: 0, ignored: Vec::new() };
         let mut fields = said.split('\0');
@@ -130,7 +152,17 @@ impl Git {
                 fields.next();
             }
         }
+        changed.ignored.extend(self.submodules()?);
         Ok(changed)
+    }
+
+    /// The submodules that were fetched here: what is in them is known to nobody else.
+    fn submodules(&self) -> anyhow::Result<Vec<String>> {
+        let said = self.look(&["ls-files", "-z", "--stage", "--", ":/"])?;
+        let all = said.split('\0').filter(|entry| entry.starts_with(SUBMODULE));
+        let names = all.filter_map(|entry| entry.split_once('\t')).map(|(_, name)| name);
+        let there = |name: &&str| self.root.join(name).join(".git").symlink_metadata().is_ok();
+        Ok(names.filter(there).map(str::to_owned).collect())
     }
 
     /// Whether an ignored entry is more than a folder of these files.
@@ -138,7 +170,7 @@ impl Git {
         if !entry.ends_with('/') || !than.iter().any(|file| file.starts_with(entry)) {
             return Ok(true);
         }
-        let said = self.run(&["ls-files", "-z", "--others", "--", &format!(":(top,literal){entry}")])?;
+        let said = self.look(&["ls-files", "-z", "--others", "--", &format!(":(top,literal){entry}")])?;
         Ok(said.split('\0').any(|held| !held.is_empty() && !than.iter().any(|file| file == held)))
     }
 
@@ -148,21 +180,50 @@ impl Git {
         let listing = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--"];
         let named = but.iter().map(|file| format!(":(top,literal){file}"));
         let asked: Vec<String> = listing.into_iter().map(str::to_owned).chain(named).collect();
-        let ignored = if but.is_empty() { String::new() } else { self.run(&asked)? };
+        let ignored = if but.is_empty() { String::new() } else { self.look(&asked)? };
         let but = but.iter().filter(|file| !ignored.split('\0').any(|ignored| ignored == **file));
+        if let Some(name) = self.submodules()?.first() {
+            anyhow::bail!("{name} is a repository of its own: commit there and here by hand");
+        }
+        let new =
+            self.look(&["ls-files", "-z", "--modified", "--others", "--exclude-standard", "--", ":/"])?;
+        self.refuse_unfiltered(&new)?;
         let mut add = vec!["add".to_owned(), "--all".to_owned()];
         add.extend(all_but(but));
-        self.run(&add)?;
-        self.run(&["commit", "--quiet", "-m", message]).map(|_| ())
+        self.write(&add)?;
+        // A file that only looked changed, by its time, is none any more.
+        if self.look(&["diff", "--cached", "--quiet", "HEAD"]).is_ok() {
+            return Ok(());
+        }
+        self.write(&["commit", "--quiet", "-m", message])?;
+        self.tell_left_out(Deed::Commit);
+        Ok(())
+    }
+
+    /// Refuses what would be kept or written as it is, without the filter of the repository's that it should go through.
+    fn refuse_unfiltered(&self, names: &str) -> anyhow::Result<()> {
+        let names: Vec<String> =
+            names.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        let found = self.git.unfiltered(&names).map_err(|why| anyhow::anyhow!("git: {why}"))?;
+        match found {
+            None => Ok(()),
+            Some((file, filter)) => anyhow::bail!(
+                "{file} goes through the filter {filter} of this repository's settings, which Parlor does not run: do it by hand"
+            ),
+        }
     }
 
     /// Merges a branch into what is checked out here; what cannot be merged is left as it was.
     pub(super) fn merge(&self, branch: &str) -> anyhow::Result<()> {
-        let merged = self.run(&["merge", "--quiet", "--no-edit", branch]);
+        let names = ["diff", "--name-only", "-z", "--no-ext-diff", "--no-textconv", "--no-renames"];
+        let changed = self.look(&[&names[..], &[&format!("HEAD...{branch}"), "--"]].concat())?;
+        self.refuse_unfiltered(&changed)?;
+        let merged = self.write(&["merge", "--quiet", "--no-edit", branch]);
         if merged.is_err() && self.commit("MERGE_HEAD").is_ok() {
-            let _ = self.run(&["merge", "--abort"]);
+            let _ = self.write(&["merge", "--abort"]);
         }
-        merged.map(|_| ())
+        self.tell_left_out(Deed::Merge);
+        merged
     }
 
     /// Removes a worktree, with what is not committed in it if `discard`.
@@ -170,12 +231,12 @@ impl Git {
         let force: &[&OsStr] = if discard { &["--force".as_ref()] } else { &[] };
         let args =
             [&["worktree".as_ref(), "remove".as_ref()][..], force, &["--".as_ref(), path.as_ref()]].concat();
-        self.run(&args).map(|_| ())
+        self.write(&args)
     }
 
     /// Merged or not: whoever calls this has asked.
     pub(super) fn delete_branch(&self, branch: &str) -> anyhow::Result<()> {
-        self.run(&["branch", "--quiet", "-D", "--", branch]).map(|_| ())
+        self.write(&["branch", "--quiet", "-D", "--", branch])
     }
 }
 

@@ -112,6 +112,7 @@ pub(crate) async fn ui(dialect: Dialect) -> Peer {
         lossless,
         errands: None,
         last_lines: None,
+        ended: None,
     };
     let store = Box::new(MemoryStore::default());
     let hub = Hub::start(setup, store, EngineSeat::Remote(Box::new(seat)), Arc::new(|_| {}));

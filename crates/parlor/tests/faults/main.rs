@@ -7,6 +7,7 @@ mod copies;
 mod damage;
 mod elsewhere;
 mod full_disk;
+mod gone;
 mod locked;
 mod read_only;
 mod remains;

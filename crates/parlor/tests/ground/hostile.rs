@@ -91,6 +91,7 @@ const SHOWN: &[&[&str]] = &[
     &["mcp", "remove", EVIL],
     &["mcp", "approve", EVIL],
     &["mcp", "test", EVIL],
+    &["mcp", "forget", EVIL],
     &["skills"],
     &["rules"],
     &["rules", "--all", "--json"],

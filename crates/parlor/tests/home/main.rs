@@ -516,7 +516,8 @@ fn far_away(world: &World, socket: &Path) -> FarAway {
     away
 }
 
-/// An ssh that asks on the terminal, then carries to the fake of another machine.
+/// An ssh that asks on the terminal, then carries to the fake of another machine. With `SLOW` it brings nothing back but the first line
+/// until that file is there.
 const SSH: &str = r#"#!/usr/bin/perl
 use Socket; use IO::Select;
 unless ("@ARGV" =~ /BatchMode=yes/) {
@@ -526,20 +527,37 @@ unless ("@ARGV" =~ /BatchMode=yes/) {
 shift while @ARGV && $ARGV[0] ne "parlor";
 socket(S, AF_UNIX, SOCK_STREAM, 0); connect(S, sockaddr_un($ENV{FAR_AWAY})) or die; syswrite(S, "@ARGV\n");
 my $both = IO::Select->new(\*STDIN, \*S);
-while (1) { for my $h ($both->can_read) { my $n = sysread($h, my $b, 65536); exit unless $n; syswrite($h == \*S ? \*STDOUT : \*S, $b); } }
+my ($slow, $greeted, $held) = ($ENV{SLOW}, 0, "");
+while (1) {
+  for my $h ($both->can_read($slow ? 0.02 : undef)) {
+    my $n = sysread($h, my $b, 65536); exit unless $n;
+    if ($h != \*S) { syswrite(S, $b); next; }
+    $held .= $b;
+    if (!$greeted && $held =~ s/^(.*?\n)//s) { $greeted = 1; syswrite(STDOUT, $1); }
+  }
+  if ($greeted && (!$slow || -e $slow)) { syswrite(STDOUT, $held); ($held, $slow) = ("", undef); }
+}
 "#;
 
-#[test]
-fn a_session_of_another_machine_is_attached_after_ssh_has_asked() {
-    let world = World::new();
-    world.up();
-    let (bin, socket) = (world.path("bin"), world.path("far"));
-    std::fs::create_dir(&bin).unwrap();
-    std::fs::write(bin.join("ssh"), SSH).unwrap();
-    std::fs::set_permissions(bin.join("ssh"), std::fs::Permissions::from_mode(0o700)).unwrap();
-    let away = far_away(&world, &socket);
-    let attach = |address: &str| {
-        // A terminal of its own, as a person's shell has one.
+/// Another machine, and an ssh that leads there.
+struct Far {
+    bin: PathBuf,
+    socket: PathBuf,
+    away: FarAway,
+}
+
+impl Far {
+    fn new(world: &World) -> Far {
+        let (bin, socket) = (world.path("bin"), world.path("far"));
+        std::fs::create_dir(&bin).unwrap();
+        std::fs::write(bin.join("ssh"), SSH).unwrap();
+        std::fs::set_permissions(bin.join("ssh"), std::fs::Permissions::from_mode(0o700)).unwrap();
+        let away = far_away(world, &socket);
+        Far { bin, socket, away }
+    }
+
+    /// A terminal of its own, as a person's shell has one.
+    fn attach(&self, world: &World, address: &str, slow: Option<&Path>) -> Terminal {
         let mut command = Command::new("setsid");
         let parlor = world.parlor("one", &["attach", address]);
         command
@@ -550,12 +568,39 @@ fn a_session_of_another_machine_is_attached_after_ssh_has_asked() {
             .current_dir(world.path("one"))
             .env_clear();
         command.envs(parlor.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        command.env("FAR_AWAY", &socket).env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
-        Terminal::start(&mut command)
-    };
+        command.env("FAR_AWAY", &self.socket).env("PATH", format!("{}:/usr/bin:/bin", self.bin.display()));
+        command.envs(slow.map(|slow| ("SLOW", slow)));
+        let mut terminal = Terminal::start(&mut command);
+        terminal.shows(&["password: "]);
+        assert_eq!(terminal.count("\u{256d}"), 0, "no screen yet");
+        terminal
+    }
+}
+
+#[test]
+fn what_is_typed_before_the_relay_has_attached_goes_to_the_session_that_is_then_shown() {
+    let world = World::new();
+    world.up();
+    let (far, go) = (Far::new(&world), world.path("go"));
+    let mut terminal = far.attach(&world, "ssh://me@far", Some(&go));
+    terminal.send("sesame\r");
+    terminal.shows(&["on me@far"]);
+    terminal.send("say from afar\r");
+    terminal.settles();
+    std::fs::write(&go, "").unwrap();
+    terminal.shows(&["from afar", "ask for something"]);
+    let sessions = world.rooms()[0]["sessions"].clone();
+    assert_eq!(sessions.as_array().map(Vec::len), Some(1), "it was said nowhere else: {sessions}");
+}
+
+#[test]
+fn a_session_of_another_machine_is_attached_after_ssh_has_asked() {
+    let world = World::new();
+    world.up();
+    let far = Far::new(&world);
+    let (away, socket) = (far.away.clone(), far.socket.clone());
+    let attach = |address: &str| far.attach(&world, address, None);
     let mut terminal = attach("ssh://me@far");
-    terminal.shows(&["password: "]);
-    assert_eq!(terminal.count("\u{256d}"), 0, "no screen yet");
     terminal.send("sesame\r");
     terminal.shows(&["on me@far"]);
     terminal.send("say from afar\r");
@@ -584,12 +629,10 @@ fn a_session_of_another_machine_is_attached_after_ssh_has_asked() {
     terminal.shows(&["from afar", "once more", "ask for something"]);
     drop(terminal);
     let mut again = attach(&format!("ssh://far/{session}"));
-    again.shows(&["password: "]);
     again.send("sesame\r");
     again.shows(&["from afar"]);
     assert_eq!(world.rooms().len(), 1, "nothing is started twice");
     let mut wrong = attach("ssh://far");
-    wrong.shows(&["password: "]);
     wrong.send("guess\r");
     wrong.finish();
     assert!(wrong.said("wrong password"));

@@ -333,6 +333,17 @@ impl Ui {
         serde_json::from_str(&line).unwrap()
     }
 
+    /// What a command is settled with.
+    pub(crate) fn settled(&mut self, what: Value) -> Value {
+        self.command(what);
+        loop {
+            let message = self.next();
+            if message["settled"]["ticket"] == self.ticket {
+                return message["settled"]["with"].clone();
+            }
+        }
+    }
+
     /// The model runs a command line; every question is answered with `yes`.
     pub(crate) fn bash(&mut self, line: &str, yes: bool) -> Ran {
         self.call("bash", &json!({"command": line}), yes)
@@ -357,13 +368,25 @@ impl Ui {
         self.command(json!({"answer": {"ask": ask["id"], "answer": allow}}));
     }
 
+    /// Does something and gives the receipt; what happens meanwhile is passed over.
+    pub(crate) fn receipt(&mut self, what: Value) -> Value {
+        self.command(what);
+        loop {
+            let message = self.next();
+            if message["settled"]["ticket"] == self.ticket {
+                return message["settled"]["with"].clone();
+            }
+        }
+    }
+
     /// Answers the next question.
     pub(crate) fn answer(&mut self, answer: &Value) {
         let ask = self.asked();
         self.command(json!({"answer": {"ask": ask["id"], "answer": answer}}));
     }
 
-    fn asked(&mut self) -> Value {
+    /// The next question.
+    pub(crate) fn asked(&mut self) -> Value {
         loop {
             let message = self.next();
             if let Some(ask) = message["event"]["event"]["body"].get("ask_opened") {

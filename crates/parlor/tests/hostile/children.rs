@@ -92,6 +92,8 @@ fn servers_and_extensions_get_no_terminal_and_leave_nothing_behind() {
         let mut ui = world.ui(&serving.socket);
         ui.command(json!({"extension": {"name": "probe", "payload": {}}}));
         let attack = world.attack();
+        // It tells what it saw by files of the project.
+        assert!(world.parlor(&["mcp", "approve", "probe", "--write"]).output().unwrap().status.success());
         let parlor = world.parlor(&["mcp", "test", "probe"]);
         let mut command = world.program(attack);
         command.arg("on-terminal").arg(parlor.get_program()).args(parlor.get_args());

@@ -4,7 +4,6 @@ use crate::bench::{Serving, World, as_each_user, wait_until};
 use crate::screen::Terminal;
 use serde_json::json;
 use std::io::{BufRead, BufReader};
-use std::os::unix::process::CommandExt;
 use std::process::{Child, Stdio};
 
 /// How a program asks: as it is, with its files hidden, with the connection in nobody's hands, with a lower limit of its own.

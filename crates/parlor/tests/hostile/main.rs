@@ -14,6 +14,8 @@ mod doors;
 #[cfg(test)]
 mod guards;
 #[cfg(test)]
+mod own_git;
+#[cfg(test)]
 mod peers;
 #[cfg(test)]
 #[path = "../task/terminal/screen.rs"]
@@ -21,5 +23,7 @@ mod peers;
 mod screen;
 #[cfg(test)]
 mod secrets;
+#[cfg(test)]
+mod servers;
 #[cfg(test)]
 mod terminals;

@@ -24,6 +24,29 @@ fn a_secret_is_not_in_the_log_of_the_wire() {
     });
 }
 
+#[test]
+fn a_line_that_cannot_be_read_is_told_of_without_what_it_says() {
+    const SECRET: &str = "hunter2-of-tonight";
+    as_each_user(|world| {
+        let mut serving = world.serve(&[]);
+        let mut ui = world.ui(&serving.socket);
+        ui.begin("ask", &json!({"kind": "text", "title": "Password?", "secret": true}));
+        let ask = ui.asked()["id"].clone();
+        // A UI that has the form of an answer wrong, in every way that is told in other words.
+        for wrong in [json!({"text": SECRET}), json!(SECRET), json!({SECRET: 1}), json!({"allow": SECRET})] {
+            ui.command(json!({"answer": {"ask": ask, "answer": wrong}}));
+        }
+        ui.command(json!({"answer": {"ask": ask, "answer": {"entered": SECRET}}}));
+        let ran = ui.end(true);
+        assert_eq!(ran.outcome, "done", "{ran:?}");
+        serving.child.kill().unwrap();
+        let mut log = String::new();
+        serving.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+        assert!(log.contains("drift at line: it cannot be read ("), "{log}");
+        assert!(!log.contains(SECRET), "{log}");
+    });
+}
+
 /// What the kernel says of a process: how large a picture of its memory may be, now and at most.
 fn core_limit(pid: u32) -> Option<String> {
     let limits = fs::read_to_string(format!("/proc/{pid}/limits")).ok()?;

@@ -10,6 +10,7 @@ mod record;
 #[path = "../task/terminal/screen.rs"]
 mod screen;
 mod shared;
+mod unasked;
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;

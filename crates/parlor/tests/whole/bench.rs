@@ -141,7 +141,15 @@ pub(crate) fn front_in(dialect: Dialect, link: LinkIo, place: &Path) -> Hub {
     let engine = if lossless { Engine::Mirrored } else { Engine::Followed };
     let setup = Setup::new(engine, &cwd, 1);
     let hello = Hello { version: "0.0.0".to_owned(), cwd, ..Hello::default() };
-    let seat = RemoteSeat { role: dialect.ui_role(), link, hello, lossless, errands: None, last_lines: None };
+    let seat = RemoteSeat {
+        role: dialect.ui_role(),
+        link,
+        hello,
+        lossless,
+        errands: None,
+        last_lines: None,
+        ended: None,
+    };
     let log = Arc::new(|line: &str| eprintln!("front: {line}"));
     Hub::start(setup, Box::new(MemoryStore::default()), EngineSeat::Remote(Box::new(seat)), log)
 }

@@ -8,8 +8,8 @@ use super::{
 use domain::command::{History, Receipt, Refusal, RefusalKind};
 use domain::ids::{EntryId, Millis, QueuedId, RunId};
 use domain::session::{
-    JobState, ModelEntry, RunSummary, ServerEntry, ServerState, ShellJob, SkillEntry, SkillList, Stats,
-    ToolEntry,
+    JobState, ModelEntry, RunSummary, ServerEntry, ServerReach, ServerState, ShellJob, SkillEntry, SkillList,
+    Stats, ToolEntry,
 };
 use proptest::prelude::*;
 
@@ -78,16 +78,20 @@ fn of_lists() -> BoxedStrategy<Receipt> {
         ]),
         text().prop_map(ServerState::Failed),
     ];
-    let server = (text(), any::<bool>(), any::<bool>(), state, maybe(number()), maybe(number())).prop_map(
-        |(id, http, from_project, state, tools, connected)| ServerEntry {
-            id,
-            http,
-            from_project,
-            state,
-            tools,
-            connected_at: connected.map(Millis),
-        },
+    let reach = (any::<bool>(), any::<bool>(), any::<bool>(), up_to_three(text())).prop_map(
+        |(network, project, programs, folders)| ServerReach { network, project, programs, folders },
     );
+    let server =
+        (text(), any::<bool>(), any::<bool>(), state, maybe(number()), maybe(number()), maybe(reach))
+            .prop_map(|(id, http, from_project, state, tools, connected, reach)| ServerEntry {
+                id,
+                http,
+                from_project,
+                state,
+                tools,
+                connected_at: connected.map(Millis),
+                reach,
+            });
     let skill = (text(), text(), text(), text(), any::<bool>(), number()).prop_map(
         |(id, name, description, path, from_project, at)| SkillEntry {
             id,

@@ -4,12 +4,11 @@ use super::child::Leave;
 use crate::place::Workplace;
 use crate::steering::compare::{PutBack, Seen, is_of_git};
 use crate::steering::linked_git;
-use crate::tool::{Outcome, Port, Question};
+use crate::tool::{Outcome, Port};
 use domain::ask::{Answer, AskKind, Closing};
 use domain::tool::ToolOutcome;
 use std::path::Path;
 use std::sync::Arc;
-use tokio::sync::oneshot;
 
 /// What steered the workspace before a command ran in it.
 #[derive(Debug, Clone)]
@@ -76,16 +75,10 @@ impl Steered {
 }
 
 async fn ask(back: &PutBack, line: &str, port: &Port) -> Option<Closing> {
-    let (answer, closing) = oneshot::channel();
-    let title = crate::tool::one_line(&format!("`{line}` changed files that steer programs"));
+    let title = format!("`{line}` changed files that steer programs");
     let (yes, no) = (Some("take its version".to_owned()), Some("leave them as they were".to_owned()));
-    let kind = AskKind::Confirm { message: back.question(), yes, no, danger: true };
-    port.asks.send(Question { title, kind, answer }).await.ok()?;
-    tokio::select! {
-        biased;
-        () = port.cancel.cancelled() => None,
-        closing = closing => closing.ok(),
-    }
+    let kind = AskKind::Confirm { message: back.question("The command"), yes, no, danger: true };
+    port.ask(&title, kind).await
 }
 
 /// What programs say when they get no terminal, in lower case.

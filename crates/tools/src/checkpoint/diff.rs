@@ -3,18 +3,13 @@
 use super::image::{Image, shown};
 use super::merge::Contents;
 use super::step::Step;
+use crate::own_git::OwnGit;
+use crate::sandbox::Guard;
 use std::fmt::Write as _;
-use std::io::Read as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 /// Longest text; the rest is cut and said so.
 const MAX_TEXT: usize = 1024 * 1024;
-/// How long git may take.
-const MAX_GIT: Duration = Duration::from_secs(20);
-/// How often it is looked whether git has ended.
-const PAUSE: Duration = Duration::from_millis(5);
 
 /// A diff in the making.
 #[derive(Debug, Default)]
@@ -109,70 +104,27 @@ fn text(image: &Image, contents: &mut dyn Contents) -> Result<Option<String>, St
 }
 
 /// What differs in a workspace from what was committed last, as git tells it, and the names of files that git does not know. Nothing that
-/// a repository's settings name is run for it, but for filters that git itself needs to read files.
+/// a repository's settings name is run for it.
 ///
 /// # Errors
 /// When git is not there, or says no.
-pub fn against_git(root: &Path) -> Result<String, String> {
-    let head = git(root, &["rev-parse", "--verify", "--quiet", "HEAD"]).is_ok();
+pub fn against_git(root: &Path, guard: Option<&Guard>) -> Result<String, String> {
+    let git = OwnGit::at(root, guard);
+    let said = |args: &[&str]| {
+        let first = |why: String| why.lines().next().unwrap_or("git says no").to_owned();
+        git.look(args).map_err(first)
+    };
+    let head = said(&["rev-parse", "--verify", "--quiet", "HEAD"]).is_ok();
     let base = if head { "HEAD" } else { "--cached" };
-    let mut text = git(root, &["diff", "--no-ext-diff", "--no-textconv", "--no-color", base, "--", "."])?;
-    let new = git(root, &["ls-files", "--others", "--exclude-standard", "--", "."])?;
+    let mut text = said(&["diff", "--no-ext-diff", "--no-textconv", "--no-color", base, "--", "."])?;
+    if text.len() > MAX_TEXT {
+        let end = (0..=MAX_TEXT).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
+        text.truncate(end);
+        text.push_str("\n# and more\n");
+    }
+    let new = said(&["ls-files", "--others", "--exclude-standard", "--", "."])?;
     for name in new.lines() {
         let _ = writeln!(text, "# not in git: {name}");
     }
     Ok(text)
-}
-
-fn git(root: &Path, args: &[&str]) -> Result<String, String> {
-    let mut child = Command::new("git")
-        .args([
-            "--no-optional-locks",
-            "--no-pager",
-            "-c",
-            "core.fsmonitor=false",
-            "-c",
-            "core.hooksPath=/dev/null",
-        ])
-        .args(args)
-        .current_dir(root)
-        .env_clear()
-        .envs(crate::env::cleaned(std::env::vars_os()))
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|why| format!("git cannot be started: {why}"))?;
-    let (out, err) = (child.stdout.take(), child.stderr.take());
-    let drain = |stream: Option<Box<dyn std::io::Read + Send>>| {
-        let mut bytes = Vec::new();
-        if let Some(mut stream) = stream {
-            let _ = (&mut stream).take(MAX_TEXT as u64).read_to_end(&mut bytes);
-            // The rest is drained, so that git never waits for us.
-            let _ = std::io::copy(&mut stream, &mut std::io::sink());
-        }
-        String::from_utf8_lossy(&bytes).into_owned()
-    };
-    let (text, words, status) = std::thread::scope(|scope| {
-        let out = scope.spawn(move || drain(out.map(|out| Box::new(out) as Box<dyn std::io::Read + Send>)));
-        let err = scope.spawn(move || drain(err.map(|err| Box::new(err) as Box<dyn std::io::Read + Send>)));
-        let until = Instant::now() + MAX_GIT;
-        let status = loop {
-            match child.try_wait() {
-                Ok(None) if Instant::now() < until => std::thread::sleep(PAUSE),
-                Ok(Some(status)) => break Some(status),
-                Ok(None) | Err(_) => {
-                    let _ = child.kill();
-                    let _ = child.wait();
-                    break None;
-                }
-            }
-        };
-        (out.join().unwrap_or_default(), err.join().unwrap_or_default(), status)
-    });
-    match status {
-        Some(status) if status.success() => Ok(text),
-        Some(_) => Err(words.lines().next().unwrap_or("git says no").to_owned()),
-        None => Err(format!("git took more than {} seconds", MAX_GIT.as_secs())),
-    }
 }

@@ -513,14 +513,14 @@ fn what_git_says() {
         let ran = std::process::Command::new("git").args(args).current_dir(&scene.root).output().unwrap();
         assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     };
-    assert!(against_git(&scene.root).is_err());
+    assert!(against_git(&scene.root, None).is_err());
     git(&["init", "-q"]);
     scene.put("a", "1\n");
     git(&["add", "a"]);
     git(&["-c", "user.name=x", "-c", "user.email=x@x", "commit", "-qm", "x"]);
     scene.put("a", "2\n");
     scene.put("b", "new");
-    let told = against_git(&scene.root).unwrap();
+    let told = against_git(&scene.root, None).unwrap();
     assert!(told.contains("-1\n+2\n") && told.contains("# not in git: b"), "{told}");
 }
 

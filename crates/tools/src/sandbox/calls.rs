@@ -2,7 +2,7 @@
 //!
 //! Sockets of every family that leads off this machine (Landlock knows TCP only; names are looked up over UDP, which is as good a way
 //! out); the requests that type into a terminal; rings of io_uring, which do such things without the calls; the kernel's key store;
-//! all ways to mount; and setting the limits of other processes (a second of processor time for Parlor would end it). Sockets between
+//! all ways to mount; fanotify, which watches more than a folder; and setting the limits of other processes (a second of processor time for Parlor would end it). Sockets between
 //! processes of this machine stay: shells, build tools and language servers live on them. A program for another processor mode (32 bits
 //! on 64) cannot be filtered this way and is ended by the kernel.
 
@@ -20,7 +20,7 @@ const TYPING: [u32; 2] = [0x5412, 0x541c];
 /// `open_tree_attr`, too new for the table of names.
 const OPEN_TREE_ATTR: i64 = 467;
 /// Calls that are refused whatever they are asked.
-const REFUSED: [i64; 15] = [
+const REFUSED: [i64; 16] = [
     libc::SYS_io_uring_setup,
     libc::SYS_add_key,
     libc::SYS_request_key,
@@ -36,6 +36,7 @@ const REFUSED: [i64; 15] = [
     libc::SYS_fsmount,
     libc::SYS_fspick,
     libc::SYS_mount_setattr,
+    libc::SYS_fanotify_init,
 ];
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;

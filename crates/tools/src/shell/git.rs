@@ -274,6 +274,30 @@ const SETTINGS: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// What a repository's settings may say beside those without making a program run that the person's own settings name.
+const MORE_SETTINGS: &[(&str, &[&str])] = &[
+    ("core", &["sparsecheckout", "sparsecheckoutcone", "splitindex"]),
+    ("extensions", &["partialclone", "worktreeconfig"]),
+    ("index", &["sparse", "version"]),
+    ("remote", &["promisor", "partialclonefilter"]),
+    ("submodule", &["active", "url"]),
+];
+/// The same of what Git LFS obeys, which is a program of the person's: other settings of it name programs.
+const LFS_SETTINGS: &[&str] = &["access", "locksverify", "repositoryformatversion"];
+
+/// Whether a setting of a repository's, as git names it (`section.name.key`), makes git run nothing, nor any program that the person's own
+/// settings name.
+pub(crate) fn is_harmless_setting(name: &str) -> bool {
+    let Some((section, rest)) = name.split_once('.') else { return false };
+    let key = rest.rsplit('.').next().unwrap_or_default();
+    if section == "lfs" {
+        return LFS_SETTINGS.contains(&key);
+    }
+    let known =
+        |(known, names): &(&str, &[&str])| *known == section && (names.is_empty() || names.contains(&key));
+    SETTINGS.iter().chain(MORE_SETTINGS).any(known)
+}
+
 /// Whether git, so called, only looks.
 pub(super) fn looks(args: &[&str]) -> bool {
     let args = match args {
@@ -469,7 +493,37 @@ fn says_only_settings(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::says_only_settings;
+    use super::{is_harmless_setting, says_only_settings};
+
+    #[test]
+    fn a_setting_that_could_have_something_run_is_not_harmless() {
+        for name in [
+            "core.filemode",
+            "remote.origin.url",
+            "remote.a.b.promisor",
+            "lfs.repositoryformatversion",
+            "lfs.https://x.org/y.git/info/lfs.access",
+            "branch.main.remote",
+        ] {
+            assert!(is_harmless_setting(name), "{name}");
+        }
+        for name in [
+            "core.sshcommand",
+            "core.worktree",
+            "include.path",
+            "includeif.onbranch:x.path",
+            "remote.origin.uploadpack",
+            "lfs.customtransfer.x.path",
+            "lfs.extension.x.clean",
+            "lfs.standalonetransferagent",
+            "protocol.ext.allow",
+            "credential.helper",
+            "filter.x.clean",
+            "lfs",
+        ] {
+            assert!(!is_harmless_setting(name), "{name}");
+        }
+    }
 
     #[test]
     fn a_config_is_plain_when_every_setting_of_it_is_known_to_be() {

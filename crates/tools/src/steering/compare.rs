@@ -158,6 +158,11 @@ impl Seen {
         seen
     }
 
+    /// The same places as they are now.
+    pub(crate) fn again(&self) -> Seen {
+        Seen::look_at(self.root.clone(), self.of)
+    }
+
     /// Takes in what is at a path, at most `share` files that were not taken in before. Tells whether that was all.
     fn add(&mut self, path: &Path, depth: usize, share: &mut usize, room: &mut u64) -> bool {
         let (Ok(meta), Ok(name)) = (path.symlink_metadata(), path.strip_prefix(&self.root.path)) else {
@@ -183,7 +188,12 @@ impl Seen {
 
     /// Looks again, and puts back what changed but for what `agreed` says a person agreed to. `None` when nothing did.
     pub(crate) fn put_back(&self, agreed: impl Fn(&Path) -> bool) -> Option<PutBack> {
-        let now = Seen::look_at(self.root.clone(), self.of);
+        Some(self.put_these_back(self.changed(agreed)?))
+    }
+
+    /// Looks again, and tells what changed but for what `agreed` says a person agreed to; it stays as it is. `None` when nothing did.
+    pub(crate) fn changed(&self, agreed: impl Fn(&Path) -> bool) -> Option<Changed> {
+        let now = self.again();
         let mut changes: Vec<Change> = Vec::new();
         let fresh = |path: &Path| {
             // Where not everything was looked at before, only what is new for the file system counts as new.
@@ -223,9 +233,13 @@ impl Seen {
             }
         }
         changes.retain(|change| !agreed(&change.path));
-        if changes.is_empty() && (self.cut || !now.cut) {
-            return None;
-        }
+        let nothing = changes.is_empty() && (self.cut || !now.cut);
+        (!nothing).then_some(Changed { changes, cut: self.cut || now.cut })
+    }
+
+    /// Puts back what was found to have changed since.
+    pub(crate) fn put_these_back(&self, changed: Changed) -> PutBack {
+        let Changed { mut changes, cut } = changed;
         // First everything that is in the way, also links that lead elsewhere, then what was there.
         for change in &mut changes {
             let image = self.images.get(&change.path);
@@ -243,7 +257,7 @@ impl Seen {
                 change.failed = Some(format!("it cannot be put back: {why}"));
             }
         }
-        Some(PutBack { root: self.root.clone(), changes, cut: self.cut || now.cut })
+        PutBack { root: self.root.clone(), changes, cut }
     }
 }
 
@@ -328,6 +342,39 @@ impl Change {
     }
 }
 
+/// What changed, and is as it was made.
+#[derive(Debug)]
+pub(crate) struct Changed {
+    changes: Vec<Change>,
+    cut: bool,
+}
+
+impl Changed {
+    /// Whether there is nothing to decide: only more than can be compared.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// What became of which file, a line each.
+    pub(crate) fn list(&self) -> String {
+        listed(&self.changes, self.cut)
+    }
+}
+
+fn listed(changes: &[Change], cut: bool) -> String {
+    let mut text = String::new();
+    for change in changes.iter().take(MAX_NAMED) {
+        let _ = writeln!(text, "- {}", change.words());
+    }
+    if changes.len() > MAX_NAMED {
+        let _ = writeln!(text, "- and {} more", changes.len() - MAX_NAMED);
+    }
+    if cut {
+        text.push_str("- there are more files here than are compared: others may have changed too\n");
+    }
+    text
+}
+
 /// What was put back; what the command wrote waits beside it until one of these is called.
 #[derive(Debug)]
 pub(crate) struct PutBack {
@@ -342,9 +389,9 @@ impl PutBack {
         self.changes.is_empty()
     }
 
-    /// For the person who decides.
-    pub(crate) fn question(&self) -> String {
-        let mut text = String::from("These files steer what programs do here. The command:\n");
+    /// For the person who decides; `who` changed them.
+    pub(crate) fn question(&self, who: &str) -> String {
+        let mut text = format!("These files steer what programs do here. {who}:\n");
         text.push_str(&self.list());
         let diffs: Vec<&str> = self.changes.iter().filter_map(|change| change.shown.as_deref()).collect();
         let diffs = diffs.join("\n");
@@ -358,7 +405,7 @@ impl PutBack {
         } else {
             text.push_str("\nThey are as they were before.");
         }
-        text.push_str(" Shall the command's version be taken?");
+        text.push_str(" Shall the new version be taken?");
         text
     }
 
@@ -372,17 +419,7 @@ impl PutBack {
     }
 
     fn list(&self) -> String {
-        let mut text = String::new();
-        for change in self.changes.iter().take(MAX_NAMED) {
-            let _ = writeln!(text, "- {}", change.words());
-        }
-        if self.changes.len() > MAX_NAMED {
-            let _ = writeln!(text, "- and {} more", self.changes.len() - MAX_NAMED);
-        }
-        if self.cut {
-            text.push_str("- there are more files here than are compared: others may have changed too\n");
-        }
-        text
+        listed(&self.changes, self.cut)
     }
 
     /// The person wants what the command wrote.

@@ -1,6 +1,6 @@
 //! Pickers: what choosing a line does, and taking one away.
 
-use super::{choices, commands, copies, devices, files, lists, rules};
+use super::{choices, commands, copies, devices, files, lists, rules, servers};
 use crate::model::{Model, Want};
 use crate::msg::{Errand, Fx};
 use crate::picker::{Choice, ListKind, Picked};
@@ -26,7 +26,11 @@ pub(super) fn picked(model: &mut Model, picked: Picked, fx: &mut Vec<Fx>) {
         Picked::Chosen(choice) => {
             let stays = matches!(
                 choice,
-                Choice::Tool(..) | Choice::Setting(_) | Choice::Asking(..) | Choice::Device(_)
+                Choice::Tool(..)
+                    | Choice::Setting(_)
+                    | Choice::Reach(_)
+                    | Choice::Asking(..)
+                    | Choice::Device(_)
             );
             if !stays {
                 model.screen.over.close();
@@ -74,6 +78,7 @@ fn choose(model: &mut Model, choice: Choice, fx: &mut Vec<Fx>) {
         }
         Choice::Copy(what) => copies::copy(model, what, fx),
         Choice::Policy(policy) => commands::set_policy(model, policy, fx),
+        Choice::Reach(line) => servers::switch(model, &line, fx),
         Choice::Tool(name, active) => switch_tool(model, &name, !active, fx),
         Choice::Text(text) => {
             if text.starts_with('$') {

@@ -1,6 +1,6 @@
 //! Pickers: what fills them.
 
-use super::{choices, copies, rules};
+use super::{choices, copies, rules, servers};
 use crate::clean::{clean, clean_line};
 use crate::figures::{ago, counted, window};
 use crate::keymap::Action;
@@ -15,7 +15,7 @@ use domain::content::Role;
 use domain::event::Outcome;
 use domain::fleet::Status;
 use domain::ids::{EntryId, SessionId};
-use domain::session::{ModelEntry, ModelRef, ServerState, SessionSummary};
+use domain::session::{ModelEntry, ModelRef, SessionSummary};
 use domain::signal::Level;
 use domain::state::{EntryKind, State};
 use std::collections::BTreeMap;
@@ -70,7 +70,11 @@ pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
         ListKind::Tools if !can.set_tools => ("Tools", ONLY_READ),
         ListKind::Tools => ("Tools", &[("Enter switches it on or off", "Enter switches it")]),
         ListKind::Skills => ("Skills", &[("Enter takes it into your prompt", "Enter takes it")]),
-        ListKind::Servers => ("MCP servers", ONLY_READ),
+        ListKind::Servers if !can.policy => ("MCP servers", ONLY_READ),
+        ListKind::Servers => (
+            "MCP servers",
+            &[("Enter opens or closes it, and starts the server again", "Enter opens or closes it")],
+        ),
         ListKind::History => ("Earlier prompts", &[("Enter takes it into the composer", "Enter takes it")]),
         ListKind::Queue => (
             "What is queued",
@@ -326,34 +330,18 @@ pub(super) fn fill(model: &mut Model, of: ListKind, receipt: Receipt) {
             }));
             (items, 0, "no skills: put a SKILL.md into .parlor/skills/NAME/")
         }
-        Receipt::Servers(servers) => {
-            let item = |server: domain::session::ServerEntry| {
-                let (sign, state) = match server.state {
-                    ServerState::Disabled => ("  ", "switched off".to_owned()),
-                    ServerState::Connecting => ("… ", "connecting".to_owned()),
-                    ServerState::Ready => ("✓ ", format!("ready, {} tools", server.tools.unwrap_or(0))),
-                    ServerState::Failed(why) => ("✗ ", format!("failed: {}", clean_line(&why))),
-                    ServerState::AuthRequired => ("! ", "wants a login".to_owned()),
-                };
-                let more = String::new();
-                Item {
-                    cells: Vec::new(),
-                    label: clean_line(&server.id),
-                    detail: state,
-                    choice: Choice::Nothing,
-                    sign,
-                    more,
-                }
-            };
-            (servers.into_iter().map(item).collect(), 0, "no MCP servers are set up")
-        }
+        Receipt::Servers(servers) => (servers::items(servers), 0, "no MCP servers are set up"),
         Receipt::Extension(json) if of == ListKind::Rules => {
             (rules::items(&json), 0, "nothing was allowed for longer than once yet: a question offers it")
         }
         _ => return,
     };
     if let Some(picker) = model.screen.over.list_mut().filter(|picker| picker.kind() == of) {
-        picker.fill(items, at, empty);
+        // What was switched in it is told again: the cursor stays on it.
+        match of == ListKind::Servers && picker.all().count() == items.len() && !items.is_empty() {
+            true => picker.refill(items),
+            false => picker.fill(items, at, empty),
+        }
         title.into_iter().for_each(|title| picker.call(title));
     }
 }

@@ -9,7 +9,7 @@ use crate::picker::ListKind;
 use crate::thread::Thread;
 use crate::toasts::Topic;
 use crate::world::Seen;
-use domain::command::{Command, LibraryCommand, Receipt, Refusal, RefusalKind};
+use domain::command::{Command, LibraryCommand, ListCommand, Receipt, Refusal, RefusalKind};
 use domain::content::Input;
 use domain::event::{
     AskEvent, Body, ContextEvent, Event, Leaving, MessageEvent, QueueEvent, RunEvent, SessionEvent,
@@ -108,6 +108,7 @@ fn unheard(model: &mut Model) {
             | Want::Policy(_)
             | Want::NextPolicy(_)
             | Want::Revoked
+            | Want::Reach
             | Want::Summary
             | Want::Told
             | Want::Gone(_)
@@ -263,6 +264,10 @@ fn settled(model: &mut Model, ticket: Ticket, with: Result<Receipt, Refusal>, fx
             lists::fill(model, ListKind::Rules, receipt);
             model.toast(Level::Success, "revoked: it is asked again from now on");
         }
+        (Ok(_), Want::Reach) => {
+            model.toast(Level::Success, "the server starts again with what it may reach now");
+            model.send(Want::List(ListKind::Servers), Command::List(ListCommand::Servers), fx);
+        }
         (Ok(_), Want::NextPolicy(policy)) => policies::taken(model, policy),
         (Err(refusal), Want::NextPolicy(policy)) => policies::refused(model, policy, &refusal, fx),
         (Ok(_), Want::Gone(choice)) => chosen::gone(model, &choice),
@@ -307,6 +312,7 @@ fn settled(model: &mut Model, ticket: Ticket, with: Result<Receipt, Refusal>, fx
                 Want::Nothing
                 | Want::Gone(_)
                 | Want::Revoked
+                | Want::Reach
                 | Want::Export(_)
                 | Want::Saved
                 | Want::Word(_)

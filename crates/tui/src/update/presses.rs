@@ -328,3 +328,40 @@ fn a_prompt_that_is_found_again_keeps_its_paste_folded() {
     assert_eq!(composer(&stage), "see [paste 1: 40 lines, 200 characters]");
     assert_eq!(stage.ui.model.screen.composer.unfolded(), format!("see {paste}"));
 }
+
+#[test]
+fn what_a_server_may_reach_stands_below_it_and_enter_opens_it() {
+    use domain::session::{ServerEntry, ServerReach, ServerState};
+    let servers = |network| {
+        let reach = Some(ServerReach { network, ..ServerReach::default() });
+        let (id, state) = ("files".to_owned(), ServerState::Ready);
+        let (http, from_project, tools, connected_at) = (false, true, Some(4), None);
+        Ok(Receipt::Servers(vec![ServerEntry { id, http, from_project, state, tools, connected_at, reach }]))
+    };
+    let mut stage = AttachedUi::new(100, 24);
+    stage.ui.keys("/mcp<enter>");
+    stage.commands();
+    settle(&mut stage, servers(false));
+    let screen = stage.ui.screen();
+    for line in
+        ["it may not use it", "it may only read it", "it may not talk to them", "Enter opens or closes it"]
+    {
+        assert!(screen.contains(line), "{line}\n{screen}");
+    }
+    stage.ui.keys("<down><enter>");
+    let commands = stage.commands();
+    let [Command::Extension { name, payload }] = &commands[..] else { panic!("{commands:?}") };
+    assert_eq!(name, domain::command::SERVER_REACH);
+    let asked: serde_json::Value = serde_json::from_str(payload.as_str()).unwrap();
+    assert_eq!(asked, serde_json::json!({"server": "files", "network": true}));
+    settle(&mut stage, Ok(Receipt::Extension(Json::verbatim("{}"))));
+    // How they are then is told again, and the cursor stays where it was.
+    let commands = stage.commands();
+    assert_eq!(commands, [Command::List(ListCommand::Servers)]);
+    settle(&mut stage, servers(true));
+    assert!(stage.ui.screen().contains("☑ files: the network"), "{}", stage.ui.screen());
+    stage.ui.keys("<enter>");
+    let commands = stage.commands();
+    let [Command::Extension { payload, .. }] = &commands[..] else { panic!("{commands:?}") };
+    assert!(payload.as_str().contains(r#""network":false"#), "{payload:?}");
+}

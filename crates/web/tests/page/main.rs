@@ -104,7 +104,13 @@ async fn a_role_holds_for_every_line() {
     let world = World::start().await;
     let hello = json!({"hello": {"protocol": 1, "revision": 1, "name": "page", "version": "0", "capabilities": ["hash", "cursor", "answers"]}});
     let prompt = json!({"prompt": {"input": {"text": "hi"}}});
-    let answer = json!({"answer": {"ask": 1, "answer": {"confirmed": true}}});
+    let answer = json!({"answer": {"ask": 1, "answer": {"allow": {"scope": "once"}}}});
+    let lasting = [
+        json!({"answer": {"ask": 1, "answer": {"allow": {"scope": "always"}}}}),
+        json!({"answer": {"ask": 1, "answer": {"allow": {"scope": "session"}}}}),
+        json!({"answer": {"ask": 1, "answer": {"confirmed": true}}}),
+        json!({"extension": {"name": "parlor/rules", "payload": {}}}),
+    ];
     for (role, asked) in [(Role::Observer, false), (Role::Approver, true)] {
         let browser = world.browser(role).await;
         let (mut page, _) = browser.connect(&json!({"session": rooms::SESSION})).await;
@@ -123,6 +129,15 @@ async fn a_role_holds_for_every_line() {
         match role {
             Role::Approver => assert_eq!(said["echo"]["command"]["what"], answer),
             _ => assert_eq!(said["settled"]["with"]["refusal"]["kind"], json!("not_allowed"), "{said}"),
+        }
+        for what in &lasting {
+            page.say(&command(9, what));
+            let said = page.next().await.unwrap();
+            assert_eq!(
+                said["settled"]["with"]["refusal"]["kind"],
+                json!("not_allowed"),
+                "{role} {what}: {said}"
+            );
         }
         // Said twice in one line, so that one reader could see one and another the other.
         let both = format!(r#"{{"command":{{"ticket":8,"what":{answer},"what":{prompt}}}}}"#);

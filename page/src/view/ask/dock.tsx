@@ -3,16 +3,17 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Answer, Ask } from "../../model/types";
 import { Glyph } from "../common/glyph";
-import { refusalWords } from "../ports";
+import { refusalWords, type DeviceRole } from "../ports";
 import { Coded } from "../text/seen";
+import { mayAnswer } from "../../model/rights";
 import { QUIET_MS, takesClicks, takesKeys, type Guard } from "./guard";
-import { Choosing, ConfirmBody, ConsentBody, Writing } from "./kinds";
+import { Choosing, ConfirmBody, ConsentBody, Others, Writing } from "./kinds";
 import { title, type Reach } from "./words";
 
 export interface DockProps {
   asks: Ask[];
-  /** Whether this device may answer. */
-  mayAnswer: boolean;
+  /** What this device may do. */
+  role: DeviceRole;
   answer: (ask: number, answer: Answer) => Promise<unknown>;
   /** When the person last pressed a key anywhere. */
   typed: () => number;
@@ -33,6 +34,8 @@ const TOLD_MS = 4000;
 /** How an answer is given: by whom, and whether it may be given now. */
 export interface Giving {
   give: (answer: Answer) => void;
+  /** Whether this device may give such an answer: nothing else is offered. */
+  may: (answer: Answer) => boolean;
   off: boolean;
   /** Why it may not be given, where that passes by itself. */
   why: string | undefined;
@@ -44,7 +47,7 @@ export interface Giving {
   keys: (table: Record<string, () => void>) => void;
 }
 
-export function Dock({ asks, mayAnswer, answer, typed, fate, connected, reach, reasons }: DockProps) {
+export function Dock({ asks, role, answer, typed, fate, connected, reach, reasons }: DockProps) {
   const ask = asks[0];
   const [sending, setSending] = useState<{ ask: number; word: string } | undefined>();
   const [refused, setRefused] = useState<string | undefined>();
@@ -111,11 +114,12 @@ export function Dock({ asks, mayAnswer, answer, typed, fate, connected, reach, r
     return () => document.removeEventListener("keydown", key);
   }, []);
   if (!ask) return told ? <p class="gone-ask" role="status">{told}</p> : null;
-  const why = mayAnswer && !connected && sending?.ask !== ask.id ? UNCONNECTED : undefined;
-  const off = !mayAnswer || !connected || sending?.ask === ask.id || !takesClicks(guard.current, changed, Date.now());
+  const answers = role !== "observer";
+  const why = answers && !connected && sending?.ask !== ask.id ? UNCONNECTED : undefined;
+  const off = !answers || !connected || sending?.ask === ask.id || !takesClicks(guard.current, changed, Date.now());
   const give = (said: Answer): void => {
     // Pressed twice before it was drawn: the second answer would be refused and look like somebody else's.
-    if (off || mine.current.has(ask.id)) return;
+    if (off || !mayAnswer(role, said) || mine.current.has(ask.id)) return;
     setSending({ ask: ask.id, word: "Sending…" });
     mine.current.add(ask.id);
     setRefused(undefined);
@@ -127,7 +131,7 @@ export function Dock({ asks, mayAnswer, answer, typed, fate, connected, reach, r
     });
   };
   const reason = reasons && { load: () => reasons.load(ask.id), save: (text: string) => reasons.save(ask.id, text) };
-  const giving: Giving = { give, off, why, reach, reason, calm: takesKeys({ ...guard.current, typed: typed() }, Date.now()), keys: (wanted) => void (table.current = off ? {} : wanted) };
+  const giving: Giving = { give, may: (said) => mayAnswer(role, said), off, why, reach, reason, calm: takesKeys({ ...guard.current, typed: typed() }, Date.now()), keys: (wanted) => void (table.current = off ? {} : wanted) };
   const critical = "consent" in ask.kind && ask.kind.consent.assessment.risk === "critical" && !ask.kind.consent.assessment.unrated;
   return (
     <section class={`ask${critical ? " critical" : ""}`} id="ask" aria-label="A question for you" tabIndex={-1} key={ask.id}>
@@ -138,8 +142,8 @@ export function Dock({ asks, mayAnswer, answer, typed, fate, connected, reach, r
       </header>
       {changed && <p class="body wait" role="alert">The agent has changed its request. Read it again.</p>}
       <Kind ask={ask} giving={giving} />
-      {(refused || sending?.ask === ask.id || !mayAnswer) && (
-        <footer><span role="status" class={refused ? "risk full" : "said full"}>{refused ?? (mayAnswer ? sending?.word : "This device may look, not answer.")}</span></footer>
+      {(refused || sending?.ask === ask.id || !answers) && (
+        <footer><span role="status" class={refused ? "risk full" : "said full"}>{refused ?? (answers ? sending?.word : "This device may look, not answer.")}</span></footer>
       )}
     </section>
   );
@@ -154,6 +158,9 @@ function Kind({ ask, giving }: { ask: Ask; giving: Giving }) {
   const { kind } = ask;
   if ("consent" in kind) return <ConsentBody ask={ask} consent={kind.consent} giving={giving} />;
   if ("confirm" in kind) return <ConfirmBody {...kind.confirm} message={once(kind.confirm.message, ask)} giving={giving} />;
+  const { message } = "choose" in kind ? kind.choose : "text" in kind ? kind.text : kind.edit;
+  // An observer sees the form that others fill in; who may say no to it is not offered more than that.
+  if (giving.may("dismissed") && !giving.may({ entered: "" })) return <Others message={once(message, ask)} choices={"choose" in kind ? kind.choose.choices : []} giving={giving} />;
   if ("choose" in kind) return <Choosing {...kind.choose} message={once(kind.choose.message, ask)} giving={giving} />;
   if ("text" in kind) return <Writing message={once(kind.text.message, ask)} start={kind.text.default ?? ""} placeholder={kind.text.placeholder} secret={kind.text.secret} lines={kind.text.multiline ? 4 : 1} giving={giving} />;
   return <Writing message={once(kind.edit.message, ask)} start={kind.edit.prefill} placeholder={undefined} secret={false} lines={10} giving={giving} />;

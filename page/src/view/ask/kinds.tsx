@@ -46,7 +46,7 @@ export function ConsentBody({ ask, consent, giving }: { ask: Ask; consent: Conse
     });
   }, []);
   const words = risk(assessment);
-  const kept = rule(consent);
+  const kept = giving.may(allow("once")) && !giving.may(allow("always")) ? undefined : rule(consent);
   // The most dangerous answers are never given by a stray letter.
   giving.keys(
     why ? {} : { y: once, n: no, ...(consent.takes_reason ? { r: because } : {}), ...(kept && !critical ? { s: yes(allow("session")), a: yes(allow("always")) } : {}) },
@@ -134,16 +134,33 @@ export function ConfirmBody({ message, yes, no, danger, giving }: { message: str
   const say = (confirmed: boolean) => () => giving.give({ confirmed });
   const end = useEnd(message === "" ? undefined : message);
   const unread = end.left !== undefined;
-  giving.keys({ y: unread ? end.say : say(true), n: say(false) });
+  // An observer sees all buttons, and that they are off.
+  const may = giving.may({ confirmed: true }) || !giving.may({ confirmed: false });
+  giving.keys({ ...(may ? { y: unread ? end.say : say(true) } : {}), n: say(false) });
   return (
     <>
       {message && <div class="body" ref={end.body} tabIndex={0} role="group" aria-label="What is asked"><p><Seen text={message} /></p><span class="ask-end" ref={end.mark} /><Further end={end} /></div>}
-      <Note giving={giving} />
+      {may ? <Note giving={giving} /> : <p class="ask-note" role="note">A controller can say yes to this.</p>}
       <footer>
-        <button type="button" class={`button ${danger ? "danger" : "primary"}`} disabled={giving.off || unread} onClick={say(true)}>{visible(yes ?? "Yes")} <kbd>Y</kbd></button>
+        {may && <button type="button" class={`button ${danger ? "danger" : "primary"}`} disabled={giving.off || unread} onClick={say(true)}>{visible(yes ?? "Yes")} <kbd>Y</kbd></button>}
         <button type="button" class="button" disabled={giving.off} onClick={say(false)}>{visible(no ?? "No")} <kbd>N</kbd></button>
         <button type="button" class="button" disabled={giving.off} onClick={() => giving.give("dismissed")}>No answer</button>
       </footer>
+    </>
+  );
+}
+
+/** A question that somebody else has to answer; here it can be left without an answer. */
+export function Others({ message, choices, giving }: { message: string; choices: Choice[]; giving: Giving }) {
+  giving.keys({});
+  return (
+    <>
+      {(message || choices.length > 0) && <div class="body" tabIndex={0} role="group" aria-label="What is asked">
+        {message && <p><Seen text={message} /></p>}
+        {choices.length > 0 && <ul>{choices.map((choice) => <li><Seen text={choice.label} /></li>)}</ul>}
+      </div>}
+      <p class="ask-note" role="note">A controller can answer this.</p>
+      <footer><button type="button" class="button" disabled={giving.off} onClick={() => giving.give("dismissed")}>No answer</button></footer>
     </>
   );
 }

@@ -2,6 +2,7 @@
 
 import { clock } from "../common/format";
 import { now as time } from "../common/now";
+import { mayWords } from "../common/who";
 import type { DeviceRole, Doubt, Way } from "../ports";
 import { Coded } from "../text/seen";
 
@@ -73,19 +74,42 @@ export function Doubted({ doubt, seen, reload }: { doubt: Doubt | undefined; see
 export function Role({ role, way }: { role: DeviceRole; way: Way }) {
   // Before the server has said so, nobody knows.
   if (way.is !== "up" || role === "controller") return null;
-  const [word, words] = role === "observer" ? ["Read-only", "This device may look, not write or answer."] : ["Answers only", "This device may look and answer questions, not write."];
-  return <span class="tag" title={`${words} \`parlor devices role\` changes that.`}>{word}<span class="hidden">. {words}</span></span>;
+  const words = mayWords(role);
+  return <span class="tag" title={`${words} \`parlor devices role\` changes that.`}>{role === "observer" ? "Read-only" : "Allow or deny"}<span class="hidden">. {words}</span></span>;
 }
 
-/** The whole screen for what nothing can be done about from here. `known`: there is something to read meanwhile. */
-export function Blocked({ way, known }: { way: Way; known: boolean }) {
+/** Why a device is not paired, by the code of its refusal; of any other, the server's own words. */
+const UNPAIRED: Record<string, [title: string, hint: string]> = {
+  not_offered: ["This device is not paired", "Run `parlor web` in a terminal: it opens the page."],
+  other_name: ["This device is not paired", "Run `parlor web` in a terminal: it opens the page."],
+  busy: ["Another device is being paired", "Wait until that is done, then try again."],
+  denied: ["This device was not paired", "The answer was no. Run `parlor web` in a terminal to ask again."],
+  too_late: ["This device was not paired", "Nobody answered in time. Run `parlor web` in a terminal to ask again."],
+  too_many: ["Too many ask at once", "Try again in a moment."],
+  lost: ["This device was not paired", "The connection was lost before that."],
+  from_command: ["This browser is not let in", "A command of an agent has started it. Open the page in a browser of your own."],
+  other_user: ["This browser is not let in", "It belongs to another user of the machine that Parlor runs on."],
+};
+
+/** The whole screen for what cannot be gone on with. `known`: there is something to read meanwhile. */
+export function Blocked({ way, known, retry }: { way: Way; known: boolean; retry: () => void }) {
+  const again = <button type="button" class="button" onClick={retry}>Try again</button>;
   switch (way.is) {
     case "stopped":
       return known ? null : <State title="Parlor has stopped on this machine">Start it with <code>parlor up</code>.</State>;
-    case "unpaired":
-      return <State title="This device is not paired">Run <code>parlor web</code> and open the address that it prints.</State>;
+    case "pairing":
+      return <Pairing code={way.code} until={way.until} />;
+    case "unpaired": {
+      const { code = "not_offered", message = "", hint = "" } = way.refused ?? {};
+      const [title, words] = UNPAIRED[code] ?? [message, hint];
+      return <State title={title} after={again}><Coded text={words} /></State>;
+    }
+    case "other_run":
+      return <State title="Parlor was started again" after={again}>It was paired with this page before that. Run <code>parlor web</code> in a terminal: it opens the page again.</State>;
+    case "impostor":
+      return <State title="This is not your Parlor" after={again}>Something else answers at this address. Nothing was sent to it. Close this tab and run <code>parlor web</code>.</State>;
     case "revoked":
-      return <State title="This device was taken off the list">Run <code>parlor web</code> and open the address that it prints to pair it again.</State>;
+      return <State title="This device was taken off the list">Run <code>parlor web</code> in a terminal to pair it again.</State>;
     case "refused":
       return <State title={way.message}>{way.hint && <Coded text={way.hint} />}</State>;
     case "connecting":
@@ -96,6 +120,19 @@ export function Blocked({ way, known }: { way: Way; known: boolean }) {
   }
 }
 
-export function State({ title, children }: { title: string; children?: preact.ComponentChildren }) {
-  return <div class="state" role="status"><h2>{title}</h2><p>{children}</p></div>;
+/** The code that both sides show. */
+function Pairing({ code, until }: { code: string | undefined; until: number | undefined }) {
+  if (code === undefined) return <State title="Pairing this device…" slow />;
+  const left = until === undefined ? undefined : Math.max(0, Math.ceil((until - time.value) / 1000));
+  return (
+    <State title="Does Parlor show the same code?" after={left === undefined ? null : <p class="faint">{left} s left</p>}>
+      <span class="pair-code">{code}</span>
+      If so, press <kbd>y</kbd> in the terminal where you ran <code>parlor web</code>, or allow it on a page that is open. If not, press <kbd>n</kbd>.
+    </State>
+  );
+}
+
+/** `slow`: most often it is over before anybody could read it. */
+export function State({ title, children, after, slow }: { title: string; children?: preact.ComponentChildren; after?: preact.ComponentChildren; slow?: boolean }) {
+  return <div class={`state${slow ? " slow" : ""}`} role="status"><h2>{title}</h2><p>{children}</p>{after}</div>;
 }

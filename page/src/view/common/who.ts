@@ -20,3 +20,8 @@ export function bywords(by: string | null | undefined): string {
 export function forWhom(role: DeviceRole): string {
   return role === "observer" ? "for an answer" : "for you";
 }
+
+/** What a device that may not do everything may do. */
+export function mayWords(role: DeviceRole): string {
+  return role === "observer" ? "This device may only look." : "This device may only allow or deny.";
+}

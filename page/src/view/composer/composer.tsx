@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { openRun, type State } from "../../model/state";
 import type { Abilities, Input, Part, Signal } from "../../model/types";
 import { Icon } from "../common/icon";
+import { mayWords } from "../common/who";
 import { Picture } from "../session/part";
 import { oneLine, visible } from "../text/unseen";
 import type { SessionPort } from "../ports";
@@ -254,7 +255,7 @@ export function Composer({ port, state, show, sent }: ComposerProps) {
       setText(past === 0 ? "" : (all[all.length - past] ?? ""));
     }
   };
-  const hint = !may ? (port.way.value.is === "up" ? "This device may look, not write." : "Connecting…") : run ? "Steer, or queue what comes next…" : "Say what you want done…";
+  const hint = !may ? (port.way.value.is === "up" ? mayWords(port.role.value) : "Connecting…") : run ? "Steer, or queue what comes next…" : "Say what you want done…";
   return (
     <div class={`composer${over ? " over-drop" : ""}`}
       onDragOver={(event) => { event.preventDefault(); setOver(true); }} onDragLeave={() => setOver(false)}

@@ -62,7 +62,7 @@ export const SessionMain = memo(function SessionMain({ port, screen, show, typed
   const unmade = wanted !== undefined && port.id.value === undefined;
   const place = <Elsewhere folders={folders.value} go={begin} {...(unmade ? { typed: wanted } : {})} {...(unmade && way.is === "refused" ? { trouble: refusalWords(way) } : {})} />;
   if (unmade && way.is === "refused") return <main class="main" id="main" aria-label="Session"><div class="empty" id="transcript" tabIndex={-1}><div class="state" role="status"><h2>No session was begun</h2></div>{place}</div></main>;
-  const blocked = Blocked({ way, known: shown.length > 0 });
+  const blocked = Blocked({ way, known: shown.length > 0, retry: () => port.retryNow() });
   if (blocked) return <main class="main" id="main">{blocked}</main>;
   const again = (): void => {
     const last = [...state.entries.values()].reverse().find((entry) => entry.kind === "message" && entry.role === "user");
@@ -82,7 +82,7 @@ export const SessionMain = memo(function SessionMain({ port, screen, show, typed
           {run && state.asks.length === 0 && way.is !== "stopped" && <div class="working" role="status"><Glyph of="half" look="accent" turns /><span class="cut">{state.retry ? <Again retry={state.retry} /> : visible(board.working ?? "Working")}</span><Since at={run.startedAt} /></div>}
           <Queue port={port} state={state} />
           {/* Next to the composer: what grows above it does not move its buttons. */}
-          <Dock asks={state.asks} mayAnswer={port.role.value !== "observer"} answer={(ask, answer) => port.answer(ask, answer)} typed={typed} fate={(ask) => fate(ask, state, port.closing?.(ask.id))} connected={way.is === "up"} reach={reach(port.abilities.value)} reasons={reasons} />
+          <Dock asks={state.asks} role={port.role.value} answer={(ask, answer) => port.answer(ask, answer)} typed={typed} fate={(ask) => fate(ask, state, port.closing?.(ask.id))} connected={way.is === "up"} reach={reach(port.abilities.value)} reasons={reasons} />
           <Composer port={port} state={state} show={show} sent={() => setOwn(own + 1)} />
           <Widgets board={board} place="below" />
           <StatusLine board={board} />

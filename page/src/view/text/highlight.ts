@@ -1,6 +1,6 @@
 // Colours of code, as a tree of highlight.js, made while the browser has nothing else to do.
 
-import type { HLJSApi } from "highlight.js";
+import { hljs } from "./languages";
 
 /** A piece of code with the class it gets. */
 export interface Scoped {
@@ -19,8 +19,6 @@ const NAMES: Record<string, string> = {
   h: "c", cc: "cpp", hpp: "cpp", "c++": "cpp", md: "markdown", patch: "diff", golang: "go", jsonc: "json",
 };
 
-let loading: Promise<HLJSApi | undefined> | undefined;
-
 /** The language by the word after a fence, or by a file's ending. */
 export function languageOf(word: string | undefined): string | undefined {
   const name = (word ?? "").trim().split(/[\s,{]/)[0]?.toLowerCase() ?? "";
@@ -38,16 +36,10 @@ interface Node {
   children?: (string | Node)[];
 }
 
-/** Where the languages come from: a file of their own, which a newer server does not have any more. */
-type Load = () => Promise<{ hljs: HLJSApi }>;
-
-/** Colours `code`; nothing when the language is not known, or cannot be had, or there is too much of it. */
-export async function highlight(code: string, language: string | undefined, load: Load = () => import("./languages")): Promise<Scoped[] | undefined> {
+/** Colours `code`; nothing when the language is not known, or there is too much of it. */
+export async function highlight(code: string, language: string | undefined): Promise<Scoped[] | undefined> {
   const name = languageOf(language);
-  if (name === undefined || tooMany(code)) return undefined;
-  loading ??= load().then(({ hljs }) => hljs, () => (loading = undefined));
-  const hljs = await loading;
-  if (!hljs?.getLanguage(name)) return undefined;
+  if (name === undefined || tooMany(code) || !hljs.getLanguage(name)) return undefined;
   const found: Scoped[] = [];
   for (const piece of slices(code)) {
     await turn();

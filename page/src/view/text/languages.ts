@@ -1,4 +1,5 @@
-// The highlighter with the languages that agents write most. Loaded when the first block of code is to be coloured.
+// The highlighter with the languages that agents write most. Part of the one script of the page: nothing is loaded later, when something
+// else might answer.
 
 import hljs from "highlight.js/lib/core";
 import bash from "highlight.js/lib/languages/bash";

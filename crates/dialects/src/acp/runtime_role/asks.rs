@@ -13,10 +13,11 @@ use super::super::wire::{
 use super::super::{blocks, tool_words};
 use super::telling::{part_content, terminal_content, text_content};
 use super::{AcpRuntime, Greeting};
-use crate::rpc;
-use domain::ask::{Answer, Ask, AskKind, Choice, Consent, Preview, Risk, Scope};
+use crate::{rpc, shown};
+use domain::ask::{Answer, Ask, AskKind, Choice, Consent, Preview, Scope};
 use domain::content::Part;
 use domain::ids::{AskId, SessionId};
+use domain::signal::Level;
 use roles::{Item, RuntimeCx, View};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -163,11 +164,20 @@ impl AcpRuntime {
         let waits = ask.deadline.map(|deadline| deadline.since(cx.now));
         let line = match &ask.kind {
             AskKind::Consent(consent) => {
+                let (what, rule) = (shown::what(consent), consent.rule.as_deref());
+                let words =
+                    shown::Asked { title: &ask.title, what: &what, assessment: &consent.assessment, rule };
+                // Shorter ones are sent whole: editors scroll.
+                if words.is_too_long() {
+                    self.notice(cx, session, Level::Warning, &shown::not_asked(&ask.title, session));
+                    return cx.cannot_answer(session.clone(), ask.id);
+                }
+                let risk = words.risk();
                 let cwd = &view.state.settings.cwd;
                 let telling = self.sessions.get(session).and_then(|known| known.telling.as_ref());
                 let terminal = telling.is_some_and(|telling| telling.has_terminal(consent.tool));
                 let asked = Asked { ours, forms, waits, terminal };
-                let params = permission(session, &ask.title, consent, cwd, asked);
+                let params = permission(session, &ask.title, consent, risk, cwd, asked);
                 let id = self.asks.mint();
                 (rpc::request(&id, &params), id)
             }
@@ -201,6 +211,7 @@ fn permission(
     session: &SessionId,
     title: &str,
     consent: &Consent,
+    risk: String,
     cwd: &str,
     asked: Asked,
 ) -> RequestPermissionParams {
@@ -211,7 +222,7 @@ fn permission(
         name: Some(consent.name.clone()),
         kind: Some(kind),
         status: Some(ToolStatus::Pending),
-        content: preview(consent, cwd, asked),
+        content: preview(consent, risk, cwd, asked),
         locations: Some(tool_words::locations(&consent.args, cwd)).filter(|places| !places.is_empty()),
         raw_input: Some(blocks::raw(&consent.args)),
         ..ToolCallUpdate::default()
@@ -227,19 +238,18 @@ fn permission(
     }
 }
 
-/// What the person sees before deciding; the command line stands in the title and the input already.
-fn preview(consent: &Consent, cwd: &str, asked: Asked) -> Option<Vec<ToolCallContent>> {
-    let mut content = match &consent.preview {
+/// What the person sees before deciding, the risk first; the command line stands in the title and the input already.
+fn preview(consent: &Consent, risk: String, cwd: &str, asked: Asked) -> Option<Vec<ToolCallContent>> {
+    let mut content: Vec<ToolCallContent> =
+        Some(risk).filter(|risk| !risk.is_empty()).map(text_content).into_iter().collect();
+    content.extend(match &consent.preview {
         Some(Preview::Diff { path, text }) => {
             part_content(&Part::Diff { path: Some(path.clone()), text: text.clone() }, cwd, asked.ours)
         }
         Some(Preview::Text(text)) => vec![text_content(text.clone())],
         Some(Preview::Command { line, .. }) => vec![text_content(blocks::fenced(Some("sh"), line, None))],
         None => Vec::new(),
-    };
-    if consent.assessment.risk >= Risk::High && !consent.assessment.reasons.is_empty() {
-        content.push(text_content(format!("Look out: {}", consent.assessment.reasons.join("; "))));
-    }
+    });
     if asked.terminal && !content.is_empty() {
         // This list takes the place of the one in which the terminal stood.
         content.push(terminal_content(consent.tool));
@@ -255,7 +265,7 @@ fn note(title: &str, consent: &Consent, waits: Option<u64>) -> ConsentNote {
     ConsentNote {
         title: title.to_owned(),
         digest: consent.digest.0.clone(),
-        risk: (!consent.assessment.unrated).then(|| risk_word(consent.assessment.risk).to_owned()),
+        risk: shown::risk(&consent.assessment).map(str::to_owned),
         reasons: consent.assessment.reasons.clone(),
         reversible: consent.assessment.reversible,
         rule: consent.rule.clone(),
@@ -264,15 +274,6 @@ fn note(title: &str, consent: &Consent, waits: Option<u64>) -> ConsentNote {
         inner,
         waits,
         ..ConsentNote::default()
-    }
-}
-
-fn risk_word(risk: Risk) -> &'static str {
-    match risk {
-        Risk::Low => "low",
-        Risk::Medium => "medium",
-        Risk::High => "high",
-        Risk::Critical => "critical",
     }
 }
 

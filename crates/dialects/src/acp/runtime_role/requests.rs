@@ -96,6 +96,9 @@ impl AcpRuntime {
         if !self.greeting.follows || self.behind.is_some() {
             return Ok(Wish::Line(self.initialized(id)));
         }
+        if let Some(why) = &self.gone {
+            return Err(RpcError::new(jsonrpc::INTERNAL_ERROR, why));
+        }
         if self.ungreeted.len() >= MAX_PENDING {
             return Err(receipts::too_many());
         }
@@ -178,6 +181,15 @@ impl AcpRuntime {
         let command =
             Command::Extension { name: FORGET_KEYS.to_owned(), payload: Json::verbatim("{}".to_owned()) };
         Ok(Wish::Hub(Target::Current, command, HubCommand::Logout { id: id.clone() }))
+    }
+
+    /// Refuses the handshakes that waited, and those that come.
+    pub(super) fn refuse_greeting(&mut self, cx: &mut RuntimeCx<'_>, why: &str) {
+        for id in std::mem::take(&mut self.ungreeted) {
+            cx.cancel_timer(super::GREET);
+            cx.send(jsonrpc::error(Some(&id), &RpcError::new(jsonrpc::INTERNAL_ERROR, why)));
+        }
+        self.gone = Some(why.to_owned());
     }
 
     /// Answers the handshakes that waited, with what is known by now.

@@ -29,7 +29,9 @@ fn a_diff_that_is_cut_is_no_pair_of_texts_and_says_so() {
     bench.ask("Edit?", AskKind::Consent(Box::new(consent)));
     let sent = bench.sent();
     let asked = sent.iter().find(|line| line["method"] == "session/request_permission").unwrap();
-    let asked = asked["params"]["toolCall"]["content"].clone();
+    let mut asked = asked["params"]["toolCall"]["content"].clone();
+    let risk = asked.as_array_mut().unwrap().remove(0);
+    assert_eq!(risk["content"]["text"], "Risk medium");
     let mut bench = up(json!({}));
     begun(&mut bench, 5);
     let (_, message) = bench.step();

@@ -230,6 +230,9 @@ impl Hearing {
         tool.phase = Phase::Running;
         let name = Some(tool.known_as());
         let args = Some(tool.json());
+        if matches!(tool.kind, ToolKind::Read | ToolKind::Search | ToolKind::Think) {
+            self.listener.say(cx, Said::NeedsNoConsent { tool: key.clone() });
+        }
         self.listener.say(cx, Said::ToolStarted { tool: key.clone(), name, args });
     }
 

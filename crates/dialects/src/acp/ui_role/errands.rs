@@ -291,6 +291,8 @@ impl AcpUi {
         let tool = key_of(id);
         let proposed = Said::ToolProposed { tool: tool.clone(), name, args };
         cx.fact(Fact { run: Some(run.clone()), said: proposed });
+        // Our own mode let it pass.
+        cx.fact(Fact { run: Some(run.clone()), said: Said::NeedsNoConsent { tool: tool.clone() } });
         let started = Said::ToolStarted { tool, name: None, args: None };
         cx.fact(Fact { run: Some(run), said: started });
     }

@@ -2,9 +2,8 @@
 
 use super::super::run_name;
 use super::super::wire::{AgentEvent, SessionHistoryResult};
-use super::open_asks::permission_events;
+use super::asking::{self, Reader};
 use super::telling::{Prompted, RunLine, Telling, Texts};
-use domain::ask::AskKind;
 use domain::command::History;
 use domain::event::{AskEvent, Body, Event, RunEvent, SessionEvent};
 use domain::ids::{RunId, SessionId};
@@ -16,6 +15,7 @@ pub(super) fn replay(
     session: &SessionId,
     history: &History,
     max_events: u64,
+    reader: Reader,
 ) -> (Vec<String>, SessionHistoryResult) {
     let max = usize::try_from(max_events).unwrap_or(usize::MAX);
     let mut kept: VecDeque<(RunId, String)> = VecDeque::new();
@@ -36,10 +36,10 @@ pub(super) fn replay(
             }
         }
         if let Body::Ask(AskEvent::Opened(ask)) = &event.body
-            && let AskKind::Consent(consent) = &ask.kind
+            && ask.run == Some(run.run)
         {
             // Told live, not replayed: the numbers after it stay the same.
-            run.number(permission_events(consent));
+            run.number(asking::before(ask, reader));
         }
         while kept.len() > max {
             kept.pop_front();

@@ -119,7 +119,7 @@ impl CodeliaRuntime {
                 return self.compacted(cx, &id, session, target, told, with);
             }
             (HubCommand::History { id, session, max_events }, Ok(Receipt::History(events))) => {
-                let (lines, mut result) = history::replay(&session, &events, max_events);
+                let (lines, mut result) = history::replay(&session, &events, max_events, self.reader());
                 result.resume_diff = history::differences(&events, &self.greeting);
                 lines.into_iter().for_each(|line| cx.send(line));
                 let line = jsonrpc::result(&id, &result);

@@ -106,7 +106,8 @@ impl CodeliaRuntime {
                         let command = Command::UpdateContext(context);
                         self.ask_hub(cx, Target::Current, command, HubCommand::Silent);
                     }
-                    Err(error) => cx.log(format!("ignored: {method}: {}", error.message)),
+                    // The error would quote what was said.
+                    Err(_) => cx.log(format!("ignored: {method} of another form")),
                 }
             }
             UiContextParams::METHOD => cx.log(format!("ignored: {method}: too many requests wait")),
@@ -127,6 +128,9 @@ impl CodeliaRuntime {
         self.client = params.client.name;
         if !self.greeting.follows || self.behind.is_some() {
             return Ok(Wish::Line(self.initialized(id)));
+        }
+        if let Some(why) = &self.gone {
+            return Err(RpcError::new(jsonrpc::INTERNAL_ERROR, why));
         }
         if self.ungreeted.len() >= MAX_PENDING {
             return Err(receipts::too_many());
@@ -165,6 +169,15 @@ impl CodeliaRuntime {
             tui: self.theme.clone().map(|theme| TuiLook { theme: Some(theme) }),
         };
         jsonrpc::result(id, &result)
+    }
+
+    /// Refuses the handshakes that waited, and those that come.
+    pub(super) fn refuse_greeting(&mut self, cx: &mut RuntimeCx<'_>, why: &str) {
+        for id in std::mem::take(&mut self.ungreeted) {
+            cx.cancel_timer(GREET);
+            cx.send(jsonrpc::error(Some(&id), &RpcError::new(jsonrpc::INTERNAL_ERROR, why)));
+        }
+        self.gone = Some(why.to_owned());
     }
 
     /// Answers the handshakes that waited, with what is known by now.

@@ -65,7 +65,7 @@ fn result_of_run_start_alone() {
 }
 
 /// Our runtime and a UI that calls itself so.
-fn named(name: &str) -> RuntimeBench {
+pub(super) fn named(name: &str) -> RuntimeBench {
     let mut bench = greeted();
     bench.say(&format!(
         r#"{{"id":"1","method":"initialize","params":{{"protocol_version":"0","client":{{"name":"{name}","version":"0"}},

@@ -197,6 +197,7 @@ fn lists() {
         state: ServerState::Failed("exit 1".into()),
         tools: None,
         connected_at: None,
+        reach: None,
     };
     bench.asked(
         r#"{"id":"5","method":"mcp.list","params":{"scope":"loaded"}}"#,

@@ -89,6 +89,10 @@ impl CodeliaUi {
         if self.asks.contains_key(&key) {
             return cx.drift(Drift::new("question", "the id of a question that is still open", &key));
         }
+        let secret = matches!(&kind, FactAsk::Other(AskKind::Text { secret: true, .. }));
+        if self.asks_by_mistake(cx, run.as_deref(), secret) {
+            return cx.send(no(id, form));
+        }
         let run = run.map(Key::from);
         let ended = run.as_ref().is_some_and(|run| self.ended.contains(run));
         if ended || self.asks.len() >= MAX_OPEN {
@@ -123,6 +127,7 @@ impl CodeliaUi {
         if let (Answer::Allow { .. }, Some(tool), Some(run)) = (&answer, &tool, &mut self.run) {
             run.allowed(tool);
         }
+        self.answers_since_list = true;
         cx.send(lower(&id, form, answer));
         cx.settle(ticket, Ok(Receipt::Done));
     }

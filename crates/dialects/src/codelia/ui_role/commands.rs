@@ -1,10 +1,10 @@
 //! From commands to requests. What this wire cannot say is refused, so that the hub can do it itself or tell the person.
 
 use super::super::wire::{
-    ActiveFile, ImageUrl, InputPart, McpListParams, ModelListParams, ModelSetParams, Range, RunCancelParams,
-    RunInput, RunStartParams, Selection, SessionListParams, SkillsListParams, UiContextParams,
+    ActiveFile, ImageUrl, InputPart, McpListParams, ModelSetParams, Range, RunCancelParams, RunInput,
+    RunStartParams, Selection, SessionListParams, SkillsListParams, UiContextParams,
 };
-use super::responses::{GatheredModels, SentRequest};
+use super::responses::SentRequest;
 use super::{CodeliaUi, OPEN_WITHIN, OPENING, Starting};
 use crate::rpc;
 use domain::command::{
@@ -24,8 +24,6 @@ const NO_LIMIT: i64 = 100_000;
 
 /// The scope of what is set here: what the person has configured there stays as it is.
 const FOR_THE_SESSION: &str = "session";
-/// The providers that the existing runtime knows.
-const PROVIDERS: &[&str] = &["openai", "anthropic", "openrouter", "moonshot", "zai", "xai"];
 
 /// Whether a command has to wait until a replay is over.
 pub(super) fn starts_something(command: &Command) -> bool {
@@ -129,20 +127,6 @@ impl CodeliaUi {
             | Command::Performed { .. }
             | Command::Extension { .. } => {
                 cx.settle(ticket, Err(unsupported("this runtime cannot do that")));
-            }
-        }
-    }
-
-    /// The wire lists one provider at a time: all that the existing runtime knows are asked at once.
-    fn lower_models(&mut self, cx: &mut UiCx<'_>, ticket: Ticket, provider: Option<String>) {
-        let others = if provider.is_none() { PROVIDERS } else { &[] };
-        self.gathered.insert(ticket, GatheredModels::of(others.len() + 1));
-        let others = others.iter().map(|provider| (Some((*provider).to_owned()), false));
-        for (provider, wanted) in std::iter::once((provider, true)).chain(others) {
-            let params = ModelListParams { provider, include_details: true };
-            if !self.ask_runtime(cx, &params, SentRequest::Models { ticket, wanted }) {
-                let refusal = Refusal::new(RefusalKind::TooMany, "too many requests wait for the runtime");
-                self.gather(cx, ticket, wanted, Err(refusal));
             }
         }
     }

@@ -13,7 +13,7 @@ use domain::fact::{Fact, Key, Said};
 use domain::ids::{Millis, RunId, SessionId};
 use domain::port::Ticket;
 use domain::session::{
-    Effort, ModelEntry, ModelRef, RunSummary, ServerEntry, ServerState, SessionSummary, SkillEntry, SkillList,
+    Effort, ModelRef, RunSummary, ServerEntry, ServerState, SessionSummary, SkillEntry, SkillList,
 };
 use domain::signal::{Level, Signal};
 use roles::{Drift, Seen, UiCx, UiEffect};
@@ -45,8 +45,9 @@ pub(super) enum SentRequest {
     /// The models of one provider, of several that are asked.
     Models {
         ticket: Ticket,
-        /// Whether the list is none without it.
+        /// Whether the list is none without it: what the person asked for, or the provider that answers.
         wanted: bool,
+        provider: Option<String>,
     },
     SetModel {
         ticket: Ticket,
@@ -60,24 +61,6 @@ pub(super) enum SentRequest {
     Skills {
         ticket: Ticket,
     },
-}
-
-/// Models of several providers, until all have answered.
-#[derive(Debug, Default)]
-pub(super) struct GatheredModels {
-    /// How many have not.
-    waiting: usize,
-    models: Vec<ModelEntry>,
-    current: Option<ModelRef>,
-    /// Why there is no list.
-    refusal: Option<Refusal>,
-}
-
-impl GatheredModels {
-    /// Of so many lists, none of which has come.
-    pub(super) fn of(waiting: usize) -> GatheredModels {
-        GatheredModels { waiting, ..GatheredModels::default() }
-    }
 }
 
 fn model_unknown(mut refusal: Refusal) -> Refusal {
@@ -180,8 +163,8 @@ impl CodeliaUi {
                     listed.map(|list| Receipt::Sessions(self.sessions(cx, list, search.as_deref())));
                 cx.settle(ticket, receipt);
             }
-            SentRequest::Models { ticket, wanted } => {
-                self.gather(cx, ticket, wanted, lift::<ModelListResult>(outcome));
+            SentRequest::Models { ticket, wanted, provider } => {
+                self.gather(cx, ticket, wanted, provider, lift::<ModelListResult>(outcome));
             }
             SentRequest::SetModel { ticket } => {
                 let set = lift::<ModelSetResult>(outcome).map_err(model_unknown);
@@ -242,7 +225,8 @@ impl CodeliaUi {
         }
     }
 
-    fn current_model(&mut self, cx: &mut UiCx<'_>, list: &ModelListResult) {
+    /// Takes over what the runtime says of the model that it uses, if anything.
+    pub(super) fn current_model(&mut self, cx: &mut UiCx<'_>, list: &ModelListResult) {
         if let Some(name) = &list.current {
             let model = ModelRef { provider: list.provider.clone(), name: name.clone() };
             cx.fact(Fact::new(Said::Model(model.clone())));
@@ -254,6 +238,7 @@ impl CodeliaUi {
     /// A model was set; gives it, and how hard it thinks as far as that was said.
     fn model_set(&mut self, cx: &mut UiCx<'_>, set: ModelSetResult) -> (ModelRef, Option<Effort>) {
         let model = ModelRef { provider: set.provider, name: set.name };
+        self.keyless.remove(&model.provider);
         cx.fact(Fact::new(Said::Model(model.clone())));
         self.model = Some(model.clone());
         (model, self.effort(cx, set.reasoning.as_deref()))
@@ -266,43 +251,6 @@ impl CodeliaUi {
             cx.fact(Fact::new(Said::Effort(effort)));
         }
         effort
-    }
-
-    /// The models of one more provider; when all have answered, the list is whole.
-    pub(super) fn gather(
-        &mut self,
-        cx: &mut UiCx<'_>,
-        ticket: Ticket,
-        wanted: bool,
-        list: Result<ModelListResult, Refusal>,
-    ) {
-        let Some(gathered) = self.gathered.get_mut(&ticket) else { return };
-        gathered.waiting -= 1;
-        let over = gathered.waiting == 0;
-        match list {
-            Ok(list) => {
-                let known = gathered.models.iter().any(|entry| entry.model.provider == list.provider);
-                if wanted {
-                    gathered.current = list
-                        .current
-                        .as_ref()
-                        .map(|name| ModelRef { provider: list.provider.clone(), name: name.clone() });
-                }
-                if !known {
-                    gathered.models.extend(lift_models(list.clone()));
-                }
-                if wanted {
-                    self.current_model(cx, &list);
-                }
-            }
-            // A provider without a key, or one that the runtime does not know, has no models.
-            Err(refusal) if wanted => gathered.refusal = Some(refusal),
-            Err(_) => {}
-        }
-        if over && let Some(gathered) = self.gathered.remove(&ticket) {
-            let GatheredModels { models, current, refusal, .. } = gathered;
-            cx.settle(ticket, refusal.map_or(Ok(Receipt::Models { models, current }), Err));
-        }
     }
 
     /// What was asked under this id. Some runtimes write our string ids back as numbers.
@@ -458,26 +406,6 @@ fn lift_session(id: SessionId, item: SessionItem) -> SessionSummary {
     }
 }
 
-fn lift_models(list: ModelListResult) -> Vec<ModelEntry> {
-    let micros = |dollars: Option<f64>| {
-        dollars.filter(|d| d.is_finite() && *d >= 0.0).map(|d| (d * 1e6).round() as u64)
-    };
-    let mut details = list.details.unwrap_or_default();
-    let provider = list.provider;
-    let entry = |name: String| {
-        let detail = details.remove(&name).unwrap_or_default();
-        ModelEntry {
-            model: ModelRef { provider: provider.clone(), name },
-            context_window: detail.context_window,
-            max_output: detail.max_output_tokens,
-            price_input: micros(detail.cost_per_1m_input_tokens_usd),
-            price_output: micros(detail.cost_per_1m_output_tokens_usd),
-            thinks: None,
-        }
-    };
-    list.models.into_iter().map(entry).collect()
-}
-
 fn lift_server(server: McpServer) -> ServerEntry {
     let state = match server.state.as_str() {
         _ if !server.enabled => ServerState::Disabled,
@@ -494,6 +422,7 @@ fn lift_server(server: McpServer) -> ServerEntry {
         state,
         tools: server.tools,
         connected_at: server.last_connected_at.as_deref().and_then(time::read).map(Millis),
+        reach: None,
     }
 }
 

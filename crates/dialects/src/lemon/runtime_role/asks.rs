@@ -3,22 +3,35 @@
 //! An answer that cannot be understood never allows anything: it counts as no answer. The ids are made from the session's and the
 //! question's, so that a question which is put again has the same one.
 
-use super::super::lower::risk_words;
 use super::super::wire::Frame;
 use super::super::wire::ui::{Choice, ConsentHint, Method, Opts, Question, UiRequest, consent};
 use super::ANSWER_DEADLINE;
 use crate::session_name;
-use domain::ask::{Answer, Ask, AskKind, Assessment, Consent, Preview, Risk, Scope};
+use crate::shown::{self, Asked, Offer, Shown};
+use domain::ask::{Answer, Ask, AskKind, Consent, Preview, Scope};
 use domain::ids::{AskId, Millis, SessionId};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+/// The rows of a title that the existing client shows on a screen of 80×24, with the options below it.
+const TITLE_ROWS: usize = 6;
+
 /// A question that waits for an answer.
 #[derive(Debug)]
-struct OpenQuestion {
+pub(super) struct OpenQuestion {
+    pub(super) id: String,
     session: SessionId,
-    ask: Ask,
+    pub(super) ask: Ask,
+    /// What wants a yes, in rows that fit; nothing for another question.
+    shown: Shown,
+}
+
+impl OpenQuestion {
+    /// What stands beside the question because it does not fit into it.
+    pub(super) fn beside(&self) -> Option<&str> {
+        self.shown.whole.as_deref()
+    }
 }
 
 /// An answer that somebody waits for.
@@ -29,6 +42,7 @@ pub(super) struct PersonsAnswer {
     pub(super) answer: Answer,
     /// What was wrong with it.
     pub(super) odd: Option<&'static str>,
+    pub(super) asked: OpenQuestion,
 }
 
 /// The questions that wait, by their id on the wire.
@@ -36,20 +50,23 @@ pub(super) struct PersonsAnswer {
 pub(super) struct OpenQuestions(BTreeMap<String, OpenQuestion>);
 
 impl OpenQuestions {
-    /// Notes a question; gives its id, or `None` when it was asked already.
-    pub(super) fn add(&mut self, session: &SessionId, ask: &Ask) -> Option<String> {
+    /// Whether it was asked already.
+    pub(super) fn has(&self, session: &SessionId, ask: AskId) -> bool {
+        self.0.contains_key(&uuid(session, ask))
+    }
+
+    /// Notes a question that is asked now.
+    pub(super) fn add(&mut self, session: &SessionId, ask: &Ask, shown: Shown) -> &OpenQuestion {
         let id = uuid(session, ask.id);
-        let fresh = !self.0.contains_key(&id);
-        let asked = OpenQuestion { session: session.clone(), ask: ask.clone() };
-        fresh.then(|| {
-            self.0.insert(id.clone(), asked);
-            id
-        })
+        let asked = OpenQuestion { id: id.clone(), session: session.clone(), ask: ask.clone(), shown };
+        // Asked again it is the newer one that counts.
+        self.0.remove(&id);
+        self.0.entry(id).or_insert(asked)
     }
 
     /// The question is over; gives it when nobody had answered it here.
-    pub(super) fn close(&mut self, session: &SessionId, ask: AskId) -> Option<Ask> {
-        self.0.remove(&uuid(session, ask)).map(|asked| asked.ask)
+    pub(super) fn close(&mut self, session: &SessionId, ask: AskId) -> Option<OpenQuestion> {
+        self.0.remove(&uuid(session, ask))
     }
 
     /// Drops the questions of a session that is closed.
@@ -64,14 +81,38 @@ impl OpenQuestions {
         result: Option<Option<Value>>,
         error: Option<Option<Value>>,
     ) -> Option<PersonsAnswer> {
-        let OpenQuestion { session, ask } = self.0.remove(id)?;
+        let asked = self.0.remove(id)?;
         let (answer, odd) = match (result, error) {
             (_, Some(Some(_))) => (Answer::Dismissed, None),
-            (Some(Some(result)), _) => lift(&ask.kind, &result),
+            (Some(Some(result)), _) => lift(&asked, &result),
             (Some(None), _) | (None, Some(None)) => (Answer::Dismissed, None),
             (None, None) => (Answer::Dismissed, Some("neither result nor error")),
         };
-        Some(PersonsAnswer { session, ask: ask.id, answer, odd })
+        Some(PersonsAnswer { session: asked.session.clone(), ask: asked.ask.id, answer, odd, asked })
+    }
+}
+
+/// A question that wants a yes in rows that fit; `None` when it is too long to be asked.
+pub(super) fn fitted(ask: &Ask, prefix: Option<&SessionId>) -> Option<Shown> {
+    let title = &titled(ask, prefix, "");
+    match &ask.kind {
+        AskKind::Consent(consent) => {
+            let (assessment, rule) = (&consent.assessment, consent.rule.as_deref());
+            shown::show(Asked { title, what: &what(consent), assessment, rule }, TITLE_ROWS)
+        }
+        AskKind::Confirm { message, .. } => {
+            let asked = Asked { title, what: message, assessment: &shown::UNRATED, rule: None };
+            shown::show(asked, TITLE_ROWS)
+        }
+        AskKind::Choose { .. } | AskKind::Text { .. } | AskKind::Edit { .. } => Some(Shown::default()),
+    }
+}
+
+/// What would happen, in words.
+fn what(consent: &Consent) -> String {
+    match &consent.preview {
+        Some(Preview::Command { line, .. }) => format!("$ {line}"),
+        _ => shown::what(consent),
     }
 }
 
@@ -80,22 +121,30 @@ fn said_no() -> Answer {
     Answer::Deny { reason: Some("the person said no".to_owned()) }
 }
 
-/// An answer as the kind of question wants it.
-fn lift(kind: &AskKind, result: &Value) -> (Answer, Option<&'static str>) {
+/// An answer as the question wants it: only what was offered can be taken.
+fn lift(asked: &OpenQuestion, result: &Value) -> (Answer, Option<&'static str>) {
     let not_fitting = (Answer::Dismissed, Some("not an answer to the question that was put"));
+    let kind = &asked.ask.kind;
+    let offers = asked.shown.offers;
     match (kind, result) {
         (AskKind::Consent(_), Value::Bool(true)) => {
             (Answer::Allow { scope: Scope::Once, digest: None }, None)
         }
         (AskKind::Consent(_), Value::Bool(false)) => (said_no(), None),
-        (AskKind::Consent(asked), Value::String(value)) if asked.rule.is_some() => match value.as_str() {
-            consent::ONCE => (Answer::Allow { scope: Scope::Once, digest: None }, None),
-            consent::SESSION => (Answer::Allow { scope: Scope::Session, digest: None }, None),
-            consent::ALWAYS => (Answer::Allow { scope: Scope::Always, digest: None }, None),
-            consent::DENY => (said_no(), None),
-            _ => not_fitting,
-        },
+        (AskKind::Consent(_), Value::String(value)) => {
+            match offers.iter().find(|offer| value_of(**offer) == value) {
+                Some(Offer::Allow(scope)) => (Answer::Allow { scope: *scope, digest: None }, None),
+                Some(Offer::Deny) => (said_no(), None),
+                None => not_fitting,
+            }
+        }
         (AskKind::Confirm { .. }, Value::Bool(yes)) => (Answer::Confirmed(*yes), None),
+        (AskKind::Confirm { .. }, Value::String(value)) => {
+            match offers.iter().find(|offer| value_of(**offer) == value) {
+                Some(offer) => (Answer::Confirmed(*offer != Offer::Deny), None),
+                None => not_fitting,
+            }
+        }
         (AskKind::Choose { .. }, result) => {
             let one = |value: &Value| match value {
                 Value::String(text) => Some(text.clone()),
@@ -128,16 +177,31 @@ fn deadline(ask: &Ask, now: Millis) -> Option<Option<u64>> {
     left.is_none_or(|left| left.abs_diff(usual) > SAME_DEADLINE_MS).then_some(left)
 }
 
-/// The question as a line. `prefix` tells which session asks when it is not the one in front.
-pub(super) fn lower(id: &str, ask: &Ask, prefix: Option<&SessionId>, now: Millis) -> String {
-    let title = |more: &str| {
-        let session =
-            prefix.map(|session| format!("[{}] ", session_name::write(session))).unwrap_or_default();
-        let more = if more.is_empty() || more == ask.title { String::new() } else { format!(": {more}") };
-        Cow::<str>::Owned(format!("{session}{}{more}", ask.title))
-    };
+/// The line on top; `prefix` tells which session asks when it is not the one in front.
+fn titled(ask: &Ask, prefix: Option<&SessionId>, more: &str) -> String {
+    let session = prefix.map(|session| format!("[{}] ", session_name::write(session))).unwrap_or_default();
+    let more = if more.is_empty() || more == ask.title { String::new() } else { format!(": {more}") };
+    format!("{session}{}{more}", ask.title)
+}
+
+/// The question as a line.
+pub(super) fn lower(question: &OpenQuestion, prefix: Option<&SessionId>, now: Millis) -> String {
+    let OpenQuestion { id, ask, shown, .. } = question;
+    let title = |more: &str| Cow::<str>::Owned(titled(ask, prefix, more));
     let (method, mut params) = match &ask.kind {
-        AskKind::Consent(consent) => lower_consent(consent, title("")),
+        AskKind::Consent(consent) => lower_consent(consent, shown),
+        // Who cannot see all of it finds the no first.
+        AskKind::Confirm { yes, no, .. } if shown.whole.is_some() => {
+            let option = |offer: &Offer| {
+                let label = match offer {
+                    Offer::Deny => no.as_deref().unwrap_or("No"),
+                    Offer::Allow(_) => yes.as_deref().unwrap_or("Yes"),
+                };
+                Choice { label: label.into(), value: value_of(*offer).into(), description: None }
+            };
+            let options = Some(shown.offers.iter().map(option).collect());
+            (Method::Select, Question { title: shown.rows().into(), options, ..Question::default() })
+        }
         AskKind::Confirm { message, .. } => (
             Method::Confirm,
             Question {
@@ -177,68 +241,59 @@ pub(super) fn lower(id: &str, ask: &Ask, prefix: Option<&SessionId>, now: Millis
     Frame::UiRequest(UiRequest { id: id.into(), method, params }).line()
 }
 
-/// Yes or no; with a rule to offer, how far a yes reaches.
-fn lower_consent<'a>(consent: &'a Consent, title: Cow<'a, str>) -> (Method, Question<'a>) {
+/// Yes or no; a list where a yes can reach further, or where a no has to stand first.
+fn lower_consent<'a>(consent: &'a Consent, shown: &'a Shown) -> (Method, Question<'a>) {
+    let lasts = shown.offers.contains(&Offer::Allow(Scope::Always));
+    let rule = consent.rule.as_ref().filter(|_| lasts);
     let hint = ConsentHint {
         tool_call_id: consent.tool.to_string(),
         tool_name: consent.name.clone(),
-        risk: risk(&consent.assessment).unwrap_or_default().to_owned(),
+        risk: shown::risk(&consent.assessment).unwrap_or_default().to_owned(),
         reasons: consent.assessment.reasons.clone(),
         reversible: consent.assessment.reversible,
-        rule: consent.rule.clone(),
+        rule: rule.cloned(),
+        what: shown.whole.as_ref().map(|_| what(consent)),
     };
     let opts = Opts { consent: Some(hint), ..Opts::default() };
-    let shown = shown(consent);
-    let Some(rule) = consent.rule.as_ref() else {
+    if shown.offers.first() == Some(&Offer::Allow(Scope::Once)) && !lasts {
+        let message = Shown { title: String::new(), ..shown.clone() }.rows();
+        let title = shown.title.as_str().into();
         return (
             Method::Confirm,
-            Question { title, message: Some(shown.into()), opts, ..Question::default() },
+            Question { title, message: Some(message.into()), opts, ..Question::default() },
         );
-    };
-    // A select has no text under its title, so the title carries it.
-    let title = Cow::Owned(format!("{title}\n{shown}"));
-    let choice = |value: &'static str, label: &'static str, rule: Option<&'a str>| Choice {
-        label: label.into(),
-        value: value.into(),
-        description: rule.map(Into::into),
-    };
-    let options = vec![
-        choice(consent::ONCE, "Allow once", None),
-        choice(consent::SESSION, "Allow for this session", Some(rule.as_str())),
-        choice(consent::ALWAYS, "Always allow", Some(rule.as_str())),
-        choice(consent::DENY, "Deny", None),
-    ];
-    (Method::Select, Question { title, options: Some(options), opts, ..Question::default() })
-}
-
-/// Longest preview that is put into a question.
-const MAX_PREVIEW: usize = 4_000;
-
-/// What would happen and how dangerous it is, in words.
-fn shown(consent: &Consent) -> String {
-    let what = match &consent.preview {
-        Some(Preview::Text(text)) => text.clone(),
-        Some(Preview::Command { line, .. }) => format!("$ {line}"),
-        Some(Preview::Diff { path, text }) => format!("{path}\n{text}"),
-        None => format!("{} {}", consent.name, consent.args),
-    };
-    let mut text: String = what.chars().take(MAX_PREVIEW).collect();
-    if text.len() < what.len() {
-        text.push_str("\n…");
     }
-    let words = risk_words(risk(&consent.assessment).unwrap_or_default(), &consent.assessment.reasons);
-    if words.is_empty() { text } else { format!("{text}\n{words}") }
+    // A select has no text under its title, so the title carries it.
+    let title = Cow::Owned(shown.rows());
+    let options = shown.offers.iter().map(|offer| Choice {
+        label: label_of(*offer).into(),
+        value: value_of(*offer).into(),
+        description: rule.filter(|_| lasting(*offer)).map(|rule| rule.as_str().into()),
+    });
+    let options = Some(options.collect());
+    (Method::Select, Question { title, options, opts, ..Question::default() })
 }
 
-/// How dangerous it is in a word, where somebody told.
-fn risk(assessment: &Assessment) -> Option<&'static str> {
-    let word = match assessment.risk {
-        Risk::Low => "low",
-        Risk::Medium => "medium",
-        Risk::High => "high",
-        Risk::Critical => "critical",
-    };
-    (!assessment.unrated).then_some(word)
+fn lasting(offer: Offer) -> bool {
+    matches!(offer, Offer::Allow(Scope::Session | Scope::Always))
+}
+
+fn value_of(offer: Offer) -> &'static str {
+    match offer {
+        Offer::Allow(Scope::Once) => consent::ONCE,
+        Offer::Allow(Scope::Session) => consent::SESSION,
+        Offer::Allow(Scope::Always) => consent::ALWAYS,
+        Offer::Deny => consent::DENY,
+    }
+}
+
+fn label_of(offer: Offer) -> &'static str {
+    match offer {
+        Offer::Allow(Scope::Once) => "Allow once",
+        Offer::Allow(Scope::Session) => "Allow for this session",
+        Offer::Allow(Scope::Always) => "Always allow",
+        Offer::Deny => "Deny",
+    }
 }
 
 /// An id that looks as the existing clients expect.

@@ -3,7 +3,8 @@
 use super::super::{Compat, lift, lower};
 use super::{read, ready, ui, ui_open, up};
 use crate::bench::{RuntimeBench, UiBench, prompt};
-use domain::ask::{Answer, AskKind, Closing, Consent, Scope};
+use crate::shown::{self, Offer};
+use domain::ask::{Answer, AskKind, Closing, Consent};
 use domain::command::Command;
 use domain::content::{Json, Part, Role, TextKind, Usage};
 use domain::event::{Body, Finish, MessageEvent, Outcome};
@@ -93,6 +94,13 @@ fn asked(kind: AskKind, answer: Answer) -> Answer {
     }
 }
 
+/// What is offered for a consent of the few words that come here.
+fn offered(consent: &Consent) -> &'static [Offer] {
+    let (what, rule) = (shown::what(consent), consent.rule.as_deref());
+    let asked = shown::Asked { title: "?", what: &what, assessment: &consent.assessment, rule };
+    shown::show(asked, 6).expect("few words").offers
+}
+
 proptest! {
     #[test]
     fn signals_survive(signal in record::arb::signal()) {
@@ -131,11 +139,10 @@ proptest! {
     #[test]
     fn answers_survive(kind in record::arb::ask_kind(), text in "\\PC{0,20}", yes: bool) {
         let answers = match &kind {
-            AskKind::Consent(consent) if consent.rule.is_some() => vec![
-                Answer::Allow { scope: Scope::Once, digest: None }, Answer::Allow { scope: Scope::Session, digest: None },
-                Answer::Allow { scope: Scope::Always, digest: None }, Answer::Deny { reason: None },
-            ],
-            AskKind::Consent(_) => vec![Answer::Allow { scope: Scope::Once, digest: None }, Answer::Deny { reason: None }],
+            AskKind::Consent(consent) => offered(consent).iter().map(|offer| match offer {
+                Offer::Allow(scope) => Answer::Allow { scope: *scope, digest: None },
+                Offer::Deny => Answer::Deny { reason: None },
+            }).collect(),
             AskKind::Confirm { .. } => vec![Answer::Confirmed(yes)],
             AskKind::Choose { choices, .. } => {
                 let mut answers: Vec<Answer> = choices.iter().map(|choice| Answer::Chosen(vec![choice.id.clone()])).collect();

@@ -4,7 +4,7 @@ use super::super::LemonRuntime;
 use super::super::wire::Frame;
 use super::{kind, kinds, opened, ready, session, speaking};
 use crate::bench::{RuntimeBench, summary};
-use domain::ask::{AskKind, Closing};
+use domain::ask::{Answer, AskKind, Closing};
 use domain::command::{Command, LibraryCommand, Receipt, Refusal, RefusalKind, SessionCommand, Target};
 use domain::content::{Part, TextKind, Usage};
 use domain::event::{Body, Cause, Failure, MessageEvent, Outcome, RunEvent, SessionEvent};
@@ -494,6 +494,28 @@ fn two_texts_of_a_result_stand_on_lines_of_their_own() {
     }
     let tool = ui.state.tools.values().next().expect("a tool");
     assert_eq!(tool.result.as_ref().map(|result| result.text.clone()), Some(text));
+}
+
+#[test]
+fn a_question_that_is_longer_than_the_screen_has_the_no_first_and_the_rest_beside_it() {
+    let mut stage = ready();
+    let message = format!("one\n{}last", "more\n".repeat(40));
+    let kind =
+        AskKind::Confirm { message: message.clone(), yes: Some("Start".into()), no: None, danger: true };
+    let ask = stage.ask("Sure?", kind);
+    let sent = stage.sent();
+    assert_eq!(sent[0]["type"], "ui_widget");
+    assert!(sent[0]["params"]["content"].as_str().unwrap().contains(&message));
+    let request = &sent[1];
+    let title = request["params"]["title"].as_str().unwrap();
+    assert!(title.contains("one") && title.ends_with("last") && title.lines().count() <= 7, "{title}");
+    let labels = ["No", "Start"].map(|label| json!(label));
+    let options = &request["params"]["options"];
+    assert_eq!([&options[0]["label"], &options[1]["label"]], labels.each_ref());
+    let answer = json!({"type":"ui_response","id":request["id"],"result":options[1]["value"],"error":null});
+    stage.say(&answer.to_string());
+    assert_eq!(stage.command().2, Command::Answer { ask, answer: Answer::Confirmed(true) });
+    assert_eq!(stage.sent()[0]["params"]["content"], Value::Null, "what stood beside it is taken away");
 }
 
 #[test]

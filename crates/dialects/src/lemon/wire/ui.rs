@@ -128,6 +128,9 @@ pub struct ConsentHint {
     /// What "always" would remember, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
+    /// All of what would happen, where the question has only its two ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub what: Option<String>,
 }
 
 /// Values of the options that a question about a tool offers when there is a rule to remember.

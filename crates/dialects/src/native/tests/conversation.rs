@@ -3,13 +3,13 @@
 use super::super::runtime_role::cursor;
 use super::super::wire::FromRuntime;
 use super::{greeted, greeting, hello, opened, runtime};
-use crate::bench::{Pair, RuntimeBench, UiBench};
+use crate::bench::{Pair, RuntimeBench, UiBench, prompt};
 use crate::native::{ATTACH_BYTES, MAX_RESYNCS, NativeRuntime, NativeUi};
 use domain::command::{Command, LibraryCommand, Receipt, Refusal, RefusalKind, SessionCommand, Target};
 use domain::content::Part;
 use domain::event::{Body, Outcome, RunEvent, SessionEvent};
 use domain::ids::{MessageId, SessionId};
-use domain::port::News;
+use domain::port::{News, Ticket};
 use domain::signal::Signal;
 use expect_test::expect;
 use roles::{Answers, Greeting, Hello, Reason, TimerKey};
@@ -238,4 +238,42 @@ fn commands_name_the_session_that_is_seen() {
     pair.exchange();
     let (_, target, _) = pair.runtime.command();
     assert_eq!(target, Target::Session(pair.runtime.session.clone()));
+}
+
+/// The commands that came to the runtime, with where they are meant.
+fn came(pair: &mut Pair) -> Vec<(Target, Command)> {
+    pair.exchange();
+    pair.runtime.commands().into_iter().map(|(_, target, command)| (target, command)).collect()
+}
+
+#[test]
+fn what_is_said_before_the_session_is_shown_waits_for_it_and_is_said_there() {
+    let session = SessionId::from_number(7);
+    for named in [None, Some(&session)] {
+        let hello = Hello { begins: named.is_none(), ..hello(named) };
+        let mut pair = Pair::new(runtime(), UiBench::open(NativeUi::new(), &hello));
+        pair.ui.command_as(Ticket(1), prompt("early"));
+        pair.ui.command_as(Ticket(2), prompt("and this"));
+        let first = came(&mut pair);
+        assert!(matches!(first.as_slice(), [(Target::Current, Command::Library(_))]), "{first:?}");
+        pair.runtime.attach();
+        let there = Target::Session(session.clone());
+        assert_eq!(came(&mut pair), [(there.clone(), prompt("early")), (there.clone(), prompt("and this"))]);
+        pair.ui.command_as(Ticket(3), prompt("later"));
+        assert_eq!(came(&mut pair), [(there, prompt("later"))]);
+    }
+}
+
+#[test]
+fn what_waits_for_a_session_that_is_never_shown_comes_back() {
+    let hello = Hello { begins: true, ..hello(None) };
+    let mut pair = Pair::new(runtime(), UiBench::open(NativeUi::new(), &hello));
+    pair.ui.command_as(Ticket(1), prompt("early"));
+    pair.exchange();
+    let (new, ..) = pair.runtime.command();
+    pair.runtime.settle(new, Err(Refusal::new(RefusalKind::Internal, "no room")));
+    pair.exchange();
+    assert!(
+        matches!(pair.ui.settled.as_slice(), [(Ticket(1), Err(refusal))] if refusal.message == "no room")
+    );
 }

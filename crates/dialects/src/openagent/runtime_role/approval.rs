@@ -4,15 +4,20 @@ use super::super::plain;
 use super::super::wire::ApproveOptions;
 use super::super::wire::notify::{self, RequestApproval, RiskAssessment};
 use super::client::Style;
+use crate::shown::{self, Asked, Shown};
 use domain::ask::{Answer, Ask, Consent, Preview, Risk, Scope};
 use domain::content::Json;
 use domain::ids::Millis;
 use serde_json::value::RawValue;
 
+/// The rows of a preview that the existing client shows on a screen of 80×24, below what else it says of the request.
+const PREVIEW_ROWS: usize = 10;
+
 /// The params of a request for approval.
 pub(super) fn lower(
     ask: &Ask,
     consent: &Consent,
+    shown: &Shown,
     execution_id: &str,
     query_id: &str,
     style: Style,
@@ -26,7 +31,7 @@ pub(super) fn lower(
         query_id: Some(query_id.to_owned()),
         tool: Some(tool(&consent.name, description.clone())),
         arguments: Some(object(&consent.args)),
-        preview: Some(preview(consent, style)),
+        preview: Some(preview(consent, shown, style)),
         risk_assessment: Some(RiskAssessment {
             level: level.clone(),
             reasons: consent.assessment.reasons.clone(),
@@ -36,7 +41,7 @@ pub(super) fn lower(
         tool_name: Some(consent.name.clone()),
         description: Some(description),
         risk_level: Some(level),
-        rule: consent.rule.clone(),
+        rule: consent.rule.clone().filter(|_| lasts(shown, style)),
         takes_reason: Some(consent.takes_reason),
     }
 }
@@ -45,6 +50,7 @@ pub(super) fn lower(
 /// reaches no further than the very same action: that is [`super::queries`]' to remember.
 pub(super) fn lift(
     consent: &Consent,
+    lasts: bool,
     approved: bool,
     options: &ApproveOptions,
     reason: Option<String>,
@@ -54,6 +60,7 @@ pub(super) fn lift(
         return Answer::Deny { reason };
     }
     let scope = match (options.remember_choice, options.apply_to_similar) {
+        _ if !lasts => Scope::Once,
         (true, true) if consent.rule.is_some() => Scope::Always,
         (_, true) => Scope::Session,
         (_, false) => Scope::Once,
@@ -66,17 +73,39 @@ pub(super) fn tool(name: &str, description: String) -> notify::Tool {
     notify::Tool { name: name.to_owned(), description, category: category(name).to_owned() }
 }
 
-fn preview(consent: &Consent, style: Style) -> notify::Preview {
-    let (kind, content, file) = match &consent.preview {
-        Some(Preview::Diff { path, text }) => ("diff", text.clone(), Some(path.clone())),
-        Some(Preview::Command { line, .. }) => ("command", line.clone(), None),
-        Some(Preview::Text(text)) => ("text", text.clone(), None),
-        None => ("text", format!("{} {}", consent.name, consent.args), None),
+/// A consent in rows that fit; `None` when it is too long to be asked.
+pub(super) fn fitted(ask: &Ask, consent: &Consent) -> Option<Shown> {
+    let asked = Asked {
+        title: if ask.title.is_empty() { &consent.name } else { &ask.title },
+        what: &shown::what(consent),
+        assessment: &consent.assessment,
+        rule: consent.rule.as_deref(),
     };
-    let content = plain::clean(&content);
+    shown::show(asked, PREVIEW_ROWS)
+}
+
+/// What goes before a request whose preview does not hold it: whoever reads objects is sent all of it there.
+pub(super) fn before(shown: &Shown, style: Style) -> Option<&str> {
+    shown.whole.as_deref().filter(|_| !style.object_preview)
+}
+
+/// Whether a yes may reach further than this action.
+pub(super) fn lasts(shown: &Shown, style: Style) -> bool {
+    before(shown, style).is_none()
+}
+
+fn preview(consent: &Consent, shown: &Shown, style: Style) -> notify::Preview {
     if style.object_preview {
-        return notify::Preview::Object { kind: kind.to_owned(), content, file };
+        let (kind, content, file) = match &consent.preview {
+            Some(Preview::Diff { path, text }) => ("diff", text.clone(), Some(path.clone())),
+            Some(Preview::Command { line, .. }) => ("command", line.clone(), None),
+            Some(Preview::Text(text)) => ("text", text.clone(), None),
+            None => ("text", shown::what(consent), None),
+        };
+        return notify::Preview::Object { kind: kind.to_owned(), content: plain::clean(&content), file };
     }
+    let Shown { risk, what, .. } = shown;
+    let content = if risk.is_empty() { what.clone() } else { format!("{risk}\n{what}") };
     // Printed as it stands, in raw mode.
     notify::Preview::Text(if style.carriage_returns { plain::in_raw_mode(&content) } else { content })
 }

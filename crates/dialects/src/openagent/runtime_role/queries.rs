@@ -11,8 +11,8 @@ use super::super::wire::{Context, QueryOptions, QueryParams, QueryResult, code};
 use super::receipts::HubCommand;
 use super::requests::{self, invalid};
 use super::telling::Telling;
-use super::{MAX_QUERIES, MAX_UNSAID, OpenagentRuntime, context, words};
-use crate::rpc;
+use super::{MAX_QUERIES, MAX_UNSAID, OpenagentRuntime, approval, context, words};
+use crate::{rpc, shown};
 use domain::ask::{Answer, Ask, AskKind, Assessment, Risk, Scope};
 use domain::command::{
     Command, LibraryCommand, PromptOptions, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand, Target,
@@ -460,8 +460,8 @@ impl OpenagentRuntime {
         } else if !self.client.approves() {
             // It said that it cannot be asked; who else can answer is asked elsewhere.
             query.telling.asked(&mut self.counters, ask, consent);
-        } else {
-            let mut lines = query.telling.approval(&mut self.counters, ask, cx.now);
+        } else if let Some(shown) = approval::fitted(ask, consent) {
+            let mut lines = query.telling.approval(&mut self.counters, ask, consent, &shown, cx.now);
             match lines.pop() {
                 Some(request) if query.only_asks => cx.send(request),
                 request => {
@@ -469,6 +469,11 @@ impl OpenagentRuntime {
                     query.say(cx, lines);
                 }
             }
+        } else if query.telling.asked(&mut self.counters, ask, consent) {
+            let text = shown::not_asked(&ask.title, session);
+            let lines = query.telling.notified(&mut self.counters, Level::Warning, &text);
+            query.say(cx, lines);
+            cx.cannot_answer(session.clone(), ask.id);
         }
     }
 

@@ -72,7 +72,8 @@ impl OpenagentRuntime {
             (Context::METHOD, Ok(newer)) => {
                 self.update_context(cx, newer, HubCommand::Silent);
             }
-            (Context::METHOD, Err(error)) => cx.log(format!("ignored: {method}: {}", error.message)),
+            // The error would quote what was said.
+            (Context::METHOD, Err(_)) => cx.log(format!("ignored: {method} of another form")),
             _ => cx.log(format!("ignored: notification {method:?}; a request needs an id")),
         }
     }
@@ -111,6 +112,9 @@ impl OpenagentRuntime {
             cx.send(self.initialized(id, agreed));
             self.show_what_goes_on(cx);
             return Ok(());
+        }
+        if let Some(why) = &self.gone {
+            return Err(RpcError::new(INTERNAL_ERROR, words(INTERNAL_ERROR, why)));
         }
         if self.ungreeted.len() >= MAX_PENDING {
             return Err(super::too_many());
@@ -151,6 +155,16 @@ impl OpenagentRuntime {
             models: models.collect(),
         };
         jsonrpc::result(id, &result)
+    }
+
+    /// Refuses the handshakes that waited, and those that come.
+    pub(super) fn refuse_greeting(&mut self, cx: &mut RuntimeCx<'_>, why: &str) {
+        for (id, _) in std::mem::take(&mut self.ungreeted) {
+            cx.cancel_timer(GREET);
+            let error = RpcError::new(INTERNAL_ERROR, words(INTERNAL_ERROR, why));
+            cx.send(jsonrpc::error(Some(&id), &error));
+        }
+        self.gone = Some(why.to_owned());
     }
 
     /// Answers the handshakes that waited, with what is known by now.
@@ -231,8 +245,8 @@ impl OpenagentRuntime {
             );
         };
         let options = params.options.unwrap_or_default();
-        let answer = approval::lift(&asked.consent, approved, &options, params.reason);
-        let alone = approved && options.remember_choice && !options.apply_to_similar;
+        let answer = approval::lift(&asked.consent, asked.lasts, approved, &options, params.reason);
+        let alone = approved && asked.lasts && options.remember_choice && !options.apply_to_similar;
         let remember = alone.then(|| (session.clone(), asked.consent.digest.clone()));
         let command = Command::Answer { ask: asked.ask, answer };
         let pending = HubCommand::Approve { id: id.clone(), execution_id, approved, remember };

@@ -54,8 +54,9 @@ fn preview_is_a_text() {
         may_it_write(&mut bench, tool, Risk::Medium);
         bench.sent().last().unwrap()["params"]["preview"].clone()
     };
-    assert_eq!(preview(terminal()), "--- a\r\n+++ b\r\n");
-    assert_eq!(preview(runtime()), "--- a\n+++ b\n");
+    let shown = "Risk medium: changes a file\na.rs\n--- a\n+++ b";
+    assert_eq!(preview(terminal()), shown.replace('\n', "\r\n"));
+    assert_eq!(preview(runtime()), shown);
     assert_eq!(preview(by_the_book())["type"], "diff");
 }
 

@@ -31,6 +31,24 @@ fn an_observer_answers_nothing_and_counts_as_nobody() {
 }
 
 #[test]
+fn an_approver_made_a_rule_for_good() {
+    let mut bench = Bench::new();
+    let brief = bench.prompt("go");
+    bench.arrive(OTHER, Answers::ALL, Standing::Approver);
+    bench.command(OTHER, open(brief.session.clone())).expect("opened");
+    let (_, tool) = bench.propose(&brief);
+    let ask = bench.ask(&brief, tool);
+    for scope in [Scope::Always, Scope::Session] {
+        let answer = Answer::Allow { scope, digest: None };
+        let refused = bench.command(OTHER, Command::Answer { ask, answer }).expect_err("refused");
+        assert_eq!(refused.kind, RefusalKind::NotAllowed);
+    }
+    assert_eq!(bench.closings(), []);
+    bench.command(OTHER, Command::Answer { ask, answer: allow() }).expect("allowed once");
+    assert_eq!(bench.closings().len(), 1);
+}
+
+#[test]
 fn a_question_that_one_ui_cannot_be_asked_is_open_for_the_others_and_else_nobodys() {
     let mut bench = Bench::new();
     let brief = bench.prompt("go");

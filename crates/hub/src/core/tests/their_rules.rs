@@ -3,6 +3,7 @@
 use super::rules::{behind, says, wants};
 use super::*;
 use crate::core::MAX_REQUESTS;
+use domain::ask::Choice;
 use domain::command::{DiffSince, ExportFormat, FilesCommand};
 use domain::fact::{FactAsk, Said};
 use domain::port::Abilities;
@@ -230,4 +231,125 @@ fn a_runtime_that_keeps_a_yes_itself_is_left_to_it() {
     allow(&mut bench, Scope::Session);
     asks_about(&mut bench, &session, "b", r#"{"command":"ls"}"#);
     assert_eq!(bench.state().asks.len(), 1, "if it asks again, it means it");
+}
+
+/// What a wire may have in the place of a consent.
+fn plain_questions() -> [AskKind; 4] {
+    let message = String::new();
+    let choice = |id: &str| Choice { id: id.to_owned(), label: id.to_owned(), detail: None };
+    [
+        AskKind::Confirm { message: message.clone(), yes: Some("Drop it".into()), no: None, danger: true },
+        AskKind::Choose {
+            message: message.clone(),
+            choices: vec![choice("allow"), choice("deny")],
+            many: false,
+        },
+        AskKind::Text {
+            message: message.clone(),
+            placeholder: None,
+            default: None,
+            secret: false,
+            multiline: false,
+        },
+        AskKind::Edit { message, prefill: "yes".into() },
+    ]
+}
+
+fn asks_plainly(bench: &mut Bench, session: &SessionId, kind: AskKind) {
+    let kind = FactAsk::Other(kind);
+    says(bench, session, Said::AskOpened { ask: "q".into(), title: "?".into(), kind, deadline: None });
+}
+
+#[test]
+fn read_only_denies_every_question_also_one_that_no_tool_call_announced() {
+    for kind in plain_questions() {
+        let (mut bench, session) = behind(Answers::ALL);
+        bench.step(In::Abilities(told(true)));
+        asks_plainly(&mut bench, &session, kind.clone());
+        assert_eq!(bench.state().asks.len(), 1, "it is asked: {kind:?}");
+        set(&mut bench, Policy::ReadOnly).expect("taken");
+        let closings = bench.closings();
+        let no = |answer: &Answer| matches!(answer, Answer::Confirmed(false) | Answer::Dismissed);
+        let denied = |closing: &Closing| matches!(closing, Closing::Answered { answer, by: Some(by) } if no(answer) && by == "read-only");
+        assert!(closings.len() == 1 && closings.iter().all(denied), "{kind:?}: {closings:?}");
+        asks_plainly(&mut bench, &session, kind.clone());
+        assert_eq!((bench.closings().len(), bench.state().asks.len()), (2, 0), "{kind:?}");
+    }
+}
+
+fn runs(bench: &mut Bench, session: &SessionId, tool: &str, name: &str) {
+    let started = Said::ToolStarted { tool: tool.into(), name: Some(name.into()), args: None };
+    says(bench, session, started);
+}
+
+/// Why the runtime was let go, and whether it was told to stop before.
+fn let_go(bench: &Bench) -> Option<(&str, bool)> {
+    let at = bench.outs.iter().position(|out| matches!(out, Out::LetGo(_)))?;
+    let Out::LetGo(why) = &bench.outs[at] else { return None };
+    let cancel = |out: &Out| {
+        matches!(out, Out::Order(Order::Consult { command: Command::Run(RunCommand::Cancel { .. }), .. }))
+    };
+    Some((why.as_str(), bench.outs[..at].iter().any(cancel)))
+}
+
+/// A runtime that says it asks, held to that, with a prompt under way.
+fn held(headless: bool, policy: Policy, required: bool) -> (Bench, SessionId) {
+    let mut bench = demanding(Engine::Followed, policy, required);
+    bench.core.setup.is_headless = headless;
+    bench.step(In::Abilities(told(true)));
+    let session = bench.core.ground.clone().expect("a session");
+    (bench, session)
+}
+
+#[test]
+fn a_run_in_which_something_is_done_unasked_is_stopped_where_nobody_else_would_see_it() {
+    for (headless, policy, required, stops) in [
+        (true, Policy::ReadOnly, false, true),
+        (true, Policy::Ask, true, true),
+        (false, Policy::Ask, true, true),
+        // A person looks on, and was told that this can happen.
+        (false, Policy::ReadOnly, false, false),
+        (true, Policy::Ask, false, false),
+    ] {
+        let (mut bench, session) = held(headless, policy, required);
+        // What is told of before anything was said is its past.
+        runs(&mut bench, &session, "past", "shell");
+        says(&mut bench, &session, Said::RunEnded(Outcome::Done));
+        assert_eq!(let_go(&bench), None);
+        prompt(&mut bench, 900);
+        runs(&mut bench, &session, "a", "Read");
+        says(&mut bench, &session, Said::NeedsNoConsent { tool: "b".into() });
+        runs(&mut bench, &session, "b", "look at main.rs");
+        assert_eq!(let_go(&bench), None, "what only looks is free");
+        runs(&mut bench, &session, "c", "shell");
+        let case = format!("{headless} {policy:?} {required}");
+        let Some((why, cancelled)) = let_go(&bench) else {
+            assert!(!stops, "{case}");
+            continue;
+        };
+        assert!(stops && cancelled, "{case}");
+        assert!(crate::core::acted_unasked(why) && why.contains("(shell)"), "{case}: {why}");
+        let ended = bench.state().runs.last().and_then(|run| run.ended.clone()).map(|(_, outcome)| outcome);
+        let Some(Outcome::Failed(failure)) = ended else { panic!("{case}: {ended:?}") };
+        assert_eq!(failure.code, crate::core::ACTED_UNASKED);
+    }
+}
+
+#[test]
+fn what_somebody_said_yes_to_is_not_unasked_and_one_yes_is_for_one_tool() {
+    let (mut bench, session) = held(false, Policy::Ask, true);
+    prompt(&mut bench, 900);
+    asks_about(&mut bench, &session, "a", r#"{"command":"make"}"#);
+    allow(&mut bench, Scope::Once);
+    runs(&mut bench, &session, "a", "bash");
+    assert_eq!(let_go(&bench), None, "a consent");
+    let confirm = plain_questions()[0].clone();
+    asks_plainly(&mut bench, &session, confirm);
+    let ask = bench.state().asks.last().expect("a question").id;
+    let yes = Command::Answer { ask, answer: Answer::Confirmed(true) };
+    bench.command(TERMINAL, yes).expect("taken");
+    runs(&mut bench, &session, "b", "drop_table");
+    assert_eq!(let_go(&bench), None, "a plain yes, on a wire that has no other");
+    runs(&mut bench, &session, "c", "drop_table");
+    assert!(let_go(&bench).is_some(), "and nothing more");
 }

@@ -205,6 +205,7 @@ async fn connect(
         lossless,
         errands: None,
         last_lines: None,
+        ended: None,
     };
     Hub::start(setup, Box::new(MemoryStore::default()), EngineSeat::Remote(Box::new(seat)), quiet())
 }
@@ -314,6 +315,7 @@ pub(crate) fn servers() -> Vec<ServerEntry> {
         state,
         tools,
         connected_at: tools.map(|_| Millis(1_700_000_000_000)),
+        reach: None,
     };
     let failed = ServerState::Failed("it does not start".to_owned());
     vec![entry("maps", true, ServerState::Ready, Some(3)), entry("notes", false, failed, None)]

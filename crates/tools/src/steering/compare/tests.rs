@@ -61,7 +61,7 @@ fn what_a_command_changed_of_what_steers_is_put_back_before_anybody_is_asked() {
     bench.meddle();
     let back = before.put_back(|_| false).unwrap();
     bench.is_as_before();
-    let question = back.question();
+    let question = back.question("The command");
     for words in [
         "changed AGENTS.md",
         "made .vscode\n",
@@ -143,7 +143,7 @@ fn what_was_agreed_to_stays_and_what_is_too_large_is_said() {
     assert!(before.put_back(|path| path == Path::new("AGENTS.md")).is_none());
     bench.put(".npmrc", "small");
     let back = before.put_back(|path| path == Path::new("AGENTS.md")).unwrap();
-    assert!(back.question().contains("too large"), "{}", back.question());
+    assert!(back.question("The command").contains("too large"), "{}", back.question("The command"));
     assert_eq!(bench.get(".npmrc").as_deref(), Some("small"));
     assert_eq!(bench.get("AGENTS.md").as_deref(), Some("agreed"));
 }

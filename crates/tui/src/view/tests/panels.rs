@@ -6,7 +6,9 @@ use crate::settings::Settings;
 use domain::event::{Compaction, ContextEvent, QueueEvent, Trigger};
 use domain::ids::EntryId;
 use domain::queue::Mode;
-use domain::session::{ModelEntry, ModelRef, ServerEntry, ServerState, SkillEntry, SkillList, ToolEntry};
+use domain::session::{
+    ModelEntry, ModelRef, ServerEntry, ServerReach, ServerState, SkillEntry, SkillList, ToolEntry,
+};
 
 /// Answers the last command that asked for a list.
 fn answer(stage: &mut AttachedUi, receipt: Receipt) {
@@ -58,6 +60,7 @@ fn lists_of_the_runtime() {
     });
     check("servers", 12, |stage| {
         stage.ui.keys("/mcp<enter>");
+        let network = ServerReach { network: true, ..ServerReach::default() };
         let server = |id: &str, state, tools| ServerEntry {
             id: id.into(),
             http: false,
@@ -65,6 +68,7 @@ fn lists_of_the_runtime() {
             state,
             tools,
             connected_at: None,
+            reach: (id == "files").then(|| network.clone()),
         };
         let failed = ServerState::Failed("connection refused".into());
         let servers = [

@@ -7,7 +7,8 @@ use super::super::super::wire::notify::{
 use super::super::approval;
 use super::{Counters, Telling, last_line};
 use crate::narrator::Call;
-use domain::ask::{Ask, AskKind, Closing, Consent};
+use crate::shown::Shown;
+use domain::ask::{Ask, Closing, Consent};
 use domain::content::{Json, Part};
 use domain::ids::{AskId, Millis, ToolRunId};
 use domain::tool::{Progress, ToolOutcome, ToolResult};
@@ -35,22 +36,31 @@ pub(in super::super) struct OpenApproval {
     /// What it is about.
     pub(in super::super) consent: Consent,
     pub(in super::super) closing: Option<Closing>,
+    /// Whether a yes may reach further than this action.
+    pub(in super::super) lasts: bool,
 }
 
 impl Telling {
-    /// Asks the person; `None` when the question is none that this wire has, or was asked already.
+    /// Asks the person; nothing when the question was asked already.
     pub(in super::super) fn approval(
         &mut self,
         counters: &mut Counters,
         ask: &Ask,
+        consent: &Consent,
+        shown: &Shown,
         now: Millis,
     ) -> Vec<String> {
-        let AskKind::Consent(consent) = &ask.kind else { return Vec::new() };
         if !self.asked(counters, ask, consent) {
             return Vec::new();
         }
-        let Some(execution) = self.tools.get(&consent.tool) else { return Vec::new() };
-        let params = approval::lower(ask, consent, &execution.id, &self.query_id, self.style, now);
+        if let Some(whole) = approval::before(shown, self.style) {
+            self.block(counters, "text", None, whole, BlockMetadata::default());
+        }
+        let Some(execution) = self.tools.get_mut(&consent.tool) else { return Vec::new() };
+        if let Some(asked) = &mut execution.ask {
+            asked.lasts = approval::lasts(shown, self.style);
+        }
+        let params = approval::lower(ask, consent, shown, &execution.id, &self.query_id, self.style, now);
         self.say(&params);
         std::mem::take(&mut self.lines)
     }
@@ -62,7 +72,8 @@ impl Telling {
         if execution.ask.as_ref().is_some_and(|asked| asked.ask == ask.id) {
             return false;
         }
-        execution.ask = Some(OpenApproval { ask: ask.id, consent: consent.clone(), closing: None });
+        let consent = consent.clone();
+        execution.ask = Some(OpenApproval { ask: ask.id, consent, closing: None, lasts: false });
         true
     }
 

@@ -1,0 +1,276 @@
+//! A consent as a person can read it in a question of 80×24: the risk first, both ends of what is asked, and what may then be offered.
+//!
+//! One rule for all wires: who is asked has seen all of it, or finds *Deny* first and nothing that lasts; what nobody reads before a yes
+//! ([`MAX_SHOWN`]) is not asked at all. Pure. How the rows are put on a wire, and where the whole goes before them, is that wire's.
+
+#[cfg(test)]
+mod tests;
+
+use domain::ask::{Assessment, Consent, Preview, Risk, Scope};
+use domain::harmless::is_harmful;
+use domain::ids::SessionId;
+use std::borrow::Cow;
+
+/// The longest action, in bytes, that somebody is asked about: more is not read before a yes, whatever screen shows it.
+pub(crate) const MAX_SHOWN: usize = 64 * 1024;
+/// What is shown in a question is no wider: the narrowest overlay of an 80-column screen.
+pub(crate) const COLUMNS: usize = 70;
+/// The rows that the risk may take.
+const RISK_ROWS: usize = 2;
+/// The fewest rows for both ends of what is asked: the path of a file and the row after it, what is left out, the last row.
+const FEWEST: usize = 4;
+/// A tab takes no more columns than these.
+const TAB: usize = 8;
+
+/// What a person can be offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Offer {
+    Allow(Scope),
+    Deny,
+}
+
+const ALL: &[Offer] =
+    &[Offer::Allow(Scope::Once), Offer::Allow(Scope::Session), Offer::Allow(Scope::Always), Offer::Deny];
+const ONCE: &[Offer] = &[Offer::Allow(Scope::Once), Offer::Deny];
+/// Whoever answers without looking says no.
+const CAREFUL: &[Offer] = &[Offer::Deny, Offer::Allow(Scope::Once)];
+
+/// Of a question about no tool nobody tells how dangerous it is.
+pub(crate) const UNRATED: Assessment =
+    Assessment { risk: Risk::Medium, reasons: Vec::new(), reversible: true, unrated: true };
+
+/// What is asked, in a wire's own words.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    /// The line on top.
+    pub(crate) title: &'a str,
+    pub(crate) what: &'a str,
+    pub(crate) assessment: &'a Assessment,
+    /// What a lasting yes would remember.
+    pub(crate) rule: Option<&'a str>,
+}
+
+impl Asked<'_> {
+    /// How dangerous it is and why.
+    pub(crate) fn risk(&self) -> String {
+        risk_words(risk(self.assessment), &self.assessment.reasons)
+    }
+
+    /// Whether nobody is asked about so much.
+    pub(crate) fn is_too_long(&self) -> bool {
+        let reasons: usize = self.assessment.reasons.iter().map(String::len).sum();
+        self.title.len() + self.what.len() + reasons > MAX_SHOWN
+    }
+}
+
+/// A consent in rows that fit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Shown {
+    /// How dangerous it is; empty where nobody told.
+    pub(crate) risk: String,
+    /// One row.
+    pub(crate) title: String,
+    /// What would happen, or its two ends.
+    pub(crate) what: String,
+    /// Everything, where the rows do not hold it: it goes before the question.
+    pub(crate) whole: Option<String>,
+    /// What is offered, in this order.
+    pub(crate) offers: &'static [Offer],
+}
+
+/// Nothing, and nothing to say yes to.
+impl Default for Shown {
+    fn default() -> Shown {
+        let nothing = String::new;
+        Shown { risk: nothing(), title: nothing(), what: nothing(), whole: None, offers: &[Offer::Deny] }
+    }
+}
+
+impl Shown {
+    /// The rows of the question, the risk first.
+    pub(crate) fn rows(&self) -> String {
+        joined([&self.risk, &self.title, &self.what])
+    }
+}
+
+/// The consent in so many rows; `None` when it is longer than anybody is asked about.
+pub(crate) fn show(asked: Asked<'_>, rows: usize) -> Option<Shown> {
+    let what = visible(asked.what.trim_end_matches('\n'));
+    let risk = visible(&asked.risk()).into_owned();
+    let title = visible(asked.title);
+    if asked.is_too_long() {
+        return None;
+    }
+    let risk_rows = if risk.is_empty() { 0 } else { rows_of(&risk).len().min(RISK_ROWS) };
+    let room = rows.saturating_sub(1 + risk_rows).max(FEWEST);
+    // The title is a heading: what is asked stands below it, whole or with its two ends.
+    let (short_risk, short_what) = (short(&risk, RISK_ROWS), short(&what, room));
+    let is_cut = short_risk.is_some() || short_what.is_some();
+    let whole = is_cut.then(|| joined([&risk, &title, &what]));
+    let offers = match asked.rule {
+        _ if is_cut => CAREFUL,
+        Some(rule) if rows_of(rule).len() == 1 => ALL,
+        // A rule that cannot be read whole is not made.
+        Some(_) | None => ONCE,
+    };
+    let title = one_row(&title, COLUMNS);
+    let (risk, what) = (short_risk.unwrap_or(risk), short_what.unwrap_or_else(|| what.into_owned()));
+    Some(Shown { risk, title, what, whole, offers })
+}
+
+/// What would happen, in the words of most wires.
+pub(crate) fn what(consent: &Consent) -> String {
+    match &consent.preview {
+        Some(Preview::Text(text)) => text.clone(),
+        Some(Preview::Command { line, .. }) => line.clone(),
+        Some(Preview::Diff { path, text }) => format!("{path}\n{}", without_header(path, text)),
+        None => format!("{} {}", consent.name, consent.args),
+    }
+}
+
+/// A diff without the two lines that only name its file once more: in a few rows they take the place of what would change.
+fn without_header<'a>(path: &str, text: &'a str) -> &'a str {
+    let named = |line: &'a str, mark: &str, side: &str| {
+        let (head, rest) = line.split_once('\n')?;
+        let name = head.strip_prefix(mark)?;
+        (name == "/dev/null" || name.strip_prefix(side).unwrap_or(name) == path).then_some(rest)
+    };
+    named(text, "--- ", "a/").and_then(|rest| named(rest, "+++ ", "b/")).unwrap_or(text)
+}
+
+/// How dangerous it is in a word, where somebody told.
+pub(crate) fn risk(assessment: &Assessment) -> Option<&'static str> {
+    let word = match assessment.risk {
+        Risk::Low => "low",
+        Risk::Medium => "medium",
+        Risk::High => "high",
+        Risk::Critical => "critical",
+    };
+    (!assessment.unrated).then_some(word)
+}
+
+/// How dangerous it is and why; nothing where nobody told.
+pub(crate) fn risk_words(risk: Option<&str>, reasons: &[String]) -> String {
+    let reasons = reasons.join("; ");
+    match (risk, reasons.as_str()) {
+        (None, _) => reasons,
+        (Some(risk), "") => format!("Risk {risk}"),
+        (Some(risk), reasons) => format!("Risk {risk}: {reasons}"),
+    }
+}
+
+/// What a person hears who is not asked, and where they can be.
+pub(crate) fn not_asked(title: &str, session: &SessionId) -> String {
+    let title = one_row(&visible(title), COLUMNS);
+    format!(
+        "\"{title}\" is not asked here: it is too long to be shown whole, and a yes is for what was seen. It counts as no unless \
+         somebody answers it elsewhere. To see such a question, open the session with `parlor attach --session {session}`, and \
+         have it asked again"
+    )
+}
+
+/// In one row, its middle left out where it is longer.
+pub(crate) fn one_row(text: &str, columns: usize) -> String {
+    const GAP: &str = " … ";
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if width(&words) <= columns {
+        return words;
+    }
+    let half = columns.saturating_sub(GAP.len()) / 2;
+    let head = taken(words.chars(), half);
+    let tail: String = taken(words.chars().rev(), half).chars().rev().collect();
+    format!("{}{GAP}{}", head.trim_end(), tail.trim_start())
+}
+
+/// As many characters as have room.
+fn taken(chars: impl Iterator<Item = char>, columns: usize) -> String {
+    let mut used = 0;
+    let fits = |c: &char| {
+        used += columns_of(*c);
+        used <= columns
+    };
+    chars.take_while(fits).collect()
+}
+
+/// Both ends in so many rows; `None` when all of it fits.
+fn short(text: &str, rows: usize) -> Option<String> {
+    const LEFT_OUT: &str = "… not all of it is shown in this question …";
+    let all = rows_of(text);
+    if all.len() <= rows {
+        return None;
+    }
+    // Blank rows at the ends would hide what stands between them.
+    let said: Vec<&str> = all.iter().map(String::as_str).filter(|row| !row.trim().is_empty()).collect();
+    let room = rows.saturating_sub(1).max(2);
+    let (head, tail) = if said.len() <= room {
+        (said.as_slice(), Vec::new())
+    } else {
+        (&said[..room.div_ceil(2)], last_rows(text, room / 2))
+    };
+    let tail = tail.iter().map(String::as_str);
+    Some(head.iter().copied().chain([LEFT_OUT]).chain(tail).collect::<Vec<_>>().join("\n"))
+}
+
+/// The text as rows of a screen that is as narrow as can be.
+fn rows_of(text: &str) -> Vec<String> {
+    text.split('\n').flat_map(|line| wrapped(line.chars())).collect()
+}
+
+/// The last rows that say something, full from the end on: a line's last row may hold a single letter.
+fn last_rows(text: &str, rows: usize) -> Vec<String> {
+    let lines = text.rsplit('\n').filter(|line| !line.trim().is_empty());
+    let backwards = lines.flat_map(|line| wrapped(line.chars().rev())).filter(|row| !row.trim().is_empty());
+    let mut last: Vec<String> = backwards.take(rows).map(|row| row.chars().rev().collect()).collect();
+    last.reverse();
+    last
+}
+
+fn wrapped(chars: impl Iterator<Item = char>) -> Vec<String> {
+    let (mut rows, mut row, mut used) = (Vec::new(), String::new(), 0);
+    for c in chars {
+        let columns = columns_of(c);
+        if used + columns > COLUMNS {
+            rows.push(std::mem::take(&mut row));
+            used = 0;
+        }
+        row.push(c);
+        used += columns;
+    }
+    rows.push(row);
+    rows
+}
+
+fn width(text: &str) -> usize {
+    text.chars().map(columns_of).sum()
+}
+
+/// No less than a terminal takes: to cut too early does no harm.
+fn columns_of(c: char) -> usize {
+    match c {
+        '\t' => TAB,
+        c if c.is_ascii() => 1,
+        _ => 2,
+    }
+}
+
+/// The text with what a screen would obey or hide written out: a yes is for what stands there, not for what is left of it.
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+    let hides = |c: char| c != '\n' && c != '\t' && is_harmful(c);
+    if !text.contains(hides) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if hides(c) {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
+fn joined<const N: usize>(parts: [&str; N]) -> String {
+    let said: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    said.join("\n")
+}

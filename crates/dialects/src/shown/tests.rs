@@ -1,0 +1,210 @@
+//! What every runtime role does with a consent of any length, on models of the screens that existing UIs draw of it.
+//!
+//! The models know no more than was seen of those programs: columns, rows, what is cut, and what Enter alone answers.
+
+mod screens;
+mod wires;
+
+use super::*;
+use domain::content::Json;
+use domain::ids::ToolRunId;
+use proptest::prelude::*;
+use wires::{WIRES, Wire};
+
+/// The first and the last word of what is asked: whoever sees both has seen its two ends.
+const HEAD: &str = "HEAD!";
+const TAIL: &str = "!TAIL";
+/// Stands in the rule, so that an offer to remember it is found wherever it stands.
+const RULE: &str = "RULE-of-the-test";
+
+fn consent(preview: Option<Preview>, args: String, risk: Risk, reasons: Vec<String>, rule: bool) -> Consent {
+    Consent {
+        tool: ToolRunId(0),
+        name: "bash".to_owned(),
+        args: Json::verbatim(args),
+        preview,
+        assessment: Assessment { risk, reasons, reversible: false, unrated: false },
+        digest: domain::ask::ActionDigest("d".to_owned()),
+        rule: rule.then(|| RULE.to_owned()),
+        takes_reason: true,
+    }
+}
+
+fn command(line: String, rule: bool) -> Consent {
+    let preview = Some(Preview::Command { line, inner: Vec::new() });
+    consent(preview, "{}".to_owned(), Risk::High, vec!["it changes files".to_owned()], rule)
+}
+
+/// What a yes would be for. The path of a diff stands where each wire has it.
+fn said(asked: &Consent) -> String {
+    match &asked.preview {
+        Some(Preview::Diff { text, .. }) => text.clone(),
+        _ => what(asked),
+    }
+}
+
+/// Everything that must hold of a consent on one wire.
+fn check(wire: &Wire, asked: &Consent) {
+    let told = (wire.ask)(asked);
+    let name = wire.name;
+    let (all, words) = (what(asked), said(asked));
+    let is_long = all.len() + "run it".len() > MAX_SHOWN;
+    if !wire.asks {
+        assert!(told.question.is_none(), "{name} asks nobody");
+        return;
+    }
+    let Some(question) = &told.question else {
+        assert!(is_long, "{name} did not ask about {} bytes", words.len());
+        assert!(told.unanswerable, "{name}: the hub does not know that nobody is asked");
+        assert!(told.said.contains("parlor attach --session"), "{name} does not say where it can be seen");
+        return;
+    };
+    assert!(!is_long || wire.lossless, "{name} asked about {} bytes", words.len());
+    let risk = risk(&asked.assessment).unwrap();
+    let screen = &question.screen;
+    // A word may be parted by the end of a row.
+    let rows = screen.concat();
+    let shows = |word: &str| rows.contains(word);
+    assert!(shows(risk), "{name}: no risk on\n{}", screen.join("\n"));
+    assert!(shows(question.no), "{name}: no way to say no on\n{}", screen.join("\n"));
+    assert!(shows(HEAD) && shows(TAIL), "{name}: not both ends on\n{}", screen.join("\n"));
+    let panel = &question.panel;
+    let first = |word: &str| panel.iter().position(|row| row.contains(word));
+    assert!(
+        first(HEAD).is_none() || first(risk) <= first(HEAD),
+        "{name}: the risk is late\n{}",
+        panel.join("\n")
+    );
+    // All of it is on the screen, or whoever presses Enter says no and nothing lasts.
+    let plain = |text: &str| text.replace(char::is_whitespace, "");
+    let is_whole = question.scrolls || plain(&screen.concat()).contains(&plain(&visible(&words)));
+    if !is_whole {
+        assert!(!question.enter_allows, "{name}: Enter allows what is not shown\n{}", screen.join("\n"));
+        assert!(
+            !question.lasts,
+            "{name}: offers more than once for what is not shown\n{}",
+            screen.join("\n")
+        );
+    }
+    if wire.lossless {
+        assert!(plain(&told.said).contains(&plain(&words)), "{name} left something out");
+    }
+}
+
+#[test]
+fn every_wire_of_this_build_is_tried() {
+    let tried: Vec<&str> = WIRES.iter().map(|wire| wire.name).collect();
+    let all: Vec<&str> = crate::ALL.iter().map(|dialect| dialect.name()).collect();
+    for name in all {
+        assert!(tried.iter().any(|tried| tried.starts_with(name)), "{name} is not tried");
+    }
+}
+
+#[test]
+fn a_yes_is_for_what_was_shown_or_has_to_be_looked_for() {
+    let fillers = ["a", "line\n", "a b ", "&& cp x y ", "\n", "漢", "\t"];
+    let short = [0, 40, 300, 400, 900, 4_100].into_iter().flat_map(|length| fillers.map(|one| (one, length)));
+    let long = [MAX_SHOWN - 200, MAX_SHOWN + 1].into_iter().map(|length| ("a line\n", length));
+    for (filler, length) in short.chain(long) {
+        let middle = filler.repeat(length / filler.len());
+        let line = command(format!("{HEAD} {middle} {TAIL}"), true);
+        let text = format!("+{HEAD}\n{middle}\n+{TAIL}\n");
+        let preview = Some(Preview::Diff { path: "a.rs".to_owned(), text });
+        let diff = consent(preview, "{}".to_owned(), Risk::Medium, Vec::new(), length % 3 != 0);
+        for wire in WIRES {
+            check(wire, &line);
+            check(wire, &diff);
+        }
+    }
+}
+
+#[test]
+fn nothing_that_a_screen_obeys_or_hides_is_left_out() {
+    let hidden = "a\u{1b}[2Jb\r\u{202e}c\u{200b}d";
+    assert_eq!(visible(hidden), r"a\u{1b}[2Jb\r\u{202e}c\u{200b}d");
+    for wire in WIRES.iter().filter(|wire| wire.asks) {
+        let told = (wire.ask)(&command(format!("{HEAD} {hidden} {TAIL}"), true));
+        let question = told.question.unwrap_or_else(|| panic!("{} did not ask", wire.name));
+        let screen = question.screen.join("\n");
+        // An editor is no terminal, and Parlor's own screens write it out themselves.
+        assert!(question.scrolls || screen.contains(r"\u{1b}[2J"), "{}: {screen}", wire.name);
+    }
+}
+
+#[test]
+fn a_rule_that_cannot_be_read_is_not_made() {
+    let mut asked = command(format!("{HEAD} {TAIL}"), true);
+    asked.rule = Some(format!("{RULE} {}", "and more ".repeat(30)));
+    let words = Asked { title: "t", what: "w", assessment: &asked.assessment, rule: asked.rule.as_deref() };
+    assert_eq!(show(words, 6).unwrap().offers, ONCE);
+}
+
+#[test]
+fn a_small_change_is_shown_whole_in_a_few_rows() {
+    let diff = "--- /dev/null\n+++ b/b.txt\n@@ -0,0 +1 @@\n+new\n\\ No newline at end of file\n";
+    let preview = Some(Preview::Diff { path: "b.txt".to_owned(), text: diff.to_owned() });
+    let asked = consent(preview, "{}".to_owned(), Risk::Medium, vec!["it makes a file".to_owned()], true);
+    assert_eq!(what(&asked), "b.txt\n@@ -0,0 +1 @@\n+new\n\\ No newline at end of file\n");
+    let told = what(&asked);
+    let words = Asked { title: "write b.txt", what: &told, assessment: &asked.assessment, rule: Some(RULE) };
+    assert_eq!(show(words, 6).unwrap().offers, ALL);
+    // Where it names another file, it is part of what is asked.
+    let moved = diff.replace("/dev/null", "a/other.txt");
+    assert_eq!(without_header("b.txt", &moved), moved);
+}
+
+#[test]
+fn blank_rows_hide_neither_end() {
+    let assessment = command(String::new(), false).assessment;
+    let what = format!("{HEAD}{}{TAIL}{}", "\n".repeat(500), " \n".repeat(500));
+    let shown = show(Asked { title: "t", what: &what, assessment: &assessment, rule: None }, 6).unwrap();
+    assert!(shown.what.contains(HEAD) && shown.what.contains(TAIL), "{}", shown.what);
+    assert_eq!(shown.offers, CAREFUL);
+}
+
+/// Any text, of any width and any number of lines, between its two ends.
+fn anything() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        "[ -~]{0,90}",
+        "[a-z \n\t]{0,90}",
+        r"\PC{0,60}",
+        "[漢字😀é\u{301}\u{200d}]{0,40}",
+        "[\u{1b}\r\u{202e}\u{0}\u{9b}x]{0,20}",
+        "\n{0,40}",
+    ];
+    // Doubled, so that every length from nothing to more than anybody is asked about comes.
+    let doubled =
+        |(pieces, times): (Vec<String>, u32)| format!("{HEAD} {} {TAIL}", pieces.concat().repeat(1 << times));
+    (proptest::collection::vec(piece, 0..6), 0u32..10).prop_map(doubled)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, max_shrink_iters: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_consent_is_shown_whole_or_with_its_ends_and_the_no_first(
+        text in anything(),
+        kind in 0..3,
+        risk in prop_oneof![Just(Risk::Low), Just(Risk::Medium), Just(Risk::High), Just(Risk::Critical)],
+        reasons in proptest::collection::vec("[a-z ]{1,60}", 0..5),
+        rule in any::<bool>(),
+    ) {
+        let preview = match kind {
+            0 => Some(Preview::Command { line: text, inner: Vec::new() }),
+            1 => Some(Preview::Diff { path: "src/a.rs".to_owned(), text }),
+            _ => Some(Preview::Text(text)),
+        };
+        let asked = consent(preview, "{}".to_owned(), risk, reasons, rule);
+        for wire in WIRES {
+            check(wire, &asked);
+        }
+    }
+
+    #[test]
+    fn a_row_is_no_wider_than_the_screen(text in anything(), columns in 20usize..100) {
+        prop_assert!(width(&one_row(&text, columns)) <= columns);
+        for row in rows_of(&visible(&text)) {
+            prop_assert!(width(&row) <= COLUMNS);
+        }
+    }
+}

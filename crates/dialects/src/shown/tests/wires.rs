@@ -1,0 +1,161 @@
+//! Every wire with a consent put to it: what was said, and the question as its UI draws it.
+
+use super::screens::{self, Question};
+use crate::bench::{RuntimeBench, session};
+use domain::ask::{AskKind, Consent};
+use domain::command::{Command, ListCommand, Receipt, RunCommand};
+use domain::session::{SkillList, Stats};
+use roles::{Greeting, RuntimeRole};
+use serde_json::{Value, json};
+
+/// What came of a consent.
+pub(super) struct Told {
+    pub(super) question: Option<Question>,
+    /// Everything that was said and logged, in one piece.
+    pub(super) said: String,
+    /// The hub was told that this UI cannot be asked.
+    pub(super) unanswerable: bool,
+}
+
+pub(super) struct Wire {
+    /// The dialect, and which UI.
+    pub(super) name: &'static str,
+    /// Whether the wire has questions.
+    pub(super) asks: bool,
+    /// Whether the peer is told everything, whatever its length.
+    pub(super) lossless: bool,
+    pub(super) ask: fn(&Consent) -> Told,
+}
+
+pub(super) const WIRES: &[Wire] = &[
+    Wire { name: "lemon, pi", asks: true, lossless: false, ask: lemon },
+    Wire { name: "codelia, terminal UI", asks: true, lossless: false, ask: codelia },
+    Wire { name: "openagent, terminal", asks: true, lossless: false, ask: openagent },
+    Wire { name: "acp, editor", asks: true, lossless: false, ask: acp },
+    Wire { name: "native", asks: true, lossless: true, ask: native },
+    Wire { name: "nous", asks: false, lossless: false, ask: nous },
+    Wire { name: "asst", asks: false, lossless: false, ask: asst },
+];
+
+fn open(role: impl RuntimeRole + 'static) -> RuntimeBench {
+    let greeting = Greeting { version: "0".to_owned(), cwd: "/w".to_owned(), ..Greeting::default() };
+    let mut bench = RuntimeBench::open(role, session("sess-0123abcd"), &greeting);
+    bench.opened("/w");
+    bench
+}
+
+/// The client begins a run.
+fn prompt(bench: &mut RuntimeBench, line: &Value) {
+    bench.say(&line.to_string());
+    let (ticket, _, command) = bench.command();
+    assert!(matches!(command, Command::Run(RunCommand::Prompt { .. })), "{command:?}");
+    let run = bench.mint_run();
+    bench.settle(ticket, Ok(Receipt::Started { session: bench.session.clone(), run }));
+    bench.start(run, "go");
+}
+
+/// A run of this session proposes the tool, and the person is asked.
+fn ask(mut bench: RuntimeBench, consent: &Consent, draw: impl Fn(&[Value]) -> Option<Question>) -> Told {
+    if bench.state().open_run().is_none() {
+        bench.begin("go");
+    }
+    let (_, message) = bench.step();
+    let tool = bench.propose(message, &consent.name, consent.args.as_str());
+    bench.forget();
+    let consent = Consent { tool, ..consent.clone() };
+    bench.ask("run it", AskKind::Consent(Box::new(consent)));
+    let sent = bench.sent();
+    let mut said = String::new();
+    sent.iter().for_each(|line| strings(line, &mut said));
+    said.push_str(&bench.link.logs.concat());
+    Told { question: draw(&sent), said, unanswerable: !bench.unanswerable.is_empty() }
+}
+
+/// The texts of a line, as they are read there.
+fn strings(json: &Value, into: &mut String) {
+    match json {
+        Value::String(text) => into.push_str(text),
+        Value::Array(items) => items.iter().for_each(|item| strings(item, into)),
+        Value::Object(members) => members.values().for_each(|member| strings(member, into)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn lemon(consent: &Consent) -> Told {
+    let mut bench = open(crate::lemon::LemonRuntime::new());
+    bench.attach();
+    for (ticket, ..) in bench.commands() {
+        bench.settle(ticket, Ok(Receipt::Stats(Stats::default())));
+    }
+    ask(bench, consent, screens::pi)
+}
+
+fn codelia(consent: &Consent) -> Told {
+    let mut bench = open(crate::codelia::CodeliaRuntime::new());
+    let capabilities = json!({"supports_confirm":true,"supports_prompt":true,"supports_pick":true});
+    let client = json!({"name":"codelia-tui","version":"0"});
+    let params = json!({"protocol_version":"0","client":client,"ui_capabilities":capabilities});
+    bench.say(&json!({"id":"1","method":"initialize","params":params}).to_string());
+    bench.attach();
+    ask(bench, consent, screens::codelia)
+}
+
+fn openagent(consent: &Consent) -> Told {
+    let mut bench = open(crate::openagent::OpenagentRuntime::new());
+    let client = json!({"name":"openagent-terminal","version":"0.1.0"});
+    let params =
+        json!({"protocol_version":"1.0.0","client_info":client,"capabilities":["streaming","blocks"]});
+    bench.say(&json!({"jsonrpc":"2.0","id":1,"method":"initialize","params":params}).to_string());
+    bench.attach();
+    prompt(&mut bench, &json!({"jsonrpc":"2.0","id":2,"method":"agent.query","params":{"message":"go"}}));
+    ask(bench, consent, screens::openagent)
+}
+
+fn acp(consent: &Consent) -> Told {
+    let mut bench = open(crate::acp::AcpRuntime::new());
+    let params = json!({"protocolVersion":1,"clientCapabilities":{}});
+    bench.say(&json!({"jsonrpc":"2.0","id":0,"method":"initialize","params":params}).to_string());
+    let params = json!({"cwd":"/w","mcpServers":[]});
+    bench.say(&json!({"jsonrpc":"2.0","id":1,"method":"session/new","params":params}).to_string());
+    bench.attach();
+    let here = crate::bench::summary(&bench.session);
+    loop {
+        let commands = bench.commands();
+        if commands.is_empty() {
+            break;
+        }
+        for (ticket, _, command) in commands {
+            let receipt = match command {
+                Command::List(ListCommand::Models { .. }) => {
+                    Receipt::Models { models: Vec::new(), current: None }
+                }
+                Command::List(ListCommand::Skills { .. }) => Receipt::Skills(SkillList::default()),
+                _ => Receipt::Session { session: here.clone(), parent: None },
+            };
+            bench.settle(ticket, Ok(receipt));
+        }
+    }
+    let words = json!([{"type":"text","text":"go"}]);
+    let params = json!({"sessionId":bench.session.to_string(),"prompt":words});
+    prompt(&mut bench, &json!({"jsonrpc":"2.0","id":2,"method":"session/prompt","params":params}));
+    ask(bench, consent, screens::editor)
+}
+
+fn native(consent: &Consent) -> Told {
+    let mut bench = open(crate::native::NativeRuntime::new());
+    bench.say(r#"{"hello":{"protocol":1}}"#);
+    bench.attach();
+    ask(bench, consent, |sent| screens::ours(sent, |line| line.to_string().contains("consent")))
+}
+
+fn nous(consent: &Consent) -> Told {
+    let mut bench = open(crate::nous::NousRuntime::new());
+    bench.attach();
+    ask(bench, consent, |sent| screens::ours(sent, |line| line.to_string().contains(super::HEAD)))
+}
+
+fn asst(consent: &Consent) -> Told {
+    let mut bench = open(crate::asst::AsstRuntime::new());
+    bench.attach();
+    ask(bench, consent, |sent| screens::ours(sent, |line| line.to_string().contains(super::HEAD)))
+}

@@ -1,0 +1,235 @@
+//! The process of one server: started on its leash, its last words kept, ended with everything that it started.
+
+use super::caches;
+use super::client::{Trouble, short};
+use super::reach::Reach;
+use domain::path_text;
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::net::unix::pipe;
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::task::JoinSet;
+use tools::sandbox::{Guard, Leash, handed_on};
+use tools::steering::{self, Commits};
+
+/// What is kept of a server's last words on stderr, in bytes.
+const LAST_WORDS: usize = 2_000;
+/// Lines of them that stand beside a call that failed.
+const LAST_LINES: usize = 5;
+/// How long a server that broke off may take to end and to say why.
+const LAST_BREATH: Duration = Duration::from_secs(1);
+/// Bytes of stderr that are read at once.
+const CHUNK: usize = 1024;
+
+/// Where a server runs, and what it may reach there.
+#[derive(Debug, Clone)]
+pub(crate) struct ServerGround {
+    pub(crate) dir: PathBuf,
+    /// Whether that is a workspace, so that it can be let write there.
+    pub(crate) workspace: bool,
+    pub(crate) guard: Option<Guard>,
+    /// A project's server gets no variable of ours that might be a secret.
+    pub(crate) from_project: bool,
+    pub(crate) reach: Reach,
+    /// Its folder for what it downloads; made when it starts.
+    pub(crate) cache: PathBuf,
+}
+
+impl ServerGround {
+    /// The folders with files of the person's that it can write in: what steers programs there is compared.
+    pub(crate) fn writable(&self) -> Vec<PathBuf> {
+        let project = self.workspace && (self.reach.project || self.guard.is_none());
+        let folders = self.reach.folders.iter().map(|folder| path_text::read(folder));
+        project.then(|| self.dir.clone()).into_iter().chain(folders).collect()
+    }
+
+    /// What it may not reach and could be let, in words that follow `may not`; `None` where nothing holds it.
+    pub(crate) fn missing(&self) -> Option<String> {
+        self.guard.as_ref().and_then(|_| self.reach.missing())
+    }
+
+    /// A trouble with what may be the reason of it.
+    pub(crate) fn explained(&self, trouble: Trouble) -> Trouble {
+        match (trouble, self.missing()) {
+            (Trouble::Broken(why), Some(missing)) => Trouble::Broken(format!(
+                "{why}. In its sandbox it may not {missing}; /mcp or `parlor mcp approve` lets it"
+            )),
+            (trouble, _) => trouble,
+        }
+    }
+
+    fn leash(&self, cache: &Path) -> Leash {
+        let mut writable = self.writable();
+        let (mut locked, mut pinned) = (Vec::new(), Vec::new());
+        for folder in &writable {
+            let (more, also) = steering::locks(folder, Commits::Not);
+            locked.extend(more);
+            pinned.extend(also);
+        }
+        // A project in temp could be written otherwise, as temp can.
+        if self.workspace && !self.reach.project && !cache.starts_with(&self.dir) {
+            locked.push(self.dir.clone());
+        }
+        writable.push(cache.to_owned());
+        let (network, sockets) = (self.reach.network, self.reach.programs);
+        Leash { writable, locked, pinned, network, sockets, ..Leash::default() }
+    }
+}
+
+/// The process group of a server, which does not outlive this value.
+pub(super) struct Process {
+    group: Option<Pid>,
+    /// Its guard ends everything that came from it when it is asked to stop, also what left the group.
+    guarded: bool,
+    words: Arc<Words>,
+    child: Child,
+    /// Reads stderr to its end.
+    listening: JoinSet<()>,
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.ask_to_end();
+    }
+}
+
+impl Process {
+    /// Starts it; with its stdin and stdout.
+    pub(super) fn start(
+        command: &str,
+        args: &[String],
+        env: &BTreeMap<String, String>,
+        ground: &ServerGround,
+    ) -> io::Result<(Process, ChildStdin, ChildStdout)> {
+        let cache = caches::make(&ground.cache)?;
+        let mut program: Command = match &ground.guard {
+            // What the person lets every command write is no server's.
+            Some(guard) => {
+                guard.clone().only_temp().command(OsStr::new(command), &ground.leash(&cache)).into()
+            }
+            None => Command::new(command),
+        };
+        let (stderr, theirs) = io::pipe()?;
+        program
+            .args(args)
+            .current_dir(&ground.dir)
+            .env_clear()
+            .envs(variables(env, &cache, ground))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(theirs)
+            .process_group(0);
+        let mut child = program.spawn()?;
+        // It holds our end of the pipe: with that open the pipe would never end.
+        drop(program);
+        let words =
+            Arc::new(Words { pipe: pipe::Receiver::from_owned_fd(stderr.into())?, kept: Mutex::default() });
+        let mut listening = JoinSet::new();
+        listening.spawn(listen(words.clone()));
+        let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+        let pipes = child.stdin.take().zip(child.stdout.take());
+        let process = Process { group, guarded: ground.guard.is_some(), words, child, listening };
+        let (input, output) = pipes.ok_or_else(|| io::Error::other("it has no pipes"))?;
+        Ok((process, input, output))
+    }
+
+    /// What to tell of a server that never answered: how it ended and what it said.
+    pub(super) async fn obituary(&mut self) -> String {
+        let ended = match tokio::time::timeout(LAST_BREATH, self.child.wait()).await {
+            Ok(Ok(status)) => format!("it ended with {status} before it answered"),
+            Ok(Err(_)) | Err(_) => "it closed its pipes before it answered".to_owned(),
+        };
+        let _ = tokio::time::timeout(LAST_BREATH, self.listening.join_next()).await;
+        let words = self.last_words();
+        if words.is_empty() { ended } else { format!("{ended}; it last said: {words}") }
+    }
+
+    /// Its last words on stderr, as one piece.
+    pub(super) fn last_words(&self) -> String {
+        short(self.words.text().trim())
+    }
+
+    /// Its last lines on stderr.
+    pub(super) fn last_lines(&self) -> Option<String> {
+        let text = self.words.text();
+        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+        let last = lines.get(lines.len().saturating_sub(LAST_LINES)..).unwrap_or_default().join("\n");
+        (!last.is_empty()).then(|| short(&last))
+    }
+
+    /// Ends it, and waits for that.
+    pub(super) async fn end(mut self) {
+        self.ask_to_end();
+        let _ = tokio::time::timeout(LAST_BREATH, self.child.wait()).await;
+    }
+
+    fn ask_to_end(&self) {
+        if let Some(group) = self.group {
+            // It may be gone already, which is what we want.
+            let _ = kill_process_group(group, if self.guarded { Signal::TERM } else { Signal::KILL });
+        }
+    }
+}
+
+/// What a server knows: of our environment what is no secret, where its cache is, and what its entry says.
+fn variables(
+    entry: &BTreeMap<String, String>,
+    cache: &Path,
+    ground: &ServerGround,
+) -> Vec<(OsString, OsString)> {
+    let network = ground.reach.network || ground.guard.is_none();
+    let mut all = tools::env::cleaned(std::env::vars_os());
+    all.extend(caches::variables(cache, network));
+    all.extend(entry.iter().map(|(name, value)| (name.into(), value.into())));
+    if ground.guard.is_some() { handed_on(all).collect() } else { all }
+}
+
+/// What a server says on stderr, of which the end is kept.
+struct Words {
+    pipe: pipe::Receiver,
+    kept: Mutex<Vec<u8>>,
+}
+
+impl Words {
+    /// Takes in what stands in the pipe, past the event loop, which may not have heard of it: what was said before an answer is known
+    /// with the answer. Tells whether more may come.
+    fn take(&self) -> bool {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut chunk = [0; CHUNK];
+        loop {
+            match rustix::io::read(&self.pipe, &mut chunk) {
+                Ok(0) => return false,
+                Ok(count) => {
+                    kept.extend_from_slice(chunk.get(..count).unwrap_or_default());
+                    let excess = kept.len().saturating_sub(LAST_WORDS);
+                    kept.drain(..excess);
+                }
+                Err(rustix::io::Errno::INTR) => {}
+                Err(why) => return why == rustix::io::Errno::WOULDBLOCK,
+            }
+        }
+    }
+
+    fn text(&self) -> String {
+        self.take();
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&kept).into_owned()
+    }
+}
+
+/// Drains stderr, so that a talkative server never waits.
+async fn listen(words: Arc<Words>) {
+    let empty = || Err(io::ErrorKind::WouldBlock.into());
+    while words.pipe.readable().await.is_ok() {
+        let taken = words.pipe.try_io(|| if words.take() { empty() } else { Ok(()) });
+        if !taken.is_err_and(|why| why.kind() == io::ErrorKind::WouldBlock) {
+            return;
+        }
+    }
+}

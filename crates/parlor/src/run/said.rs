@@ -1,0 +1,29 @@
+//! What a headless run says: words, what goes along with them, and the form that is wanted of the answer.
+
+use super::along;
+use super::form::Form;
+use crate::cli::{Common, Run};
+use crate::{places, settings};
+use domain::content::Input;
+
+/// What is said, and of what form the answer must be.
+pub(crate) struct Said {
+    pub(super) input: Input,
+    pub(super) form: Option<Form>,
+}
+
+impl Said {
+    /// Words, and nothing else.
+    pub(crate) fn text(words: String) -> Said {
+        Said { input: Input::text(words), form: None }
+    }
+
+    /// Words with what the command line sends along.
+    pub(super) fn of(words: String, common: &Common, run: &Run) -> anyhow::Result<Said> {
+        let form = run.output_schema.as_deref().map(Form::read).transpose()?;
+        let cwd = places::ground(common, &mut settings::read().config)?.cwd;
+        let attachments = along::read(&run.image, &run.file, &cwd)?;
+        let text = form.as_ref().map_or_else(|| words.clone(), |form| form.told_with(&words));
+        Ok(Said { input: Input { text, attachments }, form })
+    }
+}
