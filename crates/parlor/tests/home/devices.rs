@@ -102,7 +102,9 @@ fn who_waits_for_a_browser_and_goes_holds_no_place() {
     let mut waiting = UnixStream::connect(control).unwrap();
     waiting.write_all(b"{\"pairing\":{}}\n").unwrap();
     waiting.shutdown(Shutdown::Write).unwrap();
+    // Long before the offer is over, which is after a minute.
+    waiting.set_read_timeout(Some(PATIENCE / 2)).unwrap();
     let mut heard = String::new();
     waiting.read_to_string(&mut heard).unwrap();
-    assert_eq!(heard, "", "it is let go of, and not answered a minute later");
+    assert_eq!(heard, "", "it is let go of");
 }
