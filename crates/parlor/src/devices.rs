@@ -129,7 +129,24 @@ impl File {
 
     /// Changes the one device that is meant by a word, and gives it as it is then.
     fn alter(&self, word: &str, change: impl Fn(&mut Devices, &str) -> bool) -> anyhow::Result<Device> {
-        let known = self.read();
+        self.alter_of(&self.read(), word, change)
+    }
+
+    /// Takes a device's right away where there is a screen: nothing is printed.
+    ///
+    /// # Errors
+    /// Why it has it still.
+    pub(crate) fn revoke(&self, word: &str) -> anyhow::Result<Device> {
+        let known = self.known().map_err(anyhow::Error::msg)?;
+        self.alter_of(&known, word, |devices, id| devices.revoke(id, sessions::now().0))
+    }
+
+    fn alter_of(
+        &self,
+        known: &Devices,
+        word: &str,
+        change: impl Fn(&mut Devices, &str) -> bool,
+    ) -> anyhow::Result<Device> {
         let id = match known.meant(word).as_slice() {
             [device] => device.id.clone(),
             [] => {
@@ -149,6 +166,15 @@ impl File {
         let devices = self.change(&mut |devices| done = change(devices, &id)).map_err(anyhow::Error::msg)?;
         let device = devices.find(&id).filter(|_| done).cloned();
         device.ok_or_else(|| anyhow::anyhow!("{word} was taken away meanwhile"))
+    }
+
+    /// What stands in it now.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    pub(crate) fn known(&self) -> Result<Devices, String> {
+        let read = self.text().map_err(|why| why.to_string());
+        read.and_then(|text| Devices::read(&text).map_err(|why| why.to_string()))
     }
 
     fn text(&self) -> std::io::Result<String> {
@@ -188,9 +214,7 @@ impl Shelf for File {
     }
 
     fn read(&self) -> Devices {
-        let read = self.text().map_err(|why| why.to_string());
-        let read = read.and_then(|text| Devices::read(&text).map_err(|why| why.to_string()));
-        read.unwrap_or_else(|why| {
+        self.known().unwrap_or_else(|why| {
             exit::complain(&format!(
                 "warning: {} cannot be read, so no device is known: {why}",
                 self.path.display()

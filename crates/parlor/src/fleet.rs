@@ -1,10 +1,11 @@
 //! Gathers the fleet: what every live process of this person tells of its sessions, and what the store keeps, folded into rows
-//! ([`domain::fleet`]). `parlor ps --watch` and the terminal UI show the same ones.
+//! ([`domain::fleet`]). `parlor ps --watch` and the terminal UI show the same ones. What a screen is told of devices is in `devices`.
 //!
 //! Invariants: at most [`MAX_FOLLOWED`] connections, every wait bounded; a process that is dead, silent or of another version is a row
 //! and never an error; what a dead one left is removed; nothing is answered on behalf of the person (the links have nobody to ask).
 
 pub(crate) mod act;
+mod devices;
 mod follow;
 mod look;
 
@@ -77,6 +78,8 @@ fn tend(told: mpsc::Sender<FleetNews>) -> mpsc::Sender<FleetWish> {
     let (wishes, mut wished) = mpsc::channel(WISHES);
     tokio::spawn(async move {
         let (mut gathering, mut acts) = (None::<Gathering>, JoinSet::new());
+        let mut watching = JoinSet::new();
+        watching.spawn(devices::watch(told.clone()));
         loop {
             let rows = async {
                 match &mut gathering {
@@ -96,14 +99,23 @@ fn tend(told: mpsc::Sender<FleetNews>) -> mpsc::Sender<FleetWish> {
                                 let _ = told.send(FleetNews::Said(why.to_string())).await;
                             }
                         },
-                        Some(FleetWish::Act(_)) if acts.len() >= WISHES => {}
+                        Some(_) if acts.len() >= WISHES => {}
                         Some(FleetWish::Act(act)) => {
-                            acts.spawn(act::act(act));
+                            acts.spawn(async { FleetNews::Said(act::act(act).await) });
+                        }
+                        Some(FleetWish::Devices) => {
+                            acts.spawn(devices::list());
+                        }
+                        Some(FleetWish::Revoke(device)) => {
+                            acts.spawn(devices::revoke(device));
+                        }
+                        Some(FleetWish::Pair { server, id, allow }) => {
+                            acts.spawn(devices::pair(server, id, allow));
                         }
                     }
                     continue;
                 }
-                Some(Ok(words)) = acts.join_next() => FleetNews::Said(words),
+                Some(Ok(told)) = acts.join_next() => told,
                 rows = rows => match rows {
                     Some(rows) => FleetNews::Rows(rows),
                     None => {

@@ -212,7 +212,7 @@ async fn pair_elsewhere(mut server: Control, role: Role, opens: bool) -> anyhow:
 }
 
 /// What came of a word about a browser.
-fn said(allow: bool, done: bool) -> &'static str {
+pub(crate) fn said(allow: bool, done: bool) -> &'static str {
     match (allow, done) {
         (_, false) => "that came too late: the browser is gone, or its minute is over",
         (true, true) => "allowed",

@@ -68,6 +68,11 @@ impl Start {
         self.here.fleet = Some(fleet);
     }
 
+    /// Somebody tells of the devices of the page.
+    pub(crate) fn enlist(&mut self) {
+        self.here.devices = true;
+    }
+
     /// What git has checked out in a folder, or nothing.
     pub(crate) fn checked_out(&mut self, cwd: String, branch: Option<String>) {
         self.branch = branch.map(|branch| (cwd, branch));

@@ -88,6 +88,8 @@ pub(crate) enum SlashAction {
     Agents,
     /// Shows all sessions, wherever they run.
     Fleet,
+    /// Shows the devices of the page: allows, denies and revokes.
+    Devices,
     /// Ends the UI.
     Quit,
 }
@@ -112,6 +114,8 @@ pub(crate) struct Here {
     pub(crate) errands: bool,
     /// Where the fleet is gathered.
     pub(crate) fleet: Option<FleetHere>,
+    /// Whether somebody tells of the devices of the page.
+    pub(crate) devices: bool,
 }
 
 /// What can be done with the fleet from here.
@@ -129,6 +133,7 @@ impl Here {
             SlashAction::Restart => self.restart != Restart::None,
             SlashAction::Login | SlashAction::Agents => self.errands,
             SlashAction::Fleet => self.fleet.is_some(),
+            SlashAction::Devices => self.devices,
             _ => true,
         }
     }
@@ -161,7 +166,8 @@ impl Slash {
 
     /// Whether words are written behind its name, as a rule; lists are mostly opened without any.
     pub(crate) fn waits(&self) -> bool {
-        !self.takes.is_empty() && !matches!(self.does, SlashAction::Sessions | SlashAction::Tools)
+        !self.takes.is_empty()
+            && !matches!(self.does, SlashAction::Sessions | SlashAction::Tools | SlashAction::Devices)
     }
 
     /// Whether there is such a thing here at all, whatever the runtime can.
@@ -304,6 +310,13 @@ pub const COMMANDS: &[Slash] = &[
         .in_short("talk to another agent"),
     slash("fleet", "", "all your sessions, who waits for you first", SlashAction::Fleet)
         .in_short("who waits for you, and all"),
+    slash(
+        "devices",
+        "[allow CODE|deny|revoke ID]",
+        "browsers of the page: see, allow, revoke",
+        SlashAction::Devices,
+    )
+    .in_short("browsers of the page"),
     slash("quit", "", "leave", SlashAction::Quit),
 ];
 

@@ -11,7 +11,7 @@
 //! - tables: settings, commands, keymap
 //! - facts: about, thread, world, policy, cell
 //! - messages: msg
-//! - components: window, flow, toasts, wishes, own, complete, composer, preferences, search, transcript, picker, fleet, overlay, ask
+//! - components: window, flow, toasts, wishes, own, complete, composer, preferences, search, transcript, picker, fleet, devices, overlay, ask
 //! - model: model
 //! - layout: layout
 //! - both halves: update | view
@@ -28,6 +28,7 @@ mod clean;
 mod commands;
 mod complete;
 mod composer;
+mod devices;
 mod diff;
 mod dump;
 mod figures;
@@ -73,7 +74,7 @@ pub use commands::{COMMANDS, Restart};
 pub use fleet::Rows;
 pub use headless::Headless;
 pub use keymap::{ACTIONS, Action, Keymap, can_press};
-pub use msg::{AgentLine, Begin, Errand, FleetAct, FleetNews, FleetWish, Outgoing};
+pub use msg::{AgentLine, Asking, Begin, DeviceLine, Errand, FleetAct, FleetNews, FleetWish, Outgoing};
 pub use settings::{Setting, Settings};
 pub use shell::{
     Echo, Errands, ExitReason, Farewell, FleetPort, Keep, MAX_LINE, Options, StopSignal, Typed, ask_line,

@@ -6,6 +6,7 @@
 use crate::about::{About, Start};
 use crate::ask::{Around, Asks, Keyboard};
 use crate::composer::Composer;
+use crate::devices::Entrants;
 use crate::figures::counted;
 use crate::fleet::Known;
 use crate::flow::Flow;
@@ -60,6 +61,8 @@ pub(crate) struct Screen {
     pub(crate) over: Over,
     /// Rows of sessions wherever they run, while somebody tells them.
     pub(crate) fleet: Known,
+    /// The devices of the page, and who wants to become one.
+    pub(crate) devices: Entrants,
     pub(crate) toasts: Toasts,
     pub(crate) wishes: Wishes,
     /// How fast text comes in.
@@ -176,6 +179,7 @@ impl Model {
             asks: Asks::default(),
             over: Over::default(),
             fleet: Known::default(),
+            devices: Entrants::default(),
             toasts: Toasts::default(),
             wishes: Wishes::default(),
             flow: Flow::default(),

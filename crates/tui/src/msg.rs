@@ -106,7 +106,7 @@ pub(crate) enum Msg {
     Note(Note),
     /// What was found, for the list that asked.
     Agents(Vec<AgentLine>),
-    /// Rows of sessions elsewhere, or what came of an act on one.
+    /// Rows of sessions elsewhere, devices of the page, or what came of an act on one.
     Fleet(FleetNews),
     /// Something that the shell tells the person in passing, such as a failure of its own.
     ShellNotice(String),
@@ -152,8 +152,36 @@ pub enum Errand {
 pub enum FleetNews {
     /// All rows anew.
     Rows(Arc<Vec<Row>>),
-    /// What came of something that was done to a row.
+    /// What came of something that was wished.
     Said(String),
+    /// The browser that wants to become a device, or that nobody does any more.
+    Asking(Option<Asking>),
+    /// One has become a device.
+    Joined(DeviceLine),
+    /// All devices anew.
+    Devices(Vec<DeviceLine>),
+}
+
+/// A browser that wants to become a device of the page. Its words are its own: nothing of them was cleaned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asking {
+    /// The process that is asked for it.
+    pub server: u32,
+    /// Its number there.
+    pub id: u64,
+    pub name: String,
+    pub role: String,
+    /// What it shows, to be compared.
+    pub code: String,
+}
+
+/// A device of the page, as a list shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeviceLine {
+    pub id: String,
+    pub name: String,
+    pub role: String,
+    pub since: Millis,
 }
 
 /// What is wanted of whoever gathers the fleet.
@@ -162,6 +190,16 @@ pub enum FleetWish {
     /// To be told of it, or no longer.
     Watch(bool),
     Act(FleetAct),
+    /// To be told all devices.
+    Devices,
+    /// That the device of this id is one no more.
+    Revoke(String),
+    /// That a browser becomes a device, or does not.
+    Pair {
+        server: u32,
+        id: u64,
+        allow: bool,
+    },
 }
 
 /// What is done to a session of another process, from its row. Answers are not among it.

@@ -36,6 +36,8 @@ pub(crate) enum ListKind {
     Policies,
     /// What was allowed for good.
     Rules,
+    /// The devices of the page, and who wants to become one.
+    Devices,
     Tools,
     Skills,
     /// MCP servers.
@@ -112,6 +114,10 @@ pub(crate) enum Choice {
     /// A setting: choosing it takes its next value.
     Setting(Setting),
     Command(&'static str),
+    /// The browser that wants to become a device: who is asked for it, and its number there.
+    Asking(u32, u64),
+    /// A device, by its id.
+    Device(String),
     /// An agent, by its name, or why it cannot be had.
     Agent(Result<String, String>),
     /// An entry to go back to, and whether files go with the words.
@@ -232,6 +238,25 @@ impl Picker {
         self.fill(items, at, &empty);
     }
 
+    /// Puts lines in as they are now. The cursor and a line that a second press takes away stay with what they stand for; the cursor never
+    /// comes by itself to a browser that asks, if there is another line.
+    pub(crate) fn renew(&mut self, items: Vec<Item>, empty: &str) {
+        let meant =
+            |at: Option<&usize>| at.and_then(|at| self.items.get(*at)).map(|item| item.choice.clone());
+        let (under, doomed) = (meant(self.shown.get(self.cursor)), meant(self.doomed.as_ref()));
+        let at = self.cursor;
+        self.fill(items, at, empty);
+        let stands_for =
+            |at: &usize, choice: &Choice| self.items.get(*at).is_some_and(|item| item.choice == *choice);
+        self.doomed = doomed.and_then(|choice| (0..self.items.len()).find(|at| stands_for(at, &choice)));
+        let Some(under) = under else { return };
+        if let Some(at) = self.shown.iter().position(|at| stands_for(at, &under)) {
+            self.cursor = at;
+        } else if self.under().is_some_and(|item| matches!(item.choice, Choice::Asking(..))) {
+            self.cursor = (self.cursor + 1).min(self.shown.len() - 1);
+        }
+    }
+
     /// These words are looked for elsewhere; what is found will be shown whatever the filter.
     pub(crate) fn look_for(&mut self, words: String) {
         self.found = Some(words);
@@ -329,10 +354,11 @@ impl Picker {
     }
 
     /// What a second press does, in the word of the keys.
-    pub(crate) fn doom(&self) -> &'static str {
-        match self.kind {
-            ListKind::Queue => "Del again drops it",
-            ListKind::Rules => "Del again revokes it",
+    pub(crate) fn doom(item: &Item) -> &'static str {
+        match item.choice {
+            Choice::Queued(_) => "Del again drops it",
+            Choice::Rule(_) | Choice::Device(_) => "Del again revokes it",
+            Choice::Asking(..) => "Del again denies it",
             _ => "Del again deletes it",
         }
     }

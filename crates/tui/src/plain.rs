@@ -94,7 +94,8 @@ struct Asked {
 #[derive(Debug)]
 struct Listed {
     seen: Option<u64>,
-    choices: usize,
+    /// What each number means: devices that come and go meanwhile change no number.
+    choices: Vec<Choice>,
 }
 
 /// The UI as lines.
@@ -248,9 +249,11 @@ impl Plain {
         }
         if let Some(listed) = self.listed.take_if(|listed| listed.seen.is_some_and(|seen| begun >= seen)) {
             match line.trim().parse::<usize>() {
-                Ok(number) if (1..=listed.choices).contains(&number) => return self.pick(number - 1, listed),
+                Ok(number) if (1..=listed.choices.len()).contains(&number) => {
+                    return self.pick(number - 1, listed);
+                }
                 Ok(_) => {
-                    self.say(format!("That is none of them: a number from 1 to {}.", listed.choices));
+                    self.say(format!("That is none of them: a number from 1 to {}.", listed.choices.len()));
                     self.listed = Some(listed);
                     return;
                 }
@@ -398,18 +401,28 @@ impl Plain {
     }
 
     /// A line of the list was chosen.
-    fn pick(&mut self, at: usize, listed: Listed) {
+    fn pick(&mut self, number: usize, listed: Listed) {
+        let at = match &listed.choices[number] {
+            meant @ (Choice::Asking(..) | Choice::Device(_)) => {
+                let list = self.model.screen.over.list();
+                list.and_then(|picker| picker.lines().position(|(item, _)| item.choice == *meant))
+            }
+            _ => Some(number),
+        };
+        let Some(at) = at else {
+            self.listed = Some(listed);
+            return self.say("That one is no longer there.".to_owned());
+        };
         self.update(Msg::Pick(at));
-        // A list that stays open is one of things to switch on and off.
-        let lines = self
+        // A list that stays open is one of things to switch on and off, or of devices.
+        let line = self
             .model
             .screen
             .over
             .list()
-            .map(|picker| picker.lines().map(|(item, _)| item_told(item)).collect());
-        if let Some(lines) = lines {
-            let lines: Vec<String> = lines;
-            lines.get(at).into_iter().for_each(|line| self.say(format!("{}. {line}", at + 1)));
+            .map(|picker| picker.lines().nth(at).map(|(item, _)| item_told(item)));
+        if let Some(line) = line {
+            line.into_iter().for_each(|line| self.say(format!("{}. {line}", number + 1)));
             self.listed = Some(listed);
         }
     }
@@ -526,8 +539,9 @@ impl Plain {
             return;
         }
         let lines = list_told(picker);
-        let choices = picker.count().min(MAX_LIST);
-        let only_read = choices == 0 || picker.lines().all(|(item, _)| item.choice == Choice::Nothing);
+        let choices: Vec<Choice> =
+            picker.lines().take(MAX_LIST).map(|(item, _)| item.choice.clone()).collect();
+        let only_read = choices.is_empty() || picker.lines().all(|(item, _)| item.choice == Choice::Nothing);
         lines.into_iter().for_each(|line| self.say(line));
         if only_read {
             self.model.screen.over.close();

@@ -105,7 +105,7 @@ pub struct Options {
 /// The way to whoever gathers the fleet.
 #[derive(Clone)]
 pub struct FleetPort {
-    /// Begins, given where to tell; gives where to wish. Nothing is gathered before that is wished for.
+    /// Begins, given where to tell; gives where to wish. No rows are gathered before that is wished for; devices are told of always.
     pub begin: Arc<GatherFn>,
     /// The process that the screen belongs to.
     pub pid: u32,
@@ -187,6 +187,7 @@ pub async fn run(
     let (told, fleet) = mpsc::channel(MAX_INBOX);
     let wishes = options.fleet.as_ref().map(|port| {
         model.screen.start.survey(FleetHere { pid: port.pid, visits: port.visits });
+        model.screen.start.enlist();
         (port.begin)(told)
     });
     // Inline, the terminal's own scrolling and selecting are what the person wants.

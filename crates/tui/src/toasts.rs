@@ -27,6 +27,8 @@ pub(crate) enum Topic {
     Quitting,
     /// That a second Esc edits the last prompt.
     Editing,
+    /// The browser that wants to become a device.
+    Device,
 }
 
 /// A word that shows for a while.

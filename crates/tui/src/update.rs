@@ -9,6 +9,7 @@ mod completion;
 #[cfg(test)]
 mod copied;
 mod copies;
+mod devices;
 mod files;
 mod fleet;
 mod keys;

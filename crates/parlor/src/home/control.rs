@@ -34,8 +34,8 @@ use tokio::task::JoinSet;
 use web::{Role, Shelf as _};
 use wire::lines::Frame;
 
-/// Most connections at once.
-const MAX_VISITORS: usize = 64;
+/// Most connections at once. Each open screen has one, two while a browser asks; that leaves room for commands.
+const MAX_VISITORS: usize = 320;
 /// How long to try to reach a server, and how long it may take to answer; a room may take a while to stand.
 const REACHED_WITHIN: Duration = Duration::from_millis(500);
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
@@ -342,7 +342,15 @@ pub(super) async fn attend(door: &Listener, desk: &Desk) -> AskedToStop {
 
 /// Hears one visitor.
 async fn hear(mut link: LinkIo, answers: Answers, stop: mpsc::Sender<LinkIo>) {
-    while let Some(heard) = link.incoming.recv().await {
+    let mut next = None;
+    loop {
+        let heard = match next.take() {
+            Some(heard) => heard,
+            None => match link.incoming.recv().await {
+                Some(heard) => heard,
+                None => return,
+            },
+        };
         let line = match heard {
             Incoming::Frame { frame: Frame::Line(line), .. } => line,
             Incoming::Frame { .. } => {
@@ -356,7 +364,20 @@ async fn hear(mut link: LinkIo, answers: Answers, stop: mpsc::Sender<LinkIo>) {
             let _ = stop.send(link).await;
             return;
         }
-        say(&link.outgoing, &answers.answer(&request).await);
+        // Whoever goes while it waits for a browser holds its place no longer.
+        let waits = ["pairing", "over"].iter().any(|what| request.get(what).is_some());
+        let answering = answers.answer(&request);
+        tokio::pin!(answering);
+        let answer = loop {
+            tokio::select! {
+                answer = &mut answering => break answer,
+                heard = link.incoming.recv(), if waits && next.is_none() => match heard {
+                    None | Some(Incoming::Closed { .. }) => return,
+                    heard => next = heard,
+                },
+            }
+        };
+        say(&link.outgoing, &answer);
     }
 }
 

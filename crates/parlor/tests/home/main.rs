@@ -4,12 +4,16 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panic")]
 
+#[path = "../../../web/tests/page/client.rs"]
+#[allow(dead_code, clippy::panic, reason = "shared with the tests of the page, which use more of it")]
+mod client;
 #[path = "../task/terminal/screen.rs"]
 #[allow(dead_code, clippy::panic, reason = "shared with the tests of the task, which use more of it")]
 mod screen;
 #[path = "../support/world.rs"]
 mod world;
 
+mod devices;
 mod first;
 
 use screen::{PATIENCE, Terminal};

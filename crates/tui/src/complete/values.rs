@@ -40,6 +40,11 @@ pub(super) fn of(before: &str) -> Option<Values> {
         (SlashAction::Rules, []) => {
             Some(Values::Words(&[("narrow", "a command with more words, or exactly these")]))
         }
+        (SlashAction::Devices, []) => Some(Values::Words(&[
+            ("allow", "the browser that shows this code"),
+            ("deny", "the browser that asks"),
+            ("revoke", "the device of this id"),
+        ])),
         (SlashAction::Diff, []) => Some(Values::Words(&[
             ("all", "since the start of this session"),
             ("git", "since the last commit"),

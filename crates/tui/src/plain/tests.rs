@@ -563,3 +563,50 @@ fn what_a_command_of_ones_own_wrote_can_be_dropped_and_one_that_runs_is_waited_f
     let sent = format!("{:?}", bench.sent());
     assert!(sent.contains("go on") && !sent.contains("secret"), "{sent}");
 }
+
+#[test]
+fn devices_are_told_and_a_number_means_what_was_told_with_it() {
+    use crate::msg::{Asking, DeviceLine, FleetNews, FleetWish};
+    let mut bench = Bench::new(true);
+    bench.plain.model.screen.start.enlist();
+    let tell = |bench: &mut Bench, news: FleetNews| {
+        let told = bench.plain.hear(Heard::Msg(Msg::Fleet(news)));
+        bench.perform(told);
+    };
+    let asking = |id: u64| {
+        let (name, role, code) = ("Fire\u{1b}fox".to_owned(), "observer".to_owned(), "482 913".to_owned());
+        FleetNews::Asking(Some(Asking { server: 7, id, name, role, code }))
+    };
+    let device = |id: &str| {
+        let (name, role) = ("iPad".to_owned(), "controller".to_owned());
+        DeviceLine { id: id.to_owned(), name, role, since: Millis(0) }
+    };
+    bench.line("/devices");
+    tell(&mut bench, FleetNews::Devices(vec![device("dev-a")]));
+    assert!(bench.take().iter().any(|line| line.starts_with("1. iPad, controller")));
+    // It stands above the device now, and is not what 1 means.
+    tell(&mut bench, asking(3));
+    assert!(bench.take().iter().any(|line| line.contains("with the code 482 913")));
+    let late = bench.plain.hear(Heard::Tick(Millis(60_000)));
+    bench.perform(late);
+    bench.line("1");
+    assert!(bench.take().iter().any(|line| line.contains("/devices revoke dev-a")));
+    let wished = |bench: &mut Bench| -> Vec<FleetWish> {
+        let fx = std::mem::take(&mut bench.fx);
+        fx.into_iter().filter_map(|fx| if let Fx::Fleet(wish) = fx { Some(wish) } else { None }).collect()
+    };
+    assert_eq!(wished(&mut bench), [FleetWish::Devices]);
+    bench.line("");
+    bench.line("/devices");
+    tell(&mut bench, FleetNews::Devices(vec![device("dev-a")]));
+    assert!(bench.take().iter().any(|line| line.starts_with("1. 482 913")));
+    let late = bench.plain.hear(Heard::Tick(Millis(120_000)));
+    bench.perform(late);
+    bench.line("1");
+    let allowed = FleetWish::Pair { server: 7, id: 3, allow: true };
+    assert_eq!(wished(&mut bench), [FleetWish::Devices, allowed]);
+    tell(&mut bench, FleetNews::Asking(None));
+    bench.take();
+    bench.line("1");
+    assert_eq!(bench.take(), ["That one is no longer there."]);
+}

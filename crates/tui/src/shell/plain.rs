@@ -6,7 +6,7 @@ use super::lines::{Lines, Typed};
 use super::terminal::{self, Signals, StopSignal};
 use super::{ExitReason, MAX_BACKLOG, MAX_BATCH, MAX_INBOX, Options, effects, kept_session, now, told};
 use crate::model::Model;
-use crate::msg::{Fx, Msg, Outgoing};
+use crate::msg::{FleetWish, Fx, Msg, Outgoing};
 use crate::plain::{Heard, Plain, Told};
 use crate::theme::Theme;
 use domain::port::{LinkState, News};
@@ -33,11 +33,16 @@ pub(super) async fn run(
     model.screen.preferences.load(options.settings, options.keys.clone());
     let restart = options.restart.as_ref().map(|(restart, _)| *restart).unwrap_or_default();
     model.screen.start.stand(restart, options.errands.is_some());
+    let (told_fleet, mut fleet) = mpsc::channel(MAX_INBOX);
+    let wishes = options.fleet.as_ref().map(|port| {
+        model.screen.start.enlist();
+        (port.begin)(told_fleet)
+    });
     let (mut begin, mut note) = (options.begin.take(), options.note.take());
     let (inbox, mut from_tasks) = mpsc::channel(MAX_INBOX);
     let plain = Plain::new(model, lines.is_terminal());
     let backlog = VecDeque::new();
-    let mut shell = PlainShell { plain, lines, options, inbox, backlog, command: None, exit: None };
+    let mut shell = PlainShell { plain, lines, options, inbox, backlog, wishes, command: None, exit: None };
     let first = shell.plain.begin();
     shell.perform(first);
     let (mut runtime_gone, mut typing) = (false, true);
@@ -88,6 +93,7 @@ pub(super) async fn run(
                 }
             },
             Some(msg) = from_tasks.recv() => shell.hear(Heard::Msg(msg)),
+            Some(heard) = fleet.recv() => shell.hear(Heard::Msg(Msg::Fleet(heard))),
             said = told(&mut note) => shell.hear(Heard::Note(said)),
             () = tokio::time::sleep(LOOK), if runs => shell.hear(Heard::Tick(now())),
         }
@@ -118,6 +124,8 @@ struct PlainShell {
     options: Options,
     inbox: mpsc::Sender<Msg>,
     backlog: VecDeque<Outgoing>,
+    /// Where is wished of whoever tells of devices.
+    wishes: Option<mpsc::Sender<FleetWish>>,
     /// The person's command under way.
     command: Option<Running>,
     exit: Option<ExitReason>,
@@ -182,6 +190,13 @@ impl PlainShell {
                 self.command = Some(Running::start(line, &self.options.cwd, self.inbox.clone()));
             }
             Fx::StopShell => self.command.iter_mut().for_each(Running::stop),
+            Fx::Fleet(wish) => {
+                if self.wishes.as_ref().is_some_and(|wishes| wishes.try_send(wish).is_err()) {
+                    let _ = self
+                        .inbox
+                        .try_send(Msg::ShellNotice("that was too much at once: try again".to_owned()));
+                }
+            }
             Fx::FindAgents => effects::find_agents(self.options.errands.clone(), self.inbox.clone()),
             Fx::Leave(errand) => {
                 let session = kept_session(self.plain.model()).cloned();
@@ -199,7 +214,6 @@ impl PlainShell {
             | Fx::Attach(_)
             | Fx::FindFiles(_)
             | Fx::FindBranch(_)
-            | Fx::Fleet(_)
             | Fx::Draw { .. }
             | Fx::Keep { .. }
             | Fx::Mouse(_)

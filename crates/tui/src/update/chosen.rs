@@ -1,6 +1,6 @@
 //! Pickers: what choosing a line does, and taking one away.
 
-use super::{choices, commands, copies, files, lists, rules, servers};
+use super::{choices, commands, copies, devices, files, lists, rules, servers};
 use crate::model::{Model, Want};
 use crate::msg::{Errand, Fx};
 use crate::picker::{Choice, ListKind, Picked};
@@ -24,7 +24,15 @@ pub(super) fn picked(model: &mut Model, picked: Picked, fx: &mut Vec<Fx>) {
             model.send(Want::List(ListKind::Sessions), lists::sessions(Some(words)), fx);
         }
         Picked::Chosen(choice) => {
-            if !matches!(choice, Choice::Tool(..) | Choice::Setting(_) | Choice::Reach(_)) {
+            let stays = matches!(
+                choice,
+                Choice::Tool(..)
+                    | Choice::Setting(_)
+                    | Choice::Reach(_)
+                    | Choice::Asking(..)
+                    | Choice::Device(_)
+            );
+            if !stays {
                 model.screen.over.close();
             }
             choose(model, choice, fx);
@@ -60,6 +68,14 @@ fn choose(model: &mut Model, choice: Choice, fx: &mut Vec<Fx>) {
             model.send(Want::Word("model set"), command, fx);
         }
         Choice::Rule(rule) => rules::narrow(model, &rule),
+        Choice::Asking(server, id) => devices::allow(model, server, id, fx),
+        Choice::Device(id) => {
+            let id = crate::clean::clean_line(&id);
+            model.toast(
+                Level::Info,
+                format!("Del twice in the list revokes it, and so does /devices revoke {id}"),
+            );
+        }
         Choice::Copy(what) => copies::copy(model, what, fx),
         Choice::Policy(policy) => commands::set_policy(model, policy, fx),
         Choice::Reach(line) => servers::switch(model, &line, fx),
@@ -114,6 +130,8 @@ fn drop_line(model: &mut Model, choice: Choice, fx: &mut Vec<Fx>) {
         }
         Choice::Queued(item) => Command::Queue(QueueCommand::Drop { item: *item }),
         Choice::Rule(rule) => return rules::revoke(model, rule, fx),
+        Choice::Asking(server, id) => return devices::answer(model, *server, *id, false, fx),
+        Choice::Device(id) => return devices::revoke(id, fx),
         _ => return,
     };
     model.send(Want::Gone(choice), command, fx);

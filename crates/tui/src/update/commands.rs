@@ -1,6 +1,6 @@
 //! Performs slash commands.
 
-use super::{budget, copies, files, fleet, lists, prompt, reading, rules};
+use super::{budget, copies, devices, files, fleet, lists, prompt, reading, rules};
 use crate::commands::{COMMANDS, Parsed, SlashAction, parse};
 use crate::layout::queue_modes;
 use crate::model::{Model, Want};
@@ -37,6 +37,7 @@ pub(super) fn execute(model: &mut Model, line: &str, fx: &mut Vec<Fx>) -> bool {
             return true;
         }
         let instead = match command.does {
+            SlashAction::Devices => ": `parlor devices` in a shell lists them",
             SlashAction::Policy | SlashAction::Model => ": set it where the runtime is started",
             SlashAction::Undo | SlashAction::Redo | SlashAction::Diff => {
                 ": only what Parlor's own agent does to files is kept"
@@ -67,6 +68,7 @@ fn run(model: &mut Model, does: SlashAction, argument: &str, fx: &mut Vec<Fx>) {
         SlashAction::Login => leave(model, Errand::Login, fx),
         SlashAction::Agents => lists::open(model, ListKind::Agents, fx),
         SlashAction::Fleet => fleet::open(model, fx),
+        SlashAction::Devices => devices::command(model, argument, fx),
         SlashAction::Help => model.screen.over.read("Commands", Content::Commands),
         SlashAction::Keys => model.screen.over.read("Keys", Content::Keys),
         SlashAction::Status => model.screen.over.read("Status", Content::Status),

@@ -1,6 +1,6 @@
 //! The fleet: opening its screen, what its keys do, and who is told when a session elsewhere waits.
 
-use super::news;
+use super::{devices, news};
 use crate::clean::clean_line;
 use crate::fleet::{Board, Wanted};
 use crate::layout::fleet_list;
@@ -48,6 +48,9 @@ pub(super) fn close(model: &mut Model, fx: &mut Vec<Fx>) {
 pub(super) fn hear(model: &mut Model, heard: FleetNews, fx: &mut Vec<Fx>) {
     let rows = match heard {
         FleetNews::Said(words) => return model.toast(Level::Info, clean_line(&words)),
+        FleetNews::Asking(asking) => return devices::asks(model, asking, fx),
+        FleetNews::Joined(device) => return devices::joined(model, &device),
+        FleetNews::Devices(all) => return devices::list(model, all),
         FleetNews::Rows(rows) => rows,
     };
     // Closed meanwhile, and told late.

@@ -6,7 +6,7 @@ use crate::figures::{ago, counted, window};
 use crate::keymap::Action;
 use crate::layout::fleet_sign;
 use crate::model::{Model, Want};
-use crate::msg::{AgentLine, Fx};
+use crate::msg::{AgentLine, FleetWish, Fx};
 use crate::picker::{CURRENT, Choice, HERE, Hint, IN_USE, Item, ListKind, Picker};
 use crate::row::fit;
 use crate::world::Seen;
@@ -60,6 +60,13 @@ pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
                 ("Del twice revokes it", "Del twice revokes"),
             ],
         ),
+        ListKind::Devices => (
+            "Devices of the page",
+            &[
+                ("Enter allows the one that asks", "Enter allows who asks"),
+                ("Del twice revokes or denies", "Del twice revokes"),
+            ],
+        ),
         ListKind::Tools if !can.set_tools => ("Tools", ONLY_READ),
         ListKind::Tools => ("Tools", &[("Enter switches it on or off", "Enter switches it")]),
         ListKind::Skills => ("Skills", &[("Enter takes it into your prompt", "Enter takes it")]),
@@ -84,7 +91,7 @@ pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
     };
     let takes_away = match of {
         ListKind::Sessions => can.delete_session,
-        ListKind::Queue | ListKind::Rules => true,
+        ListKind::Queue | ListKind::Rules | ListKind::Devices => true,
         ListKind::Tree
         | ListKind::Models
         | ListKind::Policies
@@ -113,6 +120,10 @@ pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
         ListKind::Sessions => Some(sessions(None)),
         // Its command goes with what is to be done first.
         ListKind::Rules => None,
+        ListKind::Devices => {
+            fx.push(Fx::Fleet(FleetWish::Devices));
+            None
+        }
         ListKind::Models => Some(Command::List(ListCommand::Models { provider: None })),
         ListKind::Tools => Some(Command::List(ListCommand::Tools)),
         ListKind::Skills => Some(Command::List(ListCommand::Skills { cwd: None, reload: true })),

@@ -280,7 +280,7 @@ fn pick(picker: &Picker, model: &Model, area: Rect, buf: &mut Buffer, links: &mu
     let mut rows = Vec::new();
     let lines = list_lines(picker, area);
     for (line, (item, doomed)) in picker.lines().enumerate().skip(top).take(high) {
-        let told = if doomed { picker.doom() } else { item.detail.as_str() };
+        let told = if doomed { Picker::doom(item) } else { item.detail.as_str() };
         // What a second press does stands whole.
         let (column, most, detail) = match doomed {
             true => {

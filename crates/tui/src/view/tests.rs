@@ -1,5 +1,6 @@
 //! Screens with their styles, at 40, 80 and 120 columns. `UPDATE_EXPECT=1 cargo test -p tui` writes them anew.
 
+mod devices;
 mod finished;
 mod fleet;
 mod gallery;

@@ -10,7 +10,7 @@ use ratatui::style::{Color, Modifier};
 /// What the keys do is told at every width: the way out and what Enter does, on every list, page and board.
 #[test]
 fn the_way_out_and_the_main_key_are_told_at_every_width() {
-    let with_enter = ["fleet", "sessions", "models", "rules", "themes", "settings"];
+    let with_enter = ["fleet", "sessions", "models", "rules", "devices", "themes", "settings"];
     for (name, scene) in SCENES {
         for columns in [34, 40, 50, 60, 80, 200] {
             let mut stage = stage(columns, 30);
@@ -26,7 +26,7 @@ fn the_way_out_and_the_main_key_are_told_at_every_width() {
             assert!(last.starts_with(" Esc closes"), "{name} at {columns}:\n{screen}");
             assert_eq!(last.contains("Enter "), with_enter.contains(name), "{name} at {columns}:\n{screen}");
             assert!(!last.contains('…'), "{name} at {columns}:\n{screen}");
-            let deletes = ["rules", "sessions"].contains(name);
+            let deletes = ["rules", "sessions", "devices"].contains(name);
             assert_eq!(last.contains("Del twice "), deletes, "{name} at {columns}:\n{screen}");
             assert!(!last.contains("back") && !last.contains("remove"), "one word for one thing:\n{screen}");
         }

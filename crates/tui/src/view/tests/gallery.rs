@@ -35,6 +35,7 @@ pub(super) const SCENES: &[Scene] = &[
     ("sessions", sessions),
     ("models", models),
     ("rules", rules),
+    ("devices", devices_of_page),
     ("themes", |stage| stage.ui.keys("/theme<enter>")),
     ("settings", |stage| stage.ui.keys("/settings<enter>")),
     ("status", status),
@@ -311,6 +312,14 @@ pub(super) fn rules(stage: &mut AttachedUi) {
     stage.ui.keys("/rules<enter>");
     let told = r#"{"session":[{"words":"write files under /w/shop","rule":{}}],"projects":[{"project":"/w/shop","here":true,"rules":[{"words":"run `cargo test` with any arguments","rule":{},"narrow":"cargo test"},{"words":"run exactly `make check`","rule":{},"narrow":"make check"}]},{"project":"/w/bridge","here":false,"rules":[{"words":"fetch from docs.rs","rule":{}}]}],"unread":[]}"#;
     answer(stage, Receipt::Extension(Json::verbatim(told)));
+}
+
+fn devices_of_page(stage: &mut AttachedUi) {
+    stage.ui.model.screen.start.enlist();
+    stage.ui.feed(Msg::Fleet(FleetNews::Asking(Some(devices::asking(3)))));
+    stage.ui.keys("/devices<enter>");
+    let all = vec![devices::device("dev-Xb4q9TzKc1o", "Chrome on Android")];
+    stage.ui.feed(Msg::Fleet(FleetNews::Devices(all)));
 }
 
 fn status(stage: &mut AttachedUi) {

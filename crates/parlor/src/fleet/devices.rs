@@ -1,0 +1,143 @@
+//! What an open screen is told of the devices of the page: who joined, by the file that all servers of this person write, and who wants
+//! to, by the server in the background. And what the person does about them there.
+//!
+//! Invariants: nothing before [`LOOK_EVERY`] has passed, so that the first frame waits for nothing; nothing is printed; every wait is
+//! bounded; a server that is not there, is silent or of another version is asked again later and is no news. What it is not: the question
+//! itself, which the server asks of whoever answers first.
+
+use crate::devices::File;
+use crate::home::control::{Control, Paired};
+use crate::web::{Asking, said};
+use crate::{exit, places, sessions};
+use domain::ids::Millis;
+use std::collections::BTreeSet;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::{MissedTickBehavior, interval_at};
+use tui::{DeviceLine, FleetNews};
+use web::{Device, Devices, Shelf as _};
+
+/// How often the file is looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How often the server is asked that is not there, or that has nothing to tell.
+const ASK_EVERY: Duration = Duration::from_secs(2);
+
+/// Tells a screen of devices until nobody hears it any more.
+pub(super) async fn watch(told: mpsc::Sender<FleetNews>) {
+    tokio::join!(follow_file(&told), follow_server(&told));
+}
+
+async fn follow_file(told: &mpsc::Sender<FleetNews>) {
+    let (Ok(data), begun) = (places::data(), sessions::now().0) else { return };
+    let file = File::new(&data);
+    let (mut stamp, mut known) = (None, None::<BTreeSet<String>>);
+    let mut every = interval_at(tokio::time::Instant::now() + LOOK_EVERY, LOOK_EVERY);
+    every.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        every.tick().await;
+        // One call of the system, too short for a thread of its own.
+        let now = Some(file.stamp());
+        if std::mem::replace(&mut stamp, now) == now {
+            continue;
+        }
+        // Half written by a hand, it is looked at again when it changes.
+        let Ok(devices) = file.known() else { continue };
+        let ids = devices.active().map(|device| device.id.clone()).collect();
+        let is_new = |device: &&Device| match &known {
+            Some(known) => !known.contains(&device.id),
+            // In the moment before the first look.
+            None => device.added >= begun,
+        };
+        let joined: Vec<DeviceLine> = devices.active().filter(is_new).map(line).collect();
+        let is_first = known.replace(ids).is_none();
+        if is_first && joined.is_empty() {
+            continue;
+        }
+        let news = std::iter::once(FleetNews::Devices(lines(&devices)));
+        for news in news.chain(joined.into_iter().map(FleetNews::Joined)) {
+            if told.send(news).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+async fn follow_server(told: &mpsc::Sender<FleetNews>) {
+    loop {
+        // Also after an answer: whatever a server says, it is not asked without pause.
+        tokio::time::sleep(ASK_EVERY).await;
+        let Ok(Some(mut server)) = Control::here().await else { continue };
+        while let Ok(paired) = server.pairing().await {
+            let Paired::Asked { id, asking } = paired else {
+                tokio::time::sleep(ASK_EVERY).await;
+                continue;
+            };
+            let Asking { name, role, code } = asking;
+            let asking = tui::Asking { server: server.server.pid, id, name, role, code };
+            if told.send(FleetNews::Asking(Some(asking))).await.is_err() {
+                return;
+            }
+            let over = server.over(id).await;
+            if told.send(FleetNews::Asking(None)).await.is_err() {
+                return;
+            }
+            if over.is_err() {
+                break;
+            }
+        }
+    }
+}
+
+/// The devices there are.
+pub(super) async fn list() -> FleetNews {
+    on_file(|file| file.known().map(|devices| FleetNews::Devices(lines(&devices)))).await
+}
+
+/// Takes a device's right away.
+pub(super) async fn revoke(device: String) -> FleetNews {
+    on_file(move |file| match file.revoke(&device) {
+        Ok(device) => Ok(FleetNews::Said(format!("revoked: {} ({})", device.name, device.id))),
+        Err(why) => Err(exit::in_words(&why)),
+    })
+    .await
+}
+
+/// Says the person's word about the browser of this number to the server that asked.
+pub(super) async fn pair(server: u32, id: u64, allow: bool) -> FleetNews {
+    let done = async {
+        let control = Control::here().await?;
+        // Another server counts anew: its number would be somebody else's.
+        match control.filter(|control| control.server.pid == server) {
+            Some(mut control) => control.pair(id, allow).await,
+            None => Ok(false),
+        }
+    };
+    FleetNews::Said(match done.await {
+        Ok(done) => said(allow, done).to_owned(),
+        Err(why) => exit::in_words(&why),
+    })
+}
+
+/// Does something with the file, which may have to wait for others.
+async fn on_file(does: impl FnOnce(&File) -> Result<FleetNews, String> + Send + 'static) -> FleetNews {
+    let mut task = JoinSet::new();
+    task.spawn_blocking(move || {
+        let data = places::data().map_err(|why| exit::in_words(&why))?;
+        does(&File::new(&data))
+    });
+    match task.join_next().await {
+        Some(Ok(Ok(news))) => news,
+        Some(Ok(Err(why))) => FleetNews::Said(why),
+        Some(Err(_)) | None => FleetNews::Said("the list of devices cannot be used: try again".to_owned()),
+    }
+}
+
+fn lines(devices: &Devices) -> Vec<DeviceLine> {
+    devices.active().map(line).collect()
+}
+
+fn line(device: &Device) -> DeviceLine {
+    let Device { id, name, role, added, .. } = device;
+    DeviceLine { id: id.clone(), name: name.clone(), role: role.to_string(), since: Millis(*added) }
+}
