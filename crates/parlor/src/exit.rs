@@ -2,13 +2,15 @@
 
 mod canvas;
 mod carrier;
+mod reader;
 mod screen;
 mod stream;
 
 pub(crate) use canvas::Canvas;
 pub(crate) use carrier::{Carrier, carrier};
+pub(crate) use reader::reader_gone;
 pub(crate) use stream::{
-    Stream, columns, complain, is_heard, put, reader_gone, say, show, tell, terminal_size, unwritten,
+    Stream, columns, complain, is_heard, put, say, show, tell, terminal_size, unwritten,
 };
 
 use std::process::ExitCode;

@@ -62,7 +62,7 @@ const SPAWNERS: &[(&str, usize, &str)] = &[
         "reads keys in short waits and ends with the screen that it reads for",
     ),
     (
-        "crates/parlor/src/exit/stream.rs",
+        "crates/parlor/src/exit/reader.rs",
         1,
         "waits until nobody reads stdout, which cannot be called off: abandoned with the process",
     ),

@@ -5,12 +5,9 @@
 //! get every byte as it is.
 
 use super::screen::Screen;
-use rustix::event::{PollFd, PollFlags};
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::thread;
-use tokio::sync::oneshot;
 
 /// Where something is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,26 +71,6 @@ static UNHEARD: AtomicBool = AtomicBool::new(false);
 /// Whether somebody may still read what is said on stdout.
 pub(crate) fn is_heard() -> bool {
     !UNHEARD.load(Ordering::Relaxed)
-}
-
-/// Tells when nobody can read stdout any more: the other end of its pipe is closed, or its terminal is gone. Never, where that cannot be
-/// known. The thread that waits for it ends with the process.
-pub(crate) fn reader_gone() -> io::Result<oneshot::Receiver<()>> {
-    let (tell, gone) = oneshot::channel();
-    thread::Builder::new().name("stdout-reader".into()).spawn(move || {
-        let out = stdout();
-        loop {
-            // Asked for nothing, it tells of an error or an end only.
-            let mut polled = [PollFd::new(&out, PollFlags::empty())];
-            match rustix::event::poll(&mut polled, None) {
-                Ok(_) if polled[0].revents().intersects(PollFlags::ERR | PollFlags::HUP) => break,
-                Ok(_) | Err(rustix::io::Errno::INTR) => {}
-                Err(_) => return,
-            }
-        }
-        let _ = tell.send(());
-    })?;
-    Ok(gone)
 }
 
 /// The first reason for which something did not reach stdout.

@@ -122,12 +122,11 @@ impl Web {
         let stdin = Mutex::new(child.stdin.take().unwrap());
         let child = Running(child);
         let Ok(url) = further.recv() else { panic!("no address: {}", said.lock().unwrap()) };
-        let port = std::fs::read_to_string(port).unwrap().trim().parse().unwrap();
-        let here = |rest: &str| rest.split('/').next().and_then(|host| host.parse().ok());
-        let address = url
-            .split_once("://")
-            .and_then(|(_, rest)| here(rest))
-            .unwrap_or(SocketAddr::from(([127, 0, 0, 1], port)));
+        // Behind a proxy the address names no port of ours.
+        let host = url.split_once("://").unwrap().1.trim_end_matches('/');
+        let told = host.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
+        let port = told.unwrap_or_else(|| std::fs::read_to_string(port).unwrap().trim().parse().unwrap());
+        let address = SocketAddr::from(([127, 0, 0, 1], port));
         Web { child, address, url, stdin, further: Mutex::new(further), used: AtomicBool::new(false), said }
     }
 
