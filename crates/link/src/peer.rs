@@ -32,6 +32,8 @@ pub enum Holders {
         /// Processes of that user whose files are not shown: they may hold it.
         hidden: Vec<i32>,
     },
+    /// It could not be looked: the system has no descriptors for it, or the like.
+    NotLookedAt,
     /// This system does not tell.
     Untold,
 }
@@ -48,8 +50,11 @@ pub struct Holder {
 /// Looks for who holds the other end now. Blocks: it goes through the processes of this machine.
 #[cfg(target_os = "linux")]
 pub fn holders(ends: Ends) -> Holders {
-    let Some(found) = diag::find(ends) else { return Holders::Elsewhere };
-    holders::of(found)
+    match diag::find(ends) {
+        Ok(Some(found)) => holders::of(found),
+        Ok(None) => Holders::Elsewhere,
+        Err(_) => Holders::NotLookedAt,
+    }
 }
 
 /// Where nobody can be asked, nothing is known.

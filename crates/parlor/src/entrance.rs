@@ -49,6 +49,8 @@ pub(crate) fn look(ends: Ends, behind_proxy: bool) -> web::Seen {
         // Where the system does not tell, sockets are closed to other machines, and that is all.
         Holders::Untold => (Origin::Person, None),
         Holders::Elsewhere => (Origin::Unseen, None),
+        // Nobody knows who that is, and somebody may have seen to that.
+        Holders::NotLookedAt => (Origin::Gone, None),
         Holders::Here { uid, .. } if is_another(uid) => (Origin::OtherUser, None),
         Holders::Here { holders, hidden, .. } if holders.is_empty() => {
             // Who hides may hold it. If one of those is a command, it is taken for that one; if nobody hides, nobody holds it, but for

@@ -55,6 +55,8 @@ use std::time::{Duration, Instant};
 
 /// How long to wait before a file that is being set up by another is opened again.
 const BUSY_PAUSE: Duration = Duration::from_millis(10);
+/// How long a store that is opened may be locked: it may just be recovered, and nobody else waits for this yet.
+const OPEN_PATIENCE: Duration = Duration::from_secs(10);
 /// Most bytes that the write-ahead log keeps between commits.
 const JOURNAL_LIMIT: i64 = 16 * 1024 * 1024;
 /// How often a file that is replaced while it is opened is opened anew.
@@ -251,7 +253,7 @@ fn open_patiently(path: &Path) -> Result<Connection, StoreError> {
     let begun = Instant::now();
     loop {
         match open(path) {
-            Err(StoreError::Locked { .. }) if begun.elapsed() < LOCK_PATIENCE => {
+            Err(StoreError::Locked { .. }) if begun.elapsed() < OPEN_PATIENCE => {
                 std::thread::sleep(BUSY_PAUSE);
             }
             opened => return opened,
@@ -265,7 +267,7 @@ fn open(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let opened = Connection::open_with_flags(path, flags).and_then(|connection| {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-        connection.busy_timeout(LOCK_PATIENCE)?;
+        connection.busy_timeout(OPEN_PATIENCE)?;
         Ok(connection)
     });
     let mut connection = opened.map_err(|error| trouble::sqlite(path, &error))?;

@@ -89,7 +89,7 @@ pub(crate) async fn tell<R: Rooms>(
                             continue;
                         }
                         Ok(Said::Revoke { device: id }) => {
-                            revoke(shared, device.role, id).await;
+                            revoke(shared, peer, device.role, id).await;
                             continue;
                         }
                         Err(_) => {
@@ -97,7 +97,11 @@ pub(crate) async fn tell<R: Rooms>(
                             continue;
                         }
                     };
-                    let act = match allowed(device.role, acts.len()).and_then(|()| act(&rows, &key, what)) {
+                    let allowed = allowed(device.role, acts.len());
+                    if allowed.is_ok() && !may_allow(shared, peer).await {
+                        return;
+                    }
+                    let act = match allowed.and_then(|()| act(&rows, &key, what)) {
                         Ok(act) => act,
                         Err(words) => {
                             say(page, &json!({"said": {"id": id, "words": words}}));
@@ -169,8 +173,8 @@ async fn pair<R: Rooms>(shared: &Shared<R>, peer: &Peer, role: Role, id: u64, al
     }
 }
 
-async fn revoke<R: Rooms>(shared: &Shared<R>, role: Role, id: String) {
-    if role != Role::Controller {
+async fn revoke<R: Rooms>(shared: &Shared<R>, peer: &Peer, role: Role, id: String) {
+    if role != Role::Controller || !may_allow(shared, peer).await {
         return;
     }
     let change = move |devices: &mut Devices| {

@@ -1,7 +1,7 @@
 //! Native lines between a page and the process that has its session open, as far as the device's role allows.
 //!
 //! Invariants: neither side's lines pile up here; of a device that may not do everything, only lines that we have understood go on, and
-//! those as we have understood them, so that nothing can be read in two ways; before each answer it is looked again who holds the
+//! those as we have understood them, so that nothing can be read in two ways; before each command it is looked again who holds the
 //! connection; a device that is revoked ends at once.
 
 use crate::code;
@@ -10,7 +10,7 @@ use crate::rooms::Rooms;
 use crate::server::{Peer, Shared};
 use dialects::native::capability;
 use dialects::native::wire::{About, Complaint, FromRuntime, FromUi, Settled, TicketOnly};
-use domain::command::{Command, Refusal, RefusalKind};
+use domain::command::{Refusal, RefusalKind};
 use link::entry::{Door, Entry};
 use link::{Incoming, Lane, LinkIo, Outgoing};
 use std::sync::Arc;
@@ -63,13 +63,16 @@ async fn outwards(room: &mut mpsc::Receiver<Incoming>, to_page: &Outgoing) {
     // What was said last is still read by the page: closing comes after it.
 }
 
-/// Looks once more at who is at the other end: a connection can be handed to a command after it was let in.
+/// Looks once more at who is at the other end: a connection can be handed to a command after it was let in, or be gone by now.
 pub(crate) async fn may_allow<R: Rooms>(shared: &Shared<R>, peer: &Peer) -> bool {
     let (entry, seen) = shared.entry(Door::Allow, peer).await;
-    if entry == Entry::Refused {
-        shared.log(&format!("refused an answer: it does not come from you ({:?})", seen.origin));
+    // Who was seen when it connected and is not there any more is nobody.
+    let is_gone = seen.process.is_none() && peer.visit.was_seen();
+    let may = entry != Entry::Refused && !is_gone;
+    if !may {
+        shared.log(&format!("refused a command: it does not come from you ({:?})", seen.origin));
     }
-    entry != Entry::Refused
+    may
 }
 
 async fn inwards<R: Rooms>(
@@ -80,7 +83,7 @@ async fn inwards<R: Rooms>(
     role: Role,
 ) -> (u16, String) {
     while let Some(line) = next(page).await {
-        if is_answer(&line) && !may_allow(shared, peer).await {
+        if is_command(&line) && !may_allow(shared, peer).await {
             return (code::DEVICE, "this connection is held by a command of an agent".to_owned());
         }
         let (to, line) = match passed(line, role) {
@@ -95,12 +98,10 @@ async fn inwards<R: Rooms>(
     (1000, String::new())
 }
 
-/// Whether a line answers a question. The process behind reads lines as this does, so that nothing is an answer there and none here.
-fn is_answer(line: &str) -> bool {
-    matches!(
-        serde_json::from_str(line),
-        Ok(FromUi::Command(wanted)) if matches!(wanted.what, Command::Answer { .. })
-    )
+/// Whether a line is more than a greeting: a prompt and a mode lead to deeds as an answer does. The process behind reads lines as this
+/// does, so that nothing is a command there and none here.
+fn is_command(line: &str) -> bool {
+    matches!(serde_json::from_str(line), Ok(FromUi::Command(_)))
 }
 
 async fn next(link: &mut mpsc::Receiver<Incoming>) -> Option<String> {

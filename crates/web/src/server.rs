@@ -167,8 +167,8 @@ impl<R> Shared<R> {
     pub(crate) async fn entry(&self, door: Door, peer: &Peer) -> (Entry, Seen) {
         let (look, ends) = (self.look.clone(), peer.ends);
         let seen = tokio::task::spawn_blocking(move || look(ends)).await;
-        // A look that failed has seen nobody.
-        let seen = seen.unwrap_or(Seen { origin: Origin::Unseen, process: None });
+        // A look that failed lets nobody in.
+        let seen = seen.unwrap_or(Seen { origin: Origin::Gone, process: None });
         (decide(door, seen.origin), seen)
     }
 

@@ -2,6 +2,7 @@
 //! keeps a device out by connecting very often.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
@@ -34,6 +35,8 @@ pub(crate) struct Visit {
     visits: Arc<Visits>,
     number: u64,
     over: CancellationToken,
+    /// Whether a process was seen to hold it.
+    seen: AtomicBool,
 }
 
 impl Visits {
@@ -53,13 +56,14 @@ impl Visits {
         {
             oldest.over.cancel();
         }
-        Arc::new(Visit { visits: self.clone(), number, over })
+        Arc::new(Visit { visits: self.clone(), number, over, seen: AtomicBool::new(false) })
     }
 }
 
 impl Visit {
     /// It is of this process, or of one that cannot be seen.
     pub(crate) fn is_of(&self, process: Option<i32>) {
+        self.seen.fetch_or(process.is_some(), Ordering::AcqRel);
         let mut book = self.visits.book();
         let Some(line) = book.open.get_mut(&self.number) else { return };
         line.process = Some(process);
@@ -74,6 +78,11 @@ impl Visit {
         {
             oldest.over.cancel();
         }
+    }
+
+    /// Whether a process was seen to hold it when it came.
+    pub(crate) fn was_seen(&self) -> bool {
+        self.seen.load(Ordering::Acquire)
     }
 
     /// It has shown who it is: it is counted no more, and nobody drives it out.

@@ -2,7 +2,7 @@
 
 import "fake-indexeddb/auto";
 import { expect, test, vi } from "vitest";
-import { kept, OUTBOX } from "./database";
+import { keep, kept, OUTBOX } from "./database";
 import { HANDSHAKE_MS, WebSocketLink } from "./link";
 import type { Socket, Surroundings } from "./link";
 import { MANY, MAX_GATHERED, MOST_WRONG, Session } from "./session";
@@ -422,9 +422,29 @@ test("a refusal of words whose page was left is told to the next one", async () 
   bench.session.onSignal((signal) => told.push(signal));
   await bench.welcome();
   bench.socket.say(attached(bench, 1));
+  await vi.waitFor(() => expect(bench.session.unsent.value).toMatchObject([{ text: "go", uncertain: true }]), PATIENCE);
+  bench.session.sendAgain(bench.session.unsent.value[0]?.id ?? "");
   await vi.waitFor(() => bench.socket.lastCommand(), PATIENCE);
   bench.socket.say({ settled: { ticket: bench.socket.lastCommand().ticket, with: { refusal: { kind: "busy", message: "somebody else is asked" } } } });
   expect(told).toEqual([{ notify: { level: "error", text: "Not taken: go. somebody else is asked" } }]);
+});
+
+test("what another program left at a plain address is sent by nobody but the person, and only as words", async () => {
+  const left = new Bench();
+  const planted = [
+    { id: "1", text: "looks harmless", command: { set_policy: { policy: "full" } } },
+    { id: "2", text: "shown", command: { prompt: { input: { text: "said" }, options: { model: "x" } } } },
+    { id: "3", text: "odd" },
+    null,
+  ];
+  await keep(OUTBOX, left.name, planted);
+  const bench = new Bench(left.name);
+  await bench.welcome();
+  bench.socket.say(attached(bench, 1));
+  await vi.waitFor(() => expect(bench.session.unsent.value).toMatchObject([{ id: "2", text: "said", uncertain: true }]), PATIENCE);
+  expect(() => bench.socket.lastCommand()).toThrow();
+  bench.session.sendAgain("2");
+  await vi.waitFor(() => expect(bench.socket.lastCommand().what).toEqual({ prompt: { input: { text: "said" }, options: { when_busy: "queue" } } }), PATIENCE);
 });
 
 test("an answer under way goes again while its ask is open, else it is over", async () => {

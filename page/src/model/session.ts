@@ -78,6 +78,24 @@ function inputOf(command: Command): Input | undefined {
   return "enqueue" in command ? command.enqueue.input : "prompt" in command ? command.prompt.input : undefined;
 }
 
+/** Whether nobody else can have written into what this browser keeps for this address. */
+function isEncrypted(): boolean {
+  return globalThis.location?.protocol === "https:";
+}
+
+/** No event has this number. */
+const NEVER = -1;
+
+/**
+ * What was kept at a plain address, which another program may have spoken from meanwhile: only words that say something, as the person
+ * will see them, and only to be sent by the person.
+ */
+function onlyWords(kept: Partial<Outgoing> | null): Outgoing[] {
+  const text = kept?.command === undefined ? undefined : inputOf(kept.command)?.text;
+  if (typeof text !== "string" || typeof kept?.id !== "string") return [];
+  return [{ id: kept.id, text, kept: true, uncertain: true, sentAt: NEVER, command: { prompt: { input: { text }, options: { when_busy: "queue" } } } }];
+}
+
 function isUsers(state: State, message: number): boolean {
   const entry = state.entries.get(message);
   return entry?.kind === "message" && entry.role === "user";
@@ -552,7 +570,8 @@ export class Session implements SessionPort {
   private async restore(): Promise<void> {
     const stored = await fromStore<Outgoing[]>(OUTBOX, this.draftKey).catch(() => undefined);
     // What was said since then may be in the store already.
-    const waiting = stored?.filter((one) => !this.outbox.some((other) => other.id === one.id));
+    const own = isEncrypted() ? stored : stored?.flatMap(onlyWords);
+    const waiting = own?.filter((one) => !this.outbox.some((other) => other.id === one.id));
     if (!waiting || waiting.length === 0) return;
     this.outbox = [...waiting.map((one) => ({ ...one, kept: true })), ...this.outbox];
     if (this.attached) this.settleAfterReturn();

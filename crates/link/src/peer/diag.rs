@@ -17,14 +17,15 @@ pub(super) struct Found {
 const MAX_TABLE: u64 = 64 * 1024 * 1024;
 
 /// The socket at the other end, if it is one of this machine.
-pub(super) fn find(ends: Ends) -> Option<Found> {
+///
+/// # Errors
+/// When it could not be looked for.
+pub(super) fn find(ends: Ends) -> std::io::Result<Option<Found>> {
     // A socket that takes both kinds of addresses shows the older kind in a disguise.
     let plain = |address: SocketAddr| SocketAddr::new(address.ip().to_canonical(), address.port());
     let ends = Ends { peer: plain(ends.peer), ours: plain(ends.ours) };
-    match asked(ends) {
-        Ok(found) => found,
-        Err(_) => tabled(ends),
-    }
+    // A kernel that cannot be asked has tables; where those cannot be read either, nobody knows.
+    asked(ends).or_else(|_| tabled(ends))
 }
 
 /// `SOCK_DIAG_BY_FAMILY` of `linux/sock_diag.h`.
@@ -116,25 +117,34 @@ fn read(answer: &[u8], ends: Ends) -> std::io::Result<Option<Found>> {
 }
 
 /// Looks for the socket in the tables of both kinds of addresses: one of the newer kind can speak the older one.
-fn tabled(ends: Ends) -> Option<Found> {
+fn tabled(ends: Ends) -> std::io::Result<Option<Found>> {
     let disguised = |address: SocketAddr| match address.ip() {
         IpAddr::V4(ip) => SocketAddr::new(ip.to_ipv6_mapped().into(), address.port()),
         IpAddr::V6(_) => address,
     };
     let mapped = Ends { peer: disguised(ends.peer), ours: disguised(ends.ours) };
-    let older = ends.peer.is_ipv4().then(|| listed("/proc/net/tcp", ends)).flatten();
-    older.or_else(|| listed("/proc/net/tcp6", mapped))
+    if ends.peer.is_ipv4()
+        && let Some(found) = listed("/proc/net/tcp", ends)?
+    {
+        return Ok(Some(found));
+    }
+    listed("/proc/net/tcp6", mapped)
 }
 
-fn listed(path: &str, ends: Ends) -> Option<Found> {
+fn listed(path: &str, ends: Ends) -> std::io::Result<Option<Found>> {
     let mut table = String::new();
-    std::fs::File::open(path).ok()?.take(MAX_TABLE).read_to_string(&mut table).ok()?;
+    match std::fs::File::open(path) {
+        Ok(file) => file.take(MAX_TABLE).read_to_string(&mut table)?,
+        // A machine without addresses of that kind.
+        Err(why) if why.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(why) => return Err(why),
+    };
     let (from, to) = (written(ends.peer), written(ends.ours));
-    table.lines().skip(1).find_map(|line| {
+    Ok(table.lines().skip(1).find_map(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();
         let is_it = words.get(1) == Some(&from.as_str()) && words.get(2) == Some(&to.as_str());
         is_it.then(|| Some(Found { uid: words.get(7)?.parse().ok()?, inode: words.get(9)?.parse().ok()? }))?
-    })
+    }))
 }
 
 /// An address as it stands in the table: words of four bytes in the machine's own order.
@@ -188,10 +198,10 @@ mod tests {
             let Some((client, _server, ends)) = ends(listening, connecting) else { continue };
             let uid = rustix::process::getuid().as_raw();
             let expected = Some(Found { uid, inode: inode(&client) });
-            assert_eq!(find(ends), expected, "{listening}");
+            assert_eq!(find(ends).unwrap(), expected, "{listening}");
             let plain = |address: SocketAddr| SocketAddr::new(address.ip().to_canonical(), address.port());
             assert_eq!(
-                tabled(Ends { peer: plain(ends.peer), ours: plain(ends.ours) }),
+                tabled(Ends { peer: plain(ends.peer), ours: plain(ends.ours) }).unwrap(),
                 expected,
                 "{listening}"
             );
@@ -207,10 +217,10 @@ mod tests {
         // A listener would take it, but nobody has connected.
         for peer in ["127.0.0.1:1", "192.0.2.1:9"] {
             let ends = Ends { peer: peer.parse().unwrap(), ours };
-            assert_eq!((find(ends), tabled(ends)), (None, None), "{peer}");
+            assert_eq!((find(ends).unwrap(), tabled(ends).unwrap()), (None, None), "{peer}");
         }
         let reversed = Ends { peer: ours, ours: "127.0.0.1:1".parse().unwrap() };
-        assert_eq!(find(reversed), None);
+        assert_eq!(find(reversed).unwrap(), None);
         for short in [&[][..], &[0; 5], &[0; 20]] {
             assert!(read(short, reversed).is_err());
         }

@@ -7,6 +7,7 @@ use super::diag::Found;
 use super::{Holder, Holders};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -19,6 +20,8 @@ struct Seen {
     holders: BTreeMap<u64, Vec<i32>>,
     /// Processes whose files are not shown, with their users.
     hidden: Vec<(i32, u32)>,
+    /// Why not everybody could be looked at, if so.
+    failed: Option<std::io::ErrorKind>,
 }
 
 /// Who holds a socket now.
@@ -27,6 +30,9 @@ pub(super) fn of(found: Found) -> Holders {
     let mut hidden = Vec::new();
     for _ in 0..LOOKS {
         let seen = look();
+        if seen.failed.is_some() {
+            return Holders::NotLookedAt;
+        }
         let pids = seen.holders.get(&inode).map(Vec::as_slice).unwrap_or_default();
         let holders: Vec<Holder> = pids.iter().filter_map(|pid| held(*pid, inode)).collect();
         hidden = seen.hidden.iter().filter(|(_, of)| *of == uid).map(|(pid, _)| *pid).collect();
@@ -61,7 +67,11 @@ fn look() -> Arc<Seen> {
 
 fn everybody() -> Seen {
     let mut seen = Seen::default();
-    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+    let all = match std::fs::read_dir("/proc") {
+        Ok(all) => all,
+        Err(why) => return Seen { failed: Some(why.kind()), ..seen },
+    };
+    for entry in all.flatten() {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else {
             continue;
         };
@@ -76,22 +86,48 @@ fn everybody() -> Seen {
             Err(why) if why.kind() == std::io::ErrorKind::PermissionDenied => {
                 seen.hidden.extend(uid(pid).map(|uid| (pid, uid)));
             }
-            // It is gone.
-            Err(_) => {}
+            Err(why) if is_gone(&why) => {}
+            // We have no descriptors left, or the like: nobody knows what was missed.
+            Err(why) => seen.failed = Some(why.kind()),
         }
     }
     seen
 }
 
-/// The sockets among the open files of a process.
+fn is_gone(why: &std::io::Error) -> bool {
+    why.kind() == std::io::ErrorKind::NotFound
+        || why.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error())
+}
+
+/// The sockets among the open files of a process: of all its threads, since each may have open files of its own, also when the first
+/// one has ended.
 fn sockets(pid: i32) -> std::io::Result<Vec<u64>> {
     let mut inodes = Vec::new();
-    for entry in std::fs::read_dir(format!("/proc/{pid}/fd"))? {
+    for thread in std::fs::read_dir(format!("/proc/{pid}/task"))? {
+        let thread = thread?.path();
+        match open_sockets(&thread.join("fd"), &mut inodes) {
+            Ok(()) => {}
+            // A thread that has ended shows nothing, and has nothing.
+            Err(why) if is_gone(&why) || has_ended(&thread) => {}
+            Err(why) => return Err(why),
+        }
+    }
+    Ok(inodes)
+}
+
+fn has_ended(task: &Path) -> bool {
+    let stat = std::fs::read_to_string(task.join("stat")).unwrap_or_default();
+    let state = stat.rsplit(')').next().and_then(|rest| rest.trim_start().chars().next());
+    matches!(state, None | Some('Z' | 'X'))
+}
+
+fn open_sockets(folder: &Path, inodes: &mut Vec<u64>) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
         let Ok(target) = std::fs::read_link(entry?.path()) else { continue };
         let inode = target.to_str().and_then(|text| text.strip_prefix("socket:[")?.strip_suffix(']'));
         inodes.extend(inode.and_then(|inode| inode.parse::<u64>().ok()));
     }
-    Ok(inodes)
+    Ok(())
 }
 
 /// The user of a process. The owner of its folder would not tell: that of a process which hides its files is root.

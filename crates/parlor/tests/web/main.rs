@@ -294,7 +294,7 @@ async fn the_page_has_both_addresses_of_this_machine_or_none() {
     let Ok(_impostor) = std::net::TcpListener::bind(other) else { return };
     let again = world.web(&[]);
     assert_ne!(again.address.port(), port);
-    assert!(again.said().contains("cannot be had"), "{}", again.said());
+    again.until_said("cannot be had").await;
     let refused = world.parlor(&["web", "--no-open", "--port", &port.to_string()]).output().unwrap();
     assert!(!refused.status.success() && refused.stdout.is_empty(), "{refused:?}");
 }

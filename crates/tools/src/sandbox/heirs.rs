@@ -34,7 +34,8 @@ fn settle() {
     let Ok(own) = processes::own() else { return };
     for heir in children().into_iter().filter(|child| is_heir(child, &own)) {
         let Some(pid) = Pid::from_raw(heir.pid) else { continue };
-        if heir.dead {
+        // One whose first thread has ended and whose others go on is not reaped, and goes on.
+        if heir.dead && !processes::has_threads(heir.pid) {
             let _ = waitpid(Some(pid), WaitOptions::NOHANG);
         } else if came_from_command(heir.pid) {
             // Nobody but us reaps it, so its number is its own. Its death is heard, and then it is reaped.

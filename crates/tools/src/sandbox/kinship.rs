@@ -113,6 +113,9 @@ fn judge(lead: &str, pid: i32) -> Result<(), NotAdmitted> {
     match (mark::of(pid), inside) {
         (Err(_), _) => Err(NotAdmitted::Unknown),
         (Ok(Marked::Yes), _) => Err(NotAdmitted::FromCommand),
+        // What a command inherited that lost its guard can lower its limit further, and is then not told from others by it. This very
+        // process runs commands only where it says so, and a browser that it opened may have a limit of its own.
+        (Ok(Marked::Perhaps), Some(parlor)) if parlor != own => Err(NotAdmitted::LowerLimit),
         (Ok(_), Some(parlor)) => Err(NotAdmitted::BelowParlor(parlor)),
         (Ok(Marked::Perhaps), None) => Err(NotAdmitted::LowerLimit),
         (Ok(Marked::No), None) => Ok(()),
@@ -129,7 +132,8 @@ fn family(pid: i32) -> Result<Vec<Seen>, NotAdmitted> {
             return Err(NotAdmitted::TooDeep);
         }
         let seen = processes::look(next).map_err(|_| NotAdmitted::Unknown)?;
-        if seen.dead && family.is_empty() {
+        // One whose first thread has ended and whose others go on is there.
+        if seen.dead && family.is_empty() && !processes::has_threads(next) {
             return Err(NotAdmitted::Gone);
         }
         next = seen.parent;

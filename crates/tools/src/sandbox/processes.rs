@@ -21,6 +21,16 @@ pub(super) fn look(pid: i32) -> io::Result<Seen> {
     read(pid, &stat).ok_or_else(|| io::Error::other("/proc/PID/stat is not as it should be"))
 }
 
+/// Whether a process has a thread that has not ended, also when the first one has.
+pub(super) fn has_threads(pid: i32) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let lives = |thread: std::fs::DirEntry| {
+        let stat = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+        read(pid, &stat).is_some_and(|seen| !seen.dead)
+    };
+    threads.into_iter().any(lives)
+}
+
 /// Looks at this very process. Its session and group may be 0 when they are led from outside of a container: a number that
 /// `rustix` takes for impossible, so `getsid` is of no use here.
 pub(super) fn own() -> io::Result<Seen> {

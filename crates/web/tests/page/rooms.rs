@@ -24,7 +24,7 @@ const SLOW: std::time::Duration = std::time::Duration::from_millis(700);
 const FLOOD: usize = 100_000;
 
 #[derive(Default)]
-pub(crate) struct Paper(Mutex<Devices>, AtomicU64, AtomicBool);
+pub(crate) struct Paper(Mutex<Devices>, AtomicU64, AtomicBool, AtomicUsize);
 
 impl Paper {
     pub(crate) fn devices(&self) -> Devices {
@@ -42,6 +42,11 @@ impl Paper {
     pub(crate) fn reads_slowly(&self) {
         self.2.store(true, Ordering::Release);
     }
+
+    /// How many looks have ended.
+    pub(crate) fn looks(&self) -> usize {
+        self.3.load(Ordering::Acquire)
+    }
 }
 
 impl Shelf for Paper {
@@ -56,6 +61,7 @@ impl Shelf for Paper {
         if self.2.load(Ordering::Acquire) {
             std::thread::sleep(SLOW);
         }
+        self.3.fetch_add(1, Ordering::AcqRel);
         devices
     }
 

@@ -60,7 +60,7 @@ const MEANT: Record<string, string> = {
 
 /** What the terminal has and a page has not, and what does it instead. */
 const ELSEWHERE: Record<string, string> = {
-  agents: "run `parlor agents` in a terminal", branch: "/tree begins a branch at any message", context: "the column at the right has it, ] opens it", copy: "select the words, or use the button of a block of code", edit: "the field grows with what you write", export: "`parlor sessions export` writes a session to a file",
+  agents: "run `parlor agents` in a terminal", branch: "/tree begins a branch at any message", devices: "a notice asks about a browser that wants to join; `parlor devices` lists them", context: "the column at the right has it, ] opens it", copy: "select the words, or use the button of a block of code", edit: "the field grows with what you write", export: "`parlor sessions export` writes a session to a file",
   extension: "a terminal can run it", fold: "a click opens and folds a line", history: "↑ in the empty field brings earlier prompts", login: "run `parlor login` in a terminal, then begin a new session", logout: "run `parlor logout` in a terminal",
   mouse: "the browser has it", notices: "they stand in the conversation", ping: "the line under the header says when Parlor does not answer", print: "the browser prints", queue: "what waits stands over the field", quit: "close the tab: the session goes on",
   restart: "`parlor down` and `parlor up` start it again", save: "a terminal can do it", status: "the column at the right has it, ] opens it", theme: "the button at the foot of the fleet switches the colours",
