@@ -371,18 +371,31 @@ fn make(git: &Git, name: Option<&str>, copy: &[PathBuf]) -> anyhow::Result<Workt
 
 /// Notes what it is, and lets the named files come along.
 fn equip(git: &Git, tree: &Worktree) -> anyhow::Result<()> {
+    for file in &tree.copied {
+        if let Some(link) = link_on_the_way(&tree.path, file) {
+            anyhow::bail!(
+                "--copy {file}: {} is a link in the last commit, and may lead out of the worktree; nothing was copied\nhint: leave this file out, or take the link out of git first",
+                link.display()
+            );
+        }
+    }
     let linked = linked_git(&tree.path).context("git does not tell where it keeps the worktree's records")?;
     let records = linked.records;
     let note = json!({ "name": tree.name, "base": tree.base, "start": tree.start, "copied": tree.copied });
     std::fs::write(records.join(NOTE), note.to_string())?;
     for file in &tree.copied {
         let (from, to) = (git.root().join(file), tree.path.join(file));
-        if let Some(folder) = to.parent() {
-            std::fs::create_dir_all(folder)?;
-        }
-        std::fs::copy(&from, &to).with_context(|| format!("{file} could not be copied"))?;
+        tools::copy_exactly(&from, &to).with_context(|| format!("{file} could not be copied"))?;
     }
     Ok(())
+}
+
+/// The first link among a file below a folder and the folders on its way there: a repository may track links to anywhere.
+fn link_on_the_way(folder: &Path, file: &str) -> Option<PathBuf> {
+    let mut ways: Vec<&Path> =
+        Path::new(file).ancestors().filter(|way| !way.as_os_str().is_empty()).collect();
+    ways.reverse();
+    ways.into_iter().find(|way| folder.join(way).is_symlink()).map(Path::to_owned)
 }
 
 /// Where worktrees lie: beside the repository. Inside it every tool would find their files twice.

@@ -175,6 +175,24 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     Spot::find(path)?.open()
 }
 
+/// Copies a file, with its permissions, to exactly this path, in the place of a file that is there. Folders that are missing are made.
+///
+/// # Errors
+/// When a link stands on the way, or the system says no.
+pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let mut source = File::open(from)?;
+    let permissions = source.metadata()?.permissions();
+    let spot = Spot::make(to)?;
+    let (beside, mut file) = spot.beside()?;
+    let copied = io::copy(&mut source, &mut file)
+        .and_then(|_| file.set_permissions(permissions))
+        .and_then(|()| Ok(renameat(&spot.folder, &beside, &spot.folder, &spot.name)?));
+    if copied.is_err() {
+        let _ = unlinkat(&spot.folder, &beside, AtFlags::empty());
+    }
+    copied
+}
+
 /// A handle on whatever is at a path, good for nothing but naming it to the kernel.
 #[cfg(target_os = "linux")]
 pub(crate) fn handle(path: &Path) -> io::Result<OwnedFd> {

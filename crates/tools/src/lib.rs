@@ -41,6 +41,7 @@ pub mod write;
 pub use ask::{Ask, AskRequest};
 pub use bash::{Bash, BashJobs};
 pub use edit::Edit;
+pub use exact::copy as copy_exactly;
 pub use fetch::Fetch;
 pub use home::home;
 pub use ls::Ls;

@@ -218,7 +218,8 @@ impl OwnGit {
         let mut variables = env::cleaned(std::env::vars_os());
         variables
             .extend(PERSON.iter().filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?))));
-        variables.extend(switches::VARIABLES.iter().map(|(name, value)| (name.into(), value.into())));
+        let fixed = switches::VARIABLES.iter().chain(switches::NO_FETCH);
+        variables.extend(fixed.map(|(name, value)| (name.into(), value.into())));
         // The repository could name another folder to check out to.
         variables.extend(self.top().map(|top| ("GIT_WORK_TREE".into(), top.into())));
         if does == Does::Looks {
@@ -227,9 +228,6 @@ impl OwnGit {
         if does != Does::Settings {
             let switches = self.switches()?;
             settings.extend(switches.settings(does == Does::Writes));
-            if !switches.plain {
-                variables.extend(switches::NO_FETCH.iter().map(|(name, value)| (name.into(), value.into())));
-            }
         }
         variables.extend(switches::as_variables(&settings));
         let mut command = match &self.guard {

@@ -45,6 +45,15 @@ pub(super) fn merge(git: &Git, tree: &Worktree, commit: Option<&str>, discard: b
             tree.branch()
         )
     })?;
+    // The branch goes without a further question, so git's word is not enough.
+    if !main.has_merged(&tree.branch()) {
+        anyhow::bail!(
+            "git said that it merged {}, but its commits are not in what is checked out in {}; nothing was removed\nhint: see `git status` there, and merge by hand: git merge {}",
+            tree.branch(),
+            path_text::write(git.root()),
+            tree.branch()
+        );
+    }
     let into = main.branch().unwrap_or_else(|| "the main checkout".to_owned());
     // Counted again: what is only here now was in nobody's mind before.
     let rest = Work { commits: 0, ..work(git, tree)? };

@@ -215,15 +215,27 @@ impl Git {
 
     /// Merges a branch into what is checked out here; what cannot be merged is left as it was.
     pub(super) fn merge(&self, branch: &str) -> anyhow::Result<()> {
+        if self.commit(branch)? != self.commit(&format!("refs/heads/{branch}"))? {
+            anyhow::bail!("something else is called {branch}, too: rename that tag or ref first");
+        }
         let names = ["diff", "--name-only", "-z", "--no-ext-diff", "--no-textconv", "--no-renames"];
         let changed = self.look(&[&names[..], &[&format!("HEAD...{branch}"), "--"]].concat())?;
         self.refuse_unfiltered(&changed)?;
-        let merged = self.write(&["merge", "--quiet", "--no-edit", branch]);
+        // Said in full: no setting says that the work is to be taken over in another way, or not at all.
+        let how = ["merge", "--quiet", "--no-edit", "--commit", "--no-squash", "--no-gpg-sign"];
+        let merged = self.write(&[&how[..], &[branch]].concat());
         if merged.is_err() && self.commit("MERGE_HEAD").is_ok() {
             let _ = self.write(&["merge", "--abort"]);
         }
         self.tell_left_out(Deed::Merge);
         merged
+    }
+
+    /// Whether what is checked out here has all commits of a branch, and no merge is left open.
+    pub(super) fn has_merged(&self, branch: &str) -> bool {
+        let tip = format!("refs/heads/{branch}");
+        self.commit("MERGE_HEAD").is_err()
+            && self.look(&["merge-base", "--is-ancestor", &tip, "HEAD"]).is_ok()
     }
 
     /// Removes a worktree, with what is not committed in it if `discard`.

@@ -139,6 +139,27 @@ fn a_repository_has_nothing_run_by_parlors_own_git() {
 }
 
 #[test]
+fn options_for_merges_have_nothing_run_that_would_sign() {
+    as_each_user(|world| {
+        hostile(world);
+        world.put("evil/key", EVIL);
+        fs::set_permissions(world.path("evil/key"), fs::Permissions::from_mode(0o755)).unwrap();
+        let key = world.path("evil/key").display().to_string();
+        for (setting, value) in [
+            ("branch.main.mergeOptions", "-S --no-ff"),
+            ("gpg.format", "ssh"),
+            ("gpg.ssh.defaultKeyCommand", key.as_str()),
+        ] {
+            world.outside("git", &["config", setting, value]);
+        }
+        parlor(world, &["run", "--worktree=w", "--allow", "write", "write new.txt: hi"], 0);
+        let said = parlor(world, &["worktrees", "merge", "w", "--commit", "the work"], 0);
+        assert!(said.contains("merge options of branch main"), "{said}");
+        assert_eq!(world.get("project/new.txt").trim(), "hi");
+    });
+}
+
+#[test]
 fn a_filter_of_the_persons_own_is_run_for_a_worktree_unless_the_repository_could_steer_it() {
     as_each_user(|world| {
         let git = |args: &[&str]| {

@@ -4,6 +4,7 @@ use crate::Project;
 use crate::terminal::screen::Terminal;
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
@@ -343,4 +344,100 @@ fn a_worktree_is_not_taken_from_under_another_session() {
     first.shows(&["removed worktree w"]);
     assert_eq!(first.code(), Some(0));
     assert!(!tree(&project, "w").exists());
+}
+
+#[test]
+fn no_setting_has_a_merge_leave_out_the_work_that_is_then_thrown_away() {
+    let project = repository();
+    let settings = [
+        ("branch.main.mergeOptions", "--squash"),
+        ("branch.main.mergeOptions", "--no-commit --no-ff"),
+        ("branch.main.mergeOptions", "-s ours"),
+        ("pull.twohead", "ours"),
+    ];
+    for (number, (setting, value)) in settings.into_iter().enumerate() {
+        let (name, file) = (format!("w{number}"), format!("new{number}.txt"));
+        let made = format!("--worktree={name}");
+        done(&parlor(&project, &["run", &made, "--allow", "write", &format!("write {file}: hi")]));
+        // Something to merge with: what is only moved forward obeys few options.
+        git(&project, &["commit", "--quiet", "--allow-empty", "-m", "main goes on"]);
+        git(&project, &["config", setting, value]);
+        let said = done(&parlor(&project, &["worktrees", "merge", &name, "--commit", "work"]));
+        assert!(said.contains("the worktree is gone"), "{said}");
+        assert_eq!(git(&project, &["ls-tree", "--name-only", "HEAD", &file]), file, "{setting} {value}");
+        git(&project, &["config", "--unset", setting]);
+    }
+}
+
+#[test]
+fn a_worktree_stays_where_git_says_merged_and_the_work_is_not_there() {
+    let project = repository();
+    done(&parlor(&project, &["run", "--worktree=w", "--allow", "write", "write new.txt: hi"]));
+    // A git that does all but merge.
+    let path = std::env::var_os("PATH").unwrap();
+    let real = std::env::split_paths(&path).map(|dir| dir.join("git")).find(|git| git.is_file()).unwrap();
+    let script = format!("#!/bin/sh\n[ \"$2\" = merge ] && exit 0\nexec '{}' \"$@\"\n", real.display());
+    std::fs::create_dir(project.path("bin")).unwrap();
+    std::fs::write(project.path("bin/git"), script).unwrap();
+    std::fs::set_permissions(project.path("bin/git"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let dirs = std::iter::once(project.path("bin")).chain(std::env::split_paths(&path));
+    let mut command = project.bare(&["worktrees", "merge", "w", "--commit", "work"]);
+    command.env("PATH", std::env::join_paths(dirs).unwrap()).stdin(Stdio::null());
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("nothing was removed"), "{output:?}");
+    assert!(tree(&project, "w/new.txt").exists());
+    assert_ne!(git(&project, &["branch", "--list", "parlor/w"]), "");
+}
+
+#[test]
+fn a_copy_is_not_written_through_a_link_that_the_repository_tracks() {
+    let project = repository();
+    std::fs::write(project.path("home/mine"), "MINE\n").unwrap();
+    std::fs::remove_file(project.path("work/.env")).unwrap();
+    symlink(project.path("home/mine"), project.path("work/.env")).unwrap();
+    symlink(project.path("home"), project.path("work/conf")).unwrap();
+    git(&project, &["add", "--force", ".env", "conf"]);
+    git(&project, &["commit", "--quiet", "-m", "links"]);
+    for link in ["work/.env", "work/conf"] {
+        std::fs::remove_file(project.path(link)).unwrap();
+    }
+    std::fs::create_dir_all(project.path("work/conf/deep")).unwrap();
+    for file in ["work/.env", "work/conf/mine", "work/conf/deep/new"] {
+        std::fs::write(project.path(file), "EVIL\n").unwrap();
+    }
+    for (file, link) in [(".env", ".env"), ("conf/mine", "conf"), ("conf/deep/new", "conf")] {
+        // The first one could be copied; it is not.
+        let output = parlor(&project, &["run", "--worktree=w", "--copy", "notes", "--copy", file, "hi"]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert!(said.contains(&format!("--copy {file}: {link} is a link in the last commit")), "{said}");
+        assert_eq!(std::fs::read_to_string(project.path("home/mine")).unwrap(), "MINE\n", "{file}");
+        assert!(!project.path("home/deep").exists() && !tree(&project, "w").exists(), "{file}");
+        assert!(listed(&project).is_empty());
+    }
+}
+
+#[test]
+fn nothing_is_fetched_for_a_worktree_from_where_a_repository_says() {
+    let project = repository();
+    git(&project, &["clone", "--quiet", "--bare", ".", "../other"]);
+    let other = format!("file://{}", project.path("other").display());
+    for (setting, value) in [
+        ("core.repositoryFormatVersion", "1"),
+        ("extensions.partialClone", "origin"),
+        ("remote.origin.promisor", "true"),
+        ("remote.origin.url", other.as_str()),
+    ] {
+        git(&project, &["config", setting, value]);
+    }
+    let blob = git(&project, &["rev-parse", "HEAD:sum.sh"]);
+    let object = project.path("work/.git/objects").join(&blob[..2]).join(&blob[2..]);
+    std::fs::remove_file(&object).unwrap();
+    let output = parlor(&project, &["run", "--worktree=w", "hi"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(listed(&project).is_empty());
+    // By now the object is there only if it was fetched.
+    let packs = std::fs::read_dir(project.path("work/.git/objects/pack")).unwrap().count();
+    assert!(!object.exists() && packs == 0, "{packs} {output:?}");
 }

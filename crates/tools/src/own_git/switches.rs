@@ -26,7 +26,9 @@ const ALWAYS: &[(&str, &str)] = &[
     ("merge.verifysignatures", "false"),
     ("log.showsignature", "false"),
     ("gpg.program", "false"),
+    ("gpg.openpgp.program", "false"),
     ("gpg.ssh.program", "false"),
+    ("gpg.ssh.defaultkeycommand", "false"),
     ("gpg.x509.program", "false"),
     // Tidying up asks a program which objects are still needed.
     ("gc.auto", "0"),
@@ -43,7 +45,11 @@ pub(super) const NO_FETCH: &[(&str, &str)] = &[("GIT_ALLOW_PROTOCOL", ""), ("GIT
 const REPOSITORY: &[&str] = &["local", "worktree"];
 /// What we said ourselves, in its words.
 const OURS: &str = "command";
-/// Filters, drivers and hooks of a repository that are switched off, each by a setting of its own.
+/// The setting that chooses how branches are merged: it may take one side whole, or name a program.
+const STRATEGY: &str = "pull.twohead";
+/// The strategy that every git has and that takes both sides.
+const USUAL_STRATEGY: &str = "recursive";
+/// Filters, drivers, hooks and options of a repository that are switched off, each by a setting of its own.
 const MAX_NAMED: usize = 200;
 
 /// A setting that leads over every file.
@@ -96,7 +102,10 @@ impl Switches {
             let Some((kind, name)) = Kind::of(name) else { continue };
             // It was read loosely, and what has another name is not switched off by this one.
             if name.contains(char::REPLACEMENT_CHARACTER) {
-                return Err(format!("the settings of git name a {} that is not UTF-8: {name}", kind.word()));
+                return Err(format!(
+                    "the settings of git have a name that is not UTF-8: {} {name}",
+                    kind.word()
+                ));
             }
             if !named.contains(&(kind, name)) {
                 named.push((kind, name));
@@ -104,13 +113,16 @@ impl Switches {
         }
         if named.len() > MAX_NAMED {
             return Err(format!(
-                "the settings of git name more than {MAX_NAMED} filters, merge drivers and hooks; what is not needed has to go first"
+                "the settings of git name more than {MAX_NAMED} filters, merge drivers, merge options and hooks; what is not needed has to go first"
             ));
+        }
+        if last(STRATEGY).is_some() {
+            switches.off.push((STRATEGY.to_owned(), USUAL_STRATEGY.to_owned()));
         }
         for (kind, name) in named {
             let off = kind.off(name);
             // The person's own, where nothing of the repository can steer it.
-            if plain && kind != Kind::Hook {
+            if plain && matches!(kind, Kind::Filter | Kind::Driver) {
                 switches.off_looking.extend(off);
                 continue;
             }
@@ -127,7 +139,7 @@ impl Switches {
     pub(super) fn left_out(&self, deed: Deed) -> Vec<String> {
         let counts = |kind: Kind| match kind {
             Kind::Filter => deed != Deed::Remove,
-            Kind::Driver => deed == Deed::Merge,
+            Kind::Driver | Kind::Options => deed == Deed::Merge,
             Kind::Hook => true,
         };
         let named = self.named.iter().filter(|(kind, _)| counts(*kind));
@@ -155,6 +167,8 @@ enum Kind {
     Filter,
     Driver,
     Hook,
+    /// Options for each merge into a branch: they sign, and they leave out what they are told to merge.
+    Options,
 }
 
 impl Kind {
@@ -166,6 +180,7 @@ impl Kind {
             ("filter", "clean" | "smudge" | "process") => Some((Kind::Filter, name)),
             ("merge", "driver") => Some((Kind::Driver, name)),
             ("hook", "command") => Some((Kind::Hook, name)),
+            ("branch", "mergeoptions") => Some((Kind::Options, name)),
             _ => None,
         }
     }
@@ -175,6 +190,7 @@ impl Kind {
             Kind::Filter => "filter",
             Kind::Driver => "merge driver",
             Kind::Hook => "hook",
+            Kind::Options => "merge options of branch",
         }
     }
 
@@ -187,6 +203,7 @@ impl Kind {
             // An empty one would take one side for the whole; this one finds a conflict.
             Kind::Driver => ("merge", &[("driver", "false")]),
             Kind::Hook => ("hook", &[("enabled", "false"), ("command", "true")]),
+            Kind::Options => ("branch", &[("mergeoptions", "")]),
         };
         off.iter().map(|(key, value)| (format!("{section}.{name}.{key}"), (*value).to_owned())).collect()
     }

@@ -83,6 +83,18 @@ fn a_person_is_told_of_signing_and_a_monitor_where_they_count() {
 }
 
 #[test]
+fn how_branches_are_merged_is_not_for_settings_to_say() {
+    let found =
+        switches(&[("global", "branch.a.b.mergeoptions", "-s ours"), ("local", "pull.twohead", "ours")]);
+    assert!(found.plain);
+    for name in ["branch.a.b.mergeoptions", "pull.twohead"] {
+        assert!(names(&found, true).contains(&name.to_owned()), "{name}");
+    }
+    assert_eq!(found.left_out(Deed::Merge), ["merge options of branch a.b"]);
+    assert!(found.left_out(Deed::Commit).is_empty());
+}
+
+#[test]
 fn what_cannot_be_switched_off_by_its_name_is_refused() {
     let odd = listed(&[("local", "filter.\u{fffd}.smudge", "evil")]);
     assert!(Switches::of(&odd).is_err_and(|why| why.contains("not UTF-8")));
