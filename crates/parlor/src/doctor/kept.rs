@@ -12,6 +12,15 @@ const LOOK: Duration = Duration::from_secs(3);
 
 /// One store; `false` when something is to be done about it.
 pub(super) fn store(data: &Path) -> bool {
+    let is_well = database(data);
+    let away = SqliteStore::damaged_aside(data);
+    if let Some(words) = sessions::not_used(&away) {
+        say("", &words);
+    }
+    is_well && away.is_empty()
+}
+
+fn database(data: &Path) -> bool {
     match SqliteStore::examine(data, CheckDepth::Quick(LOOK)) {
         Health::Missing => {
             say("store", "none yet; the first conversation makes it");
