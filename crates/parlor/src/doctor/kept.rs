@@ -123,6 +123,18 @@ mod tests {
     }
 
     #[test]
+    fn what_stood_aside_and_could_not_be_used_is_something_to_be_done() {
+        let data = tempfile::tempdir().unwrap();
+        drop(SqliteStore::at(data.path()).unwrap());
+        assert!(store(data.path()));
+        let file = data.path().join("aside-0-1-2-3.db.damaged-1");
+        std::fs::write(&file, "").unwrap();
+        assert!(!store(data.path()));
+        let said = sessions::not_used(&SqliteStore::damaged_aside(data.path())).unwrap();
+        assert!(said.ends_with(&file.display().to_string()), "{said}");
+    }
+
+    #[test]
     fn a_conversation_of_which_nothing_is_left_counts() {
         let whole = || session(Fate::Whole, Vec::new());
         let gone = || session(Fate::Gone, Vec::new());
