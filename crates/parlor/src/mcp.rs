@@ -147,10 +147,11 @@ pub(crate) async fn mcp(common: &Common, asked: Mcp) -> anyhow::Result<Exit> {
             exit::say(&format!("added {}{means}", entry.words()));
         }
         What::Remove { name } => {
-            if let Some(listed) = servers.iter().find(|one| one.entry.name == name && !one.from_project) {
-                mcp::forget(&data, None, &listed.entry)?;
-            }
+            let listed = servers.iter().find(|one| one.entry.name == name && !one.from_project);
+            let forgotten = listed.map(|listed| mcp::forget(&data, None, &listed.entry)).transpose();
+            // A folder that cannot be removed keeps no server.
             anyhow::ensure!(mcp::remove(&own?, &name)?, "there is no server {name} of yours");
+            forgotten?;
         }
         What::Approve { name, reach } => {
             let listed = find(&servers, &name)?;

@@ -109,8 +109,23 @@ fn open(data: &Path, only_reads: bool) -> anyhow::Result<SqliteStore> {
             exit::complain(&format!("note: {why}: what is kept is shown, and nothing new can be kept"));
             Ok(store)
         }
-        opened => opened.map_err(|why| told(&why)),
+        opened => {
+            let store = opened.map_err(|why| told(&why))?;
+            if let Some(words) = not_used(store.put_away()) {
+                exit::complain(&format!("warning: {words}"));
+            }
+            Ok(store)
+        }
     }
+}
+
+/// Says where records are that waited beside the store and could not all be read.
+pub(crate) fn not_used(away: &[PathBuf]) -> Option<String> {
+    let files: Vec<String> = away.iter().map(|file| file.display().to_string()).collect();
+    (!files.is_empty()).then(|| {
+        let files = files.join(", ");
+        format!("records that waited beside the store could not all be read; what was found is kept, remove it when you miss nothing: {files}")
+    })
 }
 
 /// The time of day.

@@ -330,7 +330,12 @@ fn store(common: &Common, log: &Log) -> anyhow::Result<(Box<dyn Store>, Option<S
         return Ok((Box::new(MemoryStore::default()), None));
     }
     match SqliteStore::at(&places::data()?) {
-        Ok(store) => Ok((Box::new(store), None)),
+        Ok(store) => {
+            if let Some(words) = sessions::not_used(store.put_away()) {
+                log(&format!("warning: {words}"));
+            }
+            Ok((Box::new(store), None))
+        }
         Err(why) => {
             let text = format!("{why}; {}", sessions::next(&why));
             if common.continue_last || common.resume.is_some() {

@@ -78,6 +78,8 @@ pub struct SqliteStore {
     patience: Duration,
     /// Where what must be on disk stands meanwhile; made when it is needed.
     aside: Option<Aside>,
+    /// Where what others had put aside was put, as far as it could not be used.
+    damaged_aside: Vec<PathBuf>,
 }
 
 impl SqliteStore {
@@ -130,6 +132,7 @@ impl SqliteStore {
             surplus: false,
             patience: LOCK_PATIENCE,
             aside: None,
+            damaged_aside: Vec::new(),
         }
     }
 
@@ -348,7 +351,7 @@ impl Store for SqliteStore {
         }
         let (id, last) = self.known(session)?;
         let fence = self.lease(session, id)?;
-        self.take_in_aside(session, (id, fence))?;
+        let is_all = self.take_in_aside(session, (id, fence))?;
         let (state, snapshot_at, losses) = self.read_state(session, id)?;
         if last == Seq(0) && state.seq == Seq(0) && losses.is_empty() {
             // Its program died between making it and the first event: there is nothing to go on with.
@@ -373,7 +376,7 @@ impl Store for SqliteStore {
             self.done(mended)?;
         }
         self.writers.insert(session.clone(), writer);
-        Ok(Opened { state, damage: losses.report() })
+        Ok(Opened { state, damage: losses.report().or_else(|| (!is_all).then(reading::not_all_aside)) })
     }
 
     fn append(

@@ -146,7 +146,9 @@ fn writer() {
     println!("begun");
     let mut words = std::io::stdin().lines();
     words.next();
-    store.append(&session(), &next, Durability::Now).unwrap();
+    for event in &next {
+        store.append(&session(), std::slice::from_ref(event), Durability::Now).unwrap();
+    }
     println!("kept");
     // Holds the lease until it is killed.
     words.next();
@@ -177,6 +179,105 @@ fn what_stood_aside_is_taken_in_by_whoever_opens_the_store_next() {
         }
         assert_eq!(aside(directory.path()), 0);
         early.delete(&session()).unwrap();
+    }
+}
+
+/// What a program that was killed left aside: of the session that `begun` makes its last three events, each in a row of its own.
+fn left_aside(directory: &Path) -> std::path::PathBuf {
+    let mut writer = Other::start("writer", DIRECTORY, directory);
+    writer.hears("begun");
+    let mut holder = Holder::of(&directory.join("sessions.db"));
+    writer.say();
+    writer.hears("kept");
+    drop(writer);
+    holder.let_go();
+    let mut names = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let is_it = |path: &std::path::PathBuf| {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        name.starts_with("aside-") && name.ends_with(".db")
+    };
+    names.find(is_it).unwrap()
+}
+
+/// How many events of the session there are once the store is opened, and what was put away.
+fn reopened(directory: &Path) -> (u64, Vec<std::path::PathBuf>) {
+    let store = SqliteStore::at(directory).unwrap();
+    let away = SqliteStore::damaged_aside(directory);
+    assert_eq!(store.put_away(), away, "it is told");
+    (store.load(&session()).unwrap().state.seq.0, away)
+}
+
+#[test]
+fn what_stood_aside_and_cannot_be_used_is_kept_and_told_and_what_comes_before_it_is_taken_in() {
+    // The rows are of one event each: 5, 6 and 7.
+    for (harm, taken) in [
+        ("UPDATE aside SET crc = crc + 1 WHERE first = 6", 5),
+        ("UPDATE aside SET crc = crc + 1 WHERE first = 5", 4),
+        ("DELETE FROM aside WHERE first = 5", 4),
+        ("DELETE FROM aside WHERE first = 6", 5),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let file = left_aside(directory.path());
+        let rows = |file: &Path| -> i64 {
+            let connection = rusqlite::Connection::open(file).unwrap();
+            connection.query_row("SELECT count(*) FROM aside", [], |row| row.get(0)).unwrap()
+        };
+        assert_eq!(rows(&file), 3);
+        rusqlite::Connection::open(&file).unwrap().execute_batch(harm).unwrap();
+        let left = rows(&file);
+        let (last, away) = reopened(directory.path());
+        assert_eq!(last, taken, "{harm}");
+        assert_eq!(away.len(), 1, "{harm}");
+        assert_eq!(rows(&away[0]), left, "{harm}: all of it is kept");
+        assert!(!file.exists(), "it is dealt with");
+        // Once is enough, and it stays.
+        let store = SqliteStore::at(directory.path()).unwrap();
+        assert!(store.put_away().is_empty());
+        assert_eq!(SqliteStore::damaged_aside(directory.path()), away);
+    }
+}
+
+#[test]
+fn who_opens_a_session_is_told_that_not_all_that_stood_aside_could_be_used() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut early = SqliteStore::at(directory.path()).unwrap();
+    let file = left_aside(directory.path());
+    let harm = "UPDATE aside SET crc = crc + 1 WHERE first = 6";
+    rusqlite::Connection::open(&file).unwrap().execute_batch(harm).unwrap();
+    let opened = early.open(&session()).unwrap();
+    assert_eq!(opened.state.seq.0, 5);
+    let message = opened.damage.expect("it is told").message;
+    assert!(message.contains("damaged-1"), "{message}");
+    assert_eq!(early.put_away(), SqliteStore::damaged_aside(directory.path()));
+    assert_eq!(early.put_away().len(), 1);
+}
+
+#[test]
+fn a_file_of_what_stood_aside_that_is_no_database_any_more_is_kept_and_told() {
+    for has_log in [false, true] {
+        let directory = tempfile::tempdir().unwrap();
+        let file = left_aside(directory.path());
+        if has_log {
+            // As if the first pages of its log had been hit.
+            let log = file.with_extension("db-wal");
+            let mut bytes = std::fs::read(&log).unwrap();
+            bytes[..200].fill(0xaa);
+            std::fs::write(&log, bytes).unwrap();
+        } else {
+            // Its log is written to the file when the last one closes it.
+            drop(
+                rusqlite::Connection::open(&file).unwrap().execute_batch("DELETE FROM aside WHERE first = 0"),
+            );
+        }
+        let mut bytes = std::fs::read(&file).unwrap();
+        bytes[..100].fill(0xaa);
+        std::fs::write(&file, &bytes).unwrap();
+        let (last, away) = reopened(directory.path());
+        assert_eq!((last, away.len()), (4, 1), "{has_log}");
+        assert_eq!(std::fs::read(&away[0]).unwrap(), bytes);
+        let log = std::path::PathBuf::from(format!("{}-wal", away[0].display()));
+        assert_eq!(log.exists(), has_log, "its log goes with it");
+        assert!(!file.exists());
     }
 }
 

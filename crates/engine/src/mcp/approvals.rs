@@ -2,19 +2,28 @@
 //! directory.
 //!
 //! Never in the project. An entry that changes is another entry: it is asked for again. One that was agreed to before reach was a choice
-//! has none here: it is asked about once more. A file that cannot be understood approves nothing and is not overwritten.
+//! has none here: it is asked about once more. A file that cannot be understood approves nothing and is not overwritten. Whoever changes it
+//! holds a lock beside it from reading to replacing, so that programs that change it at once lose nothing of each other's.
 
 use super::reach::Reach;
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Most approvals that are kept; past it nothing is added.
 const MAX_KEPT: usize = 1_000;
 /// Largest file that is read.
 const MAX_BYTES: u64 = 1024 * 1024;
+
+/// How often the lock of the file is tried while another program changes it, and how long in between.
+const PATIENCE: u32 = 500;
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// What the person agreed to.
 #[derive(Debug, Clone)]
@@ -94,15 +103,10 @@ impl Approvals {
     /// Whether it gets the network for this start; from then on it does not any more, whatever becomes of the start.
     pub(super) fn take_download(&self, project: Option<&Path>, digest: &str) -> bool {
         let key = key(project, digest);
+        // Most starts are none of those: they need not wait for anybody.
         let waits = self.read().is_ok_and(|kept| kept.downloads.contains(&key));
-        // What cannot be taken back is not given.
-        waits
-            && self
-                .change(|kept| {
-                    kept.downloads.remove(&key);
-                    Ok(())
-                })
-                .is_ok()
+        // What cannot be taken back is not given, and what another start took meanwhile is gone.
+        waits && self.change(|kept| Ok(kept.downloads.remove(&key))).unwrap_or(false)
     }
 
     /// Takes back what was said; `false` when nothing was.
@@ -115,19 +119,20 @@ impl Approvals {
             return Ok(false);
         }
         self.change(|kept| {
-            kept.approved.remove(&key);
             kept.reach.remove(&key);
             kept.downloads.remove(&key);
-            Ok(())
-        })?;
-        Ok(true)
+            Ok(kept.approved.remove(&key).is_some())
+        })
     }
 
-    fn change(&self, change: impl FnOnce(&mut Kept) -> io::Result<()>) -> io::Result<()> {
+    /// Changes the file while nobody else does.
+    fn change<T>(&self, change: impl FnOnce(&mut Kept) -> io::Result<T>) -> io::Result<T> {
+        let _held = hold(&self.file)?;
         let mut kept = self.read()?;
-        change(&mut kept)?;
+        let changed = change(&mut kept)?;
         let text = serde_json::to_string_pretty(&kept).map_err(io::Error::other)?;
-        write_private(&self.file, &text)
+        write_private(&self.file, &text)?;
+        Ok(changed)
     }
 
     fn read(&self) -> io::Result<Kept> {
@@ -149,10 +154,31 @@ fn key(project: Option<&Path>, digest: &str) -> String {
     tools::digest::hex(format!("{project}\n{digest}").as_bytes())
 }
 
-/// Writes a file for the person alone, whole or not at all.
-pub(super) fn write_private(file: &Path, text: &str) -> io::Result<()> {
+/// Keeps others from changing a file for as long as the value lives.
+fn hold(file: &Path) -> io::Result<File> {
+    make_folder_of(file)?;
+    let lock = file.with_extension("lock");
+    let lock = std::fs::OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(lock)?;
+    for _ in 0..PATIENCE {
+        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(lock),
+            Err(Errno::WOULDBLOCK | Errno::INTR) => std::thread::sleep(LOOK_EVERY),
+            Err(why) => return Err(why.into()),
+        }
+    }
+    let why = format!("another Parlor is changing {}; try again in a moment", file.display());
+    Err(io::Error::new(io::ErrorKind::WouldBlock, why))
+}
+
+fn make_folder_of(file: &Path) -> io::Result<&Path> {
     let dir = file.parent().unwrap_or(Path::new("."));
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+    Ok(dir)
+}
+
+/// Writes a file for the person alone, whole or not at all.
+pub(super) fn write_private(file: &Path, text: &str) -> io::Result<()> {
+    let dir = make_folder_of(file)?;
     let name = file.file_name().and_then(|name| name.to_str()).unwrap_or("file");
     let fresh = dir.join(format!(".{name}.{}", std::process::id()));
     let mut open =
@@ -199,6 +225,36 @@ mod tests {
         assert!(!approvals.take_download(project, "d"));
         approvals.allow_download(project, "d").unwrap();
         assert!(approvals.take_download(project, "d") && !approvals.take_download(project, "d"));
+    }
+
+    #[test]
+    fn who_change_it_at_once_lose_nothing_of_each_other() {
+        const MANY: usize = 8;
+        let dir = tempfile::tempdir().unwrap();
+        let (approvals, project) = (Approvals::in_data(dir.path()), Some(Path::new("/p")));
+        // A lock belongs to an open file, not to a process: threads stand for programs.
+        let at_once = |each: &(dyn Fn(&str) -> bool + Sync)| {
+            let begin = std::sync::Barrier::new(MANY);
+            std::thread::scope(|scope| {
+                let begin = &begin;
+                let all: Vec<_> = (0..MANY)
+                    .map(|number| {
+                        scope.spawn(move || {
+                            begin.wait();
+                            each(&format!("d{number}"))
+                        })
+                    })
+                    .collect();
+                all.into_iter().map(|one| one.join().unwrap()).filter(|is_done| *is_done).count()
+            })
+        };
+        let kept = || (0..MANY).filter(|n| approvals.of(project, &format!("d{n}")).approved).count();
+        assert_eq!(at_once(&|digest| approvals.agree(project, digest, "w", None).is_ok()), MANY);
+        assert_eq!(kept(), MANY);
+        approvals.allow_download(project, "d0").unwrap();
+        assert_eq!(at_once(&|_| approvals.take_download(project, "d0")), 1, "one start was allowed");
+        assert_eq!(at_once(&|digest| approvals.forget(project, digest).unwrap()), MANY);
+        assert_eq!(kept(), 0);
     }
 
     #[test]

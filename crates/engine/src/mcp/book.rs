@@ -143,8 +143,14 @@ pub fn remove(settings: &Path, name: &str) -> io::Result<bool> {
 /// # Errors
 /// When the file of agreements cannot be written, or its folder not be removed.
 pub fn forget(data: &Path, project: Option<&Path>, entry: &Entry) -> io::Result<bool> {
-    caches::remove(&caches::folder(data, project, entry))?;
-    Approvals::in_data(data).forget(project, &entry.digest)
+    // First of all: it counts whatever becomes of the folder.
+    let had = Approvals::in_data(data).forget(project, &entry.digest)?;
+    let folder = caches::folder(data, project, entry);
+    caches::remove(&folder).map_err(|why| {
+        let what = "what you said to it is taken back, but what it downloaded cannot be removed; remove";
+        io::Error::new(why.kind(), format!("{what} {} yourself: {why}", folder.display()))
+    })?;
+    Ok(had)
 }
 
 /// Changes the person's file and leaves everything else in it as it was.
@@ -218,6 +224,21 @@ mod tests {
         assert!(see().0[2].2);
         assert!(remove(&settings, "both").unwrap() && !remove(&settings, "both").unwrap());
         assert!(!see().0[1].2, "a project's server of that name is no longer hidden, and not approved");
+    }
+
+    #[test]
+    fn what_was_said_is_taken_back_also_where_a_cache_cannot_be_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (data, project) = (dir.path(), Some(Path::new("/p")));
+        let entry = entry::read("s", &json!({"command": "a"})).unwrap();
+        let approvals = Approvals::in_data(data);
+        approvals.agree(project, &entry.digest, "x", None).unwrap();
+        // No folder can be removed here, not even by root.
+        let folder = caches::folder(data, project, &entry);
+        std::fs::write(folder.parent().unwrap(), "").unwrap();
+        let why = forget(data, project, &entry).unwrap_err().to_string();
+        assert!(why.contains(&folder.display().to_string()), "{why}");
+        assert!(!approvals.of(project, &entry.digest).approved);
     }
 
     #[test]

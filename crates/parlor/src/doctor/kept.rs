@@ -12,6 +12,15 @@ const LOOK: Duration = Duration::from_secs(3);
 
 /// One store; `false` when something is to be done about it.
 pub(super) fn store(data: &Path) -> bool {
+    let is_well = database(data);
+    let away = SqliteStore::damaged_aside(data);
+    if let Some(words) = sessions::not_used(&away) {
+        say("", &words);
+    }
+    is_well && away.is_empty()
+}
+
+fn database(data: &Path) -> bool {
     match SqliteStore::examine(data, CheckDepth::Quick(LOOK)) {
         Health::Missing => {
             say("store", "none yet; the first conversation makes it");
@@ -111,6 +120,18 @@ mod tests {
     fn session(fate: Fate, lost: Vec<(Seq, Seq)>) -> RescuedSession {
         let events = if fate == Fate::Gone { 0 } else { 5 };
         RescuedSession { session: SessionId::from_number(1), title: String::new(), fate, events, lost }
+    }
+
+    #[test]
+    fn what_stood_aside_and_could_not_be_used_is_something_to_be_done() {
+        let data = tempfile::tempdir().unwrap();
+        drop(SqliteStore::at(data.path()).unwrap());
+        assert!(store(data.path()));
+        let file = data.path().join("aside-0-1-2-3.db.damaged-1");
+        std::fs::write(&file, "").unwrap();
+        assert!(!store(data.path()));
+        let said = sessions::not_used(&SqliteStore::damaged_aside(data.path())).unwrap();
+        assert!(said.ends_with(&file.display().to_string()), "{said}");
     }
 
     #[test]

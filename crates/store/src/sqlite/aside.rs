@@ -4,6 +4,8 @@
 //! It is no second log. What stands in it waits in memory to be written where it belongs, and is taken out again then. It is read only
 //! where a program died in between: by whoever opens that session next, or the store. What stands aside of a session counts as far as it
 //! follows its log without a gap; who opens it has its lease (`lease`), so that nobody else can have written there since.
+//!
+//! What cannot be read, or does not follow, is never removed: it is kept under another name (`aside-….db.damaged-1`), and told.
 
 use super::lease::Owner;
 use super::number::{int, nat};
@@ -13,7 +15,10 @@ use super::{SqliteStore, place, presence, trouble};
 use crate::{Store as _, StoreError};
 use domain::event::Event;
 use domain::ids::{Seq, SessionId};
-use rusqlite::{Connection, OpenFlags, Result, params};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags, Result, params};
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// How the names of such files begin and end; in between stands whose it is.
@@ -21,6 +26,10 @@ const BEGIN: &str = "aside-";
 const END: &str = ".db";
 /// What SQLite puts beside a file.
 const BESIDE: [&str; 2] = ["-wal", "-shm"];
+
+/// What is put behind the name of one of which something cannot be used, with a number; and the most of them.
+const DAMAGED: &str = ".damaged-";
+const MAX_DAMAGED: u32 = 1_000;
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS aside (
     session TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, version INTEGER NOT NULL, form INTEGER NOT NULL,
@@ -114,33 +123,41 @@ impl SqliteStore {
         }
     }
 
-    /// Writes what a store that is gone had put aside of a session; we have its lease.
+    /// Writes what a store that is gone had put aside of a session; we have its lease. `false` when not all of it could be used.
     pub(super) fn take_in_aside(
         &mut self,
         session: &SessionId,
         (id, fence): (i64, i64),
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
+        let mut is_all = true;
         for left in Left::beside(&self.path, self.aside.as_ref()) {
             let (_, last) = self.known(session)?;
-            // What cannot be read stays where it is.
-            let Ok(events) = left.events(session, last) else { continue };
-            if !events.is_empty() {
+            // What cannot be read now stays where it is.
+            let Ok(found) = left.events(session, last) else { continue };
+            if !found.events.is_empty() {
                 let mut writer = Writer::anew(session, (id, fence), last);
-                let taken = writer.write_now(&mut self.connection, &self.owner, session, &events);
+                let taken = writer.write_now(&mut self.connection, &self.owner, session, &found.events);
                 if !self.done(taken)? {
                     return Err(StoreError::NotOpen(session.clone()));
                 }
             }
+            if !found.is_all {
+                is_all = false;
+                // Before anything is taken out. Where no copy can be made, all of it stays.
+                let Ok(copy) = left.copy() else { continue };
+                self.damaged_aside.push(copy);
+            }
             left.take_out(session);
             left.tidy();
         }
-        Ok(())
+        Ok(is_all)
     }
 
     /// The same for all sessions that nobody writes.
     pub(super) fn take_in_all_aside(&mut self) {
         for left in Left::beside(&self.path, None) {
-            for session in left.sessions() {
+            let names = left.names().unwrap_or_default();
+            for session in names.iter().filter_map(|name| SessionId::parse(name)) {
                 match self.open(&session) {
                     Ok(_) => drop(self.close(&session)),
                     // It was taken away since.
@@ -150,9 +167,35 @@ impl SqliteStore {
                     Err(_) => {}
                 }
             }
-            left.tidy();
+            if left.is_damaged() {
+                self.damaged_aside.extend(left.put_away());
+            } else {
+                left.tidy();
+            }
         }
     }
+
+    /// Where this store has put what stood aside and could not be used.
+    pub fn put_away(&self) -> &[PathBuf] {
+        &self.damaged_aside
+    }
+
+    /// What stood aside in `directory` and could not be used, for as long as nobody has removed it.
+    pub fn damaged_aside(directory: &Path) -> Vec<PathBuf> {
+        let is_meant = |name: &str| {
+            let number = name.rsplit_once(DAMAGED).filter(|(name, _)| name.ends_with(END));
+            number.is_some_and(|(_, number)| number.parse::<u32>().is_ok())
+        };
+        let mut found = beginning(directory, is_meant);
+        found.sort();
+        found
+    }
+}
+
+/// What of a session follows its log, and whether that is all that stands there of it.
+struct Found {
+    events: Vec<Event>,
+    is_all: bool,
 }
 
 /// A file that some other store put something aside in.
@@ -164,27 +207,47 @@ struct Left {
 impl Left {
     /// What was left beside a database; `own` is not meant.
     fn beside(database: &Path, own: Option<&Aside>) -> Vec<Left> {
-        let Ok(entries) = std::fs::read_dir(place::folder_of(database)) else { return Vec::new() };
-        let paths = entries.filter_map(|entry| {
-            let entry = entry.ok()?;
-            let name = entry.file_name();
-            let name = name.to_str()?;
-            (name.starts_with(BEGIN) && name.ends_with(END)).then(|| entry.path())
-        });
+        let paths = beginning(place::folder_of(database), |name| name.ends_with(END)).into_iter();
         let others = paths.filter(|path| own.is_none_or(|own| own.path != *path));
-        others.filter_map(|path| connect(&path).ok().map(|connection| Left { path, connection })).collect()
+        others
+            .filter_map(|path| connect_to_left(&path).ok().map(|connection| Left { path, connection }))
+            .collect()
     }
 
-    /// The sessions of which something stands there.
-    fn sessions(&self) -> Vec<SessionId> {
-        let names = self.connection.prepare("SELECT DISTINCT session FROM aside").and_then(|mut names| {
-            names.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<String>>>()
+    /// The names of the sessions of which something stands there.
+    fn names(&self) -> Result<Vec<String>> {
+        if self.is_unused()? {
+            return Ok(Vec::new());
+        }
+        let mut names = self.connection.prepare("SELECT DISTINCT session FROM aside")?;
+        names.query_map([], |row| row.get(0))?.collect()
+    }
+
+    /// Whether its maker died before anything could be put there.
+    fn is_unused(&self) -> Result<bool> {
+        let has_table =
+            self.connection.prepare("SELECT 1 FROM sqlite_master WHERE name = 'aside'")?.exists([])?;
+        // What cannot be read of a log looks as if it had never been written.
+        let log = std::fs::metadata(with_end(&self.path, "-wal"));
+        Ok(!has_table && log.map_or(0, |log| log.len()) == 0)
+    }
+
+    /// Whether something there can be read by nobody. What cannot be read only now is no damage.
+    fn is_damaged(&self) -> bool {
+        let looked = self.names().and_then(|names| {
+            let said: String =
+                self.connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+            Ok(said != "ok" || names.iter().any(|name| SessionId::parse(name).is_none()))
         });
-        names.unwrap_or_default().iter().filter_map(|name| SessionId::parse(name)).collect()
+        looked.unwrap_or_else(|error| is_damage(&error))
     }
 
-    /// What follows event `last` of a session without a gap.
-    fn events(&self, session: &SessionId, last: Seq) -> Result<Vec<Event>> {
+    /// What follows event `last` of a session without a gap, up to the first that cannot be read.
+    fn events(&self, session: &SessionId, last: Seq) -> Result<Found> {
+        let (mut events, mut due) = (Vec::new(), last.next());
+        if self.is_unused()? {
+            return Ok(Found { events, is_all: true });
+        }
         let mut found = self.connection.prepare(
             "SELECT first, last, version, form, crc, record FROM aside WHERE session = ?1 ORDER BY first",
         )?;
@@ -198,17 +261,61 @@ impl Left {
                 bytes: row.get(5)?,
             })
         })?;
-        let (mut events, mut due) = (Vec::new(), last.next());
         for row in found {
-            let Ok(more) = rows::unpack(session, &row?) else { break };
+            let row = match row {
+                Err(error) if !is_damage(&error) => return Err(error),
+                row => row,
+            };
+            let Some(more) = row.ok().and_then(|row| rows::unpack(session, &row).ok()) else {
+                return Ok(Found { events, is_all: false });
+            };
             for event in more {
+                if event.seq > due {
+                    return Ok(Found { events, is_all: false });
+                }
                 if event.seq == due {
                     due = due.next();
                     events.push(event);
                 }
             }
         }
-        Ok(events)
+        Ok(Found { events, is_all: true })
+    }
+
+    /// Keeps a copy of all that stands there, under another name.
+    fn copy(&self) -> std::result::Result<PathBuf, StoreError> {
+        let (path, file) = free_name(&self.path).map_err(|error| trouble::io(&self.path, &error))?;
+        // SQLite takes no name that is not UTF-8 here.
+        let name = path.to_str().ok_or_else(|| rusqlite::Error::InvalidPath(path.clone()));
+        let copied = name.and_then(|name| self.connection.execute("VACUUM INTO ?1", [name]));
+        let copied = copied.map_err(|error| trouble::sqlite(&self.path, &error)).and_then(|_| {
+            let synced = file.sync_all().and_then(|()| place::sync_folder_of(&path));
+            synced.map_err(|error| trouble::io(&path, &error))
+        });
+        if copied.is_err() {
+            // It is not whole, and what it was made from is there.
+            remove(&path);
+        }
+        copied.map(|()| path)
+    }
+
+    /// Gives the file another name if nobody will put anything there any more: nobody could use what stands in it.
+    fn put_away(self) -> Option<PathBuf> {
+        let Left { path, connection } = self;
+        if !is_left(&path) {
+            return None;
+        }
+        drop(connection);
+        let (away, _) = free_name(&path).ok()?;
+        if std::fs::rename(&path, &away).is_err() {
+            remove(&away);
+            return None;
+        }
+        for end in BESIDE {
+            let _ = std::fs::rename(with_end(&path, end), with_end(&away, end));
+        }
+        let _ = place::sync_folder_of(&away);
+        Some(away)
     }
 
     /// What stood there of a session is where it belongs, or not wanted any more.
@@ -218,9 +325,7 @@ impl Left {
 
     /// Takes the file away if nothing stands there and nobody will put anything there.
     fn tidy(self) {
-        let name = self.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let tag = name.trim_start_matches(BEGIN).trim_end_matches(END);
-        if self.sessions().is_empty() && Owner::is_gone(tag) {
+        if self.names().is_ok_and(|names| names.is_empty()) && is_left(&self.path) && !self.is_damaged() {
             let Left { path, connection } = self;
             drop(connection);
             remove(&path);
@@ -228,10 +333,55 @@ impl Left {
     }
 }
 
+/// Whether the maker of a file is gone for sure.
+fn is_left(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    Owner::is_gone(name.trim_start_matches(BEGIN).trim_end_matches(END))
+}
+
+/// The files in a folder whose names begin as ours do, and are meant.
+fn beginning(folder: &Path, is_meant: impl Fn(&str) -> bool) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.filter_map(|entry| {
+        let entry = entry.ok()?;
+        let name = entry.file_name();
+        let name = name.to_str()?;
+        (name.starts_with(BEGIN) && is_meant(name)).then(|| entry.path())
+    });
+    paths.collect()
+}
+
+/// Whether an error says that something is damaged, and not that it cannot be read now.
+fn is_damage(error: &rusqlite::Error) -> bool {
+    trouble::is_damage(error) || error.sqlite_error_code() == Some(ErrorCode::NotADatabase)
+}
+
+/// Makes an empty file whose name says that `path` is damaged, and that nothing else has.
+fn free_name(path: &Path) -> io::Result<(PathBuf, File)> {
+    for number in 1..=MAX_DAMAGED {
+        let away = with_end(path, &format!("{DAMAGED}{number}"));
+        if BESIDE.iter().any(|end| with_end(&away, end).exists()) {
+            continue;
+        }
+        match place::make_new(&away) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made.map(|file| (away, file)),
+        }
+    }
+    Err(io::Error::other(format!("there are {MAX_DAMAGED} damaged files beside it already; remove some")))
+}
+
 fn connect(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(crate::contract::LOCK_PATIENCE)?;
+    Ok(connection)
+}
+
+/// A connection that leaves the log of a file as it is when it is closed: it may be damaged.
+fn connect_to_left(path: &Path) -> Result<Connection> {
+    let connection = connect(path)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     Ok(connection)
 }
 
@@ -242,8 +392,12 @@ fn take_out(connection: &Connection, session: &SessionId) -> Result<()> {
 fn remove(path: &Path) {
     let _ = std::fs::remove_file(path);
     for end in BESIDE {
-        let mut beside = path.as_os_str().to_owned();
-        beside.push(end);
-        let _ = std::fs::remove_file(PathBuf::from(beside));
+        let _ = std::fs::remove_file(with_end(path, end));
     }
+}
+
+fn with_end(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    PathBuf::from(name)
 }

@@ -65,6 +65,14 @@ impl Losses {
     }
 }
 
+/// Says that not all that stood beside the store of a session could be written to it.
+pub(super) fn not_all_aside() -> Damage {
+    let message =
+        "its last events waited in a file beside the store, and not all of them could be read; the file is kept (`aside-….db.damaged-1`)"
+            .to_owned();
+    Damage { lost: Vec::new(), unfit: 0, message }
+}
+
 /// Says that something was written by a program that knows more, with both versions.
 pub(super) fn newer(what: &str) -> String {
     let ours = env!("CARGO_PKG_VERSION");
