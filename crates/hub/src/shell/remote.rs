@@ -551,12 +551,12 @@ impl Shell {
             UiEffect::Link(LinkEffect::Log(line)) => (self.log)(&line),
             UiEffect::Link(LinkEffect::Close(reason)) => {
                 remote.outgoing.close_after_flush();
-                // Who waits for an answer does not get one any more.
-                self.call_remote(|role, cx, seen, _| role.closed(cx, seen));
                 match reason {
                     Reason::Unusable(why) => self.remote_lost(&why),
                     Reason::Quit => self.remote_lost("it said goodbye"),
                 }
+                // Who waits for an answer does not get one any more, and has heard why.
+                self.call_remote(|role, cx, seen, _| role.closed(cx, seen));
             }
         }
     }
