@@ -149,7 +149,7 @@ mod tests {
         use std::os::fd::AsRawFd;
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        let inode = std::fs::metadata(format!("/proc/self/fd/{}", client.as_raw_fd())).unwrap().ino();
+        let inode = std::fs::metadata(format!("/proc/thread-self/fd/{}", client.as_raw_fd())).unwrap().ino();
         (listener, client, Found { uid: rustix::process::getuid().as_raw(), inode })
     }
 
@@ -179,6 +179,27 @@ mod tests {
         child.wait().unwrap();
         drop(client);
         assert!(pids(found).is_empty());
+    }
+
+    #[test]
+    fn a_thread_with_open_files_of_its_own_is_seen() {
+        let (told, tells) = std::sync::mpsc::sync_channel(1);
+        let (end, ends) = std::sync::mpsc::sync_channel::<()>(1);
+        let hiding = std::thread::spawn(move || {
+            use std::os::fd::AsRawFd;
+            nix::sched::unshare(nix::sched::CloneFlags::CLONE_FILES).unwrap();
+            // From here on nobody finds it among the files of the process.
+            let (listener, client, _) = connected();
+            let file = format!("/proc/thread-self/fd/{}", client.as_raw_fd());
+            told.send(std::fs::metadata(file).unwrap().ino()).unwrap();
+            let _ = ends.recv();
+            drop((listener, client));
+        });
+        let inode = tells.recv().unwrap();
+        let found = Found { uid: rustix::process::getuid().as_raw(), inode };
+        assert_eq!(pids(found), [std::process::id().cast_signed()]);
+        end.send(()).unwrap();
+        hiding.join().unwrap();
     }
 
     #[test]
