@@ -10,15 +10,16 @@ mod trial;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::task::JoinSet;
 
+use crate::http::Clients;
 use crate::offline::Offline;
 use crate::provider::{Facts, Remote};
 use crate::scripted::{ScriptError, Scripted};
-use crate::{Figures, Limits, Model, ModelError, ModelInfo, ModelName, Secret, http};
+use crate::{Figures, Limits, Model, ModelError, ModelInfo, ModelName, Secret};
 use listing::Found;
 use providers::{Environment, PROVIDERS, Provider};
 pub use trial::{Trial, Verdict};
@@ -180,7 +181,7 @@ pub struct Listing {
 pub struct Catalog {
     env: Environment,
     limits: Limits,
-    client: OnceLock<Result<reqwest::Client, ModelError>>,
+    clients: Clients,
     /// What servers told about their models.
     learned: Arc<Mutex<BTreeMap<ModelName, Figures>>>,
     /// What the person has set.
@@ -264,7 +265,7 @@ impl Catalog {
             .ok_or_else(|| CatalogError::UnknownProvider { provider: name.provider.clone() })?;
         let target = provider.target(&self.env)?;
         let facts = self.facts(provider, &name);
-        Ok(Arc::new(Remote { name, facts, target, limits: self.limits, client: self.client()? }))
+        Ok(Arc::new(Remote { name, facts, target, limits: self.limits, clients: self.clients.clone() }))
     }
 
     /// Lets a provider tell the figures of a model that nobody knows, once for each provider. Takes a bounded time.
@@ -400,19 +401,13 @@ impl Catalog {
         if providers.is_empty() {
             return Vec::new();
         }
-        let client = match self.client() {
-            Ok(client) => client,
-            Err(error) => {
-                return providers.into_iter().map(|provider| (provider, Err(error.clone()))).collect();
-            }
-        };
         let mut tasks = JoinSet::new();
         for (at, provider) in providers.into_iter().enumerate() {
             // A bad address shows in `providers()`; there is nobody to ask.
             let Ok(target) = provider.target(&self.env) else { continue };
-            let client = client.clone();
+            let clients = self.clients.clone();
             tasks.spawn(async move {
-                let found = listing::ask(&client, &target, provider.id, time).await;
+                let found = listing::ask(&clients, &target, provider.id, time).await;
                 (at, provider, found)
             });
         }
@@ -437,10 +432,6 @@ impl Catalog {
             learned: Arc::clone(&self.learned),
             set: self.set.get(name).copied().unwrap_or_default(),
         }
-    }
-
-    fn client(&self) -> Result<reqwest::Client, ModelError> {
-        self.client.get_or_init(http::client).clone()
     }
 }
 

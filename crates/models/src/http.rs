@@ -4,10 +4,11 @@
 //! ours would follow to the other host.
 
 use std::error::Error as _;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Client, Response};
+use reqwest::{Client, ClientBuilder, Response};
 
 use crate::{ErrorKind, ModelError, Secret};
 
@@ -34,24 +35,54 @@ pub(crate) struct Call {
     pub(crate) body: Option<String>,
 }
 
-/// A client. Plain HTTP to a local server works even where the machine has no certificates to check TLS with.
-pub(crate) fn client() -> Result<Client, ModelError> {
+/// The clients of a catalog: one that checks TLS by the machine's certificates, and one for plain HTTP. Each is made by the first call
+/// that needs it, because reading the certificates takes longer than all else at the start of the program. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Clients {
+    checking: Arc<OnceLock<Result<Client, ModelError>>>,
+    plain: Arc<OnceLock<Result<Client, ModelError>>>,
+}
+
+impl Clients {
+    fn of(&self, url: &str) -> Result<Client, ModelError> {
+        if needs_certificates(url, |name| std::env::var(name).ok()) {
+            // Without certificates nothing over TLS can be reached; why is then told by the call that fails.
+            return self.checking.get_or_init(|| made(builder()).or_else(|_| plain())).clone();
+        }
+        self.plain.get_or_init(plain).clone()
+    }
+}
+
+/// Whether a call speaks TLS to anybody, be it to a proxy.
+fn needs_certificates(url: &str, variable: impl Fn(&str) -> Option<String>) -> bool {
+    let is_tls =
+        |url: &str| url.trim_start().get(..6).is_some_and(|start| start.eq_ignore_ascii_case("https:"));
+    let mut proxies = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"].into_iter();
+    is_tls(url) || proxies.any(|name| variable(name).is_some_and(|proxy| is_tls(&proxy)))
+}
+
+fn builder() -> ClientBuilder {
     // Another part of the program may have installed a provider before; any will do.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let builder = || {
-        Client::builder()
-            .connect_timeout(CONNECT_TIMEOUT)
-            .redirect(reqwest::redirect::Policy::none())
-            .user_agent(concat!("parlor/", env!("CARGO_PKG_VERSION")))
-    };
-    let made = builder().build().or_else(|_| builder().tls_certs_only([]).build());
-    made.map_err(|error| {
+    Client::builder()
+        .connect_timeout(CONNECT_TIMEOUT)
+        .redirect(reqwest::redirect::Policy::none())
+        .user_agent(concat!("parlor/", env!("CARGO_PKG_VERSION")))
+}
+
+fn plain() -> Result<Client, ModelError> {
+    made(builder().tls_certs_only([]))
+}
+
+fn made(builder: ClientBuilder) -> Result<Client, ModelError> {
+    builder.build().map_err(|error| {
         ModelError::new(ErrorKind::Network, "http", format!("no HTTP client: {}", describe(&error)))
     })
 }
 
 /// Sends a call and gives the answer's head. Dropping the future drops the connection.
-pub(crate) async fn send(client: &Client, call: &Call, source: &str) -> Result<Response, ModelError> {
+pub(crate) async fn send(clients: &Clients, call: &Call, source: &str) -> Result<Response, ModelError> {
+    let client = clients.of(&call.url)?;
     let mut headers = HeaderMap::new();
     for (name, value) in &call.headers {
         let text = match value {
@@ -124,6 +155,23 @@ pub(crate) fn describe(error: &reqwest::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn certificates_are_read_only_for_who_speaks_tls() {
+        let none = |_: &str| None;
+        for (url, wanted) in
+            [("http://127.0.0.1:1/v1", false), ("https://host/v1", true), ("HTTPS://host", true), ("", false)]
+        {
+            assert_eq!(needs_certificates(url, none), wanted, "{url}");
+        }
+        for (proxy, wanted) in [("http://proxy:3128", false), ("https://proxy", true)] {
+            let set = |name: &str| (name == "ALL_PROXY").then(|| proxy.to_owned());
+            assert_eq!(needs_certificates("http://host", set), wanted, "{proxy}");
+        }
+        let clients = Clients::default();
+        clients.of("http://127.0.0.1:1").unwrap();
+        assert!(clients.plain.get().is_some() && clients.checking.get().is_none());
+    }
 
     #[test]
     fn waits_are_read_in_all_forms() {

@@ -28,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) use failure::failure;
 
 use crate::emit::{Emit, Halt, produce};
-use crate::http::{self, Call, HeaderText};
+use crate::http::{self, Call, Clients, HeaderText};
 use crate::retry::{Limits, wait_before_next};
 use crate::{
     Delta, Deltas, ErrorKind, Figures, Model, ModelError, ModelInfo, ModelName, Request, Secret, StopReason,
@@ -182,7 +182,7 @@ pub(crate) struct Remote {
     pub(crate) facts: Facts,
     pub(crate) target: Target,
     pub(crate) limits: Limits,
-    pub(crate) client: reqwest::Client,
+    pub(crate) clients: Clients,
 }
 
 impl Model for Remote {
@@ -248,7 +248,7 @@ impl Remote {
         let deadline = Instant::now() + self.limits.first_byte;
         let source = self.name.to_string();
         let sent =
-            self.watch(emit, deadline, Wait::FirstByte, http::send(&self.client, call, &source)).await?;
+            self.watch(emit, deadline, Wait::FirstByte, http::send(&self.clients, call, &source)).await?;
         let mut response = sent?;
         let status = response.status().as_u16();
         if !response.status().is_success() || !is_event_stream(&response) {

@@ -24,6 +24,7 @@ mod limits;
 #[cfg(target_os = "linux")]
 mod mark;
 pub(crate) mod mounts;
+mod named;
 #[cfg(target_os = "linux")]
 mod private;
 #[cfg(target_os = "linux")]
@@ -203,9 +204,10 @@ impl Guard {
         whole.home = whole.home.or_else(crate::home);
         if !whole.free {
             let given = [leash.writable.as_slice(), &leash.readable].concat();
-            whole.covered = Closed::of(whole.home.as_deref(), Some(self)).inside(&given, &whole.hidden);
+            let closed = Closed::hiding(whole.home.as_deref(), Some(self), &whole.hidden);
+            whole.covered = closed.inside(&given, &whole.hidden);
+            whole.hidden.extend(closed.beyond());
         }
-        whole.hidden.extend(secrets::beyond(whole.home.as_deref(), &whole.hidden));
         whole.lacks = self.always.lacks;
         whole.private = !whole.free && self.namespaces().is_ok();
         whole

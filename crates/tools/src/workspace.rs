@@ -22,6 +22,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// What makes a folder the root of a project.
 const MARKS: &[&str] = &[".git", ".parlor"];
@@ -137,8 +138,8 @@ pub struct Bounds {
     home: Option<PathBuf>,
     own: Vec<PathBuf>,
     named: Vec<PathBuf>,
-    /// What keeps secrets: files and folders, by what makes them the same ones.
-    secrets: BTreeSet<(u64, u64)>,
+    /// What keeps secrets: files and folders, by what makes them the same ones. Looked for when the first folder is judged.
+    secrets: OnceLock<BTreeSet<(u64, u64)>>,
     /// Whose folders are the person's.
     owners: Vec<u32>,
 }
@@ -153,11 +154,8 @@ impl Bounds {
         let real = |dir: &PathBuf| dir.canonicalize().unwrap_or_else(|_| dir.clone());
         let home = home.filter(|home| home.is_absolute()).map(Path::to_owned).or_else(crate::home);
         let home = home.map(|home| real(&home));
-        let closed = Closed::of(home.as_deref(), None);
-        let keys = home.iter().flat_map(|home| KEYS.iter().map(|keys| home.join(keys)));
-        let secrets = closed.places().map(Path::to_owned).chain(keys).filter_map(|place| identity(&place));
         Bounds {
-            secrets: secrets.collect(),
+            secrets: OnceLock::new(),
             home,
             own: own.iter().map(real).collect(),
             named: named.iter().map(real).collect(),
@@ -199,7 +197,7 @@ impl Bounds {
                 return Err(NoWorkspace::AboveHome(found()));
             }
         }
-        if dir.ancestors().filter_map(identity).any(|place| self.secrets.contains(&place)) {
+        if dir.ancestors().filter_map(identity).any(|place| self.secrets().contains(&place)) {
             return Err(NoWorkspace::Keys(found()));
         }
         if SYSTEM.iter().any(|known| dir == Path::new(known))
@@ -225,6 +223,14 @@ impl Bounds {
             return Err(NoWorkspace::Shared(found()));
         }
         self.judge_way(dir)
+    }
+
+    fn secrets(&self) -> &BTreeSet<(u64, u64)> {
+        self.secrets.get_or_init(|| {
+            let closed = Closed::of(self.home.as_deref(), None);
+            let keys = self.home.iter().flat_map(|home| KEYS.iter().map(|keys| home.join(keys)));
+            closed.places().map(Path::to_owned).chain(keys).filter_map(|place| identity(&place)).collect()
+        })
     }
 
     /// Whether nobody but the person and the system can put another folder in the place of this one.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::http::{self, Call};
+use crate::http::{self, Call, Clients};
 use crate::provider::{Target, Wire, failure};
 use crate::{ErrorKind, Figures, ModelError, Price, Wait};
 
@@ -39,7 +39,7 @@ pub(super) struct Found {
 
 /// Asks one provider for its models; it may take `time` for that.
 pub(super) async fn ask(
-    client: &reqwest::Client,
+    clients: &Clients,
     target: &Target,
     source: &str,
     time: Duration,
@@ -49,19 +49,19 @@ pub(super) async fn ask(
         Wire::Gemini => "/models?pageSize=500",
         Wire::OpenAiChat { .. } | Wire::OpenAiResponses => "/models",
     };
-    get(client, target, path, source, time).await.and_then(|body| read(&body, source))
+    get(clients, target, path, source, time).await.and_then(|body| read(&body, source))
 }
 
 /// Gets what is behind a path of one provider.
 pub(super) async fn get(
-    client: &reqwest::Client,
+    clients: &Clients,
     target: &Target,
     path: &str,
     source: &str,
     time: Duration,
 ) -> Result<Vec<u8>, ModelError> {
     let call = target.call(path, None);
-    let answer = tokio::time::timeout(time, fetch(client, &call, source)).await;
+    let answer = tokio::time::timeout(time, fetch(clients, &call, source)).await;
     let late = || ModelError::new(ErrorKind::Timeout { which: Wait::FirstByte }, source, "no list in time");
     let body = answer.unwrap_or_else(|_| Err(late()));
     body.map_err(|error| {
@@ -69,8 +69,8 @@ pub(super) async fn get(
     })
 }
 
-async fn fetch(client: &reqwest::Client, call: &Call, source: &str) -> Result<Vec<u8>, ModelError> {
-    let mut response = http::send(client, call, source).await?;
+async fn fetch(clients: &Clients, call: &Call, source: &str) -> Result<Vec<u8>, ModelError> {
+    let mut response = http::send(clients, call, source).await?;
     let status = response.status();
     if !status.is_success() {
         return Err(failure(status.as_u16(), &http::error_body(response).await));

@@ -44,9 +44,9 @@ impl Catalog {
         let provider = providers::find(provider).ok_or_else(unknown)?;
         let target = provider.target_with(&self.env, Login::Key(key.clone()))?;
         let open = provider.target_with(&self.env, Login::Open)?;
-        let (client, time) = (self.client()?, self.limits.list);
+        let (clients, time) = (&self.clients, self.limits.list);
         let proven = match provider.proof() {
-            Some(path) => match listing::get(&client, &target, path, provider.id, time).await {
+            Some(path) => match listing::get(clients, &target, path, provider.id, time).await {
                 Ok(_) => Ok(true),
                 // A gateway in its place need not have that path.
                 Err(why) if why.status == Some(404) => Ok(false),
@@ -55,7 +55,7 @@ impl Catalog {
             None => Ok(false),
         };
         let listed = match &proven {
-            Ok(_) => listing::ask(&client, &target, provider.id, time).await,
+            Ok(_) => listing::ask(clients, &target, provider.id, time).await,
             Err(why) => Err(why.clone()),
         };
         let verdict = match (listed, proven) {
@@ -63,7 +63,7 @@ impl Catalog {
             (Err(why), _) if why.kind == ErrorKind::Auth => Verdict::Refused(why),
             (Err(why), _) => Verdict::Untried(why),
             (Ok(found), Ok(true)) => Verdict::Taken { models: found.len() },
-            (Ok(found), _) => match listing::ask(&client, &open, provider.id, time).await {
+            (Ok(found), _) => match listing::ask(clients, &open, provider.id, time).await {
                 Err(why) if why.status.is_some() => Verdict::Taken { models: found.len() },
                 Ok(_) | Err(_) => Verdict::Unproven,
             },

@@ -11,20 +11,29 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone)]
 pub struct Closed {
     places: BTreeSet<PathBuf>,
+    /// Those that the names in [`secrets`] alone do not tell.
+    beyond: Vec<PathBuf>,
     opened: Vec<PathBuf>,
 }
 
 impl Closed {
     /// The places that are closed to commands of the user with this home, by real paths.
     pub(crate) fn of(home: Option<&Path>, guard: Option<&Guard>) -> Closed {
-        let hidden = guard.map(|guard| guard.always.hidden.as_slice()).unwrap_or_default();
+        Closed::hiding(home, guard, guard.map(|guard| guard.always.hidden.as_slice()).unwrap_or_default())
+    }
+
+    /// The same where these are hidden instead of what the guard hides.
+    pub(super) fn hiding(home: Option<&Path>, guard: Option<&Guard>, hidden: &[PathBuf]) -> Closed {
         let mut places = secrets::closed(home, hidden);
-        for place in secrets::beyond(home, hidden) {
-            secrets::close(&place, &mut places);
-        }
+        let beyond = secrets::beyond(&mut places);
         let opened =
             guard.into_iter().flat_map(|guard| guard.always.readable.iter().chain(&guard.always.writable));
-        Closed { places, opened: opened.filter_map(|place| place.canonicalize().ok()).collect() }
+        Closed { places, beyond, opened: opened.filter_map(|place| place.canonicalize().ok()).collect() }
+    }
+
+    /// Those that a command's limiter does not find by names alone.
+    pub(super) fn beyond(self) -> Vec<PathBuf> {
+        self.beyond
     }
 
     /// All of them, also what a person opened.

@@ -4,6 +4,7 @@
 //! place by `also_readable`. They are closed inside of a workspace too.
 
 use super::mounts;
+use super::named::{Names, names};
 use rustix::fs::Access;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -12,8 +13,6 @@ use std::path::{Path, PathBuf};
 
 /// Homes of other users that are looked at when we are root; those past it are granted or not by the names of the first.
 const MAX_HOMES: usize = 64;
-/// Entries of a folder that are looked at for a pattern, or for links that lead out of a secret folder.
-const MAX_LOOKED: usize = 1024;
 /// Where links in a secret folder lead to things that everybody has.
 const PUBLIC: &[&str] = &["/usr", "/etc", "/opt", "/nix", "/gnu", "/lib", "/proc", "/sys", "/dev"];
 
@@ -293,30 +292,36 @@ pub(super) fn closed(home: Option<&Path>, hidden: &[PathBuf]) -> BTreeSet<PathBu
     closed
 }
 
-/// What names alone do not tell: places that the person's variables name, and where a mount shows a closed place once more.
-pub(super) fn beyond(home: Option<&Path>, hidden: &[PathBuf]) -> Vec<PathBuf> {
+/// What names alone do not tell: places that the person's variables name, and where a mount shows a closed place once more. They are
+/// added to what is closed.
+pub(super) fn beyond(closed: &mut BTreeSet<PathBuf>) -> Vec<PathBuf> {
     let mut more = named_by(|name| std::env::var_os(name));
-    let mut places = closed(home, hidden);
     for place in &more {
-        close(place, &mut places);
+        close(place, closed);
     }
-    more.extend(mounts::again(&places));
+    let again = mounts::again(closed);
+    for place in &again {
+        close(place, closed);
+    }
+    more.extend(again);
     more
 }
 
 /// Every secret place that is there, by its real path. What a place leads to by a link counts, and so do the links in it.
 fn places(homes: &[PathBuf]) -> BTreeSet<PathBuf> {
-    let mut found = BTreeSet::new();
-    let in_homes = homes.iter().flat_map(|home| IN_HOME.iter().map(move |name| home.join(name)));
-    for place in in_homes.flat_map(|pattern| matching(&pattern)) {
-        close(&place, &mut found);
-    }
-    let settings = homes.iter().flat_map(|home| SETTINGS.iter().map(move |name| home.join(name)));
-    for place in settings.flat_map(|pattern| matching(&pattern)).filter(|place| holds_login(place)) {
-        close(&place, &mut found);
+    let (mut found, mut names) = (BTreeSet::new(), Names::default());
+    for home in homes {
+        for place in IN_HOME.iter().flat_map(|name| names.matching(home, &home.join(name))) {
+            close(&place, &mut found);
+        }
+        let settings = SETTINGS.iter().flat_map(|name| names.matching(home, &home.join(name)));
+        for place in settings.filter(|place| holds_login(place)) {
+            close(&place, &mut found);
+        }
     }
     let readable = |place: &PathBuf| rustix::fs::access(place, Access::READ_OK).is_ok();
-    for place in IN_SYSTEM.iter().flat_map(|pattern| matching(Path::new(pattern))).filter(readable) {
+    let in_system = IN_SYSTEM.iter().flat_map(|pattern| names.matching(Path::new("/"), Path::new(pattern)));
+    for place in in_system.filter(readable) {
         close(&place, &mut found);
     }
     found
@@ -327,10 +332,11 @@ fn named_by(variable: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
     let named = VARIABLES.iter().filter_map(|name| variable(name));
     let mut places: Vec<PathBuf> =
         named.flat_map(|value| std::env::split_paths(&value).collect::<Vec<_>>()).collect();
+    let mut names = Names::default();
     for (name, usual) in MOVED {
         let Some(folder) = variable(name).map(PathBuf::from) else { continue };
         let below = IN_HOME.iter().filter_map(|pattern| Path::new(pattern).strip_prefix(usual).ok());
-        places.extend(below.flat_map(|rest| matching(&folder.join(rest))));
+        places.extend(below.flat_map(|rest| names.matching(&folder, &folder.join(rest))));
     }
     places.retain(|place| place.is_absolute() && place.parent().is_some());
     places
@@ -356,30 +362,6 @@ pub(super) fn close(place: &Path, found: &mut BTreeSet<PathBuf>) {
         }
     }
     found.insert(real);
-}
-
-/// What is there under a name that may end, or begin after its dot, with a `*`.
-fn matching(pattern: &Path) -> Vec<PathBuf> {
-    let (Some(folder), Some(name)) = (pattern.parent(), pattern.file_name().and_then(|name| name.to_str()))
-    else {
-        return Vec::new();
-    };
-    let Some((start, end)) = name.split_once('*') else {
-        return if pattern.symlink_metadata().is_ok() { vec![pattern.to_owned()] } else { Vec::new() };
-    };
-    let fits = |path: &PathBuf| {
-        let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-        name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end)
-    };
-    names(folder).into_iter().filter(fits).collect()
-}
-
-/// The entries of a folder, in order; none when it cannot be listed.
-fn names(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MAX_LOOKED);
-    let mut names: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-    names.sort();
-    names
 }
 
 #[cfg(test)]
