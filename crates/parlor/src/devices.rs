@@ -11,6 +11,9 @@ use std::path::{Path, PathBuf};
 use web::devices::MAX_FILE;
 use web::{Device, Devices, Role, Shelf};
 
+/// In the data folder: the devices that were let in.
+pub(crate) const FILE: &str = "devices.json";
+
 /// The devices that may connect to the page.
 #[derive(Debug, Args)]
 pub(crate) struct Asked {
@@ -124,7 +127,7 @@ pub(crate) struct File {
 impl File {
     /// In this data folder.
     pub(crate) fn new(data: &Path) -> File {
-        File { path: data.join("devices.json") }
+        File { path: data.join(FILE) }
     }
 
     /// Changes the one device that is meant by a word, and gives it as it is then.

@@ -5,6 +5,7 @@
 //! and never an error; what a dead one left is removed; nothing is answered on behalf of the person (the links have nobody to ask).
 
 pub(crate) mod act;
+mod changes;
 mod devices;
 mod follow;
 mod look;

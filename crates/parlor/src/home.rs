@@ -36,7 +36,7 @@ const CONTROL: &str = ".control";
 /// In the data folder: held by the server that runs.
 const LOCK: &str = "server.lock";
 /// In the data folder: where the server that runs is reached.
-const NOTICE: &str = "server.json";
+pub(crate) const NOTICE: &str = "server.json";
 /// In the data folder: what a server in the background says.
 const LOG: &str = "server.log";
 

@@ -1,26 +1,26 @@
 //! What an open screen is told of the devices of the page: who joined, by the file that all servers of this person write, and who wants
 //! to, by the server in the background. And what the person does about them there.
 //!
-//! Invariants: nothing before [`LOOK_EVERY`] has passed, so that the first frame waits for nothing; nothing is printed; every wait is
-//! bounded; a server that is not there, is silent or of another version is asked again later and is no news. What it is not: the question
-//! itself, which the server asks of whoever answers first.
+//! Invariants: nothing before [`FIRST_AFTER`] has passed, so that the first frame waits for nothing; nothing is printed; while no file
+//! changes nothing is done; a server that is silent or of another version is asked again later and is no news. What it is not: the
+//! question itself, which the server asks of whoever answers first.
 
-use crate::devices::File;
+use super::changes::Changes;
+use crate::devices::{self, File};
 use crate::home::control::{Control, Paired};
 use crate::web::{Asking, said};
-use crate::{exit, places, sessions};
+use crate::{exit, home, places, sessions};
 use domain::ids::Millis;
 use std::collections::BTreeSet;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tokio::time::{MissedTickBehavior, interval_at};
 use tui::{DeviceLine, FleetNews};
 use web::{Device, Devices, Shelf as _};
 
-/// How often the file is looked at.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// How often the server is asked that is not there, or that has nothing to tell.
+/// How long is waited before anything is done: the first frame comes first.
+const FIRST_AFTER: Duration = Duration::from_secs(1);
+/// How often the server is asked that is silent, or that has nothing to tell.
 const ASK_EVERY: Duration = Duration::from_secs(2);
 
 /// Tells a screen of devices until nobody hears it any more.
@@ -30,15 +30,15 @@ pub(super) async fn watch(told: mpsc::Sender<FleetNews>) {
 
 async fn follow_file(told: &mpsc::Sender<FleetNews>) {
     let (Ok(data), begun) = (places::data(), sessions::now().0) else { return };
+    tokio::time::sleep(FIRST_AFTER).await;
+    let mut changes = Changes::of(&data, &[devices::FILE]);
     let file = File::new(&data);
     let (mut stamp, mut known) = (None, None::<BTreeSet<String>>);
-    let mut every = interval_at(tokio::time::Instant::now() + LOOK_EVERY, LOOK_EVERY);
-    every.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        every.tick().await;
         // One call of the system, too short for a thread of its own.
         let now = Some(file.stamp());
         if std::mem::replace(&mut stamp, now) == now {
+            changes.next().await;
             continue;
         }
         // Half written by a hand, it is looked at again when it changes.
@@ -64,10 +64,21 @@ async fn follow_file(told: &mpsc::Sender<FleetNews>) {
 }
 
 async fn follow_server(told: &mpsc::Sender<FleetNews>) {
+    let Ok(data) = places::data() else { return };
+    tokio::time::sleep(FIRST_AFTER).await;
+    let mut changes = Changes::of(&data, &[home::NOTICE]);
     loop {
-        // Also after an answer: whatever a server says, it is not asked without pause.
-        tokio::time::sleep(ASK_EVERY).await;
-        let Ok(Some(mut server)) = Control::here().await else { continue };
+        let mut server = match Control::here().await {
+            Ok(Some(server)) => server,
+            Ok(None) => {
+                changes.next().await;
+                continue;
+            }
+            Err(_) => {
+                tokio::time::sleep(ASK_EVERY).await;
+                continue;
+            }
+        };
         while let Ok(paired) = server.pairing().await {
             let Paired::Asked { id, asking } = paired else {
                 tokio::time::sleep(ASK_EVERY).await;
@@ -86,6 +97,8 @@ async fn follow_server(told: &mpsc::Sender<FleetNews>) {
                 break;
             }
         }
+        // Whatever a server says, it is not asked without pause.
+        tokio::time::sleep(ASK_EVERY).await;
     }
 }
 

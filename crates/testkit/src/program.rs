@@ -1,0 +1,93 @@
+//! The built program, and a home of its own to start it in.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The program under test: `PARLOR_BIN`, which the tests are given; built as it is released where nothing is named.
+#[derive(Debug, Clone)]
+pub struct Program(PathBuf);
+
+impl Program {
+    /// The one that is named, or a release build of this moment.
+    pub fn find() -> Program {
+        let named = std::env::var_os("PARLOR_BIN").map(PathBuf::from);
+        Program(named.unwrap_or_else(|| built(&["-p", "parlor", "--bin", "parlor"], "parlor")))
+    }
+
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// An example of one of our crates. Whoever names a program has built all of the workspace: then it is there already.
+    pub fn example(package: &str, name: &str) -> PathBuf {
+        let there = folder().join("examples").join(name);
+        match std::env::var_os("PARLOR_BIN") {
+            Some(_) if there.is_file() => there,
+            _ => built(&["-p", package, "--example", name], &format!("examples/{name}")),
+        }
+    }
+}
+
+/// Where cargo puts programs that are built as this one is: it lies in `target/PROFILE/deps`.
+fn folder() -> PathBuf {
+    let exe = std::env::current_exe().expect("this program has a path");
+    exe.parent().and_then(Path::parent).expect("it lies in a folder of cargo's").to_owned()
+}
+
+/// Builds something beside this very test or bench and in the way that it was built; where it lies then.
+fn built(what: &[&str], name: &str) -> PathBuf {
+    let folder = folder();
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    // What cargo tells this process of itself would make it build the dependencies once more.
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"CARGO_")) {
+        if name != "CARGO_HOME" && name != "CARGO_TARGET_DIR" {
+            cargo.env_remove(name);
+        }
+    }
+    cargo.arg("build").args(what);
+    if folder.file_name().is_some_and(|profile| profile == "release") {
+        cargo.arg("--release");
+    }
+    assert!(cargo.status().expect("cargo starts").success(), "cargo build failed");
+    folder.join(name)
+}
+
+/// Folders of one person, for one test or bench.
+#[derive(Debug)]
+pub struct Home(tempfile::TempDir);
+
+impl Home {
+    /// An empty one, with a folder to work in.
+    pub fn new() -> Home {
+        let home = Home(tempfile::tempdir().expect("a folder"));
+        std::fs::create_dir(home.path("work")).expect("a folder");
+        home
+    }
+
+    /// Something in it.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// The program in the folder to work in, with nothing of this machine's environment but where programs are.
+    pub fn start(&self, program: &Path, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(self.path("work"));
+        self.dress(&mut command);
+        command
+    }
+
+    /// Gives a command the environment of this home.
+    pub(crate) fn dress(&self, command: &mut Command) {
+        command.env_clear().env("HOME", self.0.path()).env("TERM", "xterm-256color");
+        command.env("PARLOR_DATA_DIR", self.path("data")).env("PARLOR_CONFIG_DIR", self.path("config"));
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into()));
+    }
+}
+
+impl Default for Home {
+    fn default() -> Home {
+        Home::new()
+    }
+}
