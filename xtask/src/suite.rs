@@ -1,4 +1,4 @@
-//! Running the tests: all of the workspace, then the examples in the documentation, then the page's.
+//! Running the tests: all of the workspace, then the benches in their short form, the examples in the documentation and the page's.
 //!
 //! The binary is built first and its path is given to the tests as `PARLOR_BIN`, so that a test in any crate can
 //! start the real program. `cargo nextest` is used where it is installed (each test in its own process, a hanging
@@ -14,6 +14,9 @@ use crate::{needs, page};
 
 /// How many cases a property test tries with `--slow`.
 const SLOW_CASES: &str = "5000";
+
+/// The benches of the workspace, by name. Not `--benches`: that would run the tests of every library once more.
+const BENCHES: &[&str] = &["figures", "fleet", "frame", "returning", "screen", "start", "undo"];
 
 /// What a person asked of the test run.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -116,19 +119,20 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
         }
     }
     let unit = shell.cargo(&options.args(runner), &env);
-    let (doc, page) = if options.names.is_empty() {
+    let (benches, doc, page) = if options.names.is_empty() {
+        let benches = shell.cargo(&benches(), &env);
         let doc = shell.cargo(&["test", "--workspace", "--doc", "--no-fail-fast"], &env);
-        (doc, page::test(shell, &binary))
+        (benches, doc, page::test(shell, &binary))
     } else {
         println!(
-            "only tests named {:?} were asked for: documentation examples and the page are left out",
+            "only tests named {:?} were asked for: benches, documentation examples and the page are left out",
             options.names
         );
-        (Ok(()), Ok(()))
+        (Ok(()), Ok(()), Ok(()))
     };
 
     let failed: Vec<String> =
-        [unit, doc, page].into_iter().filter_map(Result::err).map(|e| format!("{e:#}")).collect();
+        [unit, benches, doc, page].into_iter().filter_map(Result::err).map(|e| format!("{e:#}")).collect();
     let took = began.elapsed().as_secs_f64();
     if !failed.is_empty() {
         bail!("TESTS FAILED after {took:.1} s: {}", failed.join("; "));
@@ -136,6 +140,14 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
     let which = if options.names.is_empty() { "all tests" } else { "the tests that were asked for" };
     println!("\ntest: {which} passed in {took:.1} s");
     Ok(())
+}
+
+/// Every bench, briefly: one that cannot measure a row any more fails, and so does one that counts more than its bar.
+fn benches() -> Vec<&'static str> {
+    let mut args = vec!["test", "--workspace", "--no-fail-fast"];
+    args.extend(BENCHES.iter().flat_map(|bench| ["--bench", bench]));
+    args.extend(["--", "--short"]);
+    args
 }
 
 fn count_listed(listing: &str) -> usize {
@@ -194,6 +206,21 @@ mod tests {
                 "UPDATE_EXPECT"
             ]
         );
+    }
+
+    #[test]
+    fn every_bench_is_run() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
+        let mut found = Vec::new();
+        for member in root.read_dir().unwrap().flatten() {
+            let manifest = std::fs::read_to_string(member.path().join("Cargo.toml")).unwrap_or_default();
+            for part in manifest.split("[[bench]]").skip(1) {
+                found.extend(part.split('"').nth(1).map(str::to_owned));
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        assert_eq!(found, BENCHES);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! The pages come in peace, and what the server and the rooms hold then is the measure. All of them drop and return at once with the
 //! cursors that they have: first while nothing has happened, then after every session went on without them, so that each is told the
 //! whole of it. It fails when a page's own fold of what it was told has another hash than the session, or when more than twice the
-//! memory of peace is held at any moment. Ratios within one run; what it took is printed and judged by nobody.
+//! memory of peace is held at any moment. `--short` takes fewer pages. Ratios within one run; what it took is printed and judged by nobody.
 
 #![cfg(target_os = "linux")]
 #![expect(
@@ -29,10 +29,13 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+use testkit::Depth;
 use tokio::task::JoinSet;
 use world::{Web, World};
 
+/// Pages that return, and in a short run.
 const PAGES: usize = 1_000;
+const FEW_PAGES: usize = 75;
 /// Pages of one session: its process takes 64 visitors, and whoever gathers the fleet is one.
 const IN_ROOM: usize = 60;
 /// Pages that come together in peace.
@@ -49,25 +52,26 @@ fn main() {
     let all = rustix::process::Rlimit { current: limit.maximum, maximum: limit.maximum };
     let _ = rustix::process::setrlimit(rustix::process::Resource::Nofile, all);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    runtime.block_on(bench());
+    let (depth, _) = Depth::from_args();
+    runtime.block_on(bench(if depth == Depth::Whole { PAGES } else { FEW_PAGES }));
 }
 
-async fn bench() {
+async fn bench(count: usize) {
     let world = World::new();
     let web = world.web(&[]);
     let browser = Arc::new(web.browser().await);
     let mut sessions = Vec::new();
-    for _ in 0..PAGES.div_ceil(IN_ROOM) {
+    for _ in 0..count.div_ceil(IN_ROOM) {
         sessions.push(Session::begin(&browser).await);
     }
     let held = Held::new(&world, &web);
-    println!("{PAGES} pages on {} sessions, each in a process of its own", sessions.len());
+    println!("{count} pages on {} sessions, each in a process of its own", sessions.len());
     let mut pages = Vec::new();
-    for page in 0..PAGES {
+    for page in 0..count {
         let session = sessions[page / IN_ROOM].at.session.clone();
         pages.push(Seen { session, at: None, state: State::new(), page: None });
     }
-    for _ in 0..PAGES / IN_PEACE {
+    for _ in 0..count / IN_PEACE {
         let coming = pages.drain(..IN_PEACE).collect();
         pages.extend(all_come(&browser, coming).await.0);
     }

@@ -1,12 +1,13 @@
 //! What it costs that turns can be taken back: `cargo bench -p parlor --bench undo`. Prints; nothing here fails by time.
 //!
-//! A tree of 50,000 files in 500 folders: the first look (everything is read and kept), the next one (nothing is), and what a command
+//! `--short` takes a small tree. Otherwise a tree of 50,000 files in 500 folders: the first look (everything is read and kept), the next one (nothing is), and what a command
 //! that changes one file costs in all. Then 1,000 changed files taken back and done again.
 
 #![expect(clippy::print_stdout, reason = "a bench is there to be read")]
 
 use std::path::Path;
 use std::time::{Duration, Instant};
+use testkit::Depth;
 use tools::Workplace;
 use tools::checkpoint::{Bounds, Ledger, Watch};
 
@@ -24,9 +25,12 @@ const TAKEN_BACK: usize = 1_000;
 const SETTLE: Duration = Duration::from_millis(2_100);
 
 fn main() -> Done {
+    let (depth, _) = Depth::from_args();
+    let (files, taken_back) =
+        if depth == Depth::Whole { (FILES, TAKEN_BACK) } else { (FILES / 50, TAKEN_BACK / 50) };
     let dir = tempfile::tempdir()?;
     let root = dir.path().canonicalize()?.join("work");
-    for number in 0..FILES {
+    for number in 0..files {
         let folder = root.join(format!("folder-{}", number / IN_FOLDER));
         if number % IN_FOLDER == 0 {
             std::fs::create_dir_all(&folder)?;
@@ -43,7 +47,7 @@ fn main() -> Done {
     let ledger = Ledger::new("bench", &place, vault).within(patient);
 
     ledger.begin("turn-1", "cold");
-    told("first look at 50,000 files, all kept", || ledger.prepare(&Watch::Everything, &|| false))
+    told(&format!("first look at {files} files, all kept"), || ledger.prepare(&Watch::Everything, &|| false))
         .map_err(|why| why.0)?;
     told("before a command, nothing changed", || ledger.before(&Watch::Everything, &|| false));
     ledger.begin("turn-2", "warm");
@@ -53,12 +57,12 @@ fn main() -> Done {
 
     ledger.begin("turn-3", "many");
     let watched = ledger.before(&Watch::Everything, &|| false);
-    for number in 0..TAKEN_BACK {
+    for number in 0..taken_back {
         change(&root, number)?;
     }
-    told("after a command that changed 1,000 files", || ledger.after(watched));
-    told("undo of 1,000 files", || ledger.undo(false)).map_err(|why| why.words())?;
-    told("redo of 1,000 files", || ledger.redo(false)).map_err(|why| why.words())?;
+    told(&format!("after a command that changed {taken_back} files"), || ledger.after(watched));
+    told(&format!("undo of {taken_back} files"), || ledger.undo(false)).map_err(|why| why.words())?;
+    told(&format!("redo of {taken_back} files"), || ledger.redo(false)).map_err(|why| why.words())?;
     let size = std::fs::metadata(dir.path().join("data/contents.db"))?.len();
     println!("{:<44} {:>10} MB", "what is kept of it on disk", size / 1024 / 1024);
     Ok(())

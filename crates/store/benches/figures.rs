@@ -1,7 +1,5 @@
-//! The figures that the store promises, as ratios and counts: `cargo bench -p store`. Nothing here fails by time; what is printed
-//! says whether a promise holds on this machine.
-
-#![expect(clippy::print_stdout, reason = "a bench is there to be read")]
+//! The figures that the store promises, as ratios and counts: `cargo bench -p store`, or only `-- append`, `open`, `list` or `size`;
+//! `--short` measures little and judges counts only. Ends with a failure when a promise is broken.
 
 use domain::ask::Scope;
 use domain::content::{Json, Part, Role, TextKind, Usage};
@@ -12,43 +10,50 @@ use domain::tool::{Decider, Decision, ToolOutcome, ToolResult};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use store::{Durability, Listing, SqliteStore, Store};
+use testkit::{Bars, Depth};
 
 /// A figure's name and how it is measured.
-type Figure = (&'static str, fn() -> Done);
+type Figure = (&'static str, fn(&Size, &mut Bars) -> Done);
 type Done = Result<(), Box<dyn std::error::Error>>;
 
 /// Tokens per second of the stream that is appended.
 const RATE: u64 = 1_000;
-/// Seconds of it.
-const SECONDS: u64 = 30;
-/// Events of the large session.
-const EVENTS: usize = 100_000;
-/// Sessions of the long list.
-const SESSIONS: u64 = 10_000;
+/// CPU that appending may take at that rate, of one core.
+const APPEND_BAR: f64 = 0.05;
+/// Opening a session and its last page, beside folding its whole log.
+const OPEN_BAR: f64 = 0.05;
+/// The file in hundredths of the records in it.
+const FILE_BAR: u64 = 130;
 /// Events of a page.
 const PAGE: usize = 200;
-/// Each is measured so often; the quickest counts, since whatever else the machine does can only slow it.
-const TIMES: usize = 15;
 
-fn main() -> Done {
-    // `cargo bench -p store --bench figures -- open` measures that one only.
-    let asked: Vec<String> = std::env::args_os()
-        .filter_map(|word| word.into_string().ok())
-        .skip(1)
-        .filter(|arg| !arg.starts_with('-'))
-        .collect();
-    let figures: [Figure; 4] = [("append", append), ("open", open), ("list", list), ("size", size)];
-    for (name, measure) in figures {
-        if asked.is_empty() || asked.iter().any(|asked| asked == name) {
-            measure()?;
-        }
-    }
-    Ok(())
+/// How much is measured.
+struct Size {
+    /// Seconds of the stream.
+    seconds: u64,
+    /// Events of the large session.
+    events: usize,
+    /// Sessions of the long list.
+    sessions: u64,
+    /// Each is measured so often; the quickest counts, since whatever else the machine does can only slow it.
+    times: usize,
 }
 
-fn verdict(name: &str, measured: f64, promised: f64, unit: &str) {
-    let holds = if measured <= promised { "holds" } else { "BROKEN" };
-    println!("{name:<58} {measured:>9.4} {unit:<8} promised <= {promised:<6} {holds}");
+const WHOLE: Size = Size { seconds: 30, events: 100_000, sessions: 10_000, times: 15 };
+const SHORT: Size = Size { seconds: 2, events: 5_000, sessions: 200, times: 2 };
+
+fn main() -> Done {
+    let (depth, parts) = Depth::from_args();
+    let size = if depth == Depth::Whole { WHOLE } else { SHORT };
+    let mut bars = Bars::new(depth);
+    let figures: [Figure; 4] = [("append", append), ("open", open), ("list", list), ("size", file_size)];
+    for (name, measure) in figures {
+        if parts.is_empty() || parts.iter().any(|part| part == name) {
+            measure(&size, &mut bars)?;
+        }
+    }
+    bars.end();
+    Ok(())
 }
 
 /// CPU that this thread has used.
@@ -59,10 +64,11 @@ fn cpu() -> Duration {
 }
 
 fn quickest(
+    times: usize,
     mut measure: impl FnMut() -> Result<Duration, Box<dyn std::error::Error>>,
 ) -> Result<Duration, Box<dyn std::error::Error>> {
     let mut best = Duration::MAX;
-    for _ in 0..TIMES {
+    for _ in 0..times {
         best = best.min(measure()?);
     }
     Ok(best)
@@ -191,8 +197,8 @@ fn keep(store: &mut SqliteStore, session: &SessionId, events: &[Event]) -> Done 
     Ok(())
 }
 
-fn append() -> Done {
-    let talk = Talk::of((RATE * SECONDS) as usize, 400);
+fn append(size: &Size, bars: &mut Bars) -> Done {
+    let talk = Talk::of(usize::try_from(RATE * size.seconds)?, 400);
     let directory = tempfile::tempdir()?;
     let mut store = SqliteStore::at(directory.path())?;
     let session = SessionId::from_number(1);
@@ -219,18 +225,18 @@ fn append() -> Done {
         .iter()
         .filter(|event| matches!(event.body, Body::Message(MessageEvent::Delta { .. })))
         .count();
-    let streamed = tokens as f64 / RATE as f64;
-    verdict("append: CPU at 1,000 tokens/s, of one core", used.as_secs_f64() / streamed * 100.0, 5.0, "%");
+    let streamed = Duration::from_secs_f64(tokens as f64 / RATE as f64);
+    bars.ratio("append: CPU at 1,000 tokens/s, of one core", (used, streamed), APPEND_BAR);
     Ok(())
 }
 
-fn open() -> Done {
+fn open(size: &Size, bars: &mut Bars) -> Done {
     let directory = tempfile::tempdir()?;
     let session = SessionId::from_number(1);
-    let talk = Talk::of(EVENTS, 400);
+    let talk = Talk::of(size.events, 400);
     let mut store = SqliteStore::at(directory.path())?;
     keep(&mut store, &session, &talk.events)?;
-    let opened = quickest(|| {
+    let opened = quickest(size.times, || {
         let began = Instant::now();
         let state = store.open(&session)?.state;
         let page = store.history(&session, 1, PAGE)?;
@@ -239,7 +245,7 @@ fn open() -> Done {
         store.close(&session)?;
         Ok(took)
     })?;
-    let folded = quickest(|| {
+    let folded = quickest(size.times, || {
         let began = Instant::now();
         let mut state = State::new();
         for event in store.events(&session, Seq(0), usize::MAX)? {
@@ -248,26 +254,17 @@ fn open() -> Done {
         assert!(state == talk.state);
         Ok(began.elapsed())
     })?;
-    println!(
-        "open: {} events, {} entries: {opened:?}; folding the log: {folded:?}",
-        talk.events.len(),
-        talk.state.entries.len()
-    );
-    verdict(
-        "open + last page, of folding the whole log",
-        opened.as_secs_f64() / folded.as_secs_f64(),
-        0.05,
-        "x",
-    );
+    let of = format!("of {} events, {} entries", talk.events.len(), talk.state.entries.len());
+    bars.ratio(&format!("open and last page, beside folding the log {of}"), (opened, folded), OPEN_BAR);
     Ok(())
 }
 
-fn list() -> Done {
+fn list(size: &Size, bars: &mut Bars) -> Done {
     let directory = tempfile::tempdir()?;
     let mut store = SqliteStore::at(directory.path())?;
     let mut talk = Talk::new();
     talk.run(20);
-    for number in 1..=SESSIONS {
+    for number in 1..=size.sessions {
         let session = SessionId::from_number(number);
         store.create(&session)?;
         // Not synced: only the lists matter here.
@@ -281,13 +278,16 @@ fn list() -> Done {
     let began = Instant::now();
     let all = store.list(&Listing::default())?.len();
     let took = began.elapsed();
-    let newest = quickest(|| {
+    let newest = quickest(size.times, || {
         let began = Instant::now();
         store.list(&Listing { limit: Some(20), ..Listing::default() })?;
         Ok(began.elapsed())
     })?;
-    println!("list: {all} sessions in {took:?}, the newest 20 in {newest:?}, with the log hidden");
-    verdict("list: logs read for 10,000 sessions", 0.0, 0.0, "logs");
+    // That it could be made at all says that no log was read.
+    bars.note(
+        "list",
+        &format!("{all} sessions in {took:?}, the newest 20 in {newest:?}, with all logs hidden"),
+    );
     Ok(())
 }
 
@@ -296,10 +296,10 @@ fn hide(directory: &Path, statement: &str) -> Done {
     Ok(connection.execute_batch(statement)?)
 }
 
-fn size() -> Done {
+fn file_size(size: &Size, bars: &mut Bars) -> Done {
     let directory = tempfile::tempdir()?;
     let session = SessionId::from_number(1);
-    let talk = Talk::of(EVENTS, 400);
+    let talk = Talk::of(size.events, 400);
     let mut store = SqliteStore::at(directory.path())?;
     keep(&mut store, &session, &talk.events)?;
     drop(store);
@@ -309,10 +309,13 @@ fn size() -> Done {
     let records: usize = talk.events.iter().map(|event| record::encode(event).len() + 1).sum();
     let said: usize = talk.events.iter().map(|event| said(&event.body)).sum();
     let times = file as f64 / said as f64;
-    println!(
-        "size: file {file}, records {records}, bare text {said} bytes ({times:.1} x, with index and snapshot)"
+    bars.note(
+        "size",
+        &format!(
+            "file {file}, records {records}, bare text {said} bytes ({times:.1} x, with index and snapshot)"
+        ),
     );
-    verdict("size: file, of the records in it", file as f64 / records as f64, 1.3, "x");
+    bars.counted("size: file, in hundredths of the records in it", file * 100 / records as u64, FILE_BAR);
     Ok(())
 }
 

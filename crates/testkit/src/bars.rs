@@ -21,6 +21,11 @@ impl Depth {
         (depth, words.into_iter().filter(|word| !word.starts_with("--")).collect())
     }
 
+    /// The first for a whole measure, the second for a short one.
+    pub fn pick<T>(self, whole: T, short: T) -> T {
+        if self == Depth::Whole { whole } else { short }
+    }
+
     /// So often, or once.
     pub fn times(self, often: usize) -> usize {
         if self == Depth::Whole { often } else { 1 }
@@ -47,7 +52,8 @@ impl Bars {
 
     /// A ratio of two times of the same run.
     pub fn ratio(&mut self, what: &str, (took, against): (Duration, Duration), bar: f64) {
-        let ratio = took.as_secs_f64() / against.as_secs_f64().max(f64::MIN_POSITIVE);
+        let ratio =
+            if against.is_zero() { f64::INFINITY } else { took.as_secs_f64() / against.as_secs_f64() };
         let figure = format!("{ratio:.2} × ({took:.2?} against {against:.2?})");
         self.tell(what, &figure, &format!("at most {bar} ×"), ratio <= bar, false);
     }

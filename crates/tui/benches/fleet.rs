@@ -1,18 +1,17 @@
 //! What the fleet costs: 500 sessions against 20, in one run. Ends with a failure when the bar is missed.
 
-#![allow(clippy::print_stdout, reason = "a bench prints its figures")]
-
 use domain::content::Usage;
 use domain::fleet::{Doing, Fleet, FleetFact, Member};
 use domain::ids::{Millis, SessionId};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use testkit::{Bars, Depth, median};
 use tui::Headless;
 
 /// A frame of the large fleet costs at most this many times one of the small.
 const BAR: f64 = 3.0;
 /// Rounds of each, taken in turns.
-const ROUNDS: u64 = 300;
+const ROUNDS: usize = 300;
 
 fn member(number: u64, doing: Doing) -> Member {
     Member {
@@ -53,29 +52,24 @@ fn round(fleet: &mut Fleet, ui: &mut Headless, at: u64) -> (Duration, Duration) 
 }
 
 fn main() {
+    let (depth, _) = Depth::from_args();
+    let mut bars = Bars::new(depth);
     let mut all: Vec<(Fleet, Headless, Vec<Duration>, Vec<Duration>)> =
         [20, 500].map(|sessions| (fleet(sessions), Headless::new(120, 40), Vec::new(), Vec::new())).into();
-    for at in 0..ROUNDS {
+    for at in 0..depth.times(ROUNDS) as u64 {
         for (fleet, ui, told, keys) in &mut all {
             let (one, other) = round(fleet, ui, at);
             told.push(one);
             keys.push(other);
         }
     }
-    let middle = |times: &mut Vec<Duration>| {
-        times.sort_unstable();
-        times[times.len() / 2]
-    };
-    let figures: Vec<(Duration, Duration)> =
-        all.iter_mut().map(|(_, _, told, keys)| (middle(told), middle(keys))).collect();
-    let ratio = figures[1].1.as_secs_f64() / figures[0].1.as_secs_f64();
-    let word = if ratio <= BAR { "ok    " } else { "MISSED" };
-    println!(
-        "{word} a key in a fleet of 500 sessions: {ratio:.2} × one of 20 ({:?} against {:?}) (bar: {BAR} ×)",
-        figures[1].1, figures[0].1
-    );
-    println!("       a change told and drawn: {:?} against {:?}", figures[1].0, figures[0].0);
-    if ratio > BAR {
-        std::process::exit(1);
-    }
+    let mut figures = all
+        .into_iter()
+        .map(|(_, _, told, keys)| (median(told), median(keys)))
+        .collect::<Vec<_>>()
+        .into_iter();
+    let (few, many) = (figures.next().unwrap_or_default(), figures.next().unwrap_or_default());
+    bars.ratio("a key in a fleet of 500 sessions, beside one of 20", (many.1, few.1), BAR);
+    bars.note("a change told and drawn", &format!("{:?} against {:?}", many.0, few.0));
+    bars.end();
 }

@@ -1,7 +1,5 @@
 //! What a frame costs, and what opening, searching and resizing do: long sessions against short ones, in one run. Ends with a failure when the bar is missed.
 
-#![allow(clippy::print_stdout, reason = "a bench prints its figures")]
-
 use domain::content::{Part, Role, TextKind};
 use domain::event::{Body, Cause, Event, Finish, MessageEvent, RunEvent, SessionEvent};
 use domain::ids::{EntryId, MessageId, Millis, RunId, Seq, SessionId, TurnId};
@@ -9,6 +7,7 @@ use domain::port::{Abilities, News};
 use domain::signal::Board;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use testkit::{Bars, Depth, median};
 use tui::Headless;
 
 /// What a runtime tells of a session of so many entries to whoever comes to it.
@@ -110,55 +109,46 @@ fn whole(entries: u64) -> [Duration; 3] {
     [opened, searched, resized]
 }
 
-/// Whether opening, searching and resizing grow no faster than the session.
-fn grows_with_its_length() -> bool {
+/// Opening, searching and resizing grow no faster than the session.
+fn grows_with_its_length(depth: Depth, bars: &mut Bars) {
+    let (few, many) = sizes(depth);
     let (mut small, mut large) = (Vec::new(), Vec::new());
-    for _ in 0..5 {
-        small.push(whole(10_000));
-        large.push(whole(100_000));
+    for _ in 0..depth.times(5) {
+        small.push(whole(few));
+        large.push(whole(many));
     }
-    let middle = |all: &[[Duration; 3]], at: usize| {
-        let mut times: Vec<Duration> = all.iter().map(|times| times[at]).collect();
-        times.sort_unstable();
-        times[times.len() / 2]
-    };
-    let mut holds = true;
+    let middle = |all: &[[Duration; 3]], at: usize| median(all.iter().map(|times| times[at]).collect());
     for (at, what) in ["opened", "searched", "resized"].into_iter().enumerate() {
-        let (ten, hundred) = (middle(&small, at), middle(&large, at));
-        let ratio = hundred.as_secs_f64() / ten.as_secs_f64();
-        let word = if ratio <= WHOLE_BAR { "ok    " } else { "MISSED" };
-        println!(
-            "{word} 100,000 entries {what}: {ratio:.2} × 10,000 ({hundred:?} against {ten:?} of work) (bar: {WHOLE_BAR} ×)"
-        );
-        holds &= ratio <= WHOLE_BAR;
+        let what = format!("{many} entries {what}, beside {few}");
+        bars.ratio(&what, (middle(&large, at), middle(&small, at)), WHOLE_BAR);
     }
-    holds
+}
+
+/// Entries of a long session, and of one ten times as long.
+fn sizes(depth: Depth) -> (u64, u64) {
+    if depth == Depth::Whole { (10_000, 100_000) } else { (100, 1_000) }
 }
 
 fn main() {
-    let linear = grows_with_its_length();
-    let (mut short, mut long) = (session(100), session(100_000));
+    let (depth, _) = Depth::from_args();
+    let mut bars = Bars::new(depth);
+    grows_with_its_length(depth, &mut bars);
+    let entries = sizes(depth).1;
+    let (mut short, mut long) = (session(100), session(entries));
     let (mut quick, mut slow) = (Vec::new(), Vec::new());
-    for _ in 0..ROUNDS {
+    for _ in 0..depth.times(ROUNDS) {
         quick.push(frames(&mut short, 100));
         slow.push(frames(&mut long, 100));
     }
-    let middle = |times: &mut Vec<Duration>| {
-        times.sort_unstable();
-        times[times.len() / 2]
-    };
-    let (quick, slow) = (middle(&mut quick), middle(&mut slow));
-    let ratio = slow.as_secs_f64() / quick.as_secs_f64();
-    let word = if ratio <= BAR { "ok    " } else { "MISSED" };
-    println!(
-        "{word} a frame of 100,000 entries: {ratio:.2} × one of 100 ({slow:?} against {quick:?}) (bar: 2 ×)"
+    bars.ratio(
+        &format!("a frame of {entries} entries, beside one of 100"),
+        (median(slow), median(quick)),
+        BAR,
     );
-    for (entries, ui) in [(100, &mut short), (100_000, &mut long)] {
+    for (entries, ui) in [(100, &mut short), (entries, &mut long)] {
         ui.keys("<ctrl-end>");
         let (token, key) = stream(ui, entries);
-        println!("       {entries} entries: token {token:?}, key to drawn frame p99 {key:?}");
+        bars.note(&format!("{entries} entries"), &format!("token {token:?}, key to drawn frame p99 {key:?}"));
     }
-    if ratio > BAR || !linear {
-        std::process::exit(1);
-    }
+    bars.end();
 }

@@ -22,6 +22,8 @@ const ANSWER: Duration = Duration::from_millis(1);
 /// Long answers that come token by token, and short ones to many prompts.
 const TALKS: [(&str, Talk, Duration); 2] =
     [("tokens", Talk { turns: 5, tokens: 400 }, TOKEN), ("turns", Talk { turns: 21, tokens: 1 }, ANSWER)];
+const SHORT_TALKS: [(&str, Talk, Duration); 2] =
+    [("tokens", Talk { turns: 2, tokens: 20 }, TOKEN), ("turns", Talk { turns: 3, tokens: 1 }, ANSWER)];
 /// UIs of this wire get the answer to a prompt alone, with a pause after it, which copying has not: turns cannot be compared.
 const ALONE: &str = "codelia";
 /// A UI and a runtime of these wires meet. Not a runtime of nous: what is asked of it over two sockets has no order that plays again.
@@ -39,7 +41,7 @@ const PAIRS: [(&str, &str); 8] = [
 pub(crate) fn measure(figures: &mut Figures) -> Result<(), Broken> {
     for (ui, runtime) in PAIRS {
         let (ui, runtime) = (wire(ui)?, wire(runtime)?);
-        for (what, talk, pause) in TALKS {
+        for (what, talk, pause) in figures.depth.pick(TALKS, SHORT_TALKS) {
             if what == "turns" && ui.name() == ALONE {
                 continue;
             }
@@ -48,11 +50,8 @@ pub(crate) fn measure(figures: &mut Figures) -> Result<(), Broken> {
             for (how, pace, promised) in paces {
                 let name = format!("bridge: {ui} on {runtime}, {what}{how}");
                 if figures.wants(&name) {
-                    match compare(ui, runtime, talk, pace) {
-                        Ok((copy, bridge)) => {
-                            let more = format!("{bridge:.1} / {copy:.1} us CPU");
-                            figures.tell(&name, bridge / copy, promised, &more);
-                        }
+                    match compare(ui, runtime, talk, pace, figures.depth.times(TIMES)) {
+                        Ok((copy, bridge)) => figures.tell(&name, (bridge, copy), promised),
                         Err(why) => figures.failed(&name, &why),
                     }
                 }
@@ -63,12 +62,18 @@ pub(crate) fn measure(figures: &mut Figures) -> Result<(), Broken> {
 }
 
 /// CPU per line when lines are copied, and when they are bridged.
-fn compare(ui: Dialect, runtime: Dialect, talk: Talk, pace: Pace) -> Result<(f64, f64), Broken> {
+fn compare(
+    ui: Dialect,
+    runtime: Dialect,
+    talk: Talk,
+    pace: Pace,
+    times: usize,
+) -> Result<(f64, f64), Broken> {
     let recording = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let whole = recording.block_on(stage::bridged(ui, runtime, talk))?;
     let beginning = recording.block_on(stage::bridged(ui, runtime, Talk { turns: 1, ..talk }))?;
     let (mut of_ui, mut of_runtime, mut of_bridge) = (Cost::NONE, Cost::NONE, Cost::NONE);
-    for _ in 0..TIMES {
+    for _ in 0..times {
         of_ui.measure(&beginning, &whole, |talk| middle::copy(&talk.ui, ui, pace))?;
         of_runtime.measure(&beginning, &whole, |talk| middle::copy(&talk.runtime, runtime, pace))?;
         of_bridge.measure(&beginning, &whole, |talk| middle::bridge(talk, ui, runtime, pace))?;

@@ -1,7 +1,8 @@
 //! The figures that the hub promises, as ratios within one run: `cargo bench -p hub`. Words after `--` choose those whose name has one
-//! of them, such as `bridge` or `codelia on nous`. Ends with 1 when a promise is broken.
+//! of them, such as `bridge` or `codelia on nous`; `--short` measures each once and briefly. Ends with 1 when a promise is broken, or
+//! when a figure cannot be measured.
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a bench is there to be read")]
+#![expect(clippy::print_stderr, reason = "a bench that cannot measure says why")]
 
 mod bridge;
 mod fan_out;
@@ -10,30 +11,30 @@ mod script;
 mod stage;
 
 use std::process::ExitCode;
+use std::time::Duration;
+use testkit::{Bars, Depth};
 
 /// What can go wrong in a bench.
 type Broken = Box<dyn std::error::Error + Send + Sync>;
 
 fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args_os()
-        .filter_map(|word| word.into_string().ok())
-        .skip(1)
-        .filter(|arg| !arg.starts_with('-'))
-        .collect();
-    let mut figures = Figures { words, broken: 0 };
+    let (depth, words) = Depth::from_args();
+    let mut figures = Figures { depth, words, bars: Bars::new(depth), unmeasured: 0 };
     for measure in [bridge::measure, fan_out::measure] {
         if let Err(why) = measure(&mut figures) {
-            eprintln!("error: {why}");
-            figures.broken += 1;
+            figures.failed("all of them", &why);
         }
     }
-    if figures.broken == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    figures.bars.end();
+    if figures.unmeasured == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// What is measured, and how many promises were broken.
+/// What is measured, and what was found.
 struct Figures {
+    depth: Depth,
     words: Vec<String>,
-    broken: usize,
+    bars: Bars,
+    unmeasured: usize,
 }
 
 impl Figures {
@@ -44,15 +45,13 @@ impl Figures {
 
     /// A figure that could not be measured.
     fn failed(&mut self, name: &str, why: &Broken) {
-        println!("{name:<48} not measured: {why}");
-        self.broken += 1;
+        eprintln!("not measured: {name}: {why}");
+        self.unmeasured += 1;
     }
 
-    /// Prints a figure beside its promise.
-    fn tell(&mut self, name: &str, measured: f64, promised: f64, more: &str) {
-        let holds = measured <= promised;
-        let word = if holds { "holds" } else { "BROKEN" };
-        println!("{name:<48} {measured:>6.2}  promised <= {promised:<4} {word:<6}  {more}");
-        self.broken += usize::from(!holds);
+    /// Two times in microseconds, and how many times the second one the first may be.
+    fn tell(&mut self, name: &str, (took, against): (f64, f64), promised: f64) {
+        let time = |micros: f64| Duration::from_secs_f64(micros.max(0.0) / 1e6);
+        self.bars.ratio(name, (time(took), time(against)), promised);
     }
 }

@@ -21,8 +21,11 @@ const OTHER_LANE: Duration = Duration::from_millis(2);
 const SHOWN: usize = 200;
 /// What a line of the native wire that compares hashes begins with.
 const HASH: &str = "{\"hash\"";
-/// What ids of sessions begin with.
+/// What ids of sessions begin with, or what stands before one that begins with nothing.
 const SESSION: &str = "sess-";
+const NAMED: &str = "session_id\":\"";
+/// Where the content of an answer begins: it may depend on who of the two behind the middle was quicker; that it came is enough.
+const ANSWER: &str = "\"result\":";
 
 /// Who says a line: seen from whoever was recorded.
 #[derive(Debug, Clone)]
@@ -173,10 +176,14 @@ impl Player {
 
 /// Notes ids of sessions in the order they are first seen.
 fn learn(known: &mut Vec<String>, line: &str) {
-    for (at, _) in line.match_indices(SESSION) {
+    let begun = line.match_indices(SESSION).map(|(at, _)| at);
+    let named = line.match_indices(NAMED).map(|(at, name)| at + name.len());
+    let mut all: Vec<usize> = begun.chain(named).collect();
+    all.sort_unstable();
+    for at in all {
         let id: String =
             line[at..].chars().take_while(|char| char.is_ascii_alphanumeric() || *char == '-').collect();
-        if !known.contains(&id) {
+        if !id.is_empty() && !known.contains(&id) {
             known.push(id);
         }
     }
@@ -184,5 +191,6 @@ fn learn(known: &mut Vec<String>, line: &str) {
 
 /// A line without what differs from play to play: numbers, and ids written in hex.
 fn shape(line: &str) -> String {
-    line.chars().filter(|char| !char.is_ascii_hexdigit()).collect()
+    let told = line.split_once(ANSWER).map_or(line, |(before, _)| before);
+    told.chars().filter(|char| !char.is_ascii_hexdigit()).collect()
 }

@@ -176,10 +176,12 @@ pub(crate) async fn bridged(ui: Dialect, runtime: Dialect, talk: Talk) -> Result
     let front = front(ui, link(lanes(ui), ours));
     let person = front.attach("bench", Standing::Controller, Answers::ALL, None).await?;
     converse(person, talk.turns).await?;
+    // Without the farewells: who plays this again does not leave.
+    let bridged = Bridged { ui: ui_notes.take(), runtime: runtime_notes.take() };
     for hub in [&front, &bridge, &behind] {
         hub.stop().await;
     }
-    Ok(Bridged { ui: ui_notes.take(), runtime: runtime_notes.take() })
+    Ok(bridged)
 }
 
 async fn converse(mut person: LocalUi, turns: usize) -> Result<(), Broken> {
