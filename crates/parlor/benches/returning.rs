@@ -192,11 +192,7 @@ async fn all_come(browser: &Arc<Browser>, pages: Vec<Seen>) -> (Vec<Seen>, usize
 /// One try, as the page makes it. `None` when it was sent away.
 async fn comes(browser: &Browser, seen: &mut Seen) -> Option<Page> {
     let (mut page, nonce) = browser.challenged().await.ok()?;
-    page.say(&browser.shows(
-        &nonce,
-        &browser.address.to_string(),
-        &json!({"session": seen.session.as_str()}),
-    ));
+    page.say(&browser.shows(&nonce, &browser.host, &json!({"session": seen.session.as_str()})));
     page.next().await?.get("welcome")?;
     page.say(&hello(Some((&seen.session, seen.at.as_ref()))));
     let mut fresh = State::new();
