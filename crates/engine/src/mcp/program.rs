@@ -13,6 +13,8 @@ use tools::steering::is_heavy;
 
 /// Most files of a program that are compared.
 const MAX_FILES: usize = 512;
+/// Bytes of them in all: they are read before every turn.
+const MAX_BYTES: u64 = 32 * 1024 * 1024;
 /// How deep a folder of a program is looked into.
 const MAX_DEPTH: usize = 12;
 /// Scripts of a package that start scripts.
@@ -73,6 +75,7 @@ const PYTHON_ROOTS: &[&str] = &["", "src"];
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Program {
     files: Vec<PathBuf>,
+    bytes: u64,
     /// Whether there are more of them than are compared.
     cut: bool,
 }
@@ -126,9 +129,13 @@ impl Program {
 
     fn add(&mut self, file: PathBuf) {
         if self.files.contains(&file) {
-        } else if self.files.len() == MAX_FILES {
+            return;
+        }
+        let bytes = self.bytes.saturating_add(file.metadata().map_or(0, |meta| meta.len()));
+        if self.files.len() == MAX_FILES || bytes > MAX_BYTES {
             self.cut = true;
         } else {
+            self.bytes = bytes;
             self.files.push(file);
         }
     }
@@ -330,7 +337,9 @@ impl Search<'_> {
         for entry in entries {
             let name = entry.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             if name == ".git" || is_heavy(folder, &name) {
-            } else if entry.is_dir() && !entry.is_symlink() {
+                continue;
+            }
+            if entry.is_dir() && !entry.is_symlink() {
                 self.below(&entry, depth - 1);
             } else {
                 self.file(&entry);

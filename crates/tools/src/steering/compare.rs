@@ -308,11 +308,17 @@ fn file(path: &Path, room: &mut u64) -> io::Result<Image> {
     Ok(Image::File { digest: digest::hex(&bytes), mode, bytes: Some(bytes) })
 }
 
+/// A path in one line: its folders are called as the command likes, and a line break could pass for another file.
+fn written(path: &Path) -> String {
+    let each = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    path.to_string_lossy().chars().map(each).collect()
+}
+
 /// What is new about a file, for a person. `None` when it cannot be shown: it is no text, or too large to be kept.
 fn shown(path: &Path, old: Option<&Image>, new: &Image) -> Option<String> {
-    let name = path.display();
+    let name = written(path);
     let new_mode = match new {
-        Image::Link(target) => return Some(format!("{name} is a link to {}\n", target.display())),
+        Image::Link(target) => return Some(format!("{name} is a link to {}\n", written(target))),
         Image::Odd => return None,
         Image::File { mode, .. } => *mode,
     };
@@ -321,7 +327,7 @@ fn shown(path: &Path, old: Option<&Image>, new: &Image) -> Option<String> {
         // As an editor would make it: to no end but to be read.
         _ => ("", new_mode & !0o7111),
     };
-    let mut text = crate::diff::diff(&name.to_string(), old, new.text()?).text;
+    let mut text = crate::diff::diff(&name, old, new.text()?).text;
     if old_mode != new_mode {
         let _ = writeln!(text, "{name} has the mode {new_mode:o} instead of {old_mode:o}");
     }
@@ -371,8 +377,8 @@ impl Change {
             What::Removed => "removed",
         };
         match &self.failed {
-            None => format!("{verb} {}", self.path.display()),
-            Some(why) => format!("{verb} {} ({why})", self.path.display()),
+            None => format!("{verb} {}", written(&self.path)),
+            Some(why) => format!("{verb} {} ({why})", written(&self.path)),
         }
     }
 }
@@ -512,19 +518,21 @@ impl PutBack {
         }
         let beside = |change: &Change| {
             let aside = change.path.with_file_name(change.aside.as_ref()?);
-            Some((aside.display().to_string(), change.path.display().to_string()))
+            Some((written(&aside), written(&change.path)))
         };
         let beside: Vec<(String, String)> = self.changes.iter().filter_map(beside).collect();
         let mut told = format!("({}, {why}:\n{}", self.done(), self.list());
-        if let Some((aside, path)) = beside.first() {
+        if !beside.is_empty() {
             let names: Vec<&str> = beside.iter().take(MAX_NAMED).map(|(aside, _)| aside.as_str()).collect();
-            let _ = write!(told, "what was written is in {}", names.join(", "));
-            if beside.len() > names.len() {
-                let _ = write!(told, " and so on, beside each of them");
-            }
-            let _ = write!(
+            let more = if beside.len() > names.len() { " and so on, beside each of them" } else { "" };
+            // Only what a shell takes as it stands is written out for it.
+            let plain = |c: char| c.is_ascii_alphanumeric() || "._/".contains(c);
+            let example = beside.iter().find(|(aside, _)| aside.trim_end_matches(ASIDE).chars().all(plain));
+            let example = example.map(|(aside, path)| format!(": `mv {aside} {path}`")).unwrap_or_default();
+            let names = names.join(", ");
+            let _ = writeln!(
                 told,
-                "; the person can look at it there, and take it over with `mv {aside} {path}`\n"
+                "what was written is in {names}{more}; the person can look at it there, and take it over with mv{example}"
             );
         }
         told + ")"

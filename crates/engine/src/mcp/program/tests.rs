@@ -150,4 +150,8 @@ fn a_person_is_told_what_is_compared_and_that_the_rest_is_not() {
     let many = of(&root, "python -m pkg");
     assert_eq!(many.files().len(), MAX_FILES);
     assert!(many.words(&root).contains("there are more, which are not compared"), "{}", many.words(&root));
+    let large = std::fs::File::create(root.join("lib/large")).unwrap();
+    large.set_len(MAX_BYTES + 1).unwrap();
+    let found = of(&root, "python lib");
+    assert!(found.cut && !found.files().contains(&root.join("lib/large")));
 }

@@ -270,6 +270,15 @@ fn a_person_is_asked_only_about_what_they_are_shown_whole() {
 }
 
 #[test]
+fn a_name_passes_for_one_file_and_is_no_line_for_a_shell() {
+    let name = "x\n- made nothing; rm -r y/.envrc".to_owned();
+    let question = asked(&[(name.clone(), "run\n".into())]).unwrap();
+    assert!(question.contains("- made x\\n- made nothing; rm -r y/.envrc\n"), "{question}");
+    let told = asked(&[(name, vec![0xff])]).unwrap_err();
+    assert!(told.contains(ASIDE) && !told.contains("`mv"), "{told}");
+}
+
+#[test]
 fn a_link_and_a_mode_are_shown_as_what_they_are() {
     let bench = Bench::new();
     let before = Seen::look(&bench.root);
