@@ -340,6 +340,46 @@ fn a_worktree_in_whose_place_something_else_stands_is_not_parlors() {
 }
 
 #[test]
+fn records_that_are_exchanged_while_git_looks_have_nothing_done_outside() {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    use std::sync::atomic::{AtomicBool, Ordering};
+    as_each_user(|world| {
+        repository(world, "a.txt filter=x diff=x\n");
+        let settings = evil_settings(world);
+        parlor(world, &["run", "--worktree=w", "--allow", "write", "write new.txt: hi"], 0);
+        // As long as before: only its contents tell, and a filter would be asked for them.
+        world.put("project.worktrees/w/a.txt", "alpha\nzeta\n");
+        let (good, evil) = (world.path("project/.git"), world.path("project/other"));
+        let copied = world.outside("cp", &["-a", &good.display().to_string(), &evil.display().to_string()]);
+        assert_eq!(copied, "");
+        let own = world.get("project/other/config");
+        world.put("project/other/config", format!("{own}{settings}"));
+        let over = AtomicBool::new(false);
+        let exchange = || renameat_with(CWD, &good, CWD, &evil, RenameFlags::EXCHANGE).unwrap();
+        exchange();
+        counts(world, "project.worktrees/w");
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    exchange();
+                    std::thread::yield_now();
+                }
+            });
+            for _ in 0..8 {
+                // Git may well lose its way; what it may not is obey.
+                let output = world.parlor(&["worktrees", "list", "--json"]).output().unwrap();
+                let ran = world.get("outside/RAN");
+                if !ran.is_empty() {
+                    over.store(true, Ordering::Relaxed);
+                }
+                assert_eq!(ran, "", "{output:?}");
+            }
+            over.store(true, Ordering::Relaxed);
+        });
+    });
+}
+
+#[test]
 fn who_cannot_have_a_worktree_is_told_the_reason() {
     as_each_user(|world| {
         world.folder("project.worktrees");
