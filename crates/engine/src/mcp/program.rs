@@ -15,8 +15,16 @@ use tools::steering::is_heavy;
 const MAX_FILES: usize = 512;
 /// Bytes of them in all: they are read before every turn.
 const MAX_BYTES: u64 = 32 * 1024 * 1024;
+/// Entries of folders that are looked at.
+const MAX_WALKED: usize = 8192;
 /// How deep a folder of a program is looked into.
 const MAX_DEPTH: usize = 12;
+/// Words of a command line that are looked at: a project writes it, and each word costs a look at the disk.
+const MAX_WORDS: usize = 128;
+/// Folders in which names may begin.
+const MAX_BASES: usize = 4;
+/// Programs of one line that run others.
+const MAX_RUNNERS: usize = 8;
 /// Scripts of a package that start scripts.
 const MAX_SCRIPTS: usize = 8;
 /// Largest file that tells what a package runs.
@@ -88,18 +96,24 @@ impl Program {
         env: impl Iterator<Item = &'a str>,
     ) -> Program {
         let words: Vec<&str> = line.flat_map(words).collect();
-        let mut search = Search { root, bases: vec![root.to_owned()], found: Program::default(), scripts: 0 };
+        let mut search =
+            Search { root, bases: vec![root.to_owned()], found: Program::default(), scripts: 0, walked: 0 };
         // `--prefix server`, `cd server`, `PYTHONPATH=src`: what else is a folder is for the program to work on.
-        let named =
-            words.windows(2).filter(|two| two[0].starts_with('-') || two[0] == "cd").map(|two| two[1]);
-        let set = words.iter().copied().filter(|word| word.contains('='));
-        for word in named.chain(set).chain(env).flat_map(parts) {
+        let named = words
+            .windows(2)
+            .take(MAX_WORDS)
+            .filter(|two| two[0].starts_with('-') || two[0] == "cd")
+            .map(|two| two[1]);
+        let set = words.iter().copied().take(MAX_WORDS).filter(|word| word.contains('='));
+        for word in named.chain(set).chain(env.take(MAX_WORDS)).flat_map(parts).take(MAX_WORDS) {
             if let Some(folder) = search.real(&root.join(word)).filter(|path| path.is_dir())
                 && !search.bases.contains(&folder)
             {
                 search.bases.push(folder);
             }
         }
+        search.found.cut = search.bases.len() > MAX_BASES;
+        search.bases.truncate(MAX_BASES);
         search.line(&words);
         search.found
     }
@@ -158,6 +172,7 @@ struct Search<'a> {
     bases: Vec<PathBuf>,
     found: Program,
     scripts: usize,
+    walked: usize,
 }
 
 impl Search<'_> {
@@ -175,6 +190,9 @@ impl Search<'_> {
     }
 
     fn line(&mut self, words: &[&str]) {
+        let mut runners = 0;
+        self.found.cut |= words.len() > MAX_WORDS;
+        let words = words.get(..MAX_WORDS).unwrap_or(words);
         for (at, word) in words.iter().enumerate() {
             let rest = words.get(at + 1..).unwrap_or_default();
             parts(word).for_each(|part| {
@@ -184,6 +202,11 @@ impl Search<'_> {
             // `python3.12`
             let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
             for (_, kind, manifests) in RUNNERS.iter().filter(|(names, ..)| names.contains(&name)) {
+                runners += 1;
+                if runners > MAX_RUNNERS {
+                    self.found.cut = true;
+                    return;
+                }
                 for base in self.bases.clone() {
                     for manifest in *manifests {
                         self.file(&base.join(manifest));
@@ -251,7 +274,7 @@ impl Search<'_> {
             name.push(ending);
             PathBuf::from(name)
         };
-        if ENDINGS.iter().map(|ending| named(&ending)).any(|file| self.file(&file)) {
+        if ENDINGS.iter().map(named).any(|file| self.file(&file)) {
             return true;
         }
         let Some(folder) = self.real(path).filter(|path| path.is_dir() && packages) else { return false };
@@ -327,14 +350,19 @@ impl Search<'_> {
     }
 
     fn below(&mut self, folder: &Path, depth: usize) {
-        if depth == 0 || self.found.cut {
+        if depth == 0 || self.found.files.len() == MAX_FILES {
             self.found.cut = true;
             return;
         }
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        let mut entries: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        let mut entries: Vec<PathBuf> = entries.take(MAX_WALKED).map(|entry| entry.path()).collect();
         entries.sort();
         for entry in entries {
+            self.walked += 1;
+            if self.walked > MAX_WALKED {
+                self.found.cut = true;
+                return;
+            }
             let name = entry.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             if name == ".git" || is_heavy(folder, &name) {
                 continue;

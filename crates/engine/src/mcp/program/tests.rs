@@ -155,3 +155,15 @@ fn a_person_is_told_what_is_compared_and_that_the_rest_is_not() {
     let found = of(&root, "python lib");
     assert!(found.cut && !found.files().contains(&root.join("lib/large")));
 }
+
+#[test]
+fn a_line_that_would_be_looked_at_for_ever_is_not() {
+    let (_dir, root) = project();
+    let many = |word: &str| format!("{} srv.py", format!("{word} ").repeat(20_000));
+    for word in ["python", "npm", "--dir=pkg/deep", "x", "-x docs -x lib -x src -x app -x cmd"] {
+        assert!(of(&root, &many(word)).cut, "{word}");
+    }
+    // What was found before that is compared, and the person hears of the rest.
+    let found = of(&root, &format!("python -m srv {}", many("x")));
+    assert!(found.files() == [root.join("srv.py")] && found.words(&root).contains("there are more"));
+}
