@@ -6,13 +6,11 @@
 #[cfg(test)]
 mod tests;
 
-use domain::ask::{Assessment, Consent, Preview, Risk, Scope};
+use domain::ask::{Assessment, Consent, MAX_SHOWN, Preview, Risk, Scope};
 use domain::harmless::is_harmful;
 use domain::ids::SessionId;
 use std::borrow::Cow;
 
-/// The longest action, in bytes, that somebody is asked about: more is not read before a yes, whatever screen shows it.
-pub(crate) const MAX_SHOWN: usize = 64 * 1024;
 /// What is shown in a question is no wider: the narrowest overlay of an 80-column screen.
 pub(crate) const COLUMNS: usize = 70;
 /// The rows that the risk may take.

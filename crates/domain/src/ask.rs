@@ -6,6 +6,9 @@ use crate::content::Json;
 use crate::ids::{AskId, Millis, RunId, ToolRunId};
 use std::hash::{Hash, Hasher};
 
+/// The longest question, in bytes, that somebody is asked: more is not read before a yes, whatever screen shows it.
+pub const MAX_SHOWN: usize = 64 * 1024;
+
 /// How dangerous an action is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Risk {

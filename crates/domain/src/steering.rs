@@ -33,8 +33,10 @@ const NAMES: &[&str] = &[
     ".vimrc.local",
     ".vs",
     ".ycm_extra_conf.py",
+    ".vimspector.json",
     "_exrc",
     "_vimrc",
+    "cmakeuserpresets.json",
     ".idx",
     ".gitpod.yml",
     ".replit",
@@ -196,6 +198,10 @@ const NAMES: &[&str] = &[
     ".taskrc.yml",
     ".trunk",
     "captainhook.json",
+    "compose.override.yaml",
+    "compose.override.yml",
+    "docker-compose.override.yaml",
+    "docker-compose.override.yml",
     "global.json",
     "grumphp.yml",
     "hk.pkl",
@@ -281,6 +287,7 @@ const NAMES: &[&str] = &[
     // What language servers and linters start or load when a folder is opened. What a project calls its code (an ESLint configuration, a
     // build script) is not among them.
     ".ansible-lint",
+    ".bloop",
     ".bsp",
     ".ccls",
     ".clangd",
@@ -292,13 +299,18 @@ const NAMES: &[&str] = &[
     ".golangci.yaml",
     ".golangci.yml",
     ".hie-bios",
+    ".lintr",
+    ".lintr.r",
     ".lsp",
     ".luacheckrc",
     ".merlin",
     ".mypy.ini",
     ".nrepl.edn",
+    ".php-cs-fixer.dist.php",
+    ".php-cs-fixer.php",
     ".phpactor.json",
     ".phpactor.yml",
+    ".project",
     ".pylintrc",
     ".pylintrc.toml",
     ".pyre_configuration",
@@ -361,13 +373,16 @@ const NAMES: &[&str] = &[
     "profile.do",
 ];
 
+/// Endings of files that steer, whatever stands before: what an editor opens as a project, with its tasks and programs.
+const ENDINGS: &[&str] = &[".code-workspace", ".sublime-project"];
+
 /// The names by their length: a walk asks about every name in a workspace, and few have the same length.
 static BY_LENGTH: LazyLock<Vec<Vec<&'static str>>> = LazyLock::new(|| {
     let longest = NAMES.iter().map(|name| name.len()).max().unwrap_or_default();
     (0..=longest).map(|length| NAMES.iter().copied().filter(|name| name.len() == length).collect()).collect()
 });
 
-/// Every name that steers, in lower case.
+/// Every whole name that steers, in lower case.
 pub fn names() -> &'static [&'static str] {
     NAMES
 }
@@ -375,7 +390,12 @@ pub fn names() -> &'static [&'static str] {
 /// The part of a path that steers, if there is one: the name as it is written there. `names` are the components below the project.
 pub fn part<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let known = |name: &&str| {
+        let ending = |known: &&str| {
+            let at = name.len().checked_sub(known.len());
+            at.and_then(|at| name.get(at..)).is_some_and(|ending| ending.eq_ignore_ascii_case(known))
+        };
         BY_LENGTH.get(name.len()).into_iter().flatten().any(|known| name.eq_ignore_ascii_case(known))
+            || ENDINGS.iter().any(ending)
     };
     names.into_iter().find(known)
 }
@@ -398,6 +418,13 @@ mod tests {
             (".envrc", Some(".envrc")),
             (".npmrc", Some(".npmrc")),
             (".bashrc", Some(".bashrc")),
+            ("my.code-workspace", Some("my.code-workspace")),
+            ("deep/A B.Sublime-Project", Some("A B.Sublime-Project")),
+            ("ü.code-workspace", Some("ü.code-workspace")),
+            ("üsublime-project", None),
+            ("my.code-workspace.txt", None),
+            ("code-workspace", None),
+            ("compose.yml", None),
             ("src/main.rs", None),
             ("agents.md.txt", None),
             ("git/x", None),
@@ -419,7 +446,9 @@ mod tests {
         let shells = ".cshrc .irbrc .login .pryrc .Rprofile .tmux.conf .zlogout";
         let opened = ".helix .mvn rust-analyzer.toml .rust-analyzer .pylintrc .clangd .ycm_extra_conf.py .bundle .lazy.lua .bsp hie.yaml";
         let started = ".pdbrc .rspec .ghci .ocamlinit .iex.exs .Rdata jupyter_server_config.py latexmkrc";
-        let all = [agents, editors, servers, tools, shells, opened, started];
+        let beside = "compose.override.yml compose.override.yaml docker-compose.override.yml docker-compose.override.yaml \
+                      CMakeUserPresets.json .lintr .php-cs-fixer.php .php-cs-fixer.dist.php .vimspector.json .bloop .project";
+        let all = [agents, editors, servers, tools, shells, opened, started, beside];
         for name in all.into_iter().flat_map(str::split_whitespace) {
             assert_eq!(part(["deep", name, "below"]), Some(name));
         }

@@ -14,6 +14,7 @@ mod client;
 mod elicit;
 mod entry;
 mod process;
+mod program;
 mod question;
 mod reach;
 mod server;

@@ -159,7 +159,8 @@ pub(crate) async fn mcp(common: &Common, asked: Mcp) -> anyhow::Result<Exit> {
             let allowed = reach.reach(&config.bounds())?;
             let means = reach.keep(&data, project, &listed.entry, &allowed)?;
             let place = if listed.from_project { " in this project" } else { "" };
-            exit::say(&format!("{name} may start{place}: {}{means}", listed.entry.words()));
+            let compared = listed.compared.as_ref().map(|words| format!("\n{words}")).unwrap_or_default();
+            exit::say(&format!("{name} may start{place}: {}{means}{compared}", listed.entry.words()));
         }
         What::Forget { name } => {
             let listed = find(&servers, &name)?;

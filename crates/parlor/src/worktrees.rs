@@ -350,7 +350,7 @@ fn make(git: &Git, name: Option<&str>, copy: &[PathBuf]) -> anyhow::Result<Workt
     };
     let (path, branch) = (folder.join(&name), format!("{BRANCHES}{name}"));
     let files = named(git.root(), copy)?;
-    let start = git.commit("HEAD").context("there is no commit yet to begin from: make a first one")?;
+    let start = git.find_commit("HEAD")?.context("there is no commit yet to begin from: make a first one")?;
     if git.commit(&format!("refs/heads/{branch}")).is_ok() {
         return Err(exit::usage(format!(
             "the branch {branch} is there already, without a worktree\n\nhint: take another name, or `git branch -m {branch} OTHER`"

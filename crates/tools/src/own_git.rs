@@ -15,13 +15,15 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use switches::Switches;
 
 /// How long git may take to look.
 const MAX_LOOK: Duration = Duration::from_secs(60);
 /// How long git may take to write: a checkout may be large, and a filter of the person's may fetch what it writes.
 const MAX_WRITE: Duration = Duration::from_secs(60 * 60);
+/// How far the clock of files may be behind the other one.
+const CLOCK_LAG: Duration = Duration::from_millis(20);
 /// Places beside a repository where it keeps objects, as far as they are looked at.
 const MAX_ALTERNATES: usize = 32;
 /// Variables of the person's that git needs beside the usual ones: who commits, and where the person's own settings are.
@@ -122,9 +124,22 @@ impl OwnGit {
     /// When git is not there, says no or takes too long.
     pub fn take_note(&self) -> Result<(), String> {
         if self.switches()?.has_own_filters() {
+            self.wait_for_next_second();
             self.write(&["status", "--porcelain", "--untracked-files=no"])?;
         }
         Ok(())
+    }
+
+    /// Git knows times by the second. Of a file that was written in the second of its index it cannot tell whether it changed since, and
+    /// compares it by its contents for as long as that index is the last one.
+    fn wait_for_next_second(&self) {
+        let index = self.repository().first().map(|records| records.join("index"));
+        let Some(written) = index.and_then(|index| index.metadata().ok()?.modified().ok()) else { return };
+        let since = written.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let next = UNIX_EPOCH + Duration::from_secs(since.as_secs() + 1) + CLOCK_LAG;
+        // A file of the future is not waited for.
+        let wait = next.duration_since(SystemTime::now()).unwrap_or_default();
+        std::thread::sleep(wait.min(Duration::from_secs(1) + CLOCK_LAG));
     }
 
     /// What git would have run here for a deed and did not: for the person, who may count on it.

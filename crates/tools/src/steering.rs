@@ -5,6 +5,7 @@
 //! what was installed or built are passed over: nobody opens them as a project of their own.
 
 pub(crate) mod compare;
+pub(crate) mod question;
 mod watch;
 
 use std::collections::VecDeque;
@@ -206,7 +207,7 @@ fn walked(root: &Path) -> (Vec<PathBuf>, bool) {
 }
 
 /// Whether a folder holds what was installed or built.
-pub(crate) fn is_heavy(folder: &Path, name: &str) -> bool {
+pub fn is_heavy(folder: &Path, name: &str) -> bool {
     HEAVY.contains(&name) || name == BUILT.0 && folder.join(BUILT.1).exists()
 }
 

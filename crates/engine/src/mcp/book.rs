@@ -6,6 +6,7 @@
 use super::approvals::{Approvals, write_private};
 use super::caches;
 use super::entry::{self, Entry, EntryError, Form, Way};
+use super::program::{self, Program};
 use super::reach::Reach;
 use crate::config::Config;
 use crate::place::read_text;
@@ -34,6 +35,8 @@ pub struct Listed {
     pub approved: bool,
     /// What it may reach, where the person said so.
     pub reach: Option<Reach>,
+    /// What of a project's program is compared, and what is not, in words for the person.
+    pub compared: Option<String>,
 }
 
 impl Listed {
@@ -66,8 +69,9 @@ pub fn servers(
         };
         errors.extend(wrong.into_iter().map(|error| (file.clone(), error)));
         for mut entry in entries {
+            let mut compared = None;
             if let Some(root) = project {
-                entry.digest = with_files(&entry, root);
+                (entry.digest, compared) = with_files(&entry, root);
             }
             if listed.iter().any(|known| known.entry.name == entry.name) {
                 let why = "hidden by another server of this name that leads".to_owned();
@@ -76,7 +80,14 @@ pub fn servers(
             }
             let said = approvals.of(project, &entry.digest);
             let (from_project, approved) = (project.is_some(), project.is_none() || said.approved);
-            listed.push(Listed { entry, from_project, from_ui: false, approved, reach: said.reach });
+            listed.push(Listed {
+                entry,
+                from_project,
+                from_ui: false,
+                approved,
+                reach: said.reach,
+                compared,
+            });
         }
     }
     (listed, errors)
@@ -91,7 +102,14 @@ pub(super) fn given(servers: &[GivenServer]) -> (Vec<Listed>, Vec<EntryError>) {
         match value.and_then(|value: Value| entry::read(name, &value)) {
             Ok(entry) => {
                 let reach = Some(Reach::all());
-                listed.push(Listed { entry, from_project: false, from_ui: true, approved: true, reach });
+                listed.push(Listed {
+                    entry,
+                    from_project: false,
+                    from_ui: true,
+                    approved: true,
+                    reach,
+                    compared: None,
+                });
             }
             Err(why) => errors.push(EntryError { name: Some(name.clone()), why }),
         }
@@ -99,22 +117,26 @@ pub(super) fn given(servers: &[GivenServer]) -> (Vec<Listed>, Vec<EntryError>) {
     (listed, errors)
 }
 
-/// The digest of a project's entry together with the files of the project that it names: whoever changes the program of a server that was
-/// agreed to has another server.
-fn with_files(entry: &Entry, root: &Path) -> String {
-    let Way::Child { command, args, env } = &entry.way else { return entry.digest.clone() };
-    let mut text = entry.digest.clone();
-    // Also in the middle of a word: `--config=run.json`.
-    let words =
-        args.iter().chain(env.values()).flat_map(|word| word.split(['=', ':', ',']).chain([word.as_str()]));
-    for word in std::iter::once(command.as_str()).chain(words).filter(|word| !word.is_empty()) {
-        let Ok(path) = root.join(word).canonicalize() else { continue };
-        if path.starts_with(root) && path.is_file() {
-            let file = tools::digest::of_file(&path).ok().flatten().unwrap_or_default();
-            let _ = write!(text, "\n{}\n{file}", path.display());
-        }
+/// The digest of a project's entry together with the files of the project that are known to be its program: whoever changes the program
+/// of a server that was agreed to has another server. Also what is known of it, in words.
+fn with_files(entry: &Entry, root: &Path) -> (String, Option<String>) {
+    let Way::Child { command, args, env } = &entry.way else { return (entry.digest.clone(), None) };
+    let mut files = Vec::new();
+    for word in std::iter::once(command).chain(args).chain(env.values()).flat_map(|word| program::parts(word))
+    {
+        let file = root.join(word).canonicalize().ok();
+        files.extend(file.filter(|path| path.starts_with(root) && path.is_file()));
     }
-    if text == entry.digest { text } else { tools::digest::hex(text.as_bytes()) }
+    let line = std::iter::once(command).chain(args).map(String::as_str);
+    let program = Program::of(root, line, env.values().map(String::as_str));
+    let more: Vec<&PathBuf> = program.files().iter().filter(|file| !files.contains(file)).collect();
+    let mut text = entry.digest.clone();
+    for path in files.iter().chain(more) {
+        let file = tools::digest::of_file(path).ok().flatten().unwrap_or_default();
+        let _ = write!(text, "\n{}\n{file}", path.display());
+    }
+    let digest = if text == entry.digest { text } else { tools::digest::hex(text.as_bytes()) };
+    (digest, Some(program.words(root)))
 }
 
 /// Writes a server into the person's file; one of the same name is replaced.
@@ -185,16 +207,40 @@ mod tests {
     #[test]
     fn a_server_whose_program_changed_is_another_server() {
         let dir = tempfile::tempdir().unwrap();
-        let project = dir.path().canonicalize().unwrap();
-        let (config, data) = (Config::default(), project.join("data"));
-        std::fs::write(project.join("srv.py"), "good").unwrap();
-        let file = r#"{"mcpServers": {"s": {"command": "python3", "args": ["--script=srv.py"]}}}"#;
-        std::fs::write(project.join(".mcp.json"), file).unwrap();
-        let see = || servers(&config, &data, Some(&project)).0.remove(0);
-        Approvals::in_data(&data).agree(Some(&project), &see().entry.digest, "x", None).unwrap();
-        assert!(see().approved);
-        std::fs::write(project.join("srv.py"), "evil").unwrap();
-        assert!(!see().approved);
+        let project = dir.path().canonicalize().unwrap().join("work");
+        let (config, data) = (Config::default(), dir.path().join("data"));
+        std::fs::create_dir_all(project.join("pkg/deep")).unwrap();
+        let put = |name: &str, text: &str| std::fs::write(project.join(name), text).unwrap();
+        let manifest = r#"{"main": "main.js", "scripts": {"start": "node srv.js"}}"#;
+        for (line, file, good) in [
+            (&["python3", "--script=srv.py"][..], "srv.py", ""),
+            (&["python3", "-m", "srv"], "srv.py", ""),
+            (&["python3", "-m", "pkg.run"], "pkg/deep/used.py", ""),
+            (&["node", "."], "main.js", ""),
+            (&["node", "."], "package.json", manifest),
+            (&["npm", "start"], "srv.js", ""),
+            (&["npm", "start"], "package.json", manifest),
+            (&["uv", "run", "x"], "pyproject.toml", ""),
+            (&["deno", "run", "-A", "main.ts"], "main.ts", ""),
+            (&["sh", "-c", "exec python -m srv"], "srv.py", ""),
+        ] {
+            put("package.json", manifest);
+            put(file, good);
+            let servers_file = json!({"mcpServers": {"s": {"command": line[0], "args": line[1..]}}});
+            put(".mcp.json", &servers_file.to_string());
+            let see = || servers(&config, &data, Some(&project)).0.remove(0);
+            Approvals::in_data(&data).agree(Some(&project), &see().entry.digest, "x", None).unwrap();
+            assert!(see().approved, "{line:?}");
+            assert!(see().compared.unwrap().contains(file), "{line:?}: {:?}", see().compared);
+            put("unrelated.txt", file);
+            assert!(see().approved, "{line:?} has nothing to do with that");
+            put(file, &format!("{good} "));
+            assert!(!see().approved, "{line:?}: {file} changed");
+        }
+        // Where nothing is known the person is told so.
+        put(".mcp.json", r#"{"mcpServers": {"s": {"command": "installed", "args": ["serve"]}}}"#);
+        let compared = servers(&config, &data, Some(&project)).0.remove(0).compared.unwrap();
+        assert!(compared.contains("not among the files"), "{compared}");
     }
 
     #[test]

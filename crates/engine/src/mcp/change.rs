@@ -80,7 +80,31 @@ pub fn checked(folders: &[String], bounds: &Bounds) -> Result<Vec<String>, Strin
     let check = |folder: &String| match bounds.judge(&path_text::read(folder)) {
         Ok(real) if real.is_dir() => Ok(path_text::write(&real)),
         Ok(_) => Err(format!("{folder} is no folder")),
-        Err(why) => Err(why.words()),
+        Err(why) => Err(format!(
+            "a server cannot be let write in {folder}: {why}; name a folder that could be a project"
+        )),
     };
     folders.iter().map(check).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_no_server_may_write_in_is_refused_in_words_about_servers() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().canonicalize().unwrap();
+        let bounds = Bounds::new(Some(&home), &[], &[]);
+        let home = home.display().to_string();
+        for (folder, why) in [
+            ("/", "/ belongs to the whole system"),
+            (home.as_str(), "is your home folder"),
+            ("/proc/none", "No such file"),
+        ] {
+            let words = checked(&[folder.to_owned()], &bounds).unwrap_err();
+            assert!(words.starts_with(&format!("a server cannot be let write in {folder}: ")), "{words}");
+            assert!(words.contains(why) && !words.contains("workspace"), "{words}");
+        }
+    }
 }

@@ -20,6 +20,8 @@ use tools::steering::{self, Commits};
 
 /// What is kept of a server's last words on stderr, in bytes.
 const LAST_WORDS: usize = 2_000;
+/// The shortest value of a variable that is not shown: a shorter one stands in many a text by chance.
+const SHORTEST_SECRET: usize = 6;
 /// Lines of them that stand beside a call that failed.
 const LAST_LINES: usize = 5;
 /// How long a server that broke off may take to end and to say why.
@@ -128,8 +130,8 @@ impl Process {
         let mut child = program.spawn()?;
         // It holds our end of the pipe: with that open the pipe would never end.
         drop(program);
-        let words =
-            Arc::new(Words { pipe: pipe::Receiver::from_owned_fd(stderr.into())?, kept: Mutex::default() });
+        let pipe = pipe::Receiver::from_owned_fd(stderr.into())?;
+        let words = Arc::new(Words { pipe, kept: Mutex::default(), secrets: secrets(env) });
         let mut listening = JoinSet::new();
         listening.spawn(listen(words.clone()));
         let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
@@ -194,6 +196,19 @@ fn variables(
 struct Words {
     pipe: pipe::Receiver,
     kept: Mutex<Vec<u8>>,
+    /// What is not shown of it, the longest first, with the name that stands there instead.
+    secrets: Vec<(String, String)>,
+}
+
+/// The values of an entry's variables that may be secret, the longest first, and what stands for each.
+fn secrets(env: &BTreeMap<String, String>) -> Vec<(String, String)> {
+    let mut secrets: Vec<(String, String)> = env
+        .iter()
+        .map(|(name, value)| (value.trim().to_owned(), format!("[{name}]")))
+        .filter(|(value, _)| value.len() >= SHORTEST_SECRET)
+        .collect();
+    secrets.sort_by_key(|(value, _)| std::cmp::Reverse(value.len()));
+    secrets
 }
 
 impl Words {
@@ -207,7 +222,9 @@ impl Words {
                 Ok(0) => return false,
                 Ok(count) => {
                     kept.extend_from_slice(chunk.get(..count).unwrap_or_default());
-                    let excess = kept.len().saturating_sub(LAST_WORDS);
+                    // One that is cut in two would not be known for what it is.
+                    let longest = self.secrets.first().map_or(0, |(value, _)| value.len());
+                    let excess = kept.len().saturating_sub(LAST_WORDS + longest);
                     kept.drain(..excess);
                 }
                 Err(rustix::io::Errno::INTR) => {}
@@ -219,8 +236,26 @@ impl Words {
     fn text(&self) -> String {
         self.take();
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(&kept).into_owned()
+        last_of(&kept, &self.secrets)
     }
+}
+
+/// The end of what was said, with the name of each secret in its place. What stands before the end may begin within a secret.
+fn last_of(kept: &[u8], secrets: &[(String, String)]) -> String {
+    let end = kept.len().saturating_sub(LAST_WORDS);
+    let (mut shown, mut at) = (Vec::new(), 0);
+    while let Some(rest) = kept.get(at..).filter(|rest| !rest.is_empty()) {
+        let secret = secrets.iter().find(|(value, _)| rest.starts_with(value.as_bytes()));
+        let (length, words) = match secret {
+            Some((value, name)) => (value.len(), name.as_bytes()),
+            None => (1, rest.get(..1).unwrap_or_default()),
+        };
+        at += length;
+        if at > end {
+            shown.extend_from_slice(words);
+        }
+    }
+    String::from_utf8_lossy(&shown).into_owned()
 }
 
 /// Drains stderr, so that a talkative server never waits.
@@ -230,6 +265,28 @@ async fn listen(words: Arc<Words>) {
         let taken = words.pipe.try_io(|| if words.take() { empty() } else { Ok(()) });
         if !taken.is_err_and(|why| why.kind() == io::ErrorKind::WouldBlock) {
             return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_of_the_entry_is_shown_by_its_name_wherever_the_end_begins() {
+        let env =
+            [("TOKEN", "s3cret-value"), ("LONGER", "a s3cret-value too"), ("PORT", "8080"), ("EMPTY", "")];
+        let secrets = secrets(&env.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
+        let said = "with s3cret-value: a s3cret-value too\nat 8080";
+        assert_eq!(last_of(said.as_bytes(), &secrets), "with [TOKEN]: [LONGER]\nat 8080");
+        let longest = secrets[0].0.len();
+        for before in 0..LAST_WORDS + 2 * longest {
+            let said = format!("{}s3cret-value{}", "x".repeat(longest), "y".repeat(before));
+            let kept = &said.as_bytes()[said.len().saturating_sub(LAST_WORDS + longest)..];
+            let shown = last_of(kept, &secrets);
+            assert!(!shown.contains("value") && !shown.contains("s3c"), "{before}: {shown}");
+            assert_eq!(shown.contains("[TOKEN]"), before < LAST_WORDS, "{before}: {shown}");
         }
     }
 }

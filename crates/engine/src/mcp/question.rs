@@ -62,8 +62,9 @@ pub(crate) fn question(listed: &Listed) -> (String, AskKind) {
         }
         false => "",
     };
+    let compared = listed.compared.as_ref().map(|words| format!("{words}\n")).unwrap_or_default();
     let message = format!(
-        "It {}.\n{before}It runs in the sandbox: it reads what commands may read, and writes only in a cache of its own unless you say more. \
+        "It {}.\n{compared}{before}It runs in the sandbox: it reads what commands may read, and writes only in a cache of its own unless you say more. \
          /mcp changes that at any time.",
         entry.words(),
     );
@@ -93,7 +94,7 @@ mod tests {
 
     fn listed(command: &str, approved: bool) -> Listed {
         let entry = read("files", &json!({"command": command, "args": ["-y", "x"]})).unwrap();
-        Listed { entry, from_project: true, from_ui: false, approved, reach: None }
+        Listed { entry, from_project: true, from_ui: false, approved, reach: None, compared: None }
     }
 
     fn choices(listed: &Listed) -> (String, Vec<Choice>) {
@@ -105,6 +106,8 @@ mod tests {
     fn a_new_server_is_not_started_unless_that_is_chosen_and_an_old_one_keeps_what_it_had() {
         let (message, new) = choices(&listed("npx", false));
         assert!(message.contains("It runs `npx -y x`."), "{message}");
+        let compared = Listed { compared: Some("This is compared.".to_owned()), ..listed("npx", false) };
+        assert!(choices(&compared).0.contains("`npx -y x`.\nThis is compared.\nIt runs in the sandbox"));
         let ids: Vec<&str> = new.iter().map(|choice| choice.id.as_str()).collect();
         assert_eq!(ids, [NO, READ, DOWNLOAD, NETWORK, WRITE, BOTH]);
         let (message, old) = choices(&listed("server", true));

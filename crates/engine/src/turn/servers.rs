@@ -186,7 +186,10 @@ enum Heard {
 
 /// The question about servers that no leash holds: those behind a URL, and all where there is no sandbox.
 fn plain_question(waiting: &[Listed]) -> (String, AskKind) {
-    let lines = waiting.iter().map(|one| format!("{}: {}", one.entry.name, one.entry.words()));
+    let compared =
+        |one: &Listed| one.compared.as_ref().map(|words| format!("\n  {words}")).unwrap_or_default();
+    let lines =
+        waiting.iter().map(|one| format!("{}: {}{}", one.entry.name, one.entry.words(), compared(one)));
     let what = lines.collect::<Vec<_>>().join("\n");
     let bare = waiting.iter().any(|one| !one.is_behind_a_url());
     let means =

@@ -78,8 +78,18 @@ impl Git {
 
     /// The commit that a name stands for.
     pub(super) fn commit(&self, name: &str) -> anyhow::Result<String> {
-        let commit = self.look(&["rev-parse", "--verify", "--quiet", &format!("{name}^{{commit}}")])?;
-        Ok(commit.trim().to_owned())
+        self.find_commit(name)?.with_context(|| format!("git: there is no commit {name}"))
+    }
+
+    /// The commit that a name stands for, if it stands for one.
+    pub(super) fn find_commit(&self, name: &str) -> anyhow::Result<Option<String>> {
+        let name = format!("{name}^{{commit}}");
+        match self.git.look(&["rev-parse", "--verify", "--quiet", &name]) {
+            Ok(commit) => Ok(Some(commit.trim().to_owned())),
+            // So it says that there is none; whatever else is wrong it tells.
+            Err(why) if why.is_empty() => Ok(None),
+            Err(why) => Err(anyhow::anyhow!("git: {why}")),
+        }
     }
 
     /// The branch that is checked out here.

@@ -21,21 +21,30 @@ const HOOKS: &[&str] = &[
     "pre-auto-gc",
 ];
 
-/// A repository with one commit, whose settings then name a program wherever they can.
-fn hostile(world: &World) {
-    let git = |args: &[&str]| {
-        let output = world.program("git").args(args).output().unwrap();
-        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    };
+/// The person's git.
+#[track_caller]
+fn git(world: &World, args: &[&str]) {
+    let output = world.program("git").args(args).output().unwrap();
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A repository with one commit.
+fn repository(world: &World, attributes: &str) {
     // Beside the project only root could make it.
     world.folder("project.worktrees");
-    git(&["init", "--quiet", "--initial-branch=main"]);
-    git(&["config", "--global", "user.name", "A Person"]);
-    git(&["config", "--global", "user.email", "person@example.org"]);
-    world.put("project/.gitattributes", "a.txt filter=x=y diff=x merge=x\nb.txt merge=x filter=hidden\n");
+    git(world, &["init", "--quiet", "--initial-branch=main"]);
+    git(world, &["config", "--global", "user.name", "A Person"]);
+    git(world, &["config", "--global", "user.email", "person@example.org"]);
+    world.put("project/.gitattributes", attributes);
     world.put("project/b.txt", "b\n");
-    git(&["add", "--all"]);
-    git(&["commit", "--quiet", "-m", "first"]);
+    git(world, &["add", "--all"]);
+    git(world, &["commit", "--quiet", "-m", "first"]);
+}
+
+/// A repository with one commit, whose settings then name a program wherever they can.
+fn hostile(world: &World) {
+    let git = |args: &[&str]| git(world, args);
+    repository(world, "a.txt filter=x=y diff=x merge=x\nb.txt merge=x filter=hidden\n");
     world.folder("evil");
     let program = |name: &str| {
         let below = format!("evil/{name}");
@@ -162,33 +171,237 @@ fn options_for_merges_have_nothing_run_that_would_sign() {
 #[test]
 fn a_filter_of_the_persons_own_is_run_for_a_worktree_unless_the_repository_could_steer_it() {
     as_each_user(|world| {
-        let git = |args: &[&str]| {
-            let output = world.program("git").args(args).output().unwrap();
-            assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-        };
-        world.folder("project.worktrees");
-        git(&["init", "--quiet", "--initial-branch=main"]);
+        repository(world, "a.txt filter=own\n");
         for (setting, value) in [
-            ("user.name", "A Person"),
-            ("user.email", "person@example.org"),
             ("filter.own.clean", "tr A-Z a-z"),
             ("filter.own.smudge", "tr a-z A-Z"),
             ("filter.own.required", "true"),
         ] {
-            git(&["config", "--global", setting, value]);
+            git(world, &["config", "--global", setting, value]);
         }
-        world.put("project/.gitattributes", "a.txt filter=own\n");
-        git(&["add", "--all"]);
-        git(&["commit", "--quiet", "-m", "first"]);
         parlor(world, &["run", "--worktree=w", "say hi"], 0);
         assert_eq!(world.get("project.worktrees/w/a.txt"), "ALPHA\nBETA\n");
+        let said = parlor(world, &["worktrees", "list", "--json"], 0);
+        assert!(said.contains("\"uncommitted_files\":0"), "nobody has changed it: {said}");
         world.put("project.worktrees/w/a.txt", "ALPHA\nGAMMA\n");
         parlor(world, &["worktrees", "merge", "w", "--commit", "more"], 0);
         assert_eq!(world.outside("git", &["show", "HEAD:a.txt"]), "alpha\ngamma\n");
         // The program may obey any setting that we do not know.
-        git(&["config", "lfs.customtransfer.x.path", "x"]);
+        git(world, &["config", "lfs.customtransfer.x.path", "x"]);
         let said = parlor(world, &["run", "--worktree=v", "say hi"], 0);
         assert!(said.contains("filter own"), "{said}");
         assert_eq!(world.get("project.worktrees/v/a.txt"), "alpha\ngamma\n");
+    });
+}
+
+/// Settings that name a program for each thing that git does by itself.
+fn evil_settings(world: &World) -> String {
+    world.folder("evil");
+    for name in ["fsmonitor", "filter", "textconv"].iter().chain(HOOKS) {
+        world.executable(&format!("evil/{name}"), EVIL);
+    }
+    let evil = world.path("evil").display().to_string();
+    format!(
+        "[core]\n\tfsmonitor = {evil}/fsmonitor\n\thooksPath = {evil}\n[filter \"x\"]\n\tclean = {evil}/filter\n\tsmudge = \
+         {evil}/filter\n[diff \"x\"]\n\ttextconv = {evil}/textconv\n"
+    )
+}
+
+/// What the person's own git does in a folder: the settings do count there.
+#[track_caller]
+fn counts(world: &World, folder: &str) {
+    world.outside("git", &["-C", &world.path(folder).display().to_string(), "status"]);
+    assert_ne!(world.get("outside/RAN"), "", "the settings say nothing in {folder}");
+    forget(world);
+}
+
+#[test]
+fn settings_that_count_in_some_places_only_have_nothing_run() {
+    as_each_user(|world| {
+        repository(world, "a.txt filter=x diff=x\n");
+        let settings = evil_settings(world);
+        world.put("evil/settings", settings);
+        // A conversation whose project is asked about what differs.
+        parlor(world, &["run", "say hi"], 0);
+        let (file, project) = (world.path("evil/settings"), world.path("project"));
+        let (file, project) = (file.display().to_string(), project.display());
+        for (number, (setting, counts_in_project)) in [
+            ("include.path".to_owned(), true),
+            ("includeIf.onbranch:**.path".to_owned(), true),
+            ("includeIf.onbranch:parlor/**.path".to_owned(), false),
+            ("includeIf.gitdir:**/worktrees/**.path".to_owned(), false),
+            (format!("includeIf.gitdir:{project}/.path"), true),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            git(world, &["config", &setting, &file]);
+            let tree = format!("w{number}");
+            parlor(
+                world,
+                &["run", &format!("--worktree={tree}"), "--allow", "write", "write new.txt: hi"],
+                0,
+            );
+            let said = parlor(world, &["worktrees"], 0);
+            assert!(said.contains(&tree) && said.contains("1 file not committed"), "{setting}: {said}");
+            parlor(world, &["sessions", "diff", "--git"], 0);
+            counts(world, &format!("project.worktrees/{tree}"));
+            if counts_in_project {
+                counts(world, "project");
+            }
+            parlor(world, &["worktrees", "remove", &tree, "--discard"], 0);
+            git(world, &["config", "--unset", &setting]);
+            forget(world);
+        }
+    });
+}
+
+#[test]
+fn settings_of_a_worktree_alone_have_nothing_run() {
+    as_each_user(|world| {
+        repository(world, "a.txt filter=x diff=x\n");
+        let settings = evil_settings(world);
+        git(world, &["config", "extensions.worktreeConfig", "true"]);
+        world.put("project/.git/config.worktree", &settings);
+        parlor(world, &["run", "say hi"], 0);
+        parlor(world, &["run", "--worktree=w", "--allow", "write", "write new.txt: hi"], 0);
+        parlor(world, &["sessions", "diff", "--git"], 0);
+        counts(world, "project");
+        // And those of Parlor's own.
+        world.put("project/.git/worktrees/w/config.worktree", &settings);
+        let said = parlor(world, &["worktrees"], 0);
+        assert!(said.contains("1 file not committed"), "{said}");
+        counts(world, "project.worktrees/w");
+        let said = parlor(world, &["worktrees", "merge", "w", "--commit", "the work"], 0);
+        assert!(said.contains("hook pre-commit"), "{said}");
+        assert_eq!(world.get("project/new.txt").trim(), "hi");
+    });
+}
+
+#[test]
+fn records_that_lie_elsewhere_have_nothing_run() {
+    as_each_user(|world| {
+        repository(world, "a.txt filter=x diff=x\n");
+        let settings = evil_settings(world);
+        for (number, elsewhere) in ["project/records", "outside/records"].into_iter().enumerate() {
+            let before = if number == 0 { "project/.git" } else { "project/records" };
+            fs::rename(world.path(before), world.path(elsewhere)).unwrap();
+            world.put("project/.git", format!("gitdir: {}\n", world.path(elsewhere).display()));
+            let own = fs::read_to_string(world.path(elsewhere).join("config")).unwrap();
+            world.put(format!("{elsewhere}/config"), format!("{own}{settings}"));
+            counts(world, "project");
+            // Whatever it answers, it answers without them.
+            for args in [
+                &["worktrees"][..],
+                &["run", "--worktree=w", "say hi"],
+                &["run", "say hi"],
+                &["sessions", "diff", "--git"],
+            ] {
+                let output = world.parlor(args).output().unwrap();
+                assert_eq!(world.get("outside/RAN"), "", "{elsewhere} {args:?}: {output:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_worktree_in_whose_place_something_else_stands_is_not_parlors() {
+    as_each_user(|world| {
+        repository(world, "a.txt filter=x diff=x\n");
+        let settings = evil_settings(world);
+        for (name, by_link) in [("w", true), ("v", false)] {
+            parlor(
+                world,
+                &["run", &format!("--worktree={name}"), "--allow", "write", "write new.txt: hi"],
+                0,
+            );
+            let (victim, tree) = (format!("outside/{name}"), format!("project.worktrees/{name}"));
+            world.outside("git", &["clone", "--quiet", ".", &world.path(&victim).display().to_string()]);
+            let own = world.get(&format!("{victim}/.git/config"));
+            world.put(format!("{victim}/.git/config"), format!("{own}{settings}"));
+            world.put(format!("{victim}/precious"), "precious");
+            counts(world, &victim);
+            let said = parlor(world, &["worktrees"], 0);
+            assert!(said.contains(name), "{said}");
+            if by_link {
+                fs::rename(world.path(&tree), world.path(format!("{tree}.moved"))).unwrap();
+                std::os::unix::fs::symlink(world.path(&victim), world.path(&tree)).unwrap();
+            } else {
+                let dot = world.path(&victim).join(".git").display().to_string();
+                world.put(format!("project/.git/worktrees/{name}/gitdir"), dot);
+            }
+            let said = parlor(world, &["worktrees", "list", "--json"], 0);
+            assert!(!said.contains("uncommitted_files"), "{said}");
+            parlor(world, &["worktrees", "remove", name, "--discard"], 2);
+            parlor(world, &["worktrees", "merge", name, "--commit", "x"], 2);
+            assert_eq!(world.get(&format!("{victim}/precious")), "precious");
+        }
+    });
+}
+
+#[test]
+fn records_that_are_exchanged_while_git_looks_have_nothing_done_outside() {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    use std::sync::atomic::{AtomicBool, Ordering};
+    as_each_user(|world| {
+        repository(world, "a.txt filter=x diff=x\n");
+        let settings = evil_settings(world);
+        parlor(world, &["run", "--worktree=w", "--allow", "write", "write new.txt: hi"], 0);
+        // As long as before: only its contents tell, and a filter would be asked for them.
+        world.put("project.worktrees/w/a.txt", "alpha\nzeta\n");
+        let (good, evil) = (world.path("project/.git"), world.path("project/other"));
+        let copied = world.outside("cp", &["-a", &good.display().to_string(), &evil.display().to_string()]);
+        assert_eq!(copied, "");
+        let own = world.get("project/other/config");
+        world.put("project/other/config", format!("{own}{settings}"));
+        let over = AtomicBool::new(false);
+        let exchange = || renameat_with(CWD, &good, CWD, &evil, RenameFlags::EXCHANGE).unwrap();
+        exchange();
+        counts(world, "project.worktrees/w");
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    exchange();
+                    std::thread::yield_now();
+                }
+            });
+            for _ in 0..8 {
+                // Git may well lose its way; what it may not is obey.
+                let output = world.parlor(&["worktrees", "list", "--json"]).output().unwrap();
+                let ran = world.get("outside/RAN");
+                if !ran.is_empty() {
+                    over.store(true, Ordering::Relaxed);
+                }
+                assert_eq!(ran, "", "{output:?}");
+            }
+            over.store(true, Ordering::Relaxed);
+        });
+    });
+}
+
+#[test]
+fn who_cannot_have_a_worktree_is_told_the_reason() {
+    as_each_user(|world| {
+        world.folder("project.worktrees");
+        git(world, &["init", "--quiet", "--initial-branch=main"]);
+        git(world, &["config", "--global", "user.name", "A Person"]);
+        git(world, &["config", "--global", "user.email", "person@example.org"]);
+        let refused = |reason: &str| {
+            let said = parlor(world, &["run", "--worktree=w", "say hi"], 1);
+            assert!(said.contains(reason), "{reason}: {said}");
+            assert_eq!(said.contains("there is no commit yet"), reason == "there is no commit yet", "{said}");
+        };
+        refused("there is no commit yet");
+        git(world, &["add", "--all"]);
+        git(world, &["commit", "--quiet", "-m", "first"]);
+        let own = world.get("project/.git/config");
+        let filters: String =
+            (0..201).map(|number| format!("[filter \"f{number}\"]\n\tclean = x\n")).collect();
+        world.put("project/.git/config", format!("{own}{filters}"));
+        refused("more than 200 filters");
+        world.put("project/.git/config", format!("{own}[broken\n"));
+        refused("bad config");
+        world.put("project/.git/config", own);
+        parlor(world, &["run", "--worktree=w", "say hi"], 0);
     });
 }

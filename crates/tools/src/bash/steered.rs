@@ -4,8 +4,8 @@ use super::child::Leave;
 use crate::place::Workplace;
 use crate::steering::compare::{PutBack, Seen, is_of_git};
 use crate::steering::linked_git;
+use crate::steering::question::{Said, ask};
 use crate::tool::{Outcome, Port};
-use domain::ask::{Answer, AskKind, Closing};
 use domain::tool::ToolOutcome;
 use std::path::Path;
 use std::sync::Arc;
@@ -52,12 +52,14 @@ impl Steered {
     pub(crate) async fn after(self, mut outcome: Outcome, port: &Port) -> Outcome {
         let line = self.line.clone();
         for back in self.put_back().await {
-            let asked = outcome.outcome != ToolOutcome::Cancelled && !back.is_empty();
-            let closing = if asked { ask(&back, &line, port).await } else { None };
-            let told = match closing {
-                Some(Closing::Answered { answer: Answer::Confirmed(true), .. }) => back.keep(),
-                Some(Closing::Answered { .. }) => back.discard(),
-                _ => back.leave(),
+            let title = format!("`{line}` changed files that steer programs");
+            let asked = outcome.outcome != ToolOutcome::Cancelled;
+            let said = if asked { ask(&back, &title, "The command", port).await } else { Said::Nothing };
+            let told = match said {
+                Said::Yes => back.keep(),
+                Said::No => back.discard(),
+                Said::Nothing => back.leave(),
+                Said::NotAsked => back.leave_unshown(),
             };
             if !outcome.result.text.ends_with('\n') {
                 outcome.result.text.push('\n');
@@ -72,13 +74,6 @@ impl Steered {
         let told: Vec<String> = self.put_back().await.into_iter().map(PutBack::leave).collect();
         (!told.is_empty()).then(|| told.join("\n"))
     }
-}
-
-async fn ask(back: &PutBack, line: &str, port: &Port) -> Option<Closing> {
-    let title = format!("`{line}` changed files that steer programs");
-    let (yes, no) = (Some("take its version".to_owned()), Some("leave them as they were".to_owned()));
-    let kind = AskKind::Confirm { message: back.question("The command"), yes, no, danger: true };
-    port.ask(&title, kind).await
 }
 
 /// What programs say when they get no terminal, in lower case.

@@ -7,6 +7,7 @@
 
 use super::{YARN, parts_of_git, places};
 use crate::{digest, exact};
+use domain::ask::MAX_SHOWN;
 use rustix::fs::{
     AtFlags, CWD, Mode, OFlags, fchmod, fstat, mkdirat, openat, renameat, statat, symlinkat, unlinkat,
 };
@@ -32,10 +33,10 @@ const MAX_IMAGE: u64 = 1024 * 1024;
 const MAX_IMAGES: u64 = 16 * 1024 * 1024;
 /// How deep a folder that steers is looked into.
 const MAX_DEPTH: usize = 12;
-/// Names that a person is shown.
+/// Names that are told where nobody decides by them.
 const MAX_NAMED: usize = 20;
-/// Characters of what changed that a person is shown.
-const MAX_SHOWN: usize = 4000;
+/// Bytes of a question that are for what changed: the rest is for its title and the words around it.
+const MAX_WHOLE: usize = MAX_SHOWN - 2 * 1024;
 /// What is put aside is called after what it was.
 const ASIDE: &str = ".held";
 
@@ -111,6 +112,8 @@ pub(crate) struct Seen {
     images: BTreeMap<PathBuf, Image>,
     /// Whether there was more than is looked at.
     cut: bool,
+    /// Whether some of that lies in the places that were found.
+    full: bool,
     /// Seconds since 1970.
     at: i64,
     of: Of,
@@ -139,6 +142,7 @@ impl Seen {
             root,
             images: BTreeMap::new(),
             cut,
+            full: false,
             at: i64::try_from(at.as_secs()).unwrap_or(i64::MAX),
             of,
         };
@@ -147,14 +151,14 @@ impl Seen {
             Of::Workspace => found.iter().flat_map(|place| compared(place)).collect(),
             Of::Repository => parts_of_git(&seen.root.path),
         };
-        let mut cut = false;
         for share in [SHARE, MAX_FILES] {
-            cut = false;
+            seen.full = false;
             for part in &parts {
-                cut |= !seen.add(part, MAX_DEPTH, &mut share.min(MAX_FILES - seen.images.len()), &mut room);
+                seen.full |=
+                    !seen.add(part, MAX_DEPTH, &mut share.min(MAX_FILES - seen.images.len()), &mut room);
             }
         }
-        seen.cut |= cut;
+        seen.cut |= seen.full;
         seen
     }
 
@@ -186,6 +190,13 @@ impl Seen {
         true
     }
 
+    /// Everything in a place, for a person. `None` when some of it cannot be shown.
+    fn shown_below(&self, place: &Path) -> Option<String> {
+        let below = self.images.range(place.to_owned()..).take_while(|(path, _)| path.starts_with(place));
+        let texts = below.map(|(path, image)| shown(path, None, image)).collect::<Option<Vec<String>>>();
+        Some(texts.filter(|_| !self.full)?.concat())
+    }
+
     /// Looks again, and puts back what changed but for what `agreed` says a person agreed to. `None` when nothing did.
     pub(crate) fn put_back(&self, agreed: impl Fn(&Path) -> bool) -> Option<PutBack> {
         Some(self.put_these_back(self.changed(agreed)?))
@@ -205,17 +216,19 @@ impl Seen {
             self.images.range(place.to_owned()..).next().is_some_and(|(path, _)| path.starts_with(place))
         };
         for place in now.places.difference(&self.places).filter(|place| !known(place) && fresh(place)) {
-            changes.push(Change::new(place, What::Made, None));
+            changes.push(Change::new(place, What::Made, now.shown_below(place)));
         }
         for (path, image) in &now.images {
             let whole =
                 changes.iter().any(|change| change.what == What::Made && path.starts_with(&change.path));
             match self.images.get(path) {
                 _ if whole => {}
-                None if fresh(path) => changes.push(Change::new(path, What::Made, None)),
+                None if fresh(path) => {
+                    changes.push(Change::new(path, What::Made, shown(path, None, image)));
+                }
                 None => {}
                 Some(old) if old.same(image) => {}
-                Some(old) => changes.push(Change::new(path, What::Changed, shown(path, old, image))),
+                Some(old) => changes.push(Change::new(path, What::Changed, shown(path, Some(old), image))),
             }
         }
         // Looked for by name: there may be so much now that it was not met again.
@@ -226,10 +239,10 @@ impl Seen {
                 Ok(meta) if !meta.is_dir() => {
                     let image = Image::of(&full, meta.is_symlink(), &mut room);
                     if !old.same(&image) {
-                        changes.push(Change::new(path, What::Changed, shown(path, old, &image)));
+                        changes.push(Change::new(path, What::Changed, shown(path, Some(old), &image)));
                     }
                 }
-                _ => changes.push(Change::new(path, What::Removed, None)),
+                _ => changes.push(Change::new(path, What::Removed, Some(String::new()))),
             }
         }
         changes.retain(|change| !agreed(&change.path));
@@ -295,8 +308,30 @@ fn file(path: &Path, room: &mut u64) -> io::Result<Image> {
     Ok(Image::File { digest: digest::hex(&bytes), mode, bytes: Some(bytes) })
 }
 
-fn shown(path: &Path, old: &Image, new: &Image) -> Option<String> {
-    Some(crate::diff::diff(&path.display().to_string(), old.text()?, new.text()?).text)
+/// A path in one line: its folders are called as the command likes, and a line break could pass for another file.
+fn written(path: &Path) -> String {
+    let each = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    path.to_string_lossy().chars().map(each).collect()
+}
+
+/// What is new about a file, for a person. `None` when it cannot be shown: it is no text, or too large to be kept.
+fn shown(path: &Path, old: Option<&Image>, new: &Image) -> Option<String> {
+    let name = written(path);
+    let new_mode = match new {
+        Image::Link(target) => return Some(format!("{name} is a link to {}\n", written(target))),
+        Image::Odd => return None,
+        Image::File { mode, .. } => *mode,
+    };
+    let (old, old_mode) = match old {
+        Some(old @ Image::File { mode, .. }) => (old.text()?, *mode),
+        // As an editor would make it: to no end but to be read.
+        _ => ("", new_mode & !0o7111),
+    };
+    let mut text = crate::diff::diff(&name, old, new.text()?).text;
+    if old_mode != new_mode {
+        let _ = writeln!(text, "{name} has the mode {new_mode:o} instead of {old_mode:o}");
+    }
+    Some(text)
 }
 
 /// What became of a file.
@@ -311,6 +346,7 @@ enum What {
 struct Change {
     path: PathBuf,
     what: What,
+    /// What a person is shown of it beside its name. `None` when it cannot be shown.
     shown: Option<String>,
     /// Where what the command wrote waits.
     aside: Option<OsString>,
@@ -329,6 +365,11 @@ impl Change {
         }
     }
 
+    /// Whether there is something to take of it.
+    fn can_be_taken(&self) -> bool {
+        self.failed.is_none() || self.aside.is_some()
+    }
+
     fn words(&self) -> String {
         let verb = match self.what {
             What::Made => "made",
@@ -336,8 +377,8 @@ impl Change {
             What::Removed => "removed",
         };
         match &self.failed {
-            None => format!("{verb} {}", self.path.display()),
-            Some(why) => format!("{verb} {} ({why})", self.path.display()),
+            None => format!("{verb} {}", written(&self.path)),
+            Some(why) => format!("{verb} {} ({why})", written(&self.path)),
         }
     }
 }
@@ -355,24 +396,46 @@ impl Changed {
         self.changes.is_empty()
     }
 
-    /// What became of which file, a line each.
+    /// What became of which file, a line each, as far as it is told where nobody decides.
     pub(crate) fn list(&self) -> String {
-        listed(&self.changes, self.cut)
+        listed(&self.changes, self.cut, MAX_NAMED)
+    }
+
+    /// All of it, for the person who decides. `None` when it cannot be shown whole.
+    pub(crate) fn whole(&self) -> Option<String> {
+        whole(&self.changes, self.cut)
     }
 }
 
-fn listed(changes: &[Change], cut: bool) -> String {
+fn listed(changes: &[Change], cut: bool, most: usize) -> String {
     let mut text = String::new();
-    for change in changes.iter().take(MAX_NAMED) {
+    for change in changes.iter().take(most) {
         let _ = writeln!(text, "- {}", change.words());
     }
-    if changes.len() > MAX_NAMED {
-        let _ = writeln!(text, "- and {} more", changes.len() - MAX_NAMED);
+    if changes.len() > most {
+        let _ = writeln!(text, "- and {} more", changes.len() - most);
     }
     if cut {
         text.push_str("- there are more files here than are compared: others may have changed too\n");
     }
     text
+}
+
+/// Every name, and what is new in each file. A yes is for what was shown: `None` when a person cannot be shown all that it would take.
+fn whole(changes: &[Change], cut: bool) -> Option<String> {
+    let mut text = listed(changes, cut, changes.len());
+    let mut shown =
+        changes.iter().filter(|change| change.can_be_taken()).map(|change| change.shown.as_deref());
+    let mut is_first = true;
+    while let (Some(shown), true) = (shown.next(), text.len() <= MAX_WHOLE) {
+        let shown = shown?;
+        if is_first && !shown.is_empty() {
+            text.push('\n');
+            is_first = false;
+        }
+        text.push_str(shown);
+    }
+    (text.len() <= MAX_WHOLE).then_some(text)
 }
 
 /// What was put back; what the command wrote waits beside it until one of these is called.
@@ -389,24 +452,17 @@ impl PutBack {
         self.changes.is_empty()
     }
 
-    /// For the person who decides; `who` changed them.
-    pub(crate) fn question(&self, who: &str) -> String {
-        let mut text = format!("These files steer what programs do here. {who}:\n");
-        text.push_str(&self.list());
-        let diffs: Vec<&str> = self.changes.iter().filter_map(|change| change.shown.as_deref()).collect();
-        let diffs = diffs.join("\n");
-        if !diffs.is_empty() {
-            let cut: String = diffs.chars().take(MAX_SHOWN).collect();
-            let _ =
-                write!(text, "\n{cut}{}", if cut.len() < diffs.len() { "\n(more is not shown)" } else { "" });
-        }
+    /// For the person who decides; `who` changed them. `None` when not all of it can be shown: then nobody is asked.
+    pub(crate) fn question(&self, who: &str) -> Option<String> {
+        let whole = whole(&self.changes, self.cut)?;
+        let mut text = format!("These files steer what programs do here. {who}:\n{whole}");
         if self.changes.iter().any(|change| change.failed.is_some()) {
             let _ = write!(text, "\n{}. The others are as they were before.", self.done());
         } else {
             text.push_str("\nThey are as they were before.");
         }
         text.push_str(" Shall the new version be taken?");
-        text
+        Some(text)
     }
 
     fn done(&self) -> &'static str {
@@ -419,7 +475,7 @@ impl PutBack {
     }
 
     fn list(&self) -> String {
-        listed(&self.changes, self.cut)
+        listed(&self.changes, self.cut, MAX_NAMED)
     }
 
     /// The person wants what the command wrote.
@@ -448,18 +504,38 @@ impl PutBack {
 
     /// Nobody said: what the command wrote stays beside.
     pub(crate) fn leave(self) -> String {
+        self.left("nobody was there to agree")
+    }
+
+    /// Nobody was asked, since it cannot be shown whole: what the command wrote stays beside, where a person can see it.
+    pub(crate) fn leave_unshown(self) -> String {
+        self.left("nobody was asked: it is too much, or no text, and a yes is for what was shown")
+    }
+
+    fn left(self, why: &str) -> String {
         if self.is_empty() {
             return FLOODED.to_owned();
         }
-        let beside =
-            self.changes.iter().filter_map(|change| Some(change.path.with_file_name(change.aside.as_ref()?)));
-        let beside: Vec<String> = beside.take(MAX_NAMED).map(|path| path.display().to_string()).collect();
-        let where_to = if beside.is_empty() {
-            String::new()
-        } else {
-            format!("what was written is in {}\n", beside.join(", "))
+        let beside = |change: &Change| {
+            let aside = change.path.with_file_name(change.aside.as_ref()?);
+            Some((written(&aside), written(&change.path)))
         };
-        format!("({}, nobody was there to agree:\n{}{where_to})", self.done(), self.list())
+        let beside: Vec<(String, String)> = self.changes.iter().filter_map(beside).collect();
+        let mut told = format!("({}, {why}:\n{}", self.done(), self.list());
+        if !beside.is_empty() {
+            let names: Vec<&str> = beside.iter().take(MAX_NAMED).map(|(aside, _)| aside.as_str()).collect();
+            let more = if beside.len() > names.len() { " and so on, beside each of them" } else { "" };
+            // Only what a shell takes as it stands is written out for it.
+            let plain = |c: char| c.is_ascii_alphanumeric() || "._/".contains(c);
+            let example = beside.iter().find(|(aside, _)| aside.trim_end_matches(ASIDE).chars().all(plain));
+            let example = example.map(|(aside, path)| format!(": `mv {aside} {path}`")).unwrap_or_default();
+            let names = names.join(", ");
+            let _ = writeln!(
+                told,
+                "what was written is in {names}{more}; the person can look at it there, and take it over with mv{example}"
+            );
+        }
+        told + ")"
     }
 }
 

@@ -6,6 +6,7 @@
 //! What it is not: a lock. Files that are there when it starts are locked by mounts, where the kernel can.
 
 use super::compare::{Changed, PutBack, Seen};
+use super::question::{Said, ask};
 use crate::tool::{Outcome, Port};
 use domain::ask::{Answer, AskKind, Closing};
 use domain::tool::ToolOutcome;
@@ -69,11 +70,14 @@ impl Watch {
     async fn ask_about_the_time_between(&self, port: &Port) -> Vec<String> {
         let mut told = Vec::new();
         for (at, changed) in self.changed().await.into_iter().filter(|(_, changed)| !changed.is_empty()) {
+            let Some(whole) = changed.whole() else {
+                told.extend(self.put_back(at, changed, PutBack::leave_unshown).await);
+                continue;
+            };
             let message = format!(
-                "Since its last call, files changed that steer what programs do here, by you or by {}, which may write here:\n{}\
+                "Since its last call, files changed that steer what programs do here, by you or by {}, which may write here:\n{whole}\n\
                  They are as they were made. If you do not know of them, have them put back.",
-                self.who,
-                changed.list()
+                self.who
             );
             let title = format!("{} runs, and files that steer programs changed", self.who);
             let (yes, no) = (Some("keep them".to_owned()), Some("put them back".to_owned()));
@@ -85,7 +89,7 @@ impl Watch {
                     Closing::Answered { answer: Answer::Confirmed(false), .. }
                     | Closing::Unattended
                     | Closing::Expired,
-                ) => told.extend(self.put_back(at, changed).await),
+                ) => told.extend(self.put_back(at, changed, PutBack::leave).await),
                 // Nobody said no, and they may be the person's: asked again before the next call.
                 _ => {}
             }
@@ -95,18 +99,14 @@ impl Watch {
 
     async fn after(&self, mut outcome: Outcome, port: &Port) -> Outcome {
         for (at, back) in self.put_all_back().await {
-            let asked = outcome.outcome != ToolOutcome::Cancelled && !back.is_empty();
             let title = format!("{} changed files that steer programs", self.who);
-            let (yes, no) = (Some("take its version".to_owned()), Some("leave them as they were".to_owned()));
-            let message = back.question("The server");
-            let kind = AskKind::Confirm { message, yes, no, danger: true };
-            let closing = if asked { port.ask(&title, kind).await } else { None };
-            let told = match closing {
-                Some(Closing::Answered { answer: Answer::Confirmed(true), .. }) => {
-                    self.accept(at, Some(back)).await.join("\n")
-                }
-                Some(Closing::Answered { .. }) => back.discard(),
-                _ => back.leave(),
+            let asked = outcome.outcome != ToolOutcome::Cancelled;
+            let said = if asked { ask(&back, &title, "The server", port).await } else { Said::Nothing };
+            let told = match said {
+                Said::Yes => self.accept(at, Some(back)).await.join("\n"),
+                Said::No => back.discard(),
+                Said::Nothing => back.leave(),
+                Said::NotAsked => back.leave_unshown(),
             };
             outcome.result.text.push_str(&format!("\n{told}"));
         }
@@ -149,9 +149,9 @@ impl Watch {
         .await
     }
 
-    /// The person said no, or nobody said anything: what is new waits beside.
-    async fn put_back(&self, at: usize, changed: Changed) -> Option<String> {
-        self.each(move |seen| Some(seen.get(at)?.put_these_back(changed).leave())).await
+    /// The person said no, nobody said anything, or nobody was asked: what is new waits beside.
+    async fn put_back(&self, at: usize, changed: Changed, left: fn(PutBack) -> String) -> Option<String> {
+        self.each(move |seen| Some(left(seen.get(at)?.put_these_back(changed)))).await
     }
 
     /// The person agreed: how the files are now is how they are to be. Where they were put back, what changed meanwhile was not agreed to.
@@ -260,5 +260,49 @@ mod tests {
         assert!(root.join("AGENTS.md").exists() && !root.join(".envrc").exists());
         assert_eq!((watch.told_at_the_end().await, watch.over().await), (None, None));
         assert!(Watch::begin("x".to_owned(), Vec::new()).await.is_none(), "it writes nowhere");
+    }
+
+    #[tokio::test]
+    async fn nobody_is_asked_to_keep_or_take_more_than_can_be_shown() {
+        let (_dir, root, watch) = watched().await;
+        let (file, long) = (root.join("AGENTS.md"), "obey\n".repeat(20_000));
+        std::fs::write(&file, &long).unwrap();
+        assert_eq!(call(&watch, None, true).await, 0);
+        assert!(!file.exists(), "what cannot be shown is not kept");
+        assert_eq!(std::fs::read_to_string(root.join("AGENTS.md.held")).unwrap(), long);
+        let many: Vec<PathBuf> = (0..2000).map(|number| root.join(format!("{number}"))).collect();
+        many.iter().for_each(|folder| std::fs::create_dir(folder).unwrap());
+        let (port, mut questions) = port();
+        let made = async {
+            many.iter().for_each(|folder| std::fs::write(folder.join(".envrc"), "run").unwrap());
+            Outcome::done(ToolResult::text("done"))
+        };
+        let outcome = watch.around(&port, made).await;
+        drop(port);
+        assert!(questions.recv().await.is_none());
+        assert!(many.iter().all(|folder| !folder.join(".envrc").exists()));
+        assert!(many.iter().all(|folder| folder.join(".envrc.held").exists()));
+        assert!(outcome.result.text.contains("nobody was asked"), "{}", outcome.result.text);
+    }
+
+    #[tokio::test]
+    async fn a_person_who_keeps_what_changed_between_calls_is_shown_all_of_it() {
+        let (_dir, root, watch) = watched().await;
+        for number in 0..25 {
+            std::fs::create_dir(root.join(format!("{number}"))).unwrap();
+            std::fs::write(root.join(format!("{number}/.envrc")), format!("run {number}")).unwrap();
+        }
+        let (port, mut questions) = port();
+        let around = watch.around(&port, async { Outcome::done(ToolResult::text("done")) });
+        let shown = async {
+            let question = questions.recv().await.unwrap();
+            question.answer.send(Closing::Unattended).unwrap();
+            question.kind
+        };
+        let (_, AskKind::Confirm { message, .. }) = tokio::join!(around, shown) else { panic!() };
+        for number in 0..25 {
+            assert!(message.contains(&format!("- made {number}/.envrc\n")), "{message}");
+            assert!(message.contains(&format!("+run {number}\n")), "{message}");
+        }
     }
 }

@@ -72,6 +72,34 @@ async fn what_a_script_did_to_files_that_steer_is_put_back_and_asked() {
 }
 
 #[tokio::test]
+async fn a_person_says_yes_only_to_what_they_were_shown() {
+    let make = |count| {
+        format!("mkdir $(seq -f d%g {count}); for i in $(seq {count}); do echo run-$i > d$i/.npmrc; done")
+    };
+    for namespaces in [true, false] {
+        let room = room(namespaces);
+        room.put("few.sh", &make(25));
+        let (_, asked) = answered(&room, "sh ./few.sh", Some(true)).await;
+        assert_eq!(asked.len(), 1, "{asked:?}");
+        for number in 1..=25 {
+            assert!(asked[0].contains(&format!("+run-{number}\n")), "{asked:?}");
+            assert!(room.path(&format!("d{number}/.npmrc")).exists());
+        }
+        let room = self::room(namespaces);
+        room.put("many.sh", &make(2000));
+        room.put("long.sh", "seq 20000 > .npmrc");
+        for script in ["many", "long"] {
+            let (outcome, asked) = answered(&room, &format!("sh ./{script}.sh"), Some(true)).await;
+            assert_eq!(asked, [""; 0], "{script}");
+            assert!(outcome.result.text.contains("nobody was asked"), "{}", outcome.result.text);
+        }
+        for made in ["d1/.npmrc", "d2000/.npmrc", ".npmrc"] {
+            assert!(!room.path(made).exists() && room.path(&format!("{made}.held")).exists(), "{made}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn what_the_line_named_and_a_person_agreed_to_works_without_another_question() {
     for namespaces in [true, false] {
         let room = room(namespaces);

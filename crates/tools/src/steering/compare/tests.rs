@@ -61,13 +61,15 @@ fn what_a_command_changed_of_what_steers_is_put_back_before_anybody_is_asked() {
     bench.meddle();
     let back = before.put_back(|_| false).unwrap();
     bench.is_as_before();
-    let question = back.question("The command");
+    let question = back.question("The command").unwrap();
     for words in [
         "changed AGENTS.md",
         "made .vscode\n",
         "made deep/.envrc",
         "removed .github/workflows/ci.yml",
         "-be kind\n+be evil",
+        "deep/.envrc\n@@ -0,0 +1 @@\n+evil\n",
+        ".vscode/tasks.json\n@@ -0,0 +1 @@\n+evil\n",
     ] {
         assert!(question.contains(words), "{words}: {question}");
     }
@@ -143,7 +145,8 @@ fn what_was_agreed_to_stays_and_what_is_too_large_is_said() {
     assert!(before.put_back(|path| path == Path::new("AGENTS.md")).is_none());
     bench.put(".npmrc", "small");
     let back = before.put_back(|path| path == Path::new("AGENTS.md")).unwrap();
-    assert!(back.question("The command").contains("too large"), "{}", back.question("The command"));
+    let question = back.question("The command").unwrap();
+    assert!(question.contains("too large"), "{question}");
     assert_eq!(bench.get(".npmrc").as_deref(), Some("small"));
     assert_eq!(bench.get("AGENTS.md").as_deref(), Some("agreed"));
 }
@@ -219,4 +222,77 @@ fn a_pipe_in_the_place_of_a_file_keeps_nobody() {
     rustix::fs::mknodat(CWD, &pipe, rustix::fs::FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
     let before = Seen::look(&bench.root);
     assert_eq!(before.images[Path::new(".envrc")], Image::Odd);
+}
+
+/// What is asked of what these files became, and what is told where nobody is asked.
+fn asked(files: &[(String, Vec<u8>)]) -> Result<String, String> {
+    let bench = Bench::new();
+    let before = Seen::look(&bench.root);
+    for (name, bytes) in files {
+        bench.put(name, "");
+        std::fs::write(bench.root.join(name), bytes).unwrap();
+    }
+    let back = before.put_back(|_| false).unwrap();
+    back.question("The command").ok_or_else(|| back.leave_unshown())
+}
+
+#[test]
+fn a_person_is_asked_only_about_what_they_are_shown_whole() {
+    let many = |count: usize| -> Vec<(String, Vec<u8>)> {
+        (0..count).map(|number| (format!("d{number}/.envrc"), format!("run {number}\n").into())).collect()
+    };
+    let one = |name: &str, bytes: &[u8]| vec![(name.to_owned(), bytes.to_owned())];
+    // All names and all that is in them, also of a folder that is new.
+    let question = asked(&many(25)).unwrap();
+    for number in 0..25 {
+        assert!(question.contains(&format!("- made d{number}/.envrc\n")), "{number}: {question}");
+        assert!(question.contains(&format!("+run {number}\n")), "{number}: {question}");
+    }
+    let inside: Vec<_> = (0..25).map(|n| (format!(".vscode/{n}.json"), format!("run {n}").into())).collect();
+    assert!((0..25).all(|number| asked(&inside).unwrap().contains(&format!("+run {number}\n"))));
+    let long = "run\n".repeat(4000);
+    let question = asked(&one("AGENTS.md", format!("{long}last").as_bytes())).unwrap();
+    assert!(question.contains("+last\n") && question.len() <= MAX_SHOWN, "{}", question.len());
+    // Else nobody is, and it is told where it lies and how it is taken.
+    let too_long = "run\n".repeat(20_000);
+    for (files, aside) in [
+        (many(2000), "d0/.envrc.held"),
+        (one("AGENTS.md", too_long.as_bytes()), "AGENTS.md.held"),
+        (one(".vscode/tasks.json", too_long.as_bytes()), ".vscode.held"),
+        (one(".envrc", &[0xff, 0xfe]), ".envrc.held"),
+        (one("AGENTS.md", &vec![b'x'; 2 * 1024 * 1024]), "AGENTS.md.held"),
+    ] {
+        let told = asked(&files).unwrap_err();
+        let take = format!("`mv {aside} {}`", aside.trim_end_matches(ASIDE));
+        assert!(told.contains("nobody was asked") && told.contains(&take), "{told}");
+        assert!(told.len() < 4096, "{}", told.len());
+    }
+}
+
+#[test]
+fn a_name_passes_for_one_file_and_is_no_line_for_a_shell() {
+    let name = "x\n- made nothing; rm -r y/.envrc".to_owned();
+    let question = asked(&[(name.clone(), "run\n".into())]).unwrap();
+    assert!(question.contains("- made x\\n- made nothing; rm -r y/.envrc\n"), "{question}");
+    let told = asked(&[(name, vec![0xff])]).unwrap_err();
+    assert!(told.contains(ASIDE) && !told.contains("`mv"), "{told}");
+}
+
+#[test]
+fn a_link_and_a_mode_are_shown_as_what_they_are() {
+    let bench = Bench::new();
+    let before = Seen::look(&bench.root);
+    std::os::unix::fs::symlink("/etc/shadow", bench.root.join(".envrc")).unwrap();
+    std::fs::set_permissions(bench.root.join("AGENTS.md"), PermissionsExt::from_mode(0o755)).unwrap();
+    let question = before.put_back(|_| false).unwrap().question("The command").unwrap();
+    assert!(question.contains(".envrc is a link to /etc/shadow\n"), "{question}");
+    assert!(question.contains("AGENTS.md has the mode 755 instead of 644\n"), "{question}");
+}
+
+#[test]
+fn a_new_folder_that_was_not_seen_to_its_end_is_not_asked_about() {
+    let files: Vec<_> = (0..=MAX_FILES).map(|number| (format!(".circleci/{number}"), Vec::new())).collect();
+    assert!(asked(&files).is_err());
+    let deep = format!(".circleci/{}x", "d/".repeat(MAX_DEPTH));
+    assert!(asked(&[(deep, Vec::new())]).is_err());
 }
