@@ -7,9 +7,8 @@
 mod tests;
 
 use domain::ask::{Assessment, Consent, Preview, Risk, Scope};
-use domain::harmless::is_harmful;
+pub(crate) use domain::harmless::visible;
 use domain::ids::SessionId;
-use std::borrow::Cow;
 
 /// The longest action, in bytes, that somebody is asked about: more is not read before a yes, whatever screen shows it.
 pub(crate) const MAX_SHOWN: usize = 64 * 1024;
@@ -251,23 +250,6 @@ fn columns_of(c: char) -> usize {
         c if c.is_ascii() => 1,
         _ => 2,
     }
-}
-
-/// The text with what a screen would obey or hide written out: a yes is for what stands there, not for what is left of it.
-pub(crate) fn visible(text: &str) -> Cow<'_, str> {
-    let hides = |c: char| c != '\n' && c != '\t' && is_harmful(c);
-    if !text.contains(hides) {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if hides(c) {
-            out.extend(c.escape_default());
-        } else {
-            out.push(c);
-        }
-    }
-    Cow::Owned(out)
 }
 
 fn joined<const N: usize>(parts: [&str; N]) -> String {
