@@ -23,7 +23,8 @@ pub(super) fn lower(
     style: Style,
     now: Millis,
 ) -> RequestApproval {
-    let description = plain::clean(if ask.title.is_empty() { &consent.name } else { &ask.title });
+    let description = if ask.title.is_empty() { &consent.name } else { &ask.title };
+    let description = shown::visible(description).into_owned();
     let level = level(consent.assessment.risk).to_owned();
     let timeout = ask.deadline.map(|deadline| deadline.since(now).div_ceil(1000).max(1));
     RequestApproval {
@@ -102,7 +103,11 @@ fn preview(consent: &Consent, shown: &Shown, style: Style) -> notify::Preview {
             Some(Preview::Text(text)) => ("text", text.clone(), None),
             None => ("text", shown::what(consent), None),
         };
-        return notify::Preview::Object { kind: kind.to_owned(), content: plain::clean(&content), file };
+        return notify::Preview::Object {
+            kind: kind.to_owned(),
+            content: shown::visible(&content).into_owned(),
+            file,
+        };
     }
     let Shown { risk, what, .. } = shown;
     let content = if risk.is_empty() { what.clone() } else { format!("{risk}\n{what}") };
