@@ -10,6 +10,7 @@ use super::*;
 use domain::content::Json;
 use domain::ids::ToolRunId;
 use proptest::prelude::*;
+use serde_json::{Value, json};
 use wires::{WIRES, Wire};
 
 /// The first and the last word of what is asked: whoever sees both has seen its two ends.
@@ -224,6 +225,44 @@ fn nothing_that_a_screen_obeys_or_hides_is_left_out() {
         let screen = question.screen.join("\n");
         // An editor is no terminal, and Parlor's own screens write it out themselves.
         assert!(question.scrolls || screen.contains(r"\u{1b}[2J"), "{}: {screen}", wire.name);
+    }
+}
+
+/// Whether a text that a person reads holds what they cannot see. What is meant for programs is as it is.
+fn hides(json: &Value) -> bool {
+    match json {
+        // For a terminal in raw mode a line ends with a return.
+        Value::String(text) => text.replace("\r\n", "\n").contains(domain::harmless::is_hidden),
+        Value::Array(items) => items.iter().any(hides),
+        Value::Object(members) => {
+            let for_programs = ["_meta", "rawInput", "arguments", "opts", "locations", "prefill", "default"];
+            members.iter().any(|(name, member)| !for_programs.contains(&name.as_str()) && hides(member))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+#[test]
+fn nothing_that_nobody_sees_goes_out_with_a_question() {
+    let hidden = "rm\u{2060} -rf\u{a0}x\u{202e}y\u{1b}[8mz\u{3164}\u{e0041}\r\u{ad}";
+    let args = json!({ "command": hidden }).to_string();
+    let mut tool = command(hidden.to_owned(), false);
+    (tool.args, tool.assessment.reasons) = (Json::verbatim(args), vec![hidden.to_owned()]);
+    let text = Consent { preview: Some(Preview::Text(hidden.to_owned())), ..tool.clone() };
+    let mut all = kinds(hidden, &[hidden.to_owned(), "plain".to_owned()]);
+    all.extend([tool, text].map(|consent| AskKind::Consent(Box::new(consent))));
+    all.push(AskKind::Confirm {
+        message: "?".to_owned(),
+        yes: Some(hidden.to_owned()),
+        no: Some(hidden.to_owned()),
+        danger: true,
+    });
+    for wire in WIRES.iter().filter(|wire| !wire.lossless) {
+        for kind in &all {
+            let (_, sent) = wire.put(hidden, kind);
+            let shown = sent.iter().find(|line| hides(line));
+            assert!(shown.is_none(), "{}: {}", wire.name, shown.unwrap());
+        }
     }
 }
 

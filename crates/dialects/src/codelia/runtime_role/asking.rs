@@ -275,7 +275,6 @@ fn consent_params(consent: &Consent, run_id: Option<String>, lasts: bool) -> Con
         Some(Preview::Diff { path, .. }) => format!("{} {path}", tool_words::name(&consent.name)),
         _ => what(consent),
     };
-    message = shown::visible(&message).into_owned();
     let danger = !consent.assessment.unrated && consent.assessment.risk >= Risk::High;
     if !consent.assessment.reasons.is_empty() && (danger || fits != title.trim_end()) {
         message.push_str(&format!("\n\n{WARNING}{}", consent.assessment.reasons.join("; ")));
@@ -287,7 +286,7 @@ fn consent_params(consent: &Consent, run_id: Option<String>, lasts: bool) -> Con
     ConfirmParams {
         run_id,
         title: fits,
-        message,
+        message: shown::visible(&message).into_owned(),
         confirm_label: Some("Allow".to_owned()),
         cancel_label: Some("Deny".to_owned()),
         danger_level: Some(danger_level(danger).to_owned()),

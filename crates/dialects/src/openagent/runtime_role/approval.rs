@@ -27,6 +27,7 @@ pub(super) fn lower(
     let description = shown::visible(description).into_owned();
     let level = level(consent.assessment.risk).to_owned();
     let timeout = ask.deadline.map(|deadline| deadline.since(now).div_ceil(1000).max(1));
+    let rule = consent.rule.as_deref().filter(|_| lasts(shown, style));
     RequestApproval {
         execution_id: execution_id.to_owned(),
         query_id: Some(query_id.to_owned()),
@@ -35,14 +36,14 @@ pub(super) fn lower(
         preview: Some(preview(consent, shown, style)),
         risk_assessment: Some(RiskAssessment {
             level: level.clone(),
-            reasons: consent.assessment.reasons.clone(),
+            reasons: consent.assessment.reasons.iter().map(|why| shown::visible(why).into_owned()).collect(),
             reversible: Some(consent.assessment.reversible),
         }),
         timeout,
         tool_name: Some(consent.name.clone()),
         description: Some(description),
         risk_level: Some(level),
-        rule: consent.rule.clone().filter(|_| lasts(shown, style)),
+        rule: rule.map(|rule| shown::visible(rule).into_owned()),
         takes_reason: Some(consent.takes_reason),
     }
 }

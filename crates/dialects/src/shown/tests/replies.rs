@@ -126,3 +126,26 @@ fn a_reply_of_another_kind_never_allows_anything() {
         }
     }
 }
+
+#[test]
+fn an_approval_that_is_no_yes_or_no_is_none() {
+    let wire = WIRES.iter().find(|wire| wire.name.starts_with("openagent")).unwrap();
+    let kind = AskKind::Consent(Box::new(command("ls".to_owned(), true)));
+    for (approved, is_right) in [
+        (json!(true), true),
+        (json!(1), false),
+        (json!("true"), false),
+        (json!("yes"), false),
+        (json!(null), false),
+        (json!([true]), false),
+        (json!({"approved":true}), false),
+    ] {
+        let (mut bench, sent) = wire.put("run it", &kind);
+        let asks = |line: &&Value| line["method"] == "tool.request_approval";
+        let id = &sent.iter().find(asks).expect("a question")["params"]["execution_id"];
+        let params = json!({"execution_id":id,"approved":approved});
+        bench.say(&json!({"jsonrpc":"2.0","id":9,"method":"tool.approve","params":params}).to_string());
+        let yes = |command: &Command| matches!(command, Command::Answer { answer, .. } if is_yes(answer));
+        assert_eq!(bench.commands().iter().any(|(_, _, command)| yes(command)), is_right, "{approved}");
+    }
+}
