@@ -1,4 +1,4 @@
-//! A consent as a person can read it in a question of 80×24: the risk first, both ends of what is asked, and what may then be offered.
+//! A question as a person can read it on 80×24: the risk first, both ends of what is asked, and what may then be offered.
 //!
 //! One rule for all wires: who is asked has seen all of it, or finds *Deny* first and nothing that lasts; what nobody reads before a yes
 //! ([`MAX_SHOWN`]) is not asked at all. Pure. How the rows are put on a wire, and where the whole goes before them, is that wire's.
@@ -6,10 +6,9 @@
 #[cfg(test)]
 mod tests;
 
-use domain::ask::{Assessment, Consent, MAX_SHOWN, Preview, Risk, Scope};
-use domain::harmless::is_harmful;
+use domain::ask::{AskKind, Assessment, Choice, Consent, MAX_SHOWN, Preview, Risk, Scope};
+pub(crate) use domain::harmless::visible;
 use domain::ids::SessionId;
-use std::borrow::Cow;
 
 /// What is shown in a question is no wider: the narrowest overlay of an 80-column screen.
 pub(crate) const COLUMNS: usize = 70;
@@ -33,11 +32,10 @@ const ONCE: &[Offer] = &[Offer::Allow(Scope::Once), Offer::Deny];
 /// Whoever answers without looking says no.
 const CAREFUL: &[Offer] = &[Offer::Deny, Offer::Allow(Scope::Once)];
 
-/// Of a question about no tool nobody tells how dangerous it is.
-pub(crate) const UNRATED: Assessment =
-    Assessment { risk: Risk::Medium, reasons: Vec::new(), reversible: true, unrated: true };
+/// The first choice of a list that is not shown whole.
+pub(crate) const NO_ANSWER: &str = "No answer";
 
-/// What is asked, in a wire's own words.
+/// A consent in a wire's own words.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked<'a> {
     /// The line on top.
@@ -61,7 +59,7 @@ impl Asked<'_> {
     }
 }
 
-/// A consent in rows that fit.
+/// A question in rows that fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Shown {
     /// How dangerous it is; empty where nobody told.
@@ -74,13 +72,22 @@ pub(crate) struct Shown {
     pub(crate) whole: Option<String>,
     /// What is offered, in this order.
     pub(crate) offers: &'static [Offer],
+    /// The choices of a list, a row each. Where not all of it is shown, the first of them is to give no answer.
+    pub(crate) choices: Vec<Choice>,
 }
 
 /// Nothing, and nothing to say yes to.
 impl Default for Shown {
     fn default() -> Shown {
         let nothing = String::new;
-        Shown { risk: nothing(), title: nothing(), what: nothing(), whole: None, offers: &[Offer::Deny] }
+        Shown {
+            risk: nothing(),
+            title: nothing(),
+            what: nothing(),
+            whole: None,
+            offers: &[Offer::Deny],
+            choices: Vec::new(),
+        }
     }
 }
 
@@ -88,6 +95,12 @@ impl Shown {
     /// The rows of the question, the risk first.
     pub(crate) fn rows(&self) -> String {
         joined([&self.risk, &self.title, &self.what])
+    }
+
+    /// Whether an answer to the list is to give none.
+    pub(crate) fn is_no_answer(&self, ids: &[String]) -> bool {
+        let first = self.choices.first().filter(|_| self.whole.is_some());
+        first.is_some_and(|choice| ids.contains(&choice.id))
     }
 }
 
@@ -113,7 +126,87 @@ pub(crate) fn show(asked: Asked<'_>, rows: usize) -> Option<Shown> {
     };
     let title = one_row(&title, COLUMNS);
     let (risk, what) = (short_risk.unwrap_or(risk), short_what.unwrap_or_else(|| what.into_owned()));
-    Some(Shown { risk, title, what, whole, offers })
+    Some(Shown { risk, title, what, whole, offers, choices: Vec::new() })
+}
+
+/// The title, unless it is said in the message, and the message of a question that is no consent.
+fn words_of<'a>(title: &'a str, kind: &'a AskKind) -> (&'a str, &'a str) {
+    let message = match kind {
+        AskKind::Consent(_) => "",
+        AskKind::Confirm { message, .. }
+        | AskKind::Choose { message, .. }
+        | AskKind::Text { message, .. }
+        | AskKind::Edit { message, .. } => message.trim_end_matches('\n'),
+    };
+    if message.trim() == title.trim() { (title, "") } else { (title, message) }
+}
+
+fn choices_of(kind: &AskKind) -> &[Choice] {
+    if let AskKind::Choose { choices, .. } = kind { choices } else { &[] }
+}
+
+/// Whether nobody is asked so long a question, that is no consent.
+pub(crate) fn is_too_long(title: &str, kind: &AskKind) -> bool {
+    let (title, message) = words_of(title, kind);
+    let long = |choice: &Choice| choice.label.len() + choice.detail.as_deref().map_or(0, str::len);
+    title.len() + message.len() + choices_of(kind).iter().map(long).sum::<usize>() > MAX_SHOWN
+}
+
+/// A question that is no consent in so many rows, which the choices have for themselves besides; in one row, its title and its message
+/// stand side by side. `None` when it is longer than anybody is asked about.
+pub(crate) fn show_question(title: &str, kind: &AskKind, rows: usize) -> Option<Shown> {
+    if is_too_long(title, kind) {
+        return None;
+    }
+    let (title, message) = words_of(title, kind);
+    let (title, message) = (visible(title), visible(message));
+    let all = match (rows, &*message) {
+        (1, message) if !message.is_empty() => format!("{title}: {message}"),
+        _ => joined([&title, &message]),
+    };
+    let (choices, cuts): (Vec<Choice>, Vec<bool>) = choices_of(kind).iter().map(fitted_choice).unzip();
+    let is_cut = rows_of(&all).len() > rows || cuts.contains(&true);
+    if !is_cut {
+        let (title, what) = (title.into_owned(), message.into_owned());
+        return Some(Shown { title, what, offers: ONCE, choices, ..Shown::default() });
+    }
+    // A title of several rows is what is asked.
+    let (title, what) = match rows_of(&title).len() {
+        1 => (title.into_owned(), message.into_owned()),
+        _ => (String::new(), joined([&title, &message])),
+    };
+    let room = rows.saturating_sub(rows_of(&title).len()).max(FEWEST);
+    let listed = choices_of(kind).iter().map(|choice| match &choice.detail {
+        Some(detail) => format!("- {}: {}", visible(&choice.label), visible(detail)),
+        None => format!("- {}", visible(&choice.label)),
+    });
+    let whole = Some(joined([&title, &what, &listed.collect::<Vec<_>>().join("\n")]));
+    let choices =
+        if choices.is_empty() { choices } else { no_answer(&choices).chain(choices.clone()).collect() };
+    let what = short(&what, room).unwrap_or(what);
+    Some(Shown { risk: String::new(), title, what, whole, offers: CAREFUL, choices })
+}
+
+/// What is chosen by who has not seen all of it and only presses Enter.
+fn no_answer(choices: &[Choice]) -> impl Iterator<Item = Choice> + use<> {
+    let mut id = "no_answer".to_owned();
+    while choices.iter().any(|choice| choice.id == id) {
+        id.push('_');
+    }
+    std::iter::once(Choice { id, label: NO_ANSWER.to_owned(), detail: None })
+}
+
+/// A choice in one row, and whether something of it is left out.
+fn fitted_choice(choice: &Choice) -> (Choice, bool) {
+    const BETWEEN: usize = 2;
+    let fit = |text: &str, columns: usize| match visible(text) {
+        text if width(&text) <= columns && !text.contains('\n') => (text.into_owned(), false),
+        text => (one_row(&text, columns), true),
+    };
+    let (label, label_cut) = fit(&choice.label, COLUMNS);
+    let left = COLUMNS.saturating_sub(width(&label) + BETWEEN);
+    let (detail, detail_cut) = choice.detail.as_deref().map(|detail| fit(detail, left)).unzip();
+    (Choice { id: choice.id.clone(), label, detail }, label_cut || detail_cut == Some(true))
 }
 
 /// What would happen, in the words of most wires.
@@ -249,23 +342,6 @@ fn columns_of(c: char) -> usize {
         c if c.is_ascii() => 1,
         _ => 2,
     }
-}
-
-/// The text with what a screen would obey or hide written out: a yes is for what stands there, not for what is left of it.
-pub(crate) fn visible(text: &str) -> Cow<'_, str> {
-    let hides = |c: char| c != '\n' && c != '\t' && is_harmful(c);
-    if !text.contains(hides) {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if hides(c) {
-            out.extend(c.escape_default());
-        } else {
-            out.push(c);
-        }
-    }
-    Cow::Owned(out)
 }
 
 fn joined<const N: usize>(parts: [&str; N]) -> String {

@@ -23,6 +23,54 @@ pub fn is_harmful(c: char) -> bool {
             | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e007f}')
 }
 
+/// Characters that nobody sees, or takes for another: Unicode's `Default_Ignorable_Code_Point`, blank letters, and every space but the
+/// plain one. In most texts they belong there (joiners, emoji, typography); in what a person agrees to they may carry or part words.
+const UNSEEN: &[(char, char)] = &[
+    ('\u{a0}', '\u{a0}'),
+    ('\u{ad}', '\u{ad}'),
+    ('\u{34f}', '\u{34f}'),
+    ('\u{61c}', '\u{61c}'),
+    ('\u{115f}', '\u{1160}'),
+    ('\u{1680}', '\u{1680}'),
+    ('\u{17b4}', '\u{17b5}'),
+    ('\u{180b}', '\u{180f}'),
+    ('\u{2000}', '\u{200f}'),
+    ('\u{2028}', '\u{202f}'),
+    ('\u{205f}', '\u{206f}'),
+    ('\u{2800}', '\u{2800}'),
+    ('\u{3000}', '\u{3000}'),
+    ('\u{3164}', '\u{3164}'),
+    ('\u{fe00}', '\u{fe0f}'),
+    ('\u{feff}', '\u{feff}'),
+    ('\u{ffa0}', '\u{ffa0}'),
+    ('\u{fff0}', '\u{fffb}'),
+    ('\u{1bca0}', '\u{1bca3}'),
+    ('\u{1d159}', '\u{1d159}'),
+    ('\u{1d173}', '\u{1d17a}'),
+    ('\u{e0000}', '\u{e0fff}'),
+];
+
+/// Whether a character in what a person agrees to is written out: it is harmful, or not seen. Line breaks and tabs are not.
+pub fn is_hidden(c: char) -> bool {
+    c != '\n' && c != '\t' && (is_harmful(c) || UNSEEN.iter().any(|(from, to)| (*from..=*to).contains(&c)))
+}
+
+/// The text with what a screen would obey or hide written out: a yes is for what stands there, not for what is left of it.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_hidden(c) {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
 /// Text without sequences and controls; line breaks and tabs stay.
 pub fn clean(text: &str) -> Cow<'_, str> {
     if !text.chars().any(|c| c != '\n' && c != '\t' && is_harmful(c)) {
@@ -170,6 +218,23 @@ mod tests {
         }
     }
 
+    #[test]
+    fn what_nobody_sees_is_written_out_and_what_is_read_stays() {
+        let unseen = [
+            0xa0, 0xad, 0x34f, 0x115f, 0x1160, 0x1680, 0x17b4, 0x17b5, 0x180e, 0x2000, 0x200a, 0x200b,
+            0x200c, 0x200d, 0x200e, 0x200f, 0x2028, 0x202e, 0x202f, 0x205f, 0x2060, 0x206f, 0x2800, 0x3000,
+            0x3164, 0xfe00, 0xfe0f, 0xfeff, 0xffa0, 0xe0000, 0xe0041, 0xe0100, 0xe01ef, 0x1b, 0x0, 0x9b, 0xd,
+        ];
+        for c in unseen.into_iter().filter_map(char::from_u32) {
+            let shown = visible(&format!("rm{c}x")).into_owned();
+            assert!(shown.bytes().all(|byte| byte.is_ascii_graphic()), "{:x}: {shown}", c as u32);
+            assert_ne!(shown, "rmx");
+        }
+        for text in ["plain\n\ttext", "naïve 漢字 😀 e\u{301}", "العربية", "—“quoted”…"] {
+            assert_eq!(visible(text), text);
+        }
+    }
+
     const ANY: &str =
         "(\\PC|[\u{0}-\u{9f}]|\u{1b}\\[|\u{1b}\\]|[\u{2028}-\u{206f}\u{e0020}-\u{e0040}]|\r){0,60}";
 
@@ -177,6 +242,12 @@ mod tests {
         #[test]
         fn nothing_harmful_comes_out(text in ANY) {
             prop_assert!(clean(&text).chars().all(|c| c == '\n' || c == '\t' || !is_harmful(c)));
+        }
+
+        #[test]
+        fn nothing_hidden_is_left_of_what_is_made_visible(text in ANY) {
+            prop_assert!(!visible(&text).contains(is_hidden));
+            prop_assert!(visible(&text).contains(|c: char| c != '\n' && c != '\t') || text.trim_matches(['\n', '\t']).is_empty());
         }
 
         #[test]

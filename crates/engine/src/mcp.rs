@@ -19,6 +19,7 @@ mod question;
 mod reach;
 mod server;
 mod tool;
+mod variables;
 
 pub use approvals::{Agreed, Approvals};
 pub use book::{Listed, add, forget, remove, servers};

@@ -1,11 +1,13 @@
-//! Takes secrets out of lines before they are written down: values under telling keys, keys of well-known providers wherever they
-//! stand, and what a person typed into a question that asked for a secret.
+//! Takes secrets out of lines before they are written down: values under telling keys and behind telling options, keys of well-known
+//! providers wherever they stand, what passes for a secret by its form (`text`), and what a person typed into a question that asked
+//! for a secret.
 //!
 //! It errs on the side of taking out. It cannot know a secret that looks like ordinary text, so a recording is still worth a look
 //! before it is shared. Invariants: the shape of a line stays (same members, same types where possible); memory is bounded.
 
 #[cfg(test)]
 mod tests;
+mod text;
 
 use crate::notation::{Kind, RawBytes, Side, Step};
 use crate::pattern::{Item, Pattern, Piece, Text};
@@ -35,67 +37,6 @@ const TELLING_KEYS: &[&str] = &[
     "accesskey",
     "bearer",
 ];
-/// Beginnings of keys that well-known services give out, and how many characters must follow.
-const TELLING_BEGINNINGS: &[(&str, usize)] = &[
-    ("sk-", 16),
-    ("sk_live_", 8),
-    ("sk_test_", 8),
-    ("ghp_", 20),
-    ("gho_", 20),
-    ("ghs_", 20),
-    ("github_pat_", 20),
-    ("glpat-", 16),
-    ("xoxb-", 10),
-    ("xoxp-", 10),
-    ("AKIA", 16),
-    ("AIza", 30),
-    ("hf_", 20),
-    ("npm_", 30),
-    ("eyJ", 60),
-];
-/// Words that announce a secret in running text.
-const ANNOUNCING: &[&str] = &["bearer "];
-/// Ends of names whose value is a secret, in any case: `OPENAI_API_KEY=…`, `password: …`, `db.pwd = '…'`.
-const TELLING_NAMES: &[&str] = &[
-    "accesskey",
-    "access_key",
-    "access-key",
-    "apikey",
-    "api_key",
-    "api-key",
-    "credential",
-    "credentials",
-    "passphrase",
-    "passwd",
-    "password",
-    "privatekey",
-    "private_key",
-    "private-key",
-    "pwd",
-    "secret",
-    "token",
-];
-/// Ends of the names of variables, which are written in capitals; in running text the word says nothing.
-const TELLING_VARIABLES: &[&str] = &["KEY", "PASS", "PAT"];
-/// Names that end so and hold no secret.
-const INNOCENT_NAMES: &[&str] = &["PWD", "OLDPWD"];
-/// Shortest value that is taken for a secret.
-const MIN_VALUE: usize = 4;
-/// Values of such names that are no secrets: types, marks, words of a program.
-const INNOCENT_VALUES: &[&str] = &[
-    "bool",
-    "boolean",
-    "false",
-    "none",
-    "null",
-    "option",
-    "required",
-    "self",
-    "string",
-    "true",
-    "undefined",
-];
-
 /// Takes secrets out of the lines of one conversation, in order.
 #[derive(Debug, Default)]
 pub struct Redactor {
@@ -191,9 +132,17 @@ impl Redactor {
                 }
             }
             Pattern::Array(items) => {
+                // `["--password", "…"]`: the words of a command.
+                let mut option = None;
                 for item in items {
                     if let Item::One(value) = item {
-                        self.value(key, value);
+                        let before = option.take();
+                        if let Pattern::Text(text) = &*value {
+                            let word = plain(text);
+                            option = Some(word).filter(|word| word.starts_with('-') && !word.contains('='));
+                        }
+                        let is_option = option.is_some();
+                        self.value(before.as_deref().filter(|_| !is_option).or(key), value);
                     }
                 }
             }
@@ -220,7 +169,7 @@ impl Redactor {
         let mut clean = String::new();
         let mut rest = text;
         let mut found = false;
-        while let Some((before, secret)) = first_secret(rest) {
+        while let Some((before, secret)) = text::first_secret(rest) {
             found = true;
             clean.push_str(&rest[..before]);
             clean.push_str(REDACTED);
@@ -275,74 +224,6 @@ fn looks_made(value: &str) -> bool {
         && !value.contains(char::is_whitespace)
         && value.contains(|c: char| c.is_ascii_digit())
         && value.contains(|c: char| c.is_ascii_alphabetic())
-}
-
-/// Where the first secret in running text begins, and its length.
-fn first_secret(text: &str) -> Option<(usize, usize)> {
-    let known = TELLING_BEGINNINGS.iter().filter_map(|(beginning, least)| {
-        text.match_indices(beginning).find_map(|(at, _)| {
-            let inside_word = text[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
-            let length = key_length(&text[at..]);
-            (!inside_word && length >= beginning.len() + least).then_some((at, length))
-        })
-    });
-    let lower = text.to_ascii_lowercase();
-    let announced = ANNOUNCING.iter().filter_map(|word| {
-        lower.match_indices(word).find_map(|(at, _)| {
-            let at = at + word.len();
-            let length = key_length(&text[at..]);
-            (length >= 8).then_some((at, length))
-        })
-    });
-    let assigned = first_assigned(text, &lower);
-    known.chain(announced).chain(assigned).min_by_key(|(at, _)| *at)
-}
-
-/// The first value that is given to a telling name, with `=` or `:`.
-fn first_assigned(text: &str, lower: &str) -> Option<(usize, usize)> {
-    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    let mut signs = text.match_indices(['=', ':']);
-    signs.find_map(|(at, sign)| {
-        // `"password": "…"` in a text, `password = …` in a file.
-        let name = lower[..at].trim_end_matches([' ', '\t']).trim_end_matches(['"', '\'']);
-        let from = name.trim_end_matches(is_name).len();
-        let (name, written) = (name.get(from..)?, text.get(from..name.len())?);
-        let telling = TELLING_NAMES.iter().any(|end| name.ends_with(end))
-            || TELLING_VARIABLES.iter().any(|end| written.ends_with(end));
-        if !telling || INNOCENT_NAMES.contains(&written) {
-            return None;
-        }
-        let value = text.get(at + 1..)?;
-        // `a == b`, `a::b` and `https://` give nothing to anybody.
-        if value.starts_with(['=', ':', '/']) || sign == ":" && !value.starts_with([' ', '"', '\'']) {
-            return None;
-        }
-        let spaced = value.trim_start_matches([' ', '\t']);
-        let bare = spaced.trim_start_matches(['"', '\'', '`']);
-        let quote = spaced[..spaced.len() - bare.len()].chars().next();
-        let length = match quote {
-            // In quotes anything is the value, up to the quote or the end of the line.
-            Some(quote) => bare.find([quote, '\n']).unwrap_or(bare.len()),
-            None if bare.starts_with(REDACTED) => REDACTED.len(),
-            None => {
-                bare.find(|c: char| c.is_whitespace() || "\"'`,;&|<>()[]{}".contains(c)).unwrap_or(bare.len())
-            }
-        };
-        let found = &bare[..length];
-        let is_variable = found.strip_prefix('$').is_some_and(|name| {
-            name.starts_with('{') || name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
-        });
-        let is_blank = found.starts_with('<') && found.ends_with('>') || found.chars().all(|c| c == '*');
-        let shown = found == REDACTED || is_variable || is_blank;
-        let innocent = INNOCENT_VALUES.contains(&found.to_ascii_lowercase().as_str());
-        let begins = text.len() - bare.len();
-        (length >= MIN_VALUE && !shown && !innocent).then_some((begins, length))
-    })
-}
-
-/// How far a text goes on with the characters of a key.
-fn key_length(text: &str) -> usize {
-    text.find(|c: char| !(c.is_ascii_alphanumeric() || "-_.+/=~".contains(c))).unwrap_or(text.len())
 }
 
 /// Whether somewhere in a line `"secret":true` (or a word for it) stands.

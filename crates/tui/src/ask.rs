@@ -79,6 +79,8 @@ pub(crate) struct AskPanel {
     cursor: usize,
     /// What was taken, by its place in the list.
     taken: BTreeSet<usize>,
+    /// Whether all of it was looked at, where its rows are too few to show what is asked.
+    viewed: bool,
 }
 
 impl AskPanel {
@@ -104,6 +106,7 @@ impl AskPanel {
             editor: Editor::with(text),
             cursor: 0,
             taken: BTreeSet::new(),
+            viewed: false,
         }
     }
 

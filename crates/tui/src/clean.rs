@@ -4,8 +4,9 @@
 //! Colours in tool output survive as styles ([`colours`]); everything else of a sequence is dropped.
 
 use crate::theme::{direct, indexed};
-use domain::harmless::{Piece, Scanner, is_harmful};
+use domain::harmless::{Piece, Scanner, is_harmful, visible};
 use ratatui::style::{Modifier, Style};
+use serde_json::Value;
 use std::borrow::Cow;
 
 /// Columns between tab stops.
@@ -27,6 +28,34 @@ pub(crate) fn clean(text: &str) -> Cow<'_, str> {
 /// One line of clean text: line breaks become spaces.
 pub(crate) fn clean_line(text: &str) -> String {
     clean(text).replace('\n', " ")
+}
+
+/// What a person agrees to: what a screen would obey or hide is written out instead of taken away.
+pub(crate) fn agreed(text: &str) -> String {
+    clean(&visible(text)).into_owned()
+}
+
+/// The same in one line.
+pub(crate) fn agreed_line(text: &str) -> String {
+    agreed(text).replace('\n', " ")
+}
+
+/// Arguments with the same done to the texts in them, so that what is told of them hides nothing either.
+pub(crate) fn agreed_args(args: &str) -> String {
+    fn seen(value: Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(visible(&text).into_owned()),
+            Value::Array(items) => items.into_iter().map(seen).collect(),
+            Value::Object(fields) => {
+                fields.into_iter().map(|(name, value)| (visible(&name).into_owned(), seen(value))).collect()
+            }
+            plain @ (Value::Null | Value::Bool(_) | Value::Number(_)) => plain,
+        }
+    }
+    match serde_json::from_str(args) {
+        Ok(value) => seen(value).to_string(),
+        Err(_) => visible(args).into_owned(),
+    }
 }
 
 /// Lines as they stand once everything is written: what a line wrote over itself (progress, with `\r`) is gone.

@@ -261,6 +261,9 @@ impl CodeliaRuntime {
             Self::say(cx, &telling.name, told);
             let words = asking::waiting_words(&ask.kind).to_owned();
             cx.send(RunLine::Status(Status::AwaitingUi, Some(words)).line(&telling.name));
+        } else if let Some(whole) = asking::question_before(&ask, reader) {
+            // Outside of a run this wire has no other place for it.
+            notice(cx, Level::Info, &whole);
         }
         cx.send(request.line(&id));
     }

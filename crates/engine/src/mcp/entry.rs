@@ -1,5 +1,6 @@
 //! One entry of a list of servers, in the form that many programs share. Pure.
 
+use super::variables;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -167,16 +168,12 @@ fn pairs(map: &Map<String, Value>, key: &str) -> Result<BTreeMap<String, String>
 }
 
 impl Entry {
-    /// What it would do, in one line for the person. Variables are named, as one may change what runs (`PATH`); what they hold
-    /// may be secret.
+    /// What it would do, in one line for the person, with the variables that it gets: one may change what runs (`PATH`).
     pub fn words(&self) -> String {
         let words = match &self.way {
             Way::Child { command, args, env } => {
                 let words: Vec<&str> = std::iter::once(command).chain(args).map(String::as_str).collect();
-                let names: Vec<&str> = env.keys().map(String::as_str).collect();
-                let sets =
-                    if names.is_empty() { String::new() } else { format!(", sets {}", names.join(", ")) };
-                format!("runs `{}`{sets}", words.join(" "))
+                format!("runs `{}`{}", words.join(" "), variables::words(env))
             }
             Way::Http { url, .. } => format!("talks to {}", without_login(url)),
         };
@@ -206,7 +203,7 @@ impl Entry {
 }
 
 /// An address without the name and password that it may carry.
-fn without_login(url: &str) -> String {
+pub(super) fn without_login(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let (host, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
     let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
@@ -256,7 +253,7 @@ mod tests {
         let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
         assert_eq!(names, ["docs", "files"]);
         assert!(entries[0].disabled && !entries[1].disabled);
-        assert_eq!(entries[1].words(), "runs `npx -y server`, sets N, ROOT");
+        assert_eq!(entries[1].words(), "runs `npx -y server`, sets `N=3`, `ROOT=/w`");
         let wrong: Vec<&str> = errors.iter().filter_map(|error| error.name.as_deref()).collect();
         assert_eq!(wrong, ["args", "bad name", "empty", "old"]);
         for text in ["", "[]", "{}", r#"{"mcpServers": []}"#] {
@@ -269,7 +266,7 @@ mod tests {
     fn the_words_hide_nothing_that_runs_and_tell_no_secret() {
         let words = |text: &str| read("a", &serde_json::from_str(text).unwrap()).unwrap().words();
         let odd = words(r#"{"command": "x", "args": ["y`\nother: runs `z"], "env": {"PATH": "./evil"}}"#);
-        assert_eq!(odd, "runs `x y` other: runs `z`, sets PATH");
+        assert_eq!(odd, "runs `x y` other: runs `z`, sets `PATH=./evil`");
         assert_eq!(words(r#"{"url": "https://me:secret@host/a@b"}"#), "talks to https://host/a@b");
     }
 

@@ -85,6 +85,65 @@ fn a_native_answer_goes_too() {
     assert!(!said.contains("opensesame"), "{said}");
 }
 
+#[test]
+fn what_passes_for_a_secret_by_its_form_goes() {
+    let table = [
+        ("pw=hunter22 and on", "pw=[redacted] and on"),
+        ("db_pass: 'hunter22'", "db_pass: '[redacted]'"),
+        ("pass=hunter22", "pass=[redacted]"),
+        ("mysql --password hunter22 -u me", "mysql --password [redacted] -u me"),
+        ("tool --api-key \"hunter22\" x", "tool --api-key \"[redacted]\" x"),
+        ("git clone https://me:hunter22@host/a.git", "git clone https://me:[redacted]@host/a.git"),
+        (
+            "postgres://u:hunter@22@db/x and b://c:dddd@e",
+            "postgres://u:[redacted]@db/x and b://c:[redacted]@e",
+        ),
+        (
+            "-----BEGIN RSA PRIVATE KEY-----\nMIIhunter22\nabc\n-----END RSA PRIVATE KEY-----\nrest",
+            "-----BEGIN RSA PRIVATE KEY-----[redacted]-----END RSA PRIVATE KEY-----\nrest",
+        ),
+        ("-----BEGIN PRIVATE KEY-----\nMIIhunter22", "-----BEGIN PRIVATE KEY-----[redacted]"),
+        ("Cookie: a=hunter22; b=c\r\nHost: x", "Cookie: [redacted]\r\nHost: x"),
+        ("set-cookie: sid=hunter22; Path=/", "set-cookie: [redacted]"),
+        ("curl -H 'Cookie: a=hunter22' x", "curl -H 'Cookie: [redacted]' x"),
+        ("Authorization: Basic aHVudGVyMjI=", "Authorization: Basic [redacted]"),
+    ];
+    for (text, clean) in table {
+        let redactor = Redactor::new();
+        assert_eq!(redactor.text(text).as_deref(), Some(clean), "{text}");
+        assert_eq!(redactor.text(clean), None, "once is enough: {clean}");
+    }
+}
+
+#[test]
+fn what_only_looks_alike_stays() {
+    for text in [
+        "bypass: always on",
+        "compass=north",
+        "--password is what it is called",
+        "--password-file /etc/x",
+        "see https://host:8080/a@b and http://user@host/",
+        "https://me:$PASSWORD@host",
+        "-----BEGIN CERTIFICATE-----\nMII\n-----END CERTIFICATE-----",
+        "-----BEGIN PUBLIC KEY-----\nMII\n-----END PUBLIC KEY-----",
+        "a cookie: sweet and round",
+    ] {
+        assert_eq!(Redactor::new().text(text), None, "{text}");
+    }
+}
+
+#[test]
+fn the_word_behind_a_telling_option_goes() {
+    assert_eq!(
+        clean(
+            &mut Redactor::new(),
+            Side::Ui,
+            r#"{"args":["-u","me","--password","hunter22","--pass","-v"]}"#
+        ),
+        r#"> {"args":["-u","me","--password","[redacted]","--pass","-v"]}"#
+    );
+}
+
 proptest::proptest! {
     #[test]
     fn nothing_makes_it_panic(text in ".*") {

@@ -1,5 +1,6 @@
 //! Which question stands on the screen, who has the keyboard, and what keys mean to it. What comes of an answer is the update's.
 
+use super::keys::answered_by_enter;
 use super::{Answered, AskPanel, Focus, Held, Keyboard, Offer, PanelMode, Reply, Waits};
 use super::{HELD_MS, QUIET_MS, SEEN_MS};
 use crate::key::Key;
@@ -300,7 +301,8 @@ impl Asks {
             return none;
         }
         let Some(panel) = self.panel.as_mut().filter(|panel| !panel.answered) else { return none };
-        let Some(ask) = state.ask(panel.id) else { return none };
+        // What is written or chosen is so in sight of the list or the field.
+        let Some(ask) = state.ask(panel.id).filter(|ask| !answered_by_enter(&ask.kind)) else { return none };
         match panel.key(ask, key, offers) {
             Reply::Writes | Reply::Full | Reply::Editor | Reply::Word(_) => none,
             reply => {

@@ -1,6 +1,6 @@
 //! What a key means to the question on the screen. A letter means something only while it stands in the line of keys.
 
-use super::offers::takes;
+use super::offers::{VIEW, has, takes};
 use super::{AskPanel, Offer, PanelMode};
 use crate::composer::Editor;
 use crate::key::{Code, Key};
@@ -26,6 +26,14 @@ pub(crate) enum Reply {
 impl AskPanel {
     /// Does what the key means, given the keys that are on the screen.
     pub(crate) fn key(&mut self, ask: &Ask, key: Key, offers: &[Offer]) -> Reply {
+        if key == Key::plain(Code::F(2)) && has(offers, VIEW) {
+            self.viewed = true;
+            return Reply::Full;
+        }
+        // Who answers with Enter has seen what is asked.
+        if key == Key::plain(Code::Enter) && answered_by_enter(&ask.kind) && !has(offers, "Enter") {
+            return Reply::Word("this does not fit on the screen here; F2 shows it");
+        }
         match (&ask.kind, self.mode) {
             (AskKind::Consent(_), PanelMode::Reason) => self.reason_key(key),
             (AskKind::Consent(consent), PanelMode::Menu) => self.consent_key(ask, consent, key, offers),
@@ -138,6 +146,14 @@ impl AskPanel {
             }
         }
         Reply::Nothing
+    }
+}
+
+/// Whether Enter is the yes of this kind of question.
+pub(super) fn answered_by_enter(kind: &AskKind) -> bool {
+    match kind {
+        AskKind::Consent(_) | AskKind::Confirm { .. } => false,
+        AskKind::Choose { .. } | AskKind::Text { .. } | AskKind::Edit { .. } => true,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::keyboard::{Keyboard, Waits};
 use super::{AskPanel, PanelMode};
-use crate::clean::clean_line;
+use crate::clean::agreed_line;
 use crate::key::Key;
 use crate::look::Appearance;
 use crate::row::{KEEPS, Piece, Row, width, wrap};
@@ -11,6 +11,9 @@ use domain::ask::{Ask, AskKind, Consent, Preview};
 
 /// Words up to this length stay with their key when the line breaks.
 const SHORT_WORDS: usize = 24;
+
+/// Shows all of a question whose letters are text, as `v` does where they are not.
+pub(super) const VIEW: &str = "F2";
 
 /// A key with what it does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +56,11 @@ pub(super) fn takes(offers: &[Offer], key: Key) -> bool {
     key.typed().is_some_and(|c| offers.iter().any(|offer| offer.key == c.encode_utf8(&mut bytes)))
 }
 
+/// Whether a key that is no letter is offered.
+pub(super) fn has(offers: &[Offer], key: &str) -> bool {
+    offers.iter().any(|offer| offer.key == key)
+}
+
 /// The keys of a question that has the keyboard.
 pub(super) fn of_question(panel: &AskPanel, ask: &Ask, sees: Sees, draft: bool) -> Vec<Offer> {
     let mut list = List(Vec::new());
@@ -77,18 +85,18 @@ pub(super) fn of_question(panel: &AskPanel, ask: &Ask, sees: Sees, draft: bool) 
             if *many {
                 list.say("Space", "take");
             }
-            list.say("Enter", "answer");
+            list.answer(panel, sees);
             list.say("Esc", if panel.editor.is_empty() { "no answer" } else { "all again" });
             // No key does it, all letters do.
             list.say("", "typing narrows the list");
         }
         (AskKind::Text { multiline, secret, .. }, _) => {
-            list.say("Enter", "answer");
+            list.answer(panel, sees);
             list.lines(*multiline, *secret);
             list.say("Esc", "no answer");
         }
         (AskKind::Edit { .. }, _) => {
-            list.say("Enter", "answer");
+            list.answer(panel, sees);
             list.lines(true, false);
             list.say("Esc", "no answer");
         }
@@ -139,7 +147,7 @@ struct List(Vec<Offer>);
 
 impl List {
     fn say(&mut self, key: &'static str, words: &str) {
-        let words = clean_line(words);
+        let words = agreed_line(words);
         let words = if words.len() <= SHORT_WORDS { words.replace(' ', "\u{a0}") } else { words };
         self.0.push(Offer { key, words });
     }
@@ -196,6 +204,16 @@ impl List {
         );
         if consent.takes_reason {
             self.say("r", if sees.short { "why" } else { "no, because… (goes on)" });
+        }
+    }
+
+    /// Enter, where enough of what is asked was seen to answer it; and how to see the rest.
+    fn answer(&mut self, panel: &AskPanel, sees: Sees) {
+        if sees.subject || panel.viewed {
+            self.say("Enter", "answer");
+        }
+        if sees.cut {
+            self.say(VIEW, if sees.short { "all" } else { "view all" });
         }
     }
 

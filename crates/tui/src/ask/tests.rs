@@ -114,7 +114,7 @@ fn all_keys() -> Vec<Key> {
 #[test]
 fn no_key_answers_that_is_not_in_the_line_of_keys() {
     let confirm = |danger| AskKind::Confirm { message: "sure?".into(), yes: None, no: None, danger };
-    let none = Sees { subject: false, rule: false, ..ALL };
+    let none = Sees { subject: false, rule: false, cut: true, ..ALL };
     for kind in [consent(Some("ls")), consent(None), confirm(false), confirm(true)] {
         let same = Sees { reach: Reach::Same, ..ALL };
         let unseen = Sees { rule: false, ..same };
@@ -149,6 +149,26 @@ fn enter_answers_only_where_what_it_answers_is_seen() {
     assert!(matches!(press(consent(None), &["r", "enter"]), Reply::Word(_)));
     assert!(matches!(press(choose(false), &["z", "z", "enter"]), Reply::Word(_)));
     assert!(matches!(press(text(None), &["alt-enter"]), Reply::Word(_)));
+}
+
+#[test]
+fn what_is_not_seen_is_not_answered_until_all_of_it_was_viewed() {
+    let unseen = Sees { subject: false, cut: true, ..ALL };
+    let edit = AskKind::Edit { message: "better?".into(), prefill: "text".into() };
+    for kind in [choose(false), choose(true), text(Some("Al")), edit] {
+        let ask = ask(kind.clone());
+        let mut panel = AskPanel::open(&ask, Millis(0), None);
+        let mut press = |key: &str| {
+            let offers = offers::of_question(&panel, &ask, unseen, false);
+            panel.key(&ask, key.parse().unwrap(), &offers)
+        };
+        if matches!(&kind, AskKind::Choose { many: true, .. }) {
+            assert_eq!(press("space"), Reply::Nothing);
+        }
+        assert!(matches!(press("enter"), Reply::Word(word) if word.contains("F2")), "{kind:?}");
+        assert_eq!(press("f2"), Reply::Full, "{kind:?}");
+        assert!(matches!(press("enter"), Reply::Answer(_)), "{kind:?}");
+    }
 }
 
 #[test]

@@ -4,13 +4,14 @@ use super::offers::{self, Offer, Reach, Sees};
 use super::words::{self, Title};
 use super::{AskPanel, Keyboard, PanelMode};
 use crate::cell::summary;
-use crate::clean::{clean, clean_line};
+use crate::clean::{agreed, agreed_args, agreed_line};
 use crate::diff;
 use crate::figures::counted;
 use crate::look::Appearance;
 use crate::row::{KEEPS, Piece, Row, fit, width, wrap, wrap_text};
 use crate::theme::Role;
 use domain::ask::{Ask, AskKind, Consent, Preview};
+use domain::harmless::visible;
 use domain::ids::Millis;
 use std::ops::Range;
 
@@ -74,8 +75,8 @@ pub(crate) struct Scene {
 pub(crate) fn draw(panel: &AskPanel, ask: &Ask, scene: Scene, look: Appearance, on: Room) -> Drawn {
     let high = on.rows;
     let Scene { now, keyboard, draft, reach } = scene;
-    let mut drawing = Drawing { look, title: ask.title.trim(), reach, rows: Vec::new(), caret: None };
-    let told = drawing.rows_of(ask);
+    let mut drawing = Drawing::new(ask, look, reach);
+    let told = AskRows { answer: drawing.answer_rows(panel, ask), ..drawing.rows_of(ask) };
     drawing.title(ask, now);
     let list = |sees: Sees| {
         let all = offers::of_question(panel, ask, sees, draft);
@@ -86,7 +87,7 @@ pub(crate) fn draw(panel: &AskPanel, ask: &Ask, scene: Scene, look: Appearance, 
     // The most keys that there can be, until it is known what has to be left out.
     let (short, wide) = (on.scarce, look.columns >= WIDE);
     let all = Sees { subject: true, rule: true, reach, cut: true, short, wide };
-    let needed = |title: usize, sees: Sees| title + told.body.len().min(1) + keys(sees).len();
+    let needed = |title: usize, sees: Sees| title + told.needed() + keys(sees).len();
     if needed(drawing.rows.len(), Sees { rule: false, ..all }) > high {
         drawing.short_title(ask);
     }
@@ -95,9 +96,12 @@ pub(crate) fn draw(panel: &AskPanel, ask: &Ask, scene: Scene, look: Appearance, 
         panel.mode == PanelMode::Menu && title + told.least() + rule.len() + keys(all).len() <= high
     });
     let mut sees = Sees { rule: rule.is_some(), ..all };
-    let wanted = title + told.body.len() + told.grounds.len() + rule.as_ref().map_or(0, Vec::len);
-    sees.cut = wanted + keys(Sees { cut: false, ..sees }).len() > high;
+    let room = high.saturating_sub(title + keys(Sees { cut: false, ..sees }).len());
+    let wanted = told.body.len() + told.grounds.len() + rule.as_ref().map_or(0, Vec::len);
+    sees.cut =
+        drawing.title_cut || wanted > told.asked_room(room) || drawing.cuts_choices(panel, ask, &told, room);
     sees.subject = needed(title, sees) <= high;
+    sees.cut |= !sees.subject;
     let rule = rule.filter(|_| sees.subject).unwrap_or_default();
     let offers = match keyboard {
         Keyboard::Question => list(sees),
@@ -125,8 +129,13 @@ pub(crate) fn draw(panel: &AskPanel, ask: &Ask, scene: Scene, look: Appearance, 
 
 /// Everything about the question, for the full view.
 pub(crate) fn full(ask: &Ask, look: Appearance, reach: Reach) -> Full {
-    let mut drawing = Drawing { look, title: ask.title.trim(), reach, rows: Vec::new(), caret: None };
+    let mut drawing = Drawing::new(ask, look, reach);
     let mut rule = 0..0;
+    let title = Title::of(ask).text;
+    if width(&title) > look.columns {
+        drawing.rows.extend(wrap_text(&title, look.columns, look.theme.style(Role::Heading)));
+        drawing.rows.push(Row::empty());
+    }
     match &ask.kind {
         AskKind::Consent(consent) => {
             let style = words::risk_style(&consent.assessment, look.theme);
@@ -141,10 +150,22 @@ pub(crate) fn full(ask: &Ask, look: Appearance, reach: Reach) -> Full {
             let pretty = serde_json::from_str::<serde_json::Value>(consent.args.as_str())
                 .and_then(|value| serde_json::to_string_pretty(&value))
                 .unwrap_or_else(|_| consent.args.as_str().to_owned());
-            drawing.rows.extend(wrap_text(&clean(&pretty), look.columns, look.theme.style(Role::Dim)));
+            drawing.rows.extend(wrap_text(&agreed(&pretty), look.columns, look.theme.style(Role::Dim)));
         }
-        AskKind::Confirm { .. } => drawing.rows = drawing.rows_of(ask).body,
-        AskKind::Choose { .. } | AskKind::Text { .. } | AskKind::Edit { .. } => {}
+        AskKind::Confirm { .. } | AskKind::Text { .. } | AskKind::Edit { .. } => {
+            drawing.rows.extend(drawing.rows_of(ask).body);
+        }
+        AskKind::Choose { choices, .. } => {
+            drawing.rows.extend(drawing.rows_of(ask).body);
+            let (first, rest) = (look.piece("› ", Role::Accent), look.piece("  ", Role::Dim));
+            for choice in choices {
+                drawing.rows.push(Row::empty());
+                let label = [look.piece(agreed_line(&choice.label), Role::Text)];
+                drawing.rows.extend(wrap(&label, look.columns, &first, &rest));
+                let detail = choice.detail.iter().map(|detail| look.piece(agreed_line(detail), Role::Dim));
+                drawing.rows.extend(detail.flat_map(|detail| wrap(&[detail], look.columns, &rest, &rest)));
+            }
+        }
     }
     Full { rows: drawing.rows, rule }
 }
@@ -160,12 +181,27 @@ enum Shown {
 struct AskRows {
     body: Vec<Row>,
     grounds: Vec<Row>,
+    /// Rows of the list or the field in which it is answered.
+    answer: usize,
 }
 
 impl AskRows {
     /// Rows that must be in sight beside the rule.
     fn least(&self) -> usize {
         self.body.len().min(MIN_TOLD) + self.grounds.len().min(MIN_TOLD)
+    }
+
+    /// Rows without which nobody says yes.
+    fn needed(&self) -> usize {
+        self.body.len().min(1) + self.answer.min(1)
+    }
+
+    /// Rows for what is asked: what its answer leaves, and no less than a third.
+    fn asked_room(&self, room: usize) -> usize {
+        match self.answer {
+            0 => room,
+            answer => room.saturating_sub(answer).max(room / 3).clamp(1, room.saturating_sub(1).max(1)),
+        }
     }
 }
 
@@ -176,9 +212,15 @@ struct Drawing<'a> {
     reach: Reach,
     rows: Vec<Row>,
     caret: CaretAt,
+    /// Whether not all of the title is in its rows.
+    title_cut: bool,
 }
 
-impl Drawing<'_> {
+impl<'a> Drawing<'a> {
+    fn new(ask: &'a Ask, look: Appearance, reach: Reach) -> Drawing<'a> {
+        Drawing { look, title: ask.title.trim(), reach, rows: Vec::new(), caret: None, title_cut: false }
+    }
+
     /// The title in one row, for the smallest screens: how dangerous it is goes before what it is called.
     fn short_title(&mut self, ask: &Ask) {
         let mut pieces = vec![self.look.piece("? ", Role::Warn)];
@@ -191,14 +233,33 @@ impl Drawing<'_> {
         }
         let used: usize = pieces.iter().map(|piece| width(&piece.text)).sum();
         let room = self.look.columns.saturating_sub(used);
-        pieces.push(self.look.piece(fit(&Title::of(ask).text, room), Role::Heading));
+        let text = Title::of(ask).text;
+        self.title_cut = width(&text) > room;
+        pieces.push(self.look.piece(fit(&text, room), Role::Heading));
         self.rows = vec![Row::from(pieces)];
     }
 
     fn title(&mut self, ask: &Ask, now: Millis) {
+        let title = Title::of(ask);
+        let rows = self.title_rows(ask, &title, now);
+        self.title_cut = rows.len() > MAX_TITLE;
+        self.rows = match self.title_cut {
+            // What stands behind it is not pushed out: how dangerous it is, and how long there is to answer.
+            true => {
+                let beside = Title { text: String::new(), ..title };
+                let taken: usize = self.title_rows(ask, &beside, now).iter().map(Row::width).sum();
+                let room = (self.look.columns * (MAX_TITLE - 1)).saturating_sub(taken);
+                self.title_rows(ask, &Title { text: fit(&title.text, room), ..beside }, now)
+            }
+            false => rows,
+        };
+        self.rows.truncate(MAX_TITLE);
+    }
+
+    fn title_rows(&self, ask: &Ask, title: &Title, now: Millis) -> Vec<Row> {
         let mut pieces = vec![self.look.piece("? ", Role::Warn)];
-        let Title { text, counts } = Title::of(ask);
-        pieces.extend(self.look.words(&text, Role::Heading));
+        let Title { text, counts } = title;
+        pieces.extend(self.look.words(text, Role::Heading));
         if let Some((added, removed)) = counts {
             pieces.push(self.look.piece(format!("  +{added}{KEEPS}−{removed}"), Role::Dim));
         }
@@ -216,13 +277,13 @@ impl Drawing<'_> {
             pieces.push(self.look.piece(format!("  {left}s left"), Role::Warn));
         }
         let (none, rest) = (Piece::default(), self.look.piece("  ", Role::Text));
-        let rows = wrap(&pieces, self.look.columns, &none, &rest);
-        self.rows.extend(rows.into_iter().take(MAX_TITLE));
+        wrap(&pieces, self.look.columns, &none, &rest)
     }
 
     /// What stands between the title and the keys.
     fn body(&mut self, panel: &AskPanel, ask: &Ask, told: AskRows, room: usize) {
         let end = self.rows.len() + room;
+        let asked_room = told.asked_room(room);
         match (&ask.kind, panel.mode) {
             (AskKind::Consent(_), PanelMode::Menu) => self.consent(told, room),
             (AskKind::Consent(_), PanelMode::Reason) => {
@@ -232,29 +293,29 @@ impl Drawing<'_> {
                 self.field("why not: ", &panel.editor, Shown::Plain);
             }
             (AskKind::Confirm { .. }, _) => self.cut(told.body, room),
-            (AskKind::Choose { message, choices, many }, _) => {
-                self.message(message, Role::Text, room / 3);
+            (AskKind::Choose { choices, many, .. }, _) => {
+                self.cut(told.body, asked_room);
                 if panel.has_filter(choices.len()) {
                     self.field("filter: ", &panel.editor, Shown::Plain);
                 }
                 // What is asked stands apart from what it can be answered with, where that hides nothing.
                 let left = end.saturating_sub(self.rows.len());
-                let drawn = self.choices(panel, ask, *many, left);
+                let (drawn, _) = self.choices(panel, ask, *many, left);
                 self.rows.extend((drawn.len() + 2 <= left).then(Row::empty));
                 self.rows.extend(drawn);
             }
-            (AskKind::Text { message, placeholder, secret, .. }, _) => {
-                self.message(message, Role::Text, room.saturating_sub(1));
+            (AskKind::Text { placeholder, secret, .. }, _) => {
+                self.cut(told.body, asked_room);
                 let shown = if *secret { Shown::Secret } else { Shown::Plain };
                 self.field("> ", &panel.editor, shown);
                 if let (true, Some(hint)) = (panel.editor.is_empty(), placeholder) {
                     // The caret stands before it, and covers none of it.
-                    let hint = self.look.piece(format!(" {}", clean_line(hint)), Role::Dim);
+                    let hint = self.look.piece(format!(" {}", agreed_line(hint)), Role::Dim);
                     self.rows.last_mut().into_iter().for_each(|row| row.pieces.push(hint.clone()));
                 }
             }
-            (AskKind::Edit { message, .. }, _) => {
-                self.message(message, Role::Text, 2);
+            (AskKind::Edit { .. }, _) => {
+                self.cut(told.body, asked_room);
                 self.edit(&panel.editor, end.saturating_sub(self.rows.len()));
             }
         }
@@ -280,19 +341,38 @@ impl Drawing<'_> {
         Some(wrap(&words, self.look.columns, &Piece::default(), &rest))
     }
 
-    /// What a consent or a confirm is about.
+    /// What is asked; a message that only repeats the title says nothing.
     fn rows_of(&self, ask: &Ask) -> AskRows {
+        let (message, role) = match &ask.kind {
+            AskKind::Consent(consent) => {
+                return self.consent_rows(consent, Title::of(ask).counts.is_none());
+            }
+            AskKind::Confirm { message, danger: true, .. } => (message, Role::Warn),
+            AskKind::Confirm { message, .. }
+            | AskKind::Choose { message, .. }
+            | AskKind::Text { message, .. }
+            | AskKind::Edit { message, .. } => (message, Role::Text),
+        };
+        if message.trim().is_empty() || message.trim() == self.title {
+            return AskRows::default();
+        }
+        let style = self.look.theme.style(role);
+        let body = wrap_text(agreed(message).trim_end(), self.look.columns, style);
+        AskRows { body, ..AskRows::default() }
+    }
+
+    /// Rows of the list, one for each choice, or of the field in which it is answered.
+    fn answer_rows(&self, panel: &AskPanel, ask: &Ask) -> usize {
         match &ask.kind {
-            AskKind::Consent(consent) => self.consent_rows(consent, Title::of(ask).counts.is_none()),
-            AskKind::Confirm { message, .. } if message.trim().is_empty() || message.trim() == self.title => {
-                AskRows::default()
+            AskKind::Consent(_) | AskKind::Confirm { .. } => 0,
+            AskKind::Choose { choices, .. } => {
+                panel.shown(ask).len().max(1) + usize::from(panel.has_filter(choices.len()))
             }
-            AskKind::Confirm { message, danger, .. } => {
-                let style = self.look.theme.style(if *danger { Role::Warn } else { Role::Text });
-                let body = wrap_text(clean(message).trim_end(), self.look.columns, style);
-                AskRows { body, grounds: Vec::new() }
+            AskKind::Text { .. } => 1,
+            AskKind::Edit { .. } => {
+                let (text, caret) = (panel.editor.text(), panel.editor.caret());
+                crate::composer::lay_out(text, caret, self.look.columns).rows.len().max(1)
             }
-            AskKind::Choose { .. } | AskKind::Text { .. } | AskKind::Edit { .. } => AskRows::default(),
         }
     }
 
@@ -311,14 +391,6 @@ impl Drawing<'_> {
         self.rows.extend(rows);
     }
 
-    fn message(&mut self, text: &str, role: Role, most: usize) {
-        if !text.trim().is_empty() && text.trim() != self.title {
-            let style = self.look.theme.style(role);
-            let rows = wrap_text(clean(text).trim_end(), self.look.columns, style);
-            self.rows.extend(rows.into_iter().take(most.max(1)));
-        }
-    }
-
     /// What would happen; the head of a change is there only where the title does not say it (`headed`).
     fn consent_rows(&self, consent: &Consent, headed: bool) -> AskRows {
         let mut body = Vec::new();
@@ -326,7 +398,7 @@ impl Drawing<'_> {
         match &consent.preview {
             Some(Preview::Command { line, .. }) => {
                 let (first, rest) = (self.look.piece("$ ", Role::Accent), self.look.piece("  ", Role::Text));
-                for (at, line) in clean(line).split('\n').enumerate() {
+                for (at, line) in agreed(line).split('\n').enumerate() {
                     let lead = if at == 0 { &first } else { &rest };
                     body.extend(wrap(&[self.look.piece(line, Role::Text)], columns, lead, &rest));
                 }
@@ -334,29 +406,33 @@ impl Drawing<'_> {
             Some(Preview::Diff { path, text }) => {
                 if headed {
                     let (added, removed) = diff::counts(text);
-                    let head = format!("{} (+{added} −{removed})", clean_line(path));
+                    let head = format!("{} (+{added} −{removed})", agreed_line(path));
                     body.push(Row::of(fit(&head, columns), self.look.theme.style(Role::Accent)));
                 }
-                body.extend(diff::rows(text, Some(path), columns, self.look.theme));
+                body.extend(diff::rows(&visible(text), Some(path), columns, self.look.theme));
             }
             Some(Preview::Text(text)) => {
-                body.extend(wrap_text(&clean(text), columns, self.look.theme.style(Role::Text)));
+                body.extend(wrap_text(&agreed(text), columns, self.look.theme.style(Role::Text)));
             }
             None => {
-                let text = format!("{} {}", clean_line(&consent.name), summary(consent.args.as_str()));
+                let text = format!(
+                    "{} {}",
+                    agreed_line(&consent.name),
+                    summary(&agreed_args(consent.args.as_str()))
+                );
                 body.extend(wrap_text(&text, columns, self.look.theme.style(Role::Text)));
             }
         }
         let mut grounds = Vec::new();
         let (first, rest) = (self.look.piece("· ", Role::Dim), self.look.piece("  ", Role::Dim));
         for reason in &consent.assessment.reasons {
-            grounds.extend(wrap(&self.look.words(&clean_line(reason), Role::Dim), columns, &first, &rest));
+            grounds.extend(wrap(&self.look.words(&agreed_line(reason), Role::Dim), columns, &first, &rest));
         }
-        AskRows { body, grounds }
+        AskRows { body, grounds, answer: 0 }
     }
 
     fn consent(&mut self, told: AskRows, room: usize) {
-        let AskRows { body, mut grounds } = told;
+        let AskRows { body, mut grounds, .. } = told;
         // The preview gives way before the grounds do: why it is dangerous must never be scrolled out of sight.
         grounds.truncate(room.saturating_sub(1).max(1));
         self.cut(body, room.saturating_sub(grounds.len()));
@@ -393,20 +469,28 @@ impl Drawing<'_> {
         }
     }
 
-    fn choices(&self, panel: &AskPanel, ask: &Ask, many: bool, room: usize) -> Vec<Row> {
-        let AskKind::Choose { choices, .. } = &ask.kind else { return Vec::new() };
+    /// Whether something of a choice is not in its row.
+    fn cuts_choices(&self, panel: &AskPanel, ask: &Ask, told: &AskRows, room: usize) -> bool {
+        let AskKind::Choose { choices, many, .. } = &ask.kind else { return false };
+        let taken = told.body.len().min(told.asked_room(room)) + usize::from(panel.has_filter(choices.len()));
+        self.choices(panel, ask, *many, room.saturating_sub(taken)).1
+    }
+
+    /// The rows of the list, and whether something of a choice is not in its row.
+    fn choices(&self, panel: &AskPanel, ask: &Ask, many: bool, room: usize) -> (Vec<Row>, bool) {
+        let AskKind::Choose { choices, .. } = &ask.kind else { return (Vec::new(), false) };
         let shown = panel.shown(ask);
         let cursor = panel.cursor.min(shown.len().saturating_sub(1));
         let room = room.max(1);
         let top = cursor.saturating_sub(room.saturating_sub(1));
         if shown.is_empty() {
-            return vec![Row::of("nothing fits", self.look.theme.style(Role::Dim))];
+            return (vec![Row::of("nothing fits", self.look.theme.style(Role::Dim))], false);
         }
         let labels = shown.iter().filter_map(|at| choices.get(*at)).map(|choice| width(&choice.label));
         let signs = if many { 4 } else { 2 };
         let column = labels.max().unwrap_or(0).min(self.look.columns / 3) + signs;
         let drawn = |line: usize, at: usize, whole: bool| {
-            let Some(choice) = choices.get(at) else { return Vec::new() };
+            let Some(choice) = choices.get(at) else { return (Vec::new(), false) };
             let sign = match (many, panel.taken.contains(&at), line == cursor) {
                 (true, true, _) => "[x] ",
                 (true, false, _) => "[ ] ",
@@ -422,30 +506,36 @@ impl Drawing<'_> {
                 row.fill = under.then(|| self.look.theme.style(Role::Selected));
                 row
             };
-            let label = fit(&format!("{sign}{}", clean_line(&choice.label)), self.look.columns);
+            let all = format!("{sign}{}", agreed_line(&choice.label));
+            let label = fit(&all, self.look.columns);
             let space = column.saturating_sub(width(&label)) + 2;
             let mut row = Row::of(&label, style(Role::Text));
-            let Some(detail) = &choice.detail else { return vec![chosen(row)] };
-            let detail = clean_line(detail);
+            let Some(detail) = &choice.detail else { return (vec![chosen(row)], label != all) };
+            let detail = agreed_line(detail);
             let room = self.look.columns.saturating_sub(width(&label) + space);
             if !whole || room < LEAST_DETAIL {
-                let detail = format!("{}{}", " ".repeat(space), fit(&detail, room));
-                row.pieces.push(Piece::new(detail, style(Role::Dim)));
-                return vec![chosen(row)];
+                let told = fit(&detail, room);
+                let is_cut = label != all || told != detail;
+                row.pieces.push(Piece::new(format!("{}{told}", " ".repeat(space)), style(Role::Dim)));
+                return (vec![chosen(row)], is_cut);
             }
             let rest = Piece::new(" ".repeat(width(&label) + space), style(Role::Dim));
             row.pieces.push(Piece::new(format!("{}{detail}", " ".repeat(space)), style(Role::Dim)));
             let rows = wrap(&row.pieces, self.look.columns, &Piece::default(), &rest);
-            rows.into_iter().map(chosen).collect()
+            (rows.into_iter().map(chosen).collect(), false)
+        };
+        let lines = |from: usize, most: usize, whole: bool| {
+            let (mut rows, mut is_cut) = (Vec::new(), false);
+            for (line, at) in shown.iter().enumerate().skip(from).take(most) {
+                let (drawn, cut) = drawn(line, *at, whole);
+                rows.extend(drawn);
+                is_cut |= cut;
+            }
+            (rows, is_cut)
         };
         // All that is told of each, where all of it has room; else a row each.
-        let whole: Vec<Row> =
-            shown.iter().enumerate().flat_map(|(line, at)| drawn(line, *at, true)).collect();
-        if whole.len() <= room {
-            return whole;
-        }
-        let lines = shown.iter().enumerate().skip(top).take(room);
-        lines.flat_map(|(line, at)| drawn(line, *at, false)).collect()
+        let whole = lines(0, usize::MAX, true);
+        if whole.0.len() <= room { whole } else { lines(top, room, false) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The words of a question: what it is called, how dangerous it is, what a yes for longer allows. Each thing is said once: what the
 //! preview shows is not in the title again.
 
-use crate::clean::clean_line;
+use crate::clean::agreed_line;
 use crate::diff;
 use crate::theme::{Role, Theme};
 use domain::ask::{Ask, AskKind, Assessment, Consent, Preview, Risk};
@@ -23,7 +23,7 @@ pub(super) struct Title {
 impl Title {
     /// What is asked, as the runtime calls it, unless that only repeats the preview or says nothing.
     pub(super) fn of(ask: &Ask) -> Title {
-        let said = clean_line(&ask.title);
+        let said = agreed_line(&ask.title);
         let plain = |text| Title { text, counts: None };
         let AskKind::Consent(consent) = &ask.kind else { return plain(said) };
         let vague = is_vague(&said, &consent.name);
@@ -32,13 +32,13 @@ impl Title {
                 plain("run this command".to_owned())
             }
             Some(Preview::Diff { path, text: changes }) => {
-                let path = clean_line(path);
+                let path = agreed_line(path);
                 let text = if vague { format!("change {path}") } else { said };
                 let counts = text.contains(&path).then(|| diff::counts(changes));
                 Title { text, counts }
             }
             Some(Preview::Command { .. }) => plain(said),
-            Some(Preview::Text(_)) | None if vague => plain(format!("use {}", clean_line(&consent.name))),
+            Some(Preview::Text(_)) | None if vague => plain(format!("use {}", agreed_line(&consent.name))),
             Some(Preview::Text(_)) | None => plain(said),
         }
     }
@@ -61,7 +61,7 @@ fn is_vague(title: &str, tool: &str) -> bool {
 
 /// Whether a title is the command once more.
 fn repeats(title: &str, line: &str) -> bool {
-    let first = clean_line(line.trim().lines().next().unwrap_or_default());
+    let first = agreed_line(line.trim().lines().next().unwrap_or_default());
     let start: String = first.chars().take(KNOWN_BY).collect();
     !start.is_empty() && title.contains(&start)
 }
@@ -102,10 +102,10 @@ pub(super) fn risk_style(assessment: &Assessment, theme: Theme) -> Style {
 
 /// What the rule of a consent allows; the command that stands above is not written out again.
 pub(super) fn rule(consent: &Consent) -> Option<String> {
-    let rule = clean_line(consent.rule.as_deref()?);
+    let rule = agreed_line(consent.rule.as_deref()?);
     match &consent.preview {
         Some(Preview::Command { line, .. })
-            if rule == format!("run exactly `{}`", clean_line(line.trim())) =>
+            if rule == format!("run exactly `{}`", agreed_line(line.trim())) =>
         {
             Some("exactly this command".to_owned())
         }

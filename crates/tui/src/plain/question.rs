@@ -4,9 +4,10 @@
 
 use super::words::{aloud, diff, many, some_of, span};
 use crate::cell::summary;
-use crate::clean::{clean, clean_line};
+use crate::clean::{agreed, agreed_args, agreed_line};
 use crate::diff::counts;
 use domain::ask::{Answer, Ask, AskKind, Choice, Consent, Preview, Risk, Scope};
+use domain::harmless::visible;
 use domain::ids::Millis;
 
 /// What a line means to a question.
@@ -39,7 +40,7 @@ const END: &str = ".";
 
 /// The question in words. `of` is how many wait; `same` whether a yes for the session is only for the same action.
 pub(super) fn told(ask: &Ask, of: usize, same: bool, extent: Extent, now: Millis) -> Vec<String> {
-    let title = aloud(&ask.title);
+    let title = aloud(&visible(&ask.title));
     let mut lines = match of {
         0 | 1 => vec![format!("Question: {title}")],
         of => vec![format!("Question, the first of {of}: {title}")],
@@ -52,7 +53,7 @@ pub(super) fn told(ask: &Ask, of: usize, same: bool, extent: Extent, now: Millis
         | AskKind::Edit { message, .. } => message,
     };
     if message.trim() != ask.title.trim() {
-        lines.extend(clean(message).lines().filter(|line| !line.trim().is_empty()).map(str::to_owned));
+        lines.extend(agreed(message).lines().filter(|line| !line.trim().is_empty()).map(str::to_owned));
     }
     match &ask.kind {
         AskKind::Consent(consent) => lines.extend(consent_told(consent, same, extent)),
@@ -61,7 +62,7 @@ pub(super) fn told(ask: &Ask, of: usize, same: bool, extent: Extent, now: Millis
                 lines.push("Take care: yes is dangerous.".to_owned());
             }
             let label = |word: &str, label: &Option<String>| match label {
-                Some(label) => format!("{word} ({})", aloud(label)),
+                Some(label) => format!("{word} ({})", aloud(&visible(label))),
                 None => word.to_owned(),
             };
             lines.push(format!(
@@ -79,11 +80,11 @@ pub(super) fn told(ask: &Ask, of: usize, same: bool, extent: Extent, now: Millis
             });
         }
         AskKind::Text { placeholder, default, secret, multiline, .. } => {
-            lines.extend(placeholder.iter().map(|hint| format!("For instance: {}", clean_line(hint))));
+            lines.extend(placeholder.iter().map(|hint| format!("For instance: {}", agreed_line(hint))));
             if *secret {
                 lines.push("This is a secret: it is not kept.".to_owned());
             }
-            lines.extend(default.iter().map(|text| format!("An empty line answers: {}", clean_line(text))));
+            lines.extend(default.iter().map(|text| format!("An empty line answers: {}", agreed_line(text))));
             lines.push(match multiline {
                 false => "Write the answer and Enter. \"/skip\" gives no answer.".to_owned(),
                 true => "Write the answer; a line with only a full stop ends it. \"/skip\" gives no answer."
@@ -92,7 +93,7 @@ pub(super) fn told(ask: &Ask, of: usize, same: bool, extent: Extent, now: Millis
         }
         AskKind::Edit { prefill, .. } => {
             lines.push("The text so far:".to_owned());
-            let text: Vec<String> = clean(prefill).lines().map(str::to_owned).collect();
+            let text: Vec<String> = agreed(prefill).lines().map(str::to_owned).collect();
             lines.extend(match extent {
                 Extent::All => text,
                 Extent::Usual => some_of(text, "; \"/show\" tells them all"),
@@ -127,11 +128,14 @@ fn consent_told(consent: &Consent, same: bool, extent: Extent) -> Vec<String> {
         (None, false) => {}
     }
     lines.extend(
-        assessment.reasons.iter().map(|reason| format!("Because: {}.", aloud(reason).trim_end_matches('.'))),
+        assessment
+            .reasons
+            .iter()
+            .map(|reason| format!("Because: {}.", aloud(&visible(reason)).trim_end_matches('.'))),
     );
     let body: Vec<String> = match &consent.preview {
         Some(Preview::Command { line, .. }) => {
-            let mut said = clean(line).lines().map(str::to_owned).collect::<Vec<_>>();
+            let mut said = agreed(line).lines().map(str::to_owned).collect::<Vec<_>>();
             if let Some(first) = said.first_mut() {
                 *first = format!("Command: {first}");
             }
@@ -140,12 +144,14 @@ fn consent_told(consent: &Consent, same: bool, extent: Extent) -> Vec<String> {
         Some(Preview::Diff { path, text }) => {
             let (added, removed) = counts(text);
             let (added, removed) = (many(added as u64, "line"), removed);
-            let mut said = vec![format!("In {}: {added} added, {removed} removed.", clean_line(path))];
-            said.extend(diff(text).into_iter().filter(|line| !line.starts_with("File ")));
+            let mut said = vec![format!("In {}: {added} added, {removed} removed.", agreed_line(path))];
+            said.extend(diff(&visible(text)).into_iter().filter(|line| !line.starts_with("File ")));
             said
         }
-        Some(Preview::Text(text)) => clean(text).lines().map(str::to_owned).collect(),
-        None => vec![format!("{} {}", clean_line(&consent.name), summary(consent.args.as_str()))],
+        Some(Preview::Text(text)) => agreed(text).lines().map(str::to_owned).collect(),
+        None => {
+            vec![format!("{} {}", agreed_line(&consent.name), summary(&agreed_args(consent.args.as_str())))]
+        }
     };
     match extent {
         Extent::Usual => lines.extend(some_of(body, "; \"show\" tells them all")),
@@ -153,13 +159,13 @@ fn consent_told(consent: &Consent, same: bool, extent: Extent) -> Vec<String> {
             lines.extend(body);
             lines.push(format!(
                 "Tool: {}. Its arguments: {}",
-                clean_line(&consent.name),
-                clean_line(consent.args.as_str())
+                agreed_line(&consent.name),
+                agreed_line(consent.args.as_str())
             ));
         }
     }
     if let Some(rule) = &consent.rule {
-        let rule = aloud(rule);
+        let rule = aloud(&visible(rule));
         lines.push(match same {
             true => format!("\"yes for this session\" allows the same again; \"yes always\" allows: {rule}"),
             false => format!("\"yes for this session\" and \"yes always\" allow: {rule}"),
@@ -174,8 +180,9 @@ fn consent_told(consent: &Consent, same: bool, extent: Extent) -> Vec<String> {
 }
 
 fn choice_told(at: usize, choice: &Choice) -> String {
-    let detail = choice.detail.as_deref().map(|detail| format!(", {}", aloud(detail))).unwrap_or_default();
-    format!("{}. {}{detail}", at + 1, aloud(&choice.label))
+    let detail =
+        choice.detail.as_deref().map(|detail| format!(", {}", aloud(&visible(detail)))).unwrap_or_default();
+    format!("{}. {}{detail}", at + 1, aloud(&visible(&choice.label)))
 }
 
 /// What a line means to the question; `before` are the lines of the answer that came already.
@@ -244,7 +251,7 @@ fn consent_read(consent: &Consent, plain: &str, line: &str) -> Reading {
             }
             Some(reason) => Reading::Answer(
                 Answer::Deny { reason: Some(reason.to_owned()) },
-                format!("You said no, because {}", clean_line(reason)),
+                format!("You said no, because {}", agreed_line(reason)),
             ),
             None => Reading::Hint(format!("That is no answer: yes, no, or no because and a reason. {SAY}")),
         },

@@ -120,7 +120,7 @@ pub(super) fn press(model: &mut Model, key: Key, fx: &mut Vec<Fx>) -> bool {
 
 /// A key on the page that shows all of the question.
 pub(super) fn page_key(model: &mut Model, key: Key, fx: &mut Vec<Fx>) {
-    if matches!(key.code, Code::Esc | Code::Char('v' | 'q')) {
+    if matches!(key.code, Code::Esc | Code::F(2) | Code::Char('v' | 'q')) {
         return model.screen.over.close();
     }
     let offers = layout::page_offers(model);

@@ -183,8 +183,12 @@ impl AcpRuntime {
             }
             AskKind::Text { secret: true, .. } => return cx.loss(Item::TextAsk, "a question for a secret"),
             _ if !forms => return,
+            kind if shown::is_too_long(&ask.title, kind) => {
+                self.notice(cx, session, Level::Warning, &shown::not_asked(&ask.title, session));
+                return cx.cannot_answer(session.clone(), ask.id);
+            }
             kind => {
-                let params = form(session, &ask.title, kind);
+                let params = form(session, &ask.title, kind, Written { ours });
                 let id = self.asks.mint();
                 (rpc::request(&id, &params), id)
             }
@@ -194,6 +198,18 @@ impl AcpRuntime {
         if let Some(known) = self.sessions.get_mut(session) {
             known.send(cx, line);
         }
+    }
+}
+
+/// How words are written that a person agrees to: our own UIs write out themselves what a screen would hide.
+#[derive(Clone, Copy)]
+struct Written {
+    ours: bool,
+}
+
+impl Written {
+    fn text(self, text: &str) -> String {
+        if self.ours { text.to_owned() } else { shown::visible(text).into_owned() }
     }
 }
 
@@ -218,7 +234,7 @@ fn permission(
     let kind = tool_words::kind(&consent.name);
     let tool_call = ToolCallUpdate {
         tool_call_id: consent.tool.to_string(),
-        title: Some(tool_words::title(&consent.name, &consent.args)),
+        title: Some(Written { ours: asked.ours }.text(&tool_words::title(&consent.name, &consent.args))),
         name: Some(consent.name.clone()),
         kind: Some(kind),
         status: Some(ToolStatus::Pending),
@@ -240,14 +256,17 @@ fn permission(
 
 /// What the person sees before deciding, the risk first; the command line stands in the title and the input already.
 fn preview(consent: &Consent, risk: String, cwd: &str, asked: Asked) -> Option<Vec<ToolCallContent>> {
+    let written = Written { ours: asked.ours };
     let mut content: Vec<ToolCallContent> =
-        Some(risk).filter(|risk| !risk.is_empty()).map(text_content).into_iter().collect();
+        Some(written.text(&risk)).filter(|risk| !risk.is_empty()).map(text_content).into_iter().collect();
     content.extend(match &consent.preview {
         Some(Preview::Diff { path, text }) => {
             part_content(&Part::Diff { path: Some(path.clone()), text: text.clone() }, cwd, asked.ours)
         }
-        Some(Preview::Text(text)) => vec![text_content(text.clone())],
-        Some(Preview::Command { line, .. }) => vec![text_content(blocks::fenced(Some("sh"), line, None))],
+        Some(Preview::Text(text)) => vec![text_content(written.text(text))],
+        Some(Preview::Command { line, .. }) => {
+            vec![text_content(blocks::fenced(Some("sh"), &written.text(line), None))]
+        }
         None => Vec::new(),
     });
     if asked.terminal && !content.is_empty() {
@@ -307,9 +326,17 @@ fn refusal(kind: &AskKind) -> Answer {
     }
 }
 
+/// Reads an object: a list would be taken for its members in their order.
+fn object<T: serde::de::DeserializeOwned>(raw: &str) -> Result<T, serde_json::Error> {
+    match raw.starts_with('{') {
+        true => serde_json::from_str(raw),
+        false => Err(serde::de::Error::custom("it is no object")),
+    }
+}
+
 fn lift_consent(consent: &Consent, raw: &str) -> Chosen {
     let no = |odd: Option<String>| Chosen::Answer(Answer::Deny { reason: None }, odd);
-    let result: RequestPermissionResult = match serde_json::from_str(raw) {
+    let result: RequestPermissionResult = match object(raw) {
         Ok(result) => result,
         Err(_) if raw == "null" => return no(None),
         Err(why) => return no(Some(why.to_string())),
@@ -371,36 +398,45 @@ fn one_field(
 }
 
 /// A question as a form with one field; what kind of question it is goes along for those who know our words.
-fn form(session: &SessionId, title: &str, kind: &AskKind) -> CreateElicitationParams {
-    let text = |text: &str| Some(text.to_owned());
+fn form(session: &SessionId, title: &str, kind: &AskKind, written: Written) -> CreateElicitationParams {
+    let text = |text: &str| Some(written.text(text));
     let string = || FormField { kind: "string".to_owned(), ..FormField::default() };
     let (message, word, field) = match kind {
         AskKind::Confirm { message, yes, no, .. } => {
             let choice = |value: &str, label: &Option<String>, usual: &str| FormChoice {
                 value: value.to_owned(),
-                title: label.clone().unwrap_or_else(|| usual.to_owned()),
+                title: label.as_deref().map_or_else(|| usual.to_owned(), |label| written.text(label)),
                 ..FormChoice::default()
             };
             let one_of = Some(vec![choice(YES, yes, "Yes"), choice(NO, no, "No")]);
             (message, "confirm", FormField { one_of, ..string() })
         }
         AskKind::Choose { message, choices, many: false } => {
-            (message, "choose", FormField { one_of: Some(lower_choices(choices)), ..string() })
+            (message, "choose", FormField { one_of: Some(lower_choices(choices, written)), ..string() })
         }
         AskKind::Choose { message, choices, many: true } => {
-            let items = Some(FormItems { any_of: Some(lower_choices(choices)), ..FormItems::default() });
+            let items =
+                Some(FormItems { any_of: Some(lower_choices(choices, written)), ..FormItems::default() });
             (message, "choose", FormField { kind: "array".to_owned(), items, ..FormField::default() })
         }
         AskKind::Text { message, placeholder, default, .. } => {
             let default = default.as_deref().map(json_text);
-            (message, "text", FormField { description: placeholder.clone(), default, ..string() })
+            (
+                message,
+                "text",
+                FormField {
+                    description: placeholder.as_deref().map(|hint| written.text(hint)),
+                    default,
+                    ..string()
+                },
+            )
         }
         AskKind::Edit { message, prefill } => {
             (message, "edit", FormField { default: Some(json_text(prefill)), ..string() })
         }
         AskKind::Consent(consent) => return one_field(session, consent.name.clone(), text(title), string()),
     };
-    let said = if message.is_empty() { title.to_owned() } else { message.clone() };
+    let said = written.text(if message.is_empty() { title } else { message });
     let parlor = Some(Own { ask: text(word), ..Own::default() });
     let meta = Some(Meta { parlor, ..Meta::default() });
     CreateElicitationParams { meta, ..one_field(session, said, text(title), field) }
@@ -410,11 +446,11 @@ fn json_text(text: &str) -> Raw {
     Raw::keep(&serde_json::Value::from(text).to_string())
 }
 
-fn lower_choices(choices: &[Choice]) -> Vec<FormChoice> {
+fn lower_choices(choices: &[Choice], written: Written) -> Vec<FormChoice> {
     let choice = |choice: &Choice| FormChoice {
         value: choice.id.clone(),
-        title: choice.label.clone(),
-        description: choice.detail.clone(),
+        title: written.text(&choice.label),
+        description: choice.detail.as_deref().map(|detail| written.text(detail)),
         ..FormChoice::default()
     };
     choices.iter().map(choice).collect()
@@ -422,7 +458,7 @@ fn lower_choices(choices: &[Choice]) -> Vec<FormChoice> {
 
 fn lift_form(kind: &AskKind, raw: &str) -> (Answer, Option<String>) {
     let no = refusal(kind);
-    let result: CreateElicitationResult = match serde_json::from_str(raw) {
+    let result: CreateElicitationResult = match object(raw) {
         Ok(result) => result,
         Err(_) if raw == "null" => return (no, None),
         Err(why) => return (no, Some(why.to_string())),
@@ -431,18 +467,22 @@ fn lift_form(kind: &AskKind, raw: &str) -> (Answer, Option<String>) {
         return (no, None);
     }
     let value = result.content.and_then(|content| content.get(FIELD).map(Raw::value)).unwrap_or_default();
-    let words = |value: &serde_json::Value| -> Vec<String> {
-        let list = value.as_array().into_iter().flatten().filter_map(|one| one.as_str());
-        value.as_str().into_iter().chain(list).map(ToOwned::to_owned).collect()
-    };
+    let one = |value: &serde_json::Value| value.as_str().map(ToOwned::to_owned);
     let answer = match kind {
-        AskKind::Confirm { .. } => {
-            Answer::Confirmed(value.as_str() == Some(YES) || value.as_bool() == Some(true))
+        AskKind::Confirm { .. } => Answer::Confirmed(value.as_str() == Some(YES)),
+        // A list where several may be taken, else one text: nothing else was asked for.
+        AskKind::Choose { many, .. } => {
+            let chosen: Option<Vec<String>> = match &value {
+                serde_json::Value::Array(values) if *many => values.iter().map(one).collect(),
+                value if !many => one(value).map(|id| vec![id]),
+                _ => None,
+            };
+            match chosen {
+                Some(chosen) if chosen.is_empty() => Answer::Dismissed,
+                Some(chosen) => Answer::Chosen(chosen),
+                None => return (no, Some("the field holds no choice".to_owned())),
+            }
         }
-        AskKind::Choose { .. } => match words(&value) {
-            chosen if chosen.is_empty() => Answer::Dismissed,
-            chosen => Answer::Chosen(chosen),
-        },
         AskKind::Text { .. } | AskKind::Edit { .. } => match value.as_str() {
             Some(text) => Answer::Entered(text.to_owned()),
             None => return (no, Some("the field holds no text".to_owned())),

@@ -45,6 +45,11 @@ impl Reader {
         Reader { ours: client == OURS, terminal: client == TERMINAL_UI, picks: ui.supports_pick }
     }
 
+    /// A label in a row.
+    fn row(self, label: &str) -> String {
+        if self.ours { label.to_owned() } else { shown::one_row(&shown::visible(label), COLUMNS) }
+    }
+
     /// Whether what is typed ahead can answer a question there.
     pub(super) fn types_ahead(self) -> bool {
         self.terminal
@@ -81,6 +86,13 @@ impl Request {
         again
     }
 
+    /// Whether an answer to the list is to give none: we put that there, and it is none of the choices.
+    fn is_no_answer(&self, kind: &AskKind, ids: &[String]) -> bool {
+        let (Request::Pick(params), AskKind::Choose { choices, .. }) = (self, kind) else { return false };
+        let first = params.items.first().filter(|item| choices.iter().all(|choice| choice.id != item.id));
+        first.is_some_and(|item| ids.contains(&item.id))
+    }
+
     /// Whether an answer does nothing: a no, none at all, or what stands first in the list.
     pub(super) fn says_no(&self, answer: &Answer) -> bool {
         match (self, answer) {
@@ -97,7 +109,6 @@ impl Request {
 
 /// The ask as a request; `None` when it cannot be asked there so that a yes is for what was seen.
 pub(super) fn request(ask: &Ask, run_id: Option<String>, reader: Reader) -> Option<Request> {
-    let title = ask.title.clone();
     Some(match &ask.kind {
         AskKind::Consent(consent) => {
             let shown = fitted(consent)?;
@@ -113,58 +124,92 @@ pub(super) fn request(ask: &Ask, run_id: Option<String>, reader: Reader) -> Opti
                 }
             }
         }
-        AskKind::Confirm { message, yes, no, danger } => {
-            let message = once(&title, message);
-            if no_first(&title, &message, *danger, reader)? {
-                let item = |id: &str, label: &Option<String>, usual: &str| PickItem {
+        AskKind::Confirm { yes, no, danger, .. } => {
+            let shown = fitted_question(ask, reader)?;
+            let label = |label: &Option<String>| label.as_deref().map(|label| reader.row(label));
+            if no_first(&shown, *danger, reader) {
+                let item = |id: &str, label: Option<String>, usual: &str| PickItem {
                     id: id.to_owned(),
-                    label: label.clone().unwrap_or_else(|| usual.to_owned()),
+                    label: label.unwrap_or_else(|| usual.to_owned()),
                     detail: None,
                 };
-                let items = vec![item(NO, no, "No"), item(YES, yes, "Yes")];
-                let title = shown::one_row(&shown::visible(&format!("{title}: {message}")), COLUMNS);
-                return list(reader, run_id, title, items);
+                let items = vec![item(NO, label(no), "No"), item(YES, label(yes), "Yes")];
+                return list(reader, run_id, list_title(&shown), items);
             }
             Request::Confirm(ConfirmParams {
                 run_id,
-                message,
-                title,
-                confirm_label: yes.clone(),
-                cancel_label: no.clone(),
+                message: shown.what,
+                title: shown.title,
+                confirm_label: label(yes),
+                cancel_label: label(no),
                 danger_level: Some(danger_level(*danger).to_owned()),
                 allow_remember: false,
                 allow_reason: false,
             })
         }
-        AskKind::Choose { message, choices, many } => {
-            let title =
-                if message.is_empty() || *message == title { title } else { format!("{title}: {message}") };
-            let item = |choice: &Choice| PickItem {
-                id: choice.id.clone(),
-                label: choice.label.clone(),
-                detail: choice.detail.clone(),
+        AskKind::Choose { many, .. } => {
+            let shown = fitted_question(ask, reader)?;
+            let item =
+                |choice: Choice| PickItem { id: choice.id, label: choice.label, detail: choice.detail };
+            let title = match (reader.ours, shown.what.as_str()) {
+                (false, _) => list_title(&shown),
+                (true, "") => shown.title,
+                (true, what) => format!("{}: {what}", shown.title),
             };
-            let items = choices.iter().map(item).collect();
+            let items = shown.choices.into_iter().map(item).collect();
             Request::Pick(PickParams { run_id, title, items, multi: *many })
         }
-        AskKind::Text { message, default, secret, multiline, placeholder: _ } => {
-            let (message, default_value) = (once(&title, message), default.clone());
+        AskKind::Text { default, secret, multiline, placeholder: _, .. } => {
+            let (shown, default_value) = (fitted_question(ask, reader)?, default.clone());
+            let (title, message) = (prompt_title(&shown), shown.what);
             let (multiline, secret) = (*multiline, *secret);
             Request::Prompt(PromptParams { run_id, title, message, default_value, multiline, secret })
         }
-        AskKind::Edit { message, prefill } => {
-            let (message, default_value) = (once(&title, message), Some(prefill.clone()));
-            let multiline = true;
+        AskKind::Edit { prefill, .. } => {
+            let (shown, default_value) = (fitted_question(ask, reader)?, Some(prefill.clone()));
+            let (title, message, multiline) = (prompt_title(&shown), shown.what, true);
             Request::Prompt(PromptParams { run_id, title, message, default_value, multiline, secret: false })
         }
     })
 }
 
-/// Whether a yes-or-no question is a list with the no on top: it is dangerous, or does not fit. `None` when it is too long to be asked.
-fn no_first(title: &str, message: &str, danger: bool, reader: Reader) -> Option<bool> {
-    let asked = Asked { title, what: message, assessment: &shown::UNRATED, rule: None };
-    let shown = shown::show(asked, ROWS)?;
-    Some(danger && reader.terminal && reader.picks || !reader.ours && shown.whole.is_some())
+/// A question that is no consent in rows that fit, or as it is where the reader fits it; `None` when it is too long to be asked.
+fn fitted_question(ask: &Ask, reader: Reader) -> Option<Shown> {
+    if !reader.ours {
+        // The title of a list is one row.
+        let rows = if matches!(ask.kind, AskKind::Choose { .. }) { 1 } else { ROWS };
+        return shown::show_question(&ask.title, &ask.kind, rows);
+    }
+    let (message, choices) = match &ask.kind {
+        AskKind::Consent(_) => ("", &[][..]),
+        AskKind::Choose { message, choices, .. } => (message.as_str(), choices.as_slice()),
+        AskKind::Confirm { message, .. } | AskKind::Text { message, .. } | AskKind::Edit { message, .. } => {
+            (message.as_str(), &[][..])
+        }
+    };
+    let what = if message.trim() == ask.title.trim() { "" } else { message };
+    let (title, what, choices) = (ask.title.clone(), what.to_owned(), choices.to_vec());
+    (!shown::is_too_long(&title, &ask.kind)).then(|| Shown { title, what, choices, ..Shown::default() })
+}
+
+/// The one row above a list.
+fn list_title(shown: &Shown) -> String {
+    let all = match (shown.title.as_str(), shown.what.as_str(), &shown.whole) {
+        (_, _, Some(whole)) => whole,
+        (title, "", None) => title,
+        (title, what, None) => &format!("{title}: {what}"),
+    };
+    shown::one_row(all, COLUMNS)
+}
+
+/// A title of several rows stands in the message.
+fn prompt_title(shown: &Shown) -> String {
+    if shown.title.is_empty() { list_title(shown) } else { shown.title.clone() }
+}
+
+/// Whether a yes-or-no question is a list with the no on top: it is dangerous, or does not fit.
+fn no_first(shown: &Shown, danger: bool, reader: Reader) -> bool {
+    danger && reader.terminal && reader.picks || shown.whole.is_some()
 }
 
 /// `None` where the UI has no lists.
@@ -187,11 +232,6 @@ pub(super) fn waiting_words(kind: &AskKind) -> &'static str {
         AskKind::Choose { .. } => "waiting for a choice",
         AskKind::Text { .. } | AskKind::Edit { .. } => "waiting for input",
     }
-}
-
-/// The message, unless the title says it already.
-fn once(title: &str, message: &str) -> String {
-    if message.trim() == title.trim() { String::new() } else { message.to_owned() }
 }
 
 fn is_diff(consent: &Consent) -> bool {
@@ -235,7 +275,6 @@ fn consent_params(consent: &Consent, run_id: Option<String>, lasts: bool) -> Con
         Some(Preview::Diff { path, .. }) => format!("{} {path}", tool_words::name(&consent.name)),
         _ => what(consent),
     };
-    message = shown::visible(&message).into_owned();
     let danger = !consent.assessment.unrated && consent.assessment.risk >= Risk::High;
     if !consent.assessment.reasons.is_empty() && (danger || fits != title.trim_end()) {
         message.push_str(&format!("\n\n{WARNING}{}", consent.assessment.reasons.join("; ")));
@@ -247,7 +286,7 @@ fn consent_params(consent: &Consent, run_id: Option<String>, lasts: bool) -> Con
     ConfirmParams {
         run_id,
         title: fits,
-        message,
+        message: shown::visible(&message).into_owned(),
         confirm_label: Some("Allow".to_owned()),
         cancel_label: Some("Deny".to_owned()),
         danger_level: Some(danger_level(danger).to_owned()),
@@ -264,14 +303,24 @@ fn danger_level(danger: bool) -> &'static str {
 pub(super) fn before(ask: &Ask, reader: Reader) -> Vec<AgentEvent> {
     match &ask.kind {
         AskKind::Consent(consent) => permission_events(consent, reader),
-        // A list has no text under its title.
-        AskKind::Confirm { message, danger, .. } if !message.is_empty() => {
-            let is_list = no_first(&ask.title, message, *danger, reader).unwrap_or_default();
-            if is_list { vec![said(format!("{}\n{message}", ask.title))] } else { Vec::new() }
-        }
         AskKind::Confirm { .. } | AskKind::Choose { .. } | AskKind::Text { .. } | AskKind::Edit { .. } => {
-            Vec::new()
+            question_before(ask, reader).map(said).into_iter().collect()
         }
+    }
+}
+
+/// What is told before a question that is no consent: all of it, where not all of it is shown there.
+pub(super) fn question_before(ask: &Ask, reader: Reader) -> Option<String> {
+    let shown = fitted_question(ask, reader)?;
+    let danger = matches!(ask.kind, AskKind::Confirm { danger: true, .. });
+    match (&shown.whole, &ask.kind) {
+        (Some(whole), _) if *whole == shown.rows() => Some(shown.rows()),
+        (Some(whole), _) => Some(format!("{whole}\n\n{}", shown.rows())),
+        // A list has no text under its title.
+        (None, AskKind::Confirm { .. }) if no_first(&shown, danger, reader) && !shown.what.is_empty() => {
+            Some(shown.rows())
+        }
+        (None, _) => None,
     }
 }
 
@@ -324,6 +373,8 @@ pub(super) fn lift_answer(
         // An error and null are how existing UIs say that the person closed the dialog.
         Err(_) => return (no, None),
         Ok(raw) if raw.get() == "null" => return (no, None),
+        // A list would be read as the members in their order.
+        Ok(raw) if !raw.get().starts_with('{') => return (no, Some("the answer is no object".to_owned())),
         Ok(raw) => raw.get(),
     };
     let lifted = match (kind, asked) {
@@ -340,7 +391,7 @@ pub(super) fn lift_answer(
         }
         (AskKind::Choose { .. }, _) => {
             serde_json::from_str::<PickResult>(raw).map(|result| match result.ids {
-                ids if ids.is_empty() => Answer::Dismissed,
+                ids if ids.is_empty() || asked.is_no_answer(kind, &ids) => Answer::Dismissed,
                 ids => Answer::Chosen(ids),
             })
         }

@@ -7,7 +7,7 @@ use super::super::wire::Frame;
 use super::super::wire::ui::{Choice, ConsentHint, Method, Opts, Question, UiRequest, consent};
 use super::ANSWER_DEADLINE;
 use crate::session_name;
-use crate::shown::{self, Asked, Offer, Shown};
+use crate::shown::{self, Asked, COLUMNS, Offer, Shown};
 use domain::ask::{Answer, Ask, AskKind, Consent, Preview, Scope};
 use domain::ids::{AskId, Millis, SessionId};
 use serde_json::Value;
@@ -16,6 +16,8 @@ use std::collections::BTreeMap;
 
 /// The rows of a title that the existing client shows on a screen of 80×24, with the options below it.
 const TITLE_ROWS: usize = 6;
+/// The rows of a title and the options together.
+const OVERLAY_ROWS: usize = 12;
 
 /// A question that waits for an answer.
 #[derive(Debug)]
@@ -23,7 +25,7 @@ pub(super) struct OpenQuestion {
     pub(super) id: String,
     session: SessionId,
     pub(super) ask: Ask,
-    /// What wants a yes, in rows that fit; nothing for another question.
+    /// It in rows that fit.
     shown: Shown,
 }
 
@@ -92,7 +94,7 @@ impl OpenQuestions {
     }
 }
 
-/// A question that wants a yes in rows that fit; `None` when it is too long to be asked.
+/// A question in rows that fit; `None` when it is too long to be asked.
 pub(super) fn fitted(ask: &Ask, prefix: Option<&SessionId>) -> Option<Shown> {
     let title = &titled(ask, prefix, "");
     match &ask.kind {
@@ -100,11 +102,12 @@ pub(super) fn fitted(ask: &Ask, prefix: Option<&SessionId>) -> Option<Shown> {
             let (assessment, rule) = (&consent.assessment, consent.rule.as_deref());
             shown::show(Asked { title, what: &what(consent), assessment, rule }, TITLE_ROWS)
         }
-        AskKind::Confirm { message, .. } => {
-            let asked = Asked { title, what: message, assessment: &shown::UNRATED, rule: None };
-            shown::show(asked, TITLE_ROWS)
+        AskKind::Choose { choices, .. } => {
+            shown::show_question(title, &ask.kind, OVERLAY_ROWS.saturating_sub(choices.len()))
         }
-        AskKind::Choose { .. } | AskKind::Text { .. } | AskKind::Edit { .. } => Some(Shown::default()),
+        kind @ (AskKind::Confirm { .. } | AskKind::Text { .. } | AskKind::Edit { .. }) => {
+            shown::show_question(title, kind, TITLE_ROWS)
+        }
     }
 }
 
@@ -121,49 +124,55 @@ fn said_no() -> Answer {
     Answer::Deny { reason: Some("the person said no".to_owned()) }
 }
 
-/// An answer as the question wants it: only what was offered can be taken.
+/// Whether a yes or no is put as such, and not as a list: all of it is shown, and a yes reaches no further.
+fn is_confirm(kind: &AskKind, shown: &Shown) -> bool {
+    match kind {
+        AskKind::Consent(_) | AskKind::Confirm { .. } => {
+            let lasts = shown.offers.contains(&Offer::Allow(Scope::Always));
+            shown.offers.first() == Some(&Offer::Allow(Scope::Once)) && !lasts
+        }
+        AskKind::Choose { .. } | AskKind::Text { .. } | AskKind::Edit { .. } => false,
+    }
+}
+
+/// An answer as the question wants it: only what was offered can be taken, and only in the form in which it was.
 fn lift(asked: &OpenQuestion, result: &Value) -> (Answer, Option<&'static str>) {
     let not_fitting = (Answer::Dismissed, Some("not an answer to the question that was put"));
     let kind = &asked.ask.kind;
-    let offers = asked.shown.offers;
+    let offer = match (is_confirm(kind, &asked.shown), result) {
+        (true, Value::Bool(true)) => Some(Offer::Allow(Scope::Once)),
+        (true, Value::Bool(false)) => Some(Offer::Deny),
+        (false, Value::String(value)) => {
+            asked.shown.offers.iter().copied().find(|offer| value_of(*offer) == value)
+        }
+        _ => None,
+    };
     match (kind, result) {
-        (AskKind::Consent(_), Value::Bool(true)) => {
-            (Answer::Allow { scope: Scope::Once, digest: None }, None)
-        }
-        (AskKind::Consent(_), Value::Bool(false)) => (said_no(), None),
-        (AskKind::Consent(_), Value::String(value)) => {
-            match offers.iter().find(|offer| value_of(**offer) == value) {
-                Some(Offer::Allow(scope)) => (Answer::Allow { scope: *scope, digest: None }, None),
-                Some(Offer::Deny) => (said_no(), None),
-                None => not_fitting,
-            }
-        }
-        (AskKind::Confirm { .. }, Value::Bool(yes)) => (Answer::Confirmed(*yes), None),
-        (AskKind::Confirm { .. }, Value::String(value)) => {
-            match offers.iter().find(|offer| value_of(**offer) == value) {
-                Some(offer) => (Answer::Confirmed(*offer != Offer::Deny), None),
-                None => not_fitting,
-            }
-        }
-        (AskKind::Choose { .. }, result) => {
-            let one = |value: &Value| match value {
-                Value::String(text) => Some(text.clone()),
-                Value::Number(number) => Some(number.to_string()),
-                _ => None,
-            };
+        (AskKind::Consent(_), _) => match offer {
+            Some(Offer::Allow(scope)) => (Answer::Allow { scope, digest: None }, None),
+            Some(Offer::Deny) => (said_no(), None),
+            None => not_fitting,
+        },
+        (AskKind::Confirm { .. }, _) => match offer {
+            Some(offer) => (Answer::Confirmed(offer != Offer::Deny), None),
+            None => not_fitting,
+        },
+        (AskKind::Choose { many, .. }, result) => {
+            let one = |value: &Value| value.as_str().map(str::to_owned);
             let chosen: Option<Vec<String>> = match result {
-                Value::Array(values) => values.iter().map(one).collect(),
+                Value::Array(values) if *many => values.iter().map(one).collect(),
                 value => one(value).map(|value| vec![value]),
             };
-            match chosen.map(Answer::Chosen).filter(|answer| kind.accepts(answer)) {
-                Some(answer) => (answer, None),
-                None => not_fitting,
+            match chosen {
+                Some(ids) if asked.shown.is_no_answer(&ids) => (Answer::Dismissed, None),
+                Some(ids) if kind.accepts(&Answer::Chosen(ids.clone())) => (Answer::Chosen(ids), None),
+                Some(_) | None => not_fitting,
             }
         }
         (AskKind::Text { .. } | AskKind::Edit { .. }, Value::String(text)) => {
             (Answer::Entered(text.clone()), None)
         }
-        _ => not_fitting,
+        (AskKind::Text { .. } | AskKind::Edit { .. }, _) => not_fitting,
     }
 }
 
@@ -187,15 +196,24 @@ fn titled(ask: &Ask, prefix: Option<&SessionId>, more: &str) -> String {
 /// The question as a line.
 pub(super) fn lower(question: &OpenQuestion, prefix: Option<&SessionId>, now: Millis) -> String {
     let OpenQuestion { id, ask, shown, .. } = question;
-    let title = |more: &str| Cow::<str>::Owned(titled(ask, prefix, more));
+    // One line, where nothing had to be left out.
+    let title = |more: &str| -> Cow<'_, str> {
+        match shown.whole {
+            Some(_) => shown.rows().into(),
+            None => shown::visible(&titled(ask, prefix, more)).into_owned().into(),
+        }
+    };
+    let label = |label: &Option<String>, usual: &str| {
+        label.as_deref().map_or(usual.to_owned(), |label| shown::one_row(&shown::visible(label), COLUMNS))
+    };
     let (method, mut params) = match &ask.kind {
-        AskKind::Consent(consent) => lower_consent(consent, shown),
+        AskKind::Consent(consent) => lower_consent(&ask.kind, consent, shown),
         // Who cannot see all of it finds the no first.
         AskKind::Confirm { yes, no, .. } if shown.whole.is_some() => {
             let option = |offer: &Offer| {
                 let label = match offer {
-                    Offer::Deny => no.as_deref().unwrap_or("No"),
-                    Offer::Allow(_) => yes.as_deref().unwrap_or("Yes"),
+                    Offer::Deny => label(no, "No"),
+                    Offer::Allow(_) => label(yes, "Yes"),
                 };
                 Choice { label: label.into(), value: value_of(*offer).into(), description: None }
             };
@@ -207,12 +225,12 @@ pub(super) fn lower(question: &OpenQuestion, prefix: Option<&SessionId>, now: Mi
             Question {
                 title: title(""),
                 // Clients show both, one under the other.
-                message: Some(if *message == ask.title { "" } else { message }.into()),
+                message: Some(if *message == ask.title { "".into() } else { shown::visible(message) }),
                 ..Question::default()
             },
         ),
-        AskKind::Choose { message, choices, .. } => {
-            let options = choices.iter().map(|choice| Choice {
+        AskKind::Choose { message, .. } => {
+            let options = shown.choices.iter().map(|choice| Choice {
                 label: choice.label.as_str().into(),
                 value: choice.id.as_str().into(),
                 description: choice.detail.as_deref().map(Into::into),
@@ -228,7 +246,7 @@ pub(super) fn lower(question: &OpenQuestion, prefix: Option<&SessionId>, now: Mi
             (Method::Editor, Question { title: title(message), prefill, ..Question::default() })
         }
         AskKind::Text { message, placeholder, secret, .. } => {
-            let placeholder = Some(placeholder.as_deref().map(Into::into));
+            let placeholder = Some(placeholder.as_deref().map(shown::visible));
             let opts = Opts { secret: *secret, ..Opts::default() };
             (Method::Input, Question { title: title(message), placeholder, opts, ..Question::default() })
         }
@@ -242,7 +260,7 @@ pub(super) fn lower(question: &OpenQuestion, prefix: Option<&SessionId>, now: Mi
 }
 
 /// Yes or no; a list where a yes can reach further, or where a no has to stand first.
-fn lower_consent<'a>(consent: &'a Consent, shown: &'a Shown) -> (Method, Question<'a>) {
+fn lower_consent<'a>(kind: &AskKind, consent: &'a Consent, shown: &'a Shown) -> (Method, Question<'a>) {
     let lasts = shown.offers.contains(&Offer::Allow(Scope::Always));
     let rule = consent.rule.as_ref().filter(|_| lasts);
     let hint = ConsentHint {
@@ -255,7 +273,7 @@ fn lower_consent<'a>(consent: &'a Consent, shown: &'a Shown) -> (Method, Questio
         what: shown.whole.as_ref().map(|_| what(consent)),
     };
     let opts = Opts { consent: Some(hint), ..Opts::default() };
-    if shown.offers.first() == Some(&Offer::Allow(Scope::Once)) && !lasts {
+    if is_confirm(kind, shown) {
         let message = Shown { title: String::new(), ..shown.clone() }.rows();
         let title = shown.title.as_str().into();
         return (

@@ -23,9 +23,11 @@ pub(super) fn lower(
     style: Style,
     now: Millis,
 ) -> RequestApproval {
-    let description = plain::clean(if ask.title.is_empty() { &consent.name } else { &ask.title });
+    let description = if ask.title.is_empty() { &consent.name } else { &ask.title };
+    let description = shown::visible(description).into_owned();
     let level = level(consent.assessment.risk).to_owned();
     let timeout = ask.deadline.map(|deadline| deadline.since(now).div_ceil(1000).max(1));
+    let rule = consent.rule.as_deref().filter(|_| lasts(shown, style));
     RequestApproval {
         execution_id: execution_id.to_owned(),
         query_id: Some(query_id.to_owned()),
@@ -34,14 +36,14 @@ pub(super) fn lower(
         preview: Some(preview(consent, shown, style)),
         risk_assessment: Some(RiskAssessment {
             level: level.clone(),
-            reasons: consent.assessment.reasons.clone(),
+            reasons: consent.assessment.reasons.iter().map(|why| shown::visible(why).into_owned()).collect(),
             reversible: Some(consent.assessment.reversible),
         }),
         timeout,
         tool_name: Some(consent.name.clone()),
         description: Some(description),
         risk_level: Some(level),
-        rule: consent.rule.clone().filter(|_| lasts(shown, style)),
+        rule: rule.map(|rule| shown::visible(rule).into_owned()),
         takes_reason: Some(consent.takes_reason),
     }
 }
@@ -102,7 +104,11 @@ fn preview(consent: &Consent, shown: &Shown, style: Style) -> notify::Preview {
             Some(Preview::Text(text)) => ("text", text.clone(), None),
             None => ("text", shown::what(consent), None),
         };
-        return notify::Preview::Object { kind: kind.to_owned(), content: plain::clean(&content), file };
+        return notify::Preview::Object {
+            kind: kind.to_owned(),
+            content: shown::visible(&content).into_owned(),
+            file,
+        };
     }
     let Shown { risk, what, .. } = shown;
     let content = if risk.is_empty() { what.clone() } else { format!("{risk}\n{what}") };

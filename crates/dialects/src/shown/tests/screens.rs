@@ -29,6 +29,14 @@ const OVERLAY_COLUMNS: usize = COLUMNS - 6;
 /// The codelia TUI shows no more lines of a preview.
 const PREVIEW_LINES: usize = 120;
 
+/// A field in which one writes.
+const FIELD: &str = "> ";
+
+/// Whether an option does nothing.
+fn is_no(value: &Value) -> bool {
+    ["deny", "no", "no_answer"].iter().any(|no| value == no)
+}
+
 /// The text as a terminal of so many columns wraps it.
 fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut rows = Vec::new();
@@ -67,12 +75,16 @@ pub(super) fn pi(sent: &[Value]) -> Option<Question> {
     if request["method"] == "confirm" {
         panel.extend(wrap(text(request, "/params/message"), OVERLAY_COLUMNS));
         panel.extend(["Yes".to_owned(), "No".to_owned()]);
+    } else if request["method"] != "select" {
+        // What is entered is what stands in the field.
+        panel.push(FIELD.to_owned());
+        (question.no, question.enter_allows) = (FIELD, false);
     } else {
         let options = request["params"]["options"].as_array()?;
         let row = |option: &Value| format!("{} {}", text(option, "/label"), text(option, "/description"));
         panel.extend(options.iter().map(row));
-        question.no = "Deny";
-        question.enter_allows = options.first().is_some_and(|option| option["value"] != "deny");
+        question.no = if options.iter().any(|option| option["label"] == "Deny") { "Deny" } else { "No" };
+        question.enter_allows = options.first().is_some_and(|option| !is_no(&option["value"]));
         let lasts = |option: &Value| option["value"] == "allow_session" || option["value"] == "allow_always";
         question.lasts = options.iter().any(lasts);
     }
@@ -99,19 +111,28 @@ pub(super) fn codelia(sent: &[Value]) -> Option<Question> {
     }
     let params = &sent[at]["params"];
     let mut panel = Vec::new();
-    let (enter_allows, lasts);
+    let (enter_allows, lasts, no);
     if sent[at]["method"] == "ui.confirm.request" {
         panel.extend(wrap(text(params, "/title"), COLUMNS));
         panel.extend(wrap(text(params, "/message"), COLUMNS));
         panel.extend(["1. Allow", "2. Allow (don't ask again)", "3. Deny"].map(str::to_owned));
-        (enter_allows, lasts) = (true, params["allow_remember"] == true);
+        (enter_allows, lasts, no) = (true, params["allow_remember"] == true, "Deny");
+    } else if sent[at]["method"] == "ui.prompt.request" {
+        panel.extend(wrap(text(params, "/title"), COLUMNS));
+        panel.extend(wrap(text(params, "/message"), COLUMNS));
+        panel.push(FIELD.to_owned());
+        (enter_allows, lasts, no) = (false, false, FIELD);
     } else {
         panel.push(text(params, "/title").chars().take(COLUMNS).collect());
         let items = params["items"].as_array()?;
-        panel.extend(items.iter().map(|item| text(item, "/label").to_owned()));
-        (enter_allows, lasts) = (items.first().is_some_and(|item| item["id"] != "no"), items.len() > 2);
+        let row = |item: &Value| format!("{} {}", text(item, "/label"), text(item, "/detail"));
+        panel.extend(items.iter().map(row));
+        let asks_tool = items.iter().any(|item| item["label"] == "Deny");
+        no = if asks_tool { "Deny" } else { "No" };
+        (enter_allows, lasts) =
+            (items.first().is_some_and(|item| !is_no(&item["id"])), asks_tool && items.len() > 2);
     }
-    Some(printed(above, Question { panel, enter_allows, lasts, no: "Deny", ..Question::default() }))
+    Some(printed(above, Question { panel, enter_allows, lasts, no, ..Question::default() }))
 }
 
 /// openagent's terminal: everything is printed in turn, then one key is read; Enter is a no.
@@ -131,6 +152,13 @@ pub(super) fn openagent(sent: &[Value]) -> Option<Question> {
 
 /// An editor: the card scrolls, and its buttons are always there.
 pub(super) fn editor(sent: &[Value]) -> Option<Question> {
+    if let Some(form) = sent.iter().find(|line| line["method"] == "elicitation/create") {
+        let mut panel = wrap(text(form, "/params/requestedSchema/title"), COLUMNS);
+        panel.extend(wrap(text(form, "/params/message"), COLUMNS));
+        panel.push("Cancel".to_owned());
+        let screen = panel.clone();
+        return Some(Question { screen, panel, scrolls: true, no: "Cancel", ..Question::default() });
+    }
     let request = sent.iter().find(|line| line["method"] == "session/request_permission")?;
     let words = |one: &Value| match one["type"].as_str() {
         Some("diff") => format!("{}{}", text(one, "/oldText"), text(one, "/newText")),

@@ -1,4 +1,4 @@
-//! Every wire with a consent put to it: what was said, and the question as its UI draws it.
+//! Every wire with a question put to it: what was said, and the question as its UI draws it.
 
 use super::screens::{self, Question};
 use crate::bench::{RuntimeBench, session};
@@ -8,7 +8,7 @@ use domain::session::{SkillList, Stats};
 use roles::{Greeting, RuntimeRole};
 use serde_json::{Value, json};
 
-/// What came of a consent.
+/// What came of a question.
 pub(super) struct Told {
     pub(super) question: Option<Question>,
     /// Everything that was said and logged, in one piece.
@@ -20,21 +20,78 @@ pub(super) struct Told {
 pub(super) struct Wire {
     /// The dialect, and which UI.
     pub(super) name: &'static str,
-    /// Whether the wire has questions.
+    /// Whether the wire has consents.
     pub(super) asks: bool,
+    /// Whether it has other questions.
+    pub(super) asks_all: bool,
     /// Whether the peer is told everything, whatever its length.
     pub(super) lossless: bool,
-    pub(super) ask: fn(&Consent) -> Told,
+    /// A session with a client that has said who it is.
+    open: fn() -> RuntimeBench,
+    /// The question as its UI draws it.
+    draw: fn(&[Value]) -> Option<Question>,
+}
+
+impl Wire {
+    /// A run asks the person; about a tool once it has proposed that.
+    pub(super) fn ask(&self, title: &str, kind: &AskKind) -> Told {
+        let (bench, sent) = self.put(title, kind);
+        let mut said = String::new();
+        sent.iter().for_each(|line| strings(line, &mut said));
+        said.push_str(&bench.link.logs.concat());
+        Told { question: (self.draw)(&sent), said, unanswerable: !bench.unanswerable.is_empty() }
+    }
+
+    /// The same, with the session that waits for an answer and what was sent.
+    pub(super) fn put(&self, title: &str, kind: &AskKind) -> (RuntimeBench, Vec<Value>) {
+        let mut bench = (self.open)();
+        if bench.state().open_run().is_none() {
+            bench.begin("go");
+        }
+        let (_, message) = bench.step();
+        let kind = match kind {
+            AskKind::Consent(consent) => {
+                let tool = bench.propose(message, &consent.name, consent.args.as_str());
+                AskKind::Consent(Box::new(Consent { tool, ..*consent.clone() }))
+            }
+            kind => kind.clone(),
+        };
+        bench.forget();
+        bench.ask(title, kind);
+        let sent = bench.sent();
+        (bench, sent)
+    }
 }
 
 pub(super) const WIRES: &[Wire] = &[
-    Wire { name: "lemon, pi", asks: true, lossless: false, ask: lemon },
-    Wire { name: "codelia, terminal UI", asks: true, lossless: false, ask: codelia },
-    Wire { name: "openagent, terminal", asks: true, lossless: false, ask: openagent },
-    Wire { name: "acp, editor", asks: true, lossless: false, ask: acp },
-    Wire { name: "native", asks: true, lossless: true, ask: native },
-    Wire { name: "nous", asks: false, lossless: false, ask: nous },
-    Wire { name: "asst", asks: false, lossless: false, ask: asst },
+    Wire { name: "lemon, pi", asks: true, asks_all: true, lossless: false, open: lemon, draw: screens::pi },
+    Wire {
+        name: "codelia, terminal UI",
+        asks: true,
+        asks_all: true,
+        lossless: false,
+        open: codelia,
+        draw: screens::codelia,
+    },
+    Wire {
+        name: "openagent, terminal",
+        asks: true,
+        asks_all: false,
+        lossless: false,
+        open: openagent,
+        draw: screens::openagent,
+    },
+    Wire {
+        name: "acp, editor",
+        asks: true,
+        asks_all: true,
+        lossless: false,
+        open: acp,
+        draw: screens::editor,
+    },
+    Wire { name: "native", asks: true, asks_all: true, lossless: true, open: native, draw: told },
+    Wire { name: "nous", asks: false, asks_all: false, lossless: false, open: nous, draw: told },
+    Wire { name: "asst", asks: false, asks_all: false, lossless: false, open: asst, draw: told },
 ];
 
 fn open(role: impl RuntimeRole + 'static) -> RuntimeBench {
@@ -54,23 +111,6 @@ fn prompt(bench: &mut RuntimeBench, line: &Value) {
     bench.start(run, "go");
 }
 
-/// A run of this session proposes the tool, and the person is asked.
-fn ask(mut bench: RuntimeBench, consent: &Consent, draw: impl Fn(&[Value]) -> Option<Question>) -> Told {
-    if bench.state().open_run().is_none() {
-        bench.begin("go");
-    }
-    let (_, message) = bench.step();
-    let tool = bench.propose(message, &consent.name, consent.args.as_str());
-    bench.forget();
-    let consent = Consent { tool, ..consent.clone() };
-    bench.ask("run it", AskKind::Consent(Box::new(consent)));
-    let sent = bench.sent();
-    let mut said = String::new();
-    sent.iter().for_each(|line| strings(line, &mut said));
-    said.push_str(&bench.link.logs.concat());
-    Told { question: draw(&sent), said, unanswerable: !bench.unanswerable.is_empty() }
-}
-
 /// The texts of a line, as they are read there.
 fn strings(json: &Value, into: &mut String) {
     match json {
@@ -81,26 +121,26 @@ fn strings(json: &Value, into: &mut String) {
     }
 }
 
-fn lemon(consent: &Consent) -> Told {
+fn lemon() -> RuntimeBench {
     let mut bench = open(crate::lemon::LemonRuntime::new());
     bench.attach();
     for (ticket, ..) in bench.commands() {
         bench.settle(ticket, Ok(Receipt::Stats(Stats::default())));
     }
-    ask(bench, consent, screens::pi)
+    bench
 }
 
-fn codelia(consent: &Consent) -> Told {
+fn codelia() -> RuntimeBench {
     let mut bench = open(crate::codelia::CodeliaRuntime::new());
     let capabilities = json!({"supports_confirm":true,"supports_prompt":true,"supports_pick":true});
     let client = json!({"name":"codelia-tui","version":"0"});
     let params = json!({"protocol_version":"0","client":client,"ui_capabilities":capabilities});
     bench.say(&json!({"id":"1","method":"initialize","params":params}).to_string());
     bench.attach();
-    ask(bench, consent, screens::codelia)
+    bench
 }
 
-fn openagent(consent: &Consent) -> Told {
+fn openagent() -> RuntimeBench {
     let mut bench = open(crate::openagent::OpenagentRuntime::new());
     let client = json!({"name":"openagent-terminal","version":"0.1.0"});
     let params =
@@ -108,12 +148,12 @@ fn openagent(consent: &Consent) -> Told {
     bench.say(&json!({"jsonrpc":"2.0","id":1,"method":"initialize","params":params}).to_string());
     bench.attach();
     prompt(&mut bench, &json!({"jsonrpc":"2.0","id":2,"method":"agent.query","params":{"message":"go"}}));
-    ask(bench, consent, screens::openagent)
+    bench
 }
 
-fn acp(consent: &Consent) -> Told {
+fn acp() -> RuntimeBench {
     let mut bench = open(crate::acp::AcpRuntime::new());
-    let params = json!({"protocolVersion":1,"clientCapabilities":{}});
+    let params = json!({"protocolVersion":1,"clientCapabilities":{"elicitation":{"form":{}}}});
     bench.say(&json!({"jsonrpc":"2.0","id":0,"method":"initialize","params":params}).to_string());
     let params = json!({"cwd":"/w","mcpServers":[]});
     bench.say(&json!({"jsonrpc":"2.0","id":1,"method":"session/new","params":params}).to_string());
@@ -138,24 +178,28 @@ fn acp(consent: &Consent) -> Told {
     let words = json!([{"type":"text","text":"go"}]);
     let params = json!({"sessionId":bench.session.to_string(),"prompt":words});
     prompt(&mut bench, &json!({"jsonrpc":"2.0","id":2,"method":"session/prompt","params":params}));
-    ask(bench, consent, screens::editor)
+    bench
 }
 
-fn native(consent: &Consent) -> Told {
+fn native() -> RuntimeBench {
     let mut bench = open(crate::native::NativeRuntime::new());
     bench.say(r#"{"hello":{"protocol":1}}"#);
     bench.attach();
-    ask(bench, consent, |sent| screens::ours(sent, |line| line.to_string().contains("consent")))
+    bench
 }
 
-fn nous(consent: &Consent) -> Told {
+fn nous() -> RuntimeBench {
     let mut bench = open(crate::nous::NousRuntime::new());
     bench.attach();
-    ask(bench, consent, |sent| screens::ours(sent, |line| line.to_string().contains(super::HEAD)))
+    bench
 }
 
-fn asst(consent: &Consent) -> Told {
+fn asst() -> RuntimeBench {
     let mut bench = open(crate::asst::AsstRuntime::new());
     bench.attach();
-    ask(bench, consent, |sent| screens::ours(sent, |line| line.to_string().contains(super::HEAD)))
+    bench
+}
+
+fn told(sent: &[Value]) -> Option<Question> {
+    screens::ours(sent, |line| line.to_string().contains("opened"))
 }

@@ -197,3 +197,121 @@ fn a_denial_that_ends_the_run_is_what_its_end_says() {
         );
     }
 }
+
+/// Every kind of question with this message, as long as wanted.
+fn every_kind(message: &str) -> Vec<(AskKind, &'static str)> {
+    let message = message.to_owned();
+    let choice = |id: &str| Choice { id: id.into(), label: format!("take {id}"), detail: None };
+    let choices = vec![choice("one"), choice("two")];
+    let preview = Preview::Text(message.clone());
+    vec![
+        (consent(ToolRunId(20), preview, Risk::High), "v"),
+        (AskKind::Confirm { message: message.clone(), yes: None, no: None, danger: false }, "v"),
+        (AskKind::Choose { message: message.clone(), choices: choices.clone(), many: false }, "<f2>"),
+        (AskKind::Choose { message: message.clone(), choices, many: true }, "<f2>"),
+        (
+            AskKind::Text {
+                message: message.clone(),
+                placeholder: None,
+                default: None,
+                secret: false,
+                multiline: false,
+            },
+            "<f2>",
+        ),
+        (AskKind::Edit { message, prefill: "what stands there".into() }, "<f2>"),
+    ]
+}
+
+/// Puts the question on a screen of its own.
+fn asked(title: &str, kind: AskKind) -> AttachedUi {
+    let mut stage = AttachedUi::new(80, 24);
+    stage.run("go");
+    tool(&mut stage, 20, "bash", "{}");
+    ask(&mut stage, 40, title, kind);
+    stage
+}
+
+/// All that the page shows which `key` opens, read to its end.
+fn viewed(stage: &mut AttachedUi, key: &str) -> String {
+    stage.ui.keys(key);
+    let mut all = stage.ui.screen();
+    for _ in 0..20 {
+        stage.ui.keys("<pagedown>");
+        all.push_str(&stage.ui.screen());
+    }
+    all
+}
+
+#[test]
+fn what_does_not_fit_is_said_and_can_be_viewed_for_every_kind_of_question() {
+    let lines: Vec<String> = (0..60).map(|at| format!("line {at} of what is asked")).collect();
+    for (kind, key) in every_kind(&lines.join("\n")) {
+        let mut stage = asked("Go on?", kind.clone());
+        let screen = stage.ui.screen();
+        assert!(screen.contains("more lines") && screen.contains("view all"), "{kind:?}\n{screen}");
+        assert!(screen.contains("line 0 of"), "{screen}");
+        let all = viewed(&mut stage, key);
+        for line in &lines {
+            assert!(all.contains(line), "{kind:?} never shows {line}\n{all}");
+        }
+    }
+    for (kind, _) in every_kind("one line") {
+        let screen = asked("Go on?", kind.clone()).ui.screen();
+        let is_consent = matches!(kind, AskKind::Consent(_));
+        assert!(!screen.contains("more line") && (is_consent || !screen.contains("view all")), "{screen}");
+    }
+}
+
+#[test]
+fn a_long_title_leaves_the_risk_in_sight_and_can_be_viewed() {
+    let words: Vec<String> = (0..80).map(|at| format!("word{at}")).collect();
+    for (kind, key) in every_kind("one line") {
+        let is_consent = matches!(kind, AskKind::Consent(_));
+        let mut stage = asked(&words.join(" "), kind.clone());
+        let screen = stage.ui.screen();
+        assert!(!is_consent || screen.contains("HIGH RISK"), "{screen}");
+        assert!(screen.contains("view all") && screen.contains('…'), "{kind:?}\n{screen}");
+        let all = viewed(&mut stage, key);
+        assert!(words.iter().all(|word| all.contains(word)), "{kind:?}\n{all}");
+    }
+}
+
+#[test]
+fn a_long_choice_can_be_viewed() {
+    let long = |end: &str| format!("{} {end}", "and so on".repeat(30));
+    let choice = Choice { id: "a".into(), label: long("LABEL-END"), detail: Some(long("DETAIL-END")) };
+    let short = Choice { id: "b".into(), label: "the other".into(), detail: None };
+    let kind = AskKind::Choose { message: String::new(), choices: vec![choice, short], many: false };
+    let mut stage = asked("Which?", kind);
+    let screen = stage.ui.screen();
+    assert!(screen.contains("F2 view all"), "{screen}");
+    let all = viewed(&mut stage, "<f2>");
+    assert!(all.contains("LABEL-END") && all.contains("DETAIL-END"), "{all}");
+}
+
+#[test]
+fn nothing_is_answered_from_the_page_of_a_list_or_a_field() {
+    let lines = "a line\n".repeat(60);
+    for (kind, _) in every_kind(&lines).into_iter().filter(|(_, key)| *key == "<f2>") {
+        let mut stage = asked("Go on?", kind.clone());
+        stage.ui.keys("<f2>");
+        stage.ui.wait(crate::ask::SEEN_MS);
+        let sent = |stage: &AttachedUi| stage.ui.fx.iter().filter(|fx| matches!(fx, Fx::Send(_))).count();
+        let before = sent(&stage);
+        stage.ui.keys("xy<space><enter>");
+        assert_eq!(sent(&stage), before, "{kind:?}");
+        stage.ui.keys("<esc>");
+        assert!(!stage.ui.screen().contains("xy"), "{}", stage.ui.screen());
+    }
+}
+
+#[test]
+fn what_nobody_sees_is_written_out_in_what_is_agreed_to() {
+    let hidden = "rm\u{2060} -rf\u{a0}x\u{202e}y\u{1b}[8mz\u{3164}\u{e0041}";
+    for (kind, _) in every_kind(hidden) {
+        let screen = asked(&format!("do {hidden}"), kind).ui.screen();
+        let written = r"rm\u{2060} -rf\u{a0}x\u{202e}y\u{1b}[8mz\u{3164}\u{e0041}";
+        assert_eq!(screen.matches(written).count(), 2, "{screen}");
+    }
+}
