@@ -43,6 +43,7 @@ fn main() -> ExitCode {
             socket.and_then(|fd| first_words(TcpStream::from(fd), *kind == "page"))
         }
         ["keep", path] => keep(path),
+        ["hide", file] => hide().and_then(|()| stay(file)),
         ["confirm", path] => UnixStream::connect(path).and_then(confirm),
         ["trace", pid] => trace(pid),
         ["read-memory", pid] => read_memory(pid),
@@ -145,13 +146,13 @@ fn ask(how: &str, is_page: bool, address: &str, host: &str, path: &str) -> Resul
     }
     // Whoever looks at all processes finds it, and nothing of it.
     let zombie = if how == "beside-a-zombie" { Some(zombie()?) } else { None };
-    let mut stream = TcpStream::connect(address)?;
+    let mut stream = match how {
+        "kept" | "kept-and-hidden" => kept(address, how == "kept-and-hidden")?,
+        _ => TcpStream::connect(address)?,
+    };
     stream.set_read_timeout(Some(GREETING))?;
-    match how {
-        "kept" => have_kept(&stream)?,
-        "kept-and-hidden" => have_kept(&stream).and_then(|()| hide())?,
-        "leaderless" => return Err(leaderless(stream, is_page, &request)),
-        _ => {}
+    if how == "leaderless" {
+        return Err(leaderless(stream, is_page, &request));
     }
     stream.write_all(request.as_bytes())?;
     let stream = if matches!(how, "unheld" | "beside-a-zombie") { unheld(stream)? } else { stream };
@@ -223,11 +224,18 @@ fn leaderless(stream: TcpStream, is_page: bool, request: &str) -> Error {
 /// Where a program listens that keeps the sockets which it is given.
 const KEEPER: &str = "keeper.sock";
 
-/// Gives our connection to a program of the person's as well.
-fn have_kept(stream: &TcpStream) -> Result<()> {
-    let keeper = UnixStream::connect(KEEPER)?;
-    hand_over(&keeper, stream)?;
-    (&keeper).read_exact(&mut [0])
+/// A connection that a program of the person's has as well, from before it is one: some servers look as soon as somebody comes.
+fn kept(address: &str, hidden: bool) -> Result<TcpStream> {
+    let socket: OwnedFd = socket(AddressFamily::INET, SocketType::STREAM, None)?;
+    let mut keeper = UnixStream::connect(KEEPER)?;
+    hand_over(&keeper, &socket)?;
+    keeper.read_exact(&mut [0])?;
+    if hidden {
+        hide()?;
+    }
+    let address: std::net::SocketAddr = address.parse().map_err(Error::other)?;
+    connect(&socket, &address)?;
+    Ok(TcpStream::from(socket))
 }
 
 /// Keeps every socket that it is given. Not an attack: other programs do so, for good reasons.
@@ -238,6 +246,14 @@ fn keep(path: &str) -> Result<String> {
         let (mut giver, _) = listener.accept()?;
         kept.push(taken(&giver)?);
         giver.write_all(b"x")?;
+    }
+}
+
+/// Says by a file that it is there, and stays. Not an attack.
+fn stay(file: &str) -> Result<String> {
+    std::fs::write(file, "")?;
+    loop {
+        std::thread::park();
     }
 }
 
@@ -293,7 +309,7 @@ fn unheld(stream: TcpStream) -> Result<TcpStream> {
 }
 
 /// Sends a socket by another one.
-fn hand_over(by: &UnixStream, socket: &TcpStream) -> Result<()> {
+fn hand_over(by: &UnixStream, socket: impl AsFd) -> Result<()> {
     use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
     let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut buffer = SendAncillaryBuffer::new(&mut space);

@@ -37,19 +37,20 @@ const WAYS: [(&str, Comes, bool); 9] = [
     ("kept-and-hidden", Comes::AsAnother, false),
 ];
 
-/// A program of the person's that keeps every socket which it is given.
-struct Keeper(Child);
+/// A program of the person's that runs beside all this.
+struct Beside(Child);
 
-impl Keeper {
-    fn start(world: &World, attack: &str) -> Keeper {
+impl Beside {
+    /// `keep`: keeps every socket which it is given. `hide`: its open files cannot be seen. Each is there when its file is.
+    fn start(world: &World, attack: &str, what: &str, file: &str) -> Beside {
         let mut command = world.program(attack);
-        let keeper = command.args(["keep", "keeper.sock"]).stdout(Stdio::null()).spawn().unwrap();
-        wait_until("it listens", || world.path("project/keeper.sock").exists());
-        Keeper(keeper)
+        let beside = command.args([what, file]).stdout(Stdio::null()).spawn().unwrap();
+        wait_until("it is there", || world.path("project").join(file).exists());
+        Beside(beside)
     }
 }
 
-impl Drop for Keeper {
+impl Drop for Beside {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -114,7 +115,7 @@ fn doors(world: &World) -> [Door; 2] {
 fn the_person_comes_in_by_every_door_over_tcp_and_another_user_by_none() {
     as_each_user(|world| {
         let attack = world.attack();
-        let _keeper = Keeper::start(world, &attack);
+        let _keeper = Beside::start(world, &attack, "keep", "keeper.sock");
         for door in doors(world) {
             // Ways that are unusual and honest.
             for words in ["apart", "leaderless", "kept"].into_iter().flat_map(|way| door.attacks(way)) {
@@ -137,7 +138,7 @@ fn a_command_comes_in_by_no_door_over_tcp_however_free_it_is() {
         let attack = world.attack();
         let serving: Serving = world.serve(&["--policy", "full"]);
         let mut ui = world.ui(&serving.socket);
-        let _keeper = Keeper::start(world, &attack);
+        let _keeper = Beside::start(world, &attack, "keep", "keeper.sock");
         for door in doors(world) {
             for (leash, kind) in [
                 (json!({}), "in the sandbox"),
@@ -166,6 +167,18 @@ fn a_command_comes_in_by_no_door_over_tcp_however_free_it_is() {
                         }
                     }
                 }
+            }
+        }
+        // While another program hides its files too, a connection in nobody's hands may be its: a residual of docs/security.md. Here, and
+        // not beside this test, because it holds for all programs of a user.
+        let _hiding = Beside::start(world, &attack, "hide", "hiding");
+        for door in doors(world) {
+            for words in door.attacks("unheld") {
+                let args = json!({"command": format!("{attack} {}", words.join(" ")), "reason": "to see what stops it", "unsandboxed": true});
+                let text = ui.call("bash", &args, true).text;
+                // Looked at a moment earlier it is seen in the command's hands: refused, or at the page at most asked for the code.
+                let may_need_code = door.is_page && !world.is_root();
+                assert!(may_need_code || !text.contains("let in"), "{words:?}: {text}");
             }
         }
     });
@@ -259,7 +272,7 @@ fn a_look_that_fails_lets_nobody_in_and_is_said() {
             let (stdout, stderr) = (world.path("project/out"), world.path("project/err"));
             command.stdout(std::fs::File::create(&stdout).unwrap());
             command.stderr(std::fs::File::create(&stderr).unwrap());
-            let server = Keeper(command.spawn().unwrap());
+            let server = Beside(command.spawn().unwrap());
             let url = || {
                 let said = world.get("project/out") + &world.get("project/err");
                 let (_, ws) =
@@ -347,7 +360,10 @@ fn an_mcp_server_comes_in_by_no_door_whatever_it_is_let_reach() {
         let doors = doors(world);
         let mut tries: Vec<String> = doors
             .iter()
-            .flat_map(|door| door.attacks("plain").map(|words| words.join(" ")).collect::<Vec<_>>())
+            .flat_map(|door| {
+                WAYS.iter().filter(|(_, _, on_leash)| *on_leash).flat_map(|(way, _, _)| door.attacks(way))
+            })
+            .map(|words| words.join(" "))
             .collect();
         tries.push(format!("enter {}", serving.socket.display()));
         tries.push(format!("enter {}", serving.native_socket(world).display()));
