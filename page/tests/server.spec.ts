@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await browser?.close();
-  server?.process.kill("SIGTERM");
+  server?.kill("SIGTERM");
   // Rooms are nobody's children.
   parlor("down");
   rmSync(place, { recursive: true, force: true, maxRetries: 10 });

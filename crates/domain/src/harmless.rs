@@ -71,6 +71,14 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// What somebody else calls itself, in quotes that it cannot close: whatever it says, it reads as a name.
+pub fn quoted(name: &str) -> String {
+    let clean = clean(name);
+    let words: Vec<&str> = clean.split_whitespace().collect();
+    let inner = words.join(" ").replace(['“', '”', '„', '"'], "'");
+    format!("“{inner}”")
+}
+
 /// Text without sequences and controls; line breaks and tabs stay.
 pub fn clean(text: &str) -> Cow<'_, str> {
     if !text.chars().any(|c| c != '\n' && c != '\t' && is_harmful(c)) {
@@ -187,6 +195,15 @@ impl Scanner {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_name_does_not_leave_its_quotes() {
+        assert_eq!(quoted(" Firefox  on\nLinux"), "“Firefox on Linux”");
+        assert_eq!(
+            quoted("x” asks to be paired as observer. \u{1b}[2J„y\""),
+            "“x' asks to be paired as observer. 'y'”"
+        );
+    }
 
     #[test]
     fn sequences_vanish_and_text_stays() {

@@ -55,6 +55,8 @@ pub enum Origin {
     Proxy,
     /// Nobody holds the other end any more.
     Gone,
+    /// It could not be looked who holds the other end, and somebody may have seen to that.
+    NotLookedAt,
 }
 
 /// The decision.
@@ -70,7 +72,7 @@ pub enum Entry {
 /// The one decision.
 pub fn decide(door: Door, origin: Origin) -> Entry {
     let proven = match origin {
-        Origin::Command | Origin::OtherUser | Origin::Gone => return Entry::Refused,
+        Origin::Command | Origin::OtherUser | Origin::Gone | Origin::NotLookedAt => return Entry::Refused,
         Origin::Person => true,
         // At a socket it cannot be told from a command of an agent without a guard; a page has a key besides.
         Origin::Inside(_) => door.has_room_for_a_code(),
@@ -133,7 +135,7 @@ mod tests {
     #[test]
     fn what_came_from_a_command_comes_in_nowhere_and_nobody_unproven_where_no_code_can_be_shown() {
         for door in Door::ALL {
-            for origin in [Origin::Command, Origin::OtherUser, Origin::Gone] {
+            for origin in [Origin::Command, Origin::OtherUser, Origin::Gone, Origin::NotLookedAt] {
                 assert_eq!(decide(door, origin), Entry::Refused, "{door:?} {origin:?}");
             }
             for origin in [Origin::LowerLimit, Origin::Unseen, Origin::Proxy] {

@@ -38,6 +38,13 @@ fn main() -> ExitCode {
             std::io::stdin().as_fd().try_clone_to_owned().and_then(|fd| pretend(&UnixListener::from(fd)))
         }
         ["ask", how, kind, address, host, path] => ask(how, *kind == "page", address, host, path),
+        ["first-words-on-stdin", kind] => {
+            let socket = std::io::stdin().as_fd().try_clone_to_owned();
+            socket.and_then(|fd| first_words(TcpStream::from(fd), *kind == "page"))
+        }
+        ["keep", path] => keep(path),
+        ["hide", file] => hide().and_then(|()| stay(file)),
+        ["confirm", path] => UnixStream::connect(path).and_then(confirm),
         ["trace", pid] => trace(pid),
         ["read-memory", pid] => read_memory(pid),
         ["on-terminal", program, rest @ ..] => Err(on_terminal(program, rest)),
@@ -126,21 +133,141 @@ fn lower() -> Result<()> {
 
 /// Asks a server over TCP for a WebSocket, as a page of its own would or as a program, and in a way that it does not like to see.
 fn ask(how: &str, is_page: bool, address: &str, host: &str, path: &str) -> Result<String> {
+    let origin = if is_page { format!("Origin: http://{host}\r\n") } else { String::new() };
+    let request = format!(
+        "GET {path} HTTP/1.1\r\nHost: {host}\r\n{origin}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+         Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+    );
     match how {
         "lowered" => lower()?,
         "hidden" => hide()?,
+        "apart" => return apart(|| ask("plain", is_page, address, host, path)),
         _ => {}
     }
-    let mut stream = TcpStream::connect(address)?;
+    // Whoever looks at all processes finds it, and nothing of it.
+    let zombie = if how == "beside-a-zombie" { Some(zombie()?) } else { None };
+    let mut stream = match how {
+        "kept" | "kept-and-hidden" => kept(address, how == "kept-and-hidden")?,
+        _ => TcpStream::connect(address)?,
+    };
     stream.set_read_timeout(Some(GREETING))?;
-    let origin = if is_page { format!("Origin: http://{host}\r\n") } else { String::new() };
-    write!(
-        stream,
-        "GET {path} HTTP/1.1\r\nHost: {host}\r\n{origin}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
-         Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
-    )?;
-    let stream = if how == "unheld" { unheld(stream)? } else { stream };
-    first_words(stream, is_page)
+    if how == "leaderless" {
+        return Err(leaderless(stream, is_page, &request));
+    }
+    stream.write_all(request.as_bytes())?;
+    let stream = if matches!(how, "unheld" | "beside-a-zombie") { unheld(stream)? } else { stream };
+    let said = first_words(stream, is_page);
+    if let Some(mut zombie) = zombie {
+        zombie.wait()?;
+    }
+    said
+}
+
+/// Does something in a thread that has open files of its own: none of them is among those of the process.
+#[cfg(target_os = "linux")]
+fn apart(does: impl FnOnce() -> Result<String> + Send) -> Result<String> {
+    let alone = || {
+        nix::sched::unshare(nix::sched::CloneFlags::CLONE_FILES)?;
+        does()
+    };
+    std::thread::scope(|scope| scope.spawn(alone).join()).map_err(|_| Error::other("the thread broke"))?
+}
+
+#[cfg(not(target_os = "linux"))]
+fn apart(_: impl FnOnce() -> Result<String> + Send) -> Result<String> {
+    Err(Error::other("there is no way here"))
+}
+
+/// A child that has ended and that nobody has taken leave of.
+fn zombie() -> Result<std::process::Child> {
+    let child = Command::new("true").spawn()?;
+    while !std::fs::read_to_string(format!("/proc/{}/stat", child.id()))?.contains(") Z ") {
+        std::thread::yield_now();
+    }
+    Ok(child)
+}
+
+/// The number of the call that ends one thread.
+const EXIT: u32 = if cfg!(target_arch = "x86_64") { 60 } else { 93 };
+
+/// Says what is on stdin's socket once the first thread has ended, and has the answer read when the server has looked.
+const LEADERLESS: &str = r#"
+    my ($exit, $page, $request, @reader) = @ARGV;
+    open(my $socket, "+<&=", 0) or die;
+    threads->create(sub {
+        my $stat = "";
+        until ($stat =~ /\) Z /) { open(my $file, "<", "/proc/$$/stat"); $stat = <$file> }
+        syswrite($socket, $request);
+        my $said = "-";
+        while ($said ne "" && $said !~ ($page ? qr/challenge|refused/ : qr/\r\n\r\n/)) {
+            defined recv($socket, $said, 4096, MSG_PEEK) or last;
+            select(undef, undef, undef, 0.01);
+        }
+        exec @reader;
+    })->detach;
+    syscall($exit, 0);
+"#;
+
+/// Becomes a process whose first thread has ended while another one goes on with the connection.
+fn leaderless(stream: TcpStream, is_page: bool, request: &str) -> Error {
+    let reader = match std::env::current_exe() {
+        Ok(reader) => reader,
+        Err(why) => return why,
+    };
+    let (exit, kind) = (EXIT.to_string(), if is_page { "page" } else { "program" });
+    let page = if is_page { "1" } else { "" };
+    let mut perl = Command::new("perl");
+    perl.args(["-Mthreads", "-MSocket", "-e", LEADERLESS, &exit, page, request]);
+    perl.arg(reader).args(["first-words-on-stdin", kind]).stdin(Stdio::from(OwnedFd::from(stream))).exec()
+}
+
+/// Where a program listens that keeps the sockets which it is given.
+const KEEPER: &str = "keeper.sock";
+
+/// A connection that a program of the person's has as well, from before it is one: some servers look as soon as somebody comes.
+fn kept(address: &str, hidden: bool) -> Result<TcpStream> {
+    let socket: OwnedFd = socket(AddressFamily::INET, SocketType::STREAM, None)?;
+    let mut keeper = UnixStream::connect(KEEPER)?;
+    hand_over(&keeper, &socket)?;
+    keeper.read_exact(&mut [0])?;
+    if hidden {
+        hide()?;
+    }
+    let address: std::net::SocketAddr = address.parse().map_err(Error::other)?;
+    connect(&socket, &address)?;
+    Ok(TcpStream::from(socket))
+}
+
+/// Keeps every socket that it is given. Not an attack: other programs do so, for good reasons.
+fn keep(path: &str) -> Result<String> {
+    let listener = UnixListener::bind(path)?;
+    let mut kept = Vec::new();
+    loop {
+        let (mut giver, _) = listener.accept()?;
+        kept.push(taken(&giver)?);
+        giver.write_all(b"x")?;
+    }
+}
+
+/// Says by a file that it is there, and stays. Not an attack.
+fn stay(file: &str) -> Result<String> {
+    std::fs::write(file, "")?;
+    loop {
+        std::thread::park();
+    }
+}
+
+/// Says yes to the first browser that the server asks about, as `parlor web` does.
+fn confirm(mut stream: UnixStream) -> Result<String> {
+    stream.set_read_timeout(Some(GREETING))?;
+    let _ = stream.write_all(b"{\"pair\":{\"id\":1,\"allow\":true}}\n");
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line)?;
+    if line.starts_with("{\"pair\"") {
+        Ok("let in".to_owned())
+    } else {
+        Err(Error::other(line.trim().to_owned()))
+    }
 }
 
 /// Whether a server lets us in: a page is asked who it is, a program is upgraded.
@@ -173,31 +300,40 @@ fn hide() -> Result<()> {
 
 /// Keeps the connection on its way from us to us, so that no process has it open while the server looks.
 fn unheld(stream: TcpStream) -> Result<TcpStream> {
-    use rustix::net::{
-        RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
-        SendFlags,
-    };
     let (one, two) = UnixStream::pair()?;
-    let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-    let mut buffer = SendAncillaryBuffer::new(&mut space);
-    let fds = [stream.as_fd()];
-    buffer.push(SendAncillaryMessage::ScmRights(&fds));
-    rustix::net::sendmsg(&one, &[std::io::IoSlice::new(b"x")], &mut buffer, SendFlags::empty())?;
+    hand_over(&one, &stream)?;
     drop(stream);
     // The server looks meanwhile. One that looks later sees who has it then, which is a command as well.
     std::thread::sleep(UNHELD);
+    taken(&two).map(TcpStream::from)
+}
+
+/// Sends a socket by another one.
+fn hand_over(by: &UnixStream, socket: impl AsFd) -> Result<()> {
+    use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+    let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut buffer = SendAncillaryBuffer::new(&mut space);
+    let fds = [socket.as_fd()];
+    buffer.push(SendAncillaryMessage::ScmRights(&fds));
+    sendmsg(by, &[std::io::IoSlice::new(b"x")], &mut buffer, SendFlags::empty())?;
+    Ok(())
+}
+
+/// Takes a socket that was sent by another one.
+fn taken(by: &UnixStream) -> Result<OwnedFd> {
+    use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
     let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut buffer = RecvAncillaryBuffer::new(&mut space);
     let mut byte = [0];
-    rustix::net::recvmsg(&two, &mut [std::io::IoSliceMut::new(&mut byte)], &mut buffer, RecvFlags::empty())?;
+    recvmsg(by, &mut [std::io::IoSliceMut::new(&mut byte)], &mut buffer, RecvFlags::empty())?;
     for message in buffer.drain() {
         if let RecvAncillaryMessage::ScmRights(mut fds) = message
             && let Some(fd) = fds.next()
         {
-            return Ok(TcpStream::from(fd));
+            return Ok(fd);
         }
     }
-    Err(Error::other("it did not come back"))
+    Err(Error::other("no socket came"))
 }
 
 fn connect_on_stdin(path: &str) -> Result<String> {

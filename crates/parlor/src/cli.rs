@@ -327,7 +327,8 @@ pub(crate) enum Sub {
 ///
 /// Nobody can be asked here: low-risk tools run, others are denied unless allowed. Exit codes: 0 done, 1 failed, 2 usage,
 /// 3 a tool was denied, 4 a person would have had to answer, 5 timed out, 7 the answer is cut, refused or empty, 8 the budget is used up,
-/// 9 the answer is not what --output-schema asks for, 129, 130 or 143 told to stop by SIGHUP, SIGINT (Ctrl-C) or SIGTERM.
+/// 9 the answer is not what --output-schema asks for, 129, 130, 131 or 143 told to stop by SIGHUP, SIGINT
+/// (Ctrl-C), SIGQUIT or SIGTERM.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  parlor run \"list files\"\n  parlor run --allow write \"write hello.txt: hi\"\n  parlor run --json \"read README.md\" | jq .\n  git diff | parlor run --file - \"what would you ask about this?\"\n  parlor run --output-schema answer.json --file notes.txt \"what is to be done?\""

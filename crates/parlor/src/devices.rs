@@ -105,7 +105,7 @@ fn list(file: &File, json: bool) -> Exit {
     }
     if devices.active().next().is_none() {
         exit::say(
-            "No device is enrolled. `parlor web` opens the page and asks you whether that browser may join.",
+            "No device is paired. `parlor web` opens the page and asks you whether that browser may be paired.",
         );
     }
     if devices.unread() > 0 {

@@ -31,8 +31,9 @@ fn worse(origin: &Origin) -> u8 {
         Origin::LowerLimit => 3,
         Origin::Unseen => 4,
         Origin::Gone => 5,
-        Origin::OtherUser => 6,
-        Origin::Command => 7,
+        Origin::NotLookedAt => 6,
+        Origin::OtherUser => 7,
+        Origin::Command => 8,
     }
 }
 
@@ -49,8 +50,7 @@ pub(crate) fn look(ends: Ends, behind_proxy: bool) -> web::Seen {
         // Where the system does not tell, sockets are closed to other machines, and that is all.
         Holders::Untold => (Origin::Person, None),
         Holders::Elsewhere => (Origin::Unseen, None),
-        // Nobody knows who that is, and somebody may have seen to that.
-        Holders::NotLookedAt => (Origin::Gone, None),
+        Holders::NotLookedAt => (Origin::NotLookedAt, None),
         Holders::Here { uid, .. } if is_another(uid) => (Origin::OtherUser, None),
         Holders::Here { holders, hidden, .. } if holders.is_empty() => {
             // Who hides may hold it. If one of those is a command, it is taken for that one; if nobody hides, nobody holds it, but for
@@ -59,6 +59,7 @@ pub(crate) fn look(ends: Ends, behind_proxy: bool) -> web::Seen {
             let nobody = if hidden.is_empty() { Origin::Gone } else { Origin::Unseen };
             (worst.unwrap_or(nobody), None)
         }
+        // Also one that hides may have it. That is no reason to doubt: else every command that hides would keep the person out.
         Holders::Here { holders, .. } => {
             let judged = holders.iter().map(|holder| (of(holder.pid, holder.handle.as_ref()), holder.pid));
             let worst = judged.max_by_key(|(origin, _)| worse(origin));
@@ -83,7 +84,7 @@ fn is_another(uid: u32) -> bool {
 /// Why not, in words.
 pub(crate) async fn admit_tcp(door: Door, ends: Ends) -> Result<(), String> {
     let seen = tokio::task::spawn_blocking(move || look(ends, false)).await;
-    let seen = seen.map_or(Origin::Unseen, |seen| seen.origin);
+    let seen = seen.map_or(Origin::NotLookedAt, |seen| seen.origin);
     match decide(door, seen) {
         Entry::LetIn => Ok(()),
         Entry::Unproven | Entry::Refused => Err(match seen {
@@ -91,11 +92,16 @@ pub(crate) async fn admit_tcp(door: Door, ends: Ends) -> Result<(), String> {
             Origin::Inside(pid) => NotAdmitted::BelowParlor(pid).to_string(),
             Origin::LowerLimit => NotAdmitted::LowerLimit.to_string(),
             Origin::Gone => "nobody can be seen to hold the connection".to_owned(),
+            Origin::NotLookedAt => NOT_LOOKED_AT.to_owned(),
             Origin::OtherUser => "it belongs to another user of this machine".to_owned(),
             Origin::Person | Origin::Unseen | Origin::Proxy => NotAdmitted::Unknown.to_string(),
         }),
     }
 }
+
+/// Why nobody is let in when it cannot be looked who is there.
+const NOT_LOOKED_AT: &str = "it could not be looked who holds the connection, so nobody is let in: Parlor may have no file descriptors \
+                             left; end what has many connections to it, or raise `ulimit -n`";
 
 /// The code of an error that refuses a connection.
 const REFUSED: i32 = -32_001;

@@ -1,4 +1,4 @@
-//! Being told to stop: by SIGTERM, by Ctrl-C, or because the terminal is gone.
+//! Being told to stop: by SIGTERM, by Ctrl-C or Ctrl-\, or because the terminal is gone.
 //!
 //! Invariant: signals are taken over before the first run begins, so that none ends the program while a run is under way and leaves it
 //! open in the record.
@@ -27,6 +27,7 @@ const CANCEL: Ticket = Ticket(1);
 pub(crate) struct Stops {
     terminate: Option<Signal>,
     interrupt: Option<Signal>,
+    quit: Option<Signal>,
     hang_up: Option<Signal>,
     /// Tells that nobody reads stdout any more.
     reader_gone: Option<oneshot::Receiver<()>>,
@@ -39,6 +40,7 @@ impl Stops {
         Stops {
             terminate: listen(SignalKind::terminate()),
             interrupt: listen(SignalKind::interrupt()),
+            quit: listen(SignalKind::quit()),
             // Who starts a program with `nohup` wants it to outlive the terminal.
             hang_up: if ignores_hangup() { None } else { listen(SignalKind::hangup()) },
             reader_gone: None,
@@ -55,6 +57,7 @@ impl Stops {
         tokio::select! {
             () = told(&mut self.terminate) => StopSignal::Terminate,
             () = told(&mut self.interrupt) => StopSignal::Interrupt,
+            () = told(&mut self.quit) => StopSignal::Quit,
             () = told(&mut self.hang_up) => StopSignal::HangUp,
             () = gone(&mut self.reader_gone) => StopSignal::HangUp,
         }

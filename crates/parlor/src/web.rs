@@ -21,10 +21,12 @@ use clap::Args;
 pub(crate) use confirm::Asking;
 use confirm::{Keys, Typed};
 use domain::fleet::Status;
+use domain::harmless::quoted;
 use domain::ids::SessionId;
 use link::{Lane, Limits, LinkError, LinkIo, unix};
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
@@ -33,7 +35,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tui::FleetAct;
-use web::{Act, Identity, NoRoom, Options, Parts, Role, Rows, Server, Tls, Wanted};
+use web::{Act, Identity, NoRoom, Offered, Options, Parts, Role, Rows, Server, Tls, Wanted};
 
 /// Where the page is served unless somewhere else is named.
 const USUAL_BIND: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -144,9 +146,9 @@ async fn pair_here(server: &Server<Ways>, role: Role, opens: bool) -> anyhow::Re
     let mut keys = Keys::take();
     let mut pairing = server.pairing();
     let mut opening = JoinSet::new();
-    invite(&offer(server, role)?, role, opens, &mut opening);
+    invite(&offer(server, role)?.address, role, opens, &mut opening);
     if keys.is_terminal() {
-        exit::complain("press Enter to let another browser join");
+        exit::complain("press Enter to pair another browser");
     }
     loop {
         let asked_about = pairing.borrow_and_update().clone();
@@ -155,7 +157,7 @@ async fn pair_here(server: &Server<Ways>, role: Role, opens: bool) -> anyhow::Re
                 changed = pairing.changed() => changed.context("the page is served no more")?,
                 typed = keys.next() => {
                     if typed == Typed::Enter {
-                        invite(&offer(server, role)?, role, false, &mut opening);
+                        invite(&offer(server, role)?.address, role, false, &mut opening);
                     }
                 }
             },
@@ -177,7 +179,7 @@ async fn pair_here(server: &Server<Ways>, role: Role, opens: bool) -> anyhow::Re
     }
 }
 
-/// The same with the server in the background, until one browser has joined or the offer is over.
+/// The same with the server in the background, until one browser is paired or the offer is over.
 async fn pair_elsewhere(mut server: Control, role: Role, opens: bool) -> anyhow::Result<Exit> {
     let mut keys = Keys::take();
     let mut opening = JoinSet::new();
@@ -198,13 +200,14 @@ async fn pair_elsewhere(mut server: Control, role: Role, opens: bool) -> anyhow:
                 exit::complain(said(allow, done));
             }
             Paired::Joined { name, id } => {
+                let name = quoted(&name);
                 exit::complain(&format!(
-                    "{name} has joined; `parlor devices revoke {id}` takes it away again"
+                    "{name} was paired; `parlor devices revoke {id}` takes it away again"
                 ));
                 return Ok(Exit::Done);
             }
             Paired::Over => {
-                exit::complain("no browser has joined; run `parlor web` again to try once more");
+                exit::complain("no browser was paired; run `parlor web` again to try once more");
                 return Ok(Exit::Failed);
             }
         }
@@ -220,11 +223,11 @@ pub(crate) fn said(allow: bool, done: bool) -> &'static str {
     }
 }
 
-/// Offers to enrol one browser; the address where it has to come.
+/// Offers to pair one browser.
 ///
 /// # Errors
 /// When the system has no random numbers.
-pub(crate) fn offer(server: &Server<Ways>, role: Role) -> anyhow::Result<String> {
+pub(crate) fn offer(server: &Server<Ways>, role: Role) -> anyhow::Result<Offered> {
     server.offer(role).context("the system has no random numbers")
 }
 
@@ -233,7 +236,7 @@ fn invite(address: &str, role: Role, opens: bool, opening: &mut JoinSet<()>) {
     exit::say(address);
     let seconds = web::OFFER_GOOD_FOR.as_secs();
     exit::complain(&format!(
-        "a browser that opens the address above within {seconds} seconds can join as {role}; you are asked here before it may"
+        "a browser that opens the address above within {seconds} seconds can be paired as {role}; you are asked first"
     ));
     if opens && can_open() {
         let address = address.to_owned();
@@ -273,7 +276,9 @@ pub(crate) async fn start(asked: &Web, rooms: rooms::Rooms) -> anyhow::Result<Se
         )));
     }
     more_descriptors();
-    let (listeners, warning) = listen(&data, asked.bind, asked.port).await?;
+    let (listeners, of_port) = listen(&data, asked.bind, asked.port).await?;
+    let (identity, of_key) = identity(&data)?;
+    let warning = of_port.into_iter().chain(of_key).reduce(|port, key| format!("{port}; {key}"));
     let options = Options {
         hosts: asked.host.clone(),
         tls,
@@ -289,7 +294,7 @@ pub(crate) async fn start(asked: &Web, rooms: rooms::Rooms) -> anyhow::Result<Se
         rooms: Arc::new(ways),
         shelf: Arc::new(File::new(&data)),
         look: Arc::new(move |ends| entrance::look(ends, behind_proxy)),
-        identity: identity(&data)?,
+        identity,
     };
     Ok(Served { server: Server::start(options, parts)?, warning })
 }
@@ -360,15 +365,40 @@ fn is_unknown_family(why: &std::io::Error) -> bool {
 }
 
 /// What the server is known by to pages that stay open while it is started again: kept in the data folder, where no command may read.
-fn identity(data: &Path) -> anyhow::Result<Identity> {
+/// What the person should know of it is told with it.
+fn identity(data: &Path) -> anyhow::Result<(Identity, Option<String>)> {
     let file = data.join("web.key");
-    let kept = std::fs::read_to_string(&file).ok().and_then(|text| BASE64.decode(text.trim()).ok());
+    let text = std::fs::read_to_string(&file);
+    let kept = text.as_ref().ok().and_then(|text| BASE64.decode(text.trim()).ok());
     if let Some(identity) = kept.and_then(|kept| Identity::read(&kept)) {
-        return Ok(identity);
+        return Ok((identity, closed_to_others(&file)?));
     }
     let made = Identity::make().context("the system has no random numbers")?;
     private::replace(&file, &format!("{}\n", BASE64.encode(&made)))?;
-    Identity::read(&made).context("a new key cannot be read")
+    let is_first = matches!(&text, Err(why) if why.kind() == std::io::ErrorKind::NotFound);
+    let warning = (!is_first).then(|| {
+        format!(
+            "the page's key ({}) could not be read and is a new one: pages that are still open say that this is not your Parlor; \
+             close them and pair the browsers again",
+            file.display()
+        )
+    });
+    Ok((Identity::read(&made).context("a new key cannot be read")?, warning))
+}
+
+/// Makes a file one for the person alone; says so where it was not.
+fn closed_to_others(file: &Path) -> anyhow::Result<Option<String>> {
+    let mode = std::fs::metadata(file)?.mode() & 0o7777;
+    if mode & 0o077 == 0 {
+        return Ok(None);
+    }
+    let closed = std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o600));
+    closed.with_context(|| format!("{} cannot be closed to other users", file.display()))?;
+    Ok(Some(format!(
+        "other users could read or change the page's key ({}, mode {mode:04o}): it is for you alone now; delete it if it may be known, \
+         and start the page again",
+        file.display()
+    )))
 }
 
 /// A page needs two descriptors, and there may be many: as many as this system lets us have.

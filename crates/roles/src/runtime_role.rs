@@ -102,6 +102,10 @@ pub trait RuntimeRole: Send {
     fn lost(&mut self, _cx: &mut RuntimeCx<'_>, _why: &str) {}
     /// The peer has closed its end of the link, and may still read: what it is due is told before it counts as gone.
     fn last_word(&mut self, _cx: &mut RuntimeCx<'_>) {}
+    /// Whether the peer waits for an answer that nobody but this role knows of, as that to a greeting which waits for the runtime.
+    fn owes(&self) -> bool {
+        false
+    }
     /// The peer is gone.
     fn closed(&mut self, _cx: &mut RuntimeCx<'_>) {}
     /// What asks the peer can answer: nobody is asked on a wire that cannot carry the question.

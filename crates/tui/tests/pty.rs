@@ -290,12 +290,14 @@ fn a_paste_comes_as_a_paste() {
 
 #[test]
 fn a_signal_gives_the_terminal_back() {
-    let mut terminal = Terminal::start("full");
-    terminal.shows("under test");
-    let id = rustix::process::Pid::from_child(&terminal.child);
-    rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
-    terminal.finish();
-    assert!(terminal.said("\x1b[?1049l"));
+    for signal in [rustix::process::Signal::TERM, rustix::process::Signal::QUIT] {
+        let mut terminal = Terminal::start("full");
+        terminal.shows("under test");
+        let id = rustix::process::Pid::from_child(&terminal.child);
+        rustix::process::kill_process(id, signal).unwrap();
+        terminal.finish();
+        assert!(terminal.said("\x1b[?1049l"));
+    }
 }
 
 #[test]
@@ -352,8 +354,8 @@ fn inline_survives_a_storm_of_sizes_and_leaves_what_stood_there_before() {
 
 #[test]
 fn a_signal_ends_the_inline_screen_below_what_was_said() {
-    for signal in [rustix::process::Signal::TERM, rustix::process::Signal::HUP, rustix::process::Signal::INT]
-    {
+    use rustix::process::Signal;
+    for signal in [Signal::TERM, Signal::HUP, Signal::INT, Signal::QUIT] {
         let mut terminal = Terminal::start("inline");
         terminal.shows("under test");
         terminal.send("hello\r");

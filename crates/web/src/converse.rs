@@ -197,6 +197,11 @@ impl Refused {
                 "nobody can be seen to hold this connection",
                 "open the page in a browser that you started yourself",
             ),
+            Origin::NotLookedAt => Refused::device(
+                "not_looked_at",
+                "it could not be looked who holds this connection: Parlor may have no file descriptors left",
+                "end what has many connections to it, or raise `ulimit -n`, and try again",
+            ),
             _ => Refused::device(
                 "from_command",
                 "this browser was started by a command of an agent, and such a one never answers for you",

@@ -15,6 +15,7 @@ use axum::http::Request;
 use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use domain::harmless::quoted;
 use link::entry::{Door, Entry};
 use serde::Deserialize;
 use serde_json::json;
@@ -66,7 +67,7 @@ async fn talk<R: Rooms>(shared: Arc<Shared<R>>, mut caller: Caller) {
 async fn enrol<R: Rooms>(shared: &Arc<Shared<R>>, caller: &mut Caller) -> Result<Device, Refused> {
     looked_at(shared, caller).await?;
     let nonce = challenge(shared, caller)?;
-    let odd = || Refused::device("bad_request", "this is no request to be enrolled", AGAIN);
+    let odd = || Refused::device("bad_request", "this is no request to be paired", AGAIN);
     let line = timeout(PROVEN_WITHIN, next(&mut caller.link)).await.ok().flatten().ok_or_else(odd)?;
     let candidate = read(shared, &caller.host, &nonce, &line).ok_or_else(odd)?;
     let taken = shared.take_up(&caller.host, &candidate.name);
@@ -83,7 +84,7 @@ async fn enrol<R: Rooms>(shared: &Arc<Shared<R>>, caller: &mut Caller) -> Result
             // A socket can be handed on while somebody thinks.
             looked_at(shared, caller).await?;
             let enrolled = keep(shared, candidate, role).await?;
-            shared.tell(&format!("enrolled {} ({}) as {}", enrolled.name, enrolled.id, enrolled.role));
+            shared.tell(&format!("paired {} ({}) as {}", quoted(&enrolled.name), enrolled.id, enrolled.role));
             // Nobody may be there to be told.
             let _ = shared.joined.send(enrolled.clone());
             Ok(enrolled)
@@ -148,7 +149,7 @@ fn refusal<R>(shared: &Shared<R>, unfit: Unfit) -> Refused {
         Unfit::TooMany => Refused::device("too_many", "too many browsers took up this offer", AGAIN),
         Unfit::OtherName => Refused::device(
             "other_name",
-            "devices are enrolled at another address",
+            "devices are paired at another address",
             "open the address that `parlor web` printed",
         )
         .with_address(shared.offered()),

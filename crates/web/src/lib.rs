@@ -25,11 +25,11 @@ mod tls;
 mod visits;
 
 pub use devices::{Device, Devices, Role, Shelf, Signs, Stay};
-pub use offers::{GOOD_FOR as OFFER_GOOD_FOR, Pairing};
+pub use offers::{GOOD_FOR as OFFER_GOOD_FOR, Pairing, Standing};
 pub use proof::{Identity, enrol_text, server_text, signed_text};
 pub use rooms::{Act, NoRoom, Rooms, Rows, Wanted};
 pub use routes::ROUTES;
-pub use server::{Log, Look, MAX_SOCKETS, NotServed, Options, Parts, Seen, Server};
+pub use server::{Log, Look, MAX_SOCKETS, NotServed, Offered, Options, Parts, Seen, Server};
 pub use tls::Tls;
 
 /// Codes with which a page's socket is closed.

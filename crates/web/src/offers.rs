@@ -43,6 +43,8 @@ pub(crate) enum Verdict {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pairing {
     pub id: u64,
+    /// The offer that it took up.
+    pub offer: u64,
     /// What it calls itself.
     pub name: String,
     pub role: Role,
@@ -59,8 +61,18 @@ pub(crate) struct Ticket {
     pub(crate) verdict: oneshot::Receiver<Verdict>,
 }
 
+/// How offers stand, for whoever made one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// The one that is open now.
+    pub open: Option<u64>,
+    /// The last one whose browser was allowed.
+    pub allowed: Option<u64>,
+}
+
 #[derive(Debug)]
 struct Offer {
+    number: u64,
     role: Role,
     /// The name that it has for itself, where it has one.
     name: Option<String>,
@@ -73,13 +85,31 @@ struct Offer {
 #[derive(Debug, Default)]
 pub(crate) struct Offers {
     open: Option<Offer>,
+    made: u64,
+    /// The last one whose browser was allowed.
+    allowed: Option<u64>,
+    /// Browsers that were asked about.
     number: u64,
 }
 
 impl Offers {
-    /// Offers to enrol one device. An earlier offer is over, and so is whoever took it up.
-    pub(crate) fn open(&mut self, role: Role, name: Option<String>, now: Instant) {
-        self.open = Some(Offer { role, name, until: now + GOOD_FOR, candidates: 0, candidate: None });
+    /// Offers to enrol one device; gives the number of the offer. An earlier one is over, and so is whoever took it up.
+    pub(crate) fn open(&mut self, role: Role, name: Option<String>, now: Instant) -> u64 {
+        self.made += 1;
+        let (number, until) = (self.made, now + GOOD_FOR);
+        self.open = Some(Offer { number, role, name, until, candidates: 0, candidate: None });
+        number
+    }
+
+    /// Whoever made this offer is gone: it is over, and so is whoever took it up. Another one stays.
+    pub(crate) fn withdraw(&mut self, number: u64) {
+        self.open.take_if(|offer| offer.number == number);
+    }
+
+    /// How offers stand.
+    pub(crate) fn standing(&self, now: Instant) -> Standing {
+        let open = self.open.as_ref().filter(|offer| now < offer.until);
+        Standing { open: open.map(|offer| offer.number), allowed: self.allowed }
     }
 
     /// The name of what is offered now; `None` when nothing is.
@@ -105,6 +135,7 @@ impl Offers {
         self.number += 1;
         let pairing = Pairing {
             id: self.number,
+            offer: offer.number,
             name: called.to_owned(),
             role: offer.role,
             code: code().ok_or(Unfit::NotOffered)?,
@@ -130,7 +161,11 @@ impl Offers {
             return false;
         };
         let word = if allow { Verdict::Allowed(pairing.role) } else { Verdict::Denied };
-        verdict.send(word).is_ok()
+        let heard = verdict.send(word).is_ok();
+        if allow && heard {
+            self.allowed = Some(pairing.offer);
+        }
+        heard
     }
 }
 
@@ -221,6 +256,23 @@ mod tests {
         let mut ticket = offers.take_up("any", "x", now).unwrap();
         offers.open(Role::Controller, None, now);
         assert!(ticket.verdict.try_recv().is_err() && !offers.answer(ticket.pairing.id, true, now));
+    }
+
+    #[test]
+    fn an_offer_is_over_when_whoever_made_it_is_gone_and_no_other_one_is() {
+        let (mut offers, now) = (Offers::default(), Instant::now());
+        let first = offers.open(Role::Controller, None, now);
+        let mut ticket = offers.take_up("any", "x", now).unwrap();
+        assert_eq!(ticket.pairing.offer, first);
+        offers.withdraw(first);
+        assert!(ticket.verdict.try_recv().is_err() && !offers.answer(ticket.pairing.id, true, now));
+        assert_eq!(offers.take_up("any", "y", now).err(), Some(Unfit::NotOffered));
+        let second = offers.open(Role::Controller, None, now);
+        offers.withdraw(first);
+        assert_eq!(offers.standing(now), Standing { open: Some(second), allowed: None });
+        let ticket = offers.take_up("any", "z", now).unwrap();
+        assert!(offers.answer(ticket.pairing.id, true, now));
+        assert_eq!(offers.standing(now), Standing { open: None, allowed: Some(second) });
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use crate::devices::{Device, Devices, Role, Shelf, random};
 use crate::guard::{Names, Reached};
-use crate::offers::{self, Offers, Pairing, Ticket, Unfit};
+use crate::offers::{self, Offers, Pairing, Standing, Ticket, Unfit};
 use crate::pace::Pace;
 use crate::proof::Identity;
 use crate::rooms::Rooms;
@@ -119,6 +119,7 @@ pub(crate) struct Shared<R> {
     offers: Mutex<Offers>,
     /// Who is asked about now.
     pub(crate) pairing: watch::Sender<Option<Pairing>>,
+    standing: watch::Sender<Standing>,
     pub(crate) joined: broadcast::Sender<Device>,
     pub(crate) devices: watch::Sender<Arc<Devices>>,
     /// Held from the look at the file until what was seen is known to all: an older look must not undo a newer one.
@@ -168,7 +169,7 @@ impl<R> Shared<R> {
         let (look, ends) = (self.look.clone(), peer.ends);
         let seen = tokio::task::spawn_blocking(move || look(ends)).await;
         // A look that failed lets nobody in.
-        let seen = seen.unwrap_or(Seen { origin: Origin::Gone, process: None });
+        let seen = seen.unwrap_or(Seen { origin: Origin::NotLookedAt, process: None });
         (decide(door, seen.origin), seen)
     }
 
@@ -190,14 +191,13 @@ impl<R> Shared<R> {
         done
     }
 
-    /// Lets all screens know who is asked about now.
+    /// Lets all screens know who is asked about now, and those who made offers how these stand.
     pub(crate) fn tell_pairing(&self) {
-        let now = self.offers().pairing(Instant::now()).cloned();
-        self.pairing.send_if_modified(|told| {
-            let changed = *told != now;
-            *told = now;
-            changed
-        });
+        let now = Instant::now();
+        let offers = self.offers();
+        // Under the lock, so that an older look is not told after a newer one.
+        renew(&self.pairing, offers.pairing(now).cloned());
+        renew(&self.standing, offers.standing(now));
     }
 
     /// The address where a device can be enrolled now; `None` when that is not offered.
@@ -208,11 +208,7 @@ impl<R> Shared<R> {
     }
 
     fn listed(&self, fresh: Arc<Devices>) {
-        self.devices.send_if_modified(|known| {
-            let changed = *known != fresh;
-            *known = fresh;
-            changed
-        });
+        renew(&self.devices, fresh);
     }
 
     /// Tells it to whoever keeps the log, if anybody does. Strangers cause such lines: past a pace they are only counted.
@@ -231,6 +227,23 @@ impl<R> Shared<R> {
     fn pace(&self) -> MutexGuard<'_, Pace> {
         self.pace.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Tells something to all who follow it, if it is another than what was told last.
+fn renew<T: PartialEq>(told: &watch::Sender<T>, now: T) {
+    told.send_if_modified(|told| {
+        let changed = *told != now;
+        *told = now;
+        changed
+    });
+}
+
+/// An offer to enrol one browser.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offered {
+    pub number: u64,
+    /// Where the browser has to come.
+    pub address: String,
 }
 
 /// A server that runs, until this is dropped.
@@ -270,6 +283,7 @@ impl<R: Rooms> Server<R> {
             run,
             offers: Mutex::default(),
             pairing: watch::Sender::new(None),
+            standing: watch::Sender::default(),
             joined: broadcast::Sender::new(MAX_JOINED),
             devices,
             listing: AsyncMutex::new(()),
@@ -293,17 +307,29 @@ impl<R: Rooms> Server<R> {
         self.shared.address
     }
 
-    /// Offers to enrol one browser, within [`offers::GOOD_FOR`]; the address where it has to come, or nothing where the system has no
-    /// random numbers. Nothing about the address is secret: the person compares a code.
-    pub fn offer(&self, role: Role) -> Option<String> {
+    /// Offers to enrol one browser, within [`offers::GOOD_FOR`]; nothing where the system has no random numbers. Nothing about the address is secret: the person compares a code.
+    pub fn offer(&self, role: Role) -> Option<Offered> {
         // Other systems' browsers do not all know such names.
         let fresh = cfg!(target_os = "linux")
             && !self.shared.names.is_encrypted()
             && self.shared.options.hosts.is_empty();
         let name = if fresh { Some(offers::fresh_name()?) } else { None };
-        self.shared.offers().open(role, name, Instant::now());
+        let names = &self.shared.names;
+        let address = name.as_deref().map_or_else(|| names.page(), |name| names.page_at(name));
+        let number = self.shared.offers().open(role, name, Instant::now());
         self.shared.tell_pairing();
-        self.shared.offered()
+        Some(Offered { number, address })
+    }
+
+    /// Whoever made this offer is gone.
+    pub fn withdraw(&self, offer: u64) {
+        self.shared.offers().withdraw(offer);
+        self.shared.tell_pairing();
+    }
+
+    /// How offers stand, now and as that changes.
+    pub fn standing(&self) -> watch::Receiver<Standing> {
+        self.shared.standing.subscribe()
     }
 
     /// Who is asked about, now and as that changes.

@@ -1,6 +1,6 @@
-// `parlor web` in a shell, and the key that a person presses there once both sides show the same code.
+// `parlor web` in a terminal, and the key that a person presses there once both sides show the same code.
 
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
@@ -11,31 +11,61 @@ const WAIT = 50_000;
 export const RESOLVES = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE *.localhost";
 
 export interface Shell {
-  process: ChildProcess;
+  /** Ends it by a signal. */
+  kill(signal: NodeJS.Signals): void;
   /** What it printed first. */
   address: string;
   /** All addresses that it has printed, the newest last. */
   addresses: string[];
   /** What it has said to the person. */
   said(): string;
-  /** What the person types. */
-  type(line: string): void;
+  /** What the person types: each key counts for itself. */
+  type(keys: string): void;
   /** Waits until it has ended by itself. */
   ended: Promise<number | null>;
 }
 
-/** Runs `parlor web --no-open` and waits for its address. */
+/** After how long a key is pressed again: those of the first half second after a question count for nothing. */
+const AGAIN = 200;
+
+/** Runs `parlor web --no-open` in a terminal, where alone it asks, and waits for its address. */
 export async function web(program: string, options: { cwd: string; env: Record<string, string> }, ...words: string[]): Promise<Shell> {
-  const process = spawn(program, ["web", "--no-open", ...words], { ...options, stdio: ["pipe", "pipe", "pipe"] });
+  const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
+  const command = [program, "web", "--no-open", ...words].map(quoted).join(" ");
+  // Its lines are not to be broken; and it is to be ended itself, not the terminal around it.
+  const terminal = spawn("script", ["-qfec", `stty -echo cols 400; echo "process $$"; exec ${command}`, "/dev/null"], { ...options, stdio: ["pipe", "pipe", "ignore"] });
   let said = "";
-  process.stderr.setEncoding("utf8").on("data", (text: string) => void (said += text));
-  const ended = new Promise<number | null>((done) => process.once("exit", done));
+  let number = 0;
+  const ended = new Promise<number | null>((done) => terminal.once("exit", done));
   const addresses: string[] = [];
   const address = await new Promise<string>((found, lost) => {
-    createInterface({ input: process.stdout }).on("line", (line) => (addresses.push(line), found(line)));
+    createInterface({ input: terminal.stdout }).on("line", (written) => {
+      const line = written.trim();
+      said += `${line}\n`;
+      if (line.startsWith("process ")) number ||= Number(line.slice("process ".length));
+      if (/^https?:\/\/\S+$/.test(line)) {
+        addresses.push(line);
+        found(line);
+      }
+    });
     void ended.then(() => lost(new Error(`\`parlor web\` ended: ${said}`)));
   });
-  return { process, address, addresses, said: () => said, type: (line) => void process.stdin.write(`${line}\n`), ended };
+  const kill = (signal: NodeJS.Signals): void => {
+    // One that has ended by itself has its number no more.
+    if (terminal.exitCode === null) process.kill(number, signal);
+  };
+  return { kill, address, addresses, said: () => said, type: (keys) => void terminal.stdin.write(keys), ended };
+}
+
+/** Presses a key until its answer has shown. */
+export async function answers(shell: Shell, key: string, shown: Promise<unknown>): Promise<void> {
+  shell.type(key);
+  const again = setInterval(() => shell.type(key), AGAIN);
+  try {
+    await shown;
+  } finally {
+    clearInterval(again);
+  }
 }
 
 /** The code that the page shows, once the shell shows it too. */
@@ -50,8 +80,7 @@ export async function sameCode(shell: Shell, page: Page): Promise<string> {
 export async function pair(shell: Shell, page: Page): Promise<void> {
   await page.goto(shell.address);
   await sameCode(shell, page);
-  shell.type("y");
-  await shows(page);
+  await answers(shell, "y", shows(page));
 }
 
 /** Waits until the page shows the fleet. */

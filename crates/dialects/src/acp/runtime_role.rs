@@ -322,6 +322,10 @@ impl RuntimeRole for AcpRuntime {
         }
     }
 
+    fn owes(&self) -> bool {
+        !self.ungreeted.is_empty()
+    }
+
     fn lost(&mut self, cx: &mut RuntimeCx<'_>, why: &str) {
         self.refuse_greeting(cx, &format!("the agent is gone: {why}"));
     }

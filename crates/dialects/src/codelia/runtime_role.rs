@@ -392,6 +392,10 @@ impl RuntimeRole for CodeliaRuntime {
         }
     }
 
+    fn owes(&self) -> bool {
+        !self.ungreeted.is_empty()
+    }
+
     fn lost(&mut self, cx: &mut RuntimeCx<'_>, why: &str) {
         self.refuse_greeting(cx, &format!("the runtime is gone: {why}"));
     }

@@ -200,6 +200,10 @@ impl RuntimeRole for OpenagentRuntime {
         }
     }
 
+    fn owes(&self) -> bool {
+        !self.ungreeted.is_empty()
+    }
+
     fn lost(&mut self, cx: &mut RuntimeCx<'_>, why: &str) {
         self.refuse_greeting(cx, &format!("the backend is gone: {why}"));
     }

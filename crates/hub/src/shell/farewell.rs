@@ -42,7 +42,7 @@ impl Shell {
         for (ui, waiting) in std::mem::take(&mut self.farewells) {
             let leaving = self.seats.get(&ui).filter(|seat| !seat.stays());
             let waits = self.unheard.contains_key(&ui) || self.held.is_from(ui) || self.core.is_due_more(ui);
-            if leaving.is_some_and(|seat| seat.is_behind() || waits) {
+            if leaving.is_some_and(|seat| seat.is_behind() || seat.is_owed() || waits) {
                 self.farewells.push((ui, waiting));
             } else {
                 let _ = waiting.send(());

@@ -184,6 +184,11 @@ impl Seat {
         !self.waiting.is_empty()
     }
 
+    /// Whether its role still owes it an answer.
+    pub(super) fn is_owed(&self) -> bool {
+        matches!(&self.kind, Kind::Role(seat) if seat.role.owes())
+    }
+
     /// Whether it was not yet told where it begins: what it says meanwhile is meant there.
     pub(super) fn is_starting(&self) -> bool {
         self.starting

@@ -4,8 +4,8 @@
 //! |---|---|
 //! | `{"status":{"salt":"…"}}` | `{"status":{"pid","version","since","rooms","providers","warning"}}`; `warning` where the page is not as it was |
 //! | `{"open":{"session","cwd","environment","flags"}}` | `{"opened":{"socket","pid","was_open"}}` |
-//! | `{"web":{"role":"…"}}` | `{"web":{"address":"…","warning":"…"}}`, where one browser can be enrolled within a minute; the first request starts the page, unless browsers are enrolled already |
-//! | `{"pairing":{}}` | when there is something to tell of that: `{"pairing":{"asked":{"id","name","role","code"}}}`, `{"pairing":{"joined":{"id","name"}}}` or `{"pairing":{"over":{}}}` |
+//! | `{"web":{"role":"…"}}` | `{"web":{"address":"…","warning":"…"}}`, where one browser can be enrolled within a minute, for as long as this connection stays; the first request starts the page, unless browsers are enrolled already |
+//! | `{"pairing":{}}` | when there is something to tell of the offer that was made on this connection, or of any if it made none: `{"pairing":{"asked":{"id","name","role","code"}}}`, `{"pairing":{"joined":{"id","name"}}}` or `{"pairing":{"over":{}}}` |
 //! | `{"over":{"id":7}}` | `{"over":{}}`, when that browser is no longer asked about |
 //! | `{"pair":{"id":7,"allow":true}}` | `{"pair":{"done":true}}` |
 //! | `{"stop":{}}` | `{"stopped":{"rooms","killed","left"}}`, when the rooms have ended |
@@ -29,9 +29,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Mutex, OnceCell, mpsc};
+use tokio::sync::{Mutex, OnceCell, broadcast, mpsc};
 use tokio::task::JoinSet;
-use web::{Role, Shelf as _};
+use web::{Device, Offered, Pairing, Role, Shelf as _, Standing};
 use wire::lines::Frame;
 
 /// Most connections at once. Each open screen has one, two while a browser asks; that leaves room for commands.
@@ -340,9 +340,24 @@ pub(super) async fn attend(door: &Listener, desk: &Desk) -> AskedToStop {
     }
 }
 
+/// An offer to browsers that was made on a connection: it is over when that is.
+struct Made {
+    page: Page,
+    number: u64,
+    joined: broadcast::Receiver<Device>,
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        if let Some(page) = self.page.get() {
+            page.server.withdraw(self.number);
+        }
+    }
+}
+
 /// Hears one visitor.
 async fn hear(mut link: LinkIo, answers: Answers, stop: mpsc::Sender<LinkIo>) {
-    let mut next = None;
+    let (mut next, mut made) = (None, None);
     loop {
         let heard = match next.take() {
             Some(heard) => heard,
@@ -366,7 +381,7 @@ async fn hear(mut link: LinkIo, answers: Answers, stop: mpsc::Sender<LinkIo>) {
         }
         // Whoever goes while it waits for a browser holds its place no longer.
         let waits = ["pairing", "over"].iter().any(|what| request.get(what).is_some());
-        let answering = answers.answer(&request);
+        let answering = answers.answer(&request, &mut made);
         tokio::pin!(answering);
         let answer = loop {
             tokio::select! {
@@ -399,7 +414,7 @@ struct Answers {
 }
 
 impl Answers {
-    async fn answer(&self, request: &Value) -> Value {
+    async fn answer(&self, request: &Value, made: &mut Option<Made>) -> Value {
         let Some((what, with)) =
             request.as_object().filter(|asked| asked.len() == 1).and_then(|asked| asked.iter().next())
         else {
@@ -417,14 +432,19 @@ impl Answers {
                 Err(why) => error(why),
             },
             "web" => match self.offer(with.get("role").and_then(Value::as_str)).await {
-                Ok(address) => {
-                    let mut told = json!({"address": address});
+                Ok(offered) => {
+                    let mut told = json!({"address": offered.address});
+                    *made = self.page.get().map(|page| Made {
+                        page: self.page.clone(),
+                        number: offered.number,
+                        joined: page.server.joined(),
+                    });
                     self.warn(&mut told);
                     json!({"web": told})
                 }
                 Err(why) => error(&exit::in_words(&why)),
             },
-            "pairing" => self.pairing().await,
+            "pairing" => self.pairing(made.as_mut()).await,
             "over" => self.over(with.get("id").and_then(Value::as_u64)).await,
             "pair" => {
                 let id = with.get("id").and_then(Value::as_u64).unwrap_or_default();
@@ -437,28 +457,41 @@ impl Answers {
     }
 
     /// Offers the page to one browser; the first offer starts the page.
-    async fn offer(&self, role: Option<&str>) -> anyhow::Result<String> {
+    async fn offer(&self, role: Option<&str>) -> anyhow::Result<Offered> {
         let role = role
             .and_then(|role| role.parse::<Role>().ok())
             .context("`role` is controller, approver or observer")?;
         page::offer(&self.page().await?.server, role)
     }
 
-    /// Waits until there is something to tell of the offer that is open.
-    async fn pairing(&self) -> Value {
+    /// Waits until there is something to tell of the offer that was made here; where none was, of any.
+    async fn pairing(&self, made: Option<&mut Made>) -> Value {
         let over = || json!({"pairing": {"over": {}}});
         let Some(page) = self.page.get() else { return over() };
-        let (mut pairing, mut joined) = (page.server.pairing(), page.server.joined());
+        let (mut pairing, mut standing) = (page.server.pairing(), page.server.standing());
+        let mut anybody = page.server.joined();
+        let (offer, joined) = match made {
+            Some(made) => (Some(made.number), &mut made.joined),
+            None => (None, &mut anybody),
+        };
         let told = async {
             loop {
-                if let Some(asked) = pairing.borrow_and_update().as_ref() {
+                let ours = |asked: &&Pairing| offer.is_none_or(|offer| asked.offer == offer);
+                if let Some(asked) = pairing.borrow_and_update().as_ref().filter(ours) {
                     return json!({"pairing": {"asked": {
                         "id": asked.id, "name": asked.name, "role": asked.role.word(), "code": asked.code,
                     }}});
                 }
+                let Standing { open, allowed } = *standing.borrow_and_update();
+                let is_allowed = offer.is_none() || allowed == offer;
+                // Another one was made since, or the word about it was no.
+                if open != offer && !is_allowed {
+                    return over();
+                }
                 tokio::select! {
                     changed = pairing.changed() => if changed.is_err() { return over() },
-                    device = joined.recv() => return match device {
+                    changed = standing.changed() => if changed.is_err() { return over() },
+                    device = joined.recv(), if is_allowed => return match device {
                         Ok(device) => json!({"pairing": {"joined": {"id": device.id, "name": device.name}}}),
                         Err(_) => over(),
                     },

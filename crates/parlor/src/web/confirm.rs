@@ -1,9 +1,11 @@
 //! The person's word about a browser that wants to become a device, where `parlor web` runs: the code is shown, and one key allows it.
 //!
-//! Always: a key that was pressed before the code stood there counts for nothing; only `y` allows. What it is not: the offer itself, which
+//! Always: a key that was pressed before the code stood there counts for nothing; only `y` allows, and only at a terminal: what comes by a pipe
+//! no person has compared with anything. What it is not: the offer itself, which
 //! the server has, this one's or that of `parlor up`.
 
 use crate::exit;
+use domain::harmless::quoted;
 use rustix::termios::{
     LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios, tcflush, tcgetattr, tcsetattr,
 };
@@ -25,13 +27,11 @@ pub(super) enum Typed {
     Enter,
 }
 
-/// The keyboard of the terminal, key by key; from a pipe the first letter of each line counts.
+/// The keyboard of the terminal, key by key. From a pipe nothing is read.
 pub(super) struct Keys {
     stdin: Stdin,
     /// How the terminal was, where it is one.
     before: Option<Termios>,
-    /// Whether the line that comes from a pipe has begun.
-    in_line: bool,
     over: bool,
 }
 
@@ -46,7 +46,8 @@ impl Keys {
             modes.special_codes[SpecialCodeIndex::VTIME] = 0;
             let _ = tcsetattr(stdin.as_fd(), OptionalActions::Now, &modes);
         }
-        Keys { stdin: tokio::io::stdin(), before, in_line: false, over: false }
+        let over = before.is_none();
+        Keys { stdin: tokio::io::stdin(), before, over }
     }
 
     /// Whether a person sits there.
@@ -56,9 +57,7 @@ impl Keys {
 
     /// What was typed before now is forgotten.
     fn forget(&self) {
-        if self.is_terminal() {
-            let _ = tcflush(std::io::stdin().as_fd(), QueueSelector::IFlush);
-        }
+        let _ = tcflush(std::io::stdin().as_fd(), QueueSelector::IFlush);
     }
 
     /// The next key. Never comes once nobody can type any more. Cancel-safe.
@@ -75,15 +74,11 @@ impl Keys {
                     continue;
                 }
             }
-            let is_end = matches!(byte[0], b'\n' | b'\r');
-            let goes_on = !is_end && !self.is_terminal();
-            let begins = !std::mem::replace(&mut self.in_line, goes_on);
-            match byte[0] {
-                _ if !begins => {}
-                b'y' | b'Y' => return Typed::Yes,
-                b'\n' | b'\r' => return Typed::Enter,
-                _ => return Typed::No,
-            }
+            return match byte[0] {
+                b'y' | b'Y' => Typed::Yes,
+                b'\n' | b'\r' => Typed::Enter,
+                _ => Typed::No,
+            };
         }
     }
 }
@@ -106,16 +101,19 @@ pub(crate) struct Asking {
 /// Shows the code, and waits for a word about it. Dropped when the browser is gone.
 pub(super) async fn ask(keys: &mut Keys, asking: &Asking) -> bool {
     let Asking { name, role, code } = asking;
-    exit::complain(&format!(
-        "{name} wants to join as {role} with the code {code}. Does the browser show it? y allows, any other key denies"
-    ));
+    let how = match keys.is_terminal() {
+        true => "Does the browser show it? y allows, any other key denies",
+        false => {
+            "Nobody is asked here, where no terminal is: answer on a page that is open, or run `parlor web` in a terminal"
+        }
+    };
+    exit::complain(&format!("{} asks to be paired as {role} with the code {code}. {how}", quoted(name)));
     keys.forget();
     let shown = Instant::now();
     loop {
         let typed = keys.next().await;
-        if keys.is_terminal() && shown.elapsed() < UNREAD {
-            continue;
+        if shown.elapsed() >= UNREAD {
+            return typed == Typed::Yes;
         }
-        return typed == Typed::Yes;
     }
 }

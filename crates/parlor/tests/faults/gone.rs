@@ -3,7 +3,9 @@
 
 use crate::{World, stdout};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixListener;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Mutex;
 use std::thread;
@@ -104,6 +106,9 @@ impl Drop for Spoken {
     }
 }
 
+/// Whether a UI's stdin is still open when its runtime ends.
+const STDINS: [bool; 2] = [true, false];
+
 /// Does something for every pair of wires, several at once.
 fn for_all_pairs(cell: impl Fn(&str, &[&str], &str) + Sync) {
     let pairs = UIS.iter().flat_map(|(from, says)| RUNTIMES.iter().map(move |to| (*from, *says, *to)));
@@ -137,20 +142,81 @@ fn number(world: &World) -> Pid {
 #[test]
 fn a_runtime_that_is_dead_before_it_greets_is_told_in_the_uis_words_and_ends_the_bridge() {
     for_all_pairs(|from, says, to| {
-        let world = World::new();
-        let dies = "echo 'boom: no config' >&2; exit 3";
-        let args = ["bridge", "--from", from, "--stdio", "--to", to, "--", "sh", "-c", dies];
-        let mut ui = Spoken::start(&world, &args);
-        ui.say(says);
-        // Its stdin stays open: nobody has to leave first.
-        let (heard, code) = (ui.rest(), ui.ended());
-        assert!(heard.contains("ended with code 3"), "{from} on {to}: {heard}");
-        assert!(heard.contains("boom: no config"), "{from} on {to}: {heard}");
-        assert_eq!(code, Some(1), "{from} on {to}: {heard}");
-        for greeting in [r#""type":"ready","cwd""#, r#""protocolVersion""#, r#""protocol_version""#] {
-            assert!(!heard.contains(greeting), "{from} on {to} as if all were well: {heard}");
+        for stays_open in STDINS {
+            let what = format!("{from} on {to}, stdin open: {stays_open}");
+            let world = World::new();
+            // It is alive until all was said to the bridge.
+            assert!(Command::new("mkfifo").arg(world.project("die")).status().unwrap().success());
+            let dies = "read -r _ < die; echo 'boom: no config' >&2; exit 3";
+            // Both ends are ours, so that opening it waits for nobody.
+            let mut die = OpenOptions::new().read(true).write(true).open(world.project("die")).unwrap();
+            let args = ["bridge", "--from", from, "--stdio", "--to", to, "--", "sh", "-c", dies];
+            let mut ui = Spoken::start(&world, &args);
+            ui.say(says);
+            // Nobody has to leave first, and who has said its last word still hears.
+            if !stays_open {
+                ui.stdin = None;
+            }
+            die.write_all(b"now\n").unwrap();
+            let (heard, code) = (ui.rest(), ui.ended());
+            assert!(heard.contains("ended with code 3"), "{what}: {heard}");
+            assert!(heard.contains("boom: no config"), "{what}: {heard}");
+            assert_eq!(code, Some(1), "{what}: {heard}");
+            for greeting in [r#""type":"ready","cwd""#, r#""protocolVersion""#, r#""protocol_version""#] {
+                assert!(!heard.contains(greeting), "{what} as if all were well: {heard}");
+            }
         }
     });
+}
+
+/// How a runtime at a socket is gone before it greets.
+#[derive(Debug, Clone, Copy)]
+enum Goes {
+    /// It closes what it has read (FIN).
+    Closes,
+    /// It dies with what was said to it unread (RST).
+    Resets,
+}
+
+#[test]
+fn a_runtime_at_a_socket_that_closes_or_resets_before_it_greets_ends_the_bridge_too() {
+    for (from, says) in UIS {
+        for (goes, stays_open) in
+            [Goes::Closes, Goes::Resets].into_iter().flat_map(|goes| STDINS.map(|stdin| (goes, stdin)))
+        {
+            let what = format!("{from}, {goes:?}, stdin open: {stays_open}");
+            let world = World::new();
+            let socket = world.project("s");
+            let listener = UnixListener::bind(&socket).unwrap();
+            let args = [
+                "bridge",
+                "--from",
+                from,
+                "--stdio",
+                "--to",
+                "codelia",
+                "--to-socket",
+                socket.to_str().unwrap(),
+            ];
+            let mut ui = Spoken::start(&world, &args);
+            ui.say(says);
+            if !stays_open {
+                ui.stdin = None;
+            }
+            let (mut runtime, _) = listener.accept().unwrap();
+            let mut first = [0; 1];
+            runtime.read_exact(&mut first).unwrap();
+            if matches!(goes, Goes::Closes) {
+                runtime.set_nonblocking(true).unwrap();
+                let mut rest = Vec::new();
+                let _ = runtime.read_to_end(&mut rest);
+            }
+            drop((runtime, listener));
+            let (heard, code) = (ui.rest(), ui.ended());
+            assert!(heard.contains("gone") || heard.contains("ended before it was ready"), "{what}: {heard}");
+            assert_eq!(code, Some(1), "{what}: {heard}");
+        }
+    }
 }
 
 #[test]

@@ -47,12 +47,12 @@ fn a_terminal_that_vanishes_in_a_run_ends_the_run_in_the_record() {
 
 #[test]
 fn told_to_stop_the_terminal_ui_ends_its_run_in_the_record() {
-    for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129), (Signal::INT, 130)] {
+    for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129), (Signal::INT, 130), (Signal::QUIT, 131)] {
         let world = World::new(None);
         let mut terminal = counting(&world);
         kill_process(Pid::from_child(terminal.child()), signal).unwrap();
         assert_eq!(terminal.code(), Some(code));
-        assert!(terminal.said("\u{1b}[?1049l"), "the terminal is given back");
+        assert!(terminal.said("\u{1b}[?1049l") && terminal.echoes(), "the terminal is given back");
         is_over_in_the_record(&world);
     }
 }

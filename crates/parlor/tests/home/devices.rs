@@ -1,13 +1,15 @@
-//! Devices of the page on an open screen: a browser that asks, and one that joined, wherever it was let in.
+//! Devices of the page on an open screen: a browser that asks, and one that was paired, wherever it was let in.
 
 use super::client::Browser;
 use super::screen::{PATIENCE, Terminal};
 use super::world::World;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr};
 use std::os::unix::net::UnixStream;
 use std::process::Child;
+use std::time::Instant;
 
 /// A command that waits for a browser; it ends with the test.
 struct Offer(Child);
@@ -44,25 +46,25 @@ async fn a_browser_is_allowed_and_revoked_on_an_open_screen() {
     let (_offer, mut browser) = offered(&world);
     let (page, told) = browser.candidate().await;
     let code = told["code"]["code"].as_str().unwrap().to_owned();
-    let asks = format!("a test wants to join as controller with the code {code}");
+    let asks = format!("“a test” asks to be paired as controller with the code {code}");
     own.shows(&[&asks]);
     room.send("/devices\r");
-    room.shows(&["Devices of the page", "wants to join as controller", &code]);
+    room.shows(&["Devices of the page", "asks to be paired as controller", &code]);
     // No sooner than it can have been read: Enter counts after a second.
     super::until("it is let in", || {
         room.send("\r");
         (!devices(&world).is_empty()).then_some(())
     });
     assert!(browser.enrolled(page).await["enrolled"].is_object());
-    own.shows(&["a test joined as controller; /devices revokes it"]);
-    room.shows(&["controller, joined just now", &browser.id]);
+    own.shows(&["“a test” was paired as controller; /devices revokes it"]);
+    room.shows(&["controller, paired just now", &browser.id]);
     let (mut page, welcome) = browser.connect(&json!("fleet")).await;
     assert!(welcome["welcome"].is_object(), "{welcome}");
     room.send("\x1b[3~");
     room.shows(&["Del again revokes it"]);
     assert_eq!(devices(&world).len(), 1);
     room.send("\x1b[3~");
-    room.shows(&["no device is enrolled"]);
+    room.shows(&["no device is paired"]);
     assert_eq!((devices(&world).len(), page.end().await), (0, web::code::REVOKED));
     for screen in [room, own] {
         screen.vanish(PATIENCE);
@@ -87,7 +89,7 @@ async fn lines_of_text_allow_by_the_code_and_deny() {
     let code = told["code"]["code"].as_str().unwrap().to_owned();
     plain.shows(&[&code]);
     plain.send(&format!("/devices allow {code}\n"));
-    plain.shows(&["a test joined as controller"]);
+    plain.shows(&["“a test” was paired as controller"]);
     assert!(browser.enrolled(page).await["enrolled"].is_object());
     plain.send(&format!("/devices revoke {}\n", browser.id));
     plain.shows(&["revoked: a test"]);
@@ -107,4 +109,52 @@ fn who_waits_for_a_browser_and_goes_holds_no_place() {
     let mut heard = String::new();
     waiting.read_to_string(&mut heard).unwrap();
     assert_eq!(heard, "", "it is let go of");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn an_offer_is_over_when_the_command_that_made_it_is_told_to_stop() {
+    let world = World::new();
+    world.up();
+    let begun = Instant::now();
+    let (mut offer, mut browser) = offered(&world);
+    let (page, told) = browser.candidate().await;
+    assert!(told["code"].is_object(), "{told}");
+    kill_process(Pid::from_child(&offer.0), Signal::INT).unwrap();
+    offer.0.wait().unwrap();
+    let told = browser.enrolled(page).await;
+    assert_eq!(told["refused"]["code"], json!("too_late"), "{told}");
+    assert!(begun.elapsed() < web::OFFER_GOOD_FOR / 2, "it was open until its minute was over");
+    let (_, told) = browser.candidate().await;
+    assert_eq!(told["refused"]["code"], json!("not_offered"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn each_offer_is_asked_about_where_it_was_made() {
+    let world = World::new();
+    world.up();
+    let offers = || {
+        let mut terminal = Terminal::start(&mut world.parlor("home", &["web", "--no-open"]));
+        terminal.shows(&["can be paired as controller"]);
+        terminal
+    };
+    let mut first = offers();
+    let mut second = offers();
+    // The first one has nothing to offer any more.
+    assert_eq!(first.code(), Some(1));
+    first.shows(&["no browser was paired"]);
+    let text = String::from_utf8_lossy(second.bytes()).into_owned();
+    let address = text.lines().find(|line| line.starts_with("http://")).unwrap().trim();
+    let here = SocketAddr::from((Ipv4Addr::LOCALHOST, super::place(address).1));
+    let mut browser = Browser::at(here, address);
+    let (page, told) = browser.candidate().await;
+    let code = told["code"]["code"].as_str().unwrap().to_owned();
+    second.shows(&[&format!("“a test” asks to be paired as controller with the code {code}")]);
+    // No sooner than it can have been read: keys of the first half second count for nothing.
+    super::until("it is let in", || {
+        second.send("y");
+        (!devices(&world).is_empty()).then_some(())
+    });
+    assert!(browser.enrolled(page).await["enrolled"].is_object());
+    assert_eq!(second.code(), Some(0));
+    second.shows(&["“a test” was paired; `parlor devices revoke"]);
 }

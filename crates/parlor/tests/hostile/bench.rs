@@ -133,8 +133,8 @@ impl World {
     /// The program under test, with the model that does what it is told.
     pub(crate) fn parlor(&self, args: &[&str]) -> Command {
         let mut command = self.program(&self.parlor);
-        // Who attaches to a runtime cannot say which model it uses, nor who only shows sessions.
-        if !matches!(args.first(), Some(&"attach" | &"bridge" | &"web")) {
+        // Who attaches to a runtime cannot say which model it uses, nor who only shows or keeps sessions.
+        if !matches!(args.first(), Some(&"attach" | &"bridge" | &"web" | &"up" | &"down")) {
             command.args(["--model", "offline"]);
         }
         command.args(args);

@@ -61,9 +61,12 @@ fn a_model_that_says_nothing_more_times_out() {
 #[test]
 fn told_to_stop_it_ends_with_a_result_that_says_so_and_leaves_the_provider() {
     use rustix::process::Signal;
-    for (signal, name, code) in
-        [(Signal::INT, "SIGINT", 130), (Signal::TERM, "SIGTERM", 143), (Signal::HUP, "SIGHUP", 129)]
-    {
+    for (signal, name, code) in [
+        (Signal::INT, "SIGINT", 130),
+        (Signal::TERM, "SIGTERM", 143),
+        (Signal::HUP, "SIGHUP", 129),
+        (Signal::QUIT, "SIGQUIT", 131),
+    ] {
         let (project, server) = (Project::new(), Server::start(WIRE, vec![Say::stall("I begin, and")]));
         let mut command = project.parlor(WIRE, &server, &["run", "--json", "go"]);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();

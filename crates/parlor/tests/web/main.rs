@@ -6,6 +6,7 @@
 #[path = "../../../web/tests/page/client.rs"]
 #[allow(dead_code, reason = "shared with the tests of the server, which use more of it")]
 mod client;
+mod kept;
 #[allow(dead_code, reason = "shared with the bench of pages that return, which uses more of it")]
 mod world;
 
@@ -192,15 +193,15 @@ async fn wrong_hosts_origins_and_tokens_are_refused() {
     let mut browser = Browser::at(address, &url);
     let (page, told) = browser.candidate().await;
     web.until_said(told["code"]["code"].as_str().unwrap()).await;
-    web.types("n\n");
-    assert_eq!(browser.enrolled(page).await["refused"]["code"], json!("denied"));
+    let told = web.answers("n", browser.enrolled(page)).await;
+    assert_eq!(told["refused"]["code"], json!("denied"));
     // A yes that was typed before anybody asked counts for nothing.
-    web.types("y\n");
+    web.types("yyy");
     let mut browser = Browser::at(address, &web.fresh());
     let (page, told) = browser.candidate().await;
     web.until_said(told["code"]["code"].as_str().unwrap()).await;
-    web.types("no\n");
-    assert_eq!(browser.enrolled(page).await["refused"]["code"], json!("denied"));
+    let told = web.answers("n", browser.enrolled(page)).await;
+    assert_eq!(told["refused"]["code"], json!("denied"));
     web.browser().await;
 }
 
@@ -443,8 +444,7 @@ async fn the_recipe_for_nginx_brings_a_page_to_its_session() {
     page.say(&browser.asks_to_last(challenge["nonce"].as_str().unwrap()));
     let code = page.until("code").await["code"].as_str().unwrap().to_owned();
     web.until_said(&code).await;
-    web.types("y\n");
-    let told = browser.enrolled(page).await;
+    let told = web.answers("y", browser.enrolled(page)).await;
     assert!(told["enrolled"].is_object(), "{told}");
     let stream = TcpStream::connect(at).await.unwrap();
     let (url, origin) = (format!("ws://{host}/wire"), format!("https://{host}"));

@@ -1,16 +1,20 @@
 //! One person's folders, and the programs that are started in them.
 
 use super::client::Browser;
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
 const PARLOR: &str = env!("CARGO_BIN_EXE_parlor");
 /// Lines that may wait to be looked at.
 const MAX_LINES: usize = 256;
+/// After how long a key is pressed again: those of the first half second after a question count for nothing.
+const AGAIN: std::time::Duration = std::time::Duration::from_millis(100);
 
 pub(crate) struct World(tempfile::TempDir);
 
@@ -39,8 +43,9 @@ impl World {
     /// A server of the page.
     pub(crate) fn web(&self, args: &[&str]) -> Web {
         let mut child = self.parlor(&[&["web", "--no-open"], args].concat());
-        let child = child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        Web::of(child.spawn().unwrap(), self.path("data/web.port"))
+        let (keyboard, terminal) = terminal();
+        let child = child.stdin(terminal).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Web::of(child.spawn().unwrap(), keyboard, self.path("data/web.port"))
     }
 
     /// The rooms, by the numbers of their processes.
@@ -86,13 +91,23 @@ impl Drop for Running {
     }
 }
 
+/// A keyboard, and the terminal that it belongs to.
+fn terminal() -> (File, File) {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let name = ptsname(&master, Vec::new()).unwrap();
+    let slave = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    (File::from(master), slave)
+}
+
 /// A server that runs.
 pub(crate) struct Web {
     child: Running,
     pub(crate) address: SocketAddr,
     /// The address that was printed first.
     pub(crate) url: String,
-    stdin: Mutex<ChildStdin>,
+    keyboard: Mutex<File>,
     /// Addresses that were printed after that.
     further: Mutex<mpsc::Receiver<String>>,
     /// Whether a browser has come to the first one.
@@ -102,7 +117,7 @@ pub(crate) struct Web {
 
 impl Web {
     /// A program that prints addresses and asks about browsers.
-    fn of(mut child: Child, port: PathBuf) -> Web {
+    fn of(mut child: Child, keyboard: File, port: PathBuf) -> Web {
         let said: Arc<Mutex<String>> = Arc::default();
         let (stderr, noting) = (child.stderr.take().unwrap(), said.clone());
         std::thread::spawn(move || {
@@ -119,7 +134,6 @@ impl Web {
                 let _ = lines.try_send(line);
             }
         });
-        let stdin = Mutex::new(child.stdin.take().unwrap());
         let child = Running(child);
         let Ok(url) = further.recv() else { panic!("no address: {}", said.lock().unwrap()) };
         // Behind a proxy the address names no port of ours.
@@ -127,12 +141,25 @@ impl Web {
         let told = host.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
         let port = told.unwrap_or_else(|| std::fs::read_to_string(port).unwrap().trim().parse().unwrap());
         let address = SocketAddr::from(([127, 0, 0, 1], port));
-        Web { child, address, url, stdin, further: Mutex::new(further), used: AtomicBool::new(false), said }
+        let (keyboard, further) = (Mutex::new(keyboard), Mutex::new(further));
+        Web { child, address, url, keyboard, further, used: AtomicBool::new(false), said }
     }
 
-    /// Types at its terminal, which is a pipe here.
+    /// Types at its terminal.
     pub(crate) fn types(&self, text: &str) {
-        self.stdin.lock().unwrap().write_all(text.as_bytes()).unwrap();
+        self.keyboard.lock().unwrap().write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Presses a key until its question is answered.
+    pub(crate) async fn answers<T>(&self, key: &str, told: impl Future<Output = T>) -> T {
+        tokio::pin!(told);
+        loop {
+            self.types(key);
+            tokio::select! {
+                told = &mut told => return told,
+                () = tokio::time::sleep(AGAIN) => {}
+            }
+        }
     }
 
     /// An address that no browser has come to yet.
@@ -150,8 +177,7 @@ impl Web {
         let (page, told) = browser.candidate().await;
         let code = told["code"]["code"].as_str().unwrap_or_else(|| panic!("{told}")).to_owned();
         self.until_said(&code).await;
-        self.types("y\n");
-        let told = browser.enrolled(page).await;
+        let told = self.answers("y", browser.enrolled(page)).await;
         assert!(told["enrolled"].is_object(), "{told}");
         browser
     }

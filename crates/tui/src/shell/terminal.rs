@@ -320,6 +320,8 @@ pub enum StopSignal {
     /// The person, with Ctrl-C or by name.
     Interrupt,
     Terminate,
+    /// The person, with Ctrl-\ where a program leaves keys to the terminal, or by name.
+    Quit,
     /// The terminal is gone, or somebody says so.
     HangUp,
 }
@@ -329,6 +331,7 @@ impl StopSignal {
     pub const fn name(self) -> &'static str {
         match self {
             StopSignal::Interrupt => "SIGINT",
+            StopSignal::Quit => "SIGQUIT",
             StopSignal::Terminate => "SIGTERM",
             StopSignal::HangUp => "SIGHUP",
         }
@@ -339,6 +342,7 @@ impl StopSignal {
         match self {
             StopSignal::HangUp => 129,
             StopSignal::Interrupt => 130,
+            StopSignal::Quit => 131,
             StopSignal::Terminate => 143,
         }
     }
@@ -349,6 +353,7 @@ pub(super) struct Signals {
     terminate: Signal,
     hang_up: Signal,
     interrupt: Signal,
+    quit: Signal,
 }
 
 impl Signals {
@@ -357,6 +362,7 @@ impl Signals {
             terminate: signal(SignalKind::terminate())?,
             hang_up: signal(SignalKind::hangup())?,
             interrupt: signal(SignalKind::interrupt())?,
+            quit: signal(SignalKind::quit())?,
         })
     }
 
@@ -366,6 +372,7 @@ impl Signals {
             _ = self.terminate.recv() => StopSignal::Terminate,
             _ = self.hang_up.recv() => StopSignal::HangUp,
             _ = self.interrupt.recv() => StopSignal::Interrupt,
+            _ = self.quit.recv() => StopSignal::Quit,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The devices of the page: who joined, who wants to, and the list that allows, denies and revokes. Whoever runs the screen keeps them
+//! The devices of the page: who was paired, who asks to be, and the list that allows, denies and revokes. Whoever runs the screen keeps them
 //! and asks the server; here they are lines.
 
 use super::lists;
@@ -8,12 +8,13 @@ use crate::model::Model;
 use crate::msg::{Asking, DeviceLine, FleetWish, Fx};
 use crate::picker::{Choice, Item, ListKind};
 use crate::toasts::Topic;
+use domain::harmless::quoted;
 use domain::signal::Level;
 
 /// Devices listed at most.
 const MAX_LINES: usize = 2_000;
 /// Said in the place of an empty list.
-const NOBODY: &str = "no device is enrolled; `parlor web` in a shell opens the page";
+const NOBODY: &str = "no device is paired; `parlor web` in a shell opens the page";
 /// How the command is written.
 const USAGE: &str = "write it like: /devices, /devices allow 482 913, /devices deny, or /devices revoke ID";
 
@@ -31,7 +32,7 @@ pub(super) fn command(model: &mut Model, argument: &str, fx: &mut Vec<Fx>) {
         "revoke" if !word.is_empty() => revoke(word, fx),
         "allow" | "deny" => {
             let Some(asking) = model.screen.devices.asking().cloned() else {
-                return model.toast(Level::Info, "no browser wants to join just now");
+                return model.toast(Level::Info, "no browser asks to be paired just now");
             };
             let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
             // Whoever types the code has compared it.
@@ -49,7 +50,7 @@ pub(super) fn command(model: &mut Model, argument: &str, fx: &mut Vec<Fx>) {
 pub(super) fn asks(model: &mut Model, asking: Option<Asking>, fx: &mut Vec<Fx>) {
     model.screen.toasts.over(Topic::Device);
     if let Some(Asking { name, role, code, .. }) = &asking {
-        let who = format!("{} wants to join as {}", called(name), clean_line(role));
+        let who = format!("{} asks to be paired as {}", quoted(name), clean_line(role));
         model.ring(&who, fx);
         let words = format!("{who} with the code {}; /devices allows or denies it", clean_line(code));
         model.toast_about(Topic::Device, Level::Warning, words);
@@ -60,8 +61,8 @@ pub(super) fn asks(model: &mut Model, asking: Option<Asking>, fx: &mut Vec<Fx>) 
 
 /// Somebody has become a device.
 pub(super) fn joined(model: &mut Model, device: &DeviceLine) {
-    let (name, role) = (called(&device.name), clean_line(&device.role));
-    model.toast(Level::Warning, format!("{name} joined as {role}; /devices revokes it"));
+    let (name, role) = (quoted(&device.name), clean_line(&device.role));
+    model.toast(Level::Warning, format!("{name} was paired as {role}; /devices revokes it"));
 }
 
 /// All devices were told.
@@ -94,7 +95,7 @@ fn asking_item(asking: &Asking) -> Item {
     Item {
         cells: Vec::new(),
         label: format!("{code}  {name}"),
-        detail: format!("wants to join as {role}"),
+        detail: format!("asks to be paired as {role}"),
         choice: Choice::Asking(*server, *id),
         sign: "? ",
         more: format!("Does the browser show the code {code}? Enter allows it, Del twice denies it."),
@@ -106,7 +107,7 @@ fn item(device: &DeviceLine, now: domain::ids::Millis) -> Item {
     Item {
         cells: Vec::new(),
         label: called(name),
-        detail: format!("{}, joined {} · {}", clean_line(role), ago(now, *since), clean_line(id)),
+        detail: format!("{}, paired {} · {}", clean_line(role), ago(now, *since), clean_line(id)),
         choice: Choice::Device(id.clone()),
         sign: "  ",
         more: String::new(),

@@ -18,7 +18,7 @@ async fn nobody_becomes_a_device_without_an_offer_or_without_a_word() {
     let world = World::start().await;
     let (_, told) = Browser::new(world.address).candidate().await;
     assert_eq!(refused(&told), "not_offered");
-    let page = world.server.offer(Role::Approver).unwrap();
+    let page = world.server.offer(Role::Approver).unwrap().address;
     let mut browser = Browser::at(world.address, &page);
     let (socket, told) = browser.candidate().await;
     let asked = world.server.pairing().borrow().clone().unwrap();
@@ -32,7 +32,7 @@ async fn nobody_becomes_a_device_without_an_offer_or_without_a_word() {
     assert_eq!(world.shelf.devices().active().count(), 0);
     let (_, told) = Browser::at(world.address, &page).candidate().await;
     assert_eq!(refused(&told), "not_offered", "a no ends the offer");
-    let page = world.server.offer(Role::Approver).unwrap();
+    let page = world.server.offer(Role::Approver).unwrap().address;
     let mut browser = Browser::at(world.address, &page);
     let mut joined = world.server.joined();
     let (socket, _) = browser.candidate().await;
@@ -51,7 +51,7 @@ async fn nobody_becomes_a_device_without_an_offer_or_without_a_word() {
 #[tokio::test]
 async fn one_that_goes_away_is_asked_about_no_more() {
     let world = World::start().await;
-    let page = world.server.offer(Role::Controller).unwrap();
+    let page = world.server.offer(Role::Controller).unwrap().address;
     let (socket, _) = Browser::at(world.address, &page).candidate().await;
     let mut pairing = world.server.pairing();
     let first = pairing.borrow_and_update().clone().unwrap();
@@ -66,7 +66,7 @@ async fn one_that_goes_away_is_asked_about_no_more() {
 #[tokio::test]
 async fn what_is_asked_for_is_bound_to_its_keys_its_host_and_its_connection() {
     let world = World::start().await;
-    let page = world.server.offer(Role::Controller).unwrap();
+    let page = world.server.offer(Role::Controller).unwrap().address;
     let browser = Browser::at(world.address, &page);
     let other = Browser::at(world.address, &page);
     let wrong = async |said: &dyn Fn(&str) -> Value| {
@@ -110,8 +110,8 @@ async fn challenged(browser: &Browser) -> (Page, Value) {
 #[tokio::test]
 async fn an_offer_is_taken_up_only_under_its_own_fresh_name_and_by_its_own_pages() {
     let world = World::start().await;
-    let first = world.server.offer(Role::Controller).unwrap();
-    let page = world.server.offer(Role::Controller).unwrap();
+    let first = world.server.offer(Role::Controller).unwrap().address;
+    let page = world.server.offer(Role::Controller).unwrap().address;
     assert!(first != page && page.contains(".localhost:"), "{page}");
     for old in [format!("http://{}/", world.address), first.clone()] {
         let (_, told) = Browser::at(world.address, &old).candidate().await;
@@ -140,7 +140,7 @@ async fn who_comes_from_a_command_gets_in_nowhere_and_with_no_key() {
     }
     let (mut fleet, _) = browser.connect(&json!("fleet")).await;
     let (mut acting, _) = browser.connect(&json!("fleet")).await;
-    let page = world.server.offer(Role::Controller).unwrap();
+    let page = world.server.offer(Role::Controller).unwrap().address;
     let (candidate, _) = Browser::at(world.address, &page).candidate().await;
     let asked = world.server.pairing().borrow().clone().unwrap();
     for origin in [Origin::Command, Origin::OtherUser, Origin::Gone] {
@@ -211,7 +211,7 @@ async fn a_kept_key_is_good_for_one_run_and_a_tabs_for_as_long_as_it_stays() {
         .map_or(second.address.to_string(), |label| format!("{label}.localhost:{}", second.address.port()));
     let (_, answer) = browser.connect(&json!("fleet")).await;
     assert_eq!((refused(&answer), answer["refused"].get("open")), ("other_run", None));
-    let page = second.server.offer(Role::Controller).unwrap();
+    let page = second.server.offer(Role::Controller).unwrap().address;
     let (_, answer) = browser.connect(&json!("fleet")).await;
     assert_eq!((refused(&answer), &answer["refused"]["open"]), ("other_run", &json!(page)));
     // The tab that stayed asks first who that is.
@@ -256,7 +256,7 @@ async fn screens_are_told_who_is_asked_about_and_who_has_joined_and_a_controller
     let (controller, observer) = (world.browser(Role::Controller).await, world.browser(Role::Observer).await);
     let (mut one, _) = controller.connect(&json!("fleet")).await;
     let (mut two, _) = observer.connect(&json!("fleet")).await;
-    let page = world.server.offer(Role::Approver).unwrap();
+    let page = world.server.offer(Role::Approver).unwrap().address;
     let mut browser = Browser::at(world.address, &page);
     let (socket, told) = browser.candidate().await;
     let (for_one, for_two) = (one.until("pairing").await, two.until("pairing").await);

@@ -157,7 +157,7 @@ impl World {
 
     /// A browser that was enrolled.
     pub(crate) async fn browser(&self, role: Role) -> Browser {
-        let page = self.server.offer(role).unwrap();
+        let page = self.server.offer(role).unwrap().address;
         let mut browser = Browser::at(self.address, &page);
         let (page, told) = browser.candidate().await;
         let asked = self.server.pairing().borrow().clone().unwrap_or_else(|| panic!("{told}"));

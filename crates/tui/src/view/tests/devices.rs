@@ -1,4 +1,4 @@
-//! Devices of the page on the screen: who joined, who asks, the list and its keys, and which keys allow nobody.
+//! Devices of the page on the screen: who was paired, who asks, the list and its keys, and which keys allow nobody.
 
 use crate::msg::{Asking, DeviceLine, FleetNews, FleetWish, Fx, Msg};
 use crate::update::tests::AttachedUi;
@@ -46,10 +46,10 @@ fn flush(screen: &str) -> String {
 }
 
 #[test]
-fn who_joined_is_told_with_what_revokes_it_and_can_be_read_again() {
+fn who_was_paired_is_told_with_what_revokes_it_and_can_be_read_again() {
     let mut stage = stage(120, 24);
     tell(&mut stage, FleetNews::Joined(device("dev-a", "Firefox on\u{1b}[2J Linux")));
-    let words = "joined as controller; /devices revokes it";
+    let words = "was paired as controller; /devices revokes it";
     assert!(stage.ui.screen().contains(words), "{}", stage.ui.screen());
     stage.ui.wait(60_000);
     assert!(!stage.ui.screen().contains(words));
@@ -61,10 +61,10 @@ fn who_joined_is_told_with_what_revokes_it_and_can_be_read_again() {
 fn who_asks_rings_and_is_told_with_its_code_until_it_is_over() {
     let mut stage = stage(120, 24);
     asks(&mut stage, 3);
-    let rung = "wants to join as controller";
+    let rung = "asks to be paired as controller";
     assert!(stage.ui.fx.contains(&Fx::Bell));
     assert!(stage.ui.fx.iter().any(|fx| matches!(fx, Fx::Notify(text) if text.contains(rung))));
-    let words = "wants to join as controller with the code 482 913; /devices allows or denies it";
+    let words = "asks to be paired as controller with the code 482 913; /devices allows or denies it";
     assert!(stage.ui.screen().contains(words), "{}", stage.ui.screen());
     tell(&mut stage, FleetNews::Asking(None));
     assert!(!stage.ui.screen().contains(words), "{}", stage.ui.screen());
@@ -86,9 +86,9 @@ fn the_list_allows_denies_and_revokes() {
     expect![[r#"
         Devices of the page
         >  type to filter
-        ? 482 913  Firefox on Linux  wants to join as controller
-          Chrome on Android          controller, joined 1 h ago · dev-a
-          Safari on iPad             controller, joined 1 h ago · dev-b
+        ? 482 913  Firefox on Linux  asks to be paired as controller
+          Chrome on Android          controller, paired 1 h ago · dev-a
+          Safari on iPad             controller, paired 1 h ago · dev-b
 
 
 
@@ -115,7 +115,7 @@ fn the_list_allows_denies_and_revokes() {
     stage.ui.keys("<delete>");
     assert_eq!(wished(&mut stage), [FleetWish::Pair { server: 7, id: 4, allow: false }]);
     tell(&mut stage, FleetNews::Asking(None));
-    assert!(stage.ui.screen().contains("no device is enrolled"), "{}", stage.ui.screen());
+    assert!(stage.ui.screen().contains("no device is paired"), "{}", stage.ui.screen());
 }
 
 #[test]
