@@ -125,6 +125,12 @@ pub(crate) const LAYERS: &[Layer] = &[
         outside: Outside::Any,
     },
     Layer {
+        name: "testkit",
+        why: "drives the built program for tests and benches of several crates; knows none of them, and is in nothing that is shipped",
+        uses: &[],
+        outside: Outside::NoTokio,
+    },
+    Layer {
         name: BINARY,
         why: "the binary: the only place where everything meets",
         uses: &[

@@ -24,9 +24,13 @@ pub(crate) fn programs(pages: &[Page]) -> Vec<Program<'_>> {
     pages.iter().filter(|page| is_program(&page.path, &tests)).map(read).collect()
 }
 
+/// What only tests and benches use.
+const TESTKIT: &str = "crates/testkit/";
+
 fn is_program(path: &str, tests: &BTreeSet<String>) -> bool {
     let ours = path.starts_with("crates/") && path.contains("/src/");
-    ours && !path.contains("/tests/")
+    ours && !path.starts_with(TESTKIT)
+        && !path.contains("/tests/")
         && !path.ends_with("/tests.rs")
         && !tests
             .iter()

@@ -15,7 +15,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Starts it.
+    /// What it writes to stderr goes nowhere.
     pub fn start(command: &mut Command) -> Lines {
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap_or_else(|why| panic!("{command:?}: {why}"));
@@ -36,7 +36,7 @@ impl Lines {
         self.child.id()
     }
 
-    /// Says a line.
+    /// With the line break behind it.
     pub fn say(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().expect("it has a stdin");
         stdin.write_all(format!("{line}\n").as_bytes()).expect("it reads");

@@ -14,7 +14,7 @@ impl Program {
         Program(named.unwrap_or_else(|| built(&["-p", "parlor", "--bin", "parlor"], "parlor")))
     }
 
-    /// Where it lies.
+    /// As it is started.
     pub fn path(&self) -> &Path {
         &self.0
     }

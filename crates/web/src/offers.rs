@@ -106,7 +106,7 @@ impl Offers {
         self.open.take_if(|offer| offer.number == number);
     }
 
-    /// How offers stand.
+    /// Which offer is open, and which was allowed last.
     pub(crate) fn standing(&self, now: Instant) -> Standing {
         let open = self.open.as_ref().filter(|offer| now < offer.until);
         Standing { open: open.map(|offer| offer.number), allowed: self.allowed }

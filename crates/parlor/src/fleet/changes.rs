@@ -60,6 +60,7 @@ mod linux {
     }
 
     impl Told {
+        /// `None` where the kernel watches nothing for us.
         pub(super) fn of(folder: &Path, names: &'static [&'static str]) -> Option<Told> {
             let kernel = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()?;
             // Not each write: the store beside these files writes all the time.
