@@ -1,7 +1,8 @@
 //! `parlor bridge`: a UI of one wire on a runtime of another. What one side lacks (queues, deadlines, who answered) the hub supplies.
 
-use crate::cli::{Bridge, Common};
+use crate::cli::Bridge;
 use crate::exit::{self, Exit};
+use crate::launch::Launch;
 use crate::ps::announcement::Announcement;
 use crate::record::Tape;
 use crate::remote::{Begin, Front, Person, RuntimeAddress};
@@ -13,14 +14,14 @@ use roles::Item;
 use roles::fidelity::{Carried, Verdict};
 
 /// Bridges until the UI leaves (stdio) or the program is told to stop (socket).
-pub(crate) async fn bridge(mut common: Common, bridge: Bridge) -> anyhow::Result<Exit> {
+pub(crate) async fn bridge(mut launch: Launch, bridge: Bridge) -> anyhow::Result<Exit> {
     let report = report(bridge.from, bridge.to);
     if bridge.report {
         exit::say(&report);
         return Ok(Exit::Done);
     }
-    common.require_consent = bridge.require_consent;
-    their_flags::refuse(&common, bridge.to)?;
+    launch.require_consent = bridge.require_consent;
+    their_flags::refuse(&launch, bridge.to)?;
     let Some(place) = RuntimeAddress::of(bridge.to_socket.as_ref(), &bridge.command) else {
         return Err(exit::usage("say where the runtime is\n\nhint: --to-socket PATH, or -- COMMAND"));
     };
@@ -31,7 +32,7 @@ pub(crate) async fn bridge(mut common: Common, bridge: Bridge) -> anyhow::Result
     let tape = bridge.record.as_deref().map(Tape::new);
     let runtime_tape = tape.as_ref().map(|tape| tape.beside("runtime"));
     let front = Front::open(
-        &common,
+        &launch,
         bridge.to,
         place,
         Begin::default(),
@@ -41,7 +42,7 @@ pub(crate) async fn bridge(mut common: Common, bridge: Bridge) -> anyhow::Result
         stack::log_to_stderr(),
     )
     .await?;
-    let cwd = places::working_directory(&common)?;
+    let cwd = places::working_directory(&launch)?;
     let warnings = decided_elsewhere(bridge.from, bridge.to).into_iter().collect();
     let host = Host::in_front(&cwd, bridge.options.clone(), warnings, tape.clone());
     let serving = format!("bridge: {} on {}", bridge.from, bridge.to);

@@ -1,6 +1,6 @@
 //! What can be typed. Help texts teach: each says what happens and shows an example.
 
-use crate::environment::Unread;
+use crate::launch::Launch;
 use clap::builder::TypedValueParser;
 use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -41,6 +41,13 @@ pub(crate) struct Cli {
     pub(crate) sub: Option<Sub>,
 }
 
+/// A command line that was read, with what the environment says besides.
+#[derive(Debug)]
+pub(crate) struct Line {
+    pub(crate) launch: Launch,
+    pub(crate) sub: Option<Sub>,
+}
+
 impl Sub {
     /// The name of a command after which sessions are begun, but not by it: what is said of them there would be believed and not count.
     pub(crate) fn begins_none(&self) -> Option<&'static str> {
@@ -65,7 +72,7 @@ pub(crate) fn for_sessions(words: &[OsString]) -> Vec<String> {
 }
 
 /// What every way of starting a runtime understands.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct Common {
     /// The model, as provider/name. Without it: what the environment offers, else the offline one.
     #[arg(long, global = true, env = "PARLOR_MODEL", value_name = "PROVIDER/NAME")]
@@ -127,21 +134,33 @@ pub(crate) struct Common {
     /// Ask the model no more after this many seconds of one prompt; what is under way goes on to its end.
     #[arg(long, global = true, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_time: Option<u64>,
-    /// What is allowed from the start.
-    #[arg(skip)]
-    pub(crate) allow: Vec<Allowance>,
-    /// Whether the first turn waits for MCP servers that are starting.
-    #[arg(skip)]
-    pub(crate) waits_for_servers: bool,
-    /// What of the environment could not be understood.
-    #[arg(skip)]
-    pub(crate) unread: Unread,
-    /// The flags above that were typed, by the names of their members; the environment may have said others.
-    #[arg(skip)]
-    pub(crate) typed: Vec<&'static str>,
-    /// Refuse a foreign runtime that acts without asking.
-    #[arg(skip)]
-    pub(crate) require_consent: bool,
+}
+
+impl From<Common> for Launch {
+    fn from(common: Common) -> Launch {
+        Launch {
+            model: common.model,
+            effort: common.effort.map(Effort::from),
+            cwd: common.cwd,
+            workspace: common.workspace,
+            policy: common.policy.map(Policy::from),
+            fetch: common.fetch,
+            continue_last: common.continue_last,
+            resume: common.resume,
+            worktree: common.worktree,
+            copy: common.copy,
+            here: common.here,
+            inline: common.inline,
+            full_screen: common.full_screen,
+            plain: common.plain,
+            theme: common.theme,
+            ephemeral: common.ephemeral,
+            max_cost: common.max_cost,
+            max_steps: common.max_steps,
+            max_time: common.max_time,
+            ..Launch::default()
+        }
+    }
 }
 
 /// What a variable that stands for a flag may say: the words of [`crate::environment`].

@@ -2,8 +2,9 @@
 
 mod again;
 
-use crate::cli::{Attach, Common};
+use crate::cli::Attach;
 use crate::exit::{self, Exit};
+use crate::launch::Launch;
 use crate::login::{self, Login};
 use crate::ps::announcement::Announcement;
 use crate::remote::Front;
@@ -52,17 +53,17 @@ const REQUESTS: &[&str] = &[
 const NEWS: usize = 64;
 
 /// `parlor` in a terminal, and what a person leaves its screen for: a login comes back to it, another agent takes its place.
-pub(crate) async fn own_and_errands(mut common: Common, tree: Option<&Worktree>) -> anyhow::Result<Exit> {
+pub(crate) async fn own_and_errands(mut launch: Launch, tree: Option<&Worktree>) -> anyhow::Result<Exit> {
     loop {
-        let (errand, session) = match own(common.clone(), tree).await? {
+        let (errand, session) = match own(launch.clone(), tree).await? {
             Left::Over(exit) => return Ok(exit),
             Left::For(errand, session) => (errand, session),
         };
         // Where something was said, it goes on.
-        (common.resume, common.continue_last) = (session.map(|session| Some(session.to_string())), false);
+        (launch.resume, launch.continue_last) = (session.map(|session| Some(session.to_string())), false);
         match errand {
             Errand::Login => {
-                let came_of_it = login::login(&common, Login { provider: None, keep: false }).await;
+                let came_of_it = login::login(&launch, Login { provider: None, keep: false }).await;
                 if let Err(why) = came_of_it {
                     exit::complain(&format!("error: {}", exit::in_words(&why)));
                 }
@@ -74,17 +75,17 @@ pub(crate) async fn own_and_errands(mut common: Common, tree: Option<&Worktree>)
             }
             Errand::Attach(name) => {
                 let attach = Attach::to(name);
-                return attach::attach(Common { resume: None, ..common }, attach).await;
+                return attach::attach(Launch { resume: None, ..launch }, attach).await;
             }
             Errand::GoOn(session) => {
-                common.resume = Some(Some(session.to_string()));
-                if let Some(kept) = resumed::find(&mut common)? {
-                    return resumed::go_on(common, kept, None).await;
+                launch.resume = Some(Some(session.to_string()));
+                if let Some(kept) = resumed::find(&mut launch)? {
+                    return resumed::go_on(launch, kept, None).await;
                 }
             }
             // Before anything of ours stood: it begins when they are back.
             Errand::Visit { pid, session } => {
-                if let Over::Ended(exit) = visits(&common, pid, session).await? {
+                if let Over::Ended(exit) = visits(&launch, pid, session).await? {
                     return Ok(exit);
                 }
             }
@@ -108,10 +109,10 @@ pub(crate) enum Over {
 }
 
 /// The person is in sessions of other processes, one after the other, until they quit there.
-pub(crate) async fn visits(common: &Common, pid: u32, session: SessionId) -> anyhow::Result<Over> {
+pub(crate) async fn visits(launch: &Launch, pid: u32, session: SessionId) -> anyhow::Result<Over> {
     let mut next = Some((pid, session));
     while let Some((pid, session)) = next.take() {
-        match attach::visit(common, pid, &session).await {
+        match attach::visit(launch, pid, &session).await {
             Ok(ExitReason::Wants { errand: Errand::Visit { pid, session }, .. }) => {
                 next = Some((pid, session));
             }
@@ -131,19 +132,19 @@ pub(crate) async fn visits(common: &Common, pid: u32, session: SessionId) -> any
 }
 
 /// `parlor` in a terminal. The screen comes first: store, model and agent are put together behind it, while the person reads or types.
-async fn own(mut common: Common, tree: Option<&Worktree>) -> anyhow::Result<Left> {
-    let look = UiOptions::of(&common)?.telling(worktrees::told_at_start(&common));
+async fn own(mut launch: Launch, tree: Option<&Worktree>) -> anyhow::Result<Left> {
+    let look = UiOptions::of(&launch)?.telling(worktrees::told_at_start(&launch));
     // Which conversation to go on with is chosen from the list that the screen has; until then it stands in a new one.
-    let begin = common.resume.take_if(|id| id.is_none()).map(|_| Begin::Sessions);
-    let ground = places::ground(&common, &mut settings::read().config)?;
+    let begin = launch.resume.take_if(|id| id.is_none()).map(|_| Begin::Sessions);
+    let ground = places::ground(&launch, &mut settings::read().config)?;
     let (cwd, look) = (ground.cwd, look.warned(ground.workspace.err().map(|why| why.words())));
     let (outgoing, commands) = mpsc::channel(OUTGOING);
     let (news, incoming) = mpsc::channel(NEWS);
     let (note, noted) = watch::channel(Note::default());
     // What is kept nowhere cannot be gone on with.
-    let farewell = (!common.ephemeral).then_some(farewell as tui::Farewell);
+    let farewell = (!launch.ephemeral).then_some(farewell as tui::Farewell);
     // What is given is kept, and so is what was agreed to.
-    let errands = (!common.ephemeral).then(|| Errands(Arc::new(agents::for_screen)));
+    let errands = (!launch.ephemeral).then(|| Errands(Arc::new(agents::for_screen)));
     let asks_after = tree.is_some();
     let options = Options {
         note: Some(noted.clone()),
@@ -155,13 +156,13 @@ async fn own(mut common: Common, tree: Option<&Worktree>) -> anyhow::Result<Left
         ..look.options(Note::default(), cwd)
     };
     let again = Options { note: None, begin: None, ..options.clone() };
-    let (typed, again_fact) = (common.clone(), tree.map(Worktree::shown));
+    let (typed, again_fact) = (launch.clone(), tree.map(Worktree::shown));
     let screen = tui::run(options, incoming, outgoing);
     let fact = tree.map(Worktree::shown);
     // A task of its own, begun when the screen waits for the first time.
     let behind = async move {
         let mut task = JoinSet::new();
-        task.spawn(stand(common, news, commands, note, fact));
+        task.spawn(stand(launch, news, commands, note, fact));
         task.join_next().await
     };
     tokio::pin!(screen, behind);
@@ -258,17 +259,17 @@ impl Seat {
 
 /// Puts everything together and connects it with the screen.
 async fn stand(
-    common: Common,
+    launch: Launch,
     news: mpsc::Sender<News>,
     commands: mpsc::Receiver<tui::Outgoing>,
     note: watch::Sender<Note>,
     fact: Option<String>,
 ) -> anyhow::Result<Behind> {
-    let own = stack::own(&common, stack::no_log()).await?;
+    let own = stack::own(&launch, stack::no_log()).await?;
     let begins = own.start.is_some();
     let start =
         own.start.or(Some(Command::Library(LibraryCommand::New { cwd: None, title: None, id: None })));
-    let instead = if common.ephemeral { LOG_IN_LATER } else { LOG_IN };
+    let instead = if launch.ephemeral { LOG_IN_LATER } else { LOG_IN };
     let model = Some(own.model.name.clone());
     note.send_replace(Note { unkept: own.unkept, model, ..note_on(&own.model, instead) });
     let mut ui = own.hub.attach("terminal", Standing::Controller, Answers::ALL, start).await?;
@@ -343,8 +344,8 @@ pub(crate) fn exit(left: &ExitReason) -> Exit {
 }
 
 /// Whether lines of text are wanted instead of a screen: as asked for, and in a terminal that cannot draw one.
-pub(crate) fn is_plain(common: &Common) -> bool {
-    common.plain || std::env::var_os("TERM").is_some_and(|term| term == "dumb")
+pub(crate) fn is_plain(launch: &Launch) -> bool {
+    launch.plain || std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
 /// How the terminal UI is to be: what the person has set, and over it what the command line says.
@@ -362,18 +363,18 @@ pub(crate) struct UiOptions {
 
 impl UiOptions {
     /// As set, and as asked for on the command line.
-    pub(crate) fn of(common: &Common) -> anyhow::Result<UiOptions> {
+    pub(crate) fn of(launch: &Launch) -> anyhow::Result<UiOptions> {
         let file = settings::file();
         let mut ui = Ui::read(file.as_deref());
         ui.told.splice(..0, settings::read().told);
-        ui.told.splice(..0, common.unread.told().map(str::to_owned));
-        if let Some(name) = &common.theme {
+        ui.told.splice(..0, launch.unread.told.iter().cloned());
+        if let Some(name) = &launch.theme {
             ui.settings.set("theme", name).map_err(anyhow::Error::msg)?;
         }
-        ui.settings.inline |= common.inline;
-        ui.settings.inline &= !common.full_screen;
+        ui.settings.inline |= launch.inline;
+        ui.settings.inline &= !launch.full_screen;
         ui.settings.mouse &= std::env::var_os("PARLOR_NO_MOUSE").is_none();
-        Ok(UiOptions { ui, file, warning: None, ephemeral: common.ephemeral, plain: is_plain(common) })
+        Ok(UiOptions { ui, file, warning: None, ephemeral: launch.ephemeral, plain: is_plain(launch) })
     }
 
     /// With more to tell on the first screen.

@@ -7,11 +7,11 @@ pub(crate) mod announcement;
 mod rows;
 mod watch;
 
-use crate::cli::Common;
 use crate::entrance;
 use crate::exit::{self, Exit};
 use crate::home::control::{Control, Status};
 use crate::interactive::is_plain;
+use crate::launch::Launch;
 use crate::web;
 use announcement::Notice;
 use anyhow::Context;
@@ -83,9 +83,9 @@ fn need(live: &Value) -> Option<&'static str> {
 }
 
 /// Asks every process that left a notice, and prints what they say.
-pub(crate) async fn ps(common: &Common, asked: &Ps) -> anyhow::Result<Exit> {
+pub(crate) async fn ps(launch: &Launch, asked: &Ps) -> anyhow::Result<Exit> {
     if asked.watch {
-        return watch::watch(asked.json, is_plain(common)).await;
+        return watch::watch(asked.json, is_plain(launch)).await;
     }
     let all = processes(&announcement::directory()?).await?;
     // Whoever is not there, or cannot be asked, has nothing to warn of.

@@ -1,8 +1,8 @@
 //! The way to a foreign runtime: a socket (or two), or a program that is started and spoken with on its stdin and stdout.
 
-use crate::cli::Common;
 use crate::errands::Doing;
 use crate::exit;
+use crate::launch::Launch;
 use crate::ps::announcement::Announcement;
 use crate::record::Tape;
 use crate::{entrance, places, stack};
@@ -12,7 +12,7 @@ use domain::path_text;
 use domain::session::Origin;
 use hub::{Ended, ForeignKeeping, Hub, LastLines, Log, RemoteSeat};
 use kit::notation::Side;
-use link::child::{Child, Exit, Launch, Restarted, start_again_on};
+use link::child::{self, Child, Exit, Restarted, start_again_on};
 use link::{Limits, LinkIo, unix};
 use roles::{Hello, Lane};
 use std::ffi::OsString;
@@ -161,15 +161,15 @@ impl Program {
 }
 
 /// A program that a person named: what it does is its own matter, but it gets no terminal and leaves nothing behind.
-fn watched(command: Vec<OsString>, folder: Option<PathBuf>) -> Launch {
-    Launch { guard: stack::watching(), cwd: folder, ..Launch::new(command) }
+fn watched(command: Vec<OsString>, folder: Option<PathBuf>) -> child::Launch {
+    child::Launch { guard: stack::watching(), cwd: folder, ..child::Launch::new(command) }
 }
 
 impl Front {
     /// Reaches the runtime and puts a hub in front of it. Its sessions are kept if it is said as whose.
     #[expect(clippy::too_many_arguments, reason = "what a link to a runtime is made of")]
     pub(crate) async fn open(
-        common: &Common,
+        launch: &Launch,
         dialect: Dialect,
         place: RuntimeAddress,
         begin: Begin<'_>,
@@ -180,7 +180,7 @@ impl Front {
     ) -> anyhow::Result<Front> {
         let folder = keep.as_ref().map(|keep| keep.folder.clone());
         // Before anything is started: a session that another Parlor writes cannot be gone on with.
-        let keeping = keep.map(|keep| stack::foreign_keeping(common, keep, &log)).transpose()?;
+        let keeping = keep.map(|keep| stack::foreign_keeping(launch, keep, &log)).transpose()?;
         let (link, program) = match place {
             RuntimeAddress::Socket(path) => (connect(dialect, &path).await?, None),
             // What happens there is told on a second socket, which a program's pipes have not.
@@ -204,22 +204,22 @@ impl Front {
             Some(tape) => link.watched(&tape.watcher(dialect.name(), Side::Runtime)?),
             None => link,
         };
-        Front::seated(common, dialect, link, (begin, person), program, keeping, log)
+        Front::seated(launch, dialect, link, (begin, person), program, keeping, log)
     }
 
     /// Puts a hub in front of a runtime that was reached otherwise; nothing of it is kept here.
     pub(crate) fn on_link(
-        common: &Common,
+        launch: &Launch,
         dialect: Dialect,
         link: LinkIo,
         begin: Begin<'_>,
         person: Person,
     ) -> anyhow::Result<Front> {
-        Front::seated(common, dialect, link, (begin, person), None, None, stack::no_log())
+        Front::seated(launch, dialect, link, (begin, person), None, None, stack::no_log())
     }
 
     fn seated(
-        common: &Common,
+        launch: &Launch,
         dialect: Dialect,
         link: LinkIo,
         (begin, person): (Begin<'_>, Person),
@@ -229,7 +229,7 @@ impl Front {
     ) -> anyhow::Result<Front> {
         let hello = Hello {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            cwd: path_text::write(&places::working_directory(common)?),
+            cwd: path_text::write(&places::working_directory(launch)?),
             size: exit::terminal_size(),
             shell: std::env::var("SHELL").ok().and_then(|path| path.rsplit('/').next().map(str::to_owned)),
             session: begin.session.map(Into::into),
@@ -246,7 +246,7 @@ impl Front {
         // A UI of ours tells it by itself.
         let ended = if person == Person::Beyond { program.as_ref().map(Program::ended) } else { None };
         let seat = RemoteSeat { role, link, hello, lossless, errands: None, last_lines, ended };
-        let (hub, doing) = stack::remote(common, seat, keeping, log)?;
+        let (hub, doing) = stack::remote(launch, seat, keeping, log)?;
         Ok(Front { hub, program, doing, announcement: None })
     }
 

@@ -8,8 +8,9 @@ mod own;
 mod report;
 mod said;
 
-use crate::cli::{Common, Run};
+use crate::cli::Run;
 use crate::exit::{self, Exit, Stream};
+use crate::launch::Launch;
 use crate::ps::announcement::Announcement;
 use crate::stop::Stops;
 use crate::{resumed, rooms, stack, worktrees};
@@ -47,11 +48,11 @@ const CANCEL: Ticket = Ticket(3);
 const ASKED_ELSEWHERE: &str = "prompt";
 
 /// Runs one prompt on our own agent.
-pub(crate) async fn run(mut common: Common, mut run: Run) -> anyhow::Result<Exit> {
-    common.allow.clone_from(&run.allow);
-    common.continue_last |= run.continue_last;
+pub(crate) async fn run(mut launch: Launch, mut run: Run) -> anyhow::Result<Exit> {
+    launch.allow.clone_from(&run.allow);
+    launch.continue_last |= run.continue_last;
     if let Some(id) = &run.resume {
-        common.resume = Some(Some(id.clone()));
+        launch.resume = Some(Some(id.clone()));
     }
     let prompt = match run.prompt.join(" ") {
         dash if dash == "-" => {
@@ -68,21 +69,21 @@ pub(crate) async fn run(mut common: Common, mut run: Run) -> anyhow::Result<Exit
         return Err(exit::usage("there is nothing to say\n\nhint: parlor run \"list files\""));
     }
     if let Some(worktree) = run.worktree.take() {
-        common.worktree = Some(worktree);
+        launch.worktree = Some(worktree);
     }
-    common.copy.append(&mut run.copy);
-    let tree = worktrees::enter(&mut common)?;
-    let said = Said::of(prompt, &common, &run)?;
-    if let Some(kept) = resumed::find(&mut common)? {
-        return resumed::go_on(common, kept, Some((said, run))).await;
+    launch.copy.append(&mut run.copy);
+    let tree = worktrees::enter(&mut launch)?;
+    let said = Said::of(prompt, &launch, &run)?;
+    if let Some(kept) = resumed::find(&mut launch)? {
+        return resumed::go_on(launch, kept, Some((said, run))).await;
     }
-    if let Some(session) = common.resume.iter().flatten().find_map(|id| SessionId::parse(id)) {
+    if let Some(session) = launch.resume.iter().flatten().find_map(|id| SessionId::parse(id)) {
         rooms::make_way(&session).await?;
     }
-    common.waits_for_servers = true;
+    launch.waits_for_servers = true;
     let mut stops = Stops::listen();
     let own = tokio::select! {
-        own = stack::own(&common, stack::log_to_stderr()) => own?,
+        own = stack::own(&launch, stack::log_to_stderr()) => own?,
         signal = stops.next() => {
             if run.json {
                 report::header(None, None);

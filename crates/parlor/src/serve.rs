@@ -4,8 +4,9 @@ mod carry;
 mod door;
 pub(crate) mod habits;
 
-use crate::cli::{Common, Serve};
+use crate::cli::Serve;
 use crate::exit::{self, Exit};
+use crate::launch::Launch;
 use crate::model_source::Source;
 use crate::ps::announcement::Announcement;
 use crate::record::Tape;
@@ -82,10 +83,10 @@ pub(crate) fn last_lines(stdio: bool) -> Duration {
 }
 
 /// Serves until the UI leaves (stdio) or the program is told to stop (sockets).
-pub(crate) async fn serve(mut common: Common, mut serve: Serve) -> anyhow::Result<Exit> {
+pub(crate) async fn serve(mut launch: Launch, mut serve: Serve) -> anyhow::Result<Exit> {
     let spoken: Vec<Dialect> = serve.dialect.iter().filter_map(|wire| wire.known()).collect();
     let mut habits = habits::read(&serve.rest, &spoken).map_err(exit::usage)?;
-    habits.settle(&mut common);
+    habits.settle(&mut launch);
     serve.options.append(&mut habits.options);
     let variables = spoken.iter().flat_map(|dialect| dialect.description().habits.variables);
     for (_, option) in variables.filter(|(name, _)| std::env::var_os(name).is_some_and(|value| value == "1"))
@@ -94,10 +95,10 @@ pub(crate) async fn serve(mut common: Common, mut serve: Serve) -> anyhow::Resul
     }
     let mut warnings: Vec<String> =
         habits.idle.iter().map(|word| format!("taken without effect: {word}")).collect();
-    if let (None, Some(wanted)) = (&common.model, habits.model) {
+    if let (None, Some(wanted)) = (&launch.model, habits.model) {
         // Existing UIs name a model of their own even when nobody asked for one; it is taken where it can be had.
         match Source::new(Some(&wanted)).await {
-            Ok(_) => common.model = Some(wanted),
+            Ok(_) => launch.model = Some(wanted),
             Err(why) => warnings.push(format!("the UI asked for {wanted}: {why}; using the default model")),
         }
     }
@@ -109,7 +110,7 @@ pub(crate) async fn serve(mut common: Common, mut serve: Serve) -> anyhow::Resul
             "say where to speak\n\nhint: --stdio, --socket PATH, or --listen ws://127.0.0.1:PORT",
         ));
     }
-    let own = stack::own(&common, stack::log_to_stderr()).await?;
+    let own = stack::own(&launch, stack::log_to_stderr()).await?;
     warnings.extend(own.no_workspace.clone());
     for words in &warnings {
         exit::complain(words);
@@ -155,7 +156,7 @@ pub(crate) async fn serve(mut common: Common, mut serve: Serve) -> anyhow::Resul
         // The UI is told what is under way to its end where its document wants that.
         runs: if serve.dialect.iter().any(|wire| wire.drains()) { Runs::Finish } else { Runs::BreakOff },
         last_lines: last_lines(serve.stdio),
-        keeps_questions: !common.ephemeral,
+        keeps_questions: !launch.ephemeral,
     };
     let exit = stop::until_told(&own.hub, serving, manner).await.map(|_| Exit::Done);
     own.engine.stop(&own.hub).await;

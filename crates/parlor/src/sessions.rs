@@ -19,8 +19,8 @@ pub(crate) use paint::{Paint, ago, cut, line, pad};
 pub(crate) use pick::{Picked, pick};
 pub(crate) use tell::home;
 
-use crate::cli::Common;
 use crate::exit::{self, Exit, Stream};
+use crate::launch::Launch;
 use crate::{places, settings};
 use anyhow::Context as _;
 use args::{Act, Id, List, Recover, Remove, Rename, Report, Search, Show};
@@ -46,7 +46,7 @@ pub(crate) struct SessionCommands {
 }
 
 /// Does what was typed.
-pub(crate) async fn sessions(common: &Common, sessions: Sessions) -> anyhow::Result<Exit> {
+pub(crate) async fn sessions(launch: &Launch, sessions: Sessions) -> anyhow::Result<Exit> {
     let data = places::data()?;
     let act = sessions.act.unwrap_or_default();
     let brings = matches!(act, Act::Import(_) | Act::Recover(Recover { file: Some(_), .. }));
@@ -59,7 +59,7 @@ pub(crate) async fn sessions(common: &Common, sessions: Sessions) -> anyhow::Res
         _ => {}
     }
     let store = open(&data, act.only_reads())?;
-    let ground = places::ground_aloud(common, &mut settings::read_aloud())?;
+    let ground = places::ground_aloud(launch, &mut settings::read_aloud())?;
     let mut commands =
         SessionCommands { store, project: places::project(&ground), cwd: ground.cwd, now: now() };
     match act {

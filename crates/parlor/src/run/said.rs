@@ -2,7 +2,8 @@
 
 use super::along;
 use super::form::Form;
-use crate::cli::{Common, Run};
+use crate::cli::Run;
+use crate::launch::Launch;
 use crate::{places, settings};
 use domain::content::Input;
 
@@ -19,9 +20,9 @@ impl Said {
     }
 
     /// Words with what the command line sends along.
-    pub(super) fn of(words: String, common: &Common, run: &Run) -> anyhow::Result<Said> {
+    pub(super) fn of(words: String, launch: &Launch, run: &Run) -> anyhow::Result<Said> {
         let form = run.output_schema.as_deref().map(Form::read).transpose()?;
-        let cwd = places::ground(common, &mut settings::read().config)?.cwd;
+        let cwd = places::ground(launch, &mut settings::read().config)?.cwd;
         let attachments = along::read(&run.image, &run.file, &cwd)?;
         let text = form.as_ref().map_or_else(|| words.clone(), |form| form.told_with(&words));
         Ok(Said { input: Input { text, attachments }, form })

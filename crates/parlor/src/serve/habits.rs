@@ -4,8 +4,10 @@
 //! codelia's append `--approval-mode MODE`, asst's shell calls `npx tsx SCRIPT`. Everything else is refused, with the nearest flag named: a
 //! flag that narrows what a UI may do must not be lost by a misspelling. A flag that is accepted without effect is named on stderr.
 
-use crate::cli::{Cli, Common, PolicyMode};
+use crate::cli::Cli;
+use crate::launch::Launch;
 use dialects::Dialect;
+use domain::session::Policy;
 use roles::dialect::{Approval, Meaning};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -16,7 +18,7 @@ use tools::policy::Allowance;
 pub(crate) struct Habits {
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) model: Option<String>,
-    pub(crate) policy: Option<PolicyMode>,
+    pub(crate) policy: Option<Policy>,
     /// What is allowed from the start.
     pub(crate) allow: Vec<Allowance>,
     /// Options of the dialect.
@@ -202,29 +204,29 @@ fn calls(args: &[OsString], word: &str, ends: &str) -> bool {
 
 /// How much runs without asking, from the wire's own word for it. Everything is the person's word for commands inside the sandbox, for
 /// the network and for leaving it; what cannot be undone is asked all the same.
-fn approval(modes: &[(&str, Approval)], word: &str) -> Result<(PolicyMode, Vec<Allowance>), String> {
+fn approval(modes: &[(&str, Approval)], word: &str) -> Result<(Policy, Vec<Allowance>), String> {
     let Some((_, approval)) = modes.iter().find(|(mode, _)| *mode == word) else {
         let names: Vec<&str> = modes.iter().map(|(mode, _)| *mode).collect();
         return Err(format!("`{word}` is no approval mode: there are {}", names.join(", ")));
     };
     Ok(match approval {
-        Approval::Ask => (PolicyMode::Ask, Vec::new()),
-        Approval::Edits => (PolicyMode::AutoEdit, Vec::new()),
+        Approval::Ask => (Policy::Ask, Vec::new()),
+        Approval::Edits => (Policy::AutoEdit, Vec::new()),
         Approval::Everything => {
             let commands = Allowance::Tool("bash".to_owned());
-            (PolicyMode::Full, vec![commands, Allowance::Network, Allowance::Free])
+            (Policy::Full, vec![commands, Allowance::Network, Allowance::Free])
         }
     })
 }
 
 impl Habits {
     /// Puts what was said into our settings, where nothing was said our way.
-    pub(crate) fn settle(&mut self, common: &mut Common) {
-        common.cwd = common.cwd.take().or(self.cwd.take());
+    pub(crate) fn settle(&mut self, launch: &mut Launch) {
+        launch.cwd = launch.cwd.take().or(self.cwd.take());
         // A mode that was said our way is the whole of it.
-        if common.policy.is_none() {
-            common.policy = self.policy;
-            common.allow = std::mem::take(&mut self.allow);
+        if launch.policy.is_none() {
+            launch.policy = self.policy;
+            launch.allow = std::mem::take(&mut self.allow);
         }
     }
 }
@@ -333,15 +335,15 @@ mod tests {
     #[test]
     fn codelias_approval_mode_is_a_policy() {
         let read = |line: &str| said(dialects::codelia::DIALECT, line).unwrap();
-        assert_eq!(read("--approval-mode trusted").policy, Some(PolicyMode::AutoEdit));
+        assert_eq!(read("--approval-mode trusted").policy, Some(Policy::AutoEdit));
         assert!(read("--approval-mode trusted").allow.is_empty());
         let full = read("--approval-mode=full-access");
-        assert_eq!(full.policy, Some(PolicyMode::Full));
+        assert_eq!(full.policy, Some(Policy::Full));
         let given: Vec<String> = full.allow.iter().map(Allowance::to_string).collect();
         assert_eq!(given, ["bash", "bash:network", "bash:free"]);
-        let mut common = Common { policy: Some(PolicyMode::ReadOnly), ..Common::default() };
-        read("--approval-mode=full-access").settle(&mut common);
-        assert!(common.policy == Some(PolicyMode::ReadOnly) && common.allow.is_empty());
+        let mut launch = Launch { policy: Some(Policy::ReadOnly), ..Launch::default() };
+        read("--approval-mode=full-access").settle(&mut launch);
+        assert!(launch.policy == Some(Policy::ReadOnly) && launch.allow.is_empty());
         assert_eq!(read("").policy, None);
     }
 }

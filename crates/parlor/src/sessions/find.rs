@@ -1,8 +1,8 @@
 //! Naming a session by hand: short ids.
 
 use super::{paint, told};
-use crate::cli::Common;
 use crate::exit;
+use crate::launch::Launch;
 use anyhow::Context;
 use domain::ids::SessionId;
 use domain::session::SessionSummary;
@@ -17,10 +17,10 @@ const LEAST: usize = 4;
 const NAMED: usize = 5;
 
 /// The session to go on with, as the command line says it; none where it is still to be picked from a list.
-pub(crate) fn wanted(common: &Common, store: &dyn Store, project: &str) -> anyhow::Result<Option<SessionId>> {
-    Ok(match &common.resume {
+pub(crate) fn wanted(launch: &Launch, store: &dyn Store, project: &str) -> anyhow::Result<Option<SessionId>> {
+    Ok(match &launch.resume {
         Some(Some(id)) => Some(find(store, id)?),
-        None if common.continue_last => Some(newest(store, project)?),
+        None if launch.continue_last => Some(newest(store, project)?),
         Some(None) | None => None,
     })
 }
