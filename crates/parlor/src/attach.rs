@@ -3,19 +3,100 @@
 mod ssh;
 
 use crate::agents::{self, Agreed};
-use crate::cli::{Attach, Run};
 use crate::exit::{self, Exit};
-use crate::interactive::{self, UiOptions, Whereabouts};
+use crate::headless::{self, Run, Said};
 use crate::launch::Launch;
-use crate::record::Tape;
-use crate::remote::{Begin, Front, KeepAs, Person, RuntimeAddress};
-use crate::run::{self, Said};
+use crate::origin::{KeepAs, RuntimeAddress};
+use crate::processes;
+use crate::remote::{Begin, Front, Person};
+use crate::screen::{self, UiOptions, Whereabouts};
 use crate::stop::Stops;
-use crate::{fleet, origin, places, ps, stack, their_flags};
+use crate::tape::Tape;
+use crate::{fleet, origin, places, stack, their_flags};
+use clap::Args;
 use domain::ids::SessionId;
 use domain::session::Policy;
+use std::ffi::OsString;
 use std::path::PathBuf;
+use tools::policy::Allowance;
 use tui::{Errand, ExitReason, Restart};
+
+/// Be a UI on another program's runtime.
+///
+/// The conversation is kept, with the command or socket (not with the environment, nor with words that look like keys): `parlor sessions`
+/// lists it, `parlor --resume ID` goes on with it. `--ephemeral` keeps nothing.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  parlor attach goose\n  parlor attach --dialect codelia -- parlor serve --dialect codelia --stdio\n  parlor attach --dialect native --socket /tmp/parlor.sock\n  parlor attach ssh://me@build-host"
+)]
+pub(crate) struct Attach {
+    /// An agent of `parlor agents`, by its name; before its first start you see its command and are asked. Or `ssh://HOST[/SESSION]`: a
+    /// session of Parlor on another machine, by your own ssh.
+    #[arg(value_name = "NAME", conflicts_with_all = ["dialect", "socket", "command"])]
+    pub(crate) name: Option<String>,
+    /// With NAME: a list of agents as the ACP registry publishes it, a file or a folder of this machine.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) registry: Vec<PathBuf>,
+    /// With NAME: say yes to its first start, where nobody can be asked.
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// The wire that the runtime speaks.
+    #[arg(long, default_value = "native", value_name = "DIALECT", value_parser = crate::flags::dialect())]
+    pub(crate) dialect: dialects::Dialect,
+    /// Connect to this Unix socket.
+    #[arg(long, value_name = "PATH", conflicts_with = "command")]
+    pub(crate) socket: Option<PathBuf>,
+    /// The session to go to, by the runtime's own id. Alone: wherever `parlor ps` shows it.
+    #[arg(long, value_name = "SESSION")]
+    pub(crate) session: Option<String>,
+    /// Write the conversation down in this file. Secrets are taken out.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+    /// Say nothing to a runtime that acts without asking, and stop one that does.
+    #[arg(long)]
+    pub(crate) require_consent: bool,
+    /// One prompt without a screen, like `parlor run`, with its exit codes.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) prompt: Option<String>,
+    /// With `--prompt`: print every event as one JSON line, and a last line with the result.
+    #[arg(long, requires = "prompt")]
+    pub(crate) json: bool,
+    /// With `--prompt`: tools of the runtime that are said yes to when it asks, by the runtime's own names; `all` for everything it asks.
+    #[arg(long, requires = "prompt", value_delimiter = ',', value_name = "TOOL,…", value_parser = crate::flags::granted)]
+    pub(crate) allow: Vec<Allowance>,
+    /// With `--prompt`: give up after this many seconds.
+    #[arg(long, requires = "prompt", value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) timeout: Option<u64>,
+    /// Start this program and speak on its stdin and stdout.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+}
+
+impl Attach {
+    /// To the agent of this name, with a screen.
+    pub(crate) fn to(name: String) -> Attach {
+        Attach { name: Some(name), ..Attach::on(dialects::ALL[0]) }
+    }
+
+    /// To a runtime of this wire whose place is told otherwise.
+    pub(crate) fn on(dialect: dialects::Dialect) -> Attach {
+        Attach {
+            name: None,
+            registry: Vec::new(),
+            yes: false,
+            dialect,
+            socket: None,
+            session: None,
+            record: None,
+            require_consent: false,
+            prompt: None,
+            json: false,
+            allow: Vec::new(),
+            timeout: None,
+            command: Vec::new(),
+        }
+    }
+}
 
 /// A kept session that is gone on with.
 #[derive(Debug, Clone, Default)]
@@ -47,7 +128,7 @@ pub(crate) async fn attach(mut launch: Launch, mut attach: Attach) -> anyhow::Re
     let place = match (named, &attach.session) {
         (Some(place), _) => place,
         (None, Some(session)) if attach.dialect.is_lossless() => {
-            let (socket, id) = ps::find(session).await?;
+            let (socket, id) = processes::find(session).await?;
             attach.session = Some(id);
             RuntimeAddress::Socket(socket)
         }
@@ -120,7 +201,7 @@ async fn wander(launch: &Launch, mut left: ExitReason) -> anyhow::Result<Exit> {
     while let ExitReason::Wants { errand: Errand::Visit { pid, session }, .. } = left {
         left = visit(launch, pid, &session).await?;
     }
-    Ok(interactive::exit(&left))
+    Ok(screen::exit(&left))
 }
 
 /// The terminal UI on a session that another process of this person has open.
@@ -161,7 +242,7 @@ async fn say(
     let log = stack::log_to_stderr();
     let front = Front::open(launch, attach.dialect, place, begin, Person::Away, tape, keep, log).await?;
     let run = Run { json: attach.json, timeout: attach.timeout, ..Run::of(String::new()) };
-    let exit = run::converse(&front.hub, None, said, &run, &attach.allow, stops).await;
+    let exit = headless::converse(&front.hub, None, said, &run, &attach.allow, stops).await;
     match &exit {
         Ok(Exit::Cancelled(_) | Exit::TimedOut) => front.close_soon().await,
         _ => front.close(exit.as_ref().is_ok_and(|exit| *exit == Exit::Done)).await,
@@ -200,8 +281,8 @@ async fn show(
     visits: bool,
 ) -> anyhow::Result<ExitReason> {
     let note = match keep.as_ref().filter(|keep| keep.session.is_some()) {
-        Some(keep) => interactive::note_on_another(format!("again on {}", origin::words(&keep.origin))),
-        None => interactive::note_on_another(format!("on a runtime that speaks {}", attach.dialect)),
+        Some(keep) => screen::note_on_another(format!("again on {}", origin::words(&keep.origin))),
+        None => screen::note_on_another(format!("on a runtime that speaks {}", attach.dialect)),
     };
     let (cwd, look) = (places::working_directory(launch)?, UiOptions::of(launch)?);
     let restart = match place {
@@ -227,7 +308,7 @@ async fn show(
         })
     };
     let front = open(None).await?;
-    interactive::on_runtime(front, open, restart, (note, visits), cwd.clone(), look, is_kept).await
+    screen::on_runtime(front, open, restart, (note, visits), cwd.clone(), look, is_kept).await
 }
 
 #[cfg(test)]

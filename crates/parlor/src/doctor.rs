@@ -3,10 +3,12 @@
 mod kept;
 
 use crate::exit::{self, Exit};
+use crate::guard;
 use crate::launch::Launch;
+use crate::model_source;
 use crate::model_source::Source;
+use crate::places;
 use crate::settings::{self, Set};
-use crate::{keys, places, stack};
 use domain::path_text;
 use engine::{Config, Ground};
 use models::catalog::{KeyFrom, Listing, ProviderState, account};
@@ -46,7 +48,7 @@ pub(crate) async fn doctor(launch: &Launch) -> anyhow::Result<Exit> {
             say("data", &why.to_string());
         }
     }
-    let guard = stack::guard(&config);
+    let guard = guard::of(&config);
     let held = guard.map_or_else(tools::sandbox::status, |guard| guard.status());
     for (at, line) in held.lines().iter().enumerate() {
         say(if at == 0 { "sandbox" } else { "" }, line);
@@ -83,7 +85,7 @@ fn say(label: &str, text: &str) {
 }
 
 async fn model(wanted: Option<&str>) -> bool {
-    let catalog = keys::catalog();
+    let catalog = model_source::catalog();
     let well = match Source::new(wanted).await {
         Ok(source) if wanted.is_none() && source.default_model().provider == "offline" => {
             say(

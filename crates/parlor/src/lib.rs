@@ -1,10 +1,13 @@
 //! The command line of Parlor: one file per sub-command, and the stack of hub, engine and store that they share.
 
 mod agents;
+mod announcement;
 mod attach;
 mod bridge;
 mod check;
 mod cli;
+mod clock;
+mod control;
 mod devices;
 mod docs;
 mod doctor;
@@ -12,10 +15,16 @@ mod entrance;
 mod environment;
 mod errands;
 mod exit;
+mod flags;
 mod fleet;
+mod guard;
+mod headless;
 mod home;
+mod host;
 mod interactive;
+mod join;
 mod journal;
+mod kept;
 mod keys;
 mod launch;
 mod login;
@@ -23,8 +32,11 @@ mod mcp;
 mod model_list;
 mod model_source;
 mod origin;
+mod page;
+mod paint;
 mod places;
 mod private;
+mod processes;
 mod prompt;
 mod ps;
 mod record;
@@ -35,12 +47,15 @@ mod resumed;
 mod rooms;
 mod rules;
 mod run;
+mod screen;
 mod serve;
 mod sessions;
 mod settings;
 mod skill_list;
 pub mod stack;
 mod stop;
+mod tape;
+mod text_file;
 mod their_flags;
 mod trace;
 pub mod vault;
@@ -61,7 +76,7 @@ const MAX_PIPED: u64 = 10 * 1024 * 1024;
 pub fn main() -> ExitCode {
     let mut args = std::env::args_os();
     match args.nth(1) {
-        Some(first) if first == stack::GUARD => return guard(&args.collect::<Vec<_>>()),
+        Some(first) if first == guard::GUARD => return guard(&args.collect::<Vec<_>>()),
         Some(first) if first == rooms::detach::DETACH => {
             return rooms::detach::run(&args.collect::<Vec<_>>());
         }
@@ -147,7 +162,7 @@ async fn dispatch(cli: Line) -> anyhow::Result<Exit> {
     }
     match cli.sub {
         Some(Sub::Run(run)) => run::run(cli.launch, run).await,
-        Some(Sub::Serve(serve)) => serve::serve(cli.launch, serve).await,
+        Some(Sub::Serve(serve)) => serve::serve(cli.launch, serve, &cli::flags_of("serve")).await,
         Some(Sub::Attach(attach)) => attach::attach(cli.launch, attach).await,
         Some(Sub::Agents(asked)) => Ok(agents::list(&asked)),
         Some(Sub::Login(asked)) => login::login(&cli.launch, asked).await,
@@ -205,14 +220,14 @@ fn say(unread: &launch::Unread) {
 async fn start(mut launch: launch::Launch) -> anyhow::Result<Exit> {
     if launch.plain || std::io::stdin().is_terminal() && Stream::Out.is_terminal() {
         // Without an id the screen has the list; where there is none, lines have it.
-        if launch.resume == Some(None) && interactive::is_plain(&launch) && !launch.ephemeral {
+        if launch.resume == Some(None) && screen::is_plain(&launch) && !launch.ephemeral {
             launch.resume = match sessions::pick(&launch)? {
                 sessions::Picked::One(session) => Some(Some(session.to_string())),
                 sessions::Picked::New => None,
                 sessions::Picked::Left(exit) => return Ok(exit),
             };
         }
-        if let Some(exit) = home::join::join(&mut launch).await? {
+        if let Some(exit) = join::join(&mut launch).await? {
             return Ok(exit);
         }
         let tree = worktrees::enter(&mut launch)?;
@@ -232,7 +247,7 @@ async fn start(mut launch: launch::Launch) -> anyhow::Result<Exit> {
         std::io::stdin().take(MAX_PIPED).read_to_string(&mut piped)?;
         if !piped.trim().is_empty() {
             say(&launch.unread);
-            return run::run(launch, cli::Run::of(piped)).await;
+            return run::run(launch, headless::Run::of(piped)).await;
         }
     }
     say(&launch.unread);

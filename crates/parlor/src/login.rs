@@ -6,6 +6,7 @@
 
 use crate::exit::{self, Exit};
 use crate::launch::Launch;
+use crate::model_source;
 use crate::stop::Stops;
 use crate::{keys, settings};
 use clap::Args;
@@ -47,7 +48,7 @@ pub(crate) async fn login(launch: &Launch, asked: Login) -> anyhow::Result<Exit>
     }
     // Before anything is typed: what cannot be kept is not asked for.
     let file = keys::file()?;
-    let catalog = keys::catalog();
+    let catalog = model_source::catalog();
     let at_terminal = std::io::stdin().is_terminal();
     let provider = match &asked.provider {
         Some(named) => account(named).ok_or_else(|| unknown(named))?,
@@ -210,7 +211,7 @@ fn names() -> String {
 }
 
 fn state(provider: &str) -> Option<ProviderState> {
-    keys::catalog().providers().into_iter().find(|state| state.provider == provider)
+    model_source::catalog().providers().into_iter().find(|state| state.provider == provider)
 }
 
 /// The variable that holds a key of it.
@@ -291,7 +292,7 @@ fn afterwards(launch: &Launch, provider: &str) -> Vec<String> {
     }
     // A model that was named elsewhere goes before what is found.
     let named = launch.model.is_some() || settings::read().config.model.is_some();
-    let taken = keys::catalog().configured().filter(|model| !named && model.provider == provider);
+    let taken = model_source::catalog().configured().filter(|model| !named && model.provider == provider);
     lines.push(match taken {
         Some(model) => format!("`parlor` speaks with {model} now; `parlor models` lists others"),
         None => format!("`parlor models` lists what it has; --model {provider}/NAME takes one"),

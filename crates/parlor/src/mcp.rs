@@ -2,8 +2,9 @@
 //! person agreed once.
 
 use crate::exit::{self, Exit};
+use crate::guard;
 use crate::launch::Launch;
-use crate::{places, settings, stack};
+use crate::{places, settings};
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use domain::path_text;
@@ -174,7 +175,7 @@ pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
                 listed.approved,
                 "{name} comes from the project: agree first with `parlor mcp approve {name}`"
             );
-            let guard = stack::guard(&config);
+            let guard = guard::of(&config);
             let tested = mcp::test(listed, &data, &ground, guard).await;
             let tested = tested.map_err(|why| anyhow::anyhow!("{name}: {why}"))?;
             exit::say(&format!("{}: {} tools", tested.name, tested.tools.len()));

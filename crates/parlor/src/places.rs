@@ -40,6 +40,17 @@ pub(crate) fn save_dirs() -> Vec<PathBuf> {
     std::env::split_paths(&dirs).chain(theirs).filter(|dir| dir.is_absolute()).collect()
 }
 
+/// Where serving processes are found: `$XDG_RUNTIME_DIR/parlor`, else `run` in the data directory.
+pub(crate) fn runtime() -> anyhow::Result<PathBuf> {
+    // A data directory of one's own is a world of one's own.
+    if std::env::var_os("PARLOR_DATA_DIR").is_none()
+        && let Some(dir) = std::env::var_os("XDG_RUNTIME_DIR").filter(|dir| Path::new(dir).is_absolute())
+    {
+        return Ok(PathBuf::from(dir).join("parlor"));
+    }
+    Ok(data()?.join("run"))
+}
+
 /// The variable that names a workspace.
 pub(crate) const WORKSPACE: &str = "PARLOR_WORKSPACE";
 

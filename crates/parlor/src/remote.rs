@@ -1,15 +1,16 @@
 //! The way to a foreign runtime: a socket (or two), or a program that is started and spoken with on its stdin and stdout.
 
+use crate::announcement::Announcement;
 use crate::errands::Doing;
 use crate::exit;
+use crate::guard;
 use crate::launch::Launch;
-use crate::ps::announcement::Announcement;
-use crate::record::Tape;
+use crate::origin::KeepAs;
+use crate::origin::RuntimeAddress;
+use crate::tape::Tape;
 use crate::{entrance, places, stack};
 use dialects::Dialect;
-use domain::ids::SessionId;
 use domain::path_text;
-use domain::session::Origin;
 use hub::{Ended, ForeignKeeping, Hub, LastLines, Log, RemoteSeat};
 use kit::notation::Side;
 use link::child::{self, Child, Exit, Restarted, start_again_on};
@@ -32,33 +33,6 @@ const ENDED_WITHIN: Duration = Duration::from_secs(5);
 /// The same for each step of ending one that the person does not want to wait for.
 const SOON: Duration = Duration::from_millis(300);
 
-/// Where a foreign runtime is.
-#[derive(Debug, Clone)]
-pub(crate) enum RuntimeAddress {
-    /// Listening there.
-    Socket(PathBuf),
-    /// To be started.
-    Command(Vec<OsString>),
-}
-
-impl RuntimeAddress {
-    /// Where runtimes of this wire usually listen, if one does.
-    pub(crate) fn usual(dialect: Dialect) -> Option<RuntimeAddress> {
-        let sockets = dialect.description().sockets?;
-        let paths = (sockets.connect)(&|name| std::env::var_os(name));
-        paths.into_iter().find(|path| path.exists()).map(RuntimeAddress::Socket)
-    }
-
-    /// What was typed; `None` when neither was.
-    pub(crate) fn of(socket: Option<&PathBuf>, command: &[OsString]) -> Option<RuntimeAddress> {
-        match (socket, command) {
-            (Some(path), _) => Some(RuntimeAddress::Socket(path.clone())),
-            (None, []) => None,
-            (None, command) => Some(RuntimeAddress::Command(command.to_vec())),
-        }
-    }
-}
-
 /// The sessions of the runtime that are to be gone to at once, by its own ids.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Begin<'a> {
@@ -66,18 +40,6 @@ pub(crate) struct Begin<'a> {
     pub(crate) session: Option<&'a str>,
     /// Where the person was before the link broke, if it is still there.
     pub(crate) last: Option<&'a str>,
-}
-
-/// As whose the sessions of a runtime are kept.
-#[derive(Debug, Clone)]
-pub(crate) struct KeepAs {
-    pub(crate) origin: Origin,
-    /// Where a command is started.
-    pub(crate) folder: PathBuf,
-    /// The kept session to go on with.
-    pub(crate) session: Option<SessionId>,
-    /// Whether that one was asked for: nothing is started without it then.
-    pub(crate) insists: bool,
 }
 
 /// Whether somebody sits there.
@@ -162,7 +124,7 @@ impl Program {
 
 /// A program that a person named: what it does is its own matter, but it gets no terminal and leaves nothing behind.
 fn watched(command: Vec<OsString>, folder: Option<PathBuf>) -> child::Launch {
-    child::Launch { guard: stack::watching(), cwd: folder, ..child::Launch::new(command) }
+    child::Launch { guard: guard::watching(), cwd: folder, ..child::Launch::new(command) }
 }
 
 impl Front {

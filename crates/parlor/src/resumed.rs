@@ -5,12 +5,13 @@
 
 use crate::agents::{self, Agreed};
 use crate::attach;
-use crate::cli::{Attach, Run};
+use crate::attach::Attach;
 use crate::exit::{self, Exit};
+use crate::headless::{Run, Said};
+use crate::kept;
 use crate::launch::Launch;
 use crate::origin;
-use crate::run::Said;
-use crate::{places, sessions, settings, their_flags};
+use crate::{places, settings, their_flags};
 use domain::ids::SessionId;
 use domain::path_text;
 use domain::session::{Origin, RuntimePlace};
@@ -36,9 +37,9 @@ pub(crate) fn find(launch: &mut Launch) -> anyhow::Result<Option<KeptElsewhere>>
     let Ok(true) = SqliteStore::is_at(&data) else { return Ok(None) };
     let Ok(store) = SqliteStore::at(&data) else { return Ok(None) };
     let ground = places::ground(launch, &mut settings::read().config)?;
-    let Some(session) = sessions::wanted(launch, &store, &places::project(&ground))? else { return Ok(None) };
+    let Some(session) = kept::wanted(launch, &store, &places::project(&ground))? else { return Ok(None) };
     (launch.resume, launch.continue_last) = (Some(Some(session.to_string())), false);
-    let summary = store.summary(&session).map_err(|why| sessions::told(&why))?;
+    let summary = store.summary(&session).map_err(|why| kept::told(&why))?;
     Ok(summary.origin.map(|origin| KeptElsewhere { session, origin: *origin, cwd: summary.cwd }))
 }
 

@@ -3,18 +3,18 @@
 mod typed;
 
 use crate::errands::Doing;
+use crate::guard;
+use crate::kept;
 use crate::launch::Launch;
 use crate::model_source::Source;
-use crate::remote::KeepAs;
-use crate::{errands, exit, journal, places, ps, sessions, settings};
+use crate::origin::KeepAs;
+use crate::{errands, exit, journal, places, settings};
 use domain::command::{Command, LibraryCommand};
 use domain::path_text;
 use domain::session::{Effort, ModelRef, Policy};
 use engine::{Agent, Budget, Ground, ModelSource, ORDERS, REPORTS};
 use hub::core::{Engine, GivenBudget, Setup};
 use hub::{EngineSeat, Files, ForeignKeeping, Hub, Log, RemoteSeat};
-use link::child::TERM_GRACE;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,9 +26,6 @@ use tools::checkpoint::Vault;
 use tools::policy::Allowance;
 use tools::sandbox::{Guard, status};
 pub(crate) use typed::Typed;
-
-/// The hidden first argument that makes this program the guard of a child.
-pub const GUARD: &str = "__guard";
 
 /// A running stack with our own agent.
 pub struct OwnStack {
@@ -119,7 +116,7 @@ pub(crate) async fn own(launch: &Launch, log: Log) -> anyhow::Result<OwnStack> {
     config.budget = budget.typed.or(config.budget);
     let defaults = Defaults { policy: policy(launch, &config, &log), effort, budget };
     let allow = launch.allow.clone();
-    let guard = guard(&config);
+    let guard = guard::of(&config);
     let vault = vault(&data, launch.ephemeral || unkept.is_some(), &log);
     let (hub, engine) =
         assemble_with(Arc::new(source), store, &ground, &data, defaults, (config, allow, vault), log);
@@ -206,7 +203,7 @@ fn assemble_with(
 ) -> (Hub, EngineTask) {
     let (orders, ordered) = mpsc::channel(ORDERS);
     let (reports, reported) = mpsc::channel(REPORTS);
-    let (toolbox, data, guard) = (Toolbox::standard(), data.to_owned(), guard(&config));
+    let (toolbox, data, guard) = (Toolbox::standard(), data.to_owned(), guard::of(&config));
     let setup = engine::Setup { models, toolbox, data: data.clone(), guard, config, allow, vault };
     let mut engine = EngineTask(JoinSet::new());
     engine.0.spawn(Agent::new(setup, reports).run(ordered));
@@ -237,23 +234,6 @@ impl EngineTask {
     }
 }
 
-/// This program as the guard of children; `None` in tests, where this program is another. Our own folders are closed to them.
-pub(crate) fn guard(config: &engine::Config) -> Option<Guard> {
-    let exe = std::env::current_exe().ok()?;
-    if exe.file_stem()? != "parlor" {
-        return None;
-    }
-    let ours = [settings::folder(), places::data().ok(), ps::announcement::directory().ok()];
-    let ours: Vec<PathBuf> = ours.into_iter().flatten().collect();
-    let guard = Guard::new(&exe, &[GUARD]).hiding(&ours);
-    Some(guard.also_readable(&config.sandbox.also_readable).also_writable(&config.sandbox.also_writable))
-}
-
-/// What stands before a program that is watched over and not limited; nothing in tests, where this program is another.
-pub(crate) fn watching() -> Vec<OsString> {
-    guard(&engine::Config::default()).map(|guard| guard.watching(TERM_GRACE)).unwrap_or_default()
-}
-
 /// The store for the sessions of a foreign runtime, and the one of them to go on with, opened for writing.
 pub(crate) fn foreign_keeping(
     launch: &Launch,
@@ -264,7 +244,7 @@ pub(crate) fn foreign_keeping(
     let kept = match keep.session {
         Some(session) => match store.open(&session) {
             Ok(opened) => Some((session, opened)),
-            Err(why) if keep.insists => return Err(sessions::told(&why)),
+            Err(why) if keep.insists => return Err(kept::told(&why)),
             // Not kept, or by somebody else: it is looked for by its name, and who keeps it is told then.
             Err(_) => None,
         },
@@ -283,7 +263,7 @@ pub(crate) fn remote(
     let mut config = settings::read().config;
     let ground = places::ground(launch, &mut config)?;
     let doing = if seat.role.has_errands() {
-        let (port, doing) = errands::begin(&ground, &places::data()?, guard(&config))?;
+        let (port, doing) = errands::begin(&ground, &places::data()?, guard::of(&config))?;
         seat.errands = Some(port);
         seat.hello.does_errands = true;
         Some(doing)
@@ -331,13 +311,13 @@ fn store(launch: &Launch, log: &Log) -> anyhow::Result<(Box<dyn Store>, Option<S
     }
     match SqliteStore::at(&places::data()?) {
         Ok(store) => {
-            if let Some(words) = sessions::not_used(store.put_away()) {
+            if let Some(words) = kept::not_used(store.put_away()) {
                 log(&format!("warning: {words}"));
             }
             Ok((Box::new(store), None))
         }
         Err(why) => {
-            let text = format!("{why}; {}", sessions::next(&why));
+            let text = format!("{why}; {}", kept::next(&why));
             if launch.continue_last || launch.resume.is_some() {
                 anyhow::bail!(text);
             }
@@ -359,7 +339,7 @@ fn vault(data: &Path, is_ephemeral: bool, log: &Log) -> Option<Arc<dyn Vault>> {
 }
 
 fn start_with(launch: &Launch, store: &dyn Store, ground: &Ground) -> anyhow::Result<Option<Command>> {
-    let session = sessions::wanted(launch, store, &places::project(ground))?;
+    let session = kept::wanted(launch, store, &places::project(ground))?;
     Ok(session.map(|session| Command::Library(LibraryCommand::Open { session })))
 }
 

@@ -12,8 +12,9 @@ mod others;
 pub(crate) use end::{at_end, told_kept};
 
 use crate::exit::{self, Exit};
+use crate::kept;
 use crate::launch::Launch;
-use crate::{places, sessions, settings};
+use crate::{places, settings};
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use domain::path_text;
@@ -278,7 +279,7 @@ fn again(launch: &mut Launch) -> Option<Worktree> {
     let Ok(true) = SqliteStore::is_at(&data) else { return None };
     let store = SqliteStore::at(&data).ok()?;
     let ground = places::ground(launch, &mut settings::read().config).ok()?;
-    let session = sessions::wanted(launch, &store, &places::project(&ground)).ok()??;
+    let session = kept::wanted(launch, &store, &places::project(&ground)).ok()??;
     let cwd = path_text::read(&store.summary(&session).ok()?.cwd);
     let tree = holding(&cwd)?;
     if launch.cwd.is_none() {

@@ -3,10 +3,10 @@
 //! link that breaks is tried again without questions: the screen has the terminal then.
 
 use crate::exit::{self, Exit};
-use crate::interactive::{self, UiOptions, Whereabouts};
 use crate::launch::Launch;
 use crate::places;
 use crate::remote::{Begin, Front, Person};
+use crate::screen::{self, UiOptions, Whereabouts};
 use anyhow::Context;
 use link::{AsyncSink, AsyncSource, Lane, Limits, LinkIo, Wiring};
 use serde_json::Value;
@@ -173,12 +173,11 @@ pub(super) async fn attach(launch: &Launch, address: &str) -> anyhow::Result<Exi
         let begin = Begin { session: greeting.session.as_deref(), last: None };
         Front::on_link(launch, dialect, link, begin, Person::There)
     };
-    let note = interactive::note_on_another(format!("on {}", address.host));
+    let note = screen::note_on_another(format!("on {}", address.host));
     let (cwd, look) = (places::working_directory(launch)?, UiOptions::of(launch)?);
     let front = open(None).await?;
-    let left =
-        interactive::on_runtime(front, open, Restart::Connect, (note, false), cwd, look, false).await?;
-    Ok(interactive::exit(&left))
+    let left = screen::on_runtime(front, open, Restart::Connect, (note, false), cwd, look, false).await?;
+    Ok(screen::exit(&left))
 }
 
 #[cfg(test)]

@@ -2,10 +2,11 @@
 
 use super::book::Entry;
 use super::detach;
+use crate::announcement::Announcement;
 use crate::exit::Exit;
+use crate::host::Host;
 use crate::launch::Launch;
-use crate::ps::announcement::Announcement;
-use crate::serve::{self, Host};
+use crate::serve;
 use crate::stack;
 use crate::stop::{self, Manner, Runs};
 use crate::{exit, places};

@@ -4,7 +4,6 @@
 //! codelia's append `--approval-mode MODE`, asst's shell calls `npx tsx SCRIPT`. Everything else is refused, with the nearest flag named: a
 //! flag that narrows what a UI may do must not be lost by a misspelling. A flag that is accepted without effect is named on stderr.
 
-use crate::cli::Cli;
 use crate::launch::Launch;
 use dialects::Dialect;
 use domain::session::Policy;
@@ -32,11 +31,11 @@ fn flags(dialects: &[Dialect]) -> impl Iterator<Item = &'static (&'static str, M
     dialects.iter().flat_map(|dialect| dialect.description().habits.flags)
 }
 
-/// Reads what stands behind our own arguments, as programs of these wires say it.
+/// Reads what stands behind our own arguments, as programs of these wires say it. `own` are the flags of ours that could be meant.
 ///
 /// # Errors
 /// What is not known, in words.
-pub(crate) fn read(rest: &[OsString], dialects: &[Dialect]) -> Result<Habits, String> {
+pub(crate) fn read(rest: &[OsString], dialects: &[Dialect], own: &[String]) -> Result<Habits, String> {
     let mut habits = Habits::default();
     let mut words = rest.iter().map(OsString::as_os_str).peekable();
     for interpreter in dialects.iter().filter_map(|dialect| dialect.description().habits.interpreter) {
@@ -61,7 +60,7 @@ pub(crate) fn read(rest: &[OsString], dialects: &[Dialect]) -> Result<Habits, St
         };
         let name = name.replace('_', "-");
         let known = flags(dialects).find(|(flag, _)| *flag == name);
-        let Some((flag, meaning)) = known else { return Err(not_known(text, &name, dialects)) };
+        let Some((flag, meaning)) = known else { return Err(not_known(text, &name, dialects, own)) };
         let mut value = || {
             let next = || words.next_if(|next| !next.as_encoded_bytes().starts_with(b"--"));
             inline.or_else(next).ok_or_else(|| format!("`{flag}` needs a value"))
@@ -87,12 +86,7 @@ fn text_of<'a>(flag: &str, value: &'a OsStr) -> Result<&'a str, String> {
 /// How alike two words must be for one to be meant by the other, from 0 to 1.
 const ALIKE: f64 = 0.75;
 
-fn not_known(word: &str, name: &str, dialects: &[Dialect]) -> String {
-    use clap::CommandFactory as _;
-    let command = Cli::command();
-    let serve = command.find_subcommand("serve");
-    let own = command.get_arguments().chain(serve.iter().flat_map(|serve| serve.get_arguments()));
-    let own: Vec<String> = own.filter_map(|argument| Some(format!("--{}", argument.get_long()?))).collect();
+fn not_known(word: &str, name: &str, dialects: &[Dialect], own: &[String]) -> String {
     if own.iter().any(|flag| flag == name) {
         return format!(
             "`{word}` stands behind what a UI says to its runtime\n\nhint: put {name} before that"
@@ -240,7 +234,7 @@ mod tests {
     }
 
     fn said(dialect: Dialect, text: &str) -> Result<Habits, String> {
-        read(&words(text), &[dialect])
+        read(&words(text), &[dialect], &crate::cli::flags_of("serve"))
     }
 
     #[test]
@@ -288,8 +282,8 @@ mod tests {
         use std::os::unix::ffi::OsStrExt as _;
         let odd = OsStr::from_bytes(b"/tmp/caf\xe9");
         let rest = [OsString::from("run"), "x.exs".into(), "--".into(), "--cwd".into(), odd.to_owned()];
-        assert_eq!(read(&rest, &[dialects::lemon::DIALECT]).unwrap().cwd, Some(PathBuf::from(odd)));
-        assert!(read(&[odd.to_owned()], &[dialects::lemon::DIALECT]).is_err());
+        assert_eq!(read(&rest, &[dialects::lemon::DIALECT], &[]).unwrap().cwd, Some(PathBuf::from(odd)));
+        assert!(read(&[odd.to_owned()], &[dialects::lemon::DIALECT], &[]).is_err());
     }
 
     #[test]

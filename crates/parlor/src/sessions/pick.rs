@@ -1,9 +1,11 @@
 //! `parlor --plain --resume` without an id: the conversations as numbered lines, of which one is taken by its number, by words of its
 //! title or by its id. No cursor is moved; what comes behind the answer stays in stdin, for whoever reads on.
 
-use super::{find, home, now, paint, told};
+use crate::clock::now;
 use crate::exit::{self, Exit};
+use crate::kept::{find, told};
 use crate::launch::Launch;
+use crate::paint::{self, home};
 use crate::{places, settings};
 use domain::ids::SessionId;
 use domain::session::SessionSummary;

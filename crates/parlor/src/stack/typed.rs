@@ -26,11 +26,7 @@ impl Typed {
     pub(super) fn of(launch: &Launch, model: &ModelRef) -> Typed {
         let usual = std::env::var(crate::launch::MODEL).ok();
         let typed = launch.model.as_ref().filter(|typed| usual.as_ref() != Some(*typed));
-        Typed {
-            policy: launch.policy.map(Into::into),
-            effort: launch.effort.map(Into::into),
-            model: typed.map(|_| model.clone()),
-        }
+        Typed { policy: launch.policy, effort: launch.effort, model: typed.map(|_| model.clone()) }
     }
 
     /// The commands that make a session so. A model that was never chosen there is no choice to be undone.

@@ -4,6 +4,7 @@
 //! no person has compared with anything. What it is not: the offer itself, which
 //! the server has, this one's or that of `parlor up`.
 
+use crate::control::Asking;
 use crate::exit;
 use domain::harmless::quoted;
 use rustix::termios::{
@@ -89,13 +90,6 @@ impl Drop for Keys {
             let _ = tcsetattr(std::io::stdin().as_fd(), OptionalActions::Now, before);
         }
     }
-}
-
-/// Who is asked about, as the person is told.
-pub(crate) struct Asking {
-    pub(crate) name: String,
-    pub(crate) role: String,
-    pub(crate) code: String,
 }
 
 /// Shows the code, and waits for a word about it. Dropped when the browser is gone.

@@ -1,8 +1,7 @@
 //! What a headless run says: words, what goes along with them, and the form that is wanted of the answer.
 
-use super::along;
 use super::form::Form;
-use crate::cli::Run;
+use super::{Run, along};
 use crate::launch::Launch;
 use crate::{places, settings};
 use domain::content::Input;
@@ -20,7 +19,7 @@ impl Said {
     }
 
     /// Words with what the command line sends along.
-    pub(super) fn of(words: String, launch: &Launch, run: &Run) -> anyhow::Result<Said> {
+    pub(crate) fn of(words: String, launch: &Launch, run: &Run) -> anyhow::Result<Said> {
         let form = run.output_schema.as_deref().map(Form::read).transpose()?;
         let cwd = places::ground(launch, &mut settings::read().config)?.cwd;
         let attachments = along::read(&run.image, &run.file, &cwd)?;

@@ -1,13 +1,17 @@
 //! `parlor` in a terminal while a server runs: the session lives in a room, and the screen is only attached to it. What cannot go that
 //! way has a process of its own, and the first screen says why.
 
-use super::control::Control;
+use crate::clock;
+use crate::control::Control;
 use crate::exit::Exit;
-use crate::interactive::{self, Over, UiOptions, Whereabouts};
+use crate::interactive::{self, Over};
+use crate::kept;
 use crate::launch::Launch;
-use crate::remote::{Begin, Front, Person, RuntimeAddress};
+use crate::origin::RuntimeAddress;
+use crate::remote::{Begin, Front, Person};
 use crate::rooms::{Opened, Wanted, birth};
-use crate::{places, sessions, settings, stack};
+use crate::screen::{self, UiOptions, Whereabouts};
+use crate::{places, settings, stack};
 use domain::ids::SessionId;
 use domain::path_text;
 use std::ffi::OsString;
@@ -50,7 +54,7 @@ async fn prepare(launch: &Launch, mut control: Control) -> anyhow::Result<Result
     if let Some(why) = apart(launch) {
         return Ok(Err(why));
     }
-    let salt = format!("{}-{}", std::process::id(), sessions::now().0);
+    let salt = format!("{}-{}", std::process::id(), clock::now().0);
     let status = match control.status_with(&salt).await {
         Ok(status) => status,
         Err(why) => return Ok(Err(format!("{why:#}"))),
@@ -119,8 +123,8 @@ fn session(launch: &Launch, project: &str) -> anyhow::Result<Found> {
     let data = places::data()?;
     // What is wrong with a store is told by who opens it to write.
     let Ok(store) = SqliteStore::to_read(&data) else { return Ok(Found::Theirs) };
-    let Some(session) = sessions::wanted(launch, &store, project)? else { return Ok(Found::None) };
-    let summary = store.summary(&session).map_err(|why| sessions::told(&why))?;
+    let Some(session) = kept::wanted(launch, &store, project)? else { return Ok(Found::None) };
+    let summary = store.summary(&session).map_err(|why| kept::told(&why))?;
     Ok(if summary.origin.is_some() { Found::Theirs } else { Found::Ours(session) })
 }
 
@@ -174,7 +178,7 @@ impl Joined {
                         return Ok(exit);
                     }
                 }
-                left => return Ok(interactive::exit(&left)),
+                left => return Ok(screen::exit(&left)),
             }
         }
     }
@@ -203,11 +207,10 @@ impl Joined {
         };
         let words =
             format!("in a room at {}: it goes on when this terminal is closed", path_text::write(&self.cwd));
-        let note = interactive::note_on_another(words);
+        let note = screen::note_on_another(words);
         let look = UiOptions::of(launch)?.telling(told);
         let front = open(None).await?;
-        interactive::on_runtime(front, open, Restart::Connect, (note, true), self.cwd.clone(), look, true)
-            .await
+        screen::on_runtime(front, open, Restart::Connect, (note, true), self.cwd.clone(), look, true).await
     }
 }
 
@@ -216,6 +219,6 @@ async fn reopened(wanted: &Wanted, session: &SessionId) -> anyhow::Result<PathBu
     let wanted = Wanted { session: Some(session.clone()), ..wanted.clone() };
     match Control::here().await? {
         Some(mut control) => Ok(control.open(&wanted).await?.socket),
-        None => Ok(crate::ps::find(session.as_str()).await?.0),
+        None => Ok(crate::processes::find(session.as_str()).await?.0),
     }
 }
