@@ -33,8 +33,9 @@ use crate::shell::Shell;
 const HELP: &str = "\
 cargo xtask CHORE
 
-  test [--slow] [NAME...]  install what the tests need, then run all of them (or those whose name contains NAME)
-  lint                     formatting, clippy, layers, tidy, the page's freshness and docs --check; warnings are errors
+  test [--slow] [NAME...]  install what the tests need, then run all of them (or those whose name contains NAME), every bench
+                           in its short form, and docs --check
+  lint                     formatting, clippy, layers, tidy, links, the page's freshness; warnings are errors
   layers                   check which crate uses which, and the drawing of that in ARCHITECTURE.md
   tidy                     check heads, lengths, names and comments of source files
   docs [--check]           write the generated pages (or check them), and check every relative link
@@ -69,8 +70,8 @@ fn run(chore: &str, rest: &[String]) -> Result<()> {
         "test" => suite::run(&shell, &suite::Options::parse(rest)?),
         "accept" => suite::run(&shell, &suite::Options::parse(rest)?.accepting()),
         "docs" => match rest {
-            [] => docs::run(&shell, docs::Mode::Write),
-            [flag] if flag == "--check" => docs::run(&shell, docs::Mode::Check),
+            [] => docs::run(&shell, docs::Mode::Write, None),
+            [flag] if flag == "--check" => docs::run(&shell, docs::Mode::Check, None),
             _ => bail!("it takes nothing or --check"),
         },
         "page" => no_arguments(rest).and_then(|()| page::build(&shell)),
