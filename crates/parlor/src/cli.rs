@@ -335,6 +335,11 @@ fn dollars(text: &str) -> Result<u64, String> {
 /// What is wrong with a command line where a command stands in the place of an id or a name, which may be left out only at the end:
 /// `parlor --resume run hi` would go on with a conversation called `run`.
 pub(crate) fn command_for_value(words: &[OsString]) -> Option<String> {
+    const MAY_END: &[&str] = &["--resume", "-r", "--worktree"];
+    if !words.iter().any(|word| MAY_END.iter().any(|flag| word == flag)) {
+        // All flags and commands are put together only where they are asked for: it takes longer than reading the command line.
+        return None;
+    }
     let cli = Cli::command();
     let is_command = |word: &str| cli.find_subcommand(word).is_some();
     let typed = words.iter().skip(1).map_while(|word| word.to_str()).take_while(|word| *word != "--");

@@ -98,7 +98,7 @@ pub fn main() -> ExitCode {
         Err(why) => return told_by_clap(&why, &words),
     };
     if let (None | Some(Sub::Run(_) | Sub::Serve(_) | Sub::Room(_)), Some(why)) =
-        (&cli.sub, stack::refuse_mode(cli.launch.policy, tools::sandbox::status().can_hold()))
+        (&cli.sub, stack::refuse_mode(cli.launch.policy, || tools::sandbox::status().can_hold()))
     {
         exit::complain(&format!("error: {why}\n\nhint: with --policy ask you are asked before each command"));
         return ExitCode::from(exit::USAGE);

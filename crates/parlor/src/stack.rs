@@ -378,8 +378,11 @@ fn policy(launch: &Launch, config: &engine::Config, log: &Log) -> Policy {
 }
 
 /// Why the mode that was asked for cannot be had, if so.
-pub(crate) fn refuse_mode(wanted: Option<Policy>, holds: Result<(), String>) -> Option<String> {
-    holds.err().filter(|_| wanted == Some(Policy::Sandboxed))
+pub(crate) fn refuse_mode(
+    wanted: Option<Policy>,
+    holds: impl FnOnce() -> Result<(), String>,
+) -> Option<String> {
+    wanted.filter(|wanted| *wanted == Policy::Sandboxed).and_then(|_| holds().err())
 }
 
 #[cfg(test)]
@@ -389,10 +392,10 @@ mod tests {
     #[test]
     fn a_mode_that_the_kernel_cannot_keep_is_refused_with_the_reason() {
         let cannot = || Err("no Landlock".to_owned());
-        assert_eq!(refuse_mode(Some(Policy::Sandboxed), cannot()), Some("no Landlock".to_owned()));
-        assert_eq!(refuse_mode(Some(Policy::Sandboxed), Ok(())), None);
+        assert_eq!(refuse_mode(Some(Policy::Sandboxed), cannot), Some("no Landlock".to_owned()));
+        assert_eq!(refuse_mode(Some(Policy::Sandboxed), || Ok(())), None);
         for mode in [None, Some(Policy::Ask), Some(Policy::Full)] {
-            assert_eq!(refuse_mode(mode, cannot()), None);
+            assert_eq!(refuse_mode(mode, cannot), None);
         }
     }
 }
