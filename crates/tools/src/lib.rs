@@ -21,6 +21,7 @@ mod line_ends;
 pub mod ls;
 pub mod names;
 mod nearest;
+mod output;
 pub mod own_git;
 mod passes;
 pub mod patch;
@@ -35,6 +36,7 @@ pub mod steering;
 pub mod todo;
 pub mod tool;
 pub mod toolbox;
+mod tries;
 pub mod workspace;
 pub mod write;
 

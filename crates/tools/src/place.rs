@@ -3,10 +3,11 @@
 //! There may be no workspace (see [`crate::workspace`]): then every path lies outside. Paths are resolved component by component with
 //! every symbolic link followed, also for files that do not exist yet, and compared by components, never as text. Clones share one memory of what was read.
 
-use crate::bash::{Jobs, Tries};
+use crate::bash::Jobs;
 use crate::buffers::Buffers;
 use crate::sandbox::{Closed, Guard};
 use crate::tool::ToolError;
+use crate::tries::Tries;
 use domain::path_text;
 use domain::secret::Secrets;
 use std::collections::{HashMap, VecDeque};

@@ -1,9 +1,9 @@
 //! Commands in the background: started by `bash`, listed, read and stopped by `bash_jobs`. All end with the workplace.
 
 use super::child::{End, Running, Sink};
-use super::output::{Live, Output};
 use super::steered::Steered;
 use crate::args::Args;
+use crate::output::{Live, Output};
 use crate::place::Workplace;
 use crate::tool::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolError};
 use domain::content::Json;
