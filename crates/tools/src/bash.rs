@@ -4,9 +4,10 @@ mod child;
 mod jobs;
 mod steered;
 
+pub use crate::jobs::{JobReport, JobState, Jobs, MAX_JOBS, MAX_RUNNING};
 pub use crate::output::{KEPT, MAX_FILES, MAX_SPILL};
 pub use child::GRACE;
-pub use jobs::{BashJobs, JobReport, JobState, Jobs, MAX_JOBS, MAX_RUNNING};
+pub use jobs::BashJobs;
 
 use crate::args::{Args, COMMAND};
 use crate::digest;
@@ -228,7 +229,13 @@ fn start(plan: &Plan, wanted: &Wanted<'_>, leave: Leave) -> Result<Running, Tool
 }
 
 fn background(place: &Workplace, wanted: &Wanted<'_>, running: Running, steered: Option<Steered>) -> Outcome {
-    let id = place.jobs().adopt(wanted.line, running, Output::new(place.outputs(), place.secrets()), steered);
+    let id = jobs::adopt(
+        place.jobs(),
+        wanted.line,
+        running,
+        Output::new(place.outputs(), place.secrets()),
+        steered,
+    );
     let text = format!("started as job-{id}: read it with bash_jobs");
     let json = Json::verbatim(json!({"job": format!("job-{id}")}).to_string());
     Outcome::done(ToolResult { json: Some(json), ..ToolResult::text(text) })

@@ -23,7 +23,6 @@ const LEFT: &[Listed] = &[
          ps, record, relay, remote, replay, resumed, rooms, rules, run, serve, sessions, \
          settings, skill_list, stack, their_flags, trace, web, worktrees",
     ),
-    ("tools", "args, bash, buffers, exact, patch, place, policy, sandbox, shell, steering, tool, write"),
     ("web", "converse, enrol, fleet, relay, routes, server"),
 ];
 
