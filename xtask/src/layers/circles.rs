@@ -14,7 +14,6 @@ const LEFT: &[Listed] = &[
     ("domain", "ask, command, event, live, offer, queue, secret, session, signal, state, tool"),
     ("engine", "agent, consult, person"),
     ("engine", "config, mcp"),
-    ("link", "lane_io, outgoing, watch"),
     (
         "parlor",
         "agents, attach, bridge, check, cli, devices, doctor, entrance, environment, fleet, home, \
