@@ -21,7 +21,6 @@ const LEFT: &[Listed] = &[
          ps, record, relay, remote, replay, resumed, rooms, rules, run, serve, sessions, \
          settings, skill_list, stack, their_flags, trace, web, worktrees",
     ),
-    ("web", "converse, enrol, fleet, relay, routes, server"),
 ];
 
 /// Every circle that is not on the list, and whatever of the list is not so any more.
