@@ -12,8 +12,6 @@ type Listed = (&'static str, &'static str);
 /// The circles that are left. The list only shrinks: one that got smaller is written down anew, one that is gone leaves.
 const LEFT: &[Listed] = &[
     ("domain", "ask, command, event, live, offer, queue, secret, session, signal, state, tool"),
-    ("engine", "agent, consult, person"),
-    ("engine", "config, mcp"),
     (
         "parlor",
         "agents, attach, bridge, check, cli, devices, doctor, entrance, environment, fleet, home, \
