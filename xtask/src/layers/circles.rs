@@ -10,16 +10,13 @@ use super::modules::Modules;
 type Listed = (&'static str, &'static str);
 
 /// The circles that are left. The list only shrinks: one that got smaller is written down anew, one that is gone leaves.
-const LEFT: &[Listed] = &[
-    ("domain", "ask, command, event, live, offer, queue, secret, session, signal, state, tool"),
-    (
-        "parlor",
-        "agents, attach, bridge, check, cli, devices, doctor, entrance, environment, fleet, home, \
+const LEFT: &[Listed] = &[(
+    "parlor",
+    "agents, attach, bridge, check, cli, devices, doctor, entrance, environment, fleet, home, \
          interactive, keys, lib, login, mcp, model_list, model_source, origin, places, prompt, \
          ps, record, relay, remote, replay, resumed, rooms, rules, run, serve, sessions, \
          settings, skill_list, stack, their_flags, trace, web, worktrees",
-    ),
-];
+)];
 
 /// Every circle that is not on the list, and whatever of the list is not so any more.
 pub(super) fn findings(crates: &[Modules]) -> Vec<String> {
