@@ -66,7 +66,7 @@ fn modules(folder: &str, files: &[File<'_>]) -> Modules {
     let mut found =
         Modules { name: folder.rsplit('/').next().unwrap_or_default().to_owned(), ..Modules::default() };
     for file in files {
-        if file.is_root() && !root.is_some_and(|root| root.source.path == file.source.path) {
+        if file.is_root() && root.is_none_or(|root| root.source.path != file.source.path) {
             continue;
         }
         let module = file.path.first().copied().unwrap_or(ROOT);
