@@ -8,9 +8,10 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
+use crate::findings::judge;
 use crate::shell::Shell;
 use crate::tree::{self, Page};
-use crate::{claims, judge, layers, links};
+use crate::{claims, layers, links};
 
 /// Whether to write the pages or only to compare.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -8,6 +8,7 @@ pub mod acp;
 pub mod asst;
 #[cfg(test)]
 mod bench;
+mod calls;
 pub mod codelia;
 mod first_line;
 pub mod lemon;
