@@ -19,6 +19,7 @@ pub mod nous;
 pub mod openagent;
 mod registry;
 pub mod rpc;
+mod said;
 #[cfg(feature = "schema")]
 pub mod schema;
 mod session_name;
