@@ -38,6 +38,8 @@ use tokio::time::Instant;
 use tools::policy::Allowance;
 use tui::StopSignal;
 
+/// Most text taken from a pipe as a prompt.
+pub(crate) const MAX_PIPED: u64 = 10 * 1024 * 1024;
 const PROMPT: Ticket = Ticket(1);
 const ANSWER: Ticket = Ticket(2);
 const CANCEL: Ticket = Ticket(3);

@@ -69,9 +69,6 @@ use std::ffi::OsString;
 use std::io::{IsTerminal, Read};
 use std::process::ExitCode;
 
-/// Most text taken from a pipe as a prompt.
-const MAX_PIPED: u64 = 10 * 1024 * 1024;
-
 /// The whole program: reads the command line, does what it says, and gives the exit code.
 pub fn main() -> ExitCode {
     let mut args = std::env::args_os();
@@ -244,7 +241,7 @@ async fn start(mut launch: launch::Launch) -> anyhow::Result<Exit> {
     }
     if !std::io::stdin().is_terminal() {
         let mut piped = String::new();
-        std::io::stdin().take(MAX_PIPED).read_to_string(&mut piped)?;
+        std::io::stdin().take(headless::MAX_PIPED).read_to_string(&mut piped)?;
         if !piped.trim().is_empty() {
             say(&launch.unread);
             return run::run(launch, headless::Run::of(piped)).await;

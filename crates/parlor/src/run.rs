@@ -22,7 +22,7 @@ pub(crate) async fn run(mut launch: Launch, mut run: Run) -> anyhow::Result<Exit
                 return Err(exit::usage("stdin is the prompt or a file that goes along, not both"));
             }
             let mut text = String::new();
-            std::io::stdin().take(crate::MAX_PIPED).read_to_string(&mut text)?;
+            std::io::stdin().take(headless::MAX_PIPED).read_to_string(&mut text)?;
             text
         }
         prompt => prompt,

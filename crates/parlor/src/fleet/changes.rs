@@ -82,7 +82,6 @@ mod linux {
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(super) enum Heard {
         Nothing,
-        /// One of the files.
         File,
         /// The folder itself, which may be another one now; or events were lost.
         Folder,
