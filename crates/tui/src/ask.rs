@@ -92,7 +92,7 @@ pub(crate) struct Sight {
     pub(crate) rows: usize,
     /// The first row in sight.
     pub(crate) top: usize,
-    /// How many are.
+    /// Rows in sight, from that one on.
     pub(crate) fits: usize,
 }
 

@@ -87,7 +87,6 @@ pub(crate) fn draw(panel: &AskPanel, ask: &Ask, scene: Scene, look: Appearance, 
 /// How much of a question is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Extent {
-    /// All of it.
     Whole,
     /// All that is asked; what a yes for longer would allow is on the page.
     WithoutRule,
