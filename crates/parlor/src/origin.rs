@@ -67,7 +67,7 @@ pub(crate) fn origin(dialect: Dialect, place: &RuntimeAddress, folder: &Path) ->
         }
         RuntimeAddress::Command(command) => {
             let typed: Vec<String> = command.iter().map(|word| path_text::write(Path::new(word))).collect();
-            let mut words = kit::redact::words(&typed);
+            let mut words = wire::secret::words(&typed);
             let mut incomplete = words != typed;
             while words.len() > 1 && words.iter().map(String::len).sum::<usize>() > MAX_COMMAND {
                 words.pop();

@@ -96,7 +96,7 @@ impl State {
 impl Agent {
     /// Its command as it would be typed.
     pub(super) fn typed(&self) -> String {
-        let words = kit::redact::words(&self.command);
+        let words = wire::secret::words(&self.command);
         domain::session::RuntimePlace::Command { words, folder: String::new(), incomplete: false }.typed()
     }
 

@@ -1,6 +1,25 @@
-//! Secrets in running text, known by what stands before them or by their form. Not: where the text stands in a line.
+//! Secrets in running text, in the words of a command and under a key: known by what stands before them or by their form.
+//!
+//! It errs on the side of finding one, and cannot know a secret that looks like ordinary text. Not: where the text stands in a line, and
+//! what a person typed into a question that asked for a secret.
 
-use super::REDACTED;
+/// What stands in the place of a secret.
+pub const REDACTED: &str = "[redacted]";
+
+/// Pieces of a key's name that make its value a secret.
+const TELLING_KEYS: &[&str] = &[
+    "secret",
+    "password",
+    "passwd",
+    "passphrase",
+    "apikey",
+    "authorization",
+    "credential",
+    "cookie",
+    "privatekey",
+    "accesskey",
+    "bearer",
+];
 
 /// Beginnings of keys that well-known services give out, and how many characters must follow.
 const TELLING_BEGINNINGS: &[(&str, usize)] = &[
@@ -65,8 +84,59 @@ const INNOCENT_VALUES: &[&str] = &[
     "undefined",
 ];
 
+/// Running text without its secrets; `None` when there are none.
+pub fn without_secrets(text: &str) -> Option<String> {
+    let mut clean = String::new();
+    let mut rest = text;
+    while let Some((before, secret)) = first_secret(rest) {
+        clean.push_str(&rest[..before]);
+        clean.push_str(REDACTED);
+        rest = &rest[before + secret..];
+    }
+    (rest.len() < text.len()).then(|| clean + rest)
+}
+
+/// The words of a command with what looks like a secret taken out: after a telling option (`--api-key KEY`), behind its `=`, in the
+/// assignment of a telling variable, and keys of well-known services.
+pub fn words(words: &[String]) -> Vec<String> {
+    let mut is_value = false;
+    let clean = words.iter().map(|word| {
+        if std::mem::take(&mut is_value) && !word.starts_with('-') {
+            return REDACTED.to_owned();
+        }
+        match (word.starts_with('-'), word.split_once('=')) {
+            (true, Some((option, value))) if is_telling(option, value) && !value.is_empty() => {
+                return format!("{option}={REDACTED}");
+            }
+            (option, None) => is_value = option && is_telling(word, word),
+            _ => {}
+        }
+        without_secrets(word).unwrap_or_else(|| word.clone())
+    });
+    clean.collect()
+}
+
+/// Whether the value under a key is a secret.
+pub fn is_telling(key: &str, value: &str) -> bool {
+    let key: String =
+        key.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+    if key == "token" {
+        // Several wires call a streamed piece of text a token.
+        return looks_made(value);
+    }
+    key.ends_with("token") || TELLING_KEYS.iter().any(|telling| key.contains(telling))
+}
+
+/// Long, without spaces, letters and digits mixed: made by a machine.
+fn looks_made(value: &str) -> bool {
+    value.len() >= 20
+        && !value.contains(char::is_whitespace)
+        && value.contains(|c: char| c.is_ascii_digit())
+        && value.contains(|c: char| c.is_ascii_alphabetic())
+}
+
 /// Where the first secret in running text begins, and its length.
-pub(super) fn first_secret(text: &str) -> Option<(usize, usize)> {
+fn first_secret(text: &str) -> Option<(usize, usize)> {
     let known = TELLING_BEGINNINGS.iter().filter_map(|(beginning, least)| {
         text.match_indices(beginning).find_map(|(at, _)| {
             let inside_word = text[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
@@ -93,7 +163,7 @@ pub(super) fn first_secret(text: &str) -> Option<(usize, usize)> {
 }
 
 /// Whether the value of a name is a secret; `written` is the name in its own case.
-fn is_telling(name: &str, written: &str) -> bool {
+fn is_telling_name(name: &str, written: &str) -> bool {
     let last = name.rsplit(['_', '-', '.']).next().unwrap_or(name);
     TELLING_NAMES.iter().any(|end| name.ends_with(end))
         || TELLING_WORDS.contains(&last)
@@ -108,7 +178,7 @@ fn first_option(text: &str, lower: &str) -> Option<(usize, usize)> {
             lower[from..].split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))).next()?;
         let behind = text.get(from + name.len()..)?;
         let spaced = behind.trim_start_matches([' ', '\t']);
-        if !is_telling(name, "") || spaced.len() == behind.len() || spaced.starts_with('-') {
+        if !is_telling_name(name, "") || spaced.len() == behind.len() || spaced.starts_with('-') {
             return None;
         }
         value(text, spaced)
@@ -164,7 +234,7 @@ fn first_assigned(text: &str, lower: &str) -> Option<(usize, usize)> {
         let name = lower[..at].trim_end_matches([' ', '\t']).trim_end_matches(['"', '\'']);
         let from = name.trim_end_matches(is_name).len();
         let (name, written) = (name.get(from..)?, text.get(from..name.len())?);
-        if !is_telling(name, written) || INNOCENT_NAMES.contains(&written) {
+        if !is_telling_name(name, written) || INNOCENT_NAMES.contains(&written) {
             return None;
         }
         let value = text.get(at + 1..)?;
