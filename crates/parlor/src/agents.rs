@@ -12,7 +12,7 @@ pub(crate) use book::Agent;
 use crate::exit::{self, Exit, Stream};
 use crate::login::is_yes;
 use crate::origin::RuntimeAddress;
-use crate::{origin, settings};
+use crate::{aloud, origin, settings};
 use anyhow::Context;
 use book::{Book, State};
 use clap::Args;
@@ -170,7 +170,7 @@ pub(crate) async fn agree(agent: &Agent, yes: bool) -> anyhow::Result<Agreed> {
     let agreed =
         if yes { Agreed::Yes } else { ask_to_start("Start it, now and whenever you ask for it?").await? };
     if agreed == Agreed::Yes && whole {
-        origin::remember(&origin);
+        aloud::remember(&origin);
     }
     Ok(agreed)
 }

@@ -7,7 +7,8 @@
 
 use crate::entrance::Refusals;
 use crate::host::Host;
-use crate::{exit, places};
+use crate::places;
+use crate::stack;
 use anyhow::Context;
 use hub::core::{LiveSession, Standing};
 use hub::{Guest, Hub};
@@ -109,17 +110,17 @@ pub(crate) struct Announcement {
 }
 
 impl Announcement {
-    /// Announces this process; a failure is said on stderr.
+    /// Announces this process; a failure goes to the host's log.
     pub(crate) async fn open(hub: &Hub, host: &Host, cwd: &Path, serving: String) -> Option<Announcement> {
         let opened = Announcement::try_open(hub, host, cwd, serving).await;
-        opened.inspect_err(|why| exit::complain(&format!("`parlor ps` will not show this: {why:#}"))).ok()
+        opened.inspect_err(|why| (host.log)(&format!("`parlor ps` will not show this: {why:#}"))).ok()
     }
 
     /// Announces a process whose screen belongs to its UI: nothing is said.
     pub(crate) async fn quietly(hub: &Hub, cwd: &Path, serving: &str) -> Option<Announcement> {
         Announcement::try_open(
             hub,
-            &Host::in_front(cwd, Vec::new(), Vec::new(), None),
+            &Host::in_front(cwd, Vec::new(), Vec::new(), None, stack::no_log()),
             cwd,
             serving.to_owned(),
         )
@@ -263,10 +264,6 @@ mod tests {
         assert_eq!(
             roles,
             [None, Some("observer".into()), Some("controller".into()), Some("controller".into())]
-        );
-        assert!(
-            crate::ps::line(&told)
-                .ends_with("native#1, native#2 (observer), codelia#3 (controller), terminal (controller)")
         );
     }
 

@@ -8,11 +8,11 @@ use crate::headless::{self, Run, Said};
 use crate::launch::Launch;
 use crate::origin::{KeepAs, RuntimeAddress};
 use crate::processes;
-use crate::remote::{Begin, Front, Person};
+use crate::remote::{Approach, Begin, Front, Person};
 use crate::screen::{self, UiOptions, Whereabouts};
 use crate::stop::Stops;
 use crate::tape::Tape;
-use crate::{fleet, origin, places, stack, their_flags};
+use crate::{aloud, fleet, origin, places, stack, their_flags};
 use clap::Args;
 use domain::ids::SessionId;
 use domain::session::Policy;
@@ -221,10 +221,16 @@ fn keep_as(attach: &Attach, place: &RuntimeAddress, kept: Kept) -> anyhow::Resul
     };
     let origin = origin::origin(attach.dialect, place, &folder);
     if kept.session.is_none() {
-        origin::remember(&origin);
+        aloud::remember(&origin);
     }
     let insists = kept.session.is_some();
     Ok(KeepAs { origin, folder, session: kept.session, insists })
+}
+
+/// How the runtime is spoken with.
+fn approach<'a>(attach: &Attach, begin: Begin<'a>, person: Person, tape: Option<&Tape>) -> Approach<'a> {
+    let (dialect, size) = (attach.dialect, exit::terminal_size());
+    Approach { dialect, begin, person, size, listening: tape.map(Tape::of_runtimes) }
 }
 
 /// One prompt without a screen.
@@ -237,16 +243,18 @@ async fn say(
     said: Said,
 ) -> anyhow::Result<Exit> {
     // Before a runtime is greeted: a signal must not leave it behind.
-    let stops = Stops::listen().with_reader();
+    let stops = Stops::listen().with_reader(exit::reader_gone().ok());
     let begin = Begin { session: attach.session.as_deref(), last: None };
-    let log = stack::log_to_stderr();
-    let front = Front::open(launch, attach.dialect, place, begin, Person::Away, tape, keep, log).await?;
+    let log = aloud::log();
+    let approach = approach(attach, begin, Person::Away, tape);
+    let front = Front::open(launch, place, approach, keep, log).await?;
     let run = Run { json: attach.json, timeout: attach.timeout, ..Run::of(String::new()) };
     let exit = headless::converse(&front.hub, None, said, &run, &attach.allow, stops).await;
-    match &exit {
-        Ok(Exit::Cancelled(_) | Exit::TimedOut) => front.close_soon().await,
+    let last = match &exit {
+        Ok(Exit::Cancelled(_) | Exit::TimedOut) => Some(front.close_soon().await),
         _ => front.close(exit.as_ref().is_ok_and(|exit| *exit == Exit::Done)).await,
-    }
+    };
+    last.iter().for_each(aloud::last_words);
     exit
 }
 
@@ -300,7 +308,8 @@ async fn show(
         let (place, keep, log) = (place.clone(), keep.clone(), stack::no_log());
         let keep = keep.map(|keep| kept_where(keep, &was));
         let launch = &held_as(launch, &was);
-        let front = Front::open(launch, attach.dialect, place, begin, Person::There, tape, keep, log).await?;
+        let front =
+            Front::open(launch, place, approach(attach, begin, Person::There, tape), keep, log).await?;
         // Behind a socket others find it by itself.
         Ok(match restart {
             Restart::Start => front.announced(&cwd, &format!("terminal on {}", attach.dialect)).await,

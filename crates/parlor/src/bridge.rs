@@ -1,15 +1,16 @@
 //! `parlor bridge`: a UI of one wire on a runtime of another. What one side lacks (queues, deadlines, who answered) the hub supplies.
 
 use crate::announcement::Announcement;
+use crate::doors::{self, Wire};
 use crate::exit::{self, Exit};
 use crate::host::Host;
 use crate::launch::Launch;
 use crate::origin::RuntimeAddress;
-use crate::remote::{Begin, Front, Person};
-use crate::serve::{self, Wire};
+use crate::remote::{self, Begin, Front, Person};
+use crate::serve;
 use crate::stop::{self, Manner, Over, Runs};
 use crate::tape::Tape;
-use crate::{places, stack, their_flags};
+use crate::{aloud, places, their_flags};
 use clap::Args;
 use dialects::Dialect;
 use roles::Item;
@@ -73,38 +74,43 @@ pub(crate) async fn bridge(mut launch: Launch, bridge: Bridge) -> anyhow::Result
     exit::complain(&report);
     let tape = bridge.record.as_deref().map(Tape::new);
     let runtime_tape = tape.as_ref().map(|tape| tape.beside("runtime"));
-    let front = Front::open(
-        &launch,
-        bridge.to,
-        place,
-        Begin::default(),
-        Person::Beyond,
-        runtime_tape.as_ref(),
-        None,
-        stack::log_to_stderr(),
-    )
-    .await?;
+    let approach = remote::Approach {
+        dialect: bridge.to,
+        begin: Begin::default(),
+        person: Person::Beyond,
+        size: exit::terminal_size(),
+        listening: runtime_tape.as_ref().map(Tape::of_runtimes),
+    };
+    let front = Front::open(&launch, place, approach, None, aloud::log()).await?;
     let cwd = places::working_directory(&launch)?;
     let warnings = decided_elsewhere(bridge.from, bridge.to).into_iter().collect();
-    let host = Host::in_front(&cwd, bridge.options.clone(), warnings, tape.clone());
+    let host = Host::in_front(
+        &cwd,
+        bridge.options.clone(),
+        warnings,
+        tape.as_ref().map(Tape::of_uis),
+        exit::complaints(),
+    );
     let serving = format!("bridge: {} on {}", bridge.from, bridge.to);
     // Held until the end.
     let _announcement = Announcement::open(&front.hub, &host, &cwd, serving).await;
     let serving = async {
         match &bridge.socket {
             None => serve::on_stdio(&front.hub, &host, bridge.from).await,
-            Some(path) => serve::on_sockets(&front.hub, &host, &[Wire::Known(bridge.from)], path).await,
+            Some(path) => doors::on_sockets(&front.hub, &host, &[Wire::Known(bridge.from)], path).await,
         }
     };
-    let last_lines = serve::last_lines(bridge.stdio);
+    let last_lines = doors::last_lines(bridge.stdio);
     // The runtime waits for an answer, and ends with us.
     let manner = Manner { runs: Runs::BreakOff, last_lines, keeps_questions: false };
-    let ended = stop::until_told(&front.hub, serving, manner).await;
+    let ended = stop::until_told(&front.hub, serving, manner, exit::complain).await;
     let exit = ended.map(|over| match over {
         Over::UiGone | Over::Told => Exit::Done,
         Over::RuntimeLost => Exit::Failed,
     });
-    front.close(matches!(exit, Ok(Exit::Done))).await;
+    if let Some(last) = front.close(matches!(exit, Ok(Exit::Done))).await {
+        aloud::last_words(&last);
+    }
     for tape in [tape, runtime_tape].into_iter().flatten() {
         tape.finish();
     }

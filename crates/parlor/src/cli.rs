@@ -229,9 +229,9 @@ pub(crate) enum Sub {
     /// Be a UI: open the terminal UI on another program's runtime.
     Attach(crate::attach::Attach),
     /// Start a server of yours in the background: sessions then outlive their terminals.
-    Up(crate::home::Up),
+    Up(crate::up::Up),
     /// End the server and its rooms.
-    Down(crate::home::Down),
+    Down(crate::up::Down),
     /// Carry stdin and stdout to a session of this machine; `parlor attach ssh://HOST` starts it there.
     ///
     /// Goes to the process that has the session open, else asks the server for a room, else starts one. The first line on stdout says
@@ -257,7 +257,7 @@ pub(crate) enum Sub {
     /// The conversations that are kept: list, show, search, tree, export, import, rename, rm, undo, redo, diff, backup, recover.
     Sessions(crate::sessions::Sessions),
     /// The git worktrees that `--worktree` made: list, merge, keep, remove.
-    Worktrees(crate::worktrees::Worktrees),
+    Worktrees(crate::worktree_list::Worktrees),
     /// The models that can be had now, with their windows and prices where known.
     Models {
         /// Print them as JSON.
@@ -270,9 +270,9 @@ pub(crate) enum Sub {
     ///
     /// Within a minute one browser can be paired at the address: both sides show the same short code, and you say `y` here. After that it is
     /// known by its key. Sessions stay in the processes that have them open; others are opened in a process of their own.
-    Web(crate::page::Web),
+    Web(crate::web::Web),
     /// The browsers that may connect to the page: list, revoke, rename, role.
-    Devices(crate::devices::Asked),
+    Devices(crate::device_list::Asked),
     /// Sit between a UI and a program and write their conversation down.
     Record(crate::record::Record),
     /// Play one side of a recording against a program and tell where it differs.
@@ -317,7 +317,7 @@ pub(crate) enum Sub {
     },
     /// The process of a room.
     #[command(name = crate::rooms::room::ROOM, hide = true)]
-    Room(crate::rooms::room::Room),
+    Room(crate::room::Room),
     /// Writes generated pages.
     #[command(name = "__docs", hide = true)]
     Docs {

@@ -98,6 +98,7 @@ impl Status {
 }
 
 /// Who is asked about, as the person is told.
+#[derive(Debug, Clone)]
 pub(crate) struct Asking {
     pub(crate) name: String,
     pub(crate) role: String,

@@ -1,139 +1,40 @@
-//! `parlor devices`: the browsers that may connect to the page, in a file of the data folder. A server that runs hears of a change at
-//! once: whoever is revoked loses its live connections.
+//! The browsers that may connect to the page, in a file of the data folder. A server that runs hears of a change at once: whoever is
+//! revoked loses its live connections.
 
-use crate::clock;
-use crate::exit::{self, Exit};
-use crate::paint;
-use crate::{places, private};
-use clap::{Args, Subcommand};
-use serde_json::{Value, json};
+use crate::error::{in_words, usage};
+use crate::{clock, private};
+use hub::Log;
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use web::devices::MAX_FILE;
-use web::{Device, Devices, Role, Shelf};
+use web::{Device, Devices, Shelf};
 
 /// In the data folder: the devices that were let in.
 pub(crate) const FILE: &str = "devices.json";
 
-/// The devices that may connect to the page.
-#[derive(Debug, Args)]
-pub(crate) struct Asked {
-    #[command(subcommand)]
-    what: Option<What>,
-    /// Print them as JSON.
-    #[arg(long, global = true)]
-    json: bool,
-}
-
-#[derive(Debug, Subcommand)]
-enum What {
-    /// List them (also without a word).
-    List,
-    /// Take a device's right away; what it has open ends at once.
-    Revoke {
-        /// Its id, the beginning of that, or its name.
-        device: String,
-    },
-    /// Call a device otherwise.
-    Rename {
-        /// Its id, the beginning of that, or its name.
-        device: String,
-        name: String,
-    },
-    /// Say what a device may do.
-    Role {
-        /// Its id, the beginning of that, or its name.
-        device: String,
-        #[arg(value_enum)]
-        role: crate::flags::UiRole,
-    },
-}
-
-/// Lists or changes them.
-pub(crate) fn devices(asked: &Asked) -> anyhow::Result<Exit> {
-    let file = File::new(&places::data()?);
-    let told = match &asked.what {
-        None | Some(What::List) => return Ok(list(&file, asked.json)),
-        Some(What::Revoke { device }) => {
-            let device = file.alter(device, |devices, id| devices.revoke(id, clock::now().0))?;
-            format!("revoked: {} ({})", device.name, device.id)
-        }
-        Some(What::Rename { device, name }) => {
-            let device = file.alter(device, |devices, id| devices.rename(id, name))?;
-            format!("{} is now called {}", device.id, device.name)
-        }
-        Some(What::Role { device, role }) => {
-            let role = role_of(*role);
-            let device = file.alter(device, |devices, id| devices.entrust(id, role))?;
-            format!("{} ({}) is now {}", device.name, device.id, device.role)
-        }
-    };
-    match asked.json {
-        true => exit::say(&listed(&file.read()).to_string()),
-        false => exit::say(&told),
-    }
-    Ok(Exit::Done)
-}
-
-/// The word on the command line as the server knows it.
-pub(crate) fn role_of(role: crate::flags::UiRole) -> Role {
-    match role {
-        crate::flags::UiRole::Controller => Role::Controller,
-        crate::flags::UiRole::Approver => Role::Approver,
-        crate::flags::UiRole::Observer => Role::Observer,
-    }
-}
-
-fn listed(devices: &Devices) -> Value {
-    let told = devices.active().map(|device| {
-        let mut told = device.told();
-        told["added"] = device.added.into();
-        told
-    });
-    json!({"devices": told.collect::<Vec<_>>(), "unread": devices.unread()})
-}
-
-fn list(file: &File, json: bool) -> Exit {
-    let devices = file.read();
-    if json {
-        exit::say(&listed(&devices).to_string());
-        return Exit::Done;
-    }
-    let now = clock::now();
-    for device in devices.active() {
-        let since = paint::ago(domain::ids::Millis(device.added), now);
-        exit::say(&format!("{}  {:<10}  {:<12}  {}", device.id, device.role.word(), since, device.name));
-    }
-    if devices.active().next().is_none() {
-        exit::say(
-            "No device is paired. `parlor web` opens the page and asks you whether that browser may be paired.",
-        );
-    }
-    if devices.unread() > 0 {
-        let path = file.path.display();
-        exit::complain(&format!(
-            "warning: {} entries of {path} cannot be read and let nobody in",
-            devices.unread()
-        ));
-    }
-    Exit::Done
-}
-
 /// Where the list is kept between servers.
-#[derive(Debug)]
 pub(crate) struct File {
-    path: PathBuf,
+    pub(crate) path: PathBuf,
+    /// Where it is told what cannot be read.
+    log: Log,
 }
 
 impl File {
     /// In this data folder.
-    pub(crate) fn new(data: &Path) -> File {
-        File { path: data.join(FILE) }
+    pub(crate) fn new(data: &Path, log: Log) -> File {
+        File { path: data.join(FILE), log }
     }
 
     /// Changes the one device that is meant by a word, and gives it as it is then.
-    fn alter(&self, word: &str, change: impl Fn(&mut Devices, &str) -> bool) -> anyhow::Result<Device> {
+    ///
+    /// # Errors
+    /// When none or several are meant, or nothing can be written.
+    pub(crate) fn alter(
+        &self,
+        word: &str,
+        change: impl Fn(&mut Devices, &str) -> bool,
+    ) -> anyhow::Result<Device> {
         self.alter_of(&self.read(), word, change)
     }
 
@@ -155,16 +56,11 @@ impl File {
         let id = match known.meant(word).as_slice() {
             [device] => device.id.clone(),
             [] => {
-                return Err(exit::usage(format!(
-                    "there is no device {word}\n\nhint: `parlor devices` lists them"
-                )));
+                return Err(usage(format!("there is no device {word}\n\nhint: `parlor devices` lists them")));
             }
             several => {
                 let ids: Vec<&str> = several.iter().map(|device| device.id.as_str()).collect();
-                return Err(exit::usage(format!(
-                    "{word} may mean {}\n\nhint: say the whole id",
-                    ids.join(", ")
-                )));
+                return Err(usage(format!("{word} may mean {}\n\nhint: say the whole id", ids.join(", "))));
             }
         };
         let mut done = false;
@@ -199,7 +95,7 @@ impl File {
     fn put_aside(&self) -> anyhow::Result<()> {
         let aside = self.path.with_extension("json.odd");
         std::fs::rename(&self.path, &aside)?;
-        exit::complain(&format!(
+        (self.log)(&format!(
             "warning: {} is no list of devices: it is {} now",
             self.path.display(),
             aside.display()
@@ -220,7 +116,7 @@ impl Shelf for File {
 
     fn read(&self) -> Devices {
         self.known().unwrap_or_else(|why| {
-            exit::complain(&format!(
+            (self.log)(&format!(
                 "warning: {} cannot be read, so no device is known: {why}",
                 self.path.display()
             ));
@@ -242,7 +138,7 @@ impl Shelf for File {
             private::replace(&self.path, &devices.text())?;
             Ok::<_, anyhow::Error>(devices)
         };
-        changed().map_err(|why| exit::in_words(&why))
+        changed().map_err(|why| in_words(&why))
     }
 }
 
@@ -250,6 +146,7 @@ impl Shelf for File {
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
+    use web::Role;
 
     fn key(first: u8) -> Vec<u8> {
         [&[4], [first; 64].as_slice()].concat()
@@ -258,7 +155,7 @@ mod tests {
     #[test]
     fn the_file_is_for_the_person_alone_and_a_change_is_seen() {
         let data = tempfile::tempdir().unwrap();
-        let file = File::new(data.path());
+        let file = File::new(data.path(), crate::stack::no_log());
         let before = file.stamp();
         assert_eq!(file.read(), Devices::default());
         file.change(&mut |devices| {
@@ -277,7 +174,7 @@ mod tests {
     fn a_file_that_is_no_list_lets_nobody_in_and_is_put_aside() {
         for odd in [&b"{\"devices\": 5}"[..], b"\xff\xfe\x00", b"[]", b"not json"] {
             let data = tempfile::tempdir().unwrap();
-            let file = File::new(data.path());
+            let file = File::new(data.path(), crate::stack::no_log());
             std::fs::write(&file.path, odd).unwrap();
             assert_eq!(file.read().active().count(), 0);
             file.change(&mut |devices| {

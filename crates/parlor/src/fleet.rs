@@ -1,17 +1,16 @@
 //! Gathers the fleet: what every live process of this person tells of its sessions, and what the store keeps, folded into rows
-//! ([`domain::fleet`]). `parlor ps --watch` and the terminal UI show the same ones. What a screen is told of devices is in `devices`.
+//! ([`domain::fleet`]). Whoever shows them shows the same ones. What a screen is told of devices is in `devices`.
 //!
 //! Invariants: at most [`MAX_FOLLOWED`] connections, every wait bounded; a process that is dead, silent or of another version is a row
 //! and never an error; what a dead one left is removed; nothing is answered on behalf of the person (the links have nobody to ask).
 
 pub(crate) mod act;
 mod changes;
-mod devices;
+pub(crate) mod devices;
 mod follow;
 mod look;
 
 use crate::announcement::Notice;
-use crate::clock;
 use crate::places;
 use domain::fleet::{Fleet, FleetFact, Process, Standing};
 use domain::ids::Millis;
@@ -24,14 +23,12 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::MissedTickBehavior;
-use tui::{FleetNews, FleetPort, FleetWish, Rows};
+use web::Rows;
 
 /// How often it is looked for new processes, for what the store keeps and for what git has checked out.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Processes that are followed at once; more are rows that say that they were not asked.
 const MAX_FOLLOWED: usize = 256;
-/// Wishes that may wait, and things that are done to rows at once.
-const WISHES: usize = 16;
 /// Facts that may wait for the fold; whoever follows a process has to wait then.
 const FACTS: usize = 256;
 
@@ -68,70 +65,6 @@ impl Gathering {
             }
         }
     }
-}
-
-/// The fleet for a terminal UI, where it can be found. `visits`: whether whoever runs the UI takes the person to other processes.
-pub(crate) fn port(visits: bool) -> FleetPort {
-    FleetPort { begin: Arc::new(tend), pid: std::process::id(), visits }
-}
-
-/// Gathers while that is wished for, and does what is wished, until nobody wishes any more.
-fn tend(told: mpsc::Sender<FleetNews>) -> mpsc::Sender<FleetWish> {
-    let (wishes, mut wished) = mpsc::channel(WISHES);
-    tokio::spawn(async move {
-        let (mut gathering, mut acts) = (None::<Gathering>, JoinSet::new());
-        let mut watching = JoinSet::new();
-        watching.spawn(devices::watch(told.clone()));
-        loop {
-            let rows = async {
-                match &mut gathering {
-                    Some(gathering) => gathering.next().await,
-                    None => std::future::pending().await,
-                }
-            };
-            let heard = tokio::select! {
-                wish = wished.recv() => {
-                    match wish {
-                        None => return,
-                        Some(FleetWish::Watch(false)) => gathering = None,
-                        Some(FleetWish::Watch(true)) if gathering.is_some() => {}
-                        Some(FleetWish::Watch(true)) => match Gathering::begin() {
-                            Ok(begun) => gathering = Some(begun),
-                            Err(why) => {
-                                let _ = told.send(FleetNews::Said(why.to_string())).await;
-                            }
-                        },
-                        Some(_) if acts.len() >= WISHES => {}
-                        Some(FleetWish::Act(act)) => {
-                            acts.spawn(async { FleetNews::Said(act::act(act).await) });
-                        }
-                        Some(FleetWish::Devices) => {
-                            acts.spawn(devices::list());
-                        }
-                        Some(FleetWish::Revoke(device)) => {
-                            acts.spawn(devices::revoke(device));
-                        }
-                        Some(FleetWish::Pair { server, id, allow }) => {
-                            acts.spawn(devices::pair(server, id, allow));
-                        }
-                    }
-                    continue;
-                }
-                Some(Ok(told)) = acts.join_next() => told,
-                rows = rows => match rows {
-                    Some(rows) => FleetNews::Rows(rows),
-                    None => {
-                        gathering = None;
-                        continue;
-                    }
-                },
-            };
-            if told.send(heard).await.is_err() {
-                return;
-            }
-        }
-    });
-    wishes
 }
 
 /// Who is followed, and what was found out so far.
@@ -235,9 +168,4 @@ impl Gatherer {
 fn process(notice: &Notice, standing: Standing) -> Process {
     let (cwd, serving) = (notice.cwd.clone(), notice.serving.clone());
     Process { since: Millis(notice.since), cwd, serving, standing }
-}
-
-/// The time of day.
-pub(crate) fn now() -> Millis {
-    clock::now()
 }

@@ -107,7 +107,10 @@ pub(crate) async fn converse(
                 let seconds = run.timeout.unwrap_or_default();
                 why = (Exit::TimedOut, format!("not over within {seconds} s, which --timeout gives it"));
             }
-            signal = stops.next() => why = (Exit::Cancelled(signal), stopped_by(signal)),
+            signal = stops.next() => {
+                let signal = exit::by(signal);
+                why = (Exit::Cancelled(signal), stopped_by(signal));
+            }
         }
         match stopping {
             None => {

@@ -1,21 +1,16 @@
 //! What a UI that connects meets: who we are, what it may do, where it begins, and whether it is written down.
 
-use crate::exit;
 use crate::settings;
 use crate::stack::OwnStack;
-use crate::tape::Tape;
 use dialects::Dialect;
 use domain::command::Command;
 use domain::path_text;
-use hub::Guest;
 use hub::core::Standing;
-use kit::notation::Side;
-use kit::redact::Redactor;
-use link::{Watcher, Way};
+use hub::{Guest, Log};
+use link::Watcher;
 use roles::Greeting;
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::Arc;
 
 /// The option by which a wire is told how long its questions may wait.
 const ANSWER_WITHIN: &str = "answer-within";
@@ -46,10 +41,14 @@ pub(crate) struct Host {
     pub(crate) greeting: Greeting,
     pub(crate) standing: Standing,
     pub(crate) start: Option<Command>,
-    pub(crate) tape: Option<Tape>,
-    /// Every line goes to stderr too.
-    pub(crate) log_wire: bool,
+    /// Who listens in on its links.
+    pub(crate) listening: Option<Listening>,
+    /// Where it is told what happens at its doors.
+    pub(crate) log: Log,
 }
+
+/// Gives who listens in on the next link of a wire, such as a recording, if anybody does.
+pub(crate) type Listening = Arc<dyn Fn(Dialect) -> anyhow::Result<Option<Watcher>> + Send + Sync>;
 
 impl Host {
     /// A host of our own agent, whose UIs may do what `standing` says.
@@ -58,15 +57,16 @@ impl Host {
         options: Vec<(String, String)>,
         standing: Standing,
         warnings: Vec<String>,
+        log: Log,
     ) -> Host {
         let greeting = greeting(own, options, warnings);
-        Host { greeting, standing, start: None, tape: None, log_wire: false }
+        Host { greeting, standing, start: None, listening: None, log }
     }
 
     /// A host whose UIs all come by its announced socket.
-    pub(crate) fn of_room(own: &OwnStack) -> Host {
+    pub(crate) fn of_room(own: &OwnStack, log: Log) -> Host {
         let greeting = greeting(own, answer_within(&[]).into_iter().collect(), Vec::new());
-        Host { greeting, standing: Standing::Controller, start: None, tape: None, log_wire: false }
+        Host { greeting, standing: Standing::Controller, start: None, listening: None, log }
     }
 
     /// A host in front of a foreign runtime, which knows no model and starts nothing.
@@ -74,7 +74,8 @@ impl Host {
         cwd: &Path,
         mut options: Vec<(String, String)>,
         warnings: Vec<String>,
-        tape: Option<Tape>,
+        listening: Option<Listening>,
+        log: Log,
     ) -> Host {
         options.extend(answer_within(&options));
         let greeting = Greeting {
@@ -87,28 +88,15 @@ impl Host {
             shows_session: false,
             warnings,
         };
-        Host { greeting, standing: Standing::Controller, start: None, tape, log_wire: false }
+        Host { greeting, standing: Standing::Controller, start: None, listening, log }
     }
 
-    /// Who listens in on the next link of this dialect, if it is to be recorded.
+    /// Who listens in on the next link of this dialect, if anybody does.
     pub(crate) fn watcher(&self, dialect: Dialect) -> anyhow::Result<Option<Watcher>> {
-        let Some(tape) = &self.tape else {
-            let (name, redactor) = (dialect.name(), Mutex::new(Redactor::new()));
-            let said = move |way, _, line: &str| {
-                let (word, side) = match way {
-                    Way::In => ("RECV", Side::Ui),
-                    Way::Out => ("SEND", Side::Runtime),
-                };
-                let line = redactor.lock().unwrap_or_else(PoisonError::into_inner).line(side, line);
-                exit::complain(&format!("[{name} {word}] {line}"));
-            };
-            return Ok(self.log_wire.then(|| Watcher::new(said)));
-        };
-        let watcher = match dialect.has_event_lane() {
-            true => tape.shared_watcher(dialect.name(), Side::Ui)?,
-            false => tape.watcher(dialect.name(), Side::Ui)?,
-        };
-        Ok(Some(watcher))
+        match &self.listening {
+            Some(listening) => listening(dialect),
+            None => Ok(None),
+        }
     }
 
     /// A seat for a UI of this dialect.

@@ -11,7 +11,7 @@ use crate::screen::{
 use crate::settings::{self};
 use crate::stack::EngineTask;
 use crate::worktrees::{self, Worktree};
-use crate::{agents, attach, fleet, places, resumed, stack};
+use crate::{agents, aloud, attach, fleet_port, places, resumed, stack};
 use domain::command::{Command, LibraryCommand};
 use domain::ids::SessionId;
 use domain::port::News;
@@ -123,7 +123,7 @@ async fn own(mut launch: Launch, tree: Option<&Worktree>) -> anyhow::Result<Left
         errands,
         begin,
         asks_after,
-        fleet: Some(fleet::port(true)),
+        fleet: Some(fleet_port::port(true)),
         ..look.options(Note::default(), cwd)
     };
     let again = Options { note: None, begin: None, ..options.clone() };
@@ -186,7 +186,7 @@ async fn leave(hub: &Hub, engine: EngineTask, chosen: bool) {
     if !chosen {
         hub.end().await;
     }
-    engine.stop(hub).await;
+    aloud::stop(engine, hub).await;
 }
 
 /// What stands behind the screen.

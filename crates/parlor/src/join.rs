@@ -3,12 +3,12 @@
 
 use crate::clock;
 use crate::control::Control;
-use crate::exit::Exit;
+use crate::exit::{self, Exit};
 use crate::interactive::{self, Over};
 use crate::kept;
 use crate::launch::Launch;
 use crate::origin::RuntimeAddress;
-use crate::remote::{Begin, Front, Person};
+use crate::remote::{Approach, Begin, Front, Person};
 use crate::rooms::{Opened, Wanted, birth};
 use crate::screen::{self, UiOptions, Whereabouts};
 use crate::{places, settings, stack};
@@ -203,7 +203,9 @@ impl Joined {
             let named = session.as_ref().map(ToString::to_string);
             let begin = Begin { session: named.as_deref(), last: None };
             let (place, log) = (RuntimeAddress::Socket(socket), stack::no_log());
-            Front::open(&plain, dialect, place, begin, Person::There, None, None, log).await
+            let (person, size) = (Person::There, exit::terminal_size());
+            let approach = Approach { dialect, begin, person, size, listening: None };
+            Front::open(&plain, place, approach, None, log).await
         };
         let words =
             format!("in a room at {}: it goes on when this terminal is closed", path_text::write(&self.cwd));

@@ -1,9 +1,8 @@
-//! The log on stderr, bounded: neither a line that comes over and over nor a flood of lines can fill a disk.
+//! The log of this program, bounded: neither a line that comes over and over nor a flood of lines can fill a disk.
 //!
 //! Invariants: a line that was never said before is said, unless a flood is under way; what was left out is counted and told; no line is
 //! longer than [`MAX_LINE`].
 
-use crate::exit;
 use hub::Log;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,16 +21,16 @@ const PER_SECOND: u32 = 20;
 /// Where the lines of a journal go.
 type Writer = fn(&str);
 
-/// The journal of this program: there is one stderr.
+/// The journal of this program: there is one place where it is read.
 static JOURNAL: Mutex<Option<Journal<Writer>>> = Mutex::new(None);
 
-/// The log on stderr.
-pub(crate) fn on_stderr() -> Log {
+/// The log of this program, told by `say`, which the first line that is logged decides.
+pub(crate) fn log(say: fn(&str)) -> Log {
     let began = Instant::now();
     Arc::new(move |line| {
         let now = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let mut journal = JOURNAL.lock().unwrap_or_else(PoisonError::into_inner);
-        journal.get_or_insert_with(|| Journal::new(exit::complain)).take(line, now);
+        journal.get_or_insert_with(|| Journal::new(say)).take(line, now);
     })
 }
 

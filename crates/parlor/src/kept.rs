@@ -1,8 +1,9 @@
 //! The conversations that are kept: which one is meant by what was typed, and what to do where the store says no.
 
+use crate::error::usage;
 use crate::launch::Launch;
-use crate::{exit, paint};
 use anyhow::Context;
+use domain::harmless::clean;
 use domain::ids::SessionId;
 use domain::session::SessionSummary;
 use std::collections::BTreeMap;
@@ -45,20 +46,25 @@ pub(crate) fn find(store: &dyn Store, text: &str) -> anyhow::Result<SessionId> {
     let fitting: Vec<&SessionSummary> = sessions.iter().filter(fits).filter(|_| !bare.is_empty()).collect();
     match fitting.as_slice() {
         [one] => Ok(one.id.clone()),
-        [] => Err(exit::usage(format!(
+        [] => Err(usage(format!(
             "there is no conversation {text}\nhint: `parlor sessions list --all` shows those there are"
         ))),
         several => {
             let named: Vec<String> = several
                 .iter()
                 .take(NAMED)
-                .map(|session| format!("  {}  {}", session.id, paint::line(&session.title)))
+                .map(|session| format!("  {}  {}", session.id, in_one_line(&session.title)))
                 .collect();
             let more = if several.len() > NAMED { "\n  …" } else { "" };
             let (count, named) = (several.len(), named.join("\n"));
-            Err(exit::usage(format!("{text} fits {count} conversations:\n{named}{more}")))
+            Err(usage(format!("{text} fits {count} conversations:\n{named}{more}")))
         }
     }
+}
+
+/// A title without anything that is not text.
+fn in_one_line(title: &str) -> String {
+    clean(title).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn bare(id: &str) -> &str {

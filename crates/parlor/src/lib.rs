@@ -1,6 +1,7 @@
 //! The command line of Parlor: one file per sub-command, and the stack of hub, engine and store that they share.
 
 mod agents;
+mod aloud;
 mod announcement;
 mod attach;
 mod bridge;
@@ -8,18 +9,21 @@ mod check;
 mod cli;
 mod clock;
 mod control;
+mod device_list;
 mod devices;
 mod docs;
 mod doctor;
+mod doors;
 mod entrance;
 mod environment;
 mod errands;
+mod error;
 mod exit;
 mod flags;
 mod fleet;
+mod fleet_port;
 mod guard;
 mod headless;
-mod home;
 mod host;
 mod interactive;
 mod join;
@@ -39,16 +43,19 @@ mod private;
 mod processes;
 mod prompt;
 mod ps;
+mod reach;
 mod record;
 mod relay;
 mod remote;
 mod replay;
 mod resumed;
+mod room;
 mod rooms;
 mod rules;
 mod run;
 mod screen;
 mod serve;
+mod server;
 mod sessions;
 mod settings;
 mod skill_list;
@@ -58,8 +65,12 @@ mod tape;
 mod text_file;
 mod their_flags;
 mod trace;
+mod ui_settings;
+mod up;
 pub mod vault;
 mod web;
+mod worktree_end;
+mod worktree_list;
 mod worktrees;
 
 use cli::{Line, Sub};
@@ -75,7 +86,7 @@ pub fn main() -> ExitCode {
     match args.nth(1) {
         Some(first) if first == guard::GUARD => return guard(&args.collect::<Vec<_>>()),
         Some(first) if first == rooms::detach::DETACH => {
-            return rooms::detach::run(&args.collect::<Vec<_>>());
+            return detach(&args.collect::<Vec<_>>());
         }
         Some(_) | None => {}
     }
@@ -166,7 +177,7 @@ async fn dispatch(cli: Line) -> anyhow::Result<Exit> {
         Some(Sub::Logout(asked)) => login::logout(&asked),
         Some(Sub::Bridge(bridge)) => bridge::bridge(cli.launch, bridge).await,
         Some(Sub::Sessions(asked)) => sessions::sessions(&cli.launch, asked).await,
-        Some(Sub::Worktrees(asked)) => worktrees::worktrees(&cli.launch, asked),
+        Some(Sub::Worktrees(asked)) => worktree_list::worktrees(&cli.launch, asked),
         Some(Sub::Models { json }) => model_list::list(&cli.launch, json).await,
         Some(Sub::Mcp(asked)) => mcp::mcp(&cli.launch, asked).await,
         Some(Sub::Rules(asked)) => rules::rules(&cli.launch, asked),
@@ -191,16 +202,16 @@ async fn dispatch(cli: Line) -> anyhow::Result<Exit> {
         Some(Sub::Docs { folder }) => docs::write(&folder),
         Some(Sub::Ps(asked)) => ps::ps(&cli.launch, &asked).await,
         Some(Sub::Web(asked)) => web::web(asked).await,
-        Some(Sub::Devices(asked)) => devices::devices(&asked),
+        Some(Sub::Devices(asked)) => device_list::devices(&asked),
         Some(Sub::Record(asked)) => record::record(asked).await,
         Some(Sub::Replay(asked)) => replay::replay(asked).await,
         Some(Sub::Trace(asked)) => trace::trace(&asked),
         Some(Sub::Check(asked)) => check::check(asked).await,
-        Some(Sub::Up(asked)) => home::up(asked).await,
-        Some(Sub::Down(asked)) => home::down(asked).await,
+        Some(Sub::Up(asked)) => up::up(asked).await,
+        Some(Sub::Down(asked)) => up::down(asked).await,
         Some(Sub::Relay(asked)) => relay::relay(asked).await,
         Some(Sub::KitRelay { socket }) => check::relay::relay(&socket).await,
-        Some(Sub::Room(room)) => rooms::room::run(cli.launch, room).await,
+        Some(Sub::Room(room)) => room::run(cli.launch, room).await,
         Some(Sub::Doctor) => doctor::doctor(&cli.launch).await,
         None => start(cli.launch).await,
     }
@@ -227,7 +238,7 @@ async fn start(mut launch: launch::Launch) -> anyhow::Result<Exit> {
         if let Some(exit) = join::join(&mut launch).await? {
             return Ok(exit);
         }
-        let tree = worktrees::enter(&mut launch)?;
+        let tree = worktrees::enter(&mut launch, &exit::complaints())?;
         if launch.resume != Some(None)
             && let Some(kept) = resumed::find(&mut launch)?
         {
@@ -235,7 +246,7 @@ async fn start(mut launch: launch::Launch) -> anyhow::Result<Exit> {
         }
         let exit = interactive::own_and_errands(launch, tree.as_ref()).await?;
         if let Some(tree) = &tree {
-            worktrees::at_end(tree, exit).await?;
+            worktree_end::at_end(tree, exit).await?;
         }
         return Ok(exit);
     }
@@ -258,6 +269,20 @@ fn guard(args: &[OsString]) -> ExitCode {
         Err(why) => {
             exit::complain(&format!("error: {why}"));
             ExitCode::from(why.exit_code())
+        }
+    }
+}
+
+/// The program between whoever starts a room or a server and that one.
+fn detach(args: &[OsString]) -> ExitCode {
+    match rooms::detach::between(args) {
+        Ok(pid) => {
+            exit::say(&pid.to_string());
+            ExitCode::SUCCESS
+        }
+        Err(why) => {
+            exit::complain(&format!("{why:#}"));
+            ExitCode::FAILURE
         }
     }
 }

@@ -81,7 +81,7 @@ pub(crate) async fn login(launch: &Launch, asked: Login) -> anyhow::Result<Exit>
     exit::complain("asking the provider…");
     let trial = tokio::select! {
         tried = catalog.try_key(provider, &key) => tried.map_err(|why| anyhow::anyhow!("{why}\nhint: {}", why.hint()))?,
-        signal = stops.next() => return Ok(nothing_kept(signal)),
+        signal = stops.next() => return Ok(nothing_kept(exit::by(signal))),
     };
     drop(stops);
     if !wanted(provider, &trial, asked.keep, at_terminal).await? {

@@ -124,14 +124,15 @@ fn harmless(text: &str) -> String {
     text.chars().map(|c| if domain::harmless::is_harmful(c) { '\u{fffd}' } else { c }).collect()
 }
 
-/// Remembers that this was typed here. What cannot be remembered is asked for when it is started again.
-pub(crate) fn remember(origin: &Origin) {
+/// Remembers that this was typed here.
+///
+/// # Errors
+/// When it cannot be: then it is asked for when it is started again.
+pub(crate) fn remember(origin: &Origin) -> anyhow::Result<()> {
     if is_typed(origin) {
-        return;
+        return Ok(());
     }
-    if let Err(why) = places::data().and_then(|data| add(&data.join(TYPED), origin)) {
-        crate::exit::complain(&format!("note: {why:#}: you will be asked before this is started again"));
-    }
+    places::data().and_then(|data| add(&data.join(TYPED), origin))
 }
 
 /// Whether this needs no asking: it was typed here, or it is no program that would be started.

@@ -5,16 +5,16 @@
 
 use crate::announcement::Notice;
 use crate::devices::File;
-use crate::exit;
+use crate::error::{in_words, usage};
 use crate::fleet::{Gathering, act};
 use crate::rooms;
-use crate::{entrance, flags, places, private};
+use crate::{entrance, places, private};
 use anyhow::Context;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use clap::Args;
 use domain::fleet::Status;
 use domain::ids::SessionId;
+use hub::Log;
 use link::{Lane, Limits, LinkError, LinkIo, unix};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -23,66 +23,39 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
-use tui::FleetAct;
 use web::{Act, Identity, NoRoom, Offered, Options, Parts, Role, Rows, Server, Tls, Wanted};
 
 /// Where the page is served unless somewhere else is named.
-const USUAL_BIND: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+pub(crate) const USUAL_BIND: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// How long a process that has a session open may take to be connected to.
 const REACHED_WITHIN: Duration = Duration::from_secs(5);
 
-/// The page in a browser.
-#[derive(Debug, Clone, Args)]
-#[command(
-    after_help = "Examples:\n  parlor web\n  parlor web --role observer --no-open\n  parlor web --tls cert.pem key.pem --bind 0.0.0.0 --host desk.lan\n  parlor web --behind-proxy --host parlor.example.org --port 8322"
-)]
-pub(crate) struct Web {
-    /// Only print the address.
-    #[arg(long)]
-    pub(crate) no_open: bool,
-    /// The port. Without it: the one of last time, else a free one.
-    #[arg(long, value_name = "PORT")]
-    port: Option<u16>,
-    /// The address to listen on. Others than loopback need --tls or --behind-proxy.
-    #[arg(long, value_name = "ADDRESS", default_value_t = USUAL_BIND)]
-    bind: IpAddr,
-    /// A name that browsers reach this server by, with its port where that is another one. May be said again for more.
-    #[arg(long, value_name = "NAME", value_parser = host_name)]
-    host: Vec<String>,
-    /// Encrypt with this certificate and its key, both as PEM files.
-    #[arg(long, num_args = 2, value_names = ["CERT", "KEY"], conflicts_with = "behind_proxy")]
-    tls: Vec<PathBuf>,
-    /// A proxy of yours stands before this server and encrypts; name it with --host.
-    #[arg(long, requires = "host")]
-    behind_proxy: bool,
-    /// What the browser that opens the address may do.
-    #[arg(long, value_enum, default_value_t, value_name = "ROLE")]
-    pub(crate) role: flags::UiRole,
+/// How the page is served.
+#[derive(Debug, Clone)]
+pub(crate) struct Serving {
+    /// Without it: the port of last time, else a free one.
+    pub(crate) port: Option<u16>,
+    pub(crate) bind: IpAddr,
+    /// Names that browsers reach it by, each as [`host_name`] takes it.
+    pub(crate) hosts: Vec<String>,
+    /// The files of the certificate and its key.
+    pub(crate) tls: Option<(PathBuf, PathBuf)>,
+    /// A proxy of the person's stands before it and encrypts.
+    pub(crate) behind_proxy: bool,
 }
 
-impl Web {
-    /// Whether nothing is wanted that the page of the server in the background does not have.
-    pub(crate) fn is_usual(&self) -> bool {
-        let Web { no_open: _, port, bind, host, tls, behind_proxy, role: _ } = self;
-        port.is_none() && *bind == USUAL_BIND && host.is_empty() && tls.is_empty() && !behind_proxy
-    }
-
-    /// The page of the server in the background.
-    pub(crate) fn usual() -> Web {
-        Web {
-            no_open: true,
-            port: None,
-            bind: USUAL_BIND,
-            host: Vec::new(),
-            tls: Vec::new(),
-            behind_proxy: false,
-            role: flags::UiRole::default(),
-        }
+impl Serving {
+    /// As the server in the background does.
+    pub(crate) fn usual() -> Serving {
+        Serving { port: None, bind: USUAL_BIND, hosts: Vec::new(), tls: None, behind_proxy: false }
     }
 }
 
 /// A name as browsers say it, with or without a port.
-fn host_name(word: &str) -> Result<String, &'static str> {
+///
+/// # Errors
+/// When it is none: what would be one.
+pub(crate) fn host_name(word: &str) -> Result<String, &'static str> {
     let (name, port) = match word.rsplit_once(':') {
         Some((name, port)) if !port.contains(']') => (name, Some(port)),
         _ => (word, None),
@@ -112,11 +85,6 @@ pub(crate) fn offer(server: &Server<Ways>, role: Role) -> anyhow::Result<Offered
     server.offer(role).context("the system has no random numbers")
 }
 
-/// Says what is to be known of the page that is served.
-pub(crate) fn warn(warning: &str) {
-    exit::complain(&format!("warning: {warning}"));
-}
-
 /// A server that runs, and what whoever uses it should know.
 pub(crate) struct Served {
     pub(crate) server: Server<Ways>,
@@ -127,32 +95,29 @@ pub(crate) struct Served {
 ///
 /// # Errors
 /// When its port is taken, its certificate cannot be read, or others could listen in.
-pub(crate) async fn start(asked: &Web, rooms: rooms::Rooms) -> anyhow::Result<Served> {
+pub(crate) async fn start(asked: &Serving, rooms: rooms::Rooms, log: Log) -> anyhow::Result<Served> {
     let data = places::data()?;
-    let tls = match asked.tls.as_slice() {
-        [certificate, key] => {
-            Some(Tls::read(certificate, key).map_err(|why| exit::usage(format!("--tls: {why}")))?)
+    let tls = match &asked.tls {
+        Some((certificate, key)) => {
+            Some(Tls::read(certificate, key).map_err(|why| usage(format!("--tls: {why}")))?)
         }
-        _ => None,
+        None => None,
     };
     let encrypted = tls.is_some() || asked.behind_proxy;
     if !asked.bind.is_loopback() && !encrypted {
         let hint = "encrypt with --tls CERT KEY, say --behind-proxy where a proxy of yours does, or reach it by an SSH tunnel";
-        return Err(exit::usage(format!(
-            "{} can be reached from other machines\n\nhint: {hint}",
-            asked.bind
-        )));
+        return Err(usage(format!("{} can be reached from other machines\n\nhint: {hint}", asked.bind)));
     }
     more_descriptors();
     let (listeners, of_port) = listen(&data, asked.bind, asked.port).await?;
     let (identity, of_key) = identity(&data)?;
     let warning = of_port.into_iter().chain(of_key).reduce(|port, key| format!("{port}; {key}"));
     let options = Options {
-        hosts: asked.host.clone(),
+        hosts: asked.hosts.clone(),
         tls,
         behind_proxy: asked.behind_proxy,
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        log: Some(Arc::new(|words: &str| exit::complain(words))),
+        log: Some(log.clone()),
     };
     let directory = std::path::absolute(places::runtime()?)?;
     let ways = Ways { fleet: Gathering::begin()?, directory, rooms };
@@ -160,7 +125,7 @@ pub(crate) async fn start(asked: &Web, rooms: rooms::Rooms) -> anyhow::Result<Se
     let parts = Parts {
         listeners,
         rooms: Arc::new(ways),
-        shelf: Arc::new(File::new(&data)),
+        shelf: Arc::new(File::new(&data, log)),
         look: Arc::new(move |ends| entrance::look(ends, behind_proxy)),
         identity,
     };
@@ -196,7 +161,7 @@ async fn listen(
     if kept.is_none()
         && let Err(why) = private::replace(&file, &format!("{}\n", port.unwrap_or_default()))
     {
-        warning = Some(format!("{}; next time the port is another one", exit::in_words(&why)));
+        warning = Some(format!("{}; next time the port is another one", in_words(&why)));
     }
     Ok((listeners, warning))
 }
@@ -330,11 +295,7 @@ impl web::Rooms for Ways {
     }
 
     async fn act(&self, act: Act) -> String {
-        act::act(match act {
-            Act::Say { pid, session, text, busy } => FleetAct::Say { pid, session, text, busy },
-            Act::Stop { pid, session } => FleetAct::Stop { pid, session },
-        })
-        .await
+        act::act(act).await
     }
 }
 

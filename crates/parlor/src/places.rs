@@ -1,6 +1,6 @@
 //! Where things lie: the data directory, the environment, and the folder that the agent works in.
 
-use crate::exit;
+use crate::error::usage;
 use crate::launch::Launch;
 use anyhow::Context;
 use domain::path_text;
@@ -59,7 +59,7 @@ pub(crate) const WORKSPACE: &str = "PARLOR_WORKSPACE";
 pub(crate) fn ground(launch: &Launch, config: &mut Config) -> anyhow::Result<Ground> {
     let named = named(launch, config).map_err(|(by, why)| {
         let hint = "name the folder of a project, below your home or elsewhere";
-        exit::usage(format!("{by} cannot be used: {why}\n\nhint: {hint}"))
+        usage(format!("{by} cannot be used: {why}\n\nhint: {hint}"))
     })?;
     ground_at(launch, config, named)
 }
@@ -83,15 +83,6 @@ pub(crate) fn ground_to_look_at(
     }
 }
 
-/// The same, told on stderr.
-pub(crate) fn ground_aloud(launch: &Launch, config: &mut Config) -> anyhow::Result<Ground> {
-    let (ground, told) = ground_to_look_at(launch, config)?;
-    if let Some(told) = told {
-        exit::complain(&format!("warning: {told}"));
-    }
-    Ok(ground)
-}
-
 /// The workspace that was named; else by what it was named, and why it cannot be one.
 fn named(launch: &Launch, config: &mut Config) -> Result<Option<PathBuf>, (&'static str, NoWorkspace)> {
     let Some(dir) = &launch.workspace else { return Ok(None) };
@@ -105,10 +96,10 @@ fn ground_at(launch: &Launch, config: &Config, named: Option<PathBuf>) -> anyhow
     let here = std::env::current_dir();
     let cwd = match (&launch.cwd, &named) {
         (Some(dir), _) => {
-            let why = |why| exit::usage(format!("--cwd: {}: {why}", no_directory(dir)));
+            let why = |why| usage(format!("--cwd: {}: {why}", no_directory(dir)));
             let real = dir.canonicalize().map_err(why)?;
             if !real.is_dir() {
-                return Err(exit::usage(format!("--cwd: {}", no_directory(dir))));
+                return Err(usage(format!("--cwd: {}", no_directory(dir))));
             }
             real
         }

@@ -10,10 +10,10 @@ use crate::announcement::Notice;
 use crate::control::{Control, Status};
 use crate::exit::{self, Exit};
 use crate::launch::Launch;
-use crate::page;
 use crate::places;
 use crate::processes::{self};
 use crate::screen::is_plain;
+use crate::web;
 use serde_json::{Value, json};
 
 /// The live sessions and who is attached to them.
@@ -41,7 +41,7 @@ pub(crate) async fn ps(launch: &Launch, asked: &Ps) -> anyhow::Result<Exit> {
     if let Ok(Some(mut server)) = Control::here().await
         && let Ok(Status { warning: Some(warning), .. }) = server.status().await
     {
-        page::warn(&warning);
+        web::warn(&warning);
     }
     if asked.json {
         let all: Vec<Value> = all
@@ -71,7 +71,7 @@ pub(crate) async fn ps(launch: &Launch, asked: &Ps) -> anyhow::Result<Exit> {
 }
 
 /// A live session as a line of the list.
-pub(crate) fn line(session: &Value) -> String {
+fn line(session: &Value) -> String {
     let text = |key: &str| session.get(key).and_then(Value::as_str).unwrap_or_default();
     let asks = session.get("asks").and_then(Value::as_u64).unwrap_or(0);
     let state = match (session.get("running") == Some(&Value::Bool(true)), asks) {
@@ -95,4 +95,18 @@ pub(crate) fn line(session: &Value) -> String {
     let uis = if uis.is_empty() { "nobody attached".to_owned() } else { uis.join(", ") };
     let title: String = text("title").chars().filter(|letter| !letter.is_control()).take(40).collect();
     format!("  {}  {state:<8} {title:<40}  {uis}", text("id"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_attached_is_named_with_its_role_where_that_is_known() {
+        let ui = |name: &str, role: Option<&str>| json!({"name": name, "role": role});
+        let uis =
+            [ui("native#1", None), ui("native#2", Some("observer")), ui("terminal", Some("controller"))];
+        let told = line(&json!({"id": "sess-1", "running": false, "asks": 0, "uis": uis}));
+        assert!(told.ends_with("native#1, native#2 (observer), terminal (controller)"), "{told}");
+    }
 }

@@ -70,7 +70,7 @@ pub(crate) async fn record(record: Record) -> anyhow::Result<Exit> {
         tokio::select! {
             ended = &mut over => Some(ended),
             signal = stops.next() => {
-                told = Some(signal);
+                told = Some(exit::by(signal));
                 // Dropping the copier closes the program's stdin, which every wire over stdio takes as the end.
                 said.abort_all();
                 tokio::time::timeout(GRACE, &mut over).await.ok()

@@ -2,17 +2,15 @@
 
 use crate::announcement::Announcement;
 use crate::errands::Doing;
-use crate::exit;
 use crate::guard;
+use crate::host::Listening;
 use crate::launch::Launch;
 use crate::origin::KeepAs;
 use crate::origin::RuntimeAddress;
-use crate::tape::Tape;
 use crate::{entrance, places, stack};
 use dialects::Dialect;
 use domain::path_text;
 use hub::{Ended, ForeignKeeping, Hub, LastLines, Log, RemoteSeat};
-use kit::notation::Side;
 use link::child::{self, Child, Exit, Restarted, start_again_on};
 use link::{Limits, LinkIo, unix};
 use roles::{Hello, Lane};
@@ -40,6 +38,18 @@ pub(crate) struct Begin<'a> {
     pub(crate) session: Option<&'a str>,
     /// Where the person was before the link broke, if it is still there.
     pub(crate) last: Option<&'a str>,
+}
+
+/// How a runtime is spoken with, wherever it is.
+#[derive(Clone)]
+pub(crate) struct Approach<'a> {
+    pub(crate) dialect: Dialect,
+    pub(crate) begin: Begin<'a>,
+    pub(crate) person: Person,
+    /// Columns and rows of the person's terminal, where there is one.
+    pub(crate) size: Option<(u16, u16)>,
+    /// Who listens in on the link.
+    pub(crate) listening: Option<Listening>,
 }
 
 /// Whether somebody sits there.
@@ -88,14 +98,10 @@ impl LastWords {
         exit.map(|exit| format!("it {exit}, {said}"))
     }
 
-    /// Shows them on stderr.
-    pub(crate) fn say(&self) {
-        for line in &self.stderr {
-            exit::complain(&format!("runtime: {line}"));
-        }
-        if let Some(exit) = self.exit {
-            exit::complain(&format!("the runtime {exit}"));
-        }
+    /// In lines, for the person.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let stderr = self.stderr.iter().map(|line| format!("runtime: {line}"));
+        stderr.chain(self.exit.map(|exit| format!("the runtime {exit}"))).collect()
     }
 }
 
@@ -129,17 +135,17 @@ fn watched(command: Vec<OsString>, folder: Option<PathBuf>) -> child::Launch {
 
 impl Front {
     /// Reaches the runtime and puts a hub in front of it. Its sessions are kept if it is said as whose.
-    #[expect(clippy::too_many_arguments, reason = "what a link to a runtime is made of")]
+    ///
+    /// # Errors
+    /// When it cannot be reached or started, or the session to go on with cannot be had.
     pub(crate) async fn open(
         launch: &Launch,
-        dialect: Dialect,
         place: RuntimeAddress,
-        begin: Begin<'_>,
-        person: Person,
-        tape: Option<&Tape>,
+        approach: Approach<'_>,
         keep: Option<KeepAs>,
         log: Log,
     ) -> anyhow::Result<Front> {
+        let dialect = approach.dialect;
         let folder = keep.as_ref().map(|keep| keep.folder.clone());
         // Before anything is started: a session that another Parlor writes cannot be gone on with.
         let keeping = keep.map(|keep| stack::foreign_keeping(launch, keep, &log)).transpose()?;
@@ -162,37 +168,38 @@ impl Front {
                 }
             },
         };
-        let link = match tape {
-            Some(tape) => link.watched(&tape.watcher(dialect.name(), Side::Runtime)?),
+        let watcher = match &approach.listening {
+            Some(listening) => listening(dialect)?,
+            None => None,
+        };
+        let link = match &watcher {
+            Some(watcher) => link.watched(watcher),
             None => link,
         };
-        Front::seated(launch, dialect, link, (begin, person), program, keeping, log)
+        Front::seated(launch, link, approach, program, keeping, log)
     }
 
     /// Puts a hub in front of a runtime that was reached otherwise; nothing of it is kept here.
-    pub(crate) fn on_link(
-        launch: &Launch,
-        dialect: Dialect,
-        link: LinkIo,
-        begin: Begin<'_>,
-        person: Person,
-    ) -> anyhow::Result<Front> {
-        Front::seated(launch, dialect, link, (begin, person), None, None, stack::no_log())
+    ///
+    /// # Errors
+    /// When there is no folder to work in.
+    pub(crate) fn on_link(launch: &Launch, link: LinkIo, approach: Approach<'_>) -> anyhow::Result<Front> {
+        Front::seated(launch, link, approach, None, None, stack::no_log())
     }
 
     fn seated(
         launch: &Launch,
-        dialect: Dialect,
         link: LinkIo,
-        (begin, person): (Begin<'_>, Person),
+        approach: Approach<'_>,
         program: Option<Program>,
         keeping: Option<(Box<dyn Store>, ForeignKeeping)>,
         log: Log,
     ) -> anyhow::Result<Front> {
+        let Approach { dialect, begin, person, size, listening: _ } = approach;
         let hello = Hello {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             cwd: path_text::write(&places::working_directory(launch)?),
-            size: exit::terminal_size(),
+            size,
             shell: std::env::var("SHELL").ok().and_then(|path| path.rsplit('/').next().map(str::to_owned)),
             session: begin.session.map(Into::into),
             last_session: begin.last.map(Into::into),
@@ -223,17 +230,17 @@ impl Front {
         self.program.is_some()
     }
 
-    /// Lets the runtime go; after a failure shows what it said last.
-    pub(crate) async fn close(self, well: bool) {
+    /// Lets the runtime go; after a failure gives what it said last.
+    pub(crate) async fn close(self, well: bool) -> Option<LastWords> {
         if well {
             self.let_go().await;
-        } else if let Some(last) = self.last_words().await {
-            last.say();
+            return None;
         }
+        self.last_words().await
     }
 
-    /// Lets the runtime go because the person wants to go now: it has little time to end by itself.
-    pub(crate) async fn close_soon(self) {
+    /// Lets the runtime go because the person wants to go now: it has little time to end by itself. Gives what it said last.
+    pub(crate) async fn close_soon(self) -> LastWords {
         let Front { hub, program, doing, announcement } = self;
         drop(announcement);
         hub.stop().await;
@@ -252,7 +259,7 @@ impl Front {
             }
         );
         let () = ended;
-        LastWords::of(None, &stderr).say();
+        LastWords::of(None, &stderr)
     }
 
     /// Lets a runtime go that is gone or failed; gives what is known of its end, if we started it.

@@ -11,7 +11,7 @@ use crate::headless::{Run, Said};
 use crate::kept;
 use crate::launch::Launch;
 use crate::origin;
-use crate::{places, settings, their_flags};
+use crate::{aloud, places, settings, their_flags};
 use domain::ids::SessionId;
 use domain::path_text;
 use domain::session::{Origin, RuntimePlace};
@@ -64,7 +64,7 @@ pub(crate) async fn go_on(
     exit::complain(&format!("{what} {}", origin::words(&origin)));
     if !origin::is_typed(&origin) {
         agreed().await?;
-        origin::remember(&origin);
+        aloud::remember(&origin);
     }
     let (said, run) = match said {
         Some((said, run)) => (Some(said), run),

@@ -98,7 +98,7 @@ impl std::error::Error for NoRoom {}
 
 impl NoRoom {
     fn of(why: &anyhow::Error) -> NoRoom {
-        NoRoom::CannotOpen(crate::exit::in_words(why))
+        NoRoom::CannotOpen(crate::error::in_words(why))
     }
 }
 

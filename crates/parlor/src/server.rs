@@ -1,4 +1,4 @@
-//! `parlor up` and `parlor down`: a server of this person in the background. It hosts no session: it starts rooms (`rooms.rs`) for
+//! The server of this person in the background (`parlor up`, `parlor down`). It hosts no session: it starts rooms (`rooms.rs`) for
 //! terminals that ask, and knows where they are. So nothing that runs in a room ends with a terminal, nor with the server's death.
 //!
 //! Invariants: one server per data folder, by a lock that the kernel lets go of with the process; what a dead server left is taken over;
@@ -8,14 +8,13 @@ mod desk;
 mod unit;
 
 use crate::control::{Control, NOTICE, Server, Status};
-use crate::exit::{self, Exit};
 use crate::rooms::{self, Ended, Rooms, detach};
 use crate::stop::Stops;
 use crate::{places, private};
 use anyhow::Context;
+use hub::Log;
 use link::unix::Listener;
 use rustix::fs::{FlockOperation, flock};
-use serde_json::json;
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -36,66 +35,41 @@ const LOCK: &str = "server.lock";
 /// In the data folder: what a server in the background says.
 const LOG: &str = "server.log";
 
-/// A server in the background, so that closing a terminal ends nothing.
-#[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  parlor up\n  parlor            (attaches to it by itself; parlor --here does not)\n  parlor down\n\nSee docs/server.md."
-)]
-pub(crate) struct Up {
-    /// Stay in this terminal instead of the background.
-    #[arg(long, conflicts_with = "systemd")]
-    foreground: bool,
-    /// Write a user unit for systemd, enable it and start the server by it.
-    #[arg(long)]
-    systemd: bool,
-    /// How many seconds a room stays that has no UI, no run and no open question.
-    #[arg(long, value_name = "SECONDS", default_value_t = rooms::IDLE.as_secs(), value_parser = clap::value_parser!(u64).range(1..))]
-    room_idle: u64,
-    /// Print how it stands as JSON.
-    #[arg(long)]
-    json: bool,
-    /// In the background: leaves the session of whoever started it.
-    #[arg(long, hide = true)]
-    detached: bool,
+/// What starts a server that is not there yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum By {
+    /// This program, in the background.
+    Us,
+    /// A user unit of systemd, which is written and enabled.
+    Systemd,
 }
 
-/// End the server and its rooms.
+/// Sees to it that a server runs; gives how it stands, and whether it was started now. Its rooms stay for so many seconds when nobody uses
+/// them.
 ///
-/// Runs that are under way end first and are kept as stopped; every session can be gone on with.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Down {
-    /// Print what was ended as JSON.
-    #[arg(long)]
-    json: bool,
-}
-
-/// `parlor up`.
-pub(crate) async fn up(asked: Up) -> anyhow::Result<Exit> {
-    if asked.foreground || asked.detached {
-        return serve(asked).await;
-    }
+/// # Errors
+/// When it cannot be started, or does not answer in time.
+pub(crate) async fn up(room_idle: u64, by: By) -> anyhow::Result<(Status, bool)> {
     let data = data()?;
     if let Some(status) = running(&data).await {
-        tell(&status, false, asked.json);
-        return Ok(Exit::Done);
+        return Ok((status, false));
     }
-    if asked.systemd {
-        unit::install(asked.room_idle)?;
-    } else {
-        let log = data.join(LOG);
-        // What the last one said is over.
-        detach::fresh(&log)?;
-        let idle = asked.room_idle.to_string();
-        let words = ["up", "--detached", "--room-idle", &idle].map(OsString::from);
-        let home = tools::home().filter(|home| home.is_dir()).unwrap_or_else(|| "/".into());
-        let pid = detach::start(&words, &home, Some(environment()?), &log).await?;
-        if let Err(why) = until_up(&data, pid).await {
-            anyhow::bail!("{}", detach::with_last_words(&why, &log));
+    match by {
+        By::Systemd => unit::install(room_idle)?,
+        By::Us => {
+            let log = data.join(LOG);
+            // What the last one said is over.
+            detach::fresh(&log)?;
+            let idle = room_idle.to_string();
+            let words = ["up", "--detached", "--room-idle", &idle].map(OsString::from);
+            let home = tools::home().filter(|home| home.is_dir()).unwrap_or_else(|| "/".into());
+            let pid = detach::start(&words, &home, Some(environment()?), &log).await?;
+            if let Err(why) = until_up(&data, pid).await {
+                anyhow::bail!("{}", detach::with_last_words(&why, &log));
+            }
         }
     }
-    let status = until_running(&data).await?;
-    tell(&status, true, asked.json);
-    Ok(Exit::Done)
+    Ok((until_running(&data).await?, true))
 }
 
 /// Our environment for a server that works in another folder: names of folders are whole there.
@@ -157,26 +131,11 @@ async fn until_up(data: &Path, pid: u32) -> Result<(), String> {
     Ok(())
 }
 
-fn tell(status: &Status, started: bool, json: bool) {
-    if json {
-        let mut told = status.to_json();
-        told["started"] = json!(started);
-        exit::say(&told.to_string());
-        return;
-    }
-    let Status { pid, version, rooms, warning, .. } = status;
-    let how = if started { "the server runs" } else { "the server runs already" };
-    exit::say(&format!("{how}: process {pid}, parlor {version}, rooms: {}", rooms.len()));
-    if started {
-        exit::say(
-            "`parlor` in any terminal works there now and goes on when it is closed; `parlor down` ends it",
-        );
-    }
-    warning.iter().for_each(|warning| crate::page::warn(warning));
-}
-
-/// `parlor down`.
-pub(crate) async fn down(asked: Down) -> anyhow::Result<Exit> {
+/// Ends the server, if one runs, and all rooms; gives its number and what was ended.
+///
+/// # Errors
+/// When it does not end in time.
+pub(crate) async fn down() -> anyhow::Result<(Option<u32>, Ended)> {
     let data = std::path::absolute(places::data()?)?;
     let mut server = None;
     let mut ended = Ended::default();
@@ -190,42 +149,17 @@ pub(crate) async fn down(asked: Down) -> anyhow::Result<Exit> {
     }
     // Rooms outlive a server that was killed.
     let orphans = rooms::end_all(&data).await;
-    ended = Ended {
-        rooms: ended.rooms + orphans.rooms,
-        killed: ended.killed + orphans.killed,
-        left: orphans.left,
-    };
-    if asked.json {
-        let Ended { rooms, killed, left } = ended;
-        exit::say(&json!({"server": server, "rooms": rooms, "killed": killed, "left": left}).to_string());
-    } else {
-        let rooms = match ended.rooms {
-            0 => String::new(),
-            1 => "; one room ended with it".to_owned(),
-            many => format!("; {many} rooms ended with it"),
-        };
-        match server {
-            Some(pid) => exit::say(&format!("the server ended (process {pid}){rooms}")),
-            None if ended.rooms > 0 => {
-                exit::say(&format!(
-                    "no server ran; rooms of one that was killed were ended: {}",
-                    ended.rooms
-                ));
-            }
-            None => exit::say("no server runs"),
-        }
-    }
-    if ended.left > 0 {
-        exit::complain(&format!("error: {} rooms did not end; `parlor ps` names them", ended.left));
-        return Ok(Exit::Failed);
-    }
-    Ok(Exit::Done)
+    let (rooms, killed) = (ended.rooms + orphans.rooms, ended.killed + orphans.killed);
+    Ok((server, Ended { rooms, killed, left: orphans.left }))
 }
 
-/// The server itself, until it is told to stop.
-async fn serve(asked: Up) -> anyhow::Result<Exit> {
+/// The server itself, until it is told to stop. `detached`: it leaves the session of whoever started it.
+///
+/// # Errors
+/// When another one runs, or it has no place.
+pub(crate) async fn serve(room_idle: u64, detached: bool, log: Log) -> anyhow::Result<()> {
     let mut stops = Stops::listen();
-    if asked.detached {
+    if detached {
         detach::leave();
     }
     let data = data()?;
@@ -242,9 +176,9 @@ async fn serve(asked: Up) -> anyhow::Result<Exit> {
     let notice = data.join(NOTICE);
     // Whatever stands there is of a dead one: the lock is ours.
     private::replace(&notice, &server.to_json().to_string())?;
-    let rooms = Rooms::new(Duration::from_secs(asked.room_idle))?;
-    exit::complain(&format!("serving {} by {}", data.display(), socket.display()));
-    let desk = desk::Desk::new(server, data.clone(), rooms);
+    let rooms = Rooms::new(Duration::from_secs(room_idle))?;
+    log(&format!("serving {} by {}", data.display(), socket.display()));
+    let desk = desk::Desk::new(server, data.clone(), rooms, log);
     desk.serve_known(&data).await;
     let stopped = tokio::select! {
         asked = desk::attend(&door, &desk) => Some(asked),
@@ -257,7 +191,7 @@ async fn serve(asked: Up) -> anyhow::Result<Exit> {
     if let Some(asked) = stopped {
         asked.answer(ended).await;
     }
-    Ok(Exit::Done)
+    Ok(())
 }
 
 /// Takes away the control sockets of servers that were killed.

@@ -19,7 +19,7 @@ use crate::kept;
 use crate::kept::{find, newest, not_used, told};
 use crate::launch::Launch;
 use crate::paint::{Paint, line};
-use crate::{places, settings};
+use crate::{aloud, places};
 use anyhow::Context as _;
 use args::{Act, Id, List, Recover, Remove, Rename, Report, Search, Show};
 use domain::event::{Body, Event, SessionEvent};
@@ -53,7 +53,7 @@ pub(crate) async fn sessions(launch: &Launch, sessions: Sessions) -> anyhow::Res
         _ => {}
     }
     let store = open(&data, act.only_reads())?;
-    let ground = places::ground_aloud(launch, &mut settings::read_aloud())?;
+    let ground = aloud::ground(launch, &mut aloud::settings())?;
     let mut commands =
         SessionCommands { store, project: places::project(&ground), cwd: ground.cwd, now: now() };
     match act {

@@ -3,15 +3,13 @@
 //! Invariant: nothing about the file is fatal. What cannot be read or used is told in words and costs only itself.
 
 mod agents;
-mod ui;
 
 #[cfg(test)]
 pub(crate) use agents::OwnAgent;
 pub(crate) use agents::OwnAgents;
-pub(crate) use ui::{Ui, keep};
 
 use crate::text_file;
-use crate::{exit, keys, places};
+use crate::{keys, places};
 use engine::{Config, ConfigError};
 use models::catalog::Catalog;
 use models::{Figures, Limits};
@@ -95,13 +93,4 @@ pub(crate) fn of_models() -> (Limits, BTreeMap<String, Figures>) {
 /// The agents that the person named, and the lists of agents.
 pub(crate) fn own_agents() -> OwnAgents {
     OwnAgents::read(file().as_deref(), tools::home().as_deref())
-}
-
-/// The same; what is wrong with it is said on stderr.
-pub(crate) fn read_aloud() -> Config {
-    let Set { config, told } = read();
-    for what in told {
-        exit::complain(&format!("warning: {what}"));
-    }
-    config
 }

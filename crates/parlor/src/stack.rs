@@ -3,12 +3,13 @@
 mod typed;
 
 use crate::errands::Doing;
+use crate::error::usage;
 use crate::guard;
 use crate::kept;
 use crate::launch::Launch;
 use crate::model_source::Source;
 use crate::origin::KeepAs;
-use crate::{errands, exit, journal, places, settings};
+use crate::{errands, places, settings};
 use domain::command::{Command, LibraryCommand};
 use domain::path_text;
 use domain::session::{Effort, ModelRef, Policy};
@@ -73,11 +74,6 @@ impl OwnStack {
     }
 }
 
-/// Writes log lines to stderr.
-pub(crate) fn log_to_stderr() -> Log {
-    journal::on_stderr()
-}
-
 /// Writes log lines nowhere: the screen belongs to the UI.
 pub(crate) fn no_log() -> Log {
     Arc::new(|_| {})
@@ -93,10 +89,10 @@ pub(crate) async fn own(launch: &Launch, log: Log) -> anyhow::Result<OwnStack> {
     let ground = places::ground(launch, &mut config)?;
     if let (None, Some(why)) = (&launch.model, &launch.unread.model) {
         // Another model than the one that was meant would hear all that is said.
-        return Err(exit::usage(format!("{why}\n\nhint: mend or unset it, or name a model with --model")));
+        return Err(usage(format!("{why}\n\nhint: mend or unset it, or name a model with --model")));
     }
     if let Some(why) = unknown_server(&launch.allow, &config, &data, &ground) {
-        return Err(exit::usage(why));
+        return Err(usage(why));
     }
     config.fetch.enabled |= launch.fetch;
     config.waits_for_servers = launch.waits_for_servers;
@@ -105,7 +101,7 @@ pub(crate) async fn own(launch: &Launch, log: Log) -> anyhow::Result<OwnStack> {
         let words = format!("{why}\nhint: {}", why.hint());
         // What was typed is wrong usage; what the environment lacks is not.
         let typed = launch.model.is_some() && why.is_wrong_name();
-        if typed { exit::usage(words) } else { anyhow::anyhow!("{words}") }
+        if typed { usage(words) } else { anyhow::anyhow!("{words}") }
     })?;
     let (model, models) = (source.default_model(), source.known_models());
     let (store, unkept) = store(launch, &log)?;
@@ -222,17 +218,28 @@ pub(crate) struct EngineTask(JoinSet<()>);
 impl EngineTask {
     /// Stops the hub, and waits until the engine has put everything in order: commands in the background end, and what they did to files
     /// that steer programs is put back.
-    pub(crate) async fn stop(mut self, hub: &Hub) {
+    ///
+    /// # Errors
+    /// When it takes too long: then commands may still run.
+    pub(crate) async fn stop(mut self, hub: &Hub) -> Result<(), StillRuns> {
         hub.stop().await;
         let ended = async { while self.0.join_next().await.is_some() {} };
-        if tokio::time::timeout(ENGINE_GRACE, ended).await.is_err() {
-            let seconds = ENGINE_GRACE.as_secs();
-            exit::complain(&format!(
-                "warning: the agent did not stop within {seconds} seconds; look for commands that still run"
-            ));
-        }
+        tokio::time::timeout(ENGINE_GRACE, ended).await.map_err(|_| StillRuns)
     }
 }
+
+/// The agent did not stop in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct StillRuns;
+
+impl std::fmt::Display for StillRuns {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let seconds = ENGINE_GRACE.as_secs();
+        write!(f, "the agent did not stop within {seconds} seconds; look for commands that still run")
+    }
+}
+
+impl std::error::Error for StillRuns {}
 
 /// The store for the sessions of a foreign runtime, and the one of them to go on with, opened for writing.
 pub(crate) fn foreign_keeping(
@@ -350,7 +357,7 @@ fn effort(launch: &Launch, config: &engine::Config, source: &Source) -> anyhow::
     match launch.effort {
         Some(_) if !thinks => {
             let model = source.default_model();
-            Err(exit::usage(format!(
+            Err(usage(format!(
                 "{model} does not take a thinking effort
 
 hint: take another --model, or leave --effort out"

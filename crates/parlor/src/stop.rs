@@ -3,7 +3,6 @@
 //! Invariant: signals are taken over before the first run begins, so that none ends the program while a run is under way and leaves it
 //! open in the record.
 
-use crate::exit;
 use domain::command::{Command, LibraryCommand, RunCommand, Target};
 use domain::port::{News, Ticket};
 use hub::Hub;
@@ -12,7 +11,6 @@ use roles::Answers;
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
-use tui::StopSignal;
 
 /// How long a runtime that finishes first may take for it.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -23,13 +21,23 @@ const TOLD_TO_STOP: &str = "told to stop";
 const UI_GONE: &str = "the UI is gone";
 const CANCEL: Ticket = Ticket(1);
 
+/// By what a program was told to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StopSignal {
+    Interrupt,
+    Quit,
+    Terminate,
+    /// Also that nobody reads what is said any more.
+    HangUp,
+}
+
 /// The signals that tell a program to stop. One that cannot be listened for never comes.
 pub(crate) struct Stops {
     terminate: Option<Signal>,
     interrupt: Option<Signal>,
     quit: Option<Signal>,
     hang_up: Option<Signal>,
-    /// Tells that nobody reads stdout any more.
+    /// Tells that nobody reads what is said any more.
     reader_gone: Option<oneshot::Receiver<()>>,
 }
 
@@ -47,9 +55,9 @@ impl Stops {
         }
     }
 
-    /// The same, and that nobody reads stdout any more counts as a hang-up.
-    pub(crate) fn with_reader(self) -> Stops {
-        Stops { reader_gone: exit::reader_gone().ok(), ..self }
+    /// The same, and that nobody reads what is said any more counts as a hang-up.
+    pub(crate) fn with_reader(self, gone: Option<oneshot::Receiver<()>>) -> Stops {
+        Stops { reader_gone: gone, ..self }
     }
 
     /// Waits for the next, and says which it was.
@@ -122,11 +130,12 @@ pub(crate) struct Manner {
 }
 
 /// Serves until that is over (the UI on stdin and stdout is gone), the program is told to stop, or the runtime behind it is lost before it
-/// has told what it can do. Then every run ends in the record and for every UI, and the last lines go out.
+/// has told what it can do. Then every run ends in the record and for every UI, and the last lines go out. `say` tells what is waited for.
 pub(crate) async fn until_told(
     hub: &Hub,
     serving: impl Future<Output = anyhow::Result<()>>,
     manner: Manner,
+    say: impl Fn(&str),
 ) -> anyhow::Result<Over> {
     let mut stops = Stops::listen();
     let lost = hub.lost_early();
@@ -156,7 +165,7 @@ pub(crate) async fn until_told(
     let quiet = async {
         match manner.runs {
             Runs::Finish => {
-                exit::complain("told to stop: what is under way is finished first; told again, it is ended");
+                say("told to stop: what is under way is finished first; told again, it is ended");
                 tokio::select! {
                     _ = tokio::time::timeout(DRAIN, hub.idle()) => {}
                     _ = stops.next() => {}

@@ -1,5 +1,4 @@
-//! `--worktree` and `parlor worktrees`: a git worktree and a branch of its own for a session, so that what the agent does stays apart
-//! until the person merges it, keeps it or throws it away.
+//! A git worktree and a branch of its own for a session (`--worktree`, `parlor worktrees`), so that what the agent does stays apart until the person merges it, keeps it or throws it away.
 //!
 //! Invariants: nothing that was done there is lost without a word of the person that says so, also not by a crash: the worktree is an
 //! ordinary one of git's, and what Parlor knows of it lies in git's own records of it. Untracked files go along only when they are named,
@@ -9,16 +8,17 @@ mod end;
 mod git;
 mod others;
 
-pub(crate) use end::{at_end, told_kept};
+pub(crate) use end::{Merged, merge, remove};
+pub(crate) use git::{Git, common_of};
+pub(crate) use others::refuse_while_open;
 
-use crate::exit::{self, Exit};
+use crate::error::usage;
 use crate::kept;
 use crate::launch::Launch;
 use crate::{places, settings};
 use anyhow::Context;
-use clap::{Args, Subcommand};
 use domain::path_text;
-use git::Git;
+use hub::Log;
 use serde_json::json;
 use std::io::{BufReader, Read};
 use std::path::{Component, Path, PathBuf};
@@ -40,45 +40,6 @@ const MAX_LISTED: usize = 1_000;
 /// Files outside of git that are named.
 const MAX_NAMED: usize = 5;
 
-/// The worktrees that Parlor made in this repository.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  parlor --worktree fix-login        work apart, on branch parlor/fix-login\n  parlor worktrees                   what there is, and what is in it\n  parlor worktrees merge fix-login   take it over, then it is gone\n  parlor worktrees remove fix-login --discard"
-)]
-pub(crate) struct Worktrees {
-    #[command(subcommand)]
-    does: Option<Does>,
-}
-
-#[derive(Debug, Subcommand)]
-enum Does {
-    /// What there is: branch, commits, files that are not committed.
-    List {
-        /// Print them as JSON.
-        #[arg(long)]
-        json: bool,
-    },
-    /// Merge its branch into the one it began from, then remove it.
-    Merge {
-        name: String,
-        /// Commit what is not committed first, with these words.
-        #[arg(long, value_name = "MESSAGE")]
-        commit: Option<String>,
-        /// Remove it also where files outside of git (ignored ones, changed copies) are lost with it.
-        #[arg(long)]
-        discard: bool,
-    },
-    /// Keep its files and its branch, as it would be anyway, and say how to go on.
-    Keep { name: String },
-    /// Remove its files and its branch. What is not merged is kept unless you say --discard.
-    Remove {
-        name: String,
-        /// Throw away what is not merged, not committed or outside of git.
-        #[arg(long)]
-        discard: bool,
-    },
-}
-
 /// A worktree that Parlor made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Worktree {
@@ -86,7 +47,7 @@ pub(crate) struct Worktree {
     /// Its folder.
     pub(crate) path: PathBuf,
     /// The branch that it began from, if it was one.
-    base: Option<String>,
+    pub(crate) base: Option<String>,
     /// The commit that it began from.
     start: String,
     /// Files that came along and belong to no commit.
@@ -108,20 +69,21 @@ impl Worktree {
 /// What is in a worktree that its beginning does not have.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Work {
-    commits: usize,
+    pub(crate) commits: usize,
     /// Files that are changed or new, and not committed.
-    files: usize,
+    pub(crate) files: usize,
     /// What no merge takes over: ignored files and folders, and copies that are no longer what they were copied from.
-    outside: Vec<String>,
+    pub(crate) outside: Vec<String>,
 }
 
 impl Work {
-    fn is_none(&self) -> bool {
+    /// Whether nothing is lost with it.
+    pub(crate) fn is_none(&self) -> bool {
         self.commits == 0 && self.files == 0 && self.outside.is_empty()
     }
 
     /// The part that is lost with the folder even when all is merged.
-    fn outside_words(&self) -> String {
+    pub(crate) fn outside_words(&self) -> String {
         let named: Vec<&str> = self.outside.iter().take(MAX_NAMED).map(String::as_str).collect();
         let more = match self.outside.len() - named.len() {
             0 => String::new(),
@@ -130,7 +92,8 @@ impl Work {
         format!("{} outside of git ({}{more})", self.outside.len(), named.join(", "))
     }
 
-    fn words(&self) -> String {
+    /// All of it in words.
+    pub(crate) fn words(&self) -> String {
         let count =
             |count: usize, one: &str| if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") };
         let parts = [
@@ -143,74 +106,10 @@ impl Work {
     }
 }
 
-/// `parlor worktrees`.
-pub(crate) fn worktrees(launch: &Launch, asked: Worktrees) -> anyhow::Result<Exit> {
-    let here = places::working_directory(launch)?;
-    let does = asked.does.unwrap_or(Does::List { json: false });
-    if let (Does::List { json }, None) = (&does, git::common_of(&here)) {
-        let none = json!({ "worktrees": [] }).to_string();
-        exit::say(if *json { &none } else { "no worktrees: this is no checkout of a git repository" });
-        return Ok(Exit::Done);
-    }
-    let git = Git::of(&here)?;
-    match does {
-        Does::List { json } => list(&git, json),
-        Does::Merge { name, commit, discard } => {
-            end::merge(&git, &find(&git, &name)?, commit.as_deref(), discard)
-        }
-        Does::Keep { name } => {
-            exit::say(&end::kept(&git, &find(&git, &name)?));
-            Ok(Exit::Done)
-        }
-        Does::Remove { name, discard } => end::remove(&git, &find(&git, &name)?, discard),
-    }
-}
-
-fn list(git: &Git, as_json: bool) -> anyhow::Result<Exit> {
-    let all = all(&git.common());
-    if as_json {
-        let told = all.iter().map(|tree| {
-            let mut told = json!({
-                "name": tree.name,
-                "branch": tree.branch(),
-                "path": path_text::write(&tree.path),
-                "base": tree.base,
-            });
-            match work(git, tree) {
-                Ok(work) => {
-                    told["commits"] = json!(work.commits);
-                    told["uncommitted_files"] = json!(work.files);
-                    told["outside_of_git"] = json!(work.outside.len());
-                }
-                // Nothing is known of what is in it, which is not the same as nothing.
-                Err(why) => told["error"] = json!(format!("{why:#}")),
-            }
-            told
-        });
-        exit::say(&json!({ "worktrees": told.collect::<Vec<_>>() }).to_string());
-        return Ok(Exit::Done);
-    }
-    if all.is_empty() {
-        exit::say("no worktrees of Parlor's here; parlor --worktree NAME makes one");
-    }
-    for tree in &all {
-        let base = tree.base.as_deref().unwrap_or("no branch");
-        let work =
-            work(git, tree).map_or_else(|why| format!("cannot be looked at: {why:#}"), |work| work.words());
-        exit::say(&format!(
-            "{}  branch {} from {base}: {work}\n  {}",
-            tree.name,
-            tree.branch(),
-            path_text::write(&tree.path)
-        ));
-    }
-    Ok(Exit::Done)
-}
-
 /// A line about the other worktrees of the repository that is here, for the first screen; none where that cannot be known.
 pub(crate) fn told_at_start(launch: &Launch) -> Vec<String> {
     let Ok(here) = places::working_directory(launch) else { return Vec::new() };
-    let others = git::common_of(&here).map(|launch| all(&launch)).unwrap_or_default();
+    let others = common_of(&here).map(|common| all(&common)).unwrap_or_default();
     let others: Vec<Worktree> = others.into_iter().filter(|tree| !here.starts_with(&tree.path)).collect();
     // One line, however many there are: the first screen has other things to tell.
     let told = match &others[..] {
@@ -233,26 +132,27 @@ pub(crate) fn told_at_start(launch: &Launch) -> Vec<String> {
 
 /// Goes to the worktree that was asked for, which is made where it is not there yet, or to that of the session that is gone on with.
 /// `launch` works there from then on.
-pub(crate) fn enter(launch: &mut Launch) -> anyhow::Result<Option<Worktree>> {
+///
+/// # Errors
+/// When it cannot be made, or what was asked does not go together.
+pub(crate) fn enter(launch: &mut Launch, log: &Log) -> anyhow::Result<Option<Worktree>> {
     if launch.worktree.is_none() {
         if !launch.copy.is_empty() {
-            return Err(exit::usage("--copy goes with --worktree: it says what comes along there"));
+            return Err(usage("--copy goes with --worktree: it says what comes along there"));
         }
         return Ok(again(launch));
     }
     let Some(asked) = launch.worktree.clone() else { return Ok(None) };
     let here = places::working_directory(launch)?;
-    let git = Git::of(&here).map_err(|why| {
-        exit::usage(format!(
-            "--worktree: {why:#}\n\nhint: start it in a git repository, or leave --worktree out"
-        ))
+    let git = Git::of(&here, log.clone()).map_err(|why| {
+        usage(format!("--worktree: {why:#}\n\nhint: start it in a git repository, or leave --worktree out"))
     })?;
     let known = all(&git.common());
     let existing = asked.as_deref().and_then(|name| known.iter().find(|tree| tree.name == name));
     let tree = match existing {
         Some(tree) if launch.copy.is_empty() => tree.clone(),
         Some(tree) => {
-            return Err(exit::usage(format!(
+            return Err(usage(format!(
                 "--copy: the worktree {} is there already\n\nhint: copy the files yourself to {}",
                 tree.name,
                 path_text::write(&tree.path)
@@ -291,13 +191,13 @@ fn again(launch: &mut Launch) -> Option<Worktree> {
 /// The worktree of Parlor's that holds a folder.
 fn holding(folder: &Path) -> Option<Worktree> {
     let here = folder.canonicalize().ok()?;
-    all(&git::common_of(&here)?).into_iter().find(|tree| here.starts_with(&tree.path))
+    all(&common_of(&here)?).into_iter().find(|tree| here.starts_with(&tree.path))
 }
 
 /// Those that Parlor made in the repository whose `.git` this is, by name.
-fn all(launch: &Path) -> Vec<Worktree> {
+fn all(common: &Path) -> Vec<Worktree> {
     let entries =
-        std::fs::read_dir(launch.join("worktrees")).into_iter().flatten().flatten().take(MAX_LISTED);
+        std::fs::read_dir(common.join("worktrees")).into_iter().flatten().flatten().take(MAX_LISTED);
     let mut all: Vec<Worktree> = entries.filter_map(|entry| read(&entry.path())).collect();
     all.sort_by(|one, other| one.name.cmp(&other.name));
     all
@@ -327,7 +227,16 @@ fn small(file: &Path) -> Option<String> {
     if meta.is_file() && meta.len() <= MAX_NOTE { std::fs::read_to_string(file).ok() } else { None }
 }
 
-fn find(git: &Git, name: &str) -> anyhow::Result<Worktree> {
+/// Those that Parlor made in this repository, by name.
+pub(crate) fn listed(git: &Git) -> Vec<Worktree> {
+    all(&git.common())
+}
+
+/// The one of this name.
+///
+/// # Errors
+/// When there is none.
+pub(crate) fn find(git: &Git, name: &str) -> anyhow::Result<Worktree> {
     let all = all(&git.common());
     let names: Vec<String> = all.iter().map(|tree| tree.name.clone()).collect();
     all.into_iter().find(|tree| tree.name == name).ok_or_else(|| {
@@ -335,7 +244,7 @@ fn find(git: &Git, name: &str) -> anyhow::Result<Worktree> {
             [] => "there is none; parlor --worktree NAME makes one".to_owned(),
             names => format!("there are {}", names.join(", ")),
         };
-        exit::usage(format!("there is no worktree of Parlor's called {name}\n\nhint: {there}"))
+        usage(format!("there is no worktree of Parlor's called {name}\n\nhint: {there}"))
     })
 }
 
@@ -344,7 +253,7 @@ fn make(git: &Git, name: Option<&str>, copy: &[PathBuf]) -> anyhow::Result<Workt
     let folder = folder(git.root())?;
     let name = match name {
         Some(name) => match refuse_name(name) {
-            Some(why) => return Err(exit::usage(format!("--worktree {name}: {why}"))),
+            Some(why) => return Err(usage(format!("--worktree {name}: {why}"))),
             None => name.to_owned(),
         },
         None => free_name(git, &folder)?,
@@ -353,7 +262,7 @@ fn make(git: &Git, name: Option<&str>, copy: &[PathBuf]) -> anyhow::Result<Workt
     let files = named(git.root(), copy)?;
     let start = git.find_commit("HEAD")?.context("there is no commit yet to begin from: make a first one")?;
     if git.commit(&format!("refs/heads/{branch}")).is_ok() {
-        return Err(exit::usage(format!(
+        return Err(usage(format!(
             "the branch {branch} is there already, without a worktree\n\nhint: take another name, or `git branch -m {branch} OTHER`"
         )));
     }
@@ -436,7 +345,7 @@ fn refuse_name(name: &str) -> Option<&'static str> {
 fn named(root: &Path, copy: &[PathBuf]) -> anyhow::Result<Vec<String>> {
     copy.iter()
         .map(|file| {
-            let wrong = |why: &str| exit::usage(format!("--copy {}: {why}", file.display()));
+            let wrong = |why: &str| usage(format!("--copy {}: {why}", file.display()));
             let plain =
                 file.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
             if !plain {
@@ -453,7 +362,10 @@ fn named(root: &Path, copy: &[PathBuf]) -> anyhow::Result<Vec<String>> {
 }
 
 /// What is in it that its base does not have.
-fn work(git: &Git, tree: &Worktree) -> anyhow::Result<Work> {
+///
+/// # Errors
+/// When git cannot tell.
+pub(crate) fn work(git: &Git, tree: &Worktree) -> anyhow::Result<Work> {
     let inside = git.at(&tree.path);
     let base = tree.base.as_ref().map(|base| format!("refs/heads/{base}"));
     let since = base.filter(|base| git.commit(base).is_ok()).unwrap_or_else(|| tree.start.clone());

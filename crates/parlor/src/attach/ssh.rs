@@ -5,7 +5,7 @@
 use crate::exit::{self, Exit};
 use crate::launch::Launch;
 use crate::places;
-use crate::remote::{Begin, Front, Person};
+use crate::remote::{Approach, Begin, Front, Person};
 use crate::screen::{self, UiOptions, Whereabouts};
 use anyhow::Context;
 use link::{AsyncSink, AsyncSource, Lane, Limits, LinkIo, Wiring};
@@ -171,7 +171,8 @@ pub(super) async fn attach(launch: &Launch, address: &str) -> anyhow::Result<Exi
         *running.lock().unwrap_or_else(PoisonError::into_inner) = Some(ssh);
         // A short id is known there only: the relay tells the whole one.
         let begin = Begin { session: greeting.session.as_deref(), last: None };
-        Front::on_link(launch, dialect, link, begin, Person::There)
+        let (person, size) = (Person::There, exit::terminal_size());
+        Front::on_link(launch, link, Approach { dialect, begin, person, size, listening: None })
     };
     let note = screen::note_on_another(format!("on {}", address.host));
     let (cwd, look) = (places::working_directory(launch)?, UiOptions::of(launch)?);

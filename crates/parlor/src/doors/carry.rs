@@ -1,10 +1,11 @@
 //! A wire over WebSockets, for programs of this machine that speak it so. The wire has no authentication of its own: the path is the
 //! secret, and who is at the other end is looked at when it connects and before each line that it says.
 
+use crate::entrance;
+use crate::error::usage;
 use crate::host::Host;
-use crate::{entrance, exit};
 use dialects::Dialect;
-use hub::Hub;
+use hub::{Hub, Log};
 use link::entry::Door as EntryDoor;
 use link::peer::Ends;
 use link::websocket::{Door, NotADoor};
@@ -19,13 +20,13 @@ const MAX_CONNECTIONS: usize = 256;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Lets UIs in for as long as somebody waits for it.
-pub(super) async fn attend(hub: &Hub, host: &Host, dialect: Dialect, url: &str) -> anyhow::Result<()> {
+pub(crate) async fn attend(hub: &Hub, host: &Host, dialect: Dialect, url: &str) -> anyhow::Result<()> {
     let door = Door::open(url).await.map_err(|why| match why {
         why @ NotADoor::Listen { .. } => anyhow::Error::new(why),
-        why => exit::usage(format!("--listen: {why}")),
+        why => usage(format!("--listen: {why}")),
     })?;
-    exit::complain(&format!("serving {dialect} on {}", door.url()));
-    exit::complain(&format!(
+    (host.log)(&format!("serving {dialect} on {}", door.url()));
+    (host.log)(&format!(
         "warning: {dialect} has no authentication: whoever knows this address, and is on this machine, can do everything here"
     ));
     let mut inside = JoinSet::new();
@@ -36,18 +37,18 @@ pub(super) async fn attend(hub: &Hub, host: &Host, dialect: Dialect, url: &str) 
         };
         while inside.try_join_next().is_some() {}
         if inside.len() >= MAX_CONNECTIONS {
-            exit::complain("refused: too many connections");
+            (host.log)("refused: too many connections");
             continue;
         }
         let (hub, host) = (hub.clone(), host.clone());
         inside.spawn(async move {
             let ends = knock.ends();
             if let Err(why) = entrance::admit_tcp(EntryDoor::Listen, ends).await {
-                exit::complain(&format!("refused a UI: {why}"));
+                (host.log)(&format!("refused a UI: {why}"));
                 return;
             }
             let Some(link) = knock.open(Lane::MAIN, Limits::default()).await else { return };
-            let link = looked_at(link, ends);
+            let link = looked_at(link, ends, host.log.clone());
             let link = match host.watcher(dialect) {
                 Ok(Some(watcher)) => link.watched(&watcher),
                 _ => link,
@@ -59,12 +60,15 @@ pub(super) async fn attend(hub: &Hub, host: &Host, dialect: Dialect, url: &str) 
 
 /// The link, on which it is looked before each line who says it: a connection can be handed to a command after it was let in, and no
 /// line of a wire tells here whether it answers a question.
-fn looked_at(link: LinkIo, ends: Ends) -> LinkIo {
-    link.judged(move || async move {
-        let judged = entrance::admit_tcp(EntryDoor::Listen, ends).await;
-        if let Err(why) = &judged {
-            exit::complain(&format!("a UI is let go: {why}"));
+fn looked_at(link: LinkIo, ends: Ends, log: Log) -> LinkIo {
+    link.judged(move || {
+        let log = log.clone();
+        async move {
+            let judged = entrance::admit_tcp(EntryDoor::Listen, ends).await;
+            if let Err(why) = &judged {
+                log(&format!("a UI is let go: {why}"));
+            }
+            judged.is_ok()
         }
-        judged.is_ok()
     })
 }

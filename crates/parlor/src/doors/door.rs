@@ -3,7 +3,6 @@
 
 use super::Wire;
 use crate::entrance::Refusals;
-use crate::exit;
 use crate::host::Host;
 use dialects::Dialect;
 use domain::ids::UiId;
@@ -74,7 +73,7 @@ impl Door {
             let accepted = match accepted {
                 Ok(accepted) => accepted,
                 Err(why) => {
-                    exit::complain(&format!("refused: {why}"));
+                    (self.host.log)(&format!("refused: {why}"));
                     tokio::time::sleep(ACCEPT_PAUSE).await;
                     continue;
                 }
@@ -82,13 +81,13 @@ impl Door {
             let accepted = match refusals.admit(link::entry::Door::Socket, accepted) {
                 Ok(accepted) => accepted,
                 Err(why) => {
-                    exit::complain(&format!("refused a UI: {why}"));
+                    (self.host.log)(&format!("refused a UI: {why}"));
                     continue;
                 }
             };
             while inside.try_join_next().is_some() {}
             if inside.len() >= MAX_CONNECTIONS {
-                exit::complain("refused: too many connections");
+                (self.host.log)("refused: too many connections");
                 continue;
             }
             number += 1;
@@ -146,7 +145,7 @@ impl Entering {
             }
             Ok(None) => link,
             Err(why) => {
-                exit::complain(&format!("not recorded: {why:#}"));
+                (self.host.log)(&format!("not recorded: {why:#}"));
                 link
             }
         }
@@ -164,7 +163,7 @@ impl Entering {
             _ => "",
         };
         let Some(dialect) = dialects::of_first_line(said) else {
-            exit::complain("refused: the first line of a client belongs to no wire that can be told by it");
+            (self.host.log)("refused: the first line of a client belongs to no wire that can be told by it");
             return;
         };
         let link = self.watched(dialect, link, Some(said));

@@ -11,7 +11,7 @@ use domain::ids::SessionId;
 use domain::port::Ticket;
 use domain::queue::QueueKind;
 use std::path::PathBuf;
-use tui::FleetAct;
+use web::Act;
 
 /// Our only ticket on a link of its own.
 const TICKET: Ticket = Ticket(1);
@@ -25,10 +25,10 @@ pub(crate) fn socket(pid: u32) -> anyhow::Result<PathBuf> {
 }
 
 /// Does it; gives words for the person, whatever came of it.
-pub(crate) async fn act(act: FleetAct) -> String {
+pub(crate) async fn act(act: Act) -> String {
     let (pid, session, command) = match act {
-        FleetAct::Say { pid, session, text, busy } => (pid, session, said(text, busy)),
-        FleetAct::Stop { pid, session } => {
+        Act::Say { pid, session, text, busy } => (pid, session, said(text, busy)),
+        Act::Stop { pid, session } => {
             let reason = Some("stopped from the fleet".to_owned());
             (pid, session, Command::Run(RunCommand::Cancel { run: None, reason }))
         }

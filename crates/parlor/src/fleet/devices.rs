@@ -8,30 +8,42 @@
 use super::changes::Changes;
 use crate::control::{Asking, Control, NOTICE, Paired, said};
 use crate::devices::{self, File};
-use crate::{clock, exit, places};
-use domain::ids::Millis;
+use crate::error::in_words;
+use crate::{clock, places, stack};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tui::{DeviceLine, FleetNews};
-use web::{Device, Devices, Shelf as _};
+use web::{Device, Shelf as _};
 
 /// How long is waited before anything is done: the first frame comes first.
 const FIRST_AFTER: Duration = Duration::from_secs(1);
 /// How often the server is asked that is silent, or that has nothing to tell.
 const ASK_EVERY: Duration = Duration::from_secs(2);
 
+/// What a screen is told of devices.
+#[derive(Debug)]
+pub(crate) enum DeviceNews {
+    /// All that may connect, where that changed.
+    Known(Vec<Device>),
+    /// One joined.
+    Joined(Device),
+    /// One wants to: the server of this process number asks about it.
+    Asking { server: u32, id: u64, asking: Asking },
+    /// That one is no longer asked about.
+    Over,
+}
+
 /// Tells a screen of devices until nobody hears it any more.
-pub(super) async fn watch(told: mpsc::Sender<FleetNews>) {
+pub(crate) async fn watch(told: mpsc::Sender<DeviceNews>) {
     tokio::join!(follow_file(&told), follow_server(&told));
 }
 
-async fn follow_file(told: &mpsc::Sender<FleetNews>) {
+async fn follow_file(told: &mpsc::Sender<DeviceNews>) {
     let (Ok(data), begun) = (places::data(), clock::now().0) else { return };
     tokio::time::sleep(FIRST_AFTER).await;
     let mut changes = Changes::of(&data, &[devices::FILE]);
-    let file = File::new(&data);
+    let file = File::new(&data, stack::no_log());
     let (mut stamp, mut known) = (None, None::<BTreeSet<String>>);
     loop {
         // One call of the system, too short for a thread of its own.
@@ -48,13 +60,13 @@ async fn follow_file(told: &mpsc::Sender<FleetNews>) {
             // In the moment before the first look.
             None => device.added >= begun,
         };
-        let joined: Vec<DeviceLine> = devices.active().filter(is_new).map(line).collect();
+        let joined: Vec<Device> = devices.active().filter(is_new).cloned().collect();
         let is_first = known.replace(ids).is_none();
         if is_first && joined.is_empty() {
             continue;
         }
-        let news = std::iter::once(FleetNews::Devices(lines(&devices)));
-        for news in news.chain(joined.into_iter().map(FleetNews::Joined)) {
+        let news = std::iter::once(DeviceNews::Known(devices.active().cloned().collect()));
+        for news in news.chain(joined.into_iter().map(DeviceNews::Joined)) {
             if told.send(news).await.is_err() {
                 return;
             }
@@ -62,7 +74,7 @@ async fn follow_file(told: &mpsc::Sender<FleetNews>) {
     }
 }
 
-async fn follow_server(told: &mpsc::Sender<FleetNews>) {
+async fn follow_server(told: &mpsc::Sender<DeviceNews>) {
     let Ok(data) = places::data() else { return };
     tokio::time::sleep(FIRST_AFTER).await;
     let mut changes = Changes::of(&data, &[NOTICE]);
@@ -83,13 +95,11 @@ async fn follow_server(told: &mpsc::Sender<FleetNews>) {
                 tokio::time::sleep(ASK_EVERY).await;
                 continue;
             };
-            let Asking { name, role, code } = asking;
-            let asking = tui::Asking { server: server.server.pid, id, name, role, code };
-            if told.send(FleetNews::Asking(Some(asking))).await.is_err() {
+            if told.send(DeviceNews::Asking { server: server.server.pid, id, asking }).await.is_err() {
                 return;
             }
             let over = server.over(id).await;
-            if told.send(FleetNews::Asking(None)).await.is_err() {
+            if told.send(DeviceNews::Over).await.is_err() {
                 return;
             }
             if over.is_err() {
@@ -102,21 +112,23 @@ async fn follow_server(told: &mpsc::Sender<FleetNews>) {
 }
 
 /// The devices there are.
-pub(super) async fn list() -> FleetNews {
-    on_file(|file| file.known().map(|devices| FleetNews::Devices(lines(&devices)))).await
+///
+/// # Errors
+/// Why they cannot be told.
+pub(crate) async fn list() -> Result<Vec<Device>, String> {
+    on_file(|file| file.known().map(|devices| devices.active().cloned().collect())).await
 }
 
 /// Takes a device's right away.
-pub(super) async fn revoke(device: String) -> FleetNews {
-    on_file(move |file| match file.revoke(&device) {
-        Ok(device) => Ok(FleetNews::Said(format!("revoked: {} ({})", device.name, device.id))),
-        Err(why) => Err(exit::in_words(&why)),
-    })
-    .await
+///
+/// # Errors
+/// Why it has it still.
+pub(crate) async fn revoke(device: String) -> Result<Device, String> {
+    on_file(move |file| file.revoke(&device).map_err(|why| in_words(&why))).await
 }
 
-/// Says the person's word about the browser of this number to the server that asked.
-pub(super) async fn pair(server: u32, id: u64, allow: bool) -> FleetNews {
+/// Says the person's word about the browser of this number to the server that asked; gives words for the person.
+pub(crate) async fn pair(server: u32, id: u64, allow: bool) -> String {
     let done = async {
         let control = Control::here().await?;
         // Another server counts anew: its number would be somebody else's.
@@ -125,31 +137,23 @@ pub(super) async fn pair(server: u32, id: u64, allow: bool) -> FleetNews {
             None => Ok(false),
         }
     };
-    FleetNews::Said(match done.await {
+    match done.await {
         Ok(done) => said(allow, done).to_owned(),
-        Err(why) => exit::in_words(&why),
-    })
-}
-
-/// Does something with the file, which may have to wait for others.
-async fn on_file(does: impl FnOnce(&File) -> Result<FleetNews, String> + Send + 'static) -> FleetNews {
-    let mut task = JoinSet::new();
-    task.spawn_blocking(move || {
-        let data = places::data().map_err(|why| exit::in_words(&why))?;
-        does(&File::new(&data))
-    });
-    match task.join_next().await {
-        Some(Ok(Ok(news))) => news,
-        Some(Ok(Err(why))) => FleetNews::Said(why),
-        Some(Err(_)) | None => FleetNews::Said("the list of devices cannot be used: try again".to_owned()),
+        Err(why) => in_words(&why),
     }
 }
 
-fn lines(devices: &Devices) -> Vec<DeviceLine> {
-    devices.active().map(line).collect()
-}
-
-fn line(device: &Device) -> DeviceLine {
-    let Device { id, name, role, added, .. } = device;
-    DeviceLine { id: id.clone(), name: name.clone(), role: role.to_string(), since: Millis(*added) }
+/// Does something with the file, which may have to wait for others.
+async fn on_file<T: Send + 'static>(
+    does: impl FnOnce(&File) -> Result<T, String> + Send + 'static,
+) -> Result<T, String> {
+    let mut task = JoinSet::new();
+    task.spawn_blocking(move || {
+        let data = places::data().map_err(|why| in_words(&why))?;
+        does(&File::new(&data, stack::no_log()))
+    });
+    match task.join_next().await {
+        Some(Ok(done)) => done,
+        Some(Err(_)) | None => Err("the list of devices cannot be used: try again".to_owned()),
+    }
 }

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// The hidden first argument that makes this program the one in between.
@@ -62,21 +62,11 @@ pub(crate) async fn start(
     pid.ok_or_else(|| anyhow::anyhow!("{}", String::from_utf8_lossy(&told.stderr).trim().to_owned()))
 }
 
-/// The program in between: starts the program with the words behind the log, tells its number and ends.
-pub(crate) fn run(args: &[OsString]) -> ExitCode {
-    match between(args) {
-        Ok(pid) => {
-            crate::exit::say(&pid.to_string());
-            ExitCode::SUCCESS
-        }
-        Err(why) => {
-            crate::exit::complain(&format!("{why:#}"));
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn between(args: &[OsString]) -> anyhow::Result<u32> {
+/// The program in between: starts the program with the words behind the log, and gives its number.
+///
+/// # Errors
+/// When it cannot be started.
+pub(crate) fn between(args: &[OsString]) -> anyhow::Result<u32> {
     let [log, words @ ..] = args else { anyhow::bail!("no log is named") };
     let file =
         || -> std::io::Result<File> { File::options().append(true).create(true).mode(0o600).open(log) };
@@ -153,7 +143,7 @@ mod tests {
         assert_eq!(std::fs::metadata(&log).unwrap().len(), 0);
         let full = dir.path().join("full");
         std::os::unix::fs::symlink("/dev/full", &full).unwrap();
-        let why = crate::exit::in_words(&fresh(&full).unwrap_err());
+        let why = crate::error::in_words(&fresh(&full).unwrap_err());
         assert!(why.contains("cannot be written") && why.contains("No space left"), "{why}");
     }
 

@@ -1,13 +1,15 @@
 //! What the server answers to whoever asks it over its control socket; [`crate::control`] says what can be asked.
 
 use crate::control::Server;
+use crate::devices;
 use crate::entrance::Refusals;
+use crate::error::in_words;
 use crate::page::{self, Served};
 use crate::rooms::{self, Ended, Opened, Rooms, Wanted, birth};
-use crate::{devices, exit};
 use anyhow::Context;
 use domain::ids::SessionId;
 use domain::path_text;
+use hub::Log;
 use link::unix::Listener;
 use link::{Incoming, Limits, LinkIo, Outgoing};
 use roles::Lane;
@@ -32,6 +34,7 @@ pub(super) struct Desk {
     data: PathBuf,
     rooms: Rooms,
     page: Page,
+    log: Log,
     visitors: Mutex<JoinSet<()>>,
 }
 
@@ -39,15 +42,15 @@ pub(super) struct Desk {
 type Page = Arc<OnceCell<Served>>;
 
 impl Desk {
-    pub(super) fn new(server: Server, data: PathBuf, rooms: Rooms) -> Desk {
-        Desk { server, data, rooms, page: Page::default(), visitors: Mutex::default() }
+    pub(super) fn new(server: Server, data: PathBuf, rooms: Rooms, log: Log) -> Desk {
+        Desk { server, data, rooms, page: Page::default(), log, visitors: Mutex::default() }
     }
 
     /// Serves the page from the start where browsers are enrolled: they come back by themselves, and nobody may be there to ask for it.
     pub(super) async fn serve_known(&self, data: &Path) {
-        let known = devices::File::new(data).read().active().count() > 0;
+        let known = devices::File::new(data, self.log.clone()).read().active().count() > 0;
         if known && let Err(why) = self.asked_of().page().await {
-            exit::complain(&format!("the page is not served: {}", exit::in_words(&why)));
+            (self.log)(&format!("the page is not served: {}", in_words(&why)));
         }
     }
 
@@ -65,6 +68,7 @@ impl Desk {
             data: self.data.clone(),
             rooms: self.rooms.clone(),
             page: self.page.clone(),
+            log: self.log.clone(),
         }
     }
 }
@@ -181,6 +185,7 @@ struct Answers {
     data: PathBuf,
     rooms: Rooms,
     page: Page,
+    log: Log,
 }
 
 impl Answers {
@@ -212,7 +217,7 @@ impl Answers {
                     self.warn(&mut told);
                     json!({"web": told})
                 }
-                Err(why) => error(&exit::in_words(&why)),
+                Err(why) => error(&in_words(&why)),
             },
             "pairing" => self.pairing(made.as_mut()).await,
             "over" => self.over(with.get("id").and_then(Value::as_u64)).await,
@@ -281,11 +286,11 @@ impl Answers {
     }
 
     async fn page(&self) -> anyhow::Result<&Served> {
-        let usual = page::Web::usual();
+        let usual = page::Serving::usual();
         let start = async || {
-            let served = page::start(&usual, self.rooms.clone()).await?;
+            let served = page::start(&usual, self.rooms.clone(), self.log.clone()).await?;
             // For the log; whoever asks is told too.
-            served.warning.iter().for_each(|warning| page::warn(warning));
+            served.warning.iter().for_each(|warning| (self.log)(&format!("warning: {warning}")));
             Ok(served)
         };
         self.page.get_or_try_init(start).await

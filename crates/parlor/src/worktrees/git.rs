@@ -2,8 +2,9 @@
 //! nothing that the repository names, and what that leaves out is told.
 
 use crate::guard;
-use crate::{exit, settings};
+use crate::settings;
 use anyhow::Context;
+use hub::Log;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use tools::own_git::{Deed, OwnGit};
@@ -22,28 +23,32 @@ pub(super) struct Changed {
 }
 
 /// A repository, seen from one of its checkouts.
-#[derive(Debug)]
-pub(super) struct Git {
+pub(crate) struct Git {
     git: OwnGit,
     /// The root of the main checkout.
     root: PathBuf,
+    /// Where it is told what git did not run.
+    log: Log,
 }
 
 impl Git {
     /// The repository of a folder, whether that lies in its main checkout or in a worktree.
-    pub(super) fn of(folder: &Path) -> anyhow::Result<Git> {
+    ///
+    /// # Errors
+    /// When it belongs to none, or to a bare one.
+    pub(crate) fn of(folder: &Path, log: Log) -> anyhow::Result<Git> {
         let here = folder.canonicalize()?;
         let common = common_of(&here).context("this is no checkout of a git repository")?;
         // A bare repository has no files to work on.
         let root =
             common.parent().filter(|_| common.ends_with(".git")).context("the repository is a bare one")?;
         let guard = guard::of(&settings::read().config);
-        Ok(Git { root: root.to_owned(), git: OwnGit::at(&here, guard.as_ref()) })
+        Ok(Git { root: root.to_owned(), git: OwnGit::at(&here, guard.as_ref()), log })
     }
 
     /// One checkout of it, for what is asked about that alone.
     pub(super) fn at(&self, folder: &Path) -> Git {
-        Git { git: self.git.elsewhere(folder), root: folder.to_owned() }
+        Git { git: self.git.elsewhere(folder), root: folder.to_owned(), log: self.log.clone() }
     }
 
     /// The `.git` of the repository.
@@ -70,7 +75,7 @@ impl Git {
     pub(super) fn tell_left_out(&self, deed: Deed) {
         let left = self.git.left_out(deed).unwrap_or_default();
         if !left.is_empty() {
-            exit::complain(&format!(
+            (self.log)(&format!(
                 "note: Parlor's git runs no programs that settings of git name; left out here: {}",
                 left.join(", ")
             ));
@@ -264,7 +269,7 @@ impl Git {
 }
 
 /// The `.git` of the repository that a folder belongs to. Read, not asked: it is looked for at every start.
-pub(super) fn common_of(folder: &Path) -> Option<PathBuf> {
+pub(crate) fn common_of(folder: &Path) -> Option<PathBuf> {
     let holds = |dir: &Path| match dir.join(".git").symlink_metadata() {
         Ok(meta) if meta.is_dir() => Some(dir.join(".git")),
         Ok(_) => linked_git(dir).map(|linked| linked.common),

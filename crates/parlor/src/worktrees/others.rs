@@ -18,7 +18,7 @@ const TOLD_WITHIN: Duration = Duration::from_secs(2);
 const MAX_TOLD: u64 = 1024 * 1024;
 
 /// An error where another process has a session in it: its folder is not taken from under it.
-pub(super) fn refuse_while_open(tree: &Worktree) -> anyhow::Result<()> {
+pub(crate) fn refuse_while_open(tree: &Worktree) -> anyhow::Result<()> {
     let directory = places::runtime()?;
     let own = std::process::id();
     let notices = Notice::all(&directory, MAX_PROCESSES);
