@@ -1,8 +1,7 @@
 //! `parlor attach`: be the UI of another program's runtime.
 
-mod ssh;
-
-use crate::agents::{self, Agreed};
+use crate::agent_list::{self, Agreed};
+use crate::agents;
 use crate::exit::{self, Exit};
 use crate::headless::{self, Run, Said};
 use crate::launch::Launch;
@@ -12,7 +11,7 @@ use crate::remote::{Approach, Begin, Front, Person};
 use crate::screen::{self, UiOptions, Whereabouts};
 use crate::stop::Stops;
 use crate::tape::Tape;
-use crate::{aloud, fleet, origin, places, stack, their_flags};
+use crate::{aloud, attach_ssh, fleet, origin, places, stack, their_flags};
 use clap::Args;
 use domain::ids::SessionId;
 use domain::session::Policy;
@@ -110,9 +109,9 @@ pub(crate) struct Kept {
 /// Opens the terminal UI (or says one prompt) on a foreign runtime.
 pub(crate) async fn attach(mut launch: Launch, mut attach: Attach) -> anyhow::Result<Exit> {
     launch.require_consent = attach.require_consent;
-    if let Some(address) = attach.name.as_deref().filter(|name| name.starts_with(ssh::SCHEME)) {
+    if let Some(address) = attach.name.as_deref().filter(|name| name.starts_with(crate::ssh::SCHEME)) {
         their_flags::refuse(&launch, dialects::native::DIALECT)?;
-        return ssh::attach(&launch, address).await;
+        return attach_ssh::attach(&launch, address).await;
     }
     if let Some(name) = attach.name.clone() {
         return attach_listed(launch, attach, &name).await;
@@ -144,10 +143,10 @@ pub(crate) async fn attach(mut launch: Launch, mut attach: Attach) -> anyhow::Re
 
 /// The same on an agent that is listed, once the person has agreed to its command.
 async fn attach_listed(launch: Launch, mut attach: Attach, name: &str) -> anyhow::Result<Exit> {
-    let agent = agents::find(name, &attach.registry)?;
+    let agent = agents::find(name, &attach.registry, exit::complain)?;
     attach.dialect = agent.dialect;
     their_flags::refuse(&launch, attach.dialect)?;
-    match agents::agree(&agent, attach.yes).await? {
+    match agent_list::agree(&agent, attach.yes).await? {
         Agreed::Yes => {}
         Agreed::No => {
             exit::complain("nothing was started");

@@ -241,7 +241,7 @@ pub(crate) enum Sub {
     ///
     /// Those that are known to Parlor, those of your settings (`[agents.NAME]`), and those of registries that you name: a file or a folder
     /// of this machine in the form of the ACP registry. Nothing is downloaded, installed or started.
-    Agents(crate::agents::Agents),
+    Agents(crate::agent_list::Agents),
     /// Give the key of a provider: it is tried at once and kept for you alone.
     ///
     /// The key is not shown while you type or paste it. It is kept in one file that only you can read, and that no command of the agent

@@ -11,7 +11,7 @@ use crate::screen::{
 use crate::settings::{self};
 use crate::stack::EngineTask;
 use crate::worktrees::{self, Worktree};
-use crate::{agents, aloud, attach, fleet_port, places, resumed, stack};
+use crate::{agent_list, aloud, attach, elsewhere, fleet_port, places, resumed, stack};
 use domain::command::{Command, LibraryCommand};
 use domain::ids::SessionId;
 use domain::port::News;
@@ -50,7 +50,7 @@ pub(crate) async fn own_and_errands(mut launch: Launch, tree: Option<&Worktree>)
             }
             Errand::GoOn(session) => {
                 launch.resume = Some(Some(session.to_string()));
-                if let Some(kept) = resumed::find(&mut launch)? {
+                if let Some(kept) = elsewhere::find(&mut launch)? {
                     return resumed::go_on(launch, kept, None).await;
                 }
             }
@@ -115,7 +115,7 @@ async fn own(mut launch: Launch, tree: Option<&Worktree>) -> anyhow::Result<Left
     // What is kept nowhere cannot be gone on with.
     let farewell = (!launch.ephemeral).then_some(farewell as tui::Farewell);
     // What is given is kept, and so is what was agreed to.
-    let errands = (!launch.ephemeral).then(|| Errands(Arc::new(agents::for_screen)));
+    let errands = (!launch.ephemeral).then(|| Errands(Arc::new(agent_list::for_screen)));
     let asks_after = tree.is_some();
     let options = Options {
         note: Some(noted.clone()),

@@ -1,10 +1,13 @@
 //! The command line of Parlor: one file per sub-command, and the stack of hub, engine and store that they share.
 
+mod agent_list;
 mod agents;
 mod aloud;
 mod announcement;
 mod attach;
+mod attach_ssh;
 mod bridge;
+mod bridging;
 mod check;
 mod cli;
 mod clock;
@@ -14,6 +17,7 @@ mod devices;
 mod docs;
 mod doctor;
 mod doors;
+mod elsewhere;
 mod entrance;
 mod environment;
 mod errands;
@@ -25,6 +29,7 @@ mod fleet_port;
 mod guard;
 mod headless;
 mod host;
+mod hubs;
 mod interactive;
 mod join;
 mod journal;
@@ -59,6 +64,7 @@ mod server;
 mod sessions;
 mod settings;
 mod skill_list;
+mod ssh;
 pub mod stack;
 mod stop;
 mod tape;
@@ -172,7 +178,7 @@ async fn dispatch(cli: Line) -> anyhow::Result<Exit> {
         Some(Sub::Run(run)) => run::run(cli.launch, run).await,
         Some(Sub::Serve(serve)) => serve::serve(cli.launch, serve, &cli::flags_of("serve")).await,
         Some(Sub::Attach(attach)) => attach::attach(cli.launch, attach).await,
-        Some(Sub::Agents(asked)) => Ok(agents::list(&asked)),
+        Some(Sub::Agents(asked)) => Ok(agent_list::list(&asked)),
         Some(Sub::Login(asked)) => login::login(&cli.launch, asked).await,
         Some(Sub::Logout(asked)) => login::logout(&asked),
         Some(Sub::Bridge(bridge)) => bridge::bridge(cli.launch, bridge).await,
@@ -240,7 +246,7 @@ async fn start(mut launch: launch::Launch) -> anyhow::Result<Exit> {
         }
         let tree = worktrees::enter(&mut launch, &exit::complaints())?;
         if launch.resume != Some(None)
-            && let Some(kept) = resumed::find(&mut launch)?
+            && let Some(kept) = elsewhere::find(&mut launch)?
         {
             return resumed::go_on(launch, kept, None).await;
         }

@@ -7,7 +7,7 @@ use crate::host::Listening;
 use crate::launch::Launch;
 use crate::origin::KeepAs;
 use crate::origin::RuntimeAddress;
-use crate::{entrance, places, stack};
+use crate::{entrance, hubs, places, stack};
 use dialects::Dialect;
 use domain::path_text;
 use hub::{Ended, ForeignKeeping, Hub, LastLines, Log, RemoteSeat};
@@ -148,7 +148,7 @@ impl Front {
         let dialect = approach.dialect;
         let folder = keep.as_ref().map(|keep| keep.folder.clone());
         // Before anything is started: a session that another Parlor writes cannot be gone on with.
-        let keeping = keep.map(|keep| stack::foreign_keeping(launch, keep, &log)).transpose()?;
+        let keeping = keep.map(|keep| hubs::keeping(launch, keep, &log)).transpose()?;
         let (link, program) = match place {
             RuntimeAddress::Socket(path) => (connect(dialect, &path).await?, None),
             // What happens there is told on a second socket, which a program's pipes have not.
@@ -215,7 +215,7 @@ impl Front {
         // A UI of ours tells it by itself.
         let ended = if person == Person::Beyond { program.as_ref().map(Program::ended) } else { None };
         let seat = RemoteSeat { role, link, hello, lossless, errands: None, last_lines, ended };
-        let (hub, doing) = stack::remote(launch, seat, keeping, log)?;
+        let (hub, doing) = hubs::start(launch, seat, keeping, log)?;
         Ok(Front { hub, program, doing, announcement: None })
     }
 

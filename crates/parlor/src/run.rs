@@ -5,7 +5,7 @@ use crate::exit::{self, Exit};
 use crate::headless::{self, Run, Said};
 use crate::launch::Launch;
 use crate::stop::Stops;
-use crate::{aloud, resumed, rooms, stack, worktree_end, worktrees};
+use crate::{aloud, elsewhere, resumed, rooms, stack, worktree_end, worktrees};
 use domain::ids::SessionId;
 use std::io::Read;
 
@@ -36,7 +36,7 @@ pub(crate) async fn run(mut launch: Launch, mut run: Run) -> anyhow::Result<Exit
     launch.copy.append(&mut run.copy);
     let tree = worktrees::enter(&mut launch, &exit::complaints())?;
     let said = Said::of(prompt, &launch, &run)?;
-    if let Some(kept) = resumed::find(&mut launch)? {
+    if let Some(kept) = elsewhere::find(&mut launch)? {
         return resumed::go_on(launch, kept, Some((said, run))).await;
     }
     if let Some(session) = launch.resume.iter().flatten().find_map(|id| SessionId::parse(id)) {

@@ -2,20 +2,18 @@
 
 mod typed;
 
-use crate::errands::Doing;
 use crate::error::usage;
 use crate::guard;
 use crate::kept;
 use crate::launch::Launch;
 use crate::model_source::Source;
-use crate::origin::KeepAs;
-use crate::{errands, places, settings};
+use crate::{places, settings};
 use domain::command::{Command, LibraryCommand};
 use domain::path_text;
 use domain::session::{Effort, ModelRef, Policy};
 use engine::{Agent, Budget, Ground, ModelSource, ORDERS, REPORTS};
 use hub::core::{Engine, GivenBudget, Setup};
-use hub::{EngineSeat, Files, ForeignKeeping, Hub, Log, RemoteSeat};
+use hub::{EngineSeat, Files, Hub, Log};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -241,61 +239,17 @@ impl std::fmt::Display for StillRuns {
 
 impl std::error::Error for StillRuns {}
 
-/// The store for the sessions of a foreign runtime, and the one of them to go on with, opened for writing.
-pub(crate) fn foreign_keeping(
-    launch: &Launch,
-    keep: KeepAs,
-    log: &Log,
-) -> anyhow::Result<(Box<dyn Store>, ForeignKeeping)> {
-    let (mut store, _) = store(launch, log)?;
-    let kept = match keep.session {
-        Some(session) => match store.open(&session) {
-            Ok(opened) => Some((session, opened)),
-            Err(why) if keep.insists => return Err(kept::told(&why)),
-            // Not kept, or by somebody else: it is looked for by its name, and who keeps it is told then.
-            Err(_) => None,
-        },
-        None => None,
-    };
-    Ok((store, ForeignKeeping { origin: keep.origin, kept }))
-}
-
-/// Puts a hub in front of a foreign runtime, and somebody beside it who does its errands, where its wire has such.
-pub(crate) fn remote(
-    launch: &Launch,
-    mut seat: RemoteSeat,
-    keeping: Option<(Box<dyn Store>, ForeignKeeping)>,
-    log: Log,
-) -> anyhow::Result<(Hub, Option<Doing>)> {
-    let mut config = settings::read().config;
-    let ground = places::ground(launch, &mut config)?;
-    let doing = if seat.role.has_errands() {
-        let (port, doing) = errands::begin(&ground, &places::data()?, guard::of(&config))?;
-        seat.errands = Some(port);
-        seat.hello.does_errands = true;
-        Some(doing)
-    } else {
-        None
-    };
-    // What else than read-only was asked for was refused where a runtime does everything by its own hands and rules.
-    let policy = if seat.lossless { None } else { launch.policy };
-    let defaults = Defaults { policy: policy.unwrap_or_default(), ..Defaults::default() };
-    let setup = hub_setup(Engine::behind_wire(seat.lossless), &ground, defaults);
-    let (require_consent, is_headless) = (launch.require_consent, seat.hello.is_away);
-    let setup = Setup { require_consent, is_headless, ..setup };
-    if let Some((store, keeping)) = keeping {
-        return Ok((Hub::start_keeping(setup, store, seat, keeping, log), doing));
-    }
-    let engine = EngineSeat::Remote(Box::new(seat));
-    Ok((Hub::start(setup, Box::new(MemoryStore::default()), engine, log), doing))
-}
-
 /// How new sessions are set.
 #[derive(Debug, Clone, Copy, Default)]
 struct Defaults {
     policy: Policy,
     effort: Option<Effort>,
     budget: GivenBudget,
+}
+
+/// How a hub is set up on this ground, in front of whichever engine.
+pub(crate) fn setup(engine: Engine, ground: &Ground, policy: Policy) -> Setup {
+    hub_setup(engine, ground, Defaults { policy, ..Defaults::default() })
 }
 
 fn hub_setup(engine: Engine, ground: &Ground, defaults: Defaults) -> Setup {
@@ -311,8 +265,11 @@ fn hub_setup(engine: Engine, ground: &Ground, defaults: Defaults) -> Setup {
     }
 }
 
-/// The store on disk. One that cannot be used costs the memory of this conversation, not the conversation.
-fn store(launch: &Launch, log: &Log) -> anyhow::Result<(Box<dyn Store>, Option<String>)> {
+/// The store on disk. One that cannot be used costs the memory of this conversation, not the conversation: why is told with it.
+///
+/// # Errors
+/// When a conversation of it is to be gone on with.
+pub(crate) fn store(launch: &Launch, log: &Log) -> anyhow::Result<(Box<dyn Store>, Option<String>)> {
     if launch.ephemeral {
         return Ok((Box::new(MemoryStore::default()), None));
     }

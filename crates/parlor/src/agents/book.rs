@@ -17,31 +17,31 @@ const MAX_LOOKED: usize = 4_096;
 const ENTRY: &str = "agent.json";
 
 /// Where the program of this name is, if it is there.
-pub(super) type Look<'a> = &'a dyn Fn(&str) -> Option<PathBuf>;
+pub(crate) type Look<'a> = &'a dyn Fn(&str) -> Option<PathBuf>;
 
 /// All agents, by name, and what is wrong with the lists.
-pub(super) struct Book {
-    pub(super) agents: Vec<Agent>,
-    pub(super) told: Vec<String>,
+pub(crate) struct Book {
+    pub(crate) agents: Vec<Agent>,
+    pub(crate) told: Vec<String>,
 }
 
 /// An agent that can be asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Agent {
     pub(crate) name: String,
-    pub(super) title: String,
+    pub(crate) title: String,
     pub(crate) dialect: Dialect,
     /// The program and its arguments, with the variables that are set for it before them.
     pub(crate) command: Vec<String>,
-    pub(super) state: State,
+    pub(crate) state: State,
     /// What a person types or reads to have it, if that is known.
-    pub(super) install: Option<String>,
-    pub(super) source: Source,
+    pub(crate) install: Option<String>,
+    pub(crate) source: Source,
 }
 
 /// What of it is on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum State {
+pub(crate) enum State {
     /// As this file.
     Installed(PathBuf),
     /// Its runner is, which fetches the package when it is not there yet.
@@ -54,7 +54,7 @@ pub(super) enum State {
 
 /// From where it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Source {
+pub(crate) enum Source {
     Settings,
     Registry(PathBuf),
     Parlor,
@@ -72,7 +72,7 @@ impl fmt::Display for Source {
 
 impl State {
     /// For the column of a list.
-    pub(super) fn word(&self) -> &'static str {
+    pub(crate) fn word(&self) -> &'static str {
         match self {
             State::Installed(_) => "installed",
             State::Fetched { .. } => "by runner",
@@ -81,7 +81,7 @@ impl State {
     }
 
     /// The same in a line.
-    pub(super) fn words(&self) -> String {
+    pub(crate) fn words(&self) -> String {
         match self {
             State::Installed(at) => format!("It is installed as {}", at.display()),
             State::Fetched { runner, package } => format!(
@@ -95,13 +95,13 @@ impl State {
 
 impl Agent {
     /// Its command as it would be typed.
-    pub(super) fn typed(&self) -> String {
+    pub(crate) fn typed(&self) -> String {
         let words = wire::secret::words(&self.command);
         domain::session::RuntimePlace::Command { words, folder: String::new(), incomplete: false }.typed()
     }
 
     /// The file that would be started, every link followed; nothing where there is none.
-    pub(super) fn file(&self) -> PathBuf {
+    pub(crate) fn file(&self) -> PathBuf {
         match &self.state {
             State::Installed(at) | State::Fetched { runner: at, .. } => {
                 at.canonicalize().unwrap_or_else(|_| at.clone())
@@ -111,13 +111,13 @@ impl Agent {
     }
 
     /// How to get it, where it is not there.
-    pub(super) fn how_to_get(&self) -> Option<String> {
+    pub(crate) fn how_to_get(&self) -> Option<String> {
         let State::Missing { .. } = self.state else { return None };
         self.install.as_ref().map(|how| format!("get it: {how}"))
     }
 
     /// Why it cannot be started, and what to do; `None` when it can.
-    pub(super) fn missing(&self) -> Option<String> {
+    pub(crate) fn missing(&self) -> Option<String> {
         let State::Missing { program } = &self.state else { return None };
         let hint = match &self.install {
             Some(how) => format!("{how}; Parlor installs nothing by itself"),
@@ -130,7 +130,7 @@ impl Agent {
 }
 
 /// Puts the lists together.
-pub(super) fn gather(own: &OwnAgents, registries: &[PathBuf], look: Look<'_>) -> Book {
+pub(crate) fn gather(own: &OwnAgents, registries: &[PathBuf], look: Look<'_>) -> Book {
     let (mut agents, mut told): (BTreeMap<String, Agent>, Vec<String>) = (BTreeMap::new(), own.told.clone());
     for dialect in dialects::ALL {
         let known = dialect.description().habits.agents.iter();

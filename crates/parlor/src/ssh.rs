@@ -1,12 +1,7 @@
-//! `parlor attach ssh://HOST[/SESSION]`: the person's own ssh runs `parlor relay` there, and its stdin and stdout are the link. ssh stays
-//! in our process group, so that it can ask its questions on the terminal; the screen opens when the relay has said its first line. A
+//! A session of another machine (`parlor attach ssh://HOST[/SESSION]`): the person's own ssh runs `parlor relay` there, and its stdin and
+//! stdout are the link. ssh stays in our process group, so that it can ask its questions on the terminal; the screen opens when the relay has said its first line. A
 //! link that breaks is tried again without questions: the screen has the terminal then.
 
-use crate::exit::{self, Exit};
-use crate::launch::Launch;
-use crate::places;
-use crate::remote::{Approach, Begin, Front, Person};
-use crate::screen::{self, UiOptions, Whereabouts};
 use anyhow::Context;
 use link::{AsyncSink, AsyncSource, Lane, Limits, LinkIo, Wiring};
 use serde_json::Value;
@@ -16,10 +11,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::{Child, ChildStderr, Command};
 use tokio::task::JoinSet;
-use tui::Restart;
 
 /// How such an address begins.
-pub(super) const SCHEME: &str = "ssh://";
+pub(crate) const SCHEME: &str = "ssh://";
 /// The longest first line, and how many lines before it (of a login script there) are passed over.
 const MAX_GREETING: u64 = 64 * 1024;
 const MAX_BEFORE: usize = 100;
@@ -29,14 +23,18 @@ const MAX_LINE: u64 = 4096;
 
 /// A machine, and which of its sessions is meant where one is named.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Address {
+pub(crate) struct Address {
     /// As ssh takes it: `[user@]host`.
-    host: String,
+    pub(crate) host: String,
     port: Option<u16>,
-    session: Option<String>,
+    pub(crate) session: Option<String>,
 }
 
-fn read(text: &str) -> Result<Address, &'static str> {
+/// Reads an address.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn read(text: &str) -> Result<Address, &'static str> {
     let rest = text.strip_prefix(SCHEME).ok_or("an address begins with ssh://")?;
     let (place, session) = match rest.split_once('/') {
         Some((place, session)) => (place, Some(session.trim_end_matches('/')).filter(|id| !id.is_empty())),
@@ -64,28 +62,31 @@ fn read(text: &str) -> Result<Address, &'static str> {
 
 /// Whether ssh may ask.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Questions {
+pub(crate) enum Questions {
     Asked,
     None,
 }
 
 /// ssh while it runs; dropped, it is ended.
-struct Ssh {
+pub(crate) struct Ssh {
     _child: Child,
     _stderr: JoinSet<()>,
 }
 
 /// What the relay says first.
-struct Greeting {
+pub(crate) struct Greeting {
     /// The whole id of the session that was named.
-    session: Option<String>,
+    pub(crate) session: Option<String>,
 }
 
 /// What ssh said last.
 type Said = Arc<Mutex<VecDeque<String>>>;
 
 /// Starts ssh and waits until the relay there has spoken.
-async fn start(
+///
+/// # Errors
+/// When it ends before that: with what it said last.
+pub(crate) async fn start(
     address: &Address,
     session: Option<&str>,
     questions: Questions,
@@ -155,30 +156,6 @@ async fn drain(stderr: ChildStderr, said: Said) {
             said.pop_front();
         }
     }
-}
-
-/// The terminal UI on a session of another machine.
-pub(super) async fn attach(launch: &Launch, address: &str) -> anyhow::Result<Exit> {
-    let address = read(address).map_err(exit::usage)?;
-    let dialect = dialects::native::DIALECT;
-    // Ends the last ssh when there is another one.
-    let running: Mutex<Option<Ssh>> = Mutex::new(None);
-    let open = async |was: Option<Whereabouts>| {
-        let questions = if was.is_some() { Questions::None } else { Questions::Asked };
-        let session = was.and_then(|was| was.session).map(|session| session.to_string());
-        let session = session.or_else(|| address.session.clone());
-        let (link, ssh, greeting) = start(&address, session.as_deref(), questions).await?;
-        *running.lock().unwrap_or_else(PoisonError::into_inner) = Some(ssh);
-        // A short id is known there only: the relay tells the whole one.
-        let begin = Begin { session: greeting.session.as_deref(), last: None };
-        let (person, size) = (Person::There, exit::terminal_size());
-        Front::on_link(launch, link, Approach { dialect, begin, person, size, listening: None })
-    };
-    let note = screen::note_on_another(format!("on {}", address.host));
-    let (cwd, look) = (places::working_directory(launch)?, UiOptions::of(launch)?);
-    let front = open(None).await?;
-    let left = screen::on_runtime(front, open, Restart::Connect, (note, false), cwd, look, false).await?;
-    Ok(screen::exit(&left))
 }
 
 #[cfg(test)]
