@@ -3,14 +3,15 @@
 //! Invariants: nothing is fetched, installed or started here. A listed command is started only after the person has seen it whole and
 //! agreed; that is kept by the command itself, so that one that changes is asked for again.
 
-use crate::agents::{Agent, Book, State, known};
+use crate::aloud;
 use crate::exit::{self, Exit, Stream};
 use crate::login::is_yes;
-use crate::origin::RuntimeAddress;
-use crate::{aloud, origin};
 use anyhow::Context;
 use clap::Args;
 use domain::session::RuntimePlace;
+use remote::agents::{Agent, Book, State, known};
+use remote::origin;
+use remote::origin::RuntimeAddress;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use tui::{AgentLine, Echo, Typed, ask_line};

@@ -1,13 +1,14 @@
 //! What the settings, the folder and the agent's end leave to be told, told on stderr: the commands that have no screen begin so.
 
 use crate::exit;
-use crate::launch::Launch;
-use crate::remote::LastWords;
-use crate::stack::EngineTask;
-use crate::{journal, origin, places, settings};
 use domain::session::Origin;
 use engine::{Config, Ground};
+use host::launch::Launch;
+use host::stack::EngineTask;
+use host::{journal, places, settings};
 use hub::{Hub, Log};
+use remote::front::LastWords;
+use remote::origin;
 
 /// The log on stderr.
 pub(crate) fn log() -> Log {

@@ -1,20 +1,22 @@
 //! `parlor attach`: be the UI of another program's runtime.
 
 use crate::agent_list::{self, Agreed};
-use crate::agents;
 use crate::exit::{self, Exit};
 use crate::headless::{self, Run, Said};
-use crate::launch::Launch;
-use crate::origin::{KeepAs, RuntimeAddress};
-use crate::processes;
-use crate::remote::{Approach, Begin, Front, Person};
 use crate::screen::{self, UiOptions, Whereabouts};
-use crate::stop::Stops;
 use crate::tape::Tape;
-use crate::{aloud, attach_ssh, fleet, origin, places, stack, their_flags};
+use crate::{aloud, attach_ssh, their_flags};
 use clap::Args;
 use domain::ids::SessionId;
 use domain::session::Policy;
+use host::launch::Launch;
+use host::processes;
+use host::stop::Stops;
+use host::{fleet, places, stack};
+use remote::agents;
+use remote::front::{Approach, Begin, Front, Person};
+use remote::origin;
+use remote::origin::{KeepAs, RuntimeAddress};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use tools::policy::Allowance;
@@ -109,7 +111,7 @@ pub(crate) struct Kept {
 /// Opens the terminal UI (or says one prompt) on a foreign runtime.
 pub(crate) async fn attach(mut launch: Launch, mut attach: Attach) -> anyhow::Result<Exit> {
     launch.require_consent = attach.require_consent;
-    if let Some(address) = attach.name.as_deref().filter(|name| name.starts_with(crate::ssh::SCHEME)) {
+    if let Some(address) = attach.name.as_deref().filter(|name| name.starts_with(remote::ssh::SCHEME)) {
         their_flags::refuse(&launch, dialects::native::DIALECT)?;
         return attach_ssh::attach(&launch, address).await;
     }

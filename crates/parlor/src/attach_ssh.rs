@@ -1,10 +1,11 @@
 //! `parlor attach ssh://HOST[/SESSION]`: the terminal UI on a session of another machine.
 
 use crate::exit::{self, Exit};
-use crate::launch::Launch;
-use crate::remote::{Approach, Begin, Front, Person};
 use crate::screen::{self, UiOptions, Whereabouts};
-use crate::{places, ssh};
+use host::launch::Launch;
+use host::places;
+use remote::front::{Approach, Begin, Front, Person};
+use remote::ssh;
 use std::sync::{Mutex, PoisonError};
 use tui::Restart;
 

@@ -1,19 +1,19 @@
 //! `parlor bridge`: a UI of one wire on a runtime of another. What one side lacks (queues, deadlines, who answered) the hub supplies.
 
-use crate::bridging::{self, Bridging, report};
-use crate::doors::{self, Wire};
 use crate::exit::{self, Exit};
-use crate::host::Host;
-use crate::launch::Launch;
-use crate::origin::RuntimeAddress;
-use crate::remote::{Approach, Begin, Person};
 use crate::serve;
-use crate::stop::Over;
 use crate::tape::Tape;
 use crate::{aloud, their_flags};
 use clap::Args;
 use dialects::Dialect;
+use host::doors::{self, Wire};
+use host::guests::Host;
+use host::launch::Launch;
+use host::stop::Over;
 use hub::Hub;
+use remote::bridge::{Bridging, report};
+use remote::front::{Approach, Begin, Person};
+use remote::origin::RuntimeAddress;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -91,7 +91,7 @@ pub(crate) async fn bridge(mut launch: Launch, bridge: Bridge) -> anyhow::Result
         Some(path) => doors::on_sockets(hub, host, &[Wire::Known(bridge.from)], path).await,
     };
     let (over, last) =
-        bridging::bridge(&launch, place, approach, between, serving, aloud::log(), exit::complaints())
+        remote::bridge::bridge(&launch, place, approach, between, serving, aloud::log(), exit::complaints())
             .await?;
     last.iter().for_each(aloud::last_words);
     for tape in [tape, runtime_tape].into_iter().flatten() {

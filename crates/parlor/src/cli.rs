@@ -1,9 +1,9 @@
 //! What can be typed. Help texts teach: each says what happens and shows an example.
 
-use crate::launch::Launch;
 use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use domain::session::{Effort, Policy};
+use host::launch::Launch;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -316,7 +316,7 @@ pub(crate) enum Sub {
         socket: PathBuf,
     },
     /// The process of a room.
-    #[command(name = crate::rooms::room::ROOM, hide = true)]
+    #[command(name = host::rooms::room::ROOM, hide = true)]
     Room(crate::room::Room),
     /// Writes generated pages.
     #[command(name = "__docs", hide = true)]

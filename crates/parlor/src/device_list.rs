@@ -1,9 +1,10 @@
 //! `parlor devices`: lists and changes the browsers that may connect to the page.
 
-use crate::devices::File;
 use crate::exit::{self, Exit};
-use crate::{clock, paint, places};
+use crate::paint;
 use clap::{Args, Subcommand};
+use host::devices::File;
+use host::{clock, places};
 use serde_json::{Value, json};
 use web::{Devices, Role, Shelf};
 

@@ -6,16 +6,16 @@ mod reader;
 mod screen;
 mod stream;
 
-pub(crate) use crate::error::{in_words, usage};
 pub(crate) use canvas::Canvas;
 pub(crate) use carrier::{Carrier, carrier};
+pub(crate) use host::error::{in_words, usage};
 pub(crate) use reader::reader_gone;
 pub(crate) use stream::{
     Stream, columns, complain, is_heard, put, say, show, tell, terminal_size, unwritten,
 };
 
-use crate::error::Usage;
-use crate::stop;
+use host::error::Usage;
+use host::stop;
 use hub::Log;
 use std::process::ExitCode;
 use std::sync::Arc;

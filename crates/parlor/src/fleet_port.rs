@@ -1,10 +1,10 @@
 //! The fleet and the devices of the page for a terminal UI: tells what the host gathers in the screen's words, and does what is wished for
 //! there.
 
-use crate::control::Asking;
-use crate::fleet::devices::{self, DeviceNews};
-use crate::fleet::{Gathering, act};
 use domain::ids::Millis;
+use host::control::Asking;
+use host::fleet::devices::{self, DeviceNews};
+use host::fleet::{Gathering, act};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;

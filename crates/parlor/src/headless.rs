@@ -10,7 +10,6 @@ mod report;
 mod said;
 
 use crate::exit::{self, Exit, Stream};
-use crate::stop::Stops;
 use domain::ask::{Answer, Ask, AskKind, Closing, Scope};
 use domain::command::{Command, PromptOptions, Receipt, RunCommand, Target};
 use domain::content::{Input, Part, TextKind};
@@ -24,6 +23,7 @@ use domain::session::Policy;
 use domain::signal::{Level, Signal};
 use domain::state::State;
 use form::{Fitting, Form};
+use host::stop::Stops;
 use hub::core::Standing;
 use hub::{Hub, LocalPort};
 use own::OwnRun;

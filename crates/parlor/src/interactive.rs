@@ -1,22 +1,24 @@
 //! `parlor` in a terminal: our own agent behind the screen, and what a person leaves that screen for.
 
-use crate::announcement::Announcement;
 use crate::attach::Attach;
 use crate::exit::{self, Exit};
-use crate::launch::Launch;
 use crate::login::{self, Login};
 use crate::screen::{
     self, LOG_IN, LOG_IN_LATER, NEWS, OUTGOING, Seat, UiOptions, farewell, note_on, seated, with_fact,
 };
-use crate::settings::{self};
-use crate::stack::EngineTask;
-use crate::worktrees::{self, Worktree};
-use crate::{agent_list, aloud, attach, elsewhere, fleet_port, places, resumed, stack};
+use crate::{agent_list, aloud, attach, fleet_port, resumed};
 use domain::command::{Command, LibraryCommand};
 use domain::ids::SessionId;
 use domain::port::News;
+use host::announcement::Announcement;
+use host::launch::Launch;
+use host::settings::{self};
+use host::stack::EngineTask;
+use host::worktrees::{self, Worktree};
+use host::{places, stack};
 use hub::Hub;
 use hub::core::Standing;
+use remote::elsewhere;
 use roles::Answers;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};

@@ -5,11 +5,11 @@
 //! quotes a key, nor a word that may be one.
 
 use crate::exit::{self, Exit};
-use crate::launch::Launch;
-use crate::model_source;
-use crate::stop::Stops;
-use crate::{keys, settings};
 use clap::Args;
+use host::launch::Launch;
+use host::model_source;
+use host::stop::Stops;
+use host::{keys, settings};
 use models::Secret;
 use models::catalog::{Catalog, KeptKey, KeyFrom, ProviderState, Trial, Verdict, account};
 use std::io::{IsTerminal, Read};

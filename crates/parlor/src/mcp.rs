@@ -1,15 +1,16 @@
 //! `parlor mcp`: the MCP servers of the person and of the project, and what each may reach. A project's servers start only after the
 //! person agreed once.
 
+use crate::aloud;
 use crate::exit::{self, Exit};
-use crate::guard;
-use crate::launch::Launch;
-use crate::{aloud, places};
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use domain::path_text;
 use engine::Ground;
 use engine::mcp::{self, Approvals, Entry, Listed, Reach, Way};
+use host::guard;
+use host::launch::Launch;
+use host::places;
 use std::path::{Path, PathBuf};
 
 /// The MCP servers there are.

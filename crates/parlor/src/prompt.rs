@@ -2,8 +2,8 @@
 
 use crate::aloud;
 use crate::exit::{self, Exit};
-use crate::launch::Launch;
-use crate::model_source::Source;
+use host::launch::Launch;
+use host::model_source::Source;
 use serde_json::json;
 
 /// Prints the text and the tools, and how long both are.

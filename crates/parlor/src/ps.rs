@@ -1,19 +1,19 @@
 //! `parlor ps`: the live sessions of this person's processes and who is attached, without a port to know.
 //!
 //! Every process with a session (a server, a bridge, the terminal UI) keeps a small file and two sockets in the runtime directory (see
-//! `announcement.rs`); this reads them, and removes those of processes that died. With `--watch` it goes on telling (`ps/watch.rs`).
+//! `host::announcement`); this reads them, and removes those of processes that died. With `--watch` it goes on telling (`ps/watch.rs`).
 
 mod rows;
 mod watch;
 
-use crate::announcement::Notice;
-use crate::control::{Control, Status};
 use crate::exit::{self, Exit};
-use crate::launch::Launch;
-use crate::places;
-use crate::processes::{self};
 use crate::screen::is_plain;
 use crate::web;
+use host::announcement::Notice;
+use host::control::{Control, Status};
+use host::launch::Launch;
+use host::places;
+use host::processes::{self};
 use serde_json::{Value, json};
 
 /// The live sessions and who is attached to them.

@@ -1,11 +1,11 @@
-//! `parlor relay`: carries stdin and stdout to a session of this machine, for a terminal on another one (`attach/ssh.rs`).
+//! `parlor relay`: carries stdin and stdout to a session of this machine, for a terminal on another one (`remote::ssh`).
 //!
 //! The first line on stdout says who is there, so that the other side knows that ssh has asked all its questions.
 
 use crate::exit::{self, Carrier, Exit};
-use crate::rooms::Wanted;
-use crate::{entrance, places, reach};
 use domain::ids::SessionId;
+use host::rooms::Wanted;
+use host::{entrance, places, reach};
 use link::unix;
 use serde_json::json;
 use tokio::io::AsyncWriteExt;

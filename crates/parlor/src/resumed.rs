@@ -1,19 +1,19 @@
 //! Goes on with a conversation with another program's runtime (`--resume`, `--continue`): that program is started or reached again, in its folder,
-//! and goes on with its own session where its wire can. What it is not: a session of ours, which `stack.rs` opens.
+//! and goes on with its own session where its wire can. What it is not: a session of ours, which `host::stack` opens.
 //!
 //! Invariant: what is started is shown before it is started.
 
 use crate::agent_list::{self, Agreed};
 use crate::attach;
 use crate::attach::Attach;
-use crate::elsewhere::KeptElsewhere;
 use crate::exit::{self, Exit};
 use crate::headless::{Run, Said};
-use crate::launch::Launch;
-use crate::origin;
 use crate::{aloud, their_flags};
 use domain::path_text;
 use domain::session::RuntimePlace;
+use host::launch::Launch;
+use remote::elsewhere::KeptElsewhere;
+use remote::origin;
 
 /// Goes on with it in the terminal UI, or with one prompt.
 pub(crate) async fn go_on(

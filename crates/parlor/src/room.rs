@@ -2,8 +2,8 @@
 
 use crate::aloud;
 use crate::exit::{self, Exit};
-use crate::launch::Launch;
-use crate::rooms::room;
+use host::launch::Launch;
+use host::rooms::room;
 use std::path::PathBuf;
 use std::time::Duration;
 

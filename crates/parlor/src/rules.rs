@@ -1,9 +1,10 @@
 //! `parlor rules`: what was allowed for good, in this project or in all; narrowed or taken back. A session that runs hears of it at once.
 
+use crate::aloud;
 use crate::exit::{self, Exit};
-use crate::launch::Launch;
-use crate::{aloud, places};
 use clap::{Args, Subcommand};
+use host::launch::Launch;
+use host::places;
 use std::path::Path;
 use tools::policy::{Rule, Rules};
 

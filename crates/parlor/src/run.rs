@@ -1,12 +1,14 @@
 //! `parlor run`: one prompt to our own agent, without a screen.
 
-use crate::announcement::Announcement;
 use crate::exit::{self, Exit};
 use crate::headless::{self, Run, Said};
-use crate::launch::Launch;
-use crate::stop::Stops;
-use crate::{aloud, elsewhere, resumed, rooms, stack, worktree_end, worktrees};
+use crate::{aloud, resumed, worktree_end};
 use domain::ids::SessionId;
+use host::announcement::Announcement;
+use host::launch::Launch;
+use host::stop::Stops;
+use host::{rooms, stack, worktrees};
+use remote::elsewhere;
 use std::io::Read;
 
 /// Runs one prompt on our own agent.

@@ -4,18 +4,19 @@
 mod again;
 
 use crate::exit::Exit;
-use crate::launch::Launch;
-use crate::remote::Front;
-use crate::settings;
 use crate::ui_settings::{self, Ui};
-use crate::{aloud, fleet_port, places};
+use crate::{aloud, fleet_port};
 use again::ScreenEnds;
 pub(crate) use again::Whereabouts;
 use domain::command::Command;
 use domain::port::News;
 use domain::session::ModelRef;
+use host::launch::Launch;
+use host::places;
+use host::settings;
 use hub::core::Standing;
 use hub::{Hub, LocalPort, LocalUi};
+use remote::front::Front;
 use roles::Answers;
 use std::collections::BTreeMap;
 use std::path::PathBuf;

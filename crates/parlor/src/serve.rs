@@ -3,20 +3,20 @@
 pub(crate) mod habits;
 
 use crate::aloud;
-use crate::announcement::Announcement;
-use crate::doors::{self, Wire, wire};
 use crate::exit::{self, Exit};
-use crate::host::{Host, answer_within};
-use crate::launch::Launch;
-use crate::model_source::Source;
-use crate::stack;
-use crate::stop::{self, Manner, Runs};
 use crate::tape::{self, Tape};
 use anyhow::Context;
 use clap::Args;
 use dialects::Dialect;
 use domain::command::{Command, LibraryCommand};
 use domain::ids::SessionId;
+use host::announcement::Announcement;
+use host::doors::{self, Wire, wire};
+use host::guests::{Host, answer_within};
+use host::launch::Launch;
+use host::model_source::Source;
+use host::stack;
+use host::stop::{self, Manner, Runs};
 use hub::Hub;
 use link::Limits;
 use roles::Lane;

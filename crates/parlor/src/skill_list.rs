@@ -2,7 +2,7 @@
 
 use crate::aloud;
 use crate::exit::{self, Exit};
-use crate::launch::Launch;
+use host::launch::Launch;
 
 /// Prints the skills and what could not be read.
 pub(crate) fn list(launch: &Launch) -> anyhow::Result<Exit> {

@@ -1,9 +1,9 @@
 //! Who listens in on links: the tape behind `--record`, and what `--log-wire` shows. Also the file that every recording begins with.
 
 use crate::exit;
-use crate::host::Listening;
 use anyhow::Context;
 use dialects::Dialect;
+use host::guests::Listening;
 use kit::notation::{Heads, Side};
 use kit::recorder::Recorder;
 use kit::redact::Redactor;

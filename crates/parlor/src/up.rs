@@ -1,10 +1,10 @@
 //! `parlor up` and `parlor down`: the server in the background, begun and ended.
 
-use crate::control::Status;
 use crate::exit::{self, Exit};
-use crate::rooms::{self, Ended};
-use crate::server::{self, By};
 use crate::web;
+use host::control::Status;
+use host::rooms::{self, Ended};
+use host::server::{self, By};
 use serde_json::json;
 
 /// A server in the background, so that closing a terminal ends nothing.

@@ -3,15 +3,16 @@
 
 mod confirm;
 
-use crate::control::{Asking, Control, Paired, said};
 use crate::exit::{self, Exit};
-use crate::page::{self, Served, Serving, Ways};
-use crate::stop::Stops;
-use crate::{device_list, flags, rooms};
+use crate::{device_list, flags};
 use anyhow::Context;
 use clap::Args;
 use confirm::{Keys, Typed};
 use domain::harmless::quoted;
+use host::control::{Asking, Control, Paired, said};
+use host::page::{self, Served, Serving, Ways};
+use host::rooms;
+use host::stop::Stops;
 use std::convert::Infallible;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -59,7 +60,6 @@ impl Web {
         port.is_none() && *bind == page::USUAL_BIND && host.is_empty() && tls.is_empty() && !behind_proxy
     }
 
-    /// How it is to be served.
     fn serving(&self) -> Serving {
         let tls = match self.tls.as_slice() {
             [certificate, key] => Some((certificate.clone(), key.clone())),

@@ -1,8 +1,8 @@
 //! What becomes of a worktree when its session is over: the person is asked, and told what came of it.
 
 use crate::exit::{self, Exit, Stream};
-use crate::worktrees::{Git, Merged, Work, Worktree, merge, refuse_while_open, remove, work};
 use domain::path_text;
+use host::worktrees::{Git, Merged, Work, Worktree, merge, refuse_while_open, remove, work};
 use std::io::IsTerminal;
 use tui::{Echo, Typed, ask_line};
 
@@ -24,7 +24,7 @@ pub(crate) fn merged_words(tree: &Worktree, merged: &Merged) -> String {
     }
 }
 
-/// What was removed, in words.
+/// That it is gone, and what went with it.
 pub(crate) fn removed_words(tree: &Worktree, gone: &Work) -> String {
     let with = if gone.is_none() { String::new() } else { format!(", with {}", gone.words()) };
     format!("removed worktree {} and its branch{with}", tree.name)

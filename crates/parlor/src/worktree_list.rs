@@ -1,12 +1,12 @@
 //! `parlor worktrees`: the worktrees of a repository, listed, merged and removed.
 
 use crate::exit::{self, Exit};
-use crate::launch::Launch;
-use crate::places;
 use crate::worktree_end::{kept, merged_words, removed_words};
-use crate::worktrees::{Git, common_of, find, listed, merge, remove, work};
 use clap::{Args, Subcommand};
 use domain::path_text;
+use host::launch::Launch;
+use host::places;
+use host::worktrees::{Git, common_of, find, listed, merge, remove, work};
 use serde_json::json;
 
 /// The worktrees that Parlor made in this repository.

@@ -2,14 +2,14 @@
 //! a line for each change.
 
 use super::rows::{as_json, plain_line, table};
-use crate::clock;
 use crate::exit::{self, Canvas, Exit};
-use crate::fleet::Gathering;
 use crate::paint::Paint;
-use crate::settings;
-use crate::stop::Stops;
 use crate::ui_settings::Ui;
 use domain::fleet::{Row, newly_waiting};
+use host::clock;
+use host::fleet::Gathering;
+use host::settings;
+use host::stop::Stops;
 use std::time::Duration;
 use tui::Rows;
 
