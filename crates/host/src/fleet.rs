@@ -10,7 +10,7 @@ pub mod devices;
 mod follow;
 mod look;
 
-use crate::announcement::Notice;
+use crate::directory::{self, Directory, Notice, Seen};
 use crate::places;
 use domain::fleet::{Fleet, FleetFact, Process, Standing};
 use domain::ids::Millis;
@@ -44,7 +44,7 @@ impl Gathering {
     /// # Errors
     /// When there is no place to look at.
     pub fn begin() -> anyhow::Result<Gathering> {
-        let (directory, data) = (places::runtime()?, places::data()?);
+        let (directory, data) = (directory::here()?, places::data()?);
         let (told, rows) = watch::channel(None);
         let mut tasks = JoinSet::new();
         tasks.spawn(gather(directory, data, told));
@@ -69,14 +69,14 @@ impl Gathering {
 
 /// Who is followed, and what was found out so far.
 struct Gatherer {
-    directory: PathBuf,
+    directory: Arc<dyn Directory>,
     fleet: Fleet,
     following: BTreeMap<u32, AbortHandle>,
     tasks: JoinSet<()>,
     facts: mpsc::Sender<FleetFact>,
 }
 
-async fn gather(directory: PathBuf, data: PathBuf, told: watch::Sender<Option<Rows>>) {
+async fn gather(directory: Arc<dyn Directory>, data: PathBuf, told: watch::Sender<Option<Rows>>) {
     let (facts, mut heard) = mpsc::channel(FACTS);
     let following = BTreeMap::new();
     let mut gatherer =
@@ -123,8 +123,8 @@ impl Gatherer {
     /// Takes in what was seen; whether that changed anything.
     fn looked(&mut self, looked: Looked) -> bool {
         let mut changed = false;
-        let there: BTreeMap<u32, Notice> =
-            looked.notices.into_iter().map(|notice| (notice.pid, notice)).collect();
+        let there: BTreeMap<u32, Seen> =
+            looked.processes.into_iter().map(|seen| (seen.notice.pid, seen)).collect();
         let gone: Vec<u32> = self.following.keys().copied().filter(|pid| !there.contains_key(pid)).collect();
         for pid in gone {
             if let Some(following) = self.following.remove(&pid) {
@@ -136,9 +136,8 @@ impl Gatherer {
                 changed |= self.fleet.take(FleetFact::Left { pid });
             }
         }
-        for (pid, notice) in there {
-            if !notice.is_alive() {
-                notice.clear(&self.directory);
+        for (pid, Seen { notice, is_alive }) in there {
+            if !is_alive {
                 if let Some(following) = self.following.remove(&pid) {
                     following.abort();
                 }
@@ -149,7 +148,7 @@ impl Gatherer {
                     continue;
                 }
                 changed |= self.found(&notice, Standing::Reached);
-                let way = Way::new(notice, &self.directory, self.facts.clone());
+                let way = Way::new(notice, self.directory.clone(), self.facts.clone());
                 self.following.insert(pid, self.tasks.spawn(way.follow()));
             }
         }

@@ -12,7 +12,7 @@
 //! - files: private, text_file, vault, places, kept
 //! - settings: keys, settings, guard, model_source
 //! - agent: stack, guests
-//! - doors: entrance, doors, announcement, processes
+//! - doors: entrance, doors, directory, announcement, processes
 //! - beside sessions: devices | worktrees
 //! - workers: rooms, control, reach
 //! - all sessions: fleet
@@ -28,7 +28,7 @@
 //! | [`kept`] | which kept conversation is meant |
 //! | [`stack`], [`guests`] | store, agent and hub together; what a UI that connects meets |
 //! | [`entrance`], [`doors`] | who may come in, and where |
-//! | [`announcement`], [`processes`] | how a process is found, and who has a session |
+//! | [`directory`], [`announcement`], [`processes`] | who has a session: the contract, how this process is found, what each tells |
 //! | [`rooms`], [`control`], [`reach`] | workers without a terminal; what is said to the server; the way to a session |
 //! | [`fleet`] | what all processes tell of their sessions |
 //! | [`devices`], [`page`], [`server`] | browsers that may connect; the page's server; the server in the background |
@@ -38,6 +38,7 @@ pub mod announcement;
 pub mod clock;
 pub mod control;
 pub mod devices;
+pub mod directory;
 pub mod doors;
 pub mod entrance;
 pub mod error;

@@ -3,8 +3,8 @@
 //! Invariants: the port is the same one every time as long as it is free, so that a page that stayed open finds it again; nothing is
 //! opened beyond loopback that is not encrypted; both addresses of loopback are ours or none is; no secret stands in an address.
 
-use crate::announcement::Notice;
 use crate::devices::File;
+use crate::directory::{self, Directory, Door};
 use crate::error::{in_words, usage};
 use crate::fleet::{Gathering, act};
 use crate::rooms;
@@ -119,8 +119,7 @@ pub async fn start(asked: &Serving, rooms: rooms::Rooms, log: Log) -> anyhow::Re
         version: env!("CARGO_PKG_VERSION").to_owned(),
         log: Some(log.clone()),
     };
-    let directory = std::path::absolute(places::runtime()?)?;
-    let ways = Ways { fleet: Gathering::begin()?, directory, rooms };
+    let ways = Ways { fleet: Gathering::begin()?, directory: directory::from_anywhere()?, rooms };
     let behind_proxy = asked.behind_proxy;
     let parts = Parts {
         listeners,
@@ -245,7 +244,7 @@ fn more_descriptors() {
 pub struct Ways {
     fleet: Gathering,
     /// Where processes announce themselves.
-    directory: PathBuf,
+    directory: Arc<dyn Directory>,
     rooms: rooms::Rooms,
 }
 
@@ -259,7 +258,7 @@ impl Ways {
             Status::Waiting { .. } | Status::Running | Status::Fresh | Status::Ended(_) => true,
             Status::Kept | Status::Silent | Status::OtherVersion(_) | Status::Dead => false,
         };
-        let socket = Notice::socket_of(row.pid.filter(|_| answers)?, &self.directory);
+        let socket = self.directory.socket(row.pid.filter(|_| answers)?, Door::Ui);
         reached(&socket).await.ok()
     }
 }

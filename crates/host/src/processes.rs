@@ -1,15 +1,14 @@
-//! Who has a session: the processes of this person that are alive, by the notices that they left ([`crate::announcement`]), and what each
-//! tells. What dead ones left is removed by whoever looks.
+//! What processes tell of their sessions: each that a [`Directory`] knows is asked who is there.
 
-use crate::announcement::Notice;
-use crate::{entrance, places};
+use crate::directory::{Directory, Door, Notice, Seen};
+use crate::{directory, entrance};
 use anyhow::Context;
 use domain::ids::SessionId;
 use link::{Incoming, Limits, LinkError, LinkIo, unix};
 use roles::Lane;
 use serde_json::Value;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 use wire::lines::Frame;
 
@@ -17,7 +16,7 @@ use wire::lines::Frame;
 const ANSWER_WITHIN: Duration = Duration::from_secs(2);
 /// How long to try to reach it.
 const REACHED_WITHIN: Duration = Duration::from_millis(200);
-/// Files of the runtime directory that are looked at.
+/// Processes that are asked.
 const MAX_PROCESSES: usize = 1024;
 
 /// A serving process and what it told.
@@ -57,34 +56,34 @@ fn need(live: &Value) -> Option<&'static str> {
 }
 
 /// The serving processes that are alive, oldest first. What dead ones left is removed.
-pub async fn all(directory: &Path) -> anyhow::Result<Vec<Process>> {
-    let files = match std::fs::read_dir(directory) {
-        Ok(files) => files,
-        Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(why) => return Err(why).with_context(|| format!("cannot read {}", directory.display())),
-    };
+///
+/// # Errors
+/// When it cannot be known who is there.
+pub async fn all(directory: &dyn Directory) -> anyhow::Result<Vec<Process>> {
     let mut all = Vec::new();
-    for file in files.flatten().take(MAX_PROCESSES) {
-        let path = file.path();
-        if path.extension().is_none_or(|extension| extension != "json") {
+    for Seen { notice, is_alive } in directory.look(MAX_PROCESSES)? {
+        if !is_alive {
             continue;
         }
-        let Some(notice) = Notice::read(&path) else { continue };
-        if !notice.is_alive() {
-            notice.clear(directory);
-            continue;
-        }
-        // Its sockets are there before its file: if nobody answers, the number belongs to another process now.
+        // Its sockets are there before its notice: if nobody answers, the number belongs to another process now.
         // One that is only slow, on a busy machine, stays.
-        let (who, limits) = (notice.who(directory), Limits::default());
+        let (who, limits) = (directory.socket(notice.pid, Door::Who), Limits::default());
         match unix::connect(&who, Lane::MAIN, limits, REACHED_WITHIN, entrance::trust).await {
             Ok(link) => all.push(Process { notice, sessions: told(link).await }),
-            Err(LinkError::Connect { source, .. }) if nobody(&source) => notice.clear(directory),
+            Err(LinkError::Connect { source, .. }) if nobody(&source) => directory.withdraw(notice.pid),
             Err(_) => all.push(Process { notice, sessions: None }),
         }
     }
     all.sort_by_key(|process| process.notice.since);
     Ok(all)
+}
+
+/// The process that tells that it has this session open.
+///
+/// # Errors
+/// As for [`all`].
+pub async fn holder(directory: &dyn Directory, session: &SessionId) -> anyhow::Result<Option<Process>> {
+    Ok(all(directory).await?.into_iter().find(|process| process.has(session)))
 }
 
 /// Whether nobody listens there.
@@ -101,14 +100,14 @@ async fn told(mut link: LinkIo) -> Option<Vec<Value>> {
 
 /// The socket of the process that has this session open; its id may be shortened.
 pub async fn find(session: &str) -> anyhow::Result<(PathBuf, String)> {
-    let directory = places::runtime()?;
+    let directory = directory::here()?;
     let mut found = Vec::new();
-    for process in all(&directory).await? {
+    for process in all(directory.as_ref()).await? {
         for live in process.sessions.iter().flatten() {
             let id = live.get("id").and_then(Value::as_str).unwrap_or_default();
             if id == session || id.starts_with(session) || id.trim_start_matches("sess-").starts_with(session)
             {
-                found.push((process.notice.native(&directory), id.to_owned()));
+                found.push((directory.socket(process.notice.pid, Door::Ui), id.to_owned()));
             }
         }
     }

@@ -14,7 +14,7 @@ mod way;
 pub use book::{Ended, end_all, live};
 pub use way::make_way;
 
-use crate::announcement::Notice;
+use crate::directory::{self, Directory, Door};
 use crate::kept;
 use crate::places;
 use crate::processes;
@@ -110,7 +110,7 @@ type Opening = Arc<tokio::sync::Mutex<()>>;
 pub struct Rooms {
     data: PathBuf,
     /// Where processes announce themselves.
-    directory: PathBuf,
+    directory: Arc<dyn Directory>,
     idle: Duration,
     opening: Arc<Mutex<BTreeMap<SessionId, Opening>>>,
 }
@@ -121,10 +121,9 @@ impl Rooms {
     /// # Errors
     /// When there is no place for them.
     pub fn new(idle: Duration) -> anyhow::Result<Rooms> {
-        let (data, directory) = (places::data()?, places::runtime()?);
         // A room begins in another folder.
-        let data = std::path::absolute(data)?;
-        Ok(Rooms { data, directory: std::path::absolute(directory)?, idle, opening: Arc::default() })
+        let (data, directory) = (std::path::absolute(places::data()?)?, directory::from_anywhere()?);
+        Ok(Rooms { data, directory, idle, opening: Arc::default() })
     }
 
     /// Gives the socket of the process that has the session open, else of a room that opens it, or of a fresh room for new sessions.
@@ -166,12 +165,11 @@ impl Rooms {
 
     /// The process that has the session open.
     async fn find(&self, session: &SessionId) -> Result<Option<Opened>, NoRoom> {
-        let processes = processes::all(&self.directory).await.map_err(|why| NoRoom::of(&why))?;
-        let process = processes.into_iter().find(|process| process.has(session));
-        Ok(process.map(|process| Opened {
-            socket: process.notice.native(&self.directory),
-            pid: process.notice.pid,
-            was_open: true,
+        let directory = self.directory.as_ref();
+        let process = processes::holder(directory, session).await.map_err(|why| NoRoom::of(&why))?;
+        Ok(process.map(|process| {
+            let pid = process.notice.pid;
+            Opened { socket: directory.socket(pid, Door::Ui), pid, was_open: true }
         }))
     }
 
@@ -229,8 +227,8 @@ impl Rooms {
     async fn announced(&self, pid: u32) -> Result<Opened, String> {
         let end = Instant::now() + READY_WITHIN;
         loop {
-            if Notice::of(pid, &self.directory).is_some() {
-                let socket = Notice::socket_of(pid, &self.directory);
+            if self.directory.find(pid).is_some() {
+                let socket = self.directory.socket(pid, Door::Ui);
                 return Ok(Opened { socket, pid, was_open: false });
             }
             if !detach::is_there(pid) {

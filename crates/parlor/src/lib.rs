@@ -152,7 +152,7 @@ async fn dispatch(cli: Line) -> anyhow::Result<Exit> {
         Some(Sub::Logout(asked)) => login::logout(&asked),
         Some(Sub::Bridge(bridge)) => bridge::bridge(cli.launch, bridge).await,
         Some(Sub::Sessions(asked)) => sessions::sessions(&cli.launch, asked).await,
-        Some(Sub::Worktrees(asked)) => worktree_list::worktrees(&cli.launch, asked),
+        Some(Sub::Worktrees(asked)) => worktree_list::worktrees(&cli.launch, asked).await,
         Some(Sub::Models { json }) => model_list::list(&cli.launch, json).await,
         Some(Sub::Mcp(asked)) => mcp::mcp(&cli.launch, asked).await,
         Some(Sub::Rules(asked)) => rules::rules(&cli.launch, asked),

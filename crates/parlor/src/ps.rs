@@ -9,10 +9,9 @@ mod watch;
 use crate::exit::{self, Exit};
 use crate::screen::is_plain;
 use crate::web;
-use host::announcement::Notice;
 use host::control::{Control, Status};
+use host::directory::{self, Notice};
 use host::launch::Launch;
-use host::places;
 use host::processes::{self};
 use serde_json::{Value, json};
 
@@ -36,7 +35,7 @@ pub(crate) async fn ps(launch: &Launch, asked: &Ps) -> anyhow::Result<Exit> {
     if asked.watch {
         return watch::watch(asked.json, is_plain(launch)).await;
     }
-    let all = processes::all(&places::runtime()?).await?;
+    let all = processes::all(directory::here()?.as_ref()).await?;
     // Whoever is not there, or cannot be asked, has nothing to warn of.
     if let Ok(Some(mut server)) = Control::here().await
         && let Ok(Status { warning: Some(warning), .. }) = server.status().await

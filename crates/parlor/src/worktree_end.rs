@@ -73,7 +73,7 @@ pub(crate) async fn at_end(tree: &Worktree, exit: Exit) -> anyhow::Result<()> {
     let Ok(git) = Git::of(&tree.path, exit::complaints()) else { return Ok(()) };
     let Ok(left) = work(&git, tree) else { return Ok(()) };
     let asks = exit == Exit::Done && std::io::stdin().is_terminal() && Stream::Err.is_terminal();
-    let open = refuse_while_open(tree);
+    let open = refuse_while_open(tree).await;
     if let (true, Err(why)) = (asks, &open) {
         exit::complain(&exit::in_words(why));
     }
@@ -85,13 +85,13 @@ pub(crate) async fn at_end(tree: &Worktree, exit: Exit) -> anyhow::Result<()> {
         Wish::Merge => {
             let message = format!("Work of a session in worktree {}", tree.name);
             let discard = !left.outside.is_empty() && is_sure(&left.outside_words(), MERGES).await?;
-            Some(merge(&git, tree, Some(&message), discard).map(|merged| merged_words(tree, &merged)))
+            Some(merge(&git, tree, Some(&message), discard).await.map(|merged| merged_words(tree, &merged)))
         }
         Wish::Remove if left.is_none() => {
-            Some(remove(&git, tree, false).map(|gone| removed_words(tree, &gone)))
+            Some(remove(&git, tree, false).await.map(|gone| removed_words(tree, &gone)))
         }
         Wish::Remove if is_sure(&left.words(), KEEPS).await? => {
-            Some(remove(&git, tree, true).map(|gone| removed_words(tree, &gone)))
+            Some(remove(&git, tree, true).await.map(|gone| removed_words(tree, &gone)))
         }
         Wish::Remove => None,
     };

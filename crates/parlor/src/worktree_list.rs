@@ -49,7 +49,7 @@ enum Does {
 }
 
 /// `parlor worktrees`.
-pub(crate) fn worktrees(launch: &Launch, asked: Worktrees) -> anyhow::Result<Exit> {
+pub(crate) async fn worktrees(launch: &Launch, asked: Worktrees) -> anyhow::Result<Exit> {
     let here = places::working_directory(launch)?;
     let does = asked.does.unwrap_or(Does::List { json: false });
     if let (Does::List { json }, None) = (&does, common_of(&here)) {
@@ -62,7 +62,7 @@ pub(crate) fn worktrees(launch: &Launch, asked: Worktrees) -> anyhow::Result<Exi
         Does::List { json } => list(&git, json),
         Does::Merge { name, commit, discard } => {
             let tree = find(&git, &name)?;
-            exit::say(&merged_words(&tree, &merge(&git, &tree, commit.as_deref(), discard)?));
+            exit::say(&merged_words(&tree, &merge(&git, &tree, commit.as_deref(), discard).await?));
             Ok(Exit::Done)
         }
         Does::Keep { name } => {
@@ -71,7 +71,7 @@ pub(crate) fn worktrees(launch: &Launch, asked: Worktrees) -> anyhow::Result<Exi
         }
         Does::Remove { name, discard } => {
             let tree = find(&git, &name)?;
-            exit::say(&removed_words(&tree, &remove(&git, &tree, discard)?));
+            exit::say(&removed_words(&tree, &remove(&git, &tree, discard).await?));
             Ok(Exit::Done)
         }
     }

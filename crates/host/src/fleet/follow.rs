@@ -2,7 +2,7 @@
 //! breaks.
 
 use super::process;
-use crate::announcement::Notice;
+use crate::directory::{Directory, Door, Notice};
 use crate::entrance;
 use dialects::native::wire::{FleetNews, FleetWatch, FromRuntime, FromUi, Hello};
 use dialects::native::{PROTOCOL, REVISION, capability};
@@ -11,6 +11,7 @@ use link::{Incoming, Limits, LinkError, LinkIo, unix};
 use roles::Lane;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use wire::lines::Frame;
@@ -26,7 +27,7 @@ const MAX_WAIT: Duration = Duration::from_secs(8);
 /// The way to one process.
 pub(super) struct Way {
     notice: Notice,
-    directory: PathBuf,
+    directory: Arc<dyn Directory>,
     socket: PathBuf,
     facts: mpsc::Sender<FleetFact>,
 }
@@ -42,8 +43,8 @@ enum Ended {
 }
 
 impl Way {
-    pub(super) fn new(notice: Notice, directory: &Path, facts: mpsc::Sender<FleetFact>) -> Way {
-        Way { socket: notice.native(directory), directory: directory.to_owned(), notice, facts }
+    pub(super) fn new(notice: Notice, directory: Arc<dyn Directory>, facts: mpsc::Sender<FleetFact>) -> Way {
+        Way { socket: directory.socket(notice.pid, Door::Ui), directory, notice, facts }
     }
 
     /// Follows the process until this is aborted, or it cannot tell.
@@ -67,7 +68,7 @@ impl Way {
                     io::ErrorKind::NotFound => Some(()),
                     // Its socket is there and nobody listens: its number belongs to another process now, or to none.
                     io::ErrorKind::ConnectionRefused => {
-                        self.notice.clear(&self.directory);
+                        self.directory.withdraw(self.notice.pid);
                         let _ = self.stands(Standing::Dead).await;
                         return;
                     }

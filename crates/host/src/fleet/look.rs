@@ -1,11 +1,12 @@
 //! Looks at what lies on the disk: the notices of live processes, the store where it changed, what git has checked out. Blocks.
 
-use crate::announcement::Notice;
+use crate::directory::{Directory, Seen};
 use domain::fleet::{MAX_KEPT, MAX_PROCESSES};
 use domain::path_text;
 use domain::session::SessionSummary;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 use store::{Listing, SqliteStore, Store as _};
 
@@ -19,7 +20,7 @@ type Stamp = Option<(u64, Option<SystemTime>)>;
 
 /// Looks again and again.
 pub(super) struct Look {
-    directory: PathBuf,
+    directory: Arc<dyn Directory>,
     data: PathBuf,
     store: Option<[Stamp; 2]>,
     /// A run was under way in what the store kept: whether it still is, is known by whoever does it being alive, not by a file.
@@ -29,14 +30,14 @@ pub(super) struct Look {
 /// One look, with what may be new in it.
 #[derive(Debug, Default)]
 pub(super) struct Looked {
-    pub(super) notices: Vec<Notice>,
+    pub(super) processes: Vec<Seen>,
     /// The newest sessions, where the store may have changed.
     pub(super) kept: Option<Vec<SessionSummary>>,
     pub(super) branches: Vec<(String, Option<String>)>,
 }
 
 impl Look {
-    pub(super) fn new(directory: PathBuf, data: PathBuf) -> Look {
+    pub(super) fn new(directory: Arc<dyn Directory>, data: PathBuf) -> Look {
         Look { directory, data, store: None, saw_runs: false }
     }
 
@@ -47,7 +48,8 @@ impl Look {
             (cwd, branch)
         };
         Looked {
-            notices: Notice::all(&self.directory, MAX_PROCESSES),
+            // One that cannot be read tells of nobody.
+            processes: self.directory.look(MAX_PROCESSES).unwrap_or_default(),
             kept: self.kept(),
             branches: folders.into_iter().take(MAX_FOLDERS).map(branch).collect(),
         }

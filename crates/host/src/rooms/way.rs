@@ -4,11 +4,11 @@
 //! at is never ended for a command.
 
 use super::{book, detach, live};
+use crate::directory::{self, Directory};
 use crate::places;
 use crate::processes::{self, Process};
 use domain::ids::SessionId;
 use rustix::process::Signal;
-use std::path::Path;
 use std::time::{Duration, Instant};
 use store::StoreError;
 
@@ -24,8 +24,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// When somebody is there, or it is no room: what can be done then.
 pub async fn make_way(session: &SessionId) -> anyhow::Result<()> {
     let data = std::path::absolute(places::data()?)?;
-    let directory = places::runtime()?;
-    let Some(holder) = holder(session, &directory).await else { return Ok(()) };
+    let directory = directory::here()?;
+    let Some(holder) = holder(session, directory.as_ref()).await else { return Ok(()) };
     let pid = holder.notice.pid;
     if !live(&data).contains(&pid) {
         return Err(refused(session, pid, "close it there"));
@@ -41,7 +41,7 @@ pub async fn make_way(session: &SessionId) -> anyhow::Result<()> {
             return Err(refused(session, pid, why));
         }
         // Somebody was quicker than we.
-        let came = holder_in(session, &directory, pid).await;
+        let came = holder_in(session, directory.as_ref(), pid).await;
         if let Some(why) = came.and_then(|holder| holder.needed(session)) {
             return Err(refused(session, pid, &format!("{why}; `parlor down` ends every room")));
         }
@@ -51,12 +51,11 @@ pub async fn make_way(session: &SessionId) -> anyhow::Result<()> {
 }
 
 /// The process that has the session open. One that cannot be asked is told by who opens the store.
-async fn holder(session: &SessionId, directory: &Path) -> Option<Process> {
-    let all = processes::all(directory).await.unwrap_or_default();
-    all.into_iter().find(|process| process.has(session))
+async fn holder(session: &SessionId, directory: &dyn Directory) -> Option<Process> {
+    processes::holder(directory, session).await.unwrap_or_default()
 }
 
-async fn holder_in(session: &SessionId, directory: &Path, pid: u32) -> Option<Process> {
+async fn holder_in(session: &SessionId, directory: &dyn Directory, pid: u32) -> Option<Process> {
     holder(session, directory).await.filter(|process| process.notice.pid == pid)
 }
 

@@ -19,8 +19,13 @@ pub struct Merged {
 ///
 /// # Errors
 /// When another process works there, something is not committed, or git cannot merge it. Nothing is removed then.
-pub fn merge(git: &Git, tree: &Worktree, commit: Option<&str>, discard: bool) -> anyhow::Result<Merged> {
-    others::refuse_while_open(tree)?;
+pub async fn merge(
+    git: &Git,
+    tree: &Worktree,
+    commit: Option<&str>,
+    discard: bool,
+) -> anyhow::Result<Merged> {
+    others::refuse_while_open(tree).await?;
     let main = git.at(git.root());
     let there = main.branch();
     if let Some(base) = tree.base.as_ref().filter(|base| there.as_ref() != Some(base)) {
@@ -73,8 +78,8 @@ pub fn merge(git: &Git, tree: &Worktree, commit: Option<&str>, discard: bool) ->
 ///
 /// # Errors
 /// When another process works there, or something would be lost that was not thrown away.
-pub fn remove(git: &Git, tree: &Worktree, discard: bool) -> anyhow::Result<Work> {
-    others::refuse_while_open(tree)?;
+pub async fn remove(git: &Git, tree: &Worktree, discard: bool) -> anyhow::Result<Work> {
+    others::refuse_while_open(tree).await?;
     let left = work(git, tree)?;
     if !left.is_none() && !discard {
         anyhow::bail!(
