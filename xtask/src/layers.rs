@@ -25,7 +25,12 @@ pub(crate) enum Outside {
     Only(&'static [&'static str]),
     /// No runtime for asynchronous work: the layer is pure, or blocks honestly.
     NoTokio,
+    /// Neither flags nor a terminal: a shell with windows uses it as well as the command line does.
+    NoTerminal,
 }
+
+/// What reads a command line or draws on a terminal, by the beginnings of the names.
+const TERMINAL: &[&str] = &["clap", "crossterm", "ratatui"];
 
 /// One crate of ours.
 pub(crate) struct Layer {
@@ -118,6 +123,23 @@ pub(crate) const LAYERS: &[Layer] = &[
         outside: Outside::Any,
     },
     Layer {
+        name: "host",
+        why: "what runs sessions on a machine, whoever shows them; knows no flags and no screen, so that other shells can stand on it",
+        uses: &[
+            "domain", "wire", "dialects", "roles", "link", "store", "models", "tools", "engine", "hub", "web",
+        ],
+        outside: Outside::NoTerminal,
+    },
+    Layer {
+        name: "remote",
+        why: "the way to other programs' runtimes, for whoever attaches to one; knows no flags and no screen either",
+        uses: &[
+            "domain", "wire", "record", "dialects", "roles", "link", "store", "tools", "engine", "hub",
+            "host",
+        ],
+        outside: Outside::NoTerminal,
+    },
+    Layer {
         name: "tui",
         why: "pure update and view with a thin terminal shell; reads code as the page does, with export's lexer",
         uses: &["domain", "export"],
@@ -140,7 +162,7 @@ pub(crate) const LAYERS: &[Layer] = &[
         why: "the binary: the only place where everything meets",
         uses: &[
             "domain", "wire", "record", "roles", "dialects", "link", "store", "export", "models", "tools",
-            "engine", "hub", "web", "tui", "kit",
+            "engine", "hub", "web", "host", "remote", "tui", "kit",
         ],
         outside: Outside::Any,
     },
@@ -311,6 +333,10 @@ fn refused_outside(layer: &Layer, to: &str) -> Option<String> {
         Outside::NoTokio => (to == "tokio" || to.starts_with("tokio-")).then(|| {
             format!("`{}` must not use `{to}`: asynchronous work belongs to the shells", layer.name)
         }),
+        Outside::NoTerminal => TERMINAL
+            .iter()
+            .any(|begins| to.starts_with(begins))
+            .then(|| format!("`{}` must not use `{to}`: flags and screens belong to the binary", layer.name)),
     }
 }
 
@@ -357,6 +383,11 @@ mod tests {
             (("tui", "link", Kind::Normal), "`tui` must not use `link`"),
             (("store", "tokio", Kind::Normal), "`store` must not use `tokio`"),
             (("wire", "tokio-util", Kind::Normal), "`wire` must not use `tokio-util`"),
+            (("host", "clap_complete", Kind::Normal), "`host` must not use `clap_complete`"),
+            (("host", "tui", Kind::Normal), "`host` must not use `tui`"),
+            (("remote", "kit", Kind::Normal), "`remote` must not use `kit`"),
+            (("remote", "ratatui-core", Kind::Normal), "`remote` must not use `ratatui-core`"),
+            (("host", "remote", Kind::Normal), "`host` must not use `remote`"),
             (("hub", "parlor", Kind::Dev), "tests of `hub` must not use `parlor`"),
             (("xtask", "regex", Kind::Normal), "`xtask` must not use the outside crate `regex`"),
         ];

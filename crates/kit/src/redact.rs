@@ -1,5 +1,5 @@
 //! Takes secrets out of lines before they are written down: values under telling keys and behind telling options, keys of well-known
-//! providers wherever they stand, what passes for a secret by its form (`text`), and what a person typed into a question that asked
+//! providers wherever they stand, what passes for a secret by its form ([`wire::secret`]), and what a person typed into a question that asked
 //! for a secret.
 //!
 //! It errs on the side of taking out. It cannot know a secret that looks like ordinary text, so a recording is still worth a look
@@ -7,15 +7,13 @@
 
 #[cfg(test)]
 mod tests;
-mod text;
 
 use crate::notation::{Kind, RawBytes, Side, Step};
 use crate::pattern::{Item, Pattern, Piece, Text};
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use wire::secret::{REDACTED, is_telling, without_secrets};
 
-/// What stands in the place of a secret.
-pub const REDACTED: &str = "[redacted]";
 /// Open questions for secrets that are remembered.
 const MAX_ASKED: usize = 64;
 /// Typed secrets that are remembered, to find them when they are echoed.
@@ -23,20 +21,6 @@ const MAX_TYPED: usize = 64;
 /// Shorter typed secrets are not searched for elsewhere: they would hit ordinary words.
 const MIN_ECHO: usize = 6;
 
-/// Pieces of a key's name that make its value a secret.
-const TELLING_KEYS: &[&str] = &[
-    "secret",
-    "password",
-    "passwd",
-    "passphrase",
-    "apikey",
-    "authorization",
-    "credential",
-    "cookie",
-    "privatekey",
-    "accesskey",
-    "bearer",
-];
 /// Takes secrets out of the lines of one conversation, in order.
 #[derive(Debug, Default)]
 pub struct Redactor {
@@ -166,16 +150,9 @@ impl Redactor {
 
     /// Running text without its secrets; `None` when there are none.
     fn text(&self, text: &str) -> Option<String> {
-        let mut clean = String::new();
-        let mut rest = text;
-        let mut found = false;
-        while let Some((before, secret)) = text::first_secret(rest) {
-            found = true;
-            clean.push_str(&rest[..before]);
-            clean.push_str(REDACTED);
-            rest = &rest[before + secret..];
-        }
-        clean.push_str(rest);
+        let shown = without_secrets(text);
+        let mut found = shown.is_some();
+        let mut clean = shown.unwrap_or_else(|| text.to_owned());
         for typed in &self.typed {
             if clean.contains(typed.as_str()) {
                 found = true;
@@ -184,46 +161,6 @@ impl Redactor {
         }
         found.then_some(clean)
     }
-}
-
-/// The words of a command with what looks like a secret taken out: after a telling option (`--api-key KEY`), behind its `=`, in the
-/// assignment of a telling variable, and keys of well-known services.
-pub fn words(words: &[String]) -> Vec<String> {
-    let redactor = Redactor::new();
-    let mut is_value = false;
-    let clean = words.iter().map(|word| {
-        if std::mem::take(&mut is_value) && !word.starts_with('-') {
-            return REDACTED.to_owned();
-        }
-        match (word.starts_with('-'), word.split_once('=')) {
-            (true, Some((option, value))) if is_telling(option, value) && !value.is_empty() => {
-                return format!("{option}={REDACTED}");
-            }
-            (option, None) => is_value = option && is_telling(word, word),
-            _ => {}
-        }
-        redactor.text(word).unwrap_or_else(|| word.clone())
-    });
-    clean.collect()
-}
-
-/// Whether the value under a key is a secret.
-fn is_telling(key: &str, value: &str) -> bool {
-    let key: String =
-        key.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
-    if key == "token" {
-        // Several wires call a streamed piece of text a token.
-        return looks_made(value);
-    }
-    key.ends_with("token") || TELLING_KEYS.iter().any(|telling| key.contains(telling))
-}
-
-/// Long, without spaces, letters and digits mixed: made by a machine.
-fn looks_made(value: &str) -> bool {
-    value.len() >= 20
-        && !value.contains(char::is_whitespace)
-        && value.contains(|c: char| c.is_ascii_digit())
-        && value.contains(|c: char| c.is_ascii_alphabetic())
 }
 
 /// Whether somewhere in a line `"secret":true` (or a word for it) stands.

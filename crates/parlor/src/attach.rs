@@ -1,21 +1,22 @@
 //! `parlor attach`: be the UI of another program's runtime.
 
-mod ssh;
-
-use crate::agents::{self, Agreed};
+use crate::agent_list::{self, Agreed};
 use crate::exit::{self, Exit};
 use crate::headless::{self, Run, Said};
-use crate::launch::Launch;
-use crate::origin::{KeepAs, RuntimeAddress};
-use crate::processes;
-use crate::remote::{Begin, Front, Person};
 use crate::screen::{self, UiOptions, Whereabouts};
-use crate::stop::Stops;
 use crate::tape::Tape;
-use crate::{fleet, origin, places, stack, their_flags};
+use crate::{aloud, attach_ssh, their_flags};
 use clap::Args;
 use domain::ids::SessionId;
 use domain::session::Policy;
+use host::launch::Launch;
+use host::processes;
+use host::stop::Stops;
+use host::{fleet, places, stack};
+use remote::agents;
+use remote::front::{Approach, Begin, Front, Person};
+use remote::origin;
+use remote::origin::{KeepAs, RuntimeAddress};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use tools::policy::Allowance;
@@ -110,9 +111,9 @@ pub(crate) struct Kept {
 /// Opens the terminal UI (or says one prompt) on a foreign runtime.
 pub(crate) async fn attach(mut launch: Launch, mut attach: Attach) -> anyhow::Result<Exit> {
     launch.require_consent = attach.require_consent;
-    if let Some(address) = attach.name.as_deref().filter(|name| name.starts_with(ssh::SCHEME)) {
+    if let Some(address) = attach.name.as_deref().filter(|name| name.starts_with(remote::ssh::SCHEME)) {
         their_flags::refuse(&launch, dialects::native::DIALECT)?;
-        return ssh::attach(&launch, address).await;
+        return attach_ssh::attach(&launch, address).await;
     }
     if let Some(name) = attach.name.clone() {
         return attach_listed(launch, attach, &name).await;
@@ -144,10 +145,10 @@ pub(crate) async fn attach(mut launch: Launch, mut attach: Attach) -> anyhow::Re
 
 /// The same on an agent that is listed, once the person has agreed to its command.
 async fn attach_listed(launch: Launch, mut attach: Attach, name: &str) -> anyhow::Result<Exit> {
-    let agent = agents::find(name, &attach.registry)?;
+    let agent = agents::find(name, &attach.registry, exit::complain)?;
     attach.dialect = agent.dialect;
     their_flags::refuse(&launch, attach.dialect)?;
-    match agents::agree(&agent, attach.yes).await? {
+    match agent_list::agree(&agent, attach.yes).await? {
         Agreed::Yes => {}
         Agreed::No => {
             exit::complain("nothing was started");
@@ -221,10 +222,16 @@ fn keep_as(attach: &Attach, place: &RuntimeAddress, kept: Kept) -> anyhow::Resul
     };
     let origin = origin::origin(attach.dialect, place, &folder);
     if kept.session.is_none() {
-        origin::remember(&origin);
+        aloud::remember(&origin);
     }
     let insists = kept.session.is_some();
     Ok(KeepAs { origin, folder, session: kept.session, insists })
+}
+
+/// How the runtime is spoken with.
+fn approach<'a>(attach: &Attach, begin: Begin<'a>, person: Person, tape: Option<&Tape>) -> Approach<'a> {
+    let (dialect, size) = (attach.dialect, exit::terminal_size());
+    Approach { dialect, begin, person, size, listening: tape.map(Tape::of_runtimes) }
 }
 
 /// One prompt without a screen.
@@ -237,16 +244,18 @@ async fn say(
     said: Said,
 ) -> anyhow::Result<Exit> {
     // Before a runtime is greeted: a signal must not leave it behind.
-    let stops = Stops::listen().with_reader();
+    let stops = Stops::listen().with_reader(exit::reader_gone().ok());
     let begin = Begin { session: attach.session.as_deref(), last: None };
-    let log = stack::log_to_stderr();
-    let front = Front::open(launch, attach.dialect, place, begin, Person::Away, tape, keep, log).await?;
+    let log = aloud::log();
+    let approach = approach(attach, begin, Person::Away, tape);
+    let front = Front::open(launch, place, approach, keep, log).await?;
     let run = Run { json: attach.json, timeout: attach.timeout, ..Run::of(String::new()) };
     let exit = headless::converse(&front.hub, None, said, &run, &attach.allow, stops).await;
-    match &exit {
-        Ok(Exit::Cancelled(_) | Exit::TimedOut) => front.close_soon().await,
+    let last = match &exit {
+        Ok(Exit::Cancelled(_) | Exit::TimedOut) => Some(front.close_soon().await),
         _ => front.close(exit.as_ref().is_ok_and(|exit| *exit == Exit::Done)).await,
-    }
+    };
+    last.iter().for_each(aloud::last_words);
     exit
 }
 
@@ -300,7 +309,8 @@ async fn show(
         let (place, keep, log) = (place.clone(), keep.clone(), stack::no_log());
         let keep = keep.map(|keep| kept_where(keep, &was));
         let launch = &held_as(launch, &was);
-        let front = Front::open(launch, attach.dialect, place, begin, Person::There, tape, keep, log).await?;
+        let front =
+            Front::open(launch, place, approach(attach, begin, Person::There, tape), keep, log).await?;
         // Behind a socket others find it by itself.
         Ok(match restart {
             Restart::Start => front.announced(&cwd, &format!("terminal on {}", attach.dialect)).await,

@@ -1,19 +1,19 @@
 //! `parlor bridge`: a UI of one wire on a runtime of another. What one side lacks (queues, deadlines, who answered) the hub supplies.
 
-use crate::announcement::Announcement;
 use crate::exit::{self, Exit};
-use crate::host::Host;
-use crate::launch::Launch;
-use crate::origin::RuntimeAddress;
-use crate::remote::{Begin, Front, Person};
-use crate::serve::{self, Wire};
-use crate::stop::{self, Manner, Over, Runs};
+use crate::serve;
 use crate::tape::Tape;
-use crate::{places, stack, their_flags};
+use crate::{aloud, their_flags};
 use clap::Args;
 use dialects::Dialect;
-use roles::Item;
-use roles::fidelity::{Carried, Verdict};
+use host::doors::{self, Wire};
+use host::guests::Host;
+use host::launch::Launch;
+use host::stop::Over;
+use hub::Hub;
+use remote::bridge::{Bridging, report};
+use remote::front::{Approach, Begin, Person};
+use remote::origin::RuntimeAddress;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -73,95 +73,32 @@ pub(crate) async fn bridge(mut launch: Launch, bridge: Bridge) -> anyhow::Result
     exit::complain(&report);
     let tape = bridge.record.as_deref().map(Tape::new);
     let runtime_tape = tape.as_ref().map(|tape| tape.beside("runtime"));
-    let front = Front::open(
-        &launch,
-        bridge.to,
-        place,
-        Begin::default(),
-        Person::Beyond,
-        runtime_tape.as_ref(),
-        None,
-        stack::log_to_stderr(),
-    )
-    .await?;
-    let cwd = places::working_directory(&launch)?;
-    let warnings = decided_elsewhere(bridge.from, bridge.to).into_iter().collect();
-    let host = Host::in_front(&cwd, bridge.options.clone(), warnings, tape.clone());
-    let serving = format!("bridge: {} on {}", bridge.from, bridge.to);
-    // Held until the end.
-    let _announcement = Announcement::open(&front.hub, &host, &cwd, serving).await;
-    let serving = async {
-        match &bridge.socket {
-            None => serve::on_stdio(&front.hub, &host, bridge.from).await,
-            Some(path) => serve::on_sockets(&front.hub, &host, &[Wire::Known(bridge.from)], path).await,
-        }
+    let approach = Approach {
+        dialect: bridge.to,
+        begin: Begin::default(),
+        person: Person::Beyond,
+        size: exit::terminal_size(),
+        listening: runtime_tape.as_ref().map(Tape::of_runtimes),
     };
-    let last_lines = serve::last_lines(bridge.stdio);
-    // The runtime waits for an answer, and ends with us.
-    let manner = Manner { runs: Runs::BreakOff, last_lines, keeps_questions: false };
-    let ended = stop::until_told(&front.hub, serving, manner).await;
-    let exit = ended.map(|over| match over {
-        Over::UiGone | Over::Told => Exit::Done,
-        Over::RuntimeLost => Exit::Failed,
-    });
-    front.close(matches!(exit, Ok(Exit::Done))).await;
+    let between = Bridging {
+        from: bridge.from,
+        options: bridge.options,
+        listening: tape.as_ref().map(Tape::of_uis),
+        last_lines: doors::last_lines(bridge.stdio),
+    };
+    let serving = async |hub: &Hub, host: &Host| match &bridge.socket {
+        None => serve::on_stdio(hub, host, bridge.from).await,
+        Some(path) => doors::on_sockets(hub, host, &[Wire::Known(bridge.from)], path).await,
+    };
+    let (over, last) =
+        remote::bridge::bridge(&launch, place, approach, between, serving, aloud::log(), exit::complaints())
+            .await?;
+    last.iter().for_each(aloud::last_words);
     for tape in [tape, runtime_tape].into_iter().flatten() {
         tape.finish();
     }
-    exit
-}
-
-/// What a person decides with: that one of these is lost must be known before anything else.
-const AUTHORITY: [Item; 7] = [
-    Item::Cancel,
-    Item::Answer,
-    Item::Consent,
-    Item::ConsentScope,
-    Item::DenialReason,
-    Item::Decision,
-    Item::Policy,
-];
-
-/// What a person who decides here cannot decide on that runtime, in a sentence: stderr is thrown away by most UIs.
-fn decided_elsewhere(from: Dialect, to: Dialect) -> Option<String> {
-    let items = from.carried_on(to).into_iter();
-    let lost = |carried: &Carried| {
-        AUTHORITY.contains(&carried.item) && matches!(carried.verdict, Verdict::Dropped | Verdict::Refused)
-    };
-    let lost: Vec<Carried> = items.filter(lost).collect();
-    let words = grouped(&lost).into_iter().map(|(verdict, items, why)| {
-        let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
-        format!("{} {verdict}{why}", items.join(", "))
-    });
-    let words: Vec<String> = words.collect();
-    (!words.is_empty()).then(|| format!("A runtime that speaks {to} is behind this: {}.", words.join("; ")))
-}
-
-/// What becomes of each item of the vocabulary between these two wires: what decides first, then the rest; items of one fate together.
-fn report(from: Dialect, to: Dialect) -> String {
-    let (decides, rest): (Vec<_>, Vec<_>) =
-        from.carried_on(to).into_iter().partition(|carried| AUTHORITY.contains(&carried.item));
-    let mut text = format!("a UI that speaks {from} on a runtime that speaks {to}\n");
-    for (head, items) in [("what the person decides", decides), ("everything else", rest)] {
-        text.push_str(&format!("\n{head}\n"));
-        for (verdict, items, why) in grouped(&items) {
-            let why = if why.is_empty() { String::new() } else { format!(": {why}") };
-            text.push_str(&format!("  {verdict:<9} {}{why}\n", items.join(", ")));
-        }
-    }
-    text.trim_end().to_owned()
-}
-
-/// Items with the same fate for the same reason, the best fate first.
-fn grouped(items: &[Carried]) -> Vec<(Verdict, Vec<&'static str>, &str)> {
-    let mut groups: Vec<(Verdict, Vec<&'static str>, &str)> = Vec::new();
-    for verdict in Verdict::ALL {
-        for Carried { item, why, .. } in items.iter().filter(|carried| carried.verdict == verdict) {
-            match groups.iter_mut().find(|(of, _, reason)| *of == verdict && *reason == why) {
-                Some((_, items, _)) => items.push(item.name()),
-                None => groups.push((verdict, vec![item.name()], why)),
-            }
-        }
-    }
-    groups
+    over.map(|over| match over {
+        Over::UiGone | Over::Told => Exit::Done,
+        Over::RuntimeLost => Exit::Failed,
+    })
 }

@@ -2,10 +2,10 @@
 
 pub(crate) mod relay;
 
-use crate::entrance;
 use crate::exit::{self, Exit};
-use crate::guard;
 use anyhow::Context;
+use host::entrance;
+use host::guard;
 use kit::check::{CheckReport, Expected, Found, Suite, Tested, Wishes};
 use kit::peer::{Peer, PeerAddress};
 use std::ffi::OsString;

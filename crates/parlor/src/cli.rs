@@ -1,9 +1,9 @@
 //! What can be typed. Help texts teach: each says what happens and shows an example.
 
-use crate::launch::Launch;
 use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use domain::session::{Effort, Policy};
+use host::launch::Launch;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -229,9 +229,9 @@ pub(crate) enum Sub {
     /// Be a UI: open the terminal UI on another program's runtime.
     Attach(crate::attach::Attach),
     /// Start a server of yours in the background: sessions then outlive their terminals.
-    Up(crate::home::Up),
+    Up(crate::up::Up),
     /// End the server and its rooms.
-    Down(crate::home::Down),
+    Down(crate::up::Down),
     /// Carry stdin and stdout to a session of this machine; `parlor attach ssh://HOST` starts it there.
     ///
     /// Goes to the process that has the session open, else asks the server for a room, else starts one. The first line on stdout says
@@ -241,7 +241,7 @@ pub(crate) enum Sub {
     ///
     /// Those that are known to Parlor, those of your settings (`[agents.NAME]`), and those of registries that you name: a file or a folder
     /// of this machine in the form of the ACP registry. Nothing is downloaded, installed or started.
-    Agents(crate::agents::Agents),
+    Agents(crate::agent_list::Agents),
     /// Give the key of a provider: it is tried at once and kept for you alone.
     ///
     /// The key is not shown while you type or paste it. It is kept in one file that only you can read, and that no command of the agent
@@ -257,7 +257,7 @@ pub(crate) enum Sub {
     /// The conversations that are kept: list, show, search, tree, export, import, rename, rm, undo, redo, diff, backup, recover.
     Sessions(crate::sessions::Sessions),
     /// The git worktrees that `--worktree` made: list, merge, keep, remove.
-    Worktrees(crate::worktrees::Worktrees),
+    Worktrees(crate::worktree_list::Worktrees),
     /// The models that can be had now, with their windows and prices where known.
     Models {
         /// Print them as JSON.
@@ -270,9 +270,9 @@ pub(crate) enum Sub {
     ///
     /// Within a minute one browser can be paired at the address: both sides show the same short code, and you say `y` here. After that it is
     /// known by its key. Sessions stay in the processes that have them open; others are opened in a process of their own.
-    Web(crate::page::Web),
+    Web(crate::web::Web),
     /// The browsers that may connect to the page: list, revoke, rename, role.
-    Devices(crate::devices::Asked),
+    Devices(crate::device_list::Asked),
     /// Sit between a UI and a program and write their conversation down.
     Record(crate::record::Record),
     /// Play one side of a recording against a program and tell where it differs.
@@ -316,8 +316,8 @@ pub(crate) enum Sub {
         socket: PathBuf,
     },
     /// The process of a room.
-    #[command(name = crate::rooms::room::ROOM, hide = true)]
-    Room(crate::rooms::room::Room),
+    #[command(name = host::rooms::room::ROOM, hide = true)]
+    Room(crate::room::Room),
     /// Writes generated pages.
     #[command(name = "__docs", hide = true)]
     Docs {

@@ -3,14 +3,14 @@
 mod kept;
 
 use crate::exit::{self, Exit};
-use crate::guard;
-use crate::launch::Launch;
-use crate::model_source;
-use crate::model_source::Source;
-use crate::places;
-use crate::settings::{self, Set};
 use domain::path_text;
 use engine::{Config, Ground};
+use host::guard;
+use host::launch::Launch;
+use host::model_source;
+use host::model_source::Source;
+use host::places;
+use host::settings::{self, Set};
 use models::catalog::{KeyFrom, Listing, ProviderState, account};
 use std::path::Path;
 

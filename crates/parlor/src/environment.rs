@@ -5,10 +5,10 @@
 //! no other model than the one that was meant hears what is said. An empty one is as one that is not set.
 
 use crate::cli::{Cli, Line};
-use crate::launch::{Launch, MODEL, Unread};
 use clap::builder::Resettable;
 use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches};
+use host::launch::{Launch, MODEL, Unread};
 use std::ffi::OsString;
 use tui::Settings;
 
@@ -145,7 +145,7 @@ pub(crate) fn parse(
     let (mut command, mut unread, mut ephemeral) =
         (for_help(Cli::command(), words), Unread::default(), false);
     let unset = |command: clap::Command, flag| command.mut_arg(flag, |arg| arg.env(Resettable::Reset));
-    if value(crate::places::WORKSPACE).is_some_and(|value| value.is_empty()) {
+    if value(host::places::WORKSPACE).is_some_and(|value| value.is_empty()) {
         command = unset(command, "workspace");
     }
     for variable in VARIABLES {

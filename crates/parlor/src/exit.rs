@@ -8,12 +8,17 @@ mod stream;
 
 pub(crate) use canvas::Canvas;
 pub(crate) use carrier::{Carrier, carrier};
+pub(crate) use host::error::{in_words, usage};
 pub(crate) use reader::reader_gone;
 pub(crate) use stream::{
     Stream, columns, complain, is_heard, put, say, show, tell, terminal_size, unwritten,
 };
 
+use host::error::Usage;
+use host::stop;
+use hub::Log;
 use std::process::ExitCode;
+use std::sync::Arc;
 use tui::StopSignal;
 
 /// How the program ends. The numbers are a promise to scripts.
@@ -78,29 +83,19 @@ impl Exit {
     }
 }
 
-/// The command line cannot be done as it was typed. The program ends with [`USAGE`].
-#[derive(Debug)]
-pub(crate) struct Usage(String);
-
-impl std::fmt::Display for Usage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
+/// The signal by which we were told to stop, as the terminal UI and exit codes name it.
+pub(crate) fn by(signal: stop::StopSignal) -> StopSignal {
+    match signal {
+        stop::StopSignal::Interrupt => StopSignal::Interrupt,
+        stop::StopSignal::Quit => StopSignal::Quit,
+        stop::StopSignal::Terminate => StopSignal::Terminate,
+        stop::StopSignal::HangUp => StopSignal::HangUp,
     }
 }
 
-impl std::error::Error for Usage {}
-
-/// What is said about a command line that cannot be done as it was typed.
-pub(crate) fn usage(words: impl Into<String>) -> anyhow::Error {
-    anyhow::Error::new(Usage(words.into()))
-}
-
-/// An error with its causes; a cause that was named already is not said twice.
-pub(crate) fn in_words(why: &anyhow::Error) -> String {
-    why.chain().skip(1).fold(why.to_string(), |said, cause| {
-        let cause = cause.to_string();
-        if said.contains(&cause) { said } else { format!("{said}: {cause}") }
-    })
+/// Every line on stderr as it comes.
+pub(crate) fn complaints() -> Log {
+    Arc::new(complain)
 }
 
 /// How the program ends when the command line is wrong.
@@ -114,23 +109,5 @@ pub(crate) fn of_error(why: &anyhow::Error) -> ExitCode {
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {
         ExitCode::from(exit.code())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use anyhow::Context;
-
-    #[test]
-    fn a_cause_is_said_once() {
-        let source = std::io::Error::from_raw_os_error(2);
-        let within = std::time::Duration::from_secs(5);
-        let lost = link::LinkError::Connect { path: "/tmp/s".into(), within, source };
-        let said = in_words(&anyhow::Error::new(lost));
-        assert!(said.ends_with("; is the runtime running?"), "{said}");
-        assert_eq!(said.matches("No such file or directory").count(), 1, "{said}");
-        let deeper = std::fs::read("/no/such/file").context("cannot read the settings").unwrap_err();
-        assert_eq!(in_words(&deeper), "cannot read the settings: No such file or directory (os error 2)");
     }
 }

@@ -10,7 +10,6 @@ mod report;
 mod said;
 
 use crate::exit::{self, Exit, Stream};
-use crate::stop::Stops;
 use domain::ask::{Answer, Ask, AskKind, Closing, Scope};
 use domain::command::{Command, PromptOptions, Receipt, RunCommand, Target};
 use domain::content::{Input, Part, TextKind};
@@ -24,6 +23,7 @@ use domain::session::Policy;
 use domain::signal::{Level, Signal};
 use domain::state::State;
 use form::{Fitting, Form};
+use host::stop::Stops;
 use hub::core::Standing;
 use hub::{Hub, LocalPort};
 use own::OwnRun;
@@ -107,7 +107,10 @@ pub(crate) async fn converse(
                 let seconds = run.timeout.unwrap_or_default();
                 why = (Exit::TimedOut, format!("not over within {seconds} s, which --timeout gives it"));
             }
-            signal = stops.next() => why = (Exit::Cancelled(signal), stopped_by(signal)),
+            signal = stops.next() => {
+                let signal = exit::by(signal);
+                why = (Exit::Cancelled(signal), stopped_by(signal));
+            }
         }
         match stopping {
             None => {

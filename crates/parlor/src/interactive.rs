@@ -1,22 +1,24 @@
 //! `parlor` in a terminal: our own agent behind the screen, and what a person leaves that screen for.
 
-use crate::announcement::Announcement;
 use crate::attach::Attach;
 use crate::exit::{self, Exit};
-use crate::launch::Launch;
 use crate::login::{self, Login};
 use crate::screen::{
     self, LOG_IN, LOG_IN_LATER, NEWS, OUTGOING, Seat, UiOptions, farewell, note_on, seated, with_fact,
 };
-use crate::settings::{self};
-use crate::stack::EngineTask;
-use crate::worktrees::{self, Worktree};
-use crate::{agents, attach, fleet, places, resumed, stack};
+use crate::{agent_list, aloud, attach, fleet_port, resumed};
 use domain::command::{Command, LibraryCommand};
 use domain::ids::SessionId;
 use domain::port::News;
+use host::announcement::Announcement;
+use host::launch::Launch;
+use host::settings::{self};
+use host::stack::EngineTask;
+use host::worktrees::{self, Worktree};
+use host::{places, stack};
 use hub::Hub;
 use hub::core::Standing;
+use remote::elsewhere;
 use roles::Answers;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
@@ -50,7 +52,7 @@ pub(crate) async fn own_and_errands(mut launch: Launch, tree: Option<&Worktree>)
             }
             Errand::GoOn(session) => {
                 launch.resume = Some(Some(session.to_string()));
-                if let Some(kept) = resumed::find(&mut launch)? {
+                if let Some(kept) = elsewhere::find(&mut launch)? {
                     return resumed::go_on(launch, kept, None).await;
                 }
             }
@@ -115,7 +117,7 @@ async fn own(mut launch: Launch, tree: Option<&Worktree>) -> anyhow::Result<Left
     // What is kept nowhere cannot be gone on with.
     let farewell = (!launch.ephemeral).then_some(farewell as tui::Farewell);
     // What is given is kept, and so is what was agreed to.
-    let errands = (!launch.ephemeral).then(|| Errands(Arc::new(agents::for_screen)));
+    let errands = (!launch.ephemeral).then(|| Errands(Arc::new(agent_list::for_screen)));
     let asks_after = tree.is_some();
     let options = Options {
         note: Some(noted.clone()),
@@ -123,7 +125,7 @@ async fn own(mut launch: Launch, tree: Option<&Worktree>) -> anyhow::Result<Left
         errands,
         begin,
         asks_after,
-        fleet: Some(fleet::port(true)),
+        fleet: Some(fleet_port::port(true)),
         ..look.options(Note::default(), cwd)
     };
     let again = Options { note: None, begin: None, ..options.clone() };
@@ -186,7 +188,7 @@ async fn leave(hub: &Hub, engine: EngineTask, chosen: bool) {
     if !chosen {
         hub.end().await;
     }
-    engine.stop(hub).await;
+    aloud::stop(engine, hub).await;
 }
 
 /// What stands behind the screen.

@@ -1,19 +1,19 @@
 //! `parlor` in a terminal while a server runs: the session lives in a room, and the screen is only attached to it. What cannot go that
 //! way has a process of its own, and the first screen says why.
 
-use crate::clock;
-use crate::control::Control;
-use crate::exit::Exit;
+use crate::exit::{self, Exit};
 use crate::interactive::{self, Over};
-use crate::kept;
-use crate::launch::Launch;
-use crate::origin::RuntimeAddress;
-use crate::remote::{Begin, Front, Person};
-use crate::rooms::{Opened, Wanted, birth};
 use crate::screen::{self, UiOptions, Whereabouts};
-use crate::{places, settings, stack};
 use domain::ids::SessionId;
 use domain::path_text;
+use host::clock;
+use host::control::Control;
+use host::kept;
+use host::launch::Launch;
+use host::rooms::{Opened, Wanted, birth};
+use host::{places, settings, stack};
+use remote::front::{Approach, Begin, Front, Person};
+use remote::origin::RuntimeAddress;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use store::{SqliteStore, Store};
@@ -203,7 +203,9 @@ impl Joined {
             let named = session.as_ref().map(ToString::to_string);
             let begin = Begin { session: named.as_deref(), last: None };
             let (place, log) = (RuntimeAddress::Socket(socket), stack::no_log());
-            Front::open(&plain, dialect, place, begin, Person::There, None, None, log).await
+            let (person, size) = (Person::There, exit::terminal_size());
+            let approach = Approach { dialect, begin, person, size, listening: None };
+            Front::open(&plain, place, approach, None, log).await
         };
         let words =
             format!("in a room at {}: it goes on when this terminal is closed", path_text::write(&self.cwd));
@@ -219,6 +221,6 @@ async fn reopened(wanted: &Wanted, session: &SessionId) -> anyhow::Result<PathBu
     let wanted = Wanted { session: Some(session.clone()), ..wanted.clone() };
     match Control::here().await? {
         Some(mut control) => Ok(control.open(&wanted).await?.socket),
-        None => Ok(crate::processes::find(session.as_str()).await?.0),
+        None => Ok(host::processes::find(session.as_str()).await?.0),
     }
 }

@@ -1,70 +1,56 @@
-//! The command line of Parlor: one file per sub-command, and the stack of hub, engine and store that they share.
+//! The command line of Parlor: flags and their environment (`cli`, `environment`, `flags`), one file per sub-command, what is said and how
+//! the program ends (`exit`, `aloud`, `paint`), and what draws on a terminal (`screen`, `interactive`, `headless`). What runs sessions is in
+//! the crate `host`, the way to other programs' runtimes in `remote`.
 
-mod agents;
-mod announcement;
+mod agent_list;
+mod aloud;
 mod attach;
+mod attach_ssh;
 mod bridge;
 mod check;
 mod cli;
-mod clock;
-mod control;
-mod devices;
+mod device_list;
 mod docs;
 mod doctor;
-mod entrance;
 mod environment;
-mod errands;
 mod exit;
 mod flags;
-mod fleet;
-mod guard;
+mod fleet_port;
 mod headless;
-mod home;
-mod host;
 mod interactive;
 mod join;
-mod journal;
-mod kept;
-mod keys;
-mod launch;
 mod login;
 mod mcp;
 mod model_list;
-mod model_source;
-mod origin;
-mod page;
 mod paint;
-mod places;
-mod private;
-mod processes;
 mod prompt;
 mod ps;
 mod record;
 mod relay;
-mod remote;
 mod replay;
 mod resumed;
-mod rooms;
+mod room;
 mod rules;
 mod run;
 mod screen;
 mod serve;
 mod sessions;
-mod settings;
 mod skill_list;
-pub mod stack;
-mod stop;
 mod tape;
-mod text_file;
 mod their_flags;
 mod trace;
-pub mod vault;
+mod ui_settings;
+mod up;
 mod web;
-mod worktrees;
+mod worktree_end;
+mod worktree_list;
 
 use cli::{Line, Sub};
 use domain::harmless;
 use exit::{Exit, Stream};
+use host::{guard, journal, launch, rooms, worktrees};
+pub use host::{stack, vault};
+use remote::elsewhere;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read};
 use std::process::ExitCode;
@@ -75,7 +61,7 @@ pub fn main() -> ExitCode {
     match args.nth(1) {
         Some(first) if first == guard::GUARD => return guard(&args.collect::<Vec<_>>()),
         Some(first) if first == rooms::detach::DETACH => {
-            return rooms::detach::run(&args.collect::<Vec<_>>());
+            return detach(&args.collect::<Vec<_>>());
         }
         Some(_) | None => {}
     }
@@ -161,12 +147,12 @@ async fn dispatch(cli: Line) -> anyhow::Result<Exit> {
         Some(Sub::Run(run)) => run::run(cli.launch, run).await,
         Some(Sub::Serve(serve)) => serve::serve(cli.launch, serve, cli::flags_of_serve).await,
         Some(Sub::Attach(attach)) => attach::attach(cli.launch, attach).await,
-        Some(Sub::Agents(asked)) => Ok(agents::list(&asked)),
+        Some(Sub::Agents(asked)) => Ok(agent_list::list(&asked)),
         Some(Sub::Login(asked)) => login::login(&cli.launch, asked).await,
         Some(Sub::Logout(asked)) => login::logout(&asked),
         Some(Sub::Bridge(bridge)) => bridge::bridge(cli.launch, bridge).await,
         Some(Sub::Sessions(asked)) => sessions::sessions(&cli.launch, asked).await,
-        Some(Sub::Worktrees(asked)) => worktrees::worktrees(&cli.launch, asked),
+        Some(Sub::Worktrees(asked)) => worktree_list::worktrees(&cli.launch, asked).await,
         Some(Sub::Models { json }) => model_list::list(&cli.launch, json).await,
         Some(Sub::Mcp(asked)) => mcp::mcp(&cli.launch, asked).await,
         Some(Sub::Rules(asked)) => rules::rules(&cli.launch, asked),
@@ -191,16 +177,16 @@ async fn dispatch(cli: Line) -> anyhow::Result<Exit> {
         Some(Sub::Docs { folder }) => docs::write(&folder),
         Some(Sub::Ps(asked)) => ps::ps(&cli.launch, &asked).await,
         Some(Sub::Web(asked)) => web::web(asked).await,
-        Some(Sub::Devices(asked)) => devices::devices(&asked),
+        Some(Sub::Devices(asked)) => device_list::devices(&asked),
         Some(Sub::Record(asked)) => record::record(asked).await,
         Some(Sub::Replay(asked)) => replay::replay(asked).await,
         Some(Sub::Trace(asked)) => trace::trace(&asked),
         Some(Sub::Check(asked)) => check::check(asked).await,
-        Some(Sub::Up(asked)) => home::up(asked).await,
-        Some(Sub::Down(asked)) => home::down(asked).await,
+        Some(Sub::Up(asked)) => up::up(asked).await,
+        Some(Sub::Down(asked)) => up::down(asked).await,
         Some(Sub::Relay(asked)) => relay::relay(asked).await,
         Some(Sub::KitRelay { socket }) => check::relay::relay(&socket).await,
-        Some(Sub::Room(room)) => rooms::room::run(cli.launch, room).await,
+        Some(Sub::Room(room)) => room::run(cli.launch, room).await,
         Some(Sub::Doctor) => doctor::doctor(&cli.launch).await,
         None => start(cli.launch).await,
     }
@@ -227,15 +213,15 @@ async fn start(mut launch: launch::Launch) -> anyhow::Result<Exit> {
         if let Some(exit) = join::join(&mut launch).await? {
             return Ok(exit);
         }
-        let tree = worktrees::enter(&mut launch)?;
+        let tree = worktrees::enter(&mut launch, &exit::complaints())?;
         if launch.resume != Some(None)
-            && let Some(kept) = resumed::find(&mut launch)?
+            && let Some(kept) = elsewhere::find(&mut launch)?
         {
             return resumed::go_on(launch, kept, None).await;
         }
         let exit = interactive::own_and_errands(launch, tree.as_ref()).await?;
         if let Some(tree) = &tree {
-            worktrees::at_end(tree, exit).await?;
+            worktree_end::at_end(tree, exit).await?;
         }
         return Ok(exit);
     }
@@ -258,6 +244,20 @@ fn guard(args: &[OsString]) -> ExitCode {
         Err(why) => {
             exit::complain(&format!("error: {why}"));
             ExitCode::from(why.exit_code())
+        }
+    }
+}
+
+/// The program between whoever starts a room or a server and that one.
+fn detach(args: &[OsString]) -> ExitCode {
+    match rooms::detach::between(args) {
+        Ok(pid) => {
+            exit::say(&pid.to_string());
+            ExitCode::SUCCESS
+        }
+        Err(why) => {
+            exit::complain(&format!("{why:#}"));
+            ExitCode::FAILURE
         }
     }
 }

@@ -5,11 +5,11 @@
 //! quotes a key, nor a word that may be one.
 
 use crate::exit::{self, Exit};
-use crate::launch::Launch;
-use crate::model_source;
-use crate::stop::Stops;
-use crate::{keys, settings};
 use clap::Args;
+use host::launch::Launch;
+use host::model_source;
+use host::stop::Stops;
+use host::{keys, settings};
 use models::Secret;
 use models::catalog::{Catalog, KeptKey, KeyFrom, ProviderState, Trial, Verdict, account};
 use std::io::{IsTerminal, Read};
@@ -81,7 +81,7 @@ pub(crate) async fn login(launch: &Launch, asked: Login) -> anyhow::Result<Exit>
     exit::complain("asking the provider…");
     let trial = tokio::select! {
         tried = catalog.try_key(provider, &key) => tried.map_err(|why| anyhow::anyhow!("{why}\nhint: {}", why.hint()))?,
-        signal = stops.next() => return Ok(nothing_kept(signal)),
+        signal = stops.next() => return Ok(nothing_kept(exit::by(signal))),
     };
     drop(stops);
     if !wanted(provider, &trial, asked.keep, at_terminal).await? {

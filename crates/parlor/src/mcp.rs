@@ -1,15 +1,16 @@
 //! `parlor mcp`: the MCP servers of the person and of the project, and what each may reach. A project's servers start only after the
 //! person agreed once.
 
+use crate::aloud;
 use crate::exit::{self, Exit};
-use crate::guard;
-use crate::launch::Launch;
-use crate::{places, settings};
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use domain::path_text;
 use engine::Ground;
 use engine::mcp::{self, Approvals, Entry, Listed, Reach, Way};
+use host::guard;
+use host::launch::Launch;
+use host::places;
 use std::path::{Path, PathBuf};
 
 /// The MCP servers there are.
@@ -117,8 +118,8 @@ fn may(reach: &Reach) -> String {
 
 /// Lists, adds, removes, approves or tries servers.
 pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
-    let mut config = settings::read_aloud();
-    let (data, ground) = (places::data()?, places::ground_aloud(launch, &mut config)?);
+    let mut config = aloud::settings();
+    let (data, ground) = (places::data()?, aloud::ground(launch, &mut config)?);
     let (servers, troubles) = mcp::servers(&config, &data, ground.workspace.as_deref().ok());
     let own = config.settings.clone().context("there is no place for settings: set PARLOR_CONFIG_DIR");
     match asked.what.unwrap_or(What::List) {

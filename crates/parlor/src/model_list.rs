@@ -1,9 +1,9 @@
 //! `parlor models`: what can be had now.
 
 use crate::exit::{self, Exit};
-use crate::launch::Launch;
-use crate::model_source::Source;
 use domain::session::ModelEntry;
+use host::launch::Launch;
+use host::model_source::Source;
 
 /// Prints the models, the one in use marked.
 pub(crate) async fn list(launch: &Launch, json: bool) -> anyhow::Result<Exit> {

@@ -1,19 +1,18 @@
 //! `parlor ps`: the live sessions of this person's processes and who is attached, without a port to know.
 //!
 //! Every process with a session (a server, a bridge, the terminal UI) keeps a small file and two sockets in the runtime directory (see
-//! `announcement.rs`); this reads them, and removes those of processes that died. With `--watch` it goes on telling (`ps/watch.rs`).
+//! `host::announcement`); this reads them, and removes those of processes that died. With `--watch` it goes on telling (`ps/watch.rs`).
 
 mod rows;
 mod watch;
 
-use crate::announcement::Notice;
-use crate::control::{Control, Status};
 use crate::exit::{self, Exit};
-use crate::launch::Launch;
-use crate::page;
-use crate::places;
-use crate::processes::{self};
 use crate::screen::is_plain;
+use crate::web;
+use host::control::{Control, Status};
+use host::directory::{self, Notice};
+use host::launch::Launch;
+use host::processes::{self};
 use serde_json::{Value, json};
 
 /// The live sessions and who is attached to them.
@@ -36,12 +35,12 @@ pub(crate) async fn ps(launch: &Launch, asked: &Ps) -> anyhow::Result<Exit> {
     if asked.watch {
         return watch::watch(asked.json, is_plain(launch)).await;
     }
-    let all = processes::all(&places::runtime()?).await?;
+    let all = processes::all(directory::here()?.as_ref()).await?;
     // Whoever is not there, or cannot be asked, has nothing to warn of.
     if let Ok(Some(mut server)) = Control::here().await
         && let Ok(Status { warning: Some(warning), .. }) = server.status().await
     {
-        page::warn(&warning);
+        web::warn(&warning);
     }
     if asked.json {
         let all: Vec<Value> = all
@@ -71,7 +70,7 @@ pub(crate) async fn ps(launch: &Launch, asked: &Ps) -> anyhow::Result<Exit> {
 }
 
 /// A live session as a line of the list.
-pub(crate) fn line(session: &Value) -> String {
+fn line(session: &Value) -> String {
     let text = |key: &str| session.get(key).and_then(Value::as_str).unwrap_or_default();
     let asks = session.get("asks").and_then(Value::as_u64).unwrap_or(0);
     let state = match (session.get("running") == Some(&Value::Bool(true)), asks) {
@@ -95,4 +94,18 @@ pub(crate) fn line(session: &Value) -> String {
     let uis = if uis.is_empty() { "nobody attached".to_owned() } else { uis.join(", ") };
     let title: String = text("title").chars().filter(|letter| !letter.is_control()).take(40).collect();
     format!("  {}  {state:<8} {title:<40}  {uis}", text("id"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_attached_is_named_with_its_role_where_that_is_known() {
+        let ui = |name: &str, role: Option<&str>| json!({"name": name, "role": role});
+        let uis =
+            [ui("native#1", None), ui("native#2", Some("observer")), ui("terminal", Some("controller"))];
+        let told = line(&json!({"id": "sess-1", "running": false, "asks": 0, "uis": uis}));
+        assert!(told.ends_with("native#1, native#2 (observer), terminal (controller)"), "{told}");
+    }
 }

@@ -3,9 +3,9 @@
 //! Invariants: bytes pass unchanged and are never delayed by the recording; nothing but the program's own words goes to stdout.
 
 use crate::exit::{self, Carrier, Exit};
-use crate::guard;
-use crate::stop::Stops;
 use crate::tape::{finish, open};
+use host::guard;
+use host::stop::Stops;
 use kit::notation::Side;
 use kit::recorder::{MAX_KEPT, Recorder};
 use link::child::{self, Bytes, Launch};
@@ -70,7 +70,7 @@ pub(crate) async fn record(record: Record) -> anyhow::Result<Exit> {
         tokio::select! {
             ended = &mut over => Some(ended),
             signal = stops.next() => {
-                told = Some(signal);
+                told = Some(exit::by(signal));
                 // Dropping the copier closes the program's stdin, which every wire over stdio takes as the end.
                 said.abort_all();
                 tokio::time::timeout(GRACE, &mut over).await.ok()

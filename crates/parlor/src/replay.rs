@@ -1,16 +1,16 @@
 //! `parlor replay`: play one side of a recording against a program and tell where it answers differently.
 
 use crate::check::{TestedRole, relay};
-use crate::entrance;
 use crate::exit::{self, Exit};
-use crate::guard;
-use crate::origin::RuntimeAddress;
 use anyhow::Context;
 use dialects::Dialect;
+use host::entrance;
+use host::guard;
 use kit::loosen::loosen;
 use kit::notation::{Report, Side, Transcript, Verdict};
 use kit::peer::{Carrier, Peer, PeerAddress};
 use kit::player::{self, Manner};
+use remote::origin::RuntimeAddress;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

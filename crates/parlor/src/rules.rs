@@ -1,9 +1,10 @@
 //! `parlor rules`: what was allowed for good, in this project or in all; narrowed or taken back. A session that runs hears of it at once.
 
+use crate::aloud;
 use crate::exit::{self, Exit};
-use crate::launch::Launch;
-use crate::{places, settings};
 use clap::{Args, Subcommand};
+use host::launch::Launch;
+use host::places;
 use std::path::Path;
 use tools::policy::{Rule, Rules};
 
@@ -39,8 +40,8 @@ enum What {
 
 /// Lists, narrows or takes back.
 pub(crate) fn rules(launch: &Launch, asked: Asked) -> anyhow::Result<Exit> {
-    let mut config = settings::read_aloud();
-    let (data, ground) = (places::data()?, places::ground_aloud(launch, &mut config)?);
+    let mut config = aloud::settings();
+    let (data, ground) = (places::data()?, aloud::ground(launch, &mut config)?);
     let here = ground.workspace.as_deref().ok();
     match asked.what {
         None => list(&data, here, &asked),

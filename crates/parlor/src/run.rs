@@ -1,12 +1,14 @@
 //! `parlor run`: one prompt to our own agent, without a screen.
 
-use crate::announcement::Announcement;
 use crate::exit::{self, Exit};
 use crate::headless::{self, Run, Said};
-use crate::launch::Launch;
-use crate::stop::Stops;
-use crate::{resumed, rooms, stack, worktrees};
+use crate::{aloud, resumed, worktree_end};
 use domain::ids::SessionId;
+use host::announcement::Announcement;
+use host::launch::Launch;
+use host::stop::Stops;
+use host::{rooms, stack, worktrees};
+use remote::elsewhere;
 use std::io::Read;
 
 /// Runs one prompt on our own agent.
@@ -34,9 +36,9 @@ pub(crate) async fn run(mut launch: Launch, mut run: Run) -> anyhow::Result<Exit
         launch.worktree = Some(worktree);
     }
     launch.copy.append(&mut run.copy);
-    let tree = worktrees::enter(&mut launch)?;
+    let tree = worktrees::enter(&mut launch, &exit::complaints())?;
     let said = Said::of(prompt, &launch, &run)?;
-    if let Some(kept) = resumed::find(&mut launch)? {
+    if let Some(kept) = elsewhere::find(&mut launch)? {
         return resumed::go_on(launch, kept, Some((said, run))).await;
     }
     if let Some(session) = launch.resume.iter().flatten().find_map(|id| SessionId::parse(id)) {
@@ -45,8 +47,9 @@ pub(crate) async fn run(mut launch: Launch, mut run: Run) -> anyhow::Result<Exit
     launch.waits_for_servers = true;
     let mut stops = Stops::listen();
     let own = tokio::select! {
-        own = stack::own(&launch, stack::log_to_stderr()) => own?,
+        own = stack::own(&launch, aloud::log()) => own?,
         signal = stops.next() => {
+            let signal = exit::by(signal);
             if run.json {
                 headless::stopped_early(signal);
             }
@@ -60,7 +63,7 @@ pub(crate) async fn run(mut launch: Launch, mut run: Run) -> anyhow::Result<Exit
     // While it runs it is one of the live ones: nobody takes its folder away, and the fleet shows it.
     let _announcement = Announcement::quietly(&own.hub, &own.cwd, "run").await;
     let exit = headless::converse(&own.hub, own.start, said, &run, &[], stops).await;
-    own.engine.stop(&own.hub).await;
-    tree.iter().for_each(worktrees::told_kept);
+    aloud::stop(own.engine, &own.hub).await;
+    tree.iter().for_each(worktree_end::told_kept);
     exit
 }

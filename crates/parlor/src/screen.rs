@@ -4,17 +4,19 @@
 mod again;
 
 use crate::exit::Exit;
-use crate::launch::Launch;
-use crate::remote::Front;
-use crate::settings::{self, Ui};
-use crate::{fleet, places};
+use crate::ui_settings::{self, Ui};
+use crate::{aloud, fleet_port};
 use again::ScreenEnds;
 pub(crate) use again::Whereabouts;
 use domain::command::Command;
 use domain::port::News;
 use domain::session::ModelRef;
+use host::launch::Launch;
+use host::places;
+use host::settings;
 use hub::core::Standing;
 use hub::{Hub, LocalPort, LocalUi};
+use remote::front::Front;
 use roles::Answers;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -210,7 +212,7 @@ impl UiOptions {
     /// Keeps what the person sets while the UI runs.
     fn keep(&self) -> Option<Keep> {
         let file = self.file.clone()?;
-        Some(Keep(Arc::new(move |name, value| settings::keep(&file, name, value))))
+        Some(Keep(Arc::new(move |name, value| ui_settings::keep(&file, name, value))))
     }
 }
 
@@ -250,13 +252,13 @@ pub(crate) async fn on_runtime(
     let (again, restarts) = mpsc::channel(1);
     let keeping = again::keep_attached(front, open, ScreenEnds { news, commands, restarts });
     let farewell = is_kept.then_some(farewell as tui::Farewell);
-    let fleet = Some(fleet::port(visits));
+    let fleet = Some(fleet_port::port(visits));
     let options = Options { restart: Some((restart, again)), farewell, fleet, ..look.options(note, cwd) };
     let screen = tui::run(options, incoming, outgoing);
     // The screen ends first: it drops its ends of the channels, and the other side goes with them.
     let (kept, left) = tokio::join!(keeping, screen);
     if let Some(last) = kept? {
-        last.say();
+        aloud::last_words(&last);
     }
     Ok(left?)
 }

@@ -1,31 +1,27 @@
 //! `parlor serve`: be the runtime of other programs' UIs.
 
-mod carry;
-mod door;
 pub(crate) mod habits;
 
-use crate::announcement::Announcement;
+use crate::aloud;
 use crate::exit::{self, Exit};
-use crate::host::Host;
-use crate::host::answer_within;
-use crate::launch::Launch;
-use crate::model_source::Source;
-use crate::stack::{self};
-use crate::stop::{self, Manner, Runs};
-use crate::tape::Tape;
+use crate::tape::{self, Tape};
 use anyhow::Context;
 use clap::Args;
 use dialects::Dialect;
 use domain::command::{Command, LibraryCommand};
 use domain::ids::SessionId;
-use door::Door;
-use hub::{Guest, Hub};
+use host::announcement::Announcement;
+use host::doors::{self, Wire, wire};
+use host::guests::{Host, answer_within};
+use host::launch::Launch;
+use host::model_source::Source;
+use host::stack;
+use host::stop::{self, Manner, Runs};
+use hub::Hub;
 use link::Limits;
 use roles::Lane;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-use std::task::Poll;
-use std::time::Duration;
+use std::path::PathBuf;
 
 /// Be a runtime: let another program's UI in.
 #[derive(Debug, Args)]
@@ -66,58 +62,6 @@ pub(crate) struct Serve {
     pub(crate) rest: Vec<OsString>,
 }
 
-/// The word that lets the first line of a client decide.
-pub(crate) const AUTO: &str = "auto";
-
-/// Which wire a client speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wire {
-    /// The wire that was named.
-    Known(Dialect),
-    /// Its first line tells.
-    Auto,
-}
-
-/// Reads a name as typed.
-pub(crate) fn wire(text: &str) -> Result<Wire, String> {
-    if text == AUTO {
-        return Ok(Wire::Auto);
-    }
-    dialects::named(text).map(Wire::Known).map_err(|why| format!("{why}, {AUTO}"))
-}
-
-/// How long the last lines of a program that is told to stop may take to be written.
-const LAST_LINE: Duration = Duration::from_millis(300);
-/// The same on stdout, where it is known when they are written.
-const LAST_LINES: Duration = Duration::from_secs(2);
-
-impl Wire {
-    /// Whether its document wants what is under way finished before the program ends.
-    fn drains(self) -> bool {
-        self.known().is_some_and(|dialect| dialect.description().drains)
-    }
-
-    fn known(self) -> Option<Dialect> {
-        match self {
-            Wire::Known(dialect) => Some(dialect),
-            Wire::Auto => None,
-        }
-    }
-
-    /// The word for it on the command line.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Wire::Known(dialect) => dialect.name(),
-            Wire::Auto => AUTO,
-        }
-    }
-}
-
-/// How long the last lines may take, on stdout or on sockets.
-pub(crate) fn last_lines(stdio: bool) -> Duration {
-    if stdio { LAST_LINES } else { LAST_LINE }
-}
-
 /// Serves until the UI leaves (stdio) or the program is told to stop (sockets). `own` lists the flags that could be meant by what is not
 /// known.
 pub(crate) async fn serve(
@@ -151,7 +95,7 @@ pub(crate) async fn serve(
             "say where to speak\n\nhint: --stdio, --socket PATH, or --listen ws://127.0.0.1:PORT",
         ));
     }
-    let own = stack::own(&launch, stack::log_to_stderr()).await?;
+    let own = stack::own(&launch, aloud::log()).await?;
     warnings.extend(own.no_workspace.clone());
     for words in &warnings {
         exit::complain(words);
@@ -163,9 +107,10 @@ pub(crate) async fn serve(
         }
         None => own.start.clone(),
     };
-    let host = Host::new(&own, serve.options.clone(), serve.standing.into(), warnings);
+    let host = Host::new(&own, serve.options.clone(), serve.standing.into(), warnings, exit::complaints());
     let tape = serve.record.as_deref().map(Tape::new);
-    let host = Host { start, tape, log_wire: serve.log_wire, ..host };
+    let listening = tape.as_ref().map(Tape::of_uis).or_else(|| serve.log_wire.then(tape::on_stderr));
+    let host = Host { start, listening, ..host };
     let names: Vec<&str> = serve.dialect.iter().map(|wire| wire.name()).collect();
     // Held until the end.
     let _announcement = Announcement::open(&own.hub, &host, &own.cwd, names.join(", ")).await;
@@ -176,13 +121,13 @@ pub(crate) async fn serve(
     }
     let serving = async {
         if let Some((dialect, url)) = carried {
-            return carry::attend(&own.hub, &host, dialect, url).await;
+            return doors::carry::attend(&own.hub, &host, dialect, url).await;
         }
         match &serve.socket {
             None if !serve.stdio => {
                 let paths: Vec<(Wire, PathBuf)> =
                     usual.iter().map(|path| (serve.dialect[0], path.clone())).collect();
-                attend(&own.hub, &host, &paths).await
+                doors::attend(&own.hub, &host, &paths).await
             }
             None => {
                 let [Wire::Known(dialect)] = serve.dialect.as_slice() else {
@@ -192,18 +137,18 @@ pub(crate) async fn serve(
                 };
                 on_stdio(&own.hub, &host, *dialect).await
             }
-            Some(path) => on_sockets(&own.hub, &host, &serve.dialect, path).await,
+            Some(path) => doors::on_sockets(&own.hub, &host, &serve.dialect, path).await,
         }
     };
     let manner = Manner {
         // The UI is told what is under way to its end where its document wants that.
         runs: if serve.dialect.iter().any(|wire| wire.drains()) { Runs::Finish } else { Runs::BreakOff },
-        last_lines: last_lines(serve.stdio),
+        last_lines: doors::last_lines(serve.stdio),
         keeps_questions: !launch.ephemeral,
     };
-    let exit = stop::until_told(&own.hub, serving, manner).await.map(|_| Exit::Done);
-    own.engine.stop(&own.hub).await;
-    if let Some(tape) = &host.tape {
+    let exit = stop::until_told(&own.hub, serving, manner, exit::complain).await.map(|_| Exit::Done);
+    aloud::stop(own.engine, &own.hub).await;
+    if let Some(tape) = &tape {
         tape.finish();
     }
     exit
@@ -212,50 +157,13 @@ pub(crate) async fn serve(
 /// Speaks with one UI on stdin and stdout until it leaves.
 pub(crate) async fn on_stdio(hub: &Hub, host: &Host, dialect: Dialect) -> anyhow::Result<()> {
     let link = link::stdio::join(Lane::MAIN, Limits::default(), std::io::stdin(), exit::carrier())?;
-    let link = match host.watcher(dialect)? {
-        Some(watcher) => link.watched(&watcher),
-        None => link,
-    };
-    let (unread, gone) = (link.outgoing.clone(), exit::reader_gone()?);
-    let watched = async {
-        if gone.await.is_ok() {
-            unread.unread();
+    let gone = exit::reader_gone()?;
+    let gone = async {
+        if gone.await.is_err() {
+            std::future::pending::<()>().await;
         }
-        std::future::pending::<()>().await;
     };
-    // One that is gone cannot come back over these pipes, whatever its wire is like on sockets.
-    let guest = Guest { stays: false, ..host.guest(dialect) };
-    tokio::select! {
-        served = hub.serve(guest, link) => served?,
-        () = watched => {}
-    }
-    Ok(())
-}
-
-/// Lets UIs in by sockets.
-pub(crate) async fn on_sockets(hub: &Hub, host: &Host, wires: &[Wire], path: &Path) -> anyhow::Result<()> {
-    let alone = wires.len() == 1;
-    let path = |wire: &Wire| if alone { path.to_owned() } else { beside(path, wire.name()) };
-    let paths: Vec<(Wire, PathBuf)> = wires.iter().map(|wire| (*wire, path(wire))).collect();
-    attend(hub, host, &paths).await
-}
-
-async fn attend(hub: &Hub, host: &Host, paths: &[(Wire, PathBuf)]) -> anyhow::Result<()> {
-    let mut doors = Vec::with_capacity(paths.len());
-    for (wire, path) in paths {
-        let door = Door::open(*wire, path, hub.clone(), host.clone()).await?;
-        exit::complain(&format!("serving {} on {}", wire.name(), path.display()));
-        doors.push(Box::pin(door.attend()));
-    }
-    // Looked after here and not in tasks of their own: whoever lets go of this future takes the sockets away at once.
-    let never = std::future::poll_fn(|cx| {
-        let opened = doors.iter_mut().find_map(|door| match door.as_mut().poll(cx) {
-            Poll::Ready(never) => Some(never),
-            Poll::Pending => None,
-        });
-        opened.map_or(Poll::Pending, Poll::Ready)
-    });
-    match never.await {}
+    doors::on_link(hub, host, dialect, link, gone).await
 }
 
 /// The wire that goes over WebSockets: one that was named, and none that has its own way there.
@@ -280,12 +188,4 @@ fn usual_sockets(serve: &Serve) -> Vec<PathBuf> {
         }),
         _ => Vec::new(),
     }
-}
-
-/// With several dialects each has a socket of its own beside the named path.
-fn beside(path: &Path, dialect: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".");
-    name.push(dialect);
-    name.into()
 }

@@ -13,18 +13,19 @@ mod tell;
 pub(crate) use args::Sessions;
 pub(crate) use pick::{Picked, pick};
 
-use crate::clock::now;
+use crate::aloud;
 use crate::exit::{self, Exit, Stream};
-use crate::kept;
-use crate::kept::{find, newest, not_used, told};
-use crate::launch::Launch;
 use crate::paint::{Paint, line};
-use crate::{places, settings};
 use anyhow::Context as _;
 use args::{Act, Id, List, Recover, Remove, Rename, Report, Search, Show};
 use domain::event::{Body, Event, SessionEvent};
 use domain::ids::{Millis, SessionId};
 use domain::session::SessionSummary;
+use host::clock::now;
+use host::kept;
+use host::kept::{find, newest, not_used, told};
+use host::launch::Launch;
+use host::places;
 use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 use store::{Durability, Listing, SqliteStore, Store, StoreError};
@@ -53,7 +54,7 @@ pub(crate) async fn sessions(launch: &Launch, sessions: Sessions) -> anyhow::Res
         _ => {}
     }
     let store = open(&data, act.only_reads())?;
-    let ground = places::ground_aloud(launch, &mut settings::read_aloud())?;
+    let ground = aloud::ground(launch, &mut aloud::settings())?;
     let mut commands =
         SessionCommands { store, project: places::project(&ground), cwd: ground.cwd, now: now() };
     match act {

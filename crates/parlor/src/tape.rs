@@ -1,9 +1,12 @@
-//! Recordings of conversations: the tape behind `--record`, which listens in on links, and the file that every recording begins with.
+//! Who listens in on links: the tape behind `--record`, and what `--log-wire` shows. Also the file that every recording begins with.
 
 use crate::exit;
 use anyhow::Context;
+use dialects::Dialect;
+use host::guests::Listening;
 use kit::notation::{Heads, Side};
 use kit::recorder::Recorder;
+use kit::redact::Redactor;
 use link::{Watcher, Way};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -52,7 +55,7 @@ impl Tape {
     }
 
     /// A watcher for the next link. `peer` is who is at its other end.
-    pub(crate) fn watcher(&self, dialect: &str, peer: Side) -> anyhow::Result<Watcher> {
+    fn watcher(&self, dialect: &str, peer: Side) -> anyhow::Result<Watcher> {
         let number = self.begun.fetch_add(1, Ordering::Relaxed);
         if number >= MAX_FILES {
             return Ok(Watcher::new(|_, _, _| {}));
@@ -73,7 +76,7 @@ impl Tape {
     }
 
     /// The same watcher for every link of a wire.
-    pub(crate) fn shared_watcher(&self, dialect: &str, peer: Side) -> anyhow::Result<Watcher> {
+    fn shared_watcher(&self, dialect: &str, peer: Side) -> anyhow::Result<Watcher> {
         let mut shared = locked(&self.shared);
         if let Some((_, watcher)) = shared.iter().find(|(name, _)| name == dialect) {
             return Ok(watcher.clone());
@@ -81,6 +84,24 @@ impl Tape {
         let watcher = self.watcher(dialect, peer)?;
         shared.push((dialect.to_owned(), watcher.clone()));
         Ok(watcher)
+    }
+
+    /// Listens in on the links of UIs: one file for each, or one for all of a wire whose connections come and go.
+    pub(crate) fn of_uis(&self) -> Listening {
+        let tape = self.clone();
+        Arc::new(move |dialect: Dialect| {
+            let watcher = match dialect.has_event_lane() {
+                true => tape.shared_watcher(dialect.name(), Side::Ui)?,
+                false => tape.watcher(dialect.name(), Side::Ui)?,
+            };
+            Ok(Some(watcher))
+        })
+    }
+
+    /// Listens in on the links to runtimes.
+    pub(crate) fn of_runtimes(&self) -> Listening {
+        let tape = self.clone();
+        Arc::new(move |dialect: Dialect| tape.watcher(dialect.name(), Side::Runtime).map(Some))
     }
 
     /// Brings everything to disk.
@@ -94,6 +115,21 @@ impl Tape {
     pub(crate) fn beside(&self, what: &str) -> Tape {
         Tape::new(&self.path.with_added(what))
     }
+}
+
+/// Shows every line of the links of UIs on stderr, without secrets.
+pub(crate) fn on_stderr() -> Listening {
+    Arc::new(|dialect: Dialect| {
+        let (name, redactor) = (dialect.name(), Mutex::new(Redactor::new()));
+        Ok(Some(Watcher::new(move |way, _, line: &str| {
+            let (word, side) = match way {
+                Way::In => ("RECV", Side::Ui),
+                Way::Out => ("SEND", Side::Runtime),
+            };
+            let line = locked(&redactor).line(side, line).into_owned();
+            exit::complain(&format!("[{name} {word}] {line}"));
+        })))
+    })
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

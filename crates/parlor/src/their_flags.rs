@@ -4,9 +4,9 @@
 //! for runtimes of ours and counts there.
 
 use crate::exit;
-use crate::launch::Launch;
 use dialects::Dialect;
 use domain::session::Policy;
+use host::launch::Launch;
 use roles::Item;
 use roles::fidelity::Verdict;
 use tools::policy::Allowance;

@@ -3,15 +3,19 @@
 
 mod confirm;
 
-use crate::control::{Asking, Control, Paired, said};
 use crate::exit::{self, Exit};
-use crate::page::{self, Served, Ways, Web, warn};
-use crate::stop::Stops;
-use crate::{devices, rooms};
+use crate::{device_list, flags};
 use anyhow::Context;
+use clap::Args;
 use confirm::{Keys, Typed};
 use domain::harmless::quoted;
+use host::control::{Asking, Control, Paired, said};
+use host::page::{self, Served, Serving, Ways};
+use host::rooms;
+use host::stop::Stops;
 use std::convert::Infallible;
+use std::net::IpAddr;
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::task::JoinSet;
@@ -20,9 +24,60 @@ use web::{Role, Server};
 /// How long a browser may take to be started.
 const OPENED_WITHIN: Duration = Duration::from_secs(10);
 
+/// The page in a browser.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  parlor web\n  parlor web --role observer --no-open\n  parlor web --tls cert.pem key.pem --bind 0.0.0.0 --host desk.lan\n  parlor web --behind-proxy --host parlor.example.org --port 8322"
+)]
+pub(crate) struct Web {
+    /// Only print the address.
+    #[arg(long)]
+    no_open: bool,
+    /// The port. Without it: the one of last time, else a free one.
+    #[arg(long, value_name = "PORT")]
+    port: Option<u16>,
+    /// The address to listen on. Others than loopback need --tls or --behind-proxy.
+    #[arg(long, value_name = "ADDRESS", default_value_t = page::USUAL_BIND)]
+    bind: IpAddr,
+    /// A name that browsers reach this server by, with its port where that is another one. May be said again for more.
+    #[arg(long, value_name = "NAME", value_parser = page::host_name)]
+    host: Vec<String>,
+    /// Encrypt with this certificate and its key, both as PEM files.
+    #[arg(long, num_args = 2, value_names = ["CERT", "KEY"], conflicts_with = "behind_proxy")]
+    tls: Vec<PathBuf>,
+    /// A proxy of yours stands before this server and encrypts; name it with --host.
+    #[arg(long, requires = "host")]
+    behind_proxy: bool,
+    /// What the browser that opens the address may do.
+    #[arg(long, value_enum, default_value_t, value_name = "ROLE")]
+    role: flags::UiRole,
+}
+
+impl Web {
+    /// Whether nothing is wanted that the page of the server in the background does not have.
+    fn is_usual(&self) -> bool {
+        let Web { no_open: _, port, bind, host, tls, behind_proxy, role: _ } = self;
+        port.is_none() && *bind == page::USUAL_BIND && host.is_empty() && tls.is_empty() && !behind_proxy
+    }
+
+    fn serving(&self) -> Serving {
+        let tls = match self.tls.as_slice() {
+            [certificate, key] => Some((certificate.clone(), key.clone())),
+            _ => None,
+        };
+        let (hosts, behind_proxy) = (self.host.clone(), self.behind_proxy);
+        Serving { port: self.port, bind: self.bind, hosts, tls, behind_proxy }
+    }
+}
+
+/// Says what is to be known of the page that is served.
+pub(crate) fn warn(warning: &str) {
+    exit::complain(&format!("warning: {warning}"));
+}
+
 /// Opens the page of the server in the background, or serves it until told to stop.
 pub(crate) async fn web(asked: Web) -> anyhow::Result<Exit> {
-    let role = devices::role_of(asked.role);
+    let role = device_list::role_of(asked.role);
     let mut stops = Stops::listen();
     if let Some(server) = Control::here().await? {
         if asked.is_usual() {
@@ -33,7 +88,8 @@ pub(crate) async fn web(asked: Web) -> anyhow::Result<Exit> {
         }
         exit::complain("the page of `parlor up` has none of these options: this is one of its own");
     }
-    let Served { server, warning } = page::start(&asked, rooms::Rooms::new(rooms::IDLE)?).await?;
+    let Served { server, warning } =
+        page::start(&asked.serving(), rooms::Rooms::new(rooms::IDLE)?, exit::complaints()).await?;
     warning.into_iter().for_each(|warning| warn(&warning));
     exit::complain(&format!("the page is served at {}; Ctrl-C ends it, sessions go on", server.page()));
     let exit = tokio::select! {

@@ -2,6 +2,12 @@
 //!
 //! A store is not asked by two at once and knows no tasks: its calls block for as long as the disk takes. The hub makes them one after the
 //! other, off its own task (`hub/src/shell/archive.rs`), and tells nobody of an event before the append that carries it has returned.
+//!
+//! **Lease and fence.** To write a session one needs its lease. [`Store::create`], [`Store::open`] and [`Store::delete`] take it, and are
+//! refused ([`StoreError::Busy`]) while another program has a good one; [`Store::tend`] renews it, [`Store::close`] gives it back. It is good
+//! while its holder is known to live, and where that cannot be known for [`LEASE_GOOD_FOR`] after it was taken or renewed. Each time it is
+//! taken its [`Fence`] rises, and what is written carries the fence in the same step: whoever slept through the end of its lease writes
+//! nothing more ([`StoreError::NotOpen`]), also when it wakes in the middle of a write.
 
 use crate::StoreError;
 use domain::command::History;
@@ -15,6 +21,8 @@ use std::time::Duration;
 pub const TEND_EVERY: Duration = Duration::from_millis(500);
 /// How long another program's lock is waited for. Where several programs share a file this is ordinary; past it, it counts as a failure.
 pub const LOCK_PATIENCE: Duration = Duration::from_secs(2);
+/// How long a lease is good without being renewed, where it cannot be known whether its holder lives.
+pub const LEASE_GOOD_FOR: Duration = Duration::from_secs(30);
 /// Most hits of one search.
 pub const MAX_FOUND: usize = 200;
 /// Longest piece of text shown around a hit, in characters.
@@ -29,6 +37,10 @@ pub enum Durability {
     /// [`Store::tend`], a power cut at most what came since the last [`Durability::Now`].
     Soon,
 }
+
+/// Which taking of a session's lease this is: higher than all before it, for as long as the session is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Fence(pub u64);
 
 /// What an append leaves to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -105,11 +117,17 @@ pub trait Store: Send {
     /// When there is one of this id, or the disk fails.
     fn create(&mut self, session: &SessionId) -> Result<(), StoreError>;
 
-    /// Opens a session for writing, alone: no other program can until [`Store::close`]. Repairs what is damaged.
+    /// Opens a session for writing, alone: its lease is here until [`Store::close`]. Repairs what is damaged.
     ///
     /// # Errors
     /// When there is no such session, another program writes it, or the disk fails.
     fn open(&mut self, session: &SessionId) -> Result<Opened, StoreError>;
+
+    /// The fence of the lease by which a session is open here; `None` where it is not, and for a store that nobody else can write.
+    fn fence(&self, session: &SessionId) -> Option<Fence> {
+        let _ = session;
+        None
+    }
 
     /// Appends events, all or none. The first must follow the last one that was appended.
     ///
@@ -129,13 +147,13 @@ pub trait Store: Send {
     /// When the session is not open here, `state` is not at its last event, or the disk fails. The log is untouched.
     fn snapshot(&mut self, session: &SessionId, state: &State) -> Result<(), StoreError>;
 
-    /// Writes what was appended [`Durability::Soon`] and keeps the right to write. Call it every [`TEND_EVERY`].
+    /// Writes what was appended [`Durability::Soon`] and renews the leases that are here. Call it every [`TEND_EVERY`].
     ///
     /// # Errors
     /// When the disk fails; what waits is kept for the next call.
     fn tend(&mut self) -> Result<(), StoreError>;
 
-    /// Writes what waits and lets go of the right to write.
+    /// Writes what waits and gives the lease back.
     ///
     /// # Errors
     /// When the disk fails. The session is no longer open here either way, unless another program has the file locked: then it may be

@@ -15,10 +15,10 @@ pub enum StoreError {
     /// There is one already.
     #[error("there is already a session {0}")]
     Exists(SessionId),
-    /// Another program writes it.
+    /// Another program has its lease.
     #[error("session {session} is open in another program, process {pid}")]
     Busy { session: SessionId, pid: u32 },
-    /// It is not open here for writing, or another program has taken it over.
+    /// It is not open here for writing, or another program has its lease by now.
     #[error("session {0} is not open for writing here")]
     NotOpen(SessionId),
     /// The numbers do not follow.

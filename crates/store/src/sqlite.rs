@@ -31,7 +31,7 @@ pub use contents::{Contents, MAX_KEPT, StoredPrint};
 pub use health::{CheckDepth, Health};
 pub use rescue::{Fate, Rescued, RescuedSession};
 
-use crate::contract::{Appended, Durability, Found, LOCK_PATIENCE, Listing, MAX_FOUND, Opened, Store};
+use crate::contract::{Appended, Durability, Fence, Found, LOCK_PATIENCE, Listing, MAX_FOUND, Opened, Store};
 use crate::error::StoreError;
 use crate::projection::{Change, Projection};
 use crate::words::{Words, snippet};
@@ -196,7 +196,7 @@ impl SqliteStore {
     }
 
     /// Takes the lease of a session in a transaction of its own.
-    fn lease(&mut self, session: &SessionId, id: i64) -> Result<i64, StoreError> {
+    fn lease(&mut self, session: &SessionId, id: i64) -> Result<Fence, StoreError> {
         let (owner, path) = (&self.owner, &self.path);
         let taken = (|| {
             let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -343,6 +343,10 @@ impl Store for SqliteStore {
         let fence = self.lease(session, id)?;
         self.writers.insert(session.clone(), Writer::new(id, fence, Seq(0), Projection::new(session)));
         Ok(())
+    }
+
+    fn fence(&self, session: &SessionId) -> Option<Fence> {
+        self.writers.get(session).map(|writer| writer.fence)
     }
 
     fn open(&mut self, session: &SessionId) -> Result<Opened, StoreError> {

@@ -16,6 +16,24 @@ fn each(test: impl Fn(&mut dyn Store)) {
     test(&mut SqliteStore::at(&directory.path().join("data")).unwrap());
 }
 
+/// A place that several programs write, and how a lease comes to its end there when its holder is gone for good.
+struct Shared<'a> {
+    open: &'a dyn Fn() -> Box<dyn Store>,
+    lapse: &'a dyn Fn(),
+}
+
+/// Runs a test with each kind of store that several programs can share.
+fn each_shared(test: impl Fn(&Shared<'_>)) {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    let open = || -> Box<dyn Store> { Box::new(SqliteStore::at(&data).unwrap()) };
+    let lapse = || {
+        let file = rusqlite::Connection::open(data.join("sessions.db")).unwrap();
+        file.execute_batch("UPDATE leases SET host = 'elsewhere', expires = 1").unwrap();
+    };
+    test(&Shared { open: &open, lapse: &lapse });
+}
+
 fn keep(store: &mut dyn Store, number: u64, bodies: Vec<Body>) -> SessionId {
     let id = SessionId::from_number(number);
     store.create(&id).unwrap();
@@ -246,5 +264,49 @@ fn a_summary_entry_survives_and_an_emptied_conversation_keeps_its_past() {
         let found = store.search("harbour", 10).unwrap();
         assert_eq!(found.iter().map(|hit| hit.entry).collect::<Vec<_>>(), [EntryId(2)]);
         assert_eq!(state.path_to(Some(EntryId(2))).len(), 2, "the branch is still there");
+    });
+}
+
+#[test]
+fn one_program_has_the_lease_and_each_taking_of_it_raises_the_fence() {
+    each_shared(|place| {
+        let (mut one, mut other) = ((place.open)(), (place.open)());
+        let (id, events) = (session(), script());
+        one.create(&id).unwrap();
+        one.append(&id, &events[..3], Durability::Now).unwrap();
+        let first = one.fence(&id).unwrap();
+        assert!(other.fence(&id).is_none());
+        for refused in [other.open(&id).err(), other.delete(&id).err()] {
+            assert!(matches!(refused, Some(StoreError::Busy { pid, .. }) if pid == std::process::id()));
+        }
+        one.tend().unwrap();
+        assert_eq!(one.fence(&id), Some(first), "to renew it is not to take it");
+        one.close(&id).unwrap();
+        assert!(one.fence(&id).is_none());
+        other.open(&id).unwrap();
+        let second = other.fence(&id).unwrap();
+        assert!(second > first, "{first:?} {second:?}");
+        other.close(&id).unwrap();
+        one.open(&id).unwrap();
+        assert!(one.fence(&id).unwrap() > second);
+    });
+}
+
+#[test]
+fn whoever_slept_through_the_end_of_its_lease_writes_nothing_more() {
+    each_shared(|place| {
+        let (mut sleeper, mut other) = ((place.open)(), (place.open)());
+        let (id, events) = (session(), script());
+        sleeper.create(&id).unwrap();
+        sleeper.append(&id, &events[..3], Durability::Now).unwrap();
+        let old = sleeper.fence(&id).unwrap();
+        (place.lapse)();
+        other.open(&id).unwrap();
+        assert!(other.fence(&id).unwrap() > old);
+        let late = sleeper.append(&id, &events[3..4], Durability::Now);
+        assert!(matches!(late, Err(StoreError::NotOpen(_))), "{late:?}");
+        assert!(sleeper.fence(&id).is_none());
+        assert_eq!(other.events(&id, Seq(0), 1_000).unwrap(), events[..3]);
+        other.append(&id, &events[3..], Durability::Now).unwrap();
     });
 }

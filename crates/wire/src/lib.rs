@@ -1,5 +1,5 @@
 //! From bytes to messages, without any dialect: capped lines, JSON depth, JSON-RPC classification, correlation,
-//! lenient serde helpers, lines to write, and a rate bound.
+//! lenient serde helpers, lines to write, secrets in text, and a rate bound.
 //!
 //! Pure: no I/O, no clock, no randomness. Nothing here panics on input; what is wrong with the input comes back as a
 //! value. Every buffer and table has a named bound.
@@ -11,6 +11,7 @@ pub mod jsonrpc;
 pub mod lenient;
 pub mod lines;
 pub mod rate;
+pub mod secret;
 pub mod time;
 mod wire_id;
 

@@ -66,11 +66,8 @@ const SPAWNERS: &[(&str, usize, &str)] = &[
         1,
         "waits until nobody reads stdout, which cannot be called off: abandoned with the process",
     ),
-    (
-        "crates/parlor/src/fleet.rs",
-        2,
-        "gathers for one screen and ends when that wishes no more; a look at the disk is awaited right there",
-    ),
+    ("crates/parlor/src/fleet_port.rs", 1, "gathers for one screen and ends when that wishes no more"),
+    ("crates/host/src/fleet.rs", 1, "a look at the disk is awaited right there"),
 ];
 const OWN_IT: &str =
     "every task is awaited or dropped with its owner: use link::Tasks or a JoinSet that the owner holds";

@@ -1,8 +1,8 @@
 //! The relay that a UI under test starts in place of its runtime: carries stdin and stdout to the socket where the kit listens.
 
-use crate::entrance;
 use crate::exit::Exit;
 use anyhow::Context;
+use host::entrance;
 use link::unix;
 use std::ffi::OsString;
 use std::path::Path;

@@ -2,7 +2,7 @@
 //! few seconds at most.
 
 use super::say;
-use crate::kept;
+use host::kept;
 use std::path::Path;
 use std::time::Duration;
 use store::{CheckDepth, Fate, Health, Rescued, SqliteStore};

@@ -2,9 +2,9 @@
 
 use super::form::Form;
 use super::{Run, along};
-use crate::launch::Launch;
-use crate::{places, settings};
 use domain::content::Input;
+use host::launch::Launch;
+use host::{places, settings};
 
 /// What is said, and of what form the answer must be.
 pub(crate) struct Said {

@@ -3,11 +3,13 @@
 
 use super::rows::{as_json, plain_line, table};
 use crate::exit::{self, Canvas, Exit};
-use crate::fleet::{self, Gathering};
 use crate::paint::Paint;
-use crate::settings::{self, Ui};
-use crate::stop::Stops;
+use crate::ui_settings::Ui;
 use domain::fleet::{Row, newly_waiting};
+use host::clock;
+use host::fleet::Gathering;
+use host::settings;
+use host::stop::Stops;
 use std::time::Duration;
 use tui::Rows;
 
@@ -84,7 +86,7 @@ async fn on_screen(mut gathering: Gathering) -> anyhow::Result<Exit> {
         if known {
             let (columns, high) = exit::terminal_size().unwrap_or(USUAL_SIZE);
             let size = (usize::from(columns), usize::from(high));
-            canvas.draw(&table(&rows, fleet::now(), size, Paint::of_stdout()));
+            canvas.draw(&table(&rows, clock::now(), size, Paint::of_stdout()));
         }
         if !exit::is_heard() {
             return Ok(Exit::Done);

@@ -5,7 +5,6 @@
 //! person. Ends when the screen does. Nothing is sent twice by itself: what happened meanwhile comes with the replay of the session.
 
 use crate::exit;
-use crate::remote::{Front, LastWords};
 use domain::command::{Refusal, RefusalKind};
 use domain::event::{Body, SessionEvent};
 use domain::ids::SessionId;
@@ -13,6 +12,7 @@ use domain::port::{LinkState, News};
 use domain::session::Policy;
 use hub::core::Standing;
 use link::LinkError;
+use remote::front::{Front, LastWords};
 use roles::Answers;
 use std::sync::Arc;
 use std::time::Duration;

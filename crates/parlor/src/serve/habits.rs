@@ -4,9 +4,9 @@
 //! codelia's append `--approval-mode MODE`, asst's shell calls `npx tsx SCRIPT`. Everything else is refused, with the nearest flag named: a
 //! flag that narrows what a UI may do must not be lost by a misspelling. A flag that is accepted without effect is named on stderr.
 
-use crate::launch::Launch;
 use dialects::Dialect;
 use domain::session::Policy;
+use host::launch::Launch;
 use roles::dialect::{Approval, Meaning};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;

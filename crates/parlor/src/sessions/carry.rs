@@ -3,13 +3,13 @@
 use super::SessionCommands;
 use super::args::{Export, Format, Import};
 use crate::exit::{self, Exit};
-use crate::kept;
-use crate::kept::told;
 use crate::paint;
 use anyhow::Context;
 use domain::ids::{Seq, SessionId};
 use domain::state::State;
 use export::{Destination, MAX_IMPORT};
+use host::kept;
+use host::kept::told;
 use std::io::{Read, Write};
 use std::path::Path;
 use store::{Durability, Store};

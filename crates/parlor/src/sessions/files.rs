@@ -5,15 +5,15 @@
 use super::SessionCommands;
 use super::args::{Diff, Undo};
 use crate::exit::{self, Exit};
-use crate::guard;
-use crate::kept::told;
-use crate::{places, rooms, settings, vault};
 use anyhow::Context as _;
 use domain::event::{Body, Event, FILES_REDONE, FILES_UNDONE, NoteEvent};
 use domain::ids::{EntryId, Ids, SessionId};
 use domain::path_text;
 use domain::signal::Level;
 use domain::state::State;
+use host::guard;
+use host::kept::told;
+use host::{places, rooms, settings, vault};
 use serde_json::json;
 use store::{Durability, Store as _};
 use tools::Workplace;

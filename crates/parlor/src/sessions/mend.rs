@@ -2,9 +2,9 @@
 
 use super::args::{Backup, Recover};
 use crate::exit::{self, Exit};
-use crate::kept::{elsewhere, told};
 use crate::paint;
 use domain::ids::Seq;
+use host::kept::{elsewhere, told};
 use std::path::Path;
 use store::{CheckDepth, Fate, Health, Rescued, RescuedSession, SqliteStore, StoreError};
 

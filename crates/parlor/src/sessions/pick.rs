@@ -1,14 +1,14 @@
 //! `parlor --plain --resume` without an id: the conversations as numbered lines, of which one is taken by its number, by words of its
 //! title or by its id. No cursor is moved; what comes behind the answer stays in stdin, for whoever reads on.
 
-use crate::clock::now;
 use crate::exit::{self, Exit};
-use crate::kept::{find, told};
-use crate::launch::Launch;
 use crate::paint::{self, home};
-use crate::{places, settings};
 use domain::ids::SessionId;
 use domain::session::SessionSummary;
+use host::clock::now;
+use host::kept::{find, told};
+use host::launch::Launch;
+use host::{places, settings};
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 use store::{Listing, SqliteStore, Store};

@@ -124,7 +124,7 @@ pub(super) fn show(
         facts.push(("model", model.to_string()));
     }
     if let Some(origin) = &state.settings.origin {
-        facts.push(("runtime", paint::line(&crate::origin::words(origin))));
+        facts.push(("runtime", paint::line(&remote::origin::words(origin))));
         if let Some(session) = &origin.session {
             facts.push(("there", paint::line(session)));
         }

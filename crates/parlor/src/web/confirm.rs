@@ -4,9 +4,9 @@
 //! terminal: what comes by a pipe no person has compared with anything. What it is not: the offer itself, which the server has, this one's
 //! or that of `parlor up`.
 
-use crate::control::Asking;
 use crate::exit;
 use domain::harmless::quoted;
+use host::control::Asking;
 use rustix::termios::{
     LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios, tcflush, tcgetattr, tcsetattr,
 };

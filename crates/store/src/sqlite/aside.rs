@@ -12,6 +12,7 @@ use super::number::{int, nat};
 use super::rows::{self, Row};
 use super::session::Writer;
 use super::{SqliteStore, place, presence, trouble};
+use crate::contract::Fence;
 use crate::{Store as _, StoreError};
 use domain::event::Event;
 use domain::ids::{Seq, SessionId};
@@ -127,7 +128,7 @@ impl SqliteStore {
     pub(super) fn take_in_aside(
         &mut self,
         session: &SessionId,
-        (id, fence): (i64, i64),
+        (id, fence): (i64, Fence),
     ) -> Result<bool, StoreError> {
         let mut is_all = true;
         for left in Left::beside(&self.path, self.aside.as_ref()) {

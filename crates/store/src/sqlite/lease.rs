@@ -1,17 +1,18 @@
-//! Who may write a session: one program at a time.
+//! Lease and fence of the contract, in a table of the file: who may write a session, one program at a time.
 //!
 //! A lease names its owner. On the same machine it is good as long as the owner's process lives, whatever the clock says; from
-//! elsewhere (another container or host on the same file) it is good until it expires. Every take-over raises the fence, and every write
-//! checks owner and fence in its own transaction: a program that slept through its lease cannot write any more.
+//! elsewhere (another container or host on the same file) it is good until it expires. Every write checks owner and fence in its own
+//! transaction.
 
 use super::number::{int, nat};
+use crate::contract::{Fence, LEASE_GOOD_FOR};
 use domain::ids::Millis;
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// How long a lease is good without being renewed.
-pub(super) const LEASE_MS: u64 = 30_000;
+pub(super) const LEASE_MS: u64 = LEASE_GOOD_FOR.as_secs() * 1_000;
 
 /// A writer: one store of one process.
 #[derive(Debug, Clone)]
@@ -26,7 +27,7 @@ pub(super) struct Owner {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Taken {
     /// Granted, with this fence.
-    Granted(i64),
+    Granted(Fence),
     /// This process has it.
     HeldBy(u32),
 }
@@ -64,7 +65,7 @@ impl Owner {
             .prepare_cached(
                 "SELECT owner, host, pid, started, expires, fence FROM leases WHERE session = ?1",
             )?
-            .query_row([session], |row| Ok((Held::read(row, 0)?, row.get::<_, i64>(5)?)))
+            .query_row([session], |row| Ok((Held::read(row, 0)?, Fence(nat(row.get(5)?)))))
             .optional()?;
         if let Some((held, _)) = &held
             && held.owner != self.name
@@ -72,7 +73,7 @@ impl Owner {
         {
             return Ok(Taken::HeldBy(held.pid));
         }
-        let fence = held.map_or(0, |(_, fence)| fence) + 1;
+        let fence = Fence(held.map_or(0, |(_, fence)| fence.0) + 1);
         connection
             .prepare_cached("INSERT OR REPLACE INTO leases VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?
             .execute(params![
@@ -82,25 +83,25 @@ impl Owner {
                 self.pid,
                 int(self.started),
                 int(now + LEASE_MS),
-                fence
+                int(fence.0)
             ])?;
         Ok(Taken::Granted(fence))
     }
 
     /// Whether the lease is still ours; asked in every write.
-    pub(super) fn holds(&self, connection: &Connection, session: i64, fence: i64) -> Result<bool> {
+    pub(super) fn holds(&self, connection: &Connection, session: i64, fence: Fence) -> Result<bool> {
         connection
             .prepare_cached("SELECT 1 FROM leases WHERE session = ?1 AND owner = ?2 AND fence = ?3")?
-            .exists(params![session, self.name, fence])
+            .exists(params![session, self.name, int(fence.0)])
     }
 
     /// Makes the lease good for longer; `false` when it is no longer ours.
-    pub(super) fn renew(&self, connection: &Connection, session: i64, fence: i64) -> Result<bool> {
+    pub(super) fn renew(&self, connection: &Connection, session: i64, fence: Fence) -> Result<bool> {
         let changed = connection
             .prepare_cached(
                 "UPDATE leases SET expires = ?4 WHERE session = ?1 AND owner = ?2 AND fence = ?3",
             )?
-            .execute(params![session, self.name, fence, int(now().0 + LEASE_MS)])?;
+            .execute(params![session, self.name, int(fence.0), int(now().0 + LEASE_MS)])?;
         Ok(changed == 1)
     }
 
@@ -113,12 +114,12 @@ impl Owner {
     }
 
     /// Lets go. The row stays, so that the fence never falls.
-    pub(super) fn release(&self, connection: &Connection, session: i64, fence: i64) -> Result<()> {
+    pub(super) fn release(&self, connection: &Connection, session: i64, fence: Fence) -> Result<()> {
         connection
             .prepare_cached(
                 "UPDATE leases SET owner = '', expires = 0, pid = 0 WHERE session = ?1 AND owner = ?2 AND fence = ?3",
             )?
-            .execute(params![session, self.name, fence])
+            .execute(params![session, self.name, int(fence.0)])
             .map(drop)
     }
 }

@@ -4,6 +4,7 @@ use super::lease::{self, LEASE_MS, Owner};
 use super::number::{int, nat};
 use super::reading::{self, Losses};
 use super::{trouble, writing};
+use crate::contract::Fence;
 use crate::contract::{LOCK_PATIENCE, Listing};
 use crate::error::StoreError;
 use crate::projection::Projection;
@@ -31,7 +32,7 @@ const CUT_OFF: u32 = 64;
 #[derive(Debug)]
 pub(super) struct Writer {
     id: i64,
-    pub(super) fence: i64,
+    pub(super) fence: Fence,
     /// The last event on disk.
     last: Seq,
     waiting: Vec<Event>,
@@ -59,7 +60,7 @@ pub(super) enum Sync {
 type Written = Result<bool>;
 
 impl Writer {
-    pub(super) fn new(id: i64, fence: i64, last: Seq, projection: Projection) -> Writer {
+    pub(super) fn new(id: i64, fence: Fence, last: Seq, projection: Projection) -> Writer {
         Writer {
             id,
             fence,
@@ -75,7 +76,7 @@ impl Writer {
     }
 
     /// The same for a session of which nothing but its last event is known.
-    pub(super) fn anew(session: &SessionId, (id, fence): (i64, i64), last: Seq) -> Writer {
+    pub(super) fn anew(session: &SessionId, (id, fence): (i64, Fence), last: Seq) -> Writer {
         Writer { projection: None, ..Writer::new(id, fence, last, Projection::new(session)) }
     }
 
@@ -440,7 +441,7 @@ mod tests {
         let session = SessionId::from_number(1);
         let event = |seq| Event { seq, at: Millis(1), body: Body::Run(RunEvent::Started { run: RunId(1) }) };
         let last = Seq(reading::MAX_SEQ);
-        let near = Writer::new(1, 1, Seq(last.0 - 1), Projection::new(&session));
+        let near = Writer::new(1, Fence(1), Seq(last.0 - 1), Projection::new(&session));
         assert!(near.check_numbers(&session, &[event(last)]).is_ok());
         let refused = near.check_numbers(&session, &[event(last), event(last.next())]);
         assert!(matches!(refused, Err(StoreError::OutOfOrder { got, .. }) if got == last.next()));

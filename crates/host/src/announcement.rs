@@ -1,0 +1,174 @@
+//! How a serving process makes itself known: a notice in the [`crate::directory`], a native socket to attach by, and a socket that tells
+//! everyone who connects what is open and who is there.
+//!
+//! Invariants: everything is removed when the process ends in order. A process that cannot announce itself is only not found.
+
+use crate::directory::{Directory, Door, Notice};
+use crate::entrance::Refusals;
+use crate::guests::Host;
+use crate::{clock, directory, stack};
+use hub::core::{LiveSession, Standing};
+use hub::{Guest, Hub};
+use link::unix::Listener;
+use link::{Limits, LinkIo};
+use roles::Lane;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinSet;
+
+/// Most connections at once to the socket that tells who is there.
+const MAX_VISITORS: usize = 64;
+/// How long somebody who asks may take to read the answer.
+const TELL_WITHIN: Duration = Duration::from_secs(2);
+
+/// By what this process is found. Dropping it removes everything.
+pub struct Announcement {
+    directory: Arc<dyn Directory>,
+    pid: u32,
+    _attending: JoinSet<()>,
+}
+
+impl Announcement {
+    /// Announces this process; a failure goes to the host's log.
+    pub async fn open(hub: &Hub, host: &Host, cwd: &Path, serving: String) -> Option<Announcement> {
+        let opened = Announcement::try_open(hub, host, cwd, serving).await;
+        opened.inspect_err(|why| (host.log)(&format!("`parlor ps` will not show this: {why:#}"))).ok()
+    }
+
+    /// Announces a process whose screen belongs to its UI: nothing is said.
+    pub async fn quietly(hub: &Hub, cwd: &Path, serving: &str) -> Option<Announcement> {
+        Announcement::try_open(
+            hub,
+            &Host::in_front(cwd, Vec::new(), Vec::new(), None, stack::no_log()),
+            cwd,
+            serving.to_owned(),
+        )
+        .await
+        .ok()
+    }
+
+    /// Announces this process.
+    ///
+    /// # Errors
+    /// When it cannot be found by anybody.
+    pub(crate) async fn try_open(
+        hub: &Hub,
+        host: &Host,
+        cwd: &Path,
+        serving: String,
+    ) -> anyhow::Result<Announcement> {
+        let (directory, pid) = (directory::here()?, std::process::id());
+        directory.prepare(pid)?;
+        let native = Listener::bind(&directory.socket(pid, Door::Ui)).await?;
+        let who = Listener::bind(&directory.socket(pid, Door::Who)).await?;
+        let (since, cwd) = (clock::now().0, domain::path_text::write(cwd));
+        directory.announce(&Notice { pid, since, cwd, serving })?;
+        let mut attending = JoinSet::new();
+        let (guests, at) = (host.clone(), hub.clone());
+        attending.spawn(attend(native, move |link| {
+            let guest = Guest { start: None, ..guests.guest(dialects::native::DIALECT) };
+            let hub = at.clone();
+            async move {
+                let _ = hub.serve(guest, link).await;
+            }
+        }));
+        let at = hub.clone();
+        attending.spawn(attend(who, move |link| {
+            let hub = at.clone();
+            async move {
+                let sessions = hub.present().await.unwrap_or_default();
+                let told: Vec<Value> = sessions.iter().map(told).collect();
+                let _ = link.outgoing.try_send(Lane::MAIN, Value::from(told).to_string());
+                link.shutdown(TELL_WITHIN).await;
+            }
+        }));
+        Ok(Announcement { directory, pid, _attending: attending })
+    }
+}
+
+impl Drop for Announcement {
+    fn drop(&mut self) {
+        self.directory.withdraw(self.pid);
+    }
+}
+
+/// Lets visitors in, each with its own task.
+async fn attend<V>(door: Listener, visit: impl Fn(LinkIo) -> V)
+where
+    V: Future<Output = ()> + Send + 'static,
+{
+    let mut visitors = JoinSet::new();
+    let mut refusals = Refusals::default();
+    while let Ok(accepted) = door.accept().await {
+        let Ok(accepted) = refusals.admit(link::entry::Door::Socket, accepted) else { continue };
+        while visitors.try_join_next().is_some() {}
+        if visitors.len() < MAX_VISITORS {
+            visitors.spawn(visit(accepted.into_link(Lane::MAIN, Limits::default())));
+        }
+    }
+}
+
+fn told(session: &LiveSession) -> Value {
+    let role = |standing: Standing| match standing {
+        Standing::Controller => "controller",
+        Standing::Approver => "approver",
+        Standing::Observer => "observer",
+    };
+    // A page comes by this wire, and its server holds it to the role of its device: here everybody on it may do everything, which says
+    // nothing of what they are.
+    let is_known = |wire: Option<&str>, standing| {
+        wire != Some(dialects::native::DIALECT.name()) || standing != Standing::Controller
+    };
+    // A UI on a link is called by its wire and a number; one of this process only by what it is.
+    let wire = |name: &str| name.split_once('#').map(|(wire, _)| wire.to_owned());
+    let uis: Vec<Value> = session
+        .uis
+        .iter()
+        .map(|ui| {
+            let wire = wire(&ui.name);
+            let mut told = json!({"name": ui.name, "dialect": wire});
+            if is_known(wire.as_deref(), ui.standing) {
+                told["role"] = role(ui.standing).into();
+            }
+            told
+        })
+        .collect();
+    json!({
+        "id": session.id.as_str(),
+        "title": session.title,
+        "cwd": session.cwd,
+        "running": session.running,
+        "asks": session.asks,
+        "uis": uis,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::ids::SessionId;
+    use hub::core::AttachedUi;
+
+    #[test]
+    fn a_role_is_told_where_it_is_known() {
+        let ui = |name: &str, standing| AttachedUi { name: name.to_owned(), standing };
+        let uis = vec![
+            ui("native#1", Standing::Controller),
+            ui("native#2", Standing::Observer),
+            ui("codelia#3", Standing::Controller),
+            ui("terminal", Standing::Controller),
+        ];
+        let id = SessionId::from_number(7);
+        let session =
+            LiveSession { id, title: String::new(), cwd: "/w".into(), running: false, asks: 0, uis };
+        let told = told(&session);
+        let roles: Vec<_> =
+            told["uis"].as_array().unwrap().iter().map(|ui| ui.get("role").cloned()).collect();
+        assert_eq!(
+            roles,
+            [None, Some("observer".into()), Some("controller".into()), Some("controller".into())]
+        );
+    }
+}

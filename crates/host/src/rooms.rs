@@ -1,0 +1,292 @@
+//! Rooms: processes of Parlor without a terminal, each with the sessions of one project. A room is started in the folder and with the
+//! environment that it is asked for, announces itself like every process with sessions, and is reached by its native socket.
+//!
+//! Invariants: a session that some process has open is reached there, never opened twice (two requests at once wait for each other here,
+//! and the store lets one process write a session); a room is no child of whoever started it, so it outlives that and is believed by
+//! UIs; at most [`MAX_ROOMS`] live at once, every wait is bounded, and a room that nobody uses ends by itself.
+
+pub mod birth;
+mod book;
+pub mod detach;
+pub mod room;
+mod way;
+
+pub use book::{Ended, end_all, live};
+pub use way::make_way;
+
+use crate::directory::{self, Directory, Door};
+use crate::kept;
+use crate::places;
+use crate::processes;
+use anyhow::Context;
+use domain::ids::SessionId;
+use domain::path_text;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use store::{SqliteStore, Store, StoreError};
+
+/// Rooms that live at once; each is a process.
+const MAX_ROOMS: usize = 64;
+/// How long a room may take until it is announced.
+const READY_WITHIN: Duration = Duration::from_secs(30);
+/// How often it is looked whether it is.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// How long a room without UI, run and question stays, unless another time is named.
+pub const IDLE: Duration = Duration::from_secs(600);
+
+/// The flags that a room may be started with, for the sessions that begin in it.
+const FLAGS: &[&str] =
+    &["--model", "--effort", "--workspace", "--policy", "--fetch", "--max-cost", "--max-steps", "--max-time"];
+
+/// What somebody wants to be brought to.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// The session to go on with; without one a room for new sessions.
+    pub session: Option<SessionId>,
+    /// Where the room works. Without it: where the session did, else where we are.
+    pub cwd: Option<PathBuf>,
+    /// The environment of the terminal that asks; without it our own.
+    pub environment: Option<Vec<(OsString, OsString)>>,
+    /// Flags for the sessions that begin there, as `--name=value`; only those of [`FLAGS`].
+    pub flags: Vec<OsString>,
+}
+
+impl Wanted {
+    /// A kept or open session.
+    pub(crate) fn session(session: SessionId) -> Wanted {
+        Wanted { session: Some(session), ..Wanted::default() }
+    }
+
+    /// A room for new sessions.
+    pub fn new_in(cwd: Option<PathBuf>) -> Wanted {
+        Wanted { cwd, ..Wanted::default() }
+    }
+}
+
+/// A room that can be spoken with, started now or found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opened {
+    /// The native socket of the process.
+    pub socket: PathBuf,
+    pub(crate) pid: u32,
+    /// Whether some process had the session open already: flags and folder say nothing there.
+    pub was_open: bool,
+}
+
+/// Why there is no room. The words are for the person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum NoRoom {
+    /// No such session is kept or open.
+    NoSuchSession(String),
+    /// More cannot be had now.
+    TooMany(String),
+    /// It could not be started, or not with this session.
+    CannotOpen(String),
+}
+
+impl std::fmt::Display for NoRoom {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (NoRoom::NoSuchSession(words) | NoRoom::TooMany(words) | NoRoom::CannotOpen(words)) = self;
+        f.write_str(words)
+    }
+}
+
+impl std::error::Error for NoRoom {}
+
+impl NoRoom {
+    fn of(why: &anyhow::Error) -> NoRoom {
+        NoRoom::CannotOpen(crate::error::in_words(why))
+    }
+}
+
+/// Who is waiting for a session to be opened.
+type Opening = Arc<tokio::sync::Mutex<()>>;
+
+/// The rooms of this data folder.
+#[derive(Clone)]
+pub struct Rooms {
+    data: PathBuf,
+    /// Where processes announce themselves.
+    directory: Arc<dyn Directory>,
+    idle: Duration,
+    opening: Arc<Mutex<BTreeMap<SessionId, Opening>>>,
+}
+
+impl Rooms {
+    /// Rooms that stay for so long when nobody uses them.
+    ///
+    /// # Errors
+    /// When there is no place for them.
+    pub fn new(idle: Duration) -> anyhow::Result<Rooms> {
+        // A room begins in another folder.
+        let (data, directory) = (std::path::absolute(places::data()?)?, directory::from_anywhere()?);
+        Ok(Rooms { data, directory, idle, opening: Arc::default() })
+    }
+
+    /// Gives the socket of the process that has the session open, else of a room that opens it, or of a fresh room for new sessions.
+    ///
+    /// # Errors
+    /// When there is none and none can be had.
+    pub(crate) async fn open(&self, wanted: Wanted) -> Result<Opened, NoRoom> {
+        if let Some(wrong) = wanted.flags.iter().find(|flag| !is_flag(flag)) {
+            let wrong = wrong.to_string_lossy();
+            return Err(NoRoom::CannotOpen(format!("a room cannot be started with {wrong}")));
+        }
+        let Some(session) = wanted.session.clone() else {
+            let cwd = match &wanted.cwd {
+                Some(cwd) => cwd.clone(),
+                None => places::here().map_err(|why| NoRoom::of(&why))?,
+            };
+            return self.start(&wanted, &cwd).await;
+        };
+        let turn = self.turn(&session);
+        let held = turn.lock().await;
+        let opened = self.open_session(&wanted, &session).await;
+        drop(held);
+        self.forget(&session, turn);
+        opened
+    }
+
+    async fn open_session(&self, wanted: &Wanted, session: &SessionId) -> Result<Opened, NoRoom> {
+        if let Some(opened) = self.find(session).await? {
+            return Ok(opened);
+        }
+        let kept = self.kept_in(session)?;
+        let cwd = wanted.cwd.clone().unwrap_or(kept);
+        match self.start(wanted, &cwd).await {
+            Ok(opened) => Ok(opened),
+            // Somebody else may have opened it at the same moment, and be announced by now.
+            Err(why) => self.find(session).await?.ok_or(why),
+        }
+    }
+
+    /// The process that has the session open.
+    async fn find(&self, session: &SessionId) -> Result<Option<Opened>, NoRoom> {
+        let directory = self.directory.as_ref();
+        let process = processes::holder(directory, session).await.map_err(|why| NoRoom::of(&why))?;
+        Ok(process.map(|process| {
+            let pid = process.notice.pid;
+            Opened { socket: directory.socket(pid, Door::Ui), pid, was_open: true }
+        }))
+    }
+
+    /// The folder of a kept session of ours.
+    fn kept_in(&self, session: &SessionId) -> Result<PathBuf, NoRoom> {
+        let missing = || {
+            let hint = "`parlor sessions list --all` shows those there are";
+            NoRoom::NoSuchSession(format!("there is no session {session}; {hint}"))
+        };
+        if !SqliteStore::is_at(&self.data).unwrap_or(false) {
+            return Err(missing());
+        }
+        let summary = SqliteStore::to_read(&self.data).and_then(|store| store.summary(session));
+        let summary = match summary {
+            Ok(summary) => summary,
+            Err(StoreError::Unknown(_)) => return Err(missing()),
+            Err(why) => return Err(NoRoom::of(&kept::told(&why))),
+        };
+        if summary.origin.is_some() {
+            return Err(NoRoom::CannotOpen(format!(
+                "{session} is a conversation with another program's runtime; go on with it in a terminal: parlor --here --resume {session}"
+            )));
+        }
+        Ok(path_text::read(&summary.cwd))
+    }
+
+    /// Starts a room and waits until it is announced.
+    async fn start(&self, wanted: &Wanted, cwd: &Path) -> Result<Opened, NoRoom> {
+        if live(&self.data).len() >= MAX_ROOMS {
+            return Err(NoRoom::TooMany(format!(
+                "{MAX_ROOMS} rooms are open; close sessions, or end the server with `parlor down`"
+            )));
+        }
+        if !cwd.is_dir() {
+            return Err(NoRoom::CannotOpen(format!("{} is no directory to work in", cwd.display())));
+        }
+        let log = book::fresh_log(&self.data).map_err(|why| NoRoom::of(&why))?;
+        detach::fresh(&log).map_err(|why| NoRoom::of(&why))?;
+        let mut words = wanted.flags.clone();
+        words.push(room::ROOM.into());
+        let idle = self.idle.as_secs().to_string();
+        words.extend(["--idle", idle.as_str(), "--log"].map(OsString::from));
+        words.push(log.clone().into());
+        if let Some(session) = &wanted.session {
+            words.extend(["--session", session.as_str()].map(OsString::from));
+        }
+        let environment = birth::environment(wanted.environment.as_deref());
+        let started = detach::start(&words, cwd, Some(environment), &log).await;
+        let pid = started.map_err(|why| NoRoom::of(&why))?;
+        let opened = self.announced(pid).await;
+        opened.map_err(|why| NoRoom::CannotOpen(detach::with_last_words(&why, &log)))
+    }
+
+    /// Waits until a process is announced.
+    async fn announced(&self, pid: u32) -> Result<Opened, String> {
+        let end = Instant::now() + READY_WITHIN;
+        loop {
+            if self.directory.find(pid).is_some() {
+                let socket = self.directory.socket(pid, Door::Ui);
+                return Ok(Opened { socket, pid, was_open: false });
+            }
+            if !detach::is_there(pid) {
+                return Err("the room ended before it was there".to_owned());
+            }
+            if Instant::now() >= end {
+                let seconds = READY_WITHIN.as_secs();
+                return Err(format!("the room (process {pid}) was not there within {seconds} seconds"));
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    }
+
+    fn turn(&self, session: &SessionId) -> Opening {
+        let mut opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        opening.entry(session.clone()).or_default().clone()
+    }
+
+    /// Forgets who waited for a session, once nobody does.
+    fn forget(&self, session: &SessionId, turn: Opening) {
+        let mut opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(turn);
+        if opening.get(session).is_some_and(|turn| Arc::strong_count(turn) == 1) {
+            opening.remove(session);
+        }
+    }
+}
+
+/// Whether a word is a flag that a room may have.
+fn is_flag(word: &OsString) -> bool {
+    let Some(text) = word.to_str() else {
+        // A folder may be no text.
+        return word.as_encoded_bytes().starts_with(b"--workspace=");
+    };
+    let name = text.split_once('=').map_or(text, |(name, _)| name);
+    FLAGS.contains(&name)
+}
+
+/// Puts the folder of rooms there.
+fn folder(data: &Path) -> anyhow::Result<PathBuf> {
+    use std::os::unix::fs::DirBuilderExt;
+    let folder = data.join("rooms");
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+    made.with_context(|| format!("{} cannot be made", folder.display()))?;
+    Ok(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_flags_for_sessions_reach_a_room() {
+        for good in ["--model=offline/x", "--policy=ask", "--fetch", "--max-cost=2"] {
+            assert!(is_flag(&good.into()), "{good}");
+        }
+        for bad in ["run", "--cwd=/", "--ephemeral", "-c", "--resume=x", "", "--modelx=1", "__guard"] {
+            assert!(!is_flag(&bad.into()), "{bad}");
+        }
+    }
+}

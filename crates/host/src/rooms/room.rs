@@ -1,0 +1,122 @@
+//! The process of a room (`parlor __room`). It has our own agent and no wire but the announced native socket; nobody sits in front of it.
+
+use super::book::Entry;
+use super::detach;
+use crate::announcement::Announcement;
+use crate::guests::Host;
+use crate::launch::Launch;
+use crate::stack;
+use crate::stop::{self, Manner, Runs};
+use crate::{doors, places};
+use anyhow::Context;
+use domain::ids::SessionId;
+use hub::core::LiveSession;
+use hub::{Hub, Log};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// The hidden sub-command.
+pub const ROOM: &str = "__room";
+/// How `parlor ps` and the fleet call it.
+const SERVING: &str = "room";
+/// How often it is looked whether anybody needs the room, and how long its log has become.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// The size of the log past which it begins anew.
+const MAX_LOG: u64 = 1024 * 1024;
+
+/// What a room is told when it is started.
+#[derive(Debug)]
+pub struct Room {
+    /// The session that is opened before anybody comes.
+    pub session: Option<String>,
+    /// How long it stays without UI, run and question.
+    pub idle: Duration,
+    /// The log that it writes.
+    pub log: PathBuf,
+}
+
+/// Is a room until nobody needs it, or it is told to end. `log` is bounded; `said` takes every line as it comes.
+///
+/// # Errors
+/// When nothing can be kept, or the room cannot be found by anybody.
+pub async fn run(launch: Launch, room: Room, log: Log, said: Log) -> anyhow::Result<()> {
+    detach::leave();
+    let entry = Entry::new(&places::data()?)?;
+    let own = stack::own(&launch, log).await?;
+    if let Some(why) = &own.unkept {
+        // A session that nobody could find again is none that outlives a terminal.
+        anyhow::bail!("nothing can be kept: {why}");
+    }
+    if let Some(id) = &room.session {
+        let session = SessionId::parse(id).with_context(|| format!("{id} is not the id of a session"))?;
+        // It stays open when its only UI leaves.
+        own.typed.open(&own.hub, SERVING, &session).await?;
+    }
+    // Before anybody finds the room: the signal would end it otherwise.
+    let let_go = signal(SignalKind::user_defined1())?;
+    let host = Host::of_room(&own, said.clone());
+    let announcement = Announcement::try_open(&own.hub, &host, &own.cwd, SERVING.to_owned()).await?;
+    let needed = async {
+        until_idle(&own.hub, room.idle, let_go, &room.log, &said).await;
+        Ok(())
+    };
+    let manner = Manner { runs: Runs::Stop, last_lines: doors::last_lines(false), keeps_questions: true };
+    let told = stop::until_told(&own.hub, needed, manner, &*said).await;
+    drop(announcement);
+    if let Err(late) = own.engine.stop(&own.hub).await {
+        said(&format!("warning: {late}"));
+    }
+    let _ = std::fs::remove_file(&room.log);
+    drop(entry);
+    told.map(drop)
+}
+
+/// Waits until nobody has needed the room for so long, or nobody does and somebody wants what it has open (`way.rs`).
+async fn until_idle(hub: &Hub, limit: Duration, mut let_go: Signal, log: &Path, said: &Log) {
+    let mut since = Instant::now();
+    loop {
+        let is_wanted = tokio::select! {
+            () = tokio::time::sleep(LOOK_EVERY.min(limit)) => false,
+            _ = let_go.recv() => true,
+        };
+        shorten(log, said);
+        let Ok(sessions) = hub.present().await else { return };
+        if sessions.iter().any(is_needed) {
+            since = Instant::now();
+        } else if is_wanted || since.elapsed() >= limit {
+            return;
+        }
+    }
+}
+
+fn is_needed(session: &LiveSession) -> bool {
+    session.running || session.asks > 0 || !session.uis.is_empty()
+}
+
+/// Begins the log anew once it is too long: whoever writes it appends.
+fn shorten(log: &Path, said: &Log) {
+    if std::fs::metadata(log).is_ok_and(|log| log.len() > MAX_LOG)
+        && std::fs::File::options().write(true).open(log).is_ok_and(|file| file.set_len(0).is_ok())
+    {
+        said("(what stood here before was too long)");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_begins_anew_once_it_is_too_long() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = dir.path().join("log");
+        let file = std::fs::File::create(&log).unwrap();
+        file.set_len(MAX_LOG).unwrap();
+        shorten(&log, &stack::no_log());
+        assert_eq!(file.metadata().unwrap().len(), MAX_LOG);
+        file.set_len(MAX_LOG + 1).unwrap();
+        shorten(&log, &stack::no_log());
+        assert_eq!(file.metadata().unwrap().len(), 0);
+    }
+}

@@ -1,0 +1,94 @@
+//! The person's settings: `$XDG_CONFIG_HOME/parlor/config.toml` and what lies beside it. A project cannot widen anything here.
+//!
+//! Invariant: nothing about the file is fatal. What cannot be read or used is told in words and costs only itself.
+
+mod agents;
+
+pub use agents::{OwnAgent, OwnAgents};
+
+use crate::text_file;
+use crate::{keys, places};
+use engine::{Config, ConfigError};
+use models::catalog::Catalog;
+use models::{Figures, Limits};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use tools::NoWorkspace;
+
+/// Where the person's settings are: `$XDG_CONFIG_HOME/parlor`, unless set otherwise.
+pub(crate) fn folder() -> Option<PathBuf> {
+    if let Some(own) = std::env::var_os("PARLOR_CONFIG_DIR").filter(|dir| !dir.is_empty()) {
+        return Some(PathBuf::from(own));
+    }
+    let base = match std::env::var_os("XDG_CONFIG_HOME").filter(|dir| Path::new(dir).is_absolute()) {
+        Some(dir) => PathBuf::from(dir),
+        None => tools::home()?.join(".config"),
+    };
+    Some(base.join("parlor"))
+}
+
+/// The settings file itself.
+pub fn file() -> Option<PathBuf> {
+    Some(folder()?.join("config.toml"))
+}
+
+/// What the person has set for the agent, and what is wrong with it, in words.
+pub struct Set {
+    pub config: Config,
+    pub told: Vec<String>,
+}
+
+/// What the person has set; the defaults where nothing is written or nothing can be used.
+pub fn read() -> Set {
+    let (mut config, mut told) = (Config::default(), Vec::new());
+    if let Some(path) = file() {
+        let named = path.display();
+        match text_file::load(&path) {
+            Ok(None) => {}
+            Ok(Some(text)) => {
+                let (read, wrong) = Config::from_toml(&text);
+                config = read;
+                told.extend(wrong.iter().map(|why| match why {
+                    ConfigError::Malformed(_) => format!("{named}: {why}"),
+                    why => format!("{named}: {why}; it is left out, the rest counts"),
+                }));
+            }
+            Err(why) => told.push(format!("{named} {why}; the defaults count")),
+        }
+        for (key, model) in [("model", &mut config.model), ("fallback", &mut config.fallback)] {
+            if let Some(Err(why)) = model.as_deref().map(|model| Catalog::new([]).resolve(model)) {
+                told.push(format!("{named}: {key}: {why}; it is left out, the rest counts"));
+                *model = None;
+            }
+        }
+    }
+    for name in config.models.keys() {
+        if let Err(why) = Catalog::new([]).resolve(name) {
+            told.push(format!("models in your settings: {why}; it is left out, the rest counts"));
+        }
+    }
+    let own: Vec<PathBuf> = folder().into_iter().chain(places::data().ok()).collect();
+    let config = Config { own, ..config.at(tools::home(), folder()) };
+    let bounds = config.bounds();
+    // One that is not there may come back, such as a disk that is not mounted now.
+    let never =
+        |dir: &PathBuf| bounds.judge(dir).err().filter(|why| !matches!(why, NoWorkspace::Gone { .. }));
+    told.extend(
+        config.workspaces.iter().filter_map(never).map(|why| format!("workspaces in your settings: {why}")),
+    );
+    told.extend(own_agents().told);
+    told.extend(keys::trouble());
+    Set { config, told }
+}
+
+/// How long is waited for providers and how often they are asked, and figures of models. What is wrong with it is told by [`read`].
+pub(crate) fn of_models() -> (Limits, BTreeMap<String, Figures>) {
+    let text = file().and_then(|path| text_file::load(&path).ok().flatten());
+    let config = text.map(|text| Config::from_toml(&text).0).unwrap_or_default();
+    (config.limits, config.models)
+}
+
+/// The agents that the person named, and the lists of agents.
+pub fn own_agents() -> OwnAgents {
+    OwnAgents::read(file().as_deref(), tools::home().as_deref())
+}

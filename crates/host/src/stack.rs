@@ -1,0 +1,362 @@
+//! The stack that every command shares: store, engine, hub.
+
+mod typed;
+
+use crate::error::usage;
+use crate::guard;
+use crate::kept;
+use crate::launch::Launch;
+use crate::model_source::Source;
+use crate::{places, settings};
+use domain::command::{Command, LibraryCommand};
+use domain::path_text;
+use domain::session::{Effort, ModelRef, Policy};
+use engine::{Agent, Budget, Ground, ModelSource, ORDERS, REPORTS};
+use hub::core::{Engine, GivenBudget, Setup};
+use hub::{EngineSeat, Files, Hub, Log};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use store::{MemoryStore, SqliteStore, Store};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tools::Toolbox;
+use tools::checkpoint::Vault;
+use tools::policy::Allowance;
+use tools::sandbox::{Guard, status};
+pub(crate) use typed::Typed;
+
+/// A running stack with our own agent.
+pub struct OwnStack {
+    /// The way in.
+    pub hub: Hub,
+    /// To be stopped with the hub.
+    pub engine: EngineTask,
+    /// The model that a new session uses.
+    pub model: ModelRef,
+    /// Further models, as far as they are known without asking their providers.
+    pub models: Vec<ModelRef>,
+    /// Where the agent works.
+    pub cwd: PathBuf,
+    /// Why nothing will be kept, and what to do; also `None` when nothing is to be kept.
+    pub unkept: Option<String>,
+    /// Why there is no workspace, and what to do.
+    pub no_workspace: Option<String>,
+    /// The workspace, and what runs commands: together they tell where commands may write.
+    workspace: Option<PathBuf>,
+    guard: Option<Guard>,
+    /// What a UI starts with.
+    pub start: Option<Command>,
+    /// What was typed for a session that is gone on with.
+    pub(crate) typed: Typed,
+}
+
+impl OwnStack {
+    /// What to say when commands of the agent may write where a socket is to be: one could take its place.
+    pub fn exposes(&self, socket: &Path) -> Option<String> {
+        let socket = std::path::absolute(socket).ok()?;
+        // Folders that are not there yet are made for it.
+        let folder = socket.ancestors().skip(1).find_map(|folder| folder.canonicalize().ok())?;
+        let which = match &self.workspace {
+            Some(workspace) if folder.starts_with(workspace) => "the workspace",
+            _ if self.guard.as_ref().is_some_and(|guard| guard.lets_write(&folder)) => {
+                "temp or also_writable"
+            }
+            _ => return None,
+        };
+        Some(format!(
+            "warning: {} lies where commands of the agent may write ({which}): one could move the socket away and listen in its \
+             place. UIs of Parlor's refuse to talk to it, others do not. Name a place in a folder of your own outside, of mode 0700",
+            path_text::write(&socket)
+        ))
+    }
+}
+
+/// Writes log lines nowhere: the screen belongs to the UI.
+pub fn no_log() -> Log {
+    Arc::new(|_| {})
+}
+
+/// Starts the stack with our own agent.
+pub async fn own(launch: &Launch, log: Log) -> anyhow::Result<OwnStack> {
+    let data = places::data()?;
+    let settings::Set { mut config, told } = settings::read();
+    for what in told {
+        log(&format!("warning: {what}"));
+    }
+    let ground = places::ground(launch, &mut config)?;
+    if let (None, Some(why)) = (&launch.model, &launch.unread.model) {
+        // Another model than the one that was meant would hear all that is said.
+        return Err(usage(format!("{why}\n\nhint: mend or unset it, or name a model with --model")));
+    }
+    if let Some(why) = unknown_server(&launch.allow, &config, &data, &ground) {
+        return Err(usage(why));
+    }
+    config.fetch.enabled |= launch.fetch;
+    config.waits_for_servers = launch.waits_for_servers;
+    let wanted = launch.model.as_deref().or(config.model.as_deref());
+    let source = Source::new(wanted).await.map_err(|why| {
+        let words = format!("{why}\nhint: {}", why.hint());
+        // What was typed is wrong usage; what the environment lacks is not.
+        let typed = launch.model.is_some() && why.is_wrong_name();
+        if typed { usage(words) } else { anyhow::anyhow!("{words}") }
+    })?;
+    let (model, models) = (source.default_model(), source.known_models());
+    let (store, unkept) = store(launch, &log)?;
+    let start = start_with(launch, store.as_ref(), &ground)?;
+    let effort = effort(launch, &config, &source)?;
+    let budget = GivenBudget { usual: config.budget, typed: budget(launch) };
+    // For sessions that come from elsewhere and say nothing of it.
+    config.budget = budget.typed.or(config.budget);
+    let defaults = Defaults { policy: policy(launch, &config, &log), effort, budget };
+    let allow = launch.allow.clone();
+    let guard = guard::of(&config);
+    let vault = vault(&data, launch.ephemeral || unkept.is_some(), &log);
+    let (hub, engine) =
+        assemble_with(Arc::new(source), store, &ground, &data, defaults, (config, allow, vault), log);
+    let typed = Typed::of(launch, &model);
+    typed.begin(&hub, start.as_ref()).await?;
+    let (workspace, no_workspace) = match ground.workspace {
+        Ok(workspace) => (Some(workspace), None),
+        Err(why) => (None, Some(why.words())),
+    };
+    Ok(OwnStack {
+        hub,
+        engine,
+        model,
+        models,
+        cwd: ground.cwd,
+        unkept,
+        no_workspace,
+        workspace,
+        guard,
+        start,
+        typed,
+    })
+}
+
+/// What the command line says may be spent.
+fn budget(launch: &Launch) -> Budget {
+    Budget { max_cost_micros: launch.max_cost, max_steps: launch.max_steps, max_time_s: launch.max_time }
+}
+
+/// Why something that was allowed can never be used, if so: a tool of a server that nobody has configured.
+fn unknown_server(
+    allow: &[Allowance],
+    config: &engine::Config,
+    data: &Path,
+    ground: &Ground,
+) -> Option<String> {
+    let tools: Vec<&str> = allow.iter().filter_map(Allowance::of_server).collect();
+    if tools.is_empty() {
+        return None;
+    }
+    let (servers, _) = engine::mcp::servers(config, data, ground.workspace.as_deref().ok());
+    let names: Vec<&str> = servers.iter().map(|listed| listed.entry.name.as_str()).collect();
+    let known = |tool: &&str| names.iter().any(|name| tool.starts_with(&format!("mcp__{name}__")));
+    let unknown = tools.into_iter().find(|tool| !known(tool))?;
+    let there = match names.as_slice() {
+        [] => "no server is configured here (`parlor mcp add` adds one)".to_owned(),
+        names => format!("the servers here are {} (`parlor mcp` lists them)", names.join(", ")),
+    };
+    Some(format!("--allow {unknown} names no MCP server that there is\n\nhint: {there}"))
+}
+
+/// How long the end of the program waits for the engine.
+const ENGINE_GRACE: Duration = Duration::from_secs(6);
+
+/// Puts engine, store and hub together. `data` is where rules and long outputs are kept. The engine ends when the hub is stopped, which
+/// nobody waits for.
+pub fn assemble_in(
+    models: Arc<dyn ModelSource>,
+    store: Box<dyn Store>,
+    cwd: &Path,
+    data: &Path,
+    policy: Policy,
+    log: Log,
+) -> Hub {
+    let config = engine::Config::default();
+    let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
+    let ground = Ground { workspace: config.bounds().find(&cwd), cwd };
+    let settings = (config, Vec::new(), vault(data, true, &log));
+    let defaults = Defaults { policy, ..Defaults::default() };
+    let (hub, mut engine) = assemble_with(models, store, &ground, data, defaults, settings, log);
+    engine.0.detach_all();
+    hub
+}
+
+/// The same, with the person's settings and what is allowed from the start.
+fn assemble_with(
+    models: Arc<dyn ModelSource>,
+    store: Box<dyn Store>,
+    ground: &Ground,
+    data: &Path,
+    defaults: Defaults,
+    (config, allow, vault): (engine::Config, Vec<Allowance>, Option<Arc<dyn Vault>>),
+    log: Log,
+) -> (Hub, EngineTask) {
+    let (orders, ordered) = mpsc::channel(ORDERS);
+    let (reports, reported) = mpsc::channel(REPORTS);
+    let (toolbox, data, guard) = (Toolbox::standard(), data.to_owned(), guard::of(&config));
+    let setup = engine::Setup { models, toolbox, data: data.clone(), guard, config, allow, vault };
+    let mut engine = EngineTask(JoinSet::new());
+    engine.0.spawn(Agent::new(setup, reports).run(ordered));
+    let workspace = ground.workspace.as_ref().ok().cloned();
+    let files = Files { data: Some(data), workspace, allowed: places::save_dirs() };
+    let seat = EngineSeat::Driven(orders);
+    let hub = Hub::start_with(hub_setup(Engine::Driven, ground, defaults), store, seat, files, log);
+    let feeding = hub.clone();
+    engine.0.spawn(async move { feeding.reports(reported).await });
+    (hub, engine)
+}
+
+/// Our own engine while it runs, and what brings its reports to the hub. Dropped, it is broken off.
+pub struct EngineTask(JoinSet<()>);
+
+impl EngineTask {
+    /// Stops the hub, and waits until the engine has put everything in order: commands in the background end, and what they did to files
+    /// that steer programs is put back.
+    ///
+    /// # Errors
+    /// When it takes too long: then commands may still run.
+    pub async fn stop(mut self, hub: &Hub) -> Result<(), StillRuns> {
+        hub.stop().await;
+        let ended = async { while self.0.join_next().await.is_some() {} };
+        tokio::time::timeout(ENGINE_GRACE, ended).await.map_err(|_| StillRuns)
+    }
+}
+
+/// The agent did not stop in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StillRuns;
+
+impl std::fmt::Display for StillRuns {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let seconds = ENGINE_GRACE.as_secs();
+        write!(f, "the agent did not stop within {seconds} seconds; look for commands that still run")
+    }
+}
+
+impl std::error::Error for StillRuns {}
+
+/// How new sessions are set.
+#[derive(Debug, Clone, Copy, Default)]
+struct Defaults {
+    policy: Policy,
+    effort: Option<Effort>,
+    budget: GivenBudget,
+}
+
+/// How a hub is set up on this ground, in front of whichever engine.
+pub fn setup(engine: Engine, ground: &Ground, policy: Policy) -> Setup {
+    hub_setup(engine, ground, Defaults { policy, ..Defaults::default() })
+}
+
+fn hub_setup(engine: Engine, ground: &Ground, defaults: Defaults) -> Setup {
+    let nanos = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let salt = u64::from(std::process::id()) << 16 ^ u64::from(nanos.subsec_nanos());
+    Setup {
+        project: places::project(ground),
+        policy: defaults.policy,
+        effort: defaults.effort,
+        budget: defaults.budget,
+        no_sandbox: status().can_hold().err(),
+        ..Setup::new(engine, &path_text::write(&ground.cwd), salt)
+    }
+}
+
+/// The store on disk. One that cannot be used costs the memory of this conversation, not the conversation: why is told with it.
+///
+/// # Errors
+/// When a conversation of it is to be gone on with.
+pub fn store(launch: &Launch, log: &Log) -> anyhow::Result<(Box<dyn Store>, Option<String>)> {
+    if launch.ephemeral {
+        return Ok((Box::new(MemoryStore::default()), None));
+    }
+    match SqliteStore::at(&places::data()?) {
+        Ok(store) => {
+            if let Some(words) = kept::not_used(store.put_away()) {
+                log(&format!("warning: {words}"));
+            }
+            Ok((Box::new(store), None))
+        }
+        Err(why) => {
+            let text = format!("{why}; {}", kept::next(&why));
+            if launch.continue_last || launch.resume.is_some() {
+                anyhow::bail!(text);
+            }
+            log(&format!("warning: nothing will be kept: {text}"));
+            Ok((Box::new(MemoryStore::because(text.clone())), Some(text)))
+        }
+    }
+}
+
+/// Where what stood in files is kept. One that cannot be used costs undo and nothing else.
+fn vault(data: &Path, is_ephemeral: bool, log: &Log) -> Option<Arc<dyn Vault>> {
+    match crate::vault::open((!is_ephemeral).then_some(data)) {
+        Ok(vault) => Some(vault),
+        Err(why) => {
+            log(&format!("warning: file changes cannot be undone: {why}; {}", why.hint()));
+            None
+        }
+    }
+}
+
+fn start_with(launch: &Launch, store: &dyn Store, ground: &Ground) -> anyhow::Result<Option<Command>> {
+    let session = kept::wanted(launch, store, &places::project(ground))?;
+    Ok(session.map(|session| Command::Library(LibraryCommand::Open { session })))
+}
+
+/// How hard the model thinks in new sessions. A model that does not think is no place for it: what the command line asks for is refused,
+/// and settings are for another model.
+fn effort(launch: &Launch, config: &engine::Config, source: &Source) -> anyhow::Result<Option<Effort>> {
+    let thinks = source.default_thinks();
+    match launch.effort {
+        Some(_) if !thinks => {
+            let model = source.default_model();
+            Err(usage(format!(
+                "{model} does not take a thinking effort
+
+hint: take another --model, or leave --effort out"
+            )))
+        }
+        Some(effort) => Ok(Some(effort)),
+        None => Ok(config.effort.filter(|_| thinks)),
+    }
+}
+
+/// The mode of new sessions. What the command line asks for was looked at by [`refuse_mode`]; settings that ask for what cannot be had
+/// cost nothing but that.
+fn policy(launch: &Launch, config: &engine::Config, log: &Log) -> Policy {
+    if let Some(mode) = launch.policy {
+        return mode;
+    }
+    let set = config.policy.and_then(|mode| Policy::named(mode.name())).unwrap_or_default();
+    match (set, status().can_hold()) {
+        (Policy::Sandboxed, Err(why)) => {
+            log(&format!("warning: {why}; commands are asked for"));
+            Policy::default()
+        }
+        (set, _) => set,
+    }
+}
+
+/// Why the mode that was asked for cannot be had, if so.
+pub fn refuse_mode(wanted: Option<Policy>, holds: impl FnOnce() -> Result<(), String>) -> Option<String> {
+    wanted.filter(|wanted| *wanted == Policy::Sandboxed).and_then(|_| holds().err())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mode_that_the_kernel_cannot_keep_is_refused_with_the_reason() {
+        let cannot = || Err("no Landlock".to_owned());
+        assert_eq!(refuse_mode(Some(Policy::Sandboxed), cannot), Some("no Landlock".to_owned()));
+        assert_eq!(refuse_mode(Some(Policy::Sandboxed), || Ok(())), None);
+        for mode in [None, Some(Policy::Ask), Some(Policy::Full)] {
+            assert_eq!(refuse_mode(mode, cannot), None);
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! `parlor devices`: lists and changes the browsers that may connect to the page.
+
+use crate::exit::{self, Exit};
+use crate::paint;
+use clap::{Args, Subcommand};
+use host::devices::File;
+use host::{clock, places};
+use serde_json::{Value, json};
+use web::{Devices, Role, Shelf};
+
+/// The devices that may connect to the page.
+#[derive(Debug, Args)]
+pub(crate) struct Asked {
+    #[command(subcommand)]
+    what: Option<What>,
+    /// Print them as JSON.
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// List them (also without a word).
+    List,
+    /// Take a device's right away; what it has open ends at once.
+    Revoke {
+        /// Its id, the beginning of that, or its name.
+        device: String,
+    },
+    /// Call a device otherwise.
+    Rename {
+        /// Its id, the beginning of that, or its name.
+        device: String,
+        name: String,
+    },
+    /// Say what a device may do.
+    Role {
+        /// Its id, the beginning of that, or its name.
+        device: String,
+        #[arg(value_enum)]
+        role: crate::flags::UiRole,
+    },
+}
+
+/// Lists or changes them.
+pub(crate) fn devices(asked: &Asked) -> anyhow::Result<Exit> {
+    let file = File::new(&places::data()?, exit::complaints());
+    let told = match &asked.what {
+        None | Some(What::List) => return Ok(list(&file, asked.json)),
+        Some(What::Revoke { device }) => {
+            let device = file.alter(device, |devices, id| devices.revoke(id, clock::now().0))?;
+            format!("revoked: {} ({})", device.name, device.id)
+        }
+        Some(What::Rename { device, name }) => {
+            let device = file.alter(device, |devices, id| devices.rename(id, name))?;
+            format!("{} is now called {}", device.id, device.name)
+        }
+        Some(What::Role { device, role }) => {
+            let role = role_of(*role);
+            let device = file.alter(device, |devices, id| devices.entrust(id, role))?;
+            format!("{} ({}) is now {}", device.name, device.id, device.role)
+        }
+    };
+    match asked.json {
+        true => exit::say(&listed(&file.read()).to_string()),
+        false => exit::say(&told),
+    }
+    Ok(Exit::Done)
+}
+
+/// The word on the command line as the server knows it.
+pub(crate) fn role_of(role: crate::flags::UiRole) -> Role {
+    match role {
+        crate::flags::UiRole::Controller => Role::Controller,
+        crate::flags::UiRole::Approver => Role::Approver,
+        crate::flags::UiRole::Observer => Role::Observer,
+    }
+}
+
+fn listed(devices: &Devices) -> Value {
+    let told = devices.active().map(|device| {
+        let mut told = device.told();
+        told["added"] = device.added.into();
+        told
+    });
+    json!({"devices": told.collect::<Vec<_>>(), "unread": devices.unread()})
+}
+
+fn list(file: &File, json: bool) -> Exit {
+    let devices = file.read();
+    if json {
+        exit::say(&listed(&devices).to_string());
+        return Exit::Done;
+    }
+    let now = clock::now();
+    for device in devices.active() {
+        let since = paint::ago(domain::ids::Millis(device.added), now);
+        exit::say(&format!("{}  {:<10}  {:<12}  {}", device.id, device.role.word(), since, device.name));
+    }
+    if devices.active().next().is_none() {
+        exit::say(
+            "No device is paired. `parlor web` opens the page and asks you whether that browser may be paired.",
+        );
+    }
+    if devices.unread() > 0 {
+        let path = file.path.display();
+        exit::complain(&format!(
+            "warning: {} entries of {path} cannot be read and let nobody in",
+            devices.unread()
+        ));
+    }
+    Exit::Done
+}

@@ -1,0 +1,101 @@
+//! `parlor up` and `parlor down`: the server in the background, begun and ended.
+
+use crate::exit::{self, Exit};
+use crate::web;
+use host::control::Status;
+use host::rooms::{self, Ended};
+use host::server::{self, By};
+use serde_json::json;
+
+/// A server in the background, so that closing a terminal ends nothing.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  parlor up\n  parlor            (attaches to it by itself; parlor --here does not)\n  parlor down\n\nSee docs/server.md."
+)]
+pub(crate) struct Up {
+    /// Stay in this terminal instead of the background.
+    #[arg(long, conflicts_with = "systemd")]
+    foreground: bool,
+    /// Write a user unit for systemd, enable it and start the server by it.
+    #[arg(long)]
+    systemd: bool,
+    /// How many seconds a room stays that has no UI, no run and no open question.
+    #[arg(long, value_name = "SECONDS", default_value_t = rooms::IDLE.as_secs(), value_parser = clap::value_parser!(u64).range(1..))]
+    room_idle: u64,
+    /// Print how it stands as JSON.
+    #[arg(long)]
+    json: bool,
+    /// In the background: leaves the session of whoever started it.
+    #[arg(long, hide = true)]
+    detached: bool,
+}
+
+/// End the server and its rooms.
+///
+/// Runs that are under way end first and are kept as stopped; every session can be gone on with.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Down {
+    /// Print what was ended as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// `parlor up`.
+pub(crate) async fn up(asked: Up) -> anyhow::Result<Exit> {
+    if asked.foreground || asked.detached {
+        server::serve(asked.room_idle, asked.detached, exit::complaints()).await?;
+        return Ok(Exit::Done);
+    }
+    let by = if asked.systemd { By::Systemd } else { By::Us };
+    let (status, started) = server::up(asked.room_idle, by).await?;
+    tell(&status, started, asked.json);
+    Ok(Exit::Done)
+}
+
+fn tell(status: &Status, started: bool, json: bool) {
+    if json {
+        let mut told = status.to_json();
+        told["started"] = json!(started);
+        exit::say(&told.to_string());
+        return;
+    }
+    let Status { pid, version, rooms, warning, .. } = status;
+    let how = if started { "the server runs" } else { "the server runs already" };
+    exit::say(&format!("{how}: process {pid}, parlor {version}, rooms: {}", rooms.len()));
+    if started {
+        exit::say(
+            "`parlor` in any terminal works there now and goes on when it is closed; `parlor down` ends it",
+        );
+    }
+    warning.iter().for_each(|warning| web::warn(warning));
+}
+
+/// `parlor down`.
+pub(crate) async fn down(asked: Down) -> anyhow::Result<Exit> {
+    let (server, ended) = server::down().await?;
+    if asked.json {
+        let Ended { rooms, killed, left } = ended;
+        exit::say(&json!({"server": server, "rooms": rooms, "killed": killed, "left": left}).to_string());
+    } else {
+        let rooms = match ended.rooms {
+            0 => String::new(),
+            1 => "; one room ended with it".to_owned(),
+            many => format!("; {many} rooms ended with it"),
+        };
+        match server {
+            Some(pid) => exit::say(&format!("the server ended (process {pid}){rooms}")),
+            None if ended.rooms > 0 => {
+                exit::say(&format!(
+                    "no server ran; rooms of one that was killed were ended: {}",
+                    ended.rooms
+                ));
+            }
+            None => exit::say("no server runs"),
+        }
+    }
+    if ended.left > 0 {
+        exit::complain(&format!("error: {} rooms did not end; `parlor ps` names them", ended.left));
+        return Ok(Exit::Failed);
+    }
+    Ok(Exit::Done)
+}

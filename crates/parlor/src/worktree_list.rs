@@ -1,0 +1,119 @@
+//! `parlor worktrees`: the worktrees of a repository, listed, merged and removed.
+
+use crate::exit::{self, Exit};
+use crate::worktree_end::{kept, merged_words, removed_words};
+use clap::{Args, Subcommand};
+use domain::path_text;
+use host::launch::Launch;
+use host::places;
+use host::worktrees::{Git, common_of, find, listed, merge, remove, work};
+use serde_json::json;
+
+/// The worktrees that Parlor made in this repository.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  parlor --worktree fix-login        work apart, on branch parlor/fix-login\n  parlor worktrees                   what there is, and what is in it\n  parlor worktrees merge fix-login   take it over, then it is gone\n  parlor worktrees remove fix-login --discard"
+)]
+pub(crate) struct Worktrees {
+    #[command(subcommand)]
+    does: Option<Does>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Does {
+    /// What there is: branch, commits, files that are not committed.
+    List {
+        /// Print them as JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Merge its branch into the one it began from, then remove it.
+    Merge {
+        name: String,
+        /// Commit what is not committed first, with these words.
+        #[arg(long, value_name = "MESSAGE")]
+        commit: Option<String>,
+        /// Remove it also where files outside of git (ignored ones, changed copies) are lost with it.
+        #[arg(long)]
+        discard: bool,
+    },
+    /// Keep its files and its branch, as it would be anyway, and say how to go on.
+    Keep { name: String },
+    /// Remove its files and its branch. What is not merged is kept unless you say --discard.
+    Remove {
+        name: String,
+        /// Throw away what is not merged, not committed or outside of git.
+        #[arg(long)]
+        discard: bool,
+    },
+}
+
+/// `parlor worktrees`.
+pub(crate) async fn worktrees(launch: &Launch, asked: Worktrees) -> anyhow::Result<Exit> {
+    let here = places::working_directory(launch)?;
+    let does = asked.does.unwrap_or(Does::List { json: false });
+    if let (Does::List { json }, None) = (&does, common_of(&here)) {
+        let none = json!({ "worktrees": [] }).to_string();
+        exit::say(if *json { &none } else { "no worktrees: this is no checkout of a git repository" });
+        return Ok(Exit::Done);
+    }
+    let git = Git::of(&here, exit::complaints())?;
+    match does {
+        Does::List { json } => list(&git, json),
+        Does::Merge { name, commit, discard } => {
+            let tree = find(&git, &name)?;
+            exit::say(&merged_words(&tree, &merge(&git, &tree, commit.as_deref(), discard).await?));
+            Ok(Exit::Done)
+        }
+        Does::Keep { name } => {
+            exit::say(&kept(&git, &find(&git, &name)?));
+            Ok(Exit::Done)
+        }
+        Does::Remove { name, discard } => {
+            let tree = find(&git, &name)?;
+            exit::say(&removed_words(&tree, &remove(&git, &tree, discard).await?));
+            Ok(Exit::Done)
+        }
+    }
+}
+
+fn list(git: &Git, as_json: bool) -> anyhow::Result<Exit> {
+    let all = listed(git);
+    if as_json {
+        let told = all.iter().map(|tree| {
+            let mut told = json!({
+                "name": tree.name,
+                "branch": tree.branch(),
+                "path": path_text::write(&tree.path),
+                "base": tree.base,
+            });
+            match work(git, tree) {
+                Ok(work) => {
+                    told["commits"] = json!(work.commits);
+                    told["uncommitted_files"] = json!(work.files);
+                    told["outside_of_git"] = json!(work.outside.len());
+                }
+                // Nothing is known of what is in it, which is not the same as nothing.
+                Err(why) => told["error"] = json!(format!("{why:#}")),
+            }
+            told
+        });
+        exit::say(&json!({ "worktrees": told.collect::<Vec<_>>() }).to_string());
+        return Ok(Exit::Done);
+    }
+    if all.is_empty() {
+        exit::say("no worktrees of Parlor's here; parlor --worktree NAME makes one");
+    }
+    for tree in &all {
+        let base = tree.base.as_deref().unwrap_or("no branch");
+        let work =
+            work(git, tree).map_or_else(|why| format!("cannot be looked at: {why:#}"), |work| work.words());
+        exit::say(&format!(
+            "{}  branch {} from {base}: {work}\n  {}",
+            tree.name,
+            tree.branch(),
+            path_text::write(&tree.path)
+        ));
+    }
+    Ok(Exit::Done)
+}

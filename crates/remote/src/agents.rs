@@ -1,0 +1,50 @@
+//! The agents of other programs that can be talked to, whether each is installed, and how to get it.
+//!
+//! Invariant: nothing is fetched, installed or started here.
+
+mod book;
+mod look;
+
+pub use book::{Agent, Book, State};
+
+use host::error::usage;
+use host::settings;
+use std::path::PathBuf;
+
+/// All that are known, these lists of agents among them.
+pub fn known(registries: &[PathBuf]) -> Book {
+    book::gather(&settings::own_agents(), registries, &|program| {
+        look::on_path(program, std::env::var_os("PATH"))
+    })
+}
+
+/// The agent of this name.
+///
+/// # Errors
+/// When there is none, or it cannot be started. What is wrong with the lists is said where it may be the reason.
+pub fn find(name: &str, registries: &[PathBuf], say: impl Fn(&str)) -> anyhow::Result<Agent> {
+    let Book { agents, told } = known(registries);
+    let names: Vec<String> = agents.iter().map(|agent| agent.name.clone()).collect();
+    let Some(agent) = agents.into_iter().find(|agent| agent.name == name) else {
+        for what in told {
+            say(&format!("warning: {what}"));
+        }
+        let near = names
+            .iter()
+            .map(|known| (strsim::jaro_winkler(known, name), known))
+            .filter(|(alike, _)| *alike >= ALIKE)
+            .max_by(|one, two| one.0.total_cmp(&two.0));
+        let hint = match near {
+            Some((_, near)) => format!("did you mean {near}? `parlor agents` lists all"),
+            None => "`parlor agents` lists what there is; -- COMMAND starts a program of your own".to_owned(),
+        };
+        return Err(usage(format!("there is no agent `{name}`\n\nhint: {hint}")));
+    };
+    match agent.missing() {
+        Some(missing) => anyhow::bail!("{missing}"),
+        None => Ok(agent),
+    }
+}
+
+/// How alike two names must be for one to be meant by the other, from 0 to 1.
+const ALIKE: f64 = 0.75;

@@ -1,0 +1,112 @@
+//! A UI of one wire on a runtime of another. What one side lacks (queues, deadlines, who answered) the hub supplies; what is lost between
+//! them is told by their tables.
+
+use crate::front::{Approach, Front, LastWords};
+use crate::origin::RuntimeAddress;
+use dialects::Dialect;
+use host::announcement::Announcement;
+use host::guests::{Host, Listening};
+use host::launch::Launch;
+use host::places;
+use host::stop::{self, Manner, Over, Runs};
+use hub::{Hub, Log};
+use roles::Item;
+use roles::fidelity::{Carried, Verdict};
+use std::time::Duration;
+
+/// The UIs' side of a bridge.
+pub struct Bridging {
+    /// The wire that they speak.
+    pub from: Dialect,
+    /// Options of their wire.
+    pub options: Vec<(String, String)>,
+    /// Who listens in on their links.
+    pub listening: Option<Listening>,
+    /// How long their last lines may take.
+    pub last_lines: Duration,
+}
+
+/// Reaches the runtime and has UIs served on it, until the UI leaves or the program is told to stop. `log` is bounded; `said` takes every
+/// line as it comes. Gives why it is over, and what the runtime said last where it failed.
+///
+/// # Errors
+/// When the runtime cannot be reached.
+pub async fn bridge(
+    launch: &Launch,
+    place: RuntimeAddress,
+    approach: Approach<'_>,
+    between: Bridging,
+    serving: impl AsyncFnOnce(&Hub, &Host) -> anyhow::Result<()>,
+    log: Log,
+    said: Log,
+) -> anyhow::Result<(anyhow::Result<Over>, Option<LastWords>)> {
+    let Bridging { from, options, listening, last_lines } = between;
+    let to = approach.dialect;
+    let front = Front::open(launch, place, approach, None, log).await?;
+    let cwd = places::working_directory(launch)?;
+    let warnings = decided_elsewhere(from, to).into_iter().collect();
+    let host = Host::in_front(&cwd, options, warnings, listening, said.clone());
+    // Held until the end.
+    let _announcement = Announcement::open(&front.hub, &host, &cwd, format!("bridge: {from} on {to}")).await;
+    // The runtime waits for an answer, and ends with us.
+    let manner = Manner { runs: Runs::BreakOff, last_lines, keeps_questions: false };
+    let over = stop::until_told(&front.hub, serving(&front.hub, &host), manner, &*said).await;
+    let well = matches!(over, Ok(Over::UiGone | Over::Told));
+    let last = front.close(well).await;
+    Ok((over, last))
+}
+
+/// What a person decides with: that one of these is lost must be known before anything else.
+const AUTHORITY: [Item; 7] = [
+    Item::Cancel,
+    Item::Answer,
+    Item::Consent,
+    Item::ConsentScope,
+    Item::DenialReason,
+    Item::Decision,
+    Item::Policy,
+];
+
+/// What a person who decides here cannot decide on that runtime, in a sentence: stderr is thrown away by most UIs.
+pub(crate) fn decided_elsewhere(from: Dialect, to: Dialect) -> Option<String> {
+    let items = from.carried_on(to).into_iter();
+    let lost = |carried: &Carried| {
+        AUTHORITY.contains(&carried.item) && matches!(carried.verdict, Verdict::Dropped | Verdict::Refused)
+    };
+    let lost: Vec<Carried> = items.filter(lost).collect();
+    let words = grouped(&lost).into_iter().map(|(verdict, items, why)| {
+        let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
+        format!("{} {verdict}{why}", items.join(", "))
+    });
+    let words: Vec<String> = words.collect();
+    (!words.is_empty()).then(|| format!("A runtime that speaks {to} is behind this: {}.", words.join("; ")))
+}
+
+/// What becomes of each item of the vocabulary between these two wires: what decides first, then the rest; items of one fate together.
+pub fn report(from: Dialect, to: Dialect) -> String {
+    let (decides, rest): (Vec<_>, Vec<_>) =
+        from.carried_on(to).into_iter().partition(|carried| AUTHORITY.contains(&carried.item));
+    let mut text = format!("a UI that speaks {from} on a runtime that speaks {to}\n");
+    for (head, items) in [("what the person decides", decides), ("everything else", rest)] {
+        text.push_str(&format!("\n{head}\n"));
+        for (verdict, items, why) in grouped(&items) {
+            let why = if why.is_empty() { String::new() } else { format!(": {why}") };
+            text.push_str(&format!("  {verdict:<9} {}{why}\n", items.join(", ")));
+        }
+    }
+    text.trim_end().to_owned()
+}
+
+/// Items with the same fate for the same reason, the best fate first.
+fn grouped(items: &[Carried]) -> Vec<(Verdict, Vec<&'static str>, &str)> {
+    let mut groups: Vec<(Verdict, Vec<&'static str>, &str)> = Vec::new();
+    for verdict in Verdict::ALL {
+        for Carried { item, why, .. } in items.iter().filter(|carried| carried.verdict == verdict) {
+            match groups.iter_mut().find(|(of, _, reason)| *of == verdict && *reason == why) {
+                Some((_, items, _)) => items.push(item.name()),
+                None => groups.push((verdict, vec![item.name()], why)),
+            }
+        }
+    }
+    groups
+}
