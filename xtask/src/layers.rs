@@ -2,10 +2,11 @@
 //! The modules of a crate may not use each other in a circle, nor against the layers that its head names.
 //!
 //! Only direct edges are judged: a crate that may not use tokio must not name it. Dev-dependencies may be wider
-//! (tests use the kit), but never reach up into the binary or this crate.
+//! (tests use the kit), but never reach up into the binary or this crate, and switch no feature on in what is shipped.
 
 mod circles;
 mod drawing;
+mod features;
 mod floors;
 mod modules;
 
@@ -152,9 +153,9 @@ pub(crate) const LAYERS: &[Layer] = &[
         outside: Outside::Any,
     },
     Layer {
-        name: "testkit",
-        why: "drives the built program for tests and benches of several crates; knows none of them, and is in nothing that is shipped",
-        uses: &[],
+        name: TESTKIT,
+        why: "what tests and benches of several crates share; of these it knows the vocabulary alone, and is in nothing that is shipped",
+        uses: &["domain"],
         outside: Outside::NoTokio,
     },
     Layer {
@@ -175,6 +176,8 @@ pub(crate) const LAYERS: &[Layer] = &[
 ];
 
 const BINARY: &str = "parlor";
+/// For tests alone: nothing but tests may use it, so it may use what is for tests.
+const TESTKIT: &str = "testkit";
 
 /// One line of a manifest's dependencies.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -202,6 +205,7 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
     let metadata = shell.metadata()?;
     let mut found = findings(LAYERS, &read(&metadata)?);
     found.extend(leaks(&metadata));
+    found.extend(features::findings(shell, BINARY)?);
     found.extend(drawing::findings(LAYERS, &page(shell)?));
     let pages = tree::pages(shell.root(), ".rs")?;
     let crates = modules::crates(&sources(&pages));
@@ -226,7 +230,7 @@ fn page(shell: &Shell) -> Result<Page> {
 
 /// Crates that only tests use, and the features of ours that bring them in. The program must not carry them.
 const TEST_CRATES: &[&str] = &["proptest", "schemars"];
-const TEST_FEATURES: &[&str] = &["arb", "schema"];
+const TEST_FEATURES: &[&str] = &["schema"];
 
 /// Where something that is for tests would get into the program.
 fn leaks(metadata: &Value) -> Vec<String> {
@@ -235,7 +239,7 @@ fn leaks(metadata: &Value) -> Vec<String> {
         let from = package["name"].as_str().unwrap_or_default();
         for dependency in package["dependencies"].as_array().into_iter().flatten() {
             let to = dependency["name"].as_str().unwrap_or_default();
-            if dependency["kind"] == "dev" {
+            if dependency["kind"] == "dev" || from == TESTKIT {
                 continue;
             }
             if TEST_CRATES.contains(&to) && dependency["optional"] != true {

@@ -9,12 +9,15 @@ use crate::{docs, layers, needs, page, tidy};
 /// Runs every check.
 pub(crate) fn run(shell: &Shell) -> Result<()> {
     needs::ensure(shell, needs::FOR_LINT)?;
+    let schemas =
+        ["clippy", "--package", "dialects", "--features", "schema", "--all-targets", "--", "-D", "warnings"];
     let results = [
         ("tidy", tidy::run(shell)),
         ("layers", layers::run(shell)),
         ("page", page::check(shell)),
         ("fmt (`cargo fmt --all` repairs it)", shell.cargo(&["fmt", "--all", "--check"], &[])),
         ("clippy", shell.cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])),
+        ("clippy of the schemas", shell.cargo(&schemas, &[])),
         ("links", docs::links(shell)),
     ];
     let mut failed = Vec::new();

@@ -12,8 +12,14 @@ use anyhow::{Context, Result, bail};
 use crate::shell::Shell;
 use crate::{docs, needs, page};
 
-/// How many cases a property test tries with `--slow`.
+/// How many cases a property test tries, and with `--slow`; proptest's own number is 256. Tests that say a number of their own keep
+/// their share (`testkit::cases`).
+const CASES: &str = "64";
 const SLOW_CASES: &str = "5000";
+
+/// The one test that needs a feature which nothing else may have (`cargo xtask layers`): built by itself, it compiles two of our crates
+/// again and not all that stand on them.
+const SCHEMAS: &[&str] = &["test", "--package", "dialects", "--features", "schema", "--test", "schemas"];
 
 /// The benches of the workspace, by name. Not `--benches`: that would run the tests of every library once more.
 const BENCHES: &[&str] = &["figures", "fleet", "frame", "returning", "screen", "start", "undo"];
@@ -69,8 +75,9 @@ impl Options {
     fn env<'a>(&self, binary: &'a str, server: &'a str, library: &'a str) -> Vec<(&'static str, &'a str)> {
         let mut env =
             vec![("PARLOR_BIN", binary), ("PARLOR_MCP_EVERYTHING", server), ("PARLOR_ACP_SDK", library)];
-        if self.depth == Depth::Slow {
-            env.extend([("PARLOR_SLOW", "1"), ("PROPTEST_CASES", SLOW_CASES)]);
+        match self.depth {
+            Depth::Usual => env.push(("PROPTEST_CASES", CASES)),
+            Depth::Slow => env.extend([("PARLOR_SLOW", "1"), ("PROPTEST_CASES", SLOW_CASES)]),
         }
         if self.expectations == Expectations::Rewrite {
             env.push(("UPDATE_EXPECT", "1"));
@@ -135,6 +142,7 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
     let unit = parts.time("tests", || shell.cargo(&options.args(runner), &env));
     let mut results = vec![unit];
     if options.names.is_empty() {
+        results.push(parts.time("schemas", || shell.cargo(SCHEMAS, &env)));
         results.push(parts.time("benches", || shell.cargo(&benches(), &env)));
         let examples = ["test", "--workspace", "--doc", "--no-fail-fast"];
         results.push(parts.time("examples in the documentation", || shell.cargo(&examples, &env)));
@@ -142,7 +150,7 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
         results.push(parts.time("the page", || page::test(shell, &binary)));
     } else {
         println!(
-            "only tests named {:?} were asked for: benches, documentation examples and the page are left out",
+            "only tests named {:?} were asked for: derived schemas, benches, documentation examples and the page are left out",
             options.names
         );
     }
@@ -229,7 +237,12 @@ mod tests {
         let told = usual.env("bin", "mcp", "acp");
         assert_eq!(
             told,
-            [("PARLOR_BIN", "bin"), ("PARLOR_MCP_EVERYTHING", "mcp"), ("PARLOR_ACP_SDK", "acp")]
+            [
+                ("PARLOR_BIN", "bin"),
+                ("PARLOR_MCP_EVERYTHING", "mcp"),
+                ("PARLOR_ACP_SDK", "acp"),
+                ("PROPTEST_CASES", "64")
+            ]
         );
         let all = parsed(&["--slow"]).unwrap().accepting();
         let names: Vec<&str> = all.env("bin", "mcp", "acp").into_iter().map(|(name, _)| name).collect();

@@ -1,4 +1,5 @@
-//! A small MCP server, for tests: tools that read, change, wait and die, and some ways to be a bad server.
+//! A small MCP server, for tests: tools that read, change, wait and die, and some ways to be a bad server. It is written by hand, line by
+//! line, so that no test switches a library's server on in what is shipped; a library's own server is met by the tests of the program.
 //!
 //! `mcp_echo` speaks on stdin and stdout. `mcp_echo hang` never answers. `mcp_echo die` says why on stderr and ends.
 //! `mcp_echo noise` writes lines that are not protocol first. `mcp_echo http` serves on a port of loopback, which it tells
@@ -6,172 +7,307 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used, reason = "a program for tests")]
 
-use hyper_util::rt::{TokioExecutor, TokioIo};
-use hyper_util::server::conn::auto::Builder;
-use hyper_util::service::TowerToHyperService;
-use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, ListToolsResult,
-    PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool,
-    ToolAnnotations,
-};
-use rmcp::service::RequestContext;
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
-use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use rmcp::{RoleServer, ServerHandler, ServiceExt as _};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::sync::Arc;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
 
-struct Echo;
+/// What a client behind a URL has to show with every request but the first.
+const SESSION: &str = "the-only-one";
 
-fn tool(name: &'static str, annotations: Option<ToolAnnotations>) -> Tool {
-    let schema = json!({"type": "object", "properties": {"text": {"type": "string"}}});
-    let Value::Object(schema) = schema else { return Tool::default() };
-    let mut tool = Tool::new(name, format!("the tool {name}"), Arc::new(schema));
-    tool.annotations = annotations;
-    tool
+/// Whoever waits for a message, by its id as it is written.
+#[derive(Default)]
+struct Waiting(Mutex<BTreeMap<String, SyncSender<Value>>>);
+
+impl Waiting {
+    fn wait(&self, id: &Value) -> Receiver<Value> {
+        let (tell, told) = sync_channel(1);
+        self.0.lock().unwrap().insert(id.to_string(), tell);
+        told
+    }
+
+    fn tell(&self, id: &Value, what: Value) {
+        if let Some(tell) = self.0.lock().unwrap().remove(&id.to_string()) {
+            let _ = tell.send(what);
+        }
+    }
 }
 
-impl ServerHandler for Echo {
-    fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+/// A client on stdin and stdout.
+#[derive(Default)]
+struct Client {
+    /// Questions to the client.
+    answers: Waiting,
+    /// Calls that last until they are called off.
+    calls: Waiting,
+}
+
+impl Client {
+    fn say(&self, message: &Value) {
+        println!("{message}");
+        std::io::stdout().flush().unwrap();
     }
 
-    async fn list_tools(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
-        let reads = || Some(ToolAnnotations::default().read_only(true));
-        let tools = vec![
-            tool("echo", reads()),
-            tool("env", reads()),
-            tool("image", reads()),
-            tool("fail", reads()),
-            tool("slow", reads()),
-            tool("die", reads()),
-            tool("put", None),
-            tool("save", reads()),
-            tool("fork", reads()),
-            tool("form", reads()),
-            tool("login", reads()),
-            tool("steps", reads()),
-            tool("wipe", Some(ToolAnnotations::default().destructive(true))),
-        ];
-        Ok(ListToolsResult::with_all_items(tools))
+    /// Asks the client something.
+    fn ask(&self, method: &str, params: &Value) -> Value {
+        let id = json!(format!("ours-{method}"));
+        let answer = self.answers.wait(&id);
+        self.say(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        answer.recv().unwrap()
     }
 
-    async fn call_tool(
-        &self,
-        request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let text = request.arguments.as_ref().and_then(|args| args.get("text")).and_then(Value::as_str);
-        let said = text.unwrap_or_default().to_owned();
-        let result = match request.name.as_ref() {
-            "echo" | "put" | "wipe" => CallToolResult::success(vec![ContentBlock::text(said)]),
-            "env" => {
-                let names: Vec<String> =
-                    std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned()).collect();
-                CallToolResult::success(vec![ContentBlock::text(names.join(" "))])
+    /// Waits until the client calls this call off.
+    fn is_called_off(&self, id: &Value) {
+        let _ = self.calls.wait(id).recv();
+    }
+}
+
+fn tools() -> Value {
+    let reads = || json!({"readOnlyHint": true});
+    let tool = |name: &str, annotations: Option<Value>| {
+        let schema = json!({"type": "object", "properties": {"text": {"type": "string"}}});
+        let mut tool =
+            json!({"name": name, "description": format!("the tool {name}"), "inputSchema": schema});
+        if let Some(annotations) = annotations {
+            tool["annotations"] = annotations;
+        }
+        tool
+    };
+    let reading = ["echo", "env", "image", "fail", "slow", "die", "save", "fork", "form", "login", "steps"];
+    let mut tools: Vec<Value> = reading.iter().map(|name| tool(name, Some(reads()))).collect();
+    tools.push(tool("put", None));
+    tools.push(tool("wipe", Some(json!({"destructiveHint": true}))));
+    json!({ "tools": tools })
+}
+
+fn text(said: impl Into<String>) -> Value {
+    json!({"content": [{"type": "text", "text": said.into()}], "isError": false})
+}
+
+fn failed(why: impl Into<String>) -> Value {
+    json!({"content": [{"type": "text", "text": why.into()}], "isError": true})
+}
+
+/// Calls a tool that needs nothing of the client; `None` when there is no such tool.
+fn call(name: &str, said: &str) -> Option<Value> {
+    Some(match name {
+        "echo" | "put" | "wipe" => text(said),
+        "env" => {
+            let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
+            text(names.collect::<Vec<_>>().join(" "))
+        }
+        "image" => json!({"content": [{"type": "image", "data": "AAAA", "mimeType": "image/png"}]}),
+        "fail" => failed("it does not work"),
+        "save" => match std::fs::write(said, "saved") {
+            Ok(()) => text("saved"),
+            Err(why) => failed(why.to_string()),
+        },
+        "fork" => {
+            // Something that leaves the process group and would stay behind, holding a pipe open.
+            let line = format!("exec 3>{said}; exec setsid sleep 1000");
+            let quiet = std::process::Stdio::null;
+            let mut command = std::process::Command::new("sh");
+            command.args(["-c", &line]).stdin(quiet()).stdout(quiet()).stderr(quiet());
+            match command.spawn() {
+                Ok(_) => text("forked"),
+                Err(why) => failed(why.to_string()),
             }
-            "image" => CallToolResult::success(vec![ContentBlock::image("AAAA", "image/png")]),
-            "fail" => CallToolResult::error(vec![ContentBlock::text("it does not work")]),
-            "slow" => {
-                // Tells whoever looks at the file how far it is.
-                let _ = std::fs::write(&said, "started");
-                context.ct.cancelled().await;
-                let _ = std::fs::write(&said, "cancelled");
-                CallToolResult::success(Vec::new())
+        }
+        "die" => {
+            eprintln!("dying as asked");
+            std::process::exit(3);
+        }
+        _ => return None,
+    })
+}
+
+/// The form of a tool that asks the person.
+fn form(name: &str) -> Value {
+    let schema = if name == "login" {
+        json!({"type": "object", "properties": {"password": {"type": "string"}}})
+    } else {
+        json!({"type": "object", "required": ["name", "size"], "properties": {
+            "name": {"type": "string", "title": "Your name"},
+            "size": {"type": "integer"},
+            "sure": {"type": "boolean"},
+        }})
+    };
+    json!({"mode": "form", "message": "Who are you?", "requestedSchema": schema})
+}
+
+/// Calls any tool; `None` when nothing is to be answered any more.
+fn call_for(client: &Client, request: &Value) -> Option<Value> {
+    let params = &request["params"];
+    let said = params["arguments"]["text"].as_str().unwrap_or_default();
+    match params["name"].as_str().unwrap_or_default() {
+        "slow" => {
+            // Tells whoever looks at the file how far it is.
+            let _ = std::fs::write(said, "started");
+            client.is_called_off(&request["id"]);
+            let _ = std::fs::write(said, "cancelled");
+            None
+        }
+        name @ ("form" | "login") => {
+            let answer = client.ask("elicitation/create", &form(name));
+            let told = match answer.get("result") {
+                Some(result) => json!({ "Ok": result }),
+                None => json!({ "Err": answer["error"]["message"] }),
+            };
+            Some(text(told.to_string()))
+        }
+        "steps" => {
+            let token = &params["_meta"]["progressToken"];
+            for (step, message) in [(1.0, None), (2.0, Some("half way"))] {
+                let mut told = json!({"progressToken": token, "progress": step, "total": 4.0});
+                if let Some(message) = message {
+                    told["message"] = json!(message);
+                }
+                client.say(&json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": told}));
             }
-            "save" => match std::fs::write(&said, "saved") {
-                Ok(()) => CallToolResult::success(vec![ContentBlock::text("saved")]),
-                Err(why) => CallToolResult::error(vec![ContentBlock::text(why.to_string())]),
+            // Until the person has seen it: notifications and answers are not ordered among each other.
+            client.is_called_off(&request["id"]);
+            None
+        }
+        name => call(name, said),
+    }
+}
+
+/// The answer to a request, but for calls of tools.
+fn plain_answer(request: &Value) -> Option<Value> {
+    match request["method"].as_str()? {
+        "initialize" => Some(json!({
+            "protocolVersion": request["params"]["protocolVersion"],
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "mcp_echo", "version": "1"},
+        })),
+        "tools/list" => Some(tools()),
+        "ping" => Some(json!({})),
+        _ => None,
+    }
+}
+
+fn answer(id: &Value, result: &Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "result": result})
+}
+
+fn refusal(id: &Value, request: &Value) -> Value {
+    let why = format!("there is nothing like {} {}", request["method"], request["params"]["name"]);
+    json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32602, "message": why}})
+}
+
+/// Serves whoever is at the other end of stdin, until they go.
+fn pipes() {
+    let client = Arc::new(Client::default());
+    for line in std::io::stdin().lines().map_while(Result::ok) {
+        let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
+        let id = message["id"].clone();
+        match (message["method"].as_str(), id.is_null()) {
+            (Some("notifications/cancelled"), _) => {
+                client.calls.tell(&message["params"]["requestId"], Value::Null);
+            }
+            (Some("tools/call"), false) => {
+                let client = client.clone();
+                std::thread::spawn(move || {
+                    let is_known = tools()["tools"]
+                        .as_array()
+                        .unwrap()
+                        .iter()
+                        .any(|tool| tool["name"] == message["params"]["name"]);
+                    if !is_known {
+                        client.say(&refusal(&id, &message));
+                    } else if let Some(result) = call_for(&client, &message) {
+                        client.say(&answer(&id, &result));
+                    }
+                });
+            }
+            (Some(_), false) => match plain_answer(&message) {
+                Some(result) => client.say(&answer(&id, &result)),
+                None => client.say(&refusal(&id, &message)),
             },
-            "fork" => {
-                // Something that leaves the process group and would stay behind, holding a pipe open.
-                let line = format!("exec 3>{said}; exec setsid sleep 1000");
-                let quiet = std::process::Stdio::null;
-                let mut command = std::process::Command::new("sh");
-                command.args(["-c", &line]).stdin(quiet()).stdout(quiet()).stderr(quiet());
-                match command.spawn() {
-                    Ok(_) => CallToolResult::success(vec![ContentBlock::text("forked")]),
-                    Err(why) => CallToolResult::error(vec![ContentBlock::text(why.to_string())]),
-                }
-            }
-            "form" | "login" => {
-                let schema = json!({"type": "object", "required": ["name", "size"], "properties": {
-                    "name": {"type": "string", "title": "Your name"},
-                    "size": {"type": "integer"},
-                    "sure": {"type": "boolean"},
-                }});
-                let login = json!({"type": "object", "properties": {"password": {"type": "string"}}});
-                let schema = if request.name == "login" { login } else { schema };
-                let params = json!({"mode": "form", "message": "Who are you?", "requestedSchema": schema});
-                let params = serde_json::from_value(params).unwrap();
-                let filled = context.peer.create_elicitation(params).await;
-                let said = serde_json::to_string(&filled.map_err(|why| why.to_string())).unwrap();
-                CallToolResult::success(vec![ContentBlock::text(said)])
-            }
-            "steps" => {
-                let token = context.meta.get_progress_token().unwrap();
-                for step in [1.0, 2.0] {
-                    let told = ProgressNotificationParam::new(token.clone(), step).with_total(4.0);
-                    let told = if step > 1.0 { told.with_message("half way") } else { told };
-                    context.peer.notify_progress(told).await.unwrap();
-                }
-                // Until the person has seen it: notifications and answers are not ordered among each other.
-                context.ct.cancelled().await;
-                CallToolResult::success(Vec::new())
-            }
-            "die" => {
-                eprintln!("dying as asked");
-                std::process::exit(3);
-            }
-            other => return Err(ErrorData::invalid_params(format!("there is no tool {other}"), None)),
-        };
-        Ok(CallToolResponse::Complete(result))
+            (None, false) => client.answers.tell(&id, message),
+            (_, true) => {}
+        }
     }
+}
+
+/// Serves on a port of loopback. Answers come as a stream of events of one event each.
+fn http() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    println!("http://{}/mcp", listener.local_addr().unwrap());
+    for stream in listener.incoming() {
+        let stream = stream.unwrap();
+        std::thread::spawn(move || while served(&stream).is_some() {});
+    }
+}
+
+/// One request of a connection; `None` at its end.
+fn served(stream: &TcpStream) -> Option<()> {
+    let mut reader = BufReader::with_capacity(1, stream);
+    let mut head = Vec::new();
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        match line.trim_end() {
+            "" => break,
+            line => head.push(line.to_ascii_lowercase()),
+        }
+    }
+    let header = |name: &str| {
+        let mut values = head.iter().filter_map(|line| line.split_once(':'));
+        values.find(|(key, _)| *key == name).map(|(_, value)| value.trim().to_owned())
+    };
+    let length = header("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    let request: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let is_first = request["method"] == "initialize";
+    let (status, more, body) = if !head.first()?.starts_with("post") {
+        ("405 Method Not Allowed", String::new(), String::new())
+    } else if !is_first && header("mcp-session-id").as_deref() != Some(SESSION) {
+        ("400 Bad Request", String::new(), String::new())
+    } else if request["id"].is_null() {
+        ("202 Accepted", String::new(), String::new())
+    } else {
+        let (id, params) = (&request["id"], &request["params"]);
+        let result = plain_answer(&request).or_else(|| {
+            call(params["name"].as_str()?, params["arguments"]["text"].as_str().unwrap_or_default())
+        });
+        let message = result.map_or_else(|| refusal(id, &request), |result| answer(id, &result));
+        let session = if is_first { format!("mcp-session-id: {SESSION}\r\n") } else { String::new() };
+        let head = format!("content-type: text/event-stream\r\n{session}");
+        ("200 OK", head, format!("event: message\ndata: {message}\n\n"))
+    };
+    let mut stream = stream;
+    let length = body.len();
+    write!(stream, "HTTP/1.1 {status}\r\n{more}content-length: {length}\r\n\r\n{body}").ok()
 }
 
 fn main() {
     let args: Vec<OsString> = std::env::args_os().skip(1).collect();
-    let mode = args.first().and_then(|mode| mode.to_str());
-    if mode == Some("__guard") {
-        // First of all: its limits hold for threads that are started later.
-        let Err(broken) = tools::sandbox::run_guard(&args[1..]);
-        eprintln!("{broken}");
-        std::process::exit(broken.exit_code().into());
-    }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(serve(mode));
-}
-
-async fn serve(mode: Option<&str>) {
-    match mode {
-        Some("hang") => std::future::pending().await,
+    match args.first().and_then(|mode| mode.to_str()) {
+        Some("__guard") => {
+            // First of all: its limits hold for threads that are started later.
+            let Err(broken) = tools::sandbox::run_guard(&args[1..]);
+            eprintln!("{broken}");
+            std::process::exit(broken.exit_code().into());
+        }
+        Some("hang") => loop {
+            std::thread::park();
+        },
         Some("die") => {
             eprintln!("the database is missing");
             std::process::exit(3);
         }
-        Some("noise") => println!("Welcome!\n{{\"not\": \"protocol\"}}"),
-        Some("http") => return http().await,
-        _ => {}
-    }
-    let server = Echo.serve(rmcp::transport::io::stdio()).await.unwrap();
-    let _ = server.waiting().await;
-}
-
-async fn http() {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    println!("http://{}/mcp", listener.local_addr().unwrap());
-    let sessions = Arc::new(LocalSessionManager::default());
-    let service = StreamableHttpService::new(|| Ok(Echo), sessions, StreamableHttpServerConfig::default());
-    loop {
-        let Ok((stream, _)) = listener.accept().await else { return };
-        let service = TowerToHyperService::new(service.clone());
-        tokio::spawn(async move {
-            let _ = Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(stream), service).await;
-        });
+        Some("http") => http(),
+        Some("noise") => {
+            println!("Welcome!\n{{\"not\": \"protocol\"}}");
+            pipes();
+        }
+        _ => pipes(),
     }
 }

@@ -3,7 +3,7 @@
 //! [`pattern`] says what a JSON value may look like; [`notation`] is the transcript, a conversation as text. Both are
 //! pure. [`player`] plays one side of a transcript against a program over byte streams; [`ui_player`] plays it against a
 //! UI role, without any I/O. [`recorder`] writes conversations down, [`trace`] shows what they tell, [`check`] finds out whether a
-//! program keeps to its wire. `schema`, for tests only, holds lines against the schema of their wire.
+//! program keeps to its wire.
 
 pub mod check;
 pub mod loosen;
@@ -13,7 +13,5 @@ pub mod peer;
 pub mod player;
 pub mod recorder;
 pub mod redact;
-#[cfg(feature = "schema")]
-pub mod schema;
 pub mod trace;
 pub mod ui_player;

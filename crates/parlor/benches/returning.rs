@@ -17,7 +17,7 @@
 #[path = "../../web/tests/page/client.rs"]
 #[allow(dead_code, reason = "shared with the tests of the server, which use more of it")]
 mod client;
-#[path = "../tests/web/world.rs"]
+#[path = "../tests/page/web/world.rs"]
 #[allow(dead_code, reason = "shared with the tests of the page, which use more of it")]
 mod world;
 

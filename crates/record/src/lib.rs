@@ -19,9 +19,6 @@ mod signal;
 mod tool;
 pub mod written;
 
-#[cfg(any(test, feature = "arb"))]
-pub mod arb;
-
 use thiserror::Error;
 pub use written::Written;
 

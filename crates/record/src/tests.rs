@@ -12,6 +12,7 @@ use domain::ids::{
 };
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
+use testkit::arb;
 
 fn comes_back<T: Written + PartialEq + std::fmt::Debug>(value: &T) -> Result<(), TestCaseError> {
     let line = encode(value);

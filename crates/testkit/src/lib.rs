@@ -1,6 +1,7 @@
-//! What tests and benches of several crates need to use the built program as a person or another program does: a place of its own, a
-//! terminal to type into, lines to write and read, what it cost, and bars to hold it against. It is linked into no program that is
-//! shipped, and it knows none of our crates: what it drives is the program.
+//! What tests and benches of several crates need: the built program as a person or another program uses it (a place of its own, a
+//! terminal to type into and the screen that it shows, lines to write and read, what it cost, bars to hold it against), any value of the
+//! vocabulary ([`arb`]), and lines held against the schema of their wire ([`contract`]). It is linked into no program that is shipped, and
+//! of our crates it knows the vocabulary alone.
 
 #![allow(
     clippy::expect_used,
@@ -10,19 +11,27 @@
     reason = "a test or a bench that cannot go on breaks, and a bench prints its figures"
 )]
 
+pub mod arb;
 mod bars;
+mod cases;
+pub mod contract;
 mod cost;
 mod instructions;
 mod lines;
+mod person;
 mod program;
+mod screen;
 mod terminal;
 
 pub use bars::{Bars, Depth, median};
+pub use cases::cases;
 pub use cost::{Cost, Counted, resident_kib};
 pub use instructions::instructions;
 pub use lines::Lines;
-pub use program::{Home, Program};
-pub use terminal::Terminal;
+pub use person::{Person, said, stderr, stdout};
+pub use program::{Home, Program, in_world, ps_until};
+pub use screen::Screen;
+pub use terminal::{Terminal, opened};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::process::Child;
@@ -33,6 +42,17 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How long a program may take to end before it is killed.
 const GRACE: Duration = Duration::from_secs(10);
+
+/// A program that goes on until the test is over, and is killed then.
+#[derive(Debug)]
+pub struct Running(pub Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
 
 /// Asks a program and all of its group to end, waits for it, and kills what is left of the group: whoever watches a program may end
 /// without it.

@@ -1,7 +1,10 @@
 //! The built program, and a home of its own to start it in.
 
+use crate::PATIENCE;
+use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Instant;
 
 /// The program under test: `PARLOR_BIN`, which the tests are given; built as it is released where nothing is named.
 #[derive(Debug, Clone)]
@@ -51,6 +54,29 @@ fn built(what: &[&str], name: &str) -> PathBuf {
     }
     assert!(cargo.status().expect("cargo starts").success(), "cargo build failed");
     folder.join(name)
+}
+
+/// A program with its data and settings in a folder of the test, which it works in, too.
+pub fn in_world(program: impl AsRef<Path>, world: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(program.as_ref());
+    command.args(args).current_dir(world).stdin(Stdio::null());
+    command.env("PARLOR_DATA_DIR", world.join("data")).env("PARLOR_CONFIG_DIR", world.join("config"));
+    command.env_remove("XDG_RUNTIME_DIR").env_remove("PARLOR_MODEL");
+    command
+}
+
+/// Asks `parlor ps` in such a world until it says what is wanted; each question is a process of its own, so nothing has to be slept.
+#[track_caller]
+pub fn ps_until(program: impl AsRef<Path>, world: &Path, wanted: impl Fn(&Value) -> bool) -> Value {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let output = in_world(&program, world, &["ps", "--json"]).output().expect("it starts");
+        let all = serde_json::from_slice(&output.stdout).expect("it tells JSON");
+        if wanted(&all) {
+            return all;
+        }
+        assert!(Instant::now() < deadline, "still: {all}");
+    }
 }
 
 /// Folders of one person, for one test or bench.

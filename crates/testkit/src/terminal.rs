@@ -3,6 +3,7 @@
 use crate::{PATIENCE, ended};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
@@ -25,18 +26,11 @@ pub struct Terminal {
 impl Terminal {
     /// Starts a program in a new one.
     pub fn start(command: &mut Command) -> Terminal {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
-        grantpt(&master).expect("a terminal");
-        unlockpt(&master).expect("a terminal");
-        let name = ptsname(&master, Vec::new()).expect("a terminal has a name");
-        let name = name.to_str().expect("a plain name");
-        let slave = OpenOptions::new().read(true).write(true).open(name).expect("its other end");
-        let size = rustix::termios::Winsize { ws_row: ROWS, ws_col: COLUMNS, ws_xpixel: 0, ws_ypixel: 0 };
-        rustix::termios::tcsetwinsize(&slave, size).expect("a size");
+        let (master, slave) = opened(COLUMNS, ROWS);
         let end = || slave.try_clone().expect("its other end");
         let child = command.process_group(0).stdin(end()).stdout(end()).stderr(end()).spawn();
         let child = child.unwrap_or_else(|why| panic!("{command:?}: {why}"));
-        Terminal { master: File::from(master), child, bytes: Vec::new() }
+        Terminal { master, child, bytes: Vec::new() }
     }
 
     /// The number of the program.
@@ -102,6 +96,25 @@ impl Drop for Terminal {
     fn drop(&mut self) {
         ended(&mut self.child);
     }
+}
+
+/// A pseudo-terminal of this size: the person's end, and that of the program.
+pub fn opened(columns: u16, rows: u16) -> (File, File) {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
+    grantpt(&master).expect("a terminal");
+    unlockpt(&master).expect("a terminal");
+    let name = ptsname(&master, Vec::new()).expect("a terminal has a name");
+    let name = name.to_str().expect("a plain name");
+    let slave = OpenOptions::new().read(true).write(true).open(name).expect("its other end");
+    let master = File::from(master);
+    set_size(&master, columns, rows);
+    (master, slave)
+}
+
+/// Another size.
+pub(crate) fn set_size(terminal: &File, columns: u16, rows: u16) {
+    let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    tcsetwinsize(terminal, size).expect("a size");
 }
 
 fn contains(bytes: &[u8], text: &str) -> bool {

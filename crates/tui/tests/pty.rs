@@ -11,15 +11,10 @@ use domain::ids::{EntryId, Ids, MessageId, Millis, RunId, Seq, SessionId, StepId
 use domain::port::{Abilities, News};
 use domain::signal::Board;
 use domain::tool::{ToolOutcome, ToolResult};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use std::fs::{File, OpenOptions};
-use std::io::{Read, Write};
-use std::num::NonZero;
-use std::os::fd::OwnedFd;
-use std::process::{Child, Command};
+use std::io::Read as _;
+use std::process::Command;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use testkit::Screen;
 use tokio::sync::mpsc;
 use tui::{About, Options, Outgoing, Settings};
 
@@ -28,8 +23,6 @@ const COLUMNS: u16 = 80;
 const ROWS: u16 = 24;
 /// What a tool writes: red in three ways.
 const PAINTED: &str = "\x1b[38;2;255;0;0mred\x1b[0m \x1b[48;5;196mred\x1b[0m \x1b[31mred\x1b[0m";
-/// How long anything may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The program under test; does nothing when the tests themselves run.
 #[test]
@@ -115,160 +108,31 @@ async fn repeat(news: mpsc::Sender<News>, mut commands: mpsc::Receiver<Outgoing>
 }
 
 /// A terminal with the program in it.
-struct Terminal {
-    master: File,
-    child: Child,
-    screen: vt100::Parser,
-    bytes: Vec<u8>,
-    /// Whether it answers what it is asked.
-    answers: bool,
+fn started(mode: &str) -> Screen {
+    started_as(mode, &[("TERM", "xterm-256color")])
 }
 
-impl Terminal {
-    fn start(mode: &str) -> Terminal {
-        Terminal::start_as(mode, &[("TERM", "xterm-256color")])
+/// A terminal that tells this of itself in the environment, and nothing else.
+fn started_as(mode: &str, environment: &[(&str, &str)]) -> Screen {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    for name in ["TERM", "COLORTERM", "COLORFGBG", "NO_COLOR", "TMUX", "STY"] {
+        command.env_remove(name);
     }
-
-    /// A terminal that tells this of itself in the environment, and nothing else.
-    fn start_as(mode: &str, environment: &[(&str, &str)]) -> Terminal {
-        let master: OwnedFd = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-        grantpt(&master).unwrap();
-        unlockpt(&master).unwrap();
-        let name = ptsname(&master, Vec::new()).unwrap();
-        let slave = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
-        let size = rustix::termios::Winsize { ws_row: ROWS, ws_col: COLUMNS, ws_xpixel: 0, ws_ypixel: 0 };
-        rustix::termios::tcsetwinsize(&slave, size).unwrap();
-        let mut command = Command::new(std::env::current_exe().unwrap());
-        for name in ["TERM", "COLORTERM", "COLORFGBG", "NO_COLOR", "TMUX", "STY"] {
-            command.env_remove(name);
-        }
-        let child = command
-            .args(["--exact", "child", "--quiet", "--nocapture"])
-            .env(CHILD, mode)
-            .envs(environment.iter().copied())
-            .stdin(slave.try_clone().unwrap())
-            .stdout(slave.try_clone().unwrap())
-            .stderr(slave)
-            .spawn()
-            .unwrap();
-        let size = |n| NonZero::new(n).unwrap();
-        let screen = vt100::Parser::new(size(ROWS), size(COLUMNS), 1_000);
-        Terminal { master: File::from(master), child, screen, bytes: Vec::new(), answers: true }
-    }
-
-    fn send(&mut self, keys: &str) {
-        self.master.write_all(keys.as_bytes()).unwrap();
-    }
-
-    /// Reads until `enough` says so.
-    #[track_caller]
-    fn until(&mut self, what: &str, enough: impl Fn(&Terminal) -> bool) {
-        let end = Instant::now() + PATIENCE;
-        while !enough(self) {
-            assert!(Instant::now() < end, "never: {what}\n{}", self.screen.screen().contents());
-            if !self.read() {
-                assert!(enough(self), "ended before: {what}\n{}", self.screen.screen().contents());
-            }
-        }
-    }
-
-    /// Reads what is there; `false` when the program has closed its end.
-    fn read(&mut self) -> bool {
-        let mut fds = [PollFd::new(&self.master, PollFlags::IN)];
-        let wait = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
-        if poll(&mut fds, Some(&wait)).unwrap_or(0) == 0 {
-            return true;
-        }
-        let mut bytes = [0; 4096];
-        let Ok(count) = self.master.read(&mut bytes) else { return false };
-        let new = &bytes[..count];
-        self.screen.process(new);
-        self.bytes.extend_from_slice(new);
-        if !self.answers {
-            return count > 0;
-        }
-        // A terminal answers when it is asked what it is, and where its cursor is.
-        let asked = String::from_utf8_lossy(new).into_owned();
-        let (row, column) = self.screen.screen().cursor_position();
-        let place = format!("\x1b[{};{}R", row + 1, column + 1);
-        if asked.contains("\x1b[c") {
-            self.send(&format!("\x1b[?2026;2$y\x1bP>|XTerm(390)\x1b\\{place}\x1b[?62;22c"));
-        } else if asked.contains("\x1b[6n") {
-            self.send(&place);
-        }
-        count > 0
-    }
-
-    #[track_caller]
-    fn shows(&mut self, text: &str) {
-        self.until(text, |terminal| terminal.screen.screen().contents().contains(text));
-    }
-
-    /// Another size, as a terminal changes it.
-    fn resize(&mut self, columns: u16, rows: u16) {
-        self.screen.screen_mut().set_size(NonZero::new(rows).unwrap(), NonZero::new(columns).unwrap());
-        let size = rustix::termios::Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
-        rustix::termios::tcsetwinsize(&self.master, size).unwrap();
-        let id = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(id, rustix::process::Signal::WINCH).unwrap();
-    }
-
-    /// Every line, scrollback first.
-    fn lines(&mut self) -> Vec<String> {
-        let screen = self.screen.screen_mut();
-        let width = screen.size().1.get();
-        screen.set_scrollback(usize::MAX);
-        let back = screen.scrollback();
-        let mut lines = Vec::new();
-        for left in (1..=back).rev() {
-            screen.set_scrollback(left);
-            lines.extend(screen.rows(0, width).next().map(|line| line.trim_end().to_owned()));
-        }
-        screen.set_scrollback(0);
-        lines.extend(screen.rows(0, width).map(|line| line.trim_end().to_owned()));
-        lines
-    }
-
-    fn finish(&mut self) -> bool {
-        let end = Instant::now() + PATIENCE;
-        loop {
-            let open = self.read();
-            if let Some(status) = self.child.try_wait().unwrap() {
-                while open && self.read() && Instant::now() < end && self.drains() {}
-                return status.success();
-            }
-            assert!(Instant::now() < end, "it does not end");
-        }
-    }
-
-    fn drains(&self) -> bool {
-        let mut fds = [PollFd::new(&self.master, PollFlags::IN)];
-        let wait = Timespec { tv_sec: 0, tv_nsec: 0 };
-        poll(&mut fds, Some(&wait)).unwrap_or(0) > 0
-    }
-
-    fn said(&self, bytes: &str) -> bool {
-        String::from_utf8_lossy(&self.bytes).contains(bytes)
-    }
-}
-
-impl Drop for Terminal {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+    command.args(["--exact", "child", "--quiet", "--nocapture"]).env(CHILD, mode);
+    command.envs(environment.iter().copied());
+    Screen::sized(&mut command, COLUMNS, ROWS).named("XTerm(390)")
 }
 
 #[test]
 fn a_person_talks_and_leaves_and_the_terminal_is_as_it_was() {
-    let mut terminal = Terminal::start("full");
-    terminal.shows("under test");
+    let mut terminal = started("full");
+    terminal.shows(&["under test"]);
     terminal.send("hello\r");
-    terminal.shows("you said hello");
+    terminal.shows(&["you said hello"]);
     terminal.send("?");
-    terminal.shows("steers the run");
+    terminal.shows(&["steers the run"]);
     terminal.send("q");
-    terminal.shows("you said hello");
+    terminal.shows(&["you said hello"]);
     terminal.send("\x04");
     assert!(terminal.finish());
     assert!(terminal.said("\x1b[?1049h") && terminal.said("\x1b[?1049l") && terminal.said("\x1b[?25h"));
@@ -277,13 +141,13 @@ fn a_person_talks_and_leaves_and_the_terminal_is_as_it_was() {
 
 #[test]
 fn a_paste_comes_as_a_paste() {
-    let mut terminal = Terminal::start("full");
-    terminal.shows("under test");
+    let mut terminal = started("full");
+    terminal.shows(&["under test"]);
     terminal.send("\x1b[200~two\nlines\x1b[201~");
-    terminal.shows("lines");
-    assert!(!terminal.screen.screen().contents().contains("you said"));
+    terminal.shows(&["lines"]);
+    assert!(!terminal.contents().contains("you said"));
     terminal.send("\r");
-    terminal.shows("you said");
+    terminal.shows(&["you said"]);
     terminal.send("\x03\x03");
     assert!(terminal.finish());
 }
@@ -291,10 +155,9 @@ fn a_paste_comes_as_a_paste() {
 #[test]
 fn a_signal_gives_the_terminal_back() {
     for signal in [rustix::process::Signal::TERM, rustix::process::Signal::QUIT] {
-        let mut terminal = Terminal::start("full");
-        terminal.shows("under test");
-        let id = rustix::process::Pid::from_child(&terminal.child);
-        rustix::process::kill_process(id, signal).unwrap();
+        let mut terminal = started("full");
+        terminal.shows(&["under test"]);
+        terminal.signal(signal);
         terminal.finish();
         assert!(terminal.said("\x1b[?1049l"));
     }
@@ -302,10 +165,10 @@ fn a_signal_gives_the_terminal_back() {
 
 #[test]
 fn what_breaks_elsewhere_does_not_break_the_screen_and_is_told_at_the_end() {
-    let mut terminal = Terminal::start("full");
-    terminal.shows("under test");
+    let mut terminal = started("full");
+    terminal.shows(&["under test"]);
     terminal.send("break\rhello\r");
-    terminal.shows("you said hello");
+    terminal.shows(&["you said hello"]);
     assert!(!terminal.said("something else broke"));
     terminal.send("\x04");
     assert!(terminal.finish());
@@ -314,13 +177,13 @@ fn what_breaks_elsewhere_does_not_break_the_screen_and_is_told_at_the_end() {
 
 #[test]
 fn inline_leaves_the_conversation_in_the_terminal() {
-    let mut terminal = Terminal::start("inline");
-    terminal.shows("under test");
+    let mut terminal = started("inline");
+    terminal.shows(&["under test"]);
     terminal.send("hello\r");
-    terminal.shows("you said hello");
+    terminal.shows(&["you said hello"]);
     terminal.send("\x04");
     assert!(terminal.finish());
-    let left = terminal.screen.screen().contents();
+    let left = terminal.contents();
     assert!(left.contains("> hello") && left.contains("you said hello"), "{left}");
     assert!(!left.contains("ask for something"), "the live part is gone: {left}");
     assert!(!terminal.said("\x1b[?1049h"));
@@ -328,9 +191,9 @@ fn inline_leaves_the_conversation_in_the_terminal() {
 
 #[test]
 fn inline_survives_a_storm_of_sizes_and_leaves_what_stood_there_before() {
-    let mut terminal = Terminal::start("inline");
-    terminal.screen.process(b"$ ls\r\none two\r\n$ parlor --inline\r\n");
-    terminal.shows("under test");
+    let mut terminal = started("inline");
+    terminal.draw(b"$ ls\r\none two\r\n$ parlor --inline\r\n");
+    terminal.shows(&["under test"]);
     let mut expected = Vec::new();
     for (number, (columns, rows)) in
         [(60, 20), (40, 12), (100, 30), (50, 16), (50, 24), (72, 14), (80, 24)].into_iter().enumerate()
@@ -338,10 +201,10 @@ fn inline_survives_a_storm_of_sizes_and_leaves_what_stood_there_before() {
         terminal.resize(columns, rows);
         let rule = "─".repeat(columns.into());
         terminal.until("the live part in its new width", |terminal| {
-            terminal.screen.screen().contents().lines().any(|line| line == rule)
+            terminal.contents().lines().any(|line| line == rule)
         });
         terminal.send(&format!("hello {number}\r"));
-        terminal.shows(&format!("you said hello {number}"));
+        terminal.shows(&[&format!("you said hello {number}")]);
         expected.extend([format!(" > hello {number}"), format!(" you said hello {number}")]);
     }
     terminal.send("\x04");
@@ -356,15 +219,15 @@ fn inline_survives_a_storm_of_sizes_and_leaves_what_stood_there_before() {
 fn a_signal_ends_the_inline_screen_below_what_was_said() {
     use rustix::process::Signal;
     for signal in [Signal::TERM, Signal::HUP, Signal::INT, Signal::QUIT] {
-        let mut terminal = Terminal::start("inline");
-        terminal.shows("under test");
+        let mut terminal = started("inline");
+        terminal.shows(&["under test"]);
         terminal.send("hello\r");
-        terminal.shows("you said hello");
-        rustix::process::kill_process(rustix::process::Pid::from_child(&terminal.child), signal).unwrap();
+        terminal.shows(&["you said hello"]);
+        terminal.signal(signal);
         terminal.finish();
-        let left = terminal.screen.screen().contents();
+        let left = terminal.contents();
         assert!(left.contains("you said hello") && !left.contains("ask for something"), "{left}");
-        assert!(terminal.said("\x1b[?2004l") && !terminal.screen.screen().hide_cursor());
+        assert!(terminal.said("\x1b[?2004l") && !terminal.hides_cursor());
     }
 }
 
@@ -374,20 +237,20 @@ const LIGHT: &str = "38;2;11;114;133";
 
 #[test]
 fn a_terminal_that_answers_nothing_has_the_first_screen_at_once() {
-    let mut terminal = Terminal::start_as("full", &[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")]);
-    terminal.answers = false;
+    let environment = [("TERM", "xterm-256color"), ("COLORTERM", "truecolor")];
+    let mut terminal = started_as("full", &environment).mute();
     // No answer is ever sent before this.
-    terminal.shows("under test");
+    terminal.shows(&["under test"]);
     assert!(terminal.said(DARK) && terminal.said("\x1b]11;?"));
     // The answers come late, in the wrong order, in pieces, with typing between them.
     terminal.send("hel\x1b[?62;22clo\x1b]11;rgb:ffff/fa");
-    terminal.shows("> hello");
+    terminal.shows(&["> hello"]);
     assert!(!terminal.said(LIGHT));
     terminal.send("fa/f0f0\x1b\\");
     terminal.until("the light colours", |terminal| terminal.said(LIGHT));
     terminal.send("\x1bP>|foot(1.20)\x1b\\\x1b[?2026;2$y\x1b[7;9R\x1b[?0u!\r");
-    terminal.shows("you said hello!");
-    let screen = terminal.screen.screen().contents();
+    terminal.shows(&["you said hello!"]);
+    let screen = terminal.contents();
     assert!(!screen.contains("rgb") && !screen.contains("foot") && !screen.contains("62;22c"), "{screen}");
     assert!(terminal.said("\x1b[>1u"), "keys come in their own form once the terminal said that they can");
     terminal.send("\x04");
@@ -408,11 +271,11 @@ fn no_colour_is_written_that_the_terminal_does_not_show() {
         ),
         (&[("TERM", "xterm"), ("COLORTERM", "truecolor"), ("COLORFGBG", "0;15")], LIGHT, &[DARK]),
     ] {
-        let mut terminal = Terminal::start_as("full", environment);
-        terminal.shows("under test");
+        let mut terminal = started_as("full", environment);
+        terminal.shows(&["under test"]);
         // What a tool writes has colours of its own.
         terminal.send("paint\r");
-        terminal.shows("red red red");
+        terminal.shows(&["red red red"]);
         terminal.send("\x04");
         assert!(terminal.finish());
         assert!(terminal.said(has), "{environment:?}");
@@ -424,15 +287,13 @@ fn no_colour_is_written_that_the_terminal_does_not_show() {
 
 #[test]
 fn an_answer_on_its_way_is_awaited_at_the_end() {
-    let mut terminal = Terminal::start("full");
-    terminal.answers = false;
-    terminal.shows("under test");
+    let mut terminal = started("full").mute();
+    terminal.shows(&["under test"]);
     terminal.send("\x04\x1b[?62;22c");
     assert!(terminal.finish());
     terminal.send("x");
     let mut left = [0; 16];
-    let slave = ptsname(&terminal.master, Vec::new()).unwrap();
-    let mut slave = OpenOptions::new().read(true).open(slave.to_str().unwrap()).unwrap();
+    let mut slave = terminal.other_end();
     terminal.send("\n");
     let count = slave.read(&mut left).unwrap();
     assert_eq!(&left[..count], b"x\n", "nothing of the answer is left for whatever reads next");

@@ -204,7 +204,7 @@ impl std::fmt::Debug for Story {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(testkit::cases(300))]
 
     #[test]
     fn pieces_are_the_text_and_calls_have_one_end(story in stories()) {

@@ -315,7 +315,7 @@ fn anything() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 32, max_shrink_iters: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { max_shrink_iters: 64, ..testkit::cases(32) })]
 
     #[test]
     fn any_consent_is_shown_whole_or_with_its_ends_and_the_no_first(

@@ -207,7 +207,7 @@ fn follow_within(bounds: Bounds, moves: Vec<Move>) -> Followed {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(testkit::cases(200))]
 
     #[test]
     fn any_facts_give_a_grammatical_stream_that_folds(moves in moves()) {

@@ -85,7 +85,7 @@ async fn storm(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..testkit::cases(96) })]
 
     #[test]
     fn every_turn_obeys_the_laws(

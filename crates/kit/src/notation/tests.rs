@@ -398,7 +398,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(testkit::cases(128))]
 
     #[test]
     fn printing_and_parsing_agree(transcript in any_transcript()) {

@@ -586,7 +586,7 @@ fn perform(root: &Path, act: &Act) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..testkit::cases(48) })]
 
     /// Whatever is done in any number of turns, taking all back gives every byte back, and doing all again every later one.
     #[test]

@@ -550,7 +550,7 @@ fn any_json() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(testkit::cases(64))]
     #[test]
     fn any_arguments_are_planned_or_refused(args in any_json()) {
         let room = Room::new();

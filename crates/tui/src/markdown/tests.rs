@@ -120,7 +120,7 @@ const BLOCKS: &[&str] = &[
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(120))]
+    #![proptest_config(testkit::cases(120))]
     #[test]
     fn a_stream_shows_what_the_whole_shows(
         blocks in prop::collection::vec(prop::sample::select(BLOCKS), 0..10),

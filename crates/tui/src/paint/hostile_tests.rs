@@ -303,7 +303,7 @@ fn harm() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(testkit::cases(24))]
     #[test]
     fn nothing_of_others_reaches_the_terminal_raw(text in harm()) {
         for (name, put) in PLACES {

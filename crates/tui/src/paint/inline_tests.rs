@@ -334,7 +334,7 @@ fn weather<E: Emulator>(steps: Vec<Step>, columns: u16) -> Result<(Vec<String>, 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(testkit::cases(48))]
 
     #[test]
     fn every_line_stands_once_and_in_order_where_lines_are_wrapped_anew(steps in steps(false)) {

@@ -139,7 +139,7 @@ impl Play {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(testkit::cases(100))]
     #[test]
     fn following_gives_what_building_gives(steps in prop::collection::vec(step(), 0..60)) {
         let mut play = Play { state: State::new(), thread: Thread::default(), ids: Ids::default() };

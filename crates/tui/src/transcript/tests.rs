@@ -22,7 +22,7 @@ fn long(entries: u64, columns: u16, rows: u16) -> AttachedUi {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(testkit::cases(32))]
     #[test]
     fn scrolling_up_and_down_by_the_same_lines_comes_back(
         steps in prop::collection::vec(1usize..20, 1..12), columns in 20u16..80, rows in 8u16..30,

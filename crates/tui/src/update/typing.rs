@@ -68,7 +68,7 @@ fn words_typed_at_a_normal_pace_allow_nothing() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(testkit::cases(128))]
 
     #[test]
     fn no_text_answers_whenever_the_question_comes(

@@ -18,7 +18,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(testkit::cases(64))]
 
     #[test]
     fn messages_texts_and_tools_survive(steps in steps()) {

@@ -103,7 +103,7 @@ fn offered(consent: &Consent) -> &'static [Offer] {
 
 proptest! {
     #[test]
-    fn signals_survive(signal in record::arb::signal()) {
+    fn signals_survive(signal in testkit::arb::signal()) {
         prop_assume!(carried(&signal));
         for compat in [Compat::Peer, Compat::Seed] {
             let line = lower::signal(&signal, compat).expect("a line").line();
@@ -137,7 +137,7 @@ proptest! {
     }
 
     #[test]
-    fn answers_survive(kind in record::arb::ask_kind(), text in "\\PC{0,20}", yes: bool) {
+    fn answers_survive(kind in testkit::arb::ask_kind(), text in "\\PC{0,20}", yes: bool) {
         let answers = match &kind {
             AskKind::Consent(consent) => offered(consent).iter().map(|offer| match offer {
                 Offer::Allow(scope) => Answer::Allow { scope: *scope, digest: None },

@@ -5,7 +5,7 @@ use super::{greeted, runtime};
 use domain::fleet::FleetChange;
 use expect_test::expect;
 use proptest::prelude::*;
-use record::arb;
+use testkit::arb;
 
 #[test]
 fn it_is_watched_after_a_hello_and_alone_where_that_is_said() {

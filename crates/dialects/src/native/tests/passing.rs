@@ -5,8 +5,8 @@ use crate::bench::Pair;
 use domain::command::{Command, SessionCommand, Target};
 use domain::port::{News, Ticket};
 use proptest::prelude::*;
-use record::arb;
 use std::sync::Arc;
+use testkit::arb;
 
 fn news(mut pair: Pair) -> News {
     pair.exchange();

@@ -67,7 +67,7 @@ fn play(plan: &Plan) -> (Core, Client) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(testkit::cases(64))]
 
     #[test]
     fn runs_turns_texts_tools_and_outcomes_survive(plan in plan()) {

@@ -238,7 +238,7 @@ fn deed() -> impl Strategy<Value = Deed> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(testkit::cases(64))]
 
     #[test]
     fn what_is_exact_comes_out_as_it_went_in(

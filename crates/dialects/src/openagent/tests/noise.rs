@@ -97,7 +97,7 @@ fn line() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(testkit::cases(96))]
 
     #[test]
     fn a_runtime_answers_every_request_once(lines in prop::collection::vec(line(), 0..40)) {

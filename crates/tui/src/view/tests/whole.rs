@@ -37,6 +37,8 @@ fn kinds(asked: &str) -> Vec<(AskKind, &'static str, &'static str)> {
 /// A person who looks at every frame.
 struct Person {
     stage: AttachedUi,
+    /// The screen as it is now: a frame costs more than all the rest.
+    screen: String,
     seen: String,
 }
 
@@ -47,20 +49,21 @@ impl Person {
         tool(&mut stage, 20, "bash", "{}");
         ask(&mut stage, 40, title, kind);
         stage.ui.fx.clear();
-        let mut person = Person { stage, seen: String::new() };
+        let mut person = Person { stage, screen: String::new(), seen: String::new() };
         person.look();
         person
     }
 
     fn look(&mut self) {
         self.stage.ui.wait(crate::ask::QUIET_MS + crate::ask::SEEN_MS);
-        self.seen.push_str(&self.stage.ui.screen());
+        self.screen = self.stage.ui.screen();
+        self.seen.push_str(&self.screen);
     }
 
     /// Presses a key; whether the question is answered by it.
     fn press(&mut self, key: &str) -> bool {
         self.stage.ui.keys(key);
-        let answered = self.stage.ui.fx.iter().any(|fx| format!("{fx:?}").contains("Answer {"));
+        let answered = self.stage.ui.fx.drain(..).any(|fx| format!("{fx:?}").contains("Answer {"));
         if !answered {
             self.look();
         }
@@ -74,11 +77,11 @@ impl Person {
             return true;
         }
         for _ in 0..PAGES {
-            let before = self.stage.ui.screen();
+            let before = self.screen.clone();
             if self.press("<pagedown>") || self.press(yes) {
                 return true;
             }
-            if self.stage.ui.screen() == before {
+            if self.screen == before {
                 break;
             }
         }

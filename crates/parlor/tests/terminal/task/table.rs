@@ -1,0 +1,69 @@
+//! What README's table of things to try promises is what a newcomer sees.
+
+use crate::task::Project;
+use testkit::Screen;
+
+/// The rows of the table: what to say, and what is promised.
+fn rows() -> Vec<(String, String)> {
+    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")).unwrap();
+    let table = readme.split("| say | and see |").nth(1).unwrap();
+    let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+    rows.map(|row| {
+        let (say, see) = row.trim_matches(['|', ' ']).split_once(" | ").unwrap();
+        let say = say.trim().strip_prefix("``").and_then(|say| say.strip_suffix("``")).unwrap_or(say);
+        let say = if say.starts_with('`') { say.trim_matches('`') } else { say.trim() };
+        (say.to_owned(), see.to_owned())
+    })
+    .collect()
+}
+
+#[test]
+fn what_the_readme_promises_comes() {
+    let rows = rows();
+    assert!(rows.len() >= 9, "{rows:?}");
+    for (say, see) in rows {
+        let project = Project::new();
+        std::fs::write(project.path("work/README.md"), "hello there").unwrap();
+        let mut terminal = Screen::start(&mut project.bare(&["--model", "offline/offline"]));
+        terminal.shows(&["offline", "shows all keys"]);
+        terminal.send(&format!("{say}\r"));
+        let asks = see.contains("a consent") || see.contains("asks you");
+        let mut asked = false;
+        match say.as_str() {
+            "list files" => terminal.shows(&["✓ ls", "sum.sh"]),
+            "read README.md" => terminal.shows(&["✓ read README.md", "hello there"]),
+            "run `ls -la`" => terminal.shows(&["✓ bash ls -la", "total"]),
+            "run `touch new.txt`" => {
+                terminal.asks(&["$ touch new.txt", "y once", "n no"]);
+                asked = true;
+                terminal.send("n");
+                terminal.shows(&["denied", "■ stopped: you denied touch new.txt"]);
+                assert!(!project.path("work/new.txt").exists(), "denied is denied");
+            }
+            "write hello.txt: hi" => {
+                terminal.asks(&["write hello.txt", "+ hi", "y once"]);
+                asked = true;
+                terminal.send("y");
+                terminal.shows(&["✓ write hello.txt"]);
+            }
+            "ask me something" => {
+                terminal.asks(&["y yes", "n no"]);
+                asked = true;
+                terminal.send("y");
+                terminal.shows(&["You answered: yes"]);
+            }
+            "think" => terminal.shows(&["thought", "forty-two"]),
+            "fail" => terminal.shows(&["failed", "try again"]),
+            "count to 200 slowly" => {
+                terminal.shows(&["1, 2, 3, 4", "Esc stops"]);
+                terminal.send("\x1b");
+                terminal.shows(&["stopped by you"]);
+            }
+            other => panic!("README has a row that nobody tries: {other}"),
+        }
+        assert_eq!(asked, asks, "{say}: {see}");
+        assert!(asks || !terminal.said("waiting for your answer"), "{say}: {see}");
+        terminal.send("\x04");
+        assert!(terminal.finish(), "{say}: it ends well");
+    }
+}
