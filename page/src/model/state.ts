@@ -1,5 +1,5 @@
 // The state of one session, as the page keeps it: the fold of its events. What it holds and means is what `crates/domain/src/state.rs`
-// says; `hash.ts` proves that both agree.
+// says; `hashed.ts` proves that both agree.
 //
 // Whoever reads may keep what it was given: an entry or a tool run that changes is another object afterwards (within one batch it may
 // change in place, and nobody looks in the middle of a batch). The maps are the same ones all the time; `rev` tells that something
@@ -93,7 +93,8 @@ export interface ToolRun {
   readonly proposedAt: number;
   startedAt?: number | undefined;
   endedAt?: number | undefined;
-  fixed: Halves;
+  /** The hash of what never changes of it. For the fold alone. */
+  proposed: Halves;
   roll: Halves;
   added: Halves;
   batch: number;

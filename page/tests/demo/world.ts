@@ -25,7 +25,7 @@ function message(id: number, parent: number | undefined, role: "user" | "assista
 }
 
 function tool(id: number, name: string, args: object, outcome: ToolOutcome | undefined, text: string, parts?: Part[]): ToolRun {
-  return { id, run: 1, step: 3, message: 5, name, args: JSON.stringify(args), phase: outcome ? { ended: outcome } : "running", output: outcome ? "" : text, result: outcome ? { text, ...(parts ? { parts } : {}) } : undefined, proposedAt: NOW - 200_000, startedAt: NOW - 200_000, endedAt: outcome ? NOW - 199_900 : undefined, fixed: zero, roll: zero, added: zero, batch: 0 };
+  return { id, run: 1, step: 3, message: 5, name, args: JSON.stringify(args), phase: outcome ? { ended: outcome } : "running", output: outcome ? "" : text, result: outcome ? { text, ...(parts ? { parts } : {}) } : undefined, proposedAt: NOW - 200_000, startedAt: NOW - 200_000, endedAt: outcome ? NOW - 199_900 : undefined, proposed: zero, roll: zero, added: zero, batch: 0 };
 }
 
 export const ASK: Ask = {

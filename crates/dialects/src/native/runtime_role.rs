@@ -8,7 +8,9 @@ use super::wire::{
     About, Attached, Complaint, Cursor, FleetNews, FleetWatch, FromRuntime, FromUi, Happened, Hello, Named,
     Replay, Said, Settled, TicketOnly, Wanted,
 };
-use super::{ATTACH_BYTES, HASH_EVERY, MAX_PENDING, MIN_PROTOCOL, PROTOCOL, REVISION, capability};
+use super::{
+    ATTACH_BYTES, HASH_EVERY, MAX_PENDING, MIN_PROTOCOL, PROTOCOL, REVISION, WRITTEN_HASHES, capability,
+};
 use domain::command::{Command, LibraryCommand, Receipt, Refusal, RefusalKind, Target};
 use domain::event::{Body, Event, RunEvent};
 use domain::fleet::FleetChange;
@@ -39,6 +41,7 @@ pub struct NativeRuntime {
 
 #[derive(Debug)]
 struct Peer {
+    revision: u32,
     capabilities: Vec<String>,
     cursor: Option<Cursor>,
 }
@@ -90,7 +93,8 @@ impl NativeRuntime {
         };
         send(cx, &FromRuntime::Hello(ours));
         let wanted = hello.session.or_else(|| hello.cursor.as_ref().map(|cursor| cursor.session.clone()));
-        self.peer = Some(Peer { capabilities: hello.capabilities, cursor: hello.cursor });
+        let Hello { revision, capabilities, cursor, .. } = hello;
+        self.peer = Some(Peer { revision, capabilities, cursor });
         if let Some(why) = &self.gone {
             return complain(cx, About::Session, None, why, None);
         }
@@ -138,6 +142,11 @@ impl NativeRuntime {
         let ticket = ticket.filter(|t| !self.pending.values().any(|origin| *origin == Origin::Peer(*t)));
         cx.drift(Drift::new("line", why.to_owned(), text));
         complain(cx, About::Line, ticket, why, Some("see docs/native-protocol.md"));
+    }
+
+    /// Where a session stands, as the peer hashes it. One that has not greeted yet may be of any revision: the first always has a hash.
+    fn cursor(&self, view: View<'_>) -> Cursor {
+        cursor(self.peer.as_ref().map_or(0, |peer| peer.revision), view.session, view.state)
     }
 
     fn told_abilities(&self) -> Abilities {
@@ -200,11 +209,11 @@ impl RuntimeRole for NativeRuntime {
     }
 
     fn attached(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>) {
-        let at = cursor(view.session, view.state);
+        let at = self.cursor(view);
         // A cursor is good for the first attachment only: afterwards the peer knows more than it says.
         let known = self.peer.as_mut().and_then(|peer| peer.cursor.take());
         let (board, abilities) = (view.board.clone(), self.told_abilities());
-        if known.as_ref() == Some(&at) {
+        if known.is_some_and(|known| known.hash.is_some() && known == at) {
             let attached = Attached { at, current: true, replay: Vec::new(), board, abilities };
             return send(cx, &FromRuntime::Attached(attached));
         }
@@ -233,7 +242,7 @@ impl RuntimeRole for NativeRuntime {
         let wants = self.peer.as_ref().is_some_and(|peer| peer.can(capability::HASH));
         // When this link lags, the state is ahead of what was told and its hash would mean nothing there.
         if due && wants && view.state.seq == event.seq {
-            send(cx, &FromRuntime::Hash(cursor(view.session, view.state)));
+            send(cx, &FromRuntime::Hash(self.cursor(view)));
         }
     }
 
@@ -275,9 +284,10 @@ impl RuntimeRole for NativeRuntime {
     }
 }
 
-/// Where a session stands.
-pub(super) fn cursor(session: &SessionId, state: &State) -> Cursor {
-    Cursor { session: session.clone(), seq: state.seq, hash: state.hash().to_string() }
+/// Where a session stands, with the hash of a side that says this revision.
+pub(super) fn cursor(revision: u32, session: &SessionId, state: &State) -> Cursor {
+    let hash = if revision >= WRITTEN_HASHES { state.hash() } else { state.hash_of_revision_1() };
+    Cursor { session: session.clone(), seq: state.seq, hash: Some(hash.to_string()) }
 }
 
 /// Cuts a replay so that each piece makes a line of a bearable size; a single large body is a piece of its own.

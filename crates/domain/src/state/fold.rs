@@ -226,8 +226,8 @@ impl State {
         {
             return Err(NotApplied::Dangling("a parent entry"));
         }
-        let entry = Entry { id, parent, at, kind };
-        self.entities = self.entities.wrapping_add(hash::entry(&entry));
+        let mut entry = Entry { id, parent, at, kind };
+        hash::count_entry(&mut self.entities, &mut entry);
         self.entries.insert(id, entry);
         self.saw(id.0);
         Ok(())
@@ -253,6 +253,8 @@ impl State {
             finish: None,
             tail_open: false,
             roll: hash::START,
+            started: hash::Started { message: id, parent, role, turn, step }.hash(),
+            added: 0,
         };
         self.add_entry(at, id.into(), parent, EntryKind::Message(message))?;
         self.leaf = Some(id.into());
@@ -292,7 +294,6 @@ impl State {
 
     fn change_message(&mut self, id: MessageId, change: impl FnOnce(&mut Message)) -> Result<(), NotApplied> {
         let entry = self.entries.get_mut(&id.into()).ok_or(NotApplied::Dangling("a message"))?;
-        let before = hash::entry(entry);
         let EntryKind::Message(message) = &mut entry.kind else {
             return Err(NotApplied::Dangling("a message"));
         };
@@ -300,8 +301,7 @@ impl State {
             return Err(NotApplied::Dangling("a message under way"));
         }
         change(message);
-        let after = hash::entry(entry);
-        self.entities = self.entities.wrapping_sub(before).wrapping_add(after);
+        hash::count_message(&mut self.entities, message);
         Ok(())
     }
 
@@ -335,11 +335,12 @@ impl State {
                     proposed_at: at,
                     started_at: None,
                     ended_at: None,
-                    fixed_hash: 0,
+                    proposed: 0,
                     roll: hash::START,
+                    added: 0,
                 };
-                added.fixed_hash = hash::tool_fixed(&added);
-                self.entities = self.entities.wrapping_add(hash::tool(&added));
+                added.proposed = hash::proposal(&added);
+                hash::count_tool(&mut self.entities, &mut added);
                 self.tools.insert(*tool, added);
                 self.saw(tool.0);
                 Ok(())
@@ -378,10 +379,8 @@ impl State {
         if tool.ended() {
             return Err(NotApplied::Dangling("a tool run that has not ended"));
         }
-        let before = hash::tool(tool);
         change(tool);
-        let after = hash::tool(tool);
-        self.entities = self.entities.wrapping_sub(before).wrapping_add(after);
+        hash::count_tool(&mut self.entities, tool);
         Ok(())
     }
 }

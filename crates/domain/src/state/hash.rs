@@ -1,15 +1,20 @@
 //! A rolling hash of the state, so that two sides can prove that they agree.
 //!
-//! Text is hashed as a stream, so the cut into deltas does not matter, and each entity adds its own hash to one sum, so a delta
-//! costs as much as its text. The stream is a polynomial in its bytes, so that eight are taken at once, and what becomes part of a
-//! sum is mixed first, so that texts that changed places are noticed. It detects drift between friends; it is no defence against
-//! a forger.
+//! Each entity (an entry of the tree, a tool run) adds the hash of its canonical bytes to one sum, so that an event costs as much as what
+//! it changes; the hash of the state is over that sum and the rest of it. Text is hashed as a stream, so that the cut into deltas does
+//! not matter. The stream is a polynomial in its bytes, so that eight are taken at once, and what becomes part of a sum is mixed first,
+//! so that texts that changed places are noticed. It detects drift between friends; it is no defence against a forger.
+//!
+//! This is the hash of native revision 2, told byte by byte in docs/native-protocol.md; `revision_1` is the one before.
 
-use super::{Entry, EntryKind, State};
-use crate::content::{Part, TextKind};
+mod revision_1;
+
+use super::canonical::{Canonical, Hex, Object, Sink};
+use super::{Entry, EntryKind, Message, State};
+use crate::content::{Part, Role, TextKind};
+use crate::ids::{EntryId, MessageId, StepId, TurnId};
 use crate::tool::ToolRun;
 use std::fmt;
-use std::hash::{Hash, Hasher};
 
 /// Equal for two sides that hold the same session, however its events were cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -18,6 +23,13 @@ pub struct StateHash(pub u64);
 impl fmt::Display for StateHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}", self.0)
+    }
+}
+
+impl StateHash {
+    /// The hash of bytes: what a canonical form, or a stream of text, counts as.
+    pub fn of(stream: &[u8]) -> StateHash {
+        StateHash(mixed(bytes(START, stream)))
     }
 }
 
@@ -34,17 +46,6 @@ const POWERS: [u64; 8] = {
 };
 const POWER: u64 = POWERS[6];
 const EIGHTH_POWER: u64 = POWER.wrapping_mul(POWERS[0]);
-
-struct Rolling(u64);
-
-impl Hasher for Rolling {
-    fn finish(&self) -> u64 {
-        mixed(self.0)
-    }
-    fn write(&mut self, input: &[u8]) {
-        self.0 = bytes(self.0, input);
-    }
-}
 
 /// The stream goes on with these bytes; any cut of them gives the same.
 pub(super) fn bytes(state: u64, input: &[u8]) -> u64 {
@@ -63,13 +64,43 @@ fn mixed(mut hash: u64) -> u64 {
     hash ^ (hash >> 31)
 }
 
-fn of(value: &impl Hash) -> u64 {
-    let mut hasher = Rolling(START);
-    value.hash(&mut hasher);
-    hasher.finish()
+/// A stream that is fed in small pieces: they are gathered, since eight bytes at once cost little more than one.
+struct Roll {
+    state: u64,
+    held: [u8; 256],
+    many: usize,
 }
 
-/// Opens a streamed part.
+impl Roll {
+    fn from(state: u64) -> Roll {
+        Roll { state, held: [0; 256], many: 0 }
+    }
+
+    fn end(&self) -> u64 {
+        bytes(self.state, &self.held[..self.many])
+    }
+}
+
+impl Sink for Roll {
+    #[inline]
+    fn take(&mut self, input: &[u8]) {
+        if let Some(room) = self.held.get_mut(self.many..self.many + input.len()) {
+            room.copy_from_slice(input);
+            self.many += input.len();
+            return;
+        }
+        self.state = bytes(self.end(), input);
+        self.many = 0;
+    }
+}
+
+fn of(value: &impl Canonical) -> u64 {
+    let mut roll = Roll::from(START);
+    value.put(&mut roll);
+    mixed(roll.end())
+}
+
+/// Opens a streamed part. No UTF-8 text has such a byte, so that a text cannot pass for two.
 pub(super) fn begin_part(roll: u64, kind: TextKind) -> u64 {
     bytes(
         roll,
@@ -87,47 +118,164 @@ pub(super) fn whole_part(roll: u64, part: &Part) -> u64 {
         Part::Thought { text, signature: None } => {
             bytes(begin_part(roll, TextKind::Thought), text.as_bytes())
         }
-        part => bytes(bytes(roll, &[0xfa]), &of(part).to_le_bytes()),
+        part => {
+            let mut roll = Roll::from(roll);
+            roll.take(&[0xfa]);
+            part.put(&mut roll);
+            roll.end()
+        }
     }
 }
 
-/// What an entry adds to the hash of its state.
-pub(super) fn entry(entry: &Entry) -> u64 {
-    let mut hasher = Rolling(START);
-    (entry.id, entry.parent).hash(&mut hasher);
-    match &entry.kind {
-        EntryKind::Message(m) => (0u8, m.role, m.run, m.turn, m.step, &m.finish, m.roll).hash(&mut hasher),
-        EntryKind::Compaction(compaction) => (1u8, compaction).hash(&mut hasher),
-        EntryKind::Notice { level, code, text, run } => (2u8, level, code, text, run).hash(&mut hasher),
+/// How a message began: the body of that event.
+pub(super) struct Started {
+    pub(super) message: MessageId,
+    pub(super) parent: Option<EntryId>,
+    pub(super) role: Role,
+    pub(super) turn: Option<TurnId>,
+    pub(super) step: Option<StepId>,
+}
+
+impl Started {
+    pub(super) fn hash(&self) -> u64 {
+        of(self)
     }
-    hasher.finish()
+}
+
+impl Canonical for Started {
+    fn put<S: Sink>(&self, to: &mut S) {
+        let Started { message, parent, role, turn, step } = self;
+        Object::begin(to)
+            .within("message_started", |o| {
+                o.member("message", message)
+                    .member("parent", parent)
+                    .member("role", role)
+                    .member("step", step)
+                    .member("turn", turn)
+            })
+            .end();
+    }
+}
+
+/// A message has changed: what it adds to the sum is another number now.
+pub(super) fn count_message(entities: &mut u64, message: &mut Message) {
+    let (before, now) = (message.added, of(message));
+    *entities = entities.wrapping_sub(before).wrapping_add(now);
+    message.added = now;
+}
+
+/// The same for a tool run.
+pub(super) fn count_tool(entities: &mut u64, tool: &mut ToolRun) {
+    let (before, now) = (tool.added, of(tool));
+    *entities = entities.wrapping_sub(before).wrapping_add(now);
+    tool.added = now;
+}
+
+/// An entry is new: it adds to the sum.
+pub(super) fn count_entry(entities: &mut u64, entry: &mut Entry) {
+    match &mut entry.kind {
+        EntryKind::Message(message) => count_message(entities, message),
+        EntryKind::Compaction(_) | EntryKind::Notice { .. } => *entities = entities.wrapping_add(of(entry)),
+    }
+}
+
+impl Canonical for Message {
+    fn put<S: Sink>(&self, to: &mut S) {
+        Object::begin(to)
+            .member("finish", &self.finish)
+            .member("parts", Hex(mixed(self.roll)))
+            .member("run", self.run)
+            .member("started", Hex(self.started))
+            .end();
+    }
+}
+
+impl Canonical for Entry {
+    fn put<S: Sink>(&self, to: &mut S) {
+        let Entry { id, parent, at: _, kind } = self;
+        match kind {
+            EntryKind::Message(message) => message.put(to),
+            EntryKind::Compaction(compaction) => Object::begin(to)
+                .within("compacted", |o| {
+                    o.member("compaction", compaction).member("entry", id).member("parent", parent)
+                })
+                .end(),
+            EntryKind::Notice { level, code, text, run } => Object::begin(to)
+                .within("noticed", |o| {
+                    o.member("code", code)
+                        .member("entry", id)
+                        .member("level", level)
+                        .member("parent", parent)
+                        .member("run", run)
+                        .member("text", text)
+                })
+                .end(),
+        }
+    }
+}
+
+/// The body of the event that proposed it.
+struct Proposal<'a>(&'a ToolRun);
+
+impl Canonical for Proposal<'_> {
+    fn put<S: Sink>(&self, to: &mut S) {
+        let ToolRun { id, message, name, args, .. } = self.0;
+        Object::begin(to)
+            .within("tool_proposed", |o| {
+                o.member("args", args).member("message", message).member("name", name).member("tool", id)
+            })
+            .end();
+    }
 }
 
 /// The part of a tool run that never changes.
-pub(super) fn tool_fixed(tool: &ToolRun) -> u64 {
-    of(&(tool.id, tool.run, tool.step, tool.message, &tool.name, &tool.args))
+pub(super) fn proposal(tool: &ToolRun) -> u64 {
+    of(&Proposal(tool))
 }
 
-/// What a tool run adds to the hash of its state.
-pub(super) fn tool(tool: &ToolRun) -> u64 {
-    of(&(tool.fixed_hash, tool.roll, &tool.phase, &tool.decision, &tool.status, &tool.result))
+impl Canonical for ToolRun {
+    fn put<S: Sink>(&self, to: &mut S) {
+        let tool = Object::begin(to)
+            .member("decision", &self.decision)
+            .member("output", Hex(mixed(self.roll)))
+            .member("phase", &self.phase)
+            .member("proposed", Hex(self.proposed))
+            .member("result", &self.result);
+        match &self.status {
+            Some((percent, message)) => {
+                let percent = percent.map(u64::from);
+                tool.within("status", |o| o.member("message", message).member("percent", percent))
+            }
+            None => tool,
+        }
+        .end();
+    }
+}
+
+/// Its entities count as their sum. Times are left out: clocks differ.
+impl Canonical for State {
+    fn put<S: Sink>(&self, to: &mut S) {
+        Object::begin(to)
+            .member("asks", &self.asks)
+            .member("context", self.context)
+            .member("context_rough", self.context_rough)
+            .member("entities", Hex(self.entities))
+            .member("leaf", self.leaf)
+            .member("plan", &self.plan)
+            .member("queues", &self.queues)
+            .member("run", self.runs.last())
+            .member("runs", self.runs.len() as u64)
+            .member("seq", self.seq)
+            .member("settings", &self.settings)
+            .member("usage", self.usage)
+            .end();
+    }
 }
 
 impl State {
-    /// The hash of everything that was said and decided. Times are left out: clocks differ.
+    /// The hash of everything that was said and decided.
     pub fn hash(&self) -> StateHash {
-        let mut hasher = Rolling(START);
-        (self.seq, self.entities, &self.settings, self.leaf).hash(&mut hasher);
-        (&self.asks, &self.queues, &self.plan, self.usage, self.context).hash(&mut hasher);
-        // What came after the first release counts only where it was said.
-        if self.context_rough {
-            self.context_rough.hash(&mut hasher);
-        }
-        self.runs.len().hash(&mut hasher);
-        if let Some(run) = self.runs.last() {
-            (run.id, &run.turns, run.ended.as_ref().map(|(_, outcome)| outcome)).hash(&mut hasher);
-        }
-        StateHash(hasher.finish())
+        StateHash(of(self))
     }
 }
 
