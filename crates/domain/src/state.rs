@@ -68,12 +68,8 @@ pub struct Message {
     pub finish: Option<Finish>,
     /// Whether the next delta may extend the last part.
     pub(crate) tail_open: bool,
-    /// Its parts as a stream.
+    /// How it began, its parts and how it ended, as a stream.
     pub(crate) roll: u64,
-    /// The hash of how it began.
-    pub(crate) started: u64,
-    /// What it has added to the sum of the state's hash.
-    pub(crate) added: u64,
 }
 
 impl Message {

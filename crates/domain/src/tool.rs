@@ -127,11 +127,11 @@ pub struct ToolRun {
     pub proposed_at: Millis,
     pub started_at: Option<Millis>,
     pub ended_at: Option<Millis>,
-    /// The hash of what never changes of it.
+    /// How it was proposed, as a stream.
     pub(crate) proposed: u64,
-    /// Its output as a stream.
+    /// That stream, with its output.
     pub(crate) roll: u64,
-    /// What it has added to the sum of the state's hash.
+    /// What its standing has added to the sum of the state's hash.
     pub(crate) added: u64,
 }
 

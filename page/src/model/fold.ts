@@ -2,7 +2,7 @@
 // this page does not know, changes nothing and is told as a value; nothing here throws.
 
 import { rollText, start } from "./hash";
-import { accounted, known, knownDecision, knownPart, proposalHash, Unknown, unknown, verbatim } from "./hashed";
+import { accounted, known, knownDecision, knownPart, proposal, Unknown, unknown, verbatim } from "./hashed";
 import { openRun, openStep, openTurn, plus, toolOutcome } from "./state";
 import type { Entry, MessageEntry, Run, State, Step, ToolRun, Turn, Waiting } from "./state";
 import type { Ask, Body, Event, Part, Progress, QueueKind, TextKind } from "./types";
@@ -340,7 +340,7 @@ function startMessage(state: State, at: number, body: Inside<"message_started">)
   const { message: id, parent, role, turn, step } = body;
   const run = turn === undefined ? undefined : openRun(state)?.id;
   known("role", role);
-  addEntry(state, { ...node(state, at, id, parent), kind: "message", role, run, turn, step, parts: [], tailOpen: false, roll: start(), rolled: { parts: 0, text: 0 } });
+  addEntry(state, { ...node(state, at, id, parent), kind: "message", role, run, turn, step, parts: [], tailOpen: false, roll: start(), rolled: { begun: false, parts: 0, text: 0 } });
   state.leaf = id;
   state.retry = undefined;
 }
@@ -390,9 +390,10 @@ function propose(state: State, at: number, body: Inside<"tool_proposed">): void 
   changeMessage(state, message, (open) => addPart(open, { tool: id }));
   const tool: ToolRun = {
     id, run, step, message, name, args: verbatim(args), phase: "proposed", output: "", proposedAt: at,
-    proposed: { hi: 0, lo: 0 }, roll: start(), added: { hi: 0, lo: 0 }, batch: state.batch,
+    proposed: start(), roll: start(), added: { hi: 0, lo: 0 }, batch: state.batch,
   };
-  tool.proposed = proposalHash(tool);
+  tool.proposed = proposal(tool);
+  tool.roll = { ...tool.proposed };
   accounted(state, tool);
   state.tools.set(id, tool);
   saw(state, id);
@@ -415,7 +416,7 @@ function advance(tool: ToolRun, progress: Progress): void {
     rollText(tool.roll, progress.output);
   } else if ("replace" in progress) {
     tool.output = progress.replace;
-    tool.roll = start();
+    tool.roll = { ...tool.proposed };
     rollText(tool.roll, progress.replace);
   } else if ("status" in progress) {
     tool.status = { percent: progress.status.percent, message: progress.status.message };

@@ -1,6 +1,6 @@
 // What of a session goes into its hash: the forms of docs/native-protocol.md, "Proof". What came over the wire goes in as it came.
 
-import { add, hashOf, hex, mixed, rollBytes, rollText, rollValue, subtract, verbatim } from "./hash";
+import { add, hashOf, hex, mixed, rollBytes, rollText, rollValue, start, subtract, verbatim } from "./hash";
 import type { Entry, Halves, MessageEntry, Queues, Run, Settings, State, ToolRun, Waiting } from "./state";
 import type { Compaction, Decision, Part, TextKind } from "./types";
 
@@ -62,6 +62,7 @@ function texts(...all: string[]): void {
 const TEXT = Uint8Array.of(0xf8);
 const THOUGHT = Uint8Array.of(0xf9);
 const WHOLE = Uint8Array.of(0xfa);
+const END = Uint8Array.of(0xfb);
 
 /** A streamed part begins. */
 function beginPart(roll: Halves, kind: TextKind): void {
@@ -82,15 +83,10 @@ function compactionForm(of: Compaction): unknown {
   return { ...of, usage: of.usage && !isEmpty(of.usage) ? of.usage : undefined };
 }
 
-/** What of an entry adds to the hash of its state. */
-function entryForm(entry: Entry): unknown {
+/** What an entry that is no message counts as. */
+function entryForm(entry: Exclude<Entry, MessageEntry>): unknown {
   const { id, parent } = entry;
   switch (entry.kind) {
-    case "message": {
-      const { role, run, step, turn, finish, roll } = entry;
-      const started = hashOf({ message_started: { message: id, parent, role, step, turn } });
-      return { finish, parts: hex(mixed(roll)), run, started: hex(started) };
-    }
     case "compaction":
       return { compacted: { compaction: compactionForm(entry.compaction), entry: id, parent } };
     case "notice": {
@@ -102,14 +98,26 @@ function entryForm(entry: Entry): unknown {
   }
 }
 
-/** The part of a tool run that never changes. */
-export function proposalHash({ args, message, name, id }: ToolRun): Halves {
-  return hashOf({ tool_proposed: { args, message, name, tool: id } });
+/** The stream of a tool run before its output. */
+export function proposal({ args, message, name, id }: ToolRun): Halves {
+  const roll = start();
+  rollValue(roll, { tool_proposed: { args, message, name, tool: id } });
+  return roll;
 }
 
-/** What of a tool run adds to the hash of its state. */
-function toolForm({ decision, roll, phase, proposed, result, status }: ToolRun): unknown {
-  return { decision, output: hex(mixed(roll)), phase, proposed: hex(proposed), result, status };
+/** How a tool run stands. */
+function standing({ decision, phase, result, status, id }: ToolRun): unknown {
+  return { decision, phase, result, status, tool: id };
+}
+
+/** What an entity adds to the sum of its state. A tool run adds two numbers: how it stands, and its stream. */
+function counted(entity: Entry | ToolRun): Halves {
+  if (!("kind" in entity)) {
+    const sum = hashOf(standing(entity));
+    add(sum, mixed(entity.roll));
+    return sum;
+  }
+  return entity.kind === "message" ? mixed(entity.roll) : hashOf(entryForm(entity));
 }
 
 function waitingForm({ by, input, id }: Waiting): unknown {
@@ -135,13 +143,22 @@ function runForm({ id, ended, turns }: Run): unknown {
 /** An entity has changed: what it adds to the state's sum is another number now. */
 export function accounted(state: State, entity: Entry | ToolRun): void {
   subtract(state.entities, entity.added);
-  entity.added = hashOf("kind" in entity ? entryForm(entity) : toolForm(entity));
+  entity.added = counted(entity);
   add(state.entities, entity.added);
 }
 
-/** The stream of a message's parts, as far as they go now. What was rolled before is not rolled again. */
-function rollParts(message: MessageEntry): void {
-  const { parts, roll, rolled } = message;
+/** The stream of a message, as far as it goes now. What was rolled before is not rolled again. */
+function rollMessage(message: MessageEntry): void {
+  const { id, parent, role, step, turn, finish, roll, rolled } = message;
+  if (!rolled.begun) rollValue(roll, { message_started: { message: id, parent, role, step, turn } });
+  rolled.begun = true;
+  rollParts(message);
+  if (finish === undefined) return;
+  rollBytes(roll, END, 1);
+  rollValue(roll, { message_ended: { finish, message: id } });
+}
+
+function rollParts({ parts, roll, rolled, tailOpen }: MessageEntry): void {
   for (let at = rolled.parts; at < parts.length; at += 1) {
     const one = parts[at] as Part;
     const text = "text" in one ? one.text : "thought" in one && one.thought.signature === undefined ? one.thought.text : undefined;
@@ -151,7 +168,7 @@ function rollParts(message: MessageEntry): void {
       rollText(roll, rolled.text === 0 ? text : text.slice(rolled.text - 1));
     }
     // The last one may still grow: one more than its letters, so that an empty beginning counts as begun.
-    const grows = text !== undefined && message.tailOpen && at === parts.length - 1;
+    const grows = text !== undefined && tailOpen && at === parts.length - 1;
     rolled.parts = grows ? at : at + 1;
     rolled.text = grows ? text.length + 1 : 0;
     if (grows) break;
@@ -164,7 +181,7 @@ export function settle(state: State, enough: () => boolean = () => false): boole
     if (enough()) return false;
     const message = state.entries.get(id);
     if (message?.kind === "message") {
-      rollParts(message);
+      rollMessage(message);
       accounted(state, message);
     }
     state.owed.delete(id);

@@ -47,9 +47,9 @@ export interface MessageEntry extends Node {
   finish?: Finish | undefined;
   /** Whether the next delta may extend the last part. */
   tailOpen: boolean;
-  /** The hash of its parts as a stream, as far as it was asked for: so many whole parts, and so much of the text behind them. */
+  /** Its events as a stream, as far as it was asked for: so many whole parts, and so much of the text behind them. */
   roll: Halves;
-  rolled: { parts: number; text: number };
+  rolled: { begun: boolean; parts: number; text: number };
 }
 
 /** A summary of what came before. */
@@ -93,7 +93,7 @@ export interface ToolRun {
   readonly proposedAt: number;
   startedAt?: number | undefined;
   endedAt?: number | undefined;
-  /** The hash of what never changes of it. For the fold alone. */
+  /** How it was proposed, as a stream; and that with its output. For the fold alone. */
   proposed: Halves;
   roll: Halves;
   added: Halves;

@@ -21,7 +21,7 @@ export const DIFF = `--- a/crates/link/src/bridge.rs
 `;
 
 function message(id: number, parent: number | undefined, role: "user" | "assistant", parts: Part[], done = true): Entry {
-  return { id, parent, at: NOW - 240_000, kind: "message", role, run: 1, turn: 2, step: role === "user" ? undefined : 3, parts, finish: done ? "complete" : undefined, tailOpen: !done, roll: zero, rolled: { parts: 0, text: 0 }, added: zero, batch: 0 };
+  return { id, parent, at: NOW - 240_000, kind: "message", role, run: 1, turn: 2, step: role === "user" ? undefined : 3, parts, finish: done ? "complete" : undefined, tailOpen: !done, roll: zero, rolled: { begun: false, parts: 0, text: 0 }, added: zero, batch: 0 };
 }
 
 function tool(id: number, name: string, args: object, outcome: ToolOutcome | undefined, text: string, parts?: Part[]): ToolRun {

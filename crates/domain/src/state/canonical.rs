@@ -7,7 +7,11 @@
 //!
 //! Not here: reading, and the nouns that are no part of a state.
 
+mod entities;
 mod nouns;
+
+pub use entities::ToolOutput;
+pub(super) use entities::{Ended, Piece, Proposed, Started, mark};
 
 /// Before a string and behind it. Nothing is escaped: a long text is fed as it is.
 const BEGIN: u8 = 0xfe;
@@ -143,7 +147,7 @@ impl<A: Canonical, B: Canonical> Canonical for (A, B) {
 
 /// A number of 64 bits as sixteen hex digits in a string.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Hex(pub(super) u64);
+struct Hex(u64);
 
 impl Canonical for Hex {
     #[inline]
@@ -159,13 +163,13 @@ impl Canonical for Hex {
 }
 
 /// An object under way. Its members are to come in the order of their names.
-pub(super) struct Object<'a, S: Sink> {
+struct Object<'a, S: Sink> {
     to: &'a mut S,
     any: bool,
 }
 
 impl<'a, S: Sink> Object<'a, S> {
-    pub(super) fn begin(to: &'a mut S) -> Object<'a, S> {
+    fn begin(to: &'a mut S) -> Object<'a, S> {
         to.take(b"{");
         Object { to, any: false }
     }
@@ -181,7 +185,7 @@ impl<'a, S: Sink> Object<'a, S> {
     }
 
     #[inline]
-    pub(super) fn member(mut self, name: &str, value: impl Canonical) -> Self {
+    fn member(mut self, name: &str, value: impl Canonical) -> Self {
         if !value.is_left_out() {
             self.name(name);
             value.put(self.to);
@@ -190,18 +194,18 @@ impl<'a, S: Sink> Object<'a, S> {
     }
 
     /// A member that is an object.
-    pub(super) fn within(mut self, name: &str, members: impl FnOnce(Object<'_, S>) -> Object<'_, S>) -> Self {
+    fn within(mut self, name: &str, members: impl FnOnce(Object<'_, S>) -> Object<'_, S>) -> Self {
         self.name(name);
         members(Object::begin(self.to)).end();
         self
     }
 
-    pub(super) fn end(self) {
+    fn end(self) {
         self.to.take(b"}");
     }
 }
 
 /// A list that is left out while it is empty.
-pub(super) fn filled<T>(list: &[T]) -> Option<&[T]> {
+fn filled<T>(list: &[T]) -> Option<&[T]> {
     (!list.is_empty()).then_some(list)
 }

@@ -1,5 +1,6 @@
 //! How an event changes the state.
 
+use super::canonical::Started;
 use super::{Entry, EntryKind, Message, Retry, Run, State, Step, Turn, hash};
 use crate::content::{Part, Role};
 use crate::event::{
@@ -226,8 +227,8 @@ impl State {
         {
             return Err(NotApplied::Dangling("a parent entry"));
         }
-        let mut entry = Entry { id, parent, at, kind };
-        hash::count_entry(&mut self.entities, &mut entry);
+        let entry = Entry { id, parent, at, kind };
+        hash::add_entry(&mut self.entities, &entry);
         self.entries.insert(id, entry);
         self.saw(id.0);
         Ok(())
@@ -252,9 +253,7 @@ impl State {
             parts: Vec::new(),
             finish: None,
             tail_open: false,
-            roll: hash::START,
-            started: hash::Started { message: id, parent, role, turn, step }.hash(),
-            added: 0,
+            roll: hash::started(&Started { message: id, parent, role, turn, step }),
         };
         self.add_entry(at, id.into(), parent, EntryKind::Message(message))?;
         self.leaf = Some(id.into());
@@ -287,6 +286,7 @@ impl State {
             }),
             MessageEvent::Ended { message, finish } => self.change_message(*message, |m| {
                 m.finish = Some(finish.clone());
+                m.roll = hash::ended(m.roll, m.id, finish);
                 m.tail_open = false;
             }),
         }
@@ -300,8 +300,9 @@ impl State {
         if message.finish.is_some() {
             return Err(NotApplied::Dangling("a message under way"));
         }
+        let before = message.roll;
         change(message);
-        hash::count_message(&mut self.entities, message);
+        hash::exchange_stream(&mut self.entities, before, message.roll);
         Ok(())
     }
 
@@ -336,11 +337,13 @@ impl State {
                     started_at: None,
                     ended_at: None,
                     proposed: 0,
-                    roll: hash::START,
+                    roll: 0,
                     added: 0,
                 };
-                added.proposed = hash::proposal(&added);
-                hash::count_tool(&mut self.entities, &mut added);
+                added.proposed = hash::proposed(&added);
+                added.roll = added.proposed;
+                hash::add_stream(&mut self.entities, added.roll);
+                hash::count_standing(&mut self.entities, &mut added);
                 self.tools.insert(*tool, added);
                 self.saw(tool.0);
                 Ok(())
@@ -355,17 +358,21 @@ impl State {
                 t.phase = ToolPhase::Running;
                 t.started_at = Some(at);
             }),
-            ToolEvent::Progress { tool, progress } => self.change_tool(*tool, |t| match progress {
-                Progress::Output(text) => {
+            ToolEvent::Progress { tool, progress: Progress::Output(text) } => {
+                self.change_output(*tool, |t| {
                     t.output.push_str(text);
                     t.roll = hash::bytes(t.roll, text.as_bytes());
-                }
-                Progress::Replace(text) => {
+                })
+            }
+            ToolEvent::Progress { tool, progress: Progress::Replace(text) } => {
+                self.change_output(*tool, |t| {
                     t.output.clone_from(text);
-                    t.roll = hash::bytes(hash::START, text.as_bytes());
-                }
-                Progress::Status { percent, message } => t.status = Some((*percent, message.clone())),
-            }),
+                    t.roll = hash::bytes(t.proposed, text.as_bytes());
+                })
+            }
+            ToolEvent::Progress { tool, progress: Progress::Status { percent, message } } => {
+                self.change_tool(*tool, |t| t.status = Some((*percent, message.clone())))
+            }
             ToolEvent::Ended { tool, outcome, result } => self.change_tool(*tool, |t| {
                 t.phase = ToolPhase::Ended(outcome.clone());
                 t.result = Some(result.clone());
@@ -374,13 +381,30 @@ impl State {
         }
     }
 
-    fn change_tool(&mut self, id: ToolRunId, change: impl FnOnce(&mut ToolRun)) -> Result<(), NotApplied> {
+    fn open_tool_mut(&mut self, id: ToolRunId) -> Result<&mut ToolRun, NotApplied> {
         let tool = self.tools.get_mut(&id).ok_or(NotApplied::Dangling("a tool run"))?;
         if tool.ended() {
             return Err(NotApplied::Dangling("a tool run that has not ended"));
         }
+        Ok(tool)
+    }
+
+    fn change_tool(&mut self, id: ToolRunId, change: impl FnOnce(&mut ToolRun)) -> Result<(), NotApplied> {
+        let mut entities = self.entities;
+        let tool = self.open_tool_mut(id)?;
         change(tool);
-        hash::count_tool(&mut self.entities, tool);
+        hash::count_standing(&mut entities, tool);
+        self.entities = entities;
+        Ok(())
+    }
+
+    fn change_output(&mut self, id: ToolRunId, change: impl FnOnce(&mut ToolRun)) -> Result<(), NotApplied> {
+        let mut entities = self.entities;
+        let tool = self.open_tool_mut(id)?;
+        let before = tool.roll;
+        change(tool);
+        hash::exchange_stream(&mut entities, before, tool.roll);
+        self.entities = entities;
         Ok(())
     }
 }

@@ -2,17 +2,19 @@
 //!
 //! Each entity (an entry of the tree, a tool run) adds the hash of its canonical bytes to one sum, so that an event costs as much as what
 //! it changes; the hash of the state is over that sum and the rest of it. Text is hashed as a stream, so that the cut into deltas does
-//! not matter. The stream is a polynomial in its bytes, so that eight are taken at once, and what becomes part of a sum is mixed first,
-//! so that texts that changed places are noticed. It detects drift between friends; it is no defence against a forger.
+//! not matter and a delta costs as much as its text. The stream is a polynomial in its bytes, so that eight are taken at once, and what
+//! becomes part of a sum is mixed first, so that texts that changed places are noticed. It detects drift between friends; it is no
+//! defence against a forger.
 //!
 //! This is the hash of native revision 2, told byte by byte in docs/native-protocol.md; `revision_1` is the one before.
 
 mod revision_1;
 
-use super::canonical::{Canonical, Hex, Object, Sink};
-use super::{Entry, EntryKind, Message, State};
-use crate::content::{Part, Role, TextKind};
-use crate::ids::{EntryId, MessageId, StepId, TurnId};
+use super::canonical::{Canonical, Ended, Piece, Proposed, Sink, Started, mark};
+use super::{Entry, EntryKind, State};
+use crate::content::{Part, TextKind};
+use crate::event::Finish;
+use crate::ids::MessageId;
 use crate::tool::ToolRun;
 use std::fmt;
 
@@ -94,188 +96,67 @@ impl Sink for Roll {
     }
 }
 
-fn of(value: &impl Canonical) -> u64 {
-    let mut roll = Roll::from(START);
+/// The stream goes on with these canonical bytes.
+fn fed(state: u64, value: &impl Canonical) -> u64 {
+    let mut roll = Roll::from(state);
     value.put(&mut roll);
-    mixed(roll.end())
+    roll.end()
 }
 
-/// Opens a streamed part. No UTF-8 text has such a byte, so that a text cannot pass for two.
+/// A part of a message begins that is streamed.
 pub(super) fn begin_part(roll: u64, kind: TextKind) -> u64 {
-    bytes(
-        roll,
-        match kind {
-            TextKind::Text => &[0xf8],
-            TextKind::Thought => &[0xf9],
-        },
-    )
+    bytes(roll, &[mark(kind)])
 }
 
 /// A whole part; equal to the same text streamed.
 pub(super) fn whole_part(roll: u64, part: &Part) -> u64 {
-    match part {
-        Part::Text(text) => bytes(begin_part(roll, TextKind::Text), text.as_bytes()),
-        Part::Thought { text, signature: None } => {
-            bytes(begin_part(roll, TextKind::Thought), text.as_bytes())
-        }
-        part => {
-            let mut roll = Roll::from(roll);
-            roll.take(&[0xfa]);
-            part.put(&mut roll);
-            roll.end()
-        }
+    fed(roll, &Piece(part))
+}
+
+/// A message begins, as this event says.
+pub(super) fn started(event: &Started) -> u64 {
+    fed(START, event)
+}
+
+/// A message ends.
+pub(super) fn ended(roll: u64, message: MessageId, finish: &Finish) -> u64 {
+    fed(roll, &Ended { message, finish })
+}
+
+/// A tool run begins: its output is a stream behind how it was proposed.
+pub(super) fn proposed(tool: &ToolRun) -> u64 {
+    fed(START, &Proposed(tool))
+}
+
+/// What a stream adds to the sum of its state is another number now.
+pub(super) fn exchange_stream(entities: &mut u64, before: u64, after: u64) {
+    *entities = entities.wrapping_sub(mixed(before)).wrapping_add(mixed(after));
+}
+
+/// A stream is new.
+pub(super) fn add_stream(entities: &mut u64, roll: u64) {
+    *entities = entities.wrapping_add(mixed(roll));
+}
+
+/// An entry is new.
+pub(super) fn add_entry(entities: &mut u64, entry: &Entry) {
+    match &entry.kind {
+        EntryKind::Message(message) => add_stream(entities, message.roll),
+        EntryKind::Compaction(_) | EntryKind::Notice { .. } => add_stream(entities, fed(START, entry)),
     }
 }
 
-/// How a message began: the body of that event.
-pub(super) struct Started {
-    pub(super) message: MessageId,
-    pub(super) parent: Option<EntryId>,
-    pub(super) role: Role,
-    pub(super) turn: Option<TurnId>,
-    pub(super) step: Option<StepId>,
-}
-
-impl Started {
-    pub(super) fn hash(&self) -> u64 {
-        of(self)
-    }
-}
-
-impl Canonical for Started {
-    fn put<S: Sink>(&self, to: &mut S) {
-        let Started { message, parent, role, turn, step } = self;
-        Object::begin(to)
-            .within("message_started", |o| {
-                o.member("message", message)
-                    .member("parent", parent)
-                    .member("role", role)
-                    .member("step", step)
-                    .member("turn", turn)
-            })
-            .end();
-    }
-}
-
-/// A message has changed: what it adds to the sum is another number now.
-pub(super) fn count_message(entities: &mut u64, message: &mut Message) {
-    let (before, now) = (message.added, of(message));
-    *entities = entities.wrapping_sub(before).wrapping_add(now);
-    message.added = now;
-}
-
-/// The same for a tool run.
-pub(super) fn count_tool(entities: &mut u64, tool: &mut ToolRun) {
-    let (before, now) = (tool.added, of(tool));
+/// A tool run stands otherwise: what that adds to the sum is another number now.
+pub(super) fn count_standing(entities: &mut u64, tool: &mut ToolRun) {
+    let (before, now) = (tool.added, mixed(fed(START, tool)));
     *entities = entities.wrapping_sub(before).wrapping_add(now);
     tool.added = now;
-}
-
-/// An entry is new: it adds to the sum.
-pub(super) fn count_entry(entities: &mut u64, entry: &mut Entry) {
-    match &mut entry.kind {
-        EntryKind::Message(message) => count_message(entities, message),
-        EntryKind::Compaction(_) | EntryKind::Notice { .. } => *entities = entities.wrapping_add(of(entry)),
-    }
-}
-
-impl Canonical for Message {
-    fn put<S: Sink>(&self, to: &mut S) {
-        Object::begin(to)
-            .member("finish", &self.finish)
-            .member("parts", Hex(mixed(self.roll)))
-            .member("run", self.run)
-            .member("started", Hex(self.started))
-            .end();
-    }
-}
-
-impl Canonical for Entry {
-    fn put<S: Sink>(&self, to: &mut S) {
-        let Entry { id, parent, at: _, kind } = self;
-        match kind {
-            EntryKind::Message(message) => message.put(to),
-            EntryKind::Compaction(compaction) => Object::begin(to)
-                .within("compacted", |o| {
-                    o.member("compaction", compaction).member("entry", id).member("parent", parent)
-                })
-                .end(),
-            EntryKind::Notice { level, code, text, run } => Object::begin(to)
-                .within("noticed", |o| {
-                    o.member("code", code)
-                        .member("entry", id)
-                        .member("level", level)
-                        .member("parent", parent)
-                        .member("run", run)
-                        .member("text", text)
-                })
-                .end(),
-        }
-    }
-}
-
-/// The body of the event that proposed it.
-struct Proposal<'a>(&'a ToolRun);
-
-impl Canonical for Proposal<'_> {
-    fn put<S: Sink>(&self, to: &mut S) {
-        let ToolRun { id, message, name, args, .. } = self.0;
-        Object::begin(to)
-            .within("tool_proposed", |o| {
-                o.member("args", args).member("message", message).member("name", name).member("tool", id)
-            })
-            .end();
-    }
-}
-
-/// The part of a tool run that never changes.
-pub(super) fn proposal(tool: &ToolRun) -> u64 {
-    of(&Proposal(tool))
-}
-
-impl Canonical for ToolRun {
-    fn put<S: Sink>(&self, to: &mut S) {
-        let tool = Object::begin(to)
-            .member("decision", &self.decision)
-            .member("output", Hex(mixed(self.roll)))
-            .member("phase", &self.phase)
-            .member("proposed", Hex(self.proposed))
-            .member("result", &self.result);
-        match &self.status {
-            Some((percent, message)) => {
-                let percent = percent.map(u64::from);
-                tool.within("status", |o| o.member("message", message).member("percent", percent))
-            }
-            None => tool,
-        }
-        .end();
-    }
-}
-
-/// Its entities count as their sum. Times are left out: clocks differ.
-impl Canonical for State {
-    fn put<S: Sink>(&self, to: &mut S) {
-        Object::begin(to)
-            .member("asks", &self.asks)
-            .member("context", self.context)
-            .member("context_rough", self.context_rough)
-            .member("entities", Hex(self.entities))
-            .member("leaf", self.leaf)
-            .member("plan", &self.plan)
-            .member("queues", &self.queues)
-            .member("run", self.runs.last())
-            .member("runs", self.runs.len() as u64)
-            .member("seq", self.seq)
-            .member("settings", &self.settings)
-            .member("usage", self.usage)
-            .end();
-    }
 }
 
 impl State {
     /// The hash of everything that was said and decided.
     pub fn hash(&self) -> StateHash {
-        StateHash(of(self))
+        StateHash(mixed(fed(START, self)))
     }
 }
 
