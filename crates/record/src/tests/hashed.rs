@@ -1,7 +1,7 @@
 //! The state's hash is over the written form: its canonical bytes are what `encode` writes, settled; nothing that is written can change
 //! without the hash; and the vectors of docs/native-protocol.md are what it says they are.
 
-use super::vectors::{Telling, made_up};
+use super::vectors::made_up;
 use super::*;
 use domain::event::NoteEvent;
 use domain::queue::{Mode, Queues, Waiting};
