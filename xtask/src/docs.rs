@@ -8,9 +8,10 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
+use crate::findings::judge;
 use crate::shell::Shell;
 use crate::tree::{self, Page};
-use crate::{claims, judge, layers, links};
+use crate::{claims, layers, links};
 
 /// Whether to write the pages or only to compare.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -30,14 +31,14 @@ struct Generator {
 /// All folders of generated pages.
 const GENERATORS: &[Generator] = &[Generator { folder: "docs/dialects", command: &["__docs"] }];
 
-/// Runs every generator, then checks the links of all pages.
-pub(crate) fn run(shell: &Shell, mode: Mode) -> Result<()> {
+/// Runs every generator, then checks the links of all pages. The program that writes the pages is built unless one is named.
+pub(crate) fn run(shell: &Shell, mode: Mode, binary: Option<&str>) -> Result<()> {
     let mut found = Vec::new();
     if mode == Mode::Write {
         layers::draw(shell)?;
     }
     for generator in GENERATORS {
-        let fresh = generate(shell, generator)?;
+        let fresh = generate(shell, generator, binary)?;
         match mode {
             Mode::Write => write(&shell.root().join(generator.folder), &fresh)?,
             Mode::Check => {
@@ -46,13 +47,23 @@ pub(crate) fn run(shell: &Shell, mode: Mode) -> Result<()> {
             }
         }
     }
-    let pages = tree::pages(shell.root(), ".md")?;
-    found.extend(links::findings(&pages, |path| shell.root().join(path).exists()));
-    found.extend(claims::findings(&pages, &tree::pages(shell.root(), ".rs")?));
+    found.extend(untrue(shell)?);
     judge("docs", &found)
 }
 
-fn generate(shell: &Shell, generator: &Generator) -> Result<BTreeMap<String, String>> {
+/// Checks what can be checked without the program: links, and the tests that pages name.
+pub(crate) fn links(shell: &Shell) -> Result<()> {
+    judge("links", &untrue(shell)?)
+}
+
+fn untrue(shell: &Shell) -> Result<Vec<String>> {
+    let pages = tree::pages(shell.root(), ".md")?;
+    let mut found = links::findings(&pages, |path| shell.root().join(path).exists());
+    found.extend(claims::findings(&pages, &tree::pages(shell.root(), ".rs")?));
+    Ok(found)
+}
+
+fn generate(shell: &Shell, generator: &Generator, binary: Option<&str>) -> Result<BTreeMap<String, String>> {
     let metadata = shell.metadata()?;
     let target = metadata["target_directory"].as_str().context("cargo metadata names no target directory")?;
     let scratch = Path::new(target).join("xtask").join(generator.folder);
@@ -62,10 +73,14 @@ fn generate(shell: &Shell, generator: &Generator) -> Result<BTreeMap<String, Str
     }
     std::fs::create_dir_all(&scratch).with_context(|| format!("could not make {}", scratch.display()))?;
     let into = scratch.to_str().context("the target directory's path is not valid UTF-8")?;
-    let mut args = vec!["run", "--quiet", "--package", "parlor", "--"];
-    args.extend(generator.command);
-    args.push(into);
-    shell.cargo(&args, &[])?;
+    let words = [generator.command, &[into]].concat();
+    match binary {
+        Some(binary) => shell.step(binary, &words, &[])?,
+        None => {
+            let cargo = ["run", "--quiet", "--package", "parlor", "--"];
+            shell.cargo(&[&cargo, words.as_slice()].concat(), &[])?;
+        }
+    }
     let pages = by_path(read_folder(&scratch)?);
     if pages.is_empty() {
         bail!("the generator of {} wrote no page", generator.folder);

@@ -1,16 +1,21 @@
 //! Who may use whom. The table is the architecture; `cargo metadata` says what the manifests really do.
+//! The modules of a crate may not use each other in a circle, nor against the layers that its head names.
 //!
 //! Only direct edges are judged: a crate that may not use tokio must not name it. Dev-dependencies may be wider
 //! (tests use the kit), but never reach up into the binary or this crate.
 
+mod circles;
 mod drawing;
+mod floors;
+mod modules;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use crate::judge;
+use crate::findings::judge;
+use crate::program::sources;
 use crate::shell::Shell;
-use crate::tree::Page;
+use crate::tree::{self, Page};
 
 /// Which crates from elsewhere a layer may name outside its tests.
 pub(crate) enum Outside {
@@ -176,6 +181,10 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
     let mut found = findings(LAYERS, &read(&metadata)?);
     found.extend(leaks(&metadata));
     found.extend(drawing::findings(LAYERS, &page(shell)?));
+    let pages = tree::pages(shell.root(), ".rs")?;
+    let crates = modules::crates(&sources(&pages));
+    found.extend(circles::findings(&crates));
+    found.extend(floors::findings(&crates, &pages));
     judge("layers", &found)
 }
 

@@ -15,7 +15,7 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
         ("page", page::check(shell)),
         ("fmt (`cargo fmt --all` repairs it)", shell.cargo(&["fmt", "--all", "--check"], &[])),
         ("clippy", shell.cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])),
-        ("docs", docs::run(shell, docs::Mode::Check)),
+        ("links", docs::links(shell)),
     ];
     let mut failed = Vec::new();
     for (name, result) in results {

@@ -13,6 +13,7 @@
 mod claims;
 mod comments;
 mod docs;
+mod findings;
 mod layers;
 mod links;
 mod lint;
@@ -33,9 +34,10 @@ use crate::shell::Shell;
 const HELP: &str = "\
 cargo xtask CHORE
 
-  test [--slow] [NAME...]  install what the tests need, then run all of them (or those whose name contains NAME)
-  lint                     formatting, clippy, layers, tidy, the page's freshness and docs --check; warnings are errors
-  layers                   check which crate uses which, and the drawing of that in ARCHITECTURE.md
+  test [--slow] [NAME...]  install what the tests need, then run all of them (or those whose name contains NAME), every bench
+                           in its short form, and docs --check
+  lint                     formatting, clippy, layers, tidy, links, the page's freshness; warnings are errors
+  layers                   check which crate and which module of a crate uses which, and the drawing in ARCHITECTURE.md
   tidy                     check heads, lengths, names and comments of source files
   docs [--check]           write the generated pages (or check them), and check every relative link
   page                     build the page of `parlor web` again, which is committed
@@ -69,8 +71,8 @@ fn run(chore: &str, rest: &[String]) -> Result<()> {
         "test" => suite::run(&shell, &suite::Options::parse(rest)?),
         "accept" => suite::run(&shell, &suite::Options::parse(rest)?.accepting()),
         "docs" => match rest {
-            [] => docs::run(&shell, docs::Mode::Write),
-            [flag] if flag == "--check" => docs::run(&shell, docs::Mode::Check),
+            [] => docs::run(&shell, docs::Mode::Write, None),
+            [flag] if flag == "--check" => docs::run(&shell, docs::Mode::Check, None),
             _ => bail!("it takes nothing or --check"),
         },
         "page" => no_arguments(rest).and_then(|()| page::build(&shell)),
@@ -93,13 +95,4 @@ fn run(chore: &str, rest: &[String]) -> Result<()> {
 
 fn no_arguments(rest: &[String]) -> Result<()> {
     if rest.is_empty() { Ok(()) } else { bail!("it takes no arguments, got {rest:?}") }
-}
-
-/// Turns a list of findings into an error that shows every one of them.
-fn judge(what: &str, findings: &[String]) -> Result<()> {
-    if findings.is_empty() {
-        println!("{what}: fine");
-        return Ok(());
-    }
-    bail!("{} finding(s)\n  {}", findings.len(), findings.join("\n  "))
 }

@@ -18,18 +18,24 @@ pub(crate) struct Program<'t> {
     pub(crate) strings: Vec<(usize, &'t str)>,
 }
 
-/// The programs among these files: what lies under the `src` of a crate and is compiled without tests.
+/// The programs among these files: what lies under the `src` of a crate that is shipped and is compiled without tests.
 pub(crate) fn programs(pages: &[Page]) -> Vec<Program<'_>> {
+    let shipped =
+        |program: &Program<'_>| program.path.starts_with("crates/") && !program.path.starts_with(TESTKIT);
+    sources(pages).into_iter().filter(shipped).collect()
+}
+
+/// The sources of every crate, shipped or not, as they are compiled without tests.
+pub(crate) fn sources(pages: &[Page]) -> Vec<Program<'_>> {
     let tests: BTreeSet<String> = pages.iter().flat_map(test_modules).collect();
-    pages.iter().filter(|page| is_program(&page.path, &tests)).map(read).collect()
+    pages.iter().filter(|page| is_source(&page.path, &tests)).map(read).collect()
 }
 
 /// What only tests and benches use.
 const TESTKIT: &str = "crates/testkit/";
 
-fn is_program(path: &str, tests: &BTreeSet<String>) -> bool {
-    let ours = path.starts_with("crates/") && path.contains("/src/");
-    ours && !path.starts_with(TESTKIT)
+fn is_source(path: &str, tests: &BTreeSet<String>) -> bool {
+    path.contains("/src/")
         && !path.contains("/tests/")
         && !path.ends_with("/tests.rs")
         && !tests
@@ -307,5 +313,6 @@ mod tests {
         ];
         let found: Vec<&str> = programs(&pages).iter().map(|program| program.path).collect();
         assert_eq!(found, ["crates/a/src/lib.rs", "crates/a/src/run.rs"]);
+        assert_eq!(sources(&pages).last().map(|program| program.path), Some("xtask/src/main.rs"));
     }
 }

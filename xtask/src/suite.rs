@@ -1,7 +1,7 @@
 //! Running the tests: all of the workspace, then the benches in their short form, the examples in the documentation and the page's.
 //!
-//! The binary is built first and its path is given to the tests as `PARLOR_BIN`, so that a test in any crate can
-//! start the real program. `cargo nextest` is used where it is installed (each test in its own process, a hanging
+//! Everything is built once, first. The path of the program is given to the tests as `PARLOR_BIN`, so that a test in any
+//! crate can start the real one. `cargo nextest` is used where it is installed (each test in its own process, a hanging
 //! one is killed); plain `cargo test` runs the same tests otherwise.
 
 use std::path::Path;
@@ -10,7 +10,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 
 use crate::shell::Shell;
-use crate::{needs, page};
+use crate::{docs, needs, page};
 
 /// How many cases a property test tries with `--slow`.
 const SLOW_CASES: &str = "5000";
@@ -78,10 +78,23 @@ impl Options {
         env
     }
 
+    /// Builds all that [`Options::args`] runs.
+    fn build(&self, runner: Runner) -> Vec<&str> {
+        let mut args = match runner {
+            Runner::Nextest => vec!["nextest", "run"],
+            Runner::Cargo => vec!["test"],
+        };
+        args.extend(["--workspace", "--no-run"]);
+        args
+    }
+
     fn args(&self, runner: Runner) -> Vec<&str> {
         let mut args = match runner {
             Runner::Nextest if self.depth == Depth::Slow => vec!["nextest", "run", "--profile", "slow"],
-            Runner::Nextest => vec!["nextest", "run"],
+            // The slow ones stand last, where a person looks.
+            Runner::Nextest => {
+                vec!["nextest", "run", "--status-level", "slow", "--final-status-level", "slow"]
+            }
             Runner::Cargo => vec!["test", "--lib", "--bins", "--tests"],
         };
         args.extend(["--workspace", "--no-fail-fast"]);
@@ -101,15 +114,16 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
         needs::ensure(shell, needs::FOR_PAGE_TESTS)?;
     }
 
-    // Not `-p parlor`: one choice of packages for all builds means that dependencies are compiled once.
-    shell.cargo(&["build", "--workspace", "--exclude", "xtask", "--bins"], &[])?;
+    let runner =
+        if shell.probe(&["cargo", "nextest", "--version"]) { Runner::Nextest } else { Runner::Cargo };
+    // One build for everything: the program that the tests of its own crate start is the one that all others start, too.
+    let mut parts = Parts::default();
+    parts.time("build", || shell.cargo(&options.build(runner), &[]))?;
     let binary = binary(shell)?;
     let server = shell.root().join(needs::MCP_EVERYTHING).display().to_string();
     let library = shell.root().join(needs::ACP_LIBRARY).display().to_string();
     let env = options.env(&binary, &server, &library);
 
-    let runner =
-        if shell.probe(&["cargo", "nextest", "--version"]) { Runner::Nextest } else { Runner::Cargo };
     if runner == Runner::Cargo && !options.names.is_empty() {
         // nextest refuses names that fit no test; cargo would call it a success.
         let mut args = options.args(runner);
@@ -118,21 +132,24 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
             bail!("no test is named {:?}", options.names);
         }
     }
-    let unit = shell.cargo(&options.args(runner), &env);
-    let (benches, doc, page) = if options.names.is_empty() {
-        let benches = shell.cargo(&benches(), &env);
-        let doc = shell.cargo(&["test", "--workspace", "--doc", "--no-fail-fast"], &env);
-        (benches, doc, page::test(shell, &binary))
+    let unit = parts.time("tests", || shell.cargo(&options.args(runner), &env));
+    let mut results = vec![unit];
+    if options.names.is_empty() {
+        results.push(parts.time("benches", || shell.cargo(&benches(), &env)));
+        let examples = ["test", "--workspace", "--doc", "--no-fail-fast"];
+        results.push(parts.time("examples in the documentation", || shell.cargo(&examples, &env)));
+        results.push(parts.time("pages", || docs::run(shell, docs::Mode::Check, Some(&binary))));
+        results.push(parts.time("the page", || page::test(shell, &binary)));
     } else {
         println!(
             "only tests named {:?} were asked for: benches, documentation examples and the page are left out",
             options.names
         );
-        (Ok(()), Ok(()), Ok(()))
-    };
+    }
 
     let failed: Vec<String> =
-        [unit, benches, doc, page].into_iter().filter_map(Result::err).map(|e| format!("{e:#}")).collect();
+        results.into_iter().filter_map(Result::err).map(|error| format!("{error:#}")).collect();
+    println!("\ntest: {parts}");
     let took = began.elapsed().as_secs_f64();
     if !failed.is_empty() {
         bail!("TESTS FAILED after {took:.1} s: {}", failed.join("; "));
@@ -140,6 +157,27 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
     let which = if options.names.is_empty() { "all tests" } else { "the tests that were asked for" };
     println!("\ntest: {which} passed in {took:.1} s");
     Ok(())
+}
+
+/// How long each part took.
+#[derive(Debug, Default)]
+struct Parts(Vec<(&'static str, f64)>);
+
+impl Parts {
+    fn time<T>(&mut self, name: &'static str, does: impl FnOnce() -> T) -> T {
+        let began = Instant::now();
+        let done = does();
+        self.0.push((name, began.elapsed().as_secs_f64() / 60.0));
+        done
+    }
+}
+
+impl std::fmt::Display for Parts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let parts: Vec<String> =
+            self.0.iter().map(|(name, minutes)| format!("{name} {minutes:.1}")).collect();
+        write!(f, "minutes by part: {}", parts.join(", "))
+    }
 }
 
 /// Every bench, briefly: one that cannot measure a row any more fails, and so does one that counts more than its bar.

@@ -8,10 +8,11 @@ mod wires;
 
 use anyhow::Result;
 
+use crate::comments;
+use crate::findings::judge;
 use crate::program::programs;
 use crate::shell::Shell;
 use crate::tree::{self, Page};
-use crate::{comments, judge};
 
 /// The longest a source file may be.
 const MAX_LINES: usize = 700;

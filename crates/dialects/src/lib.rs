@@ -8,6 +8,7 @@ pub mod acp;
 pub mod asst;
 #[cfg(test)]
 mod bench;
+mod calls;
 pub mod codelia;
 mod first_line;
 pub mod lemon;
@@ -18,6 +19,7 @@ pub mod nous;
 pub mod openagent;
 mod registry;
 pub mod rpc;
+mod said;
 #[cfg(feature = "schema")]
 pub mod schema;
 mod session_name;

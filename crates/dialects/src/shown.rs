@@ -116,7 +116,9 @@ pub(crate) fn show(asked: Asked<'_>, rows: usize) -> Option<Shown> {
     let room = rows.saturating_sub(1 + risk_rows).max(FEWEST);
     // The title is a heading: what is asked stands below it, whole or with its two ends.
     let (short_risk, short_what) = (short(&risk, RISK_ROWS), short(&what, room));
-    let is_cut = short_risk.is_some() || short_what.is_some();
+    let fitted_title = one_row(&title, COLUMNS);
+    let title_cut = !title.split_whitespace().eq(fitted_title.split_whitespace());
+    let is_cut = short_risk.is_some() || short_what.is_some() || title_cut;
     let whole = is_cut.then(|| joined([&risk, &title, &what]));
     let offers = match asked.rule {
         _ if is_cut => CAREFUL,
@@ -124,7 +126,7 @@ pub(crate) fn show(asked: Asked<'_>, rows: usize) -> Option<Shown> {
         // A rule that cannot be read whole is not made.
         Some(_) | None => ONCE,
     };
-    let title = one_row(&title, COLUMNS);
+    let title = fitted_title;
     let (risk, what) = (short_risk.unwrap_or(risk), short_what.unwrap_or_else(|| what.into_owned()));
     Some(Shown { risk, title, what, whole, offers, choices: Vec::new() })
 }

@@ -232,7 +232,7 @@ impl AskKind {
     pub fn keepable(&self, ask: AskId, answer: Answer) -> Answer {
         match (self, answer) {
             (AskKind::Text { secret: true, .. }, Answer::Entered(_)) => {
-                Answer::Entered(crate::secret::mark(ask))
+                Answer::Entered(crate::mark::mark(ask))
             }
             (_, answer) => answer,
         }

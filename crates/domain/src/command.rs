@@ -11,7 +11,8 @@ use crate::session::{Budget, Effort, Policy};
 use crate::signal::UiContext;
 use crate::tool::ToolResult;
 
-pub use answer::{History, Receipt, Refusal, RefusalKind};
+pub use crate::refusal::{Refusal, RefusalKind};
+pub use answer::{History, Receipt};
 
 /// The extension command that every agent of ours answers itself: the keys that the person has given are forgotten. The answer is a list
 /// of whose they were.

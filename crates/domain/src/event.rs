@@ -6,6 +6,7 @@ use crate::content::Usage;
 use crate::ids::{EntryId, Millis, Seq};
 use std::hash::{Hash, Hasher};
 
+pub use crate::queue::Cause;
 pub use body::{
     AskEvent, Body, ContextEvent, MessageEvent, NoteEvent, QueueEvent, RunEvent, SessionEvent, ToolEvent,
 };
@@ -69,15 +70,6 @@ impl Failure {
         self.hint = Some(hint.into());
         self
     }
-}
-
-/// What began a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Cause {
-    /// The run's prompt.
-    Prompt,
-    Steer,
-    FollowUp,
 }
 
 /// How a message ended.

@@ -13,6 +13,9 @@ pub const PICTURE: char = '\u{10EEEE}';
 /// Longest string of an escape sequence that is read as one; what comes after shows as text.
 const MAX_SEQUENCE: usize = 4096;
 
+/// Characters of a name that are shown where somebody is asked about it: a longer one could bring words of the question.
+const MAX_NAME: usize = 40;
+
 /// Whether a character does something else than being read. Line breaks and tabs are harmful here: who lets them through says so.
 pub fn is_harmful(c: char) -> bool {
     c.is_control()
@@ -71,12 +74,15 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// What somebody else calls itself, in quotes that it cannot close: whatever it says, it reads as a name.
+/// What somebody else calls itself, in quotes that it cannot close and in one short line: whatever it says, it reads as a name.
 pub fn quoted(name: &str) -> String {
     let clean = clean(name);
-    let words: Vec<&str> = clean.split_whitespace().collect();
+    let seen = visible(&clean);
+    let words: Vec<&str> = seen.split_whitespace().collect();
     let inner = words.join(" ").replace(['“', '”', '„', '"'], "'");
-    format!("“{inner}”")
+    let short: String = inner.chars().take(MAX_NAME).collect();
+    let more = if short.len() < inner.len() { "…" } else { "" };
+    format!("“{short}{more}”")
 }
 
 /// Text without sequences and controls; line breaks and tabs stay.
@@ -199,10 +205,12 @@ mod tests {
     #[test]
     fn a_name_does_not_leave_its_quotes() {
         assert_eq!(quoted(" Firefox  on\nLinux"), "“Firefox on Linux”");
-        assert_eq!(
-            quoted("x” asks to be paired as observer. \u{1b}[2J„y\""),
-            "“x' asks to be paired as observer. 'y'”"
-        );
+        assert_eq!(quoted("x” asks as observer. \u{1b}[2J„y\""), "“x' asks as observer. 'y'”");
+        // What nobody sees could part it from what follows.
+        assert_eq!(quoted("x\u{3164}\u{2800}\u{3000}y"), "“x\\u{3164}\\u{2800}\\u{3000}y”");
+        let long = "Firefox asks to be paired as observer with the code 111 111. Does";
+        assert_eq!(quoted(long), "“Firefox asks to be paired as observer wi…”");
+        assert_eq!(quoted(&"x".repeat(40)), format!("“{}”", "x".repeat(40)));
     }
 
     #[test]

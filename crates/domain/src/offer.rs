@@ -3,8 +3,8 @@
 //! What always holds: an offer never takes the name of a tool of ours or of a server, and all of them together stay small enough to be
 //! read by a model.
 
-use crate::command::{Refusal, RefusalKind};
 use crate::content::Json;
+use crate::refusal::{Refusal, RefusalKind};
 use std::collections::BTreeSet;
 
 /// Most tools that a UI may offer at once.

@@ -1,7 +1,6 @@
 //! Queue policy: steer before follow-up; one at a time or all, read when a turn is begun. Pure.
 
 use crate::content::Input;
-use crate::event::Cause;
 use crate::ids::QueuedId;
 use std::collections::VecDeque;
 
@@ -26,6 +25,15 @@ pub enum Mode {
     OneAtATime,
     /// All of that queue, joined.
     All,
+}
+
+/// What began a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Cause {
+    /// The run's prompt.
+    Prompt,
+    Steer,
+    FollowUp,
 }
 
 /// An input that waits.

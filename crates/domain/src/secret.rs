@@ -12,9 +12,11 @@ mod tests;
 mod veil;
 
 use crate::ids::AskId;
+use crate::mark::BEFORE;
 use std::borrow::Cow;
 use std::fmt;
 
+pub use crate::mark::{has_mark, mark};
 pub use veil::Veil;
 
 /// Secrets of one session at most; one more is refused.
@@ -25,23 +27,6 @@ pub const MAX_LENGTH: usize = 16 * 1024;
 pub const MIN_MASKED: usize = 6;
 /// Characters from which a line of a longer secret is looked for by itself: tools number and cut lines.
 const MIN_LINE: usize = 12;
-
-/// What stands in the place of the secret that was typed into this question. It tells nothing of it, not even its length.
-pub fn mark(ask: AskId) -> String {
-    format!("{BEFORE}{}{AFTER}", ask.0)
-}
-
-const BEFORE: &str = "[secret ";
-const AFTER: &str = ": not kept]";
-
-/// Whether a mark stands somewhere in the text.
-pub fn has_mark(text: &str) -> bool {
-    text.match_indices(BEFORE).any(|(at, _)| {
-        let rest = &text[at + BEFORE.len()..];
-        let number = rest.bytes().take_while(u8::is_ascii_digit).count();
-        number > 0 && rest[number..].starts_with(AFTER)
-    })
-}
 
 /// Why a secret cannot be taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

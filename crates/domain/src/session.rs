@@ -1,123 +1,14 @@
 //! What is known about sessions, models, servers and skills: the nouns that commands name and receipts carry.
 
-pub mod origin;
 pub mod summary;
 
 use crate::content::Usage;
 use crate::event::Outcome;
 use crate::ids::{Millis, RunId, SessionId};
-use std::fmt;
 
-pub use origin::{Origin, RuntimePlace};
-
-/// A model, by provider and name.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ModelRef {
-    /// The provider, such as `anthropic`; empty where a foreign runtime does not tell it.
-    pub provider: String,
-    /// The provider's name for the model.
-    pub name: String,
-}
-
-impl fmt::Display for ModelRef {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.provider.is_empty() {
-            true => f.write_str(&self.name),
-            false => write!(f, "{}/{}", self.provider, self.name),
-        }
-    }
-}
-
-/// How tools get their consent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Policy {
-    /// Nothing that changes anything.
-    ReadOnly,
-    /// Low risk runs; everything else is asked.
-    #[default]
-    Ask,
-    /// Edits inside the workspace run too.
-    AutoEdit,
-    /// Commands run too, inside the sandbox; leaving it is asked.
-    Sandboxed,
-    /// Everything that stays inside the sandbox runs.
-    Full,
-}
-
-impl Policy {
-    /// All modes, the strictest first.
-    pub const ALL: [Policy; 5] =
-        [Policy::ReadOnly, Policy::Ask, Policy::AutoEdit, Policy::Sandboxed, Policy::Full];
-
-    /// The name that a person reads and types.
-    pub fn name(self) -> &'static str {
-        match self {
-            Policy::ReadOnly => "read-only",
-            Policy::Ask => "ask",
-            Policy::AutoEdit => "auto-edit",
-            Policy::Sandboxed => "sandboxed",
-            Policy::Full => "full",
-        }
-    }
-
-    /// The mode of that name.
-    pub fn named(name: &str) -> Option<Policy> {
-        Policy::ALL.into_iter().find(|policy| policy.name() == name)
-    }
-}
-
-/// How hard a model shall think before it answers. A session without one leaves it to the provider.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Effort {
-    Low,
-    Medium,
-    High,
-}
-
-impl Effort {
-    /// All of them, the least first.
-    pub const ALL: [Effort; 3] = [Effort::Low, Effort::Medium, Effort::High];
-
-    /// The name that a person reads and types.
-    pub fn name(self) -> &'static str {
-        match self {
-            Effort::Low => "low",
-            Effort::Medium => "medium",
-            Effort::High => "high",
-        }
-    }
-
-    /// What a person or a wire calls by this word; `None` for words of others.
-    pub fn named(name: &str) -> Option<Effort> {
-        Effort::ALL.into_iter().find(|effort| effort.name() == name)
-    }
-}
-
-/// What may be spent. Of each bound: `None` is as the runtime's settings say, zero is no bound.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Budget {
-    /// Millionths of a US dollar, for the whole session.
-    pub max_cost_micros: Option<u64>,
-    /// Requests to the model, for one run.
-    pub max_steps: Option<u64>,
-    /// Seconds, for one turn.
-    pub max_time_s: Option<u64>,
-}
-
-impl Budget {
-    /// Nothing is bounded, whatever settings say.
-    pub const OFF: Budget = Budget { max_cost_micros: Some(0), max_steps: Some(0), max_time_s: Some(0) };
-
-    /// The same where another one says nothing.
-    #[must_use]
-    pub fn or(self, other: Budget) -> Budget {
-        Budget {
-            max_cost_micros: self.max_cost_micros.or(other.max_cost_micros),
-            max_steps: self.max_steps.or(other.max_steps),
-            max_time_s: self.max_time_s.or(other.max_time_s),
-        }
-    }
-}
+pub use crate::origin::{self, Origin, RuntimePlace};
+pub use crate::state::Stats;
+pub use crate::terms::{Budget, Effort, ModelRef, Policy};
 
 /// A session in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -146,18 +37,6 @@ pub struct SessionSummary {
     pub usage: Usage,
     /// Whose session it is, when it is not ours.
     pub origin: Option<Box<Origin>>,
-}
-
-/// Numbers of one session.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
-pub struct Stats {
-    pub messages: u64,
-    pub turns: u64,
-    pub runs: u64,
-    /// Tool runs.
-    pub tools: u64,
-    /// Tokens and money.
-    pub usage: Usage,
 }
 
 /// A model in a list.

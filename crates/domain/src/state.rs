@@ -14,9 +14,10 @@ use crate::ask::Ask;
 use crate::content::{Part, Role, Usage};
 use crate::event::{Cause, Compaction, Event, Finish, Outcome, PlanItem, RetryKind};
 use crate::ids::{AskId, EntryId, MessageId, Millis, RunId, Seq, StepId, ToolRunId, TurnId};
+use crate::origin::Origin;
 use crate::queue::Queues;
-use crate::session::{Budget, Effort, ModelRef, Origin, Policy, Stats};
 use crate::signal::Level;
+use crate::terms::{Budget, Effort, ModelRef, Policy};
 use crate::tool::ToolRun;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
@@ -258,6 +259,18 @@ pub struct State {
     /// The largest id seen.
     pub last_id: u64,
     pub(crate) entities: u64,
+}
+
+/// Numbers of one session.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Stats {
+    pub messages: u64,
+    pub turns: u64,
+    pub runs: u64,
+    /// Tool runs.
+    pub tools: u64,
+    /// Tokens and money.
+    pub usage: Usage,
 }
 
 impl State {

@@ -1,14 +1,14 @@
 //! The agent's own task: takes orders, begins turns, routes answers and cancels, answers what it is consulted about.
 
-use crate::config::{Config, Ground};
-use crate::consult::Consulted;
+use crate::config::Ground;
+use crate::consult::{Consulted, Hands, MAX_TYPED};
 use crate::editor::{Editor, OpenFiles};
 use crate::grants::{Changes, Grants};
 use crate::mcp::{Servers, Site};
 use crate::offered::{OpenCalls, Performed};
-use crate::person::{Hands, MAX_TYPED};
 use crate::port::{Port, Reported, Unwritten};
-use crate::seat::{ModelSource, OpenAsks, Seat, Steered};
+use crate::seat::{OpenAsks, Seat, Steered};
+use crate::setup::Setup;
 use crate::turn::{Denials, Turn};
 use domain::command::{Command, RunCommand};
 use domain::event::Failure;
@@ -18,39 +18,19 @@ use domain::port::{Grounds, Order, Report, TurnBrief, TurnEnd};
 use domain::session::Policy;
 use domain::signal::Level;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
-use tools::checkpoint::{Ledger, Vault};
-use tools::policy::{Allowance, Rules};
-use tools::sandbox::Guard;
-use tools::{Toolbox, Workplace};
+use tools::Workplace;
+use tools::checkpoint::Ledger;
+use tools::policy::Rules;
 
 /// Orders that may wait for the agent.
 pub const ORDERS: usize = 256;
 /// How long the end of the agent waits for turns that were cancelled; then they are dropped.
 const WIND_UP: Duration = Duration::from_secs(3);
-
-/// What the agent works with.
-#[derive(Clone)]
-pub struct Setup {
-    /// Where models come from.
-    pub models: Arc<dyn ModelSource>,
-    pub toolbox: Toolbox,
-    /// The user's data directory: rules and spilled outputs live there.
-    pub data: PathBuf,
-    /// The program that keeps children in bounds, if there is one.
-    pub guard: Option<Guard>,
-    /// What the person has set.
-    pub config: Config,
-    /// What was allowed when the program was started.
-    pub allow: Vec<Allowance>,
-    /// Where what stood in files is kept; without one nothing can be taken back.
-    pub vault: Option<Arc<dyn Vault>>,
-}
 
 /// Performs the runs of all sessions that are its own.
 pub struct Agent {

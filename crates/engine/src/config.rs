@@ -26,8 +26,10 @@ const MAX_DEADLINE_S: u64 = 600;
 const MAX_ANSWER_S: u64 = 24 * 60 * 60;
 /// How long a run that nobody watches waits for servers that are starting: most need a moment, and who never answers costs no more.
 const SERVERS_WITHIN: Duration = Duration::from_secs(10);
+/// How long a server may take to start and to tell its tools.
+pub(crate) const CONNECT: Duration = Duration::from_secs(30);
 /// The longest that can be set, in seconds: no server has more time to answer.
-const MAX_SERVERS_S: u64 = crate::mcp::CONNECT.as_secs();
+const MAX_SERVERS_S: u64 = CONNECT.as_secs();
 
 /// What the person has set for the agent.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,14 +1,16 @@
 //! What only the agent can answer outside of a turn: models, tools, skills, servers, a compaction by hand.
 
-use crate::agent::Setup;
+mod person;
+mod take_back;
+
 use crate::briefing::{self, Instructions, Scene};
 use crate::compact::{NotCompacted, compact};
 use crate::config::{Config, Ground};
 use crate::context::Context;
 use crate::grants::Grants;
 use crate::mcp::{self, Project, Servers, Site};
-use crate::person::Hands;
 use crate::port::Reported;
+use crate::setup::Setup;
 use crate::skills::{SkillTool, Skills};
 use crate::usage::counted;
 use crate::{extension, family, rules};
@@ -28,6 +30,8 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tools::Tool as _;
+
+pub(crate) use person::{Hands, MAX_TYPED};
 
 /// The skills that can be seen from there. Reads files.
 pub fn list_skills(config: &Config, ground: &Ground) -> SkillList {

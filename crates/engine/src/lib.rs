@@ -19,18 +19,17 @@ mod grants;
 mod long_text;
 pub mod mcp;
 mod offered;
-mod person;
 mod place;
 mod port;
 mod rules;
 mod seat;
 mod secrets;
+mod setup;
 mod skills;
-mod take_back;
 mod turn;
 mod usage;
 
-pub use agent::{Agent, ORDERS, Setup};
+pub use agent::{Agent, ORDERS};
 pub use briefing::branch;
 pub use budget::OVER_BUDGET;
 pub use config::{
@@ -40,4 +39,5 @@ pub use consult::{StandingText, list_skills, standing_text};
 pub use domain::session::Budget;
 pub use port::{REPORTS, Reported};
 pub use seat::ModelSource;
+pub use setup::Setup;
 pub use skills::{MAX_SKILL_BYTES, MAX_SKILLS};

@@ -25,7 +25,6 @@ pub use approvals::{Agreed, Approvals};
 pub use book::{Listed, add, forget, remove, servers};
 pub(crate) use change::change_reach;
 pub use change::checked;
-pub(crate) use client::CONNECT;
 pub use client::{Tested, test};
 pub use entry::{Entry, EntryError, Way, parse};
 pub(crate) use question::{question, said};

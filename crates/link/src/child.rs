@@ -25,8 +25,10 @@ use std::time::Duration;
 use rustix::process::Signal;
 use tokio::sync::watch;
 
-use crate::lane_io::{AsyncSink, AsyncSource, Limits, LinkIo, Wiring};
+use crate::lane_io::{LinkIo, Wiring};
+use crate::limits::Limits;
 use crate::outgoing::Outgoing;
+use crate::stream::{AsyncSink, AsyncSource};
 use crate::tasks::Tasks;
 use crate::{Lane, LinkError};
 

@@ -3,18 +3,20 @@
 //! Invariants: per lane, frames come in order, and exactly one `Closed` comes last (none if the link is shut down from
 //! our side); the reader never waits for the writer; a bad line is a frame like any other.
 
-use std::future::Future;
+mod watched;
+
 use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
-use wire::lines::{Frame, Framer, MAX_LINE};
+use wire::lines::{Frame, Framer};
 
 use crate::Lane;
-use crate::outgoing::{self, MAX_BACKLOG_BYTES, MAX_BACKLOG_LINES, Outgoing};
+use crate::limits::Limits;
+use crate::outgoing::{self, Outgoing};
+use crate::stream::{Sink, Source};
 use crate::tasks::{Shutdown, Tasks};
 
 /// Frames read and not yet taken; past it the peer has to wait.
@@ -26,28 +28,8 @@ pub(crate) const FORWARDED_FRAMES: usize = 1;
 /// A frame of more bytes waits until everything before it was taken, so that at most one such is held.
 pub(crate) const LARGE_FRAME: usize = 64 * 1024;
 
-/// How much is read at once.
-pub(crate) const READ_BYTES: usize = 64 * 1024;
-
 /// How long tasks that were told to end may take; they do nothing that lasts.
 const END_WITHIN: Duration = Duration::from_millis(100);
-
-/// The bounds of one link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Longest line accepted, in bytes.
-    pub line: usize,
-    /// Bytes that may wait to be written.
-    pub backlog_bytes: usize,
-    /// Lines that may wait to be written.
-    pub backlog_lines: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { line: MAX_LINE, backlog_bytes: MAX_BACKLOG_BYTES, backlog_lines: MAX_BACKLOG_LINES }
-    }
-}
 
 /// What a link hears, lane by lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,61 +80,6 @@ impl LinkIo {
         self.writers.settle(within).await;
         let left = deadline.saturating_duration_since(Instant::now()).max(END_WITHIN);
         self.writers.shutdown(left).await + self.readers.shutdown(left).await
-    }
-}
-
-/// Bytes from a peer.
-pub trait Source: Send + 'static {
-    /// The next bytes; empty at the end.
-    fn read(&mut self) -> impl Future<Output = io::Result<&[u8]>> + Send;
-}
-
-/// Bytes to a peer.
-pub trait Sink: Send + 'static {
-    /// Writes and flushes all of `bytes`, and may take the buffer.
-    fn write(&mut self, bytes: &mut Vec<u8>) -> impl Future<Output = io::Result<()>> + Send;
-
-    /// Closes the writing side, so that the peer sees the end.
-    fn close(&mut self) -> impl Future<Output = io::Result<()>> + Send;
-}
-
-/// A source from any asynchronous reader.
-#[derive(Debug)]
-pub struct AsyncSource<R> {
-    reader: R,
-    buffer: Box<[u8]>,
-}
-
-impl<R> AsyncSource<R> {
-    /// Reads from `reader`.
-    pub fn new(reader: R) -> Self {
-        Self { reader, buffer: vec![0; READ_BYTES].into() }
-    }
-}
-
-impl<R: AsyncRead + Send + Unpin + 'static> Source for AsyncSource<R> {
-    async fn read(&mut self) -> io::Result<&[u8]> {
-        let count = self.reader.read(&mut self.buffer).await?;
-        Ok(&self.buffer[..count])
-    }
-}
-
-/// A sink from any asynchronous writer.
-#[derive(Debug)]
-pub struct AsyncSink<W>(pub W);
-
-impl<W: AsyncWrite + Send + Unpin + 'static> Sink for AsyncSink<W> {
-    async fn write(&mut self, bytes: &mut Vec<u8>) -> io::Result<()> {
-        self.0.write_all(bytes).await?;
-        self.0.flush().await
-    }
-
-    async fn close(&mut self) -> io::Result<()> {
-        match self.0.shutdown().await {
-            // The peer was faster; closed is what was wanted.
-            Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(()),
-            outcome => outcome,
-        }
     }
 }
 

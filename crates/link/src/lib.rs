@@ -11,21 +11,23 @@ pub mod entry;
 mod failure;
 mod judged;
 mod lane_io;
+mod limits;
 pub mod memory;
 mod outgoing;
 pub mod peer;
 mod rename;
 pub mod stdio;
+mod stream;
 mod tasks;
 pub mod unix;
 mod watch;
 pub mod websocket;
 
 pub use failure::LinkError;
-pub use lane_io::{
-    AsyncSink, AsyncSource, Ending, INCOMING_FRAMES, Incoming, Limits, LinkIo, Sink, Source, Wiring,
-};
-pub use outgoing::{Backlog, MAX_BACKLOG_BYTES, MAX_BACKLOG_LINES, Outgoing, Unsent};
+pub use lane_io::{Ending, INCOMING_FRAMES, Incoming, LinkIo, Wiring};
+pub use limits::{Limits, MAX_BACKLOG_BYTES, MAX_BACKLOG_LINES};
+pub use outgoing::{Backlog, Outgoing, Unsent};
 pub use roles::Lane;
+pub use stream::{AsyncSink, AsyncSource, Sink, Source};
 pub use tasks::{Shutdown, Tasks};
 pub use watch::{Watcher, Way};

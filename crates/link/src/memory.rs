@@ -2,7 +2,9 @@
 //! on any other transport.
 
 use crate::Lane;
-use crate::lane_io::{AsyncSink, AsyncSource, Limits, LinkIo, Wiring};
+use crate::lane_io::{LinkIo, Wiring};
+use crate::limits::Limits;
+use crate::stream::{AsyncSink, AsyncSource};
 
 /// Bytes in flight per direction and lane.
 pub const PIPE_BYTES: usize = 64 * 1024;

@@ -14,14 +14,9 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
 
 use crate::Lane;
-use crate::lane_io::{Limits, Sink};
+use crate::limits::Limits;
+use crate::stream::Sink;
 use crate::watch::{Watcher, Way};
-
-/// Bytes that may wait to be written on one link. A single larger line may go when nothing else waits.
-pub const MAX_BACKLOG_BYTES: usize = 8 * 1024 * 1024;
-
-/// Lines that may wait to be written on one link.
-pub const MAX_BACKLOG_LINES: usize = 10_000;
 
 /// Short lines that wait together are written together, up to this size.
 const BATCH_BYTES: usize = 64 * 1024;

@@ -9,7 +9,9 @@ use std::thread;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::Lane;
-use crate::lane_io::{Limits, LinkIo, READ_BYTES, Sink, Source, Wiring};
+use crate::lane_io::{LinkIo, Wiring};
+use crate::limits::Limits;
+use crate::stream::{READ_BYTES, Sink, Source};
 
 /// Chunks read ahead.
 const CHUNKS: usize = 2;

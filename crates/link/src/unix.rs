@@ -21,7 +21,9 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::UnixStream;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use crate::lane_io::{AsyncSink, AsyncSource, Limits, LinkIo, Wiring};
+use crate::lane_io::{LinkIo, Wiring};
+use crate::limits::Limits;
+use crate::stream::{AsyncSink, AsyncSource};
 use crate::{Lane, LinkError};
 
 /// How long connecting is tried by default: the runtime may just be starting.

@@ -30,7 +30,9 @@ use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig
 use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
 use crate::Lane;
-use crate::lane_io::{Limits, LinkIo, Sink, Source, Wiring};
+use crate::lane_io::{LinkIo, Wiring};
+use crate::limits::Limits;
+use crate::stream::{Sink, Source};
 pub use door::{Door, MAX_HEAD_BYTES, NotADoor, OPENED_WITHIN};
 use pulse::Pulse;
 

@@ -11,7 +11,7 @@ pub(crate) use book::Agent;
 
 use crate::exit::{self, Exit, Stream};
 use crate::login::is_yes;
-use crate::remote::RuntimeAddress;
+use crate::origin::RuntimeAddress;
 use crate::{origin, settings};
 use anyhow::Context;
 use book::{Book, State};

@@ -3,18 +3,100 @@
 mod ssh;
 
 use crate::agents::{self, Agreed};
-use crate::cli::{Attach, Common, PolicyMode, Run};
 use crate::exit::{self, Exit};
-use crate::interactive::{self, UiOptions, Whereabouts};
-use crate::record::Tape;
-use crate::remote::{Begin, Front, KeepAs, Person, RuntimeAddress};
-use crate::run::{self, Said};
+use crate::headless::{self, Run, Said};
+use crate::launch::Launch;
+use crate::origin::{KeepAs, RuntimeAddress};
+use crate::processes;
+use crate::remote::{Begin, Front, Person};
+use crate::screen::{self, UiOptions, Whereabouts};
 use crate::stop::Stops;
-use crate::{fleet, origin, places, ps, stack, their_flags};
+use crate::tape::Tape;
+use crate::{fleet, origin, places, stack, their_flags};
+use clap::Args;
 use domain::ids::SessionId;
 use domain::session::Policy;
+use std::ffi::OsString;
 use std::path::PathBuf;
+use tools::policy::Allowance;
 use tui::{Errand, ExitReason, Restart};
+
+/// Be a UI on another program's runtime.
+///
+/// The conversation is kept, with the command or socket (not with the environment, nor with words that look like keys): `parlor sessions`
+/// lists it, `parlor --resume ID` goes on with it. `--ephemeral` keeps nothing.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  parlor attach goose\n  parlor attach --dialect codelia -- parlor serve --dialect codelia --stdio\n  parlor attach --dialect native --socket /tmp/parlor.sock\n  parlor attach ssh://me@build-host"
+)]
+pub(crate) struct Attach {
+    /// An agent of `parlor agents`, by its name; before its first start you see its command and are asked. Or `ssh://HOST[/SESSION]`: a
+    /// session of Parlor on another machine, by your own ssh.
+    #[arg(value_name = "NAME", conflicts_with_all = ["dialect", "socket", "command"])]
+    pub(crate) name: Option<String>,
+    /// With NAME: a list of agents as the ACP registry publishes it, a file or a folder of this machine.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) registry: Vec<PathBuf>,
+    /// With NAME: say yes to its first start, where nobody can be asked.
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// The wire that the runtime speaks.
+    #[arg(long, default_value = "native", value_name = "DIALECT", value_parser = crate::flags::dialect())]
+    pub(crate) dialect: dialects::Dialect,
+    /// Connect to this Unix socket.
+    #[arg(long, value_name = "PATH", conflicts_with = "command")]
+    pub(crate) socket: Option<PathBuf>,
+    /// The session to go to, by the runtime's own id. Alone: wherever `parlor ps` shows it.
+    #[arg(long, value_name = "SESSION")]
+    pub(crate) session: Option<String>,
+    /// Write the conversation down in this file. Secrets are taken out.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+    /// Say nothing to a runtime that acts without asking, and stop one that does.
+    #[arg(long)]
+    pub(crate) require_consent: bool,
+    /// One prompt without a screen, like `parlor run`, with its exit codes.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) prompt: Option<String>,
+    /// With `--prompt`: print every event as one JSON line, and a last line with the result.
+    #[arg(long, requires = "prompt")]
+    pub(crate) json: bool,
+    /// With `--prompt`: tools of the runtime that are said yes to when it asks, by the runtime's own names; `all` for everything it asks.
+    #[arg(long, requires = "prompt", value_delimiter = ',', value_name = "TOOL,…", value_parser = crate::flags::granted)]
+    pub(crate) allow: Vec<Allowance>,
+    /// With `--prompt`: give up after this many seconds.
+    #[arg(long, requires = "prompt", value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) timeout: Option<u64>,
+    /// Start this program and speak on its stdin and stdout.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+}
+
+impl Attach {
+    /// To the agent of this name, with a screen.
+    pub(crate) fn to(name: String) -> Attach {
+        Attach { name: Some(name), ..Attach::on(dialects::ALL[0]) }
+    }
+
+    /// To a runtime of this wire whose place is told otherwise.
+    pub(crate) fn on(dialect: dialects::Dialect) -> Attach {
+        Attach {
+            name: None,
+            registry: Vec::new(),
+            yes: false,
+            dialect,
+            socket: None,
+            session: None,
+            record: None,
+            require_consent: false,
+            prompt: None,
+            json: false,
+            allow: Vec::new(),
+            timeout: None,
+            command: Vec::new(),
+        }
+    }
+}
 
 /// A kept session that is gone on with.
 #[derive(Debug, Clone, Default)]
@@ -26,27 +108,27 @@ pub(crate) struct Kept {
 }
 
 /// Opens the terminal UI (or says one prompt) on a foreign runtime.
-pub(crate) async fn attach(mut common: Common, mut attach: Attach) -> anyhow::Result<Exit> {
-    common.require_consent = attach.require_consent;
+pub(crate) async fn attach(mut launch: Launch, mut attach: Attach) -> anyhow::Result<Exit> {
+    launch.require_consent = attach.require_consent;
     if let Some(address) = attach.name.as_deref().filter(|name| name.starts_with(ssh::SCHEME)) {
-        their_flags::refuse(&common, dialects::native::DIALECT)?;
-        return ssh::attach(&common, address).await;
+        their_flags::refuse(&launch, dialects::native::DIALECT)?;
+        return ssh::attach(&launch, address).await;
     }
     if let Some(name) = attach.name.clone() {
-        return attach_listed(common, attach, &name).await;
+        return attach_listed(launch, attach, &name).await;
     }
     if attach.yes || !attach.registry.is_empty() {
         return Err(exit::usage(
             "--yes and --registry go with the NAME of an agent\n\nhint: `parlor agents` lists names",
         ));
     }
-    their_flags::refuse(&common, attach.dialect)?;
+    their_flags::refuse(&launch, attach.dialect)?;
     let named = RuntimeAddress::of(attach.socket.as_ref(), &attach.command)
         .or_else(|| RuntimeAddress::usual(attach.dialect));
     let place = match (named, &attach.session) {
         (Some(place), _) => place,
         (None, Some(session)) if attach.dialect.is_lossless() => {
-            let (socket, id) = ps::find(session).await?;
+            let (socket, id) = processes::find(session).await?;
             attach.session = Some(id);
             RuntimeAddress::Socket(socket)
         }
@@ -57,14 +139,14 @@ pub(crate) async fn attach(mut common: Common, mut attach: Attach) -> anyhow::Re
         }
     };
     let said = attach.prompt.clone().map(Said::text);
-    go(&common, &attach, said, place, Kept::default()).await
+    go(&launch, &attach, said, place, Kept::default()).await
 }
 
 /// The same on an agent that is listed, once the person has agreed to its command.
-async fn attach_listed(common: Common, mut attach: Attach, name: &str) -> anyhow::Result<Exit> {
+async fn attach_listed(launch: Launch, mut attach: Attach, name: &str) -> anyhow::Result<Exit> {
     let agent = agents::find(name, &attach.registry)?;
     attach.dialect = agent.dialect;
-    their_flags::refuse(&common, attach.dialect)?;
+    their_flags::refuse(&launch, attach.dialect)?;
     match agents::agree(&agent, attach.yes).await? {
         Agreed::Yes => {}
         Agreed::No => {
@@ -80,30 +162,30 @@ async fn attach_listed(common: Common, mut attach: Attach, name: &str) -> anyhow
     }
     let place = RuntimeAddress::Command(agent.command.iter().map(Into::into).collect());
     let said = attach.prompt.clone().map(Said::text);
-    go(&common, &attach, said, place, Kept::default()).await
+    go(&launch, &attach, said, place, Kept::default()).await
 }
 
 /// The same on a runtime whose place is known; with something to say, without a screen.
 pub(crate) async fn go(
-    common: &Common,
+    launch: &Launch,
     attach: &Attach,
     said: Option<Said>,
     place: RuntimeAddress,
     kept: Kept,
 ) -> anyhow::Result<Exit> {
     their_flags::refuse_allowed(&attach.allow, attach.dialect)?;
-    let keep = match common.ephemeral || attach.dialect.is_lossless() {
+    let keep = match launch.ephemeral || attach.dialect.is_lossless() {
         true => None,
         false => Some(keep_as(attach, &place, kept)?),
     };
     let tape = attach.record.as_deref().map(Tape::new);
     let exit = match said {
-        Some(said) => say(common, attach, place, keep, tape.as_ref(), said).await,
+        Some(said) => say(launch, attach, place, keep, tape.as_ref(), said).await,
         None => {
             let visits = matches!(place, RuntimeAddress::Socket(_));
-            let left = show(common, attach, place, keep, tape.as_ref(), visits).await;
+            let left = show(launch, attach, place, keep, tape.as_ref(), visits).await;
             match left {
-                Ok(left) => wander(common, left).await,
+                Ok(left) => wander(launch, left).await,
                 Err(why) => Err(why),
             }
         }
@@ -115,20 +197,20 @@ pub(crate) async fn go(
 }
 
 /// Follows a person who goes from one process to the next, until they leave.
-async fn wander(common: &Common, mut left: ExitReason) -> anyhow::Result<Exit> {
+async fn wander(launch: &Launch, mut left: ExitReason) -> anyhow::Result<Exit> {
     while let ExitReason::Wants { errand: Errand::Visit { pid, session }, .. } = left {
-        left = visit(common, pid, &session).await?;
+        left = visit(launch, pid, &session).await?;
     }
-    Ok(interactive::exit(&left))
+    Ok(screen::exit(&left))
 }
 
 /// The terminal UI on a session that another process of this person has open.
-pub(crate) async fn visit(common: &Common, pid: u32, session: &SessionId) -> anyhow::Result<ExitReason> {
+pub(crate) async fn visit(launch: &Launch, pid: u32, session: &SessionId) -> anyhow::Result<ExitReason> {
     // What was typed for sessions of our own says nothing about this one.
-    let common = Common { resume: None, continue_last: false, policy: None, ..common.clone() };
+    let launch = Launch { resume: None, continue_last: false, policy: None, ..launch.clone() };
     let attach = Attach { session: Some(session.to_string()), ..Attach::on(dialects::native::DIALECT) };
     let place = RuntimeAddress::Socket(fleet::act::socket(pid)?);
-    show(&common, &attach, place, None, None, true).await
+    show(&launch, &attach, place, None, None, true).await
 }
 
 /// As whose its sessions are kept. A command that was typed now may be started again later.
@@ -147,7 +229,7 @@ fn keep_as(attach: &Attach, place: &RuntimeAddress, kept: Kept) -> anyhow::Resul
 
 /// One prompt without a screen.
 async fn say(
-    common: &Common,
+    launch: &Launch,
     attach: &Attach,
     place: RuntimeAddress,
     keep: Option<KeepAs>,
@@ -158,9 +240,9 @@ async fn say(
     let stops = Stops::listen().with_reader();
     let begin = Begin { session: attach.session.as_deref(), last: None };
     let log = stack::log_to_stderr();
-    let front = Front::open(common, attach.dialect, place, begin, Person::Away, tape, keep, log).await?;
+    let front = Front::open(launch, attach.dialect, place, begin, Person::Away, tape, keep, log).await?;
     let run = Run { json: attach.json, timeout: attach.timeout, ..Run::of(String::new()) };
-    let exit = run::converse(&front.hub, None, said, &run, &attach.allow, stops).await;
+    let exit = headless::converse(&front.hub, None, said, &run, &attach.allow, stops).await;
     match &exit {
         Ok(Exit::Cancelled(_) | Exit::TimedOut) => front.close_soon().await,
         _ => front.close(exit.as_ref().is_ok_and(|exit| *exit == Exit::Done)).await,
@@ -178,23 +260,20 @@ fn kept_where(keep: KeepAs, was: &Whereabouts) -> KeepAs {
 }
 
 /// What was typed, with what the person set since: a runtime that begins anew is held to it from its first word.
-fn held_as(common: &Common, was: &Whereabouts) -> Common {
+fn held_as(launch: &Launch, was: &Whereabouts) -> Launch {
     let policy = match was.policy {
-        Some(Policy::ReadOnly) => Some(PolicyMode::ReadOnly),
-        // The way back from there leaves the runtime its own rules.
+        // The way back from read-only leaves the runtime its own rules.
         Some(Policy::Ask) => None,
-        // For what it has done by our hands.
-        Some(Policy::AutoEdit) => Some(PolicyMode::AutoEdit),
-        Some(Policy::Sandboxed) => Some(PolicyMode::Sandboxed),
-        Some(Policy::Full) => Some(PolicyMode::Full),
-        None => common.policy,
+        // The others count for what it has done by our hands.
+        Some(policy) => Some(policy),
+        None => launch.policy,
     };
-    Common { policy, ..common.clone() }
+    Launch { policy, ..launch.clone() }
 }
 
 /// The terminal UI. `visits`: nothing is lost when the person leaves for another process.
 async fn show(
-    common: &Common,
+    launch: &Launch,
     attach: &Attach,
     place: RuntimeAddress,
     keep: Option<KeepAs>,
@@ -202,10 +281,10 @@ async fn show(
     visits: bool,
 ) -> anyhow::Result<ExitReason> {
     let note = match keep.as_ref().filter(|keep| keep.session.is_some()) {
-        Some(keep) => interactive::note_on_another(format!("again on {}", origin::words(&keep.origin))),
-        None => interactive::note_on_another(format!("on a runtime that speaks {}", attach.dialect)),
+        Some(keep) => screen::note_on_another(format!("again on {}", origin::words(&keep.origin))),
+        None => screen::note_on_another(format!("on a runtime that speaks {}", attach.dialect)),
     };
-    let (cwd, look) = (places::working_directory(common)?, UiOptions::of(common)?);
+    let (cwd, look) = (places::working_directory(launch)?, UiOptions::of(launch)?);
     let restart = match place {
         RuntimeAddress::Socket(_) => Restart::Connect,
         RuntimeAddress::Command(_) => Restart::Start,
@@ -220,8 +299,8 @@ async fn show(
         let begin = Begin { session: known.or(named), last: was.theirs.as_deref() };
         let (place, keep, log) = (place.clone(), keep.clone(), stack::no_log());
         let keep = keep.map(|keep| kept_where(keep, &was));
-        let common = &held_as(common, &was);
-        let front = Front::open(common, attach.dialect, place, begin, Person::There, tape, keep, log).await?;
+        let launch = &held_as(launch, &was);
+        let front = Front::open(launch, attach.dialect, place, begin, Person::There, tape, keep, log).await?;
         // Behind a socket others find it by itself.
         Ok(match restart {
             Restart::Start => front.announced(&cwd, &format!("terminal on {}", attach.dialect)).await,
@@ -229,7 +308,7 @@ async fn show(
         })
     };
     let front = open(None).await?;
-    interactive::on_runtime(front, open, restart, (note, visits), cwd.clone(), look, is_kept).await
+    screen::on_runtime(front, open, restart, (note, visits), cwd.clone(), look, is_kept).await
 }
 
 #[cfg(test)]
@@ -238,15 +317,15 @@ mod tests {
 
     #[test]
     fn what_the_person_set_holds_after_a_restart() {
-        let typed = Common { policy: Some(PolicyMode::ReadOnly), ..Common::default() };
+        let typed = Launch { policy: Some(Policy::ReadOnly), ..Launch::default() };
         let set = |policy| Whereabouts { policy, ..Whereabouts::default() };
-        for (common, since, held) in [
-            (Common::default(), None, None),
-            (Common::default(), Some(Policy::ReadOnly), Some(PolicyMode::ReadOnly)),
-            (typed.clone(), None, Some(PolicyMode::ReadOnly)),
+        for (launch, since, held) in [
+            (Launch::default(), None, None),
+            (Launch::default(), Some(Policy::ReadOnly), Some(Policy::ReadOnly)),
+            (typed.clone(), None, Some(Policy::ReadOnly)),
             (typed, Some(Policy::Ask), None),
         ] {
-            assert_eq!(held_as(&common, &set(since)).policy, held, "{since:?}");
+            assert_eq!(held_as(&launch, &set(since)).policy, held, "{since:?}");
         }
     }
 }

@@ -1,26 +1,69 @@
 //! `parlor bridge`: a UI of one wire on a runtime of another. What one side lacks (queues, deadlines, who answered) the hub supplies.
 
-use crate::cli::{Bridge, Common};
+use crate::announcement::Announcement;
 use crate::exit::{self, Exit};
-use crate::ps::announcement::Announcement;
-use crate::record::Tape;
-use crate::remote::{Begin, Front, Person, RuntimeAddress};
-use crate::serve::{self, Host, Wire};
+use crate::host::Host;
+use crate::launch::Launch;
+use crate::origin::RuntimeAddress;
+use crate::remote::{Begin, Front, Person};
+use crate::serve::{self, Wire};
 use crate::stop::{self, Manner, Over, Runs};
+use crate::tape::Tape;
 use crate::{places, stack, their_flags};
+use clap::Args;
 use dialects::Dialect;
 use roles::Item;
 use roles::fidelity::{Carried, Verdict};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// A UI of one wire on a runtime of another.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  parlor bridge --from codelia --stdio --to native -- parlor serve --dialect native --stdio"
+)]
+pub(crate) struct Bridge {
+    /// The wire that the UI speaks.
+    #[arg(long, value_name = "DIALECT", value_parser = crate::flags::dialect())]
+    pub(crate) from: Dialect,
+    /// The UI is on stdin and stdout.
+    #[arg(long, conflicts_with = "socket")]
+    pub(crate) stdio: bool,
+    /// UIs connect to this Unix socket.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) socket: Option<PathBuf>,
+    /// The wire that the runtime speaks.
+    #[arg(long, value_name = "DIALECT", value_parser = crate::flags::dialect())]
+    pub(crate) to: Dialect,
+    /// The runtime listens on this Unix socket.
+    #[arg(long, value_name = "PATH", conflicts_with = "command")]
+    pub(crate) to_socket: Option<PathBuf>,
+    /// Write the conversation down in this file (the runtime's wire: beside it, with `runtime` in its name). Secrets are taken out.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+    /// Say nothing to a runtime that acts without asking, and stop one that does.
+    #[arg(long)]
+    pub(crate) require_consent: bool,
+    /// Only print what becomes of each item of the vocabulary between these two wires.
+    #[arg(long)]
+    pub(crate) report: bool,
+    /// An option of the UI's dialect, such as `no-ui=true`.
+    #[arg(long = "option", value_name = "NAME=VALUE", value_parser = crate::flags::option)]
+    pub(crate) options: Vec<(String, String)>,
+    /// Start this program as the runtime and speak on its stdin and stdout.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+}
 
 /// Bridges until the UI leaves (stdio) or the program is told to stop (socket).
-pub(crate) async fn bridge(mut common: Common, bridge: Bridge) -> anyhow::Result<Exit> {
+pub(crate) async fn bridge(mut launch: Launch, bridge: Bridge) -> anyhow::Result<Exit> {
     let report = report(bridge.from, bridge.to);
     if bridge.report {
         exit::say(&report);
         return Ok(Exit::Done);
     }
-    common.require_consent = bridge.require_consent;
-    their_flags::refuse(&common, bridge.to)?;
+    launch.require_consent = bridge.require_consent;
+    their_flags::refuse(&launch, bridge.to)?;
     let Some(place) = RuntimeAddress::of(bridge.to_socket.as_ref(), &bridge.command) else {
         return Err(exit::usage("say where the runtime is\n\nhint: --to-socket PATH, or -- COMMAND"));
     };
@@ -31,7 +74,7 @@ pub(crate) async fn bridge(mut common: Common, bridge: Bridge) -> anyhow::Result
     let tape = bridge.record.as_deref().map(Tape::new);
     let runtime_tape = tape.as_ref().map(|tape| tape.beside("runtime"));
     let front = Front::open(
-        &common,
+        &launch,
         bridge.to,
         place,
         Begin::default(),
@@ -41,7 +84,7 @@ pub(crate) async fn bridge(mut common: Common, bridge: Bridge) -> anyhow::Result
         stack::log_to_stderr(),
     )
     .await?;
-    let cwd = places::working_directory(&common)?;
+    let cwd = places::working_directory(&launch)?;
     let warnings = decided_elsewhere(bridge.from, bridge.to).into_iter().collect();
     let host = Host::in_front(&cwd, bridge.options.clone(), warnings, tape.clone());
     let serving = format!("bridge: {} on {}", bridge.from, bridge.to);

@@ -2,8 +2,9 @@
 
 pub(crate) mod relay;
 
+use crate::entrance;
 use crate::exit::{self, Exit};
-use crate::{entrance, stack};
+use crate::guard;
 use anyhow::Context;
 use kit::check::{CheckReport, Expected, Found, Suite, Tested, Wishes};
 use kit::peer::{Peer, PeerAddress};
@@ -43,7 +44,7 @@ Examples:
   parlor check --dialect codelia --role ui -- parlor attach --dialect codelia --prompt hello -- {runtime}")]
 pub(crate) struct Check {
     /// The wire that it speaks.
-    #[arg(long, value_name = "DIALECT", value_parser = crate::cli::dialect())]
+    #[arg(long, value_name = "DIALECT", value_parser = crate::flags::dialect())]
     dialect: dialects::Dialect,
     /// What the program is.
     #[arg(long, value_enum)]
@@ -154,7 +155,7 @@ async fn run(suite: &Suite, asked: &Check, expected: &Expected) -> anyhow::Resul
         let address = match &asked.socket {
             Some(path) => PeerAddress::Socket(path.clone(), entrance::trust),
             None => {
-                PeerAddress::Command { command: command.clone(), cwd: Some(cwd), guard: stack::watching() }
+                PeerAddress::Command { command: command.clone(), cwd: Some(cwd), guard: guard::watching() }
             }
         };
         let (carrier, tested, relay) = (suite.carrier, suite.tested, relay.clone());

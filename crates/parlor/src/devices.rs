@@ -1,8 +1,10 @@
 //! `parlor devices`: the browsers that may connect to the page, in a file of the data folder. A server that runs hears of a change at
 //! once: whoever is revoked loses its live connections.
 
+use crate::clock;
 use crate::exit::{self, Exit};
-use crate::{places, private, sessions};
+use crate::paint;
+use crate::{places, private};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use std::io::Read;
@@ -44,7 +46,7 @@ enum What {
         /// Its id, the beginning of that, or its name.
         device: String,
         #[arg(value_enum)]
-        role: crate::cli::UiRole,
+        role: crate::flags::UiRole,
     },
 }
 
@@ -54,7 +56,7 @@ pub(crate) fn devices(asked: &Asked) -> anyhow::Result<Exit> {
     let told = match &asked.what {
         None | Some(What::List) => return Ok(list(&file, asked.json)),
         Some(What::Revoke { device }) => {
-            let device = file.alter(device, |devices, id| devices.revoke(id, sessions::now().0))?;
+            let device = file.alter(device, |devices, id| devices.revoke(id, clock::now().0))?;
             format!("revoked: {} ({})", device.name, device.id)
         }
         Some(What::Rename { device, name }) => {
@@ -75,11 +77,11 @@ pub(crate) fn devices(asked: &Asked) -> anyhow::Result<Exit> {
 }
 
 /// The word on the command line as the server knows it.
-pub(crate) fn role_of(role: crate::cli::UiRole) -> Role {
+pub(crate) fn role_of(role: crate::flags::UiRole) -> Role {
     match role {
-        crate::cli::UiRole::Controller => Role::Controller,
-        crate::cli::UiRole::Approver => Role::Approver,
-        crate::cli::UiRole::Observer => Role::Observer,
+        crate::flags::UiRole::Controller => Role::Controller,
+        crate::flags::UiRole::Approver => Role::Approver,
+        crate::flags::UiRole::Observer => Role::Observer,
     }
 }
 
@@ -98,9 +100,9 @@ fn list(file: &File, json: bool) -> Exit {
         exit::say(&listed(&devices).to_string());
         return Exit::Done;
     }
-    let now = sessions::now();
+    let now = clock::now();
     for device in devices.active() {
-        let since = sessions::ago(domain::ids::Millis(device.added), now);
+        let since = paint::ago(domain::ids::Millis(device.added), now);
         exit::say(&format!("{}  {:<10}  {:<12}  {}", device.id, device.role.word(), since, device.name));
     }
     if devices.active().next().is_none() {
@@ -141,7 +143,7 @@ impl File {
     /// Why it has it still.
     pub(crate) fn revoke(&self, word: &str) -> anyhow::Result<Device> {
         let known = self.known().map_err(anyhow::Error::msg)?;
-        self.alter_of(&known, word, |devices, id| devices.revoke(id, sessions::now().0))
+        self.alter_of(&known, word, |devices, id| devices.revoke(id, clock::now().0))
     }
 
     fn alter_of(

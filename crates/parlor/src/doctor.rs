@@ -2,29 +2,31 @@
 
 mod kept;
 
-use crate::cli::Common;
 use crate::exit::{self, Exit};
+use crate::guard;
+use crate::launch::Launch;
+use crate::model_source;
 use crate::model_source::Source;
+use crate::places;
 use crate::settings::{self, Set};
-use crate::{keys, places, stack};
 use domain::path_text;
 use engine::{Config, Ground};
 use models::catalog::{KeyFrom, Listing, ProviderState, account};
 use std::path::Path;
 
 /// Prints the report; fails when something that is needed is broken.
-pub(crate) async fn doctor(common: &Common) -> anyhow::Result<Exit> {
+pub(crate) async fn doctor(launch: &Launch) -> anyhow::Result<Exit> {
     exit::say(&format!("parlor {}\n", env!("CARGO_PKG_VERSION")));
     let mut well = true;
     let Set { mut config, told } = settings::read();
-    let wanted = common.model.clone().or_else(|| config.model.clone());
+    let wanted = launch.model.clone().or_else(|| config.model.clone());
     well &= model(wanted.as_deref()).await;
-    well &= set(&config, &told, common);
-    for (at, line) in common.unread.told().enumerate() {
+    well &= set(&config, &told, launch);
+    for (at, line) in launch.unread.told.iter().enumerate() {
         say(if at == 0 { "variables" } else { "" }, line);
     }
-    well &= !common.unread.ours;
-    let (ground, refused) = places::ground_to_look_at(common, &mut config)?;
+    well &= !launch.unread.ours;
+    let (ground, refused) = places::ground_to_look_at(launch, &mut config)?;
     if let Some(why) = refused {
         well = false;
         say("variables", &why);
@@ -46,7 +48,7 @@ pub(crate) async fn doctor(common: &Common) -> anyhow::Result<Exit> {
             say("data", &why.to_string());
         }
     }
-    let guard = stack::guard(&config);
+    let guard = guard::of(&config);
     let held = guard.map_or_else(tools::sandbox::status, |guard| guard.status());
     for (at, line) in held.lines().iter().enumerate() {
         say(if at == 0 { "sandbox" } else { "" }, line);
@@ -83,7 +85,7 @@ fn say(label: &str, text: &str) {
 }
 
 async fn model(wanted: Option<&str>) -> bool {
-    let catalog = keys::catalog();
+    let catalog = model_source::catalog();
     let well = match Source::new(wanted).await {
         Ok(source) if wanted.is_none() && source.default_model().provider == "offline" => {
             say(
@@ -170,7 +172,7 @@ fn found(state: &ProviderState, listing: &Listing) -> String {
     }
 }
 
-fn set(config: &Config, told: &[String], common: &Common) -> bool {
+fn set(config: &Config, told: &[String], launch: &Launch) -> bool {
     let file = settings::file()
         .map_or_else(|| "nowhere: set PARLOR_CONFIG_DIR".to_owned(), |file| path_text::write(&file));
     let there = settings::file().is_some_and(|file| file.exists());
@@ -178,7 +180,7 @@ fn set(config: &Config, told: &[String], common: &Common) -> bool {
     for what in told {
         say("", what);
     }
-    let fetch = match (config.fetch.enabled || common.fetch, config.fetch.private) {
+    let fetch = match (config.fetch.enabled || launch.fetch, config.fetch.private) {
         (false, _) => "off (--fetch, or `enabled = true` under [fetch] in the settings, turns it on)",
         (true, false) => "on; each host is asked for, this machine and its network are refused",
         (true, true) => "on; each host is asked for, also on this machine and its network",

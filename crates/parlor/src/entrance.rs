@@ -1,7 +1,7 @@
 //! Judges the processes at the other end of a socket: where they come from, whether they may be a UI of ours (`link::entry` decides for
 //! every door), what a refused one is told, and whether the runtime that we connect to is one that we may trust.
 
-use crate::stack::GUARD;
+use crate::guard::GUARD;
 use link::entry::{Door, Entry, Origin, decide};
 use link::peer::{Ends, Holders, holders};
 use link::unix::{Accepted, Peer, PeerProcess};

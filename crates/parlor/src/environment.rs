@@ -4,15 +4,14 @@
 //! Where its meaning protects something, the safe thing is done: nothing is kept with a `PARLOR_EPHEMERAL` that nobody understands, and
 //! no other model than the one that was meant hears what is said. An empty one is as one that is not set.
 
-use crate::cli::Cli;
-use crate::exit;
+use crate::cli::{Cli, Line};
+use crate::launch::{Launch, MODEL, Unread};
 use clap::builder::Resettable;
 use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches};
 use std::ffi::OsString;
 use tui::Settings;
 
-pub(crate) const MODEL: &str = "PARLOR_MODEL";
 const EPHEMERAL: &str = "PARLOR_EPHEMERAL";
 /// What stands for a flag may say.
 const ON_OR_OFF: &[&str] = &["1", "true", "yes", "on", "y", "t", "0", "false", "no", "off", "n", "f"];
@@ -79,35 +78,6 @@ fn is_neither(text: &str) -> bool {
     !ON_OR_OFF.contains(&text.to_lowercase().as_str())
 }
 
-/// What of the environment could not be understood.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Unread {
-    told: Vec<String>,
-    /// Whether one of the variables was Parlor's own.
-    pub(crate) ours: bool,
-    /// Why the model that was meant is not known, if so.
-    pub(crate) model: Option<String>,
-}
-
-impl Unread {
-    /// A line for each.
-    pub(crate) fn told(&self) -> impl Iterator<Item = &str> {
-        self.told.iter().map(String::as_str)
-    }
-
-    /// With another line that the person is to see first.
-    pub(crate) fn also(&mut self, line: String) {
-        self.told.push(line);
-    }
-
-    /// Says it on stderr.
-    pub(crate) fn say(&self) {
-        for line in &self.told {
-            exit::complain(&format!("warning: {line}"));
-        }
-    }
-}
-
 /// What of the flags for agents and screens a command heeds. All are taken behind every command, so that somebody may give one to all of
 /// them (by an alias, say); but where one does nothing it stands in no help, and the command's own are not hidden among those.
 const HEEDED: &[(&str, &[&str])] = &[
@@ -171,7 +141,7 @@ fn for_help(command: clap::Command, words: &[OsString]) -> clap::Command {
 pub(crate) fn parse(
     words: &[OsString],
     value: impl Fn(&str) -> Option<OsString>,
-) -> Result<Cli, clap::Error> {
+) -> Result<Line, clap::Error> {
     let (mut command, mut unread, mut ephemeral) =
         (for_help(Cli::command(), words), Unread::default(), false);
     let unset = |command: clap::Command, flag| command.mut_arg(flag, |arg| arg.env(Resettable::Reset));
@@ -200,13 +170,13 @@ pub(crate) fn parse(
         unread.told.push(line);
     }
     let found = command.try_get_matches_from(words)?;
-    let mut cli = Cli::from_arg_matches(&found)?;
+    let Cli { common, sub } = Cli::from_arg_matches(&found)?;
+    let launch = Launch::from(common);
     let typed = |flag: &&str| found.value_source(flag) == Some(ValueSource::CommandLine);
-    cli.common.typed = crate::their_flags::OURS.iter().map(|flag| flag.member).filter(typed).collect();
+    let typed = crate::their_flags::OURS.iter().map(|flag| flag.member).filter(typed).collect();
     unread.told.extend(keys());
-    cli.common.ephemeral |= ephemeral;
-    cli.common.unread = unread;
-    Ok(cli)
+    let ephemeral = launch.ephemeral || ephemeral;
+    Ok(Line { launch: Launch { typed, unread, ephemeral, ..launch }, sub })
 }
 
 /// Keys that are set and cannot be sent to anybody.
@@ -224,7 +194,7 @@ mod tests {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
 
-    fn read(args: &[&str], set: &[(&str, &[u8])]) -> Cli {
+    fn read(args: &[&str], set: &[(&str, &[u8])]) -> Line {
         let words: Vec<OsString> = ["parlor"].iter().chain(args).map(OsString::from).collect();
         let value = |name: &str| {
             let found = set.iter().find(|(set, _)| *set == name);
@@ -287,7 +257,7 @@ mod tests {
         for words in ["trace x", "sessions", "devices", "down", "check --dialect codelia --role ui --list"] {
             let words: Vec<&str> =
                 ["--model", "a/b", "--policy", "full"].into_iter().chain(words.split(' ')).collect();
-            assert_eq!(read(&words, &[]).common.model.as_deref(), Some("a/b"));
+            assert_eq!(read(&words, &[]).launch.model.as_deref(), Some("a/b"));
         }
     }
 
@@ -315,29 +285,38 @@ mod tests {
         for rubbish in [&b"maybe"[..], b"\xff", b"2"] {
             let all: Vec<(&str, &[u8])> = VARIABLES.iter().map(|variable| (variable.name, rubbish)).collect();
             let cli = read(&["doctor"], &all);
-            let told: Vec<&str> = cli.common.unread.told().collect();
+            let told: Vec<&str> = cli.launch.unread.told.iter().map(String::as_str).collect();
             for variable in VARIABLES.iter().filter(|variable| variable.name != MODEL || rubbish == b"\xff") {
                 let line = told.iter().find(|line| line.starts_with(variable.name)).unwrap();
                 assert!(line.contains(variable.takes) && line.contains(variable.instead), "{line}");
             }
-            assert!(cli.common.ephemeral && cli.common.unread.ours);
-            assert!(!cli.common.fetch && !cli.common.inline && cli.common.theme.is_none());
-            assert_eq!(cli.common.unread.model.is_some(), rubbish == b"\xff");
+            assert!(cli.launch.ephemeral && cli.launch.unread.ours);
+            assert!(!cli.launch.fetch && !cli.launch.inline && cli.launch.theme.is_none());
+            assert_eq!(cli.launch.unread.model.is_some(), rubbish == b"\xff");
         }
     }
 
     #[test]
     fn the_command_line_goes_before_a_variable_that_says_nothing() {
         let cli = read(&["--theme", "dark", "--model", "offline", "doctor"], &[("PARLOR_THEME", b"\xff")]);
-        assert_eq!(cli.common.theme.as_deref(), Some("dark"));
-        assert_eq!(cli.common.model.as_deref(), Some("offline"));
+        assert_eq!(cli.launch.theme.as_deref(), Some("dark"));
+        assert_eq!(cli.launch.model.as_deref(), Some("offline"));
     }
 
     #[test]
     fn an_empty_variable_is_as_one_that_is_not_set() {
         let all: Vec<(&str, &[u8])> = VARIABLES.iter().map(|variable| (variable.name, &b""[..])).collect();
         let cli = read(&["doctor"], &all);
-        assert_eq!(cli.common.unread.told().filter(|line| line.starts_with("PARLOR_")).count(), 0);
-        assert!(!cli.common.ephemeral);
+        assert_eq!(
+            cli.launch
+                .unread
+                .told
+                .iter()
+                .map(String::as_str)
+                .filter(|line| line.starts_with("PARLOR_"))
+                .count(),
+            0
+        );
+        assert!(!cli.launch.ephemeral);
     }
 }

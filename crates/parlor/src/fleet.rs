@@ -10,8 +10,9 @@ mod devices;
 mod follow;
 mod look;
 
-use crate::ps::announcement::{self, Notice};
-use crate::{places, sessions};
+use crate::announcement::Notice;
+use crate::clock;
+use crate::places;
 use domain::fleet::{Fleet, FleetFact, Process, Standing};
 use domain::ids::Millis;
 use follow::Way;
@@ -46,7 +47,7 @@ impl Gathering {
     /// # Errors
     /// When there is no place to look at.
     pub(crate) fn begin() -> anyhow::Result<Gathering> {
-        let (directory, data) = (announcement::directory()?, places::data()?);
+        let (directory, data) = (places::runtime()?, places::data()?);
         let (told, rows) = watch::channel(None);
         let mut tasks = JoinSet::new();
         tasks.spawn(gather(directory, data, told));
@@ -238,5 +239,5 @@ fn process(notice: &Notice, standing: Standing) -> Process {
 
 /// The time of day.
 pub(crate) fn now() -> Millis {
-    sessions::now()
+    clock::now()
 }

@@ -4,17 +4,15 @@
 //! Invariants: one server per data folder, by a lock that the kernel lets go of with the process; what a dead server left is taken over;
 //! its control socket is for its owner alone and refuses what came from a command of an agent; an orderly end ends the rooms first.
 
-pub(crate) mod control;
-pub(crate) mod join;
+mod desk;
 mod unit;
 
+use crate::control::{Control, NOTICE, Server, Status};
 use crate::exit::{self, Exit};
-use crate::ps::announcement;
 use crate::rooms::{self, Ended, Rooms, detach};
 use crate::stop::Stops;
 use crate::{places, private};
 use anyhow::Context;
-use control::{Control, Server, Status};
 use link::unix::Listener;
 use rustix::fs::{FlockOperation, flock};
 use serde_json::json;
@@ -35,8 +33,6 @@ const FOLDERS: [&str; 2] = ["PARLOR_DATA_DIR", "PARLOR_CONFIG_DIR"];
 const CONTROL: &str = ".control";
 /// In the data folder: held by the server that runs.
 const LOCK: &str = "server.lock";
-/// In the data folder: where the server that runs is reached.
-pub(crate) const NOTICE: &str = "server.json";
 /// In the data folder: what a server in the background says.
 const LOG: &str = "server.log";
 
@@ -176,7 +172,7 @@ fn tell(status: &Status, started: bool, json: bool) {
             "`parlor` in any terminal works there now and goes on when it is closed; `parlor down` ends it",
         );
     }
-    warning.iter().for_each(|warning| crate::web::warn(warning));
+    warning.iter().for_each(|warning| crate::page::warn(warning));
 }
 
 /// `parlor down`.
@@ -236,7 +232,7 @@ async fn serve(asked: Up) -> anyhow::Result<Exit> {
     let Some(_lock) = lock_in_time(&data).await? else {
         anyhow::bail!("a server runs already for {}; `parlor down` ends it", data.display());
     };
-    let directory = std::path::absolute(announcement::directory()?)?;
+    let directory = std::path::absolute(places::runtime()?)?;
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&directory);
     made.with_context(|| format!("{} cannot be made", directory.display()))?;
     sweep(&directory);
@@ -248,10 +244,10 @@ async fn serve(asked: Up) -> anyhow::Result<Exit> {
     private::replace(&notice, &server.to_json().to_string())?;
     let rooms = Rooms::new(Duration::from_secs(asked.room_idle))?;
     exit::complain(&format!("serving {} by {}", data.display(), socket.display()));
-    let desk = control::Desk::new(server, data.clone(), rooms);
+    let desk = desk::Desk::new(server, data.clone(), rooms);
     desk.serve_known(&data).await;
     let stopped = tokio::select! {
-        asked = control::attend(&door, &desk) => Some(asked),
+        asked = desk::attend(&door, &desk) => Some(asked),
         _ = stops.next() => None,
     };
     // From here on nobody finds us, so no room is begun that would be missed.

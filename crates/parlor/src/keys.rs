@@ -5,11 +5,11 @@
 //! does not get the key with it. What cannot be understood is told, is as if it were not there, and is never written over. Members that
 //! are not known here stay.
 
-use crate::settings::file::load;
-use crate::{places, private, settings};
+use crate::text_file::load;
+use crate::{places, private};
 use anyhow::Context;
 use models::Secret;
-use models::catalog::{Catalog, KeptKey};
+use models::catalog::KeptKey;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -23,12 +23,6 @@ const VERSION: u64 = 1;
 /// In the data folder, whether it is there or not.
 pub(crate) fn file() -> anyhow::Result<PathBuf> {
     Ok(places::data()?.join(FILE))
-}
-
-/// Models by what the environment and the kept keys offer.
-pub(crate) fn catalog() -> Catalog {
-    let (limits, figures) = settings::of_models();
-    Catalog::new(places::variables()).keeping(read()).with_limits(limits).with_figures(&figures)
 }
 
 /// The keys that can be used; [`trouble`] tells of the others.

@@ -1,10 +1,13 @@
 //! The command line of Parlor: one file per sub-command, and the stack of hub, engine and store that they share.
 
 mod agents;
+mod announcement;
 mod attach;
 mod bridge;
 mod check;
 mod cli;
+mod clock;
+mod control;
 mod devices;
 mod docs;
 mod doctor;
@@ -12,18 +15,28 @@ mod entrance;
 mod environment;
 mod errands;
 mod exit;
+mod flags;
 mod fleet;
+mod guard;
+mod headless;
 mod home;
+mod host;
 mod interactive;
+mod join;
 mod journal;
+mod kept;
 mod keys;
+mod launch;
 mod login;
 mod mcp;
 mod model_list;
 mod model_source;
 mod origin;
+mod page;
+mod paint;
 mod places;
 mod private;
+mod processes;
 mod prompt;
 mod ps;
 mod record;
@@ -34,33 +47,33 @@ mod resumed;
 mod rooms;
 mod rules;
 mod run;
+mod screen;
 mod serve;
 mod sessions;
 mod settings;
 mod skill_list;
 pub mod stack;
 mod stop;
+mod tape;
+mod text_file;
 mod their_flags;
 mod trace;
 pub mod vault;
 mod web;
 mod worktrees;
 
-use cli::{Cli, Sub};
+use cli::{Line, Sub};
 use domain::harmless;
 use exit::{Exit, Stream};
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read};
 use std::process::ExitCode;
 
-/// Most text taken from a pipe as a prompt.
-const MAX_PIPED: u64 = 10 * 1024 * 1024;
-
 /// The whole program: reads the command line, does what it says, and gives the exit code.
 pub fn main() -> ExitCode {
     let mut args = std::env::args_os();
     match args.nth(1) {
-        Some(first) if first == stack::GUARD => return guard(&args.collect::<Vec<_>>()),
+        Some(first) if first == guard::GUARD => return guard(&args.collect::<Vec<_>>()),
         Some(first) if first == rooms::detach::DETACH => {
             return rooms::detach::run(&args.collect::<Vec<_>>());
         }
@@ -82,7 +95,7 @@ pub fn main() -> ExitCode {
         Err(why) => return told_by_clap(&why, &words),
     };
     if let (None | Some(Sub::Run(_) | Sub::Serve(_) | Sub::Room(_)), Some(why)) =
-        (&cli.sub, stack::refuse_mode(cli.common.policy, tools::sandbox::status().can_hold()))
+        (&cli.sub, stack::refuse_mode(cli.launch.policy, || tools::sandbox::status().can_hold()))
     {
         exit::complain(&format!("error: {why}\n\nhint: with --policy ask you are asked before each command"));
         return ExitCode::from(exit::USAGE);
@@ -125,40 +138,40 @@ pub fn main() -> ExitCode {
 
 /// Whether this process starts rooms and runs no agent itself: it must not become the parent of what it starts.
 #[cfg(target_os = "linux")]
-fn starts_rooms(cli: &Cli) -> bool {
+fn starts_rooms(cli: &Line) -> bool {
     matches!(cli.sub, Some(Sub::Up(_) | Sub::Relay(_) | Sub::Web(_)))
 }
 
-async fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
+async fn dispatch(cli: Line) -> anyhow::Result<Exit> {
     // The terminal UI tells it on its first screen, doctor in its report.
     if !matches!(cli.sub, None | Some(Sub::Doctor | Sub::KitRelay { .. })) {
-        cli.common.unread.say();
+        say(&cli.launch.unread);
     }
-    if let (Some(_), Some(sub)) = (&cli.common.worktree, &cli.sub)
+    if let (Some(_), Some(sub)) = (&cli.launch.worktree, &cli.sub)
         && !matches!(sub, Sub::Run(_))
     {
         return Err(exit::usage("--worktree goes with `parlor` and `parlor run`"));
     }
-    if let (Some(None), Some(_)) = (&cli.common.resume, &cli.sub) {
+    if let (Some(None), Some(_)) = (&cli.launch.resume, &cli.sub) {
         return Err(exit::usage(
             "--resume before a command needs its value, the id of a conversation\n\nhint: `parlor sessions` lists the ids, --continue takes the newest",
         ));
     }
     match cli.sub {
-        Some(Sub::Run(run)) => run::run(cli.common, run).await,
-        Some(Sub::Serve(serve)) => serve::serve(cli.common, serve).await,
-        Some(Sub::Attach(attach)) => attach::attach(cli.common, attach).await,
+        Some(Sub::Run(run)) => run::run(cli.launch, run).await,
+        Some(Sub::Serve(serve)) => serve::serve(cli.launch, serve, &cli::flags_of("serve")).await,
+        Some(Sub::Attach(attach)) => attach::attach(cli.launch, attach).await,
         Some(Sub::Agents(asked)) => Ok(agents::list(&asked)),
-        Some(Sub::Login(asked)) => login::login(&cli.common, asked).await,
+        Some(Sub::Login(asked)) => login::login(&cli.launch, asked).await,
         Some(Sub::Logout(asked)) => login::logout(&asked),
-        Some(Sub::Bridge(bridge)) => bridge::bridge(cli.common, bridge).await,
-        Some(Sub::Sessions(asked)) => sessions::sessions(&cli.common, asked).await,
-        Some(Sub::Worktrees(asked)) => worktrees::worktrees(&cli.common, asked),
-        Some(Sub::Models { json }) => model_list::list(&cli.common, json).await,
-        Some(Sub::Mcp(asked)) => mcp::mcp(&cli.common, asked).await,
-        Some(Sub::Rules(asked)) => rules::rules(&cli.common, asked),
-        Some(Sub::Skills) => skill_list::list(&cli.common),
-        Some(Sub::Prompt { json }) => prompt::print(&cli.common, json).await,
+        Some(Sub::Bridge(bridge)) => bridge::bridge(cli.launch, bridge).await,
+        Some(Sub::Sessions(asked)) => sessions::sessions(&cli.launch, asked).await,
+        Some(Sub::Worktrees(asked)) => worktrees::worktrees(&cli.launch, asked),
+        Some(Sub::Models { json }) => model_list::list(&cli.launch, json).await,
+        Some(Sub::Mcp(asked)) => mcp::mcp(&cli.launch, asked).await,
+        Some(Sub::Rules(asked)) => rules::rules(&cli.launch, asked),
+        Some(Sub::Skills) => skill_list::list(&cli.launch),
+        Some(Sub::Prompt { json }) => prompt::print(&cli.launch, json).await,
         Some(Sub::Schema { dialect: Some(dialect), .. }) => {
             exit::say(&(dialect.description().schema)());
             Ok(Exit::Done)
@@ -171,12 +184,12 @@ async fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Sub::Completions { shell }) => {
             use clap::CommandFactory;
             let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "parlor", &mut script);
+            clap_complete::generate(shell, &mut cli::Cli::command(), "parlor", &mut script);
             exit::put(&String::from_utf8(script)?);
             Ok(Exit::Done)
         }
         Some(Sub::Docs { folder }) => docs::write(&folder),
-        Some(Sub::Ps(asked)) => ps::ps(&cli.common, &asked).await,
+        Some(Sub::Ps(asked)) => ps::ps(&cli.launch, &asked).await,
         Some(Sub::Web(asked)) => web::web(asked).await,
         Some(Sub::Devices(asked)) => devices::devices(&asked),
         Some(Sub::Record(asked)) => record::record(asked).await,
@@ -187,33 +200,40 @@ async fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Sub::Down(asked)) => home::down(asked).await,
         Some(Sub::Relay(asked)) => relay::relay(asked).await,
         Some(Sub::KitRelay { socket }) => check::relay::relay(&socket).await,
-        Some(Sub::Room(room)) => rooms::room::run(cli.common, room).await,
-        Some(Sub::Doctor) => doctor::doctor(&cli.common).await,
-        None => start(cli.common).await,
+        Some(Sub::Room(room)) => rooms::room::run(cli.launch, room).await,
+        Some(Sub::Doctor) => doctor::doctor(&cli.launch).await,
+        None => start(cli.launch).await,
+    }
+}
+
+/// Says on stderr what of the environment could not be understood.
+fn say(unread: &launch::Unread) {
+    for line in &unread.told {
+        exit::complain(&format!("warning: {line}"));
     }
 }
 
 /// `parlor` alone: the terminal UI, or what a pipe says.
-async fn start(mut common: cli::Common) -> anyhow::Result<Exit> {
-    if common.plain || std::io::stdin().is_terminal() && Stream::Out.is_terminal() {
+async fn start(mut launch: launch::Launch) -> anyhow::Result<Exit> {
+    if launch.plain || std::io::stdin().is_terminal() && Stream::Out.is_terminal() {
         // Without an id the screen has the list; where there is none, lines have it.
-        if common.resume == Some(None) && interactive::is_plain(&common) && !common.ephemeral {
-            common.resume = match sessions::pick(&common)? {
+        if launch.resume == Some(None) && screen::is_plain(&launch) && !launch.ephemeral {
+            launch.resume = match sessions::pick(&launch)? {
                 sessions::Picked::One(session) => Some(Some(session.to_string())),
                 sessions::Picked::New => None,
                 sessions::Picked::Left(exit) => return Ok(exit),
             };
         }
-        if let Some(exit) = home::join::join(&mut common).await? {
+        if let Some(exit) = join::join(&mut launch).await? {
             return Ok(exit);
         }
-        let tree = worktrees::enter(&mut common)?;
-        if common.resume != Some(None)
-            && let Some(kept) = resumed::find(&mut common)?
+        let tree = worktrees::enter(&mut launch)?;
+        if launch.resume != Some(None)
+            && let Some(kept) = resumed::find(&mut launch)?
         {
-            return resumed::go_on(common, kept, None).await;
+            return resumed::go_on(launch, kept, None).await;
         }
-        let exit = interactive::own_and_errands(common, tree.as_ref()).await?;
+        let exit = interactive::own_and_errands(launch, tree.as_ref()).await?;
         if let Some(tree) = &tree {
             worktrees::at_end(tree, exit).await?;
         }
@@ -221,13 +241,13 @@ async fn start(mut common: cli::Common) -> anyhow::Result<Exit> {
     }
     if !std::io::stdin().is_terminal() {
         let mut piped = String::new();
-        std::io::stdin().take(MAX_PIPED).read_to_string(&mut piped)?;
+        std::io::stdin().take(headless::MAX_PIPED).read_to_string(&mut piped)?;
         if !piped.trim().is_empty() {
-            common.unread.say();
-            return run::run(common, cli::Run::of(piped)).await;
+            say(&launch.unread);
+            return run::run(launch, headless::Run::of(piped)).await;
         }
     }
-    common.unread.say();
+    say(&launch.unread);
     exit::say(cli::WHAT_IT_IS);
     Ok(Exit::Done)
 }

@@ -4,8 +4,9 @@
 //! Invariants: a key that the provider refuses, or that nobody could try, is kept only when the person says so. Nothing that is said
 //! quotes a key, nor a word that may be one.
 
-use crate::cli::Common;
 use crate::exit::{self, Exit};
+use crate::launch::Launch;
+use crate::model_source;
 use crate::stop::Stops;
 use crate::{keys, settings};
 use clap::Args;
@@ -38,8 +39,8 @@ pub(crate) struct Logout {
 }
 
 /// Takes a key, tries it and keeps it.
-pub(crate) async fn login(common: &Common, asked: Login) -> anyhow::Result<Exit> {
-    if common.ephemeral {
+pub(crate) async fn login(launch: &Launch, asked: Login) -> anyhow::Result<Exit> {
+    if launch.ephemeral {
         return Err(exit::usage(
             "nothing is to be kept on disk (--ephemeral, or PARLOR_EPHEMERAL), and a login is\n\nhint: leave it out, or set the \
              provider's variable, such as ANTHROPIC_API_KEY",
@@ -47,7 +48,7 @@ pub(crate) async fn login(common: &Common, asked: Login) -> anyhow::Result<Exit>
     }
     // Before anything is typed: what cannot be kept is not asked for.
     let file = keys::file()?;
-    let catalog = keys::catalog();
+    let catalog = model_source::catalog();
     let at_terminal = std::io::stdin().is_terminal();
     let provider = match &asked.provider {
         Some(named) => account(named).ok_or_else(|| unknown(named))?,
@@ -89,7 +90,7 @@ pub(crate) async fn login(common: &Common, asked: Login) -> anyhow::Result<Exit>
     let replaced = keys::keep(provider, &KeptKey { key, address: trial.address })?;
     let again = if replaced { ", in the place of the one before" } else { "" };
     exit::say(&format!("kept the key of {provider} in {}, for you alone{again}", file.display()));
-    for line in afterwards(common, provider) {
+    for line in afterwards(launch, provider) {
         exit::say(&line);
     }
     Ok(Exit::Done)
@@ -210,7 +211,7 @@ fn names() -> String {
 }
 
 fn state(provider: &str) -> Option<ProviderState> {
-    keys::catalog().providers().into_iter().find(|state| state.provider == provider)
+    model_source::catalog().providers().into_iter().find(|state| state.provider == provider)
 }
 
 /// The variable that holds a key of it.
@@ -284,14 +285,14 @@ fn key_of(bytes: &[u8]) -> Result<Secret, String> {
 }
 
 /// What is true from now on.
-fn afterwards(common: &Common, provider: &str) -> Vec<String> {
+fn afterwards(launch: &Launch, provider: &str) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(variable) = state(provider).and_then(|state| in_environment(&state)) {
         lines.push(format!("{variable} is set in the environment and goes before it, as long as it is"));
     }
     // A model that was named elsewhere goes before what is found.
-    let named = common.model.is_some() || settings::read().config.model.is_some();
-    let taken = keys::catalog().configured().filter(|model| !named && model.provider == provider);
+    let named = launch.model.is_some() || settings::read().config.model.is_some();
+    let taken = model_source::catalog().configured().filter(|model| !named && model.provider == provider);
     lines.push(match taken {
         Some(model) => format!("`parlor` speaks with {model} now; `parlor models` lists others"),
         None => format!("`parlor models` lists what it has; --model {provider}/NAME takes one"),

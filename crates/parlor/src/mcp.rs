@@ -1,9 +1,10 @@
 //! `parlor mcp`: the MCP servers of the person and of the project, and what each may reach. A project's servers start only after the
 //! person agreed once.
 
-use crate::cli::Common;
 use crate::exit::{self, Exit};
-use crate::{places, settings, stack};
+use crate::guard;
+use crate::launch::Launch;
+use crate::{places, settings};
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use domain::path_text;
@@ -115,9 +116,9 @@ fn may(reach: &Reach) -> String {
 }
 
 /// Lists, adds, removes, approves or tries servers.
-pub(crate) async fn mcp(common: &Common, asked: Mcp) -> anyhow::Result<Exit> {
+pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
     let mut config = settings::read_aloud();
-    let (data, ground) = (places::data()?, places::ground_aloud(common, &mut config)?);
+    let (data, ground) = (places::data()?, places::ground_aloud(launch, &mut config)?);
     let (servers, troubles) = mcp::servers(&config, &data, ground.workspace.as_deref().ok());
     let own = config.settings.clone().context("there is no place for settings: set PARLOR_CONFIG_DIR");
     match asked.what.unwrap_or(What::List) {
@@ -174,7 +175,7 @@ pub(crate) async fn mcp(common: &Common, asked: Mcp) -> anyhow::Result<Exit> {
                 listed.approved,
                 "{name} comes from the project: agree first with `parlor mcp approve {name}`"
             );
-            let guard = stack::guard(&config);
+            let guard = guard::of(&config);
             let tested = mcp::test(listed, &data, &ground, guard).await;
             let tested = tested.map_err(|why| anyhow::anyhow!("{name}: {why}"))?;
             exit::say(&format!("{}: {} tools", tested.name, tested.tools.len()));

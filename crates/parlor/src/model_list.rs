@@ -1,13 +1,13 @@
 //! `parlor models`: what can be had now.
 
-use crate::cli::Common;
 use crate::exit::{self, Exit};
+use crate::launch::Launch;
 use crate::model_source::Source;
 use domain::session::ModelEntry;
 
 /// Prints the models, the one in use marked.
-pub(crate) async fn list(common: &Common, json: bool) -> anyhow::Result<Exit> {
-    let source = Source::new(common.model.as_deref()).await.map_err(|why| {
+pub(crate) async fn list(launch: &Launch, json: bool) -> anyhow::Result<Exit> {
+    let source = Source::new(launch.model.as_deref()).await.map_err(|why| {
         let hint = why.hint();
         anyhow::anyhow!("{why}\nhint: {hint}")
     })?;

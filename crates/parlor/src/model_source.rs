@@ -1,7 +1,7 @@
 //! Models for the engine, from the environment, the kept keys and the command line. An opened model is kept, so that a script goes
 //! on where it was.
 
-use crate::keys;
+use crate::{keys, places, settings};
 use domain::command::{Refusal, RefusalKind};
 use domain::session::{ModelEntry, ModelRef};
 use engine::ModelSource;
@@ -21,7 +21,7 @@ pub(crate) struct Source {
 impl Source {
     /// Chooses the default: what was asked for, else what the environment offers, else the offline model.
     pub(crate) async fn new(wanted: Option<&str>) -> Result<Source, CatalogError> {
-        let catalog = keys::catalog();
+        let catalog = catalog();
         let default = match wanted {
             Some(wanted) => catalog.resolve(wanted)?,
             None => catalog.choose().await,
@@ -122,7 +122,7 @@ impl ModelSource for Source {
             Refusal::new(RefusalKind::Storage, format!("the kept keys could not be removed: {why:#}"))
                 .hint("`parlor logout --all` in a terminal")
         })?;
-        *self.catalog.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(keys::catalog());
+        *self.catalog.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(catalog());
         // What was opened holds its key.
         self.open.lock().unwrap_or_else(PoisonError::into_inner).clear();
         Ok(whose)
@@ -138,6 +138,12 @@ impl ModelSource for Source {
     fn list(&self) -> tools::BoxFuture<'_, Vec<ModelEntry>> {
         Box::pin(async { self.entries().await.into_iter().map(|(entry, _)| entry).collect() })
     }
+}
+
+/// Models by what the environment and the kept keys offer.
+pub(crate) fn catalog() -> Catalog {
+    let (limits, figures) = settings::of_models();
+    Catalog::new(places::variables()).keeping(keys::read()).with_limits(limits).with_figures(&figures)
 }
 
 fn refused(why: &CatalogError) -> Refusal {

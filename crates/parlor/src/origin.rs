@@ -5,9 +5,9 @@
 //! store's backup) is started only after the person has said yes to it. Those that were typed stand in `attached`, in the data folder,
 //! for its owner alone. What it is not: the store, or the start itself.
 
-use crate::remote::RuntimeAddress;
 use crate::{places, private};
 use dialects::Dialect;
+use domain::ids::SessionId;
 use domain::path_text;
 use domain::session::origin::MAX_COMMAND;
 use domain::session::{Origin, RuntimePlace};
@@ -18,6 +18,45 @@ use std::path::{Path, PathBuf};
 const TYPED: &str = "attached";
 /// Commands that are remembered; past it the oldest is forgotten, and asked for again.
 const MAX_TYPED: usize = 500;
+
+/// Where a foreign runtime is.
+#[derive(Debug, Clone)]
+pub(crate) enum RuntimeAddress {
+    /// Listening there.
+    Socket(PathBuf),
+    /// To be started.
+    Command(Vec<OsString>),
+}
+
+impl RuntimeAddress {
+    /// Where runtimes of this wire usually listen, if one does.
+    pub(crate) fn usual(dialect: Dialect) -> Option<RuntimeAddress> {
+        let sockets = dialect.description().sockets?;
+        let paths = (sockets.connect)(&|name| std::env::var_os(name));
+        paths.into_iter().find(|path| path.exists()).map(RuntimeAddress::Socket)
+    }
+
+    /// What was typed; `None` when neither was.
+    pub(crate) fn of(socket: Option<&PathBuf>, command: &[OsString]) -> Option<RuntimeAddress> {
+        match (socket, command) {
+            (Some(path), _) => Some(RuntimeAddress::Socket(path.clone())),
+            (None, []) => None,
+            (None, command) => Some(RuntimeAddress::Command(command.to_vec())),
+        }
+    }
+}
+
+/// As whose the sessions of a runtime are kept.
+#[derive(Debug, Clone)]
+pub(crate) struct KeepAs {
+    pub(crate) origin: Origin,
+    /// Where a command is started.
+    pub(crate) folder: PathBuf,
+    /// The kept session to go on with.
+    pub(crate) session: Option<SessionId>,
+    /// Whether that one was asked for: nothing is started without it then.
+    pub(crate) insists: bool,
+}
 
 /// A runtime as it is kept with its sessions. `folder` is where a command is started.
 pub(crate) fn origin(dialect: Dialect, place: &RuntimeAddress, folder: &Path) -> Origin {

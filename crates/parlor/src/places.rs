@@ -1,7 +1,7 @@
 //! Where things lie: the data directory, the environment, and the folder that the agent works in.
 
-use crate::cli::Common;
 use crate::exit;
+use crate::launch::Launch;
 use anyhow::Context;
 use domain::path_text;
 use engine::{Config, Ground};
@@ -40,41 +40,52 @@ pub(crate) fn save_dirs() -> Vec<PathBuf> {
     std::env::split_paths(&dirs).chain(theirs).filter(|dir| dir.is_absolute()).collect()
 }
 
+/// Where serving processes are found: `$XDG_RUNTIME_DIR/parlor`, else `run` in the data directory.
+pub(crate) fn runtime() -> anyhow::Result<PathBuf> {
+    // A data directory of one's own is a world of one's own.
+    if std::env::var_os("PARLOR_DATA_DIR").is_none()
+        && let Some(dir) = std::env::var_os("XDG_RUNTIME_DIR").filter(|dir| Path::new(dir).is_absolute())
+    {
+        return Ok(PathBuf::from(dir).join("parlor"));
+    }
+    Ok(data()?.join("run"))
+}
+
 /// The variable that names a workspace.
 pub(crate) const WORKSPACE: &str = "PARLOR_WORKSPACE";
 
 /// Where the agent works: the folder that was named or that we were started in, and its workspace. A folder named with `--workspace`
 /// is vouched for in `config` from here on.
-pub(crate) fn ground(common: &Common, config: &mut Config) -> anyhow::Result<Ground> {
-    let named = named(common, config).map_err(|(by, why)| {
+pub(crate) fn ground(launch: &Launch, config: &mut Config) -> anyhow::Result<Ground> {
+    let named = named(launch, config).map_err(|(by, why)| {
         let hint = "name the folder of a project, below your home or elsewhere";
         exit::usage(format!("{by} cannot be used: {why}\n\nhint: {hint}"))
     })?;
-    ground_at(common, config, named)
+    ground_at(launch, config, named)
 }
 
 /// The same for those who only look: what the variable says and cannot be used is told, and costs only the workspace.
 pub(crate) fn ground_to_look_at(
-    common: &Common,
+    launch: &Launch,
     config: &mut Config,
 ) -> anyhow::Result<(Ground, Option<String>)> {
-    match named(common, config) {
+    match named(launch, config) {
         Err((WORKSPACE, why)) => {
-            let here = Common { workspace: None, ..common.clone() };
+            let here = Launch { workspace: None, ..launch.clone() };
             let told = format!(
                 "{WORKSPACE} cannot be used: {why}; it may be the folder of a project; nothing is taken for the workspace now"
             );
             let Ground { cwd, .. } = ground_at(&here, config, None)?;
             Ok((Ground { cwd, workspace: Err(why) }, Some(told)))
         }
-        Ok(named) => Ok((ground_at(common, config, named)?, None)),
-        Err(_) => Ok((ground(common, config)?, None)),
+        Ok(named) => Ok((ground_at(launch, config, named)?, None)),
+        Err(_) => Ok((ground(launch, config)?, None)),
     }
 }
 
 /// The same, told on stderr.
-pub(crate) fn ground_aloud(common: &Common, config: &mut Config) -> anyhow::Result<Ground> {
-    let (ground, told) = ground_to_look_at(common, config)?;
+pub(crate) fn ground_aloud(launch: &Launch, config: &mut Config) -> anyhow::Result<Ground> {
+    let (ground, told) = ground_to_look_at(launch, config)?;
     if let Some(told) = told {
         exit::complain(&format!("warning: {told}"));
     }
@@ -82,17 +93,17 @@ pub(crate) fn ground_aloud(common: &Common, config: &mut Config) -> anyhow::Resu
 }
 
 /// The workspace that was named; else by what it was named, and why it cannot be one.
-fn named(common: &Common, config: &mut Config) -> Result<Option<PathBuf>, (&'static str, NoWorkspace)> {
-    let Some(dir) = &common.workspace else { return Ok(None) };
+fn named(launch: &Launch, config: &mut Config) -> Result<Option<PathBuf>, (&'static str, NoWorkspace)> {
+    let Some(dir) = &launch.workspace else { return Ok(None) };
     config.workspaces.push(dir.clone());
     let set = std::env::var_os(WORKSPACE).is_some_and(|set| set == *dir);
     let by = if set { WORKSPACE } else { "--workspace" };
     config.bounds().judge(dir).map(Some).map_err(|why| (by, why))
 }
 
-fn ground_at(common: &Common, config: &Config, named: Option<PathBuf>) -> anyhow::Result<Ground> {
+fn ground_at(launch: &Launch, config: &Config, named: Option<PathBuf>) -> anyhow::Result<Ground> {
     let here = std::env::current_dir();
-    let cwd = match (&common.cwd, &named) {
+    let cwd = match (&launch.cwd, &named) {
         (Some(dir), _) => {
             let why = |why| exit::usage(format!("--cwd: {}: {why}", no_directory(dir)));
             let real = dir.canonicalize().map_err(why)?;
@@ -121,8 +132,8 @@ pub(crate) fn here() -> anyhow::Result<PathBuf> {
 }
 
 /// The folder that was named or that we were started in, for those who need nothing else.
-pub(crate) fn working_directory(common: &Common) -> anyhow::Result<PathBuf> {
-    match common.cwd.as_ref().or(common.workspace.as_ref()) {
+pub(crate) fn working_directory(launch: &Launch) -> anyhow::Result<PathBuf> {
+    match launch.cwd.as_ref().or(launch.workspace.as_ref()) {
         Some(dir) => real(dir),
         None => here(),
     }

@@ -1,17 +1,17 @@
 //! `parlor prompt`: what a model is told before the first word of a conversation.
 
-use crate::cli::Common;
 use crate::exit::{self, Exit};
+use crate::launch::Launch;
 use crate::model_source::Source;
 use crate::{places, settings};
 use serde_json::json;
 
 /// Prints the text and the tools, and how long both are.
-pub(crate) async fn print(common: &Common, as_json: bool) -> anyhow::Result<Exit> {
+pub(crate) async fn print(launch: &Launch, as_json: bool) -> anyhow::Result<Exit> {
     let mut config = settings::read_aloud();
-    config.fetch.enabled |= common.fetch;
-    let ground = places::ground_aloud(common, &mut config)?;
-    let wanted = common.model.as_deref().or(config.model.as_deref());
+    config.fetch.enabled |= launch.fetch;
+    let ground = places::ground_aloud(launch, &mut config)?;
+    let wanted = launch.model.as_deref().or(config.model.as_deref());
     let source =
         Source::new(wanted).await.map_err(|why| exit::usage(format!("{why}\nhint: {}", why.hint())))?;
     let model = source.default_model().name;

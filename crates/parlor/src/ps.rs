@@ -1,35 +1,20 @@
 //! `parlor ps`: the live sessions of this person's processes and who is attached, without a port to know.
 //!
 //! Every process with a session (a server, a bridge, the terminal UI) keeps a small file and two sockets in the runtime directory (see
-//! `ps/announcement.rs`); this reads them, and removes those of processes that died. With `--watch` it goes on telling (`ps/watch.rs`).
+//! `announcement.rs`); this reads them, and removes those of processes that died. With `--watch` it goes on telling (`ps/watch.rs`).
 
-pub(crate) mod announcement;
 mod rows;
 mod watch;
 
-use crate::cli::Common;
-use crate::entrance;
+use crate::announcement::Notice;
+use crate::control::{Control, Status};
 use crate::exit::{self, Exit};
-use crate::home::control::{Control, Status};
-use crate::interactive::is_plain;
-use crate::web;
-use announcement::Notice;
-use anyhow::Context;
-use domain::ids::SessionId;
-use link::{Incoming, Limits, LinkError, LinkIo, unix};
-use roles::Lane;
+use crate::launch::Launch;
+use crate::page;
+use crate::places;
+use crate::processes::{self};
+use crate::screen::is_plain;
 use serde_json::{Value, json};
-use std::io;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-use wire::lines::Frame;
-
-/// How long a process may take to tell who is there.
-const ANSWER_WITHIN: Duration = Duration::from_secs(2);
-/// How long to try to reach it.
-const REACHED_WITHIN: Duration = Duration::from_millis(200);
-/// Files of the runtime directory that are looked at.
-const MAX_PROCESSES: usize = 1024;
 
 /// The live sessions and who is attached to them.
 #[derive(Debug, clap::Args)]
@@ -46,53 +31,17 @@ pub(crate) struct Ps {
     watch: bool,
 }
 
-/// A serving process and what it told.
-pub(crate) struct Process {
-    pub(crate) notice: Notice,
-    /// Its live sessions; `None` when it did not answer.
-    sessions: Option<Vec<Value>>,
-}
-
-impl Process {
-    /// Whether it has this session open.
-    pub(crate) fn has(&self, session: &SessionId) -> bool {
-        let ids = self.sessions.iter().flatten().filter_map(|live| live.get("id").and_then(Value::as_str));
-        ids.into_iter().any(|id| id == session.as_str())
-    }
-
-    /// Why it cannot let go of this session, in words; `None` when nobody needs any of its sessions.
-    pub(crate) fn needed(&self, session: &SessionId) -> Option<&'static str> {
-        let all = self.sessions.as_deref().unwrap_or_default();
-        let own = all.iter().find(|live| live.get("id").and_then(Value::as_str) == Some(session.as_str()));
-        let is_used = || all.iter().any(|live| need(live).is_some());
-        own.and_then(need).or_else(|| is_used().then_some("its room has another session in use"))
-    }
-}
-
-/// For what a session is needed that a process told of.
-fn need(live: &Value) -> Option<&'static str> {
-    if live.get("asks").and_then(Value::as_u64) != Some(0) {
-        Some("a question waits for an answer there")
-    } else if live.get("running") != Some(&Value::Bool(false)) {
-        Some("a run is under way there")
-    } else if live.get("uis").and_then(Value::as_array).is_none_or(|uis| !uis.is_empty()) {
-        Some("somebody is attached to it")
-    } else {
-        None
-    }
-}
-
 /// Asks every process that left a notice, and prints what they say.
-pub(crate) async fn ps(common: &Common, asked: &Ps) -> anyhow::Result<Exit> {
+pub(crate) async fn ps(launch: &Launch, asked: &Ps) -> anyhow::Result<Exit> {
     if asked.watch {
-        return watch::watch(asked.json, is_plain(common)).await;
+        return watch::watch(asked.json, is_plain(launch)).await;
     }
-    let all = processes(&announcement::directory()?).await?;
+    let all = processes::all(&places::runtime()?).await?;
     // Whoever is not there, or cannot be asked, has nothing to warn of.
     if let Ok(Some(mut server)) = Control::here().await
         && let Ok(Status { warning: Some(warning), .. }) = server.status().await
     {
-        web::warn(&warning);
+        page::warn(&warning);
     }
     if asked.json {
         let all: Vec<Value> = all
@@ -121,7 +70,8 @@ pub(crate) async fn ps(common: &Common, asked: &Ps) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn line(session: &Value) -> String {
+/// A live session as a line of the list.
+pub(crate) fn line(session: &Value) -> String {
     let text = |key: &str| session.get(key).and_then(Value::as_str).unwrap_or_default();
     let asks = session.get("asks").and_then(Value::as_u64).unwrap_or(0);
     let state = match (session.get("running") == Some(&Value::Bool(true)), asks) {
@@ -145,67 +95,4 @@ fn line(session: &Value) -> String {
     let uis = if uis.is_empty() { "nobody attached".to_owned() } else { uis.join(", ") };
     let title: String = text("title").chars().filter(|letter| !letter.is_control()).take(40).collect();
     format!("  {}  {state:<8} {title:<40}  {uis}", text("id"))
-}
-
-/// The serving processes that are alive, oldest first. What dead ones left is removed.
-pub(crate) async fn processes(directory: &Path) -> anyhow::Result<Vec<Process>> {
-    let files = match std::fs::read_dir(directory) {
-        Ok(files) => files,
-        Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(why) => return Err(why).with_context(|| format!("cannot read {}", directory.display())),
-    };
-    let mut all = Vec::new();
-    for file in files.flatten().take(MAX_PROCESSES) {
-        let path = file.path();
-        if path.extension().is_none_or(|extension| extension != "json") {
-            continue;
-        }
-        let Some(notice) = Notice::read(&path) else { continue };
-        if !notice.is_alive() {
-            notice.clear(directory);
-            continue;
-        }
-        // Its sockets are there before its file: if nobody answers, the number belongs to another process now.
-        // One that is only slow, on a busy machine, stays.
-        let (who, limits) = (notice.who(directory), Limits::default());
-        match unix::connect(&who, Lane::MAIN, limits, REACHED_WITHIN, entrance::trust).await {
-            Ok(link) => all.push(Process { notice, sessions: told(link).await }),
-            Err(LinkError::Connect { source, .. }) if nobody(&source) => notice.clear(directory),
-            Err(_) => all.push(Process { notice, sessions: None }),
-        }
-    }
-    all.sort_by_key(|process| process.notice.since);
-    Ok(all)
-}
-
-/// Whether nobody listens there.
-fn nobody(why: &io::Error) -> bool {
-    matches!(why.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
-}
-
-/// What a process tells about who is there.
-async fn told(mut link: LinkIo) -> Option<Vec<Value>> {
-    let first = tokio::time::timeout(ANSWER_WITHIN, link.incoming.recv()).await.ok()??;
-    let Incoming::Frame { frame: Frame::Line(line), .. } = first else { return None };
-    serde_json::from_str(&line).ok()
-}
-
-/// The socket of the process that has this session open; its id may be shortened.
-pub(crate) async fn find(session: &str) -> anyhow::Result<(PathBuf, String)> {
-    let directory = announcement::directory()?;
-    let mut found = Vec::new();
-    for process in processes(&directory).await? {
-        for live in process.sessions.iter().flatten() {
-            let id = live.get("id").and_then(Value::as_str).unwrap_or_default();
-            if id == session || id.starts_with(session) || id.trim_start_matches("sess-").starts_with(session)
-            {
-                found.push((process.notice.native(&directory), id.to_owned()));
-            }
-        }
-    }
-    match found.len() {
-        1 => found.pop().context("just counted"),
-        0 => anyhow::bail!("no serving process has {session} open; `parlor ps` lists what is open"),
-        _ => anyhow::bail!("{session} fits several sessions; `parlor ps` lists them, give more of the id"),
-    }
 }

@@ -1,20 +1,16 @@
-//! `parlor record`: sit between a UI and a program, copy every byte as it is, and write the conversation down. And the tape behind
-//! `--record` of the other commands, which listens in on links.
+//! `parlor record`: sit between a UI and a program, copy every byte as it is, and write the conversation down.
 //!
 //! Invariants: bytes pass unchanged and are never delayed by the recording; nothing but the program's own words goes to stdout.
 
 use crate::exit::{self, Carrier, Exit};
-use crate::stack;
+use crate::guard;
 use crate::stop::Stops;
-use anyhow::Context;
-use kit::notation::{Heads, Side};
+use crate::tape::{finish, open};
+use kit::notation::Side;
 use kit::recorder::{MAX_KEPT, Recorder};
 use link::child::{self, Bytes, Launch};
-use link::{Watcher, Way};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::path::PathBuf;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::task::JoinSet;
@@ -33,7 +29,7 @@ const GRACE: Duration = Duration::from_secs(2);
 )]
 pub(crate) struct Record {
     /// The wire that is spoken.
-    #[arg(long, value_name = "DIALECT", value_parser = crate::cli::dialect())]
+    #[arg(long, value_name = "DIALECT", value_parser = crate::flags::dialect())]
     dialect: dialects::Dialect,
     /// Where to write; an existing file is never overwritten. Without it: parlor-DIALECT-TIME.txt, here.
     #[arg(long, value_name = "FILE")]
@@ -55,7 +51,7 @@ pub(crate) async fn record(record: Record) -> anyhow::Result<Exit> {
     let recorder = open(&path, record.dialect.name())?;
     exit::complain(&format!("recording to {}", path.display()));
     let launch = Launch {
-        guard: stack::watching(),
+        guard: guard::watching(),
         on_stderr: Some(Box::new(exit::complain)),
         ..Launch::new([program].into_iter().chain(arguments))
     };
@@ -157,119 +153,9 @@ fn default_path(dialect: &str) -> PathBuf {
     PathBuf::from(format!("parlor-{dialect}-{}.txt", now.as_secs()))
 }
 
-fn open(path: &Path, dialect: &str) -> anyhow::Result<Recorder> {
-    let heads = Heads {
-        preface: vec![
-            "# What looked like a secret was taken out; look through it before you share it.".into(),
-        ],
-        dialect: Some(dialect.to_owned()),
-        title: Some(format!("recorded by parlor {}", env!("CARGO_PKG_VERSION"))),
-        session_cwd: std::env::current_dir().ok().map(|dir| domain::path_text::write(&dir)),
-        home: tools::home().map(|home| domain::path_text::write(&home)),
-        ..Heads::default()
-    };
-    Recorder::create(path, &heads)
-        .with_context(|| format!("cannot write {}; name a file that does not exist yet", path.display()))
-}
-
-/// Brings a recording to disk; whoever wanted it hears when it is not whole.
-fn finish(recorder: &Recorder) {
-    if let Err(why) = recorder.finish() {
-        exit::complain(&format!("warning: the recording is not whole: {why}"));
-    }
-}
-
-/// Where `--record` writes. Every UI gets a file of its own: the first the one that was named, later ones with a number.
-#[derive(Clone)]
-pub(crate) struct Tape {
-    path: PathBuf,
-    begun: Arc<AtomicUsize>,
-    open: Arc<Mutex<Vec<Recorder>>>,
-    /// The one file of a wire whose connections come and go.
-    shared: Arc<Mutex<Vec<(String, Watcher)>>>,
-}
-
-/// Files that one tape opens at most.
-const MAX_FILES: usize = 64;
-
-impl Tape {
-    /// Nothing is written before somebody speaks.
-    pub(crate) fn new(path: &Path) -> Tape {
-        Tape { path: path.to_owned(), begun: Arc::default(), open: Arc::default(), shared: Arc::default() }
-    }
-
-    /// A watcher for the next link. `peer` is who is at its other end.
-    pub(crate) fn watcher(&self, dialect: &str, peer: Side) -> anyhow::Result<Watcher> {
-        let number = self.begun.fetch_add(1, Ordering::Relaxed);
-        if number >= MAX_FILES {
-            return Ok(Watcher::new(|_, _, _| {}));
-        }
-        let path = match number {
-            0 => self.path.clone(),
-            later => self.path.with_added(&format!("{}", later + 1)),
-        };
-        let recorder = open(&path, dialect)?;
-        locked(&self.open).push(recorder.clone());
-        Ok(Watcher::new(move |way, lane, line| {
-            let side = match way {
-                Way::In => peer,
-                Way::Out => peer.peer(),
-            };
-            recorder.note(side, u8::try_from(lane.kind().0).unwrap_or_default(), line.as_bytes());
-        }))
-    }
-
-    /// The same watcher for every link of a wire.
-    pub(crate) fn shared_watcher(&self, dialect: &str, peer: Side) -> anyhow::Result<Watcher> {
-        let mut shared = locked(&self.shared);
-        if let Some((_, watcher)) = shared.iter().find(|(name, _)| name == dialect) {
-            return Ok(watcher.clone());
-        }
-        let watcher = self.watcher(dialect, peer)?;
-        shared.push((dialect.to_owned(), watcher.clone()));
-        Ok(watcher)
-    }
-
-    /// Brings everything to disk.
-    pub(crate) fn finish(&self) {
-        for recorder in locked(&self.open).iter() {
-            finish(recorder);
-        }
-    }
-
-    /// The tape of a second wire, beside this one.
-    pub(crate) fn beside(&self, what: &str) -> Tape {
-        Tape::new(&self.path.with_added(what))
-    }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-trait WithAdded {
-    fn with_added(&self, what: &str) -> PathBuf;
-}
-
-impl WithAdded for PathBuf {
-    /// `a.txt` and `2` give `a.2.txt`.
-    fn with_added(&self, what: &str) -> PathBuf {
-        match self.extension().and_then(|extension| extension.to_str()) {
-            Some(extension) => self.with_extension(format!("{what}.{extension}")),
-            None => self.with_extension(what),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn later_files_stand_beside_the_first() {
-        let added = |path: &str| PathBuf::from(path).with_added("2").display().to_string();
-        assert_eq!((added("a/b.txt"), added("a/b")), ("a/b.2.txt".into(), "a/b.2".into()));
-    }
 
     #[tokio::test]
     async fn bytes_pass_unchanged_and_are_noted_as_lines() {

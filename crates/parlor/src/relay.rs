@@ -3,10 +3,12 @@
 //!
 //! The first line on stdout says who is there, so that the other side knows that ssh has asked all its questions.
 
+use crate::control::Control;
 use crate::exit::{self, Carrier, Exit};
-use crate::home::control::Control;
+use crate::kept;
+use crate::processes;
 use crate::rooms::{IDLE, Opened, Rooms, Wanted};
-use crate::{entrance, places, ps, sessions};
+use crate::{entrance, places};
 use anyhow::Context;
 use domain::ids::SessionId;
 use link::unix;
@@ -53,11 +55,11 @@ pub(crate) async fn carry(stream: UnixStream) {
 
 /// The process that has a session, which may be named by the beginning of its id.
 async fn to_session(id: &str) -> anyhow::Result<(Opened, Option<SessionId>)> {
-    let whole = match ps::find(id).await {
+    let whole = match processes::find(id).await {
         Ok((_, whole)) => SessionId::parse(&whole).context("a process names a session that is none")?,
         Err(_) => {
-            let store = SqliteStore::to_read(&places::data()?).map_err(|why| sessions::told(&why))?;
-            sessions::find(&store, id)?
+            let store = SqliteStore::to_read(&places::data()?).map_err(|why| kept::told(&why))?;
+            kept::find(&store, id)?
         }
     };
     Ok((open(Wanted::session(whole.clone())).await?, Some(whole)))

@@ -1,18 +1,19 @@
 //! The way to a foreign runtime: a socket (or two), or a program that is started and spoken with on its stdin and stdout.
 
-use crate::cli::Common;
+use crate::announcement::Announcement;
 use crate::errands::Doing;
 use crate::exit;
-use crate::ps::announcement::Announcement;
-use crate::record::Tape;
+use crate::guard;
+use crate::launch::Launch;
+use crate::origin::KeepAs;
+use crate::origin::RuntimeAddress;
+use crate::tape::Tape;
 use crate::{entrance, places, stack};
 use dialects::Dialect;
-use domain::ids::SessionId;
 use domain::path_text;
-use domain::session::Origin;
 use hub::{Ended, ForeignKeeping, Hub, LastLines, Log, RemoteSeat};
 use kit::notation::Side;
-use link::child::{Child, Exit, Launch, Restarted, start_again_on};
+use link::child::{self, Child, Exit, Restarted, start_again_on};
 use link::{Limits, LinkIo, unix};
 use roles::{Hello, Lane};
 use std::ffi::OsString;
@@ -32,33 +33,6 @@ const ENDED_WITHIN: Duration = Duration::from_secs(5);
 /// The same for each step of ending one that the person does not want to wait for.
 const SOON: Duration = Duration::from_millis(300);
 
-/// Where a foreign runtime is.
-#[derive(Debug, Clone)]
-pub(crate) enum RuntimeAddress {
-    /// Listening there.
-    Socket(PathBuf),
-    /// To be started.
-    Command(Vec<OsString>),
-}
-
-impl RuntimeAddress {
-    /// Where runtimes of this wire usually listen, if one does.
-    pub(crate) fn usual(dialect: Dialect) -> Option<RuntimeAddress> {
-        let sockets = dialect.description().sockets?;
-        let paths = (sockets.connect)(&|name| std::env::var_os(name));
-        paths.into_iter().find(|path| path.exists()).map(RuntimeAddress::Socket)
-    }
-
-    /// What was typed; `None` when neither was.
-    pub(crate) fn of(socket: Option<&PathBuf>, command: &[OsString]) -> Option<RuntimeAddress> {
-        match (socket, command) {
-            (Some(path), _) => Some(RuntimeAddress::Socket(path.clone())),
-            (None, []) => None,
-            (None, command) => Some(RuntimeAddress::Command(command.to_vec())),
-        }
-    }
-}
-
 /// The sessions of the runtime that are to be gone to at once, by its own ids.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Begin<'a> {
@@ -66,18 +40,6 @@ pub(crate) struct Begin<'a> {
     pub(crate) session: Option<&'a str>,
     /// Where the person was before the link broke, if it is still there.
     pub(crate) last: Option<&'a str>,
-}
-
-/// As whose the sessions of a runtime are kept.
-#[derive(Debug, Clone)]
-pub(crate) struct KeepAs {
-    pub(crate) origin: Origin,
-    /// Where a command is started.
-    pub(crate) folder: PathBuf,
-    /// The kept session to go on with.
-    pub(crate) session: Option<SessionId>,
-    /// Whether that one was asked for: nothing is started without it then.
-    pub(crate) insists: bool,
 }
 
 /// Whether somebody sits there.
@@ -161,15 +123,15 @@ impl Program {
 }
 
 /// A program that a person named: what it does is its own matter, but it gets no terminal and leaves nothing behind.
-fn watched(command: Vec<OsString>, folder: Option<PathBuf>) -> Launch {
-    Launch { guard: stack::watching(), cwd: folder, ..Launch::new(command) }
+fn watched(command: Vec<OsString>, folder: Option<PathBuf>) -> child::Launch {
+    child::Launch { guard: guard::watching(), cwd: folder, ..child::Launch::new(command) }
 }
 
 impl Front {
     /// Reaches the runtime and puts a hub in front of it. Its sessions are kept if it is said as whose.
     #[expect(clippy::too_many_arguments, reason = "what a link to a runtime is made of")]
     pub(crate) async fn open(
-        common: &Common,
+        launch: &Launch,
         dialect: Dialect,
         place: RuntimeAddress,
         begin: Begin<'_>,
@@ -180,7 +142,7 @@ impl Front {
     ) -> anyhow::Result<Front> {
         let folder = keep.as_ref().map(|keep| keep.folder.clone());
         // Before anything is started: a session that another Parlor writes cannot be gone on with.
-        let keeping = keep.map(|keep| stack::foreign_keeping(common, keep, &log)).transpose()?;
+        let keeping = keep.map(|keep| stack::foreign_keeping(launch, keep, &log)).transpose()?;
         let (link, program) = match place {
             RuntimeAddress::Socket(path) => (connect(dialect, &path).await?, None),
             // What happens there is told on a second socket, which a program's pipes have not.
@@ -204,22 +166,22 @@ impl Front {
             Some(tape) => link.watched(&tape.watcher(dialect.name(), Side::Runtime)?),
             None => link,
         };
-        Front::seated(common, dialect, link, (begin, person), program, keeping, log)
+        Front::seated(launch, dialect, link, (begin, person), program, keeping, log)
     }
 
     /// Puts a hub in front of a runtime that was reached otherwise; nothing of it is kept here.
     pub(crate) fn on_link(
-        common: &Common,
+        launch: &Launch,
         dialect: Dialect,
         link: LinkIo,
         begin: Begin<'_>,
         person: Person,
     ) -> anyhow::Result<Front> {
-        Front::seated(common, dialect, link, (begin, person), None, None, stack::no_log())
+        Front::seated(launch, dialect, link, (begin, person), None, None, stack::no_log())
     }
 
     fn seated(
-        common: &Common,
+        launch: &Launch,
         dialect: Dialect,
         link: LinkIo,
         (begin, person): (Begin<'_>, Person),
@@ -229,7 +191,7 @@ impl Front {
     ) -> anyhow::Result<Front> {
         let hello = Hello {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            cwd: path_text::write(&places::working_directory(common)?),
+            cwd: path_text::write(&places::working_directory(launch)?),
             size: exit::terminal_size(),
             shell: std::env::var("SHELL").ok().and_then(|path| path.rsplit('/').next().map(str::to_owned)),
             session: begin.session.map(Into::into),
@@ -246,7 +208,7 @@ impl Front {
         // A UI of ours tells it by itself.
         let ended = if person == Person::Beyond { program.as_ref().map(Program::ended) } else { None };
         let seat = RemoteSeat { role, link, hello, lossless, errands: None, last_lines, ended };
-        let (hub, doing) = stack::remote(common, seat, keeping, log)?;
+        let (hub, doing) = stack::remote(launch, seat, keeping, log)?;
         Ok(Front { hub, program, doing, announcement: None })
     }
 

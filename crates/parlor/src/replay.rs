@@ -1,9 +1,10 @@
 //! `parlor replay`: play one side of a recording against a program and tell where it answers differently.
 
 use crate::check::{TestedRole, relay};
+use crate::entrance;
 use crate::exit::{self, Exit};
-use crate::remote::RuntimeAddress;
-use crate::{entrance, stack};
+use crate::guard;
+use crate::origin::RuntimeAddress;
 use anyhow::Context;
 use dialects::Dialect;
 use kit::loosen::loosen;
@@ -60,7 +61,7 @@ pub(crate) async fn replay(replay: Replay) -> anyhow::Result<Exit> {
     let address = match typed {
         RuntimeAddress::Socket(path) => PeerAddress::Socket(path, entrance::trust),
         RuntimeAddress::Command(command) => {
-            PeerAddress::Command { command, cwd: None, guard: stack::watching() }
+            PeerAddress::Command { command, cwd: None, guard: guard::watching() }
         }
     };
     let carrier = carrier(&transcript);

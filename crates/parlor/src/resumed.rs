@@ -5,11 +5,13 @@
 
 use crate::agents::{self, Agreed};
 use crate::attach;
-use crate::cli::{Attach, Common, Run};
+use crate::attach::Attach;
 use crate::exit::{self, Exit};
+use crate::headless::{Run, Said};
+use crate::kept;
+use crate::launch::Launch;
 use crate::origin;
-use crate::run::Said;
-use crate::{places, sessions, settings, their_flags};
+use crate::{places, settings, their_flags};
 use domain::ids::SessionId;
 use domain::path_text;
 use domain::session::{Origin, RuntimePlace};
@@ -24,36 +26,36 @@ pub(crate) struct KeptElsewhere {
     cwd: String,
 }
 
-/// Finds what is to be gone on with, if that is a conversation with another program. It is named by its whole id in `common` afterwards,
+/// Finds what is to be gone on with, if that is a conversation with another program. It is named by its whole id in `launch` afterwards,
 /// so that nobody is asked twice which one was meant.
-pub(crate) fn find(common: &mut Common) -> anyhow::Result<Option<KeptElsewhere>> {
-    if common.resume.is_none() && !common.continue_last || common.ephemeral {
+pub(crate) fn find(launch: &mut Launch) -> anyhow::Result<Option<KeptElsewhere>> {
+    if launch.resume.is_none() && !launch.continue_last || launch.ephemeral {
         return Ok(None);
     }
     let data = places::data()?;
     // What is wrong with a store is told by who opens it to write.
     let Ok(true) = SqliteStore::is_at(&data) else { return Ok(None) };
     let Ok(store) = SqliteStore::at(&data) else { return Ok(None) };
-    let ground = places::ground(common, &mut settings::read().config)?;
-    let Some(session) = sessions::wanted(common, &store, &places::project(&ground))? else { return Ok(None) };
-    (common.resume, common.continue_last) = (Some(Some(session.to_string())), false);
-    let summary = store.summary(&session).map_err(|why| sessions::told(&why))?;
+    let ground = places::ground(launch, &mut settings::read().config)?;
+    let Some(session) = kept::wanted(launch, &store, &places::project(&ground))? else { return Ok(None) };
+    (launch.resume, launch.continue_last) = (Some(Some(session.to_string())), false);
+    let summary = store.summary(&session).map_err(|why| kept::told(&why))?;
     Ok(summary.origin.map(|origin| KeptElsewhere { session, origin: *origin, cwd: summary.cwd }))
 }
 
 /// Goes on with it in the terminal UI, or with one prompt.
 pub(crate) async fn go_on(
-    mut common: Common,
+    mut launch: Launch,
     kept: KeptElsewhere,
     said: Option<(Said, Run)>,
 ) -> anyhow::Result<Exit> {
     let KeptElsewhere { session, origin, cwd } = kept;
     let dialect = dialects::named(&origin.dialect).map_err(|why| anyhow::anyhow!("{why}"))?;
-    their_flags::refuse_resumed(&common, dialect)?;
+    their_flags::refuse_resumed(&launch, dialect)?;
     let (place, folder) = origin::address(&origin)?;
-    if common.cwd.is_none() {
+    if launch.cwd.is_none() {
         // The folder may be gone; the runtime's own is looked at where it is started.
-        common.cwd = Some(path_text::read(&cwd)).filter(|cwd| cwd.is_dir()).or_else(|| folder.clone());
+        launch.cwd = Some(path_text::read(&cwd)).filter(|cwd| cwd.is_dir()).or_else(|| folder.clone());
     }
     let what = match &origin.place {
         RuntimePlace::Command { .. } => "starting",
@@ -75,7 +77,7 @@ pub(crate) async fn go_on(
         timeout: run.timeout,
         ..Attach::on(dialect)
     };
-    attach::go(&common, &attach, said, place, attach::Kept { session: Some(session), folder }).await
+    attach::go(&launch, &attach, said, place, attach::Kept { session: Some(session), folder }).await
 }
 
 /// Asks before a program is started that nobody has typed here.

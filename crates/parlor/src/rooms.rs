@@ -14,8 +14,10 @@ mod way;
 pub(crate) use book::{Ended, end_all, live};
 pub(crate) use way::make_way;
 
-use crate::ps::announcement::{self, Notice};
-use crate::{places, ps, sessions};
+use crate::announcement::Notice;
+use crate::kept;
+use crate::places;
+use crate::processes;
 use anyhow::Context;
 use domain::ids::SessionId;
 use domain::path_text;
@@ -119,7 +121,7 @@ impl Rooms {
     /// # Errors
     /// When there is no place for them.
     pub(crate) fn new(idle: Duration) -> anyhow::Result<Rooms> {
-        let (data, directory) = (places::data()?, announcement::directory()?);
+        let (data, directory) = (places::data()?, places::runtime()?);
         // A room begins in another folder.
         let data = std::path::absolute(data)?;
         Ok(Rooms { data, directory: std::path::absolute(directory)?, idle, opening: Arc::default() })
@@ -164,7 +166,7 @@ impl Rooms {
 
     /// The process that has the session open.
     async fn find(&self, session: &SessionId) -> Result<Option<Opened>, NoRoom> {
-        let processes = ps::processes(&self.directory).await.map_err(|why| NoRoom::of(&why))?;
+        let processes = processes::all(&self.directory).await.map_err(|why| NoRoom::of(&why))?;
         let process = processes.into_iter().find(|process| process.has(session));
         Ok(process.map(|process| Opened {
             socket: process.notice.native(&self.directory),
@@ -186,7 +188,7 @@ impl Rooms {
         let summary = match summary {
             Ok(summary) => summary,
             Err(StoreError::Unknown(_)) => return Err(missing()),
-            Err(why) => return Err(NoRoom::of(&sessions::told(&why))),
+            Err(why) => return Err(NoRoom::of(&kept::told(&why))),
         };
         if summary.origin.is_some() {
             return Err(NoRoom::CannotOpen(format!(

@@ -1,7 +1,7 @@
 //! `parlor rules`: what was allowed for good, in this project or in all; narrowed or taken back. A session that runs hears of it at once.
 
-use crate::cli::Common;
 use crate::exit::{self, Exit};
+use crate::launch::Launch;
 use crate::{places, settings};
 use clap::{Args, Subcommand};
 use std::path::Path;
@@ -38,9 +38,9 @@ enum What {
 }
 
 /// Lists, narrows or takes back.
-pub(crate) fn rules(common: &Common, asked: Asked) -> anyhow::Result<Exit> {
+pub(crate) fn rules(launch: &Launch, asked: Asked) -> anyhow::Result<Exit> {
     let mut config = settings::read_aloud();
-    let (data, ground) = (places::data()?, places::ground_aloud(common, &mut config)?);
+    let (data, ground) = (places::data()?, places::ground_aloud(launch, &mut config)?);
     let here = ground.workspace.as_deref().ok();
     match asked.what {
         None => list(&data, here, &asked),

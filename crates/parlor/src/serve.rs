@@ -4,30 +4,67 @@ mod carry;
 mod door;
 pub(crate) mod habits;
 
-use crate::cli::{Common, Serve};
+use crate::announcement::Announcement;
 use crate::exit::{self, Exit};
+use crate::host::Host;
+use crate::host::answer_within;
+use crate::launch::Launch;
 use crate::model_source::Source;
-use crate::ps::announcement::Announcement;
-use crate::record::Tape;
-use crate::settings;
-use crate::stack::{self, OwnStack};
+use crate::stack::{self};
 use crate::stop::{self, Manner, Runs};
+use crate::tape::Tape;
 use anyhow::Context;
+use clap::Args;
 use dialects::Dialect;
 use domain::command::{Command, LibraryCommand};
 use domain::ids::SessionId;
-use domain::path_text;
 use door::Door;
-use hub::core::Standing;
 use hub::{Guest, Hub};
-use kit::notation::Side;
-use kit::redact::Redactor;
-use link::{Limits, Watcher, Way};
-use roles::{Greeting, Lane};
+use link::Limits;
+use roles::Lane;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
+
+/// Be a runtime: let another program's UI in.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  parlor serve --dialect codelia --stdio\n  parlor serve --dialect native --socket /tmp/parlor.sock"
+)]
+pub(crate) struct Serve {
+    /// The wire that the UI speaks; several for several sockets, or `auto` to let a client's first line decide.
+    #[arg(long, required = true, value_parser = wire, value_name = "DIALECT")]
+    pub(crate) dialect: Vec<Wire>,
+    /// What UIs that connect may do.
+    #[arg(long = "role", value_enum, default_value_t, value_name = "ROLE")]
+    pub(crate) standing: crate::flags::UiRole,
+    /// Speak on stdin and stdout.
+    #[arg(long, conflicts_with = "socket")]
+    pub(crate) stdio: bool,
+    /// Listen on this Unix socket; only you can connect.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) socket: Option<PathBuf>,
+    /// Listen for WebSockets at ws://127.0.0.1:PORT. Loopback only, and no page of the web can connect; but
+    /// these wires have no authentication: whoever knows the address can do everything. Without a path a secret one is made up and told.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["stdio", "socket"])]
+    pub(crate) listen: Option<String>,
+    /// Write the conversation down in this file (a further UI: beside it, with a number). Secrets are taken out.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+    /// Every UI that connects goes to this session.
+    #[arg(long, value_name = "SESSION")]
+    pub(crate) session: Option<String>,
+    /// An option of the dialect, such as `no-ui=true`.
+    #[arg(long = "option", value_name = "NAME=VALUE", value_parser = crate::flags::option)]
+    pub(crate) options: Vec<(String, String)>,
+    /// Show every line both ways on stderr.
+    #[arg(long, conflicts_with = "record")]
+    pub(crate) log_wire: bool,
+    /// What a UI that starts us puts behind: lemon's `run SCRIPT -- --cwd DIR …`, codelia's `--approval-mode MODE`.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    pub(crate) rest: Vec<OsString>,
+}
 
 /// The word that lets the first line of a client decide.
 pub(crate) const AUTO: &str = "auto";
@@ -81,11 +118,12 @@ pub(crate) fn last_lines(stdio: bool) -> Duration {
     if stdio { LAST_LINES } else { LAST_LINE }
 }
 
-/// Serves until the UI leaves (stdio) or the program is told to stop (sockets).
-pub(crate) async fn serve(mut common: Common, mut serve: Serve) -> anyhow::Result<Exit> {
+/// Serves until the UI leaves (stdio) or the program is told to stop (sockets). `own` are the flags that could be meant by what is not
+/// known.
+pub(crate) async fn serve(mut launch: Launch, mut serve: Serve, own: &[String]) -> anyhow::Result<Exit> {
     let spoken: Vec<Dialect> = serve.dialect.iter().filter_map(|wire| wire.known()).collect();
-    let mut habits = habits::read(&serve.rest, &spoken).map_err(exit::usage)?;
-    habits.settle(&mut common);
+    let mut habits = habits::read(&serve.rest, &spoken, own).map_err(exit::usage)?;
+    habits.settle(&mut launch);
     serve.options.append(&mut habits.options);
     let variables = spoken.iter().flat_map(|dialect| dialect.description().habits.variables);
     for (_, option) in variables.filter(|(name, _)| std::env::var_os(name).is_some_and(|value| value == "1"))
@@ -94,10 +132,10 @@ pub(crate) async fn serve(mut common: Common, mut serve: Serve) -> anyhow::Resul
     }
     let mut warnings: Vec<String> =
         habits.idle.iter().map(|word| format!("taken without effect: {word}")).collect();
-    if let (None, Some(wanted)) = (&common.model, habits.model) {
+    if let (None, Some(wanted)) = (&launch.model, habits.model) {
         // Existing UIs name a model of their own even when nobody asked for one; it is taken where it can be had.
         match Source::new(Some(&wanted)).await {
-            Ok(_) => common.model = Some(wanted),
+            Ok(_) => launch.model = Some(wanted),
             Err(why) => warnings.push(format!("the UI asked for {wanted}: {why}; using the default model")),
         }
     }
@@ -109,7 +147,7 @@ pub(crate) async fn serve(mut common: Common, mut serve: Serve) -> anyhow::Resul
             "say where to speak\n\nhint: --stdio, --socket PATH, or --listen ws://127.0.0.1:PORT",
         ));
     }
-    let own = stack::own(&common, stack::log_to_stderr()).await?;
+    let own = stack::own(&launch, stack::log_to_stderr()).await?;
     warnings.extend(own.no_workspace.clone());
     for words in &warnings {
         exit::complain(words);
@@ -121,7 +159,9 @@ pub(crate) async fn serve(mut common: Common, mut serve: Serve) -> anyhow::Resul
         }
         None => own.start.clone(),
     };
-    let host = Host { start, ..Host::new(&own, &serve, warnings) };
+    let host = Host::new(&own, serve.options.clone(), serve.standing.into(), warnings);
+    let tape = serve.record.as_deref().map(Tape::new);
+    let host = Host { start, tape, log_wire: serve.log_wire, ..host };
     let names: Vec<&str> = serve.dialect.iter().map(|wire| wire.name()).collect();
     // Held until the end.
     let _announcement = Announcement::open(&own.hub, &host, &own.cwd, names.join(", ")).await;
@@ -155,7 +195,7 @@ pub(crate) async fn serve(mut common: Common, mut serve: Serve) -> anyhow::Resul
         // The UI is told what is under way to its end where its document wants that.
         runs: if serve.dialect.iter().any(|wire| wire.drains()) { Runs::Finish } else { Runs::BreakOff },
         last_lines: last_lines(serve.stdio),
-        keeps_questions: !common.ephemeral,
+        keeps_questions: !launch.ephemeral,
     };
     let exit = stop::until_told(&own.hub, serving, manner).await.map(|_| Exit::Done);
     own.engine.stop(&own.hub).await;
@@ -238,116 +278,10 @@ fn usual_sockets(serve: &Serve) -> Vec<PathBuf> {
     }
 }
 
-/// The option by which a wire is told how long its questions may wait.
-const ANSWER_WITHIN: &str = "answer-within";
-
-/// The person's own figure for it, where the command line names none: UIs that start us cannot be told to name it.
-fn answer_within(options: &[(String, String)]) -> Option<(String, String)> {
-    let set = settings::read().config.answer_within?;
-    let named = options.iter().any(|(name, _)| name == ANSWER_WITHIN);
-    (!named).then(|| (ANSWER_WITHIN.to_owned(), set.as_secs().to_string()))
-}
-
 /// With several dialects each has a socket of its own beside the named path.
 fn beside(path: &Path, dialect: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".");
     name.push(dialect);
     name.into()
-}
-
-fn greeting(own: &OwnStack, options: Vec<(String, String)>, warnings: Vec<String>) -> Greeting {
-    Greeting {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        cwd: path_text::write(&own.cwd),
-        model: Some((own.model.provider.clone(), own.model.name.clone())),
-        models: own.models.iter().map(|model| (model.provider.clone(), model.name.clone())).collect(),
-        options,
-        follows: false,
-        shows_session: false,
-        warnings,
-    }
-}
-
-/// Who we are and what we can, for the greeting of every UI.
-#[derive(Clone)]
-pub(crate) struct Host {
-    greeting: Greeting,
-    standing: Standing,
-    start: Option<Command>,
-    tape: Option<Tape>,
-    /// Every line goes to stderr too.
-    log_wire: bool,
-}
-
-impl Host {
-    fn new(own: &OwnStack, serve: &Serve, warnings: Vec<String>) -> Host {
-        Host {
-            greeting: greeting(own, serve.options.clone(), warnings),
-            standing: serve.standing.into(),
-            start: None,
-            tape: serve.record.as_deref().map(Tape::new),
-            log_wire: serve.log_wire,
-        }
-    }
-
-    /// A host whose UIs all come by its announced socket.
-    pub(crate) fn of_room(own: &OwnStack) -> Host {
-        let greeting = greeting(own, answer_within(&[]).into_iter().collect(), Vec::new());
-        Host { greeting, standing: Standing::Controller, start: None, tape: None, log_wire: false }
-    }
-
-    /// A host in front of a foreign runtime, which knows no model and starts nothing.
-    pub(crate) fn in_front(
-        cwd: &Path,
-        mut options: Vec<(String, String)>,
-        warnings: Vec<String>,
-        tape: Option<Tape>,
-    ) -> Host {
-        options.extend(answer_within(&options));
-        let greeting = Greeting {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            cwd: path_text::write(cwd),
-            model: None,
-            models: Vec::new(),
-            options,
-            follows: true,
-            shows_session: false,
-            warnings,
-        };
-        Host { greeting, standing: Standing::Controller, start: None, tape, log_wire: false }
-    }
-
-    /// Who listens in on the next link of this dialect, if it is to be recorded.
-    pub(crate) fn watcher(&self, dialect: Dialect) -> anyhow::Result<Option<Watcher>> {
-        let Some(tape) = &self.tape else {
-            let (name, redactor) = (dialect.name(), Mutex::new(Redactor::new()));
-            let said = move |way, _, line: &str| {
-                let (word, side) = match way {
-                    Way::In => ("RECV", Side::Ui),
-                    Way::Out => ("SEND", Side::Runtime),
-                };
-                let line = redactor.lock().unwrap_or_else(PoisonError::into_inner).line(side, line);
-                exit::complain(&format!("[{name} {word}] {line}"));
-            };
-            return Ok(self.log_wire.then(|| Watcher::new(said)));
-        };
-        let watcher = match dialect.has_event_lane() {
-            true => tape.shared_watcher(dialect.name(), Side::Ui)?,
-            false => tape.watcher(dialect.name(), Side::Ui)?,
-        };
-        Ok(Some(watcher))
-    }
-
-    /// A seat for a UI of this dialect.
-    pub(crate) fn guest(&self, dialect: Dialect) -> Guest {
-        Guest {
-            role: dialect.runtime_role(),
-            name: dialect.name().to_owned(),
-            standing: self.standing,
-            greeting: Greeting { shows_session: self.start.is_some(), ..self.greeting.clone() },
-            start: self.start.clone(),
-            stays: dialect.has_event_lane(),
-        }
-    }
 }

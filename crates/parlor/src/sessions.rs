@@ -6,21 +6,19 @@
 mod args;
 mod carry;
 mod files;
-mod find;
 mod mend;
-mod paint;
 mod pick;
 mod tell;
 
 pub(crate) use args::Sessions;
-use find::newest;
-pub(crate) use find::{find, wanted};
-pub(crate) use paint::{Paint, ago, cut, line, pad};
 pub(crate) use pick::{Picked, pick};
-pub(crate) use tell::home;
 
-use crate::cli::Common;
+use crate::clock::now;
 use crate::exit::{self, Exit, Stream};
+use crate::kept;
+use crate::kept::{find, newest, not_used, told};
+use crate::launch::Launch;
+use crate::paint::{Paint, line};
 use crate::{places, settings};
 use anyhow::Context as _;
 use args::{Act, Id, List, Recover, Remove, Rename, Report, Search, Show};
@@ -29,12 +27,8 @@ use domain::ids::{Millis, SessionId};
 use domain::session::SessionSummary;
 use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 use store::{Durability, Listing, SqliteStore, Store, StoreError};
 use tools::checkpoint::Went;
-
-/// What the store is called in its folder.
-const FILE: &str = "sessions.db";
 
 /// What every act works with.
 pub(crate) struct SessionCommands {
@@ -46,7 +40,7 @@ pub(crate) struct SessionCommands {
 }
 
 /// Does what was typed.
-pub(crate) async fn sessions(common: &Common, sessions: Sessions) -> anyhow::Result<Exit> {
+pub(crate) async fn sessions(launch: &Launch, sessions: Sessions) -> anyhow::Result<Exit> {
     let data = places::data()?;
     let act = sessions.act.unwrap_or_default();
     let brings = matches!(act, Act::Import(_) | Act::Recover(Recover { file: Some(_), .. }));
@@ -59,7 +53,7 @@ pub(crate) async fn sessions(common: &Common, sessions: Sessions) -> anyhow::Res
         _ => {}
     }
     let store = open(&data, act.only_reads())?;
-    let ground = places::ground_aloud(common, &mut settings::read_aloud())?;
+    let ground = places::ground_aloud(launch, &mut settings::read_aloud())?;
     let mut commands =
         SessionCommands { store, project: places::project(&ground), cwd: ground.cwd, now: now() };
     match act {
@@ -119,56 +113,6 @@ fn open(data: &Path, only_reads: bool) -> anyhow::Result<SqliteStore> {
     }
 }
 
-/// Says where records are that waited beside the store and could not all be read.
-pub(crate) fn not_used(away: &[PathBuf]) -> Option<String> {
-    let files: Vec<String> = away.iter().map(|file| file.display().to_string()).collect();
-    (!files.is_empty()).then(|| {
-        let files = files.join(", ");
-        format!("records that waited beside the store could not all be read; what was found is kept, remove it when you miss nothing: {files}")
-    })
-}
-
-/// The time of day.
-pub(crate) fn now() -> Millis {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Millis(u64::try_from(since.as_millis()).unwrap_or(0))
-}
-
-/// An error of the store with what to do next.
-pub(crate) fn told(why: &StoreError) -> anyhow::Error {
-    anyhow::anyhow!("{why}\nhint: {}", next(why))
-}
-
-/// What to do next. Nothing can be put in the place of a damaged store that cannot be written: what can be read of it goes elsewhere.
-pub(crate) fn next(why: &StoreError) -> String {
-    let damaged = match why {
-        StoreError::Corrupt { path, .. } | StoreError::Foreign { path } => Some(path),
-        _ => None,
-    };
-    // Some are told of the folder, some of the file in it.
-    let folder = damaged.and_then(|path| if path.is_dir() { Some(path.as_path()) } else { path.parent() });
-    match folder {
-        Some(folder) if !is_writable(folder) => elsewhere(folder),
-        _ => why.hint().to_owned(),
-    }
-}
-
-/// Whether something new can be kept in the store of this folder.
-pub(crate) fn is_writable(data: &Path) -> bool {
-    let may_write = |path: &Path| rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok();
-    let file = data.join(FILE);
-    // Where only the log of a store is left, a new file can be made.
-    may_write(data) && (may_write(&file) || std::fs::symlink_metadata(&file).is_err())
-}
-
-/// How what can be read of a store that cannot be written is saved.
-pub(crate) fn elsewhere(data: &Path) -> String {
-    format!(
-        "PARLOR_DATA_DIR=FOLDER parlor sessions recover {} saves what can be read in FOLDER, a folder of your own; this store cannot be written",
-        data.join(FILE).display()
-    )
-}
-
 impl SessionCommands {
     /// The session that was named, or the newest of this project.
     fn named(&self, id: Option<&str>) -> anyhow::Result<SessionId> {
@@ -202,7 +146,7 @@ impl SessionCommands {
             return Ok(Exit::Done);
         }
         // Ids are shortened so that they name one session among all, not only among those shown.
-        let short = find::shortened(&self.all()?);
+        let short = kept::shortened(&self.all()?);
         exit::show(&tell::table(&sessions, &short, list.all, self.now, Paint::of_stdout()), Stream::Out);
         if sessions.len() == list.limit {
             exit::complain(&format!("({} newest; --limit N shows more)", list.limit));
@@ -249,7 +193,7 @@ impl SessionCommands {
             exit::complain(&format!("Nothing holds all of: {words}"));
             return Ok(Exit::Failed);
         }
-        let short = find::shortened(&self.all()?);
+        let short = kept::shortened(&self.all()?);
         exit::show(&tell::found(&found, &short, &words, self.now, Paint::of_stdout()), Stream::Out);
         Ok(Exit::Done)
     }

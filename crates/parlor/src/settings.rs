@@ -3,7 +3,6 @@
 //! Invariant: nothing about the file is fatal. What cannot be read or used is told in words and costs only itself.
 
 mod agents;
-pub(crate) mod file;
 mod ui;
 
 #[cfg(test)]
@@ -11,6 +10,7 @@ pub(crate) use agents::OwnAgent;
 pub(crate) use agents::OwnAgents;
 pub(crate) use ui::{Ui, keep};
 
+use crate::text_file;
 use crate::{exit, keys, places};
 use engine::{Config, ConfigError};
 use models::catalog::Catalog;
@@ -47,7 +47,7 @@ pub(crate) fn read() -> Set {
     let (mut config, mut told) = (Config::default(), Vec::new());
     if let Some(path) = file() {
         let named = path.display();
-        match file::load(&path) {
+        match text_file::load(&path) {
             Ok(None) => {}
             Ok(Some(text)) => {
                 let (read, wrong) = Config::from_toml(&text);
@@ -87,7 +87,7 @@ pub(crate) fn read() -> Set {
 
 /// How long is waited for providers and how often they are asked, and figures of models. What is wrong with it is told by [`read`].
 pub(crate) fn of_models() -> (Limits, BTreeMap<String, Figures>) {
-    let text = file().and_then(|path| file::load(&path).ok().flatten());
+    let text = file().and_then(|path| text_file::load(&path).ok().flatten());
     let config = text.map(|text| Config::from_toml(&text).0).unwrap_or_default();
     (config.limits, config.models)
 }

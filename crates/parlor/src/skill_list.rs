@@ -1,13 +1,13 @@
 //! `parlor skills`: what can be pulled into a prompt with `$name`.
 
-use crate::cli::Common;
 use crate::exit::{self, Exit};
+use crate::launch::Launch;
 use crate::{places, settings};
 
 /// Prints the skills and what could not be read.
-pub(crate) fn list(common: &Common) -> anyhow::Result<Exit> {
+pub(crate) fn list(launch: &Launch) -> anyhow::Result<Exit> {
     let mut config = settings::read_aloud();
-    let ground = places::ground_aloud(common, &mut config)?;
+    let ground = places::ground_aloud(launch, &mut config)?;
     let found = engine::list_skills(&config, &ground);
     for skill in &found.skills {
         let from = if skill.from_project { "project" } else { "yours" };

@@ -2,19 +2,19 @@
 
 mod typed;
 
-use crate::cli::{Common, PolicyMode};
 use crate::errands::Doing;
+use crate::guard;
+use crate::kept;
+use crate::launch::Launch;
 use crate::model_source::Source;
-use crate::remote::KeepAs;
-use crate::{errands, exit, journal, places, ps, sessions, settings};
+use crate::origin::KeepAs;
+use crate::{errands, exit, journal, places, settings};
 use domain::command::{Command, LibraryCommand};
 use domain::path_text;
 use domain::session::{Effort, ModelRef, Policy};
 use engine::{Agent, Budget, Ground, ModelSource, ORDERS, REPORTS};
 use hub::core::{Engine, GivenBudget, Setup};
 use hub::{EngineSeat, Files, ForeignKeeping, Hub, Log, RemoteSeat};
-use link::child::TERM_GRACE;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,9 +26,6 @@ use tools::checkpoint::Vault;
 use tools::policy::Allowance;
 use tools::sandbox::{Guard, status};
 pub(crate) use typed::Typed;
-
-/// The hidden first argument that makes this program the guard of a child.
-pub const GUARD: &str = "__guard";
 
 /// A running stack with our own agent.
 pub struct OwnStack {
@@ -87,43 +84,43 @@ pub(crate) fn no_log() -> Log {
 }
 
 /// Starts the stack with our own agent.
-pub(crate) async fn own(common: &Common, log: Log) -> anyhow::Result<OwnStack> {
+pub(crate) async fn own(launch: &Launch, log: Log) -> anyhow::Result<OwnStack> {
     let data = places::data()?;
     let settings::Set { mut config, told } = settings::read();
     for what in told {
         log(&format!("warning: {what}"));
     }
-    let ground = places::ground(common, &mut config)?;
-    if let (None, Some(why)) = (&common.model, &common.unread.model) {
+    let ground = places::ground(launch, &mut config)?;
+    if let (None, Some(why)) = (&launch.model, &launch.unread.model) {
         // Another model than the one that was meant would hear all that is said.
         return Err(exit::usage(format!("{why}\n\nhint: mend or unset it, or name a model with --model")));
     }
-    if let Some(why) = unknown_server(&common.allow, &config, &data, &ground) {
+    if let Some(why) = unknown_server(&launch.allow, &config, &data, &ground) {
         return Err(exit::usage(why));
     }
-    config.fetch.enabled |= common.fetch;
-    config.waits_for_servers = common.waits_for_servers;
-    let wanted = common.model.as_deref().or(config.model.as_deref());
+    config.fetch.enabled |= launch.fetch;
+    config.waits_for_servers = launch.waits_for_servers;
+    let wanted = launch.model.as_deref().or(config.model.as_deref());
     let source = Source::new(wanted).await.map_err(|why| {
         let words = format!("{why}\nhint: {}", why.hint());
         // What was typed is wrong usage; what the environment lacks is not.
-        let typed = common.model.is_some() && why.is_wrong_name();
+        let typed = launch.model.is_some() && why.is_wrong_name();
         if typed { exit::usage(words) } else { anyhow::anyhow!("{words}") }
     })?;
     let (model, models) = (source.default_model(), source.known_models());
-    let (store, unkept) = store(common, &log)?;
-    let start = start_with(common, store.as_ref(), &ground)?;
-    let effort = effort(common, &config, &source)?;
-    let budget = GivenBudget { usual: config.budget, typed: budget(common) };
+    let (store, unkept) = store(launch, &log)?;
+    let start = start_with(launch, store.as_ref(), &ground)?;
+    let effort = effort(launch, &config, &source)?;
+    let budget = GivenBudget { usual: config.budget, typed: budget(launch) };
     // For sessions that come from elsewhere and say nothing of it.
     config.budget = budget.typed.or(config.budget);
-    let defaults = Defaults { policy: policy(common, &config, &log), effort, budget };
-    let allow = common.allow.clone();
-    let guard = guard(&config);
-    let vault = vault(&data, common.ephemeral || unkept.is_some(), &log);
+    let defaults = Defaults { policy: policy(launch, &config, &log), effort, budget };
+    let allow = launch.allow.clone();
+    let guard = guard::of(&config);
+    let vault = vault(&data, launch.ephemeral || unkept.is_some(), &log);
     let (hub, engine) =
         assemble_with(Arc::new(source), store, &ground, &data, defaults, (config, allow, vault), log);
-    let typed = Typed::of(common, &model);
+    let typed = Typed::of(launch, &model);
     typed.begin(&hub, start.as_ref()).await?;
     let (workspace, no_workspace) = match ground.workspace {
         Ok(workspace) => (Some(workspace), None),
@@ -145,8 +142,8 @@ pub(crate) async fn own(common: &Common, log: Log) -> anyhow::Result<OwnStack> {
 }
 
 /// What the command line says may be spent.
-fn budget(common: &Common) -> Budget {
-    Budget { max_cost_micros: common.max_cost, max_steps: common.max_steps, max_time_s: common.max_time }
+fn budget(launch: &Launch) -> Budget {
+    Budget { max_cost_micros: launch.max_cost, max_steps: launch.max_steps, max_time_s: launch.max_time }
 }
 
 /// Why something that was allowed can never be used, if so: a tool of a server that nobody has configured.
@@ -206,7 +203,7 @@ fn assemble_with(
 ) -> (Hub, EngineTask) {
     let (orders, ordered) = mpsc::channel(ORDERS);
     let (reports, reported) = mpsc::channel(REPORTS);
-    let (toolbox, data, guard) = (Toolbox::standard(), data.to_owned(), guard(&config));
+    let (toolbox, data, guard) = (Toolbox::standard(), data.to_owned(), guard::of(&config));
     let setup = engine::Setup { models, toolbox, data: data.clone(), guard, config, allow, vault };
     let mut engine = EngineTask(JoinSet::new());
     engine.0.spawn(Agent::new(setup, reports).run(ordered));
@@ -237,34 +234,17 @@ impl EngineTask {
     }
 }
 
-/// This program as the guard of children; `None` in tests, where this program is another. Our own folders are closed to them.
-pub(crate) fn guard(config: &engine::Config) -> Option<Guard> {
-    let exe = std::env::current_exe().ok()?;
-    if exe.file_stem()? != "parlor" {
-        return None;
-    }
-    let ours = [settings::folder(), places::data().ok(), ps::announcement::directory().ok()];
-    let ours: Vec<PathBuf> = ours.into_iter().flatten().collect();
-    let guard = Guard::new(&exe, &[GUARD]).hiding(&ours);
-    Some(guard.also_readable(&config.sandbox.also_readable).also_writable(&config.sandbox.also_writable))
-}
-
-/// What stands before a program that is watched over and not limited; nothing in tests, where this program is another.
-pub(crate) fn watching() -> Vec<OsString> {
-    guard(&engine::Config::default()).map(|guard| guard.watching(TERM_GRACE)).unwrap_or_default()
-}
-
 /// The store for the sessions of a foreign runtime, and the one of them to go on with, opened for writing.
 pub(crate) fn foreign_keeping(
-    common: &Common,
+    launch: &Launch,
     keep: KeepAs,
     log: &Log,
 ) -> anyhow::Result<(Box<dyn Store>, ForeignKeeping)> {
-    let (mut store, _) = store(common, log)?;
+    let (mut store, _) = store(launch, log)?;
     let kept = match keep.session {
         Some(session) => match store.open(&session) {
             Ok(opened) => Some((session, opened)),
-            Err(why) if keep.insists => return Err(sessions::told(&why)),
+            Err(why) if keep.insists => return Err(kept::told(&why)),
             // Not kept, or by somebody else: it is looked for by its name, and who keeps it is told then.
             Err(_) => None,
         },
@@ -275,15 +255,15 @@ pub(crate) fn foreign_keeping(
 
 /// Puts a hub in front of a foreign runtime, and somebody beside it who does its errands, where its wire has such.
 pub(crate) fn remote(
-    common: &Common,
+    launch: &Launch,
     mut seat: RemoteSeat,
     keeping: Option<(Box<dyn Store>, ForeignKeeping)>,
     log: Log,
 ) -> anyhow::Result<(Hub, Option<Doing>)> {
     let mut config = settings::read().config;
-    let ground = places::ground(common, &mut config)?;
+    let ground = places::ground(launch, &mut config)?;
     let doing = if seat.role.has_errands() {
-        let (port, doing) = errands::begin(&ground, &places::data()?, guard(&config))?;
+        let (port, doing) = errands::begin(&ground, &places::data()?, guard::of(&config))?;
         seat.errands = Some(port);
         seat.hello.does_errands = true;
         Some(doing)
@@ -291,10 +271,10 @@ pub(crate) fn remote(
         None
     };
     // What else than read-only was asked for was refused where a runtime does everything by its own hands and rules.
-    let policy = if seat.lossless { None } else { common.policy.map(Policy::from) };
+    let policy = if seat.lossless { None } else { launch.policy };
     let defaults = Defaults { policy: policy.unwrap_or_default(), ..Defaults::default() };
     let setup = hub_setup(Engine::behind_wire(seat.lossless), &ground, defaults);
-    let (require_consent, is_headless) = (common.require_consent, seat.hello.is_away);
+    let (require_consent, is_headless) = (launch.require_consent, seat.hello.is_away);
     let setup = Setup { require_consent, is_headless, ..setup };
     if let Some((store, keeping)) = keeping {
         return Ok((Hub::start_keeping(setup, store, seat, keeping, log), doing));
@@ -325,20 +305,20 @@ fn hub_setup(engine: Engine, ground: &Ground, defaults: Defaults) -> Setup {
 }
 
 /// The store on disk. One that cannot be used costs the memory of this conversation, not the conversation.
-fn store(common: &Common, log: &Log) -> anyhow::Result<(Box<dyn Store>, Option<String>)> {
-    if common.ephemeral {
+fn store(launch: &Launch, log: &Log) -> anyhow::Result<(Box<dyn Store>, Option<String>)> {
+    if launch.ephemeral {
         return Ok((Box::new(MemoryStore::default()), None));
     }
     match SqliteStore::at(&places::data()?) {
         Ok(store) => {
-            if let Some(words) = sessions::not_used(store.put_away()) {
+            if let Some(words) = kept::not_used(store.put_away()) {
                 log(&format!("warning: {words}"));
             }
             Ok((Box::new(store), None))
         }
         Err(why) => {
-            let text = format!("{why}; {}", sessions::next(&why));
-            if common.continue_last || common.resume.is_some() {
+            let text = format!("{why}; {}", kept::next(&why));
+            if launch.continue_last || launch.resume.is_some() {
                 anyhow::bail!(text);
             }
             log(&format!("warning: nothing will be kept: {text}"));
@@ -358,16 +338,16 @@ fn vault(data: &Path, is_ephemeral: bool, log: &Log) -> Option<Arc<dyn Vault>> {
     }
 }
 
-fn start_with(common: &Common, store: &dyn Store, ground: &Ground) -> anyhow::Result<Option<Command>> {
-    let session = sessions::wanted(common, store, &places::project(ground))?;
+fn start_with(launch: &Launch, store: &dyn Store, ground: &Ground) -> anyhow::Result<Option<Command>> {
+    let session = kept::wanted(launch, store, &places::project(ground))?;
     Ok(session.map(|session| Command::Library(LibraryCommand::Open { session })))
 }
 
 /// How hard the model thinks in new sessions. A model that does not think is no place for it: what the command line asks for is refused,
 /// and settings are for another model.
-fn effort(common: &Common, config: &engine::Config, source: &Source) -> anyhow::Result<Option<Effort>> {
+fn effort(launch: &Launch, config: &engine::Config, source: &Source) -> anyhow::Result<Option<Effort>> {
     let thinks = source.default_thinks();
-    match common.effort {
+    match launch.effort {
         Some(_) if !thinks => {
             let model = source.default_model();
             Err(exit::usage(format!(
@@ -376,16 +356,16 @@ fn effort(common: &Common, config: &engine::Config, source: &Source) -> anyhow::
 hint: take another --model, or leave --effort out"
             )))
         }
-        Some(effort) => Ok(Some(effort.into())),
+        Some(effort) => Ok(Some(effort)),
         None => Ok(config.effort.filter(|_| thinks)),
     }
 }
 
 /// The mode of new sessions. What the command line asks for was looked at by [`refuse_mode`]; settings that ask for what cannot be had
 /// cost nothing but that.
-fn policy(common: &Common, config: &engine::Config, log: &Log) -> Policy {
-    if let Some(mode) = common.policy {
-        return mode.into();
+fn policy(launch: &Launch, config: &engine::Config, log: &Log) -> Policy {
+    if let Some(mode) = launch.policy {
+        return mode;
     }
     let set = config.policy.and_then(|mode| Policy::named(mode.name())).unwrap_or_default();
     match (set, status().can_hold()) {
@@ -398,8 +378,11 @@ fn policy(common: &Common, config: &engine::Config, log: &Log) -> Policy {
 }
 
 /// Why the mode that was asked for cannot be had, if so.
-pub(crate) fn refuse_mode(wanted: Option<PolicyMode>, holds: Result<(), String>) -> Option<String> {
-    holds.err().filter(|_| wanted == Some(PolicyMode::Sandboxed))
+pub(crate) fn refuse_mode(
+    wanted: Option<Policy>,
+    holds: impl FnOnce() -> Result<(), String>,
+) -> Option<String> {
+    wanted.filter(|wanted| *wanted == Policy::Sandboxed).and_then(|_| holds().err())
 }
 
 #[cfg(test)]
@@ -409,10 +392,10 @@ mod tests {
     #[test]
     fn a_mode_that_the_kernel_cannot_keep_is_refused_with_the_reason() {
         let cannot = || Err("no Landlock".to_owned());
-        assert_eq!(refuse_mode(Some(PolicyMode::Sandboxed), cannot()), Some("no Landlock".to_owned()));
-        assert_eq!(refuse_mode(Some(PolicyMode::Sandboxed), Ok(())), None);
-        for mode in [None, Some(PolicyMode::Ask), Some(PolicyMode::Full)] {
-            assert_eq!(refuse_mode(mode, cannot()), None);
+        assert_eq!(refuse_mode(Some(Policy::Sandboxed), cannot), Some("no Landlock".to_owned()));
+        assert_eq!(refuse_mode(Some(Policy::Sandboxed), || Ok(())), None);
+        for mode in [None, Some(Policy::Ask), Some(Policy::Full)] {
+            assert_eq!(refuse_mode(mode, cannot), None);
         }
     }
 }

@@ -3,16 +3,17 @@
 //! Invariant: what was typed for `attach` or `bridge` is honoured or refused, never passed over. What only the environment says is meant
 //! for runtimes of ours and counts there.
 
-use crate::cli::{Common, PolicyMode};
 use crate::exit;
+use crate::launch::Launch;
 use dialects::Dialect;
+use domain::session::Policy;
 use roles::Item;
 use roles::fidelity::Verdict;
 use tools::policy::Allowance;
 
 /// A flag for runtimes of ours.
 pub(crate) struct OurFlag {
-    /// The member of [`Common`] that it fills.
+    /// The member of [`Launch`] that it fills.
     pub(crate) member: &'static str,
     flag: &'static str,
     /// Why a foreign runtime cannot be told.
@@ -94,49 +95,47 @@ pub(crate) const OURS: &[OurFlag] = &[
 ];
 
 /// Refuses what was typed and cannot be honoured on a runtime that speaks this wire.
-pub(crate) fn refuse(common: &Common, dialect: Dialect) -> anyhow::Result<()> {
-    refuse_of(OURS.iter(), common, dialect)
+pub(crate) fn refuse(launch: &Launch, dialect: Dialect) -> anyhow::Result<()> {
+    refuse_of(OURS.iter(), launch, dialect)
 }
 
 /// The same where a kept conversation with that runtime is gone on with: that is what was asked for.
-pub(crate) fn refuse_resumed(common: &Common, dialect: Dialect) -> anyhow::Result<()> {
+pub(crate) fn refuse_resumed(launch: &Launch, dialect: Dialect) -> anyhow::Result<()> {
     let resumes = |flag: &&OurFlag| matches!(flag.member, "resume" | "continue_last");
-    refuse_of(OURS.iter().filter(|flag| !resumes(flag)), common, dialect)
+    refuse_of(OURS.iter().filter(|flag| !resumes(flag)), launch, dialect)
 }
 
 fn refuse_of<'a>(
     mut ours: impl Iterator<Item = &'a OurFlag>,
-    common: &Common,
+    launch: &Launch,
     dialect: Dialect,
 ) -> anyhow::Result<()> {
-    if let Some(ours) = ours.find(|flag| common.typed.contains(&flag.member)) {
+    if let Some(ours) = ours.find(|flag| launch.typed.contains(&flag.member)) {
         let OurFlag { flag, why, .. } = ours;
         let hint = ours.hint(dialect);
         return Err(exit::usage(format!("{flag} cannot be honoured here: {why}\n\nhint: {hint}")));
     }
     let asks = asks(dialect);
-    match common.policy {
+    match launch.policy {
         Some(_) if dialect.is_lossless() => Err(exit::usage(format!(
             "--policy cannot be honoured here: the session that you attach to has its own\n\nhint: {START}, or take another one once you \
              are there: /policy"
         ))),
-        Some(PolicyMode::ReadOnly) if asks => Ok(()),
-        Some(PolicyMode::ReadOnly) => Err(exit::usage(format!(
+        Some(Policy::ReadOnly) if asks => Ok(()),
+        Some(Policy::ReadOnly) => Err(exit::usage(format!(
             "--policy read-only cannot be honoured here: runtimes that speak {dialect} act without asking\n\nhint: {START}"
         ))),
         // It counts for what such a runtime has done by our hands.
-        Some(PolicyMode::Ask | PolicyMode::AutoEdit | PolicyMode::Sandboxed | PolicyMode::Full)
+        Some(Policy::Ask | Policy::AutoEdit | Policy::Sandboxed | Policy::Full)
             if dialect.ui_role().has_errands() =>
         {
             Ok(())
         }
-        Some(PolicyMode::Ask | PolicyMode::AutoEdit | PolicyMode::Sandboxed | PolicyMode::Full) => {
-            Err(exit::usage(format!(
-                "--policy cannot be honoured here: the runtime has its own rules for what may run without asking\n\nhint: {START}; \
+        Some(Policy::Ask | Policy::AutoEdit | Policy::Sandboxed | Policy::Full) => Err(exit::usage(format!(
+            "--policy cannot be honoured here: the runtime has its own rules for what may run without asking\n\nhint: {START}; \
                  with --policy read-only every consent that it asks for is denied"
-            )))
-        }
-        None if common.require_consent && !asks => Err(exit::usage(format!(
+        ))),
+        None if launch.require_consent && !asks => Err(exit::usage(format!(
             "--require-consent: runtimes that speak {dialect} act without asking\n\nhint: leave it out to use one all the same"
         ))),
         None => Ok(()),
@@ -174,7 +173,7 @@ mod tests {
     fn refused(words: &str, dialect: Dialect) -> Option<String> {
         let words: Vec<OsString> = words.split(' ').map(OsString::from).collect();
         let cli = environment::parse(&words, |_| None).expect("it reads");
-        refuse(&cli.common, dialect).err().map(|why| why.to_string())
+        refuse(&cli.launch, dialect).err().map(|why| why.to_string())
     }
 
     #[test]
@@ -248,8 +247,8 @@ mod tests {
     #[test]
     fn a_wire_without_questions_does_not_do_where_consent_is_required() {
         for dialect in dialects::ALL.iter().copied() {
-            let common = Common { require_consent: true, ..Common::default() };
-            assert_eq!(refuse(&common, dialect).is_ok(), asks(dialect), "{dialect}");
+            let launch = Launch { require_consent: true, ..Launch::default() };
+            assert_eq!(refuse(&launch, dialect).is_ok(), asks(dialect), "{dialect}");
         }
     }
 
@@ -258,6 +257,6 @@ mod tests {
         let words = ["parlor", "attach", "--", "x"].map(OsString::from);
         let said = |name: &str| (name == "PARLOR_MODEL").then(|| OsString::from("a/b"));
         let cli = environment::parse(&words, said).expect("it reads");
-        assert_eq!(cli.common.typed, Vec::<&str>::new());
+        assert_eq!(cli.launch.typed, Vec::<&str>::new());
     }
 }

@@ -1,121 +1,24 @@
-//! `parlor web`: the page in a browser, from the server in the background where one runs, else from one of this process. Sessions are
-//! where they are: this only leads to them.
-//!
-//! Invariants: the port is the same one every time as long as it is free, so that a page that stayed open finds it again; nothing is
-//! opened beyond loopback that is not encrypted; both addresses of loopback are ours or none is; no secret stands in an address.
+//! `parlor web`: the page in a browser, from the server in the background where one runs, else from one of this process. The person is
+//! asked here about each browser.
 
 mod confirm;
 
-use crate::devices::{self, File};
+use crate::control::{Asking, Control, Paired, said};
 use crate::exit::{self, Exit};
-use crate::fleet::{Gathering, act};
-use crate::home::control::{Control, Paired};
-use crate::ps::announcement::{self, Notice};
-use crate::rooms;
+use crate::page::{self, Served, Ways, Web, warn};
 use crate::stop::Stops;
-use crate::{cli, entrance, places, private};
+use crate::{devices, rooms};
 use anyhow::Context;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE64;
-use clap::Args;
-pub(crate) use confirm::Asking;
 use confirm::{Keys, Typed};
-use domain::fleet::Status;
 use domain::harmless::quoted;
-use domain::ids::SessionId;
-use link::{Lane, Limits, LinkError, LinkIo, unix};
 use std::convert::Infallible;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::TcpListener;
-use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tui::FleetAct;
-use web::{Act, Identity, NoRoom, Offered, Options, Parts, Role, Rows, Server, Tls, Wanted};
+use web::{Role, Server};
 
-/// Where the page is served unless somewhere else is named.
-const USUAL_BIND: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-/// How long a process that has a session open may take to be connected to.
-const REACHED_WITHIN: Duration = Duration::from_secs(5);
 /// How long a browser may take to be started.
 const OPENED_WITHIN: Duration = Duration::from_secs(10);
-
-/// The page in a browser.
-#[derive(Debug, Clone, Args)]
-#[command(
-    after_help = "Examples:\n  parlor web\n  parlor web --role observer --no-open\n  parlor web --tls cert.pem key.pem --bind 0.0.0.0 --host desk.lan\n  parlor web --behind-proxy --host parlor.example.org --port 8322"
-)]
-pub(crate) struct Web {
-    /// Only print the address.
-    #[arg(long)]
-    no_open: bool,
-    /// The port. Without it: the one of last time, else a free one.
-    #[arg(long, value_name = "PORT")]
-    port: Option<u16>,
-    /// The address to listen on. Others than loopback need --tls or --behind-proxy.
-    #[arg(long, value_name = "ADDRESS", default_value_t = USUAL_BIND)]
-    bind: IpAddr,
-    /// A name that browsers reach this server by, with its port where that is another one. May be said again for more.
-    #[arg(long, value_name = "NAME", value_parser = host_name)]
-    host: Vec<String>,
-    /// Encrypt with this certificate and its key, both as PEM files.
-    #[arg(long, num_args = 2, value_names = ["CERT", "KEY"], conflicts_with = "behind_proxy")]
-    tls: Vec<PathBuf>,
-    /// A proxy of yours stands before this server and encrypts; name it with --host.
-    #[arg(long, requires = "host")]
-    behind_proxy: bool,
-    /// What the browser that opens the address may do.
-    #[arg(long, value_enum, default_value_t, value_name = "ROLE")]
-    role: cli::UiRole,
-}
-
-impl Web {
-    /// Whether nothing is wanted that the page of the server in the background does not have.
-    fn is_usual(&self) -> bool {
-        let Web { no_open: _, port, bind, host, tls, behind_proxy, role: _ } = self;
-        port.is_none() && *bind == USUAL_BIND && host.is_empty() && tls.is_empty() && !behind_proxy
-    }
-
-    /// The page of the server in the background.
-    pub(crate) fn usual() -> Web {
-        Web {
-            no_open: true,
-            port: None,
-            bind: USUAL_BIND,
-            host: Vec::new(),
-            tls: Vec::new(),
-            behind_proxy: false,
-            role: cli::UiRole::default(),
-        }
-    }
-}
-
-/// A name as browsers say it, with or without a port.
-fn host_name(word: &str) -> Result<String, &'static str> {
-    let (name, port) = match word.rsplit_once(':') {
-        Some((name, port)) if !port.contains(']') => (name, Some(port)),
-        _ => (word, None),
-    };
-    let in_brackets = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
-    let is_name = match in_brackets {
-        Some(address) => address.parse::<Ipv6Addr>().is_ok(),
-        None => {
-            let part =
-                |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
-            name.split('.').all(part)
-        }
-    };
-    let is_port = port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port != 0));
-    if is_name && is_port {
-        Ok(word.to_owned())
-    } else {
-        Err("a name such as desk.lan or desk.lan:8443, without http://")
-    }
-}
 
 /// Opens the page of the server in the background, or serves it until told to stop.
 pub(crate) async fn web(asked: Web) -> anyhow::Result<Exit> {
@@ -130,7 +33,7 @@ pub(crate) async fn web(asked: Web) -> anyhow::Result<Exit> {
         }
         exit::complain("the page of `parlor up` has none of these options: this is one of its own");
     }
-    let Served { server, warning } = start(&asked, rooms::Rooms::new(rooms::IDLE)?).await?;
+    let Served { server, warning } = page::start(&asked, rooms::Rooms::new(rooms::IDLE)?).await?;
     warning.into_iter().for_each(|warning| warn(&warning));
     exit::complain(&format!("the page is served at {}; Ctrl-C ends it, sessions go on", server.page()));
     let exit = tokio::select! {
@@ -146,7 +49,7 @@ async fn pair_here(server: &Server<Ways>, role: Role, opens: bool) -> anyhow::Re
     let mut keys = Keys::take();
     let mut pairing = server.pairing();
     let mut opening = JoinSet::new();
-    invite(&offer(server, role)?.address, role, opens, &mut opening);
+    invite(&page::offer(server, role)?.address, role, opens, &mut opening);
     if keys.is_terminal() {
         exit::complain("press Enter to pair another browser");
     }
@@ -157,7 +60,7 @@ async fn pair_here(server: &Server<Ways>, role: Role, opens: bool) -> anyhow::Re
                 changed = pairing.changed() => changed.context("the page is served no more")?,
                 typed = keys.next() => {
                     if typed == Typed::Enter {
-                        invite(&offer(server, role)?.address, role, false, &mut opening);
+                        invite(&page::offer(server, role)?.address, role, false, &mut opening);
                     }
                 }
             },
@@ -214,23 +117,6 @@ async fn pair_elsewhere(mut server: Control, role: Role, opens: bool) -> anyhow:
     }
 }
 
-/// What came of a word about a browser.
-pub(crate) fn said(allow: bool, done: bool) -> &'static str {
-    match (allow, done) {
-        (_, false) => "that came too late: the browser is gone, or its minute is over",
-        (true, true) => "allowed",
-        (false, true) => "denied; press Enter, or run `parlor web` again, to try once more",
-    }
-}
-
-/// Offers to pair one browser.
-///
-/// # Errors
-/// When the system has no random numbers.
-pub(crate) fn offer(server: &Server<Ways>, role: Role) -> anyhow::Result<Offered> {
-    server.offer(role).context("the system has no random numbers")
-}
-
 /// Tells the person the address, and opens it where that is wanted and can be done.
 fn invite(address: &str, role: Role, opens: bool, opening: &mut JoinSet<()>) {
     exit::say(address);
@@ -242,170 +128,6 @@ fn invite(address: &str, role: Role, opens: bool, opening: &mut JoinSet<()>) {
         let address = address.to_owned();
         opening.spawn(async move { open(&address).await });
     }
-}
-
-/// Says what is to be known of the page that is served.
-pub(crate) fn warn(warning: &str) {
-    exit::complain(&format!("warning: {warning}"));
-}
-
-/// A server that runs, and what whoever uses it should know.
-pub(crate) struct Served {
-    pub(crate) server: Server<Ways>,
-    pub(crate) warning: Option<String>,
-}
-
-/// A server of this data folder.
-///
-/// # Errors
-/// When its port is taken, its certificate cannot be read, or others could listen in.
-pub(crate) async fn start(asked: &Web, rooms: rooms::Rooms) -> anyhow::Result<Served> {
-    let data = places::data()?;
-    let tls = match asked.tls.as_slice() {
-        [certificate, key] => {
-            Some(Tls::read(certificate, key).map_err(|why| exit::usage(format!("--tls: {why}")))?)
-        }
-        _ => None,
-    };
-    let encrypted = tls.is_some() || asked.behind_proxy;
-    if !asked.bind.is_loopback() && !encrypted {
-        let hint = "encrypt with --tls CERT KEY, say --behind-proxy where a proxy of yours does, or reach it by an SSH tunnel";
-        return Err(exit::usage(format!(
-            "{} can be reached from other machines\n\nhint: {hint}",
-            asked.bind
-        )));
-    }
-    more_descriptors();
-    let (listeners, of_port) = listen(&data, asked.bind, asked.port).await?;
-    let (identity, of_key) = identity(&data)?;
-    let warning = of_port.into_iter().chain(of_key).reduce(|port, key| format!("{port}; {key}"));
-    let options = Options {
-        hosts: asked.host.clone(),
-        tls,
-        behind_proxy: asked.behind_proxy,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        log: Some(Arc::new(|words: &str| exit::complain(words))),
-    };
-    let directory = std::path::absolute(announcement::directory()?)?;
-    let ways = Ways { fleet: Gathering::begin()?, directory, rooms };
-    let behind_proxy = asked.behind_proxy;
-    let parts = Parts {
-        listeners,
-        rooms: Arc::new(ways),
-        shelf: Arc::new(File::new(&data)),
-        look: Arc::new(move |ends| entrance::look(ends, behind_proxy)),
-        identity,
-    };
-    Ok(Served { server: Server::start(options, parts)?, warning })
-}
-
-/// Listens on the port that was named, else on that of last time, else on any; what the person should know of that is told with it.
-async fn listen(
-    data: &Path,
-    ip: IpAddr,
-    port: Option<u16>,
-) -> anyhow::Result<(Vec<TcpListener>, Option<String>)> {
-    if let Some(port) = port {
-        let cannot = || format!("port {port} cannot be had; name another one with --port, or none");
-        return Ok((bind(ip, port).await.with_context(cannot)?, None));
-    }
-    let file = data.join("web.port");
-    let kept: Option<u16> = std::fs::read_to_string(&file).ok().and_then(|text| text.trim().parse().ok());
-    let mut warning = None;
-    if let Some(port) = kept.filter(|port| *port != 0) {
-        match bind(ip, port).await {
-            Ok(listeners) => return Ok((listeners, None)),
-            Err(why) => {
-                warning = Some(format!(
-                    "the page's port of last time ({port}) cannot be had ({why}): pages that are still open do not find it at another \
-                     one; end the program that has it, and start the page again"
-                ));
-            }
-        }
-    }
-    let listeners = bind(ip, 0).await.context("no port can be had")?;
-    let port = listeners.first().map(TcpListener::local_addr).transpose()?.map(|address| address.port());
-    if kept.is_none()
-        && let Err(why) = private::replace(&file, &format!("{}\n", port.unwrap_or_default()))
-    {
-        warning = Some(format!("{}; next time the port is another one", exit::in_words(&why)));
-    }
-    Ok((listeners, warning))
-}
-
-/// Ports that are tried until one is free on both addresses of this machine.
-const PORTS_TRIED: usize = 16;
-
-/// Listens on an address; on loopback on both of its addresses, because browsers may try either, and whoever has the other one could
-/// speak in our place.
-async fn bind(ip: IpAddr, port: u16) -> std::io::Result<Vec<TcpListener>> {
-    let other = match ip {
-        IpAddr::V4(Ipv4Addr::LOCALHOST) => IpAddr::V6(Ipv6Addr::LOCALHOST),
-        IpAddr::V6(Ipv6Addr::LOCALHOST) => IpAddr::V4(Ipv4Addr::LOCALHOST),
-        _ => return Ok(vec![TcpListener::bind(SocketAddr::new(ip, port)).await?]),
-    };
-    let mut tries = if port == 0 { PORTS_TRIED } else { 1 };
-    loop {
-        let first = TcpListener::bind(SocketAddr::new(ip, port)).await?;
-        tries -= 1;
-        match TcpListener::bind(SocketAddr::new(other, first.local_addr()?.port())).await {
-            Ok(second) => return Ok(vec![first, second]),
-            // This machine has no such address, so nobody else can listen there either.
-            Err(why) if why.kind() == std::io::ErrorKind::AddrNotAvailable || is_unknown_family(&why) => {
-                return Ok(vec![first]);
-            }
-            Err(why) if tries == 0 => return Err(why),
-            Err(_) => {}
-        }
-    }
-}
-
-fn is_unknown_family(why: &std::io::Error) -> bool {
-    why.raw_os_error() == Some(rustix::io::Errno::AFNOSUPPORT.raw_os_error())
-}
-
-/// What the server is known by to pages that stay open while it is started again: kept in the data folder, where no command may read.
-/// What the person should know of it is told with it.
-fn identity(data: &Path) -> anyhow::Result<(Identity, Option<String>)> {
-    let file = data.join("web.key");
-    let text = std::fs::read_to_string(&file);
-    let kept = text.as_ref().ok().and_then(|text| BASE64.decode(text.trim()).ok());
-    if let Some(identity) = kept.and_then(|kept| Identity::read(&kept)) {
-        return Ok((identity, closed_to_others(&file)?));
-    }
-    let made = Identity::make().context("the system has no random numbers")?;
-    private::replace(&file, &format!("{}\n", BASE64.encode(&made)))?;
-    let is_first = matches!(&text, Err(why) if why.kind() == std::io::ErrorKind::NotFound);
-    let warning = (!is_first).then(|| {
-        format!(
-            "the page's key ({}) could not be read and is a new one: pages that are still open say that this is not your Parlor; \
-             close them and pair the browsers again",
-            file.display()
-        )
-    });
-    Ok((Identity::read(&made).context("a new key cannot be read")?, warning))
-}
-
-/// Makes a file one for the person alone; says so where it was not.
-fn closed_to_others(file: &Path) -> anyhow::Result<Option<String>> {
-    let mode = std::fs::metadata(file)?.mode() & 0o7777;
-    if mode & 0o077 == 0 {
-        return Ok(None);
-    }
-    let closed = std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o600));
-    closed.with_context(|| format!("{} cannot be closed to other users", file.display()))?;
-    Ok(Some(format!(
-        "other users could read or change the page's key ({}, mode {mode:04o}): it is for you alone now; delete it if it may be known, \
-         and start the page again",
-        file.display()
-    )))
-}
-
-/// A page needs two descriptors, and there may be many: as many as this system lets us have.
-fn more_descriptors() {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let now = getrlimit(Resource::Nofile);
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: now.maximum, maximum: now.maximum });
 }
 
 /// Whether there is a browser to be opened here.
@@ -423,90 +145,5 @@ async fn open(address: &str) {
     let opened = tokio::time::timeout(OPENED_WITHIN, opening.status()).await;
     if !matches!(opened, Ok(Ok(status)) if status.success()) && opened.is_ok() {
         exit::complain("no browser could be opened here: open the address above in one");
-    }
-}
-
-/// The ways to sessions: processes that have them open, and rooms for the others.
-pub(crate) struct Ways {
-    fleet: Gathering,
-    /// Where processes announce themselves.
-    directory: PathBuf,
-    rooms: rooms::Rooms,
-}
-
-impl Ways {
-    /// The process that has the session open as far as the fleet knows. Pages may return by the hundred: for those every process would
-    /// have to be asked again and again.
-    async fn known(&self, session: &SessionId) -> Option<LinkIo> {
-        let rows = self.fleet.rows().borrow().clone()?;
-        let row = rows.iter().find(|row| row.session.as_ref() == Some(session))?;
-        let answers = match row.status {
-            Status::Waiting { .. } | Status::Running | Status::Fresh | Status::Ended(_) => true,
-            Status::Kept | Status::Silent | Status::OtherVersion(_) | Status::Dead => false,
-        };
-        let socket = Notice::socket_of(row.pid.filter(|_| answers)?, &self.directory);
-        reached(&socket).await.ok()
-    }
-}
-
-async fn reached(socket: &Path) -> Result<LinkIo, LinkError> {
-    unix::connect(socket, Lane::MAIN, Limits::default(), REACHED_WITHIN, entrance::trust).await
-}
-
-impl web::Rooms for Ways {
-    fn fleet(&self) -> watch::Receiver<Option<Rows>> {
-        self.fleet.rows()
-    }
-
-    async fn reach(&self, wanted: Wanted) -> Result<LinkIo, NoRoom> {
-        let wanted = match wanted {
-            Wanted::Session(session) => match self.known(&session).await {
-                Some(link) => return Ok(link),
-                None => rooms::Wanted::session(session),
-            },
-            Wanted::New { cwd } => {
-                let cwd = cwd.map(PathBuf::from);
-                if cwd.as_deref().is_some_and(|cwd| !cwd.is_absolute()) {
-                    return Err(cannot("the folder is to be named with its whole path".to_owned()));
-                }
-                rooms::Wanted::new_in(cwd)
-            }
-        };
-        let opened = self.rooms.open(wanted).await.map_err(|why| match why {
-            rooms::NoRoom::NoSuchSession(_) => NoRoom::NoSuchSession,
-            rooms::NoRoom::TooMany(words) | rooms::NoRoom::CannotOpen(words) => cannot(words),
-        })?;
-        reached(&opened.socket).await.map_err(|why| cannot(why.to_string()))
-    }
-
-    async fn act(&self, act: Act) -> String {
-        act::act(match act {
-            Act::Say { pid, session, text, busy } => FleetAct::Say { pid, session, text, busy },
-            Act::Stop { pid, session } => FleetAct::Stop { pid, session },
-        })
-        .await
-    }
-}
-
-fn cannot(message: String) -> NoRoom {
-    NoRoom::CannotOpen {
-        message,
-        hint: "`parlor doctor` tells what is configured and what is missing".to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_host_is_a_name_and_nothing_around_it() {
-        for good in ["desk.lan", "desk.lan:8443", "127.0.0.2", "[::1]:80", "[fe80::1]", "a-b"] {
-            assert_eq!(host_name(good).as_deref(), Ok(good));
-        }
-        for bad in ["", "http://x/", "x/", "x:0", "x:99999", ":80", "a b", "[x]:1", "a..b", "fe80::1", "x@y"]
-        {
-            assert!(host_name(bad).is_err(), "{bad}");
-        }
     }
 }

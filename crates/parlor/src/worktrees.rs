@@ -11,9 +11,10 @@ mod others;
 
 pub(crate) use end::{at_end, told_kept};
 
-use crate::cli::Common;
 use crate::exit::{self, Exit};
-use crate::{places, sessions, settings};
+use crate::kept;
+use crate::launch::Launch;
+use crate::{places, settings};
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use domain::path_text;
@@ -143,8 +144,8 @@ impl Work {
 }
 
 /// `parlor worktrees`.
-pub(crate) fn worktrees(common: &Common, asked: Worktrees) -> anyhow::Result<Exit> {
-    let here = places::working_directory(common)?;
+pub(crate) fn worktrees(launch: &Launch, asked: Worktrees) -> anyhow::Result<Exit> {
+    let here = places::working_directory(launch)?;
     let does = asked.does.unwrap_or(Does::List { json: false });
     if let (Does::List { json }, None) = (&does, git::common_of(&here)) {
         let none = json!({ "worktrees": [] }).to_string();
@@ -207,9 +208,9 @@ fn list(git: &Git, as_json: bool) -> anyhow::Result<Exit> {
 }
 
 /// A line about the other worktrees of the repository that is here, for the first screen; none where that cannot be known.
-pub(crate) fn told_at_start(common: &Common) -> Vec<String> {
-    let Ok(here) = places::working_directory(common) else { return Vec::new() };
-    let others = git::common_of(&here).map(|common| all(&common)).unwrap_or_default();
+pub(crate) fn told_at_start(launch: &Launch) -> Vec<String> {
+    let Ok(here) = places::working_directory(launch) else { return Vec::new() };
+    let others = git::common_of(&here).map(|launch| all(&launch)).unwrap_or_default();
     let others: Vec<Worktree> = others.into_iter().filter(|tree| !here.starts_with(&tree.path)).collect();
     // One line, however many there are: the first screen has other things to tell.
     let told = match &others[..] {
@@ -231,16 +232,16 @@ pub(crate) fn told_at_start(common: &Common) -> Vec<String> {
 }
 
 /// Goes to the worktree that was asked for, which is made where it is not there yet, or to that of the session that is gone on with.
-/// `common` works there from then on.
-pub(crate) fn enter(common: &mut Common) -> anyhow::Result<Option<Worktree>> {
-    if common.worktree.is_none() {
-        if !common.copy.is_empty() {
+/// `launch` works there from then on.
+pub(crate) fn enter(launch: &mut Launch) -> anyhow::Result<Option<Worktree>> {
+    if launch.worktree.is_none() {
+        if !launch.copy.is_empty() {
             return Err(exit::usage("--copy goes with --worktree: it says what comes along there"));
         }
-        return Ok(again(common));
+        return Ok(again(launch));
     }
-    let Some(asked) = common.worktree.clone() else { return Ok(None) };
-    let here = places::working_directory(common)?;
+    let Some(asked) = launch.worktree.clone() else { return Ok(None) };
+    let here = places::working_directory(launch)?;
     let git = Git::of(&here).map_err(|why| {
         exit::usage(format!(
             "--worktree: {why:#}\n\nhint: start it in a git repository, or leave --worktree out"
@@ -249,7 +250,7 @@ pub(crate) fn enter(common: &mut Common) -> anyhow::Result<Option<Worktree>> {
     let known = all(&git.common());
     let existing = asked.as_deref().and_then(|name| known.iter().find(|tree| tree.name == name));
     let tree = match existing {
-        Some(tree) if common.copy.is_empty() => tree.clone(),
+        Some(tree) if launch.copy.is_empty() => tree.clone(),
         Some(tree) => {
             return Err(exit::usage(format!(
                 "--copy: the worktree {} is there already\n\nhint: copy the files yourself to {}",
@@ -257,32 +258,32 @@ pub(crate) fn enter(common: &mut Common) -> anyhow::Result<Option<Worktree>> {
                 path_text::write(&tree.path)
             )));
         }
-        None => make(&git, asked.as_deref(), &common.copy)?,
+        None => make(&git, asked.as_deref(), &launch.copy)?,
     };
     // The same folder of the project, where it is there.
     let inner = here.strip_prefix(git.root()).unwrap_or(Path::new(""));
     let folder = tree.path.join(inner);
-    common.cwd = Some(if folder.is_dir() { folder } else { tree.path.clone() });
-    common.workspace = None;
+    launch.cwd = Some(if folder.is_dir() { folder } else { tree.path.clone() });
+    launch.workspace = None;
     Ok(Some(tree))
 }
 
 /// The worktree of the session that is gone on with: it goes on there.
-fn again(common: &mut Common) -> Option<Worktree> {
-    if common.resume.as_ref().is_none_or(Option::is_none) && !common.continue_last || common.ephemeral {
+fn again(launch: &mut Launch) -> Option<Worktree> {
+    if launch.resume.as_ref().is_none_or(Option::is_none) && !launch.continue_last || launch.ephemeral {
         // Where we are may be one.
-        let here = places::working_directory(common).ok()?;
+        let here = places::working_directory(launch).ok()?;
         return holding(&here);
     }
     let data = places::data().ok()?;
     let Ok(true) = SqliteStore::is_at(&data) else { return None };
     let store = SqliteStore::at(&data).ok()?;
-    let ground = places::ground(common, &mut settings::read().config).ok()?;
-    let session = sessions::wanted(common, &store, &places::project(&ground)).ok()??;
+    let ground = places::ground(launch, &mut settings::read().config).ok()?;
+    let session = kept::wanted(launch, &store, &places::project(&ground)).ok()??;
     let cwd = path_text::read(&store.summary(&session).ok()?.cwd);
     let tree = holding(&cwd)?;
-    if common.cwd.is_none() {
-        common.cwd = Some(cwd);
+    if launch.cwd.is_none() {
+        launch.cwd = Some(cwd);
     }
     Some(tree)
 }
@@ -294,9 +295,9 @@ fn holding(folder: &Path) -> Option<Worktree> {
 }
 
 /// Those that Parlor made in the repository whose `.git` this is, by name.
-fn all(common: &Path) -> Vec<Worktree> {
+fn all(launch: &Path) -> Vec<Worktree> {
     let entries =
-        std::fs::read_dir(common.join("worktrees")).into_iter().flatten().flatten().take(MAX_LISTED);
+        std::fs::read_dir(launch.join("worktrees")).into_iter().flatten().flatten().take(MAX_LISTED);
     let mut all: Vec<Worktree> = entries.filter_map(|entry| read(&entry.path())).collect();
     all.sort_by(|one, other| one.name.cmp(&other.name));
     all

@@ -1,7 +1,7 @@
 //! Arguments as models really write them: other names for the same thing, numbers as text, one thing where a list was
 //! wanted. Lenient about form, never about meaning.
 
-use crate::tool::ToolError;
+use crate::error::ToolError;
 use serde_json::Value;
 
 /// Other names for the file.

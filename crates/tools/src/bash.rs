@@ -2,16 +2,16 @@
 
 mod child;
 mod jobs;
-mod output;
 mod steered;
-mod tries;
 
+pub use crate::jobs::{JobReport, JobState, Jobs, MAX_JOBS, MAX_RUNNING};
+pub use crate::output::{KEPT, MAX_FILES, MAX_SPILL};
 pub use child::GRACE;
-pub use jobs::{BashJobs, JobReport, JobState, Jobs, MAX_JOBS, MAX_RUNNING};
-pub use output::{KEPT, MAX_FILES, MAX_SPILL};
+pub use jobs::BashJobs;
 
 use crate::args::{Args, COMMAND};
 use crate::digest;
+use crate::output::{Live, Output};
 use crate::place::Workplace;
 use crate::policy::allow::RUNS_IN;
 use crate::shell;
@@ -21,14 +21,11 @@ use domain::ask::{Assessment, Preview, Risk};
 use domain::content::Json;
 use domain::path_text;
 use domain::tool::{ToolOutcome, ToolResult};
-use output::Live;
-pub(crate) use output::Output;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use steered::Steered;
-pub(crate) use tries::Tries;
 
 /// Time limit unless the call says otherwise, in seconds.
 pub const DEFAULT_TIMEOUT: u64 = 120;
@@ -232,7 +229,13 @@ fn start(plan: &Plan, wanted: &Wanted<'_>, leave: Leave) -> Result<Running, Tool
 }
 
 fn background(place: &Workplace, wanted: &Wanted<'_>, running: Running, steered: Option<Steered>) -> Outcome {
-    let id = place.jobs().adopt(wanted.line, running, Output::new(place.outputs(), place.secrets()), steered);
+    let id = jobs::adopt(
+        place.jobs(),
+        wanted.line,
+        running,
+        Output::new(place.outputs(), place.secrets()),
+        steered,
+    );
     let text = format!("started as job-{id}: read it with bash_jobs");
     let json = Json::verbatim(json!({"job": format!("job-{id}")}).to_string());
     Outcome::done(ToolResult { json: Some(json), ..ToolResult::text(text) })
@@ -250,7 +253,7 @@ async fn foreground(place: &Workplace, wanted: &Wanted<'_>, running: Running, po
         if let Ok(at) = wanted.place(place) {
             place.tries().note(wanted.line, at.workdir(), failed.as_deref());
         }
-        if failed.is_some_and(|output| tries::sounds_refused(&output)) {
+        if failed.is_some_and(|output| crate::tries::sounds_refused(&output)) {
             outcome.result.text.push_str(HOW_TO_ASK);
         }
     }

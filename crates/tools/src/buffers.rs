@@ -4,9 +4,6 @@
 //! shown and written comes from the same source; one call asks for a file once, and once more after a person was asked. What it is not:
 //! the way to the editor, which the engine has.
 
-use crate::place::Workplace;
-use crate::tool::ToolError;
-use domain::ui_files::TOO_LONG;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -38,12 +35,17 @@ pub trait Buffers: fmt::Debug + Send + Sync {
 
 /// An editor as one call sees it: what it said is remembered, since a plan, its diff and its run look at the same text.
 #[derive(Debug)]
-struct OneCall {
+pub(crate) struct OneCall {
     editor: Arc<dyn Buffers>,
     said: Mutex<BTreeMap<PathBuf, Result<String, String>>>,
 }
 
 impl OneCall {
+    /// An editor for the length of a call.
+    pub(crate) fn of(editor: &Arc<dyn Buffers>) -> Arc<dyn Buffers> {
+        Arc::new(OneCall { editor: editor.clone(), said: Mutex::default() })
+    }
+
     fn said(&self) -> std::sync::MutexGuard<'_, BTreeMap<PathBuf, Result<String, String>>> {
         self.said.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -75,66 +77,6 @@ impl Buffers for OneCall {
     /// A file that it did not have is looked for on the disk again and not here: many show that they were asked for one that is not there.
     fn look_again(&self) {
         self.said().retain(|_, said| said.is_err());
-    }
-}
-
-impl Workplace {
-    /// The same workplace for one call: what the editor holds is asked for once.
-    #[must_use]
-    pub fn for_one_call(&self) -> Workplace {
-        let once = |editor: &Arc<dyn Buffers>| -> Arc<dyn Buffers> {
-            Arc::new(OneCall { editor: editor.clone(), said: Mutex::default() })
-        };
-        self.clone().with_buffers(self.buffers().map(once))
-    }
-
-    /// Time went by: what the editor holds is asked for again.
-    pub(crate) fn look_again(&self) {
-        if let Some(editor) = self.buffers() {
-            editor.look_again();
-        }
-    }
-
-    /// Whether the editor is asked what a file holds.
-    pub(crate) fn is_read_through(&self, path: &Path) -> bool {
-        self.editor(path).is_some_and(|editor| editor.reads())
-    }
-
-    /// The text of a file as the editor holds it; `None` where there is no editor, or the file is not its business.
-    pub(crate) fn held(&self, path: &Path) -> Option<Result<String, ToolError>> {
-        let editor = self.editor(path).filter(|editor| editor.reads())?;
-        let failed = |why| ToolError::path(path, format!("could not be read through the editor: {why}"));
-        match editor.read(path) {
-            // It has stopped answering: from here on the disk counts, which is told.
-            Err(_) if !editor.reads() => None,
-            read => Some(read.map_err(failed)),
-        }
-    }
-
-    /// The same for a file that is not on the disk: where the editor says that it has none either, there is none.
-    pub(crate) fn held_only(&self, path: &Path) -> Option<Result<String, ToolError>> {
-        let editor = self.editor(path).filter(|editor| editor.reads())?;
-        match editor.read(path) {
-            Ok(text) => Some(Ok(text)),
-            Err(why) if why.starts_with(TOO_LONG) => {
-                let why = format!("is only in the editor, and could not be read there: {why}");
-                Some(Err(ToolError::path(path, why)))
-            }
-            Err(_) => None,
-        }
-    }
-
-    /// Writes a file through the editor; `None` where it does not write this one.
-    pub(crate) fn hand_over(&self, path: &Path, text: &str) -> Option<Result<(), ToolError>> {
-        let editor = self.editor(path).filter(|editor| editor.writes())?;
-        let failed = |why| ToolError::path(path, format!("could not be written through the editor: {why}"));
-        Some(editor.write(path, text).map_err(failed))
-    }
-
-    fn editor(&self, path: &Path) -> Option<&dyn Buffers> {
-        let small = || std::fs::metadata(path).map_or(true, |meta| meta.len() <= MAX_HELD);
-        let editor = self.buffers().filter(|_| self.inside(path) && self.readable(path) && small())?;
-        Some(editor.as_ref())
     }
 }
 
@@ -182,7 +124,7 @@ mod tests {
             self.asked.lock().unwrap().push(format!("read {}", path.display()));
             self.left.store(self.leaving, Ordering::Relaxed);
             if self.overlong {
-                return Err(format!("{}: more than 9 bytes", super::TOO_LONG));
+                return Err(format!("{}: more than 9 bytes", domain::ui_files::TOO_LONG));
             }
             if self.deaf || self.leaving {
                 return Err("it did not answer".to_owned());

@@ -4,7 +4,6 @@
 //! workspace; opening the path by its name would then lead somewhere else. Here each folder is opened from the one
 //! above it, and a link on the way is an error. Paths must be resolved: absolute, without `..`, every link followed.
 
-use crate::tool::ToolError;
 use rustix::fs::{
     AtFlags, CWD, Mode, OFlags, mkdirat, openat, readlinkat, renameat, statat, symlinkat, unlinkat,
 };
@@ -64,13 +63,13 @@ impl Spot {
     }
 
     /// Puts a file with this content there in one step, in the place of what is there. `still` is asked in the last moment.
-    pub(crate) fn put(
+    pub(crate) fn put<E>(
         &self,
         content: &[u8],
         permissions: Option<Permissions>,
-        still: impl FnOnce(&Spot) -> Result<(), ToolError>,
-        failed: impl Fn(io::Error) -> ToolError,
-    ) -> Result<(), ToolError> {
+        still: impl FnOnce(&Spot) -> Result<(), E>,
+        failed: impl Fn(io::Error) -> E,
+    ) -> Result<(), E> {
         let (beside, mut file) = self.beside().map_err(&failed)?;
         let written = (|| {
             file.write_all(content).map_err(&failed)?;
@@ -235,15 +234,6 @@ fn folder(path: &Path, last: OFlags, missing: Missing) -> io::Result<OwnedFd> {
     Ok(here)
 }
 
-/// What a tool says when the path cannot be used: that it leads elsewhere now, where that is why.
-pub(crate) fn failed(tool: &'static str, path: &Path) -> impl Fn(io::Error) -> ToolError {
-    let path = path.to_owned();
-    move |source| match Errno::from_io_error(&source) {
-        Some(Errno::NOTDIR | Errno::LOOP) => ToolError::Stale { tool: tool.to_owned() },
-        _ => ToolError::Io { path: path.clone(), source },
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -273,11 +263,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let base = dir.path().canonicalize().unwrap();
         let spot = Spot::make(&base.join("a/b/c")).unwrap();
-        let fail = failed("write", Path::new("c"));
-        spot.put(b"one", Some(Permissions::from_mode(0o640)), |_| Ok(()), &fail).unwrap();
+        spot.put(b"one", Some(Permissions::from_mode(0o640)), |_| Ok(()), |error| error).unwrap();
         assert_eq!(spot.permissions().unwrap().mode(), 0o640);
-        let stale = || ToolError::Stale { tool: "write".into() };
-        assert!(spot.put(b"two", None, |_| Err(stale()), &fail).is_err());
+        assert!(spot.put(b"two", None, |_| Err(io::ErrorKind::Other.into()), |error| error).is_err());
         assert_eq!(std::fs::read_to_string(base.join("a/b/c")).unwrap(), "one");
         assert_eq!(std::fs::read_dir(base.join("a/b")).unwrap().count(), 1);
     }

@@ -9,7 +9,7 @@ mod page;
 pub use address::is_public;
 
 use crate::args::Args;
-use crate::bash::Output;
+use crate::output::Output;
 use crate::place::Workplace;
 use crate::policy::{Matcher, Rule};
 use crate::tool::{BoxFuture, Deed, Outcome, Plan, Port, RuleOffer, Spec, Tool, ToolError};

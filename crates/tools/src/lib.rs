@@ -3,6 +3,17 @@
 //! It is not the agent: it knows nothing of models, sessions or UIs. A call goes through three doors, in this order:
 //! [`Tool::plan`] tells what would happen (risk, preview, digest) without doing it; [`policy::decide`] says whether it
 //! may happen; [`Tool::run`] does it, after [`still_valid`] found that the world is still the one that was shown.
+//!
+//! The modules stand in layers, lowest first. A module uses those of the layers above it in this list and those named before it in
+//! its own; the two sides of a bar do not know each other (`cargo xtask layers` checks it). So the reader of shell lines knows nothing
+//! of the rest, and the sandbox nothing of tools.
+//!
+//! - reader and sandbox: shell | home, exact, sandbox
+//! - texts: diff, digest, encoding, env, line_ends, names, nearest, title
+//! - words: error, args, buffers, known_secrets, output, tries, jobs, port, rule
+//! - place: workspace, steering, place
+//! - calls: tool, policy, passes, own_git
+//! - tools: ask, todo, fetch, bash, ls, search, plain, write, edit, patch, read, toolbox | checkpoint
 
 pub mod args;
 pub mod ask;
@@ -14,27 +25,35 @@ pub mod digest;
 pub mod edit;
 mod encoding;
 pub mod env;
+mod error;
 mod exact;
 pub mod fetch;
 mod home;
+mod jobs;
+mod known_secrets;
 mod line_ends;
 pub mod ls;
 pub mod names;
 mod nearest;
+mod output;
 pub mod own_git;
 mod passes;
 pub mod patch;
 pub mod place;
 pub mod plain;
 pub mod policy;
+mod port;
 pub mod read;
+mod rule;
 pub mod sandbox;
 pub mod search;
 pub mod shell;
 pub mod steering;
+mod title;
 pub mod todo;
 pub mod tool;
 pub mod toolbox;
+mod tries;
 pub mod workspace;
 pub mod write;
 
@@ -44,9 +63,10 @@ pub use edit::Edit;
 pub use exact::copy as copy_exactly;
 pub use fetch::Fetch;
 pub use home::home;
+pub use known_secrets::KnownSecrets;
 pub use ls::Ls;
 pub use patch::ApplyPatch;
-pub use place::{KnownSecrets, Workplace};
+pub use place::Workplace;
 pub use read::Read;
 pub use search::{Find, Grep};
 pub use todo::{ItemState, PlanItem, Todo};

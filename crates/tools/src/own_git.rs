@@ -9,8 +9,9 @@
 mod child;
 mod switches;
 
+use crate::env;
 use crate::sandbox::{Guard, Leash, handed_on};
-use crate::{env, steering};
+use crate::shell::git_word;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -202,11 +203,11 @@ impl OwnGit {
         if dot.is_dir() {
             return vec![dot];
         }
-        let records = dot.parent().and_then(|top| Some(top.join(steering::git_word(&dot, "gitdir:")?)));
+        let records = dot.parent().and_then(|top| Some(top.join(git_word(&dot, "gitdir:")?)));
         let Some(records) = records.and_then(|records| records.canonicalize().ok()) else {
             return Vec::new();
         };
-        let common = steering::git_word(&records.join("commondir"), "").map(|common| records.join(common));
+        let common = git_word(&records.join("commondir"), "").map(|common| records.join(common));
         let common = common.and_then(|common| common.canonicalize().ok());
         std::iter::once(records).chain(common).collect()
     }
@@ -217,8 +218,7 @@ impl OwnGit {
             self.top().and_then(|top| top.canonicalize().ok()).into_iter().collect();
         let repository = self.repository();
         let objects = repository.last().map(|common| common.join("objects"));
-        let listed =
-            objects.as_ref().and_then(|objects| steering::git_word(&objects.join("info/alternates"), ""));
+        let listed = objects.as_ref().and_then(|objects| git_word(&objects.join("info/alternates"), ""));
         for other in listed.iter().flat_map(|listed| listed.lines()).take(MAX_ALTERNATES) {
             let other = objects.as_ref().and_then(|objects| objects.join(other).canonicalize().ok());
             // A repository may name any place here. What is no place of objects is none that git needs.

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 const MAX_FILES: usize = 100;
 
 /// The name that these models know it by.
-pub const NAME: &str = "apply_patch";
+pub const NAME: &str = crate::policy::allow::PATCH;
 
 /// Changes several files at once.
 #[derive(Debug, Clone, Copy)]
@@ -221,8 +221,8 @@ fn take_back(change: &Change, before: &Before, place: &Workplace) -> Result<(), 
 
 fn put_mode(path: &Path, mode: Option<std::fs::Permissions>) -> Result<(), ToolError> {
     let Some(mode) = mode else { return Ok(()) };
-    let file = exact::open(path).map_err(exact::failed(NAME, path))?;
-    file.set_permissions(mode).map_err(exact::failed(NAME, path))
+    let file = exact::open(path).map_err(ToolError::at_path(NAME, path))?;
+    file.set_permissions(mode).map_err(ToolError::at_path(NAME, path))
 }
 
 fn told(changes: &[Change], place: &Workplace) -> ToolResult {

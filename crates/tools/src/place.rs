@@ -3,17 +3,21 @@
 //! There may be no workspace (see [`crate::workspace`]): then every path lies outside. Paths are resolved component by component with
 //! every symbolic link followed, also for files that do not exist yet, and compared by components, never as text. Clones share one memory of what was read.
 
-use crate::bash::{Jobs, Tries};
+mod held;
+
 use crate::buffers::Buffers;
+use crate::error::ToolError;
+use crate::jobs::Jobs;
+use crate::known_secrets::KnownSecrets;
 use crate::sandbox::{Closed, Guard};
-use crate::tool::ToolError;
+use crate::shell::{self, Surroundings};
+use crate::tries::Tries;
 use domain::path_text;
-use domain::secret::Secrets;
 use std::collections::{HashMap, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How many files' digests are remembered; past it the oldest is forgotten, as if never read.
@@ -23,17 +27,6 @@ const MAX_LINKS: usize = 40;
 
 /// How long what is closed is not looked up again: it is asked for each word of a command line.
 const CLOSED_FOR: Duration = Duration::from_secs(1);
-
-/// The secrets of a session that this process knows. Clones share them.
-#[derive(Debug, Clone, Default)]
-pub struct KnownSecrets(Arc<Mutex<Secrets>>);
-
-impl KnownSecrets {
-    /// Waits for other threads that read or add one.
-    pub fn lock(&self) -> MutexGuard<'_, Secrets> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// Where a session's tools work. Cheap to clone; clones share what was read and the background jobs.
 #[derive(Debug, Clone)]
@@ -84,7 +77,7 @@ impl Workplace {
             // In a folder that may not be entered nothing is kept, and work goes on.
             outputs: real(&outputs).unwrap_or(outputs).into(),
             guard: None,
-            home: crate::home().map(Arc::from),
+            home: crate::home::home().map(Arc::from),
             env: crate::env::cleaned(std::env::vars_os()).into(),
             seen: Arc::default(),
             jobs: Arc::default(),
@@ -246,7 +239,7 @@ impl Workplace {
 
     /// Whether a resolved path belongs to the repository that the workspace is a worktree of: it is its `.git`.
     fn is_linked_git(&self, path: &Path) -> bool {
-        let linked = self.root.as_deref().and_then(crate::steering::linked_git);
+        let linked = self.root.as_deref().and_then(shell::linked_git);
         linked.is_some_and(|linked| path.starts_with(linked.common))
     }
 
@@ -276,6 +269,40 @@ impl Workplace {
     /// What the file held when the model last saw it; `None` when it never did.
     pub fn last_seen(&self, path: &Path) -> Option<String> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).digests.get(path).cloned()
+    }
+}
+
+impl Surroundings for Workplace {
+    fn workdir(&self) -> &Path {
+        self.workdir()
+    }
+
+    fn variable(&self, name: &str) -> Option<&OsStr> {
+        self.variable(name)
+    }
+
+    fn follow(&self, path: &Path) -> Option<PathBuf> {
+        self.follow(path).ok()
+    }
+
+    fn resolve(&self, text: &str) -> Option<PathBuf> {
+        self.resolve(text).ok()
+    }
+
+    fn inside(&self, path: &Path) -> bool {
+        self.inside(path)
+    }
+
+    fn readable(&self, path: &Path) -> bool {
+        self.readable(path)
+    }
+
+    fn steering(&self, path: &Path) -> Option<String> {
+        self.steering(path)
+    }
+
+    fn writable(&self) -> &[PathBuf] {
+        self.guard().map_or(&[], Guard::writable)
     }
 }
 

@@ -18,7 +18,7 @@ const NAME: &str = "read";
 /// When the path leads elsewhere by now, or what is there is no text, or too long.
 pub fn lines(plan: &Plan, line: Option<u64>, limit: Option<u64>) -> Result<String, ToolError> {
     let path = plan.path_again(Args::new(NAME, &plan.args).text(PATH)?)?;
-    let failed = exact::failed(NAME, &path);
+    let failed = ToolError::at_path(NAME, &path);
     let file = exact::open(&path).map_err(&failed)?;
     let meta = file.metadata().map_err(&failed)?;
     if !meta.is_file() {

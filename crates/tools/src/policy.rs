@@ -7,17 +7,16 @@ pub mod allow;
 pub mod book;
 pub mod table;
 
-use crate::shell::{Cover, Inner, Judgement, barred, rule_words};
+use crate::shell::{Cover, Inner, Judgement, rule_words};
 use crate::tool::{Deed, Plan, RuleOffer};
 use domain::ask::Risk;
-use domain::path_text;
 use domain::tool::Decider;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::FromStr;
 
-pub use allow::{Allowance, NotAllowable};
+pub use crate::rule::{Allowance, Matcher, NotAllowable, NotNarrower, Rule};
 pub use book::{Rules, RulesError, projects};
 use table::{Act, Say, acts};
 
@@ -70,140 +69,6 @@ impl FromStr for Mode {
     fn from_str(text: &str) -> Result<Mode, NotAMode> {
         Mode::ALL.into_iter().find(|mode| mode.name() == text).ok_or_else(|| NotAMode(text.to_owned()))
     }
-}
-
-/// What a person allowed for more than once.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Rule {
-    /// The tool it is for; `None` when the matcher alone says it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tool: Option<String>,
-    #[serde(flatten)]
-    pub matcher: Matcher,
-}
-
-/// Which calls a rule covers.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(tag = "allow", rename_all = "snake_case")]
-pub enum Matcher {
-    /// Every call of the tool.
-    Whole,
-    /// Commands that start with these words.
-    Prefix { words: Vec<String> },
-    /// Commands that are exactly these words.
-    Exact { words: Vec<String> },
-    /// Writes to files in this directory or below.
-    Under {
-        /// The directory, canonical.
-        #[serde(with = "book::path")]
-        dir: PathBuf,
-    },
-    /// Pages of this host.
-    Host {
-        /// The host, with its port where that is not the usual one.
-        host: String,
-    },
-    /// What was allowed when the program was started. Never kept.
-    #[serde(skip)]
-    Given(Allowance),
-}
-
-impl fmt::Display for Rule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.matcher {
-            Matcher::Whole => write!(f, "use {}", self.tool.as_deref().unwrap_or("nothing")),
-            Matcher::Prefix { words } => write!(f, "run commands that start with `{}`", words.join(" ")),
-            Matcher::Exact { words } => write!(f, "run exactly `{}`", words.join(" ")),
-            Matcher::Under { dir } => write!(f, "write files under {}", path_text::write(dir)),
-            Matcher::Host { host } => write!(f, "fetch pages from {host}"),
-            Matcher::Given(allowance) => write!(f, "allowed from the start: {allowance}"),
-        }
-    }
-}
-
-impl Rule {
-    /// Every call of one tool, as for tools of an MCP server.
-    pub fn whole(tool: &str) -> Rule {
-        Rule { tool: Some(tool.to_owned()), matcher: Matcher::Whole }
-    }
-
-    /// What a person allowed when the program was started.
-    pub fn given(allowance: Allowance) -> Rule {
-        Rule { tool: None, matcher: Matcher::Given(allowance) }
-    }
-
-    /// The narrower rule that these words stand for: more words of the command, or the same words for exactly that command; a folder
-    /// below.
-    pub fn narrowed(&self, to: &str) -> Result<Rule, NotNarrower> {
-        let no = || NotNarrower { rule: self.to_string(), how: self.how_to_narrow() };
-        let matcher = match &self.matcher {
-            Matcher::Prefix { words } => {
-                let said: Vec<String> = to.split_whitespace().map(str::to_owned).collect();
-                if said == *words {
-                    Matcher::Exact { words: said }
-                } else if said.starts_with(words) {
-                    Matcher::Prefix { words: said }
-                } else {
-                    return Err(no());
-                }
-            }
-            Matcher::Under { dir } => {
-                let below = dir.join(path_text::read(to.trim()));
-                let steps = below.components().all(|step| !matches!(step, std::path::Component::ParentDir));
-                if !steps || below == *dir || !below.starts_with(dir) {
-                    return Err(no());
-                }
-                Matcher::Under { dir: below }
-            }
-            Matcher::Whole | Matcher::Exact { .. } | Matcher::Host { .. } | Matcher::Given(_) => {
-                return Err(no());
-            }
-        };
-        Ok(Rule { tool: self.tool.clone(), matcher })
-    }
-
-    /// The words to begin with when it is to be narrowed; nothing when it cannot be.
-    pub fn to_narrow(&self) -> Option<String> {
-        match &self.matcher {
-            Matcher::Prefix { words } => Some(words.join(" ")),
-            Matcher::Under { dir } => Some(path_text::write(dir)),
-            Matcher::Whole | Matcher::Exact { .. } | Matcher::Host { .. } | Matcher::Given(_) => None,
-        }
-    }
-
-    fn how_to_narrow(&self) -> &'static str {
-        match &self.matcher {
-            Matcher::Prefix { .. } => "write its words and more of them, or just its words for exactly that",
-            Matcher::Under { .. } => "write a folder below",
-            Matcher::Whole | Matcher::Exact { .. } | Matcher::Host { .. } | Matcher::Given(_) => {
-                "it cannot be narrowed, only revoked"
-            }
-        }
-    }
-
-    fn covers_words(&self, said: &[String]) -> bool {
-        match &self.matcher {
-            Matcher::Prefix { words } => !words.is_empty() && said.starts_with(words) && !barred(said),
-            Matcher::Exact { words } => said == words.as_slice(),
-            Matcher::Whole | Matcher::Under { .. } | Matcher::Host { .. } | Matcher::Given(_) => false,
-        }
-    }
-
-    fn covers_host(&self, wanted: &str) -> bool {
-        matches!(&self.matcher, Matcher::Host { host } if host == wanted)
-    }
-
-    fn covers_file(&self, path: &Path) -> bool {
-        matches!(&self.matcher, Matcher::Under { dir } if path.starts_with(dir))
-    }
-}
-
-/// The words make no narrower rule.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("that is not narrower than to {rule}: {how}")]
-pub struct NotNarrower {
-    rule: String,
-    how: &'static str,
 }
 
 /// What policy says of a plan.

@@ -90,7 +90,7 @@ impl<'a> Wanted<'a> {
 }
 
 fn read(path: &Path, wanted: &Wanted<'_>, place: &Workplace) -> Result<ToolResult, ToolError> {
-    let failed = exact::failed(NAME, path);
+    let failed = ToolError::at_path(NAME, path);
     let mut file = match exact::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -148,7 +148,7 @@ fn read(path: &Path, wanted: &Wanted<'_>, place: &Workplace) -> Result<ToolResul
 /// A page of what the editor holds.
 fn page_of(text: &str, path: &Path, wanted: &Wanted<'_>, place: &Workplace) -> Result<ToolResult, ToolError> {
     place.saw(path, digest::hex(text.as_bytes()));
-    page(text.as_bytes(), wanted).map_err(exact::failed(NAME, path))
+    page(text.as_bytes(), wanted).map_err(ToolError::at_path(NAME, path))
 }
 
 fn page(mut reader: impl std::io::BufRead, wanted: &Wanted<'_>) -> std::io::Result<ToolResult> {
@@ -227,7 +227,7 @@ fn put_line(text: &mut String, number: u64, line: &[u8], whole: usize) {
 fn image(mut file: File, path: &Path, mime: &str) -> Result<ToolResult, ToolError> {
     let mut bytes = Vec::new();
     let read = file.rewind().and_then(|()| file.take(MAX_IMAGE + 1).read_to_end(&mut bytes));
-    let length = read.map_err(exact::failed(NAME, path))? as u64;
+    let length = read.map_err(ToolError::at_path(NAME, path))? as u64;
     if length > MAX_IMAGE {
         let why = format!("the picture has more than {MAX_IMAGE} bytes: make a smaller copy and read that");
         return Err(ToolError::path(path, why));

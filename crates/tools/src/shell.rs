@@ -1,10 +1,11 @@
 //! What a bash line would really run: every simple command inside it, and how dangerous each is.
 //!
 //! Not a shell: a careful reader. It understands the plain part of the language and says "cannot tell" (a doubt) to
-//! everything odd. Invariant: a doubt may be needless, but a line without doubts runs nothing beside what is listed.
+//! everything odd. It knows nothing of tools: what it must ask about the place is [`Surroundings`]. Invariant: a doubt may be needless, but a line without doubts runs nothing beside what is listed.
 
 mod git;
 mod judge;
+mod linked_git;
 mod lookers;
 mod looks;
 #[cfg(test)]
@@ -14,6 +15,7 @@ mod parse;
 mod programs;
 mod python;
 mod reach;
+mod surroundings;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -21,6 +23,10 @@ mod unwrap;
 
 pub(crate) use git::is_harmless_setting;
 pub use judge::{Cover, Inner, Judgement, judge};
+pub use linked_git::{LinkedGit, linked_git};
+pub(crate) use linked_git::{git_word, small};
+pub(crate) use reach::STEERS;
+pub use surroundings::Surroundings;
 
 /// One word of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -8,9 +8,11 @@ pub(crate) mod compare;
 pub(crate) mod question;
 mod watch;
 
+use crate::shell::{git_word, small};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
+pub use crate::shell::{LinkedGit, linked_git};
 pub use watch::Watch;
 
 /// Entries that one walk looks at.
@@ -19,8 +21,6 @@ pub const MAX_WALKED: usize = 50_000;
 const MAX_LISTED: usize = 1024;
 /// Places that are locked, the shallow ones first; those past it are only compared.
 const MAX_LOCKS: usize = 1024;
-/// Largest file of git's that is read for where it leads.
-const MAX_WORDS: u64 = 64 * 1024;
 /// Folders of installed or built things.
 const HEAVY: &[&str] = &["node_modules", ".venv", "__pycache__", ".tox", ".mypy_cache", ".pytest_cache"];
 /// What cargo builds lies there, beside this file.
@@ -90,41 +90,11 @@ fn led_to(root: &Path, place: &Path) -> Vec<PathBuf> {
     inside.filter(|inner| !inner.as_os_str().is_empty()).map(|inner| root.join(inner)).collect()
 }
 
-/// The repository of a worktree, which lies outside of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LinkedGit {
-    /// The `.git` of the repository, real.
-    pub common: PathBuf,
-    /// The part of it that is about this worktree alone.
-    pub records: PathBuf,
-}
-
-/// The repository that the workspace is a worktree of. Both sides must say so: a file that a project brings could name any repository of
-/// the person's, but only who may write to that repository can make it name the worktree.
-pub fn linked_git(root: &Path) -> Option<LinkedGit> {
-    let real = |path: &Path| path.canonicalize().ok();
-    let (root, dot) = (real(root)?, root.join(".git"));
-    if !dot.symlink_metadata().ok()?.is_file() {
-        return None;
-    }
-    let records = real(&root.join(git_word(&dot, "gitdir:")?))?;
-    let common = real(&records.join(git_word(&records.join("commondir"), "")?))?;
-    let back = real(Path::new(&git_word(&records.join("gitdir"), "")?))?;
-    let is_its_own = records.parent() == Some(&common.join("worktrees")) && back == real(&dot)?;
-    (is_its_own && !common.starts_with(&root)).then_some(LinkedGit { common, records })
-}
-
 /// What a command in a worktree of `linked` may not write of the repository, although it commits.
 pub(crate) fn locks_of_linked(linked: &LinkedGit) -> Vec<PathBuf> {
     let mut locked = parts_of_git(&linked.common);
     locked.truncate(MAX_LOCKS);
     locked
-}
-
-/// What one of git's own small files says after a word.
-pub(crate) fn git_word(file: &Path, word: &str) -> Option<String> {
-    let text = small(file)?;
-    Some(text.trim().strip_prefix(word)?.trim().to_owned()).filter(|told| !told.is_empty())
 }
 
 /// The last value of a setting of git's, by the end of its line. A value that is written in another way is caught by other means.
@@ -133,11 +103,6 @@ fn git_setting(config: &Path, name: &str) -> Option<String> {
     let mut values = text.lines().filter_map(|line| line.split_once('='));
     let found = values.rfind(|(key, _)| key.trim().eq_ignore_ascii_case(name))?;
     Some(found.1.trim().trim_matches('"').to_owned())
-}
-
-fn small(file: &Path) -> Option<String> {
-    let meta = file.metadata().ok()?;
-    if meta.is_file() && meta.len() <= MAX_WORDS { std::fs::read_to_string(file).ok() } else { None }
 }
 
 /// The places right in `root`. Every command line asks for them several times: a listing is two calls to the system, the names are

@@ -4,17 +4,18 @@
 //! working directory, the files it would touch as they are now). The caller compares digests once more before a run.
 
 use crate::place::Workplace;
-use crate::policy::allow::KEEPS_SECRETS;
-use domain::ask::{ActionDigest, AskKind, Assessment, Closing, Preview, Risk};
-use domain::tool::{Progress, ToolOutcome, ToolResult};
+use domain::ask::{ActionDigest, Assessment, Preview, Risk};
+use domain::tool::ToolResult;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
-use tokio::sync::{mpsc, oneshot};
-use tokio_util::sync::CancellationToken;
 
-/// A boxed future, so that tools can be kept as trait objects.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+pub use crate::error::ToolError;
+pub use crate::port::{BoxFuture, Outcome, Port, Question};
+pub use crate::rule::RuleOffer;
+pub(crate) use crate::title::one_line;
+
+/// What every reason says that is about a place which is closed to commands.
+pub(crate) const KEEPS_SECRETS: &str = "where people keep secrets";
 
 /// What the model is told about a tool.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,15 +63,6 @@ pub struct Leaves {
     pub network: bool,
     /// To run free of it, or to begin outside of the workspace.
     pub free: bool,
-}
-
-/// The rules that "always" would add, in words.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RuleOffer {
-    /// Shown to the person: "run commands that start with `cargo test`".
-    pub words: String,
-    /// What would be remembered.
-    pub rules: Vec<crate::policy::Rule>,
 }
 
 /// What a call would do. Nothing has happened yet.
@@ -174,120 +166,6 @@ impl Plan {
     }
 }
 
-/// What a running tool has in its hands.
-#[derive(Debug, Clone)]
-pub struct Port {
-    /// Where live output goes.
-    pub progress: mpsc::Sender<Progress>,
-    /// Where questions to the person go.
-    pub asks: mpsc::Sender<Question>,
-    /// Says when to stop.
-    pub cancel: CancellationToken,
-}
-
-impl Port {
-    /// Asks the person, and waits for the end of the question; `None` when the tool is stopped before.
-    pub(crate) async fn ask(&self, title: &str, kind: AskKind) -> Option<Closing> {
-        let (answer, closing) = oneshot::channel();
-        self.asks.send(Question { title: one_line(title), kind, answer }).await.ok()?;
-        tokio::select! {
-            biased;
-            () = self.cancel.cancelled() => None,
-            closing = closing => closing.ok(),
-        }
-    }
-}
-
-/// A question of a running tool to the person. Dropping the end of `answer` withdraws it.
-#[derive(Debug)]
-pub struct Question {
-    /// What it is about, and who asks.
-    pub title: String,
-    pub kind: AskKind,
-    /// Where the end of the question is told; closed when the tool is stopped.
-    pub answer: oneshot::Sender<Closing>,
-}
-
-/// How a run ended, and what it gave back.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
-    /// Done, failed or cancelled.
-    pub outcome: ToolOutcome,
-    /// What the model and the person get to see.
-    pub result: ToolResult,
-}
-
-impl Outcome {
-    /// The tool did what it was asked.
-    pub fn done(result: ToolResult) -> Outcome {
-        Outcome { outcome: ToolOutcome::Done, result }
-    }
-
-    /// It did not work; `why` also says what to do next.
-    pub fn failed(why: impl Into<String>) -> Outcome {
-        Outcome { outcome: ToolOutcome::Failed, result: ToolResult::text(why) }
-    }
-
-    /// The person or the end of the run stopped it.
-    pub fn cancelled() -> Outcome {
-        Outcome { outcome: ToolOutcome::Cancelled, result: ToolResult::text("cancelled") }
-    }
-}
-
-impl From<Result<ToolResult, ToolError>> for Outcome {
-    fn from(result: Result<ToolResult, ToolError>) -> Outcome {
-        match result {
-            Ok(result) => Outcome::done(result),
-            Err(error) => Outcome::failed(error.to_string()),
-        }
-    }
-}
-
-/// Why a call cannot be planned or done. The text is for the model: it says what to do next.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ToolError {
-    /// The arguments do not fit.
-    #[error("{tool}: {why}")]
-    Args {
-        tool: String,
-        /// What is wrong and what would be right.
-        why: String,
-    },
-    /// The file system said no.
-    #[error("{}: {source}", domain::path_text::write(path))]
-    Io { path: PathBuf, source: std::io::Error },
-    /// The path cannot be used for this.
-    #[error("{}: {why}", domain::path_text::write(path))]
-    Path {
-        path: PathBuf,
-        /// What is wrong and what to do instead.
-        why: String,
-    },
-    /// The file is not the one that was read.
-    #[error(
-        "{} changed since it was read: read it again, then repeat the change",
-        domain::path_text::write(path)
-    )]
-    Changed { path: PathBuf },
-    /// What was shown is no longer what would happen.
-    #[error("{tool}: the files changed since this call was shown: plan it again")]
-    Stale { tool: String },
-}
-
-impl ToolError {
-    /// Makes an error of what the system said about this file.
-    pub(crate) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> ToolError {
-        let path = path.to_owned();
-        move |source| ToolError::Io { path, source }
-    }
-
-    /// A path that the tool refuses, with the reason.
-    pub(crate) fn path(path: &Path, why: impl Into<String>) -> ToolError {
-        ToolError::Path { path: path.to_owned(), why: why.into() }
-    }
-}
-
 /// One use of a tool: `plan` looks, `run` does.
 pub trait Tool: Send + Sync {
     /// What the model is told.
@@ -313,22 +191,6 @@ fn unseen(args: &Value) -> Option<char> {
         Value::Object(map) => map.values().find_map(unseen),
         Value::Null | Value::Bool(_) | Value::Number(_) => None,
     }
-}
-
-/// Longest title, in characters.
-const MAX_TITLE: usize = 120;
-
-/// Text as one bounded line, without control characters that could fool the eye.
-pub(crate) fn one_line(text: &str) -> String {
-    let mut line = String::new();
-    for (count, c) in text.chars().enumerate() {
-        if count >= MAX_TITLE {
-            line.push('…');
-            break;
-        }
-        line.push(if c.is_control() { ' ' } else { c });
-    }
-    line
 }
 
 /// Runs blocking work of a tool; a cancel answers at once although the work may still end in the background.
@@ -365,7 +227,7 @@ pub(crate) fn walking(
         // What leaves files out of a walk may stand above where it begins, but not outside of the workspace.
         let top = plan.place.root().filter(|root| start.starts_with(root)).unwrap_or(&start).to_owned();
         let walk = std::thread::Builder::new().spawn(move || {
-            crate::sandbox::read_only_beneath(&top).map_err(crate::exact::failed("walk", &top))?;
+            crate::sandbox::read_only_beneath(&top).map_err(ToolError::at_path("walk", &top))?;
             work(&plan, &start)
         });
         let broken = |_| ToolError::Args { tool: "walk".into(), why: "broke down; try another way".into() };

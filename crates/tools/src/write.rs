@@ -6,8 +6,8 @@ use crate::args::{Args, PATH};
 use crate::diff::{Diff, diff};
 use crate::encoding::{self, Encoding};
 use crate::place::Workplace;
-use crate::policy::allow::STEERS;
 use crate::policy::{Matcher, Rule};
+use crate::shell::STEERS;
 use crate::tool::{BoxFuture, Deed, Outcome, Plan, Port, RuleOffer, Spec, Tool, ToolError, blocking};
 use crate::{digest, exact};
 use domain::ask::{Preview, Risk};
@@ -126,7 +126,7 @@ impl Old {
         let saved = match exact::Spot::find(path) {
             Ok(spot) => Old::at(&spot, path)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => Old::default(),
-            Err(error) => return Err(exact::failed(NAME, path)(error)),
+            Err(error) => return Err(ToolError::at_path(NAME, path)(error)),
         };
         if saved.digest.is_some() && saved.text.is_none() {
             return Ok(saved);
@@ -143,7 +143,7 @@ impl Old {
     }
 
     fn at(spot: &exact::Spot, path: &Path) -> Result<Old, ToolError> {
-        let failed = exact::failed(NAME, path);
+        let failed = ToolError::at_path(NAME, path);
         let mut file = match spot.open() {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -308,7 +308,7 @@ pub(crate) fn put(path: &Path, content: &str, old: &Old, place: &Workplace) -> R
         }
         None => {
             let bytes = old.encode(path, content)?;
-            let failed = exact::failed(NAME, path);
+            let failed = ToolError::at_path(NAME, path);
             let spot = exact::Spot::make(path).map_err(&failed)?;
             let unchanged = |spot: &exact::Spot| match is_held {
                 true => Ok(()),
@@ -329,6 +329,6 @@ pub(crate) fn remove(path: &Path, old: &Old, place: &Workplace) -> Result<(), To
         false => Err(ToolError::Changed { path: path.to_owned() }),
     };
     is_same(&Old::look(path, place)?)?;
-    let failed = exact::failed(NAME, path);
+    let failed = ToolError::at_path(NAME, path);
     exact::Spot::find(path).and_then(|spot| spot.remove()).map_err(failed)
 }

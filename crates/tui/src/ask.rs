@@ -2,7 +2,7 @@
 //!
 //! Invariants: the oldest open ask is shown and stays until it is closed; a key counts only while the question has the keyboard
 //! (`asks.rs`), so that a word being typed never answers it; a key that answers is on the screen (`offers.rs`), and so is the
-//! rule that it makes; an answer is bound to what was shown.
+//! rule that it makes; nobody says yes before every row of it was on the screen; an answer is bound to what was shown.
 
 mod asks;
 mod keyboard;
@@ -79,8 +79,40 @@ pub(crate) struct AskPanel {
     cursor: usize,
     /// What was taken, by its place in the list.
     taken: BTreeSet<usize>,
-    /// Whether all of it was looked at, where its rows are too few to show what is asked.
-    viewed: bool,
+    /// How much of it was on the page that shows all of it.
+    viewed: Viewed,
+}
+
+/// The part of the page that is on the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sight {
+    /// Columns of the page: its rows are others where it is wider.
+    pub(crate) columns: usize,
+    /// Rows of the page in all.
+    pub(crate) rows: usize,
+    /// The first row in sight.
+    pub(crate) top: usize,
+    /// Rows in sight, from that one on.
+    pub(crate) fits: usize,
+}
+
+/// How much of the page was on the screen, row by row from its beginning: a jump to its end shows nothing of what lies between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Viewed {
+    columns: usize,
+    /// Rows from the first one that were all in sight.
+    rows: usize,
+    /// Whether all of it was, once.
+    all: bool,
+}
+
+impl Viewed {
+    /// With what is in sight now.
+    fn and(self, sight: Sight) -> Viewed {
+        let before = if self.columns == sight.columns { self.rows } else { 0 };
+        let rows = if sight.top <= before { before.max(sight.top + sight.fits) } else { before };
+        Viewed { columns: sight.columns, rows, all: self.all || rows >= sight.rows && sight.fits > 0 }
+    }
 }
 
 impl AskPanel {
@@ -106,7 +138,7 @@ impl AskPanel {
             editor: Editor::with(text),
             cursor: 0,
             taken: BTreeSet::new(),
-            viewed: false,
+            viewed: Viewed::default(),
         }
     }
 
@@ -115,6 +147,11 @@ impl AskPanel {
         self.answered = false;
         self.shown_at = None;
         self.in_a_row = false;
+    }
+
+    /// Whether every row of it was on the page that shows all of it.
+    pub(crate) fn is_viewed(&self) -> bool {
+        self.viewed.all
     }
 
     /// When it was long enough on the screen for a key to be meant for it; `None` while it cannot be seen.

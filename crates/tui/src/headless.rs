@@ -5,6 +5,7 @@ use crate::commands::FleetHere;
 use crate::dump::dump;
 use crate::fleet::Rows;
 use crate::key::{Code, Key};
+use crate::layout::has_unseen_question;
 use crate::model::Model;
 use crate::msg::{FleetNews, Fx, Msg, Outgoing};
 use crate::theme::Theme;
@@ -80,7 +81,7 @@ impl Headless {
     pub(crate) fn feed(&mut self, msg: Msg) {
         update(&mut self.model, Msg::Tick(self.now), &mut self.fx);
         update(&mut self.model, msg, &mut self.fx);
-        if self.model.has_unseen_question() {
+        if has_unseen_question(&self.model) {
             update(&mut self.model, Msg::Drawn, &mut self.fx);
         }
     }

@@ -16,8 +16,8 @@ pub(crate) use fleet::{fleet_foot, fleet_keys, fleet_list, fleet_more, fleet_row
 pub(crate) use hints::{own_rows, search_caret};
 pub(crate) use middle::{below, loss, rows as middle};
 pub(crate) use page::{
-    kept_in_head, list_area, list_foot, list_lines, more, page_air, page_low, page_offers, page_size,
-    page_texts, sheet,
+    has_unseen_question, kept_in_head, list_area, list_foot, list_lines, more, page_air, page_low,
+    page_offers, page_sight, page_size, page_texts, sheet,
 };
 pub(crate) use passing::{line as composer_line, over_area, over_rows};
 

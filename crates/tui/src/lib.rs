@@ -4,7 +4,7 @@
 //! does I/O; nothing but `theme` knows colours; no text from outside reaches the terminal before `clean` has seen it.
 //!
 //! The modules stand in layers, lowest first. A module uses those of the layers above it in this list and those named before it in
-//! its own; the two sides of a bar do not know each other (`layers.rs` checks it).
+//! its own; the two sides of a bar do not know each other (`cargo xtask layers` checks it).
 //!
 //! - text: key, fuzzy, theme, figures, clean, row
 //! - look: look, picture, highlight, diff, markdown
@@ -39,8 +39,6 @@ mod headless;
 mod highlight;
 mod key;
 mod keymap;
-#[cfg(test)]
-mod layers;
 mod layout;
 mod look;
 mod markdown;

@@ -266,11 +266,6 @@ impl Model {
         self.screen.own.is_selected() || self.screen.transcript.selected().is_some()
     }
 
-    /// Whether a question waits to be drawn: it can be seen from the next frame on.
-    pub(crate) fn has_unseen_question(&self) -> bool {
-        self.screen.asks.is_unseen() && !self.screen.over.covers_question()
-    }
-
     /// The person does something else than to use the question.
     pub(crate) fn writes(&mut self) {
         self.screen.asks.writes(self.screen.window.now());

@@ -26,6 +26,7 @@ pub use terminal::StopSignal;
 use crate::about::{About, Note};
 use crate::commands::{FleetHere, Restart};
 use crate::keymap::Keymap;
+use crate::layout::has_unseen_question;
 use crate::model::Model;
 use crate::msg::{AgentLine, Begin, Errand, FleetNews, FleetWish, Fx, Msg, Outgoing};
 use crate::picture::Graphics;
@@ -527,7 +528,7 @@ impl Shell {
             return Ok(());
         }
         match self.screen.draw(&self.model, &mut self.cache, &self.terminal)? {
-            Drawn::Done if self.model.has_unseen_question() => self.take(Msg::Drawn),
+            Drawn::Done if has_unseen_question(&self.model) => self.take(Msg::Drawn),
             Drawn::Done => {}
             Drawn::Lost => self.resized_at = Some(Instant::now()),
         }

@@ -14,6 +14,7 @@ use ring::rand::{SecureRandom, SystemRandom};
 use serde_json::{Map, Value, json};
 use std::fmt;
 use std::str::FromStr;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Devices that can be enrolled at once.
 pub const MAX_DEVICES: usize = 256;
@@ -295,6 +296,12 @@ pub trait Shelf: Send + Sync + 'static {
     /// # Errors
     /// Why it could not be written, for a person; nothing has changed then.
     fn change(&self, change: &mut dyn FnMut(&mut Devices)) -> Result<Devices, String>;
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// So many random bytes as text.

@@ -3,12 +3,12 @@
 //! Always: whoever is at the other end is looked at when it asks and again when it was allowed; what it asks for is bound to this
 //! connection, which has to stay open until the word is said.
 
-use crate::converse::{Caller, PROVEN_WITHIN, Refused, challenge, next, say, upgraded};
-use crate::devices::{Device, Stay, clean_name, is_key};
+use crate::caller::{Caller, PROVEN_WITHIN, Refused, challenge, next, say, upgraded};
+use crate::devices::{Device, Stay, clean_name, is_key, now};
 use crate::offers::{Ticket, Unfit, Verdict};
 use crate::proof::{self, enrol_text};
 use crate::rooms::Rooms;
-use crate::server::Shared;
+use crate::shared::Shared;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::Request;
@@ -20,7 +20,6 @@ use link::entry::{Door, Entry};
 use serde::Deserialize;
 use serde_json::json;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::time::{Instant, timeout};
 
 /// What to do about nearly everything that goes wrong here.
@@ -178,10 +177,4 @@ async fn keep<R: Rooms>(
         let hint = "revoke one with `parlor devices revoke`";
         Refused::device("too_many", "there are too many devices", hint)
     })
-}
-
-/// Milliseconds since 1970.
-pub(crate) fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

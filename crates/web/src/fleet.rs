@@ -1,12 +1,11 @@
 //! The fleet as a page is told of it: all rows first, then what changed; and what is done to a row.
 
-use crate::converse::{next, say};
-use crate::devices::{Device, Devices, Role};
-use crate::enrol::now;
+use crate::caller::{next, say};
+use crate::devices::{Device, Devices, Role, now};
 use crate::offers::Pairing;
 use crate::relay::{dismissed, may_allow};
 use crate::rooms::{Act, Rooms, Rows};
-use crate::server::{Peer, Shared};
+use crate::shared::{Peer, Shared};
 use domain::fleet::{Row, Status};
 use link::{LinkIo, Outgoing};
 use serde::Deserialize;

@@ -9,6 +9,7 @@
 //! its connections; everything is bounded.
 
 mod assets;
+mod caller;
 mod converse;
 pub mod devices;
 mod enrol;
@@ -21,6 +22,7 @@ mod relay;
 mod rooms;
 mod routes;
 mod server;
+mod shared;
 mod tls;
 mod visits;
 
@@ -29,7 +31,8 @@ pub use offers::{GOOD_FOR as OFFER_GOOD_FOR, Pairing, Standing};
 pub use proof::{Identity, enrol_text, server_text, signed_text};
 pub use rooms::{Act, NoRoom, Rooms, Rows, Wanted};
 pub use routes::ROUTES;
-pub use server::{Log, Look, MAX_SOCKETS, NotServed, Offered, Options, Parts, Seen, Server};
+pub use server::{MAX_SOCKETS, NotServed, Offered, Parts, Server};
+pub use shared::{Log, Look, Options, Seen};
 pub use tls::Tls;
 
 /// Codes with which a page's socket is closed.

@@ -7,7 +7,7 @@
 use crate::code;
 use crate::devices::{Device, Devices, Role};
 use crate::rooms::Rooms;
-use crate::server::{Peer, Shared};
+use crate::shared::{Peer, Shared};
 use dialects::native::capability;
 use dialects::native::wire::{About, Complaint, FromRuntime, FromUi, Settled, TicketOnly};
 use domain::command::{Refusal, RefusalKind};

@@ -1,7 +1,7 @@
 //! What can be asked for. All routes stand in one list, and the guard stands before the whole of it.
 
 use crate::rooms::Rooms;
-use crate::server::{Peer, Shared};
+use crate::shared::{Peer, Shared};
 use crate::{assets, converse, enrol, guard};
 use axum::Router;
 use axum::body::Body;

@@ -21,7 +21,7 @@ pub use person::*;
 pub use session::*;
 pub use update::*;
 
-use crate::rpc::calls;
+use crate::calls::calls;
 
 /// The version of the protocol that we speak.
 pub const PROTOCOL_VERSION: u64 = 1;

@@ -15,7 +15,7 @@ pub use client_tools::*;
 pub use person::*;
 pub use shell::*;
 
-use crate::rpc::calls;
+use crate::calls::calls;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use wire::lenient::{null_as_default, opt_whole_i64};

@@ -5,7 +5,7 @@
 
 pub mod notify;
 
-use crate::rpc::calls;
+use crate::calls::calls;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use wire::lenient;

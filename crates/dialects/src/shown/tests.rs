@@ -4,6 +4,7 @@
 
 mod replies;
 mod screens;
+mod theirs;
 mod wires;
 
 use super::*;

@@ -3,13 +3,14 @@
 //! Who is interested in one group matches that group and passes over the others by name, so that a new event in it is noticed there and
 //! nowhere else. The written form is flat and does not follow these groups: it is in `record`, and frozen.
 
-use super::{Base, Cause, Compaction, Finish, Leaving, Outcome, PlanItem, RetryKind};
+use super::{Base, Compaction, Finish, Leaving, Outcome, PlanItem, RetryKind};
 use crate::ask::{Ask, Closing};
 use crate::content::{Input, Json, Part, Role, TextKind, Usage};
 use crate::ids::{AskId, EntryId, MessageId, QueuedId, RunId, StepId, ToolRunId, TurnId};
-use crate::queue::{Mode, QueueKind};
-use crate::session::{Budget, Effort, ModelRef, Origin, Policy};
+use crate::origin::Origin;
+use crate::queue::{Cause, Mode, QueueKind};
 use crate::signal::Level;
+use crate::terms::{Budget, Effort, ModelRef, Policy};
 use crate::tool::{Decision, Progress, ToolOutcome, ToolResult};
 
 /// The content of an event, in groups: each variant holds one.

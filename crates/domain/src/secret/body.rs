@@ -2,12 +2,12 @@
 
 use super::Secrets;
 use crate::ask::{Answer, Ask, AskKind, Choice, Closing, Consent, Preview};
-use crate::command::Refusal;
 use crate::content::{Input, Part};
 use crate::event::{
     AskEvent, Body, ContextEvent, Failure, MessageEvent, NoteEvent, Outcome, QueueEvent, RunEvent,
     SessionEvent, ToolEvent,
 };
+use crate::refusal::Refusal;
 use crate::signal::Signal;
 use crate::tool::{Decider, Progress, ToolResult};
 use std::borrow::Cow;

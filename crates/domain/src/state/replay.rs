@@ -10,7 +10,7 @@ use crate::event::{
 };
 use crate::ids::{EntryId, Millis, RunId};
 use crate::queue::{Mode, QueueKind};
-use crate::session::{Budget, Policy};
+use crate::terms::{Budget, Policy};
 use crate::tool::{Progress, ToolPhase, ToolRun};
 
 /// A body and when it happened.

@@ -127,8 +127,8 @@ fn with_files(entry: &Entry, root: &Path) -> (String, Option<String>) {
         let file = root.join(word).canonicalize().ok();
         files.extend(file.filter(|path| path.starts_with(root) && path.is_file()));
     }
-    let line = std::iter::once(command).chain(args).map(String::as_str);
-    let program = Program::of(root, line, env.values().map(String::as_str));
+    let line: Vec<&str> = std::iter::once(command).chain(args).map(String::as_str).collect();
+    let program = Program::of(root, &line, env);
     let more: Vec<&PathBuf> = program.files().iter().filter(|file| !files.contains(file)).collect();
     let mut text = entry.digest.clone();
     for path in files.iter().chain(more) {

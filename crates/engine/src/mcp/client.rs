@@ -9,6 +9,7 @@ use super::entry::{Entry, Way};
 use super::process::{Process, ServerGround};
 use super::reach::Reach;
 use super::tool::Offered;
+use crate::config::CONNECT;
 use models::redact;
 use rmcp::ClientHandler;
 use rmcp::model::{
@@ -35,9 +36,7 @@ use tools::sandbox::Guard;
 use tools::steering::Watch;
 use tools::{Outcome, Port};
 
-/// How long a server may take to start and to tell its tools.
-pub(crate) const CONNECT: Duration = Duration::from_secs(30);
-/// The same for one start in which it downloads itself.
+/// How long one start may take in which it downloads itself.
 const DOWNLOAD: Duration = Duration::from_secs(300);
 /// How long one call may take.
 pub(crate) const CALL: Duration = Duration::from_secs(300);

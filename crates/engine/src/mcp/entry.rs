@@ -202,12 +202,26 @@ impl Entry {
     }
 }
 
-/// An address without the name and password that it may carry.
-pub(super) fn without_login(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let (host, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
-    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-    format!("{scheme}://{host}{path}")
+/// The mark in the place of a login that is not shown.
+const LOGIN: &str = "[login]";
+
+/// A text with a mark in the place of the name and password that it carries as an address. What is not one address from its first
+/// character to its last is told whole: what is left out of anything else could be what runs.
+pub(super) fn without_login(text: &str) -> String {
+    let hidden = || {
+        let (scheme, rest) = text.split_once("://")?;
+        let (host, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+        let (login, host) = host.rsplit_once('@')?;
+        let is_of = |text: &str, more: &str| {
+            !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || more.contains(c))
+        };
+        let is_address = is_of(scheme, "+-.")
+            && is_of(login, "-._~%!*+,=:@")
+            && is_of(host, "-._:[]")
+            && path.chars().all(|c| c.is_ascii_graphic());
+        is_address.then(|| format!("{scheme}://{LOGIN}@{host}{path}"))
+    };
+    hidden().unwrap_or_else(|| text.to_owned())
 }
 
 fn fill(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
@@ -267,7 +281,33 @@ mod tests {
         let words = |text: &str| read("a", &serde_json::from_str(text).unwrap()).unwrap().words();
         let odd = words(r#"{"command": "x", "args": ["y`\nother: runs `z"], "env": {"PATH": "./evil"}}"#);
         assert_eq!(odd, "runs `x y` other: runs `z`, sets `PATH=./evil`");
-        assert_eq!(words(r#"{"url": "https://me:secret@host/a@b"}"#), "talks to https://host/a@b");
+        assert_eq!(words(r#"{"url": "https://me:secret@host/a@b"}"#), "talks to https://[login]@host/a@b");
+    }
+
+    #[test]
+    fn a_login_has_a_mark_in_its_place_and_only_where_the_whole_is_one_address() {
+        for (text, shown) in [
+            ("postgres://me:p@ss@host:5432/db?x=1", "postgres://[login]@host:5432/db?x=1"),
+            ("https://token@[::1]/", "https://[login]@[::1]/"),
+        ] {
+            assert_eq!(without_login(text), shown);
+        }
+        for whole in [
+            "--title=http:// --require evil --title=@localhost",
+            "http://:tools:@/usr/bin:/bin",
+            "/usr/bin://:tools:@/bin",
+            "env x://;touch evil;@",
+            "x://;id;@host",
+            "x://$(id)@host",
+            "https://good\\@evil",
+            "https://a\tb@c",
+            "https://a@b/c d",
+            "https://a@",
+            "https://host/a@b",
+            "plain",
+        ] {
+            assert_eq!(without_login(whole), whole);
+        }
     }
 
     #[test]

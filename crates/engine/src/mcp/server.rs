@@ -8,7 +8,7 @@ use super::process::ServerGround;
 use super::question::Said;
 use super::reach::Reach;
 use super::tool::RemoteTool;
-use crate::config::Config;
+use crate::config::{CONNECT, Config};
 use domain::given_server::GivenServer;
 use domain::ids::Millis;
 use domain::session::{ServerEntry, ServerState};
@@ -319,7 +319,7 @@ impl Project {
                 Phase::Broken(trouble) => (trouble.words(&entry.name, *from_ui), &mut status.told),
                 // Who chose it for this session misses its tools in the first answer.
                 Phase::Connecting if *from_ui => {
-                    let most = super::client::CONNECT.as_secs();
+                    let most = CONNECT.as_secs();
                     let words = format!(
                         "{} is still starting: its tools are missing until it has answered, for which it has {most} s",
                         entry.name

@@ -69,22 +69,30 @@ const MADE: usize = 20;
 pub(super) fn words(variables: &BTreeMap<String, String>) -> String {
     let told = variables.iter().map(|(name, value)| match is_secret(name, value) {
         true => format!("{name} (not shown: it may be a secret)"),
+        // Whatever such a value looks like, a program obeys all of it.
+        false if steers(name) => format!("`{name}={value}`"),
         false => format!("`{name}={}`", super::entry::without_login(value)),
     });
     let told: Vec<String> = told.collect();
     if told.is_empty() { String::new() } else { format!(", sets {}", told.join(", ")) }
 }
 
-fn is_secret(name: &str, value: &str) -> bool {
+/// Whether programs are steered by a variable of this name.
+pub(super) fn steers(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    let begins = |list: &[&str]| list.iter().any(|start| name.starts_with(start));
+    STEERS.iter().chain(STEERS_ALL_THE_SAME).any(|start| name.starts_with(start))
+}
+
+fn is_secret(name: &str, value: &str) -> bool {
+    let is_steering = steers(name);
+    let name = name.to_ascii_uppercase();
     // `${NAME}` names where it comes from, and holds nothing.
     let is_reference = value.starts_with("${") && value.ends_with('}') && !value.contains(":-");
-    if is_reference || begins(STEERS_ALL_THE_SAME) {
+    if is_reference || STEERS_ALL_THE_SAME.iter().any(|start| name.starts_with(start)) {
         return false;
     }
     let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
-    words.any(|word| SECRETS.contains(&word)) || looks_made(value) && !begins(STEERS)
+    words.any(|word| SECRETS.contains(&word)) || looks_made(value) && !is_steering
 }
 
 fn looks_made(value: &str) -> bool {
@@ -121,6 +129,10 @@ mod tests {
             ("GIT_CONFIG_KEY_0", "core.sshCommand"),
             ("npm_config_registry", "http://evil"),
             ("ANYTHING", "else"),
+            ("NODE_OPTIONS", "--title=http:// --require evil --title=@localhost"),
+            ("PATH", "http://:tools:@/usr/bin:/bin:/usr/bin"),
+            ("npm_config_registry", "http://me:pw@host/"),
+            ("X", "env x://;touch evil;@"),
             ("API_KEY", "${API_KEY}"),
         ] {
             assert_eq!(told(name, value), format!(", sets `{name}={value}`"));
@@ -143,5 +155,6 @@ mod tests {
             let words = told(name, value);
             assert!(words.contains(name) && !words.contains("hunter2"), "{words}");
         }
+        assert_eq!(told("URL", "http://me:hunter2@host/"), ", sets `URL=http://[login]@host/`");
     }
 }

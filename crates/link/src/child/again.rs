@@ -13,8 +13,10 @@ use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use super::{Bytes, Child, Exit, Launch};
-use crate::lane_io::{Limits, LinkIo, READ_BYTES, Sink, Source, Wiring};
+use crate::lane_io::{LinkIo, Wiring};
+use crate::limits::Limits;
 use crate::outgoing::Outgoing;
+use crate::stream::{READ_BYTES, Sink, Source};
 use crate::{Lane, LinkError};
 
 /// Most starts after the first: a program that asks for ever is let go.

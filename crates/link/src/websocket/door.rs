@@ -18,7 +18,8 @@ use tokio_tungstenite::tungstenite::http::StatusCode;
 use super::pulse::Pulse;
 use super::{Socket, config, wire};
 use crate::Lane;
-use crate::lane_io::{Limits, LinkIo};
+use crate::lane_io::LinkIo;
+use crate::limits::Limits;
 use crate::peer::Ends;
 
 /// How long a connection may take to ask for its upgrade.

@@ -4,7 +4,7 @@
 //! costs only itself.
 
 use crate::settings::OwnAgents;
-use crate::settings::file::{MAX_REGISTRY, load_up_to};
+use crate::text_file::{MAX_REGISTRY, load_up_to};
 use dialects::Dialect;
 use roles::agents::{Arguments, PublishedAgent, ReadRegistry};
 use std::collections::BTreeMap;

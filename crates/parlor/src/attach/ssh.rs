@@ -2,11 +2,11 @@
 //! in our process group, so that it can ask its questions on the terminal; the screen opens when the relay has said its first line. A
 //! link that breaks is tried again without questions: the screen has the terminal then.
 
-use crate::cli::Common;
 use crate::exit::{self, Exit};
-use crate::interactive::{self, UiOptions, Whereabouts};
+use crate::launch::Launch;
 use crate::places;
 use crate::remote::{Begin, Front, Person};
+use crate::screen::{self, UiOptions, Whereabouts};
 use anyhow::Context;
 use link::{AsyncSink, AsyncSource, Lane, Limits, LinkIo, Wiring};
 use serde_json::Value;
@@ -158,7 +158,7 @@ async fn drain(stderr: ChildStderr, said: Said) {
 }
 
 /// The terminal UI on a session of another machine.
-pub(super) async fn attach(common: &Common, address: &str) -> anyhow::Result<Exit> {
+pub(super) async fn attach(launch: &Launch, address: &str) -> anyhow::Result<Exit> {
     let address = read(address).map_err(exit::usage)?;
     let dialect = dialects::native::DIALECT;
     // Ends the last ssh when there is another one.
@@ -171,14 +171,13 @@ pub(super) async fn attach(common: &Common, address: &str) -> anyhow::Result<Exi
         *running.lock().unwrap_or_else(PoisonError::into_inner) = Some(ssh);
         // A short id is known there only: the relay tells the whole one.
         let begin = Begin { session: greeting.session.as_deref(), last: None };
-        Front::on_link(common, dialect, link, begin, Person::There)
+        Front::on_link(launch, dialect, link, begin, Person::There)
     };
-    let note = interactive::note_on_another(format!("on {}", address.host));
-    let (cwd, look) = (places::working_directory(common)?, UiOptions::of(common)?);
+    let note = screen::note_on_another(format!("on {}", address.host));
+    let (cwd, look) = (places::working_directory(launch)?, UiOptions::of(launch)?);
     let front = open(None).await?;
-    let left =
-        interactive::on_runtime(front, open, Restart::Connect, (note, false), cwd, look, false).await?;
-    Ok(interactive::exit(&left))
+    let left = screen::on_runtime(front, open, Restart::Connect, (note, false), cwd, look, false).await?;
+    Ok(screen::exit(&left))
 }
 
 #[cfg(test)]

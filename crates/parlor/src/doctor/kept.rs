@@ -2,7 +2,7 @@
 //! few seconds at most.
 
 use super::say;
-use crate::sessions;
+use crate::kept;
 use std::path::Path;
 use std::time::Duration;
 use store::{CheckDepth, Fate, Health, Rescued, SqliteStore};
@@ -14,7 +14,7 @@ const LOOK: Duration = Duration::from_secs(3);
 pub(super) fn store(data: &Path) -> bool {
     let is_well = database(data);
     let away = SqliteStore::damaged_aside(data);
-    if let Some(words) = sessions::not_used(&away) {
+    if let Some(words) = kept::not_used(&away) {
         say("", &words);
     }
     is_well && away.is_empty()
@@ -46,7 +46,7 @@ fn database(data: &Path) -> bool {
             say("store", &damage(losses.as_ref()));
             say("", &format!("found first: {first}"));
             if !writable(data) {
-                say("", &sessions::elsewhere(data));
+                say("", &kept::elsewhere(data));
                 return false;
             }
             say(
@@ -57,7 +57,7 @@ fn database(data: &Path) -> bool {
         }
         Health::Refused(why) => {
             say("store", &why.to_string());
-            say("", &sessions::next(&why));
+            say("", &kept::next(&why));
             false
         }
     }
@@ -87,7 +87,7 @@ fn damage(losses: Option<&Rescued>) -> String {
 
 /// Whether something new can be kept.
 fn writable(data: &Path) -> bool {
-    if sessions::is_writable(data) {
+    if kept::is_writable(data) {
         if SqliteStore::is_out_of_room(data) {
             say(
                 "",
@@ -130,7 +130,7 @@ mod tests {
         let file = data.path().join("aside-0-1-2-3.db.damaged-1");
         std::fs::write(&file, "").unwrap();
         assert!(!store(data.path()));
-        let said = sessions::not_used(&SqliteStore::damaged_aside(data.path())).unwrap();
+        let said = kept::not_used(&SqliteStore::damaged_aside(data.path())).unwrap();
         assert!(said.ends_with(&file.display().to_string()), "{said}");
     }
 

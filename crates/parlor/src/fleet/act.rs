@@ -2,7 +2,8 @@
 //! nobody can be asked at: an answer to a question never goes this way.
 
 use super::follow::{ANSWER_WITHIN, greet, next, reach, say};
-use crate::ps::announcement::{self, Notice};
+use crate::announcement::Notice;
+use crate::places;
 use dialects::native::wire::{FromRuntime, FromUi, Settled, Wanted};
 use domain::command::{Command, PromptOptions, QueueCommand, Receipt, Refusal, RunCommand, Target, WhenBusy};
 use domain::content::Input;
@@ -20,7 +21,7 @@ const TICKET: Ticket = Ticket(1);
 /// # Errors
 /// When there is no place for sockets.
 pub(crate) fn socket(pid: u32) -> anyhow::Result<PathBuf> {
-    Ok(Notice::socket_of(pid, &announcement::directory()?))
+    Ok(Notice::socket_of(pid, &places::runtime()?))
 }
 
 /// Does it; gives words for the person, whatever came of it.

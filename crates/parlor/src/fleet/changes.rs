@@ -2,9 +2,10 @@
 //! nothing happens costs nothing.
 //!
 //! Where the kernel does not tell (another system, a folder that is not there yet, too many watches), it is as if something changed
-//! every [`LOOK_EVERY`]: whoever waits looks anyway, and sees whether it did.
+//! every [`LOOK_EVERY`]: whoever waits looks anyway, and sees whether it did. A folder that is taken away or replaced counts as a change,
+//! and the one that comes in its place is watched.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How often is looked where nobody tells of changes.
@@ -12,6 +13,10 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// What is waited for.
 pub(super) struct Changes {
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nobody is told of it there"))]
+    folder: PathBuf,
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nobody is told of it there"))]
+    names: &'static [&'static str],
     #[cfg(target_os = "linux")]
     told: Option<linux::Told>,
 }
@@ -19,23 +24,33 @@ pub(super) struct Changes {
 impl Changes {
     /// Changes of the files with these names from now on.
     pub(super) fn of(folder: &Path, names: &'static [&'static str]) -> Changes {
-        #[cfg(target_os = "linux")]
-        return Changes { told: linux::Told::of(folder, names) };
-        #[cfg(not(target_os = "linux"))]
-        {
-            let _ = (folder, names);
-            Changes {}
+        Changes {
+            folder: folder.to_owned(),
+            names,
+            #[cfg(target_os = "linux")]
+            told: linux::Told::of(folder, names),
         }
     }
 
     /// Waits for the next.
     pub(super) async fn next(&mut self) {
         #[cfg(target_os = "linux")]
-        if let Some(told) = &self.told {
-            if told.next().await.is_ok() {
-                return;
+        match &self.told {
+            Some(told) => match told.next().await {
+                Ok(linux::Heard::Folder) => {
+                    self.told = None;
+                    return;
+                }
+                Ok(_) => return,
+                Err(_) => self.told = None,
+            },
+            None => {
+                self.told = linux::Told::of(&self.folder, self.names);
+                // What happened before it was watched is a change.
+                if self.told.is_some() {
+                    return;
+                }
             }
-            self.told = None;
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }
@@ -44,7 +59,9 @@ impl Changes {
 #[cfg(target_os = "linux")]
 mod linux {
     use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
+    use std::ffi::{OsStr, OsString};
     use std::io;
+    use std::os::unix::ffi::OsStrExt as _;
     use std::path::Path;
     use tokio::net::unix::pipe::Receiver;
 
@@ -57,29 +74,47 @@ mod linux {
     pub(super) struct Told {
         kernel: Receiver,
         names: &'static [&'static str],
+        /// How the folder is called by the one that it lies in.
+        own: OsString,
+    }
+
+    /// What events are about.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum Heard {
+        Nothing,
+        File,
+        /// The folder itself, which may be another one now; or events were lost.
+        Folder,
     }
 
     impl Told {
         /// `None` where the kernel watches nothing for us.
         pub(super) fn of(folder: &Path, names: &'static [&'static str]) -> Option<Told> {
             let kernel = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()?;
+            let there = WatchFlags::MOVED_TO | WatchFlags::CREATE | WatchFlags::DELETE | WatchFlags::ONLYDIR;
+            // What is watched is a folder and not its name. One that is removed while a file in it is open is told of by its parent alone.
+            if let Some(parent) = folder.parent() {
+                let _ = add_watch(&kernel, parent, there | WatchFlags::MOVED_FROM);
+            }
             // Not each write: the store beside these files writes all the time.
-            let what =
-                WatchFlags::CLOSE_WRITE | WatchFlags::MOVED_TO | WatchFlags::CREATE | WatchFlags::DELETE;
-            add_watch(&kernel, folder, what | WatchFlags::ONLYDIR).ok()?;
+            let gone = WatchFlags::MOVE_SELF | WatchFlags::DELETE_SELF;
+            add_watch(&kernel, folder, there | gone | WatchFlags::CLOSE_WRITE).ok()?;
+            let own = folder.file_name().unwrap_or_default().to_owned();
             // It is no pipe, but is read as one.
-            Some(Told { kernel: Receiver::from_owned_fd_unchecked(kernel).ok()?, names })
+            Some(Told { kernel: Receiver::from_owned_fd_unchecked(kernel).ok()?, names, own })
         }
 
         /// # Errors
         /// When the kernel tells nothing any more.
-        pub(super) async fn next(&self) -> io::Result<()> {
+        pub(super) async fn next(&self) -> io::Result<Heard> {
             loop {
                 self.kernel.readable().await?;
                 let mut room = [0; ROOM];
                 match self.kernel.try_read(&mut room) {
-                    Ok(count) if concerns(room.get(..count).unwrap_or_default(), self.names) => return Ok(()),
-                    Ok(_) => {}
+                    Ok(count) => match heard(room.get(..count).unwrap_or_default(), self.names, &self.own) {
+                        Heard::Nothing => {}
+                        heard => return Ok(heard),
+                    },
                     Err(why) if why.kind() == io::ErrorKind::WouldBlock => {}
                     Err(why) => return Err(why),
                 }
@@ -87,19 +122,22 @@ mod linux {
         }
     }
 
-    /// Whether one of these events is about one of the files, or about the folder itself, or about events that were lost.
-    pub(super) fn concerns(events: &[u8], names: &[&str]) -> bool {
-        let mut rest = events;
+    /// What the most important of these events is about.
+    pub(super) fn heard(events: &[u8], names: &[&str], own: &OsStr) -> Heard {
+        let (mut rest, mut heard) = (events, Heard::Nothing);
         while let Some((head, behind)) = rest.split_at_checked(HEAD) {
             let length = head.last_chunk().map_or(0, |length| u32::from_ne_bytes(*length) as usize);
-            let Some((name, next)) = behind.split_at_checked(length) else { return true };
+            let Some((name, next)) = behind.split_at_checked(length) else { return Heard::Folder };
             let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
-            if name.is_empty() || names.iter().any(|known| known.as_bytes() == name) {
-                return true;
+            if name.is_empty() || name == own.as_bytes() {
+                return Heard::Folder;
+            }
+            if names.iter().any(|known| known.as_bytes() == name) {
+                heard = Heard::File;
             }
             rest = next;
         }
-        false
+        heard
     }
 }
 
@@ -130,25 +168,59 @@ mod tests {
     }
 
     #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn a_folder_that_is_replaced_is_watched_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let (folder, away) = (dir.path().join("data"), dir.path().join("away"));
+        std::fs::create_dir(&folder).unwrap();
+        let mut changes = Changes::of(&folder, &["wanted"]);
+        for how in ["moved", "removed", "removed while a file in it is open"] {
+            let open = std::fs::File::create(folder.join("other")).unwrap();
+            match how {
+                "moved" => std::fs::rename(&folder, &away).unwrap(),
+                "removed" => {
+                    drop(open);
+                    std::fs::remove_dir_all(&folder).unwrap();
+                }
+                _ => std::fs::remove_dir_all(&folder).unwrap(),
+            }
+            changes.next().await;
+            assert!(changes.told.is_none(), "{how}: what is gone is not waited for");
+            std::fs::create_dir(&folder).unwrap();
+            // At once, or when it was looked again.
+            while changes.told.is_none() {
+                changes.next().await;
+            }
+            std::fs::write(folder.join("wanted"), how).unwrap();
+            changes.next().await;
+            assert!(changes.told.is_some(), "{how}: the kernel told it");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
     #[test]
     fn nobody_is_woken_for_other_files() {
+        use linux::{Heard, heard};
         use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
         let dir = tempfile::tempdir().unwrap();
         let kernel = init(CreateFlags::NONBLOCK).unwrap();
+        let own = std::ffi::OsStr::new("data");
         add_watch(&kernel, dir.path(), WatchFlags::CREATE).unwrap();
         for (names, expected) in [
-            (["other", "a"].as_slice(), false),
-            (&["wanted"], true),
-            (&["wanted.new"], false),
-            (&["b", "wanted2", "c"], true),
+            (["other", "a"].as_slice(), Heard::Nothing),
+            (&["wanted"], Heard::File),
+            (&["wanted.new"], Heard::Nothing),
+            (&["b", "wanted2", "c"], Heard::File),
+            (&["wanted", "data"], Heard::Folder),
         ] {
             for name in names {
                 std::fs::write(dir.path().join(name), "").unwrap();
             }
             let mut room = [0; 4096];
             let count = rustix::io::read(&kernel, &mut room).unwrap();
-            assert_eq!(linux::concerns(&room[..count], &["wanted", "wanted2"]), expected, "{names:?}");
+            assert_eq!(heard(&room[..count], &["wanted", "wanted2"], own), expected, "{names:?}");
         }
-        assert!(!linux::concerns(&[], &["wanted"]) && linux::concerns(&[0; 16], &["wanted"]));
+        assert_eq!(heard(&[], &["wanted"], own), Heard::Nothing);
+        assert_eq!(heard(&[0; 16], &["wanted"], own), Heard::Folder);
     }
 }

@@ -6,10 +6,9 @@
 //! question itself, which the server asks of whoever answers first.
 
 use super::changes::Changes;
+use crate::control::{Asking, Control, NOTICE, Paired, said};
 use crate::devices::{self, File};
-use crate::home::control::{Control, Paired};
-use crate::web::{Asking, said};
-use crate::{exit, home, places, sessions};
+use crate::{clock, exit, places};
 use domain::ids::Millis;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -29,7 +28,7 @@ pub(super) async fn watch(told: mpsc::Sender<FleetNews>) {
 }
 
 async fn follow_file(told: &mpsc::Sender<FleetNews>) {
-    let (Ok(data), begun) = (places::data(), sessions::now().0) else { return };
+    let (Ok(data), begun) = (places::data(), clock::now().0) else { return };
     tokio::time::sleep(FIRST_AFTER).await;
     let mut changes = Changes::of(&data, &[devices::FILE]);
     let file = File::new(&data);
@@ -66,7 +65,7 @@ async fn follow_file(told: &mpsc::Sender<FleetNews>) {
 async fn follow_server(told: &mpsc::Sender<FleetNews>) {
     let Ok(data) = places::data() else { return };
     tokio::time::sleep(FIRST_AFTER).await;
-    let mut changes = Changes::of(&data, &[home::NOTICE]);
+    let mut changes = Changes::of(&data, &[NOTICE]);
     loop {
         let mut server = match Control::here().await {
             Ok(Some(server)) => server,

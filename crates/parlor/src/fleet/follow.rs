@@ -2,8 +2,8 @@
 //! breaks.
 
 use super::process;
+use crate::announcement::Notice;
 use crate::entrance;
-use crate::ps::announcement::Notice;
 use dialects::native::wire::{FleetNews, FleetWatch, FromRuntime, FromUi, Hello};
 use dialects::native::{PROTOCOL, REVISION, capability};
 use domain::fleet::{FleetChange, FleetFact, Standing};

@@ -1,6 +1,6 @@
 //! Looks at what lies on the disk: the notices of live processes, the store where it changed, what git has checked out. Blocks.
 
-use crate::ps::announcement::Notice;
+use crate::announcement::Notice;
 use domain::fleet::{MAX_KEPT, MAX_PROCESSES};
 use domain::path_text;
 use domain::session::SessionSummary;

@@ -1,6 +1,6 @@
 //! Rows of the fleet as text: in a table that fits a terminal, as plain lines, as JSON. Pure.
 
-use crate::sessions::{Paint, ago, cut, home, line, pad};
+use crate::paint::{Paint, ago, cut, home, line, pad};
 use domain::fleet::{Row, Status};
 use domain::ids::Millis;
 use serde_json::{Value, json};

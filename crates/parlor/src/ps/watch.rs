@@ -4,7 +4,7 @@
 use super::rows::{as_json, plain_line, table};
 use crate::exit::{self, Canvas, Exit};
 use crate::fleet::{self, Gathering};
-use crate::sessions::Paint;
+use crate::paint::Paint;
 use crate::settings::{self, Ui};
 use crate::stop::Stops;
 use domain::fleet::{Row, newly_waiting};

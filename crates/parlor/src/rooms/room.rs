@@ -2,10 +2,11 @@
 
 use super::book::Entry;
 use super::detach;
-use crate::cli::Common;
+use crate::announcement::Announcement;
 use crate::exit::Exit;
-use crate::ps::announcement::Announcement;
-use crate::serve::{self, Host};
+use crate::host::Host;
+use crate::launch::Launch;
+use crate::serve;
 use crate::stack;
 use crate::stop::{self, Manner, Runs};
 use crate::{exit, places};
@@ -41,10 +42,10 @@ pub(crate) struct Room {
 }
 
 /// Is a room until nobody needs it, or it is told to end.
-pub(crate) async fn run(common: Common, room: Room) -> anyhow::Result<Exit> {
+pub(crate) async fn run(launch: Launch, room: Room) -> anyhow::Result<Exit> {
     detach::leave();
     let entry = Entry::new(&places::data()?)?;
-    let own = stack::own(&common, stack::log_to_stderr()).await?;
+    let own = stack::own(&launch, stack::log_to_stderr()).await?;
     if let Some(why) = &own.unkept {
         // A session that nobody could find again is none that outlives a terminal.
         anyhow::bail!("nothing can be kept: {why}");

@@ -5,8 +5,7 @@
 
 use super::{book, detach, live};
 use crate::places;
-use crate::ps::announcement;
-use crate::ps::{self, Process};
+use crate::processes::{self, Process};
 use domain::ids::SessionId;
 use rustix::process::Signal;
 use std::path::Path;
@@ -25,7 +24,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// When somebody is there, or it is no room: what can be done then.
 pub(crate) async fn make_way(session: &SessionId) -> anyhow::Result<()> {
     let data = std::path::absolute(places::data()?)?;
-    let directory = announcement::directory()?;
+    let directory = places::runtime()?;
     let Some(holder) = holder(session, &directory).await else { return Ok(()) };
     let pid = holder.notice.pid;
     if !live(&data).contains(&pid) {
@@ -53,7 +52,7 @@ pub(crate) async fn make_way(session: &SessionId) -> anyhow::Result<()> {
 
 /// The process that has the session open. One that cannot be asked is told by who opens the store.
 async fn holder(session: &SessionId, directory: &Path) -> Option<Process> {
-    let all = ps::processes(directory).await.unwrap_or_default();
+    let all = processes::all(directory).await.unwrap_or_default();
     all.into_iter().find(|process| process.has(session))
 }
 

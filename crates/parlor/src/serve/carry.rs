@@ -1,7 +1,7 @@
 //! A wire over WebSockets, for programs of this machine that speak it so. The wire has no authentication of its own: the path is the
 //! secret, and who is at the other end is looked at when it connects and before each line that it says.
 
-use super::Host;
+use crate::host::Host;
 use crate::{entrance, exit};
 use dialects::Dialect;
 use hub::Hub;

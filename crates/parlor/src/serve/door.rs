@@ -1,9 +1,10 @@
 //! A socket that UIs come in by. On wires with a second socket for events, all connections belong to one seat; on the others each
 //! connection is a UI of its own.
 
-use super::{Host, Wire};
+use super::Wire;
 use crate::entrance::Refusals;
 use crate::exit;
+use crate::host::Host;
 use dialects::Dialect;
 use domain::ids::UiId;
 use hub::Hub;

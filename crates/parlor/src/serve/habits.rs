@@ -4,8 +4,9 @@
 //! codelia's append `--approval-mode MODE`, asst's shell calls `npx tsx SCRIPT`. Everything else is refused, with the nearest flag named: a
 //! flag that narrows what a UI may do must not be lost by a misspelling. A flag that is accepted without effect is named on stderr.
 
-use crate::cli::{Cli, Common, PolicyMode};
+use crate::launch::Launch;
 use dialects::Dialect;
+use domain::session::Policy;
 use roles::dialect::{Approval, Meaning};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -16,7 +17,7 @@ use tools::policy::Allowance;
 pub(crate) struct Habits {
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) model: Option<String>,
-    pub(crate) policy: Option<PolicyMode>,
+    pub(crate) policy: Option<Policy>,
     /// What is allowed from the start.
     pub(crate) allow: Vec<Allowance>,
     /// Options of the dialect.
@@ -30,11 +31,11 @@ fn flags(dialects: &[Dialect]) -> impl Iterator<Item = &'static (&'static str, M
     dialects.iter().flat_map(|dialect| dialect.description().habits.flags)
 }
 
-/// Reads what stands behind our own arguments, as programs of these wires say it.
+/// Reads what stands behind our own arguments, as programs of these wires say it. `own` are the flags of ours that could be meant.
 ///
 /// # Errors
 /// What is not known, in words.
-pub(crate) fn read(rest: &[OsString], dialects: &[Dialect]) -> Result<Habits, String> {
+pub(crate) fn read(rest: &[OsString], dialects: &[Dialect], own: &[String]) -> Result<Habits, String> {
     let mut habits = Habits::default();
     let mut words = rest.iter().map(OsString::as_os_str).peekable();
     for interpreter in dialects.iter().filter_map(|dialect| dialect.description().habits.interpreter) {
@@ -59,7 +60,7 @@ pub(crate) fn read(rest: &[OsString], dialects: &[Dialect]) -> Result<Habits, St
         };
         let name = name.replace('_', "-");
         let known = flags(dialects).find(|(flag, _)| *flag == name);
-        let Some((flag, meaning)) = known else { return Err(not_known(text, &name, dialects)) };
+        let Some((flag, meaning)) = known else { return Err(not_known(text, &name, dialects, own)) };
         let mut value = || {
             let next = || words.next_if(|next| !next.as_encoded_bytes().starts_with(b"--"));
             inline.or_else(next).ok_or_else(|| format!("`{flag}` needs a value"))
@@ -85,12 +86,7 @@ fn text_of<'a>(flag: &str, value: &'a OsStr) -> Result<&'a str, String> {
 /// How alike two words must be for one to be meant by the other, from 0 to 1.
 const ALIKE: f64 = 0.75;
 
-fn not_known(word: &str, name: &str, dialects: &[Dialect]) -> String {
-    use clap::CommandFactory as _;
-    let command = Cli::command();
-    let serve = command.find_subcommand("serve");
-    let own = command.get_arguments().chain(serve.iter().flat_map(|serve| serve.get_arguments()));
-    let own: Vec<String> = own.filter_map(|argument| Some(format!("--{}", argument.get_long()?))).collect();
+fn not_known(word: &str, name: &str, dialects: &[Dialect], own: &[String]) -> String {
     if own.iter().any(|flag| flag == name) {
         return format!(
             "`{word}` stands behind what a UI says to its runtime\n\nhint: put {name} before that"
@@ -202,29 +198,29 @@ fn calls(args: &[OsString], word: &str, ends: &str) -> bool {
 
 /// How much runs without asking, from the wire's own word for it. Everything is the person's word for commands inside the sandbox, for
 /// the network and for leaving it; what cannot be undone is asked all the same.
-fn approval(modes: &[(&str, Approval)], word: &str) -> Result<(PolicyMode, Vec<Allowance>), String> {
+fn approval(modes: &[(&str, Approval)], word: &str) -> Result<(Policy, Vec<Allowance>), String> {
     let Some((_, approval)) = modes.iter().find(|(mode, _)| *mode == word) else {
         let names: Vec<&str> = modes.iter().map(|(mode, _)| *mode).collect();
         return Err(format!("`{word}` is no approval mode: there are {}", names.join(", ")));
     };
     Ok(match approval {
-        Approval::Ask => (PolicyMode::Ask, Vec::new()),
-        Approval::Edits => (PolicyMode::AutoEdit, Vec::new()),
+        Approval::Ask => (Policy::Ask, Vec::new()),
+        Approval::Edits => (Policy::AutoEdit, Vec::new()),
         Approval::Everything => {
             let commands = Allowance::Tool("bash".to_owned());
-            (PolicyMode::Full, vec![commands, Allowance::Network, Allowance::Free])
+            (Policy::Full, vec![commands, Allowance::Network, Allowance::Free])
         }
     })
 }
 
 impl Habits {
     /// Puts what was said into our settings, where nothing was said our way.
-    pub(crate) fn settle(&mut self, common: &mut Common) {
-        common.cwd = common.cwd.take().or(self.cwd.take());
+    pub(crate) fn settle(&mut self, launch: &mut Launch) {
+        launch.cwd = launch.cwd.take().or(self.cwd.take());
         // A mode that was said our way is the whole of it.
-        if common.policy.is_none() {
-            common.policy = self.policy;
-            common.allow = std::mem::take(&mut self.allow);
+        if launch.policy.is_none() {
+            launch.policy = self.policy;
+            launch.allow = std::mem::take(&mut self.allow);
         }
     }
 }
@@ -238,7 +234,7 @@ mod tests {
     }
 
     fn said(dialect: Dialect, text: &str) -> Result<Habits, String> {
-        read(&words(text), &[dialect])
+        read(&words(text), &[dialect], &crate::cli::flags_of("serve"))
     }
 
     #[test]
@@ -286,8 +282,8 @@ mod tests {
         use std::os::unix::ffi::OsStrExt as _;
         let odd = OsStr::from_bytes(b"/tmp/caf\xe9");
         let rest = [OsString::from("run"), "x.exs".into(), "--".into(), "--cwd".into(), odd.to_owned()];
-        assert_eq!(read(&rest, &[dialects::lemon::DIALECT]).unwrap().cwd, Some(PathBuf::from(odd)));
-        assert!(read(&[odd.to_owned()], &[dialects::lemon::DIALECT]).is_err());
+        assert_eq!(read(&rest, &[dialects::lemon::DIALECT], &[]).unwrap().cwd, Some(PathBuf::from(odd)));
+        assert!(read(&[odd.to_owned()], &[dialects::lemon::DIALECT], &[]).is_err());
     }
 
     #[test]
@@ -333,15 +329,15 @@ mod tests {
     #[test]
     fn codelias_approval_mode_is_a_policy() {
         let read = |line: &str| said(dialects::codelia::DIALECT, line).unwrap();
-        assert_eq!(read("--approval-mode trusted").policy, Some(PolicyMode::AutoEdit));
+        assert_eq!(read("--approval-mode trusted").policy, Some(Policy::AutoEdit));
         assert!(read("--approval-mode trusted").allow.is_empty());
         let full = read("--approval-mode=full-access");
-        assert_eq!(full.policy, Some(PolicyMode::Full));
+        assert_eq!(full.policy, Some(Policy::Full));
         let given: Vec<String> = full.allow.iter().map(Allowance::to_string).collect();
         assert_eq!(given, ["bash", "bash:network", "bash:free"]);
-        let mut common = Common { policy: Some(PolicyMode::ReadOnly), ..Common::default() };
-        read("--approval-mode=full-access").settle(&mut common);
-        assert!(common.policy == Some(PolicyMode::ReadOnly) && common.allow.is_empty());
+        let mut launch = Launch { policy: Some(Policy::ReadOnly), ..Launch::default() };
+        read("--approval-mode=full-access").settle(&mut launch);
+        assert!(launch.policy == Some(Policy::ReadOnly) && launch.allow.is_empty());
         assert_eq!(read("").policy, None);
     }
 }

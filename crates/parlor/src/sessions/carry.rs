@@ -1,8 +1,11 @@
 //! Sessions out to files and in from them.
 
+use super::SessionCommands;
 use super::args::{Export, Format, Import};
-use super::{SessionCommands, find, paint, told};
 use crate::exit::{self, Exit};
+use crate::kept;
+use crate::kept::told;
+use crate::paint;
 use anyhow::Context;
 use domain::ids::{Seq, SessionId};
 use domain::state::State;
@@ -79,7 +82,7 @@ impl SessionCommands {
             let report = serde_json::json!({ "session": id.as_str(), "was": read.was, "events": events, "missing": missing });
             exit::say(&report.to_string());
         } else {
-            let short = find::shortened(&self.all()?);
+            let short = kept::shortened(&self.all()?);
             let id = short.get(&id).map_or(id.as_str(), String::as_str);
             exit::say(&format!("“{}” is here; go on with `parlor --resume {id}`", paint::line(&read.title)));
         }

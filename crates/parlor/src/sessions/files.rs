@@ -2,10 +2,12 @@
 //!
 //! The conversation is opened for writing first, so that no running Parlor works in it meanwhile, and notes what was done.
 
+use super::SessionCommands;
 use super::args::{Diff, Undo};
-use super::{SessionCommands, told};
 use crate::exit::{self, Exit};
-use crate::{places, rooms, settings, stack, vault};
+use crate::guard;
+use crate::kept::told;
+use crate::{places, rooms, settings, vault};
 use anyhow::Context as _;
 use domain::event::{Body, Event, FILES_REDONE, FILES_UNDONE, NoteEvent};
 use domain::ids::{EntryId, Ids, SessionId};
@@ -94,7 +96,7 @@ impl SessionCommands {
     fn diff_text(&self, id: &SessionId, state: &State, diff: &Diff, is_ours: bool) -> anyhow::Result<String> {
         if diff.git {
             let project = path_text::read(&state.settings.project);
-            let guard = stack::guard(&settings::read().config);
+            let guard = guard::of(&settings::read().config);
             return against_git(&project, guard.as_ref()).map_err(anyhow::Error::msg);
         }
         let since = if diff.all { Since::Start } else { Since::Prompt };

@@ -1,8 +1,9 @@
 //! The store as a file: saved from damage, copied, made shorter.
 
 use super::args::{Backup, Recover};
-use super::{elsewhere, paint, told};
 use crate::exit::{self, Exit};
+use crate::kept::{elsewhere, told};
+use crate::paint;
 use domain::ids::Seq;
 use std::path::Path;
 use store::{CheckDepth, Fate, Health, Rescued, RescuedSession, SqliteStore, StoreError};

@@ -1,9 +1,11 @@
 //! `parlor --plain --resume` without an id: the conversations as numbered lines, of which one is taken by its number, by words of its
 //! title or by its id. No cursor is moved; what comes behind the answer stays in stdin, for whoever reads on.
 
-use super::{find, home, now, paint, told};
-use crate::cli::Common;
+use crate::clock::now;
 use crate::exit::{self, Exit};
+use crate::kept::{find, told};
+use crate::launch::Launch;
+use crate::paint::{self, home};
 use crate::{places, settings};
 use domain::ids::SessionId;
 use domain::session::SessionSummary;
@@ -29,11 +31,11 @@ pub(crate) enum Picked {
 ///
 /// # Errors
 /// When the store cannot be read, and for an answer from a pipe that means none of them: nobody is there to say it again.
-pub(crate) fn pick(common: &Common) -> anyhow::Result<Picked> {
+pub(crate) fn pick(launch: &Launch) -> anyhow::Result<Picked> {
     let data = places::data()?;
     let Ok(true) = SqliteStore::is_at(&data) else { return Ok(nothing_kept()) };
     let store = SqliteStore::to_read(&data).map_err(|why| told(&why))?;
-    let project = places::project(&places::ground(common, &mut settings::read().config)?);
+    let project = places::project(&places::ground(launch, &mut settings::read().config)?);
     let of = |project: Option<String>| {
         store.list(&Listing { project, search: None, limit: Some(PICKS + 1) }).map_err(|why| told(&why))
     };

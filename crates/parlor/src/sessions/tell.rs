@@ -2,7 +2,7 @@
 
 mod tree;
 
-use super::paint::{self, Paint, ago, cut, pad};
+use crate::paint::{self, Paint, ago, cut, home, pad};
 use domain::content::Part;
 use domain::event::Finish;
 use domain::ids::{Millis, SessionId};
@@ -83,15 +83,6 @@ fn titled(session: &SessionSummary) -> String {
 
 fn called<'a>(names: &'a BTreeMap<SessionId, String>, id: &'a SessionId) -> &'a str {
     names.get(id).map_or(id.as_str(), String::as_str)
-}
-
-/// A path as people say it.
-pub(crate) fn home(path: &str) -> String {
-    let home = std::env::home_dir().map(|home| home.display().to_string()).filter(|home| home.len() > 1);
-    match home.and_then(|home| path.strip_prefix(&home).map(str::to_owned)) {
-        Some(rest) if rest.is_empty() || rest.starts_with('/') => paint::line(&format!("~{rest}")),
-        Some(_) | None => paint::line(path),
-    }
 }
 
 /// One session: what it is, and its last entries.

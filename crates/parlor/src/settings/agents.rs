@@ -1,7 +1,7 @@
 //! The person's own agents in the settings (`[agents.NAME]`), and the registries that they named (`registries`). A mistake is told and
 //! costs only itself.
 
-use super::file::load;
+use crate::text_file::load;
 use dialects::Dialect;
 use std::path::{Path, PathBuf};
 use toml_edit::{DocumentMut, Item, TableLike};

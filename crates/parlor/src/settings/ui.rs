@@ -1,7 +1,7 @@
 //! The `[ui]` part of the settings: read leniently (a mistake is told and the rest counts), and written back when the person chooses
 //! something in the UI. What else stands in the file, comments too, stays as it is.
 
-use super::file::load;
+use crate::text_file::load;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

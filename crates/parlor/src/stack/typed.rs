@@ -3,7 +3,7 @@
 //!
 //! Invariant: only the session that the command line goes on with is set anew; others that are opened later in this process are not.
 
-use crate::cli::Common;
+use crate::launch::Launch;
 use domain::command::{Command, LibraryCommand, SessionCommand, Target};
 use domain::ids::SessionId;
 use domain::port::{News, Ticket};
@@ -23,14 +23,10 @@ pub(crate) struct Typed {
 
 impl Typed {
     /// `model` is what `--model` means. What the environment says is for sessions that have chosen none.
-    pub(super) fn of(common: &Common, model: &ModelRef) -> Typed {
-        let usual = std::env::var(crate::environment::MODEL).ok();
-        let typed = common.model.as_ref().filter(|typed| usual.as_ref() != Some(*typed));
-        Typed {
-            policy: common.policy.map(Into::into),
-            effort: common.effort.map(Into::into),
-            model: typed.map(|_| model.clone()),
-        }
+    pub(super) fn of(launch: &Launch, model: &ModelRef) -> Typed {
+        let usual = std::env::var(crate::launch::MODEL).ok();
+        let typed = launch.model.as_ref().filter(|typed| usual.as_ref() != Some(*typed));
+        Typed { policy: launch.policy, effort: launch.effort, model: typed.map(|_| model.clone()) }
     }
 
     /// The commands that make a session so. A model that was never chosen there is no choice to be undone.

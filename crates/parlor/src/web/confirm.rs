@@ -1,9 +1,10 @@
 //! The person's word about a browser that wants to become a device, where `parlor web` runs: the code is shown, and one key allows it.
 //!
-//! Always: a key that was pressed before the code stood there counts for nothing; only `y` allows, and only at a terminal: what comes by a pipe
+//! Always: a key that was pressed before the code stood there, or that is held down, counts for nothing; only `y` allows, and only at a terminal: what comes by a pipe
 //! no person has compared with anything. What it is not: the offer itself, which
 //! the server has, this one's or that of `parlor up`.
 
+use crate::control::Asking;
 use crate::exit;
 use domain::harmless::quoted;
 use rustix::termios::{
@@ -15,8 +16,9 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, Stdin};
 use tokio::time::Instant;
 
-/// After a code stands on the screen, for how long no key is taken for a word about it: hands may be in the middle of something.
-const UNREAD: Duration = Duration::from_millis(500);
+/// For how long a code must stand on the screen, and no key have come, before a key is taken for a word about it: hands may be in the
+/// middle of something, or a key be held down.
+const UNREAD: Duration = Duration::from_secs(1);
 
 /// A key, as far as it means anything here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,13 +93,6 @@ impl Drop for Keys {
     }
 }
 
-/// Who is asked about, as the person is told.
-pub(crate) struct Asking {
-    pub(crate) name: String,
-    pub(crate) role: String,
-    pub(crate) code: String,
-}
-
 /// Shows the code, and waits for a word about it. Dropped when the browser is gone.
 pub(super) async fn ask(keys: &mut Keys, asking: &Asking) -> bool {
     let Asking { name, role, code } = asking;
@@ -109,11 +104,54 @@ pub(super) async fn ask(keys: &mut Keys, asking: &Asking) -> bool {
     };
     exit::complain(&format!("{} asks to be paired as {role} with the code {code}. {how}", quoted(name)));
     keys.forget();
-    let shown = Instant::now();
+    let (mut quiet, mut told) = (Quiet { since: Instant::now() }, false);
     loop {
         let typed = keys.next().await;
-        if shown.elapsed() >= UNREAD {
+        if quiet.is_over(Instant::now()) {
             return typed == Typed::Yes;
         }
+        if !std::mem::replace(&mut told, true) {
+            exit::complain(
+                "that key came too soon to count: compare the code, and press a key a second later",
+            );
+        }
+    }
+}
+
+/// How long no key came.
+struct Quiet {
+    since: Instant,
+}
+
+impl Quiet {
+    /// A key comes: whether it was quiet for long enough before it.
+    fn is_over(&mut self, now: Instant) -> bool {
+        let since = std::mem::replace(&mut self.since, now);
+        now.saturating_duration_since(since) >= UNREAD
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_that_is_held_down_is_no_word_however_long() {
+        let shown = Instant::now();
+        let mut quiet = Quiet { since: shown };
+        let mut now = shown;
+        for _ in 0..200 {
+            now += Duration::from_millis(30);
+            assert!(!quiet.is_over(now), "{:?} after it was shown", now - shown);
+        }
+        assert!(!quiet.is_over(now + UNREAD / 2));
+        assert!(quiet.is_over(now + UNREAD / 2 + UNREAD));
+    }
+
+    #[test]
+    fn a_key_counts_once_the_code_can_have_been_read() {
+        let shown = Instant::now();
+        assert!(!Quiet { since: shown }.is_over(shown + Duration::from_millis(999)));
+        assert!(Quiet { since: shown }.is_over(shown + UNREAD));
     }
 }

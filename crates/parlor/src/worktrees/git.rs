@@ -1,7 +1,8 @@
 //! The few things that are asked of git here. Each is one call of the person's own `git` as Parlor runs it (`tools::own_git`): it runs
 //! nothing that the repository names, and what that leaves out is told.
 
-use crate::{exit, settings, stack};
+use crate::guard;
+use crate::{exit, settings};
 use anyhow::Context;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -36,7 +37,7 @@ impl Git {
         // A bare repository has no files to work on.
         let root =
             common.parent().filter(|_| common.ends_with(".git")).context("the repository is a bare one")?;
-        let guard = stack::guard(&settings::read().config);
+        let guard = guard::of(&settings::read().config);
         Ok(Git { root: root.to_owned(), git: OwnGit::at(&here, guard.as_ref()) })
     }
 

@@ -1,7 +1,8 @@
 //! Who else is in a worktree: another process of Parlor's with a session there, found as `parlor ps` finds it.
 
 use super::Worktree;
-use crate::ps::announcement::{self, Notice};
+use crate::announcement::Notice;
+use crate::places;
 use domain::path_text;
 use serde_json::Value;
 use std::io::{self, BufRead, BufReader, Read};
@@ -18,7 +19,7 @@ const MAX_TOLD: u64 = 1024 * 1024;
 
 /// An error where another process has a session in it: its folder is not taken from under it.
 pub(super) fn refuse_while_open(tree: &Worktree) -> anyhow::Result<()> {
-    let directory = announcement::directory()?;
+    let directory = places::runtime()?;
     let own = std::process::id();
     let notices = Notice::all(&directory, MAX_PROCESSES);
     let alive = notices.into_iter().filter(|notice| notice.pid != own && notice.is_alive());

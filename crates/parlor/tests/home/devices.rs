@@ -9,7 +9,10 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr};
 use std::os::unix::net::UnixStream;
 use std::process::Child;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// After how long a key is pressed again: one within a second after another counts for nothing.
+const PAUSE: Duration = Duration::from_millis(1_200);
 
 /// A command that waits for a browser; it ends with the test.
 struct Offer(Child);
@@ -149,9 +152,13 @@ async fn each_offer_is_asked_about_where_it_was_made() {
     let (page, told) = browser.candidate().await;
     let code = told["code"]["code"].as_str().unwrap().to_owned();
     second.shows(&[&format!("“a test” asks to be paired as controller with the code {code}")]);
-    // No sooner than it can have been read: keys of the first half second count for nothing.
+    // No sooner than it can have been read, and with a pause before: a key that is held down counts for nothing.
     super::until("it is let in", || {
         second.send("y");
+        let again = Instant::now() + PAUSE;
+        while devices(&world).is_empty() && Instant::now() < again {
+            std::thread::yield_now();
+        }
         (!devices(&world).is_empty()).then_some(())
     });
     assert!(browser.enrolled(page).await["enrolled"].is_object());

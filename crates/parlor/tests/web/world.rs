@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, mpsc};
 const PARLOR: &str = env!("CARGO_BIN_EXE_parlor");
 /// Lines that may wait to be looked at.
 const MAX_LINES: usize = 256;
-/// After how long a key is pressed again: those of the first half second after a question count for nothing.
-const AGAIN: std::time::Duration = std::time::Duration::from_millis(100);
+/// After how long a key is pressed again: one within a second after a question, or after another key, counts for nothing.
+const AGAIN: std::time::Duration = std::time::Duration::from_millis(1_200);
 
 pub(crate) struct World(tempfile::TempDir);
 

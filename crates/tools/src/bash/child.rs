@@ -4,8 +4,8 @@
 //! command leads a process group, and after a stop nothing of the group lives longer than [`GRACE`]. With one the guard is asked, ends
 //! the command's whole family, and is never ended before it.
 
-use super::output::{Live, Output};
 use super::steered::names;
+use crate::output::{Live, Output};
 use crate::place::Workplace;
 use crate::sandbox::{Leash, handed_on};
 use crate::steering::{self, Commits};

@@ -9,7 +9,7 @@ use super::changes;
 use super::image::Image;
 use super::scan::{self, Bounds, Look, Snapshot};
 use super::step::{Change, OpenDeed, RelPath, Step};
-use crate::bash::JobState;
+use crate::jobs::JobState;
 use crate::place::Workplace;
 use crate::tool::{Deed, Plan};
 use std::collections::BTreeMap;

@@ -151,7 +151,7 @@ fn put(root: &Path, one: &Move, content: &dyn Fn(&str) -> Result<Vec<u8>, String
                 Err(why) => Err(ToolError::path(Path::new(""), why)),
             };
             let permissions = Some(Permissions::from_mode(*mode));
-            spot.put(&content, permissions, still, exact::failed("undo", &full)).map_err(words)
+            spot.put(&content, permissions, still, ToolError::at_path("undo", &full)).map_err(words)
         }
     }
 }

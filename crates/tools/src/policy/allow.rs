@@ -1,70 +1,21 @@
-//! What a person allows before anything is asked: `parlor run --allow`, and the words by which other programs say the same.
+//! Which calls and questions an allowance covers, and which would be the least that covers one.
 //!
-//! It holds for one process and is never written down. Invariant: only `all` covers what cannot be undone, what steers programs, what
+//! Invariant: only `all` covers what cannot be undone, what steers programs, what
 //! is written outside and what is read of secrets.
 
 use super::table::{Act, acts};
-use crate::tool::Plan;
+use crate::rule::Allowance;
+use crate::shell::STEERS;
+use crate::tool::{KEEPS_SECRETS, Plan};
 use domain::ask::{Consent, Risk};
 use serde_json::Value;
-use std::fmt;
 
-/// The word for everything.
-const ALL: &str = "all";
 const BASH: &str = "bash";
 const EDIT: &str = "edit";
-const PATCH: &str = crate::patch::NAME;
-const NETWORK: &str = "bash:network";
-const FREE: &str = "bash:free";
-/// How the names of tools of MCP servers begin; which there are is known only when the servers run.
-const SERVER: &str = "mcp__";
-
-/// Something that a person allows from the start.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Allowance {
-    /// Every call of this tool that stays inside: for `bash`, inside the leash.
-    Tool(String),
-    /// Commands, also those that ask for the network.
-    Network,
-    /// Commands, also those that ask to run free of the leash, which has the network too.
-    Free,
-    /// Whatever would be asked.
-    All,
-}
-
-/// The text names nothing that can be allowed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no tool `{said}`: allow {known}, a tool of an MCP server as mcp__SERVER__TOOL, or all")]
-pub struct NotAllowable {
-    pub said: String,
-    pub known: String,
-}
+/// The other form of editing, which some models know better.
+pub(crate) const PATCH: &str = "apply_patch";
 
 impl Allowance {
-    /// Reads what a person wrote; `tools` are the names of the tools that there are.
-    pub fn parse(text: &str, tools: &[&str]) -> Result<Allowance, NotAllowable> {
-        match text {
-            ALL => Ok(Allowance::All),
-            NETWORK => Ok(Allowance::Network),
-            FREE => Ok(Allowance::Free),
-            name if tools.contains(&name) || is_servers(name) => Ok(Allowance::Tool(name.to_owned())),
-            other => {
-                let mut known = tools.to_vec();
-                known.extend([NETWORK, FREE]);
-                known.sort_unstable();
-                Err(NotAllowable { said: other.to_owned(), known: known.join(", ") })
-            }
-        }
-    }
-
-    /// The name of the tool, when it is one of an MCP server.
-    pub fn of_server(&self) -> Option<&str> {
-        match self {
-            Allowance::Tool(name) => Some(name.as_str()).filter(|name| name.starts_with(SERVER)),
-            Allowance::Network | Allowance::Free | Allowance::All => None,
-        }
-    }
-
     /// Whether it covers all that the plan does.
     pub fn covers(&self, plan: &Plan) -> bool {
         let fits = |tool: &str, more: &[Act]| {
@@ -114,31 +65,11 @@ fn usual_name(tool: &str) -> &str {
     if tool == PATCH { EDIT } else { tool }
 }
 
-/// What every reason says that is about a file which steers programs.
-pub(crate) const STEERS: &str = "steers what programs do here";
-/// What every reason says that is about a place which is closed to commands.
-pub(crate) const KEEPS_SECRETS: &str = "where people keep secrets";
 /// How the reason begins that is about a command which begins outside of the workspace.
 pub(crate) const RUNS_IN: &str = "runs in ";
 
 const INSIDE: &[Act] =
     &[Act::LookInside, Act::LookOutside, Act::Write, Act::Repository, Act::Command, Act::Server];
-
-fn is_servers(name: &str) -> bool {
-    let mut parts = name.strip_prefix(SERVER).unwrap_or_default().splitn(2, "__");
-    matches!((parts.next(), parts.next()), (Some(server), Some(tool)) if !server.is_empty() && !tool.is_empty())
-}
-
-impl fmt::Display for Allowance {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Allowance::Tool(name) => name,
-            Allowance::Network => NETWORK,
-            Allowance::Free => FREE,
-            Allowance::All => ALL,
-        })
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,7 @@
 //! Never inside the project, so that nothing in a repository can allow itself anything. A file that cannot be understood
 //! allows nothing and is not overwritten.
 
-use super::{Allowance, Matcher, NotNarrower, Rule};
+use crate::rule::{Allowance, Matcher, NotNarrower, Rule};
 use serde::{Deserialize, Serialize};
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
@@ -42,24 +42,9 @@ pub enum RulesError {
 #[derive(Debug, Serialize, Deserialize)]
 struct Kept {
     /// Which project this is for: a person may look into the file.
-    #[serde(with = "path")]
+    #[serde(with = "crate::rule::path")]
     project: PathBuf,
     rules: Vec<Rule>,
-}
-
-/// Paths in the file: also those that are not UTF-8.
-pub(super) mod path {
-    use domain::path_text;
-    use serde::{Deserialize as _, Deserializer, Serializer};
-    use std::path::{Path, PathBuf};
-
-    pub(in crate::policy) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(&path_text::write(path))
-    }
-
-    pub(in crate::policy) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
-        Ok(path_text::read(&String::deserialize(from)?))
-    }
 }
 
 /// The rules that hold in one session: the project's, which are kept, and the session's, which are not.

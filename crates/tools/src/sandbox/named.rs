@@ -5,61 +5,81 @@
 //! at by its own path, so that a file system that knows no difference between `.ssh` and `.SSH` decides that itself. A folder that
 //! cannot be listed, or has too many entries, rules nothing out.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Entries of a folder that are looked at for a pattern, or for links that lead out of a secret folder.
 const MAX_LOOKED: usize = 1024;
 
-/// The folders that were listed so far; `None` for one that rules nothing out.
-#[derive(Debug, Default)]
+/// Names below a folder, and what was listed there so far.
+#[derive(Debug)]
 pub(super) struct Names {
-    listed: HashMap<PathBuf, Option<Vec<PathBuf>>>,
+    top: PathBuf,
+    /// By the path below the top; `None` for a folder that rules nothing out.
+    listed: HashMap<String, Option<Listing>>,
+}
+
+/// The entries of a folder.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Listing {
+    /// In order.
+    names: Vec<OsString>,
+    /// The same without the difference between capital and small letters.
+    folded: HashSet<Vec<u8>>,
+}
+
+impl Listing {
+    fn may_hold(&self, name: &str) -> bool {
+        self.folded.contains(name.to_ascii_lowercase().as_bytes())
+    }
 }
 
 impl Names {
-    /// What is there under a name below `top` that may end, or begin after its dot, with a `*`.
-    pub(super) fn matching(&mut self, top: &Path, pattern: &Path) -> Vec<PathBuf> {
-        let (Some(folder), Some(name)) =
-            (pattern.parent(), pattern.file_name().and_then(|name| name.to_str()))
-        else {
-            return Vec::new();
-        };
+    /// Nothing is looked at yet.
+    pub(super) fn below(top: &Path) -> Names {
+        Names { top: top.to_owned(), listed: HashMap::new() }
+    }
+
+    /// What is there under a name below the top that may end, or begin after its dot, with a `*`.
+    pub(super) fn matching(&mut self, pattern: &str) -> Vec<PathBuf> {
+        let (folder, name) = parted(pattern);
         let Some((start, end)) = name.split_once('*') else {
-            return if self.is_there(top, pattern) { vec![pattern.to_owned()] } else { Vec::new() };
+            let may_be = self.list(folder).as_ref().is_none_or(|listing| listing.may_hold(name));
+            let path = may_be.then(|| self.top.join(pattern));
+            return path.into_iter().filter(|path| path.symlink_metadata().is_ok()).collect();
         };
-        let fits = |path: &PathBuf| {
-            let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+        let fits = |name: &OsString| {
+            let name = name.to_string_lossy();
             name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end)
         };
-        match self.list(top, folder) {
-            Some(entries) => entries.iter().filter(|path| fits(path)).cloned().collect(),
-            None => names(folder).into_iter().filter(fits).collect(),
-        }
-    }
-
-    fn is_there(&mut self, top: &Path, path: &Path) -> bool {
-        self.may_hold(top, path) && path.symlink_metadata().is_ok()
-    }
-
-    /// Whether the listing of its folder does not rule a path out.
-    fn may_hold(&mut self, top: &Path, path: &Path) -> bool {
-        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return true };
-        self.list(top, folder).as_ref().is_none_or(|entries| {
-            entries
+        let top = self.top.join(folder);
+        let found: Vec<OsString> = match self.list(folder) {
+            Some(listing) => listing.names.iter().filter(|name| fits(name)).cloned().collect(),
+            None => names(&top)
                 .iter()
-                .any(|entry| entry.file_name().is_some_and(|entry| entry.eq_ignore_ascii_case(name)))
-        })
+                .filter_map(|path| path.file_name().map(OsString::from))
+                .filter(fits)
+                .collect(),
+        };
+        found.into_iter().map(|name| top.join(name)).collect()
     }
 
-    fn list(&mut self, top: &Path, folder: &Path) -> &Option<Vec<PathBuf>> {
+    fn list(&mut self, folder: &str) -> &Option<Listing> {
         if !self.listed.contains_key(folder) {
-            let is_ruled_out = folder != top && folder.starts_with(top) && !self.may_hold(top, folder);
-            let listed = if is_ruled_out { Some(Vec::new()) } else { listed(folder) };
+            let (above, name) = parted(folder);
+            let is_ruled_out = !folder.is_empty()
+                && self.list(above).as_ref().is_some_and(|listing| !listing.may_hold(name));
+            let listed = if is_ruled_out { Some(Listing::default()) } else { listed(&self.top.join(folder)) };
             self.listed.insert(folder.to_owned(), listed);
         }
         self.listed.get(folder).unwrap_or(&None)
     }
+}
+
+/// The folder of a name, empty for the top, and the name in it.
+fn parted(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
 }
 
 /// The entries of a folder, in order; none when it cannot be listed.
@@ -70,23 +90,25 @@ pub(super) fn names(folder: &Path) -> Vec<PathBuf> {
     names
 }
 
-/// All entries of a folder, in order; `None` when not all of them can be told.
-fn listed(folder: &Path) -> Option<Vec<PathBuf>> {
+/// All entries of a folder; `None` when not all of them can be told.
+fn listed(folder: &Path) -> Option<Listing> {
     use std::io::ErrorKind::{NotADirectory, NotFound};
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
-        Err(why) if matches!(why.kind(), NotFound | NotADirectory) => return Some(Vec::new()),
+        Err(why) if matches!(why.kind(), NotFound | NotADirectory) => return Some(Listing::default()),
         Err(_) => return None,
     };
-    let mut names = Vec::new();
+    let mut listing = Listing::default();
     for entry in entries {
-        names.push(entry.ok()?.path());
-        if names.len() > MAX_LOOKED {
+        let name = entry.ok()?.file_name();
+        listing.folded.insert(name.as_encoded_bytes().to_ascii_lowercase());
+        listing.names.push(name);
+        if listing.names.len() > MAX_LOOKED {
             return None;
         }
     }
-    names.sort();
-    Some(names)
+    listing.names.sort();
+    Some(listing)
 }
 
 #[cfg(test)]
@@ -95,7 +117,7 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     fn found(top: &Path, pattern: &str) -> Vec<String> {
-        let found = Names::default().matching(top, &top.join(pattern));
+        let found = Names::below(top).matching(pattern);
         found.iter().map(|path| path.strip_prefix(top).unwrap().display().to_string()).collect()
     }
 
@@ -143,13 +165,13 @@ mod tests {
     fn a_folder_is_listed_once_and_what_lies_below_a_missing_one_never() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(dir.path().join(".config")).unwrap();
-        let mut names = Names::default();
+        let mut names = Names::below(dir.path());
         for pattern in [".ssh", ".config/a", ".config/b", ".kde/share/c"] {
-            names.matching(dir.path(), &dir.path().join(pattern));
+            names.matching(pattern);
         }
         // Put there since: a listing that was made again would see it.
         std::fs::create_dir_all(dir.path().join(".config/late")).unwrap();
-        assert_eq!(names.matching(dir.path(), &dir.path().join(".config/late")), Vec::<PathBuf>::new());
-        assert_eq!(names.listed.get(&dir.path().join(".kde/share")), Some(&Some(Vec::new())));
+        assert_eq!(names.matching(".config/late"), Vec::<PathBuf>::new());
+        assert_eq!(names.listed.get(".kde/share"), Some(&Some(Listing::default())));
     }
 }

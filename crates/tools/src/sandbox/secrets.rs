@@ -309,18 +309,20 @@ pub(super) fn beyond(closed: &mut BTreeSet<PathBuf>) -> Vec<PathBuf> {
 
 /// Every secret place that is there, by its real path. What a place leads to by a link counts, and so do the links in it.
 fn places(homes: &[PathBuf]) -> BTreeSet<PathBuf> {
-    let (mut found, mut names) = (BTreeSet::new(), Names::default());
+    let mut found = BTreeSet::new();
     for home in homes {
-        for place in IN_HOME.iter().flat_map(|name| names.matching(home, &home.join(name))) {
+        let mut names = Names::below(home);
+        for place in IN_HOME.iter().flat_map(|name| names.matching(name)) {
             close(&place, &mut found);
         }
-        let settings = SETTINGS.iter().flat_map(|name| names.matching(home, &home.join(name)));
+        let settings = SETTINGS.iter().flat_map(|name| names.matching(name));
         for place in settings.filter(|place| holds_login(place)) {
             close(&place, &mut found);
         }
     }
     let readable = |place: &PathBuf| rustix::fs::access(place, Access::READ_OK).is_ok();
-    let in_system = IN_SYSTEM.iter().flat_map(|pattern| names.matching(Path::new("/"), Path::new(pattern)));
+    let mut names = Names::below(Path::new("/"));
+    let in_system = IN_SYSTEM.iter().flat_map(|pattern| names.matching(pattern.trim_start_matches('/')));
     for place in in_system.filter(readable) {
         close(&place, &mut found);
     }
@@ -332,11 +334,11 @@ fn named_by(variable: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
     let named = VARIABLES.iter().filter_map(|name| variable(name));
     let mut places: Vec<PathBuf> =
         named.flat_map(|value| std::env::split_paths(&value).collect::<Vec<_>>()).collect();
-    let mut names = Names::default();
     for (name, usual) in MOVED {
         let Some(folder) = variable(name).map(PathBuf::from) else { continue };
-        let below = IN_HOME.iter().filter_map(|pattern| Path::new(pattern).strip_prefix(usual).ok());
-        places.extend(below.flat_map(|rest| names.matching(&folder, &folder.join(rest))));
+        let mut names = Names::below(&folder);
+        let below = IN_HOME.iter().filter_map(|pattern| pattern.strip_prefix(usual)?.strip_prefix('/'));
+        places.extend(below.flat_map(|rest| names.matching(rest)));
     }
     places.retain(|place| place.is_absolute() && place.parent().is_some());
     places

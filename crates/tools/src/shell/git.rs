@@ -2,9 +2,9 @@
 //!
 //! Options are listed, not refused: git has many, gets more, and some run a pager, a filter or `gpg`.
 
+use super::linked_git::{LinkedGit, linked_git};
 use super::lookers::known;
 use super::table::has_option;
-use crate::steering::{LinkedGit, linked_git};
 use std::path::{Path, PathBuf};
 
 /// Entries of a repository's own directory that are looked at.

@@ -4,10 +4,10 @@
 
 use super::looks::{Looking, Looks};
 use super::reach::{Leads, Reach, Written};
+use super::surroundings::Surroundings;
 use super::table::{self, base, has_option};
 use super::unwrap::{Bare, commands};
 use super::{git, parse, python};
-use crate::place::Workplace;
 use domain::ask::Risk;
 use std::path::PathBuf;
 
@@ -83,7 +83,7 @@ impl Judgement {
 }
 
 /// Reads `line` as bash would and judges every command in it. Looks at the file system, changes nothing.
-pub fn judge(line: &str, place: &Workplace) -> Judgement {
+pub fn judge(line: &str, place: &dyn Surroundings) -> Judgement {
     let found = commands(line);
     let mut judgement = Judgement {
         inner: Vec::new(),
@@ -122,7 +122,7 @@ pub fn judge(line: &str, place: &Workplace) -> Judgement {
 
 /// Whether the shells will take bytes beyond ASCII for what they are. In some encodings such a byte swallows the backslash or the
 /// quote that follows it.
-fn reads_utf8(place: &Workplace) -> bool {
+fn reads_utf8(place: &dyn Surroundings) -> bool {
     let set = |name: &&str| place.variable(name).is_some_and(|value| !value.is_empty());
     let language = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find(|name| set(name));
     let value = language.and_then(|name| place.variable(name)).map(|value| value.to_string_lossy());

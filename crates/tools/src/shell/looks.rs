@@ -4,10 +4,10 @@
 use super::lookers::{self, Reads};
 use super::programs::{Program, Programs};
 use super::reach::{Leads, Reach};
+use super::surroundings::Surroundings;
 use super::table::{self, base};
 use super::unwrap::Bare;
 use super::{Spill, Word, git};
-use crate::place::Workplace;
 use std::collections::HashMap;
 
 /// What a command does to what it names.
@@ -34,7 +34,7 @@ pub(super) struct Looks<'a> {
 }
 
 impl<'a> Looks<'a> {
-    pub(super) fn new(reach: &'a Reach<'a>, place: &'a Workplace, commands: &'a [Bare]) -> Looks<'a> {
+    pub(super) fn new(reach: &'a Reach<'a>, place: &'a dyn Surroundings, commands: &'a [Bare]) -> Looks<'a> {
         let mut variables = HashMap::new();
         let mut set = |name: &'a str, plain: bool| {
             *variables.entry(name).or_insert(true) &= plain;

@@ -4,7 +4,7 @@
 //! Invariant: a program is sure only when nobody but root and the person could have put anything in its place, and it does not lie
 //! in the workspace.
 
-use crate::place::Workplace;
+use super::surroundings::Surroundings;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -27,13 +27,13 @@ pub(super) enum Program {
 
 /// Looks programs up for one judgement.
 pub(super) struct Programs<'a> {
-    place: &'a Workplace,
+    place: &'a dyn Surroundings,
     home: Option<PathBuf>,
     known: RefCell<HashMap<String, Program>>,
 }
 
 impl<'a> Programs<'a> {
-    pub(super) fn new(place: &'a Workplace) -> Programs<'a> {
+    pub(super) fn new(place: &'a dyn Surroundings) -> Programs<'a> {
         let home = place.variable("HOME").and_then(|home| Path::new(home).canonicalize().ok());
         Programs { place, home, known: RefCell::default() }
     }
@@ -132,7 +132,7 @@ impl<'a> Programs<'a> {
 
     /// Whether commands may change what lies in `dir`, by a setting of the person.
     fn commands_write(&self, dir: &Path) -> bool {
-        self.place.guard().is_some_and(|guard| guard.writable().iter().any(|open| dir.starts_with(open)))
+        self.place.writable().iter().any(|open| dir.starts_with(open))
     }
 
     /// Why libraries make every program doubtful, if they do.

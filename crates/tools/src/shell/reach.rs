@@ -3,8 +3,7 @@
 //! A line may change directory: every directory it may be in at some point counts.
 
 use super::Word;
-use crate::place::Workplace;
-use crate::policy::allow::STEERS;
+use super::surroundings::Surroundings;
 use domain::ask::Risk;
 use std::path::{Component, Path, PathBuf};
 
@@ -18,6 +17,9 @@ const MAX_LOOKED: usize = 2000;
 const MAX_OPTIONS: usize = 256;
 /// Device files that harm nobody. Not the terminal: a text written there paints over the person's screen.
 const TAME_DEVICES: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2"];
+
+/// What every reason says that is about a file which steers programs.
+pub(crate) const STEERS: &str = "steers what programs do here";
 
 /// Where a word leads.
 #[derive(PartialEq, Eq)]
@@ -58,12 +60,12 @@ pub(super) enum Written {
 
 /// The directories that a line may be in.
 pub(super) struct Reach<'a> {
-    place: &'a Workplace,
+    place: &'a dyn Surroundings,
     bases: Vec<PathBuf>,
 }
 
 impl<'a> Reach<'a> {
-    pub(super) fn new(place: &'a Workplace) -> Reach<'a> {
+    pub(super) fn new(place: &'a dyn Surroundings) -> Reach<'a> {
         Reach { place, bases: vec![place.workdir().to_owned()] }
     }
 
@@ -133,7 +135,7 @@ impl<'a> Reach<'a> {
             return if stays { Leads::Inside } else { Leads::Outside };
         }
         // A name that is too long or too odd for the file system names nothing.
-        let Ok(path) = self.place.follow(&joined) else {
+        let Some(path) = self.place.follow(&joined) else {
             return if existing && !part.contains("..") { Leads::Inside } else { Leads::Outside };
         };
         if existing && !path.exists() && !joined.starts_with("/dev") {
@@ -154,7 +156,9 @@ impl<'a> Reach<'a> {
         if rest.iter().any(|piece| steps_back(piece)) {
             return false;
         }
-        let Ok(start) = self.place.resolve(if start.is_empty() { "/" } else { &start }) else { return false };
+        let Some(start) = self.place.resolve(if start.is_empty() { "/" } else { &start }) else {
+            return false;
+        };
         let mut looked = 0;
         // A pattern without a directory may match a file whose name is an option, or names a file of words.
         let open = written.starts_with(['*', '?', '[', '-', '@']);
@@ -203,7 +207,7 @@ impl<'a> Reach<'a> {
         }
         let mut last = None;
         for base in &self.bases {
-            let path = self.place.follow(&base.join(text)).ok();
+            let path = self.place.follow(&base.join(text));
             match path {
                 Some(path) if self.place.inside(&path) => {
                     if let Some(part) = self.place.steering(&path) {

@@ -1,7 +1,7 @@
 //! The question whether what a program wrote to files that steer shall be taken. What becomes of the answer is the caller's.
 
 use super::compare::PutBack;
-use crate::tool::Port;
+use crate::port::Port;
 use domain::ask::{Answer, AskKind, Closing};
 
 /// What came of it.

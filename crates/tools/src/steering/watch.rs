@@ -7,7 +7,7 @@
 
 use super::compare::{Changed, PutBack, Seen};
 use super::question::{Said, ask};
-use crate::tool::{Outcome, Port};
+use crate::port::{Outcome, Port};
 use domain::ask::{Answer, AskKind, Closing};
 use domain::tool::ToolOutcome;
 use std::path::PathBuf;
@@ -182,7 +182,7 @@ impl Watch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tool::Question;
+    use crate::port::Question;
     use domain::tool::ToolResult;
     use std::path::Path;
     use tokio::sync::mpsc;

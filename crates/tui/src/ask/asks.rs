@@ -1,7 +1,7 @@
 //! Which question stands on the screen, who has the keyboard, and what keys mean to it. What comes of an answer is the update's.
 
 use super::keys::answered_by_enter;
-use super::{Answered, AskPanel, Focus, Held, Keyboard, Offer, PanelMode, Reply, Waits};
+use super::{Answered, AskPanel, Focus, Held, Keyboard, Offer, PanelMode, Reply, Sight, Waits};
 use super::{HELD_MS, QUIET_MS, SEEN_MS};
 use crate::key::Key;
 use domain::ask::Ask;
@@ -126,6 +126,16 @@ impl Asks {
         if let Some(panel) = self.panel.as_mut().filter(|panel| panel.shown_at.is_none()) {
             panel.shown_at = Some(now);
         }
+    }
+
+    /// Whether the page that shows all of the question tells something that was not on the screen before.
+    pub(crate) fn is_new(&self, sight: Sight) -> bool {
+        self.panel.as_ref().is_some_and(|panel| panel.viewed != panel.viewed.and(sight))
+    }
+
+    /// A frame with this part of the page is on the screen.
+    pub(crate) fn viewed(&mut self, sight: Sight) {
+        self.panel.iter_mut().for_each(|panel| panel.viewed = panel.viewed.and(sight));
     }
 
     /// Something stands over the question: nobody sees it.

@@ -27,12 +27,11 @@ impl AskPanel {
     /// Does what the key means, given the keys that are on the screen.
     pub(crate) fn key(&mut self, ask: &Ask, key: Key, offers: &[Offer]) -> Reply {
         if key == Key::plain(Code::F(2)) && has(offers, VIEW) {
-            self.viewed = true;
             return Reply::Full;
         }
         // Who answers with Enter has seen what is asked.
         if key == Key::plain(Code::Enter) && answered_by_enter(&ask.kind) && !has(offers, "Enter") {
-            return Reply::Word("this does not fit on the screen here; F2 shows it");
+            return Reply::Word("this does not fit on the screen here; F2 shows all of it first");
         }
         match (&ask.kind, self.mode) {
             (AskKind::Consent(_), PanelMode::Reason) => self.reason_key(key),
@@ -66,7 +65,7 @@ impl AskPanel {
                 Reply::Word("there is no rule to remember for this; y allows it once")
             }
             Some('s' | 'a') => Reply::Word("the rule does not fit on the screen here; v shows it"),
-            Some('y') => Reply::Word("this does not fit on the screen here; v shows it"),
+            Some('y') => Reply::Word("this does not fit on the screen here; v shows all of it first"),
             Some('r') => Reply::Word("this runtime takes no reason; n denies"),
             Some(c) if c != ' ' => Reply::Writes,
             _ => Reply::Word("the keys of the question are in its last line"),
@@ -165,7 +164,7 @@ fn confirm_key(key: Key, offers: &[Offer]) -> Reply {
         Some('y') if takes(offers, key) => Reply::Answer(Answer::Confirmed(true)),
         Some('n') if takes(offers, key) => Reply::Answer(Answer::Confirmed(false)),
         Some('v') if takes(offers, key) => Reply::Full,
-        Some('y') => Reply::Word("this does not fit on the screen here; v shows it"),
+        Some('y') => Reply::Word("this does not fit on the screen here; v shows all of it first"),
         Some(c) if c != ' ' => Reply::Writes,
         _ => Reply::Word("y is yes, n is no"),
     }

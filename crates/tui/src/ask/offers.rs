@@ -37,7 +37,7 @@ pub(crate) enum Reach {
 /// What of the question can be seen, and how many words there is room for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sees {
-    /// Enough of what is asked to say yes to it.
+    /// All of what is asked, here or on the page that shows it: nobody says yes to less.
     pub(crate) subject: bool,
     /// All words of the rule that `s` and `a` would make.
     pub(crate) rule: bool,
@@ -48,6 +48,18 @@ pub(crate) struct Sees {
     pub(crate) short: bool,
     /// Whether there is room to say in whole words how long a yes counts.
     pub(crate) wide: bool,
+}
+
+impl Sees {
+    /// What the key does that shows all of it: where a yes waits for that, it says so.
+    fn view(self) -> &'static str {
+        match (self.subject, self.short) {
+            (true, true) => "all",
+            (true, false) => "view all",
+            (false, true) => "all first",
+            (false, false) => "shows all of it first",
+        }
+    }
 }
 
 /// Whether the key is a letter, or another sign, that is offered.
@@ -76,7 +88,7 @@ pub(super) fn of_question(panel: &AskPanel, ask: &Ask, sees: Sees, draft: bool) 
             }
             list.say("n", no.as_deref().unwrap_or("no"));
             if sees.cut {
-                list.say("v", "view all");
+                list.say("v", sees.view());
             }
             list.say("Esc", "no answer");
         }
@@ -85,18 +97,18 @@ pub(super) fn of_question(panel: &AskPanel, ask: &Ask, sees: Sees, draft: bool) 
             if *many {
                 list.say("Space", "take");
             }
-            list.answer(panel, sees);
+            list.answer(sees);
             list.say("Esc", if panel.editor.is_empty() { "no answer" } else { "all again" });
             // No key does it, all letters do.
             list.say("", "typing narrows the list");
         }
         (AskKind::Text { multiline, secret, .. }, _) => {
-            list.answer(panel, sees);
+            list.answer(sees);
             list.lines(*multiline, *secret);
             list.say("Esc", "no answer");
         }
         (AskKind::Edit { .. }, _) => {
-            list.answer(panel, sees);
+            list.answer(sees);
             list.lines(true, false);
             list.say("Esc", "no answer");
         }
@@ -116,12 +128,18 @@ pub(crate) fn of_page(ask: &Ask, sees: Sees) -> Vec<Offer> {
     match &ask.kind {
         AskKind::Consent(consent) => list.consent_answers(consent, sees),
         AskKind::Confirm { yes, no, .. } => {
-            list.say("y", yes.as_deref().unwrap_or("yes"));
+            if sees.subject {
+                list.say("y", yes.as_deref().unwrap_or("yes"));
+            }
             list.say("n", no.as_deref().unwrap_or("no"));
         }
         AskKind::Choose { .. } | AskKind::Text { .. } | AskKind::Edit { .. } => {}
     }
     list.say("Esc", "back");
+    if !sees.subject {
+        // No key does it.
+        list.say("", "go to its end first");
+    }
     list.0
 }
 
@@ -155,7 +173,7 @@ impl List {
     fn consent(&mut self, ask: &Ask, consent: &Consent, sees: Sees) {
         self.consent_answers(consent, sees);
         if sees.cut || hides_arguments(consent) {
-            self.say("v", if sees.short { "all" } else { "view all" });
+            self.say("v", sees.view());
         }
         // Where a no stops the run, there is one key for that.
         if ask.run.is_none() || !consent.takes_reason {
@@ -207,13 +225,13 @@ impl List {
         }
     }
 
-    /// Enter, where enough of what is asked was seen to answer it; and how to see the rest.
-    fn answer(&mut self, panel: &AskPanel, sees: Sees) {
-        if sees.subject || panel.viewed {
+    /// Enter, where all of what is asked was seen; and how to see the rest.
+    fn answer(&mut self, sees: Sees) {
+        if sees.subject {
             self.say("Enter", "answer");
         }
         if sees.cut {
-            self.say(VIEW, if sees.short { "all" } else { "view all" });
+            self.say(VIEW, sees.view());
         }
     }
 

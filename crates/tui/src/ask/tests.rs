@@ -158,16 +158,30 @@ fn what_is_not_seen_is_not_answered_until_all_of_it_was_viewed() {
     for kind in [choose(false), choose(true), text(Some("Al")), edit] {
         let ask = ask(kind.clone());
         let mut panel = AskPanel::open(&ask, Millis(0), None);
-        let mut press = |key: &str| {
-            let offers = offers::of_question(&panel, &ask, unseen, false);
+        let press = |panel: &mut AskPanel, key: &str| {
+            let sees = Sees { subject: panel.is_viewed(), ..unseen };
+            let offers = offers::of_question(panel, &ask, sees, false);
             panel.key(&ask, key.parse().unwrap(), &offers)
         };
         if matches!(&kind, AskKind::Choose { many: true, .. }) {
-            assert_eq!(press("space"), Reply::Nothing);
+            assert_eq!(press(&mut panel, "space"), Reply::Nothing);
         }
-        assert!(matches!(press("enter"), Reply::Word(word) if word.contains("F2")), "{kind:?}");
-        assert_eq!(press("f2"), Reply::Full, "{kind:?}");
-        assert!(matches!(press("enter"), Reply::Answer(_)), "{kind:?}");
+        // The beginning of the page alone, and its end without what lies between, are not all of it.
+        for top in [0, 20] {
+            assert_eq!(press(&mut panel, "f2"), Reply::Full, "{kind:?}");
+            panel.viewed = panel.viewed.and(Sight { columns: 80, rows: 30, top, fits: 10 });
+            assert!(
+                matches!(press(&mut panel, "enter"), Reply::Word(word) if word.contains("F2")),
+                "{kind:?}"
+            );
+        }
+        // On a screen of another width it is begun anew.
+        panel.viewed = panel.viewed.and(Sight { columns: 60, rows: 30, top: 10, fits: 20 });
+        assert!(matches!(press(&mut panel, "enter"), Reply::Word(_)), "{kind:?}");
+        for top in [0, 10, 15] {
+            panel.viewed = panel.viewed.and(Sight { columns: 60, rows: 25, top, fits: 10 });
+        }
+        assert!(matches!(press(&mut panel, "enter"), Reply::Answer(_)), "{kind:?}");
     }
 }
 

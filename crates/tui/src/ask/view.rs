@@ -21,6 +21,9 @@ const MAX_TITLE: usize = 3;
 /// Rows of what would happen, and rows of grounds, that stay in sight beside the rule.
 const MIN_TOLD: usize = 2;
 
+/// Rows of what would happen that long grounds leave: both ends of it, and how much is left out between.
+const ENDS: usize = 3;
+
 /// Columns in which the composer says how to type there.
 const PLACEHOLDER: usize = 36;
 
@@ -51,6 +54,8 @@ pub(crate) struct Drawn {
     pub(crate) caret: CaretAt,
     /// The keys that it tells.
     pub(crate) offers: Vec<Offer>,
+    /// Whether nothing of what is asked is left out.
+    pub(crate) whole: bool,
 }
 
 /// All of a question, for the page that shows it.
@@ -71,8 +76,26 @@ pub(crate) struct Scene {
     pub(crate) reach: Reach,
 }
 
-/// Lays the panel out in the room there is; what is asked comes before everything else.
+/// Lays the panel out in the room there is; what is asked comes before everything else. Where anything of it is left out, a yes counts
+/// only once all of it was viewed.
 pub(crate) fn draw(panel: &AskPanel, ask: &Ask, scene: Scene, look: Appearance, on: Room) -> Drawn {
+    let drawn = |extent| lay_out(panel, ask, scene, look, on, extent);
+    let whole = [Extent::Whole, Extent::WithoutRule].into_iter().map(drawn).find(|drawn| drawn.whole);
+    whole.unwrap_or_else(|| drawn(Extent::Ends))
+}
+
+/// How much of a question is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    Whole,
+    /// All that is asked; what a yes for longer would allow is on the page.
+    WithoutRule,
+    /// Both ends of what is asked, and what else has room.
+    Ends,
+}
+
+/// The panel, with the keys for so much of the question; whether that much had room is told in it.
+fn lay_out(panel: &AskPanel, ask: &Ask, scene: Scene, look: Appearance, on: Room, extent: Extent) -> Drawn {
     let high = on.rows;
     let Scene { now, keyboard, draft, reach } = scene;
     let mut drawing = Drawing::new(ask, look, reach);
@@ -84,25 +107,22 @@ pub(crate) fn draw(panel: &AskPanel, ask: &Ask, scene: Scene, look: Appearance, 
         if draft || on.scarce || look.columns < PLACEHOLDER { all } else { offers::without_tab(all) }
     };
     let keys = |sees: Sees| offers::row(&list(sees), look, on.scarce);
-    // The most keys that there can be, until it is known what has to be left out.
     let (short, wide) = (on.scarce, look.columns >= WIDE);
-    let all = Sees { subject: true, rule: true, reach, cut: true, short, wide };
-    let needed = |title: usize, sees: Sees| title + told.needed() + keys(sees).len();
-    if needed(drawing.rows.len(), Sees { rule: false, ..all }) > high {
+    let subject = extent != Extent::Ends || panel.is_viewed();
+    let all = Sees { subject, rule: true, reach, cut: extent != Extent::Whole, short, wide };
+    if drawing.rows.len() + told.needed() + keys(Sees { rule: false, ..all }).len() > high {
         drawing.short_title(ask);
     }
     let title = drawing.rows.len();
     let rule = drawing.rule(ask).filter(|rule| {
-        panel.mode == PanelMode::Menu && title + told.least() + rule.len() + keys(all).len() <= high
+        let fits = title + told.least() + rule.len() + keys(all).len() <= high;
+        panel.mode == PanelMode::Menu && extent != Extent::WithoutRule && subject && fits
     });
-    let mut sees = Sees { rule: rule.is_some(), ..all };
-    let room = high.saturating_sub(title + keys(Sees { cut: false, ..sees }).len());
-    let wanted = told.body.len() + told.grounds.len() + rule.as_ref().map_or(0, Vec::len);
-    sees.cut =
-        drawing.title_cut || wanted > told.asked_room(room) || drawing.cuts_choices(panel, ask, &told, room);
-    sees.subject = needed(title, sees) <= high;
-    sees.cut |= !sees.subject;
-    let rule = rule.filter(|_| sees.subject).unwrap_or_default();
+    // What a yes for longer would allow is told, too, where nothing has to give way.
+    let rule_missing = extent == Extent::Whole && rule.is_none() && panel.mode == PanelMode::Menu;
+    drawing.left_out |= rule_missing && drawing.rule(ask).is_some();
+    let sees = Sees { rule: rule.is_some(), ..all };
+    let rule = rule.unwrap_or_default();
     let offers = match keyboard {
         Keyboard::Question => list(sees),
         Keyboard::Composer => Vec::new(),
@@ -115,7 +135,9 @@ pub(crate) fn draw(panel: &AskPanel, ask: &Ask, scene: Scene, look: Appearance, 
     // Nothing moves when the keyboard does.
     foot.resize(foot.len().max(keys(sees).len()), Row::empty());
     drawing.body(panel, ask, told, high.saturating_sub(title + rule.len() + foot.len()));
-    drawing.rows.truncate(high.saturating_sub(foot.len() + rule.len()));
+    let room = high.saturating_sub(foot.len() + rule.len());
+    drawing.left_out |= drawing.rows.len() > room;
+    drawing.rows.truncate(room);
     // Air around what is decided on, where nothing is hidden for it.
     let air = high.saturating_sub(drawing.rows.len() + rule.len() + foot.len());
     if air > 0 && !on.scarce && panel.mode == PanelMode::Menu {
@@ -123,8 +145,9 @@ pub(crate) fn draw(panel: &AskPanel, ask: &Ask, scene: Scene, look: Appearance, 
     }
     drawing.rows.extend(rule);
     drawing.rows.extend(foot);
+    let whole = !(drawing.left_out || drawing.title_cut || drawing.rows.len() > high);
     let caret = drawing.caret.filter(|(row, _)| *row < drawing.rows.len());
-    Drawn { rows: drawing.rows, caret: caret.filter(|_| keyboard == Keyboard::Question), offers }
+    Drawn { rows: drawing.rows, caret: caret.filter(|_| keyboard == Keyboard::Question), offers, whole }
 }
 
 /// Everything about the question, for the full view.
@@ -191,7 +214,7 @@ impl AskRows {
         self.body.len().min(MIN_TOLD) + self.grounds.len().min(MIN_TOLD)
     }
 
-    /// Rows without which nobody says yes.
+    /// Rows for which the title gives way.
     fn needed(&self) -> usize {
         self.body.len().min(1) + self.answer.min(1)
     }
@@ -214,11 +237,14 @@ struct Drawing<'a> {
     caret: CaretAt,
     /// Whether not all of the title is in its rows.
     title_cut: bool,
+    /// Whether rows of what is asked are left out, or something in them.
+    left_out: bool,
 }
 
 impl<'a> Drawing<'a> {
     fn new(ask: &'a Ask, look: Appearance, reach: Reach) -> Drawing<'a> {
-        Drawing { look, title: ask.title.trim(), reach, rows: Vec::new(), caret: None, title_cut: false }
+        let (rows, caret, title_cut, left_out) = (Vec::new(), None, false, false);
+        Drawing { look, title: ask.title.trim(), reach, rows, caret, title_cut, left_out }
     }
 
     /// The title in one row, for the smallest screens: how dangerous it is goes before what it is called.
@@ -287,8 +313,9 @@ impl<'a> Drawing<'a> {
         match (&ask.kind, panel.mode) {
             (AskKind::Consent(_), PanelMode::Menu) => self.consent(told, room),
             (AskKind::Consent(_), PanelMode::Reason) => {
-                if room > 2 {
-                    self.consent(told, room - 1);
+                match room {
+                    0..=2 => self.left_out = true,
+                    _ => self.consent(told, room - 1),
                 }
                 self.field("why not: ", &panel.editor, Shown::Plain);
             }
@@ -300,7 +327,8 @@ impl<'a> Drawing<'a> {
                 }
                 // What is asked stands apart from what it can be answered with, where that hides nothing.
                 let left = end.saturating_sub(self.rows.len());
-                let (drawn, _) = self.choices(panel, ask, *many, left);
+                let (drawn, is_cut) = self.choices(panel, ask, *many, left);
+                self.left_out |= is_cut || left == 0;
                 self.rows.extend((drawn.len() + 2 <= left).then(Row::empty));
                 self.rows.extend(drawn);
             }
@@ -376,17 +404,16 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// As many of the rows as there is room for, and how many there are besides.
+    /// The rows, or both ends of them with the number of rows that are left out between.
     fn cut(&mut self, mut rows: Vec<Row>, room: usize) {
         let room = room.max(1);
         if rows.len() > room {
-            // A line that goes on below is not torn, unless it is the only one.
-            let torn = rows[..room - 1].iter().rev().take_while(|row| row.soft.is_some()).count();
-            let kept = if torn < room - 1 { room - 1 - torn } else { room - 1 };
-            let hidden = rows[kept..].iter().filter(|row| row.soft.is_none()).count();
-            rows.truncate(kept);
+            let head = (room - 1).div_ceil(2);
+            let tail = room - 1 - head;
+            let hidden = rows.len() - head - tail;
             let word = format!("… {}", counted(hidden as u64, "more line"));
-            rows.push(Row::of(word, self.look.theme.style(Role::Warn)));
+            rows.splice(head..head + hidden, [Row::of(word, self.look.theme.style(Role::Warn))]);
+            self.left_out = true;
         }
         self.rows.extend(rows);
     }
@@ -432,11 +459,14 @@ impl<'a> Drawing<'a> {
     }
 
     fn consent(&mut self, told: AskRows, room: usize) {
-        let AskRows { body, mut grounds, .. } = told;
-        // The preview gives way before the grounds do: why it is dangerous must never be scrolled out of sight.
-        grounds.truncate(room.saturating_sub(1).max(1));
-        self.cut(body, room.saturating_sub(grounds.len()));
-        self.rows.extend(grounds);
+        let AskRows { body, grounds, .. } = told;
+        // The preview gives way before the grounds do, but for its ends: why it is dangerous must never be scrolled out of sight.
+        let least = body.len().min(ENDS);
+        let most = grounds.len().min(room.saturating_sub(least).max(1));
+        self.cut(body, room.saturating_sub(most));
+        if !grounds.is_empty() {
+            self.cut(grounds, most);
+        }
     }
 
     fn field(&mut self, label: &str, editor: &crate::composer::Editor, shown: Shown) {
@@ -467,13 +497,6 @@ impl<'a> Drawing<'a> {
         for (from, to) in laid.rows.iter().skip(top).take(room) {
             self.rows.push(Row::of(&editor.text()[*from..*to], self.look.theme.style(Role::Text)));
         }
-    }
-
-    /// Whether something of a choice is not in its row.
-    fn cuts_choices(&self, panel: &AskPanel, ask: &Ask, told: &AskRows, room: usize) -> bool {
-        let AskKind::Choose { choices, many, .. } = &ask.kind else { return false };
-        let taken = told.body.len().min(told.asked_room(room)) + usize::from(panel.has_filter(choices.len()));
-        self.choices(panel, ask, *many, room.saturating_sub(taken)).1
     }
 
     /// The rows of the list, and whether something of a choice is not in its row.

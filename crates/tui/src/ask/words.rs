@@ -10,6 +10,9 @@ use ratatui::style::{Modifier, Style};
 /// Characters of a command by which it is known again in a title that is cut.
 const KNOWN_BY: usize = 40;
 
+/// Words before a command that say no more than that it would run.
+const LEADS: &[&str] = &["", "run", "execute", "bash", "shell", "run command", "run the command", "allow"];
+
 /// Said of what no rule is offered for.
 pub(super) const ONLY_ONCE: &str = "can only be allowed once: no rule is offered for it";
 
@@ -59,11 +62,15 @@ fn is_vague(title: &str, tool: &str) -> bool {
             || what == tool.to_lowercase())
 }
 
-/// Whether a title is the command once more.
+/// Whether a title is the command once more, all of it or its beginning, and nothing else: what stands there besides is told.
 fn repeats(title: &str, line: &str) -> bool {
+    let all = agreed_line(line.trim());
     let first = agreed_line(line.trim().lines().next().unwrap_or_default());
     let start: String = first.chars().take(KNOWN_BY).collect();
-    !start.is_empty() && title.contains(&start)
+    let Some((lead, _)) = title.split_once(&start).filter(|_| !start.is_empty()) else { return false };
+    let said = title[lead.len()..].trim_end_matches(['?', '.', '…', '`', '"', ' ']);
+    let lead = lead.trim_matches(['`', '"', ':', ' ', '$']).to_lowercase();
+    all.starts_with(said) && LEADS.contains(&lead.as_str())
 }
 
 /// Risk as a word; none where nobody told how dangerous it is.

@@ -1,7 +1,7 @@
 //! Pages and lists that cover the screen: their rows, and where these stand.
 
-use super::{appearance, facts, keys, over_area, shortcuts};
-use crate::ask::{self, Full, Offer, Reach, Sees};
+use super::{appearance, areas, facts, keys, over_area, question, shortcuts};
+use crate::ask::{self, Full, Offer, Reach, Sees, Sight};
 use crate::cell::level_role;
 use crate::figures::{ago, counted};
 use crate::look::Appearance;
@@ -84,15 +84,30 @@ pub(crate) fn page_texts(content: &Content, model: &Model) -> Vec<String> {
 /// The keys on the page that shows all of the question.
 pub(crate) fn page_offers(model: &Model) -> Vec<Offer> {
     let Some(pager) = model.screen.over.page() else { return Vec::new() };
-    let Some((_, asked)) = model.screen.asks.shown(model.world.state()) else { return Vec::new() };
+    let Some((panel, asked)) = model.screen.asks.shown(model.world.state()) else { return Vec::new() };
     let page = sheet(pager.content(), model);
     let (rows, fits) = page_size(pager.content(), model);
     let top = pager.clamp(rows, fits);
     let rule = page.rule.start >= top && page.rule.end <= top + fits && !page.rule.is_empty();
-    ask::of_page(
-        asked,
-        Sees { subject: fits > 0, rule, reach: reach(model), cut: false, short: true, wide: false },
-    )
+    // What stands whole below the conversation was seen there.
+    let whole = question(model, areas(model).ask.height.saturating_sub(1)).is_some_and(|drawn| drawn.whole);
+    let subject = fits > 0 && (whole || panel.is_viewed());
+    ask::of_page(asked, Sees { subject, rule, reach: reach(model), cut: false, short: true, wide: false })
+}
+
+/// The part of the page about the question that is on the screen, while that page is open.
+pub(crate) fn page_sight(model: &Model) -> Option<Sight> {
+    let pager = model.screen.over.page().filter(|pager| *pager.content() == Content::Ask)?;
+    let (rows, fits) = page_size(pager.content(), model);
+    let columns = appearance(model).columns;
+    Some(Sight { columns, rows, top: pager.clamp(rows, fits), fits })
+}
+
+/// Whether a question waits to be drawn, or more of it: it can be seen from the next frame on.
+pub(crate) fn has_unseen_question(model: &Model) -> bool {
+    let asks = &model.screen.asks;
+    asks.is_unseen() && !model.screen.over.covers_question()
+        || page_sight(model).is_some_and(|sight| asks.is_new(sight))
 }
 
 /// All that is kept of what the person's own command wrote.

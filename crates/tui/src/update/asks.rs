@@ -68,6 +68,9 @@ pub(super) fn drawn(model: &mut Model) {
     if !model.screen.over.covers_question() {
         model.screen.asks.drawn(model.screen.window.now());
     }
+    if let Some(sight) = layout::page_sight(model) {
+        model.screen.asks.viewed(sight);
+    }
 }
 
 /// What was written in the person's own editor: the answer to the question it was opened for, else the prompt.

@@ -91,7 +91,7 @@ fn called(name: &str) -> String {
 
 fn asking_item(asking: &Asking) -> Item {
     let Asking { server, id, name, role, code } = asking;
-    let (name, role, code) = (called(name), clean_line(role), clean_line(code));
+    let (name, role, code) = (quoted(name), clean_line(role), clean_line(code));
     Item {
         cells: Vec::new(),
         label: format!("{code}  {name}"),

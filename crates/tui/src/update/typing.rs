@@ -545,6 +545,9 @@ fn a_rule_that_is_scrolled_away_cannot_be_made() {
     stage.consent(10, Some("rm in this project"));
     stage.ui.wait(QUIET_MS);
     stage.ui.keys("v");
+    assert!(!screen(&mut stage).contains("a project"), "not all of it was seen\n{}", screen(&mut stage));
+    (0..20).for_each(|_| stage.ui.keys("<down>"));
+    stage.ui.keys("<home>");
     assert!(screen(&mut stage).contains("a project"), "{}", screen(&mut stage));
     stage.ui.keys("<end>");
     assert!(!shows_rule(&mut stage, "rm in this project") && !screen(&mut stage).contains("a project"));

@@ -10,6 +10,7 @@ mod panels;
 mod passing;
 mod questions;
 mod theirs;
+mod whole;
 
 use crate::about::{About, Note};
 use crate::msg::{Fx, Msg};

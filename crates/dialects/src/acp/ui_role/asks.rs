@@ -11,6 +11,7 @@ use super::super::wire::{
 };
 use super::AcpUi;
 use super::calls::Tool;
+use crate::said::Call;
 use domain::ask::{Answer, AskKind, Assessment, Choice, Preview, Risk, Scope};
 use domain::command::{Receipt, Refusal, RefusalKind};
 use domain::errand::ErrandId;
@@ -349,16 +350,31 @@ fn lift_consent(
     let offered = options.iter().find(always).map(|option| option.name.clone());
     let command =
         || tool_words::command(&args).filter(|_| matches!(tool.kind, ToolKind::Execute | ToolKind::Unsaid));
-    let words = tool.words();
-    let preview = match (&note, tool.diff(), command()) {
-        (Some(ConsentNote { command: Some(line), inner, .. }), ..) => {
-            Some(Preview::Command { line: line.clone(), inner: inner.clone() })
+    let (preview, beside) = match &note {
+        Some(ConsentNote { command: Some(line), inner, .. }) => {
+            (Some(Preview::Command { line: line.clone(), inner: inner.clone() }), Vec::new())
         }
-        (_, Some((path, text)), _) => Some(Preview::Diff { path, text }),
-        (_, None, Some(line)) => Some(Preview::Command { line, inner: Vec::new() }),
-        (_, None, None) if !words.is_empty() => Some(Preview::Text(words)),
-        (_, None, None) if !tool.title.is_empty() => Some(Preview::Text(tool.title.clone())),
-        (_, None, None) => None,
+        // A runtime of ours shows what is to be seen, and sends a change once for each of its places.
+        Some(_) => {
+            let change = tool.changes().into_iter().next();
+            let words = Some(tool.words()).filter(|words| !words.is_empty());
+            let text = || words.or(Some(tool.title.clone()).filter(|title| !title.is_empty()));
+            let diff = change.map(|change| Preview::Diff { path: change.path, text: change.text });
+            let run = || command().map(|line| Preview::Command { line, inner: Vec::new() });
+            (diff.or_else(run).or_else(|| text().map(Preview::Text)), Vec::new())
+        }
+        None => {
+            // The title of a command is not what the question is called.
+            let of_command = tool.kind == ToolKind::Execute;
+            let title = if of_command { "" } else { tool.title.as_str() };
+            let mut words = vec![tool.words()];
+            words.extend(of_command.then(|| tool.title.clone()));
+            words.extend(tool.others());
+            let (preview, beside) =
+                Call { title, changes: tool.changes(), command: command(), words, args: &args }.shown();
+            let name = || Some(tool.title.clone()).filter(|title| !title.is_empty());
+            (preview.or_else(|| name().map(Preview::Text)), beside)
+        }
     };
     let (assessment, rule, takes_reason) = match note {
         Some(note) => {
@@ -379,7 +395,7 @@ fn lift_consent(
                 _ => Risk::Medium,
             };
             // How dangerous it is and whether it can be undone is not said on this wire.
-            (Assessment { risk, reasons: Vec::new(), reversible: true, unrated: true }, offered, false)
+            (Assessment { risk, reasons: beside, reversible: true, unrated: true }, offered, false)
         }
     };
     FactAsk::Consent { tool: key, name: tool.known_as(), args, preview, assessment, rule, takes_reason }

@@ -11,6 +11,7 @@ use super::super::wire::{
 };
 use super::super::{blocks, patch};
 use super::hearing::Hearing;
+use crate::said::Change;
 use domain::content::{Json, Part};
 use domain::fact::{Key, Said};
 use domain::tool::{Progress, ToolOutcome, ToolResult};
@@ -324,20 +325,36 @@ impl Hearing {
 }
 
 impl Tool {
-    /// What the person sees before deciding.
-    pub(super) fn diff(&self) -> Option<(String, String)> {
-        self.content.iter().find_map(|content| match content {
-            ToolCallContent::Diff(diff) => {
-                let text = diff_text(diff);
-                Some((diff.path.clone(), text))
-            }
+    /// Every change that the person sees before deciding; a patch that was sent whole stands with the first of its places.
+    pub(super) fn changes(&self) -> Vec<Change> {
+        let diffs = self.content.iter().filter_map(|content| match content {
+            ToolCallContent::Diff(diff) => Some(&**diff),
             _ => None,
-        })
+        });
+        let change = |diff: &super::super::wire::DiffContent| Change {
+            path: diff.path.clone(),
+            text: diff_text(diff),
+            sides: diff.old_text.iter().chain([&diff.new_text]).cloned().collect(),
+        };
+        diffs.map(change).collect()
     }
 
     /// What the agent wrote beside the call.
     pub(super) fn words(&self) -> String {
         texts(&self.content)
+    }
+
+    /// What it shows besides that is neither text nor a change, as it was written.
+    pub(super) fn others(&self) -> Vec<String> {
+        let others = self.content.iter().filter_map(|content| match content {
+            ToolCallContent::Content(block) => match &block.content {
+                ContentBlock::Text(_) => None,
+                block => serde_json::to_string(block).ok(),
+            },
+            ToolCallContent::Unknown(raw) => Some(raw.text().to_owned()),
+            ToolCallContent::Diff(_) | ToolCallContent::Terminal(_) => None,
+        });
+        others.collect()
     }
 }
 

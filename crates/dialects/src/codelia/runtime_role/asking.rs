@@ -9,6 +9,7 @@ use super::super::wire::{
 };
 use super::{TERMINAL_UI, tool_words};
 use crate::rpc;
+use crate::said;
 use crate::shown::{self, Asked, COLUMNS, Offer, Shown};
 use domain::ask::{Answer, Ask, AskKind, Choice, Consent, Preview, Risk, Scope};
 use serde_json::value::RawValue;
@@ -111,16 +112,16 @@ impl Request {
 pub(super) fn request(ask: &Ask, run_id: Option<String>, reader: Reader) -> Option<Request> {
     Some(match &ask.kind {
         AskKind::Consent(consent) => {
-            let shown = fitted(consent)?;
+            let shown = fitted(&ask.title, consent)?;
             match shown.whole {
-                Some(_) if reader.ours => Request::Confirm(consent_params(consent, run_id, true)),
+                Some(_) if reader.ours => Request::Confirm(consent_params(&ask.title, consent, run_id, true)),
                 None => {
                     let lasts = shown.offers.contains(&Offer::Allow(Scope::Always));
-                    Request::Confirm(consent_params(consent, run_id, lasts))
+                    Request::Confirm(consent_params(&ask.title, consent, run_id, lasts))
                 }
                 Some(_) => {
                     let items = shown.offers.iter().map(|offer| offered(*offer)).collect();
-                    list(reader, run_id, consent_title(consent, &shown), items)?
+                    list(reader, run_id, consent_title(&ask.title, consent, &shown), items)?
                 }
             }
         }
@@ -242,19 +243,28 @@ fn heading(consent: &Consent) -> &'static str {
     if matches!(consent.preview, Some(Preview::Command { .. })) { "Run command?" } else { "Run tool?" }
 }
 
-/// What would happen, in codelia's names.
-fn what(consent: &Consent) -> String {
-    match consent.preview {
+/// What would happen, in codelia's names. What another program calls it stands above that: this wire's own title says nothing of it.
+fn what(title: &str, consent: &Consent) -> String {
+    let what = match consent.preview {
         None => format!("{} {}", tool_words::name(&consent.name), consent.args),
         Some(_) => shown::what(consent),
+    };
+    with_title(title, consent, what)
+}
+
+fn with_title(title: &str, consent: &Consent, what: String) -> String {
+    let known = format!("{} {what}", heading(consent));
+    match consent.assessment.unrated && !said::is_told(title, &known) {
+        true => format!("{title}\n{what}"),
+        false => what,
     }
 }
 
 /// A consent in rows that fit; `None` when it is too long to be asked.
-fn fitted(consent: &Consent) -> Option<Shown> {
+fn fitted(title: &str, consent: &Consent) -> Option<Shown> {
     let asked = Asked {
         title: heading(consent),
-        what: &what(consent),
+        what: &what(title, consent),
         assessment: &consent.assessment,
         rule: consent.rule.as_deref(),
     };
@@ -262,18 +272,20 @@ fn fitted(consent: &Consent) -> Option<Shown> {
 }
 
 /// The line above a list: the risk, and both ends of what is asked.
-fn consent_title(consent: &Consent, shown: &Shown) -> String {
+fn consent_title(title: &str, consent: &Consent, shown: &Shown) -> String {
     let risk = shown::risk(&consent.assessment).map(|risk| format!("Risk {risk}. ")).unwrap_or_default();
-    shown::one_row(&format!("{risk}{} {}", shown.title, shown::visible(&what(consent))), COLUMNS)
+    shown::one_row(&format!("{risk}{} {}", shown.title, shown::visible(&what(title, consent))), COLUMNS)
 }
 
-fn consent_params(consent: &Consent, run_id: Option<String>, lasts: bool) -> ConfirmParams {
+fn consent_params(asked: &str, consent: &Consent, run_id: Option<String>, lasts: bool) -> ConfirmParams {
     let risk = shown::risk_words(shown::risk(&consent.assessment), &consent.assessment.reasons);
     let title = format!("{} {}", heading(consent), shown::visible(&risk));
     let fits = shown::one_row(&title, COLUMNS);
     let mut message = match &consent.preview {
-        Some(Preview::Diff { path, .. }) => format!("{} {path}", tool_words::name(&consent.name)),
-        _ => what(consent),
+        Some(Preview::Diff { path, .. }) => {
+            with_title(asked, consent, format!("{} {path}", tool_words::name(&consent.name)))
+        }
+        _ => what(asked, consent),
     };
     let danger = !consent.assessment.unrated && consent.assessment.risk >= Risk::High;
     if !consent.assessment.reasons.is_empty() && (danger || fits != title.trim_end()) {
@@ -302,7 +314,7 @@ fn danger_level(danger: bool) -> &'static str {
 /// What is told just before the person is asked.
 pub(super) fn before(ask: &Ask, reader: Reader) -> Vec<AgentEvent> {
     match &ask.kind {
-        AskKind::Consent(consent) => permission_events(consent, reader),
+        AskKind::Consent(consent) => permission_events(&ask.title, consent, reader),
         AskKind::Confirm { .. } | AskKind::Choose { .. } | AskKind::Text { .. } | AskKind::Edit { .. } => {
             question_before(ask, reader).map(said).into_iter().collect()
         }
@@ -328,14 +340,14 @@ fn said(content: String) -> AgentEvent {
     AgentEvent::Text(Words { content, timestamp: 0 })
 }
 
-fn permission_events(consent: &Consent, reader: Reader) -> Vec<AgentEvent> {
+fn permission_events(title: &str, consent: &Consent, reader: Reader) -> Vec<AgentEvent> {
     let (tool, tool_call_id) = (tool_words::name(&consent.name).to_owned(), Some(consent.tool.to_string()));
     let preview = PermissionPreview {
         tool: tool.clone(),
         tool_call_id: tool_call_id.clone(),
         ..PermissionPreview::default()
     };
-    let Some(shown) = fitted(consent) else { return Vec::new() };
+    let Some(shown) = fitted(title, consent) else { return Vec::new() };
     let mut events = Vec::new();
     let is_shown = match &consent.preview {
         Some(Preview::Diff { path, text })

@@ -7,6 +7,7 @@ use super::super::runtime_role::{REMEMBER, WARNING};
 use super::super::wire::{ConfirmParams, ConfirmResult, PickParams, PickResult, PromptParams, PromptResult};
 use super::CodeliaUi;
 use super::hearing::Tool;
+use crate::said::Call;
 use domain::ask::{Answer, AskKind, Assessment, Choice, Preview, Risk, Scope};
 use domain::command::{Receipt, Refusal, RefusalKind};
 use domain::fact::{Fact, FactAsk, Key, Said};
@@ -19,6 +20,9 @@ use wire::{WireId, jsonrpc};
 const MAX_OPEN: usize = 256;
 /// What "always" means where the runtime does not say it in words.
 const UNNAMED_RULE: &str = "do not ask again";
+
+/// What stands above every question about a tool, and says nothing of it.
+const HEADINGS: &[&str] = &["Run command?", "Run tool?"];
 
 /// A request that waits for its answer.
 #[derive(Debug)]
@@ -198,11 +202,16 @@ fn lift_consent(params: &ConfirmParams, key: Key, tool: Tool) -> FactAsk {
     let command = serde_json::from_str::<serde_json::Value>(tool.args.as_str())
         .ok()
         .and_then(|args| args.get("command")?.as_str().map(str::to_owned));
-    let preview = match (tool.preview, command) {
-        (Some(preview), _) => preview,
-        (None, Some(line)) => Preview::Command { line, inner: Vec::new() },
-        (None, None) => Preview::Text(message.what.to_owned()),
+    let mut call = match tool.preview {
+        Some(preview) => Call::with_preview(&tool.name, preview, &tool.args),
+        None => Call::with_preview(&tool.name, Preview::Text(String::new()), &tool.args),
     };
+    call.command = call.command.or(command);
+    call.words.push(message.what.to_owned());
+    // A UI of this wire shows its own words above a question, never these.
+    call.words.extend((!HEADINGS.contains(&params.title.as_str())).then(|| params.title.clone()));
+    let (preview, beside) = call.shown();
+    let preview = preview.unwrap_or_else(|| Preview::Text(message.what.to_owned()));
     let danger = is_danger(params);
     let rule = params.allow_remember.then(|| message.rule.unwrap_or(UNNAMED_RULE).to_owned());
     FactAsk::Consent {
@@ -212,7 +221,7 @@ fn lift_consent(params: &ConfirmParams, key: Key, tool: Tool) -> FactAsk {
         preview: Some(preview),
         assessment: Assessment {
             risk: if danger { Risk::High } else { Risk::Medium },
-            reasons: message.warning.map(str::to_owned).into_iter().collect(),
+            reasons: message.warning.map(str::to_owned).into_iter().chain(beside).collect(),
             // Whether it can be undone is not said on this wire.
             reversible: true,
             unrated: !danger,

@@ -10,6 +10,7 @@ use super::super::wire::notify::{
 };
 use super::super::wire::{ApproveResult, code};
 use crate::listener::Listener;
+use crate::said::Call;
 use domain::ask::{Assessment, Preview, Risk};
 use domain::content::{Input, Json, Part, TextKind, Usage};
 use domain::event::{Failure, Finish, Outcome};
@@ -279,11 +280,19 @@ impl Hearing {
         noted.stands = Stands::Asked;
         noted.takes_reason = request.takes_reason.unwrap_or(false);
         let takes_reason = noted.takes_reason;
+        let args = request.arguments.map_or_else(Json::empty, |raw| Json::verbatim(raw.get()));
+        let preview = request.preview.and_then(lift_preview);
+        // A backend of ours shows what is to be seen; of another one all is shown that it said of the call.
+        let (preview, beside) = match preview {
+            Some(preview) if !ours => Call::with_preview(&title, preview, &args).shown(),
+            preview => (preview, Vec::new()),
+        };
+        let reasons = reasons.into_iter().chain(beside).collect();
         let kind = FactAsk::Consent {
             tool: Some(Key::from(id.as_str())),
             name,
-            args: request.arguments.map_or_else(Json::empty, |raw| Json::verbatim(raw.get())),
-            preview: request.preview.and_then(lift_preview),
+            args,
+            preview,
             assessment: Assessment { risk, reasons, reversible, unrated },
             rule,
             takes_reason,

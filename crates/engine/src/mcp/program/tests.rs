@@ -32,7 +32,7 @@ const FILES: &[(&str, &str)] = &[
     ),
     ("deno.json", ""),
     ("main.ts", ""),
-    ("run.json", ""),
+    ("conf.json", ""),
     ("cmd/x/main.go", ""),
     ("go.mod", ""),
     ("Makefile", ""),
@@ -69,11 +69,25 @@ const FORMS: &[(&str, &[&str])] = &[
     ("npm run mod", &["package.json", "pkg/__init__.py", "pkg/__main__.py", "pkg/deep/tool.py"]),
     (
         "npm --prefix server start",
-        &["package.json", "app/run.js", "make.sh", "server/package.json", "server/begin.js"],
+        &[
+            "package.json",
+            "app/run.js",
+            "make.sh",
+            "server/package.json",
+            "server/begin.js",
+            "server/dist/index.js",
+        ],
     ),
     (
         "sh -c 'cd server && npm start'",
-        &["package.json", "app/run.js", "make.sh", "server/package.json", "server/begin.js"],
+        &[
+            "package.json",
+            "app/run.js",
+            "make.sh",
+            "server/package.json",
+            "server/begin.js",
+            "server/dist/index.js",
+        ],
     ),
     ("npx tool", &["package.json", "node_modules/.bin/tool"]),
     // Python projects.
@@ -86,13 +100,13 @@ const FORMS: &[(&str, &[&str])] = &[
     ("go run ./cmd/x", &["go.mod", "cmd/x/main.go"]),
     ("make serve", &["Makefile"]),
     ("cargo run --manifest-path rs/Cargo.toml", &["rs/Cargo.toml"]),
-    ("some-server --config=run.json", &["run.json"]),
+    ("some-server --config=conf.json", &["conf.json"]),
     ("npx-like-server docs", &[]),
     ("python -m installed", &[]),
     ("node ../outside.js", &[]),
 ];
 
-fn project() -> (tempfile::TempDir, PathBuf) {
+pub(super) fn project() -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().canonicalize().unwrap().join("work");
     for (name, text) in FILES {
@@ -109,7 +123,7 @@ fn of(root: &Path, line: &str) -> Program {
         0 => part.split_whitespace().collect::<Vec<_>>(),
         _ => vec![part],
     });
-    Program::of(root, args, std::iter::empty())
+    Program::of(root, &args.collect::<Vec<_>>(), &BTreeMap::new())
 }
 
 #[test]
@@ -130,7 +144,8 @@ fn every_form_is_known_by_its_files() {
 #[test]
 fn folders_to_look_in_may_stand_in_the_environment() {
     let (_dir, root) = project();
-    let found = Program::of(&root, ["python", "-m", "other"].into_iter(), ["x:lib"].into_iter());
+    let env = BTreeMap::from([("PYTHONPATH".to_owned(), "x:lib".to_owned())]);
+    let found = Program::of(&root, &["python", "-m", "other"], &env);
     assert_eq!(found.files(), [root.join("lib/other.py")]);
 }
 
@@ -139,9 +154,15 @@ fn a_person_is_told_what_is_compared_and_that_the_rest_is_not() {
     let (_dir, root) = project();
     let words = of(&root, "python -m installed").words(&root);
     assert!(words.contains("is not among the files of the project that are compared"), "{words}");
+    let words = of(&root, "node .").words(&root);
+    assert!(
+        words.starts_with("You are asked again when one of these files changes: package.json, ")
+            && words.contains("What they load from elsewhere"),
+        "{words}"
+    );
     let words = of(&root, "npm start").words(&root);
     assert!(
-        words.contains("changes: package.json, ") && words.contains("What they load from elsewhere"),
+        words.starts_with("What it runs is not known whole") && words.contains("changes: package.json, "),
         "{words}"
     );
     for number in 0..MAX_FILES {

@@ -56,7 +56,7 @@ fn summary(number: u64, title: &str, running: bool) -> SessionSummary {
 #[test]
 fn a_table_is_aligned_whatever_the_titles_hold() {
     let sessions = [summary(1, "日本 bridge\u{1b}[0m", true), summary(30, "b", false)];
-    let names = super::super::find::shortened(&sessions);
+    let names = crate::kept::shortened(&sessions);
     expect_test::expect![[r#"
         ID           CHANGED  MSGS  TITLE        PROJECT
         00000000000  running    11  日本 bridge  /src/bridge

@@ -1,7 +1,7 @@
 //! A conversation as a tree of entries.
 
 use super::{TITLE, TREE_TEXT, entry_json, put, text};
-use crate::sessions::paint::{self, Paint, cut};
+use crate::paint::{self, Paint, cut};
 use domain::ids::EntryId;
 use domain::state::{Entry, EntryKind, State};
 use serde_json::json;

@@ -86,9 +86,9 @@ fn the_list_allows_denies_and_revokes() {
     expect![[r#"
         Devices of the page
         >  type to filter
-        ? 482 913  Firefox on Linux  asks to be paired as controller
-          Chrome on Android          controller, paired 1 h ago · dev-a
-          Safari on iPad             controller, paired 1 h ago · dev-b
+        ? 482 913  “Firefox on Linux”  asks to be paired as controller
+          Chrome on Android            controller, paired 1 h ago · dev-a
+          Safari on iPad               controller, paired 1 h ago · dev-b
 
 
 

@@ -119,16 +119,8 @@ fn screens_say_what_they_mean() {
         (
             question_write,
             (40, 30),
-            &[
-                "s this session",
-                "a always here   n no",
-                "v view all",
-                "more lines\n",
-                "medium risk",
-                ".nth(1)\n",
-                ".unwrap_or(\"friend\"\n",
-            ],
-            &["shows all"],
+            &["y once   n no", "v view all", "medium risk", ".nth(1)\n", ".unwrap_or(\"friend\"\n"],
+            &["shows all", "more lines"],
         ),
         (
             question_choose,

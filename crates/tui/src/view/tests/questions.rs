@@ -249,7 +249,10 @@ fn what_does_not_fit_is_said_and_can_be_viewed_for_every_kind_of_question() {
     for (kind, key) in every_kind(&lines.join("\n")) {
         let mut stage = asked("Go on?", kind.clone());
         let screen = stage.ui.screen();
-        assert!(screen.contains("more lines") && screen.contains("view all"), "{kind:?}\n{screen}");
+        assert!(
+            screen.contains("more lines") && screen.contains("shows all of it first"),
+            "{kind:?}\n{screen}"
+        );
         assert!(screen.contains("line 0 of"), "{screen}");
         let all = viewed(&mut stage, key);
         for line in &lines {
@@ -271,7 +274,7 @@ fn a_long_title_leaves_the_risk_in_sight_and_can_be_viewed() {
         let mut stage = asked(&words.join(" "), kind.clone());
         let screen = stage.ui.screen();
         assert!(!is_consent || screen.contains("HIGH RISK"), "{screen}");
-        assert!(screen.contains("view all") && screen.contains('…'), "{kind:?}\n{screen}");
+        assert!(screen.contains("shows all of it first") && screen.contains('…'), "{kind:?}\n{screen}");
         let all = viewed(&mut stage, key);
         assert!(words.iter().all(|word| all.contains(word)), "{kind:?}\n{all}");
     }
@@ -285,7 +288,7 @@ fn a_long_choice_can_be_viewed() {
     let kind = AskKind::Choose { message: String::new(), choices: vec![choice, short], many: false };
     let mut stage = asked("Which?", kind);
     let screen = stage.ui.screen();
-    assert!(screen.contains("F2 view all"), "{screen}");
+    assert!(screen.contains("F2 shows all of it first"), "{screen}");
     let all = viewed(&mut stage, "<f2>");
     assert!(all.contains("LABEL-END") && all.contains("DETAIL-END"), "{all}");
 }

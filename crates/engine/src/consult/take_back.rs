@@ -1,6 +1,6 @@
 //! What turns did to files, taken back, done again or shown, outside of a run. The session notes it, so that every UI hears of it.
 
-use crate::consult::Consulted;
+use super::Consulted;
 use domain::command::{DiffSince, FilesCommand, Receipt, Refusal, RefusalKind};
 use domain::event::{Body, FILES_REDONE, FILES_UNDONE, NoteEvent};
 use domain::ids::EntryId;

@@ -1,8 +1,8 @@
 //! What a headless run says: words, what goes along with them, and the form that is wanted of the answer.
 
-use super::along;
 use super::form::Form;
-use crate::cli::{Common, Run};
+use super::{Run, along};
+use crate::launch::Launch;
 use crate::{places, settings};
 use domain::content::Input;
 
@@ -19,9 +19,9 @@ impl Said {
     }
 
     /// Words with what the command line sends along.
-    pub(super) fn of(words: String, common: &Common, run: &Run) -> anyhow::Result<Said> {
+    pub(crate) fn of(words: String, launch: &Launch, run: &Run) -> anyhow::Result<Said> {
         let form = run.output_schema.as_deref().map(Form::read).transpose()?;
-        let cwd = places::ground(common, &mut settings::read().config)?.cwd;
+        let cwd = places::ground(launch, &mut settings::read().config)?.cwd;
         let attachments = along::read(&run.image, &run.file, &cwd)?;
         let text = form.as_ref().map_or_else(|| words.clone(), |form| form.told_with(&words));
         Ok(Said { input: Input { text, attachments }, form })

@@ -4,7 +4,7 @@
 //! hold all the same: a mode that denies what it would do, since whoever served this runtime may have set it, and the workspace as the
 //! place where it begins. What is started in the background goes by the rules and the leash of the model's own commands.
 
-use crate::consult::Consulted;
+use super::Consulted;
 use crate::grants::Grants;
 use crate::seat::OpenAsks;
 use domain::ask::{Answer, Ask, AskKind, Closing, Preview, Risk};

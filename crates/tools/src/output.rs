@@ -3,7 +3,7 @@
 //! Invariants: the bytes in memory never pass [`KEPT`], the bytes on disk never pass [`MAX_SPILL`]; secrets that the person typed
 //! are marks on disk.
 
-use crate::place::KnownSecrets;
+use crate::known_secrets::KnownSecrets;
 use domain::path_text;
 use std::collections::VecDeque;
 use std::fs::File;

@@ -2,7 +2,7 @@
 //!
 //! The kernel does not say what it refused. The command's own words are all that there is, and are shown as no more than that.
 
-use crate::tool::one_line;
+use crate::title::one_line;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};

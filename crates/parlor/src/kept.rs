@@ -1,13 +1,16 @@
-//! Naming a session by hand: short ids.
+//! The conversations that are kept: which one is meant by what was typed, and what to do where the store says no.
 
-use super::{paint, told};
-use crate::cli::Common;
-use crate::exit;
+use crate::launch::Launch;
+use crate::{exit, paint};
 use anyhow::Context;
 use domain::ids::SessionId;
 use domain::session::SessionSummary;
 use std::collections::BTreeMap;
-use store::{Listing, Store};
+use std::path::{Path, PathBuf};
+use store::{Listing, Store, StoreError};
+
+/// What the store is called in its folder.
+const FILE: &str = "sessions.db";
 
 /// What all our ids begin with; it may be left out.
 const PREFIX: &str = "sess-";
@@ -17,10 +20,10 @@ const LEAST: usize = 4;
 const NAMED: usize = 5;
 
 /// The session to go on with, as the command line says it; none where it is still to be picked from a list.
-pub(crate) fn wanted(common: &Common, store: &dyn Store, project: &str) -> anyhow::Result<Option<SessionId>> {
-    Ok(match &common.resume {
+pub(crate) fn wanted(launch: &Launch, store: &dyn Store, project: &str) -> anyhow::Result<Option<SessionId>> {
+    Ok(match &launch.resume {
         Some(Some(id)) => Some(find(store, id)?),
-        None if common.continue_last => Some(newest(store, project)?),
+        None if launch.continue_last => Some(newest(store, project)?),
         Some(None) | None => None,
     })
 }
@@ -82,6 +85,50 @@ pub(crate) fn newest(store: &dyn Store, project: &str) -> anyhow::Result<Session
     let listing = Listing { project: Some(project.to_owned()), search: None, limit: Some(1) };
     let newest = store.list(&listing).map_err(|why| told(&why))?.into_iter().next();
     Ok(newest.context("there is no conversation in this project yet; start one with `parlor`")?.id)
+}
+
+/// Says where records are that waited beside the store and could not all be read.
+pub(crate) fn not_used(away: &[PathBuf]) -> Option<String> {
+    let files: Vec<String> = away.iter().map(|file| file.display().to_string()).collect();
+    (!files.is_empty()).then(|| {
+        let files = files.join(", ");
+        format!("records that waited beside the store could not all be read; what was found is kept, remove it when you miss nothing: {files}")
+    })
+}
+
+/// An error of the store with what to do next.
+pub(crate) fn told(why: &StoreError) -> anyhow::Error {
+    anyhow::anyhow!("{why}\nhint: {}", next(why))
+}
+
+/// What to do next. Nothing can be put in the place of a damaged store that cannot be written: what can be read of it goes elsewhere.
+pub(crate) fn next(why: &StoreError) -> String {
+    let damaged = match why {
+        StoreError::Corrupt { path, .. } | StoreError::Foreign { path } => Some(path),
+        _ => None,
+    };
+    // Some are told of the folder, some of the file in it.
+    let folder = damaged.and_then(|path| if path.is_dir() { Some(path.as_path()) } else { path.parent() });
+    match folder {
+        Some(folder) if !is_writable(folder) => elsewhere(folder),
+        _ => why.hint().to_owned(),
+    }
+}
+
+/// Whether something new can be kept in the store of this folder.
+pub(crate) fn is_writable(data: &Path) -> bool {
+    let may_write = |path: &Path| rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok();
+    let file = data.join(FILE);
+    // Where only the log of a store is left, a new file can be made.
+    may_write(data) && (may_write(&file) || std::fs::symlink_metadata(&file).is_err())
+}
+
+/// How what can be read of a store that cannot be written is saved.
+pub(crate) fn elsewhere(data: &Path) -> String {
+    format!(
+        "PARLOR_DATA_DIR=FOLDER parlor sessions recover {} saves what can be read in FOLDER, a folder of your own; this store cannot be written",
+        data.join(FILE).display()
+    )
 }
 
 #[cfg(test)]

@@ -1,13 +1,17 @@
 //! `parlor` in a terminal while a server runs: the session lives in a room, and the screen is only attached to it. What cannot go that
 //! way has a process of its own, and the first screen says why.
 
-use super::control::Control;
-use crate::cli::Common;
+use crate::clock;
+use crate::control::Control;
 use crate::exit::Exit;
-use crate::interactive::{self, Over, UiOptions, Whereabouts};
-use crate::remote::{Begin, Front, Person, RuntimeAddress};
+use crate::interactive::{self, Over};
+use crate::kept;
+use crate::launch::Launch;
+use crate::origin::RuntimeAddress;
+use crate::remote::{Begin, Front, Person};
 use crate::rooms::{Opened, Wanted, birth};
-use crate::{places, sessions, settings, stack};
+use crate::screen::{self, UiOptions, Whereabouts};
+use crate::{places, settings, stack};
 use domain::ids::SessionId;
 use domain::path_text;
 use std::ffi::OsString;
@@ -16,8 +20,8 @@ use store::{SqliteStore, Store};
 use tui::{Errand, ExitReason, Restart};
 
 /// Shows the session in a room of the server; `None` when this terminal has a process of its own. Why is said on its first screen then.
-pub(crate) async fn join(common: &mut Common) -> anyhow::Result<Option<Exit>> {
-    if common.here {
+pub(crate) async fn join(launch: &mut Launch) -> anyhow::Result<Option<Exit>> {
+    if launch.here {
         return Ok(None);
     }
     let found = match Control::here().await {
@@ -26,13 +30,13 @@ pub(crate) async fn join(common: &mut Common) -> anyhow::Result<Option<Exit>> {
         Err(why) => Err(format!("the server is not used: {why:#}")),
     };
     let ready = match found {
-        Ok(control) => prepare(common, control).await?,
+        Ok(control) => prepare(launch, control).await?,
         Err(why) => Err(why),
     };
     match ready {
-        Ok(joined) => joined.show(common).await.map(Some),
+        Ok(joined) => joined.show(launch).await.map(Some),
         Err(why) => {
-            common.unread.also(format!("a process of its own, which ends with this terminal: {why}"));
+            launch.unread.told.push(format!("a process of its own, which ends with this terminal: {why}"));
             Ok(None)
         }
     }
@@ -46,11 +50,11 @@ struct Joined {
 }
 
 /// Finds or asks for the room; else says why this terminal has a process of its own.
-async fn prepare(common: &Common, mut control: Control) -> anyhow::Result<Result<Joined, String>> {
-    if let Some(why) = apart(common) {
+async fn prepare(launch: &Launch, mut control: Control) -> anyhow::Result<Result<Joined, String>> {
+    if let Some(why) = apart(launch) {
         return Ok(Err(why));
     }
-    let salt = format!("{}-{}", std::process::id(), sessions::now().0);
+    let salt = format!("{}-{}", std::process::id(), clock::now().0);
     let status = match control.status_with(&salt).await {
         Ok(status) => status,
         Err(why) => return Ok(Err(format!("{why:#}"))),
@@ -70,8 +74,8 @@ async fn prepare(common: &Common, mut control: Control) -> anyhow::Result<Result
         )));
     }
     let mut config = settings::read().config;
-    let ground = places::ground(common, &mut config)?;
-    let session = match session(common, &places::project(&ground))? {
+    let ground = places::ground(launch, &mut config)?;
+    let session = match session(launch, &places::project(&ground))? {
         Found::None => None,
         Found::Ours(session) => Some(session),
         Found::Theirs => return Ok(Err("the conversation is with another program's runtime".to_owned())),
@@ -80,7 +84,7 @@ async fn prepare(common: &Common, mut control: Control) -> anyhow::Result<Result
         session,
         cwd: Some(ground.cwd.clone()),
         environment: Some(birth::of_terminal()),
-        flags: flags(common)?,
+        flags: flags(launch)?,
     };
     match control.open(&wanted).await {
         Ok(opened) => Ok(Ok(Joined { wanted, opened, cwd: ground.cwd })),
@@ -89,17 +93,17 @@ async fn prepare(common: &Common, mut control: Control) -> anyhow::Result<Result
 }
 
 /// What never goes through a server.
-fn apart(common: &Common) -> Option<String> {
-    if common.ephemeral {
+fn apart(launch: &Launch) -> Option<String> {
+    if launch.ephemeral {
         return Some("nothing is to be kept".to_owned());
     }
-    if common.worktree.is_some() {
+    if launch.worktree.is_some() {
         return Some("a worktree is ended where it was begun".to_owned());
     }
-    if common.resume == Some(None) {
+    if launch.resume == Some(None) {
         return Some("the list of conversations opens them here".to_owned());
     }
-    if common.unread.model.is_some() {
+    if launch.unread.model.is_some() {
         return Some("PARLOR_MODEL cannot be read".to_owned());
     }
     None
@@ -112,39 +116,37 @@ enum Found {
     Theirs,
 }
 
-fn session(common: &Common, project: &str) -> anyhow::Result<Found> {
-    if common.resume.is_none() && !common.continue_last {
+fn session(launch: &Launch, project: &str) -> anyhow::Result<Found> {
+    if launch.resume.is_none() && !launch.continue_last {
         return Ok(Found::None);
     }
     let data = places::data()?;
     // What is wrong with a store is told by who opens it to write.
     let Ok(store) = SqliteStore::to_read(&data) else { return Ok(Found::Theirs) };
-    let Some(session) = sessions::wanted(common, &store, project)? else { return Ok(Found::None) };
-    let summary = store.summary(&session).map_err(|why| sessions::told(&why))?;
+    let Some(session) = kept::wanted(launch, &store, project)? else { return Ok(Found::None) };
+    let summary = store.summary(&session).map_err(|why| kept::told(&why))?;
     Ok(if summary.origin.is_some() { Found::Theirs } else { Found::Ours(session) })
 }
 
 /// What was typed, or set for this terminal, for the sessions that begin in the room.
-fn flags(common: &Common) -> anyhow::Result<Vec<OsString>> {
-    use clap::ValueEnum;
-    let name = |value: Option<clap::builder::PossibleValue>| value.map(|value| value.get_name().to_owned());
+fn flags(launch: &Launch) -> anyhow::Result<Vec<OsString>> {
     let dollars = |micros: u64| format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
     let words = [
-        ("--model", common.model.clone()),
-        ("--effort", common.effort.and_then(|effort| name(effort.to_possible_value()))),
-        ("--policy", common.policy.and_then(|policy| name(policy.to_possible_value()))),
-        ("--max-cost", common.max_cost.map(dollars)),
-        ("--max-steps", common.max_steps.map(|steps| steps.to_string())),
-        ("--max-time", common.max_time.map(|seconds| seconds.to_string())),
+        ("--model", launch.model.clone()),
+        ("--effort", launch.effort.map(|effort| effort.name().to_owned())),
+        ("--policy", launch.policy.map(|policy| policy.name().to_owned())),
+        ("--max-cost", launch.max_cost.map(dollars)),
+        ("--max-steps", launch.max_steps.map(|steps| steps.to_string())),
+        ("--max-time", launch.max_time.map(|seconds| seconds.to_string())),
     ];
     let mut flags: Vec<OsString> = words
         .into_iter()
         .filter_map(|(flag, value)| Some(OsString::from(format!("{flag}={}", value?))))
         .collect();
-    if common.fetch {
+    if launch.fetch {
         flags.push("--fetch".into());
     }
-    if let Some(workspace) = &common.workspace {
+    if let Some(workspace) = &launch.workspace {
         let mut flag = OsString::from("--workspace=");
         flag.push(std::path::absolute(workspace)?);
         flags.push(flag);
@@ -161,35 +163,35 @@ fn unheeded(flags: &[OsString]) -> String {
 
 impl Joined {
     /// The screen, until the person leaves it. What runs in the room goes on then.
-    async fn show(self, common: &Common) -> anyhow::Result<Exit> {
+    async fn show(self, launch: &Launch) -> anyhow::Result<Exit> {
         let mut session = self.wanted.session.clone();
         let mut told = Vec::new();
         if self.opened.was_open && !self.wanted.flags.is_empty() {
             told.push(unheeded(&self.wanted.flags));
         }
         loop {
-            let left = self.screen(common, session.clone(), std::mem::take(&mut told)).await?;
+            let left = self.screen(launch, session.clone(), std::mem::take(&mut told)).await?;
             match left {
                 ExitReason::Wants { errand: Errand::Visit { pid, session: other }, session: was } => {
                     session = was;
-                    if let Over::Ended(exit) = interactive::visits(common, pid, other).await? {
+                    if let Over::Ended(exit) = interactive::visits(launch, pid, other).await? {
                         return Ok(exit);
                     }
                 }
-                left => return Ok(interactive::exit(&left)),
+                left => return Ok(screen::exit(&left)),
             }
         }
     }
 
     async fn screen(
         &self,
-        common: &Common,
+        launch: &Launch,
         session: Option<SessionId>,
         told: Vec<String>,
     ) -> anyhow::Result<ExitReason> {
         let dialect = dialects::native::DIALECT;
         // What was typed is the room's to heed: here nothing is run.
-        let plain = Common { policy: None, resume: None, continue_last: false, ..common.clone() };
+        let plain = Launch { policy: None, resume: None, continue_last: false, ..launch.clone() };
         let open = async |was: Option<Whereabouts>| {
             let again = was.is_some();
             let session = was.and_then(|was| was.session).or_else(|| session.clone());
@@ -205,11 +207,10 @@ impl Joined {
         };
         let words =
             format!("in a room at {}: it goes on when this terminal is closed", path_text::write(&self.cwd));
-        let note = interactive::note_on_another(words);
-        let look = UiOptions::of(common)?.telling(told);
+        let note = screen::note_on_another(words);
+        let look = UiOptions::of(launch)?.telling(told);
         let front = open(None).await?;
-        interactive::on_runtime(front, open, Restart::Connect, (note, true), self.cwd.clone(), look, true)
-            .await
+        screen::on_runtime(front, open, Restart::Connect, (note, true), self.cwd.clone(), look, true).await
     }
 }
 
@@ -218,6 +219,6 @@ async fn reopened(wanted: &Wanted, session: &SessionId) -> anyhow::Result<PathBu
     let wanted = Wanted { session: Some(session.clone()), ..wanted.clone() };
     match Control::here().await? {
         Some(mut control) => Ok(control.open(&wanted).await?.socket),
-        None => Ok(crate::ps::find(session.as_str()).await?.0),
+        None => Ok(crate::processes::find(session.as_str()).await?.0),
     }
 }

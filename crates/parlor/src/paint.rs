@@ -110,6 +110,15 @@ pub(crate) fn ago(at: Millis, now: Millis) -> String {
     }
 }
 
+/// A path as people say it.
+pub(crate) fn home(path: &str) -> String {
+    let home = std::env::home_dir().map(|home| home.display().to_string()).filter(|home| home.len() > 1);
+    match home.and_then(|home| path.strip_prefix(&home).map(str::to_owned)) {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => line(&format!("~{rest}")),
+        Some(_) | None => line(path),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,7 +6,7 @@
 //! itself is only not found.
 
 use crate::entrance::Refusals;
-use crate::serve::Host;
+use crate::host::Host;
 use crate::{exit, places};
 use anyhow::Context;
 use hub::core::{LiveSession, Standing};
@@ -25,17 +25,6 @@ use tokio::task::JoinSet;
 const MAX_VISITORS: usize = 64;
 /// How long somebody who asks may take to read the answer.
 const TELL_WITHIN: Duration = Duration::from_secs(2);
-
-/// Where serving processes are found: `$XDG_RUNTIME_DIR/parlor`, else `run` in the data directory.
-pub(crate) fn directory() -> anyhow::Result<PathBuf> {
-    // A data directory of one's own is a world of one's own.
-    if std::env::var_os("PARLOR_DATA_DIR").is_none()
-        && let Some(dir) = std::env::var_os("XDG_RUNTIME_DIR").filter(|dir| Path::new(dir).is_absolute())
-    {
-        return Ok(PathBuf::from(dir).join("parlor"));
-    }
-    Ok(places::data()?.join("run"))
-}
 
 /// What a serving process says about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -148,7 +137,7 @@ impl Announcement {
         cwd: &Path,
         serving: String,
     ) -> anyhow::Result<Announcement> {
-        let directory = directory()?;
+        let directory = places::runtime()?;
         std::fs::DirBuilder::new()
             .recursive(true)
             .mode(0o700)
@@ -276,7 +265,7 @@ mod tests {
             [None, Some("observer".into()), Some("controller".into()), Some("controller".into())]
         );
         assert!(
-            super::super::line(&told)
+            crate::ps::line(&told)
                 .ends_with("native#1, native#2 (observer), codelia#3 (controller), terminal (controller)")
         );
     }

@@ -1,0 +1,70 @@
+//! Values that flags of several commands take, read from what was typed.
+
+use clap::ValueEnum;
+use clap::builder::TypedValueParser;
+use tools::policy::Allowance;
+
+/// What a UI may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum UiRole {
+    /// Do everything: prompt, answer, change settings.
+    #[default]
+    Controller,
+    /// Look, allow once and deny.
+    Approver,
+    /// Look, and change nothing.
+    Observer,
+}
+
+impl From<UiRole> for hub::core::Standing {
+    fn from(role: UiRole) -> hub::core::Standing {
+        match role {
+            UiRole::Controller => hub::core::Standing::Controller,
+            UiRole::Approver => hub::core::Standing::Approver,
+            UiRole::Observer => hub::core::Standing::Observer,
+        }
+    }
+}
+
+/// A tool that may run without asking, as typed.
+pub(crate) fn allowance(text: &str) -> Result<Allowance, String> {
+    let toolbox = tools::Toolbox::standard();
+    let mut names: Vec<&str> = toolbox.names().collect();
+    // They come with settings, skills and certain models; naming one that is not there allows nothing.
+    names.extend(["fetch", "skill", "apply_patch"]);
+    Allowance::parse(text, &names).map_err(|why| why.to_string())
+}
+
+/// A tool of somebody else's runtime, whatever it is called there.
+pub(crate) fn granted(text: &str) -> Result<Allowance, String> {
+    let names = [text];
+    let known = if text.is_empty() { &[] } else { &names[..] };
+    Allowance::parse(text, known).map_err(|_| "name a tool of the runtime, or all".to_owned())
+}
+
+/// A wire by its name; shells complete it.
+pub(crate) fn dialect() -> impl TypedValueParser<Value = dialects::Dialect> {
+    let names = dialects::ALL.iter().map(|dialect| dialect.name());
+    clap::builder::PossibleValuesParser::new(names).try_map(|name| dialects::named(&name))
+}
+
+/// An option of a dialect, as typed.
+pub(crate) fn option(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').unwrap_or((text, "true"));
+    if name.is_empty() {
+        return Err("write it as NAME=VALUE".to_owned());
+    }
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_of_a_dialect_are_pairs() {
+        assert_eq!(option("a=b=c"), Ok(("a".to_owned(), "b=c".to_owned())));
+        assert_eq!(option("no-ui"), Ok(("no-ui".to_owned(), "true".to_owned())));
+        assert!(option("=x").is_err());
+    }
+}
