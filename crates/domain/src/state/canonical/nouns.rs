@@ -5,10 +5,11 @@ use crate::ask::{ActionDigest, Ask, AskKind, Assessment, Choice, Consent, Previe
 use crate::content::{Input, Json, Part, Role, Usage};
 use crate::event::{Cause, Compaction, Failure, Finish, Outcome, PlanItem, PlanState, Trigger};
 use crate::ids::{AskId, EntryId, MessageId, Millis, QueuedId, RunId, Seq, StepId, ToolRunId, TurnId};
+use crate::origin::{Origin, RuntimePlace};
 use crate::queue::{Mode, Queues, Waiting};
-use crate::session::{Budget, Effort, ModelRef, Origin, Policy, RuntimePlace};
 use crate::signal::Level;
 use crate::state::{Run, Settings, Step, Turn};
+use crate::terms::{Budget, Effort, ModelRef, Policy};
 use crate::tool::{Decider, Decision, ToolOutcome, ToolPhase, ToolResult};
 use std::sync::Arc;
 
