@@ -194,12 +194,7 @@ impl Core {
     pub(super) fn said(&mut self, session: &SessionId, fact: Fact) {
         let now = self.now;
         let Some(live) = self.sessions.get_mut(session) else { return };
-        let Some(canon) = &mut live.canon else {
-            if fact.said == Said::Lost {
-                self.mirror_lost(session);
-            }
-            return;
-        };
+        let Some(canon) = &mut live.canon else { return };
         let waits = live.cancel_by.is_none() && live.state.queues.all().next().is_some();
         if waits && canon.is_end_of_open(&live.state, &fact) {
             return self.go_on(session);
@@ -324,19 +319,6 @@ impl Core {
                 seat.seen.remove(&session);
             }
             self.attach(ui, &session);
-        }
-    }
-
-    /// A lossless runtime is gone: nobody tells any more how what is open ends, so it ends here. Should the runtime come back, what it
-    /// shows of the session takes the place of this.
-    fn mirror_lost(&mut self, session: &SessionId) {
-        self.end_run(session, Outcome::Lost);
-        let left: Vec<_> = match self.sessions.get(session) {
-            Some(live) => live.state.asks.iter().map(|ask| ask.id).collect(),
-            None => Vec::new(),
-        };
-        for ask in left {
-            self.emit(session, Body::Ask(AskEvent::Closed { ask, closing: Closing::Withdrawn }));
         }
     }
 

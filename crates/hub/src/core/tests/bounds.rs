@@ -13,9 +13,9 @@ use domain::command::{
     Target,
 };
 use domain::content::{Input, Role, TextKind};
-use domain::event::{AskEvent, Body, Event, MessageEvent, NoteEvent, Outcome, RunEvent, SessionEvent};
+use domain::event::{AskEvent, Body, Event, MessageEvent, NoteEvent, Outcome, SessionEvent};
 use domain::fact::{Fact, Said};
-use domain::ids::{AskId, EntryId, MessageId, Millis, RunId, Seq, SessionId, UiId};
+use domain::ids::{AskId, EntryId, MessageId, Millis, Seq, SessionId, UiId};
 use domain::port::{Order, Report, Ticket};
 use domain::queue::{MAX_QUEUED_BYTES, QueueKind};
 use domain::signal::{Board, Level, Signal};
@@ -164,32 +164,6 @@ fn a_question_of_a_lossless_runtime_that_nobody_can_be_asked_is_its_own_to_close
     let told = |out: &Out| matches!(out, Out::Order(Order::Consult { command: Command::Answer { .. }, .. }));
     assert!(outs.iter().any(told), "{outs:?}");
     assert_eq!(core.state(&session).unwrap().seq, Seq(1), "nothing happens but what the runtime tells");
-}
-
-#[test]
-fn what_is_open_at_a_lossless_runtime_ends_with_it_until_it_shows_otherwise() {
-    let mut core = in_front(Engine::Mirrored);
-    let (session, ask, run) = (SessionId::from_number(1), AskId(1), RunId(9));
-    let mut open = State::new();
-    for body in [Body::Run(RunEvent::Started { run }), confirm(ask)] {
-        open.apply(Millis(1), &body).unwrap();
-    }
-    let mirror =
-        || In::Mirror { session: session.clone(), state: Box::new(open.clone()), board: Board::default() };
-    core.step(Millis(1), mirror());
-    let lost = Report::Said { session: session.clone(), fact: Fact::new(Said::Lost) };
-    let outs = core.step(Millis(2), In::Report(lost));
-    let told = |wanted: fn(&Body) -> bool| {
-        outs.iter().any(|out| matches!(out, Out::Event { event, .. } if wanted(&event.body)))
-    };
-    assert!(told(|body| matches!(body, Body::Ask(AskEvent::Closed { .. }))), "{outs:?}");
-    assert!(told(|body| matches!(body, Body::Run(RunEvent::Ended { outcome: Outcome::Lost, .. }))));
-    let state = core.state(&session).unwrap();
-    assert!(state.asks.is_empty() && state.open_run().is_none());
-    // It is back: what it shows counts.
-    core.step(Millis(3), mirror());
-    assert!(core.state(&session).unwrap().ask(ask).is_some());
-    assert!(core.state(&session).unwrap().open_run().is_some());
 }
 
 #[test]
