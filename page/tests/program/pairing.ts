@@ -26,7 +26,7 @@ export interface Shell {
 }
 
 /** After how long a key is pressed again: those of the first half second after a question count for nothing. */
-const AGAIN = 200;
+const AGAIN = 1_500;
 
 /** Runs `parlor web --no-open` in a terminal, where alone it asks, and waits for its address. */
 export async function web(program: string, options: { cwd: string; env: Record<string, string> }, ...words: string[]): Promise<Shell> {
@@ -57,7 +57,7 @@ export async function web(program: string, options: { cwd: string; env: Record<s
   return { kill, address, addresses, said: () => said, type: (keys) => void terminal.stdin.write(keys), ended };
 }
 
-/** Presses a key until its answer has shown. */
+/** Presses a key until its answer has shown, with more than a second between: a key that is held down is no answer. */
 export async function answers(shell: Shell, key: string, shown: Promise<unknown>): Promise<void> {
   shell.type(key);
   const again = setInterval(() => shell.type(key), AGAIN);
