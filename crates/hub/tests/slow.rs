@@ -253,7 +253,7 @@ async fn read_on(end: DuplexStream, mut state: State) -> (State, bool) {
                 state.follow(&happened.event).unwrap();
             }
             FromRuntime::Hash(at) if at.seq == state.seq => {
-                assert_eq!(at.hash, Some(state.hash().to_string()))
+                assert_eq!(at.hash, Some(state.hash().to_string()));
             }
             _ => {}
         }
