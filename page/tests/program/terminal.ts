@@ -78,7 +78,7 @@ export class Terminal {
     const self = processes(this.house).find(({ serving }) => serving !== "room");
     const socket = createConnection(join(this.house.place, "data", "run", `${self?.pid}.sock`));
     try {
-      socket.write(`${JSON.stringify({ hello: { protocol: 1, revision: 1, name: "test", version: "0", capabilities: ["hash"], session } })}\n`);
+      socket.write(`${JSON.stringify({ hello: { protocol: 1, revision: 2, name: "test", version: "0", capabilities: ["hash"], session } })}\n`);
       for await (const line of createInterface({ input: socket })) {
         const said = JSON.parse(line);
         const at = (said.attached ?? said.attached_begin)?.at;
