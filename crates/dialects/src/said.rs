@@ -118,30 +118,38 @@ impl<'a> Call<'a> {
 /// Whether every word of a title stands in what is shown below it.
 pub(crate) fn is_told(title: &str, shown: &str) -> bool {
     let told = Told::new(shown, Vec::new());
-    plain(title).split(' ').filter(|word| !word.is_empty()).all(|word| told.has(word))
+    title.split(is_around).filter(|word| !word.is_empty()).all(|word| told.has(word))
 }
 
 /// What a person can read already.
 struct Told {
-    /// Its words, each between two spaces.
-    words: String,
+    text: String,
     /// Texts whose difference is shown: both of them are, then.
     sides: Vec<String>,
 }
 
 impl Told {
     fn new(title: &str, sides: Vec<String>) -> Told {
-        Told { words: plain(title), sides }
+        Told { text: settled(title), sides }
     }
 
     fn add(&mut self, text: &str) {
-        self.words.push_str(&plain(text));
+        self.text.push('\n');
+        self.text.push_str(&settled(text));
     }
 
-    /// Whether these words stand there, one after the other.
+    /// Whether this very text stands there, and no part of a longer one: `a; b` is told by nobody who says `a b` or `a; bc`.
     fn has(&self, text: &str) -> bool {
+        let wanted = settled(text);
+        let ends = |beside: Option<char>| beside.is_none_or(is_around);
+        let stands = |(at, found): (usize, &str)| {
+            let (before, behind) = (self.text.get(..at), self.text.get(at + found.len()..));
+            ends(before.and_then(|before| before.chars().next_back()))
+                && ends(behind.and_then(|behind| behind.chars().next()))
+        };
         self.sides.iter().any(|side| side.trim_end() == text.trim_end())
-            || text.lines().all(|line| self.words.contains(&plain(line)))
+            || wanted.is_empty()
+            || self.text.match_indices(wanted.as_str()).any(stands)
     }
 
     fn has_value(&self, name: &str, value: &Value) -> bool {
@@ -181,9 +189,13 @@ impl Told {
     }
 }
 
-/// The words of a text between single spaces, without the signs that only stand around them.
-fn plain(text: &str) -> String {
-    let around = |c: char| c.is_whitespace() || "\"'`{}[](),:;?".contains(c);
-    let words: Vec<&str> = text.split(around).filter(|word| !word.is_empty()).collect();
-    if words.is_empty() { " ".to_owned() } else { format!(" {} ", words.join(" ")) }
+/// A text whose lines have single spaces between their words.
+fn settled(text: &str) -> String {
+    let line = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    text.lines().map(line).collect::<Vec<_>>().join("\n").trim().to_owned()
+}
+
+/// Whether a sign only stands around what is told.
+fn is_around(sign: char) -> bool {
+    sign.is_whitespace() || "\"'`{}[](),:?".contains(sign)
 }

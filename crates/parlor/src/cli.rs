@@ -268,8 +268,8 @@ pub(crate) enum Sub {
     Ps(crate::ps::Ps),
     /// The page in a browser: prints its address and opens it.
     ///
-    /// The address enrols one browser, once, within a minute; after that the browser is known by its key. Sessions stay in the processes
-    /// that have them open; others are opened in a process of their own.
+    /// Within a minute one browser can be paired at the address: both sides show the same short code, and you say `y` here. After that it is
+    /// known by its key. Sessions stay in the processes that have them open; others are opened in a process of their own.
     Web(crate::page::Web),
     /// The browsers that may connect to the page: list, revoke, rename, role.
     Devices(crate::devices::Asked),

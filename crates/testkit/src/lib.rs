@@ -22,7 +22,7 @@ pub use lines::Lines;
 pub use program::{Home, Program};
 pub use terminal::Terminal;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::process::Child;
 use std::time::{Duration, Instant};
 
@@ -32,16 +32,18 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 /// How long a program may take to end before it is killed.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// Asks a program to end, so that what it started ends with it, and waits for it; kills it when it does not.
+/// Asks a program and all of its group to end, waits for it, and kills what is left of the group: whoever watches a program may end
+/// without it.
 fn ended(child: &mut Child) {
-    if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        let _ = kill_process(pid, Signal::TERM);
-    }
+    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let tell = |signal| group.map(|group| kill_process_group(group, signal));
+    let _ = tell(Signal::TERM);
     let end = Instant::now() + GRACE;
     while let Ok(None) = child.try_wait() {
         if Instant::now() > end {
-            let _ = child.kill();
+            let _ = tell(Signal::KILL);
         }
         std::thread::sleep(Duration::from_millis(2));
     }
+    let _ = tell(Signal::KILL);
 }

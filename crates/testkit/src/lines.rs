@@ -2,6 +2,7 @@
 
 use crate::{PATIENCE, ended};
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::time::Instant;
@@ -17,7 +18,8 @@ pub struct Lines {
 impl Lines {
     /// What it writes to stderr goes nowhere.
     pub fn start(command: &mut Command) -> Lines {
-        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let command =
+            command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap_or_else(|why| panic!("{command:?}: {why}"));
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take().expect("a pipe"));
         let (tell, heard) = mpsc::sync_channel(1024);

@@ -5,6 +5,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
+use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
@@ -33,7 +34,7 @@ impl Terminal {
         let size = rustix::termios::Winsize { ws_row: ROWS, ws_col: COLUMNS, ws_xpixel: 0, ws_ypixel: 0 };
         rustix::termios::tcsetwinsize(&slave, size).expect("a size");
         let end = || slave.try_clone().expect("its other end");
-        let child = command.stdin(end()).stdout(end()).stderr(end()).spawn();
+        let child = command.process_group(0).stdin(end()).stdout(end()).stderr(end()).spawn();
         let child = child.unwrap_or_else(|why| panic!("{command:?}: {why}"));
         Terminal { master: File::from(master), child, bytes: Vec::new() }
     }

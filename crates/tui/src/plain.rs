@@ -88,6 +88,8 @@ struct Asked {
     /// Lines of the answer so far.
     lines: Vec<String>,
     hidden: bool,
+    /// How much of it was told.
+    told: Extent,
 }
 
 /// A list that was told.
@@ -225,9 +227,10 @@ impl Plain {
     }
 
     fn typed(&mut self, line: &str, begun: u64) {
-        let current = self.question().map(|(asked, ask)| (asked.seen, asked.lines.clone(), ask.clone()));
-        if let Some((seen, before, ask)) = current {
-            let reading = question::read(&ask, line, &before);
+        let current =
+            self.question().map(|(asked, ask)| (asked.seen, asked.lines.clone(), asked.told, ask.clone()));
+        if let Some((seen, before, told, ask)) = current {
+            let reading = question::read(&ask, line, &before, told);
             if seen.is_some_and(|seen| begun >= seen) {
                 match parse(line.trim()) {
                     Some(parsed) if is_for_us(&parsed, &ask.kind, &reading) => {
@@ -357,7 +360,12 @@ impl Plain {
                     asked.lines.clear();
                 }
             }
-            Reading::Show => self.tell_question(Extent::All),
+            Reading::Show => {
+                self.tell_question(Extent::All);
+                if let Some(asked) = &mut self.asked {
+                    asked.told = Extent::All;
+                }
+            }
             Reading::Stop => self.stop(),
             Reading::Prompt(text) => self.prompt(text),
             Reading::More => {
@@ -562,7 +570,8 @@ impl Plain {
         let Some(id) = first else { return };
         let ask = self.model.world.state().ask(id);
         let hidden = ask.is_some_and(|ask| matches!(ask.kind, AskKind::Text { secret: true, .. }));
-        self.asked = Some(Asked { id, seen: None, answered: None, lines: Vec::new(), hidden });
+        self.asked =
+            Some(Asked { id, seen: None, answered: None, lines: Vec::new(), hidden, told: Extent::Usual });
         self.tell_question(Extent::Usual);
         if hidden {
             self.out.hidden = Some(true);

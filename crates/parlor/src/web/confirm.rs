@@ -1,8 +1,8 @@
 //! The person's word about a browser that wants to become a device, where `parlor web` runs: the code is shown, and one key allows it.
 //!
-//! Always: a key that was pressed before the code stood there, or that is held down, counts for nothing; only `y` allows, and only at a terminal: what comes by a pipe
-//! no person has compared with anything. What it is not: the offer itself, which
-//! the server has, this one's or that of `parlor up`.
+//! Always: a key that was pressed before the code stood there, or that is held down, counts for nothing; only `y` allows, and only at a
+//! terminal: what comes by a pipe no person has compared with anything. What it is not: the offer itself, which the server has, this one's
+//! or that of `parlor up`.
 
 use crate::control::Asking;
 use crate::exit;

@@ -1,10 +1,9 @@
 //! Questions as lines, and lines as answers. Pure.
 //!
-//! Invariant: only whole words answer, never a letter; a yes is bound to what was told.
+//! Invariant: only whole words answer, never a letter; a yes is bound to what was told, and counts only once all of it was.
 
-use super::words::{aloud, diff, many, some_of, span};
-use crate::cell::summary;
-use crate::clean::{agreed, agreed_args, agreed_line};
+use super::words::{aloud, diff, is_long, many, some_of, span};
+use crate::clean::{agreed, agreed_line};
 use crate::diff::counts;
 use domain::ask::{Answer, Ask, AskKind, Choice, Consent, Preview, Risk, Scope};
 use domain::harmless::visible;
@@ -133,26 +132,7 @@ fn consent_told(consent: &Consent, same: bool, extent: Extent) -> Vec<String> {
             .iter()
             .map(|reason| format!("Because: {}.", aloud(&visible(reason)).trim_end_matches('.'))),
     );
-    let body: Vec<String> = match &consent.preview {
-        Some(Preview::Command { line, .. }) => {
-            let mut said = agreed(line).lines().map(str::to_owned).collect::<Vec<_>>();
-            if let Some(first) = said.first_mut() {
-                *first = format!("Command: {first}");
-            }
-            said
-        }
-        Some(Preview::Diff { path, text }) => {
-            let (added, removed) = counts(text);
-            let (added, removed) = (many(added as u64, "line"), removed);
-            let mut said = vec![format!("In {}: {added} added, {removed} removed.", agreed_line(path))];
-            said.extend(diff(&visible(text)).into_iter().filter(|line| !line.starts_with("File ")));
-            said
-        }
-        Some(Preview::Text(text)) => agreed(text).lines().map(str::to_owned).collect(),
-        None => {
-            vec![format!("{} {}", agreed_line(&consent.name), summary(&agreed_args(consent.args.as_str())))]
-        }
-    };
+    let body = body(consent);
     match extent {
         Extent::Usual => lines.extend(some_of(body, "; \"show\" tells them all")),
         Extent::All => {
@@ -179,14 +159,63 @@ fn consent_told(consent: &Consent, same: bool, extent: Extent) -> Vec<String> {
     lines
 }
 
+/// What would happen, in lines.
+fn body(consent: &Consent) -> Vec<String> {
+    match &consent.preview {
+        Some(Preview::Command { line, .. }) => {
+            let mut said = agreed(line).lines().map(str::to_owned).collect::<Vec<_>>();
+            if let Some(first) = said.first_mut() {
+                *first = format!("Command: {first}");
+            }
+            said
+        }
+        Some(Preview::Diff { path, text }) => {
+            let (added, removed) = counts(text);
+            let (added, removed) = (many(added as u64, "line"), removed);
+            let mut said = vec![format!("In {}: {added} added, {removed} removed.", agreed_line(path))];
+            said.extend(diff(&visible(text)).into_iter().filter(|line| !line.starts_with("File ")));
+            said
+        }
+        Some(Preview::Text(text)) => agreed(text).lines().map(str::to_owned).collect(),
+        None => {
+            vec![format!("{} {}", agreed_line(&consent.name), agreed_line(consent.args.as_str()))]
+        }
+    }
+}
+
+/// Whether not all of a question is told unless that is asked for.
+fn leaves_out(ask: &Ask) -> bool {
+    match &ask.kind {
+        AskKind::Consent(consent) => is_long(&body(consent)),
+        AskKind::Edit { prefill, .. } => is_long(&agreed(prefill).lines().collect::<Vec<_>>()),
+        AskKind::Confirm { .. } | AskKind::Choose { .. } | AskKind::Text { .. } => false,
+    }
+}
+
 fn choice_told(at: usize, choice: &Choice) -> String {
     let detail =
         choice.detail.as_deref().map(|detail| format!(", {}", aloud(&visible(detail)))).unwrap_or_default();
     format!("{}. {}{detail}", at + 1, aloud(&visible(&choice.label)))
 }
 
-/// What a line means to the question; `before` are the lines of the answer that came already.
-pub(super) fn read(ask: &Ask, line: &str, before: &[String]) -> Reading {
+/// What a line means to the question, of which so much was told; `before` are the lines of the answer that came already.
+pub(super) fn read(ask: &Ask, line: &str, before: &[String], told: Extent) -> Reading {
+    let reading = meant(ask, line, before);
+    let agrees = match (&reading, &ask.kind) {
+        (Reading::Answer(Answer::Allow { .. }, _), _) => true,
+        (Reading::Answer(Answer::Entered(text), _), AskKind::Edit { prefill, .. }) => text == prefill,
+        _ => false,
+    };
+    if agrees && told == Extent::Usual && leaves_out(ask) {
+        let show = if matches!(ask.kind, AskKind::Edit { .. }) { "/show" } else { "show" };
+        return Reading::Hint(format!(
+            "Not all of it was told: \"{show}\" tells it, and then you can agree."
+        ));
+    }
+    reading
+}
+
+fn meant(ask: &Ask, line: &str, before: &[String]) -> Reading {
     let plain = simple(line);
     match (&ask.kind, plain.as_str()) {
         (_, "/skip") => return dismissed(),

@@ -119,9 +119,14 @@ pub(super) fn diff(text: &str) -> Vec<String> {
     lines
 }
 
+/// Whether so many lines are not told at once.
+pub(super) fn is_long<T>(lines: &[T]) -> bool {
+    lines.len() > MAX_LINES
+}
+
 /// Lines of a text; of a long one its beginning and its end, with a word between them. `how` says how to have them all.
 pub(super) fn some_of(lines: Vec<String>, how: &str) -> Vec<String> {
-    if lines.len() <= MAX_LINES {
+    if !is_long(&lines) {
         return lines;
     }
     let hidden = lines.len() - MAX_LINES;

@@ -111,6 +111,17 @@ fn a_consent_of_an_acp_agent_shows_all_that_it_said_of_the_call() {
                 "rawInput":{"file_path":"/w/a","old_string":"one","new_string":"two","replace_all":true}}),
             vec!["Edit a", "/w/a", "one", "two", "and more", "replace_all", "true"],
         ),
+        // Signs between words are no decoration: this is another text than the one that the title has.
+        (
+            json!({"toolCallId":"c","title":"say echo done rm -rf /x","rawInput":{"text":"echo done; rm -rf /x"}}),
+            vec!["echo done; rm -rf /x"],
+        ),
+        // Nor does a text stand there because each of its lines does, somewhere.
+        (
+            json!({"toolCallId":"c","title":"Write","kind":"edit","content":[text("two one")],
+                "rawInput":{"path":"/w/a","content":"one\ntwo"}}),
+            vec!["/w/a", "one\\ntwo"],
+        ),
         (json!({"toolCallId":"c","title":long,"rawInput":{"x":"y"}}), vec!["TITLE-END", "Look", "y"]),
     ];
     for (call, words) in &cases {

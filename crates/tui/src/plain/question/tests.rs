@@ -39,7 +39,7 @@ fn text(default: Option<&str>, multiline: bool) -> Ask {
 }
 
 fn answer(ask: &Ask, line: &str) -> Option<Answer> {
-    match read(ask, line, &[]) {
+    match read(ask, line, &[], Extent::Usual) {
         Reading::Answer(answer, _) => {
             assert!(ask.kind.accepts(&answer), "{line}");
             Some(answer)
@@ -79,13 +79,13 @@ fn a_consent_is_answered_by_whole_words() {
         let expected = if line.starts_with("No, because of") { deny("of the tests") } else { expected };
         assert_eq!(answer(&asked, line), expected, "{line:?}");
     }
-    assert_eq!(read(&asked, "show", &[]), Reading::Show);
-    assert_eq!(read(&asked, "stop", &[]), Reading::Stop);
-    assert_eq!(read(&asked, "say Also do Y", &[]), Reading::Prompt("Also do Y".into()));
+    assert_eq!(read(&asked, "show", &[], Extent::Usual), Reading::Show);
+    assert_eq!(read(&asked, "stop", &[], Extent::Usual), Reading::Stop);
+    assert_eq!(read(&asked, "say Also do Y", &[], Extent::Usual), Reading::Prompt("Also do Y".into()));
     // What is not offered is not taken.
     let bare = consent(None, None, false);
     for line in ["yes always", "yes for this session", "no because x"] {
-        assert!(matches!(read(&bare, line, &[]), Reading::Hint(_)), "{line}");
+        assert!(matches!(read(&bare, line, &[], Extent::Usual), Reading::Hint(_)), "{line}");
     }
 }
 
@@ -111,8 +111,10 @@ fn texts_are_lines_and_a_full_stop_ends_several() {
     assert_eq!(answer(&text(None, false), "yes"), entered("yes"));
     assert_eq!(answer(&text(None, false), "/skip"), Some(Answer::Dismissed));
     let several = text(None, true);
-    assert_eq!(read(&several, "one", &[]), Reading::More);
-    let Reading::Answer(whole, _) = read(&several, ".", &["one".into(), "two".into()]) else { panic!() };
+    assert_eq!(read(&several, "one", &[], Extent::Usual), Reading::More);
+    let Reading::Answer(whole, _) = read(&several, ".", &["one".into(), "two".into()], Extent::Usual) else {
+        panic!()
+    };
     assert_eq!(Some(whole), entered("one\ntwo"));
     let edit = ask(AskKind::Edit { message: String::new(), prefill: "old".into() });
     assert_eq!(answer(&edit, "."), entered("old"));
@@ -159,4 +161,22 @@ fn a_question_is_told_in_words() {
     );
     let all = told(&long, 1, false, Extent::All, Millis(0));
     assert!(all.len() > 60 && all.iter().any(|line| line == "add line 60: line"), "{all:?}");
+}
+
+#[test]
+fn nobody_agrees_to_what_was_not_told() {
+    let line = (0..60).map(|at| format!("step {at}")).collect::<Vec<_>>().join("\n");
+    let long = consent(Some("touch"), Some(Preview::Command { line: line.clone(), inner: Vec::new() }), true);
+    for word in ["yes", "yes once", "yes for this session", "yes always"] {
+        assert!(matches!(read(&long, word, &[], Extent::Usual), Reading::Hint(_)), "{word}");
+        assert!(matches!(read(&long, word, &[], Extent::All), Reading::Answer(..)), "{word}");
+    }
+    assert!(matches!(read(&long, "no", &[], Extent::Usual), Reading::Answer(..)));
+    let edit = ask(AskKind::Edit { message: "The text".into(), prefill: line });
+    assert!(matches!(read(&edit, END, &[], Extent::Usual), Reading::Hint(_)));
+    assert!(matches!(read(&edit, END, &["mine".to_owned()], Extent::Usual), Reading::Answer(..)));
+    assert!(matches!(read(&edit, END, &[], Extent::All), Reading::Answer(..)));
+    // Without a form of its own a call is told by its arguments, all of them.
+    let bare = told(&consent(None, None, true), 1, false, Extent::Usual, Millis(0));
+    assert!(bare.iter().any(|line| line.contains("\"command\":\"touch x\"")), "{bare:?}");
 }

@@ -134,7 +134,7 @@ fn a_title_that_is_cut_is_not_agreed_to_either() {
 fn no_always_counts_and_both_ends_are_shown_with_what_is_left_out() {
     let line = format!("HEAD {} TAIL", "x ".repeat(1500));
     let preview = Preview::Command { line, inner: Vec::new() };
-    for size in [(40, 12), (60, 12), (80, 24)] {
+    for size in [(30, 8), (40, 12), (60, 9), (60, 12), (80, 24)] {
         let mut person = Person::new(size, "Go on?", consent(ToolRunId(20), preview.clone(), Risk::High));
         let screen = person.stage.ui.screen();
         assert!(!screen.contains("y once"), "{screen}");
