@@ -31,6 +31,9 @@ pub struct NativeRuntime {
     /// Whether a UI that names no session is shown none until it asks.
     begins: bool,
     peer: Option<Peer>,
+    /// How far a session was shown before the hello, with a hash of nobody's revision but ours: it is told once the peer has said that it
+    /// has the same.
+    shown_early: Option<Cursor>,
     pending: Tickets<Origin>,
     rate: wire::Rate,
     /// What the runtime behind us can do, where we were told.
@@ -92,6 +95,11 @@ impl NativeRuntime {
             cursor: None,
         };
         send(cx, &FromRuntime::Hello(ours));
+        let hashes =
+            hello.revision >= WRITTEN_HASHES && hello.capabilities.iter().any(|can| can == capability::HASH);
+        if let Some(at) = self.shown_early.take().filter(|_| hashes) {
+            send(cx, &FromRuntime::Hash(at));
+        }
         let wanted = hello.session.or_else(|| hello.cursor.as_ref().map(|cursor| cursor.session.clone()));
         let Hello { revision, capabilities, cursor, .. } = hello;
         self.peer = Some(Peer { revision, capabilities, cursor });
@@ -147,6 +155,13 @@ impl NativeRuntime {
     /// Where a session stands, as the peer hashes it. One that has not greeted yet may be of any revision: the first always has a hash.
     fn cursor(&self, view: View<'_>) -> Cursor {
         cursor(self.peer.as_ref().map_or(0, |peer| peer.revision), view.session, view.state)
+    }
+
+    /// Notes what is shown to a peer that has not greeted.
+    fn show_early(&mut self, view: View<'_>) {
+        if self.peer.is_none() {
+            self.shown_early = Some(cursor(REVISION, view.session, view.state));
+        }
     }
 
     fn told_abilities(&self) -> Abilities {
@@ -210,6 +225,7 @@ impl RuntimeRole for NativeRuntime {
 
     fn attached(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>) {
         let at = self.cursor(view);
+        self.show_early(view);
         // A cursor is good for the first attachment only: afterwards the peer knows more than it says.
         let known = self.peer.as_mut().and_then(|peer| peer.cursor.take());
         let (board, abilities) = (view.board.clone(), self.told_abilities());
@@ -236,6 +252,7 @@ impl RuntimeRole for NativeRuntime {
 
     fn event(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>, event: &Event) {
         let session = view.session.clone();
+        self.show_early(view);
         send(cx, &FromRuntime::Event(Happened { session, event: event.clone() }));
         let due =
             event.seq.0.is_multiple_of(HASH_EVERY) || matches!(event.body, Body::Run(RunEvent::Ended { .. }));

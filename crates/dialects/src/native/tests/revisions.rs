@@ -115,6 +115,32 @@ fn what_a_runtime_shows_before_its_hello_is_not_compared() {
 }
 
 #[test]
+fn what_was_shown_before_the_hello_is_proved_after_it() {
+    let bare = GREETED.replace("\"hash\",", "");
+    for (hello, revision, proved) in [(GREETED, 2, true), (GREETED, 1, false), (&bare, 2, false)] {
+        let mut bench = runtime();
+        told(&mut bench);
+        bench.attach();
+        bench.happen(Body::Session(SessionEvent::Renamed { title: "early".into() }));
+        let mut lines = bench.lines();
+        bench.say(&hello.replace("\"revision\":0", &format!("\"revision\":{revision}")));
+        let said = bench.lines();
+        let hash = json!({"hash": {
+            "session": bench.session.as_str(), "seq": bench.state().seq.0, "hash": bench.state().hash().to_string(),
+        }});
+        let after: Vec<Value> = said[1..].iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(after, if proved { vec![hash] } else { vec![] }, "{hello} {revision}");
+        // A UI that was shown something else finds out.
+        lines.extend(said);
+        for (title, drifts) in [("early", 0), ("earli", usize::from(proved))] {
+            let mut ui = UiBench::open(NativeUi::new(), &self::hello(None));
+            lines.iter().for_each(|line| ui.hear(&line.replace("early", title)));
+            assert_eq!(ui.link.drifts.len(), drifts, "{hello} {revision}");
+        }
+    }
+}
+
+#[test]
 fn the_runtime_of_the_first_release_is_followed_and_checked() {
     let mut ui = UiBench::open(NativeUi::new(), &hello(None));
     RELEASED.lines().for_each(|line| ui.hear(line));
