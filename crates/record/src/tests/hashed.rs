@@ -248,7 +248,8 @@ fn nothing_that_is_written_changes_without_the_hash() {
             if state.fold(&event).is_err() {
                 continue;
             }
-            let written: Value = serde_json::from_str(&encode(&event.body)).unwrap();
+            // A payload may have numbers that no value holds.
+            let Ok(written) = serde_json::from_str::<Value>(&encode(&event.body)) else { continue };
             let (tag, inside) = written.as_object().unwrap().iter().next().unwrap();
             if PASSING.contains(&tag.as_str()) {
                 continue;
@@ -273,7 +274,7 @@ fn nothing_that_is_written_changes_without_the_hash() {
     // What names only something that is under way cannot name another.
     let untried: Vec<_> = seen.difference(&tried).map(String::as_str).collect();
     assert!(seen.len() > 20, "{seen:?}");
-    assert_eq!(untried, ["tool_started", "turn_ended"]);
+    assert_eq!(untried, ["turn_ended"]);
 }
 
 fn document() -> String {
