@@ -25,7 +25,9 @@ pub const PROTOCOL: u32 = 1;
 /// The oldest protocol we still speak.
 pub const MIN_PROTOCOL: u32 = 1;
 /// Rises with every addition that an older peer may ignore.
-pub const REVISION: u32 = 1;
+pub const REVISION: u32 = 2;
+/// Who says this revision or a later one hashes the written form; who says an earlier one hashes as the first releases did.
+pub const WRITTEN_HASHES: u32 = 2;
 
 /// Names of what a side can do beyond the protocol; unknown names do no harm.
 pub mod capability {

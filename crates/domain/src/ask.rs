@@ -34,7 +34,7 @@ pub struct Assessment {
     pub unrated: bool,
 }
 
-/// As the first release hashed it; what came later counts only where it was said.
+/// As native revision 1 hashes it; what came later counts only where it was said.
 impl Hash for Assessment {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let Assessment { risk, reasons, reversible, unrated } = self;

@@ -171,7 +171,7 @@ pub struct Usage {
     pub rough: bool,
 }
 
-/// As the first release hashed it; what came later counts only where it was said.
+/// As native revision 1 hashes it; what came later counts only where it was said.
 impl Hash for Usage {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let Usage { input, output, cache_read, cache_write, cost_micros, rough } = self;

@@ -143,7 +143,7 @@ pub struct Compaction {
     pub usage: Usage,
 }
 
-/// As the first release hashed it; what came later counts only where it was said.
+/// As native revision 1 hashes it; what came later counts only where it was said.
 impl Hash for Compaction {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let Compaction { summary, first_kept, tokens_before, trigger, unexplained, usage } = self;

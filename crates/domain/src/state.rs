@@ -3,6 +3,7 @@
 //! Invariants: `State` changes only by [`State::apply`]; folding [`State::replay`] from nothing gives an equal state; the
 //! [`State::hash`] depends on what was said, not on how a stream was cut into deltas.
 
+pub mod canonical;
 pub mod close;
 mod fold;
 mod hash;
@@ -68,6 +69,7 @@ pub struct Message {
     pub finish: Option<Finish>,
     /// Whether the next delta may extend the last part.
     pub(crate) tail_open: bool,
+    /// How it began, its parts and how it ended, as a stream.
     pub(crate) roll: u64,
 }
 
@@ -136,7 +138,7 @@ pub struct Step {
     pub usage: Option<Usage>,
 }
 
-/// As the first release hashed it; what came later counts only where it was said.
+/// As native revision 1 hashes it; what came later counts only where it was said.
 impl Hash for Step {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let Step { id, model, billed, usage } = self;
@@ -189,7 +191,7 @@ pub struct Settings {
     pub tools: Option<Vec<String>>,
 }
 
-/// As the first release hashed it; what came later counts only where it was said.
+/// As native revision 1 hashes it; what came later counts only where it was said.
 impl Hash for Settings {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let Settings { cwd, project, parent, origin, title, model, effort, budget, policy, tools } = self;

@@ -127,8 +127,12 @@ pub struct ToolRun {
     pub proposed_at: Millis,
     pub started_at: Option<Millis>,
     pub ended_at: Option<Millis>,
-    pub(crate) fixed_hash: u64,
+    /// How it was proposed, as a stream.
+    pub(crate) proposed: u64,
+    /// That stream, with its output.
     pub(crate) roll: u64,
+    /// What its standing has added to the sum of the state's hash.
+    pub(crate) added: u64,
 }
 
 impl ToolRun {

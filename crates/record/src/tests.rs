@@ -1,5 +1,7 @@
 //! Everything comes back as it was written; the written names stand still; what is odd is told apart.
 
+mod covered;
+mod hashed;
 mod vectors;
 
 use super::*;

@@ -2,7 +2,7 @@
 // this page does not know, changes nothing and is told as a value; nothing here throws.
 
 import { rollText, start } from "./hash";
-import { accounted, fixedHash, hashable, known, Unknown, unknown, verbatim } from "./hashed";
+import { accounted, known, knownDecision, knownPart, proposal, Unknown, unknown, verbatim } from "./hashed";
 import { openRun, openStep, openTurn, plus, toolOutcome } from "./state";
 import type { Entry, MessageEntry, Run, State, Step, ToolRun, Turn, Waiting } from "./state";
 import type { Ask, Body, Event, Part, Progress, QueueKind, TextKind } from "./types";
@@ -155,7 +155,7 @@ function change(state: State, at: number, body: Body): void {
     case "tool_decided": {
       const { tool, decision } = inside(body, tag);
       changeTool(state, tool, (open) => {
-        open.decision = decision;
+        open.decision = knownDecision(decision);
         if (decision.allowed) open.phase = "allowed";
       });
       break;
@@ -174,6 +174,7 @@ function change(state: State, at: number, body: Body): void {
     case "tool_ended": {
       const { tool, outcome, result } = inside(body, tag);
       known("toolOutcome", outcome);
+      result.parts?.forEach(knownPart);
       changeTool(state, tool, (open) => {
         open.phase = { ended: outcome };
         open.result = result;
@@ -218,6 +219,7 @@ function change(state: State, at: number, body: Body): void {
     }
     case "compacted": {
       const { entry, parent, compaction } = inside(body, tag);
+      known("trigger", compaction.trigger);
       addEntry(state, { ...node(state, at, entry, parent), kind: "compaction", compaction });
       state.leaf = entry;
       state.usage = plus(state.usage, compaction.usage ?? {});
@@ -228,7 +230,7 @@ function change(state: State, at: number, body: Body): void {
       break;
     case "noticed": {
       const { entry, parent, run, level, code, text } = inside(body, tag);
-      addEntry(state, { ...node(state, at, entry, parent), kind: "notice", level, code, text, run });
+      addEntry(state, { ...node(state, at, entry, parent), kind: "notice", level: known("level", level), code, text, run });
       break;
     }
     case "rebased": {
@@ -338,7 +340,7 @@ function startMessage(state: State, at: number, body: Inside<"message_started">)
   const { message: id, parent, role, turn, step } = body;
   const run = turn === undefined ? undefined : openRun(state)?.id;
   known("role", role);
-  addEntry(state, { ...node(state, at, id, parent), kind: "message", role, run, turn, step, parts: [], tailOpen: false, roll: start(), rolled: { parts: 0, text: 0 } });
+  addEntry(state, { ...node(state, at, id, parent), kind: "message", role, run, turn, step, parts: [], tailOpen: false, roll: start(), rolled: { begun: false, parts: 0, text: 0 } });
   state.leaf = id;
   state.retry = undefined;
 }
@@ -373,7 +375,7 @@ function streamed(kind: TextKind, text: string): Part {
 }
 
 function addPart(message: MessageEntry, part: Part): void {
-  hashable(part);
+  knownPart(part);
   message.parts.push(part);
   message.tailOpen = false;
 }
@@ -388,9 +390,10 @@ function propose(state: State, at: number, body: Inside<"tool_proposed">): void 
   changeMessage(state, message, (open) => addPart(open, { tool: id }));
   const tool: ToolRun = {
     id, run, step, message, name, args: verbatim(args), phase: "proposed", output: "", proposedAt: at,
-    fixed: { hi: 0, lo: 0 }, roll: start(), added: { hi: 0, lo: 0 }, batch: state.batch,
+    proposed: start(), roll: start(), added: { hi: 0, lo: 0 }, batch: state.batch,
   };
-  tool.fixed = fixedHash(tool);
+  tool.proposed = proposal(tool);
+  tool.roll = { ...tool.proposed };
   accounted(state, tool);
   state.tools.set(id, tool);
   saw(state, id);
@@ -413,7 +416,7 @@ function advance(tool: ToolRun, progress: Progress): void {
     rollText(tool.roll, progress.output);
   } else if ("replace" in progress) {
     tool.output = progress.replace;
-    tool.roll = start();
+    tool.roll = { ...tool.proposed };
     rollText(tool.roll, progress.replace);
   } else if ("status" in progress) {
     tool.status = { percent: progress.status.percent, message: progress.status.message };

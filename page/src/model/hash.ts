@@ -1,6 +1,6 @@
-// The rolling hash of a session's state, bit for bit that of `crates/domain/src/state/hash.rs`: two sides that hold the same session
-// get the same number. Values are fed in the bytes that Rust's derived `Hash` writes: numbers of 64 bits with the low byte first, a
-// text with a byte 0xff behind it, a list with its length before it, a variant by its place, also eight bytes.
+// The hash of a session's state, which two sides that hold the same session get alike: docs/native-protocol.md tells it byte by byte under
+// "Proof". Here are its stream and the canonical bytes of any value: members in the order of their names, null and false left out, no
+// space, strings as they are between 0xfe and 0xff, payloads as text.
 //
 // All numbers of 64 bits are two halves of 32: BigInt would be many times slower, and a long session has megabytes to go through.
 
@@ -146,69 +146,95 @@ export function hex(value: Halves): string {
   return value.hi.toString(16).padStart(8, "0") + value.lo.toString(16).padStart(8, "0");
 }
 
-const SMALL = new Uint8Array(8);
+const HELD = new Uint8Array(1024);
+let held = 0;
+/** Where the bytes go that are gathered. */
+let into = start();
 
-/** Takes values in, in the bytes that Rust's derived `Hash` writes. */
-export class Hasher {
-  private readonly roll = start();
+function flush(): void {
+  rollBytes(into, HELD, held);
+  held = 0;
+}
 
-  finish(): Halves {
-    return mixed(this.roll);
+function byte(value: number): void {
+  if (held === HELD.length) flush();
+  HELD[held] = value;
+  held += 1;
+}
+
+function ascii(text: string): void {
+  for (let at = 0; at < text.length; at += 1) byte(text.charCodeAt(at));
+}
+
+function string(text: string): void {
+  byte(0xfe);
+  if (text.length > SHORT || !gathered(text)) {
+    flush();
+    rollText(into, text);
   }
+  byte(0xff);
+}
 
-  byte(value: number): this {
-    SMALL[0] = value;
-    rollBytes(this.roll, SMALL, 1);
-    return this;
+/** Gathers a short text; gives no, and leaves it, where it is not ASCII. */
+function gathered(text: string): boolean {
+  if (held + text.length > HELD.length) flush();
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code > 0x7f) return false;
+    HELD[held + at] = code;
   }
+  held += text.length;
+  return true;
+}
 
-  flag(value: boolean): this {
-    return this.byte(value ? 1 : 0);
-  }
+/** JSON as it was written. `wire.ts` reads such members as text; a value from elsewhere is written out. */
+export function verbatim(json: unknown): string {
+  return typeof json === "string" ? json : (JSON.stringify(json) ?? "null");
+}
 
-  halves(value: Halves): this {
-    for (let at = 0; at < 4; at += 1) {
-      SMALL[at] = (value.lo >>> (8 * at)) & 0xff;
-      SMALL[at + 4] = (value.hi >>> (8 * at)) & 0xff;
-    }
-    rollBytes(this.roll, SMALL, 8);
-    return this;
-  }
+/** JSON of others: it counts as the text that it came in. */
+function isPayload(name: string): boolean {
+  return name === "args" || name === "json";
+}
 
-  /** A number of 64 bits; also a length and the place of a variant. A float is exact up to 2^53. */
-  number(value: number | bigint): this {
-    if (typeof value === "bigint") return this.halves({ hi: Number((value >> 32n) & 0xffff_ffffn), lo: Number(value & 0xffff_ffffn) });
-    return this.halves({ hi: Math.floor(value / TWO_32) >>> 0, lo: value >>> 0 });
+function feed(value: unknown): void {
+  if (typeof value === "string") return string(value);
+  if (typeof value !== "object" || value === null) return ascii(String(value));
+  if (Array.isArray(value)) {
+    byte(0x5b);
+    value.forEach((one, at) => {
+      if (at > 0) byte(0x2c);
+      feed(one);
+    });
+    return byte(0x5d);
   }
+  const members = value as Record<string, unknown>;
+  let any = false;
+  byte(0x7b);
+  for (const name of Object.keys(members).sort()) {
+    let member = members[name];
+    if (member === undefined) continue;
+    if (isPayload(name)) member = verbatim(member);
+    else if (member === null || member === false) continue;
+    if (any) byte(0x2c);
+    any = true;
+    string(name);
+    byte(0x3a);
+    feed(member);
+  }
+  byte(0x7d);
+}
 
-  text(value: string): this {
-    rollText(this.roll, value);
-    return this.byte(0xff);
-  }
+/** The stream goes on with the canonical bytes of a value. */
+export function rollValue(roll: Halves, value: unknown): void {
+  into = roll;
+  feed(value);
+  flush();
+}
 
-  /** `Some` or `None`, and what is in it. */
-  maybe<T>(value: T | null | undefined, inner: (value: T) => void): this {
-    if (value === undefined || value === null) return this.number(0);
-    this.number(1);
-    inner(value);
-    return this;
-  }
-
-  maybeNumber(value: number | null | undefined): this {
-    return this.maybe(value, (inside) => this.number(inside));
-  }
-
-  maybeText(value: string | null | undefined): this {
-    return this.maybe(value, (inside) => this.text(inside));
-  }
-
-  list<T>(values: readonly T[], each: (value: T) => void): this {
-    this.number(values.length);
-    for (const value of values) each(value);
-    return this;
-  }
-
-  texts(values: readonly string[]): this {
-    return this.list(values, (value) => this.text(value));
-  }
+/** The hash of the canonical bytes of a value. */
+export function hashOf(value: unknown): Halves {
+  const roll = start();
+  rollValue(roll, value);
+  return mixed(roll);
 }

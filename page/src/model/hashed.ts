@@ -1,9 +1,10 @@
-// How the nouns of the vocabulary go into the hash: member by member in the order in which `crates/domain` declares them, and with the
-// exceptions that it makes ("as the first release hashed it; what came later counts only where it was said").
+// What of a session goes into its hash: the forms of docs/native-protocol.md, "Proof". What came over the wire goes in as it came.
 
-import { add, Hasher, hex, rollBytes, rollText, subtract } from "./hash";
-import type { Entry, Halves, MessageEntry, Queues, Settings, State, Step, ToolRun, Turn, Used, Waiting } from "./state";
-import type { Ask, AskKind, Assessment, Compaction, Decision, Json, Outcome, Part, Preview, TextKind, ToolResult } from "./types";
+import { add, hashOf, hex, mixed, rollBytes, rollText, rollValue, start, subtract, verbatim } from "./hash";
+import type { Entry, Halves, MessageEntry, Queues, Run, Settings, State, ToolRun, Waiting } from "./state";
+import type { Compaction, Decision, Part, TextKind } from "./types";
+
+export { verbatim };
 
 /** A tag that this page does not know. */
 export class Unknown extends Error {
@@ -17,65 +18,34 @@ export function unknown(what: string, value: never): never {
   throw new Unknown(what, value);
 }
 
-/** The places of variants that carry nothing, as declared. */
-const PLACES = {
+/** Variants that carry nothing, which the fold keeps as they come. */
+const NAMES = {
   role: ["user", "assistant", "system"],
   finish: ["complete", "length", "interrupted", "failed", "cut", "refused"],
   level: ["info", "success", "warning", "error"],
   trigger: ["manual", "threshold", "overflow"],
   policy: ["read_only", "ask", "auto_edit", "sandboxed", "full"],
-  effort: ["low", "medium", "high"],
   mode: ["one_at_a_time", "all"],
-  plan: ["pending", "active", "done"],
   cause: ["prompt", "steer", "follow_up"],
-  risk: ["low", "medium", "high", "critical"],
   scope: ["once", "session", "always"],
   toolOutcome: ["done", "failed", "denied", "skipped", "cancelled", "unknown"],
 } as const;
 
-function place<K extends keyof typeof PLACES>(kind: K, name: (typeof PLACES)[K][number]): number {
-  const at = (PLACES[kind] as readonly string[]).indexOf(name);
-  if (at < 0) throw new Unknown(kind, name);
-  return at;
-}
-
-/** Throws unless every name that the fold keeps as it comes is one that can be hashed later. */
-export function known<K extends keyof typeof PLACES>(kind: K, name: (typeof PLACES)[K][number]): typeof name {
-  place(kind, name);
+/** Throws unless the name is one that this page can show. */
+export function known<K extends keyof typeof NAMES>(kind: K, name: (typeof NAMES)[K][number]): typeof name {
+  if (!(NAMES[kind] as readonly string[]).includes(name)) throw new Unknown(kind, name);
   return name;
 }
 
-/** JSON as it was written. `wire.ts` reads such members as text; a value from elsewhere is written out. */
-export function verbatim(json: Json): string {
-  return typeof json === "string" ? json : (JSON.stringify(json) ?? "null");
+/** The same for a decision. */
+export function knownDecision(of: Decision): Decision {
+  known("scope", of.scope);
+  if (of.by !== "policy" && of.by !== "foreign" && !("rule" in of.by) && !("person" in of.by)) unknown("decider", of.by);
+  return of;
 }
 
-function usage(hasher: Hasher, of: Used): void {
-  hasher.number(of.input ?? 0).number(of.output ?? 0).number(of.cache_read ?? 0).number(of.cache_write ?? 0);
-  hasher.number(of.cost_micros ?? 0);
-  if (of.rough) hasher.flag(true);
-}
-
-export function part(hasher: Hasher, of: Part): void {
-  if ("text" in of) hasher.number(0).text(of.text);
-  else if ("thought" in of) hasher.number(1).text(of.thought.text).maybeText(of.thought.signature);
-  else if ("image" in of) hasher.number(2).text(of.image.mime).text(of.image.base64);
-  else if ("code" in of) hasher.number(3).maybeText(of.code.language).text(of.code.text).maybeText(of.code.path);
-  else if ("diff" in of) hasher.number(4).maybeText(of.diff.path).text(of.diff.text);
-  else if ("tool" in of) hasher.number(5).number(of.tool);
-  else if ("opaque" in of) hasher.number(6).text(of.opaque.kind).text(verbatim(of.opaque.json));
-  else unknown("part", of);
-}
-
-export function beginPart(roll: Halves, kind: TextKind): void {
-  rollBytes(roll, kind === "text" ? TEXT : THOUGHT, 1);
-}
-const TEXT = Uint8Array.of(0xf8);
-const THOUGHT = Uint8Array.of(0xf9);
-const WHOLE = Uint8Array.of(0xfa);
-
-/** Throws unless a part can be hashed later. */
-export function hashable(of: Part): void {
+/** The same for a part. */
+export function knownPart(of: Part): void {
   if ("text" in of) texts(of.text);
   else if ("thought" in of) texts(of.thought.text);
   else if ("image" in of) texts(of.image.mime, of.image.base64);
@@ -89,199 +59,106 @@ function texts(...all: string[]): void {
   for (const one of all) if (typeof one !== "string") throw new Unknown("text", one);
 }
 
-/** A whole part; equal to the same text streamed. */
-export function wholePart(roll: Halves, of: Part): void {
-  if ("text" in of) {
-    beginPart(roll, "text");
-    rollText(roll, of.text);
-  } else if ("thought" in of && of.thought.signature === undefined) {
-    beginPart(roll, "thought");
-    rollText(roll, of.thought.text);
-  } else {
-    const hasher = new Hasher();
-    part(hasher, of);
-    const { hi, lo } = hasher.finish();
-    rollBytes(roll, WHOLE, 1);
-    const bytes = new DataView(new ArrayBuffer(8));
-    bytes.setUint32(0, lo, true);
-    bytes.setUint32(4, hi, true);
-    rollBytes(roll, new Uint8Array(bytes.buffer), 8);
-  }
+const TEXT = Uint8Array.of(0xf8);
+const THOUGHT = Uint8Array.of(0xf9);
+const WHOLE = Uint8Array.of(0xfa);
+const END = Uint8Array.of(0xfb);
+
+/** A streamed part begins. */
+function beginPart(roll: Halves, kind: TextKind): void {
+  rollBytes(roll, kind === "text" ? TEXT : THOUGHT, 1);
 }
 
-function compaction(hasher: Hasher, of: Compaction): void {
-  hasher.text(of.summary).maybeNumber(of.first_kept).number(of.tokens_before).number(place("trigger", of.trigger));
-  usage(hasher, of.usage ?? {});
-  if (of.unexplained) hasher.flag(true);
+/** A part that is never streamed. */
+function wholePart(roll: Halves, of: Part): void {
+  rollBytes(roll, WHOLE, 1);
+  rollValue(roll, of);
 }
 
-/** What an entry adds to the hash of its state. */
-export function entryHash(entry: Entry): Halves {
-  const hasher = new Hasher().number(entry.id).maybeNumber(entry.parent);
+function isEmpty(of: object): boolean {
+  return Object.values(of).every((value) => value === undefined);
+}
+
+function compactionForm(of: Compaction): unknown {
+  return { ...of, usage: of.usage && !isEmpty(of.usage) ? of.usage : undefined };
+}
+
+/** What an entry that is no message counts as. */
+function entryForm(entry: Exclude<Entry, MessageEntry>): unknown {
+  const { id, parent } = entry;
   switch (entry.kind) {
-    case "message":
-      hasher.byte(0).number(place("role", entry.role)).maybeNumber(entry.run).maybeNumber(entry.turn).maybeNumber(entry.step);
-      hasher.maybe(entry.finish, (finish) => hasher.number(place("finish", finish))).halves(entry.roll);
-      break;
     case "compaction":
-      compaction(hasher.byte(1), entry.compaction);
-      break;
-    case "notice":
-      hasher.byte(2).number(place("level", entry.level)).text(entry.code).text(entry.text).maybeNumber(entry.run);
-      break;
+      return { compacted: { compaction: compactionForm(entry.compaction), entry: id, parent } };
+    case "notice": {
+      const { code, level, run, text } = entry;
+      return { noticed: { code, entry: id, level, parent, run, text } };
+    }
     default:
-      unknown("entry", entry);
-  }
-  return hasher.finish();
-}
-
-/** The part of a tool run that never changes. */
-export function fixedHash(tool: ToolRun): Halves {
-  return new Hasher()
-    .number(tool.id).number(tool.run).number(tool.step).number(tool.message).text(tool.name).text(tool.args)
-    .finish();
-}
-
-function decision(hasher: Hasher, of: Decision): void {
-  hasher.flag(of.allowed);
-  if (of.by === "policy") hasher.number(0);
-  else if (of.by === "foreign") hasher.number(3);
-  else if ("rule" in of.by) hasher.number(1).text(of.by.rule);
-  else if ("person" in of.by) hasher.number(2).maybeText(of.by.person);
-  else unknown("decider", of.by);
-  hasher.number(place("scope", of.scope)).maybeText(of.reason).maybeText(of.digest);
-}
-
-function result(hasher: Hasher, of: ToolResult): void {
-  hasher.text(of.text).list(of.parts ?? [], (one) => part(hasher, one));
-  // A JSON null is a value of its own: only an absent member is none.
-  if (of.json === undefined) hasher.number(0);
-  else hasher.number(1).text(verbatim(of.json));
-  hasher.flag(of.truncated ?? false);
-}
-
-function phase(hasher: Hasher, of: ToolRun["phase"]): void {
-  if (of === "proposed") hasher.number(0);
-  else if (of === "allowed") hasher.number(2);
-  else if (of === "running") hasher.number(3);
-  else if ("awaiting" in of) hasher.number(1).number(of.awaiting);
-  else if ("ended" in of) hasher.number(4).number(place("toolOutcome", of.ended));
-  else unknown("phase", of);
-}
-
-/** What a tool run adds to the hash of its state. */
-export function toolHash(tool: ToolRun): Halves {
-  const hasher = new Hasher().halves(tool.fixed).halves(tool.roll);
-  phase(hasher, tool.phase);
-  hasher.maybe(tool.decision, (of) => decision(hasher, of));
-  hasher.maybe(tool.status, (status) => {
-    hasher.maybe(status.percent, (percent) => hasher.byte(percent)).text(status.message);
-  });
-  return hasher.maybe(tool.result, (of) => result(hasher, of)).finish();
-}
-
-function assessment(hasher: Hasher, of: Assessment): void {
-  hasher.number(place("risk", of.risk)).texts(of.reasons).flag(of.reversible);
-  if (of.unrated) hasher.flag(true);
-}
-
-function preview(hasher: Hasher, of: Preview): void {
-  if ("text" in of) hasher.number(0).text(of.text);
-  else if ("command" in of) hasher.number(1).text(of.command.line).texts(of.command.inner);
-  else if ("diff" in of) hasher.number(2).text(of.diff.path).text(of.diff.text);
-  else unknown("preview", of);
-}
-
-function askKind(hasher: Hasher, of: AskKind): void {
-  if ("consent" in of) {
-    const consent = of.consent;
-    hasher.number(0).number(consent.tool).text(consent.name).text(verbatim(consent.args));
-    hasher.maybe(consent.preview, (shown) => preview(hasher, shown));
-    assessment(hasher, consent.assessment);
-    hasher.text(consent.digest).maybeText(consent.rule).flag(consent.takes_reason);
-  } else if ("confirm" in of) {
-    const { message, yes, no, danger } = of.confirm;
-    hasher.number(1).text(message).maybeText(yes).maybeText(no).flag(danger);
-  } else if ("choose" in of) {
-    const { message, choices, many } = of.choose;
-    hasher.number(2).text(message);
-    hasher.list(choices, (choice) => hasher.text(choice.id).text(choice.label).maybeText(choice.detail)).flag(many);
-  } else if ("text" in of) {
-    const { message, placeholder, default: usual, secret, multiline } = of.text;
-    hasher.number(3).text(message).maybeText(placeholder).maybeText(usual).flag(secret).flag(multiline);
-  } else if ("edit" in of) {
-    hasher.number(4).text(of.edit.message).text(of.edit.prefill);
-  } else unknown("kind of ask", of);
-}
-
-function ask(hasher: Hasher, of: Ask): void {
-  hasher.number(of.id).maybeNumber(of.run).text(of.title);
-  askKind(hasher, of.kind);
-  hasher.maybeNumber(of.deadline);
-}
-
-function waiting(hasher: Hasher, of: Waiting): void {
-  hasher.number(of.id).text(of.input.text).list(of.input.attachments ?? [], (one) => part(hasher, one)).maybeText(of.by);
-}
-
-function queues(hasher: Hasher, of: Queues): void {
-  hasher.list(of.steer, (one) => waiting(hasher, one)).list(of.followUp, (one) => waiting(hasher, one));
-  hasher.number(place("mode", of.steerMode)).number(place("mode", of.followUpMode));
-}
-
-function settings(hasher: Hasher, of: Settings): void {
-  hasher.text(of.cwd).text(of.project);
-  hasher.maybe(of.parent, ([session, at]) => hasher.text(session).maybeNumber(at));
-  hasher.maybeText(of.title).maybe(of.model, (model) => hasher.text(model.provider).text(model.name));
-  hasher.number(place("policy", of.policy)).maybe(of.tools, (tools) => hasher.texts(tools));
-  if (of.effort !== undefined) hasher.number(1).number(place("effort", of.effort));
-  const { max_cost_micros: cost, max_steps: steps, max_time_s: time } = of.budget;
-  if (cost !== undefined || steps !== undefined || time !== undefined) {
-    hasher.maybeNumber(cost).maybeNumber(steps).maybeNumber(time);
-  }
-  if (of.origin !== undefined) {
-    hasher.number(1).text(of.origin.dialect);
-    const where = of.origin.place;
-    if ("socket" in where) hasher.number(0).text(where.socket.path);
-    else if ("command" in where) {
-      hasher.number(1).texts(where.command.words).text(where.command.folder).flag(where.command.incomplete ?? false);
-    } else unknown("place", where);
-    hasher.maybeText(of.origin.session);
+      return unknown("entry", entry);
   }
 }
 
-function step(hasher: Hasher, of: Step): void {
-  hasher.number(of.id).maybe(of.model, (model) => hasher.text(model.provider).text(model.name));
-  hasher.maybe(of.usage, (used) => usage(hasher, used));
-  if (of.billed !== undefined) {
-    hasher.number(1);
-    usage(hasher, of.billed);
+/** The stream of a tool run before its output. */
+export function proposal({ args, message, name, id }: ToolRun): Halves {
+  const roll = start();
+  rollValue(roll, { tool_proposed: { args, message, name, tool: id } });
+  return roll;
+}
+
+/** How a tool run stands. */
+function standing({ decision, phase, result, status, id }: ToolRun): unknown {
+  return { decision, phase, result, status, tool: id };
+}
+
+/** What an entity adds to the sum of its state. A tool run adds two numbers: how it stands, and its stream. */
+function counted(entity: Entry | ToolRun): Halves {
+  if (!("kind" in entity)) {
+    const sum = hashOf(standing(entity));
+    add(sum, mixed(entity.roll));
+    return sum;
   }
+  return entity.kind === "message" ? mixed(entity.roll) : hashOf(entryForm(entity));
 }
 
-function turn(hasher: Hasher, of: Turn): void {
-  hasher.number(of.id).number(place("cause", of.cause)).flag(of.ended).list(of.steps, (one) => step(hasher, one));
+function waitingForm({ by, input, id }: Waiting): unknown {
+  return { by, input, item: id };
 }
 
-function outcome(hasher: Hasher, of: Outcome): void {
-  if (of === "done") hasher.number(0);
-  else if (of === "cancelled") hasher.number(2);
-  else if (of === "interrupted") hasher.number(3);
-  else if (of === "lost") hasher.number(4);
-  else if ("failed" in of) hasher.number(1).text(of.failed.code).text(of.failed.message).maybeText(of.failed.hint);
-  else unknown("outcome", of);
+function queuesForm(of: Queues): unknown {
+  return {
+    follow_up: of.followUp.map(waitingForm), follow_up_mode: of.followUpMode,
+    steer: of.steer.map(waitingForm), steer_mode: of.steerMode,
+  };
+}
+
+function settingsForm(of: Settings): unknown {
+  return { ...of, budget: isEmpty(of.budget) ? undefined : of.budget };
+}
+
+function runForm({ id, ended, turns }: Run): unknown {
+  const steps = (of: Run["turns"][number]): unknown[] => of.steps.map(({ id: step, model, billed, usage }) => ({ billed, model, step, usage }));
+  return { outcome: ended?.outcome, run: id, turns: turns.map((turn) => ({ cause: turn.cause, ended: turn.ended, steps: steps(turn), turn: turn.id })) };
 }
 
 /** An entity has changed: what it adds to the state's sum is another number now. */
 export function accounted(state: State, entity: Entry | ToolRun): void {
   subtract(state.entities, entity.added);
-  entity.added = "kind" in entity ? entryHash(entity) : toolHash(entity);
+  entity.added = counted(entity);
   add(state.entities, entity.added);
 }
 
-/** The stream of a message's parts, as far as they go now. What was rolled before is not rolled again. */
-function rollParts(message: MessageEntry): void {
-  const { parts, roll, rolled } = message;
+/** The stream of a message, as far as it goes now. What was rolled before is not rolled again. */
+function rollMessage(message: MessageEntry): void {
+  const { id, parent, role, step, turn, finish, roll, rolled } = message;
+  if (!rolled.begun) rollValue(roll, { message_started: { message: id, parent, role, step, turn } });
+  rolled.begun = true;
+  rollParts(message);
+  if (finish === undefined) return;
+  rollBytes(roll, END, 1);
+  rollValue(roll, { message_ended: { finish, message: id } });
+}
+
+function rollParts({ parts, roll, rolled, tailOpen }: MessageEntry): void {
   for (let at = rolled.parts; at < parts.length; at += 1) {
     const one = parts[at] as Part;
     const text = "text" in one ? one.text : "thought" in one && one.thought.signature === undefined ? one.thought.text : undefined;
@@ -291,7 +168,7 @@ function rollParts(message: MessageEntry): void {
       rollText(roll, rolled.text === 0 ? text : text.slice(rolled.text - 1));
     }
     // The last one may still grow: one more than its letters, so that an empty beginning counts as begun.
-    const grows = text !== undefined && message.tailOpen && at === parts.length - 1;
+    const grows = text !== undefined && tailOpen && at === parts.length - 1;
     rolled.parts = grows ? at : at + 1;
     rolled.text = grows ? text.length + 1 : 0;
     if (grows) break;
@@ -304,7 +181,7 @@ export function settle(state: State, enough: () => boolean = () => false): boole
     if (enough()) return false;
     const message = state.entries.get(id);
     if (message?.kind === "message") {
-      rollParts(message);
+      rollMessage(message);
       accounted(state, message);
     }
     state.owed.delete(id);
@@ -315,19 +192,10 @@ export function settle(state: State, enough: () => boolean = () => false): boole
 /** The hash of everything that was said and decided: sixteen hex digits. Times are left out, since clocks differ. */
 export function stateHash(state: State): string {
   settle(state);
-  const hasher = new Hasher().number(state.seq).halves(state.entities);
-  settings(hasher, state.settings);
-  hasher.maybeNumber(state.leaf).list(state.asks, (one) => ask(hasher, one));
-  queues(hasher, state.queues);
-  hasher.list(state.plan, (item) => hasher.text(item.text).number(place("plan", item.state)));
-  usage(hasher, state.usage);
-  hasher.maybe(state.context, ({ used, window }) => hasher.number(used).number(window));
-  if (state.contextRough) hasher.flag(true);
-  hasher.number(state.runs.length);
-  const run = state.runs.at(-1);
-  if (run) {
-    hasher.number(run.id).list(run.turns, (one) => turn(hasher, one));
-    hasher.maybe(run.ended, (ended) => outcome(hasher, ended.outcome));
-  }
-  return hex(hasher.finish());
+  const { asks, context, contextRough, entities, leaf, plan, queues, runs, seq, settings, usage } = state;
+  const run = runs.at(-1);
+  return hex(hashOf({
+    asks, context: context && [context.used, context.window], context_rough: contextRough, entities: hex(entities), leaf, plan,
+    queues: queuesForm(queues), run: run && runForm(run), runs: runs.length, seq, settings: settingsForm(settings), usage,
+  }));
 }

@@ -103,11 +103,13 @@ class Bench {
     for (const what of this.frames.splice(0)) what();
   }
 
-  async welcome(): Promise<void> {
+  /** Welcomed, and greeted by the runtime where the session is there already. */
+  async welcome(revision = 2): Promise<void> {
     this.socket.say({ challenge: { nonce: "n", version: "0.1.0", page: "p" } });
     await Promise.resolve();
     await new Promise((done) => setTimeout(done, 0));
     this.socket.say({ welcome: { device: { id: "dev-1", name: "x", role: "controller" }, version: "0.1.0" } });
+    if (this.session.id.value !== undefined) this.socket.say({ hello: { protocol: 1, revision, name: "parlor", version: "0.1.0", capabilities: ["hash", "cursor"] } });
   }
 
   hello(): { cursor?: { seq: number; hash: string }; session: string } {
@@ -272,6 +274,35 @@ test("a page that hashes otherwise from the beginning says so once and does not 
   expect(bench.sockets.length).toBe(1);
   expect(heard).toEqual([]);
   expect(bench.session.doubt.value).toBe("disagrees");
+});
+
+test("what a runtime of before tells is not compared: it hashes otherwise, and tells the whole to whoever comes back", async () => {
+  const bench = new Bench();
+  for (const revision of [0, 1]) {
+    await bench.welcome(revision);
+    expect(bench.hello()).toMatchObject({ revision: 2 });
+    const { attached: told } = attached(bench, 3) as { attached: { at: object } };
+    const replay = [...BODIES.slice(0, 3).map((body) => [5, body]), [5, { rebased: { seq: 3, updated_at: 5, last_id: 4, usage: {} } }]];
+    bench.socket.say({ attached: { ...told, current: false, replay, at: { ...told.at, hash: "00000000000000a1" } } });
+    bench.socket.say(event(bench, 3));
+    bench.socket.say({ hash: { session: bench.name, seq: 4, hash: "00000000000000a2" } });
+    bench.frame();
+    expect(bench.session.state.value.seq).toBe(4);
+    expect(bench.session.doubt.value).toBeUndefined();
+    expect(bench.sockets.length).toBe(revision + 1);
+    bench.link.retryNow();
+  }
+});
+
+test("a hash that is left out is not compared", async () => {
+  const bench = new Bench();
+  await bench.welcome();
+  const { attached: told } = attached(bench, 3) as { attached: { at: object } };
+  bench.socket.say({ attached: { ...told, at: { session: bench.name, seq: 3 } } });
+  bench.socket.say({ hash: { session: bench.name, seq: 3 } });
+  bench.socket.say(event(bench, 3));
+  bench.frame();
+  expect([bench.session.state.value.seq, bench.session.doubt.value, bench.sockets.length]).toEqual([4, undefined, 1]);
 });
 
 test("a long session is there before its hash is compared, and what happens meanwhile is folded after it", async () => {

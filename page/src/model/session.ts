@@ -24,7 +24,9 @@ import type { DeviceRole, Doubt, Draft, SessionPort, Unsent, Way } from "../view
 import { read, written } from "./wire";
 
 const PROTOCOL = 1;
-const REVISION = 1;
+const REVISION = 2;
+/** A runtime of an earlier revision hashes otherwise than this page: what it tells is not compared. */
+const WRITTEN_HASHES = 2;
 /** Silence after which it is asked whether anybody is there, and how long the answer may take. */
 export const SILENCE_MS = 20_000;
 export const ANSWER_MS = 10_000;
@@ -147,6 +149,8 @@ export class Session implements SessionPort {
   private forgetState = false;
   /** This page and that Parlor hash alike. */
   private agreed = true;
+  /** The revision that the runtime has said on this link. */
+  private revision = 0;
   private stopWatch: (() => void) | undefined;
   private heardAt = 0;
   private draftKey: string;
@@ -197,6 +201,7 @@ export class Session implements SessionPort {
     this.attached = false;
     this.staged = undefined;
     this.buffer = [];
+    this.revision = 0;
     this.prove(true);
     const session = this.id.value;
     const capabilities = ["hash", "cursor", ...(device.role === "observer" ? [] : ["answers"])];
@@ -230,7 +235,8 @@ export class Session implements SessionPort {
     if ("event" in line) {
       if (line.event.session === this.id.value && this.attached) this.gather(line.event.event);
     } else if ("hash" in line) {
-      if (line.hash.session === this.id.value && this.attached) this.gather(line.hash);
+      const compares = this.revision >= WRITTEN_HASHES && line.hash.hash !== undefined;
+      if (compares && line.hash.session === this.id.value && this.attached) this.gather(line.hash);
     } else if ("settled" in line) this.settled(line.settled);
     else if ("signal" in line) {
       if (line.signal.session === this.id.value) this.signalled(line.signal.signal);
@@ -243,6 +249,7 @@ export class Session implements SessionPort {
     } else if ("attached_end" in line) {
       if (this.staged?.at.at.session === line.attached_end.session) this.attach();
     } else if ("hello" in line) {
+      this.revision = line.hello.revision;
       // A room that was asked for has no session yet.
       if (this.id.value === undefined) this.begin();
     } else if ("error" in line) this.complained(line.error);
@@ -283,8 +290,9 @@ export class Session implements SessionPort {
       nextBatch(state);
       this.state.value = state;
       this.rev.value = state.rev;
-      this.unproved = at.at.hash;
-      if (state.owed.size <= MANY) this.prove(true);
+      this.unproved = this.revision >= WRITTEN_HASHES ? at.at.hash : undefined;
+      if (this.unproved === undefined) this.agrees(true);
+      else if (state.owed.size <= MANY) this.prove(true);
       else this.clock.frame(() => this.prove(false));
     }
     this.id.value = session;
@@ -304,12 +312,18 @@ export class Session implements SessionPort {
     const state = this.state.peek();
     const until = performance.now() + SLICE_MS;
     if (!atOnce && !settle(state, () => performance.now() > until)) return this.clock.frame(() => this.prove(false));
-    this.agreed = stateHash(state) === this.unproved;
+    const same = stateHash(state) === this.unproved;
     this.unproved = undefined;
-    // Reading it once more would give the same: this page and that Parlor do not agree on what a session is.
-    if (!this.agreed) this.doubt.value = "disagrees";
-    else if (this.doubt.peek() !== undefined) this.doubt.value = "read";
+    this.agrees(same);
     this.flush();
+  }
+
+  /** What was read is what the runtime holds, as far as that can be told. */
+  private agrees(same: boolean): void {
+    this.agreed = same;
+    // Reading it once more would give the same: this page and that Parlor do not agree on what a session is.
+    if (!same) this.doubt.value = "disagrees";
+    else if (this.doubt.peek() !== undefined) this.doubt.value = "read";
   }
 
   private gather(what: Event | Cursor): void {
@@ -333,7 +347,7 @@ export class Session implements SessionPort {
     this.buffer = [];
     const state = this.state.peek();
     for (const what of gathered) {
-      if ("hash" in what) {
+      if (!("body" in what)) {
         if (this.agreed && what.seq === state.seq && stateHash(state) !== what.hash) return this.wrong();
         continue;
       }

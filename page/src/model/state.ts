@@ -1,5 +1,5 @@
 // The state of one session, as the page keeps it: the fold of its events. What it holds and means is what `crates/domain/src/state.rs`
-// says; `hash.ts` proves that both agree.
+// says; `hashed.ts` proves that both agree.
 //
 // Whoever reads may keep what it was given: an entry or a tool run that changes is another object afterwards (within one batch it may
 // change in place, and nobody looks in the middle of a batch). The maps are the same ones all the time; `rev` tells that something
@@ -47,9 +47,9 @@ export interface MessageEntry extends Node {
   finish?: Finish | undefined;
   /** Whether the next delta may extend the last part. */
   tailOpen: boolean;
-  /** The hash of its parts as a stream, as far as it was asked for: so many whole parts, and so much of the text behind them. */
+  /** Its events as a stream, as far as it was asked for: so many whole parts, and so much of the text behind them. */
   roll: Halves;
-  rolled: { parts: number; text: number };
+  rolled: { begun: boolean; parts: number; text: number };
 }
 
 /** A summary of what came before. */
@@ -93,7 +93,8 @@ export interface ToolRun {
   readonly proposedAt: number;
   startedAt?: number | undefined;
   endedAt?: number | undefined;
-  fixed: Halves;
+  /** How it was proposed, as a stream; and that with its output. For the fold alone. */
+  proposed: Halves;
   roll: Halves;
   added: Halves;
   batch: number;

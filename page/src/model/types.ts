@@ -201,7 +201,7 @@ export type Consent = {
   tool: number;
 };
 
-export type Cursor = { hash: string; seq: number; session: string };
+export type Cursor = { hash?: string; seq: number; session: string };
 
 export type Decider = "policy" | "foreign" | { rule: string } | { person: string | null };
 

@@ -3,9 +3,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { apply, follow, nextBatch } from "./fold";
+import { hashOf, hex, mixed, rollText, start } from "./hash";
 import { stateHash } from "./hashed";
 import { emptyState, path, textOf } from "./state";
-import { read } from "./wire";
+import type { Body } from "./types";
+import { kept, read } from "./wire";
 
 interface Vector {
   steps: Array<{ line: string; applied: boolean; hash: string }>;
@@ -47,29 +49,55 @@ test("there are sessions with counts that no float holds, and sessions that a re
   expect(names.filter((name) => name.startsWith("kept-")).length).toBeGreaterThan(5);
 });
 
-test("what the first release said over its wire: every session it opened, every hash it told", () => {
+test("what the first release said over its wire: every session it opened, and what each hashes to today where it told a hash", () => {
+  const release = new URL("../../crates/parlor/fixtures/v0.1.0/native/", FOLDER);
+  const today = new Map(
+    readFileSync(new URL("hashes-2.txt", release), "utf8").trim().split("\n").map((line) => line.split(" ")).map(([session, seq, hash]) => [`${session} ${seq}`, hash]),
+  );
   const states = new Map<string, ReturnType<typeof emptyState>>();
-  let compared = 0;
-  for (const text of readFileSync(new URL("../../crates/parlor/fixtures/v0.1.0/native/from-runtime.jsonl", FOLDER), "utf8").split("\n").filter(Boolean)) {
+  const compared = new Set<string>();
+  for (const text of readFileSync(new URL("from-runtime.jsonl", release), "utf8").split("\n").filter(Boolean)) {
     const got = read(text);
     if (!("line" in got)) throw new Error(`unreadable: ${text}`);
+    const at = "attached" in got.line ? got.line.attached.at : "hash" in got.line ? got.line.hash : undefined;
     if ("attached" in got.line && !got.line.attached.current) {
       const state = emptyState();
-      for (const [at, body] of got.line.attached.replay ?? []) expect(apply(state, at, body), text).toBeUndefined();
-      expect(stateHash(state), text).toBe(got.line.attached.at.hash);
+      for (const [when, body] of got.line.attached.replay ?? []) expect(apply(state, when, body), text).toBeUndefined();
       states.set(got.line.attached.at.session, state);
-      compared += 1;
     } else if ("event" in got.line) {
       const state = states.get(got.line.event.session);
       if (state && got.line.event.event.seq > state.seq) expect(follow(state, got.line.event.event), text).toBeUndefined();
-    } else if ("hash" in got.line) {
-      const state = states.get(got.line.hash.session);
-      if (!state || state.seq !== got.line.hash.seq) continue;
-      expect(stateHash(state), text).toBe(got.line.hash.hash);
-      compared += 1;
     }
+    const state = at && states.get(at.session);
+    if (!at || state?.seq !== at.seq) continue;
+    expect(stateHash(state), text).toBe(today.get(`${at.session} ${at.seq}`));
+    compared.add(`${at.session} ${at.seq}`);
   }
-  expect(compared).toBeGreaterThan(3);
+  expect(compared).toEqual(new Set(today.keys()));
+  expect(compared.size).toBeGreaterThan(3);
+});
+
+/** The lines of a fenced block of docs/native-protocol.md: a hash, and what it is of. */
+function ofTheDocument(kind: string): Array<[hash: string, what: string]> {
+  const text = readFileSync(new URL("../../docs/native-protocol.md", FOLDER), "utf8");
+  const block = text.split(`\n\`\`\`${kind}\n`)[1]?.split("\n```")[0] ?? "";
+  return block.split("\n").map((line) => [line.slice(0, 16), line.slice(17)]);
+}
+
+test("the vectors of the document: texts, forms, and a session event by event", () => {
+  for (const [hash, text] of ofTheDocument("hash-text")) {
+    const roll = start();
+    rollText(roll, JSON.parse(text) as string);
+    expect(hex(mixed(roll)), text).toBe(hash);
+  }
+  for (const [hash, form] of ofTheDocument("hash-form")) expect(hex(hashOf(JSON.parse(kept(form)))), form).toBe(hash);
+  const state = emptyState();
+  const session = ofTheDocument("hash-session");
+  session.forEach(([hash, body], at) => {
+    expect(follow(state, { seq: at + 1, at: 0, body: JSON.parse(kept(body)) as Body }), body).toBeUndefined();
+    expect(stateHash(state), body).toBe(hash);
+  });
+  expect(session.length).toBeGreaterThan(20);
 });
 
 function view(state: ReturnType<typeof emptyState>): Vector["state"] {

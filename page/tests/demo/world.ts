@@ -21,11 +21,11 @@ export const DIFF = `--- a/crates/link/src/bridge.rs
 `;
 
 function message(id: number, parent: number | undefined, role: "user" | "assistant", parts: Part[], done = true): Entry {
-  return { id, parent, at: NOW - 240_000, kind: "message", role, run: 1, turn: 2, step: role === "user" ? undefined : 3, parts, finish: done ? "complete" : undefined, tailOpen: !done, roll: zero, rolled: { parts: 0, text: 0 }, added: zero, batch: 0 };
+  return { id, parent, at: NOW - 240_000, kind: "message", role, run: 1, turn: 2, step: role === "user" ? undefined : 3, parts, finish: done ? "complete" : undefined, tailOpen: !done, roll: zero, rolled: { begun: false, parts: 0, text: 0 }, added: zero, batch: 0 };
 }
 
 function tool(id: number, name: string, args: object, outcome: ToolOutcome | undefined, text: string, parts?: Part[]): ToolRun {
-  return { id, run: 1, step: 3, message: 5, name, args: JSON.stringify(args), phase: outcome ? { ended: outcome } : "running", output: outcome ? "" : text, result: outcome ? { text, ...(parts ? { parts } : {}) } : undefined, proposedAt: NOW - 200_000, startedAt: NOW - 200_000, endedAt: outcome ? NOW - 199_900 : undefined, fixed: zero, roll: zero, added: zero, batch: 0 };
+  return { id, run: 1, step: 3, message: 5, name, args: JSON.stringify(args), phase: outcome ? { ended: outcome } : "running", output: outcome ? "" : text, result: outcome ? { text, ...(parts ? { parts } : {}) } : undefined, proposedAt: NOW - 200_000, startedAt: NOW - 200_000, endedAt: outcome ? NOW - 199_900 : undefined, proposed: zero, roll: zero, added: zero, batch: 0 };
 }
 
 export const ASK: Ask = {

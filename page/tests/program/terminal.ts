@@ -78,10 +78,13 @@ export class Terminal {
     const self = processes(this.house).find(({ serving }) => serving !== "room");
     const socket = createConnection(join(this.house.place, "data", "run", `${self?.pid}.sock`));
     try {
-      socket.write(`${JSON.stringify({ hello: { protocol: 1, revision: 1, name: "test", version: "0", capabilities: ["hash"], session } })}\n`);
+      socket.write(`${JSON.stringify({ hello: { protocol: 1, revision: 2, name: "test", version: "0", capabilities: ["hash"], session } })}\n`);
+      let greeted = false;
       for await (const line of createInterface({ input: socket })) {
         const said = JSON.parse(line);
-        const at = (said.attached ?? said.attached_begin)?.at;
+        greeted ||= said.hello !== undefined;
+        // It shows its session by itself, also to one that has not greeted yet: what that hashes to is told after the hello.
+        const at = greeted && (said.hash ?? said.attached?.at ?? said.attached_begin?.at);
         if (at) return { seq: at.seq, hash: at.hash };
       }
       throw new Error("the terminal's process says nothing of the session");

@@ -8,7 +8,9 @@ use super::wire::{
     About, Attached, Complaint, Cursor, FleetNews, FleetWatch, FromRuntime, FromUi, Happened, Hello, Named,
     Replay, Said, Settled, TicketOnly, Wanted,
 };
-use super::{ATTACH_BYTES, HASH_EVERY, MAX_PENDING, MIN_PROTOCOL, PROTOCOL, REVISION, capability};
+use super::{
+    ATTACH_BYTES, HASH_EVERY, MAX_PENDING, MIN_PROTOCOL, PROTOCOL, REVISION, WRITTEN_HASHES, capability,
+};
 use domain::command::{Command, LibraryCommand, Receipt, Refusal, RefusalKind, Target};
 use domain::event::{Body, Event, RunEvent};
 use domain::fleet::FleetChange;
@@ -29,6 +31,9 @@ pub struct NativeRuntime {
     /// Whether a UI that names no session is shown none until it asks.
     begins: bool,
     peer: Option<Peer>,
+    /// How far a session was shown before the hello, with a hash of nobody's revision but ours: it is told once the peer has said that it
+    /// has the same.
+    shown_early: Option<Cursor>,
     pending: Tickets<Origin>,
     rate: wire::Rate,
     /// What the runtime behind us can do, where we were told.
@@ -39,6 +44,7 @@ pub struct NativeRuntime {
 
 #[derive(Debug)]
 struct Peer {
+    revision: u32,
     capabilities: Vec<String>,
     cursor: Option<Cursor>,
 }
@@ -89,8 +95,14 @@ impl NativeRuntime {
             cursor: None,
         };
         send(cx, &FromRuntime::Hello(ours));
+        let hashes =
+            hello.revision >= WRITTEN_HASHES && hello.capabilities.iter().any(|can| can == capability::HASH);
+        if let Some(at) = self.shown_early.take().filter(|_| hashes) {
+            send(cx, &FromRuntime::Hash(at));
+        }
         let wanted = hello.session.or_else(|| hello.cursor.as_ref().map(|cursor| cursor.session.clone()));
-        self.peer = Some(Peer { capabilities: hello.capabilities, cursor: hello.cursor });
+        let Hello { revision, capabilities, cursor, .. } = hello;
+        self.peer = Some(Peer { revision, capabilities, cursor });
         if let Some(why) = &self.gone {
             return complain(cx, About::Session, None, why, None);
         }
@@ -138,6 +150,18 @@ impl NativeRuntime {
         let ticket = ticket.filter(|t| !self.pending.values().any(|origin| *origin == Origin::Peer(*t)));
         cx.drift(Drift::new("line", why.to_owned(), text));
         complain(cx, About::Line, ticket, why, Some("see docs/native-protocol.md"));
+    }
+
+    /// Where a session stands, as the peer hashes it. One that has not greeted yet may be of any revision: the first always has a hash.
+    fn cursor(&self, view: View<'_>) -> Cursor {
+        cursor(self.peer.as_ref().map_or(0, |peer| peer.revision), view.session, view.state)
+    }
+
+    /// Notes what is shown to a peer that has not greeted.
+    fn show_early(&mut self, view: View<'_>) {
+        if self.peer.is_none() {
+            self.shown_early = Some(cursor(REVISION, view.session, view.state));
+        }
     }
 
     fn told_abilities(&self) -> Abilities {
@@ -200,11 +224,12 @@ impl RuntimeRole for NativeRuntime {
     }
 
     fn attached(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>) {
-        let at = cursor(view.session, view.state);
+        let at = self.cursor(view);
+        self.show_early(view);
         // A cursor is good for the first attachment only: afterwards the peer knows more than it says.
         let known = self.peer.as_mut().and_then(|peer| peer.cursor.take());
         let (board, abilities) = (view.board.clone(), self.told_abilities());
-        if known.as_ref() == Some(&at) {
+        if known.is_some_and(|known| known.hash.is_some() && known == at) {
             let attached = Attached { at, current: true, replay: Vec::new(), board, abilities };
             return send(cx, &FromRuntime::Attached(attached));
         }
@@ -227,13 +252,14 @@ impl RuntimeRole for NativeRuntime {
 
     fn event(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>, event: &Event) {
         let session = view.session.clone();
+        self.show_early(view);
         send(cx, &FromRuntime::Event(Happened { session, event: event.clone() }));
         let due =
             event.seq.0.is_multiple_of(HASH_EVERY) || matches!(event.body, Body::Run(RunEvent::Ended { .. }));
         let wants = self.peer.as_ref().is_some_and(|peer| peer.can(capability::HASH));
         // When this link lags, the state is ahead of what was told and its hash would mean nothing there.
         if due && wants && view.state.seq == event.seq {
-            send(cx, &FromRuntime::Hash(cursor(view.session, view.state)));
+            send(cx, &FromRuntime::Hash(self.cursor(view)));
         }
     }
 
@@ -275,9 +301,10 @@ impl RuntimeRole for NativeRuntime {
     }
 }
 
-/// Where a session stands.
-pub(super) fn cursor(session: &SessionId, state: &State) -> Cursor {
-    Cursor { session: session.clone(), seq: state.seq, hash: state.hash().to_string() }
+/// Where a session stands, with the hash of a side that says this revision.
+pub(super) fn cursor(revision: u32, session: &SessionId, state: &State) -> Cursor {
+    let hash = if revision >= WRITTEN_HASHES { state.hash() } else { state.hash_of_revision_1() };
+    Cursor { session: session.clone(), seq: state.seq, hash: Some(hash.to_string()) }
 }
 
 /// Cuts a replay so that each piece makes a line of a bearable size; a single large body is a piece of its own.

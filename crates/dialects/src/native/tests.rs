@@ -4,6 +4,7 @@ mod bad_input;
 mod conversation;
 mod fleet;
 mod passing;
+mod revisions;
 
 use super::{NativeRuntime, NativeUi};
 use crate::bench::{Pair, RuntimeBench, UiBench};

@@ -101,7 +101,7 @@ impl NativeUi {
         self.session = Some(at.session.clone());
         self.abilities = Some(abilities.clone());
         let session = at.session.clone();
-        self.due = Some(at);
+        self.expect(at);
         cx.news(News::Attached { session, replay, board, abilities });
         self.go_on(cx);
     }
@@ -176,11 +176,17 @@ impl NativeUi {
         cx.close(Reason::Unusable(words));
     }
 
+    /// What the state must hash to. What a runtime tells before its hello, or without a hash, is not compared.
+    fn expect(&mut self, at: Cursor) {
+        self.due = Some(at).filter(|at| at.hash.is_some() && self.peer.is_some());
+    }
+
     /// Compares what both sides say the state is; asks for the session again when they differ.
     fn compare(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>) {
         let Some(due) = self.due.take_if(|due| due.seq <= seen.state.seq) else { return };
         let same_place = due.seq == seen.state.seq && self.session.as_ref() == Some(&due.session);
-        if !same_place || due.hash == seen.state.hash().to_string() {
+        let revision = self.peer.as_ref().map_or(0, |peer| peer.revision);
+        if !same_place || due == cursor(revision, &due.session, seen.state) {
             return;
         }
         let what = format!("at event {} both sides differ about {}", due.seq.0, due.session);
@@ -264,7 +270,7 @@ impl UiRole for NativeUi {
             }
             FromRuntime::Hash(at) => {
                 if self.session.as_ref() == Some(&at.session) {
-                    self.due = Some(at);
+                    self.expect(at);
                     self.compare(cx, seen);
                 }
             }
@@ -312,7 +318,7 @@ impl UiRole for NativeUi {
             let refusal = Refusal::new(RefusalKind::Lost, "the runtime went away before it answered");
             cx.settle(ticket, Err(refusal.hint("look whether it was done before you try again")));
         }
-        self.resume = self.session.as_ref().map(|session| cursor(session, seen.state));
+        self.resume = self.session.as_ref().map(|session| cursor(REVISION, session, seen.state));
         self.coming = None;
     }
 

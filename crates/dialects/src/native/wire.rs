@@ -78,7 +78,7 @@ pub struct Hello {
     pub cursor: Option<Cursor>,
 }
 
-/// A place in a session and the hash of its state there.
+/// A place in a session, and the hash of its state there where it is told.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cursor {
@@ -87,8 +87,9 @@ pub struct Cursor {
     /// Its last event.
     #[serde(with = "As::<Seq>")]
     pub seq: Seq,
-    /// Sixteen hex digits.
-    pub hash: String,
+    /// Sixteen hex digits. A side that does not work it out leaves it out, and nothing is compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<String>,
 }
 
 /// A command.

@@ -1,5 +1,6 @@
 //! How an event changes the state.
 
+use super::canonical::Started;
 use super::{Entry, EntryKind, Message, Retry, Run, State, Step, Turn, hash};
 use crate::content::{Part, Role};
 use crate::event::{
@@ -227,7 +228,7 @@ impl State {
             return Err(NotApplied::Dangling("a parent entry"));
         }
         let entry = Entry { id, parent, at, kind };
-        self.entities = self.entities.wrapping_add(hash::entry(&entry));
+        hash::add_entry(&mut self.entities, &entry);
         self.entries.insert(id, entry);
         self.saw(id.0);
         Ok(())
@@ -252,7 +253,7 @@ impl State {
             parts: Vec::new(),
             finish: None,
             tail_open: false,
-            roll: hash::START,
+            roll: hash::started(&Started { message: id, parent, role, turn, step }),
         };
         self.add_entry(at, id.into(), parent, EntryKind::Message(message))?;
         self.leaf = Some(id.into());
@@ -285,6 +286,7 @@ impl State {
             }),
             MessageEvent::Ended { message, finish } => self.change_message(*message, |m| {
                 m.finish = Some(finish.clone());
+                m.roll = hash::ended(m.roll, m.id, finish);
                 m.tail_open = false;
             }),
         }
@@ -292,16 +294,15 @@ impl State {
 
     fn change_message(&mut self, id: MessageId, change: impl FnOnce(&mut Message)) -> Result<(), NotApplied> {
         let entry = self.entries.get_mut(&id.into()).ok_or(NotApplied::Dangling("a message"))?;
-        let before = hash::entry(entry);
         let EntryKind::Message(message) = &mut entry.kind else {
             return Err(NotApplied::Dangling("a message"));
         };
         if message.finish.is_some() {
             return Err(NotApplied::Dangling("a message under way"));
         }
+        let before = message.roll;
         change(message);
-        let after = hash::entry(entry);
-        self.entities = self.entities.wrapping_sub(before).wrapping_add(after);
+        hash::exchange_stream(&mut self.entities, before, message.roll);
         Ok(())
     }
 
@@ -335,11 +336,14 @@ impl State {
                     proposed_at: at,
                     started_at: None,
                     ended_at: None,
-                    fixed_hash: 0,
-                    roll: hash::START,
+                    proposed: 0,
+                    roll: 0,
+                    added: 0,
                 };
-                added.fixed_hash = hash::tool_fixed(&added);
-                self.entities = self.entities.wrapping_add(hash::tool(&added));
+                added.proposed = hash::proposed(&added);
+                added.roll = added.proposed;
+                hash::add_stream(&mut self.entities, added.roll);
+                hash::count_standing(&mut self.entities, &mut added);
                 self.tools.insert(*tool, added);
                 self.saw(tool.0);
                 Ok(())
@@ -354,17 +358,21 @@ impl State {
                 t.phase = ToolPhase::Running;
                 t.started_at = Some(at);
             }),
-            ToolEvent::Progress { tool, progress } => self.change_tool(*tool, |t| match progress {
-                Progress::Output(text) => {
+            ToolEvent::Progress { tool, progress: Progress::Output(text) } => {
+                self.change_output(*tool, |t| {
                     t.output.push_str(text);
                     t.roll = hash::bytes(t.roll, text.as_bytes());
-                }
-                Progress::Replace(text) => {
+                })
+            }
+            ToolEvent::Progress { tool, progress: Progress::Replace(text) } => {
+                self.change_output(*tool, |t| {
                     t.output.clone_from(text);
-                    t.roll = hash::bytes(hash::START, text.as_bytes());
-                }
-                Progress::Status { percent, message } => t.status = Some((*percent, message.clone())),
-            }),
+                    t.roll = hash::bytes(t.proposed, text.as_bytes());
+                })
+            }
+            ToolEvent::Progress { tool, progress: Progress::Status { percent, message } } => {
+                self.change_tool(*tool, |t| t.status = Some((*percent, message.clone())))
+            }
             ToolEvent::Ended { tool, outcome, result } => self.change_tool(*tool, |t| {
                 t.phase = ToolPhase::Ended(outcome.clone());
                 t.result = Some(result.clone());
@@ -373,15 +381,30 @@ impl State {
         }
     }
 
-    fn change_tool(&mut self, id: ToolRunId, change: impl FnOnce(&mut ToolRun)) -> Result<(), NotApplied> {
+    fn open_tool_mut(&mut self, id: ToolRunId) -> Result<&mut ToolRun, NotApplied> {
         let tool = self.tools.get_mut(&id).ok_or(NotApplied::Dangling("a tool run"))?;
         if tool.ended() {
             return Err(NotApplied::Dangling("a tool run that has not ended"));
         }
-        let before = hash::tool(tool);
+        Ok(tool)
+    }
+
+    fn change_tool(&mut self, id: ToolRunId, change: impl FnOnce(&mut ToolRun)) -> Result<(), NotApplied> {
+        let mut entities = self.entities;
+        let tool = self.open_tool_mut(id)?;
         change(tool);
-        let after = hash::tool(tool);
-        self.entities = self.entities.wrapping_sub(before).wrapping_add(after);
+        hash::count_standing(&mut entities, tool);
+        self.entities = entities;
+        Ok(())
+    }
+
+    fn change_output(&mut self, id: ToolRunId, change: impl FnOnce(&mut ToolRun)) -> Result<(), NotApplied> {
+        let mut entities = self.entities;
+        let tool = self.open_tool_mut(id)?;
+        let before = tool.roll;
+        change(tool);
+        hash::exchange_stream(&mut entities, before, tool.roll);
+        self.entities = entities;
         Ok(())
     }
 }

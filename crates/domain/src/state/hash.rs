@@ -1,15 +1,22 @@
 //! A rolling hash of the state, so that two sides can prove that they agree.
 //!
-//! Text is hashed as a stream, so the cut into deltas does not matter, and each entity adds its own hash to one sum, so a delta
-//! costs as much as its text. The stream is a polynomial in its bytes, so that eight are taken at once, and what becomes part of a
-//! sum is mixed first, so that texts that changed places are noticed. It detects drift between friends; it is no defence against
-//! a forger.
+//! Each entity (an entry of the tree, a tool run) adds the hash of its canonical bytes to one sum, so that an event costs as much as what
+//! it changes; the hash of the state is over that sum and the rest of it. Text is hashed as a stream, so that the cut into deltas does
+//! not matter and a delta costs as much as its text. The stream is a polynomial in its bytes, so that eight are taken at once, and what
+//! becomes part of a sum is mixed first, so that texts that changed places are noticed. It detects drift between friends; it is no
+//! defence against a forger.
+//!
+//! This is the hash of native revision 2, told byte by byte in docs/native-protocol.md; `revision_1` is the one before.
 
+mod revision_1;
+
+use super::canonical::{Canonical, Ended, Piece, Proposed, Sink, Started, mark};
 use super::{Entry, EntryKind, State};
 use crate::content::{Part, TextKind};
+use crate::event::Finish;
+use crate::ids::MessageId;
 use crate::tool::ToolRun;
 use std::fmt;
-use std::hash::{Hash, Hasher};
 
 /// Equal for two sides that hold the same session, however its events were cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -18,6 +25,13 @@ pub struct StateHash(pub u64);
 impl fmt::Display for StateHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}", self.0)
+    }
+}
+
+impl StateHash {
+    /// The hash of bytes: what a canonical form, or a stream of text, counts as.
+    pub fn of(stream: &[u8]) -> StateHash {
+        StateHash(mixed(bytes(START, stream)))
     }
 }
 
@@ -34,17 +48,6 @@ const POWERS: [u64; 8] = {
 };
 const POWER: u64 = POWERS[6];
 const EIGHTH_POWER: u64 = POWER.wrapping_mul(POWERS[0]);
-
-struct Rolling(u64);
-
-impl Hasher for Rolling {
-    fn finish(&self) -> u64 {
-        mixed(self.0)
-    }
-    fn write(&mut self, input: &[u8]) {
-        self.0 = bytes(self.0, input);
-    }
-}
 
 /// The stream goes on with these bytes; any cut of them gives the same.
 pub(super) fn bytes(state: u64, input: &[u8]) -> u64 {
@@ -63,71 +66,97 @@ fn mixed(mut hash: u64) -> u64 {
     hash ^ (hash >> 31)
 }
 
-fn of(value: &impl Hash) -> u64 {
-    let mut hasher = Rolling(START);
-    value.hash(&mut hasher);
-    hasher.finish()
+/// A stream that is fed in small pieces: they are gathered, since eight bytes at once cost little more than one.
+struct Roll {
+    state: u64,
+    held: [u8; 256],
+    many: usize,
 }
 
-/// Opens a streamed part.
+impl Roll {
+    fn from(state: u64) -> Roll {
+        Roll { state, held: [0; 256], many: 0 }
+    }
+
+    fn end(&self) -> u64 {
+        bytes(self.state, &self.held[..self.many])
+    }
+}
+
+impl Sink for Roll {
+    #[inline]
+    fn take(&mut self, input: &[u8]) {
+        if let Some(room) = self.held.get_mut(self.many..self.many + input.len()) {
+            room.copy_from_slice(input);
+            self.many += input.len();
+            return;
+        }
+        self.state = bytes(self.end(), input);
+        self.many = 0;
+    }
+}
+
+/// The stream goes on with these canonical bytes.
+fn fed(state: u64, value: &impl Canonical) -> u64 {
+    let mut roll = Roll::from(state);
+    value.put(&mut roll);
+    roll.end()
+}
+
+/// A part of a message begins that is streamed.
 pub(super) fn begin_part(roll: u64, kind: TextKind) -> u64 {
-    bytes(
-        roll,
-        match kind {
-            TextKind::Text => &[0xf8],
-            TextKind::Thought => &[0xf9],
-        },
-    )
+    bytes(roll, &[mark(kind)])
 }
 
 /// A whole part; equal to the same text streamed.
 pub(super) fn whole_part(roll: u64, part: &Part) -> u64 {
-    match part {
-        Part::Text(text) => bytes(begin_part(roll, TextKind::Text), text.as_bytes()),
-        Part::Thought { text, signature: None } => {
-            bytes(begin_part(roll, TextKind::Thought), text.as_bytes())
-        }
-        part => bytes(bytes(roll, &[0xfa]), &of(part).to_le_bytes()),
-    }
+    fed(roll, &Piece(part))
 }
 
-/// What an entry adds to the hash of its state.
-pub(super) fn entry(entry: &Entry) -> u64 {
-    let mut hasher = Rolling(START);
-    (entry.id, entry.parent).hash(&mut hasher);
+/// A message begins, as this event says.
+pub(super) fn started(event: &Started) -> u64 {
+    fed(START, event)
+}
+
+/// A message ends.
+pub(super) fn ended(roll: u64, message: MessageId, finish: &Finish) -> u64 {
+    fed(roll, &Ended { message, finish })
+}
+
+/// A tool run begins: its output is a stream behind how it was proposed.
+pub(super) fn proposed(tool: &ToolRun) -> u64 {
+    fed(START, &Proposed(tool))
+}
+
+/// What a stream adds to the sum of its state is another number now.
+pub(super) fn exchange_stream(entities: &mut u64, before: u64, after: u64) {
+    *entities = entities.wrapping_sub(mixed(before)).wrapping_add(mixed(after));
+}
+
+/// A stream is new.
+pub(super) fn add_stream(entities: &mut u64, roll: u64) {
+    *entities = entities.wrapping_add(mixed(roll));
+}
+
+/// An entry is new.
+pub(super) fn add_entry(entities: &mut u64, entry: &Entry) {
     match &entry.kind {
-        EntryKind::Message(m) => (0u8, m.role, m.run, m.turn, m.step, &m.finish, m.roll).hash(&mut hasher),
-        EntryKind::Compaction(compaction) => (1u8, compaction).hash(&mut hasher),
-        EntryKind::Notice { level, code, text, run } => (2u8, level, code, text, run).hash(&mut hasher),
+        EntryKind::Message(message) => add_stream(entities, message.roll),
+        EntryKind::Compaction(_) | EntryKind::Notice { .. } => add_stream(entities, fed(START, entry)),
     }
-    hasher.finish()
 }
 
-/// The part of a tool run that never changes.
-pub(super) fn tool_fixed(tool: &ToolRun) -> u64 {
-    of(&(tool.id, tool.run, tool.step, tool.message, &tool.name, &tool.args))
-}
-
-/// What a tool run adds to the hash of its state.
-pub(super) fn tool(tool: &ToolRun) -> u64 {
-    of(&(tool.fixed_hash, tool.roll, &tool.phase, &tool.decision, &tool.status, &tool.result))
+/// A tool run stands otherwise: what that adds to the sum is another number now.
+pub(super) fn count_standing(entities: &mut u64, tool: &mut ToolRun) {
+    let (before, now) = (tool.added, mixed(fed(START, tool)));
+    *entities = entities.wrapping_sub(before).wrapping_add(now);
+    tool.added = now;
 }
 
 impl State {
-    /// The hash of everything that was said and decided. Times are left out: clocks differ.
+    /// The hash of everything that was said and decided.
     pub fn hash(&self) -> StateHash {
-        let mut hasher = Rolling(START);
-        (self.seq, self.entities, &self.settings, self.leaf).hash(&mut hasher);
-        (&self.asks, &self.queues, &self.plan, self.usage, self.context).hash(&mut hasher);
-        // What came after the first release counts only where it was said.
-        if self.context_rough {
-            self.context_rough.hash(&mut hasher);
-        }
-        self.runs.len().hash(&mut hasher);
-        if let Some(run) = self.runs.last() {
-            (run.id, &run.turns, run.ended.as_ref().map(|(_, outcome)| outcome)).hash(&mut hasher);
-        }
-        StateHash(hasher.finish())
+        StateHash(mixed(fed(START, self)))
     }
 }
 

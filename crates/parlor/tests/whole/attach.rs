@@ -77,7 +77,7 @@ impl Wire {
 
 impl Guest {
     fn cursor(&self) -> Option<Cursor> {
-        let hash = self.state.hash().to_string();
+        let hash = Some(self.state.hash().to_string());
         (self.state.seq > Seq(0)).then(|| Cursor { session: self.session.clone(), seq: self.state.seq, hash })
     }
 
@@ -88,6 +88,7 @@ impl Guest {
         let mut wire = Wire { lines: BufReader::new(read).lines(), out, ticket: 0 };
         let hello = Hello {
             protocol: dialects::native::PROTOCOL,
+            revision: dialects::native::REVISION,
             capabilities: ["hash", "cursor", "answers"].map(str::to_owned).to_vec(),
             session: Some(self.session.clone()),
             // Some forget everything between two visits.
@@ -142,7 +143,7 @@ impl Guest {
                     assert!(self.state.seq >= before, "a snapshot never goes back");
                 }
                 assert_eq!(attached.at.seq, self.state.seq);
-                assert_eq!(attached.at.hash, self.state.hash().to_string());
+                assert_eq!(attached.at.hash, Some(self.state.hash().to_string()));
                 self.answer(wire).await;
             }
             FromRuntime::Event(happened) => {
@@ -161,7 +162,7 @@ impl Guest {
             FromRuntime::Hash(at) => {
                 if at.seq == self.state.seq {
                     self.seen.hashes += 1;
-                    assert_eq!(at.hash, self.state.hash().to_string(), "at event {}", at.seq.0);
+                    assert_eq!(at.hash, Some(self.state.hash().to_string()), "at event {}", at.seq.0);
                 }
             }
             FromRuntime::Hello(_) | FromRuntime::Settled(_) | FromRuntime::Signal(_) => {}

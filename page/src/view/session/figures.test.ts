@@ -45,7 +45,7 @@ test("runs are numbered as they are seen, and a wait for an answer is told whate
   const state = emptyState();
   const zero = { hi: 0, lo: 0 };
   const tool = (id: number, run: number, more: Partial<ToolRun>): void =>
-    void state.tools.set(id, { id, run, step: 0, message: 0, name: "write", args: '{"path":"a.txt"}', phase: "proposed", output: "", proposedAt: 1000, fixed: zero, roll: zero, added: zero, batch: 0, ...more });
+    void state.tools.set(id, { id, run, step: 0, message: 0, name: "write", args: '{"path":"a.txt"}', phase: "proposed", output: "", proposedAt: 1000, proposed: zero, roll: zero, added: zero, batch: 0, ...more });
   state.runs = [{ id: 6, startedAt: 0, ended: { at: 9000, outcome: "done" }, turns: [] }, { id: 22, startedAt: 10_000, turns: [] }];
   const no = { allowed: false, by: { person: "page" }, scope: "once", reason: "no" } as unknown as NonNullable<ToolRun["decision"]>;
   tool(7, 6, { phase: { ended: "denied" }, decision: no, endedAt: 6000 });

@@ -39,7 +39,7 @@ test("Markdown of every kind", () => {
 
 test("prompts, thoughts, notices, summaries, ends, and words of a refusal", () => {
   const node = { id: 1, at: 0, added: { hi: 0, lo: 0 }, batch: 0 };
-  const entry: MessageEntry = { ...node, kind: "message", role: "user", parts: [{ text: TURNED }], tailOpen: false, roll: { hi: 0, lo: 0 }, rolled: { parts: 0, text: 0 } };
+  const entry: MessageEntry = { ...node, kind: "message", role: "user", parts: [{ text: TURNED }], tailOpen: false, roll: { hi: 0, lo: 0 }, rolled: { begun: false, parts: 0, text: 0 } };
   const all: Row[] = [
     { is: "prompt", key: "1", entry, cause: "prompt" },
     { is: "thought", key: "1", text: TURNED, open: false, entry },

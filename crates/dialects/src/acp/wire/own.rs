@@ -53,7 +53,8 @@ object! {
 }
 
 object! {
-    /// How far this link was told a session, and the hash of it then.
+    /// How far this link was told a session, and the hash of it then, as native revision 2 has it. It is told and never compared: whoever
+    /// opens the session again is told the whole of it.
     struct Cursor {
         seq: u64,
         hash: String,

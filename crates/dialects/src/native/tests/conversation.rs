@@ -4,7 +4,7 @@ use super::super::runtime_role::cursor;
 use super::super::wire::FromRuntime;
 use super::{greeted, greeting, hello, opened, runtime};
 use crate::bench::{Pair, RuntimeBench, UiBench, prompt};
-use crate::native::{ATTACH_BYTES, MAX_RESYNCS, NativeRuntime, NativeUi};
+use crate::native::{ATTACH_BYTES, MAX_RESYNCS, NativeRuntime, NativeUi, REVISION};
 use domain::command::{Command, LibraryCommand, Receipt, Refusal, RefusalKind, SessionCommand, Target};
 use domain::content::Part;
 use domain::event::{Body, Outcome, RunEvent, SessionEvent};
@@ -64,8 +64,8 @@ fn a_short_conversation_line_by_line() {
     pair.runtime.detach(&session);
     pair.exchange();
     expect![[r#"
-        > {"hello":{"protocol":1,"revision":1,"name":"parlor","version":"1.2.3","capabilities":["hash","cursor","answers"]}}
-        < {"hello":{"protocol":1,"revision":1,"name":"parlor","version":"1.2.3","capabilities":["hash","cursor","fleet","begins"]}}
+        > {"hello":{"protocol":1,"revision":2,"name":"parlor","version":"1.2.3","capabilities":["hash","cursor","answers"]}}
+        < {"hello":{"protocol":1,"revision":2,"name":"parlor","version":"1.2.3","capabilities":["hash","cursor","fleet","begins"]}}
         > {"command":{"ticket":1,"what":{"new_session":{}}}}
         < {"event":{"session":"sess-000000000007","event":{"seq":1,"at":1,"body":{"session_opened":{"cwd":"/w","project":"/w"}}}}}
     "#]]
@@ -170,7 +170,7 @@ fn sides_that_differ_find_out_and_start_anew_but_not_for_ever() {
         // Something the UI never heard of, at the same number.
         pair.ui.state.settings.title = Some(format!("drifted {round}"));
         let session = pair.runtime.session.clone();
-        let at = cursor(&session, pair.runtime.state());
+        let at = cursor(REVISION, &session, pair.runtime.state());
         pair.ui.hear(&serde_json::to_string(&FromRuntime::Hash(at)).unwrap());
         pair.exchange();
     }

@@ -62,7 +62,7 @@ fn says_of_ui(scenario: &str) -> Option<Quote> {
 }
 
 fn hello() -> Value {
-    json!({"hello":{"protocol":1,"revision":0,"name":"parlor-check","version":"0","capabilities":["hash","cursor","answers"]}})
+    json!({"hello":{"protocol":1,"revision":2,"name":"parlor-check","version":"0","capabilities":["hash","cursor","answers"]}})
 }
 
 fn command(ticket: u64, what: Value) -> Value {
@@ -336,7 +336,7 @@ pub(in crate::check) static UI: UiWire = UiWire {
     reply: |line| {
         if line.get("hello").is_some() {
             return vec![
-                json!({"hello":{"protocol":1,"revision":0,"name":"parlor-check","version":"0","capabilities":["cursor"]}}),
+                json!({"hello":{"protocol":1,"revision":2,"name":"parlor-check","version":"0","capabilities":["cursor"]}}),
             ];
         }
         let Some(ticket) = line.pointer("/command/ticket") else { return Vec::new() };

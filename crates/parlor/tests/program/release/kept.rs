@@ -7,6 +7,7 @@ use domain::event::Event;
 use domain::grammar::check_all;
 use domain::ids::{Seq, SessionId};
 use domain::state::State;
+use expect_test::expect_file;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -29,7 +30,9 @@ fn exported() -> Vec<(SessionId, Vec<String>)> {
 #[test]
 fn the_store_opens_and_every_session_folds_to_the_same_hash() {
     let world = inherited();
-    assert_eq!(recipe::hashes(&world.path().join("data")), fixture("hashes.txt"));
+    let data = world.path().join("data");
+    assert_eq!(recipe::hashes(&data, State::hash_of_revision_1), fixture("hashes.txt"));
+    expect_file!["../../fixtures/v0.1.0/hashes-2.txt"].assert_eq(&recipe::hashes(&data, State::hash));
 }
 
 #[test]
