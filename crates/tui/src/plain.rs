@@ -88,7 +88,7 @@ struct Asked {
     /// Lines of the answer so far.
     lines: Vec<String>,
     hidden: bool,
-    /// How much of it was told.
+    /// A yes to less than all of it does not count.
     told: Extent,
 }
 

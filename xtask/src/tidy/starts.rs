@@ -87,7 +87,7 @@ const STARTS: &[Start] = &[
         count: 2,
         program: "systemctl",
         leash: "none: words of ours only",
-        why: "`parlor up --install` and its end",
+        why: "`parlor up --systemd` and its end",
     },
     Start {
         file: "crates/remote/src/ssh.rs",

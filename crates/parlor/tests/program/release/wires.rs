@@ -3,7 +3,7 @@
 //! runtime, questions included.
 
 use crate::release::recipe::{SMALL_ANSWER, SMALL_PROMPT, WIRES, set_small_scene};
-use crate::release::talk::Native;
+use crate::release::talk::{Native, ended};
 use crate::release::{PARLOR, fixture, program, stderr, stdout};
 use dialects::native::wire::{FromRuntime, FromUi};
 use domain::state::{State, StateHash};
