@@ -65,11 +65,15 @@ pub(crate) fn check(shell: &Shell) -> Result<()> {
     Ok(())
 }
 
-/// Its types, its own tests, and the tests in a browser on the built program.
-pub(crate) fn test(shell: &Shell, binary: &str) -> Result<()> {
+/// Its types and its own tests: they need nothing of ours to be built.
+pub(crate) fn test_alone(shell: &Shell) -> Result<()> {
     install(shell)?;
     shell.step("npm", &["run", "check", "--prefix", FOLDER], &[])?;
-    shell.step("npm", &["test", "--prefix", FOLDER], &[])?;
+    shell.step("npm", &["test", "--prefix", FOLDER], &[])
+}
+
+/// The tests in a browser on the built program, once the page is installed.
+pub(crate) fn test_in_a_browser(shell: &Shell, binary: &str) -> Result<()> {
     shell.step("npm", &["run", "test:browser", "--prefix", FOLDER], &[("PARLOR_BIN", binary)])
 }
 

@@ -2,6 +2,8 @@
 //!
 //! What it is not: a command interpreter. Arguments go to the program as they are.
 
+use std::fs::File;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -12,6 +14,8 @@ use anyhow::{Context, Result, bail};
 pub(crate) struct Shell {
     root: PathBuf,
     cargo: String,
+    /// Where everything is printed instead of here.
+    aside: Option<File>,
 }
 
 impl Shell {
@@ -21,7 +25,16 @@ impl Shell {
             std::env::var("CARGO_MANIFEST_DIR").unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").to_owned());
         let root = Path::new(&manifest).parent().context("xtask must lie in the repository's root")?;
         let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-        Ok(Self { root: root.to_owned(), cargo })
+        Ok(Self { root: root.to_owned(), cargo, aside: None })
+    }
+
+    /// The same, with everything printed into this file: for what runs beside something else.
+    pub(crate) fn aside(&self, path: &Path) -> Result<Self> {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        let file = File::create(path).with_context(|| format!("could not write {}", path.display()))?;
+        Ok(Self { root: self.root.clone(), cargo: self.cargo.clone(), aside: Some(file) })
     }
 
     /// The repository's root.
@@ -41,17 +54,25 @@ impl Shell {
 
     fn perform(&self, program: &str, shown: &str, args: &[&str], env: &[(&str, &str)]) -> Result<()> {
         let line = line_of(shown, args, env);
-        println!("\n$ {line}");
+        self.say(&format!("\n$ {line}"))?;
         let began = Instant::now();
-        let status = Command::new(program)
-            .args(args)
-            .envs(env.iter().copied())
-            .current_dir(&self.root)
-            .status()
-            .with_context(|| format!("could not start `{line}`"))?;
-        println!("  {:.1} s: {line}", began.elapsed().as_secs_f64());
+        let mut command = Command::new(program);
+        command.args(args).envs(env.iter().copied()).current_dir(&self.root);
+        if let Some(aside) = &self.aside {
+            command.stdin(Stdio::null()).stdout(aside.try_clone()?).stderr(aside.try_clone()?);
+        }
+        let status = command.status().with_context(|| format!("could not start `{line}`"))?;
+        self.say(&format!("  {:.1} s: {line}", began.elapsed().as_secs_f64()))?;
         if !status.success() {
             bail!("`{line}` ended with {status}");
+        }
+        Ok(())
+    }
+
+    fn say(&self, line: &str) -> Result<()> {
+        match &self.aside {
+            Some(aside) => writeln!(&*aside, "{line}")?,
+            None => println!("{line}"),
         }
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! Running the tests: all of the workspace, then the benches in their short form, the examples in the documentation and the page's.
 //!
+//! The page's tests run beside cargo's: they wait for a browser while those wait for cores. What they print stands behind.
+//!
 //! Everything is built once, first. The path of the program is given to the tests as `PARLOR_BIN`, so that a test in any
 //! crate can start the real one. `cargo nextest` is used where it is installed (each test in its own process, a hanging
 //! one is killed); plain `cargo test` runs the same tests otherwise.
@@ -23,6 +25,9 @@ const SCHEMAS: &[&str] = &["test", "--package", "dialects", "--features", "schem
 
 /// The benches of the workspace, by name. Not `--benches`: that would run the tests of every library once more.
 const BENCHES: &[&str] = &["figures", "fleet", "frame", "returning", "screen", "start", "undo"];
+
+/// What the page's tests print while cargo's run.
+const PAGE_LOG: &str = "target/xtask/page-tests.log";
 
 /// What a person asked of the test run.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -125,7 +130,15 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
         if shell.probe(&["cargo", "nextest", "--version"]) { Runner::Nextest } else { Runner::Cargo };
     // One build for everything: the program that the tests of its own crate start is the one that all others start, too.
     let mut parts = Parts::default();
-    parts.time("build", || shell.cargo(&options.build(runner), &[]))?;
+    let whole = options.names.is_empty();
+    let log = shell.root().join(PAGE_LOG);
+    let aside = shell.aside(&log)?;
+    let (built, alone) = std::thread::scope(|scope| {
+        let alone = whole.then(|| scope.spawn(|| timed(|| page::test_alone(&aside))));
+        let built = parts.time("build", || shell.cargo(&options.build(runner), &[]));
+        (built, alone.map(joined))
+    });
+    built?;
     let binary = binary(shell)?;
     let server = shell.root().join(needs::MCP_EVERYTHING).display().to_string();
     let library = shell.root().join(needs::ACP_LIBRARY).display().to_string();
@@ -139,15 +152,23 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
             bail!("no test is named {:?}", options.names);
         }
     }
-    let unit = parts.time("tests", || shell.cargo(&options.args(runner), &env));
-    let mut results = vec![unit];
-    if options.names.is_empty() {
-        results.push(parts.time("schemas", || shell.cargo(SCHEMAS, &env)));
+    let (mut results, browser) = std::thread::scope(|scope| {
+        let browser = whole.then(|| scope.spawn(|| timed(|| page::test_in_a_browser(&aside, &binary))));
+        let mut results = vec![parts.time("tests", || shell.cargo(&options.args(runner), &env))];
+        if whole {
+            results.push(parts.time("schemas", || shell.cargo(SCHEMAS, &env)));
+            let examples = ["test", "--workspace", "--doc", "--no-fail-fast"];
+            results.push(parts.time("examples in the documentation", || shell.cargo(&examples, &env)));
+            results.push(parts.time("pages", || docs::run(shell, docs::Mode::Check, Some(&binary))));
+        }
+        (results, browser.map(joined))
+    });
+    if let (Some((alone, some)), Some((browser, more))) = (alone, browser) {
+        // Nothing beside them: some take the time.
         results.push(parts.time("benches", || shell.cargo(&benches(), &env)));
-        let examples = ["test", "--workspace", "--doc", "--no-fail-fast"];
-        results.push(parts.time("examples in the documentation", || shell.cargo(&examples, &env)));
-        results.push(parts.time("pages", || docs::run(shell, docs::Mode::Check, Some(&binary))));
-        results.push(parts.time("the page", || page::test(shell, &binary)));
+        parts.beside("the page", some + more);
+        print!("{}", std::fs::read_to_string(&log).unwrap_or_default());
+        results.extend([alone, browser]);
     } else {
         println!(
             "only tests named {:?} were asked for: derived schemas, benches, documentation examples and the page are left out",
@@ -167,16 +188,32 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
     Ok(())
 }
 
+/// What was done, and the minutes that it took.
+fn timed<T>(does: impl FnOnce() -> T) -> (T, f64) {
+    let began = Instant::now();
+    let done = does();
+    (done, began.elapsed().as_secs_f64() / 60.0)
+}
+
+/// What a thread did; if it panicked, that is a failure like any other.
+fn joined(thread: std::thread::ScopedJoinHandle<'_, (Result<()>, f64)>) -> (Result<()>, f64) {
+    thread.join().unwrap_or_else(|_| (Err(anyhow::anyhow!("the page's tests could not be run")), 0.0))
+}
+
 /// How long each part took.
 #[derive(Debug, Default)]
-struct Parts(Vec<(&'static str, f64)>);
+struct Parts(Vec<(String, f64)>);
 
 impl Parts {
-    fn time<T>(&mut self, name: &'static str, does: impl FnOnce() -> T) -> T {
-        let began = Instant::now();
-        let done = does();
-        self.0.push((name, began.elapsed().as_secs_f64() / 60.0));
+    fn time<T>(&mut self, name: &str, does: impl FnOnce() -> T) -> T {
+        let (done, minutes) = timed(does);
+        self.0.push((name.to_owned(), minutes));
         done
+    }
+
+    /// What ran beside the others.
+    fn beside(&mut self, name: &str, minutes: f64) {
+        self.0.push((format!("{name} (beside the others)"), minutes));
     }
 }
 
