@@ -26,7 +26,7 @@ pub(super) struct Owner {
 /// What became of the wish to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Taken {
-    /// What is written under this fence counts from now on.
+    /// Nobody else has it until it is let go.
     Granted(Fence),
     /// This process has it.
     HeldBy(u32),
