@@ -15,6 +15,7 @@
 use crate::clock;
 use crate::entrance;
 use crate::rooms::{Ended, Opened, Wanted, birth};
+use crate::version::version;
 use anyhow::Context;
 use domain::ids::SessionId;
 use domain::path_text;
@@ -52,7 +53,7 @@ pub(crate) struct Server {
 impl Server {
     /// This process.
     pub(crate) fn here(socket: &Path) -> Server {
-        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let version = version().to_owned();
         Server { pid: std::process::id(), version, since: clock::now().0, socket: socket.to_owned() }
     }
 

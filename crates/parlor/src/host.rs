@@ -4,6 +4,7 @@ use crate::exit;
 use crate::settings;
 use crate::stack::OwnStack;
 use crate::tape::Tape;
+use crate::version::version;
 use dialects::Dialect;
 use domain::command::Command;
 use domain::path_text;
@@ -29,7 +30,7 @@ pub(crate) fn answer_within(options: &[(String, String)]) -> Option<(String, Str
 
 fn greeting(own: &OwnStack, options: Vec<(String, String)>, warnings: Vec<String>) -> Greeting {
     Greeting {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        version: version().to_owned(),
         cwd: path_text::write(&own.cwd),
         model: Some((own.model.provider.clone(), own.model.name.clone())),
         models: own.models.iter().map(|model| (model.provider.clone(), model.name.clone())).collect(),
@@ -78,7 +79,7 @@ impl Host {
     ) -> Host {
         options.extend(answer_within(&options));
         let greeting = Greeting {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            version: version().to_owned(),
             cwd: path_text::write(cwd),
             model: None,
             models: Vec::new(),

@@ -59,6 +59,7 @@ mod text_file;
 mod their_flags;
 mod trace;
 pub mod vault;
+mod version;
 mod web;
 mod worktrees;
 
@@ -69,8 +70,10 @@ use std::ffi::OsString;
 use std::io::{IsTerminal, Read};
 use std::process::ExitCode;
 
-/// The whole program: reads the command line, does what it says, and gives the exit code.
-pub fn main() -> ExitCode {
+/// The whole program: reads the command line, does what it says, and gives the exit code. The commit that it was built from is what
+/// only the binary knows: so a new commit compiles nothing else again.
+pub fn main(commit: Option<&str>) -> ExitCode {
+    version::set_commit(commit);
     let mut args = std::env::args_os();
     match args.nth(1) {
         Some(first) if first == guard::GUARD => return guard(&args.collect::<Vec<_>>()),

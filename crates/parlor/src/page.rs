@@ -8,6 +8,7 @@ use crate::devices::File;
 use crate::exit;
 use crate::fleet::{Gathering, act};
 use crate::rooms;
+use crate::version::version;
 use crate::{entrance, flags, places, private};
 use anyhow::Context;
 use base64::Engine as _;
@@ -151,7 +152,7 @@ pub(crate) async fn start(asked: &Web, rooms: rooms::Rooms) -> anyhow::Result<Se
         hosts: asked.host.clone(),
         tls,
         behind_proxy: asked.behind_proxy,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        version: version().to_owned(),
         log: Some(Arc::new(|words: &str| exit::complain(words))),
     };
     let directory = std::path::absolute(places::runtime()?)?;
