@@ -15,7 +15,6 @@
 use crate::clock;
 use crate::entrance;
 use crate::rooms::{Ended, Opened, Wanted, birth};
-use crate::version::version;
 use anyhow::Context;
 use domain::ids::SessionId;
 use domain::path_text;
@@ -53,7 +52,7 @@ pub(crate) struct Server {
 impl Server {
     /// This process.
     pub(crate) fn here(socket: &Path) -> Server {
-        let version = version().to_owned();
+        let version = crate::version::version().to_owned();
         Server { pid: std::process::id(), version, since: clock::now().0, socket: socket.to_owned() }
     }
 

@@ -9,7 +9,6 @@ use crate::model_source;
 use crate::model_source::Source;
 use crate::places;
 use crate::settings::{self, Set};
-use crate::version::version;
 use domain::path_text;
 use engine::{Config, Ground};
 use models::catalog::{KeyFrom, Listing, ProviderState, account};
@@ -17,7 +16,7 @@ use std::path::Path;
 
 /// Prints the report; fails when something that is needed is broken.
 pub(crate) async fn doctor(launch: &Launch) -> anyhow::Result<Exit> {
-    exit::say(&format!("parlor {}\n", version()));
+    exit::say(&format!("parlor {}\n", crate::version::version()));
     let mut well = true;
     let Set { mut config, told } = settings::read();
     let wanted = launch.model.clone().or_else(|| config.model.clone());

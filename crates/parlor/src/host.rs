@@ -4,7 +4,6 @@ use crate::exit;
 use crate::settings;
 use crate::stack::OwnStack;
 use crate::tape::Tape;
-use crate::version::version;
 use dialects::Dialect;
 use domain::command::Command;
 use domain::path_text;
@@ -30,7 +29,7 @@ pub(crate) fn answer_within(options: &[(String, String)]) -> Option<(String, Str
 
 fn greeting(own: &OwnStack, options: Vec<(String, String)>, warnings: Vec<String>) -> Greeting {
     Greeting {
-        version: version().to_owned(),
+        version: crate::version::version().to_owned(),
         cwd: path_text::write(&own.cwd),
         model: Some((own.model.provider.clone(), own.model.name.clone())),
         models: own.models.iter().map(|model| (model.provider.clone(), model.name.clone())).collect(),
@@ -79,7 +78,7 @@ impl Host {
     ) -> Host {
         options.extend(answer_within(&options));
         let greeting = Greeting {
-            version: version().to_owned(),
+            version: crate::version::version().to_owned(),
             cwd: path_text::write(cwd),
             model: None,
             models: Vec::new(),

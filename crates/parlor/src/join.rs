@@ -11,7 +11,6 @@ use crate::origin::RuntimeAddress;
 use crate::remote::{Begin, Front, Person};
 use crate::rooms::{Opened, Wanted, birth};
 use crate::screen::{self, UiOptions, Whereabouts};
-use crate::version::version;
 use crate::{places, settings, stack};
 use domain::ids::SessionId;
 use domain::path_text;
@@ -60,7 +59,7 @@ async fn prepare(launch: &Launch, mut control: Control) -> anyhow::Result<Result
         Ok(status) => status,
         Err(why) => return Ok(Err(format!("{why:#}"))),
     };
-    let ours = version();
+    let ours = crate::version::version();
     if status.version != ours {
         let theirs = status.version;
         return Ok(Err(format!(

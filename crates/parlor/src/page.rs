@@ -8,7 +8,6 @@ use crate::devices::File;
 use crate::exit;
 use crate::fleet::{Gathering, act};
 use crate::rooms;
-use crate::version::version;
 use crate::{entrance, flags, places, private};
 use anyhow::Context;
 use base64::Engine as _;
@@ -152,7 +151,7 @@ pub(crate) async fn start(asked: &Web, rooms: rooms::Rooms) -> anyhow::Result<Se
         hosts: asked.host.clone(),
         tls,
         behind_proxy: asked.behind_proxy,
-        version: version().to_owned(),
+        version: crate::version::version().to_owned(),
         log: Some(Arc::new(|words: &str| exit::complain(words))),
     };
     let directory = std::path::absolute(places::runtime()?)?;

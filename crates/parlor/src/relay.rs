@@ -8,7 +8,6 @@ use crate::exit::{self, Carrier, Exit};
 use crate::kept;
 use crate::processes;
 use crate::rooms::{IDLE, Opened, Rooms, Wanted};
-use crate::version::version;
 use crate::{entrance, places};
 use anyhow::Context;
 use domain::ids::SessionId;
@@ -35,7 +34,7 @@ pub(crate) async fn relay(asked: Relay) -> anyhow::Result<Exit> {
     };
     let stream = unix::reach(&opened.socket, unix::CONNECT_WITHIN, entrance::trust).await?;
     let greeting = json!({"relay": {
-        "version": version(),
+        "version": crate::version::version(),
         "session": session.as_ref().map(SessionId::as_str),
     }});
     exit::say(&greeting.to_string());

@@ -8,7 +8,6 @@ use crate::launch::Launch;
 use crate::origin::KeepAs;
 use crate::origin::RuntimeAddress;
 use crate::tape::Tape;
-use crate::version::version;
 use crate::{entrance, places, stack};
 use dialects::Dialect;
 use domain::path_text;
@@ -191,7 +190,7 @@ impl Front {
         log: Log,
     ) -> anyhow::Result<Front> {
         let hello = Hello {
-            version: version().to_owned(),
+            version: crate::version::version().to_owned(),
             cwd: path_text::write(&places::working_directory(launch)?),
             size: exit::terminal_size(),
             shell: std::env::var("SHELL").ok().and_then(|path| path.rsplit('/').next().map(str::to_owned)),

@@ -7,7 +7,6 @@ use crate::exit::Exit;
 use crate::launch::Launch;
 use crate::remote::Front;
 use crate::settings::{self, Ui};
-use crate::version::version;
 use crate::{fleet, places};
 use again::ScreenEnds;
 pub(crate) use again::Whereabouts;
@@ -191,7 +190,7 @@ impl UiOptions {
         let data = places::data().ok();
         Options {
             about: About {
-                program: format!("parlor {}", version()),
+                program: format!("parlor {}", crate::version::version()),
                 note,
                 settings: self.file.as_ref().map(|file| file.display().to_string()).unwrap_or_default(),
                 warning: self.warning.clone(),

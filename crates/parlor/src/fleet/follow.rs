@@ -4,7 +4,6 @@
 use super::process;
 use crate::announcement::Notice;
 use crate::entrance;
-use crate::version::version;
 use dialects::native::wire::{FleetNews, FleetWatch, FromRuntime, FromUi, Hello};
 use dialects::native::{PROTOCOL, REVISION, capability};
 use domain::fleet::{FleetChange, FleetFact, Standing};
@@ -129,7 +128,7 @@ pub(super) async fn greet(link: &mut LinkIo) -> Option<Hello> {
         protocol: PROTOCOL,
         revision: REVISION,
         name: "parlor".to_owned(),
-        version: version().to_owned(),
+        version: crate::version::version().to_owned(),
         ..Hello::default()
     };
     if !say(link, &FromUi::Hello(hello)) {
