@@ -1,4 +1,10 @@
-//! Links the program so that it starts quickly.
+//! Links the program so that it starts quickly, and tells it which commit it is built from.
+
+use std::path::Path;
+use std::process::Command;
+
+/// Whoever builds outside git says it here.
+const COMMIT: &str = "PARLOR_COMMIT";
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -10,4 +16,26 @@ fn main() {
     if glibc && is("PROFILE", "release") && !is("OPT_LEVEL", "3") {
         println!("cargo::rustc-link-arg-bins=-no-pie");
     }
+    println!("cargo::rerun-if-env-changed={COMMIT}");
+    // A build of everyday work asks nobody: each commit would compile and link the program and its tests anew.
+    let said = std::env::var(COMMIT).ok();
+    if let Some(commit) = said.or_else(|| is("PROFILE", "release").then(commit).flatten()) {
+        println!("cargo::rustc-env={COMMIT}={commit}");
+    }
+}
+
+/// The commit that is checked out; none outside git.
+fn commit() -> Option<String> {
+    // Git adds a line there at each commit and checkout.
+    let moves = git(&["rev-parse", "--git-path", "logs/HEAD"])?;
+    if Path::new(&moves).is_file() {
+        println!("cargo::rerun-if-changed={moves}");
+    }
+    git(&["rev-parse", "--short=9", "HEAD"])
+}
+
+fn git(args: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(args).output().ok()?;
+    let said = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| said.trim().to_owned()).filter(|said| !said.is_empty())
 }

@@ -42,6 +42,7 @@ cargo xtask CHORE
   docs [--check]           write the generated pages (or check them), and check every relative link
   page                     build the page of `parlor web` again, which is committed
   picture [FOLDER]         draw the README's pictures again, or all main screens into an (absolute) folder
+  fixtures                 make the fixtures of this version anew, with the program as it is now
   accept [NAME...]         run the tests and write what they got into their inline expectations
   ci                       run .ci/run, which is what the build server runs
   help                     show this
@@ -81,6 +82,7 @@ fn run(chore: &str, rest: &[String]) -> Result<()> {
             [folder] => shell.step("cargo", PICTURES, &[("PARLOR_PICTURES", folder)]),
             _ => bail!("it takes nothing or a folder"),
         },
+        "fixtures" => no_arguments(rest).and_then(|()| suite::fixtures(&shell)),
         "lint" => no_arguments(rest).and_then(|()| lint::run(&shell)),
         "layers" => no_arguments(rest).and_then(|()| layers::run(&shell)),
         "tidy" => no_arguments(rest).and_then(|()| tidy::run(&shell)),

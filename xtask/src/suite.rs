@@ -225,6 +225,14 @@ impl std::fmt::Display for Parts {
     }
 }
 
+/// Has the program as it is now make what it would leave: store, exports, recordings, native lines and settings of this version.
+pub(crate) fn fixtures(shell: &Shell) -> Result<()> {
+    shell.cargo(&["build", "--package", "parlor"], &[])?;
+    let from = binary(shell)?;
+    let recipe = ["test", "--package", "parlor", "--test", "program", "the_recipe_makes_fixtures"];
+    shell.cargo(&recipe, &[("PARLOR_FIXTURES_FROM", &from)])
+}
+
 /// Every bench, briefly: one that cannot measure a row any more fails, and so does one that counts more than its bar.
 fn benches() -> Vec<&'static str> {
     let mut args = vec!["test", "--workspace", "--no-fail-fast"];

@@ -52,7 +52,7 @@ pub(crate) struct Server {
 impl Server {
     /// This process.
     pub(crate) fn here(socket: &Path) -> Server {
-        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let version = crate::version::version().to_owned();
         Server { pid: std::process::id(), version, since: clock::now().0, socket: socket.to_owned() }
     }
 

@@ -24,7 +24,7 @@ pub fn answer_within(options: &[(String, String)]) -> Option<(String, String)> {
 
 fn greeting(own: &OwnStack, options: Vec<(String, String)>, warnings: Vec<String>) -> Greeting {
     Greeting {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        version: crate::version::version().to_owned(),
         cwd: path_text::write(&own.cwd),
         model: Some((own.model.provider.clone(), own.model.name.clone())),
         models: own.models.iter().map(|model| (model.provider.clone(), model.name.clone())).collect(),
@@ -79,7 +79,7 @@ impl Host {
     ) -> Host {
         options.extend(answer_within(&options));
         let greeting = Greeting {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            version: crate::version::version().to_owned(),
             cwd: path_text::write(cwd),
             model: None,
             models: Vec::new(),

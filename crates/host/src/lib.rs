@@ -8,7 +8,7 @@
 //! The modules stand in layers, lowest first. A module uses those of the layers above it in this list and those named before it in
 //! its own; the two sides of a bar do not know each other (`cargo xtask layers` checks it).
 //!
-//! - words: error, launch, clock, journal, stop
+//! - words: error, version, launch, clock, journal, stop
 //! - files: private, text_file, vault, places, kept
 //! - settings: keys, settings, guard, model_source
 //! - agent: stack, guests
@@ -21,7 +21,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`launch`] | what was asked for when the program was started, as plain data |
-//! | [`error`], [`clock`], [`journal`], [`stop`] | what is wrong with what was asked; the time of day; a bounded log; being told to stop |
+//! | [`error`], [`version`], [`clock`], [`journal`], [`stop`] | what is wrong with what was asked; which program this is; the time of day; a bounded log; being told to stop |
 //! | [`places`], [`private`], [`text_file`] | where things lie; files for the person alone; reading a small one |
 //! | [`settings`], [`keys`], [`vault`] | what the person has set, the keys they gave, contents of files for undo |
 //! | [`model_source`], [`guard`] | models for the agent; this program as the guard of what it starts |
@@ -62,4 +62,5 @@ pub mod stack;
 pub mod stop;
 pub mod text_file;
 pub mod vault;
+pub mod version;
 pub mod worktrees;

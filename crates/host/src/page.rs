@@ -116,7 +116,7 @@ pub async fn start(asked: &Serving, rooms: rooms::Rooms, log: Log) -> anyhow::Re
         hosts: asked.hosts.clone(),
         tls,
         behind_proxy: asked.behind_proxy,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        version: crate::version::version().to_owned(),
         log: Some(log.clone()),
     };
     let ways = Ways { fleet: Gathering::begin()?, directory: directory::from_anywhere()?, rooms };

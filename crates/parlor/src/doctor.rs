@@ -16,7 +16,7 @@ use std::path::Path;
 
 /// Prints the report; fails when something that is needed is broken.
 pub(crate) async fn doctor(launch: &Launch) -> anyhow::Result<Exit> {
-    exit::say(&format!("parlor {}\n", env!("CARGO_PKG_VERSION")));
+    exit::say(&format!("parlor {}\n", host::version::version()));
     let mut well = true;
     let Set { mut config, told } = settings::read();
     let wanted = launch.model.clone().or_else(|| config.model.clone());

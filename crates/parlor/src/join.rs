@@ -59,7 +59,7 @@ async fn prepare(launch: &Launch, mut control: Control) -> anyhow::Result<Result
         Ok(status) => status,
         Err(why) => return Ok(Err(format!("{why:#}"))),
     };
-    let ours = env!("CARGO_PKG_VERSION");
+    let ours = host::version::version();
     if status.version != ours {
         let theirs = status.version;
         return Ok(Err(format!(

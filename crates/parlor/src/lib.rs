@@ -55,8 +55,10 @@ use std::ffi::OsString;
 use std::io::{IsTerminal, Read};
 use std::process::ExitCode;
 
-/// The whole program: reads the command line, does what it says, and gives the exit code.
-pub fn main() -> ExitCode {
+/// The whole program: reads the command line, does what it says, and gives the exit code. The commit that it was built from is told by
+/// the binary: crates below know nothing of it, so that a new commit compiles none of them again.
+pub fn main(commit: Option<&str>) -> ExitCode {
+    host::version::set_commit(commit);
     let mut args = std::env::args_os();
     match args.nth(1) {
         Some(first) if first == guard::GUARD => return guard(&args.collect::<Vec<_>>()),

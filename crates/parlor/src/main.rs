@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    parlor::main()
+    parlor::main(option_env!("PARLOR_COMMIT"))
 }

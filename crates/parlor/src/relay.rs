@@ -31,7 +31,7 @@ pub(crate) async fn relay(asked: Relay) -> anyhow::Result<Exit> {
     };
     let stream = unix::reach(&opened.socket, unix::CONNECT_WITHIN, entrance::trust).await?;
     let greeting = json!({"relay": {
-        "version": env!("CARGO_PKG_VERSION"),
+        "version": host::version::version(),
         "session": session.as_ref().map(SessionId::as_str),
     }});
     exit::say(&greeting.to_string());

@@ -192,7 +192,7 @@ impl UiOptions {
         let data = places::data().ok();
         Options {
             about: About {
-                program: format!("parlor {}", env!("CARGO_PKG_VERSION")),
+                program: format!("parlor {}", host::version::version()),
                 note,
                 settings: self.file.as_ref().map(|file| file.display().to_string()).unwrap_or_default(),
                 warning: self.warning.clone(),

@@ -198,7 +198,7 @@ impl Front {
     ) -> anyhow::Result<Front> {
         let Approach { dialect, begin, person, size, listening: _ } = approach;
         let hello = Hello {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            version: host::version::version().to_owned(),
             cwd: path_text::write(&places::working_directory(launch)?),
             size,
             shell: std::env::var("SHELL").ok().and_then(|path| path.rsplit('/').next().map(str::to_owned)),

@@ -129,7 +129,7 @@ pub(super) async fn greet(link: &mut LinkIo) -> Option<Hello> {
         protocol: PROTOCOL,
         revision: REVISION,
         name: "parlor".to_owned(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        version: crate::version::version().to_owned(),
         ..Hello::default()
     };
     if !say(link, &FromUi::Hello(hello)) {

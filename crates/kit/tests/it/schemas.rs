@@ -3,6 +3,8 @@
 //! The lists (`required.txt`) are kept by hand: what a wire requires is for its document to say, so a change there is to be thought about.
 //! That the schemas are what the types say is for `crates/dialects/tests/schemas.rs`.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panic")]
+
 use dialects::native::wire::{
     About, Attached, Complaint, Cursor, FleetNews, FleetWatch, FromRuntime, FromUi, Happened, Hello, Named,
     Replay, Said, Settled, Wanted,

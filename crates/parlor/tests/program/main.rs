@@ -1,5 +1,7 @@
 //! The built program over pipes and sockets, as other programs use it.
 
+#![allow(clippy::duplicate_mod, reason = "the same tests are held against the fixtures of each release")]
+
 mod clients;
 mod conformance;
 mod faults;

@@ -1,16 +1,18 @@
 //! What an earlier release wrote is still opened, folded to the same hash, written back byte for byte and gone on with; what it said on
 //! each wire is still understood; and what a later one would write or say is refused with both versions named.
 //!
-//! The fixtures were made by the release itself: `fixtures/v0.1.0/README.md` says how, `recipe` is the way.
+//! Each release has its fixtures (`fixtures/v*`), made by itself, and a module here in which the same tests are held against them. Those of
+//! the version that is being worked on are made by `cargo xtask fixtures`; `recipe` is the way.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panic")]
 
-mod kept;
 mod recipe;
 pub(crate) mod talk;
+mod v0_1_0;
+mod v0_2_0;
 mod versions;
-mod wires;
 
+use domain::state::{State, StateHash};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use testkit::{stderr, stdout};
@@ -18,15 +20,60 @@ use testkit::{stderr, stdout};
 /// Today's program.
 const PARLOR: &str = env!("CARGO_BIN_EXE_parlor");
 
-/// What the release 0.1.0 left.
-fn fixtures() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/v0.1.0")
+/// A release, and what it left.
+pub(crate) struct Release {
+    version: &'static str,
+    /// The wires that it spoke.
+    wires: &'static [&'static str],
+    /// The hash that its native lines tell.
+    told: fn(&State) -> StateHash,
 }
 
-/// A file of the release, as text.
-fn fixture(name: &str) -> String {
-    let file = fixtures().join(name);
-    std::fs::read_to_string(&file).unwrap_or_else(|why| panic!("{}: {why}", file.display()))
+impl Release {
+    /// The version that is being worked on.
+    fn current() -> Release {
+        Release { version: env!("CARGO_PKG_VERSION"), ..v0_2_0::RELEASE }
+    }
+
+    fn fixtures(&self) -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/v{}", self.version))
+    }
+
+    /// A file of the release, as text.
+    fn fixture(&self, name: &str) -> String {
+        let file = self.fixtures().join(name);
+        std::fs::read_to_string(&file).unwrap_or_else(|why| panic!("{}: {why}", file.display()))
+    }
+
+    /// Where the release worked: the same on every machine.
+    fn world(&self) -> PathBuf {
+        format!("/tmp/parlor-v{}", self.version).into()
+    }
+
+    /// The project that it worked in.
+    fn project(&self) -> PathBuf {
+        self.world().join("project")
+    }
+
+    /// Where it kept the rules of that project.
+    fn rules_file(&self, world: &Path) -> PathBuf {
+        let name = tools::digest::hex(self.project().as_os_str().as_encoded_bytes());
+        world.join("data/rules").join(format!("{name}.json"))
+    }
+
+    /// A world in which the release worked before: its store, its settings and its rules are there.
+    fn inherited(&self) -> tempfile::TempDir {
+        let world = tempfile::tempdir().unwrap();
+        let rules = self.rules_file(world.path());
+        let (store, settings) =
+            (world.path().join("data/sessions.db"), world.path().join("config/config.toml"));
+        for (from, to) in [("sessions.db", store), ("config.toml", settings), ("rules.json", rules)] {
+            std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+            std::fs::copy(self.fixtures().join(from), to).unwrap();
+        }
+        std::fs::create_dir_all(world.path().join("project")).unwrap();
+        world
+    }
 }
 
 /// A program in a world of its own: `data`, `config` and `project` are in it.
@@ -41,18 +88,4 @@ fn program(binary: &Path, world: &Path, args: &[&str]) -> Command {
 /// Runs today's program to its end.
 fn parlor(world: &Path, args: &[&str]) -> Output {
     program(Path::new(PARLOR), world, args).output().unwrap()
-}
-
-/// A world in which the release worked before: its store, its settings and its rules are there.
-fn inherited() -> tempfile::TempDir {
-    let world = tempfile::tempdir().unwrap();
-    for (from, to) in
-        [("sessions.db", "data/sessions.db"), ("config.toml", "config/config.toml"), ("rules.json", "")]
-    {
-        let to = if to.is_empty() { recipe::rules_file(world.path()) } else { world.path().join(to) };
-        std::fs::create_dir_all(to.parent().unwrap()).unwrap();
-        std::fs::copy(fixtures().join(from), to).unwrap();
-    }
-    std::fs::create_dir_all(world.path().join("project")).unwrap();
-    world
 }

@@ -19,7 +19,7 @@ pub fn model_ref() -> BoxedStrategy<ModelRef> {
     (text(), text()).prop_map(|(provider, name)| ModelRef { provider, name }).boxed()
 }
 
-/// Each as likely as the others.
+/// How much is asked about before it is done.
 pub fn policy() -> BoxedStrategy<Policy> {
     one_of(&Policy::ALL)
 }

@@ -1,9 +1,9 @@
 //! How the fixtures are made: conversations with a scripted model over the native wire and over every other one, then exports, a list,
-//! settings and rules. With `PARLOR_FIXTURES_FROM=BINARY` the committed files are made anew by that program; without it the recipe runs
+//! settings and rules. With `PARLOR_FIXTURES_FROM=BINARY` (`cargo xtask fixtures`) those of this version are made anew by that program; without it the recipe runs
 //! with today's program and keeps nothing, so that it stays usable for the next release.
 
 use crate::release::talk::{Native, ended};
-use crate::release::{PARLOR, fixtures, program};
+use crate::release::{PARLOR, Release, program};
 use domain::ids::{Seq, SessionId};
 use domain::state::{State, StateHash};
 use rusqlite::Connection;
@@ -14,8 +14,6 @@ use std::process::Stdio;
 use store::{Listing, SqliteStore, Store};
 use testkit::Running;
 
-/// Where the release worked: the same on every machine.
-const WORLD: &str = "/tmp/parlor-v0.1.0";
 /// Where those sessions work that are gone on with: a folder that every machine has.
 const ANYWHERE: &str = "/tmp";
 /// Names the program that makes the committed files.
@@ -115,8 +113,6 @@ model text "I run it." | tool bash {"command":"echo begun; sleep 600; touch neve
 model text "May I?" | tool write {"path":"parlor-v0.1.0-asked.txt","content":"once\n"}
 "#;
 
-pub(crate) const WIRES: [&str; 6] = ["native", "codelia", "nous", "lemon", "openagent", "asst"];
-
 /// What is asked and answered on every wire.
 pub(crate) const SMALL_PROMPT: &str = "what is in a.txt?";
 pub(crate) const SMALL_ANSWER: &str = "It says beta.";
@@ -130,17 +126,6 @@ model text "It says beta."
 pub(crate) fn set_small_scene(world: &Path) {
     fs::write(world.join("project/a.txt"), "alpha\nbeta\n").unwrap();
     fs::write(world.join("project/model.txt"), SMALL_TALK).unwrap();
-}
-
-/// Where the release keeps the rules of its project.
-pub(crate) fn rules_file(world: &Path) -> PathBuf {
-    let name = tools::digest::hex(Path::new(WORLD).join("project").as_os_str().as_encoded_bytes());
-    world.join("data/rules").join(format!("{name}.json"))
-}
-
-/// The project that the release worked in.
-pub(crate) fn project() -> PathBuf {
-    Path::new(WORLD).join("project")
 }
 
 /// A yes to everything but what removes something.
@@ -172,10 +157,17 @@ fn text(text: &str) -> Value {
     json!({ "input": { "text": text } })
 }
 
+/// As this version greets.
+fn hello() -> Value {
+    use dialects::native::{PROTOCOL, REVISION};
+    json!({"hello": {"protocol": PROTOCOL, "revision": REVISION, "name": "parlor", "version": Release::current().version,
+        "capabilities": ["hash", "cursor", "answers"]}})
+}
+
 fn serve(binary: &Path, world: &Path, script: &str, more: &[&str]) -> Native {
     fs::write(world.join("project/model.txt"), script).unwrap();
     let args = [&["serve", "--dialect", "native", "--stdio", "--model", "scripted/model.txt"], more].concat();
-    Native::start(program(binary, world, &args))
+    Native::greeting(program(binary, world, &args), &hello())
 }
 
 /// Everything that a native UI does.
@@ -262,7 +254,7 @@ fn stream(binary: &Path, world: &Path) {
 
 /// The same small conversation on every other wire, both sides by the same program.
 fn every_wire(binary: &Path, world: &Path) {
-    for dialect in WIRES {
+    for &dialect in Release::current().wires {
         set_small_scene(world);
         let recording = world.join(format!("{dialect}.txt")).display().to_string();
         let serve = ["serve", "--ephemeral", "--dialect", dialect, "--model", "scripted/model.txt"];
@@ -316,6 +308,10 @@ pub(crate) fn hashes(data: &Path, of: fn(&State) -> StateHash) -> String {
 }
 
 fn make(binary: &Path, world: &Path) {
+    // The store tells which program a conversation was with: a name that every machine could have.
+    let named = world.join("parlor");
+    std::os::unix::fs::symlink(fs::canonicalize(binary).unwrap(), &named).unwrap();
+    let binary = named.as_path();
     for folder in ["project", "data", "config", "out/native", "out/exports", "out/wires"] {
         fs::create_dir_all(world.join(folder)).unwrap();
     }
@@ -331,7 +327,7 @@ fn make(binary: &Path, world: &Path) {
     stream(binary, world);
     die(binary, world);
     every_wire(binary, world);
-    for dialect in WIRES {
+    for &dialect in Release::current().wires {
         fs::copy(world.join(format!("{dialect}.txt")), out.join(format!("wires/{dialect}.txt"))).unwrap();
     }
     for session in [STORY, BRANCHES, LONG, STOPPED, PICTURE, RUNNING, ASKING] {
@@ -367,12 +363,12 @@ fn make(binary: &Path, world: &Path) {
 #[test]
 fn the_recipe_makes_fixtures() {
     if let Some(binary) = std::env::var_os(FROM) {
-        let world = Path::new(WORLD);
-        let _ = fs::remove_dir_all(world);
-        fs::create_dir_all(world).unwrap();
-        make(Path::new(&binary), world);
-        copy_over(&world.join("out"), &fixtures());
-        fs::remove_dir_all(world).unwrap();
+        let world = Release::current().world();
+        let _ = fs::remove_dir_all(&world);
+        fs::create_dir_all(&world).unwrap();
+        make(Path::new(&binary), &world);
+        copy_over(&world.join("out"), &Release::current().fixtures());
+        fs::remove_dir_all(&world).unwrap();
         return;
     }
     let world = tempfile::tempdir().unwrap();

@@ -2,7 +2,8 @@
 //! what can be agreed on is spoken.
 
 use crate::release::talk::{Native, ended};
-use crate::release::{PARLOR, fixture, inherited, parlor, program, stderr, stdout};
+use crate::release::v0_1_0::RELEASE;
+use crate::release::{PARLOR, parlor, program, stderr, stdout};
 use serde_json::json;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixListener;
@@ -20,7 +21,7 @@ fn names_both(output: &Output, theirs: &str) {
 
 #[test]
 fn a_store_of_a_later_release_is_refused_and_left_as_it_is() {
-    let world = inherited();
+    let world = RELEASE.inherited();
     let world = world.path();
     let file = world.join("data/sessions.db");
     let connection = rusqlite::Connection::open(&file).unwrap();
@@ -49,9 +50,9 @@ fn a_store_of_a_later_release_is_refused_and_left_as_it_is() {
 
 #[test]
 fn an_export_of_a_later_release_is_refused() {
-    let world = inherited();
-    let lines = fixture("exports/sess-00000000b002.jsonl");
-    let saved = fixture("exports/saved.json");
+    let world = RELEASE.inherited();
+    let lines = RELEASE.fixture("exports/sess-00000000b002.jsonl");
+    let saved = RELEASE.fixture("exports/saved.json");
     for (text, theirs) in [
         (lines.replacen("\"version\":1", "\"version\":9", 1), "format 9"),
         (lines.replacen("\"records\":1", "\"records\":9", 1), "format 9"),
@@ -67,7 +68,7 @@ fn an_export_of_a_later_release_is_refused() {
 
 #[test]
 fn a_later_native_ui_and_this_runtime_speak_the_older_protocol() {
-    let world = inherited();
+    let world = RELEASE.inherited();
     std::fs::write(world.path().join("project/model.txt"), "model text \"Hello.\"\n").unwrap();
     let args = ["serve", "--dialect", "native", "--stdio", "--model", "scripted/model.txt"];
     let serve = program(Path::new(PARLOR), world.path(), &args);
@@ -92,7 +93,7 @@ fn a_later_native_ui_and_this_runtime_speak_the_older_protocol() {
 
 #[test]
 fn a_native_ui_that_is_too_old_is_told_both_protocols() {
-    let world = inherited();
+    let world = RELEASE.inherited();
     let serve = program(Path::new(PARLOR), world.path(), &["serve", "--dialect", "native", "--stdio"]);
     let mut ui = Native::greeting(serve, &json!({"hello": {"protocol": 0, "version": "0.0.1"}}));
     let error = ui.until(|line| line.get("error").cloned());
@@ -107,7 +108,7 @@ fn a_native_ui_that_is_too_old_is_told_both_protocols() {
 
 /// Our UI on a runtime that says `lines` once it has heard a line; what the UI then says and does.
 fn attached_to(dialect: &str, lines: &str) -> Output {
-    let world = inherited();
+    let world = RELEASE.inherited();
     let door = UnixListener::bind(world.path().join("project/s")).unwrap();
     let args = ["attach", "--dialect", dialect, "--socket", "s", "--prompt", "hi"];
     let mut attach = program(Path::new(PARLOR), world.path(), &args);

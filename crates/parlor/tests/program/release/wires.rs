@@ -2,9 +2,10 @@
 //! UI follows an old runtime. The old side is its recording, played; the recipe's own UI speaks the native wire of then with today's
 //! runtime, questions included.
 
-use crate::release::recipe::{SMALL_ANSWER, SMALL_PROMPT, WIRES, set_small_scene};
+use super::RELEASE;
+use crate::release::recipe::{SMALL_ANSWER, SMALL_PROMPT, set_small_scene};
 use crate::release::talk::{Native, ended};
-use crate::release::{PARLOR, fixture, program, stderr, stdout};
+use crate::release::{PARLOR, program, stderr, stdout};
 use dialects::native::wire::{FromRuntime, FromUi};
 use domain::state::{State, StateHash};
 use expect_test::expect_file;
@@ -37,17 +38,17 @@ const PIECES: [&str; 6] =
 
 #[test]
 fn native_lines_are_read_and_written_byte_for_byte() {
-    for line in fixture("native/from-ui.jsonl").lines() {
+    for line in RELEASE.fixture("native/from-ui.jsonl").lines() {
         let read: FromUi = serde_json::from_str(line).unwrap_or_else(|why| panic!("{why}: {line}"));
         let again = serde_json::to_string(&read).unwrap();
         assert_eq!(serde_json::from_str::<FromUi>(&again).unwrap(), read);
     }
-    for line in fixture("native/from-runtime.jsonl").lines() {
+    for line in RELEASE.fixture("native/from-runtime.jsonl").lines() {
         let read: FromRuntime = serde_json::from_str(line).unwrap_or_else(|why| panic!("{why}: {line}"));
         assert_eq!(serde_json::to_string(&read).unwrap(), line);
     }
     // What the UI of the release itself says, unlike the recipe's.
-    for step in Transcript::parse(&fixture("wires/native.txt")).unwrap().steps {
+    for step in Transcript::parse(&RELEASE.fixture("wires/native.txt")).unwrap().steps {
         let Kind::Say(say) = step.kind else { continue };
         let line = say.pattern.fill(&mut Bindings::default(), Missing::Invent).unwrap();
         let again = match say.side {
@@ -88,10 +89,10 @@ fn proven<'a>(lines: impl IntoIterator<Item = &'a str>, of: fn(&State) -> StateH
 
 #[test]
 fn the_hashes_that_the_release_told_are_those_that_today_folds_to() {
-    let proven = proven(fixture("native/from-runtime.jsonl").lines(), State::hash_of_revision_1);
+    let proven = proven(RELEASE.fixture("native/from-runtime.jsonl").lines(), RELEASE.told);
     assert!(proven.lines().count() > 10, "{proven}");
     // The page folds the same lines, and knows the hash of today only.
-    expect_file!["../../fixtures/v0.1.0/native/hashes-2.txt"].assert_eq(&proven);
+    expect_file![RELEASE.fixtures().join("native/hashes-2.txt")].assert_eq(&proven);
 }
 
 #[test]
@@ -160,7 +161,7 @@ struct Played {
 impl Played {
     fn of(wire: &str, tested: Side) -> Vec<Say> {
         let transcript =
-            loosen(&Transcript::parse(&fixture(&format!("wires/{wire}.txt"))).unwrap(), tested, None);
+            loosen(&Transcript::parse(&RELEASE.fixture(&format!("wires/{wire}.txt"))).unwrap(), tested, None);
         let steps = transcript.steps.into_iter().filter_map(|step| match step.kind {
             Kind::Say(say) => Some(say),
             _ => None,
@@ -238,7 +239,7 @@ fn sockets(wire: &str, world: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn an_old_ui_is_served_by_todays_runtime_on_every_wire() {
-    for wire in WIRES {
+    for wire in RELEASE.wires {
         let world = small_world();
         let args =
             ["serve", "--ephemeral", "--dialect", wire, "--model", "scripted/model.txt", "--socket", "s"];
@@ -253,7 +254,7 @@ fn an_old_ui_is_served_by_todays_runtime_on_every_wire() {
 
 #[test]
 fn todays_ui_follows_an_old_runtime_on_every_wire() {
-    for wire in WIRES {
+    for wire in RELEASE.wires {
         let world = small_world();
         let doors: Vec<UnixListener> =
             sockets(wire, world.path()).iter().map(|path| UnixListener::bind(path).unwrap()).collect();
