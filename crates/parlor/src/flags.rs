@@ -1,8 +1,27 @@
 //! Values that flags of several commands take, read from what was typed.
 
 use clap::ValueEnum;
-use clap::builder::TypedValueParser;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use domain::session::Policy;
 use tools::policy::Allowance;
+
+/// A mode of consent by its name; shells complete it.
+pub(crate) fn policy() -> impl TypedValueParser<Value = Policy> {
+    let told = Policy::ALL.map(|policy| {
+        PossibleValue::new(policy.name()).help(match policy {
+            Policy::ReadOnly => "Nothing that changes anything",
+            Policy::Ask => "Read; everything else is asked",
+            Policy::AutoEdit => "Edit files of the project; everything else is asked",
+            Policy::Sandboxed => {
+                "Run commands too, inside the sandbox; leaving it is asked. Only where the kernel can hold them there"
+            }
+            Policy::Full => {
+                "All that stays inside the sandbox; the network, leaving it and what cannot be undone are asked"
+            }
+        })
+    });
+    PossibleValuesParser::new(told).try_map(|name| Policy::named(&name).ok_or("no mode of that name"))
+}
 
 /// What a UI may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -45,7 +64,7 @@ pub(crate) fn granted(text: &str) -> Result<Allowance, String> {
 /// A wire by its name; shells complete it.
 pub(crate) fn dialect() -> impl TypedValueParser<Value = dialects::Dialect> {
     let names = dialects::ALL.iter().map(|dialect| dialect.name());
-    clap::builder::PossibleValuesParser::new(names).try_map(|name| dialects::named(&name))
+    PossibleValuesParser::new(names).try_map(|name| dialects::named(&name))
 }
 
 /// An option of a dialect, as typed.
