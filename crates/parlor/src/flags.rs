@@ -1,7 +1,7 @@
 //! Values that flags of several commands take, read from what was typed.
 
-use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use domain::rights::Standing;
 use domain::session::Policy;
 use tools::policy::Allowance;
 
@@ -23,26 +23,16 @@ pub(crate) fn policy() -> impl TypedValueParser<Value = Policy> {
     PossibleValuesParser::new(told).try_map(|name| Policy::named(&name).ok_or("no mode of that name"))
 }
 
-/// What a UI may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum UiRole {
-    /// Do everything: prompt, answer, change settings.
-    #[default]
-    Controller,
-    /// Look, allow once and deny.
-    Approver,
-    /// Look, and change nothing.
-    Observer,
-}
-
-impl From<UiRole> for hub::core::Standing {
-    fn from(role: UiRole) -> hub::core::Standing {
-        match role {
-            UiRole::Controller => hub::core::Standing::Controller,
-            UiRole::Approver => hub::core::Standing::Approver,
-            UiRole::Observer => hub::core::Standing::Observer,
-        }
-    }
+/// What a UI may do, by its name; shells complete it.
+pub(crate) fn role() -> impl TypedValueParser<Value = Standing> {
+    let told = Standing::ALL.map(|standing| {
+        PossibleValue::new(standing.name()).help(match standing {
+            Standing::Controller => "Do everything: prompt, answer, change settings",
+            Standing::Approver => "Look, allow once and deny",
+            Standing::Observer => "Look, and change nothing",
+        })
+    });
+    PossibleValuesParser::new(told).try_map(|name| Standing::named(&name).ok_or("no role of that name"))
 }
 
 /// A tool that may run without asking, as typed.

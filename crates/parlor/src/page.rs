@@ -56,8 +56,8 @@ pub(crate) struct Web {
     #[arg(long, requires = "host")]
     behind_proxy: bool,
     /// What the browser that opens the address may do.
-    #[arg(long, value_enum, default_value_t, value_name = "ROLE")]
-    pub(crate) role: flags::UiRole,
+    #[arg(long, default_value_t, value_name = "ROLE", value_parser = flags::role())]
+    pub(crate) role: Role,
 }
 
 impl Web {
@@ -76,7 +76,7 @@ impl Web {
             host: Vec::new(),
             tls: Vec::new(),
             behind_proxy: false,
-            role: flags::UiRole::default(),
+            role: Role::default(),
         }
     }
 }

@@ -18,6 +18,7 @@ use clap::Args;
 use dialects::Dialect;
 use domain::command::{Command, LibraryCommand};
 use domain::ids::SessionId;
+use domain::rights::Standing;
 use door::Door;
 use hub::{Guest, Hub};
 use link::Limits;
@@ -37,8 +38,8 @@ pub(crate) struct Serve {
     #[arg(long, required = true, value_parser = wire, value_name = "DIALECT")]
     pub(crate) dialect: Vec<Wire>,
     /// What UIs that connect may do.
-    #[arg(long = "role", value_enum, default_value_t, value_name = "ROLE")]
-    pub(crate) standing: crate::flags::UiRole,
+    #[arg(long = "role", default_value_t, value_name = "ROLE", value_parser = crate::flags::role())]
+    pub(crate) standing: Standing,
     /// Speak on stdin and stdout.
     #[arg(long, conflicts_with = "socket")]
     pub(crate) stdio: bool,
@@ -159,7 +160,7 @@ pub(crate) async fn serve(mut launch: Launch, mut serve: Serve, own: &[String]) 
         }
         None => own.start.clone(),
     };
-    let host = Host::new(&own, serve.options.clone(), serve.standing.into(), warnings);
+    let host = Host::new(&own, serve.options.clone(), serve.standing, warnings);
     let tape = serve.record.as_deref().map(Tape::new);
     let host = Host { start, tape, log_wire: serve.log_wire, ..host };
     let names: Vec<&str> = serve.dialect.iter().map(|wire| wire.name()).collect();

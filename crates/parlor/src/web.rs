@@ -6,8 +6,8 @@ mod confirm;
 use crate::control::{Asking, Control, Paired, said};
 use crate::exit::{self, Exit};
 use crate::page::{self, Served, Ways, Web, warn};
+use crate::rooms;
 use crate::stop::Stops;
-use crate::{devices, rooms};
 use anyhow::Context;
 use confirm::{Keys, Typed};
 use domain::harmless::quoted;
@@ -22,7 +22,7 @@ const OPENED_WITHIN: Duration = Duration::from_secs(10);
 
 /// Opens the page of the server in the background, or serves it until told to stop.
 pub(crate) async fn web(asked: Web) -> anyhow::Result<Exit> {
-    let role = devices::role_of(asked.role);
+    let role = asked.role;
     let mut stops = Stops::listen();
     if let Some(server) = Control::here().await? {
         if asked.is_usual() {
