@@ -28,6 +28,9 @@ pub const MIN_PROTOCOL: u32 = 1;
 pub const REVISION: u32 = 2;
 /// Who says this revision or a later one hashes the written form; who says an earlier one hashes as the first releases did.
 pub const WRITTEN_HASHES: u32 = 2;
+/// A runtime that says this revision or a later one holds a UI to the rights in its hello; who says it as a UI speaks for itself, and not
+/// through somebody who holds it to less without a word.
+pub const TOLD_RIGHTS: u32 = 2;
 
 /// Names of what a side can do beyond the protocol; unknown names do no harm.
 pub mod capability {

@@ -6,14 +6,12 @@ pub use providers::cost_micros;
 
 use crate::place::TextPlaces;
 use domain::path_text;
-use domain::session::Budget;
-use domain::session::Effort;
+use domain::session::{Budget, Effort, Policy};
 use models::{Figures, Limits};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use toml::{Table, Value};
-use tools::policy::Mode;
 use tools::{Bounds, NoWorkspace};
 
 /// Percent of the window at which a conversation is compacted.
@@ -47,7 +45,7 @@ pub struct Config {
     /// How hard the model thinks in new sessions where nobody said it.
     pub effort: Option<Effort>,
     /// The mode of new sessions where nobody named one.
-    pub policy: Option<Mode>,
+    pub policy: Option<Policy>,
     /// Percent of the window at which a conversation is compacted.
     pub compact_at: u8,
     /// How long a question may wait on a wire that has a deadline, where the person wants another; zero for as long as it takes.
@@ -217,11 +215,14 @@ impl Config {
         });
         take("policy", &mut |value| {
             // A mode that cannot be read may have been meant as a narrow one: nothing wider than the narrowest counts.
-            config.policy = Some(Mode::ReadOnly);
+            config.policy = Some(Policy::ReadOnly);
             let narrowed = "read-only counts until it is put right";
             let wrong = |why: String| ConfigError::value("policy", format!("{why}; {narrowed}"));
             let name = value.as_str().ok_or_else(|| wrong("must be a mode in quotes".to_owned()))?;
-            config.policy = Some(name.parse::<Mode>().map_err(|why| wrong(why.to_string()))?);
+            config.policy = Some(Policy::named(name).ok_or_else(|| {
+                let names = Policy::ALL.map(Policy::name).join(", ");
+                wrong(format!("`{name}` is no policy mode; there are {names}"))
+            })?);
             Ok(())
         });
         take("compact_at", &mut |value| {
@@ -543,7 +544,7 @@ mod tests {
             assert_eq!(config.model.as_deref(), Some("kept"), "{wrong}");
         }
         let narrowed = Config::from_toml("policy = \"read-onyl\"").0.policy;
-        assert_eq!(narrowed, Some(Mode::ReadOnly), "nothing wider than the narrowest");
+        assert_eq!(narrowed, Some(Policy::ReadOnly), "nothing wider than the narrowest");
         let (config, said) = Config::from_toml("model = 3\ncompact_at = 60\nfetch = 1\n");
         assert_eq!((config.compact_at, said.len()), (60, 2));
         let (config, said) = Config::from_toml("model = \"lost\"\ncompact_at = [");

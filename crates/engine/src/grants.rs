@@ -6,7 +6,7 @@ use domain::session::Policy;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch;
 use tools::Plan;
-use tools::policy::{Mode, Rule, Rules, Verdict};
+use tools::policy::{Rule, Rules, Verdict};
 
 /// Tells all sessions of the agent that rules or modes have changed.
 #[derive(Debug, Clone, Default)]
@@ -42,13 +42,7 @@ impl Grants {
 
     /// Judges a plan by the mode and by the rules as they are now. Looks whether a small file is another one.
     pub(crate) fn verdict(&self, plan: &Plan) -> Verdict {
-        let mode = match *self.policy.lock().unwrap_or_else(PoisonError::into_inner) {
-            Policy::ReadOnly => Mode::ReadOnly,
-            Policy::Ask => Mode::Ask,
-            Policy::AutoEdit => Mode::AutoEdit,
-            Policy::Sandboxed => Mode::Sandboxed,
-            Policy::Full => Mode::Full,
-        };
+        let mode = *self.policy.lock().unwrap_or_else(PoisonError::into_inner);
         let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
         // What was taken back meanwhile, here or by another program, counts no more. What cannot be read changes nothing.
         let _ = rules.keep_up();

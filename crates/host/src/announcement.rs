@@ -7,7 +7,7 @@ use crate::directory::{Directory, Door, Notice};
 use crate::entrance::Refusals;
 use crate::guests::Host;
 use crate::{clock, directory, stack};
-use hub::core::{LiveSession, Standing};
+use hub::core::LiveSession;
 use hub::{Guest, Hub};
 use link::unix::Listener;
 use link::{Limits, LinkIo};
@@ -111,16 +111,6 @@ where
 }
 
 fn told(session: &LiveSession) -> Value {
-    let role = |standing: Standing| match standing {
-        Standing::Controller => "controller",
-        Standing::Approver => "approver",
-        Standing::Observer => "observer",
-    };
-    // A page comes by this wire, and its server holds it to the role of its device: here everybody on it may do everything, which says
-    // nothing of what they are.
-    let is_known = |wire: Option<&str>, standing| {
-        wire != Some(dialects::native::DIALECT.name()) || standing != Standing::Controller
-    };
     // A UI on a link is called by its wire and a number; one of this process only by what it is.
     let wire = |name: &str| name.split_once('#').map(|(wire, _)| wire.to_owned());
     let uis: Vec<Value> = session
@@ -129,8 +119,8 @@ fn told(session: &LiveSession) -> Value {
         .map(|ui| {
             let wire = wire(&ui.name);
             let mut told = json!({"name": ui.name, "dialect": wire});
-            if is_known(wire.as_deref(), ui.standing) {
-                told["role"] = role(ui.standing).into();
+            if let Some(role) = ui.standing {
+                told["role"] = role.name().into();
             }
             told
         })
@@ -149,16 +139,16 @@ fn told(session: &LiveSession) -> Value {
 mod tests {
     use super::*;
     use domain::ids::SessionId;
-    use hub::core::AttachedUi;
+    use hub::core::{AttachedUi, Standing};
 
     #[test]
     fn a_role_is_told_where_it_is_known() {
         let ui = |name: &str, standing| AttachedUi { name: name.to_owned(), standing };
         let uis = vec![
-            ui("native#1", Standing::Controller),
-            ui("native#2", Standing::Observer),
-            ui("codelia#3", Standing::Controller),
-            ui("terminal", Standing::Controller),
+            ui("native#1", None),
+            ui("native#2", Some(Standing::Observer)),
+            ui("codelia#3", Some(Standing::Controller)),
+            ui("terminal", Some(Standing::Controller)),
         ];
         let id = SessionId::from_number(7);
         let session =

@@ -203,7 +203,7 @@ impl Control {
 
     /// Has its page offered to one browser; the address, and what is to be known of the page.
     pub async fn web(&mut self, role: Role) -> anyhow::Result<(String, Option<String>)> {
-        let told = self.ask(&json!({"web": {"role": role.word()}}), "web", ANSWER_WITHIN).await?;
+        let told = self.ask(&json!({"web": {"role": role.name()}}), "web", ANSWER_WITHIN).await?;
         let text = |key: &str| told.get(key).and_then(Value::as_str).map(str::to_owned);
         Ok((text("address").context("the server named no address")?, text("warning")))
     }

@@ -29,9 +29,8 @@ fn greeting(own: &OwnStack, options: Vec<(String, String)>, warnings: Vec<String
         model: Some((own.model.provider.clone(), own.model.name.clone())),
         models: own.models.iter().map(|model| (model.provider.clone(), model.name.clone())).collect(),
         options,
-        follows: false,
-        shows_session: false,
         warnings,
+        ..Greeting::default()
     }
 }
 
@@ -85,8 +84,8 @@ impl Host {
             models: Vec::new(),
             options,
             follows: true,
-            shows_session: false,
             warnings,
+            ..Greeting::default()
         };
         Host { greeting, standing: Standing::Controller, start: None, listening, log }
     }

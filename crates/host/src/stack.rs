@@ -331,7 +331,7 @@ fn policy(launch: &Launch, config: &engine::Config, log: &Log) -> Policy {
     if let Some(mode) = launch.policy {
         return mode;
     }
-    let set = config.policy.and_then(|mode| Policy::named(mode.name())).unwrap_or_default();
+    let set = config.policy.unwrap_or_default();
     match (set, status().can_hold()) {
         (Policy::Sandboxed, Err(why)) => {
             log(&format!("warning: {why}; commands are asked for"));

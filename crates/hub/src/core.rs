@@ -124,6 +124,8 @@ struct Ui {
     seen: BTreeSet<SessionId>,
     answers: Answers,
     standing: Standing,
+    /// It may be held to less by whoever carries its lines.
+    is_held_elsewhere: bool,
     files: UiFiles,
     /// Open asks that it cannot be asked, though it can answer others.
     deaf_to: BTreeSet<(SessionId, AskId)>,
@@ -238,6 +240,7 @@ impl Core {
                     seen: BTreeSet::new(),
                     answers,
                     standing,
+                    is_held_elsewhere: false,
                     files: UiFiles::default(),
                     deaf_to: BTreeSet::new(),
                     apart: false,
@@ -247,6 +250,12 @@ impl Core {
             In::Answers { ui, answers } => {
                 if let Some(ui) = self.uis.get_mut(&ui) {
                     ui.answers = answers;
+                }
+            }
+            In::Rights { ui, asked } => {
+                if let Some(ui) = self.uis.get_mut(&ui) {
+                    ui.is_held_elsewhere = asked.is_none();
+                    ui.standing = ui.standing.lowered_to(asked.unwrap_or(ui.standing));
                 }
             }
             In::Files { ui, files } => {

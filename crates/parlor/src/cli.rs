@@ -94,8 +94,8 @@ pub(crate) struct Common {
     #[arg(long, global = true, env = "PARLOR_WORKSPACE", value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
     /// What tools may do without asking.
-    #[arg(long, global = true, value_enum, value_name = "MODE")]
-    pub(crate) policy: Option<PolicyMode>,
+    #[arg(long, global = true, value_name = "MODE", value_parser = crate::flags::policy())]
+    pub(crate) policy: Option<Policy>,
     /// Let the model fetch pages of the web; each host is asked for. Off unless your settings say `fetch.enabled = true`.
     #[arg(long, global = true, env = "PARLOR_FETCH", value_parser = on_or_off())]
     pub(crate) fetch: bool,
@@ -149,7 +149,7 @@ impl From<Common> for Launch {
             effort: common.effort.map(Effort::from),
             cwd: common.cwd,
             workspace: common.workspace,
-            policy: common.policy.map(Policy::from),
+            policy: common.policy,
             fetch: common.fetch,
             continue_last: common.continue_last,
             resume: common.resume,
@@ -188,33 +188,6 @@ impl From<ThinkingEffort> for Effort {
             ThinkingEffort::Low => Effort::Low,
             ThinkingEffort::Medium => Effort::Medium,
             ThinkingEffort::High => Effort::High,
-        }
-    }
-}
-
-/// What tools may do without asking.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PolicyMode {
-    /// Nothing that changes anything.
-    ReadOnly,
-    /// Read; everything else is asked.
-    Ask,
-    /// Edit files of the project; everything else is asked.
-    AutoEdit,
-    /// Run commands too, inside the sandbox; leaving it is asked. Only where the kernel can hold them there.
-    Sandboxed,
-    /// All that stays inside the sandbox; the network, leaving it and what cannot be undone are asked.
-    Full,
-}
-
-impl From<PolicyMode> for Policy {
-    fn from(mode: PolicyMode) -> Policy {
-        match mode {
-            PolicyMode::ReadOnly => Policy::ReadOnly,
-            PolicyMode::Ask => Policy::Ask,
-            PolicyMode::AutoEdit => Policy::AutoEdit,
-            PolicyMode::Sandboxed => Policy::Sandboxed,
-            PolicyMode::Full => Policy::Full,
         }
     }
 }

@@ -37,8 +37,8 @@ enum What {
     Role {
         /// Its id, the beginning of that, or its name.
         device: String,
-        #[arg(value_enum)]
-        role: crate::flags::UiRole,
+        #[arg(value_parser = crate::flags::role())]
+        role: Role,
     },
 }
 
@@ -56,8 +56,7 @@ pub(crate) fn devices(asked: &Asked) -> anyhow::Result<Exit> {
             format!("{} is now called {}", device.id, device.name)
         }
         Some(What::Role { device, role }) => {
-            let role = role_of(*role);
-            let device = file.alter(device, |devices, id| devices.entrust(id, role))?;
+            let device = file.alter(device, |devices, id| devices.entrust(id, *role))?;
             format!("{} ({}) is now {}", device.name, device.id, device.role)
         }
     };
@@ -66,15 +65,6 @@ pub(crate) fn devices(asked: &Asked) -> anyhow::Result<Exit> {
         false => exit::say(&told),
     }
     Ok(Exit::Done)
-}
-
-/// The word on the command line as the server knows it.
-pub(crate) fn role_of(role: crate::flags::UiRole) -> Role {
-    match role {
-        crate::flags::UiRole::Controller => Role::Controller,
-        crate::flags::UiRole::Approver => Role::Approver,
-        crate::flags::UiRole::Observer => Role::Observer,
-    }
 }
 
 fn listed(devices: &Devices) -> Value {
@@ -95,7 +85,7 @@ fn list(file: &File, json: bool) -> Exit {
     let now = clock::now();
     for device in devices.active() {
         let since = paint::ago(domain::ids::Millis(device.added), now);
-        exit::say(&format!("{}  {:<10}  {:<12}  {}", device.id, device.role.word(), since, device.name));
+        exit::say(&format!("{}  {:<10}  {:<12}  {}", device.id, device.role.name(), since, device.name));
     }
     if devices.active().next().is_none() {
         exit::say(

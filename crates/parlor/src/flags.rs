@@ -1,29 +1,38 @@
 //! Values that flags of several commands take, read from what was typed.
 
-use clap::ValueEnum;
-use clap::builder::TypedValueParser;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use domain::rights::Standing;
+use domain::session::Policy;
 use tools::policy::Allowance;
 
-/// What a UI may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum UiRole {
-    /// Do everything: prompt, answer, change settings.
-    #[default]
-    Controller,
-    /// Look, allow once and deny.
-    Approver,
-    /// Look, and change nothing.
-    Observer,
+/// A mode of consent by its name; shells complete it.
+pub(crate) fn policy() -> impl TypedValueParser<Value = Policy> {
+    let told = Policy::ALL.map(|policy| {
+        PossibleValue::new(policy.name()).help(match policy {
+            Policy::ReadOnly => "Nothing that changes anything",
+            Policy::Ask => "Read; everything else is asked",
+            Policy::AutoEdit => "Edit files of the project; everything else is asked",
+            Policy::Sandboxed => {
+                "Run commands too, inside the sandbox; leaving it is asked. Only where the kernel can hold them there"
+            }
+            Policy::Full => {
+                "All that stays inside the sandbox; the network, leaving it and what cannot be undone are asked"
+            }
+        })
+    });
+    PossibleValuesParser::new(told).try_map(|name| Policy::named(&name).ok_or("no mode of that name"))
 }
 
-impl From<UiRole> for hub::core::Standing {
-    fn from(role: UiRole) -> hub::core::Standing {
-        match role {
-            UiRole::Controller => hub::core::Standing::Controller,
-            UiRole::Approver => hub::core::Standing::Approver,
-            UiRole::Observer => hub::core::Standing::Observer,
-        }
-    }
+/// What a UI may do, by its name; shells complete it.
+pub(crate) fn role() -> impl TypedValueParser<Value = Standing> {
+    let told = Standing::ALL.map(|standing| {
+        PossibleValue::new(standing.name()).help(match standing {
+            Standing::Controller => "Do everything: prompt, answer, change settings",
+            Standing::Approver => "Look, allow once and deny",
+            Standing::Observer => "Look, and change nothing",
+        })
+    });
+    PossibleValuesParser::new(told).try_map(|name| Standing::named(&name).ok_or("no role of that name"))
 }
 
 /// A tool that may run without asking, as typed.
@@ -45,7 +54,7 @@ pub(crate) fn granted(text: &str) -> Result<Allowance, String> {
 /// A wire by its name; shells complete it.
 pub(crate) fn dialect() -> impl TypedValueParser<Value = dialects::Dialect> {
     let names = dialects::ALL.iter().map(|dialect| dialect.name());
-    clap::builder::PossibleValuesParser::new(names).try_map(|name| dialects::named(&name))
+    PossibleValuesParser::new(names).try_map(|name| dialects::named(&name))
 }
 
 /// An option of a dialect, as typed.

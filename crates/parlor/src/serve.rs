@@ -10,6 +10,7 @@ use clap::Args;
 use dialects::Dialect;
 use domain::command::{Command, LibraryCommand};
 use domain::ids::SessionId;
+use domain::rights::Standing;
 use host::announcement::Announcement;
 use host::doors::{self, Wire, wire};
 use host::guests::{Host, answer_within};
@@ -33,8 +34,8 @@ pub(crate) struct Serve {
     #[arg(long, required = true, value_parser = wire, value_name = "DIALECT")]
     pub(crate) dialect: Vec<Wire>,
     /// What UIs that connect may do.
-    #[arg(long = "role", value_enum, default_value_t, value_name = "ROLE")]
-    pub(crate) standing: crate::flags::UiRole,
+    #[arg(long = "role", default_value_t, value_name = "ROLE", value_parser = crate::flags::role())]
+    pub(crate) standing: Standing,
     /// Speak on stdin and stdout.
     #[arg(long, conflicts_with = "socket")]
     pub(crate) stdio: bool,
@@ -107,7 +108,7 @@ pub(crate) async fn serve(
         }
         None => own.start.clone(),
     };
-    let host = Host::new(&own, serve.options.clone(), serve.standing.into(), warnings, exit::complaints());
+    let host = Host::new(&own, serve.options.clone(), serve.standing, warnings, exit::complaints());
     let tape = serve.record.as_deref().map(Tape::new);
     let listening = tape.as_ref().map(Tape::of_uis).or_else(|| serve.log_wire.then(tape::on_stderr));
     let host = Host { start, listening, ..host };

@@ -4,7 +4,7 @@
 mod confirm;
 
 use crate::exit::{self, Exit};
-use crate::{device_list, flags};
+use crate::flags;
 use anyhow::Context;
 use clap::Args;
 use confirm::{Keys, Typed};
@@ -49,8 +49,8 @@ pub(crate) struct Web {
     #[arg(long, requires = "host")]
     behind_proxy: bool,
     /// What the browser that opens the address may do.
-    #[arg(long, value_enum, default_value_t, value_name = "ROLE")]
-    role: flags::UiRole,
+    #[arg(long, default_value_t, value_name = "ROLE", value_parser = flags::role())]
+    role: Role,
 }
 
 impl Web {
@@ -77,7 +77,7 @@ pub(crate) fn warn(warning: &str) {
 
 /// Opens the page of the server in the background, or serves it until told to stop.
 pub(crate) async fn web(asked: Web) -> anyhow::Result<Exit> {
-    let role = device_list::role_of(asked.role);
+    let role = asked.role;
     let mut stops = Stops::listen();
     if let Some(server) = Control::here().await? {
         if asked.is_usual() {

@@ -4,6 +4,7 @@ use crate::written::{As, mirrored};
 use domain::content::Usage;
 use domain::event::Outcome;
 use domain::ids::{Millis, RunId, SessionId};
+use domain::rights::Standing;
 use domain::session::{
     Budget, Effort, JobState, ModelEntry, ModelRef, Origin, Policy, RunSummary, RuntimePlace, ServerEntry,
     ServerReach, ServerState, SessionSummary, ShellJob, SkillEntry, SkillList, Stats, ToolEntry,
@@ -27,6 +28,15 @@ enum PolicyMirror {
     AutoEdit,
     Sandboxed,
     Full,
+}
+
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(remote = "Standing", rename_all = "snake_case")]
+enum StandingMirror {
+    Controller,
+    Approver,
+    Observer,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -252,6 +262,7 @@ mirrored!(
     ShellJob => ShellJobMirror,
     ModelRef => ModelRefMirror,
     Policy => PolicyMirror,
+    Standing => StandingMirror,
     Effort => EffortMirror,
     Budget => BudgetMirror,
     SessionSummary => SessionSummaryMirror,

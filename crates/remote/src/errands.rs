@@ -25,7 +25,7 @@ use terminals::Terminals;
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
-use tools::policy::{Mode, Rules, Verdict, decide};
+use tools::policy::{Rules, Verdict, decide};
 use tools::sandbox::Guard;
 use tools::{Bash, Outcome, Plan, Port, Read, Tool, ToolError, Workplace, Write, digest, plain, still_valid};
 
@@ -208,12 +208,11 @@ impl Hands {
     }
 
     fn verdict(&self, policy: Policy, plan: &Plan) -> Verdict {
-        let mode: Mode = policy.name().parse().unwrap_or_default();
         let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
         // What was taken back meanwhile counts no more. What cannot be read changes nothing.
         let _ = rules.keep_up();
         let rules = rules.all();
-        decide(mode, plan, &rules)
+        decide(policy, plan, &rules)
     }
 
     /// The rule that "always" would add. Rules are for a project.

@@ -11,6 +11,7 @@ use domain::event::Event;
 use domain::fleet::FleetChange;
 use domain::ids::SessionId;
 use domain::port::{Abilities, Ticket};
+use domain::rights::Standing;
 use domain::signal::{Board, Signal};
 use domain::state::State;
 use domain::ui_files::{FileRequest, FileRequestId, UiFiles};
@@ -33,6 +34,8 @@ pub struct Greeting {
     pub follows: bool,
     /// Whether a session is shown to a UI that asks for none.
     pub shows_session: bool,
+    /// The most that the peer may do. The hub says it.
+    pub standing: Standing,
     /// What the person should know from the start and nobody may have read on stderr.
     pub warnings: Vec<String>,
 }
@@ -110,6 +113,11 @@ pub trait RuntimeRole: Send {
     fn closed(&mut self, _cx: &mut RuntimeCx<'_>) {}
     /// What asks the peer can answer: nobody is asked on a wire that cannot carry the question.
     fn can_answer(&self) -> Answers;
+    /// What the peer wants to be held to, which lowers what it may do and never raises it; `None` while nobody knows what it is held to
+    /// elsewhere. Most wires have no word for it.
+    fn rights(&self) -> Option<Standing> {
+        Some(Standing::Controller)
+    }
     /// What the peer does with files on our behalf.
     fn files(&self) -> UiFiles {
         UiFiles::default()

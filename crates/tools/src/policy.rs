@@ -10,66 +10,13 @@ pub mod table;
 use crate::shell::{Cover, Inner, Judgement, rule_words};
 use crate::tool::{Deed, Plan, RuleOffer};
 use domain::ask::Risk;
+use domain::session::Policy;
 use domain::tool::Decider;
-use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 pub use crate::rule::{Allowance, Matcher, NotAllowable, NotNarrower, Rule};
 pub use book::{Rules, RulesError, projects};
 use table::{Act, Say, acts};
-
-/// How much may happen without asking.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Mode {
-    /// Only looking; everything else is denied.
-    ReadOnly,
-    /// Looking is free, everything else is asked.
-    #[default]
-    Ask,
-    /// Looking and writing files of the workspace are free, commands are asked.
-    AutoEdit,
-    /// Commands run too, inside the leash; leaving it is asked. Only where the kernel can hold them there.
-    Sandboxed,
-    /// Whatever stays inside the leash is free, also tools of MCP servers and what git keeps.
-    Full,
-}
-
-impl Mode {
-    /// All modes, the strictest first.
-    pub const ALL: [Mode; 5] = [Mode::ReadOnly, Mode::Ask, Mode::AutoEdit, Mode::Sandboxed, Mode::Full];
-
-    /// The name in configs and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Mode::ReadOnly => "read-only",
-            Mode::Ask => "ask",
-            Mode::AutoEdit => "auto-edit",
-            Mode::Sandboxed => "sandboxed",
-            Mode::Full => "full",
-        }
-    }
-}
-
-impl fmt::Display for Mode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// The text is not a policy mode.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no policy mode: use read-only, ask, auto-edit, sandboxed or full")]
-pub struct NotAMode(pub String);
-
-impl FromStr for Mode {
-    type Err = NotAMode;
-    fn from_str(text: &str) -> Result<Mode, NotAMode> {
-        Mode::ALL.into_iter().find(|mode| mode.name() == text).ok_or_else(|| NotAMode(text.to_owned()))
-    }
-}
 
 /// What policy says of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,10 +29,10 @@ pub enum Verdict {
 }
 
 /// Decides on one plan. Call it again when the mode or the rules changed while it was pending.
-pub fn decide(mode: Mode, plan: &Plan, rules: &[Rule]) -> Verdict {
+pub fn decide(mode: Policy, plan: &Plan, rules: &[Rule]) -> Verdict {
     // Without a leash that holds, running inside of it would be running free.
-    let held = mode != Mode::Sandboxed || plan.place.confined();
-    let mode = if held { mode } else { Mode::Ask };
+    let held = mode != Policy::Sandboxed || plan.place.confined();
+    let mode = if held { mode } else { Policy::Ask };
     match table::strictest(mode, plan) {
         (Say::Free, _) => Verdict::Allow(Decider::Policy),
         (Say::Denied, act) => Verdict::Deny(table::refusal(mode, act, &plan.tool)),

@@ -9,12 +9,12 @@ mod tests;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use domain::rights::Standing;
 use ring::rand::{SecureRandom, SystemRandom};
 use serde_json::{Map, Value, json};
-use std::fmt;
-use std::str::FromStr;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+/// What a device may do is what any UI may.
+pub use domain::rights::Standing as Role;
 
 /// Devices that can be enrolled at once.
 pub const MAX_DEVICES: usize = 256;
@@ -30,55 +30,6 @@ pub const MAX_FILE: usize = 1024 * 1024;
 pub(crate) const KEY_BYTES: usize = 65;
 /// Random bytes of an id.
 const ID_BYTES: usize = 9;
-
-/// What a device may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Role {
-    /// Everything.
-    #[default]
-    Controller,
-    /// Look, allow once and deny.
-    Approver,
-    /// Look.
-    Observer,
-}
-
-impl Role {
-    /// Its name, in the file and on the wire.
-    pub fn word(self) -> &'static str {
-        match self {
-            Role::Controller => "controller",
-            Role::Approver => "approver",
-            Role::Observer => "observer",
-        }
-    }
-
-    /// What the hub calls it.
-    pub(crate) fn standing(self) -> Standing {
-        match self {
-            Role::Controller => Standing::Controller,
-            Role::Approver => Standing::Approver,
-            Role::Observer => Standing::Observer,
-        }
-    }
-}
-
-impl FromStr for Role {
-    type Err = ();
-
-    fn from_str(word: &str) -> Result<Role, ()> {
-        [Role::Controller, Role::Approver, Role::Observer]
-            .into_iter()
-            .find(|role| role.word() == word)
-            .ok_or(())
-    }
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
-    }
-}
 
 /// For how long a device's key is good.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -142,7 +93,7 @@ impl Device {
 
     /// As pages and scripts are told of it.
     pub fn told(&self) -> Value {
-        json!({"id": self.id, "name": self.name, "role": self.role.word()})
+        json!({"id": self.id, "name": self.name, "role": self.role.name()})
     }
 }
 
@@ -334,7 +285,7 @@ fn device(entry: &Value) -> Option<Device> {
         _ => return None,
     };
     let id = text("id")?.to_owned();
-    let role = text("role")?.parse().ok()?;
+    let role = Role::named(text("role")?)?;
     // Whatever it says, it does not say that this one may come in.
     let revoked = entry.get("revoked").map(|at| at.as_u64().unwrap_or_default());
     let added = entry.get("added").and_then(Value::as_u64).unwrap_or_default();
@@ -345,7 +296,7 @@ fn entry(device: &Device) -> Value {
     let mut entry = Map::new();
     entry.insert("id".into(), device.id.clone().into());
     entry.insert("name".into(), device.name.clone().into());
-    entry.insert("role".into(), device.role.word().into());
+    entry.insert("role".into(), device.role.name().into());
     entry.insert("key".into(), URL_SAFE_NO_PAD.encode(&device.key).into());
     match &device.stay {
         Stay::Lasting => drop(entry.insert("stays".into(), "lasting".into())),

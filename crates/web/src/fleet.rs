@@ -159,7 +159,7 @@ async fn tell_of_devices<R: Rooms>(shared: &Shared<R>, out: Outgoing, role: Role
 fn asked_about(pairing: &Pairing, role: Role) -> Value {
     let left = pairing.until.saturating_duration_since(Instant::now()).as_secs();
     let mut told =
-        json!({"id": pairing.id, "name": pairing.name, "role": pairing.role.word(), "seconds": left});
+        json!({"id": pairing.id, "name": pairing.name, "role": pairing.role.name(), "seconds": left});
     if role == Role::Controller {
         told["code"] = pairing.code.as_str().into();
     }

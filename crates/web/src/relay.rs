@@ -1,19 +1,20 @@
-//! Native lines between a page and the process that has its session open, as far as the device's role allows.
+//! Native lines between a page and the process that has its session open. That process holds the page to the role of its device, which stands
+//! in the hello that goes on from here; one of before this was told there is, and until it has answered, every line is judged here.
 //!
 //! Invariants: neither side's lines pile up here; of a device that may not do everything, only lines that we have understood go on, and
-//! those as we have understood them, so that nothing can be read in two ways; before each command it is looked again who holds the
-//! connection; a device that is revoked ends at once.
+//! those as we have understood them, so that nothing can be read in two ways, until the process behind has said that it holds the page to
+//! its role; before each command it is looked again who holds the connection; a device that is revoked ends at once.
 
 use crate::code;
 use crate::devices::{Device, Devices, Role};
 use crate::rooms::Rooms;
 use crate::shared::{Peer, Shared};
-use dialects::native::capability;
 use dialects::native::wire::{About, Complaint, FromRuntime, FromUi, Settled, TicketOnly};
-use domain::command::{Refusal, RefusalKind};
+use dialects::native::{TOLD_RIGHTS, capability};
 use link::entry::{Door, Entry};
 use link::{Incoming, Lane, LinkIo, Outgoing};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::{mpsc, watch};
 use wire::lines::Frame;
 
@@ -28,11 +29,41 @@ pub(crate) async fn carry<R: Rooms>(
 ) -> (u16, String) {
     let gone = || (code::GONE, "the process that had the session open went away".to_owned());
     let (to_page, to_room) = (page.outgoing.clone(), room.outgoing.clone());
+    let held = Held { role: device.role, there: AtomicBool::new(false) };
     tokio::select! {
         biased;
         ended = dismissed(device, devices) => ended,
-        ended = inwards(shared, peer, &mut page.incoming, (&to_room, &to_page), device.role) => ended,
-        () = outwards(&mut room.incoming, &to_page) => gone(),
+        ended = inwards(shared, peer, &mut page.incoming, (&to_room, &to_page), &held) => ended,
+        () = outwards(&mut room.incoming, &to_page, &held) => gone(),
+    }
+}
+
+/// What the page is held to, and by whom.
+struct Held {
+    role: Role,
+    /// The process behind has said that it holds the page to that.
+    there: AtomicBool,
+}
+
+impl Held {
+    /// Looks whether this is the answer to the page's hello that says so.
+    fn hear(&self, line: &str) {
+        if self.there.load(Ordering::Relaxed) || !line.starts_with("{\"hello\"") {
+            return;
+        }
+        let Ok(FromRuntime::Hello(hello)) = serde_json::from_str(line) else { return };
+        let is_held = |rights: Role| self.role.lowered_to(rights) == rights;
+        if hello.revision >= TOLD_RIGHTS && hello.rights.is_some_and(is_held) {
+            self.there.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Where a line of the page goes.
+    fn passed(&self, line: String) -> Passed {
+        match self.there.load(Ordering::Relaxed) {
+            true => Passed::On(line),
+            false => passed(line, self.role),
+        }
     }
 }
 
@@ -53,8 +84,9 @@ pub(crate) async fn dismissed(device: &Device, mut devices: watch::Receiver<Arc<
     }
 }
 
-async fn outwards(room: &mut mpsc::Receiver<Incoming>, to_page: &Outgoing) {
+async fn outwards(room: &mut mpsc::Receiver<Incoming>, to_page: &Outgoing, held: &Held) {
     while let Some(line) = next(room).await {
+        held.hear(&line);
         to_page.room_for(line.len()).await;
         if to_page.try_send(Lane::MAIN, line).is_err() {
             return;
@@ -80,13 +112,13 @@ async fn inwards<R: Rooms>(
     peer: &Peer,
     page: &mut mpsc::Receiver<Incoming>,
     (to_room, to_page): (&Outgoing, &Outgoing),
-    role: Role,
+    held: &Held,
 ) -> (u16, String) {
     while let Some(line) = next(page).await {
         if is_command(&line) && !may_allow(shared, peer).await {
             return (code::DEVICE, "this connection is held by a command of an agent".to_owned());
         }
-        let (to, line) = match passed(line, role) {
+        let (to, line) = match held.passed(line) {
             Passed::On(line) => (to_room, line),
             Passed::Back(line) => (to_page, line),
         };
@@ -141,13 +173,12 @@ fn passed(line: String, role: Role) -> Passed {
             if role == Role::Observer {
                 hello.capabilities.retain(|can| can != capability::ANSWERS);
             }
+            hello.rights = Some(role.lowered_to(hello.rights.unwrap_or_default()));
             on(&FromUi::Hello(hello))
         }
-        FromUi::Command(wanted) => match role.standing().may(&wanted.what) {
+        FromUi::Command(wanted) => match role.may(&wanted.what) {
             Ok(()) => on(&FromUi::Command(wanted)),
-            Err(message) => {
-                let refusal = Refusal::new(RefusalKind::NotAllowed, message)
-                    .hint("`parlor devices role` in a terminal gives this device another role");
+            Err(refusal) => {
                 back(&FromRuntime::Settled(Settled { ticket: wanted.ticket, with: Err(refusal) }))
             }
         },

@@ -233,6 +233,7 @@ export type Hello = {
   name: string;
   protocol: number;
   revision: number;
+  rights?: Standing;
   session?: string;
   version: string;
 };
@@ -441,6 +442,8 @@ export type SkillEntry = {
 };
 
 export type SkillList = { errors?: Array<[string, string]>; skills: SkillEntry[]; truncated: boolean };
+
+export type Standing = "controller" | "approver" | "observer";
 
 export type Stats = { messages: number; runs: number; tools: number; turns: number; usage: Usage };
 

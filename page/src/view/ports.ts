@@ -3,10 +3,10 @@
 import type { ReadonlySignal } from "@preact/signals";
 import type { State } from "../model/state";
 import { visible } from "./text/unseen";
-import type { Abilities, Answer, Board, Closing, Command, Input, Part, Receipt, Signal } from "../model/types";
+import type { Abilities, Answer, Board, Closing, Command, Input, Part, Receipt, Signal, Standing } from "../model/types";
 
 /** What this device may do, as the server enforces it. */
-export type DeviceRole = "controller" | "approver" | "observer";
+export type DeviceRole = Standing;
 
 /** How the way to Parlor is. */
 export type Way =

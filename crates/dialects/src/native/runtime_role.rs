@@ -9,13 +9,15 @@ use super::wire::{
     Replay, Said, Settled, TicketOnly, Wanted,
 };
 use super::{
-    ATTACH_BYTES, HASH_EVERY, MAX_PENDING, MIN_PROTOCOL, PROTOCOL, REVISION, WRITTEN_HASHES, capability,
+    ATTACH_BYTES, HASH_EVERY, MAX_PENDING, MIN_PROTOCOL, PROTOCOL, REVISION, TOLD_RIGHTS, WRITTEN_HASHES,
+    capability,
 };
 use domain::command::{Command, LibraryCommand, Receipt, Refusal, RefusalKind, Target};
 use domain::event::{Body, Event, RunEvent};
 use domain::fleet::FleetChange;
 use domain::ids::{Millis, SessionId};
 use domain::port::{Abilities, Ticket};
+use domain::rights::Standing;
 use domain::session::ModelRef;
 use domain::signal::Signal;
 use domain::state::State;
@@ -30,6 +32,8 @@ pub struct NativeRuntime {
     model: Option<ModelRef>,
     /// Whether a UI that names no session is shown none until it asks.
     begins: bool,
+    /// The most that whoever comes by this connection may do.
+    standing: Standing,
     peer: Option<Peer>,
     /// How far a session was shown before the hello, with a hash of nobody's revision but ours: it is told once the peer has said that it
     /// has the same.
@@ -47,6 +51,8 @@ struct Peer {
     revision: u32,
     capabilities: Vec<String>,
     cursor: Option<Cursor>,
+    /// What it wants to be held to.
+    rights: Option<Standing>,
 }
 
 impl Peer {
@@ -85,6 +91,7 @@ impl NativeRuntime {
         let mut capabilities = [capability::HASH, capability::CURSOR, capability::FLEET].to_vec();
         capabilities.extend(self.begins.then_some(capability::BEGINS));
         let capabilities = capabilities.into_iter().map(str::to_owned).collect();
+        let given = self.standing.lowered_to(hello.rights.unwrap_or_default());
         let ours = Hello {
             protocol: PROTOCOL,
             revision: REVISION,
@@ -93,6 +100,7 @@ impl NativeRuntime {
             capabilities,
             session: None,
             cursor: None,
+            rights: Some(given).filter(|given| hello.rights.is_some() || *given != Standing::Controller),
         };
         send(cx, &FromRuntime::Hello(ours));
         let hashes =
@@ -101,8 +109,8 @@ impl NativeRuntime {
             send(cx, &FromRuntime::Hash(at));
         }
         let wanted = hello.session.or_else(|| hello.cursor.as_ref().map(|cursor| cursor.session.clone()));
-        let Hello { revision, capabilities, cursor, .. } = hello;
-        self.peer = Some(Peer { revision, capabilities, cursor });
+        let Hello { revision, capabilities, cursor, rights, .. } = hello;
+        self.peer = Some(Peer { revision, capabilities, cursor, rights });
         if let Some(why) = &self.gone {
             return complain(cx, About::Session, None, why, None);
         }
@@ -178,6 +186,7 @@ impl RuntimeRole for NativeRuntime {
         self.model =
             model.map(|(provider, name)| ModelRef { provider: provider.clone(), name: name.clone() });
         self.begins = !greeting.follows && !greeting.shows_session;
+        self.standing = greeting.standing;
     }
 
     fn abilities(&mut self, cx: &mut RuntimeCx<'_>, view: Option<View<'_>>, abilities: &Abilities) -> bool {
@@ -291,6 +300,12 @@ impl RuntimeRole for NativeRuntime {
 
     fn closed(&mut self, _cx: &mut RuntimeCx<'_>) {
         drop(self.pending.drain());
+    }
+
+    fn rights(&self) -> Option<Standing> {
+        let peer = self.peer.as_ref()?;
+        // One of before may come through a relay of before, which holds it to less and tells nobody.
+        peer.rights.or_else(|| (peer.revision >= TOLD_RIGHTS).then_some(Standing::Controller))
     }
 
     fn can_answer(&self) -> Answers {

@@ -5,6 +5,7 @@ mod conversation;
 mod fleet;
 mod passing;
 mod revisions;
+mod rights;
 
 use super::{NativeRuntime, NativeUi};
 use crate::bench::{Pair, RuntimeBench, UiBench};

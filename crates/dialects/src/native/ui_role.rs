@@ -215,6 +215,7 @@ impl UiRole for NativeUi {
             capabilities: capabilities.map(str::to_owned).to_vec(),
             cursor: self.resume.take().filter(|at| named.as_ref().is_none_or(|named| at.session == *named)),
             session: named,
+            rights: None,
         };
         let is_named = line.session.is_some() || line.cursor.is_some();
         self.begins = hello.begins && !is_named;

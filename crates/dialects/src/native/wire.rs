@@ -5,6 +5,7 @@ use domain::event::{Body, Event};
 use domain::fleet::Member;
 use domain::ids::{Millis, Seq, SessionId};
 use domain::port::{Abilities, Ticket};
+use domain::rights::Standing;
 use domain::signal::{Board, Signal};
 use record::written::As;
 use serde::{Deserialize, Serialize};
@@ -76,6 +77,10 @@ pub struct Hello {
     /// What a returning UI already knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<Cursor>,
+    /// From a UI: what it wants to be held to; left out, all that its connection may do. From a runtime: what it is held to, which is never
+    /// more than its connection may do; left out, everything.
+    #[serde(with = "As::<Option<Standing>>", default, skip_serializing_if = "Option::is_none")]
+    pub rights: Option<Standing>,
 }
 
 /// A place in a session, and the hash of its state there where it is told.

@@ -170,8 +170,7 @@ fn every_command_is_allowed_to_the_roles_that_it_is_for_and_to_no_other() {
     let numbers: Vec<usize> = table().iter().map(|(_, command)| number(command)).collect();
     assert_eq!(numbers, (0..52).collect::<Vec<_>>(), "each command stands in the table once");
     for (least, command) in table() {
-        let may = [Standing::Controller, Standing::Approver, Standing::Observer]
-            .map(|standing| standing.may(&command).is_ok());
+        let may = Standing::ALL.map(|standing| standing.may(&command).is_ok());
         assert_eq!(may, [true, least != Controller, least == Observer], "{command:?}");
     }
 }
@@ -179,13 +178,34 @@ fn every_command_is_allowed_to_the_roles_that_it_is_for_and_to_no_other() {
 #[test]
 fn who_may_not_is_told_what_it_may() {
     let always = allow(Scope::Always);
-    assert!(Standing::Approver.may(&always).unwrap_err().contains("allow once and deny"));
-    assert!(Standing::Observer.may(&always).unwrap_err().contains("only look"));
+    let told = |standing: Standing| standing.may(&always).unwrap_err();
+    assert!(told(Standing::Approver).message.contains("allow once and deny"));
+    assert!(told(Standing::Observer).message.contains("only look"));
+    assert_eq!(told(Standing::Observer).kind, RefusalKind::NotAllowed);
 }
 
 #[test]
 fn a_question_that_only_a_controller_may_answer_is_not_an_approvers() {
-    let asked = [Standing::Controller, Standing::Approver, Standing::Observer]
-        .map(|standing| (standing.is_asked(true), standing.is_asked(false)));
+    let asked = Standing::ALL.map(|standing| (standing.is_asked(true), standing.is_asked(false)));
     assert_eq!(asked, [(true, true), (true, false), (false, false)]);
+}
+
+#[test]
+fn whoever_asks_for_more_gets_no_more() {
+    let [controller, approver, observer] = Standing::ALL;
+    for (has, asks, gets) in [
+        (controller, controller, controller),
+        (controller, approver, approver),
+        (controller, observer, observer),
+        (approver, controller, approver),
+        (approver, approver, approver),
+        (approver, observer, observer),
+        (observer, controller, observer),
+        (observer, approver, observer),
+        (observer, observer, observer),
+    ] {
+        assert_eq!(has.lowered_to(asks), gets, "{has} that asks to be {asks}");
+    }
+    assert!(Standing::ALL.iter().all(|standing| Standing::named(standing.name()) == Some(*standing)));
+    assert_eq!(Standing::named("owner"), None);
 }

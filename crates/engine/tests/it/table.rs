@@ -10,8 +10,8 @@ use domain::session::{Policy, ServerState};
 use domain::tool::{Decider, ToolOutcome};
 use engine::Config;
 use serde_json::{Value, json};
+use tools::policy::Allowance;
 use tools::policy::table::{Act, Say, says};
-use tools::policy::{Allowance, Mode};
 use tools::sandbox::Guard;
 
 /// One call for each act, by the tools that the model has.
@@ -50,15 +50,15 @@ async fn bench(policy: Policy, allowed: Vec<Allowance>) -> Bench {
     bench
 }
 
-fn strictest(mode: Mode, act: Act) -> Say {
+fn strictest(mode: Policy, act: Act) -> Say {
     // Every command is one, whatever else it does.
     let command = matches!(act, Act::Repository | Act::Network | Act::Leave | Act::Critical);
     if command { says(mode, act).max(says(mode, Act::Command)) } else { says(mode, act) }
 }
 
-fn mode(policy: Policy) -> Mode {
+fn mode(policy: Policy) -> Policy {
     let held = policy != Policy::Sandboxed || tools::sandbox::status().can_hold().is_ok();
-    if held { policy.name().parse().unwrap() } else { Mode::Ask }
+    if held { policy } else { Policy::Ask }
 }
 
 #[tokio::test]

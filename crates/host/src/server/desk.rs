@@ -233,9 +233,7 @@ impl Answers {
 
     /// Offers the page to one browser; the first offer starts the page.
     async fn offer(&self, role: Option<&str>) -> anyhow::Result<Offered> {
-        let role = role
-            .and_then(|role| role.parse::<Role>().ok())
-            .context("`role` is controller, approver or observer")?;
+        let role = role.and_then(Role::named).context("`role` is controller, approver or observer")?;
         page::offer(&self.page().await?.server, role)
     }
 
@@ -254,7 +252,7 @@ impl Answers {
                 let ours = |asked: &&Pairing| offer.is_none_or(|offer| asked.offer == offer);
                 if let Some(asked) = pairing.borrow_and_update().as_ref().filter(ours) {
                     return json!({"pairing": {"asked": {
-                        "id": asked.id, "name": asked.name, "role": asked.role.word(), "code": asked.code,
+                        "id": asked.id, "name": asked.name, "role": asked.role.name(), "code": asked.code,
                     }}});
                 }
                 let Standing { open, allowed } = *standing.borrow_and_update();

@@ -275,6 +275,7 @@ impl Core {
             In::Arrived { .. }
             | In::Apart { .. }
             | In::Answers { .. }
+            | In::Rights { .. }
             | In::Files { .. }
             | In::FileDone { .. }
             | In::Servers { .. }

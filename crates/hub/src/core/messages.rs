@@ -30,6 +30,8 @@ pub enum In {
     },
     /// What a UI can answer has changed, for instance with its handshake.
     Answers { ui: UiId, answers: Answers },
+    /// What a UI wants to be held to; `None` while nobody knows what it is held to elsewhere.
+    Rights { ui: UiId, asked: Option<Standing> },
     /// What a UI does with files on our behalf has changed.
     Files { ui: UiId, files: UiFiles },
     /// A UI has answered [`Out::File`].

@@ -24,13 +24,17 @@ pub struct LiveSession {
 pub struct AttachedUi {
     /// What it is called in the record, such as its wire.
     pub name: String,
-    /// What it may do.
-    pub standing: Standing,
+    /// What it may do, where that is known here.
+    pub standing: Option<Standing>,
 }
 
 impl Core {
     /// The sessions that are open, each with who sees it.
     pub fn present(&self) -> Vec<LiveSession> {
+        let told = |ui: &super::Ui| AttachedUi {
+            name: ui.name.clone(),
+            standing: (!ui.is_held_elsewhere).then_some(ui.standing),
+        };
         let session = |id: &SessionId| {
             let live = self.sessions.get(id)?;
             let uis = self.uis.values().filter(|ui| ui.seen.contains(id));
@@ -40,7 +44,7 @@ impl Core {
                 cwd: live.state.settings.cwd.clone(),
                 running: live.state.open_run().is_some(),
                 asks: live.state.asks.len(),
-                uis: uis.map(|ui| AttachedUi { name: ui.name.clone(), standing: ui.standing }).collect(),
+                uis: uis.map(told).collect(),
             })
         };
         self.sessions.keys().filter_map(session).collect()

@@ -122,6 +122,7 @@ fn weight(input: &In) -> usize {
         In::Arrived { .. }
         | In::Apart { .. }
         | In::Answers { .. }
+        | In::Rights { .. }
         | In::Files { .. }
         | In::FileDone { .. }
         | In::Servers { .. }

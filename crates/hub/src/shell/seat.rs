@@ -12,6 +12,7 @@ use domain::event::{AskEvent, Body, ContextEvent, Event, MessageEvent, NoteEvent
 use domain::fleet::{FleetChange, Member};
 use domain::ids::{Millis, Seq, SessionId, UiId};
 use domain::port::{LinkState, News, Ticket};
+use domain::rights::Standing;
 use domain::signal::Signal;
 use domain::tool::Progress;
 use domain::ui_files::{FileRequest, FileRequestId, UiFiles};
@@ -100,6 +101,8 @@ struct RoleSeat {
     closing: bool,
     timers: Timers,
     answers: Answers,
+    /// What it wants to be held to.
+    rights: Option<Standing>,
     /// It has closed its end: it listens, and can answer nothing any more.
     only_listens: bool,
     files: UiFiles,
@@ -114,7 +117,8 @@ impl Seat {
         let answers = guest.role.can_answer();
         let seat = RoleSeat {
             role: guest.role,
-            greeting: guest.greeting,
+            greeting: Greeting { standing: guest.standing, ..guest.greeting },
+            rights: Some(Standing::Controller),
             links: BTreeMap::new(),
             opened: false,
             stays: guest.stays,
@@ -472,6 +476,12 @@ impl RoleSeat {
         if answers != self.answers {
             self.answers = answers;
             round.work.push_back(In::Answers { ui, answers });
+        }
+        // Before its commands: what comes with a hello is held to it too.
+        let asked = self.role.rights();
+        if asked != self.rights {
+            self.rights = asked;
+            round.work.push_back(In::Rights { ui, asked });
         }
         let files = self.role.files();
         if files != self.files {

@@ -12,6 +12,7 @@ use dialects::native::wire::{
 use domain::event::{AskEvent, Body, Event};
 use domain::ids::{Millis, Seq};
 use domain::port::Ticket;
+use domain::rights::Standing;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::Value;
@@ -69,9 +70,10 @@ fn cursor() -> BoxedStrategy<Cursor> {
 
 fn hello() -> BoxedStrategy<Hello> {
     let who = (any::<u32>(), any::<u32>(), arb::text(), arb::text());
-    let whither = (prop::option::of(arb::session_id()), prop::option::of(cursor()));
+    let rights = prop::option::of(prop::sample::select(&Standing::ALL[..]));
+    let whither = (prop::option::of(arb::session_id()), prop::option::of(cursor()), rights);
     (who, whither)
-        .prop_map(|((protocol, revision, name, version), (session, cursor))| Hello {
+        .prop_map(|((protocol, revision, name, version), (session, cursor, rights))| Hello {
             protocol,
             revision,
             name,
@@ -79,6 +81,7 @@ fn hello() -> BoxedStrategy<Hello> {
             capabilities: vec!["hash".to_owned()],
             session,
             cursor,
+            rights,
         })
         .boxed()
 }

@@ -3,9 +3,9 @@
 //! `docs/consent.md` shows the same table; a test compares the two and drives every cell with a real plan. Invariants: a stricter mode
 //! never lets more happen; what steers programs, leaves the leash or cannot be undone is free in none of them.
 
-use super::Mode;
 use crate::tool::{Deed, Plan};
 use domain::ask::Risk;
+use domain::session::Policy;
 use std::path::PathBuf;
 
 /// What a call does, as far as consent goes. One call may do several of these.
@@ -105,16 +105,16 @@ impl Say {
 use Say::{Asked, Denied, Free};
 
 /// Modes by acts, in the order of [`Act::ALL`].
-pub const TABLE: [(Mode, [Say; Act::ALL.len()]); Mode::ALL.len()] = [
-    (Mode::ReadOnly, [Free, Asked, Denied, Denied, Denied, Denied, Denied, Denied, Denied, Denied]),
-    (Mode::Ask, [Free, Asked, Asked, Asked, Asked, Asked, Asked, Asked, Asked, Asked]),
-    (Mode::AutoEdit, [Free, Asked, Free, Asked, Asked, Asked, Asked, Asked, Asked, Asked]),
-    (Mode::Sandboxed, [Free, Asked, Free, Asked, Asked, Free, Asked, Asked, Asked, Asked]),
-    (Mode::Full, [Free, Free, Free, Asked, Free, Free, Asked, Asked, Asked, Free]),
+pub const TABLE: [(Policy, [Say; Act::ALL.len()]); Policy::ALL.len()] = [
+    (Policy::ReadOnly, [Free, Asked, Denied, Denied, Denied, Denied, Denied, Denied, Denied, Denied]),
+    (Policy::Ask, [Free, Asked, Asked, Asked, Asked, Asked, Asked, Asked, Asked, Asked]),
+    (Policy::AutoEdit, [Free, Asked, Free, Asked, Asked, Asked, Asked, Asked, Asked, Asked]),
+    (Policy::Sandboxed, [Free, Asked, Free, Asked, Asked, Free, Asked, Asked, Asked, Asked]),
+    (Policy::Full, [Free, Free, Free, Asked, Free, Free, Asked, Asked, Asked, Free]),
 ];
 
 /// What `mode` says to one act.
-pub fn says(mode: Mode, act: Act) -> Say {
+pub fn says(mode: Policy, act: Act) -> Say {
     let row = TABLE.iter().find(|(known, _)| *known == mode);
     let column = Act::ALL.iter().position(|known| *known == act);
     // The table has every cell; were one missing, nothing would be free by it.
@@ -172,7 +172,7 @@ pub fn acts(plan: &Plan) -> Vec<Act> {
 }
 
 /// What `mode` says to a plan, and to which of its acts: the strictest counts.
-pub(super) fn strictest(mode: Mode, plan: &Plan) -> (Say, Act) {
+pub(super) fn strictest(mode: Policy, plan: &Plan) -> (Say, Act) {
     let say = |act: Act| match (&plan.deed, act) {
         // To look elsewhere is also a command like any other: whatever is kinder.
         (Deed::Command { .. }, Act::LookOutside) => says(mode, act).min(says(mode, Act::Command)),
@@ -182,7 +182,7 @@ pub(super) fn strictest(mode: Mode, plan: &Plan) -> (Say, Act) {
 }
 
 /// Why the model may not do it in this mode.
-pub(super) fn refusal(mode: Mode, act: Act, tool: &str) -> String {
+pub(super) fn refusal(mode: Policy, act: Act, tool: &str) -> String {
     format!("{tool}: {} is not allowed in {mode} mode: only look, or say what you would do", act.denied())
 }
 
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn every_mode_has_a_row_and_none_frees_what_never_may_be() {
-        for (mode, (row, says)) in Mode::ALL.into_iter().zip(TABLE) {
+        for (mode, (row, says)) in Policy::ALL.into_iter().zip(TABLE) {
             assert_eq!(mode, row);
             assert_eq!(says[0], Free, "looking inside is free in {mode}");
             for act in [Act::Steer, Act::Network, Act::Leave, Act::Critical] {

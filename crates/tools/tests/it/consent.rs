@@ -2,12 +2,13 @@
 
 use crate::room::Room;
 use domain::ask::Risk;
+use domain::session::Policy;
 use domain::tool::{Decider, ToolOutcome};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use tools::policy::{Matcher, Mode, Rule, Rules, Verdict, decide};
+use tools::policy::{Matcher, Rule, Rules, Verdict, decide};
 
 fn prefix(words: &[&str]) -> Rule {
     Rule {
@@ -16,7 +17,7 @@ fn prefix(words: &[&str]) -> Rule {
     }
 }
 
-fn verdict(room: &Room, mode: Mode, line: &str, rules: &[Rule]) -> Verdict {
+fn verdict(room: &Room, mode: Policy, line: &str, rules: &[Rule]) -> Verdict {
     decide(mode, &room.plan("bash", &json!({"command": line})).unwrap(), rules)
 }
 
@@ -143,7 +144,7 @@ fn no_line_slips_past_a_rule() {
         "cargo \\\ntest;rm x",
     ];
     for line in lines {
-        for mode in [Mode::ReadOnly, Mode::Ask, Mode::AutoEdit] {
+        for mode in [Policy::ReadOnly, Policy::Ask, Policy::AutoEdit] {
             let verdict = verdict(&room, mode, line, &rules);
             assert!(!matches!(verdict, Verdict::Allow(_)), "{mode}: {line:?} -> {verdict:?}");
         }
@@ -168,10 +169,10 @@ fn what_the_rule_says_is_allowed() {
         "cargo \"test\" 'name with space'",
     ];
     for line in lines {
-        let verdict = verdict(&room, Mode::Ask, line, &rules);
+        let verdict = verdict(&room, Policy::Ask, line, &rules);
         let by = "run commands that start with `cargo test`".to_owned();
         assert_eq!(verdict, Verdict::Allow(Decider::Rule(by)), "{line}");
-        assert_eq!(self::verdict(&room, Mode::Ask, line, &[]), Verdict::Ask, "{line}");
+        assert_eq!(self::verdict(&room, Policy::Ask, line, &[]), Verdict::Ask, "{line}");
     }
 }
 
@@ -205,7 +206,7 @@ fn only_looking_inside_the_workspace_is_free() {
     for line in free {
         let plan = room.plan("bash", &json!({"command": line})).unwrap();
         assert_eq!(
-            decide(Mode::ReadOnly, &plan, &[]),
+            decide(Policy::ReadOnly, &plan, &[]),
             Verdict::Allow(Decider::Policy),
             "{line}: {:?}",
             plan.assessment
@@ -286,9 +287,9 @@ fn only_looking_inside_the_workspace_is_free() {
         "cd s* && ls",
     ];
     for line in asked {
-        let ask = verdict(&room, Mode::Ask, line, &[]);
+        let ask = verdict(&room, Policy::Ask, line, &[]);
         assert_eq!(ask, Verdict::Ask, "{line}");
-        let full = verdict(&room, Mode::ReadOnly, line, &[]);
+        let full = verdict(&room, Policy::ReadOnly, line, &[]);
         assert!(!matches!(full, Verdict::Allow(_)), "{line}");
     }
 }
@@ -300,15 +301,15 @@ fn git_is_not_trusted_where_its_config_runs_programs() {
     {
         let room = Room::new();
         room.put(".git/config", "[core]\n\tbare = false\n");
-        assert!(matches!(verdict(&room, Mode::Ask, "git status", &[]), Verdict::Allow(_)));
+        assert!(matches!(verdict(&room, Policy::Ask, "git status", &[]), Verdict::Allow(_)));
         room.put(".git/config", config);
-        assert_eq!(verdict(&room, Mode::Ask, "git status", &[]), Verdict::Ask, "{config}");
+        assert_eq!(verdict(&room, Policy::Ask, "git status", &[]), Verdict::Ask, "{config}");
     }
     let room = Room::new();
     room.put("bare/HEAD", "");
     room.put("bare/objects/x", "");
     room.put("bare/config", "[core]\n\tfsmonitor = ./evil\n");
-    assert_eq!(verdict(&room, Mode::Ask, "cd bare && git status", &[]), Verdict::Ask);
+    assert_eq!(verdict(&room, Policy::Ask, "cd bare && git status", &[]), Verdict::Ask);
 }
 
 #[test]
@@ -372,7 +373,7 @@ fn a_write_that_changes_nothing_is_not_asked_for() {
     room.put("empty", "");
     room.put(".git/config", "[core]\n");
     let write = |path: &str, content: &str| {
-        decide(Mode::Ask, &room.plan("write", &json!({"path": path, "content": content})).unwrap(), &[])
+        decide(Policy::Ask, &room.plan("write", &json!({"path": path, "content": content})).unwrap(), &[])
     };
     let free = |verdict: &Verdict| matches!(verdict, Verdict::Allow(_));
     for (path, content) in [("a.txt", "text"), ("src/lib.rs", "code"), ("empty", "")] {
@@ -393,7 +394,7 @@ fn a_write_that_changes_nothing_is_not_asked_for() {
     assert_eq!(write("link", &outside), Verdict::Ask);
     let plan = room.plan("write", &json!({"path": "a.txt", "content": "text"})).unwrap();
     assert!(
-        matches!(decide(Mode::ReadOnly, &plan, &[]), Verdict::Deny(_)),
+        matches!(decide(Policy::ReadOnly, &plan, &[]), Verdict::Deny(_)),
         "reading only stays reading only"
     );
 }
@@ -419,9 +420,9 @@ async fn a_file_that_changed_since_then_is_not_written_unasked() {
 fn what_sounds_calm_is_asked_all_the_same() {
     let room = trapped();
     for line in ["python3 -c 'print(1)'", "python3 -I -c 'print(2)'"] {
-        assert_eq!(verdict(&room, Mode::Ask, line, &[]), Verdict::Ask, "{line}");
-        assert_eq!(verdict(&room, Mode::AutoEdit, line, &[]), Verdict::Ask, "{line}");
-        assert!(matches!(verdict(&room, Mode::ReadOnly, line, &[]), Verdict::Deny(_)), "{line}");
+        assert_eq!(verdict(&room, Policy::Ask, line, &[]), Verdict::Ask, "{line}");
+        assert_eq!(verdict(&room, Policy::AutoEdit, line, &[]), Verdict::Ask, "{line}");
+        assert!(matches!(verdict(&room, Policy::ReadOnly, line, &[]), Verdict::Deny(_)), "{line}");
         let assessment = room.plan("bash", &json!({"command": line})).unwrap().assessment;
         // A client that lets through what is at most medium and can be undone must not let this through.
         assert!(!assessment.reversible, "{line}");
@@ -433,9 +434,9 @@ fn nothing_critical_is_covered_by_rules_or_modes() {
     let room = trapped();
     let rules = [prefix(&["rm"]), prefix(&["git", "push"]), prefix(&["sudo"]), Rule::whole("bash")];
     for line in ["rm -rf x", "git push --force", "sudo ls", "curl x | sh"] {
-        assert_eq!(verdict(&room, Mode::Full, line, &rules), Verdict::Ask, "{line}");
+        assert_eq!(verdict(&room, Policy::Full, line, &rules), Verdict::Ask, "{line}");
     }
-    assert!(matches!(verdict(&room, Mode::Full, "./anything $X", &[]), Verdict::Allow(Decider::Policy)));
+    assert!(matches!(verdict(&room, Policy::Full, "./anything $X", &[]), Verdict::Allow(Decider::Policy)));
 }
 
 #[test]
@@ -463,7 +464,7 @@ fn offered_rules_are_shown_in_words_and_cover_what_they_were_offered_for() {
         assert_eq!(plan.rule.as_ref().map(|offer| offer.words.as_str()), words, "{line}");
         if let Some(offer) = &plan.rule {
             assert!(
-                matches!(decide(Mode::Ask, &plan, &offer.rules), Verdict::Allow(Decider::Rule(_))),
+                matches!(decide(Policy::Ask, &plan, &offer.rules), Verdict::Allow(Decider::Rule(_))),
                 "{line}"
             );
         }
@@ -481,27 +482,27 @@ fn modes_decide_what_is_free() {
     let build = room.plan("bash", &json!({"command": "cargo build"})).unwrap();
     let free = Verdict::Allow(Decider::Policy);
     let table = [
-        (Mode::ReadOnly, [false, false, false, true, false, false]),
-        (Mode::Ask, [false, false, false, true, false, false]),
-        (Mode::AutoEdit, [true, false, false, true, false, false]),
-        (Mode::Sandboxed, [false, false, false, true, false, false]),
-        (Mode::Full, [true, false, false, true, true, true]),
+        (Policy::ReadOnly, [false, false, false, true, false, false]),
+        (Policy::Ask, [false, false, false, true, false, false]),
+        (Policy::AutoEdit, [true, false, false, true, false, false]),
+        (Policy::Sandboxed, [false, false, false, true, false, false]),
+        (Policy::Full, [true, false, false, true, true, true]),
     ];
     for (mode, expected) in table {
         let plans = [&write, &outside, &hook, &read, &far, &build];
         assert_eq!(plans.map(|plan| decide(mode, plan, &[]) == free), expected, "{mode}");
-        assert_eq!(mode.to_string().parse(), Ok(mode));
+        assert_eq!(Policy::named(&mode.to_string()), Some(mode));
     }
-    assert!(matches!(decide(Mode::ReadOnly, &write, &[]), Verdict::Deny(_)));
-    assert_eq!(decide(Mode::ReadOnly, &far, &[]), Verdict::Ask);
+    assert!(matches!(decide(Policy::ReadOnly, &write, &[]), Verdict::Deny(_)));
+    assert_eq!(decide(Policy::ReadOnly, &far, &[]), Verdict::Ask);
     let under = write.rule.clone().unwrap().rules;
-    assert!(matches!(decide(Mode::Ask, &write, &under), Verdict::Allow(Decider::Rule(_))));
+    assert!(matches!(decide(Policy::Ask, &write, &under), Verdict::Allow(Decider::Rule(_))));
     assert_eq!(
-        decide(Mode::Ask, &outside, &[Rule { tool: None, matcher: Matcher::Under { dir: "/etc".into() } }]),
+        decide(Policy::Ask, &outside, &[Rule { tool: None, matcher: Matcher::Under { dir: "/etc".into() } }]),
         Verdict::Ask
     );
-    assert_eq!(decide(Mode::Ask, &hook, &under), Verdict::Ask);
-    assert!("yolo".parse::<Mode>().is_err());
+    assert_eq!(decide(Policy::Ask, &hook, &under), Verdict::Ask);
+    assert_eq!(Policy::named("yolo"), None);
 }
 
 #[test]
@@ -511,7 +512,7 @@ fn more_than_a_rule_was_given_for_is_asked() {
     for more in [json!({"network": true}), json!({"unsandboxed": true}), json!({"workdir": "/tmp"})] {
         let mut args = json!({"command": "cargo test", "reason": "a test"});
         args.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        assert_eq!(decide(Mode::Ask, &room.plan("bash", &args).unwrap(), &rules), Verdict::Ask, "{args}");
+        assert_eq!(decide(Policy::Ask, &room.plan("bash", &args).unwrap(), &rules), Verdict::Ask, "{args}");
     }
 }
 

@@ -2,11 +2,12 @@
 
 use crate::room::{Room, port};
 use domain::ask::Risk;
+use domain::session::Policy;
 use domain::tool::ToolOutcome;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
-use tools::policy::{Mode, Rule, Verdict, decide};
+use tools::policy::{Rule, Verdict, decide};
 use tools::{Deed, Fetch, Outcome, Tool as _};
 
 /// A server that knows a few pages; the page `/stall` says when it was asked for and then nothing more.
@@ -131,11 +132,11 @@ fn the_person_is_asked_for_each_host() {
     assert!(!docs.assessment.reversible && docs.assessment.reasons[0].contains("docs.example"));
     let offer = docs.rule.clone().unwrap();
     assert_eq!(offer.words, "fetch pages from docs.example");
-    for (mode, verdict) in [(Mode::Ask, Verdict::Ask), (Mode::AutoEdit, Verdict::Ask)] {
+    for (mode, verdict) in [(Policy::Ask, Verdict::Ask), (Policy::AutoEdit, Verdict::Ask)] {
         assert_eq!(decide(mode, &docs, &[]), verdict, "{mode}");
     }
-    assert!(matches!(decide(Mode::ReadOnly, &docs, &offer.rules), Verdict::Deny(_)));
-    let asks = |url: &str, rules: &[Rule]| decide(Mode::Ask, &plan(url).unwrap(), rules) == Verdict::Ask;
+    assert!(matches!(decide(Policy::ReadOnly, &docs, &offer.rules), Verdict::Deny(_)));
+    let asks = |url: &str, rules: &[Rule]| decide(Policy::Ask, &plan(url).unwrap(), rules) == Verdict::Ask;
     assert!(!asks("https://docs.example/other", &offer.rules));
     for other in ["https://docs.example.evil/", "https://docs.example:8443/", "https://evil/?docs.example"] {
         assert!(asks(other, &offer.rules), "{other}");

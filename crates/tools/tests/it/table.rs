@@ -3,11 +3,12 @@
 use crate::room::Room;
 use crate::sandbox::guarded;
 use domain::ask::Risk;
+use domain::session::Policy;
 use domain::tool::Decider;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use tools::policy::table::{Act, Say, TABLE, acts, says};
-use tools::policy::{Allowance, Mode, Rule, Verdict, decide};
+use tools::policy::{Allowance, Rule, Verdict, decide};
 use tools::sandbox::{Guard, Lacks};
 use tools::{Deed, Fetch, Plan, Tool};
 
@@ -110,7 +111,7 @@ fn page() -> BTreeMap<(String, String), String> {
 fn the_page_shows_the_table() {
     let page = page();
     assert_eq!(page.len(), TABLE.len() * Act::ALL.len());
-    for mode in Mode::ALL {
+    for mode in Policy::ALL {
         for act in Act::ALL {
             let cell = page.get(&(mode.name().to_owned(), act.name().to_owned()));
             assert_eq!(cell.map(String::as_str), Some(says(mode, act).name()), "{mode}: {}", act.name());
@@ -129,7 +130,7 @@ fn every_cell_is_what_the_tools_plans_get() {
     let mut driven = HashMap::new();
     for (plan, expected) in calls(&room) {
         assert_eq!(acts(&plan), expected, "{} {}", plan.tool, plan.args);
-        for mode in Mode::ALL {
+        for mode in Policy::ALL {
             let words = expected.iter().map(|act| &page[&(mode.name().to_owned(), act.name().to_owned())]);
             let strictest =
                 ["denied", "asked", "free"].into_iter().find(|word| words.clone().any(|w| w == word));
@@ -147,7 +148,7 @@ fn every_cell_is_what_the_tools_plans_get() {
             }
         }
     }
-    for mode in Mode::ALL {
+    for mode in Policy::ALL {
         for act in Act::ALL {
             assert!(driven.contains_key(&(mode, act)), "nothing drives {mode}: {}", act.name());
         }
@@ -162,9 +163,9 @@ fn a_command_that_looks_elsewhere_is_a_command_where_that_is_kinder() {
     let read = room.plan("read", &json!({"path": "/etc/passwd"})).unwrap();
     let sandboxed = if room.place.confined() { Say::Free } else { Say::Asked };
     let expected = [Say::Asked, Say::Asked, Say::Asked, sandboxed, Say::Free];
-    for (mode, expected) in Mode::ALL.into_iter().zip(expected) {
+    for (mode, expected) in Policy::ALL.into_iter().zip(expected) {
         assert_eq!(said(&decide(mode, &plan, &[])), expected, "{mode}");
-        let by_tool = if mode == Mode::Full { Say::Free } else { Say::Asked };
+        let by_tool = if mode == Policy::Full { Say::Free } else { Say::Asked };
         assert_eq!(said(&decide(mode, &read, &[])), by_tool, "{mode}");
     }
 }
@@ -179,7 +180,7 @@ fn without_a_leash_that_holds_sandboxed_asks_like_ask() {
     for room in [none, without] {
         assert!(!room.place.confined());
         for (plan, _) in calls(&room) {
-            let (sandboxed, ask) = (decide(Mode::Sandboxed, &plan, &[]), decide(Mode::Ask, &plan, &[]));
+            let (sandboxed, ask) = (decide(Policy::Sandboxed, &plan, &[]), decide(Policy::Ask, &plan, &[]));
             assert_eq!(sandboxed, ask, "{} {}", plan.tool, plan.args);
         }
     }
@@ -218,7 +219,7 @@ fn what_is_allowed_from_the_start_covers_that_much_and_no_more() {
     for word in words {
         let rule = Rule::given(Allowance::parse(word, &tools).unwrap());
         for (plan, acts) in calls(&room) {
-            for mode in Mode::ALL {
+            for mode in Policy::ALL {
                 let before = decide(mode, &plan, &[]);
                 let after = decide(mode, &plan, std::slice::from_ref(&rule));
                 let covered = before == Verdict::Ask && covers(word, &acts, &plan.tool);
@@ -238,10 +239,10 @@ fn the_model_cannot_free_itself_in_full() {
         json!({"command": "make", "network": true, "reason": "faster"}),
         json!({"command": "make", "unsandboxed": true, "network": true, "reason": "faster"}),
     ] {
-        assert_eq!(decide(Mode::Full, &room.plan("bash", &args).unwrap(), &[]), Verdict::Ask, "{args}");
+        assert_eq!(decide(Policy::Full, &room.plan("bash", &args).unwrap(), &[]), Verdict::Ask, "{args}");
     }
     // Nor by a rule that it got for the same command.
     let rules = room.plan("bash", &json!({"command": "make"})).unwrap().rule.unwrap().rules;
     let free = json!({"command": "make", "unsandboxed": true, "reason": "faster"});
-    assert_eq!(decide(Mode::Ask, &room.plan("bash", &free).unwrap(), &rules), Verdict::Ask);
+    assert_eq!(decide(Policy::Ask, &room.plan("bash", &free).unwrap(), &rules), Verdict::Ask);
 }

@@ -1,10 +1,11 @@
 //! Lines that look harmless and are not: each once got past the reader of command lines. None may run unasked.
 
 use crate::room::{Room, SYSTEM};
+use domain::session::Policy;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::Command;
-use tools::policy::{Matcher, Mode, Rule, Verdict, decide};
+use tools::policy::{Matcher, Rule, Verdict, decide};
 use tools::shell::judge;
 
 fn runs_unasked(room: &Room, line: &str) -> bool {
@@ -93,7 +94,7 @@ fn words_from_elsewhere_never_complete_a_line_for_a_shell() {
     let rule = Rule { tool: None, matcher: Matcher::Prefix { words: vec!["cargo".into(), "test".into()] } };
     let plan = |line: &str| room.plan("bash", &serde_json::json!({ "command": line })).unwrap();
     let smuggled = plan("cat names | xargs -I{} sh -c 'cargo test {}'");
-    assert_eq!(decide(Mode::Ask, &smuggled, &[rule]), Verdict::Ask);
+    assert_eq!(decide(Policy::Ask, &smuggled, &[rule]), Verdict::Ask);
     let deletes = plan("cat names | xargs -I{} sh -c 'rm -rf {}'");
     assert_eq!(deletes.assessment.risk, domain::ask::Risk::Critical);
 }
@@ -395,7 +396,7 @@ fn a_rule_never_covers_what_runs_anything() {
     let rule = Rule { tool: None, matcher: Matcher::Prefix { words } };
     let verdict = |line: &str| {
         let plan = room.plan("bash", &serde_json::json!({ "command": line })).unwrap();
-        decide(Mode::Ask, &plan, std::slice::from_ref(&rule))
+        decide(Policy::Ask, &plan, std::slice::from_ref(&rule))
     };
     assert!(matches!(verdict("npm test --silent"), Verdict::Allow(_)));
     assert_eq!(verdict("npm test --script-sh=evil"), Verdict::Ask);

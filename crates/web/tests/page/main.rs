@@ -152,6 +152,73 @@ async fn a_role_holds_for_every_line() {
     }
 }
 
+/// Every command, in rooms that hold a page to its role and in rooms that do not, or do not say so.
+#[tokio::test]
+async fn a_role_is_held_here_until_the_room_has_said_that_it_holds_it() {
+    let table = include_str!("../../../dialects/src/native/rights.jsonl");
+    let rows: Vec<Value> = table.lines().map(|row| serde_json::from_str(row).unwrap()).collect();
+    let world = World::start().await;
+    let greets = |revision: u32, rights: Option<&str>| {
+        let mut hello =
+            json!({"protocol": 1, "revision": revision, "name": "room", "version": "0", "capabilities": []});
+        rights.map(|rights| hello["rights"] = rights.into());
+        hello
+    };
+    for role in [Role::Approver, Role::Observer] {
+        let browser = world.browser(role).await;
+        for (greeting, held_there) in [
+            (greets(1, None), false),
+            // Words of a revision that does not have them.
+            (greets(1, Some("observer")), false),
+            (greets(2, None), false),
+            (greets(2, Some("controller")), false),
+            (greets(2, Some("approver")), role == Role::Approver),
+            (greets(2, Some("observer")), true),
+            (greets(3, Some("observer")), true),
+        ] {
+            world.rooms_greet(greeting.clone());
+            let (mut page, _) = browser.connect(&json!({"session": rooms::SESSION})).await;
+            // Whatever a page asks for, it is its role or less that goes on.
+            page.say(
+                &json!({"hello": {"protocol": 1, "revision": 2, "rights": "controller", "capabilities": []}}),
+            );
+            assert_eq!(page.until("echo").await["hello"]["rights"], json!(role.name()));
+            page.until("hello").await;
+            for (row, ticket) in rows.iter().zip(1_u64..) {
+                let least = Role::named(row["least"].as_str().unwrap()).unwrap();
+                page.say(&command(ticket, &row["what"]));
+                let said = page.next().await.unwrap();
+                if held_there || least.lowered_to(role) == least {
+                    assert_eq!(
+                        said["echo"]["command"]["ticket"],
+                        json!(ticket),
+                        "{role} {greeting} {row}: {said}"
+                    );
+                } else {
+                    let settled = &said["settled"];
+                    assert_eq!(settled["ticket"], json!(ticket), "{role} {greeting} {row}: {said}");
+                    assert_eq!(
+                        settled["with"]["refusal"]["kind"],
+                        json!("not_allowed"),
+                        "{role} {row}: {said}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_page_that_asks_for_less_than_its_role_gets_less() {
+    let world = World::start().await;
+    for role in [Role::Controller, Role::Approver, Role::Observer] {
+        let browser = world.browser(role).await;
+        let (mut page, _) = browser.connect(&json!({"session": rooms::SESSION})).await;
+        page.say(&json!({"hello": {"protocol": 1, "revision": 2, "rights": "observer", "capabilities": []}}));
+        assert_eq!(page.until("echo").await["hello"]["rights"], json!("observer"));
+    }
+}
+
 #[tokio::test]
 async fn a_revoked_device_loses_its_live_sockets_and_another_role_makes_it_come_again() {
     let world = World::start().await;

@@ -76,6 +76,8 @@ pub(crate) struct Echo {
     rooms: Mutex<JoinSet<()>>,
     /// Lines of a flood that have left their room.
     left: Arc<AtomicUsize>,
+    /// What its rooms answer a hello with.
+    hello: Mutex<Value>,
 }
 
 impl Rooms for Echo {
@@ -89,7 +91,7 @@ impl Rooms for Echo {
             _ => return Err(NoRoom::NoSuchSession),
         }
         let (ours, room) = memory::pair(&[Lane::MAIN], Limits::default());
-        self.rooms.lock().unwrap().spawn(echo(room, self.left.clone()));
+        self.rooms.lock().unwrap().spawn(echo(room, self.left.clone(), self.hello.lock().unwrap().clone()));
         Ok(ours)
     }
 
@@ -98,7 +100,7 @@ impl Rooms for Echo {
     }
 }
 
-async fn echo(mut room: LinkIo, left: Arc<AtomicUsize>) {
+async fn echo(mut room: LinkIo, left: Arc<AtomicUsize>, hello: Value) {
     while let Some(Incoming::Frame { frame: Frame::Line(line), .. }) = room.incoming.recv().await {
         let said: Value = serde_json::from_str(&line).unwrap();
         if said.get("leave").is_some() {
@@ -111,6 +113,9 @@ async fn echo(mut room: LinkIo, left: Arc<AtomicUsize>) {
             left.fetch_add(1, Ordering::AcqRel);
         }
         room.outgoing.try_send(Lane::MAIN, json!({"echo": said}).to_string()).unwrap();
+        if said.get("hello").is_some() && hello.is_object() {
+            room.outgoing.try_send(Lane::MAIN, json!({"hello": hello}).to_string()).unwrap();
+        }
     }
 }
 
@@ -121,6 +126,13 @@ pub(crate) struct World {
     /// Who everybody is seen as.
     pub(crate) origin: Arc<Mutex<Origin>>,
     rooms: Arc<Echo>,
+}
+
+impl World {
+    /// From now on rooms answer a hello with this.
+    pub(crate) fn rooms_greet(&self, hello: Value) {
+        *self.rooms.hello.lock().unwrap() = hello;
+    }
 }
 
 pub(crate) fn serve(listener: TcpListener, options: Options) -> Result<World, NotServed> {
@@ -134,8 +146,12 @@ pub(crate) fn serve_again(
     shelf: Arc<Paper>,
     identity: &[u8],
 ) -> Result<World, NotServed> {
-    let rooms =
-        Arc::new(Echo { rows: watch::channel(None).0, rooms: Mutex::default(), left: Arc::default() });
+    let rooms = Arc::new(Echo {
+        rows: watch::channel(None).0,
+        rooms: Mutex::default(),
+        left: Arc::default(),
+        hello: Mutex::default(),
+    });
     let origin = Arc::new(Mutex::new(Origin::Person));
     let seen = origin.clone();
     let parts = Parts {
@@ -164,7 +180,7 @@ impl World {
         assert_eq!(told["code"]["code"], json!(asked.code));
         assert!(self.server.answer_pairing(asked.id, true));
         let told = browser.enrolled(page).await;
-        assert_eq!(told["enrolled"]["device"]["role"], json!(role.word()), "{told}");
+        assert_eq!(told["enrolled"]["device"]["role"], json!(role.name()), "{told}");
         browser
     }
 
