@@ -64,6 +64,13 @@ pub(crate) const FOR_TEST: &[Part] = &[
         rights: Rights::Root,
     },
     Part {
+        name: "valgrind",
+        why: "it counts the instructions of a start, the same on every machine",
+        probe: &["valgrind", "--version"],
+        install: &[APT_UPDATE, &["apt-get", "install", "--yes", "--no-install-recommends", "valgrind"]],
+        rights: Rights::Root,
+    },
+    Part {
         name: "npm",
         why: "an MCP server of other people is tried, and it comes from there",
         probe: &["npm", "--version"],

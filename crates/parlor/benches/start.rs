@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use testkit::{Bars, Counted, Depth, Home, Lines, Program, Terminal, median, resident_kib};
+use testkit::{Bars, Counted, Depth, Home, Lines, Program, Terminal, instructions, median, resident_kib};
 
 /// Starts of each program.
 const STARTS: usize = 31;
@@ -24,6 +24,10 @@ const MEMORY_BAR_KIB: u64 = 20 * 1024;
 const CALLS_TO_HANDSHAKE: u64 = 1_300;
 const CALLS_TO_FRAME: u64 = 1_100;
 const CALLS_TO_SCREEN: u64 = 1_500;
+/// Instructions of the program as it is built for this bench, in thousands, with room for another compiler and a home with more in it.
+const DEBUG: bool = cfg!(debug_assertions);
+const INSTRUCTIONS_OF_VERSION: u64 = if DEBUG { 14_000 } else { 4_000 };
+const INSTRUCTIONS_TO_HANDSHAKE: u64 = if DEBUG { 44_000 } else { 14_000 };
 
 /// What the screen shows first, and what it shows once it can be used.
 const FRAME: &str = "parlor";
@@ -226,7 +230,7 @@ fn memory(stage: &Stage, bars: &mut Bars) {
     );
 }
 
-/// System calls of a whole start.
+/// System calls and instructions of a whole start.
 fn calls(stage: &Stage, bars: &mut Bars) {
     let list = stage.home.path("calls");
     for (wire, hello, answer) in WIRES {
@@ -239,6 +243,15 @@ fn calls(stage: &Stage, bars: &mut Bars) {
         let command = stage.parlor(&["--model", "offline/offline", "--full-screen"]);
         let cost = Counted::until_shown(&command, &list, text);
         bars.counted(&format!("system calls to {what}"), cost.calls, bar);
+    }
+    let hello = stage.home.path("hello");
+    std::fs::write(&hello, format!("{ACP_HELLO}\n")).expect("a file of our own");
+    for (what, command, stdin, bar) in [
+        ("of --version", stage.parlor(&["--version"]), None, INSTRUCTIONS_OF_VERSION),
+        ("to handshake and end, acp", stage.serve("acp"), Some(hello.as_path()), INSTRUCTIONS_TO_HANDSHAKE),
+    ] {
+        let thousands = instructions(&command, stdin, &list) / 1_000;
+        bars.counted(&format!("thousands of instructions {what}"), thousands, bar);
     }
 }
 

@@ -57,10 +57,10 @@ impl Sub {
     }
 }
 
-/// The flags that can be typed with a command, its own and those of all.
-pub(crate) fn flags_of(command: &str) -> Vec<String> {
+/// The flags that can be typed with `parlor serve`, its own and those of all.
+pub(crate) fn flags_of_serve() -> Vec<String> {
     let cli = Cli::command();
-    let sub = cli.find_subcommand(command);
+    let sub = cli.find_subcommand("serve");
     let all = cli.get_arguments().chain(sub.iter().flat_map(|sub| sub.get_arguments()));
     all.filter_map(|argument| Some(format!("--{}", argument.get_long()?))).collect()
 }

@@ -145,7 +145,7 @@ async fn dispatch(cli: Line) -> anyhow::Result<Exit> {
     }
     match cli.sub {
         Some(Sub::Run(run)) => run::run(cli.launch, run).await,
-        Some(Sub::Serve(serve)) => serve::serve(cli.launch, serve, &cli::flags_of("serve")).await,
+        Some(Sub::Serve(serve)) => serve::serve(cli.launch, serve, cli::flags_of_serve).await,
         Some(Sub::Attach(attach)) => attach::attach(cli.launch, attach).await,
         Some(Sub::Agents(asked)) => Ok(agent_list::list(&asked)),
         Some(Sub::Login(asked)) => login::login(&cli.launch, asked).await,

@@ -62,9 +62,13 @@ pub(crate) struct Serve {
     pub(crate) rest: Vec<OsString>,
 }
 
-/// Serves until the UI leaves (stdio) or the program is told to stop (sockets). `own` are the flags that could be meant by what is not
+/// Serves until the UI leaves (stdio) or the program is told to stop (sockets). `own` lists the flags that could be meant by what is not
 /// known.
-pub(crate) async fn serve(mut launch: Launch, mut serve: Serve, own: &[String]) -> anyhow::Result<Exit> {
+pub(crate) async fn serve(
+    mut launch: Launch,
+    mut serve: Serve,
+    own: habits::OwnFlags,
+) -> anyhow::Result<Exit> {
     let spoken: Vec<Dialect> = serve.dialect.iter().filter_map(|wire| wire.known()).collect();
     let mut habits = habits::read(&serve.rest, &spoken, own).map_err(exit::usage)?;
     habits.settle(&mut launch);

@@ -12,12 +12,14 @@
 
 mod bars;
 mod cost;
+mod instructions;
 mod lines;
 mod program;
 mod terminal;
 
 pub use bars::{Bars, Depth, median};
 pub use cost::{Cost, Counted, resident_kib};
+pub use instructions::instructions;
 pub use lines::Lines;
 pub use program::{Home, Program};
 pub use terminal::Terminal;

@@ -26,16 +26,20 @@ pub(crate) struct Habits {
     pub(crate) idle: Vec<String>,
 }
 
+/// Lists the flags of our own that can be typed.
+pub(crate) type OwnFlags = fn() -> Vec<String>;
+
 /// The flags that programs of these wires say to their runtime.
 fn flags(dialects: &[Dialect]) -> impl Iterator<Item = &'static (&'static str, Meaning)> {
     dialects.iter().flat_map(|dialect| dialect.description().habits.flags)
 }
 
-/// Reads what stands behind our own arguments, as programs of these wires say it. `own` are the flags of ours that could be meant.
+/// Reads what stands behind our own arguments, as programs of these wires say it. `own` lists the flags of ours that could be meant: it
+/// is asked only where a word is not known.
 ///
 /// # Errors
 /// What is not known, in words.
-pub(crate) fn read(rest: &[OsString], dialects: &[Dialect], own: &[String]) -> Result<Habits, String> {
+pub(crate) fn read(rest: &[OsString], dialects: &[Dialect], own: OwnFlags) -> Result<Habits, String> {
     let mut habits = Habits::default();
     let mut words = rest.iter().map(OsString::as_os_str).peekable();
     for interpreter in dialects.iter().filter_map(|dialect| dialect.description().habits.interpreter) {
@@ -60,7 +64,7 @@ pub(crate) fn read(rest: &[OsString], dialects: &[Dialect], own: &[String]) -> R
         };
         let name = name.replace('_', "-");
         let known = flags(dialects).find(|(flag, _)| *flag == name);
-        let Some((flag, meaning)) = known else { return Err(not_known(text, &name, dialects, own)) };
+        let Some((flag, meaning)) = known else { return Err(not_known(text, &name, dialects, &own())) };
         let mut value = || {
             let next = || words.next_if(|next| !next.as_encoded_bytes().starts_with(b"--"));
             inline.or_else(next).ok_or_else(|| format!("`{flag}` needs a value"))
@@ -234,7 +238,7 @@ mod tests {
     }
 
     fn said(dialect: Dialect, text: &str) -> Result<Habits, String> {
-        read(&words(text), &[dialect], &crate::cli::flags_of("serve"))
+        read(&words(text), &[dialect], crate::cli::flags_of_serve)
     }
 
     #[test]
