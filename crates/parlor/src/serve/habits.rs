@@ -286,8 +286,8 @@ mod tests {
         use std::os::unix::ffi::OsStrExt as _;
         let odd = OsStr::from_bytes(b"/tmp/caf\xe9");
         let rest = [OsString::from("run"), "x.exs".into(), "--".into(), "--cwd".into(), odd.to_owned()];
-        assert_eq!(read(&rest, &[dialects::lemon::DIALECT], &[]).unwrap().cwd, Some(PathBuf::from(odd)));
-        assert!(read(&[odd.to_owned()], &[dialects::lemon::DIALECT], &[]).is_err());
+        assert_eq!(read(&rest, &[dialects::lemon::DIALECT], Vec::new).unwrap().cwd, Some(PathBuf::from(odd)));
+        assert!(read(&[odd.to_owned()], &[dialects::lemon::DIALECT], Vec::new).is_err());
     }
 
     #[test]
