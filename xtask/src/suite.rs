@@ -21,7 +21,7 @@ const SLOW_CASES: &str = "5000";
 
 /// The one test that needs a feature which nothing else may have (`cargo xtask layers`): built by itself, it compiles two of our crates
 /// again and not all that stand on them.
-const SCHEMAS: &[&str] = &["test", "--package", "dialects", "--features", "schema", "--test", "schemas"];
+const SCHEMAS: &[&str] = &["test", "--workspace", "--features", "dialects/schema", "--test", "schemas"];
 
 /// The benches of the workspace, by name. Not `--benches`: that would run the tests of every library once more.
 const BENCHES: &[&str] = &["figures", "fleet", "frame", "returning", "screen", "start", "undo"];
