@@ -36,7 +36,7 @@ impl Standing {
         }
     }
 
-    /// The one of that name.
+    /// What a person or a wire calls by this word; `None` for words of others.
     pub fn named(name: &str) -> Option<Standing> {
         Standing::ALL.into_iter().find(|standing| standing.name() == name)
     }
