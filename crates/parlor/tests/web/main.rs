@@ -130,10 +130,13 @@ async fn a_device_is_revoked_from_the_command_line_and_an_observer_only_looks() 
     let (mut page, answer) = browser.connect(&json!({"session": session})).await;
     assert_eq!(answer["welcome"]["device"]["role"], json!("observer"));
     page.say(&hello(Some(&json!({"session": session, "seq": 0, "hash": "0"}))));
+    assert_eq!(page.until("hello").await["rights"], json!("observer"), "the process itself holds it to that");
     page.until("attached").await;
     page.say(&command(9, &prompt("write x.txt: no")));
     let settled = page.until("settled").await;
     assert_eq!((&settled["ticket"], &settled["with"]["refusal"]["kind"]), (&json!(9), &json!("not_allowed")));
+    let told = world.parlor(&["ps", "--json"]).output().unwrap().stdout;
+    assert!(String::from_utf8_lossy(&told).contains(r#""role":"observer""#), "ps tells what the page may do");
     let (mut fleet, _) = browser.connect(&json!("fleet")).await;
     // What was gathered when it came may be told first.
     let shows =
