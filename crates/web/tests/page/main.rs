@@ -161,7 +161,9 @@ async fn a_role_is_held_here_until_the_room_has_said_that_it_holds_it() {
     let greets = |revision: u32, rights: Option<&str>| {
         let mut hello =
             json!({"protocol": 1, "revision": revision, "name": "room", "version": "0", "capabilities": []});
-        rights.map(|rights| hello["rights"] = rights.into());
+        if let Some(rights) = rights {
+            hello["rights"] = rights.into();
+        }
         hello
     };
     for role in [Role::Approver, Role::Observer] {
