@@ -4,20 +4,29 @@ use crate::{places, settings};
 use link::child::TERM_GRACE;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use tools::sandbox::Guard;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tools::sandbox::{Guard, own_program};
 
 /// The hidden first argument that makes this program the guard of a child.
 pub const GUARD: &str = "__guard";
 
+/// Whether `main` of this program heeds [`GUARD`].
+static HEEDED: AtomicBool = AtomicBool::new(false);
+
+/// Tells that this program, started with [`GUARD`] first, is a guard. Said by `main`, not told from the name of the file: a program that
+/// was renamed, or replaced while it runs, would run commands unguarded.
+pub fn is_heeded() {
+    HEEDED.store(true, Ordering::Relaxed);
+}
+
 /// This program as the guard of children; `None` in tests, where this program is another. Our own folders are closed to them.
 pub fn of(config: &engine::Config) -> Option<Guard> {
-    let exe = std::env::current_exe().ok()?;
-    if exe.file_stem()? != "parlor" {
+    if !HEEDED.load(Ordering::Relaxed) {
         return None;
     }
     let ours = [settings::folder(), places::data().ok(), places::runtime().ok()];
     let ours: Vec<PathBuf> = ours.into_iter().flatten().collect();
-    let guard = Guard::new(&exe, &[GUARD]).hiding(&ours);
+    let guard = Guard::new(&own_program(), &[GUARD]).hiding(&ours);
     Some(guard.also_readable(&config.sandbox.also_readable).also_writable(&config.sandbox.also_writable))
 }
 

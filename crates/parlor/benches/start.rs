@@ -245,7 +245,8 @@ fn calls(stage: &Stage, bars: &mut Bars) {
         bars.counted(&format!("system calls to {what}"), cost.calls, bar);
     }
     let hello = stage.home.path("hello");
-    std::fs::write(&hello, format!("{ACP_HELLO}\n")).expect("a file of our own");
+    let written = std::fs::write(&hello, format!("{ACP_HELLO}\n"));
+    assert!(written.is_ok(), "{}: {written:?}", hello.display());
     for (what, command, stdin, bar) in [
         ("of --version", stage.parlor(&["--version"]), None, INSTRUCTIONS_OF_VERSION),
         ("to handshake and end, acp", stage.serve("acp"), Some(hello.as_path()), INSTRUCTIONS_TO_HANDSHAKE),

@@ -59,6 +59,8 @@ use std::process::ExitCode;
 /// the binary: crates below know nothing of it, so that a new commit compiles none of them again.
 pub fn main(commit: Option<&str>) -> ExitCode {
     host::version::set_commit(commit);
+    tools::sandbox::be_known();
+    guard::is_heeded();
     let mut args = std::env::args_os();
     match args.nth(1) {
         Some(first) if first == guard::GUARD => return guard(&args.collect::<Vec<_>>()),

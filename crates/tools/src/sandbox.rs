@@ -35,11 +35,11 @@ mod secrets;
 mod status;
 
 pub use closed::Closed;
-pub use guard::{GuardError, run_guard};
+pub use guard::{GuardError, own_program, run_guard};
 pub use handed::handed_on;
 #[cfg(target_os = "linux")]
 pub use heirs::inherit;
-pub use kinship::{NotAdmitted, may_enter};
+pub use kinship::{NotAdmitted, be_known, may_enter};
 pub use leash::{Lacks, Leash};
 pub use status::{Status, status};
 

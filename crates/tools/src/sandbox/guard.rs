@@ -97,10 +97,16 @@ fn lead(own: usize) -> Vec<OsString> {
     lead
 }
 
-/// Our own program, also when its file was replaced meanwhile.
-fn own_program() -> PathBuf {
+/// Our own program, also when its file was replaced, moved or removed meanwhile: by its path where that still is this very program.
+pub fn own_program() -> PathBuf {
+    use std::os::unix::fs::MetadataExt as _;
     let own = Path::new("/proc/self/exe");
-    if own.exists() { own.to_owned() } else { std::env::current_exe().unwrap_or_else(|_| own.to_owned()) }
+    let which = |path: &Path| path.metadata().map(|file| (file.dev(), file.ino())).ok();
+    match (std::env::current_exe(), which(own)) {
+        (Ok(path), Some(this)) if which(&path) != Some(this) => own.to_owned(),
+        (Ok(path), _) => path,
+        (Err(_), _) => own.to_owned(),
+    }
 }
 
 /// What a guard is told.

@@ -16,8 +16,15 @@ const MAX_ANCESTORS: usize = 256;
 /// How often a family that changes while we look is looked at again.
 const MAX_LOOKS: usize = 8;
 #[cfg(target_os = "linux")]
-/// What our program is called.
-const PROGRAM: &str = "parlor";
+/// What our processes are called.
+const PROGRAM: &std::ffi::CStr = c"parlor";
+
+/// Has this process known for one of ours, whatever its file is called. To be said first thing in `main`.
+pub fn be_known() {
+    // Where it cannot be done the name of the file stays.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::thread::set_name(PROGRAM);
+}
 
 /// Why a process may not be a UI. The words are for whoever started it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -161,5 +168,5 @@ fn is_guard(lead: &str, pid: i32) -> Result<bool, NotAdmitted> {
 #[cfg(target_os = "linux")]
 fn is_ours(pid: i32) -> Result<bool, NotAdmitted> {
     let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).map_err(|_| NotAdmitted::Unknown)?;
-    Ok(name.trim_end() == PROGRAM)
+    Ok(name.trim_end().as_bytes() == PROGRAM.to_bytes())
 }
