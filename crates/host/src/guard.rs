@@ -10,18 +10,19 @@ use tools::sandbox::{Guard, own_program};
 /// The hidden first argument that makes this program the guard of a child.
 pub const GUARD: &str = "__guard";
 
-/// Whether `main` of this program heeds [`GUARD`].
-static HEEDED: AtomicBool = AtomicBool::new(false);
+/// Whether this program is a guard when it is started with [`GUARD`] first.
+static ENABLED: AtomicBool = AtomicBool::new(false);
 
-/// Tells that this program, started with [`GUARD`] first, is a guard. Said by `main`, not told from the name of the file: a program that
-/// was renamed, or replaced while it runs, would run commands unguarded.
-pub fn is_heeded() {
-    HEEDED.store(true, Ordering::Relaxed);
+/// Has commands guarded by this program. To be called by `main` of every program that hosts sessions and hands [`GUARD`] on to
+/// [`tools::sandbox::run_guard`]. The name of the file tells nothing: a program that was renamed, or replaced while it runs, would run
+/// commands unguarded.
+pub fn enable() {
+    ENABLED.store(true, Ordering::Relaxed);
 }
 
 /// This program as the guard of children; `None` in tests, where this program is another. Our own folders are closed to them.
 pub fn of(config: &engine::Config) -> Option<Guard> {
-    if !HEEDED.load(Ordering::Relaxed) {
+    if !ENABLED.load(Ordering::Relaxed) {
         return None;
     }
     let ours = [settings::folder(), places::data().ok(), places::runtime().ok()];

@@ -60,7 +60,7 @@ use std::process::ExitCode;
 pub fn main(commit: Option<&str>) -> ExitCode {
     host::version::set_commit(commit);
     tools::sandbox::be_known();
-    guard::is_heeded();
+    guard::enable();
     let mut args = std::env::args_os();
     match args.nth(1) {
         Some(first) if first == guard::GUARD => return guard(&args.collect::<Vec<_>>()),
