@@ -146,6 +146,11 @@ pub async fn until_told(
         _ = &mut lost => Over::RuntimeLost,
         served = &mut serving => {
             served?;
+            // It may have been told between the two looks.
+            let was_told = tokio::time::timeout(Duration::ZERO, &mut lost).await.is_ok();
+            if was_told {
+                return Ok(Over::RuntimeLost);
+            }
             tokio::select! {
                 _ = tokio::time::timeout(GONE_GRACE, stop_runs(hub, UI_GONE, manner.keeps_questions)) => {}
                 _ = stops.next() => {}

@@ -282,6 +282,8 @@ impl Shell {
             std::mem::take(&mut self.work).into_iter().partition(is_said);
         said.into_iter().for_each(|input| self.decide(input));
         self.work.extend(rest);
+        // Before any UI: one that leaves because of it must not look like the cause.
+        self.tell_loss();
         if let Some(session) = session {
             self.decide(In::Report(Report::Said { session: session.clone(), fact: Fact::new(Said::Lost) }));
             let text = format!("The runtime is gone: {why}");
@@ -292,7 +294,6 @@ impl Shell {
             self.decide(input);
         }
         self.tell_link(&LinkState::Lost(why.to_owned()));
-        self.tell_loss();
     }
 
     /// Tells those who wait for it that the runtime went before it told what it can do.

@@ -76,12 +76,13 @@ impl Release {
     }
 }
 
-/// A program in a world of its own: `data`, `config` and `project` are in it.
+/// A program in a world of its own: `data`, `config` and `project` are in it. What it tells on a wire depends on nobody's environment.
 fn program(binary: &Path, world: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(binary);
     command.args(args).current_dir(world.join("project")).stdin(Stdio::null());
     command.env("PARLOR_DATA_DIR", world.join("data")).env("PARLOR_CONFIG_DIR", world.join("config"));
     command.env("HOME", world).env_remove("XDG_RUNTIME_DIR").env_remove("PARLOR_MODEL");
+    command.env("SHELL", "/bin/bash");
     command
 }
 
