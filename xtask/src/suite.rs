@@ -26,6 +26,11 @@ const SCHEMAS: &[&str] = &["test", "--workspace", "--features", "dialects/schema
 /// The benches of the workspace, by name. Not `--benches`: that would run the tests of every library once more.
 const BENCHES: &[&str] = &["figures", "fleet", "frame", "returning", "screen", "start", "undo"];
 
+/// How many tests nextest runs at once.
+const TEST_THREADS: &str = "NEXTEST_TEST_THREADS";
+/// Many wait for a process, a socket or a disk: with one test for each core a third of the cores' time goes unused.
+const TESTS_PER_CORE: usize = 2;
+
 /// What the page's tests print while cargo's run.
 const PAGE_LOG: &str = "target/xtask/page-tests.log";
 
@@ -142,7 +147,11 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
     let binary = binary(shell)?;
     let server = shell.root().join(needs::MCP_EVERYTHING).display().to_string();
     let library = shell.root().join(needs::ACP_LIBRARY).display().to_string();
-    let env = options.env(&binary, &server, &library);
+    let mut env = options.env(&binary, &server, &library);
+    let threads = (TESTS_PER_CORE * std::thread::available_parallelism().map_or(1, usize::from)).to_string();
+    if std::env::var_os(TEST_THREADS).is_none() {
+        env.push((TEST_THREADS, &threads));
+    }
 
     if runner == Runner::Cargo && !options.names.is_empty() {
         // nextest refuses names that fit no test; cargo would call it a success.
