@@ -97,15 +97,13 @@ fn lead(own: usize) -> Vec<OsString> {
     lead
 }
 
-/// Our own program, also when its file was replaced, moved or removed meanwhile: by its path where that still is this very program.
+/// Our own program as whoever we start finds it: what runs, not what lies at its path. A command that may write there could put another
+/// program in its place, and the next command would be guarded by that.
 pub fn own_program() -> PathBuf {
-    use std::os::unix::fs::MetadataExt as _;
-    let own = Path::new("/proc/self/exe");
-    let which = |path: &Path| path.metadata().map(|file| (file.dev(), file.ino())).ok();
-    match (std::env::current_exe(), which(own)) {
-        (Ok(path), Some(this)) if which(&path) != Some(this) => own.to_owned(),
-        (Ok(path), _) => path,
-        (Err(_), _) => own.to_owned(),
+    let running = Path::new("/proc/self/exe");
+    match std::env::current_exe() {
+        Ok(path) if running.metadata().is_err() => path,
+        _ => running.to_owned(),
     }
 }
 

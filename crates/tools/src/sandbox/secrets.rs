@@ -11,8 +11,8 @@ use std::ffi::OsString;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-/// Homes of other users that are looked at when we are root; those past it are granted or not by the names of the first.
-const MAX_HOMES: usize = 64;
+/// Homes that are looked into; those of other users past it are closed whole, which costs no listing of each.
+const MAX_HOMES: usize = 8;
 /// Where links in a secret folder lead to things that everybody has.
 const PUBLIC: &[&str] = &["/usr", "/etc", "/opt", "/nix", "/gnu", "/lib", "/proc", "/sys", "/dev"];
 
@@ -271,24 +271,37 @@ const IN_SYSTEM: &[&str] = &[
     "/run/user",
 ];
 
-/// The home folders of this machine as far as they matter: the person's, and, for root, those of everybody.
+/// The home folders of this machine as far as they matter: the person's, and, for root, those of everybody. Whose folder we work in comes
+/// right after our own.
 pub(super) fn homes(own: Option<&Path>) -> Vec<PathBuf> {
     let mut homes: Vec<PathBuf> = own.map(Path::to_owned).into_iter().collect();
+    let mut others = Vec::new();
     if rustix::process::geteuid().is_root() {
         homes.push("/root".into());
-        homes.extend(names(Path::new("/home")).into_iter().take(MAX_HOMES));
+        others = names(Path::new("/home"));
     }
     // Under WSL the other system's home is readable by everybody.
-    homes.extend(names(Path::new("/mnt/c/Users")).into_iter().take(MAX_HOMES));
+    others.extend(names(Path::new("/mnt/c/Users")));
+    let here = std::env::current_dir().unwrap_or_default();
+    others.sort_by_key(|home| !here.starts_with(home));
+    homes.extend(others);
     homes
 }
 
 /// Everything that is closed: secret places of the machine and of this home, and what else is to be hidden.
 pub(super) fn closed(home: Option<&Path>, hidden: &[PathBuf]) -> BTreeSet<PathBuf> {
-    let mut closed = places(&homes(home));
+    let mut closed = closed_in(&homes(home));
     for place in hidden {
         close(place, &mut closed);
     }
+    closed
+}
+
+/// What is closed in these homes, the nearest first, and in the machine.
+fn closed_in(homes: &[PathBuf]) -> BTreeSet<PathBuf> {
+    let (near, far) = homes.split_at(homes.len().min(MAX_HOMES));
+    let mut closed = places(near);
+    closed.extend(far.iter().filter_map(|home| home.canonicalize().ok()));
     closed
 }
 
@@ -370,6 +383,26 @@ pub(super) fn close(place: &Path, found: &mut BTreeSet<PathBuf>) {
 mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
+
+    #[test]
+    fn however_many_homes_there_are_no_secret_of_one_is_open() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        let homes: Vec<PathBuf> = (0..MAX_HOMES * 3).map(|at| base.join(at.to_string())).collect();
+        for home in &homes {
+            std::fs::create_dir_all(home.join(".ssh")).unwrap();
+        }
+        let closed = closed_in(&homes);
+        for (at, home) in homes.iter().enumerate() {
+            let is_closed = |place: &Path| place.ancestors().any(|above| closed.contains(above));
+            assert!(is_closed(&home.join(".ssh/id_rsa")), "{at}");
+            assert_eq!(
+                is_closed(&home.join("work")),
+                at >= MAX_HOMES,
+                "only what was not looked into is closed whole"
+            );
+        }
+    }
 
     #[test]
     fn secrets_are_found_where_they_really_lie() {
