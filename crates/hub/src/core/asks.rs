@@ -22,7 +22,7 @@ impl Core {
         self.emit(session, Body::Ask(AskEvent::Opened(ask)));
         if let Some(closing) = self.own_answer(session, id) {
             self.close_ask(session, id, closing, None);
-        } else if crowded || self.watched(session) && !self.attended(session, consent) {
+        } else if crowded || self.is_overseen(session, consent) && !self.attended(session, consent) {
             self.close_ask(session, id, Closing::Unattended, None);
         }
         self.wake();
@@ -31,7 +31,8 @@ impl Core {
     /// The latest that any UI which can answer allows; `None` when one of them waits for ever.
     fn deadline(&self, session: &SessionId, consent: bool) -> Option<Millis> {
         let able = self.uis.values().filter(|seat| {
-            seat.seen.contains(session) && if consent { seat.answers.consent } else { seat.answers.other }
+            let answers = if consent { seat.answers.consent } else { seat.answers.other };
+            answers && seat.seen.contains(session) && seat.standing.is_asked(consent)
         });
         let waits: Option<Vec<u64>> = able
             .map(|seat| seat.answers.deadline.map(|d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX)))
@@ -94,7 +95,7 @@ impl Core {
     /// A lossless runtime asks through us: where nobody here can answer, it is told so instead of being let wait for ever.
     pub(super) fn decline_mirrored(&mut self, session: &SessionId, ask: &Ask) {
         let consent = matches!(ask.kind, AskKind::Consent(_));
-        if self.watched(session) && !self.is_asked(session, consent, ask.id) {
+        if self.is_overseen(session, consent) && !self.is_asked(session, consent, ask.id) {
             self.decline(session, ask.id, consent);
         }
     }
@@ -115,17 +116,14 @@ impl Core {
         }));
     }
 
-    /// Closes the asks that nobody left can answer. With no UI at all they wait for one to come back.
+    /// Closes the asks that nobody left can answer. With nobody there whom they are for they wait for one to come back.
     pub(super) fn unattended(&mut self, session: &SessionId) {
-        if !self.watched(session) {
-            return;
-        }
         let Some(live) = self.sessions.get(session) else { return };
         let asks: Vec<(AskId, bool)> =
             live.state.asks.iter().map(|ask| (ask.id, matches!(ask.kind, AskKind::Consent(_)))).collect();
         let mirrored = matches!(self.setup.engine, Engine::Mirrored);
         for (ask, consent) in asks {
-            match self.is_asked(session, consent, ask) {
+            match self.is_asked(session, consent, ask) || !self.is_overseen(session, consent) {
                 true => {}
                 false if mirrored => self.decline(session, ask, consent),
                 false => self.close_ask(session, ask, Closing::Unattended, None),

@@ -106,6 +106,12 @@ impl Core {
         })
     }
 
+    /// Whether somebody sees the session whom such an ask is for, whatever their UI can show. Who only looks on is not waited for, and
+    /// neither does their coming or leaving end a question.
+    pub(super) fn is_overseen(&self, session: &SessionId, consent: bool) -> bool {
+        self.uis.values().any(|seat| seat.seen.contains(session) && seat.standing.is_asked(consent))
+    }
+
     /// Whether anybody sees the session at all.
     pub(super) fn watched(&self, session: &SessionId) -> bool {
         self.uis.values().any(|seat| seat.seen.contains(session))

@@ -92,7 +92,7 @@ impl Core {
         resume: Option<Resume>,
     ) -> Option<TurnBrief> {
         options.offers = self.offers(session, run);
-        let attended = !self.watched(session) || self.attended(session, true);
+        let attended = !self.is_overseen(session, true) || self.attended(session, true);
         let live = self.sessions.get(session)?;
         let state = &live.state;
         let (context, tools) = live.context();

@@ -1,6 +1,6 @@
 //! Sessions: made, taken in, branched, left. What needs the store or a file is in `library.rs`.
 
-use super::{Core, Import, In, Live, Out, imported};
+use super::{Core, Import, In, Live, Out, Standing, imported};
 use domain::ask::AskKind;
 use domain::command::{Command, PromptOptions, Receipt, Refusal, RefusalKind, Target};
 use domain::content::Input;
@@ -196,7 +196,8 @@ impl Core {
         }
     }
 
-    /// Lets a UI leave a session; one that nobody sees and that is kept elsewhere is let go.
+    /// Lets a UI leave a session; one that nobody sees and that is kept elsewhere is let go, with the jobs that run in it. Who may only
+    /// look leaves it as it is.
     pub(super) fn close_session(
         &mut self,
         ui: UiId,
@@ -205,7 +206,8 @@ impl Core {
     ) -> Result<(), Refusal> {
         self.detach(ui, session);
         let idle = self.live(session)?.state.open_run().is_none();
-        if idle && !self.watched(session) && self.setup.engine.is_kept() {
+        let may_end = self.uis.get(&ui).is_some_and(|seat| seat.standing == Standing::Controller);
+        if idle && may_end && !self.watched(session) && self.setup.engine.is_kept() {
             self.sessions.remove(session);
             self.out.push(Out::Order(Order::Forget { session: session.clone() }));
         }

@@ -489,6 +489,67 @@ fn an_observer_may_look_and_nothing_else() {
     assert!(bench.command(OTHER, Command::Session(SessionCommand::Stats)).is_ok());
 }
 
+/// A run that waits for a yes, with nobody there but who came since.
+fn asked_and_left() -> (Bench, AskId, SessionId) {
+    let mut bench = Bench::new();
+    let brief = bench.prompt("go");
+    let (_, tool) = bench.propose(&brief);
+    let (ask, session) = (bench.ask(&brief, tool), bench.session());
+    bench.step(In::Left { ui: TERMINAL });
+    (bench, ask, session)
+}
+
+#[test]
+fn who_may_not_answer_ends_no_question_by_coming_or_leaving() {
+    const THIRD: UiId = UiId(3);
+    let entered = Answers { consent: false, ..Answers::ALL };
+    for (standing, answers) in [
+        (Standing::Observer, Answers::ALL),
+        (Standing::Observer, Answers::NONE),
+        (Standing::Observer, entered),
+    ] {
+        let (mut bench, ask, session) = asked_and_left();
+        for ui in [OTHER, THIRD] {
+            bench.arrive(ui, answers, standing);
+            let open = Command::Library(LibraryCommand::Open { session: session.clone() });
+            bench.command(ui, open).unwrap();
+        }
+        bench.step(In::Left { ui: THIRD });
+        bench.step(In::CannotAnswer { ui: OTHER, session: session.clone(), ask });
+        bench.step(In::Left { ui: OTHER });
+        assert_eq!(bench.closings(), [], "{standing} {answers:?}");
+        assert!(bench.core.state(&session).is_some_and(|state| state.ask(ask).is_some()), "{standing}");
+    }
+    // The person who leaves while somebody looks on comes back to it, too.
+    let mut bench = Bench::new();
+    let brief = bench.prompt("go");
+    let (_, tool) = bench.propose(&brief);
+    let session = bench.session();
+    bench.arrive(OTHER, Answers::ALL, Standing::Observer);
+    bench.command(OTHER, Command::Library(LibraryCommand::Open { session: session.clone() })).unwrap();
+    bench.ask(&brief, tool);
+    bench.step(In::Left { ui: TERMINAL });
+    assert_eq!(bench.closings(), []);
+}
+
+#[test]
+fn who_only_looks_lets_no_session_go() {
+    for (standing, lets_go) in
+        [(Standing::Controller, true), (Standing::Approver, false), (Standing::Observer, false)]
+    {
+        let mut bench = Bench::new();
+        let brief = bench.prompt("go");
+        bench.turn_done(&brief, TurnEnd::Done);
+        let session = bench.session();
+        bench.step(In::Left { ui: TERMINAL });
+        bench.arrive(OTHER, Answers::ALL, standing);
+        bench.command(OTHER, Command::Library(LibraryCommand::Open { session })).unwrap();
+        bench.command(OTHER, Command::Session(SessionCommand::Close)).unwrap();
+        let forgets = bench.outs.iter().any(|out| matches!(out, Out::Order(Order::Forget { .. })));
+        assert_eq!(forgets, lets_go, "{standing}");
+    }
+}
+
 #[test]
 fn a_branch_holds_the_path_and_leaves_the_rest_alone() {
     let mut bench = Bench::new();
