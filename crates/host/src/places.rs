@@ -43,7 +43,7 @@ pub(crate) fn save_dirs() -> Vec<PathBuf> {
 /// Where serving processes are found: `$XDG_RUNTIME_DIR/parlor`, else `run` in the data directory.
 pub fn runtime() -> anyhow::Result<PathBuf> {
     // A data directory of one's own is a world of one's own.
-    if std::env::var_os("PARLOR_DATA_DIR").is_none()
+    if std::env::var_os("PARLOR_DATA_DIR").is_none_or(|dir| dir.is_empty())
         && let Some(dir) = std::env::var_os("XDG_RUNTIME_DIR").filter(|dir| Path::new(dir).is_absolute())
     {
         return Ok(PathBuf::from(dir).join("parlor"));

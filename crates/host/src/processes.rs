@@ -8,8 +8,9 @@ use link::{Incoming, Limits, LinkError, LinkIo, unix};
 use roles::Lane;
 use serde_json::Value;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tokio::task::JoinSet;
 use wire::lines::Frame;
 
 /// How long a process may take to tell who is there.
@@ -61,21 +62,36 @@ fn need(live: &Value) -> Option<&'static str> {
 /// When it cannot be known who is there.
 pub async fn all(directory: &dyn Directory) -> anyhow::Result<Vec<Process>> {
     let mut all = Vec::new();
+    // All at once: one that is stopped keeps nobody waiting for the others.
+    let mut asked = JoinSet::new();
     for Seen { notice, is_alive } in directory.look(MAX_PROCESSES)? {
-        if !is_alive {
-            continue;
-        }
-        // Its sockets are there before its notice: if nobody answers, the number belongs to another process now.
-        // One that is only slow, on a busy machine, stays.
-        let (who, limits) = (directory.socket(notice.pid, Door::Who), Limits::default());
-        match unix::connect(&who, Lane::MAIN, limits, REACHED_WITHIN, entrance::trust).await {
-            Ok(link) => all.push(Process { notice, sessions: told(link).await }),
-            Err(LinkError::Connect { source, .. }) if nobody(&source) => directory.withdraw(notice.pid),
-            Err(_) => all.push(Process { notice, sessions: None }),
+        if is_alive {
+            let who = directory.socket(notice.pid, Door::Who);
+            asked.spawn(async move { (ask(&who).await, notice) });
         }
     }
-    all.sort_by_key(|process| process.notice.since);
+    while let Some(answered) = asked.join_next().await {
+        match answered {
+            Ok((Ok(sessions), notice)) => all.push(Process { notice, sessions }),
+            Ok((Err(Nobody), notice)) => directory.withdraw(notice.pid),
+            Err(_) => {}
+        }
+    }
+    all.sort_by_key(|process| (process.notice.since, process.notice.pid));
     Ok(all)
+}
+
+/// The number of a notice belongs to another process now.
+struct Nobody;
+
+/// What the process at a socket tells; `None` when it does not. Its sockets are there before its notice: where nobody listens it is gone.
+/// One that is only slow, on a busy machine, stays.
+async fn ask(who: &Path) -> Result<Option<Vec<Value>>, Nobody> {
+    match unix::connect(who, Lane::MAIN, Limits::default(), REACHED_WITHIN, entrance::trust).await {
+        Ok(link) => Ok(told(link).await),
+        Err(LinkError::Connect { source, .. }) if nobody(&source) => Err(Nobody),
+        Err(_) => Ok(None),
+    }
 }
 
 /// The process that tells that it has this session open.
@@ -101,8 +117,11 @@ async fn told(mut link: LinkIo) -> Option<Vec<Value>> {
 /// The socket of the process that has this session open; its id may be shortened.
 pub async fn find(session: &str) -> anyhow::Result<(PathBuf, String)> {
     let directory = directory::here()?;
-    let mut found = Vec::new();
+    let (mut found, mut silent) = (Vec::new(), Vec::new());
     for process in all(directory.as_ref()).await? {
+        if process.sessions.is_none() {
+            silent.push(process.notice.pid.to_string());
+        }
         for live in process.sessions.iter().flatten() {
             let id = live.get("id").and_then(Value::as_str).unwrap_or_default();
             if id == session || id.starts_with(session) || id.trim_start_matches("sess-").starts_with(session)
@@ -113,6 +132,10 @@ pub async fn find(session: &str) -> anyhow::Result<(PathBuf, String)> {
     }
     match found.len() {
         1 => found.pop().context("just counted"),
+        0 if !silent.is_empty() => anyhow::bail!(
+            "no process says that it has {session} open, and process {} does not answer: it may be stopped; `parlor ps` lists what is open",
+            silent.join(", ")
+        ),
         0 => anyhow::bail!("no serving process has {session} open; `parlor ps` lists what is open"),
         _ => anyhow::bail!("{session} fits several sessions; `parlor ps` lists them, give more of the id"),
     }

@@ -120,7 +120,7 @@ pub(crate) struct Common {
     #[arg(long, global = true, env = "PARLOR_INLINE", value_parser = on_or_off())]
     pub(crate) inline: bool,
     /// Take the whole screen, whatever the settings say.
-    #[arg(long, global = true, conflicts_with = "inline")]
+    #[arg(long, global = true)]
     pub(crate) full_screen: bool,
     /// Lines of text instead of a screen: nothing is drawn, questions are answered in words. By itself where TERM is `dumb`.
     #[arg(long, global = true, env = "PARLOR_PLAIN", value_parser = on_or_off())]

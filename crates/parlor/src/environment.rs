@@ -6,6 +6,7 @@
 
 use crate::cli::{Cli, Line};
 use clap::builder::Resettable;
+use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches};
 use host::launch::{Launch, MODEL, Unread};
@@ -172,10 +173,16 @@ pub(crate) fn parse(
     // Never taken apart: that takes as long as a third of reading the line, and the program needs it once.
     let mut command = std::mem::ManuallyDrop::new(command);
     let found = command.try_get_matches_from_mut(words)?;
+    let is_typed = |flag: &str| found.value_source(flag) == Some(ValueSource::CommandLine);
+    // A variable gives way to a flag; two flags do not.
+    if is_typed("inline") && is_typed("full_screen") {
+        let why = "the argument '--full-screen' cannot be used with '--inline'";
+        return Err(command.error(ErrorKind::ArgumentConflict, why));
+    }
     let Cli { common, sub } = Cli::from_arg_matches(&found)?;
     let launch = Launch::from(common);
-    let typed = |flag: &&str| found.value_source(flag) == Some(ValueSource::CommandLine);
-    let typed = crate::their_flags::OURS.iter().map(|flag| flag.member).filter(typed).collect();
+    let typed =
+        crate::their_flags::OURS.iter().map(|flag| flag.member).filter(|flag| is_typed(flag)).collect();
     unread.told.extend(keys());
     let ephemeral = launch.ephemeral || ephemeral;
     Ok(Line { launch: Launch { typed, unread, ephemeral, ..launch }, sub })

@@ -172,7 +172,7 @@ impl UiOptions {
         }
         ui.settings.inline |= launch.inline;
         ui.settings.inline &= !launch.full_screen;
-        ui.settings.mouse &= std::env::var_os("PARLOR_NO_MOUSE").is_none();
+        ui.settings.mouse &= std::env::var_os("PARLOR_NO_MOUSE").is_none_or(|value| value.is_empty());
         Ok(UiOptions { ui, file, warning: None, ephemeral: launch.ephemeral, plain: is_plain(launch) })
     }
 
