@@ -1,5 +1,6 @@
 //! The agent's own task: takes orders, begins turns, routes answers and cancels, answers what it is consulted about.
 
+use crate::budget;
 use crate::config::Ground;
 use crate::consult::{Consulted, Hands, MAX_TYPED};
 use crate::editor::{Editor, OpenFiles};
@@ -9,7 +10,7 @@ use crate::offered::{OpenCalls, Performed};
 use crate::port::{Port, Reported, Unwritten};
 use crate::seat::{OpenAsks, Seat, Steered};
 use crate::setup::Setup;
-use crate::turn::{Denials, Turn};
+use crate::turn::{Denials, Repeats, Turn};
 use domain::command::{Command, RunCommand};
 use domain::event::Failure;
 use domain::ids::SessionId;
@@ -272,9 +273,13 @@ impl Agent {
             compact_at: self.setup.config.compact_at,
             fallback: self.setup.config.fallback.clone(),
             denials: Denials::default(),
-            budget: brief.budget.or(self.setup.config.budget),
+            repeats: Repeats::default(),
+            budget: budget::of_turn(
+                brief.budget.or(self.setup.config.budget),
+                brief.attended && !self.setup.config.is_headless,
+            ),
             servers: self.servers.clone(),
-            waits_for_servers: self.setup.config.waits_for_servers,
+            is_headless: self.setup.config.is_headless,
             servers_within: self.setup.config.servers_within,
             look,
             brief,

@@ -8,6 +8,9 @@ use domain::event::Failure;
 use domain::session::Budget;
 use std::time::Duration;
 
+/// Steps of a prompt where nobody is there to see what it costs and no budget was set.
+const UNATTENDED_STEPS: u64 = 500;
+
 /// The code of a failure that a budget made.
 pub const OVER_BUDGET: &str = "over_budget";
 
@@ -17,6 +20,12 @@ pub(crate) struct Spent {
     pub(crate) cost_micros: u64,
     pub(crate) steps: u64,
     pub(crate) time: Duration,
+}
+
+/// What a turn may spend. With a person there nothing bounds it but what was set; who left has at least a bound of steps.
+pub(crate) fn of_turn(set: Budget, attended: bool) -> Budget {
+    let is_bounded = set != Budget::default();
+    if attended || is_bounded { set } else { Budget { max_steps: Some(UNATTENDED_STEPS), ..set } }
 }
 
 /// Why there must be no further step, if so.
@@ -53,6 +62,18 @@ fn dollars(micros: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_turn_is_bounded_by_what_was_set_and_unattended_ones_by_steps() {
+        let (nothing, lifted) = (Budget::default(), Budget { max_steps: Some(0), ..Budget::default() });
+        let cost = Budget { max_cost_micros: Some(1), ..Budget::default() };
+        let spent = Spent { steps: UNATTENDED_STEPS, ..Spent::default() };
+        for (set, attended, is_over) in
+            [(nothing, true, false), (nothing, false, true), (lifted, false, false), (cost, false, false)]
+        {
+            assert_eq!(ends(&of_turn(set, attended), &spent).is_some(), is_over, "{set:?} {attended}");
+        }
+    }
 
     #[test]
     fn what_is_said_now_goes_before_what_is_set_for_always() {

@@ -1,11 +1,16 @@
-//! Compaction: the older part of a conversation becomes a summary that the model itself writes.
+//! Compaction: the older part of a conversation becomes a summary that the model itself writes, and what stands [`beside`] it.
 //!
-//! The request offers no tools and is much smaller than the window, so that it fits even when the conversation does not.
+//! A summary that is cut or empty is none: it is asked for again with more room and little thinking, then of the spare model; where nobody
+//! writes one and the conversation does not fit, it is cut by rule, which says so. Where the conversation still fits, it is asked for at
+//! its end, so that the provider has it in its cache; else in a request without tools that is much smaller than the window.
 
-use crate::context::{Context, Piece};
+mod beside;
+
+use crate::context::{Context, Piece, Source};
+use beside::Beside;
 use domain::event::{Compaction, Trigger};
 use domain::ids::{EntryId, Ids};
-use models::{ChatMessage, Content, ErrorKind, Model, ModelError, Reply, Request, Usage};
+use models::{ChatMessage, Content, Effort, ErrorKind, Model, ModelError, Reply, Request, StopReason, Usage};
 use tokio_util::sync::CancellationToken;
 
 /// Characters of one message or tool result that the summary is made from.
@@ -18,14 +23,25 @@ const USUAL_WINDOW: u32 = 100_000;
 const BYTES_PER_WINDOW_TOKEN: usize = 2;
 /// How often a shorter request is tried when the provider finds it too long still.
 const ATTEMPTS: u32 = 3;
-/// Most tokens of a summary.
-const MAX_SUMMARY_TOKENS: u32 = 4_000;
+/// Most tokens of a summary, thinking included; a smaller window has a share.
+const MAX_SUMMARY_TOKENS: u32 = 16_000;
+const SUMMARY_SHARE: u32 = 8;
+/// How much more room a summary gets after one was cut.
+const MORE_ROOM: u32 = 3;
+/// Answers of which a cut by rule keeps the beginning, and how much of each.
+const RULE_ANSWERS: usize = 12;
+const RULE_ANSWER: usize = 400;
 
 const SYSTEM: &str = "You write the summary that takes the place of the older part of a conversation between a person and a coding \
      agent; the agent goes on with it and sees nothing else of what was before. Keep: what the person wants, in their words \
      where they matter; decisions and limits they set; files that were read or changed and how; commands whose results \
      matter; what is still open and what comes next. Leave out what led nowhere. Do not go on with the work and do not \
      answer anything: write only the summary, as plain text.";
+
+/// Asked at the end of the conversation itself.
+const SUMMARIZE_ALL: &str = "Stop here for a moment: this conversation becomes too long and goes on from a summary of it. Write that \
+     summary now, as plain text, without calling a tool. Keep: what I want, decisions and limits I set, files that were read or \
+     changed and how, commands whose results matter, what is still open and what comes next. My own words are kept beside it.";
 
 /// Why nothing was compacted.
 #[derive(Debug)]
@@ -44,33 +60,50 @@ pub(crate) struct Compacted {
     pub(crate) usage: Usage,
     /// Some of it was counted by size.
     pub(crate) estimated: bool,
+    /// Why no model wrote it, if so: it was cut by rule.
+    pub(crate) by_rule: Option<String>,
+}
+
+/// Who is asked for a summary, and how.
+pub(crate) struct Summarizer<'a> {
+    pub(crate) model: &'a dyn Model,
+    /// Asked where that one cannot.
+    pub(crate) spare: Option<&'a dyn Model>,
+    /// The next request of the conversation: the summary is asked for at its end, if that fits.
+    pub(crate) request: Option<Request>,
+    pub(crate) trigger: Trigger,
+    /// What the person wants to be kept in mind.
+    pub(crate) instruction: Option<&'a str>,
+    pub(crate) cancel: &'a CancellationToken,
 }
 
 /// Lets the model summarize the older part of the context.
 pub(crate) async fn compact(
-    model: &dyn Model,
+    mut summarizer: Summarizer<'_>,
     context: &mut Context,
     ids: &Ids,
-    trigger: Trigger,
-    instruction: Option<&str>,
-    cancel: &CancellationToken,
 ) -> Result<Compacted, NotCompacted> {
     let cut = context.cut().ok_or(NotCompacted::Nothing)?;
-    let window = model.info().context_window.unwrap_or(USUAL_WINDOW) as usize;
-    let mut room = window.saturating_mul(BYTES_PER_WINDOW_TOKEN);
-    let mut attempt = 1;
-    let (summary, usage, estimated) = loop {
-        let request = request(context.older(cut), room, instruction);
-        match answer(model, request, cancel).await {
-            Ok(answered) => break answered,
-            Err(NotCompacted::Failed(error))
-                if error.kind == ErrorKind::ContextOverflow && attempt < ATTEMPTS =>
-            {
-                (room, attempt) = (room / 2, attempt + 1);
-            }
-            Err(why) => return Err(why),
+    let older = context.older(cut);
+    let beside = Beside::of(older, window(summarizer.model).into());
+    let mut bill = Bill::default();
+    let (written, by_rule) = match summarizer.write(older, context.tokens(), &mut bill).await {
+        Ok(written) => (written, None),
+        Err(Unwritten::Cancelled) => return Err(NotCompacted::Cancelled),
+        Err(Unwritten::Failed(error) | Unwritten::NotWhole(error))
+            if summarizer.trigger == Trigger::Manual =>
+        {
+            return Err(NotCompacted::Failed(error));
+        }
+        // The next step may find the provider well again; one that does not fit does not.
+        Err(Unwritten::Failed(error)) if summarizer.trigger != Trigger::Overflow => {
+            return Err(NotCompacted::Failed(error));
+        }
+        Err(Unwritten::Failed(error) | Unwritten::NotWhole(error)) => {
+            (by_rule(older), Some(error.to_string()))
         }
     };
+    let summary = beside.write(&written);
     let tokens_before = context.tokens();
     let first_kept = context.first_kept(cut);
     let entry = EntryId::mint(ids);
@@ -81,44 +114,169 @@ pub(crate) async fn compact(
             summary,
             first_kept,
             tokens_before,
-            trigger,
+            trigger: summarizer.trigger,
             unexplained: false,
             usage: domain::content::Usage::default(),
         },
-        usage,
-        estimated,
+        usage: bill.usage,
+        estimated: bill.estimated,
+        by_rule,
     })
 }
 
-async fn answer(
-    model: &dyn Model,
-    request: Request,
-    cancel: &CancellationToken,
-) -> Result<(String, Usage, bool), NotCompacted> {
-    let mut deltas = model.stream(request, cancel.clone());
-    let mut reply = Reply::default();
-    loop {
-        let delta = tokio::select! {
-            biased;
-            () = cancel.cancelled() => return Err(NotCompacted::Cancelled),
-            delta = deltas.recv() => delta,
+/// What was spent on summaries, also on those that came to nothing.
+#[derive(Default)]
+struct Bill {
+    usage: Usage,
+    estimated: bool,
+}
+
+/// Why there is no summary.
+enum Unwritten {
+    Cancelled,
+    /// It is cut or empty.
+    NotWhole(ModelError),
+    Failed(ModelError),
+}
+
+impl Summarizer<'_> {
+    /// The summary, by whoever writes a whole one first.
+    async fn write(&mut self, older: &[Piece], tokens: u64, bill: &mut Bill) -> Result<String, Unwritten> {
+        let most = room(self.model);
+        let first = match self.request.take() {
+            Some(mut request) if tokens + u64::from(most) < u64::from(window(self.model)) => {
+                request.messages.push(ChatMessage::user(self.asking(SUMMARIZE_ALL)));
+                self.answer(self.model, request, bill).await
+            }
+            _ => self.plain(self.model, older, most, bill).await,
         };
-        match delta {
-            Some(Ok(delta)) => reply.push(delta),
-            Some(Err(error)) => return Err(NotCompacted::Failed(error)),
-            None => break,
+        let more = match first {
+            Err(Unwritten::NotWhole(_)) => {
+                self.plain(self.model, older, most.saturating_mul(MORE_ROOM), bill).await
+            }
+            Err(Unwritten::Failed(error)) if error.kind == ErrorKind::ContextOverflow => {
+                self.plain(self.model, older, most, bill).await
+            }
+            first => first,
+        };
+        match (more, self.spare) {
+            (Err(Unwritten::NotWhole(_)), Some(spare)) => {
+                self.plain(spare, older, room(spare).saturating_mul(MORE_ROOM), bill).await
+            }
+            (Err(Unwritten::Failed(error)), Some(spare)) if error.another_may_answer() => {
+                self.plain(spare, older, room(spare), bill).await
+            }
+            (more, _) => more,
         }
     }
-    let (text, usage, estimated) = (reply.text.trim(), reply.spent(), reply.estimated);
-    if text.is_empty() {
-        let why = ModelError::new(ErrorKind::Protocol, model.name().to_string(), "it wrote no summary");
-        return Err(NotCompacted::Failed(why));
+
+    /// Asks with the conversation as plain text, shorter and shorter until the provider takes it.
+    async fn plain(
+        &self,
+        model: &dyn Model,
+        older: &[Piece],
+        most: u32,
+        bill: &mut Bill,
+    ) -> Result<String, Unwritten> {
+        let mut room = (window(model) as usize).saturating_mul(BYTES_PER_WINDOW_TOKEN);
+        let mut attempt = 1;
+        loop {
+            let mut request = request(older, room, &self.asking(SYSTEM));
+            request.max_tokens = Some(most.min(model.info().max_output.unwrap_or(u32::MAX)));
+            // What it thinks counts into that.
+            request.thinking = if model.info().thinking { Effort::Low } else { Effort::Off };
+            match self.answer(model, request, bill).await {
+                Err(Unwritten::Failed(error))
+                    if error.kind == ErrorKind::ContextOverflow && attempt < ATTEMPTS =>
+                {
+                    (room, attempt) = (room / 2, attempt + 1);
+                }
+                answered => return answered,
+            }
+        }
     }
-    Ok((text.to_owned(), usage, estimated))
+
+    fn asking(&self, words: &str) -> String {
+        match self.instruction.map(str::trim).filter(|text| !text.is_empty()) {
+            Some(instruction) => format!("{words}\nThe person asks to keep in mind: {instruction}"),
+            None => words.to_owned(),
+        }
+    }
+
+    async fn answer(
+        &self,
+        model: &dyn Model,
+        request: Request,
+        bill: &mut Bill,
+    ) -> Result<String, Unwritten> {
+        let mut deltas = model.stream(request, self.cancel.clone());
+        let mut reply = Reply::default();
+        let failed = loop {
+            let delta = tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => return Err(Unwritten::Cancelled),
+                delta = deltas.recv() => delta,
+            };
+            match delta {
+                Some(Ok(delta)) => reply.push(delta),
+                Some(Err(error)) => break Some(error),
+                None => break None,
+            }
+        };
+        bill.usage += reply.spent();
+        bill.estimated |= reply.estimated;
+        if let Some(error) = failed {
+            return Err(Unwritten::Failed(error));
+        }
+        let not_whole = |why: &str| {
+            Err(Unwritten::NotWhole(ModelError::new(ErrorKind::Protocol, model.name().to_string(), why)))
+        };
+        let text = reply.text.trim();
+        match reply.stop {
+            Some(StopReason::Length) => not_whole("its summary was cut by the length limit"),
+            Some(StopReason::Refusal) => not_whole("it declined to write a summary"),
+            _ if text.is_empty() => not_whole("it wrote no summary"),
+            _ => Ok(text.to_owned()),
+        }
+    }
+}
+
+pub(crate) fn window(model: &dyn Model) -> u32 {
+    model.info().context_window.unwrap_or(USUAL_WINDOW)
+}
+
+/// Tokens that a summary may have.
+fn room(model: &dyn Model) -> u32 {
+    let info = model.info();
+    MAX_SUMMARY_TOKENS.min(window(model) / SUMMARY_SHARE).min(info.max_output.unwrap_or(u32::MAX))
+}
+
+/// What is left where nobody writes a summary: how the newest answers began.
+fn by_rule(older: &[Piece]) -> String {
+    let mut text = "No model could write a summary of this part: it is left out here, and stands in the session's record. The newest \
+                    answers of it began like this:"
+        .to_owned();
+    let carried = older.iter().find_map(|piece| match &piece.source {
+        Source::Summary(summary) => Some(Beside::read(summary).0.to_owned()),
+        Source::Person(_) | Source::Model => None,
+    });
+    let answers: Vec<String> = older
+        .iter()
+        .filter(|piece| piece.source == Source::Model)
+        .filter_map(|piece| piece.messages.first().map(ChatMessage::text))
+        .filter(|text| !text.trim().is_empty())
+        .collect();
+    for answer in answers.iter().skip(answers.len().saturating_sub(RULE_ANSWERS)) {
+        text.push_str(&format!("\n- {}", shorten(answer.trim(), RULE_ANSWER).replace('\n', " ")));
+    }
+    match carried {
+        Some(before) => format!("{before}\n\n{text}"),
+        None => text,
+    }
 }
 
 /// The request for a summary: the conversation as plain text messages, shortened until it fits in `room` bytes.
-fn request(older: &[Piece], room: usize, instruction: Option<&str>) -> Request {
+fn request(older: &[Piece], room: usize, system: &str) -> Request {
     let mut plain: Vec<ChatMessage> = older.iter().filter_map(plain).collect();
     let mut size: usize = plain.iter().map(|message| message.text().len()).sum();
     // The first prompt often says what it is all about; what goes first is what came right after it.
@@ -126,17 +284,7 @@ fn request(older: &[Piece], room: usize, instruction: Option<&str>) -> Request {
         size = size.saturating_sub(plain.remove(1).text().len());
     }
     plain.push(ChatMessage::user("Summarize"));
-    let mut system = SYSTEM.to_owned();
-    if let Some(instruction) = instruction.filter(|text| !text.trim().is_empty()) {
-        system.push_str("\nThe person asks to keep in mind: ");
-        system.push_str(instruction.trim());
-    }
-    Request {
-        system: Some(system),
-        messages: plain,
-        max_tokens: Some(MAX_SUMMARY_TOKENS),
-        ..Request::default()
-    }
+    Request { system: Some(system.to_owned()), messages: plain, ..Request::default() }
 }
 
 /// A piece without tool calls: a provider refuses those when no tools are offered.
@@ -200,6 +348,7 @@ fn shorten(text: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use models::scripted::Scripted;
     use models::{ToolArgs, ToolCall};
 
     #[test]
@@ -207,23 +356,49 @@ mod tests {
         let call = ToolCall { id: "c".into(), name: "read".into(), args: ToolArgs::read(r#"{"path":"a"}"#) };
         let asks =
             ChatMessage::Assistant { content: Vec::new(), tool_calls: vec![call.clone()], kept: Vec::new() };
+        let piece =
+            |entry, messages| Piece { entry: EntryId(entry), messages, source: Source::Model, pruned: 0 };
         let pieces = [
-            Piece { entry: EntryId(1), messages: vec![ChatMessage::user("fix it")] },
-            Piece { entry: EntryId(2), messages: vec![ChatMessage::assistant("x".repeat(3000))] },
-            Piece {
-                entry: EntryId(3),
-                messages: vec![asks, ChatMessage::tool(&call, "é".repeat(MAX_TEXT * 2))],
-            },
+            piece(1, vec![ChatMessage::user("fix it")]),
+            piece(2, vec![ChatMessage::assistant("x".repeat(3000))]),
+            piece(3, vec![asks, ChatMessage::tool(&call, "é".repeat(MAX_TEXT * 2))]),
         ];
-        let all = request(&pieces, 100_000, Some("keep names"));
-        assert!(all.tools.is_empty() && all.system.unwrap().ends_with("keep names"));
+        let all = request(&pieces, 100_000, "keep names");
+        assert!(all.tools.is_empty() && all.system.unwrap() == "keep names");
         let texts: Vec<String> = all.messages.iter().map(ChatMessage::text).collect();
         assert_eq!(texts.len(), 4);
         assert!(texts[2].starts_with("[used read {\"path\":\"a\"}]\n[read gave]\né"));
         assert!(texts[2].contains("characters left out") && texts[2].len() < 2 * MAX_TEXT + 200);
         assert_eq!(texts[3], "Summarize");
-        let less = request(&pieces, 9_000, None);
+        let less = request(&pieces, 9_000, "");
         let texts: Vec<String> = less.messages.iter().map(ChatMessage::text).collect();
         assert_eq!((texts.len(), texts[0].as_str()), (3, "fix it"), "the first prompt and the newest stay");
+    }
+
+    #[tokio::test]
+    async fn the_spare_model_writes_what_the_chosen_one_cannot() {
+        let scripted = |script: &str| Scripted::new(models::scripted::parse(script).unwrap());
+        let cut = "model text \"Half\" | end length";
+        let chosen = scripted(&[cut, cut].join("\n---\n"));
+        let spare = scripted("model text \"Whole.\"");
+        let mut summarizer = Summarizer {
+            model: &chosen,
+            spare: Some(&spare),
+            request: None,
+            trigger: Trigger::Threshold,
+            instruction: None,
+            cancel: &CancellationToken::new(),
+        };
+        let (older, mut bill) = (
+            [Piece {
+                entry: EntryId(1),
+                messages: vec![ChatMessage::user("fix it")],
+                source: Source::Person("fix it".to_owned()),
+                pruned: 0,
+            }],
+            Bill::default(),
+        );
+        let Ok(written) = summarizer.write(&older, 0, &mut bill).await else { panic!("nobody wrote it") };
+        assert_eq!((written.as_str(), chosen.seen().len(), spare.seen().len()), ("Whole.", 2, 1));
     }
 }

@@ -56,9 +56,9 @@ pub struct Config {
     pub fetch: Fetching,
     /// What commands may reach beside the workspace.
     pub sandbox: Sandbox,
-    /// Whether the first turn waits until each MCP server has answered or failed, and tells of it in the run: where nobody is there who
-    /// could see what is missing and say it again.
-    pub waits_for_servers: bool,
+    /// Whether nobody is there who could see what is missing, say it again or answer: then the first turn waits until each MCP server has
+    /// answered or failed and tells of it in the run, the model knows and cannot ask, and steps are bounded.
+    pub is_headless: bool,
     /// How long it waits for them. Who takes longer joins in a later step.
     pub servers_within: Duration,
     /// Folders that the person vouches for as workspaces, whoever owns them.
@@ -86,7 +86,7 @@ impl Default for Config {
             extensions: BTreeMap::new(),
             fetch: Fetching::default(),
             sandbox: Sandbox::default(),
-            waits_for_servers: false,
+            is_headless: false,
             servers_within: SERVERS_WITHIN,
             workspaces: Vec::new(),
             home: None,

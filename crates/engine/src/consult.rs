@@ -4,7 +4,7 @@ mod person;
 mod take_back;
 
 use crate::briefing::{self, Instructions, Scene};
-use crate::compact::{NotCompacted, compact};
+use crate::compact::{NotCompacted, Summarizer, compact};
 use crate::config::{Config, Ground};
 use crate::context::Context;
 use crate::grants::Grants;
@@ -62,7 +62,7 @@ pub fn standing_text(
         toolbox.add(Arc::new(tools::Fetch { private: config.fetch.private }));
     }
     let scene = Scene::look(&look, &ground.cwd);
-    let system = briefing::system(&scene, &UiContext::default(), &instructions, &skills, "", true);
+    let system = briefing::system(&scene, &UiContext::default(), &instructions, &skills, "", true, true);
     if !skills.all.is_empty() {
         toolbox.add(Arc::new(SkillTool(Arc::new(skills))));
     }
@@ -267,9 +267,20 @@ impl Consulted {
         let grounds = self.grounds.as_ref();
         let model = self.setup.models.open(grounds.model.as_ref())?;
         let mut context = Context::read(&grounds.context, &grounds.tools, grounds.counted_tokens);
-        let compacted =
-            compact(model.as_ref(), &mut context, &grounds.ids, Trigger::Manual, instruction, &self.stop)
-                .await;
+        let fallback = self.setup.config.fallback.as_deref();
+        let spare = fallback.and_then(|name| {
+            let found = self.setup.models.find(None, name).ok()?;
+            self.setup.models.open(Some(&found)).ok()
+        });
+        let summarizer = Summarizer {
+            model: model.as_ref(),
+            spare: spare.as_deref(),
+            request: None,
+            trigger: Trigger::Manual,
+            instruction,
+            cancel: &self.stop,
+        };
+        let compacted = compact(summarizer, &mut context, &grounds.ids).await;
         let done = compacted.map_err(|why| match why {
             NotCompacted::Failed(error) => {
                 Refusal::new(RefusalKind::Internal, format!("no summary was written: {error}"))

@@ -4,6 +4,7 @@
 //! tools it called are never torn apart, so the conversation can be cut between any two pieces.
 
 use crate::chat;
+use crate::recall;
 use domain::content::Role;
 use domain::ids::EntryId;
 use domain::state::{Entry, EntryKind};
@@ -16,6 +17,12 @@ const BYTES_PER_TOKEN: u64 = 4;
 const IMAGE_BYTES: u64 = 4_000;
 /// A cut keeps the newest part of this share.
 const KEPT_SHARE: u64 = 5;
+/// Results are old that lie further back than this share of the room; more of them are left out at once, by this share, so that what a
+/// provider has in its cache changes seldom.
+const YOUNG_SHARE: u64 = 2;
+const PRUNED_SHARE: u64 = 4;
+/// Characters of an old result that stay.
+const PRUNED_HEAD: usize = 400;
 /// Fewer pieces than this are not worth a summary.
 const MIN_OLDER: usize = 2;
 
@@ -24,6 +31,30 @@ const MIN_OLDER: usize = 2;
 pub(crate) struct Piece {
     pub(crate) entry: EntryId,
     pub(crate) messages: Vec<ChatMessage>,
+    pub(crate) source: Source,
+    /// Bytes of old results that were left out of it.
+    pub(crate) pruned: u64,
+}
+
+/// Whose words a piece has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// A person's, without the files that went along.
+    Person(String),
+    /// A summary of what was said before, with what stands beside it.
+    Summary(String),
+    /// The model's, with the results of its calls.
+    Model,
+}
+
+impl Source {
+    fn of(entry: &Entry) -> Source {
+        match &entry.kind {
+            EntryKind::Message(message) if message.role == Role::User => Source::Person(message.text()),
+            EntryKind::Compaction(compaction) => Source::Summary(compaction.summary.clone()),
+            EntryKind::Message(_) | EntryKind::Notice { .. } => Source::Model,
+        }
+    }
 }
 
 /// The conversation of a turn.
@@ -41,8 +72,10 @@ impl Context {
     /// model's newest words.
     pub(crate) fn read(entries: &[Entry], tools: &[ToolRun], counted: Option<u64>) -> Context {
         let read = |entries: &[Entry]| {
-            let pieces =
-                entries.iter().map(|entry| Piece { entry: entry.id, messages: chat::messages(entry, tools) });
+            let pieces = entries.iter().map(|entry| {
+                let messages = chat::messages(entry, tools);
+                Piece { entry: entry.id, messages, source: Source::of(entry), pruned: 0 }
+            });
             pieces.filter(|piece| !piece.messages.is_empty()).collect::<Vec<_>>()
         };
         let (before, since) = entries.split_at(entries.iter().rposition(spoke).map_or(0, |at| at + 1));
@@ -72,7 +105,7 @@ impl Context {
 
     /// Adds an answer of the model, which the provider has not counted yet.
     pub(crate) fn push(&mut self, entry: EntryId, message: ChatMessage) {
-        self.pieces.push(Piece { entry, messages: vec![message] });
+        self.pieces.push(Piece { entry, messages: vec![message], source: Source::Model, pruned: 0 });
     }
 
     /// A tool that was called in some answer has a (new) result.
@@ -109,6 +142,37 @@ impl Context {
         self.pieces.iter().map(Piece::bytes).sum()
     }
 
+    /// Leaves long results out that lie far back, where there is room for so many tokens; hands them over, by the ids of their calls. The same
+    /// conversation always loses the same ones, whichever turn looks.
+    pub(crate) fn prune(&mut self, room: u64) -> Vec<(String, String)> {
+        let room = room.saturating_mul(BYTES_PER_TOKEN);
+        let all: u64 = self.pieces.iter().map(|piece| piece.bytes() + piece.pruned).sum();
+        let step = (room / PRUNED_SHARE).max(1);
+        let limit = all.saturating_sub(room / YOUNG_SHARE) / step * step;
+        let (mut pruned, mut end, mut saved) = (Vec::new(), 0, 0);
+        for piece in &mut self.pieces {
+            end += piece.bytes() + piece.pruned;
+            if end > limit {
+                break;
+            }
+            let before = piece.bytes();
+            pruned.extend(piece.messages.iter_mut().filter_map(left_out));
+            let less = before.saturating_sub(piece.bytes());
+            piece.pruned += less;
+            saved += less;
+        }
+        if let Some((tokens, bytes)) = &mut self.counted {
+            *tokens = tokens.saturating_sub(saved / BYTES_PER_TOKEN);
+            *bytes = bytes.saturating_sub(saved);
+        }
+        pruned
+    }
+
+    /// Whether something was left out of it that can be read again.
+    pub(crate) fn is_incomplete(&self) -> bool {
+        self.pieces.iter().any(|piece| piece.pruned > 0 || matches!(piece.source, Source::Summary(_)))
+    }
+
     /// Where to cut: what is before goes into a summary, the newest fifth is kept. `None` when that is not worth it.
     pub(crate) fn cut(&self) -> Option<usize> {
         let room = self.bytes() / KEPT_SHARE;
@@ -138,7 +202,8 @@ impl Context {
     /// Puts a summary in the place of what is before the cut.
     pub(crate) fn compacted(&mut self, cut: usize, entry: EntryId, summary: &str) {
         self.pieces.drain(..cut.min(self.pieces.len()));
-        self.pieces.insert(0, Piece { entry, messages: vec![chat::summary(summary)] });
+        let source = Source::Summary(summary.to_owned());
+        self.pieces.insert(0, Piece { entry, messages: vec![chat::summary(summary)], source, pruned: 0 });
         self.counted = None;
     }
 }
@@ -150,6 +215,20 @@ fn spoke(entry: &Entry) -> bool {
         EntryKind::Compaction(_) => true,
         EntryKind::Notice { .. } => false,
     }
+}
+
+/// Takes a long result out of a message, but for its head, and says how it is read again.
+fn left_out(message: &mut ChatMessage) -> Option<(String, String)> {
+    let ChatMessage::Tool { call_id, content, .. } = message else { return None };
+    let [Content::Text(text), ..] = content.as_mut_slice() else { return None };
+    if text.len() <= recall::LONG {
+        return None;
+    }
+    let (head, count): (String, usize) = (text.chars().take(PRUNED_HEAD).collect(), text.chars().count());
+    let rest = count - PRUNED_HEAD.min(count);
+    let hint = recall::hint(call_id);
+    let short = format!("{head}\n[{rest} more characters of this old result are left out; {hint}");
+    Some((call_id.clone(), std::mem::replace(text, short)))
 }
 
 impl Piece {

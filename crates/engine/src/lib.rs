@@ -21,6 +21,7 @@ pub mod mcp;
 mod offered;
 mod place;
 mod port;
+mod recall;
 mod rules;
 mod seat;
 mod secrets;

@@ -3,19 +3,21 @@
 mod consent;
 mod denials;
 mod execute;
+mod repeats;
 mod servers;
 mod step;
 mod watch;
 
 use crate::briefing::{self, Instructions, Scene};
 use crate::budget::{self, Spent};
-use crate::compact::{NotCompacted, compact};
+use crate::compact::{self, NotCompacted, Summarizer};
 use crate::context::Context;
 use crate::grants::Grants;
 use crate::mcp::{Project, Servers};
 use crate::offered::{OfferedTool, OpenCalls};
 use crate::place::TextPlaces;
 use crate::port::Port;
+use crate::recall::{self, OldResults, Recall};
 use crate::seat::{ModelSource, OpenAsks, Steered};
 use crate::secrets::Known;
 use crate::skills::{SkillTool, Skills};
@@ -29,6 +31,7 @@ use domain::session::{Budget, Effort, ModelRef};
 use domain::signal::Level;
 use domain::state::EntryKind;
 use models::{Model, ModelError, Request, ToolSpec};
+pub(crate) use repeats::Repeats;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,8 +42,8 @@ use tokio_util::sync::CancellationToken;
 use tools::checkpoint::Ledger;
 use tools::{Toolbox, Workplace};
 
-/// Most steps of one turn; then the person is told and decides whether to go on.
-pub(crate) const MAX_STEPS: usize = 50;
+/// The tool that asks the person.
+const ASK: &str = "ask";
 
 /// A turn under way.
 pub(crate) struct Turn {
@@ -67,10 +70,12 @@ pub(crate) struct Turn {
     pub(crate) budget: Budget,
     /// Calls that were denied in this turn.
     pub(crate) denials: Denials,
+    /// Whether the model goes round in a circle.
+    pub(crate) repeats: Repeats,
     /// MCP servers.
     pub(crate) servers: Servers,
-    /// Whether the first turn waits for them, see [`crate::Config::waits_for_servers`].
-    pub(crate) waits_for_servers: bool,
+    /// Nobody is there, see [`crate::Config::is_headless`].
+    pub(crate) is_headless: bool,
     /// The bound of that wait: who takes longer joins in a later step.
     pub(crate) servers_within: Duration,
     /// Where instructions and skills are looked for.
@@ -130,6 +135,9 @@ impl Turn {
         let (servers, ()) = tokio::join!(self.start_servers(), self.models.learn(&chosen));
         let mut own = self.toolbox.clone();
         crate::family::suit(&mut own, &model.name().name);
+        if self.nobody_there() {
+            own.remove(ASK);
+        }
         if !skills.all.is_empty() {
             own.add(Arc::new(SkillTool(skills)));
         }
@@ -161,13 +169,14 @@ impl Turn {
                 Stepped::End(end) => return end,
             }
         }
+        let old_results = OldResults::of(&self.brief.tools);
         let (before, began, mut may_compact) = (progress.bill.time, Instant::now(), true);
         if budget::bound(self.budget.max_cost_micros).is_some() && model.info().price.is_none() {
             let text =
                 format!("The price of {} is not known: the budget in money cannot be kept.", model.name());
             self.notice(progress.leaf, "budget", text).await;
         }
-        for _ in 0..MAX_STEPS {
+        loop {
             progress.bill.time = before + began.elapsed();
             if let Some(failure) = budget::ends(&self.budget, &progress.bill) {
                 return TurnEnd::Failed(failure);
@@ -176,11 +185,20 @@ impl Turn {
             progress.toolbox = self.offered(&own, servers.as_deref());
             progress.missing = servers.as_deref().and_then(Project::missing);
             self.follow(&mut progress).await;
+            let room = u64::from(compact::window(model.as_ref())) * u64::from(self.compact_at) / 100;
+            for (id, text) in progress.context.prune(room * 7 / 8) {
+                old_results.keep(id, text);
+            }
+            if progress.context.is_incomplete() && own.get(recall::NAME).is_none() {
+                own.add(Arc::new(Recall(old_results.clone())));
+                progress.toolbox = self.offered(&own, servers.as_deref());
+            }
             progress.context.set_overhead(overhead(&progress));
             if may_compact && self.is_full(model.as_ref(), &progress.context) {
                 // One that did not help would not help the next time either.
-                may_compact = self.compact(model.as_ref(), &mut progress, Trigger::Threshold).await
-                    && !self.is_full(model.as_ref(), &progress.context);
+                may_compact =
+                    self.compact(model.as_ref(), spare.as_deref(), &mut progress, Trigger::Threshold).await
+                        && !self.is_full(model.as_ref(), &progress.context);
             }
             if self.cancel.is_cancelled() {
                 return TurnEnd::Cancelled;
@@ -188,7 +206,9 @@ impl Turn {
             match self.step(model.as_ref(), spare.is_some(), &mut progress).await {
                 Stepped::Again => {}
                 Stepped::TooLong(error) => {
-                    if let Some(end) = self.shorten(model.as_ref(), &mut progress, &error).await {
+                    if let Some(end) =
+                        self.shorten(model.as_ref(), spare.as_deref(), &mut progress, &error).await
+                    {
                         return end;
                     }
                 }
@@ -204,9 +224,11 @@ impl Turn {
                 Stepped::End(end) => return end,
             }
         }
-        let failure =
-            Failure::new("step_limit", format!("The model asked for tools {MAX_STEPS} times in a row."));
-        TurnEnd::Failed(failure.hint("say \"go on\" if it should continue"))
+    }
+
+    /// Whether no question would be answered.
+    fn nobody_there(&self) -> bool {
+        self.is_headless || !self.brief.attended
     }
 
     /// The model to go on with where this one cannot answer, if the person has set one that can be had.
@@ -243,11 +265,12 @@ impl Turn {
     async fn shorten(
         &self,
         model: &dyn Model,
+        spare: Option<&dyn Model>,
         progress: &mut Progress,
         error: &ModelError,
     ) -> Option<TurnEnd> {
         let shortened = std::mem::replace(&mut progress.may_shorten, false)
-            && self.compact(model, progress, Trigger::Overflow).await;
+            && self.compact(model, spare, progress, Trigger::Overflow).await;
         if self.cancel.is_cancelled() {
             return Some(TurnEnd::Cancelled);
         }
@@ -260,9 +283,18 @@ impl Turn {
     }
 
     /// Compacts and reports it; `false` when there was nothing to compact or it did not work.
-    async fn compact(&self, model: &dyn Model, progress: &mut Progress, trigger: Trigger) -> bool {
-        let (ids, cancel) = (&self.brief.ids, &self.cancel);
-        match compact(model, &mut progress.context, ids, trigger, None, cancel).await {
+    async fn compact(
+        &self,
+        model: &dyn Model,
+        spare: Option<&dyn Model>,
+        progress: &mut Progress,
+        trigger: Trigger,
+    ) -> bool {
+        // What the provider just refused is not asked once more.
+        let request = (trigger != Trigger::Overflow).then(|| self.request(progress));
+        let summarizer =
+            Summarizer { model, spare, request, trigger, instruction: None, cancel: &self.cancel };
+        match compact::compact(summarizer, &mut progress.context, &self.brief.ids).await {
             Ok(done) => {
                 let (entry, parent) = (done.entry, progress.leaf);
                 progress.leaf = Some(entry);
@@ -275,6 +307,13 @@ impl Turn {
                     let (used, window) = (progress.context.tokens(), window.into());
                     // What is left after a summary is counted by size until the model is asked again.
                     self.port.emit(Body::Context(ContextEvent::Measured { used, window, rough: true })).await;
+                }
+                if let Some(why) = done.by_rule {
+                    let text = format!(
+                        "No summary of the older part was written ({why}), so it was cut by rule: your own words, the plan and the names \
+                         of files stay, what was found out does not. It stands in this session's record."
+                    );
+                    self.notice(progress.leaf, "compaction_by_rule", text).await;
                 }
                 kept
             }
@@ -338,11 +377,11 @@ impl Turn {
         });
         let (look, place, paths) = (self.look.clone(), self.place.clone(), paths.clone());
         let (ui, prompt) = (self.brief.ui_context.clone(), said.unwrap_or_default());
-        let tools = self.brief.options.tools != Some(false);
+        let (tools, attended) = (self.brief.options.tools != Some(false), !self.nobody_there());
         let read = move || {
             let instructions = Instructions::for_work_at(&paths, &place, &look);
             let (scene, skills) = (Scene::look(&look, place.workdir()), Skills::find(&look));
-            let system = briefing::system(&scene, &ui, &instructions, &skills, &prompt, tools);
+            let system = briefing::system(&scene, &ui, &instructions, &skills, &prompt, tools, attended);
             (system, skills, instructions.trouble)
         };
         let (system, skills, trouble) = tokio::task::spawn_blocking(read).await.unwrap_or_default();

@@ -51,8 +51,8 @@ pub struct Launch {
     pub max_time: Option<u64>,
     /// What is allowed from the start.
     pub allow: Vec<Allowance>,
-    /// Whether the first turn waits for MCP servers that are starting.
-    pub waits_for_servers: bool,
+    /// Whether nobody is there while it works.
+    pub is_headless: bool,
     /// What of the environment could not be understood.
     pub unread: Unread,
     /// The members above that were typed, by their names; the environment may have said others.

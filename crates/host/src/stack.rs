@@ -93,7 +93,7 @@ pub async fn own(launch: &Launch, log: Log) -> anyhow::Result<OwnStack> {
         return Err(usage(why));
     }
     config.fetch.enabled |= launch.fetch;
-    config.waits_for_servers = launch.waits_for_servers;
+    config.is_headless = launch.is_headless;
     let wanted = launch.model.as_deref().or(config.model.as_deref());
     let source = Source::new(wanted).await.map_err(|why| {
         let words = format!("{why}\nhint: {}", why.hint());

@@ -649,7 +649,8 @@ impl Live {
     /// What goes to the model, and the tool runs named in it.
     fn context(&self) -> (Vec<Entry>, Vec<ToolRun>) {
         let context: Vec<Entry> = self.state.context_path().into_iter().cloned().collect();
-        let messages = context.iter().filter_map(|entry| match &entry.kind {
+        // Also those that a summary stands for: the model may want to read what they gave again.
+        let messages = self.state.path().into_iter().filter_map(|entry| match &entry.kind {
             EntryKind::Message(message) => Some(message),
             EntryKind::Compaction(_) | EntryKind::Notice { .. } => None,
         });

@@ -2,7 +2,7 @@
 //!
 //! Invariant: only the run of the prompt's own receipt is told and ends it; what a session held before is not.
 
-mod along;
+pub(crate) mod along;
 mod asked;
 mod form;
 mod own;

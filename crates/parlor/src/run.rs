@@ -1,6 +1,7 @@
 //! `parlor run`: one prompt to our own agent, without a screen.
 
 use crate::exit::{self, Exit};
+use crate::headless::along::{self, OnStdin};
 use crate::headless::{self, Run, Said};
 use crate::{aloud, resumed, worktree_end};
 use domain::ids::SessionId;
@@ -29,6 +30,16 @@ pub(crate) async fn run(mut launch: Launch, mut run: Run) -> anyhow::Result<Exit
         }
         prompt => prompt,
     };
+    if run.prompt.join(" ") != along::STDIN && !run.takes_stdin() {
+        match along::on_stdin() {
+            OnStdin::Nothing => {}
+            OnStdin::Something => run.file.push(along::STDIN.into()),
+            OnStdin::Silent => exit::complain(&format!(
+                "nothing came on stdin within {} s: going on without it (say < /dev/null if nothing will)",
+                along::STDIN_WITHIN.tv_sec
+            )),
+        }
+    }
     if prompt.trim().is_empty() {
         return Err(exit::usage("there is nothing to say\n\nhint: parlor run \"list files\""));
     }
@@ -44,7 +55,7 @@ pub(crate) async fn run(mut launch: Launch, mut run: Run) -> anyhow::Result<Exit
     if let Some(session) = launch.resume.iter().flatten().find_map(|id| SessionId::parse(id)) {
         rooms::make_way(&session).await?;
     }
-    launch.waits_for_servers = true;
+    launch.is_headless = true;
     let mut stops = Stops::listen();
     let own = tokio::select! {
         own = stack::own(&launch, aloud::log()) => own?,

@@ -5,6 +5,7 @@ use crate::place::TextPlaces;
 use std::fmt;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Bytes of git's small files that are read.
 const MAX_WORDS: u64 = 4096;
@@ -22,6 +23,22 @@ const UNDER_WAY: &[(&str, &str)] = &[
     ("BISECT_LOG", "a bisection"),
 ];
 
+/// Programs that a model would rather use if it knew that they are there.
+const USEFUL: &[&str] = &[
+    "rg", "fd", "jq", "gh", "git", "cargo", "go", "node", "npm", "pnpm", "yarn", "bun", "deno", "python3",
+    "uv", "make", "just", "docker",
+];
+
+/// Which of them are here; looked for once, since a session that began without one goes on without it.
+fn programs() -> &'static [&'static str] {
+    static HERE: OnceLock<Vec<&'static str>> = OnceLock::new();
+    HERE.get_or_init(|| {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let is_here = |name: &&&str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
+        USEFUL.iter().filter(is_here).copied().collect()
+    })
+}
+
 /// Where the agent works.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Scene {
@@ -31,6 +48,8 @@ pub(crate) struct Scene {
     pub(crate) machine: String,
     pub(crate) workdir: PathBuf,
     pub(crate) workspace: Option<PathBuf>,
+    /// Which of the programs that a model likes to use are here.
+    pub(crate) programs: Vec<&'static str>,
     /// What is checked out, if the workspace is a repository.
     pub(crate) git: Option<Checkout>,
 }
@@ -58,6 +77,7 @@ impl Scene {
             machine: format!("{words} on {}", std::env::consts::ARCH),
             workdir: workdir.to_owned(),
             workspace: look.project.clone(),
+            programs: programs().to_vec(),
             git: look.project.as_deref().and_then(Checkout::read),
         }
     }
@@ -69,6 +89,7 @@ impl Scene {
             machine: "Linux 6.1 on x86_64".to_owned(),
             workdir: "/work/sub".into(),
             workspace: Some("/work".into()),
+            programs: vec!["rg", "gh"],
             git: Some(Checkout { head: Head::Branch("main".to_owned()), under_way: None }),
         }
     }

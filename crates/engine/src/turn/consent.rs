@@ -201,11 +201,11 @@ impl Turn {
     async fn one(&self, call: &Call, planned: Planned, open: Option<Open>) -> (Outcome, bool) {
         let (tool, plan) = match planned {
             Planned::Ready(tool, plan) => (tool, *plan),
-            Planned::Impossible(why) => return (self.end(call.id, Outcome::failed(why)).await, false),
+            Planned::Impossible(why) => return (self.end(call, Outcome::failed(why)).await, false),
         };
         if self.denials.is_final(call) {
             let outcome = self.denied_again(call).await;
-            return (self.end(call.id, outcome).await, true);
+            return (self.end(call, outcome).await, true);
         }
         let verdict = self.verdict(&plan);
         if !matches!(verdict, Verdict::Deny(_)) {
@@ -229,13 +229,13 @@ impl Turn {
                 let outcome = self.execute(call.id, tool.as_ref(), plan, start).await;
                 self.watched(watched).await;
                 let outcome = self.secrets.mask(outcome);
-                (self.end(call.id, outcome).await, false)
+                (self.end(call, outcome).await, false)
             }
             Decided::Not(mut outcome) => {
                 self.denials.count(call, &mut outcome);
-                (self.end(call.id, outcome).await, false)
+                (self.end(call, outcome).await, false)
             }
-            Decided::Stop(outcome) => (self.end(call.id, outcome).await, true),
+            Decided::Stop(outcome) => (self.end(call, outcome).await, true),
         }
     }
 
@@ -376,8 +376,9 @@ impl Turn {
         }
     }
 
-    async fn end(&self, tool: ToolRunId, outcome: Outcome) -> Outcome {
-        let (how, result) = (outcome.outcome.clone(), outcome.result.clone());
+    async fn end(&self, call: &Call, mut outcome: Outcome) -> Outcome {
+        self.repeats.ended(call, &mut outcome);
+        let (tool, how, result) = (call.id, outcome.outcome.clone(), outcome.result.clone());
         self.port.emit_kept(Body::Tool(ToolEvent::Ended { tool, outcome: how, result })).await;
         outcome
     }

@@ -28,14 +28,14 @@ impl Turn {
         let (servers, ground) = (self.servers.clone(), self.site());
         let project = tokio::task::spawn_blocking(move || servers.project(&ground)).await.ok()?;
         let project = self.ask_about_servers(project).await;
-        project.start(!self.waits_for_servers);
+        project.start(!self.is_headless);
         tokio::select! {
             biased;
             () = self.cancel.cancelled() => {}
             () = self.wait_for(project.starting()) => {}
         }
         for trouble in project.unusable().into_iter().chain(project.troubles()) {
-            if self.waits_for_servers {
+            if self.is_headless {
                 let text = format!("{trouble}. This run goes on without its tools");
                 self.notice(self.brief.leaf, MISSING, text).await;
             } else {
@@ -48,8 +48,8 @@ impl Turn {
     async fn wait_for(&self, mut starting: Starting) {
         let began = Instant::now();
         let all = async { while starting.next().await.is_some() {} };
-        let first = if self.waits_for_servers { FIRST_WAIT.min(self.servers_within) } else { FIRST_WAIT };
-        if timeout(first, all).await.is_err() && self.waits_for_servers {
+        let first = if self.is_headless { FIRST_WAIT.min(self.servers_within) } else { FIRST_WAIT };
+        if timeout(first, all).await.is_err() && self.is_headless {
             self.wait_on(&mut starting, began + self.servers_within).await;
         }
         starting.were_waited_for();
@@ -100,7 +100,7 @@ impl Turn {
                 "MCP servers of this project do not run until you agree with `parlor mcp approve`:\n{what}"
             )
         });
-        if self.waits_for_servers {
+        if self.is_headless {
             if let Some(not_yet) = not_yet {
                 self.notice(self.brief.leaf, MISSING, not_yet).await;
             }

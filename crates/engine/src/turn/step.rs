@@ -12,6 +12,7 @@ use domain::ids::{EntryId, MessageId, StepId, ToolRunId};
 use domain::port::{OpenConsent, Resume, TurnEnd};
 use domain::tool::{ToolOutcome, ToolResult};
 use models::{ChatMessage, Delta, ErrorKind, Model, ModelError, Reply, StopReason, ToolArgs, ToolCall};
+use tokio::time::Instant;
 use tools::Outcome;
 
 /// Whether the turn goes on.
@@ -94,14 +95,14 @@ impl Turn {
         }
         let mut reply = streamed.reply;
         reply.tool_calls = calls.iter().map(|call| call.call.clone()).collect();
-        let (silent, stop) = (reply.text.trim().is_empty(), reply.stop.clone());
+        let (said, stop) = (reply.text.clone(), reply.stop.clone());
         let used = reply.usage.input.saturating_add(reply.usage.output);
         if let Some(message) = streamed.message {
             progress.context.push(message.into(), reply.into_message());
             progress.context.counted(used);
         }
         if calls.is_empty() {
-            if silent {
+            if said.trim().is_empty() {
                 self.notice(progress.leaf, EMPTY_ANSWER, without_a_word(stop.as_ref())).await;
             }
             self.measure(&progress.context, &info, estimated).await;
@@ -110,7 +111,9 @@ impl Turn {
         }
         // Before the tools: what is spent is known also when the program dies while one of them runs.
         self.port.emit(Body::Run(RunEvent::StepBilled { step, usage })).await;
+        let began = Instant::now();
         let done = self.run_calls(&calls, &progress.toolbox).await;
+        let repeated = self.repeats.round_over(&said, began.elapsed());
         if let Some(tool) = self.denials.insisted() {
             let text = format!(
                 "The model wants the same {tool} again although it was told that the denial is final."
@@ -120,7 +123,15 @@ impl Turn {
         let stepped = self.after_tools(&calls, done, progress);
         self.measure(&progress.context, &info, estimated).await;
         self.port.emit(Body::Run(RunEvent::StepEnded { step, usage })).await;
-        stepped
+        match (stepped, repeated) {
+            (Stepped::Again, Some(words)) => {
+                let failure = Failure::new("repeats", words);
+                Stepped::End(TurnEnd::Failed(
+                    failure.hint("say what to do differently, or \"go on\" to let it continue"),
+                ))
+            }
+            (stepped, _) => stepped,
+        }
     }
 
     /// Ends calls that will not run.

@@ -136,6 +136,8 @@ pub(crate) struct Bench {
     cancelling: bool,
     /// Why nothing can be written down, if nothing can.
     unwritten: Option<String>,
+    /// Whether anybody could answer.
+    pub(crate) attended: bool,
     /// How the next prompts want it.
     pub(crate) options: PromptOptions,
     /// What the next asks are closed with, without being told to.
@@ -222,6 +224,7 @@ impl Bench {
             agent,
             cancelling: false,
             unwritten: None,
+            attended: true,
             options: PromptOptions::default(),
             closings: Vec::new(),
             offers: Vec::new(),
@@ -344,7 +347,7 @@ impl Bench {
             budget: self.state.settings.budget,
             policy: self.policy,
             active_tools: None,
-            attended: true,
+            attended: self.attended,
             ui_context: UiContext::default(),
             ui_files: self.ui_files,
             given_servers: self.given_servers.clone(),

@@ -20,7 +20,7 @@ fn bench(servers: Value, alone: bool, plan: Plan) -> Bench {
     put(dir.path(), "settings/mcp.json", &json!({"mcpServers": servers}).to_string());
     std::fs::create_dir(dir.path().join("work")).unwrap();
     let mut config = Config::default().at(None, Some(dir.path().join("settings")));
-    config.waits_for_servers = alone;
+    config.is_headless = alone;
     Bench::at(dir, plan.config(config))
 }
 

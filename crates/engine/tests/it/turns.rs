@@ -194,12 +194,22 @@ async fn a_retry_is_announced() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_model_that_never_stops_calling_is_stopped_and_the_person_told() {
+async fn a_long_turn_has_no_wall() {
+    let calls = (0..120).map(|at| format!("model tool read {{\"path\":\"{at}.txt\"}}\n---\n"));
+    let mut bench = Bench::new(calls.collect::<String>() + "model text \"done\"");
+    assert_eq!(bench.run("go").await, TurnEnd::Done);
+    assert_eq!(bench.model.seen().len(), 121);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_repeats_itself_is_told_and_then_the_person_is() {
     let mut bench = Bench::new("model tool ls {}\n---\n".repeat(60));
     let TurnEnd::Failed(failure) = bench.run("go").await else { panic!() };
-    assert_eq!(failure.code, "step_limit");
-    assert!(failure.hint.unwrap().contains("go on"));
-    assert_eq!(bench.model.seen().len(), 50);
+    assert_eq!(failure.code, "repeats");
+    assert!(failure.message.contains("ls was called") && failure.hint.unwrap().contains("go on"));
+    assert_eq!(bench.model.seen().len(), 8, "told after four, ended after four more");
+    let told = bench.told().iter().filter(|message| message.contains("Doing it again")).count();
+    assert_eq!(told, 1, "with one result, which the record has too: {:?}", bench.told());
 }
 
 #[tokio::test(start_paused = true)]
@@ -231,4 +241,16 @@ async fn a_plan_is_told_to_the_uis() {
     );
     assert_eq!(bench.run("go").await, TurnEnd::Done);
     assert_eq!(bench.state.plan.len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_nobody_is_there_the_model_is_told_and_cannot_ask() {
+    for attended in [true, false] {
+        let mut bench = Bench::new("model text \"ok\"");
+        bench.attended = attended;
+        assert_eq!(bench.run("go").await, TurnEnd::Done);
+        let asked = bench.model.seen().pop().unwrap();
+        assert_eq!(asked.tools.iter().any(|tool| tool.name == "ask"), attended);
+        assert_eq!(asked.system.unwrap().contains("Nobody is there"), !attended);
+    }
 }

@@ -3,6 +3,8 @@
 
 use crate::exit;
 use domain::content::Part;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::FileType;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -12,7 +14,11 @@ const MAX_FILE: u64 = 1024 * 1024;
 /// Most pictures and files that go along.
 const MAX_ALONG: usize = 64;
 /// Stands for stdin.
-const STDIN: &str = "-";
+pub(crate) const STDIN: &str = "-";
+/// How the model knows it.
+const STDIN_NAME: &str = "stdin";
+/// How long a pipe may take for its first byte.
+pub(crate) const STDIN_WITHIN: Timespec = Timespec { tv_sec: 3, tv_nsec: 0 };
 
 /// Reads pictures and files that were named on the command line; `cwd` is where the agent works. All that is wrong is wrong usage.
 pub(super) fn read(images: &[PathBuf], files: &[PathBuf], cwd: &Path) -> anyhow::Result<Vec<Part>> {
@@ -24,7 +30,39 @@ pub(super) fn read(images: &[PathBuf], files: &[PathBuf], cwd: &Path) -> anyhow:
     let text = |path: &PathBuf| {
         file(path, cwd).map_err(|(why, hint)| exit::usage(format!("--file: {why}\n\nhint: {hint}")))
     };
-    files.iter().map(text).chain(images.iter().map(picture)).collect()
+    let parts: anyhow::Result<Vec<Part>> = files.iter().map(text).chain(images.iter().map(picture)).collect();
+    // A pipe that ends without a byte was none.
+    let is_some = |part: &Part| !matches!(part, Part::Code { text, path: Some(path), .. } if text.is_empty() && path == STDIN_NAME);
+    Ok(parts?.into_iter().filter(is_some).collect())
+}
+
+/// What there is on stdin beside a prompt on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OnStdin {
+    Nothing,
+    /// A file, or a program that has begun to write or has ended.
+    Something,
+    /// A program that has not said a word yet.
+    Silent,
+}
+
+/// Looks whether something is piped in. A terminal or `/dev/null` is nothing; a pipe is waited for, but not for ever: whoever starts
+/// programs often leaves one open that nothing ever comes through.
+pub(crate) fn on_stdin() -> OnStdin {
+    let stdin = std::io::stdin();
+    let kind = rustix::fs::fstat(&stdin).map(|stat| FileType::from_raw_mode(stat.st_mode));
+    match kind {
+        Ok(FileType::RegularFile) => OnStdin::Something,
+        Ok(FileType::Fifo | FileType::Socket) => {
+            let mut wait = [PollFd::new(&stdin, PollFlags::IN)];
+            match poll(&mut wait, Some(&STDIN_WITHIN)) {
+                Ok(0) => OnStdin::Silent,
+                Ok(_) => OnStdin::Something,
+                Err(_) => OnStdin::Nothing,
+            }
+        }
+        _ => OnStdin::Nothing,
+    }
 }
 
 /// Whether stdin goes along.
@@ -36,7 +74,7 @@ pub(super) fn takes_stdin(files: &[PathBuf]) -> bool {
 fn file(path: &Path, cwd: &Path) -> Result<Part, (String, &'static str)> {
     const NAME_IT: &str = "say its name in the prompt: the agent reads what it needs of it";
     let (name, mut bytes) = if path.as_os_str() == STDIN {
-        ("stdin".to_owned(), Vec::new())
+        (STDIN_NAME.to_owned(), Vec::new())
     } else {
         (shown(path, cwd), Vec::new())
     };

@@ -13,7 +13,7 @@ use tools::policy::Allowance;
 /// (Ctrl-C), SIGQUIT or SIGTERM.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  parlor run \"list files\"\n  parlor run --allow write \"write hello.txt: hi\"\n  parlor run --json \"read README.md\" | jq .\n  git diff | parlor run --file - \"what would you ask about this?\"\n  parlor run --output-schema answer.json --file notes.txt \"what is to be done?\""
+    after_help = "Examples:\n  parlor run \"list files\"\n  parlor run --allow write \"write hello.txt: hi\"\n  parlor run --json \"read README.md\" | jq .\n  git diff | parlor run \"what would you ask about this?\"\n  parlor run --output-schema answer.json --file notes.txt \"what is to be done?\""
 )]
 pub(crate) struct Run {
     /// What to say. `-` reads it from stdin.
@@ -34,7 +34,7 @@ pub(crate) struct Run {
     /// A picture that goes along: PNG, JPEG, GIF or WebP, up to 5 MB. May be said again for more.
     #[arg(long, value_name = "FILE")]
     pub(crate) image: Vec<PathBuf>,
-    /// A text file that goes along, up to 1 MB; `-` is what comes on stdin. May be said again for more.
+    /// A text file that goes along, up to 1 MB; `-` is what comes on stdin, which a pipe beside a prompt is anyway. May be said again for more.
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Vec<PathBuf>,
     /// The answer is to be JSON that fits this JSON Schema, and nothing else is on stdout. An answer that does not fit is asked for once

@@ -105,3 +105,45 @@ fn what_cannot_go_along_is_wrong_usage_and_nothing_is_asked() {
     }
     assert_eq!(server.requests(), 0);
 }
+
+#[test]
+fn what_is_piped_in_beside_a_prompt_goes_along() {
+    let wire = Wire::Anthropic;
+    let (project, server) = (Project::new(), Server::start(wire, vec![Say::words("I see."); 4]));
+    let output = with_stdin(&project, wire, &server, &["run", "explain"], "the log of the build");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let heard = server.last().to_string();
+    assert!(
+        heard.contains("explain") && heard.contains("stdin:") && heard.contains("the log of the build"),
+        "{heard}"
+    );
+    // A file is as good as a pipe, and one that is too long is refused, not dropped.
+    let stdin = |text: &str| {
+        std::fs::write(project.path("log"), text).unwrap();
+        let mut command = project.parlor(wire, &server, &["run", "explain"]);
+        command.stdin(std::fs::File::open(project.path("log")).unwrap()).output().unwrap()
+    };
+    assert_eq!(stdin("from a file").status.code(), Some(0));
+    assert!(server.last().to_string().contains("from a file"));
+    let output = stdin(&"a".repeat(1024 * 1024 + 1));
+    assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
+    // A pipe that ends without a byte is none.
+    assert_eq!(with_stdin(&project, wire, &server, &["run", "nothing"], "").status.code(), Some(0));
+    assert!(!server.last().to_string().contains("stdin:"));
+}
+
+#[test]
+fn a_pipe_that_says_nothing_is_told_and_left_alone() {
+    let wire = Wire::Anthropic;
+    let (project, server) = (Project::new(), Server::start(wire, vec![Say::words("I see.")]));
+    let mut command = project.parlor(wire, &server, &["run", "explain"]);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // Held open, as programs do that start others.
+    let held = child.stdin.take();
+    let output = child.wait_with_output().unwrap();
+    drop(held);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert!(told.contains("nothing came on stdin within 3 s") && told.contains("< /dev/null"), "{told}");
+}
