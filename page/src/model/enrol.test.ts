@@ -1,4 +1,5 @@
-// How a browser becomes a device, against a server that a test plays; and what a tab that knows Parlor says to one that it does not know.
+// How a browser becomes a device, against a server that a test plays; and what a tab that knows Parlor says to one that
+// it does not know.
 
 import "fake-indexeddb/auto";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -104,9 +105,17 @@ test("a browser shows the code, and holds two keys and the server's once a perso
 });
 
 async function isSigned(key: string | undefined, signature: string | undefined, words: string[]): Promise<boolean> {
-  const bytes = (text = ""): Uint8Array<ArrayBuffer> => Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
-  const shown = await crypto.subtle.importKey("raw", bytes(key), { name: "ECDSA", namedCurve: "P-256" }, false, ["verify"]);
-  return crypto.subtle.verify({ name: "ECDSA", hash: "SHA-256" }, shown, bytes(signature), new TextEncoder().encode(words.join("\n")));
+  const bytes = (text = ""): Uint8Array<ArrayBuffer> =>
+    Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
+  const shown = await crypto.subtle.importKey("raw", bytes(key), { name: "ECDSA", namedCurve: "P-256" }, false, [
+    "verify",
+  ]);
+  return crypto.subtle.verify(
+    { name: "ECDSA", hash: "SHA-256" },
+    shown,
+    bytes(signature),
+    new TextEncoder().encode(words.join("\n")),
+  );
 }
 
 test("where the key lasts there is no other, and the tab holds nothing", async () => {
@@ -116,7 +125,9 @@ test("where the key lasts there is no other, and the tab holds nothing", async (
   wire.say({ challenge: { nonce: "n1", server: server.shown, lasting: true } });
   const { enrol: asked } = await wire.next();
   expect(Object.keys(asked ?? {}).sort()).toEqual(["key", "name", "signature"]);
-  expect(await isSigned(asked?.["key"], asked?.["signature"], ["parlor-enrol-1", "n1", HOST, asked?.["key"] ?? "", ""])).toBe(true);
+  expect(
+    await isSigned(asked?.["key"], asked?.["signature"], ["parlor-enrol-1", "n1", HOST, asked?.["key"] ?? "", ""]),
+  ).toBe(true);
   wire.say({ enrolled: { device: DEVICE_ONE } });
   expect(await done).toBeUndefined();
   expect([holds(), (await known())?.device.id]).toEqual([undefined, "dev-1"]);
@@ -160,17 +171,38 @@ test("a tab that knows Parlor asks nobody else to be enrolled", async () => {
 });
 
 /** A link of a tab, with what it was told. */
-function linked(known: boolean, met: (server: string) => void = () => undefined): { around: Around; link: WebSocketLink; ways: Way[]; opened: number[]; left: (string | undefined)[] } {
+function linked(
+  known: boolean,
+  met: (server: string) => void = () => undefined,
+): { around: Around; link: WebSocketLink; ways: Way[]; opened: number[]; left: (string | undefined)[] } {
   const around = new Around();
   const [ways, opened, left]: [Way[], number[], (string | undefined)[]] = [[], [], []];
   const leaveFor = (open: string | undefined): boolean => left.push(open) > 0 && open !== undefined;
-  const surroundings: Surroundings = { open: around.open, host: HOST, now: around.now, later: around.later, sign: async (nonce) => ({ id: "dev-1", signature: `signed ${nonce}`, with: "tab" }), enrolled: async () => true, server: () => (known ? server.shown : undefined), met, nonce: () => "mine", isProof, leaveFor };
-  const link = new WebSocketLink(() => "fleet", { opened: () => void opened.push(1), line: () => undefined, way: (way) => void ways.push(way) }, surroundings);
+  const surroundings: Surroundings = {
+    open: around.open,
+    host: HOST,
+    now: around.now,
+    later: around.later,
+    sign: async (nonce) => ({ id: "dev-1", signature: `signed ${nonce}`, with: "tab" }),
+    enrolled: async () => true,
+    server: () => (known ? server.shown : undefined),
+    met,
+    nonce: () => "mine",
+    isProof,
+    leaveFor,
+  };
+  const link = new WebSocketLink(
+    () => "fleet",
+    { opened: () => void opened.push(1), line: () => undefined, way: (way) => void ways.push(way) },
+    surroundings,
+  );
   link.start();
   return { around, link, ways, opened, left };
 }
 
-const challenge = (shown: string | undefined) => ({ challenge: { nonce: "theirs", version: "0.1.0", page: "p", server: shown, lasting: false } });
+const challenge = (shown: string | undefined) => ({
+  challenge: { nonce: "theirs", version: "0.1.0", page: "p", server: shown, lasting: false },
+});
 
 test("a tab that knows the server has it show who it is, and only then says who it is itself", async () => {
   const { around, ways, opened } = linked(true);
@@ -179,7 +211,9 @@ test("a tab that knows the server has it show who it is, and only then says who 
   expect(await wire.next()).toEqual({ prove: { nonce: "mine" } });
   expect(wire.said).toEqual([]);
   wire.say({ proof: { signature: await signed(server.key, ["parlor-server-1", "mine", HOST, "theirs"]) } });
-  expect(await wire.next()).toEqual({ device: { id: "dev-1", signature: "signed theirs", with: "tab", wants: "fleet" } });
+  expect(await wire.next()).toEqual({
+    device: { id: "dev-1", signature: "signed theirs", with: "tab", wants: "fleet" },
+  });
   wire.say({ welcome: { device: DEVICE_ONE, version: "0.1.0" } });
   expect([ways.at(-1), opened.length]).toEqual([{ is: "up" }, 1]);
 });
@@ -209,13 +243,21 @@ test("whoever is not that server hears nothing but a number", async () => {
     ["another key", [challenge(other.shown)], 0],
     ["no key", [challenge(undefined)], 0],
     ["a welcome at once", [{ welcome: { device: DEVICE_ONE, version: "0.1.0" } }], 0],
-    ["a refusal that leads elsewhere", [{ refused: { code: "other_run", message: "m", open: "http://x.localhost:8322/" } }], 0],
+    [
+      "a refusal that leads elsewhere",
+      [{ refused: { code: "other_run", message: "m", open: "http://x.localhost:8322/" } }],
+      0,
+    ],
     ["a proof without a challenge", [{ proof: { signature: bad } }], 0],
     ["a wrong proof", [challenge(server.shown), { proof: { signature: bad } }], 1],
     ["an old proof", [challenge(server.shown), { proof: { signature: replayed } }], 1],
     ["a proof for another host", [challenge(server.shown), { proof: { signature: relayed } }], 1],
     ["no proof, a welcome", [challenge(server.shown), { welcome: { device: DEVICE_ONE, version: "0.1.0" } }], 1],
-    ["no proof, a second challenge, then a refusal", [challenge(server.shown), challenge(server.shown), { refused: { code: "unknown_device", message: "m" } }], 1],
+    [
+      "no proof, a second challenge, then a refusal",
+      [challenge(server.shown), challenge(server.shown), { refused: { code: "unknown_device", message: "m" } }],
+      1,
+    ],
   ] as [string, unknown[], number][]) {
     const { around, link, ways, opened, left } = linked(true);
     const wire = await around.wire();
@@ -266,19 +308,40 @@ test("a tab that was loaded anew signs once for each connection and is sent wher
   second.say(challenge(server.shown));
   await second.next();
   second.say({ refused: { code: "other_run", message: "m", open: "http://bbbb.localhost:8322/" } });
-  expect([left, offered.left, offered.ways.map((way) => way.is)]).toEqual([[undefined], ["http://bbbb.localhost:8322/"], ["connecting"]]);
+  expect([left, offered.left, offered.ways.map((way) => way.is)]).toEqual([
+    [undefined],
+    ["http://bbbb.localhost:8322/"],
+    ["connecting"],
+  ]);
 });
 
 test("a page that is nobody's asks to be paired by itself, once, and connects when it was", async () => {
   const around = new Around();
   const left: (string | undefined)[] = [];
   let enrolled = false;
-  const surroundings: Surroundings = { open: around.open, host: HOST, now: around.now, later: around.later, sign: async () => (enrolled ? { id: "dev-1", signature: "s" } : undefined), enrolled: async () => enrolled, server: () => undefined, nonce: () => "", isProof, leaveFor: (open) => left.push(open) > 0 && open !== undefined };
+  const surroundings: Surroundings = {
+    open: around.open,
+    host: HOST,
+    now: around.now,
+    later: around.later,
+    sign: async () => (enrolled ? { id: "dev-1", signature: "s" } : undefined),
+    enrolled: async () => enrolled,
+    server: () => undefined,
+    nonce: () => "",
+    isProof,
+    leaveFor: (open) => left.push(open) > 0 && open !== undefined,
+  };
   const clock = { now: around.now, frame: () => undefined, later: around.later };
   const answers: ((refused: Awaited<ReturnType<typeof enrol>>) => void)[] = [];
   let show: (code: Code) => void = () => undefined;
   const pairs: typeof enrol = (showing) => new Promise((done) => ((show = showing), answers.push(done)));
-  const world = openWorld(surroundings, clock, () => () => undefined, () => undefined, pairs);
+  const world = openWorld(
+    surroundings,
+    clock,
+    () => () => undefined,
+    () => undefined,
+    pairs,
+  );
   const settle = (): Promise<void> => new Promise((done) => setTimeout(done, 0));
   await settle();
   expect([world.fleet.way.value, around.wires.length]).toEqual([{ is: "pairing" }, 0]);
@@ -313,8 +376,25 @@ test("a page that is nobody's asks to be paired by itself, once, and connects wh
 test("a device that Parlor does not know any more is paired anew", async () => {
   const around = new Around();
   let asked = 0;
-  const surroundings: Surroundings = { open: around.open, host: HOST, now: around.now, later: around.later, sign: async () => ({ id: "dev-1", signature: "s" }), enrolled: async () => true, server: () => undefined, nonce: () => "", isProof, leaveFor: () => false };
-  openWorld(surroundings, { now: around.now, frame: () => undefined, later: around.later }, () => () => undefined, () => undefined, async () => ((asked += 1), { code: "not_offered", message: "m" }));
+  const surroundings: Surroundings = {
+    open: around.open,
+    host: HOST,
+    now: around.now,
+    later: around.later,
+    sign: async () => ({ id: "dev-1", signature: "s" }),
+    enrolled: async () => true,
+    server: () => undefined,
+    nonce: () => "",
+    isProof,
+    leaveFor: () => false,
+  };
+  openWorld(
+    surroundings,
+    { now: around.now, frame: () => undefined, later: around.later },
+    () => () => undefined,
+    () => undefined,
+    async () => ((asked += 1), { code: "not_offered", message: "m" }),
+  );
   const wire = await around.wire();
   wire.say(challenge(server.shown));
   await wire.next();
@@ -325,8 +405,25 @@ test("a device that Parlor does not know any more is paired anew", async () => {
 test("a page under an old name goes where a browser can be paired now", async () => {
   const around = new Around();
   const left: (string | undefined)[] = [];
-  const surroundings: Surroundings = { open: around.open, host: HOST, now: around.now, later: around.later, sign: async () => undefined, enrolled: async () => false, server: () => undefined, nonce: () => "", isProof, leaveFor: (open) => left.push(open) > 0 && open !== undefined };
-  const world = openWorld(surroundings, { now: around.now, frame: () => undefined, later: around.later }, () => () => undefined, () => undefined, async () => ({ code: "other_name", message: "m", open: "http://bbbb.localhost:8322/" }));
+  const surroundings: Surroundings = {
+    open: around.open,
+    host: HOST,
+    now: around.now,
+    later: around.later,
+    sign: async () => undefined,
+    enrolled: async () => false,
+    server: () => undefined,
+    nonce: () => "",
+    isProof,
+    leaveFor: (open) => left.push(open) > 0 && open !== undefined,
+  };
+  const world = openWorld(
+    surroundings,
+    { now: around.now, frame: () => undefined, later: around.later },
+    () => () => undefined,
+    () => undefined,
+    async () => ({ code: "other_name", message: "m", open: "http://bbbb.localhost:8322/" }),
+  );
   await vi.waitFor(() => expect(left).toEqual(["http://bbbb.localhost:8322/"]), { timeout: 30_000, interval: 1 });
   expect(world.fleet.way.value).toEqual({ is: "pairing" });
 });

@@ -1,10 +1,10 @@
-// The way to Parlor: lines in, lines out, and how it stands. `WebSocketLink` is the one for browsers; a shell around the page may bring
-// another. Whoever uses a link is told when it is open anew, and says then what it knows already (`session.ts`), so that nothing is
-// missed or heard twice.
+// The way to Parlor: lines in, lines out, and how it stands. `WebSocketLink` is the one for browsers; a shell around
+// the page may bring another. Whoever uses a link is told when it is open anew, and says then what it knows already
+// (`session.ts`), so that nothing is missed or heard twice.
 //
-// connecting → (challenge, the server's proof, signature, welcome) → up → lost → connecting …; `unpaired`, `revoked`, `other_run`,
-// `impostor` and `refused` end it until `retryNow`. A tab that knows the server's key says nothing but a number to whoever has not shown
-// to have it.
+// connecting → (challenge, the server's proof, signature, welcome) → up → lost → connecting …; `unpaired`, `revoked`,
+// `other_run`, `impostor` and `refused` end it until `retryNow`. A tab that knows the server's key says nothing but a
+// number to whoever has not shown to have it.
 
 import { holds, isProof, known, meet, newNonce, offeredAt, serverKey, shown } from "./device";
 import type { Device } from "./device";
@@ -90,7 +90,10 @@ export class WebSocketLink implements Link {
   /** The server has said that it ends: when it is not back at once, it has stopped. */
   private goodbye = false;
   private page: string | undefined;
-  /** What was said on this connection so far: the server's challenge, our number for the server, and whether it has shown who it is. */
+  /**
+   * What was said on this connection so far: the server's challenge, our number for the server, and whether it has
+   * shown who it is.
+   */
   private shaking: { challenge?: Challenge; mine?: string; proven: boolean } = { proven: false };
   private cancel: (() => void) | undefined;
 
@@ -213,7 +216,8 @@ export class WebSocketLink implements Link {
       this.lostSince = undefined;
       this.goodbye = false;
       // Over HTTPS the address itself tells who answers.
-      if (shaking.challenge?.server !== undefined && !shaking.challenge.lasting) this.around.met?.(shaking.challenge.server);
+      if (shaking.challenge?.server !== undefined && !shaking.challenge.lasting)
+        this.around.met?.(shaking.challenge.server);
       this.hears.way({ is: "up" });
       this.hears.opened(words.welcome.device, words.welcome.version, this.page);
     } else if (words.refused) {
@@ -287,7 +291,8 @@ export function said(text: unknown): object {
 /** The browser that the page is in. */
 export function browser(): Surroundings {
   return {
-    open: () => new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/wire`) as unknown as Socket,
+    open: () =>
+      new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/wire`) as unknown as Socket,
     host: location.host,
     now: () => Date.now(),
     later: (ms, what) => {

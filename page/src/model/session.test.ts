@@ -37,7 +37,8 @@ class FakeSocket implements Socket {
 const PATIENCE = { timeout: 30_000, interval: 1 };
 
 /** Waits until so many are kept under a name. */
-const stored = (name: string, count: number): Promise<void> => vi.waitFor(async () => expect(await kept(OUTBOX, name)).toHaveLength(count), PATIENCE);
+const stored = (name: string, count: number): Promise<void> =>
+  vi.waitFor(async () => expect(await kept(OUTBOX, name)).toHaveLength(count), PATIENCE);
 
 const SESSION = "sess-000000000001";
 let counter = 0;
@@ -52,7 +53,10 @@ class Bench {
   readonly link: WebSocketLink;
   enrolled = true;
 
-  constructor(readonly name = `sess-00000000${String((counter += 1)).padStart(4, "0")}`, wanted: ConstructorParameters<typeof Session>[0] = { session: name }) {
+  constructor(
+    readonly name = `sess-00000000${String((counter += 1)).padStart(4, "0")}`,
+    wanted: ConstructorParameters<typeof Session>[0] = { session: name },
+  ) {
     const later = (ms: number, what: () => void): (() => void) => {
       const timer = { at: this.time + ms, what };
       this.timers.push(timer);
@@ -109,7 +113,10 @@ class Bench {
     await Promise.resolve();
     await new Promise((done) => setTimeout(done, 0));
     this.socket.say({ welcome: { device: { id: "dev-1", name: "x", role: "controller" }, version: "0.1.0" } });
-    if (this.session.id.value !== undefined) this.socket.say({ hello: { protocol: 1, revision, name: "parlor", version: "0.1.0", capabilities: ["hash", "cursor"] } });
+    if (this.session.id.value !== undefined)
+      this.socket.say({
+        hello: { protocol: 1, revision, name: "parlor", version: "0.1.0", capabilities: ["hash", "cursor"] },
+      });
   }
 
   hello(): { cursor?: { seq: number; hash: string }; session: string } {
@@ -117,7 +124,18 @@ class Bench {
   }
 }
 
-const ABILITIES = { name: "t", steer: true, follow_up: true, cancel: true, sessions: true, branch: true, models: true, servers: true, skills: true, consent: true };
+const ABILITIES = {
+  name: "t",
+  steer: true,
+  follow_up: true,
+  cancel: true,
+  sessions: true,
+  branch: true,
+  models: true,
+  servers: true,
+  skills: true,
+  consent: true,
+};
 
 const BODIES: unknown[] = [
   { session_opened: { cwd: "/w", project: "/w" } },
@@ -156,7 +174,9 @@ test("a room that was asked for is given its session, once, and what was typed m
   const begun = bench.socket.lastCommand();
   expect(begun.what).toEqual({ new_session: {} });
   bench.socket.say(attached(bench, 1));
-  expect(bench.socket.lastCommand().what).toEqual({ prompt: { input: { text: "hi" }, options: { when_busy: "queue" } } });
+  expect(bench.socket.lastCommand().what).toEqual({
+    prompt: { input: { text: "hi" }, options: { when_busy: "queue" } },
+  });
   bench.socket.say({ settled: { ticket: begun.ticket, with: { receipt: "done" } } });
   expect(bench.session.way.value.is).toBe("up");
   // Lost and found again, it is opened and not begun a second time.
@@ -180,8 +200,14 @@ test("a session that is refused is said to be", async () => {
 test("it opens with a signature, says hello, and folds once per frame", async () => {
   const bench = new Bench();
   await bench.welcome();
-  expect(JSON.parse(bench.socket.said[0] as string)).toEqual({ device: { id: "dev-1", signature: "signed n", wants: { session: bench.name } } });
-  expect(bench.hello()).toMatchObject({ protocol: 1, session: bench.name, capabilities: ["hash", "cursor", "answers"] });
+  expect(JSON.parse(bench.socket.said[0] as string)).toEqual({
+    device: { id: "dev-1", signature: "signed n", wants: { session: bench.name } },
+  });
+  expect(bench.hello()).toMatchObject({
+    protocol: 1,
+    session: bench.name,
+    capabilities: ["hash", "cursor", "answers"],
+  });
   bench.socket.say(attached(bench, 4));
   const rev = bench.session.rev.value;
   bench.socket.say(event(bench, 4));
@@ -282,7 +308,10 @@ test("what a runtime of before tells is not compared: it hashes otherwise, and t
     await bench.welcome(revision);
     expect(bench.hello()).toMatchObject({ revision: 2 });
     const { attached: told } = attached(bench, 3) as { attached: { at: object } };
-    const replay = [...BODIES.slice(0, 3).map((body) => [5, body]), [5, { rebased: { seq: 3, updated_at: 5, last_id: 4, usage: {} } }]];
+    const replay = [
+      ...BODIES.slice(0, 3).map((body) => [5, body]),
+      [5, { rebased: { seq: 3, updated_at: 5, last_id: 4, usage: {} } }],
+    ];
     bench.socket.say({ attached: { ...told, current: false, replay, at: { ...told.at, hash: "00000000000000a1" } } });
     bench.socket.say(event(bench, 3));
     bench.socket.say({ hash: { session: bench.name, seq: 4, hash: "00000000000000a2" } });
@@ -307,7 +336,11 @@ test("a hash that is left out is not compared", async () => {
 
 test("a long session is there before its hash is compared, and what happens meanwhile is folded after it", async () => {
   const bodies: Body[] = [{ session_opened: { cwd: "/w", project: "/w" } }];
-  for (let id = 1; id <= MANY + 1; id += 1) bodies.push({ message_started: { message: id, role: "user", ...(id > 1 ? { parent: id - 1 } : {}) } }, { part_added: { message: id, part: { text: `words ${id}` } } });
+  for (let id = 1; id <= MANY + 1; id += 1)
+    bodies.push(
+      { message_started: { message: id, role: "user", ...(id > 1 ? { parent: id - 1 } : {}) } },
+      { part_added: { message: id, part: { text: `words ${id}` } } },
+    );
   const state = emptyState();
   for (const body of bodies) apply(state, 5, body);
   const base = { seq: 900, updated_at: 5, last_id: MANY + 1, usage: {} };
@@ -321,7 +354,14 @@ test("a long session is there before its hash is compared, and what happens mean
     const bench = new Bench();
     await bench.welcome();
     const items = [...bodies, { rebased: base }].map((body) => [5, body]);
-    bench.socket.say({ attached_begin: { at: { session: bench.name, seq: 900, hash }, replay: items.slice(0, 300), board: {}, abilities: ABILITIES } });
+    bench.socket.say({
+      attached_begin: {
+        at: { session: bench.name, seq: 900, hash },
+        replay: items.slice(0, 300),
+        board: {},
+        abilities: ABILITIES,
+      },
+    });
     bench.socket.say({ replay: { session: bench.name, items: items.slice(300) } });
     bench.socket.say({ attached_end: { session: bench.name } });
     const text = (): string => textOf(bench.session.state.value.entries.get(MANY + 1) as MessageEntry);
@@ -343,7 +383,9 @@ test("commands settle by their tickets, and a refusal is thrown", async () => {
   const renamed = bench.session.send({ rename_session: { title: "x" } });
   const { ticket } = bench.socket.lastCommand();
   const cleared = bench.session.send("clear_session");
-  bench.socket.say({ settled: { ticket: bench.socket.lastCommand().ticket, with: { refusal: { kind: "busy", message: "busy" } } } });
+  bench.socket.say({
+    settled: { ticket: bench.socket.lastCommand().ticket, with: { refusal: { kind: "busy", message: "busy" } } },
+  });
   bench.socket.say({ settled: { ticket, with: { receipt: "done" } } });
   expect(await renamed).toBe("done");
   await expect(cleared).rejects.toMatchObject({ kind: "busy" });
@@ -358,13 +400,21 @@ test("a prompt is kept without a connection and sent once when it is back", asyn
   await bench.welcome();
   bench.socket.say(attached(bench, 1));
   expect(bench.socket.said.filter((line) => line.includes('"prompt"')).length).toBe(1);
-  bench.socket.say({ settled: { ticket: bench.socket.lastCommand().ticket, with: { receipt: { started: { session: SESSION, run: 1 } } } } });
+  bench.socket.say({
+    settled: {
+      ticket: bench.socket.lastCommand().ticket,
+      with: { receipt: { started: { session: SESSION, run: 1 } } },
+    },
+  });
   await settled;
   expect(bench.session.unsent.value).toEqual([]);
 });
 
 test("a prompt that was sent goes again only where nothing has happened since", async () => {
-  for (const [known, again] of [[1, true], [3, false]] as const) {
+  for (const [known, again] of [
+    [1, true],
+    [3, false],
+  ] as const) {
     const bench = new Bench();
     await bench.welcome();
     bench.socket.say(attached(bench, 1));
@@ -389,17 +439,25 @@ test("words that the session shows already are not shown as being sent as well",
   bench.socket.say(attached(bench, 3));
   const settled = bench.session.prompt({ enqueue: { kind: "steer", input: { text: "left" } } }, "left");
   expect(bench.session.unsent.value).toMatchObject([{ text: "left" }]);
-  bench.socket.say({ event: { session: bench.name, event: { seq: 4, at: 5, body: { queued: { item: 9, kind: "steer", input: { text: "left" } } } } } });
+  bench.socket.say({
+    event: {
+      session: bench.name,
+      event: { seq: 4, at: 5, body: { queued: { item: 9, kind: "steer", input: { text: "left" } } } },
+    },
+  });
   bench.frame();
   expect([bench.session.state.value.queues.steer.length, bench.session.unsent.value]).toEqual([1, []]);
-  bench.socket.say({ settled: { ticket: bench.socket.lastCommand().ticket, with: { receipt: { queued: { item: 9 } } } } });
+  bench.socket.say({
+    settled: { ticket: bench.socket.lastCommand().ticket, with: { receipt: { queued: { item: 9 } } } },
+  });
   await settled;
   // Of a prompt too; the same words of somebody else leave those of this page where they are.
   const other = new Bench();
   await other.welcome();
   other.socket.say(attached(other, 3));
   void other.session.prompt(PROMPT, "go");
-  const say = (seq: number, body: unknown): void => other.socket.say({ event: { session: other.name, event: { seq, at: 5, body } } });
+  const say = (seq: number, body: unknown): void =>
+    other.socket.say({ event: { session: other.name, event: { seq, at: 5, body } } });
   say(4, { message_started: { message: 5, role: "assistant", turn: 2 } });
   say(5, { part_added: { message: 5, part: { text: "go" } } });
   other.frame();
@@ -413,7 +471,14 @@ test("words that the session shows already are not shown as being sent as well",
   other.pass(0);
   await other.welcome();
   const { seq } = other.session.state.value;
-  other.socket.say({ attached: { at: { session: other.name, seq, hash: stateHash(other.session.state.value) }, current: true, board: {}, abilities: ABILITIES } });
+  other.socket.say({
+    attached: {
+      at: { session: other.name, seq, hash: stateHash(other.session.state.value) },
+      current: true,
+      board: {},
+      abilities: ABILITIES,
+    },
+  });
   expect(other.session.unsent.value).toEqual([]);
   expect(other.socket.said.some((line) => line.includes('"prompt"'))).toBe(false);
 });
@@ -423,9 +488,16 @@ test("words are one's own also where the receipt comes before the event", async 
   await bench.welcome();
   bench.socket.say(attached(bench, 3));
   const settled = bench.session.prompt({ enqueue: { kind: "steer", input: { text: "left" } } }, "left");
-  bench.socket.say({ settled: { ticket: bench.socket.lastCommand().ticket, with: { receipt: { queued: { item: 9 } } } } });
+  bench.socket.say({
+    settled: { ticket: bench.socket.lastCommand().ticket, with: { receipt: { queued: { item: 9 } } } },
+  });
   await settled;
-  bench.socket.say({ event: { session: bench.name, event: { seq: 4, at: 5, body: { queued: { item: 9, kind: "steer", input: { text: "left" }, by: "native#3" } } } } });
+  bench.socket.say({
+    event: {
+      session: bench.name,
+      event: { seq: 4, at: 5, body: { queued: { item: 9, kind: "steer", input: { text: "left" }, by: "native#3" } } },
+    },
+  });
   bench.frame();
   expect([bench.session.state.value.queues.steer.length, bench.session.isOwn(9)]).toEqual([1, true]);
 });
@@ -435,7 +507,12 @@ test("words for a run that ended meanwhile begin the next one", async () => {
   await bench.welcome();
   bench.socket.say(attached(bench, 3));
   const settled = bench.session.prompt({ enqueue: { kind: "steer", input: { text: "left" } } }, "left");
-  bench.socket.say({ settled: { ticket: bench.socket.lastCommand().ticket, with: { refusal: { kind: "no_run", message: "no run is under way" } } } });
+  bench.socket.say({
+    settled: {
+      ticket: bench.socket.lastCommand().ticket,
+      with: { refusal: { kind: "no_run", message: "no run is under way" } },
+    },
+  });
   const { ticket, what } = bench.socket.lastCommand();
   expect(what).toEqual({ prompt: { input: { text: "left" }, options: { when_busy: "queue" } } });
   expect(bench.session.unsent.value).toMatchObject([{ text: "left", kept: false }]);
@@ -456,7 +533,12 @@ test("a refusal of words whose page was left is told to the next one", async () 
   await vi.waitFor(() => expect(bench.session.unsent.value).toMatchObject([{ text: "go", uncertain: true }]), PATIENCE);
   bench.session.sendAgain(bench.session.unsent.value[0]?.id ?? "");
   await vi.waitFor(() => bench.socket.lastCommand(), PATIENCE);
-  bench.socket.say({ settled: { ticket: bench.socket.lastCommand().ticket, with: { refusal: { kind: "busy", message: "somebody else is asked" } } } });
+  bench.socket.say({
+    settled: {
+      ticket: bench.socket.lastCommand().ticket,
+      with: { refusal: { kind: "busy", message: "somebody else is asked" } },
+    },
+  });
   expect(told).toEqual([{ notify: { level: "error", text: "Not taken: go. somebody else is asked" } }]);
 });
 
@@ -472,14 +554,26 @@ test("what another program left at a plain address is sent by nobody but the per
   const bench = new Bench(left.name);
   await bench.welcome();
   bench.socket.say(attached(bench, 1));
-  await vi.waitFor(() => expect(bench.session.unsent.value).toMatchObject([{ id: "2", text: "said", uncertain: true }]), PATIENCE);
+  await vi.waitFor(
+    () => expect(bench.session.unsent.value).toMatchObject([{ id: "2", text: "said", uncertain: true }]),
+    PATIENCE,
+  );
   expect(() => bench.socket.lastCommand()).toThrow();
   bench.session.sendAgain("2");
-  await vi.waitFor(() => expect(bench.socket.lastCommand().what).toEqual({ prompt: { input: { text: "said" }, options: { when_busy: "queue" } } }), PATIENCE);
+  await vi.waitFor(
+    () =>
+      expect(bench.socket.lastCommand().what).toEqual({
+        prompt: { input: { text: "said" }, options: { when_busy: "queue" } },
+      }),
+    PATIENCE,
+  );
 });
 
 test("an answer under way goes again while its ask is open, else it is over", async () => {
-  for (const [known, open] of [[8, true], [9, false]] as const) {
+  for (const [known, open] of [
+    [8, true],
+    [9, false],
+  ] as const) {
     const bench = new Bench();
     await bench.welcome();
     bench.socket.say(attached(bench, 8));
@@ -503,7 +597,9 @@ test("an answer that Parlor has not taken is not lost in silence when the sessio
   void bench.session.answer(4, { confirmed: true }).catch(() => undefined);
   bench.socket.onclose?.({ code: 1006 });
   bench.session.close();
-  expect(told).toEqual([{ notify: { level: "warning", text: expect.stringMatching(/before Parlor had taken your answer/) } }]);
+  expect(told).toEqual([
+    { notify: { level: "warning", text: expect.stringMatching(/before Parlor had taken your answer/) } },
+  ]);
 });
 
 test("the reason for a no is kept for its question only, until it is given", async () => {
@@ -598,7 +694,12 @@ test("a page without frames does not gather for ever", async () => {
   await bench.welcome();
   bench.socket.say(attached(bench, 4));
   for (let n = 0; n < MAX_GATHERED; n += 1) {
-    bench.socket.say({ event: { session: bench.name, event: { seq: 5 + n, at: 5, body: { message_delta: { message: 3, kind: "text", text: "x" } } } } });
+    bench.socket.say({
+      event: {
+        session: bench.name,
+        event: { seq: 5 + n, at: 5, body: { message_delta: { message: 3, kind: "text", text: "x" } } },
+      },
+    });
   }
   expect(bench.session.state.value.seq).toBe(4 + MAX_GATHERED);
 });
@@ -617,7 +718,15 @@ test("what a runtime does not say that it can is what older words imply", async 
   await bench.welcome();
   const told = attached(bench, 3) as { attached: object };
   bench.socket.say({ attached: { ...told.attached, abilities: { ...ABILITIES, models: false, set_tools: true } } });
-  expect(bench.session.abilities.value).toMatchObject({ undo: false, effort: false, compact: true, set_model: false, policy: false, set_tools: true, session_scope: true });
+  expect(bench.session.abilities.value).toMatchObject({
+    undo: false,
+    effort: false,
+    compact: true,
+    set_model: false,
+    policy: false,
+    set_tools: true,
+    session_scope: true,
+  });
 });
 
 test("every kind of signal is on the board or heard", async () => {
@@ -638,8 +747,25 @@ test("every kind of signal is on the board or heard", async () => {
   say({ title: "A window" });
   say({ editor_text: "do this" });
   say({ suggestion: { text: "run the tests", confidence: 900, source: "habit" } });
-  expect(bench.session.board.value).toEqual({ status: { git: "main" }, working: "thinking", widgets: { w: ["below", ["a"]] }, title: "A window" });
-  expect(heard).toEqual(["notify", "status", "status", "status", "working", "widget", "widget", "widget", "title", "editor_text", "suggestion"]);
+  expect(bench.session.board.value).toEqual({
+    status: { git: "main" },
+    working: "thinking",
+    widgets: { w: ["below", ["a"]] },
+    title: "A window",
+  });
+  expect(heard).toEqual([
+    "notify",
+    "status",
+    "status",
+    "status",
+    "working",
+    "widget",
+    "widget",
+    "widget",
+    "title",
+    "editor_text",
+    "suggestion",
+  ]);
   bench.socket.say({ signal: { session: "sess-ffffffffffff", signal: { title: "of another" } } });
   expect(bench.session.board.value.title).toBe("A window");
 });
@@ -659,7 +785,9 @@ function queue(bench: Bench, happen: (body: unknown) => void, item: number, text
   const input = { text };
   void bench.session.prompt({ enqueue: { kind: "steer", input } }, text);
   happen({ queued: { item, kind: "steer", input, by: "native#3" } });
-  bench.socket.say({ settled: { ticket: bench.socket.lastCommand().ticket, with: { receipt: { queued: { item, run: 1 } } } } });
+  bench.socket.say({
+    settled: { ticket: bench.socket.lastCommand().ticket, with: { receipt: { queued: { item, run: 1 } } } },
+  });
 }
 
 test("words that this page queued come back when the run is stopped, heard and dropped ones do not", async () => {
@@ -702,11 +830,21 @@ test("words that were cleared while the page was away come back with the next on
   await stored(`queued ${bench.name}`, 2);
   const next = new Bench(bench.name);
   await next.welcome();
-  const bodies = [...RUNNING, { turn_started: { run: 1, turn: 2, cause: "prompt" } }, { message_started: { message: 20, role: "user", turn: 2 } }, { message_delta: { message: 20, kind: "text", text: "heard" } }];
-  const replay = [...bodies.map((body) => [5, body]), [5, { rebased: { seq: 30, updated_at: 5, last_id: 20, usage: {} } }]];
+  const bodies = [
+    ...RUNNING,
+    { turn_started: { run: 1, turn: 2, cause: "prompt" } },
+    { message_started: { message: 20, role: "user", turn: 2 } },
+    { message_delta: { message: 20, kind: "text", text: "heard" } },
+  ];
+  const replay = [
+    ...bodies.map((body) => [5, body]),
+    [5, { rebased: { seq: 30, updated_at: 5, last_id: 20, usage: {} } }],
+  ];
   const state = emptyState();
   for (const [, body] of replay) apply(state, 5, body as Body);
-  next.socket.say({ attached: { at: { session: bench.name, seq: 30, hash: stateHash(state) }, replay, board: {}, abilities: ABILITIES } });
+  next.socket.say({
+    attached: { at: { session: bench.name, seq: 30, hash: stateHash(state) }, replay, board: {}, abilities: ABILITIES },
+  });
   await vi.waitFor(() => expect(next.session.returned.value).toEqual([{ text: "lost" }]), PATIENCE);
 });
 

@@ -1,9 +1,10 @@
-// A live session: what the link says becomes state, board and settlements; what the person wants goes out with a ticket.
+// A live session: what the link says becomes state, board and settlements; what the person wants goes out with a
+// ticket.
 //
-// Events are gathered and folded once per frame, so that a fast model costs no more than the screen shows. After a loss the session is
-// opened again with a cursor; a state that hashes to something else than the runtime's is thrown away and read again, and the person
-// is told, since what they have read may have been wrong. A prompt stays in the outbox until it is settled: it is sent again by itself
-// only where nothing has happened in the session since it was sent.
+// Events are gathered and folded once per frame, so that a fast model costs no more than the screen shows. After a loss
+// the session is opened again with a cursor; a state that hashes to something else than the runtime's is thrown away
+// and read again, and the person is told, since what they have read may have been wrong. A prompt stays in the outbox
+// until it is settled: it is sent again by itself only where nothing has happened in the session since it was sent.
 
 import { signal } from "@preact/signals";
 import type { ReadonlySignal, Signal as Value } from "@preact/signals";
@@ -18,7 +19,22 @@ import { OwnQueue } from "./queued";
 import { emptyState } from "./state";
 import type { State } from "./state";
 import type {
-  Abilities, Answer, Attached, Board, Body, Closing, Command, Complaint, Cursor, Event, FromRuntime, Input, Receipt, Refusal, Settled, Signal,
+  Abilities,
+  Answer,
+  Attached,
+  Board,
+  Body,
+  Closing,
+  Command,
+  Complaint,
+  Cursor,
+  Event,
+  FromRuntime,
+  Input,
+  Receipt,
+  Refusal,
+  Settled,
+  Signal,
 } from "./types";
 import type { DeviceRole, Doubt, Draft, SessionPort, Unsent, Way } from "../view/ports";
 import { read, written } from "./wire";
@@ -70,8 +86,16 @@ interface Outgoing extends Unsent {
 }
 
 const NO_ABILITIES: Abilities = {
-  name: "", steer: false, follow_up: false, cancel: false, sessions: false, branch: false, models: false, servers: false,
-  skills: false, consent: false,
+  name: "",
+  steer: false,
+  follow_up: false,
+  cancel: false,
+  sessions: false,
+  branch: false,
+  models: false,
+  servers: false,
+  skills: false,
+  consent: false,
 };
 
 /** The words of a command that says something. */
@@ -89,13 +113,22 @@ function isEncrypted(): boolean {
 const NEVER = -1;
 
 /**
- * What was kept at a plain address, which another program may have spoken from meanwhile: only words that say something, as the person
- * will see them, and only to be sent by the person.
+ * What was kept at a plain address, which another program may have spoken from meanwhile: only words that say
+ * something, as the person will see them, and only to be sent by the person.
  */
 function onlyWords(kept: Partial<Outgoing> | null): Outgoing[] {
   const text = kept?.command === undefined ? undefined : inputOf(kept.command)?.text;
   if (typeof text !== "string" || typeof kept?.id !== "string") return [];
-  return [{ id: kept.id, text, kept: true, uncertain: true, sentAt: NEVER, command: { prompt: { input: { text }, options: { when_busy: "queue" } } } }];
+  return [
+    {
+      id: kept.id,
+      text,
+      kept: true,
+      uncertain: true,
+      sentAt: NEVER,
+      command: { prompt: { input: { text }, options: { when_busy: "queue" } } },
+    },
+  ];
 }
 
 function isUsers(state: State, message: number): boolean {
@@ -221,7 +254,8 @@ export class Session implements SessionPort {
   private giveUp(): void {
     const under = [...this.pending.values()];
     this.pending.clear();
-    for (const pending of under) pending.refuse({ kind: "lost", message: "This page may not speak with Parlor any more" });
+    for (const pending of under)
+      pending.refuse({ kind: "lost", message: "This page may not speak with Parlor any more" });
   }
 
   private line(text: string): void {
@@ -306,7 +340,10 @@ export class Session implements SessionPort {
     this.settleAfterReturn();
   }
 
-  /** Compares the hash of what was read: at once, or frame by frame, so that a long session can be seen and scrolled meanwhile. */
+  /**
+   * Compares the hash of what was read: at once, or frame by frame, so that a long session can be seen and scrolled
+   * meanwhile.
+   */
   private prove(atOnce: boolean): void {
     if (this.unproved === undefined) return;
     const state = this.state.peek();
@@ -381,8 +418,18 @@ export class Session implements SessionPort {
   /** Words of the outbox that the session shows now are not shown twice until their receipt comes. */
   private hearOwn(body: Body, state: State): void {
     if (this.outbox.length === 0) return;
-    const said = "queued" in body ? body.queued.input.text : "part_added" in body && "text" in body.part_added.part && isUsers(state, body.part_added.message) ? body.part_added.part.text : undefined;
-    const one = said === undefined ? undefined : this.outbox.find((waiting) => waiting.sentAt !== undefined && !waiting.heard && inputOf(waiting.command)?.text === said);
+    const said =
+      "queued" in body
+        ? body.queued.input.text
+        : "part_added" in body && "text" in body.part_added.part && isUsers(state, body.part_added.message)
+          ? body.part_added.part.text
+          : undefined;
+    const one =
+      said === undefined
+        ? undefined
+        : this.outbox.find(
+            (waiting) => waiting.sentAt !== undefined && !waiting.heard && inputOf(waiting.command)?.text === said,
+          );
     if (!one) return;
     one.heard = true;
     this.showOutbox();
@@ -472,7 +519,8 @@ export class Session implements SessionPort {
     const { queues, lastId } = this.state.peek();
     const { item } = receipt.queued;
     // Heard already: nothing is to come back. One that this page has not been told of yet is still to come.
-    if (input && (item > lastId || [...queues.steer, ...queues.followUp].some((one) => one.id === item))) this.own.add(receipt.queued.item, input);
+    if (input && (item > lastId || [...queues.steer, ...queues.followUp].some((one) => one.id === item)))
+      this.own.add(receipt.queued.item, input);
   }
 
   /** The run ended while words for it were on their way: they begin the next one. */
@@ -557,7 +605,8 @@ export class Session implements SessionPort {
   private dispatch(one: Outgoing): void {
     const promised = this.promises.get(one.id);
     // Who wrote it has left the page since: a refusal is told to whoever looks now.
-    const unheard = (refusal: Refusal): void => this.signalled({ notify: { level: "error", text: `Not taken: ${one.text}. ${refusal.message}` } });
+    const unheard = (refusal: Refusal): void =>
+      this.signalled({ notify: { level: "error", text: `Not taken: ${one.text}. ${refusal.message}` } });
     const pending: Pending = { settle: () => undefined, refuse: unheard, ...promised, command: one.command };
     const ticket = this.ticket();
     if (!this.post(pending, ticket)) return;
@@ -574,7 +623,9 @@ export class Session implements SessionPort {
   }
 
   private showOutbox(): void {
-    this.unsent.value = this.outbox.filter((one) => !one.heard).map(({ id, text, kept, uncertain }) => ({ id, text, kept, ...(uncertain ? { uncertain } : {}) }));
+    this.unsent.value = this.outbox
+      .filter((one) => !one.heard)
+      .map(({ id, text, kept, uncertain }) => ({ id, text, kept, ...(uncertain ? { uncertain } : {}) }));
     const all = this.outbox.map(({ id, text, command, sentAt }) => ({ id, text, command, sentAt }));
     const stored = all.length > 0 ? keep(OUTBOX, this.draftKey, all) : forget(OUTBOX, this.draftKey);
     stored.catch(() => undefined);
@@ -600,7 +651,10 @@ export class Session implements SessionPort {
     const posted = new Set(this.outbox.map((one) => one.ticket));
     for (const [ticket, pending] of under) {
       if (posted.has(ticket)) continue;
-      if (pending.ask === undefined) pending.refuse(lostRefusal("The connection was lost before Parlor answered", "Nobody knows whether it was done"));
+      if (pending.ask === undefined)
+        pending.refuse(
+          lostRefusal("The connection was lost before Parlor answered", "Nobody knows whether it was done"),
+        );
       else if (state.asks.some((ask) => ask.id === pending.ask)) this.post(pending);
       else pending.refuse({ kind: "ask_over", message: "This question was answered meanwhile" });
     }
@@ -645,7 +699,12 @@ export class Session implements SessionPort {
   close(): void {
     // Nobody will send it again from here. What goes over an open connection arrives before its end does.
     if (!this.attached && [...this.pending.values()].some((pending) => pending.ask !== undefined)) {
-      this.signalled({ notify: { level: "warning", text: "You left before Parlor had taken your answer: look whether the question is still open." } });
+      this.signalled({
+        notify: {
+          level: "warning",
+          text: "You left before Parlor had taken your answer: look whether the question is still open.",
+        },
+      });
     }
     void this.drafts.flush(`reason ${this.draftKey}`);
     this.stopWatch?.();
@@ -653,7 +712,9 @@ export class Session implements SessionPort {
     this.link?.close();
   }
 
-  /** A socket may be dead and look alive: after a silence somebody is asked, and without an answer it is opened anew. */
+  /**
+   * A socket may be dead and look alive: after a silence somebody is asked, and without an answer it is opened anew.
+   */
   private watch(): void {
     this.heardAt = this.clock.now();
     if (!this.stopWatch) this.look(SILENCE_MS);

@@ -1,4 +1,5 @@
-// Everything the view needs, put together: the fleet on a socket of its own, and each session that is looked at on another.
+// Everything the view needs, put together: the fleet on a socket of its own, and each session that is looked at on
+// another.
 
 import { Drafts } from "./drafts";
 import { enrol } from "./enrol";
@@ -17,7 +18,8 @@ const PASSING: readonly Way["is"][] = ["unpaired", "other_run", "impostor"];
 export function browserClock(): Clock {
   return {
     now: () => Date.now(),
-    frame: (what) => void (document.visibilityState === "visible" ? requestAnimationFrame(what) : setTimeout(what, 100)),
+    frame: (what) =>
+      void (document.visibilityState === "visible" ? requestAnimationFrame(what) : setTimeout(what, 100)),
     later: (ms, what) => {
       const timer = setTimeout(what, ms);
       return () => clearTimeout(timer);
@@ -31,7 +33,13 @@ function leaving(what: () => void): void {
   window.addEventListener("pagehide", what);
 }
 
-export function openWorld(around: Surroundings = browser(), clock: Clock = browserClock(), onWake = wakeful, onLeave = leaving, pairs: typeof enrol = enrol): World {
+export function openWorld(
+  around: Surroundings = browser(),
+  clock: Clock = browserClock(),
+  onWake = wakeful,
+  onLeave = leaving,
+  pairs: typeof enrol = enrol,
+): World {
   const drafts = new Drafts();
   onLeave(() => drafts.leave());
   const fleet = new Fleet(clock);
@@ -42,7 +50,10 @@ export function openWorld(around: Surroundings = browser(), clock: Clock = brows
     if (pairing) return;
     pairing = true;
     fleet.ear.way({ is: "pairing" });
-    const refused = await pairs((code) => fleet.ear.way({ is: "pairing", ...code })).catch((error: unknown) => ({ code: "lost", message: String(error) }));
+    const refused = await pairs((code) => fleet.ear.way({ is: "pairing", ...code })).catch((error: unknown) => ({
+      code: "lost",
+      message: String(error),
+    }));
     pairing = false;
     if (!refused) link.retryNow();
     else if (refused.code === "impostor") fleet.ear.way({ is: "impostor" });
@@ -58,7 +69,12 @@ export function openWorld(around: Surroundings = browser(), clock: Clock = brows
   const link = new WebSocketLink(() => "fleet", { ...fleet.ear, way: told }, around);
   /** Who is nobody here need not show who they are. */
   const begin = async (): Promise<void> => ((await around.enrolled().catch(() => false)) ? link.retryNow() : pair());
-  fleet.use({ send: (text) => link.send(text), wake: () => link.wake(), retryNow: () => void begin(), close: () => link.close() });
+  fleet.use({
+    send: (text) => link.send(text),
+    wake: () => link.wake(),
+    retryNow: () => void begin(),
+    close: () => link.close(),
+  });
   onWake(() => {
     void dropWorkers();
     link.wake();

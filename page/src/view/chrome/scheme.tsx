@@ -34,5 +34,9 @@ export function nextScheme(): void {
 
 export function SchemeSwitch() {
   const words = `Colours: ${scheme.value}`;
-  return <button type="button" class="quiet" aria-label={words} title={words} onClick={nextScheme}><Icon name={scheme.value} /></button>;
+  return (
+    <button type="button" class="quiet" aria-label={words} title={words} onClick={nextScheme}>
+      <Icon name={scheme.value} />
+    </button>
+  );
 }

@@ -22,7 +22,9 @@ export function took(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} m`;
 }
 
-/** A number with a comma after each three digits. By hand: the browser's own way costs a frame when it is first asked. */
+/**
+ * A number with a comma after each three digits. By hand: the browser's own way costs a frame when it is first asked.
+ */
 export function grouped(digits: string): string {
   return digits.replace(/\B(?<!\.\d*)(?=(?:\d{3})+(?!\d))/g, ",");
 }
