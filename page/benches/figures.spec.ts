@@ -22,7 +22,7 @@ let browser: Browser;
 let bench: Bench;
 let context: BrowserContext;
 beforeAll(async () => {
-  bench = await Bench.start(process.env["PARLOR_PAGE"] ?? new URL("../dist", import.meta.url).pathname);
+  bench = await Bench.start(process.env.PARLOR_PAGE ?? new URL("../dist", import.meta.url).pathname);
   browser = await chromium.launch({
     executablePath: "/usr/bin/chromium",
     args: ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"],

@@ -251,7 +251,10 @@ export class Bench {
       } else if (said.command)
         socket.send(JSON.stringify({ settled: { ticket: said.command.ticket, with: { receipt: "done" } } }));
     });
-    socket.on("close", () => void (this.sessions.delete(socket), this.fleets.delete(socket)));
+    socket.on("close", () => {
+      this.sessions.delete(socket);
+      this.fleets.delete(socket);
+    });
   }
 
   tell(to: Set<WebSocket>, line: object): void {

@@ -9,11 +9,11 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { pair, RESOLVES, web, type Shell } from "./program/pairing";
 
 const WAIT = 50_000;
-const program = process.env["PARLOR_BIN"] ?? "";
+const program = process.env.PARLOR_BIN ?? "";
 const place = realpathSync(mkdtempSync(join(tmpdir(), "parlor-page-")));
 const project = join(place, "project");
 const env = {
-  PATH: process.env["PATH"] ?? "",
+  PATH: process.env.PATH ?? "",
   HOME: join(place, "home"),
   PARLOR_DATA_DIR: join(place, "data"),
   PARLOR_CONFIG_DIR: join(place, "config"),

@@ -81,10 +81,10 @@ test("a browser shows the code, and holds two keys and the server's once a perso
   wire.say({ challenge: { nonce: "n1", version: "0.1.0", page: "p", server: server.shown, lasting: false } });
   const { enrol: asked } = await wire.next();
   expect(Object.keys(asked ?? {}).sort()).toEqual(["key", "name", "signature", "tab"]);
-  expect(asked?.["name"]).toBe("Firefox on Linux");
-  expect(asked?.["key"]).not.toBe(asked?.["tab"]);
-  const words = ["parlor-enrol-1", "n1", HOST, asked?.["key"] ?? "", asked?.["tab"] ?? ""];
-  expect(await isSigned(asked?.["key"], asked?.["signature"], words)).toBe(true);
+  expect(asked?.name).toBe("Firefox on Linux");
+  expect(asked?.key).not.toBe(asked?.tab);
+  const words = ["parlor-enrol-1", "n1", HOST, asked?.key ?? "", asked?.tab ?? ""];
+  expect(await isSigned(asked?.key, asked?.signature, words)).toBe(true);
   wire.say({ code: { code: "482 913", seconds: 57 } });
   expect(codes).toEqual([{ code: "482 913", until: 57_000 }]);
   expect([holds(), await known()]).toEqual([undefined, undefined]);
@@ -101,7 +101,7 @@ test("a browser shows the code, and holds two keys and the server's once a perso
   // What it says from now on is the tab's.
   const said = await shown("n3", HOST);
   expect(said?.with).toBe("tab");
-  expect(await isSigned(asked?.["tab"], said?.signature, ["parlor-device-1", "n3", HOST, "dev-1"])).toBe(true);
+  expect(await isSigned(asked?.tab, said?.signature, ["parlor-device-1", "n3", HOST, "dev-1"])).toBe(true);
 });
 
 async function isSigned(key: string | undefined, signature: string | undefined, words: string[]): Promise<boolean> {
@@ -125,9 +125,7 @@ test("where the key lasts there is no other, and the tab holds nothing", async (
   wire.say({ challenge: { nonce: "n1", server: server.shown, lasting: true } });
   const { enrol: asked } = await wire.next();
   expect(Object.keys(asked ?? {}).sort()).toEqual(["key", "name", "signature"]);
-  expect(
-    await isSigned(asked?.["key"], asked?.["signature"], ["parlor-enrol-1", "n1", HOST, asked?.["key"] ?? "", ""]),
-  ).toBe(true);
+  expect(await isSigned(asked?.key, asked?.signature, ["parlor-enrol-1", "n1", HOST, asked?.key ?? "", ""])).toBe(true);
   wire.say({ enrolled: { device: DEVICE_ONE } });
   expect(await done).toBeUndefined();
   expect([holds(), (await known())?.device.id]).toEqual([undefined, "dev-1"]);
@@ -334,7 +332,10 @@ test("a page that is nobody's asks to be paired by itself, once, and connects wh
   const clock = { now: around.now, frame: () => undefined, later: around.later };
   const answers: ((refused: Awaited<ReturnType<typeof enrol>>) => void)[] = [];
   let show: (code: Code) => void = () => undefined;
-  const pairs: typeof enrol = (showing) => new Promise((done) => ((show = showing), answers.push(done)));
+  const pairs: typeof enrol = (showing) => {
+    show = showing;
+    return new Promise((done) => void answers.push(done));
+  };
   const world = openWorld(
     surroundings,
     clock,
@@ -393,7 +394,10 @@ test("a device that Parlor does not know any more is paired anew", async () => {
     { now: around.now, frame: () => undefined, later: around.later },
     () => () => undefined,
     () => undefined,
-    async () => ((asked += 1), { code: "not_offered", message: "m" }),
+    async () => {
+      asked += 1;
+      return { code: "not_offered", message: "m" };
+    },
   );
   const wire = await around.wire();
   wire.say(challenge(server.shown));

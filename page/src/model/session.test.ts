@@ -81,7 +81,11 @@ class Bench {
     };
     this.session = new Session(wanted, clock);
     const ear = this.session.ear;
-    const heard = { ...ear, way: (way: Way) => (this.ways.push(way.is), ear.way(way)) };
+    const way = (way: Way): void => {
+      this.ways.push(way.is);
+      ear.way(way);
+    };
+    const heard = { ...ear, way };
     this.link = new WebSocketLink(() => this.session.wants(), heard, around);
     this.session.use(this.link);
     this.link.start();

@@ -68,7 +68,7 @@ export function kept(text: string): string {
 /** What would have broken its line stands in `{"$verbatim": "…"}`. */
 function unescaped(json: string): string {
   if (!json.startsWith("{") || !json.includes("$verbatim")) return json;
-  const text = (JSON.parse(json) as Record<string, unknown>)["$verbatim"];
+  const text = (JSON.parse(json) as Record<string, unknown>).$verbatim;
   if (typeof text !== "string") return json;
   try {
     JSON.parse(text);

@@ -196,7 +196,7 @@ export function App({ world }: { world: World }) {
       does();
     };
     /** An Escape that has closed nothing: whoever closes something keeps it to themselves. */
-    const escape = (event: KeyboardEvent): void => {
+    const onEscape = (event: KeyboardEvent): void => {
       if (event.key !== "Escape" || event.isComposing || event.defaultPrevented || floats || columns.drawer) return;
       const run = open && openRun(open.state.peek());
       held.current.unsay();
@@ -215,10 +215,10 @@ export function App({ world }: { world: World }) {
       }
     };
     addEventListener("keydown", press, true);
-    addEventListener("keydown", escape);
+    addEventListener("keydown", onEscape);
     return () => {
       removeEventListener("keydown", press, true);
-      removeEventListener("keydown", escape);
+      removeEventListener("keydown", onEscape);
     };
   });
   const acts = (): Act[] => [

@@ -65,8 +65,10 @@ test("what ends everything takes the whole screen and says what to do", () => {
       { is: "refused", message: "No such session", hint: "`parlor ps` shows the fleet" },
       /No such session.*parlor ps shows the fleet/,
     ],
-  ] as [Way, RegExp][])
-    expect(((now.value = NOW), words(Blocked({ way, known: false, retry: nothing })))).toMatch(said);
+  ] as [Way, RegExp][]) {
+    now.value = NOW;
+    expect(words(Blocked({ way, known: false, retry: nothing }))).toMatch(said);
+  }
   for (const is of ["up", "newer"] as const) expect(Blocked({ way: { is }, known: true, retry: nothing })).toBeNull();
   // What was read stays to be read when Parlor has stopped; a device that was taken off reads nothing.
   expect(Blocked({ way: { is: "stopped" }, known: true, retry: nothing })).toBeNull();

@@ -65,12 +65,12 @@ export class House {
   }
 
   static async open(model?: Model): Promise<House> {
-    const program = process.env["PARLOR_BIN"] ?? "";
+    const program = process.env.PARLOR_BIN ?? "";
     expect(existsSync(program), "PARLOR_BIN names the built program").toBe(true);
     const place = realpathSync(mkdtempSync(join(tmpdir(), "parlor-page-")));
     for (const folder of ["home", "project"]) mkdirSync(join(place, folder));
     const env = {
-      PATH: process.env["PATH"] ?? "",
+      PATH: process.env.PATH ?? "",
       HOME: join(place, "home"),
       TERM: "xterm-256color",
       PARLOR_DATA_DIR: join(place, "data"),
@@ -82,7 +82,7 @@ export class House {
       args: [
         "--no-sandbox",
         RESOLVES,
-        ...(process.env["PARLOR_PAGE"] ? ["--disable-features=LocalNetworkAccessChecks"] : []),
+        ...(process.env.PARLOR_PAGE ? ["--disable-features=LocalNetworkAccessChecks"] : []),
       ],
     });
     // In the foreground: sessions that the page begins are in this folder.
@@ -188,7 +188,7 @@ function tapped(page: WebSocketRoute): Wire {
 
 /** The page's files from `PARLOR_PAGE`, with the headers of the server. */
 async function fromFolder(page: Page, origin: string): Promise<void> {
-  const folder = process.env["PARLOR_PAGE"];
+  const folder = process.env.PARLOR_PAGE;
   if (!folder) return;
   let headers: Record<string, string> | undefined;
   await page.route(`${origin}/**`, async (route) => {

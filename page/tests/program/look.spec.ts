@@ -35,7 +35,7 @@ async function axe(page: Page, name: string, rules: "all" | "colours" = "all"): 
 }
 
 async function shot(page: Page, name: string): Promise<void> {
-  const folder = process.env["PARLOR_SHOTS"];
+  const folder = process.env.PARLOR_SHOTS;
   if (folder) await page.screenshot({ path: join(folder, `${name}.png`) });
 }
 

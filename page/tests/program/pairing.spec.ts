@@ -14,7 +14,7 @@ import { begin, ended, LONG, say, WAIT } from "./house";
 import { Model } from "./model";
 import { answers, pair, RESOLVES, sameCode, shows, web, type Shell } from "./pairing";
 
-const program = process.env["PARLOR_BIN"] ?? "";
+const program = process.env.PARLOR_BIN ?? "";
 let browser: Browser;
 let model: Model;
 let place: string;
@@ -37,7 +37,7 @@ beforeEach(async () => {
   options = {
     cwd: join(place, "project"),
     env: {
-      PATH: process.env["PATH"] ?? "",
+      PATH: process.env.PATH ?? "",
       HOME: join(place, "home"),
       PARLOR_DATA_DIR: join(place, "data"),
       PARLOR_CONFIG_DIR: join(place, "config"),
@@ -247,7 +247,10 @@ class Impostor {
         server.once("error", (error: NodeJS.ErrnoException) =>
           host === "::1" && ["EADDRNOTAVAIL", "EAFNOSUPPORT"].includes(error.code ?? "") ? done() : failed(error),
         );
-        server.listen(port, host, () => (this.servers.push(server), done()));
+        server.listen(port, host, () => {
+          this.servers.push(server);
+          done();
+        });
       });
     }
   }
@@ -255,7 +258,10 @@ class Impostor {
   async stop(): Promise<void> {
     for (const socket of this.sockets) socket.terminate();
     await Promise.all(
-      this.servers.splice(0).map((server) => (server.closeAllConnections(), new Promise((done) => server.close(done)))),
+      this.servers.splice(0).map((server) => {
+        server.closeAllConnections();
+        return new Promise((done) => server.close(done));
+      }),
     );
   }
 }
@@ -323,7 +329,10 @@ test(
         () =>
           new Promise<string>((told) => {
             const socket = new WebSocket(`ws://${location.host}/wire`);
-            socket.onmessage = ({ data }) => (told(JSON.parse(String(data)).challenge.server), socket.close());
+            socket.onmessage = ({ data }) => {
+              told(JSON.parse(String(data)).challenge.server);
+              socket.close();
+            };
           }),
       );
       // A page that was reloaded does not know the server: what it would say to the next one is not what is looked at

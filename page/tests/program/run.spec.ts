@@ -140,7 +140,7 @@ test("the end of a run stands once, whatever is done after it", LONG, async () =
     .locator("#transcript .entry")
     .evaluateAll((all) =>
       all
-        .sort((a, b) => Number((a as HTMLElement).dataset["index"]) - Number((b as HTMLElement).dataset["index"]))
+        .sort((a, b) => Number((a as HTMLElement).dataset.index) - Number((b as HTMLElement).dataset.index))
         .map((one) => one.textContent ?? ""),
     );
   expect(rows.findIndex((row) => row.includes("Stopped after"))).toBeLessThan(

@@ -18,8 +18,8 @@ function kept(): Scheme {
 export const scheme = signal<Scheme>(kept());
 
 export function apply(): void {
-  if (scheme.value === "system") delete document.documentElement.dataset["scheme"];
-  else document.documentElement.dataset["scheme"] = scheme.value;
+  if (scheme.value === "system") delete document.documentElement.dataset.scheme;
+  else document.documentElement.dataset.scheme = scheme.value;
 }
 
 export function nextScheme(): void {

@@ -387,6 +387,7 @@ export function Composer({ port, state, show, sent }: ComposerProps) {
             onClick={takeSuggestion}
             title={suggestion.context ? visible(suggestion.context) : "Put it into the composer"}
           >
+            {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: a kbd takes no focus. */}
             <kbd aria-hidden="true">→</kbd>
             <span class="hidden">Suggested: </span>
             <span class="cut">{oneLine(suggestion.text)}</span>

@@ -87,7 +87,7 @@ const FOLDERS = 6;
 /** Where sessions are, the one that was used last first: a new one is mostly begun where others are. */
 export function folders(rows: readonly FleetRow[], except: string): string[] {
   const newest = [...rows].sort((a, b) => (b.since ?? 0) - (a.since ?? 0));
-  const all = newest.map((row) => row.cwd).filter((cwd) => cwd !== undefined && cwd.startsWith("/") && cwd !== except);
+  const all = newest.map((row) => row.cwd).filter((cwd) => cwd?.startsWith("/") && cwd !== except);
   return [...new Set(all as string[])].slice(0, FOLDERS);
 }
 

@@ -31,6 +31,7 @@ export const Fleet = memo(function Fleet({ fleet, current, begin }: FleetProps) 
   const rows = fleet.rows.value;
   const role = fleet.role.value;
   const box = useRef<HTMLDivElement>(null);
+  // biome-ignore lint/suspicious/noConfusingVoidType: drawn anew without saying why.
   const [, draw] = useReducer((count: number, _: void) => count + 1, 0);
   const hold = useMemo(() => new Hold(draw, () => box.current?.querySelector("input:focus") != null), []);
   useEffect(() => () => hold.stop(), []);

@@ -114,7 +114,7 @@ export function placed(state: State): { nodes: Node[]; edges: [Node, Node][] } {
   roots
     .slice()
     .reverse()
-    .forEach((entry, at) => stack.push({ entry, from: undefined, lane: at === roots.length - 1 ? 0 : -1 }));
+    .forEach((entry, at) => void stack.push({ entry, from: undefined, lane: at === roots.length - 1 ? 0 : -1 }));
   while (stack.length > 0) {
     const { entry, from, lane } = stack.pop() as (typeof stack)[number];
     const at = lane < 0 ? (lanes += 1) : lane;
@@ -128,7 +128,9 @@ export function placed(state: State): { nodes: Node[]; edges: [Node, Node][] } {
     next
       .slice()
       .reverse()
-      .forEach((child, index) => stack.push({ entry: child, from: node, lane: index === next.length - 1 ? at : -1 }));
+      .forEach(
+        (child, index) => void stack.push({ entry: child, from: node, lane: index === next.length - 1 ? at : -1 }),
+      );
   }
   return { nodes, edges };
 }

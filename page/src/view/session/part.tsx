@@ -58,7 +58,10 @@ export function Picture({ mime, base64 }: { mime: string; base64: string }) {
   if (!fits || bad) return <p class="soft">A picture of type {visible(mime)} that is not shown here.</p>;
   return (
     <span class="picture">
-      {url && <img src={url} alt="A picture of this conversation" onError={() => setBad(true)} />}
+      {url && (
+        // biome-ignore lint/a11y/noRedundantAlt: that it is a picture is all that is known of it.
+        <img src={url} alt="A picture of this conversation" onError={() => setBad(true)} />
+      )}
     </span>
   );
 }

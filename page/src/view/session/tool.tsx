@@ -127,7 +127,7 @@ export function Output({ text }: { text: string }) {
 function pretty(tool: ToolRun): string | undefined {
   try {
     const value = JSON.parse(tool.args) as Record<string, unknown>;
-    const command = value["command"] ?? value["cmd"];
+    const command = value.command ?? value.cmd;
     if (typeof command === "string") return command.includes("\n") || command.length > 80 ? command : undefined;
     return tool.name.startsWith("mcp__") || Object.keys(value).length > 2
       ? JSON.stringify(value, null, 2).slice(0, SHOWN)

@@ -33,6 +33,7 @@ export interface TranscriptProps {
 
 export function Transcript({ rows, own, scroll, opened, found, again }: TranscriptProps) {
   const box = useRef<HTMLDivElement>(null);
+  // biome-ignore lint/suspicious/noConfusingVoidType: drawn anew without saying why.
   const [, draw] = useReducer((count: number, _: void) => count + 1, 0);
   const move = (by: Move): void => void (scroll.value = moved(scroll.value, by));
   const list = useRef<Virtualizer<HTMLDivElement, HTMLDivElement> | undefined>(undefined);

@@ -23,7 +23,7 @@ export function heal(text: string): string {
     // The end of a fence arrives letter by letter.
     const mark = /^ *(`+|~+)$/.exec(last)?.[1];
     const ends = mark !== undefined && mark[0] === fence[0] && mark.length < fence.length;
-    return ends ? lines.join("\n") + "\n" : text;
+    return ends ? `${lines.join("\n")}\n` : text;
   }
   if (FENCE.test(last)) return text;
   const above = lines.at(-1) ?? "";

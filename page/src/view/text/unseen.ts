@@ -6,6 +6,7 @@
  * variation selectors.
  */
 const UNSEEN =
+  // biome-ignore lint/suspicious/noMisleadingCharacterClass: each of them is looked for by itself, also the joiners.
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff9-\ufffb]|\udb40[\udc00-\udfff]/g;
 
 /**
