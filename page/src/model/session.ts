@@ -9,12 +9,14 @@
 import { signal } from "@preact/signals";
 import type { ReadonlySignal, Signal as Value } from "@preact/signals";
 import { whole } from "./abilities";
+import { onBoard } from "./board";
 import { forget, keep, kept as fromStore, OUTBOX } from "./database";
 import type { Device } from "./device";
 import { Drafts } from "./drafts";
 import { apply, follow, nextBatch } from "./fold";
 import { settle, stateHash } from "./hashed";
 import type { Hears, Link, Wants } from "./link";
+import { inputOf, isEncrypted, onlyWords, type Outgoing } from "./outgoing";
 import { OwnQueue } from "./queued";
 import { emptyState } from "./state";
 import type { State } from "./state";
@@ -76,15 +78,6 @@ interface Pending {
   refuse(refusal: Refusal): void;
 }
 
-interface Outgoing extends Unsent {
-  command: Command;
-  /** The session has its words already; only the receipt is still to come. */
-  heard?: boolean | undefined;
-  /** The last event when it was sent; absent while it was not. */
-  sentAt?: number | undefined;
-  ticket?: number | undefined;
-}
-
 const NO_ABILITIES: Abilities = {
   name: "",
   steer: false,
@@ -97,39 +90,6 @@ const NO_ABILITIES: Abilities = {
   skills: false,
   consent: false,
 };
-
-/** The words of a command that says something. */
-function inputOf(command: Command): Input | undefined {
-  if (typeof command !== "object") return undefined;
-  return "enqueue" in command ? command.enqueue.input : "prompt" in command ? command.prompt.input : undefined;
-}
-
-/** Whether nobody else can have written into what this browser keeps for this address. */
-function isEncrypted(): boolean {
-  return globalThis.location?.protocol === "https:";
-}
-
-/** No event has this number. */
-const NEVER = -1;
-
-/**
- * What was kept at a plain address, which another program may have spoken from meanwhile: only words that say
- * something, as the person will see them, and only to be sent by the person.
- */
-function onlyWords(kept: Partial<Outgoing> | null): Outgoing[] {
-  const text = kept?.command === undefined ? undefined : inputOf(kept.command)?.text;
-  if (typeof text !== "string" || typeof kept?.id !== "string") return [];
-  return [
-    {
-      id: kept.id,
-      text,
-      kept: true,
-      uncertain: true,
-      sentAt: NEVER,
-      command: { prompt: { input: { text }, options: { when_busy: "queue" } } },
-    },
-  ];
-}
 
 function isUsers(state: State, message: number): boolean {
   const entry = state.entries.get(message);
@@ -477,19 +437,7 @@ export class Session implements SessionPort {
   }
 
   private signalled(said: Signal): void {
-    const board = this.board.peek();
-    if ("status" in said) {
-      const { [said.status.key]: _, ...status } = board.status ?? {};
-      if (said.status.text !== undefined) status[said.status.key] = said.status.text;
-      this.board.value = { ...board, status };
-    } else if ("widget" in said) {
-      const { [said.widget.key]: _, ...widgets } = board.widgets ?? {};
-      if (said.widget.lines.length > 0) widgets[said.widget.key] = [said.widget.place, said.widget.lines];
-      this.board.value = { ...board, widgets };
-    } else if ("working" in said) {
-      const { working: _, ...rest } = board;
-      this.board.value = said.working === null ? rest : { ...rest, working: said.working };
-    } else if ("title" in said) this.board.value = { ...board, title: said.title };
+    this.board.value = onBoard(this.board.peek(), said);
     for (const hear of this.hearers) hear(said);
   }
 
