@@ -25,6 +25,7 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
         ("tidy", tidy::run(shell)),
         ("layers", layers::run(shell)),
         ("page", page::check(shell)),
+        ("form of the page (`npm run fix --prefix page` repairs most of it)", page::lint(shell)),
         ("fmt (`cargo fmt --all` repairs it)", shell.cargo(&["fmt", "--all", "--check"], &[])),
         ("clippy", shell.cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])),
         ("clippy of the schemas", shell.cargo(&schemas, &[])),
