@@ -4,7 +4,7 @@
 import AxeBuilder from "@axe-core/playwright";
 import { expect, test } from "vitest";
 import { change, ownWorld, sent, WAIT } from "./demo/look";
-import type { Way } from "../src/view/ports";
+import type { ConnectionState } from "../src/view/ports";
 
 const at = ownWorld();
 const ASKS = {
@@ -21,13 +21,13 @@ for (const [width, height] of [
 ] as const) {
   test(`what a page without a device shows fits the screen and is clean: ${width}×${height}`, () =>
     at("#/", { viewport: { width, height } }, async ({ page, errors }) => {
-      for (const [way, title] of [
+      for (const [connection, title] of [
         [{ is: "pairing", code: "482 913", until: Date.now() + 600_000 }, "Does Parlor show the same code?"],
         [{ is: "unpaired" }, "This device is not paired"],
         [{ is: "other_run" }, "Parlor was started again"],
         [{ is: "impostor" }, "This is not your Parlor"],
-      ] as [Way, string][]) {
-        await change(page, (demo, way) => void (demo.way.value = way), way);
+      ] as [ConnectionState, string][]) {
+        await change(page, (demo, connection) => void (demo.connection.value = connection), connection);
         await page.getByRole("heading", { name: title }).waitFor();
         expect(await page.title()).toBe("Parlor");
         expect(await page.locator(".fleet-row, #ask, #transcript").count()).toBe(0);

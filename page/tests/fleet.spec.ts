@@ -1,7 +1,7 @@
 // The fleet and the frame in a real browser, with a canned world.
 
 import { expect, test } from "vitest";
-import type { FleetRow, Way } from "../src/view/ports";
+import type { FleetRow, ConnectionState } from "../src/view/ports";
 import { change, ownWorld, WAIT } from "./demo/look";
 
 const at = ownWorld();
@@ -65,7 +65,8 @@ test("rows stay where they are under the pointer, under headings that are true; 
 
 test("a stop without a connection is said to be none, until there is one again, and nowhere on a page that may not look", () =>
   at("#/s/s1", {}, async ({ page, errors }) => {
-    const is = (way: Way): Promise<void> => change(page, (demo, way) => void (demo.way.value = way), way);
+    const is = (connection: ConnectionState): Promise<void> =>
+      change(page, (demo, connection) => void (demo.connection.value = connection), connection);
     const said = page
       .locator(".toast")
       .getByText("No connection to Parlor: nothing was done. Try again when it is back");

@@ -28,9 +28,11 @@ const asks = (
       state.asks = [ask];
     });
   }, ask);
-const way = (page: Page, is: object): Promise<void> =>
+const connection = (page: Page, is: object): Promise<void> =>
   page.evaluate(
-    (is) => void ((globalThis as unknown as { parlorDemo: { way: { value: object } } }).parlorDemo.way.value = is),
+    (is) =>
+      void ((globalThis as unknown as { parlorDemo: { connection: { value: object } } }).parlorDemo.connection.value =
+        is),
     is,
   );
 
@@ -150,7 +152,7 @@ describe("a question", () => {
     at("#/s/s1", {}, async ({ page }) => {
       await page.locator("#ask .primary:enabled").waitFor();
       const before = await page.getByRole("button", { name: "Allow once" }).boundingBox();
-      await way(page, { is: "lost", since: Date.now(), retryAt: undefined });
+      await connection(page, { is: "lost", since: Date.now(), retryAt: undefined });
       await page.locator("#ask").getByText("No connection: answer when it is back.").waitFor();
       expect(await page.locator("#ask footer button:enabled").count()).toBe(0);
       expect(await page.getByRole("button", { name: "Allow once" }).boundingBox()).toEqual(before);
@@ -158,7 +160,7 @@ describe("a question", () => {
       for (const key of ["y", "n", "s", "a", "r"]) await page.keyboard.press(key);
       expect(await sent(page)).toEqual([]);
       expect(await page.locator("#reason").count()).toBe(0);
-      await way(page, { is: "up" });
+      await connection(page, { is: "up" });
       await page.locator("#ask").getByText("No connection").waitFor({ state: "detached" });
       await page.getByRole("button", { name: "Allow once" }).click();
       await page.locator("#ask").waitFor({ state: "detached" });

@@ -123,7 +123,7 @@ test("the fleet folds what it is told once per frame, and acts are answered or l
   fleet.ear.line('{"said":{"id":1,"words":"stopped"}}');
   expect(await done).toBe("stopped");
   const lost = fleet.act("a", { steer: "x" });
-  fleet.ear.way({ is: "lost", since: 0, retryAt: 0 });
+  fleet.ear.connection({ is: "lost", since: 0, retryAt: 0 });
   expect(await lost).toContain("lost");
 });
 
@@ -160,7 +160,7 @@ test("the fleet tells who asks to be paired and who was, and says what the perso
   expect(sent).toEqual([{ pair: { id: 7, allow: true } }, { revoke: { device: "dev-2" } }]);
   // Whoever asks may be gone when the connection is; who has come in is still in.
   fleet.ear.line('{"pairing":{"id":8,"name":"x","role":"observer","seconds":57}}');
-  fleet.ear.way({ is: "lost", since: 0, retryAt: 0 });
+  fleet.ear.connection({ is: "lost", since: 0, retryAt: 0 });
   expect([fleet.pairing.value, fleet.joined.value.length]).toEqual([undefined, 1]);
   fleet.seenJoined("dev-2");
   expect(fleet.joined.value).toEqual([]);

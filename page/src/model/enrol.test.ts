@@ -10,7 +10,7 @@ import type { Code, EnrolSurroundings } from "./enrol";
 import { HANDSHAKE_MS, WebSocketLink } from "./link";
 import type { Socket, Surroundings } from "./link";
 import { openWorld } from "./world";
-import type { Way } from "../view/ports";
+import type { ConnectionState } from "../view/ports";
 
 const HOST = "k3v9x2m7ab.localhost:8322";
 
@@ -172,9 +172,15 @@ test("a tab that knows Parlor asks nobody else to be enrolled", async () => {
 function linked(
   known: boolean,
   met: (server: string) => void = () => undefined,
-): { around: Around; link: WebSocketLink; ways: Way[]; opened: number[]; left: (string | undefined)[] } {
+): {
+  around: Around;
+  link: WebSocketLink;
+  connections: ConnectionState[];
+  opened: number[];
+  left: (string | undefined)[];
+} {
   const around = new Around();
-  const [ways, opened, left]: [Way[], number[], (string | undefined)[]] = [[], [], []];
+  const [connections, opened, left]: [ConnectionState[], number[], (string | undefined)[]] = [[], [], []];
   const leaveFor = (open: string | undefined): boolean => left.push(open) > 0 && open !== undefined;
   const surroundings: Surroundings = {
     open: around.open,
@@ -191,11 +197,15 @@ function linked(
   };
   const link = new WebSocketLink(
     () => "fleet",
-    { opened: () => void opened.push(1), line: () => undefined, way: (way) => void ways.push(way) },
+    {
+      opened: () => void opened.push(1),
+      line: () => undefined,
+      connection: (connection) => void connections.push(connection),
+    },
     surroundings,
   );
   link.start();
-  return { around, link, ways, opened, left };
+  return { around, link, connections, opened, left };
 }
 
 const challenge = (shown: string | undefined) => ({
@@ -203,7 +213,7 @@ const challenge = (shown: string | undefined) => ({
 });
 
 test("a tab that knows the server has it show who it is, and only then says who it is itself", async () => {
-  const { around, ways, opened } = linked(true);
+  const { around, connections, opened } = linked(true);
   const wire = await around.wire();
   wire.say(challenge(server.shown));
   expect(await wire.next()).toEqual({ prove: { nonce: "mine" } });
@@ -213,7 +223,7 @@ test("a tab that knows the server has it show who it is, and only then says who 
     device: { id: "dev-1", signature: "signed theirs", with: "tab", wants: "fleet" },
   });
   wire.say({ welcome: { device: DEVICE_ONE, version: "0.1.0" } });
-  expect([ways.at(-1), opened.length]).toEqual([{ is: "up" }, 1]);
+  expect([connections.at(-1), opened.length]).toEqual([{ is: "up" }, 1]);
 });
 
 test("a tab that was loaded again knows the server from its first welcome on, and over HTTPS by its address", async () => {
@@ -257,10 +267,13 @@ test("whoever is not that server hears nothing but a number", async () => {
       1,
     ],
   ] as [string, unknown[], number][]) {
-    const { around, link, ways, opened, left } = linked(true);
+    const { around, link, connections, opened, left } = linked(true);
     const wire = await around.wire();
     for (const line of says) wire.say(line);
-    await vi.waitFor(() => expect(ways.at(-1), name).toEqual({ is: "impostor" }), { timeout: 30_000, interval: 1 });
+    await vi.waitFor(() => expect(connections.at(-1), name).toEqual({ is: "impostor" }), {
+      timeout: 30_000,
+      interval: 1,
+    });
     expect(wire.said, name).toEqual(Array(heard).fill('{"prove":{"nonce":"mine"}}'));
     expect([wire.closed, opened.length, left.length], name).toEqual([true, 0, 0]);
     // It is not tried again by itself, also not when the page is looked at; only when a person says so.
@@ -276,22 +289,22 @@ test("a proof that does not come is none; a sleep of the machine is no reason fo
   const silent = linked(true);
   (await silent.around.wire()).say(challenge(server.shown));
   silent.around.pass(HANDSHAKE_MS);
-  expect(silent.ways.at(-1)).toEqual({ is: "impostor" });
+  expect(silent.connections.at(-1)).toEqual({ is: "impostor" });
   const asleep = linked(true);
   (await asleep.around.wire()).say(challenge(server.shown));
   asleep.around.pass(3_600_000);
-  expect(asleep.ways.at(-1)).toMatchObject({ is: "lost" });
+  expect(asleep.connections.at(-1)).toMatchObject({ is: "lost" });
   const full = linked(true);
   (await full.around.wire()).say({ refused: { code: "too_many", message: "m" } });
-  expect(full.ways.at(-1)).toMatchObject({ is: "lost" });
+  expect(full.connections.at(-1)).toMatchObject({ is: "lost" });
   // A connection that ends is lost, whatever it says with its end.
   const ended = linked(true);
   (await ended.around.wire()).onclose?.({ code: 4410 });
-  expect(ended.ways.at(-1)).toMatchObject({ is: "lost" });
+  expect(ended.connections.at(-1)).toMatchObject({ is: "lost" });
 });
 
 test("a tab that was loaded anew signs once for each connection and is sent where it can be confirmed", async () => {
-  const { around, ways, left } = linked(false);
+  const { around, connections, left } = linked(false);
   const wire = await around.wire();
   wire.say(challenge(server.shown));
   expect(await wire.next()).toHaveProperty("device");
@@ -300,13 +313,13 @@ test("a tab that was loaded anew signs once for each connection and is sent wher
   await Promise.resolve();
   expect(wire.said).toEqual([]);
   wire.say({ refused: { code: "other_run", message: "m" } });
-  expect(ways.at(-1)).toEqual({ is: "other_run" });
+  expect(connections.at(-1)).toEqual({ is: "other_run" });
   const offered = linked(false);
   const second = await offered.around.wire();
   second.say(challenge(server.shown));
   await second.next();
   second.say({ refused: { code: "other_run", message: "m", open: "http://bbbb.localhost:8322/" } });
-  expect([left, offered.left, offered.ways.map((way) => way.is)]).toEqual([
+  expect([left, offered.left, offered.connections.map((connection) => connection.is)]).toEqual([
     [undefined],
     ["http://bbbb.localhost:8322/"],
     ["connecting"],
@@ -345,17 +358,17 @@ test("a page that is nobody's asks to be paired by itself, once, and connects wh
   );
   const settle = (): Promise<void> => new Promise((done) => setTimeout(done, 0));
   await settle();
-  expect([world.fleet.way.value, around.wires.length]).toEqual([{ is: "pairing" }, 0]);
+  expect([world.fleet.connection.value, around.wires.length]).toEqual([{ is: "pairing" }, 0]);
   const session = world.open("sess-000000000001");
   (await around.wire()).say(challenge(server.shown));
   await settle();
-  expect(session.way.value).toEqual({ is: "unpaired" });
+  expect(session.connection.value).toEqual({ is: "unpaired" });
   show({ code: "482 913", until: 5 });
-  expect(world.fleet.way.value).toEqual({ is: "pairing", code: "482 913", until: 5 });
+  expect(world.fleet.connection.value).toEqual({ is: "pairing", code: "482 913", until: 5 });
   const refused = { code: "not_offered", message: "m" };
   answers[0]?.(refused);
   await settle();
-  expect(world.fleet.way.value).toEqual({ is: "unpaired", refused });
+  expect(world.fleet.connection.value).toEqual({ is: "unpaired", refused });
   around.pass(1_000_000);
   expect([answers.length, around.wires.length]).toEqual([1, 1]);
   // Asked to.
@@ -368,7 +381,7 @@ test("a page that is nobody's asks to be paired by itself, once, and connects wh
   wire.say(challenge(server.shown));
   await wire.next();
   wire.say({ welcome: { device: DEVICE_ONE, version: "0.1.0" } });
-  expect(world.fleet.way.value).toEqual({ is: "up" });
+  expect(world.fleet.connection.value).toEqual({ is: "up" });
   // The session that could not be opened before is opened now.
   expect(around.wires.length).toBe(3);
   expect(left).toEqual([]);
@@ -429,5 +442,5 @@ test("a page under an old name goes where a browser can be paired now", async ()
     async () => ({ code: "other_name", message: "m", open: "http://bbbb.localhost:8322/" }),
   );
   await vi.waitFor(() => expect(left).toEqual(["http://bbbb.localhost:8322/"]), { timeout: 30_000, interval: 1 });
-  expect(world.fleet.way.value).toEqual({ is: "pairing" });
+  expect(world.fleet.connection.value).toEqual({ is: "pairing" });
 });

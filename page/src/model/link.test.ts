@@ -14,26 +14,26 @@ test("the first new try is at once, later ones wait longer, and one asks no more
     bench.pass(1);
     expect(bench.sockets.length).toBe(before + 1);
   }
-  expect(bench.ways.slice(-1)).toEqual(["lost"]);
+  expect(bench.connections.slice(-1)).toEqual(["lost"]);
 });
 
 test("a server that says that it ends has stopped when it is not back at once", async () => {
   const bench = new Bench();
   await bench.welcome();
   bench.socket.onclose?.({ code: 1001, reason: "the server ends" });
-  expect(bench.session.way.value.is).toBe("lost");
+  expect(bench.session.connection.value.is).toBe("lost");
   bench.pass(0);
   bench.socket.onclose?.({ code: 1006, reason: "" });
-  expect(bench.session.way.value.is).toBe("stopped");
+  expect(bench.session.connection.value.is).toBe("stopped");
   // It is still tried, and back when the server is.
   bench.pass(1000);
   await bench.welcome();
-  expect(bench.session.way.value.is).toBe("up");
+  expect(bench.session.connection.value.is).toBe("up");
   // A loss without a word is one that passes, as a rule.
   bench.socket.onclose?.({ code: 1001, reason: "" });
   bench.pass(0);
   bench.socket.onclose?.({ code: 1006, reason: "" });
-  expect(bench.session.way.value.is).toBe("lost");
+  expect(bench.session.connection.value.is).toBe("lost");
 });
 
 test("a socket that never says a word is given up", () => {
@@ -70,12 +70,12 @@ test("whoever is not paired or revoked is told so and not tried again", async ()
   bench.enrolled = false;
   bench.socket.say({ challenge: { nonce: "n", version: "0.1.0", page: "p" } });
   await new Promise((done) => setTimeout(done, 0));
-  expect(bench.session.way.value).toEqual({ is: "unpaired" });
+  expect(bench.session.connection.value).toEqual({ is: "unpaired" });
   const other = new Bench();
   await other.welcome();
   other.socket.onclose?.({ code: 4410 });
   other.pass(100_000);
-  expect(other.session.way.value).toEqual({ is: "revoked" });
+  expect(other.session.connection.value).toEqual({ is: "revoked" });
   expect(other.sockets.length).toBe(1);
 });
 

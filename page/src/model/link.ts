@@ -1,4 +1,4 @@
-// The way to Parlor: lines in, lines out, and how it stands. `WebSocketLink` is the one for browsers; a shell around
+// The connection to Parlor: lines in, lines out, and how it stands. `WebSocketLink` is the one for browsers; a shell around
 // the page may bring another. Whoever uses a link is told when it is open anew, and says then what it knows already
 // (`session.ts`), so that nothing is missed or heard twice.
 //
@@ -8,7 +8,7 @@
 
 import { holds, isProof, known, meet, newNonce, offeredAt, serverKey, shown } from "./device";
 import type { Device } from "./device";
-import type { Way } from "../view/ports";
+import type { ConnectionState } from "../view/ports";
 
 /** What a socket is opened for. */
 export type Wants = "fleet" | { session: string } | { new: { cwd?: string } };
@@ -17,7 +17,7 @@ export interface Hears {
   /** The link is open; lines may be sent from here on. `page` tells which page the server has. */
   opened(device: Device, version: string, page?: string | undefined): void;
   line(text: string): void;
-  way(way: Way): void;
+  connection(connection: ConnectionState): void;
 }
 
 export interface Link {
@@ -103,9 +103,9 @@ export class WebSocketLink implements Link {
     private readonly around: Surroundings = browser(),
   ) {}
 
-  /** Opens it; `way` tells how that goes. */
+  /** Opens it; `connection` tells how that goes. */
   start(): void {
-    this.hears.way({ is: "connecting", since: this.around.now() });
+    this.hears.connection({ is: "connecting", since: this.around.now() });
     this.connect();
   }
 
@@ -218,7 +218,7 @@ export class WebSocketLink implements Link {
       // Over HTTPS the address itself tells who answers.
       if (shaking.challenge?.server !== undefined && !shaking.challenge.lasting)
         this.around.met?.(shaking.challenge.server);
-      this.hears.way({ is: "up" });
+      this.hears.connection({ is: "up" });
       this.hears.opened(words.welcome.device, words.welcome.version, this.page);
     } else if (words.refused) {
       this.refused(words.refused);
@@ -243,10 +243,10 @@ export class WebSocketLink implements Link {
     else this.end({ is: "refused", message, hint });
   }
 
-  private end(way: Way): void {
+  private end(connection: ConnectionState): void {
     this.ended = true;
     this.drop();
-    this.hears.way(way);
+    this.hears.connection(connection);
   }
 
   private lost(): void {
@@ -256,8 +256,9 @@ export class WebSocketLink implements Link {
     this.lostSince ??= now;
     const wait = WAITS_MS[Math.min(this.tries, WAITS_MS.length - 1)] as number;
     this.tries += 1;
-    if (now - this.lostSince >= STOPPED_MS || (this.goodbye && this.tries > 1)) this.hears.way({ is: "stopped" });
-    else this.hears.way({ is: "lost", since: this.lostSince, retryAt: now + wait });
+    if (now - this.lostSince >= STOPPED_MS || (this.goodbye && this.tries > 1))
+      this.hears.connection({ is: "stopped" });
+    else this.hears.connection({ is: "lost", since: this.lostSince, retryAt: now + wait });
     this.cancel = this.around.later(wait, () => this.connect());
   }
 }

@@ -20,7 +20,7 @@ test("a room that was asked for is given its session, once, and what was typed m
     prompt: { input: { text: "hi" }, options: { when_busy: "queue" } },
   });
   bench.socket.say({ settled: { ticket: begun.ticket, with: { receipt: "done" } } });
-  expect(bench.session.way.value.is).toBe("up");
+  expect(bench.session.connection.value.is).toBe("up");
   // Lost and found again, it is opened and not begun a second time.
   bench.socket.onclose?.({ code: 1006 });
   bench.pass(1);
@@ -36,7 +36,7 @@ test("a session that is refused is said to be", async () => {
   bench.socket.say({ hello: { protocol: 1, name: "parlor", version: "0.1.0" } });
   const { ticket } = bench.socket.lastCommand();
   bench.socket.say({ settled: { ticket, with: { refusal: { kind: "storage", message: "the disk is full" } } } });
-  expect(bench.session.way.value).toEqual({ is: "refused", message: "the disk is full" });
+  expect(bench.session.connection.value).toEqual({ is: "refused", message: "the disk is full" });
 });
 
 test("it opens with a signature, says hello, and folds once per frame", async () => {

@@ -38,7 +38,7 @@ import type {
   Settled,
   Signal,
 } from "./types";
-import type { DeviceRole, Doubt, Draft, SessionPort, Unsent, Way } from "../view/ports";
+import type { DeviceRole, Doubt, Draft, SessionPort, Unsent, ConnectionState } from "../view/ports";
 import { read, written } from "./wire";
 
 const PROTOCOL = 1;
@@ -96,8 +96,8 @@ function isUsers(state: State, message: number): boolean {
   return entry?.kind === "message" && entry.role === "user";
 }
 
-/** Ways after which nobody answers on this link. */
-const ENDS: readonly Way["is"][] = ["unpaired", "other_run", "impostor", "revoked", "refused"];
+/** Connections on which nobody answers any more. */
+const ENDS: readonly ConnectionState["is"][] = ["unpaired", "other_run", "impostor", "revoked", "refused"];
 
 /** The connection comes back by itself; what was wanted is not sent again by itself. */
 function lostRefusal(message: string, hint: string): Refusal {
@@ -114,7 +114,7 @@ export class Session implements SessionPort {
   readonly unsent: Value<Unsent[]> = signal([]);
   readonly doubt: Value<Doubt | undefined> = signal(undefined);
   readonly returned: Value<Input[]> = signal([]);
-  private readonly wayNow: Value<Way>;
+  private readonly connectionNow: Value<ConnectionState>;
 
   private link: Link | undefined;
   private attached = false;
@@ -158,7 +158,7 @@ export class Session implements SessionPort {
     this.role = signal(role);
     this.id = signal("session" in wanted ? wanted.session : undefined);
     this.draftKey = "session" in wanted ? wanted.session : "new";
-    this.wayNow = signal({ is: "connecting", since: clock.now() });
+    this.connectionNow = signal({ is: "connecting", since: clock.now() });
     this.own = new OwnQueue(this.id.peek());
     void this.restore();
     void this.own.restore().then(() => {
@@ -166,15 +166,15 @@ export class Session implements SessionPort {
     });
   }
 
-  get way(): ReadonlySignal<Way> {
-    return this.wayNow;
+  get connection(): ReadonlySignal<ConnectionState> {
+    return this.connectionNow;
   }
 
   /** What the link tells; `use` says which link that is. */
   readonly ear: Hears = {
     opened: (device, version) => this.opened(device, version),
     line: (text) => this.line(text),
-    way: (way) => this.wayIs(way),
+    connection: (connection) => this.connectionIs(connection),
   };
 
   /** The link that carries it; opened by whoever made both. */
@@ -204,10 +204,10 @@ export class Session implements SessionPort {
     this.watch();
   }
 
-  private wayIs(way: Way): void {
-    if (way.is !== "up") this.attached = false;
-    if (ENDS.includes(way.is)) this.giveUp();
-    this.wayNow.value = way;
+  private connectionIs(connection: ConnectionState): void {
+    if (connection.is !== "up") this.attached = false;
+    if (ENDS.includes(connection.is)) this.giveUp();
+    this.connectionNow.value = connection;
   }
 
   /** Nobody will answer on this link any more. Prompts stay in the outbox. */
@@ -276,7 +276,7 @@ export class Session implements SessionPort {
     const session = at.at.session;
     if (!at.current) {
       if (staged.broken) {
-        this.wayNow.value = { is: "newer" };
+        this.connectionNow.value = { is: "newer" };
         return;
       }
       this.buffer = [];
@@ -353,7 +353,7 @@ export class Session implements SessionPort {
       this.notice(what.body, state);
       const refused = follow(state, what);
       if (refused?.why === "unknown") {
-        this.wayNow.value = { is: "newer" };
+        this.connectionNow.value = { is: "newer" };
         return;
       }
       if (refused) return this.wrong();
@@ -447,7 +447,8 @@ export class Session implements SessionPort {
     this.flush();
     if (ticket === this.beginning) {
       this.beginning = undefined;
-      if ("refusal" in how) this.wayNow.value = { is: "refused", message: how.refusal.message, hint: how.refusal.hint };
+      if ("refusal" in how)
+        this.connectionNow.value = { is: "refused", message: how.refusal.message, hint: how.refusal.hint };
       return;
     }
     const waiting = this.pending.get(ticket);
@@ -483,9 +484,9 @@ export class Session implements SessionPort {
   }
 
   private complained(error: Complaint): void {
-    if (error.about === "hello") this.wayNow.value = { is: "newer" };
+    if (error.about === "hello") this.connectionNow.value = { is: "newer" };
     else if (error.about === "session") {
-      this.wayNow.value = { is: "refused", message: error.message, hint: error.hint };
+      this.connectionNow.value = { is: "refused", message: error.message, hint: error.hint };
     } else if (error.ticket !== undefined) {
       const refusal: Refusal = { kind: "invalid", message: error.message, ...(error.hint ? { hint: error.hint } : {}) };
       this.settled({ ticket: error.ticket, with: { refusal } });

@@ -2,7 +2,7 @@
 
 import "fake-indexeddb/auto";
 import { expect, vi } from "vitest";
-import type { Way } from "../view/ports";
+import type { ConnectionState } from "../view/ports";
 import { kept, OUTBOX } from "./database";
 import { apply } from "./fold";
 import { stateHash } from "./hashed";
@@ -43,7 +43,7 @@ let counter = 0;
 
 export class Bench {
   readonly sockets: FakeSocket[] = [];
-  readonly ways: Way["is"][] = [];
+  readonly connections: ConnectionState["is"][] = [];
   time = 1000;
   private timers: Array<{ at: number; what: () => void }> = [];
   private frames: Array<() => void> = [];
@@ -79,11 +79,11 @@ export class Bench {
     };
     this.session = new Session(wanted, clock);
     const ear = this.session.ear;
-    const way = (way: Way): void => {
-      this.ways.push(way.is);
-      ear.way(way);
+    const connection = (connection: ConnectionState): void => {
+      this.connections.push(connection.is);
+      ear.connection(connection);
     };
-    const heard = { ...ear, way };
+    const heard = { ...ear, connection };
     this.link = new WebSocketLink(() => this.session.wants(), heard, around);
     this.session.use(this.link);
     this.link.start();

@@ -9,10 +9,10 @@ import type { Surroundings } from "./link";
 import { Session } from "./session";
 import type { Clock } from "./session";
 import { dropWorkers } from "./workers";
-import type { SessionPort, Way, World } from "../view/ports";
+import type { SessionPort, ConnectionState, World } from "../view/ports";
 
-/** Ways of a session that may be over when the fleet's is well again. */
-const PASSING: readonly Way["is"][] = ["unpaired", "other_run", "impostor"];
+/** Connections of a session that may be over when the fleet's is well again. */
+const PASSING: readonly ConnectionState["is"][] = ["unpaired", "other_run", "impostor"];
 
 /** The clock of a browser. A page in the background has no frames: there a timer does. */
 export function browserClock(): Clock {
@@ -49,24 +49,24 @@ export function openWorld(
   const pair = async (): Promise<void> => {
     if (pairing) return;
     pairing = true;
-    fleet.ear.way({ is: "pairing" });
-    const refused = await pairs((code) => fleet.ear.way({ is: "pairing", ...code })).catch((error: unknown) => ({
+    fleet.ear.connection({ is: "pairing" });
+    const refused = await pairs((code) => fleet.ear.connection({ is: "pairing", ...code })).catch((error: unknown) => ({
       code: "lost",
       message: String(error),
     }));
     pairing = false;
     if (!refused) link.retryNow();
-    else if (refused.code === "impostor") fleet.ear.way({ is: "impostor" });
-    else if (!("open" in refused && around.leaveFor(refused.open))) fleet.ear.way({ is: "unpaired", refused });
+    else if (refused.code === "impostor") fleet.ear.connection({ is: "impostor" });
+    else if (!("open" in refused && around.leaveFor(refused.open))) fleet.ear.connection({ is: "unpaired", refused });
   };
-  const told = (way: Way): void => {
-    if (way.is === "unpaired") return void pair();
-    fleet.ear.way(way);
-    if (way.is !== "up") return;
+  const told = (connection: ConnectionState): void => {
+    if (connection.is === "unpaired") return void pair();
+    fleet.ear.connection(connection);
+    if (connection.is !== "up") return;
     void dropWorkers();
-    for (const session of looks) if (PASSING.includes(session.way.peek().is)) session.retryNow();
+    for (const session of looks) if (PASSING.includes(session.connection.peek().is)) session.retryNow();
   };
-  const link = new WebSocketLink(() => "fleet", { ...fleet.ear, way: told }, around);
+  const link = new WebSocketLink(() => "fleet", { ...fleet.ear, connection: told }, around);
   /** Who is nobody here need not show who they are. */
   const begin = async (): Promise<void> => ((await around.enrolled().catch(() => false)) ? link.retryNow() : pair());
   fleet.use({
@@ -84,17 +84,17 @@ export function openWorld(
 
   const look = (wanted: { session: string } | { new: { cwd?: string } }): SessionPort => {
     const session = new Session(wanted, clock, drafts, fleet.role.peek());
-    const way = new WebSocketLink(() => session.wants(), session.ear, around);
-    session.use(way);
+    const own = new WebSocketLink(() => session.wants(), session.ear, around);
+    session.use(own);
     looks.add(session);
-    const unwake = onWake(() => way.wake());
+    const unwake = onWake(() => own.wake());
     const close = session.close.bind(session);
     session.close = () => {
       looks.delete(session);
       unwake();
       close();
     };
-    way.start();
+    own.start();
     return session;
   };
 

@@ -9,7 +9,7 @@ import { KeysPage } from "./chrome/keys";
 import { Palette, type Act } from "./chrome/palette";
 import { nextScheme } from "./chrome/scheme";
 import { connection, forgetAll, refused, toast, Toasts } from "./chrome/toasts";
-import { Banner, Blocked, Doubted, Newer, Role } from "./chrome/way";
+import { Banner, Blocked, Doubted, Newer, Role } from "./chrome/connection";
 import { folder, money } from "./common/format";
 import { Shape } from "./common/glyph";
 import { Icon } from "./common/icon";
@@ -102,7 +102,7 @@ export function App({ world }: { world: World }) {
   const name = about.name.value;
   const asks = Math.max(about.waiting.value, about.asks.value);
   const blocked = Blocked({
-    way: fleet.way.value,
+    connection: fleet.connection.value,
     known: about.rows.value || about.entries.value,
     retry: () => fleet.retryNow(),
   });
@@ -117,7 +117,7 @@ export function App({ world }: { world: World }) {
       .querySelector<HTMLLinkElement>("link[rel=icon]")
       ?.setAttribute("href", waits ? "/favicon-waiting.svg" : "/favicon.svg");
   }, [asks, name, windowTitle, blocked === null]);
-  const up = (open ?? fleet).way.value.is === "up";
+  const up = (open ?? fleet).connection.value.is === "up";
   useLayoutEffect(() => connection(up), [up]);
   useLayoutEffect(forgetAll, [blocked === null]);
   const go = (hash: string): void => void (location.hash = hash);
@@ -327,7 +327,7 @@ export function App({ world }: { world: World }) {
           </button>
         )}
         <span class="grow" />
-        <Role role={fleet.role.value} way={fleet.way.value} />
+        <Role role={fleet.role.value} connection={fleet.connection.value} />
         {cost && !blocked && <span class="soft wide-only">{cost}</span>}
         {here.at === "fleet" && !blocked && fleet.role.value === "controller" && (
           <a class="quiet narrow-only" href="#/new" aria-label="New session">
@@ -371,12 +371,12 @@ export function App({ world }: { world: World }) {
         {!blocked && <Devices fleet={fleet} typed={steady.typed} />}
         {!blocked &&
           (open ? (
-            <Banner way={open.way.value} retry={() => open.retryNow()} reload={reload} />
+            <Banner connection={open.connection.value} retry={() => open.retryNow()} reload={reload} />
           ) : (
-            <Banner way={fleet.way.value} retry={() => fleet.retryNow()} reload={reload} />
+            <Banner connection={fleet.connection.value} retry={() => fleet.retryNow()} reload={reload} />
           ))}
         {open && <Doubted doubt={open.doubt?.value} seen={() => open.seenDoubt?.()} reload={reload} />}
-        {fleet.newer?.value && open?.way.value.is !== "newer" && <Newer reload={reload} />}
+        {fleet.newer?.value && open?.connection.value.is !== "newer" && <Newer reload={reload} />}
       </div>
       {blocked ? (
         <main class="main" id="main">
@@ -421,7 +421,7 @@ export function App({ world }: { world: World }) {
 
 /** Whether there is a session to look into. */
 function live(port: SessionPort): boolean {
-  return port.id.value !== undefined && port.way.value.is !== "refused";
+  return port.id.value !== undefined && port.connection.value.is !== "refused";
 }
 
 function region(by: number): void {

@@ -19,8 +19,8 @@ import type {
 /** What this device may do, as the server enforces it. */
 export type DeviceRole = Standing;
 
-/** How the way to Parlor is. */
-export type Way =
+/** How the connection to Parlor is. */
+export type ConnectionState =
   | { is: "connecting"; since: number }
   | { is: "up" }
   /** Lost; tried again at `retryAt`. */
@@ -68,7 +68,7 @@ export interface SessionPort {
   readonly rev: ReadonlySignal<number>;
   readonly board: ReadonlySignal<Board>;
   readonly abilities: ReadonlySignal<Abilities>;
-  readonly way: ReadonlySignal<Way>;
+  readonly connection: ReadonlySignal<ConnectionState>;
   readonly role: ReadonlySignal<DeviceRole>;
   readonly unsent: ReadonlySignal<Unsent[]>;
   readonly doubt?: ReadonlySignal<Doubt | undefined>;
@@ -155,7 +155,7 @@ export interface Joined {
 
 export interface FleetPort {
   readonly rows: ReadonlySignal<FleetRow[]>;
-  readonly way: ReadonlySignal<Way>;
+  readonly connection: ReadonlySignal<ConnectionState>;
   readonly role: ReadonlySignal<DeviceRole>;
   readonly version: ReadonlySignal<string | undefined>;
   /** Whether the server has told which sessions there are. */

@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { h } from "preact";
 import { expect, test } from "vitest";
-import { Banner, Blocked, Doubted, Newer, Role } from "./chrome/way";
+import { Banner, Blocked, Doubted, Newer, Role } from "./chrome/connection";
 import { some } from "./chrome/palette";
 import { Home } from "./fleet/home";
 import { now } from "./common/now";
@@ -11,18 +11,18 @@ import { Coded } from "./text/seen";
 import { Widgets, StatusLine } from "./session/board";
 import { Elsewhere, Empty } from "./session/empty";
 import type { Board } from "../model/types";
-import type { FleetPort, FleetRow, Way } from "./ports";
+import type { FleetPort, FleetRow, ConnectionState } from "./ports";
 import { words } from "./testing";
 
 const NOW = new Date(2026, 10, 16, 14, 2, 0).getTime();
 const nothing = (): void => undefined;
-const banner = (way: Way, at: number): string => {
+const banner = (connection: ConnectionState, at: number): string => {
   now.value = at;
-  return words(Banner({ way, retry: nothing, reload: nothing }));
+  return words(Banner({ connection, retry: nothing, reload: nothing }));
 };
 
 test("a passing loss says nothing, a longer one says since when and when it tries again", () => {
-  const lost: Way = { is: "lost", since: NOW, retryAt: NOW + 8000 };
+  const lost: ConnectionState = { is: "lost", since: NOW, retryAt: NOW + 8000 };
   expect(banner(lost, NOW + 2000)).toBe("");
   expect(banner(lost, NOW + 4000)).toBe(
     "No connection to Parlor since 14:02. Trying again in 4 s. If it was stopped, start it with parlor up.Try now",
@@ -47,7 +47,7 @@ test("a page that is wrong says so, and what it does about it", () => {
 });
 
 test("what ends everything takes the whole screen and says what to do", () => {
-  for (const [way, said] of [
+  for (const [connection, said] of [
     [{ is: "stopped" }, /stopped.*parlor up/],
     [{ is: "unpaired" }, /not paired.*parlor web.*Try again/],
     [{ is: "unpaired", refused: { code: "denied", message: "no" } }, /answer was no.*parlor web.*Try again/],
@@ -65,22 +65,23 @@ test("what ends everything takes the whole screen and says what to do", () => {
       { is: "refused", message: "No such session", hint: "`parlor ps` shows the fleet" },
       /No such session.*parlor ps shows the fleet/,
     ],
-  ] as [Way, RegExp][]) {
+  ] as [ConnectionState, RegExp][]) {
     now.value = NOW;
-    expect(words(Blocked({ way, known: false, retry: nothing }))).toMatch(said);
+    expect(words(Blocked({ connection, known: false, retry: nothing }))).toMatch(said);
   }
-  for (const is of ["up", "newer"] as const) expect(Blocked({ way: { is }, known: true, retry: nothing })).toBeNull();
+  for (const is of ["up", "newer"] as const)
+    expect(Blocked({ connection: { is }, known: true, retry: nothing })).toBeNull();
   // What was read stays to be read when Parlor has stopped; a device that was taken off reads nothing.
-  expect(Blocked({ way: { is: "stopped" }, known: true, retry: nothing })).toBeNull();
+  expect(Blocked({ connection: { is: "stopped" }, known: true, retry: nothing })).toBeNull();
   expect(banner({ is: "stopped" }, NOW)).toMatch(/stopped.*parlor up.*how it was\.Try now$/);
-  expect(words(Blocked({ way: { is: "revoked" }, known: true, retry: nothing }))).toMatch(/taken off/);
+  expect(words(Blocked({ connection: { is: "revoked" }, known: true, retry: nothing }))).toMatch(/taken off/);
 });
 
 test("a device that may not do everything is marked, once that is known", () => {
-  expect(words(Role({ role: "observer", way: { is: "up" } }))).toMatch(/^Read-only/);
-  expect(words(Role({ role: "approver", way: { is: "up" } }))).toMatch(/^Allow or deny/);
-  expect(words(Role({ role: "controller", way: { is: "up" } }))).toBe("");
-  expect(words(Role({ role: "observer", way: { is: "connecting", since: NOW } }))).toBe("");
+  expect(words(Role({ role: "observer", connection: { is: "up" } }))).toMatch(/^Read-only/);
+  expect(words(Role({ role: "approver", connection: { is: "up" } }))).toMatch(/^Allow or deny/);
+  expect(words(Role({ role: "controller", connection: { is: "up" } }))).toBe("");
+  expect(words(Role({ role: "observer", connection: { is: "connecting", since: NOW } }))).toBe("");
 });
 
 test("an empty session says where it is once it knows, and never an empty name", () => {
@@ -88,8 +89,8 @@ test("an empty session says where it is once it knows, and never an empty name",
     named: boolean,
     cwd: string,
     role: "controller" | "observer" = "controller",
-    way: Way = { is: "up" },
-  ): string => words(Empty({ named, cwd, way, role }));
+    connection: ConnectionState = { is: "up" },
+  ): string => words(Empty({ named, cwd, connection, role }));
   expect(say(false, "")).toBe("New sessionSay what you want done.");
   expect(say(true, "")).toBe("Opening the session…");
   expect(say(true, "/home/ada/p")).toBe("Nothing yetSay what you want done in /home/ada/p.");
@@ -138,7 +139,7 @@ test("the fleet says nothing of sessions before it knows, then who waits, or wha
       rows: signal(rows),
       known: signal(known),
       role: signal(may ? "controller" : "observer"),
-      way: signal({ is: "up" }),
+      connection: signal({ is: "up" }),
       version: signal("0.1.0"),
       act: async () => "",
       retryNow: nothing,

@@ -4,7 +4,7 @@ import { chromium, type Browser, type BrowserContextOptions, type Page } from "p
 import { afterAll, beforeAll } from "vitest";
 import { createServer, type ViteDevServer } from "vite";
 import type { State } from "../../src/model/state";
-import type { DeviceRole, FleetRow, Joined, Pairing, Way } from "../../src/view/ports";
+import type { DeviceRole, FleetRow, Joined, Pairing, ConnectionState } from "../../src/view/ports";
 
 export const WAIT = 30_000;
 
@@ -19,7 +19,7 @@ export interface Demo {
   poke: (change: (state: State) => void) => void;
   sent: unknown[];
   rows: { value: FleetRow[] };
-  way: { value: Way };
+  connection: { value: ConnectionState };
   role: { value: DeviceRole };
   /** What changed in files, as the runtime tells it. */
   files: { value: string };

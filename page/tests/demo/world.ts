@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { emptyState, type Entry, type State, type ToolRun } from "../../src/model/state";
 import type { Abilities, Answer, Ask, Board, Command, Part, Receipt, ToolOutcome } from "../../src/model/types";
-import type { DeviceRole, FleetRow, Joined, Pairing, SessionPort, Way, World } from "../../src/view/ports";
+import type { DeviceRole, FleetRow, Joined, Pairing, SessionPort, ConnectionState, World } from "../../src/view/ports";
 
 const NOW = Date.now();
 const zero = { hi: 0, lo: 0 };
@@ -215,10 +215,10 @@ export const ROWS: FleetRow[] = [
 /** What was sent, for tests to look at. */
 export const sent: (Command | { answer: [number, Answer] } | { pair: [number, boolean] } | { revoke: string })[] = [];
 
-export function demo(state = session(), rows = ROWS, way: Way = { is: "up" }): World {
+export function demo(state = session(), rows = ROWS, connection: ConnectionState = { is: "up" }): World {
   const states = signal(state);
   const rev = signal(0);
-  const ways = signal(way);
+  const connections = signal(connection);
   const files = signal(DIFF);
   const role = signal<DeviceRole>("controller");
   // A new object each time, as a live session has it: what did not change is not drawn again.
@@ -232,7 +232,7 @@ export function demo(state = session(), rows = ROWS, way: Way = { is: "up" }): W
     state: states,
     rev,
     board: signal<Board>({}),
-    way: ways,
+    connection: connections,
     role,
     unsent: signal([]),
     abilities: signal<Abilities>({
@@ -248,7 +248,7 @@ export function demo(state = session(), rows = ROWS, way: Way = { is: "up" }): W
       consent: true,
     } as Abilities),
     send: async (command) => {
-      if (ways.value.is !== "up")
+      if (connections.value.is !== "up")
         throw { kind: "lost", message: "No connection to Parlor: nothing was done", hint: "Try again when it is back" };
       sent.push(command);
       return (
@@ -276,7 +276,9 @@ export function demo(state = session(), rows = ROWS, way: Way = { is: "up" }): W
   const fleet = signal(rows);
   const pairing = signal<Pairing | undefined>(undefined);
   const joined = signal<readonly Joined[]>([]);
-  Object.assign(globalThis, { parlorDemo: { poke, sent, rows: fleet, way: ways, role, files, port, pairing, joined } });
+  Object.assign(globalThis, {
+    parlorDemo: { poke, sent, rows: fleet, connection: connections, role, files, port, pairing, joined },
+  });
   const devices = {
     pairing,
     joined,
@@ -291,7 +293,7 @@ export function demo(state = session(), rows = ROWS, way: Way = { is: "up" }): W
   return {
     fleet: {
       rows: fleet,
-      way: ways,
+      connection: connections,
       role,
       version: signal("0.1.0"),
       act: async () => "Said.",

@@ -285,7 +285,7 @@ export function Composer({ port, state, show, sent }: ComposerProps) {
     }
   };
   const hint = !may
-    ? port.way.value.is === "up"
+    ? port.connection.value.is === "up"
       ? mayWords(port.role.value)
       : "Connecting…"
     : run

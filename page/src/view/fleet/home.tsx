@@ -5,7 +5,7 @@ import { Glyph } from "../common/glyph";
 import { Icon } from "../common/icon";
 import { memo } from "../common/memo";
 import { forWhom } from "../common/who";
-import { State } from "../chrome/way";
+import { State } from "../chrome/connection";
 import type { FleetPort, FleetRow } from "../ports";
 import { Coded } from "../text/seen";
 import { oneLine } from "../text/unseen";

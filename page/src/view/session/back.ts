@@ -7,18 +7,18 @@ import type { Abilities } from "../../model/types";
 /** What can be done about files: they may go along, they stay, or nothing ran on the way. */
 export type Files = "choose" | "stay" | "none";
 
-export interface Way {
+export interface LeafMove {
   leaf: number | undefined;
   files: Files;
   /** What the prompts in between did, by their turns. */
   back: number[];
   forth: number[];
-  /** Why it cannot be gone now. */
+  /** Why it cannot be done now. */
   why: string | undefined;
 }
 
-/** The way to where `leaf` is the tip. */
-export function wayTo(state: State, can: Abilities, leaf: number | undefined): Way {
+/** What moving the tip to `leaf` means. */
+export function moveTo(state: State, can: Abilities, leaf: number | undefined): LeafMove {
   const { back, forth } = turnsTo(state, leaf);
   const turns = new Set([...back, ...forth]);
   const ran = [...state.tools.values()].some((tool) => {

@@ -37,7 +37,7 @@ export function tokenWords({ input = 0, output = 0, rough }: Used): string | und
 
 export function Details({ port, state, show }: { port: SessionPort; state: State; show: (screen: Screen) => void }) {
   // Without a session there is nothing to open.
-  const live = port.id.value !== undefined && port.way.value.is !== "refused";
+  const live = port.id.value !== undefined && port.connection.value.is !== "refused";
   const left = contextLeft(state);
   const rough = state.contextRough ? "~" : "";
   const usage = spent(state);

@@ -1,13 +1,23 @@
 // A session in which nothing was said: where it is, once that is known.
 
-import { State } from "../chrome/way";
-import type { DeviceRole, Way } from "../ports";
+import { State } from "../chrome/connection";
+import type { DeviceRole, ConnectionState } from "../ports";
 import { Coded } from "../text/seen";
 import { visible } from "../text/unseen";
 
-export function Empty({ named, cwd, way, role }: { named: boolean; cwd: string; way: Way; role: DeviceRole }) {
+export function Empty({
+  named,
+  cwd,
+  connection,
+  role,
+}: {
+  named: boolean;
+  cwd: string;
+  connection: ConnectionState;
+  role: DeviceRole;
+}) {
   // The line under the header says what is wrong.
-  if (cwd === "" && way.is !== "up" && way.is !== "connecting") return <div class="state" />;
+  if (cwd === "" && connection.is !== "up" && connection.is !== "connecting") return <div class="state" />;
   if (cwd === "" && named)
     return (
       <div class="slow state" role="status">

@@ -4,16 +4,16 @@ import { signal } from "@preact/signals";
 import { expect, test } from "vitest";
 import { emptyState, type ToolRun } from "../../model/state";
 import type { Abilities } from "../../model/types";
-import type { DeviceRole, SessionPort, Way } from "../ports";
+import type { DeviceRole, SessionPort, ConnectionState } from "../ports";
 import { words } from "../testing";
 import { Details } from "./details";
 import { spans, wasUndone } from "./panels";
 
-const port = (role: DeviceRole = "controller", id = "s", way: Way = { is: "up" }): SessionPort =>
+const port = (role: DeviceRole = "controller", id = "s", connection: ConnectionState = { is: "up" }): SessionPort =>
   ({
     role: signal(role),
     id: signal(id || undefined),
-    way: signal(way),
+    connection: signal(connection),
     abilities: signal({ name: "" } as Abilities),
   }) as unknown as SessionPort;
 
@@ -38,8 +38,8 @@ test("what files hold is offered to those who may ask for it", () => {
 });
 
 test("without a session there is nothing to open", () => {
-  const say = (id: string, way: Way): string =>
-    words(Details({ port: port("controller", id, way), state: emptyState(), show: () => undefined }));
+  const say = (id: string, connection: ConnectionState): string =>
+    words(Details({ port: port("controller", id, connection), state: emptyState(), show: () => undefined }));
   expect(say("s", { is: "up" })).toContain("Timeline");
   expect(say("", { is: "up" })).not.toContain("Timeline");
   expect(say("s", { is: "refused", message: "there is no such session", hint: undefined })).not.toContain("Timeline");

@@ -8,7 +8,7 @@ import { counted, took } from "../common/format";
 import { Icon } from "../common/icon";
 import { isDiff } from "../diff/parse";
 import { Diffs } from "../diff/view";
-import { promptOf, wayTo, type Way } from "./back";
+import { promptOf, moveTo, type LeafMove } from "./back";
 import { wanted } from "../composer/returned";
 import { refusalWords, type SessionPort } from "../ports";
 import { Prose } from "../text/seen";
@@ -143,13 +143,13 @@ export function Tree({ port, state, close }: { port: SessionPort; state: State; 
   const abilities = port.abilities.value;
   const go = (command: Command): void => void port.send(command).then(close, refused);
   // Files first: where they cannot go, the words stay too.
-  const move = async (way: Way, withFiles: boolean, prompt: string | undefined): Promise<void> => {
+  const perform = async (move: LeafMove, withFiles: boolean, prompt: string | undefined): Promise<void> => {
     try {
       if (withFiles) {
-        const receipt = await port.send({ go_files: { back: way.back, forth: way.forth, leave: false } });
+        const receipt = await port.send({ go_files: { back: move.back, forth: move.forth, leave: false } });
         if (typeof receipt === "object" && "files" in receipt) toast("success", visible(receipt.files.text));
       }
-      await port.send(way.leaf === undefined ? { set_leaf: {} } : { set_leaf: { leaf: way.leaf } });
+      await port.send(move.leaf === undefined ? { set_leaf: {} } : { set_leaf: { leaf: move.leaf } });
     } catch (error) {
       return refused(error);
     }
@@ -199,16 +199,16 @@ export function Tree({ port, state, close }: { port: SessionPort; state: State; 
           <p class="cut">{words(chosen)}</p>
           <Going
             name="Go before it"
-            way={wayTo(state, abilities, chosen.parent)}
+            move={moveTo(state, abilities, chosen.parent)}
             may={may}
-            go={(way, files) => void move(way, files, promptOf(chosen))}
+            go={(move, files) => void perform(move, files, promptOf(chosen))}
           />
           {tip(state, chosen) !== state.leaf && (
             <Going
               name="Go to this branch"
-              way={wayTo(state, abilities, tip(state, chosen))}
+              move={moveTo(state, abilities, tip(state, chosen))}
               may={may}
-              go={(way, files) => void move(way, files, undefined)}
+              go={(move, files) => void perform(move, files, undefined)}
             />
           )}
           <div class="row">
@@ -227,37 +227,37 @@ export function Tree({ port, state, close }: { port: SessionPort; state: State; 
   );
 }
 
-/** One way to go: with words only, or with what the prompts in between did to files. */
+/** One move: with words only, or with what the prompts in between did to files. */
 export function Going({
   name,
-  way,
+  move,
   may,
   go,
 }: {
   name: string;
-  way: Way;
+  move: LeafMove;
   may: boolean;
-  go: (way: Way, files: boolean) => void;
+  go: (move: LeafMove, files: boolean) => void;
 }) {
-  const off = !may || way.why !== undefined;
+  const off = !may || move.why !== undefined;
   return (
     <div class="row">
-      <button type="button" class="button" disabled={off} onClick={() => go(way, false)}>
+      <button type="button" class="button" disabled={off} onClick={() => go(move, false)}>
         {name}
-        {way.files === "choose" ? ", words only" : ""}
+        {move.files === "choose" ? ", words only" : ""}
       </button>
-      {way.files === "choose" && (
-        <button type="button" class="button" disabled={off} onClick={() => go(way, true)}>
+      {move.files === "choose" && (
+        <button type="button" class="button" disabled={off} onClick={() => go(move, true)}>
           {name}, words and files
         </button>
       )}
       <span class="soft">
-        {way.why ??
+        {move.why ??
           {
             choose: "Words only: files stay as they are.",
             stay: "Files stay as they are: this runtime cannot take them back.",
             none: "",
-          }[way.files]}
+          }[move.files]}
       </span>
     </div>
   );

@@ -3,7 +3,7 @@ import { demo, session } from "../../../tests/demo/world";
 import { allowed } from "./allowed";
 import { turnsTo, type State } from "../../model/state";
 import type { Abilities } from "../../model/types";
-import { wayTo, type Way } from "./back";
+import { moveTo, type LeafMove } from "./back";
 import { Going, placed } from "./panels";
 import { rows } from "./rows";
 import { h } from "preact";
@@ -181,19 +181,19 @@ describe("going back", () => {
   };
 
   test("offers files where tools ran on the way and they can be taken back", () => {
-    expect(wayTo(ended(), can, undefined)).toEqual({
+    expect(moveTo(ended(), can, undefined)).toEqual({
       leaf: undefined,
       back: [2],
       forth: [],
       files: "choose",
       why: undefined,
     });
-    expect(wayTo(ended(), { ...can, undo: false }, undefined).files).toBe("stay");
+    expect(moveTo(ended(), { ...can, undo: false }, undefined).files).toBe("stay");
     const state = ended();
     state.tools.clear();
-    expect(wayTo(state, can, undefined).files).toBe("none");
+    expect(moveTo(state, can, undefined).files).toBe("none");
     // On the same way nothing is gone over.
-    expect(wayTo(ended(), can, 5)).toMatchObject({ back: [], forth: [], files: "none" });
+    expect(moveTo(ended(), can, 5)).toMatchObject({ back: [], forth: [], files: "none" });
     // From another branch it goes back and forth.
     const first = state.entries.get(4);
     if (first?.kind === "message") state.entries.set(20, { ...first, id: 20, parent: undefined, turn: 9 });
@@ -202,14 +202,14 @@ describe("going back", () => {
   });
 
   test("says why it cannot be gone, and that files stay", () => {
-    expect(wayTo(session(), can, undefined).why).toBe("Stop the run first.");
-    expect(wayTo(ended(), { ...can, branch: false }, undefined).why).toMatch(/cannot go back/);
-    expect(wayTo(ended(), { ...can, clear: false }, undefined).why).toMatch(/Nothing stands before/);
-    const told = (way: Way): string => words(Going({ name: "Go", way, may: true, go: () => undefined }));
-    expect(told(wayTo(ended(), can, undefined))).toBe(
+    expect(moveTo(session(), can, undefined).why).toBe("Stop the run first.");
+    expect(moveTo(ended(), { ...can, branch: false }, undefined).why).toMatch(/cannot go back/);
+    expect(moveTo(ended(), { ...can, clear: false }, undefined).why).toMatch(/Nothing stands before/);
+    const told = (move: LeafMove): string => words(Going({ name: "Go", move, may: true, go: () => undefined }));
+    expect(told(moveTo(ended(), can, undefined))).toBe(
       "Go, words onlyGo, words and filesWords only: files stay as they are.",
     );
-    expect(told(wayTo(ended(), { ...can, undo: false }, undefined))).toBe(
+    expect(told(moveTo(ended(), { ...can, undo: false }, undefined))).toBe(
       "GoFiles stay as they are: this runtime cannot take them back.",
     );
   });

@@ -8,7 +8,7 @@ import { Dock } from "../ask/dock";
 import { closed, reach } from "../ask/words";
 import { Dialog } from "../chrome/dialog";
 import { refused, toast, Toasts } from "../chrome/toasts";
-import { Blocked } from "../chrome/way";
+import { Blocked } from "../chrome/connection";
 import { took } from "../common/format";
 import { Glyph } from "../common/glyph";
 import { Icon } from "../common/icon";
@@ -63,7 +63,7 @@ export const SessionMain = memo(function SessionMain({
   const [found, setFound] = useState<string | undefined>();
   const board = port.board.value;
   const run = openRun(state);
-  const way = port.way.value;
+  const connection = port.connection.value;
   useEffect(
     () =>
       port.onSignal((signal) => {
@@ -86,10 +86,10 @@ export const SessionMain = memo(function SessionMain({
       folders={folders.value}
       go={begin}
       {...(unmade ? { typed: wanted } : {})}
-      {...(unmade && way.is === "refused" ? { trouble: refusalWords(way) } : {})}
+      {...(unmade && connection.is === "refused" ? { trouble: refusalWords(connection) } : {})}
     />
   );
-  if (unmade && way.is === "refused")
+  if (unmade && connection.is === "refused")
     return (
       <main class="main" id="main" aria-label="Session">
         <div class="empty" id="transcript" tabIndex={-1}>
@@ -100,7 +100,7 @@ export const SessionMain = memo(function SessionMain({
         </div>
       </main>
     );
-  const blocked = Blocked({ way, known: shown.length > 0, retry: () => port.retryNow() });
+  const blocked = Blocked({ connection, known: shown.length > 0, retry: () => port.retryNow() });
   if (blocked)
     return (
       <main class="main" id="main">
@@ -130,8 +130,15 @@ export const SessionMain = memo(function SessionMain({
     <main class="main" id="main" aria-label="Session">
       {shown.length === 0 ? (
         <div class="empty" id="transcript" tabIndex={-1}>
-          <Empty named={port.id.value !== undefined} cwd={state.settings.cwd} way={way} role={port.role.value} />
-          {port.role.value === "controller" && (unmade || (way.is === "up" && state.settings.cwd !== "")) && place}
+          <Empty
+            named={port.id.value !== undefined}
+            cwd={state.settings.cwd}
+            connection={connection}
+            role={port.role.value}
+          />
+          {port.role.value === "controller" &&
+            (unmade || (connection.is === "up" && state.settings.cwd !== "")) &&
+            place}
         </div>
       ) : (
         <Transcript rows={shown} own={own} scroll={scroll} opened={opened} found={found} again={again} />
@@ -150,7 +157,7 @@ export const SessionMain = memo(function SessionMain({
         <div class="column">
           {told && <Toasts place="flow" />}
           <Widgets board={board} place="above" />
-          {run && state.asks.length === 0 && way.is !== "stopped" && (
+          {run && state.asks.length === 0 && connection.is !== "stopped" && (
             <div class="working" role="status">
               <Glyph of="half" look="accent" turns />
               <span class="cut">
@@ -167,7 +174,7 @@ export const SessionMain = memo(function SessionMain({
             answer={(ask, answer) => port.answer(ask, answer)}
             typed={typed}
             fate={(ask) => fate(ask, state, port.closing?.(ask.id))}
-            connected={way.is === "up"}
+            connected={connection.is === "up"}
             reach={reach(port.abilities.value)}
             reasons={reasons}
           />

@@ -1,30 +1,39 @@
-// How the way to Parlor is: nothing while it is well, words after a moment.
+// How the connection to Parlor is: nothing while it is well, words after a moment.
 
 import { clock } from "../common/format";
 import { now as time } from "../common/now";
 import { mayWords } from "../common/who";
-import type { DeviceRole, Doubt, Way } from "../ports";
+import type { DeviceRole, Doubt, ConnectionState } from "../ports";
 import { Coded } from "../text/seen";
 
 const SOON_MS = 1000;
 const LOST_MS = 3000;
 
 /** One line under the header for each thing that is not as it should be. */
-export function Banner({ way, retry, reload }: { way: Way; retry: () => void; reload: () => void }) {
-  const now = way.is === "connecting" || way.is === "lost" ? time.value : 0;
-  if (way.is === "connecting" && now - way.since > SOON_MS)
+export function Banner({
+  connection,
+  retry,
+  reload,
+}: {
+  connection: ConnectionState;
+  retry: () => void;
+  reload: () => void;
+}) {
+  const now = connection.is === "connecting" || connection.is === "lost" ? time.value : 0;
+  if (connection.is === "connecting" && now - connection.since > SOON_MS)
     return (
       <div class="banner" role="status">
         Connecting…
       </div>
     );
-  if (way.is === "lost" && now - way.since > LOST_MS) {
-    const left = way.retryAt === undefined ? undefined : Math.max(0, Math.ceil((way.retryAt - now) / 1000));
+  if (connection.is === "lost" && now - connection.since > LOST_MS) {
+    const left =
+      connection.retryAt === undefined ? undefined : Math.max(0, Math.ceil((connection.retryAt - now) / 1000));
     return (
       <div class="banner" role="status">
         <span>
-          No connection to Parlor since {clock(way.since)}. {left ? `Trying again in ${left} s` : "Trying again"}. If it
-          was stopped, start it with <code>parlor up</code>.
+          No connection to Parlor since {clock(connection.since)}. {left ? `Trying again in ${left} s` : "Trying again"}
+          . If it was stopped, start it with <code>parlor up</code>.
         </span>
         <button type="button" class="more" onClick={retry}>
           Try now
@@ -32,7 +41,7 @@ export function Banner({ way, retry, reload }: { way: Way; retry: () => void; re
       </div>
     );
   }
-  if (way.is === "stopped") {
+  if (connection.is === "stopped") {
     return (
       <div class="banner" role="status">
         <span>
@@ -44,7 +53,7 @@ export function Banner({ way, retry, reload }: { way: Way; retry: () => void; re
       </div>
     );
   }
-  if (way.is === "newer") {
+  if (connection.is === "newer") {
     return <Newer reload={reload} words="Parlor is newer than this page and says what it does not understand." />;
   }
   return null;
@@ -104,9 +113,9 @@ export function Doubted({ doubt, seen, reload }: { doubt: Doubt | undefined; see
 }
 
 /** What this device may not do, where it may not do everything. */
-export function Role({ role, way }: { role: DeviceRole; way: Way }) {
+export function Role({ role, connection }: { role: DeviceRole; connection: ConnectionState }) {
   // Before the server has said so, nobody knows.
-  if (way.is !== "up" || role === "controller") return null;
+  if (connection.is !== "up" || role === "controller") return null;
   const words = mayWords(role);
   return (
     <span class="tag" title={`${words} \`parlor devices role\` changes that.`}>
@@ -133,13 +142,21 @@ const UNPAIRED: Record<string, [title: string, hint: string]> = {
 };
 
 /** The whole screen for what cannot be gone on with. `known`: there is something to read meanwhile. */
-export function Blocked({ way, known, retry }: { way: Way; known: boolean; retry: () => void }) {
+export function Blocked({
+  connection,
+  known,
+  retry,
+}: {
+  connection: ConnectionState;
+  known: boolean;
+  retry: () => void;
+}) {
   const again = (
     <button type="button" class="button" onClick={retry}>
       Try again
     </button>
   );
-  switch (way.is) {
+  switch (connection.is) {
     case "stopped":
       return known ? null : (
         <State title="Parlor has stopped on this machine">
@@ -147,9 +164,9 @@ export function Blocked({ way, known, retry }: { way: Way; known: boolean; retry
         </State>
       );
     case "pairing":
-      return <Pairing code={way.code} until={way.until} />;
+      return <Pairing code={connection.code} until={connection.until} />;
     case "unpaired": {
-      const { code = "not_offered", message = "", hint = "" } = way.refused ?? {};
+      const { code = "not_offered", message = "", hint = "" } = connection.refused ?? {};
       const [title, words] = UNPAIRED[code] ?? [message, hint];
       return (
         <State title={title} after={again}>
@@ -177,7 +194,7 @@ export function Blocked({ way, known, retry }: { way: Way; known: boolean; retry
         </State>
       );
     case "refused":
-      return <State title={way.message}>{way.hint && <Coded text={way.hint} />}</State>;
+      return <State title={connection.message}>{connection.hint && <Coded text={connection.hint} />}</State>;
     case "connecting":
     case "up":
     case "lost":
