@@ -111,19 +111,19 @@ test("the fleet folds what it is told once per frame, and acts are answered or l
     retryNow: () => undefined,
     close: () => undefined,
   });
-  fleet.ear.opened({ id: "d", name: "n", role: "controller" }, "1");
-  fleet.ear.line('{"rows":{"all":true,"rows":[{"key":"a","status":"running"},{"key":"b","status":"done"}]}}');
-  fleet.ear.line('{"rows":{"rows":[{"key":"a","status":"waiting","asks":1}],"gone":["b"]}}');
-  fleet.ear.line("nonsense");
+  fleet.listener.opened({ id: "d", name: "n", role: "controller" }, "1");
+  fleet.listener.line('{"rows":{"all":true,"rows":[{"key":"a","status":"running"},{"key":"b","status":"done"}]}}');
+  fleet.listener.line('{"rows":{"rows":[{"key":"a","status":"waiting","asks":1}],"gone":["b"]}}');
+  fleet.listener.line("nonsense");
   expect(frames.length).toBe(1);
   frames[0]?.();
   expect(fleet.rows.value).toEqual([{ key: "a", status: "waiting", asks: 1 }]);
   const done = fleet.act("a", "stop");
   expect(JSON.parse(sent[0] ?? "")).toEqual({ act: { id: 1, key: "a", what: "stop" } });
-  fleet.ear.line('{"said":{"id":1,"words":"stopped"}}');
+  fleet.listener.line('{"said":{"id":1,"words":"stopped"}}');
   expect(await done).toBe("stopped");
   const lost = fleet.act("a", { steer: "x" });
-  fleet.ear.connection({ is: "lost", since: 0, retryAt: 0 });
+  fleet.listener.connection({ is: "lost", since: 0, retryAt: 0 });
   expect(await lost).toContain("lost");
 });
 
@@ -138,8 +138,10 @@ test("the fleet tells who asks to be paired and who was, and says what the perso
   };
   expect([fleet.pair(7, true), fleet.revoke("dev-2")]).toEqual([false, false]);
   fleet.use(link);
-  fleet.ear.opened({ id: "dev-1", name: "n", role: "controller" }, "1");
-  fleet.ear.line('{"pairing":{"id":7,"name":"Firefox on Linux","role":"controller","code":"482 913","seconds":57}}');
+  fleet.listener.opened({ id: "dev-1", name: "n", role: "controller" }, "1");
+  fleet.listener.line(
+    '{"pairing":{"id":7,"name":"Firefox on Linux","role":"controller","code":"482 913","seconds":57}}',
+  );
   expect(fleet.pairing.value).toEqual({
     id: 7,
     name: "Firefox on Linux",
@@ -148,23 +150,23 @@ test("the fleet tells who asks to be paired and who was, and says what the perso
     until: 58_000,
   });
   expect(fleet.pair(7, true)).toBe(true);
-  fleet.ear.line('{"pairing":null}');
+  fleet.listener.line('{"pairing":null}');
   expect(fleet.pairing.value).toBeUndefined();
   // Of itself nobody is told.
-  fleet.ear.line('{"joined":{"device":{"id":"dev-1","name":"n","role":"controller"}}}');
+  fleet.listener.line('{"joined":{"device":{"id":"dev-1","name":"n","role":"controller"}}}');
   expect(fleet.joined.value).toEqual([]);
-  fleet.ear.line('{"joined":{"device":{"id":"dev-2","name":"phone","role":"approver"}}}');
-  fleet.ear.line('{"joined":{"device":{"id":"dev-2","name":"phone","role":"approver"}}}');
+  fleet.listener.line('{"joined":{"device":{"id":"dev-2","name":"phone","role":"approver"}}}');
+  fleet.listener.line('{"joined":{"device":{"id":"dev-2","name":"phone","role":"approver"}}}');
   expect(fleet.joined.value).toEqual([{ id: "dev-2", name: "phone", role: "approver" }]);
   expect(fleet.revoke("dev-2")).toBe(true);
   expect(sent).toEqual([{ pair: { id: 7, allow: true } }, { revoke: { device: "dev-2" } }]);
   // Whoever asks may be gone when the connection is; who has come in is still in.
-  fleet.ear.line('{"pairing":{"id":8,"name":"x","role":"observer","seconds":57}}');
-  fleet.ear.connection({ is: "lost", since: 0, retryAt: 0 });
+  fleet.listener.line('{"pairing":{"id":8,"name":"x","role":"observer","seconds":57}}');
+  fleet.listener.connection({ is: "lost", since: 0, retryAt: 0 });
   expect([fleet.pairing.value, fleet.joined.value.length]).toEqual([undefined, 1]);
   fleet.seenJoined("dev-2");
   expect(fleet.joined.value).toEqual([]);
   for (let n = 0; n < 20; n += 1)
-    fleet.ear.line(`{"joined":{"device":{"id":"dev-x${n}","name":"n","role":"observer"}}}`);
+    fleet.listener.line(`{"joined":{"device":{"id":"dev-x${n}","name":"n","role":"observer"}}}`);
   expect(fleet.joined.value.map((one) => one.id)).toEqual([12, 13, 14, 15, 16, 17, 18, 19].map((n) => `dev-x${n}`));
 });

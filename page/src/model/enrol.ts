@@ -7,7 +7,8 @@ import type { Device } from "./device";
 import { HANDSHAKE_MS, said } from "./link";
 import type { Refused, Socket } from "./link";
 
-export interface EnrolSurroundings {
+/** What pairing needs of the browser. */
+export interface EnrolEnv {
   open(): Socket;
   host: string;
   now(): number;
@@ -44,10 +45,7 @@ const LOST: Refused = { code: "lost", message: "The connection was lost before t
 const OTHERS: Refused = { code: "impostor", message: "Something else answers at this address" };
 
 /** Asks for it. Gives why it was not done, or nothing when it was; `show` is told the code. */
-export async function enrol(
-  show: (code: Code) => void,
-  around: EnrolSurroundings = browser(),
-): Promise<Refused | undefined> {
+export async function enrol(show: (code: Code) => void, env: EnrolEnv = browser()): Promise<Refused | undefined> {
   if (typeof crypto === "undefined" || !crypto.subtle) return INSECURE;
   const [key, tab] = await Promise.all([newKey(), newKey()]);
   return new Promise((done) => {
@@ -63,14 +61,14 @@ export async function enrol(
       done(refused);
     };
     try {
-      socket = around.open();
+      socket = env.open();
     } catch {
       return done(LOST);
     }
-    let cancel = around.later(HANDSHAKE_MS, () => end(LOST));
+    let cancel = env.later(HANDSHAKE_MS, () => end(LOST));
     const wait = (ms: number): void => {
       cancel();
-      cancel = around.later(ms, () => end(LOST));
+      cancel = env.later(ms, () => end(LOST));
     };
     let asked: Asked | undefined;
     socket.onclose = () => end(LOST);
@@ -83,13 +81,13 @@ export async function enrol(
         if (known !== undefined && known !== words.challenge.server) return end(OTHERS);
         asked = { server: words.challenge.lasting ? undefined : words.challenge.server };
         wait(HANDSHAKE_MS);
-        void ask(words.challenge.nonce, key, asked.server === undefined ? undefined : tab, around).then(
+        void ask(words.challenge.nonce, key, asked.server === undefined ? undefined : tab, env).then(
           (line) => !over && socket.send(line),
           () => end(LOST),
         );
       } else if (words.code && asked) {
         wait(words.code.seconds * 1000 + HANDSHAKE_MS);
-        show({ code: words.code.code, until: around.now() + words.code.seconds * 1000 });
+        show({ code: words.code.code, until: env.now() + words.code.seconds * 1000 });
       } else if (words.enrolled && asked) {
         // All was said: what is left is to keep it, and the server goes meanwhile.
         socket.onclose = null;
@@ -112,10 +110,10 @@ interface Asked {
   server: string | undefined;
 }
 
-async function ask(nonce: string, key: Pair, tab: Pair | undefined, around: EnrolSurroundings): Promise<string> {
-  const signature = await signed(key.key, ["parlor-enrol-1", nonce, around.host, key.shown, tab?.shown ?? ""]);
+async function ask(nonce: string, key: Pair, tab: Pair | undefined, env: EnrolEnv): Promise<string> {
+  const signature = await signed(key.key, ["parlor-enrol-1", nonce, env.host, key.shown, tab?.shown ?? ""]);
   return JSON.stringify({
-    enrol: { key: key.shown, ...(tab ? { tab: tab.shown } : {}), name: around.name(), signature },
+    enrol: { key: key.shown, ...(tab ? { tab: tab.shown } : {}), name: env.name(), signature },
   });
 }
 
@@ -124,7 +122,7 @@ async function enrolled(device: Device, key: Pair, tab: Pair, asked: Asked): Pro
   await keepDevice({ device, key: key.key });
 }
 
-function browser(): EnrolSurroundings {
+function browser(): EnrolEnv {
   return {
     open: () =>
       new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/enrol`) as unknown as Socket,

@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import type { ReadonlySignal, Signal as Value } from "@preact/signals";
-import type { Hears, Link } from "./link";
+import type { LinkListener, Link } from "./link";
 import { isOther, OWN } from "./own";
 import type { Clock } from "./session";
 import type { DeviceRole, FleetPort, FleetRow, Joined, Pairing, ConnectionState } from "../view/ports";
@@ -50,7 +50,7 @@ export class Fleet implements FleetPort {
     return this.connectionNow;
   }
 
-  readonly ear: Hears = {
+  readonly listener: LinkListener = {
     opened: (device, version, page) => {
       this.newer.value = isOther(this.own, page);
       this.role.value = device.role;

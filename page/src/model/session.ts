@@ -15,7 +15,7 @@ import type { Device } from "./device";
 import { Drafts } from "./drafts";
 import { apply, follow, nextBatch } from "./fold";
 import { settle, stateHash } from "./hashed";
-import type { Hears, Link, Wants } from "./link";
+import type { LinkListener, Link, Subscription } from "./link";
 import { inputOf, isEncrypted, onlyWords, type Outgoing } from "./outgoing";
 import { OwnQueue } from "./queued";
 import { emptyState } from "./state";
@@ -171,7 +171,7 @@ export class Session implements SessionPort {
   }
 
   /** What the link tells; `use` says which link that is. */
-  readonly ear: Hears = {
+  readonly listener: LinkListener = {
     opened: (device, version) => this.opened(device, version),
     line: (text) => this.line(text),
     connection: (connection) => this.connectionIs(connection),
@@ -183,7 +183,7 @@ export class Session implements SessionPort {
   }
 
   /** What a socket for it asks for: a session that was begun is opened again, not begun twice. */
-  wants(): Wants {
+  subscription(): Subscription {
     return this.id.value === undefined ? this.wanted : { session: this.id.value };
   }
 

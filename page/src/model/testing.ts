@@ -6,7 +6,7 @@ import type { ConnectionState } from "../view/ports";
 import { kept, OUTBOX } from "./database";
 import { apply } from "./fold";
 import { stateHash } from "./hashed";
-import { type Socket, type Surroundings, WebSocketLink } from "./link";
+import { type Socket, type Env, WebSocketLink } from "./link";
 import { type Clock, Session } from "./session";
 import { emptyState } from "./state";
 import type { Body } from "./types";
@@ -61,7 +61,7 @@ export class Bench {
       return () => (this.timers = this.timers.filter((one) => one !== timer));
     };
     const clock: Clock = { now: () => this.time, frame: (what) => void this.frames.push(what), later };
-    const around: Surroundings = {
+    const env: Env = {
       open: () => {
         const socket = new FakeSocket();
         this.sockets.push(socket);
@@ -78,13 +78,13 @@ export class Bench {
       leaveFor: () => false,
     };
     this.session = new Session(wanted, clock);
-    const ear = this.session.ear;
+    const listener = this.session.listener;
     const connection = (connection: ConnectionState): void => {
       this.connections.push(connection.is);
-      ear.connection(connection);
+      listener.connection(connection);
     };
-    const heard = { ...ear, connection };
-    this.link = new WebSocketLink(() => this.session.wants(), heard, around);
+    const heard = { ...listener, connection };
+    this.link = new WebSocketLink(() => this.session.subscription(), heard, env);
     this.session.use(this.link);
     this.link.start();
   }

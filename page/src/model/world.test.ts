@@ -30,15 +30,15 @@ test("a page is another one only where both sides say which", () => {
 test("a server that was replaced has another page, and one that is put back has not", () => {
   const fleet = new Fleet({ now: () => 0, frame: (what) => what(), later: () => () => undefined }, MINE);
   const device = { id: "dev-1", name: "x", role: "controller" as const };
-  fleet.ear.opened(device, "0.1.0", MINE);
+  fleet.listener.opened(device, "0.1.0", MINE);
   expect(fleet.newer.value).toBe(false);
-  fleet.ear.opened(device, "0.2.0", OTHER);
+  fleet.listener.opened(device, "0.2.0", OTHER);
   expect(fleet.newer.value).toBe(true);
-  fleet.ear.opened(device, "0.1.0", MINE);
+  fleet.listener.opened(device, "0.1.0", MINE);
   expect(fleet.newer.value).toBe(false);
   // Which sessions there are is known when it was told, also where there are none.
   expect(fleet.known.value).toBe(false);
-  fleet.ear.line('{"rows":{"all":true,"rows":[]}}');
+  fleet.listener.line('{"rows":{"all":true,"rows":[]}}');
   expect([fleet.known.value, fleet.rows.value]).toEqual([true, []]);
 });
 
@@ -47,7 +47,7 @@ test("what is being written is kept before the page is loaded anew, and when it 
   vi.stubGlobal("location", { reload });
   let leave: () => void = () => undefined;
   const socket: Socket = { send: () => undefined, close: () => undefined, onmessage: null, onclose: null };
-  const around = {
+  const env = {
     open: () => socket,
     host: "h",
     now: () => 0,
@@ -57,7 +57,7 @@ test("what is being written is kept before the page is loaded anew, and when it 
   };
   const clock = { now: () => 0, frame: () => undefined, later: () => () => undefined };
   const world = openWorld(
-    around,
+    env,
     clock,
     () => () => undefined,
     (what) => void (leave = what),
@@ -81,7 +81,7 @@ test("what is being written is kept before the page is loaded anew, and when it 
 
 test("a session that is begun may be written in at once by who may write", async () => {
   const sockets: (Socket & { said: string[] })[] = [];
-  const around = {
+  const env = {
     open: () => {
       const said: string[] = [];
       const socket = {
@@ -102,7 +102,7 @@ test("a session that is begun may be written in at once by who may write", async
   };
   const clock = { now: () => 0, frame: () => undefined, later: () => () => undefined };
   const world = openWorld(
-    around,
+    env,
     clock,
     () => () => undefined,
     () => undefined,

@@ -5,7 +5,7 @@ import { Drafts } from "./drafts";
 import { enrol } from "./enrol";
 import { Fleet } from "./fleet";
 import { browser, wakeful, WebSocketLink } from "./link";
-import type { Surroundings } from "./link";
+import type { Env } from "./link";
 import { Session } from "./session";
 import type { Clock } from "./session";
 import { dropWorkers } from "./workers";
@@ -34,7 +34,7 @@ function leaving(what: () => void): void {
 }
 
 export function openWorld(
-  around: Surroundings = browser(),
+  env: Env = browser(),
   clock: Clock = browserClock(),
   onWake = wakeful,
   onLeave = leaving,
@@ -49,26 +49,28 @@ export function openWorld(
   const pair = async (): Promise<void> => {
     if (pairing) return;
     pairing = true;
-    fleet.ear.connection({ is: "pairing" });
-    const refused = await pairs((code) => fleet.ear.connection({ is: "pairing", ...code })).catch((error: unknown) => ({
-      code: "lost",
-      message: String(error),
-    }));
+    fleet.listener.connection({ is: "pairing" });
+    const refused = await pairs((code) => fleet.listener.connection({ is: "pairing", ...code })).catch(
+      (error: unknown) => ({
+        code: "lost",
+        message: String(error),
+      }),
+    );
     pairing = false;
     if (!refused) link.retryNow();
-    else if (refused.code === "impostor") fleet.ear.connection({ is: "impostor" });
-    else if (!("open" in refused && around.leaveFor(refused.open))) fleet.ear.connection({ is: "unpaired", refused });
+    else if (refused.code === "impostor") fleet.listener.connection({ is: "impostor" });
+    else if (!("open" in refused && env.leaveFor(refused.open))) fleet.listener.connection({ is: "unpaired", refused });
   };
   const told = (connection: ConnectionState): void => {
     if (connection.is === "unpaired") return void pair();
-    fleet.ear.connection(connection);
+    fleet.listener.connection(connection);
     if (connection.is !== "up") return;
     void dropWorkers();
     for (const session of looks) if (PASSING.includes(session.connection.peek().is)) session.retryNow();
   };
-  const link = new WebSocketLink(() => "fleet", { ...fleet.ear, connection: told }, around);
+  const link = new WebSocketLink(() => "fleet", { ...fleet.listener, connection: told }, env);
   /** Who is nobody here need not show who they are. */
-  const begin = async (): Promise<void> => ((await around.enrolled().catch(() => false)) ? link.retryNow() : pair());
+  const begin = async (): Promise<void> => ((await env.enrolled().catch(() => false)) ? link.retryNow() : pair());
   fleet.use({
     send: (text) => link.send(text),
     wake: () => link.wake(),
@@ -84,7 +86,7 @@ export function openWorld(
 
   const look = (wanted: { session: string } | { new: { cwd?: string } }): SessionPort => {
     const session = new Session(wanted, clock, drafts, fleet.role.peek());
-    const own = new WebSocketLink(() => session.wants(), session.ear, around);
+    const own = new WebSocketLink(() => session.subscription(), session.listener, env);
     session.use(own);
     looks.add(session);
     const unwake = onWake(() => own.wake());
