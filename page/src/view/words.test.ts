@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from "vitest";
 import { CHANGED_MS, QUIET_MS, takesClicks, takesKeys } from "./ask/guard";
 import { answered, closed, noWord, REACH, reach, risk, rule, title as askTitle } from "./ask/words";
 import { bywords, who } from "./common/who";
-import { age, counted, money, took, tokens } from "./common/format";
+import { age, counted, money, duration, tokens } from "./common/format";
 import { emptyState, type ToolRun } from "../model/state";
 import { settingWords } from "./composer/composer";
 import { offered, read } from "./composer/commands";
@@ -386,11 +386,17 @@ describe("tools and numbers", () => {
       age(NOW - 240_000, NOW),
       age(NOW - 49 * 3600_000, NOW),
     ]).toEqual(["now", "31 s", "4 m", "2 d"]);
-    expect([took(100), took(12_400), took(190_000)]).toEqual(["0.1 s", "12 s", "3 m 10 s"]);
+    expect([duration(100), duration(12_400), duration(190_000)]).toEqual(["0.1 s", "12 s", "3 m 10 s"]);
     // As the terminal has them: a second or a tenth that is not over is not counted.
-    expect([took(28_999), took(105_999), took(59_999), took(9999), took(3_599_999), took(3_660_000), took(-5)]).toEqual(
-      ["28 s", "1 m 45 s", "59 s", "9.9 s", "59 m 59 s", "1 h 1 m", "0.0 s"],
-    );
+    expect([
+      duration(28_999),
+      duration(105_999),
+      duration(59_999),
+      duration(9999),
+      duration(3_599_999),
+      duration(3_660_000),
+      duration(-5),
+    ]).toEqual(["28 s", "1 m 45 s", "59 s", "9.9 s", "59 m 59 s", "1 h 1 m", "0.0 s"]);
     expect([tokens(1299), tokens(76_480), tokens(999_999), tokens(1_290_000)]).toEqual([
       "1.2 k",
       "76.4 k",

@@ -19,7 +19,7 @@ export interface DockProps {
   /** When the person last pressed a key anywhere. */
   typed: () => number;
   /** What became of a question that is gone, in words. */
-  fate: (ask: Ask) => string;
+  outcomeText: (ask: Ask) => string;
   /** Without a connection no answer is taken: it would hang in the air, and be lost when the person goes elsewhere. */
   connected: boolean;
   reach: Reach;
@@ -50,7 +50,7 @@ export interface Giving {
   keys: (table: Record<string, () => void>) => void;
 }
 
-export function Dock({ asks, role, answer, typed, fate, connected, reach, reasons }: DockProps) {
+export function Dock({ asks, role, answer, typed, outcomeText, connected, reach, reasons }: DockProps) {
   const ask = asks[0];
   const [sending, setSending] = useState<{ ask: number; word: string } | undefined>();
   const [refused, setRefused] = useState<string | undefined>();
@@ -92,7 +92,7 @@ export function Dock({ asks, role, answer, typed, fate, connected, reach, reason
       }
       return;
     }
-    setTold(fate(before));
+    setTold(outcomeText(before));
     setTimeout(() => setTold(undefined), TOLD_MS);
   }, [ask?.id]);
   const text = ask ? JSON.stringify(ask.kind) : "";

@@ -13,7 +13,7 @@ export function age(since: number, now: number): string {
 }
 
 /** How long something took: what is begun of a unit is left out, as in the terminal. */
-export function took(ms: number): string {
+export function duration(ms: number): string {
   const seconds = Math.floor(Math.max(0, ms) / 1000);
   if (seconds < 10) return `${tenths(Math.max(0, ms), 1000).toFixed(1)} s`;
   const minutes = Math.floor(seconds / 60);

@@ -4,7 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Outcome } from "../../model/types";
 import { Glyph, LEVELS } from "../common/glyph";
 import { memo } from "../common/memo";
-import { took } from "../common/format";
+import { duration } from "../common/format";
 import { copyText } from "../common/copy";
 import { Block } from "../text/markdown";
 import { Bundles, Growing, type Parsed } from "../text/tokens";
@@ -200,7 +200,7 @@ function End({ outcome, ms, again }: { outcome: Outcome; ms: number; again: () =
       <Glyph of={outcome === "cancelled" ? "square" : outcome === "lost" ? "broken" : "pause"} />
       <span>
         {words}
-        {outcome === "interrupted" ? "" : ` after ${took(ms)}`}.
+        {outcome === "interrupted" ? "" : ` after ${duration(ms)}`}.
       </span>
     </p>
   );

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { children, path, textOf, toolOutcome, type Entry, type State } from "../../model/state";
 import type { Command, DiffSince } from "../../model/types";
 import { refused, toast } from "../chrome/toasts";
-import { counted, took } from "../common/format";
+import { counted, duration } from "../common/format";
 import { Icon } from "../common/icon";
 import { isDiff } from "../diff/parse";
 import { Diffs } from "../diff/view";
@@ -342,7 +342,7 @@ export function Timeline({ state, now }: { state: State; now: number }) {
               style={{ left: percent(row.from - from), width: percent(row.to - row.from) }}
             />
           </span>
-          <span class="faint">{took(row.to - row.from)}</span>
+          <span class="faint">{duration(row.to - row.from)}</span>
         </li>
       ))}
     </ol>

@@ -9,7 +9,7 @@ import { closed, reach } from "../ask/words";
 import { Dialog } from "../chrome/dialog";
 import { refused, toast, Toasts } from "../chrome/toasts";
 import { Blocked } from "../chrome/connection";
-import { took } from "../common/format";
+import { duration } from "../common/format";
 import { Glyph } from "../common/glyph";
 import { Icon } from "../common/icon";
 import { memo } from "../common/memo";
@@ -173,7 +173,7 @@ export const SessionMain = memo(function SessionMain({
             role={port.role.value}
             answer={(ask, answer) => port.answer(ask, answer)}
             typed={typed}
-            fate={(ask) => fate(ask, state, port.closing?.(ask.id))}
+            outcomeText={(ask) => outcomeText(ask, state, port.closing?.(ask.id))}
             connected={connection.is === "up"}
             reach={reach(port.abilities.value)}
             reasons={reasons}
@@ -213,7 +213,7 @@ function Again({ retry }: { retry: Retry }) {
 
 /** How long it takes so far. */
 function Since({ at }: { at: number }) {
-  return <span class="faint">{took(now.value - at)}</span>;
+  return <span class="faint">{duration(now.value - at)}</span>;
 }
 
 export function SessionSide({ port, show }: { port: SessionPort; show: (screen: Screen) => void }) {
@@ -222,7 +222,7 @@ export function SessionSide({ port, show }: { port: SessionPort; show: (screen: 
 }
 
 /** What became of a question that somebody else has closed, as far as the session tells. */
-function fate(ask: Ask, state: Sessions, closing: Closing | undefined): string {
+function outcomeText(ask: Ask, state: Sessions, closing: Closing | undefined): string {
   if (closing) return closed(closing);
   const decision = "consent" in ask.kind ? state.tools.get(ask.kind.consent.tool)?.decision : undefined;
   if (!decision) return openRun(state) ? "Answered elsewhere." : "The question is no longer asked: the run is over.";

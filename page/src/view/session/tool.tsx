@@ -2,7 +2,7 @@
 
 import { toolOutcome, type ToolRun } from "../../model/state";
 import type { Decision, ToolOutcome } from "../../model/types";
-import { took, counted } from "../common/format";
+import { duration, counted } from "../common/format";
 import { Glyph, type Sign } from "../common/glyph";
 import { now } from "../common/now";
 import { bywords } from "../common/who";
@@ -48,7 +48,7 @@ export function Tool({ tool, open, toggle }: { tool: ToolRun; open: boolean | un
       : undefined,
     outcome && outcome !== "done" ? word : undefined,
     outcome === "done" && !shown ? lines(tool) : undefined,
-    tool.startedAt === undefined ? undefined : took((tool.endedAt ?? now.value) - tool.startedAt),
+    tool.startedAt === undefined ? undefined : duration((tool.endedAt ?? now.value) - tool.startedAt),
   ]
     .filter(Boolean)
     .join(" · ");
