@@ -18,6 +18,7 @@ import { settle, stateHash } from "./hashed";
 import type { LinkListener, Link, Subscription } from "./link";
 import { inputOf, isEncrypted, onlyWords, type Outgoing } from "./outgoing";
 import { OwnQueue } from "./queued";
+import { Silence } from "./silence";
 import { emptyState } from "./state";
 import type { State } from "./state";
 import type {
@@ -45,9 +46,6 @@ const PROTOCOL = 1;
 const REVISION = 2;
 /** A runtime of an earlier revision hashes otherwise than this page: what it tells is not compared. */
 const WRITTEN_HASHES = 2;
-/** Silence after which it is asked whether anybody is there, and how long the answer may take. */
-export const SILENCE_MS = 20_000;
-export const ANSWER_MS = 10_000;
 /** A state that was wrong so often within this time is not read again: it would be wrong once more. */
 export const AGAIN_MS = 60_000;
 export const MOST_WRONG = 3;
@@ -144,8 +142,7 @@ export class Session implements SessionPort {
   private agreed = true;
   /** The revision that the runtime has said on this link. */
   private revision = 0;
-  private stopWatch: (() => void) | undefined;
-  private heardAt = 0;
+  private readonly silence: Silence;
   private draftKey: string;
 
   constructor(
@@ -160,6 +157,11 @@ export class Session implements SessionPort {
     this.draftKey = "session" in wanted ? wanted.session : "new";
     this.connectionNow = signal({ is: "connecting", since: clock.now() });
     this.own = new OwnQueue(this.id.peek());
+    this.silence = new Silence(
+      clock,
+      () => this.attached && this.post({ command: "stats", settle: () => undefined, refuse: () => undefined }),
+      () => this.link?.retryNow(),
+    );
     void this.restore();
     void this.own.restore().then(() => {
       if (this.attached) this.giveBack(this.own.missed(this.state.peek()));
@@ -201,7 +203,7 @@ export class Session implements SessionPort {
     const hello = { protocol: PROTOCOL, revision: REVISION, name: "parlor-page", version, capabilities };
     const cursor = this.cursor();
     this.link?.send(written({ hello: { ...hello, ...(session ? { session } : {}), ...(cursor ? { cursor } : {}) } }));
-    this.watch();
+    this.silence.heard();
   }
 
   private connectionIs(connection: ConnectionState): void {
@@ -219,7 +221,7 @@ export class Session implements SessionPort {
   }
 
   private line(text: string): void {
-    this.watch();
+    this.silence.heard();
     const got = read(text);
     if ("unreadable" in got) return;
     this.take(got.line);
@@ -656,32 +658,8 @@ export class Session implements SessionPort {
       });
     }
     void this.drafts.flush(`reason ${this.draftKey}`);
-    this.stopWatch?.();
+    this.silence.end();
     void this.drafts.flush(this.draftKey);
     this.link?.close();
-  }
-
-  /**
-   * A socket may be dead and look alive: after a silence somebody is asked, and without an answer it is opened anew.
-   */
-  private watch(): void {
-    this.heardAt = this.clock.now();
-    if (!this.stopWatch) this.look(SILENCE_MS);
-  }
-
-  /** Looks after a while whether anything was heard: a timer for each line would cost more than the line. */
-  private look(after: number): void {
-    this.stopWatch = this.clock.later(after, () => {
-      this.stopWatch = undefined;
-      const silent = this.clock.now() - this.heardAt;
-      if (silent < SILENCE_MS) return this.look(SILENCE_MS - silent);
-      if (!this.attached || !this.post({ command: "stats", settle: () => undefined, refuse: () => undefined })) return;
-      const asked = this.clock.now();
-      this.stopWatch = this.clock.later(ANSWER_MS, () => {
-        this.stopWatch = undefined;
-        if (this.heardAt < asked) this.link?.retryNow();
-        else this.look(SILENCE_MS);
-      });
-    });
   }
 }
