@@ -20,7 +20,10 @@ export default defineConfig({
   },
   test: {
     projects: [
-      { extends: true, test: { name: "unit", include: ["src/**/*.test.{ts,tsx}"], environment: "node", testTimeout: 60_000 } },
+      {
+        extends: true,
+        test: { name: "unit", include: ["src/**/*.test.{ts,tsx}"], environment: "node", testTimeout: 60_000 },
+      },
       {
         extends: true,
         test: {
@@ -32,7 +35,10 @@ export default defineConfig({
           fileParallelism: false,
         },
       },
-      { extends: true, test: { name: "bench", include: ["benches/**/*.spec.ts"], environment: "node", fileParallelism: false } },
+      {
+        extends: true,
+        test: { name: "bench", include: ["benches/**/*.spec.ts"], environment: "node", fileParallelism: false },
+      },
     ],
   },
 });

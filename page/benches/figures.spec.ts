@@ -1,5 +1,6 @@
-// The page's figures, in a real browser: `npm run bench`. Ratios within one run where a clock is involved; each figure is printed, and a
-// bar that is missed fails. Not part of the tests: a machine that does something else besides would make them lie.
+// The page's figures, in a real browser: `npm run bench`. Ratios within one run where a clock is involved; each figure
+// is printed, and a bar that is missed fails. Not part of the tests: a machine that does something else besides would
+// make them lie.
 
 import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -21,8 +22,11 @@ let browser: Browser;
 let bench: Bench;
 let context: BrowserContext;
 beforeAll(async () => {
-  bench = await Bench.start(process.env["PARLOR_PAGE"] ?? new URL("../dist", import.meta.url).pathname);
-  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"] });
+  bench = await Bench.start(process.env.PARLOR_PAGE ?? new URL("../dist", import.meta.url).pathname);
+  browser = await chromium.launch({
+    executablePath: "/usr/bin/chromium",
+    args: ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"],
+  });
   context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   bench.holds(conversation(0));
   const page = await context.newPage();
@@ -79,11 +83,17 @@ async function watchFrames(page: Page, most: number): Promise<() => Promise<Fram
       for (const entry of list.getEntries()) seen.longestWork = Math.max(seen.longestWork, entry.duration);
     }).observe({ type: "longtask", buffered: false });
   }, most);
-  return () => page.evaluate(() => {
-    const { seen } = window as unknown as { seen: Frames & { stop: boolean } };
-    seen.stop = true;
-    return { count: seen.count, longest: Math.round(seen.longest), longestWork: Math.round(seen.longestWork), over: seen.over };
-  });
+  return () =>
+    page.evaluate(() => {
+      const { seen } = window as unknown as { seen: Frames & { stop: boolean } };
+      seen.stop = true;
+      return {
+        count: seen.count,
+        longest: Math.round(seen.longest),
+        longestWork: Math.round(seen.longestWork),
+        over: seen.over,
+      };
+    });
 }
 
 /** Calls back every so often for so long, caught up where a timer was late. */
@@ -96,7 +106,9 @@ async function steadily(every: number, during: number, what: (tick: number) => v
   }
 }
 
-test(`the first paint of ${ENTRIES} entries takes less than ${MOST_TIMES} times that of none`, { timeout: 300_000 }, async () => {
+test(`the first paint of ${ENTRIES} entries takes less than ${MOST_TIMES} times that of none`, {
+  timeout: 300_000,
+}, async () => {
   const times = { none: [] as number[], many: [] as number[] };
   const many = conversation(ENTRIES);
   for (let round = 0; round <= ROUNDS; round += 1) {
@@ -111,12 +123,20 @@ test(`the first paint of ${ENTRIES} entries takes less than ${MOST_TIMES} times 
     }
   }
   const ratio = middle(times.many) / middle(times.none);
-  console.log(`first paint: empty ${Math.round(middle(times.none))} ms, ${ENTRIES} entries ${Math.round(middle(times.many))} ms: ${ratio.toFixed(2)} times`);
+  console.log(
+    `first paint: empty ${Math.round(middle(times.none))} ms, ${ENTRIES} entries ${Math.round(middle(times.many))} ms: ${ratio.toFixed(2)} times`,
+  );
   expect(ratio).toBeLessThan(MOST_TIMES);
 });
 
-for (const [name, entries, write] of [["a new session", 0, answer], ["a session of 2000 entries", 2000, answer], ["a new session, with code and a table every 16 tokens", 0, heavyAnswer]] as const) {
-  test(`${TOKENS_A_SECOND} tokens a second in ${name} hold no frame up for ${LONGEST_STREAMING_MS} ms`, { timeout: 120_000 }, async () => {
+for (const [name, entries, write] of [
+  ["a new session", 0, answer],
+  ["a session of 2000 entries", 2000, answer],
+  ["a new session, with code and a table every 16 tokens", 0, heavyAnswer],
+] as const) {
+  test(`${TOKENS_A_SECOND} tokens a second in ${name} hold no frame up for ${LONGEST_STREAMING_MS} ms`, {
+    timeout: 120_000,
+  }, async () => {
     const before = conversation(entries);
     const opened = [...before, ...OPEN];
     bench.holds(opened);
@@ -134,34 +154,64 @@ for (const [name, entries, write] of [["a new session", 0, answer], ["a session 
       for (let one = 0; one < perTick; one += 1) {
         seq += 1;
         const text = tokens[tick * perTick + one] ?? "";
-        bench.tell(bench.sessions, { event: { session: SESSION, event: { seq, at: 2000, body: { message_delta: { message: 1_000_004, kind: "text", text } } } } });
+        bench.tell(bench.sessions, {
+          event: {
+            session: SESSION,
+            event: { seq, at: 2000, body: { message_delta: { message: 1_000_004, kind: "text", text } } },
+          },
+        });
       }
     });
     const frames = await end();
-    console.log(`streaming in ${name}: ${frames.count} frames in ${STREAM_MS} ms, longest ${frames.longest} ms (idle ${control.longest} ms), longest task ${frames.longestWork} ms, ${frames.over} over ${LONGEST_STREAMING_MS} ms`);
+    console.log(
+      `streaming in ${name}: ${frames.count} frames in ${STREAM_MS} ms, longest ${frames.longest} ms (idle ${control.longest} ms), longest task ${frames.longestWork} ms, ${frames.over} over ${LONGEST_STREAMING_MS} ms`,
+    );
     await page.close();
     expect(frames.longestWork).toBeLessThanOrEqual(LONGEST_STREAMING_MS);
     expect(frames.longest).toBeLessThanOrEqual(Math.max(LONGEST_STREAMING_MS, 2 * control.longest));
   });
 }
 
-test(`a fleet of ${SESSIONS} whose rows change holds no frame up for ${LONGEST_FLEET_MS} ms`, { timeout: 120_000 }, async () => {
+test(`a fleet of ${SESSIONS} whose rows change holds no frame up for ${LONGEST_FLEET_MS} ms`, {
+  timeout: 120_000,
+}, async () => {
   const STATUS: FleetStatus[] = ["waiting", "running", "done", "failed", "kept"];
   const now = Date.now();
-  const row = (at: number, tick: number): FleetRow => ({ key: `sess-${at}`, session: `sess-${at}`, status: STATUS[(at + tick) % STATUS.length] ?? "done", title: `Session ${at}`, about: `step ${tick}`, question: "run: make", asks: 1, cwd: `/home/ada/project-${at % 20}`, branch: "main", since: now - at * 1000, cost_micros: tick * 1000 });
+  const row = (at: number, tick: number): FleetRow => ({
+    key: `sess-${at}`,
+    session: `sess-${at}`,
+    status: STATUS[(at + tick) % STATUS.length] ?? "done",
+    title: `Session ${at}`,
+    about: `step ${tick}`,
+    question: "run: make",
+    asks: 1,
+    cwd: `/home/ada/project-${at % 20}`,
+    branch: "main",
+    since: now - at * 1000,
+    cost_micros: tick * 1000,
+  });
   const rows = Array.from({ length: SESSIONS }, (_, at) => row(at, 0));
   bench.shows(rows);
   const page = await context.newPage();
   await page.goto(bench.address);
-  await page.locator("a.fleet-row").nth(SESSIONS / 10).waitFor();
+  await page
+    .locator("a.fleet-row")
+    .nth(SESSIONS / 10)
+    .waitFor();
   const idle = await watchFrames(page, LONGEST_FLEET_MS);
   await new Promise((next) => setTimeout(next, FLEET_MS / 2));
   const control = await idle();
   const end = await watchFrames(page, LONGEST_FLEET_MS);
   // Twenty times a second, as often as a process tells: twenty rows change each time.
-  await steadily(50, FLEET_MS, (tick) => bench.tell(bench.fleets, { rows: { rows: Array.from({ length: 20 }, (_, one) => row((tick * 20 + one) % SESSIONS, tick)), gone: [] } }));
+  await steadily(50, FLEET_MS, (tick) =>
+    bench.tell(bench.fleets, {
+      rows: { rows: Array.from({ length: 20 }, (_, one) => row((tick * 20 + one) % SESSIONS, tick)), gone: [] },
+    }),
+  );
   const frames = await end();
-  console.log(`fleet of ${SESSIONS}: ${frames.count} frames in ${FLEET_MS} ms, longest ${frames.longest} ms (idle ${control.longest} ms), longest task ${frames.longestWork} ms, ${frames.over} over ${LONGEST_FLEET_MS} ms`);
+  console.log(
+    `fleet of ${SESSIONS}: ${frames.count} frames in ${FLEET_MS} ms, longest ${frames.longest} ms (idle ${control.longest} ms), longest task ${frames.longestWork} ms, ${frames.over} over ${LONGEST_FLEET_MS} ms`,
+  );
   await page.close();
   expect(frames.longestWork).toBeLessThanOrEqual(LONGEST_FLEET_MS);
   expect(frames.longest).toBeLessThanOrEqual(Math.max(LONGEST_FLEET_MS, 2 * control.longest));

@@ -1,4 +1,4 @@
-// The page begins: the screens are drawn over the way to Parlor.
+// The page begins: the screens are drawn over the connection to Parlor.
 
 import { render } from "preact";
 import { openWorld } from "./model/world";

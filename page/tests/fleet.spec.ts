@@ -1,31 +1,58 @@
 // The fleet and the frame in a real browser, with a canned world.
 
 import { expect, test } from "vitest";
-import type { FleetRow, Way } from "../src/view/ports";
+import type { FleetRow, ConnectionState } from "../src/view/ports";
 import { change, ownWorld, WAIT } from "./demo/look";
 
 const at = ownWorld();
 
 test("rows stay where they are under the pointer, under headings that are true; leaving draws the list as it is", () =>
   at("#/", {}, async ({ page, errors }) => {
-    const headings = (): Promise<string[]> => page.locator("#fleet section").evaluateAll((all) => all.map((one) => `${one.querySelector("h2")?.textContent}: ${[...one.querySelectorAll("a")].map((row) => row.getAttribute("href")?.slice(-2)).join(" ")}`));
+    const headings = (): Promise<string[]> =>
+      page
+        .locator("#fleet section")
+        .evaluateAll((all) =>
+          all.map(
+            (one) =>
+              `${one.querySelector("h2")?.textContent}: ${[...one.querySelectorAll("a")].map((row) => row.getAttribute("href")?.slice(-2)).join(" ")}`,
+          ),
+        );
     const is = (key: string, status: FleetRow["status"]): Promise<void> =>
-      change(page, ({ rows }, { key, status }) => void (rows.value = rows.value.map((row) => (row.key === key ? { ...row, status } : row))), { key, status });
+      change(
+        page,
+        ({ rows }, { key, status }) =>
+          void (rows.value = rows.value.map((row) => (row.key === key ? { ...row, status } : row))),
+        { key, status },
+      );
     // All of this moment: the test may run at midnight.
-    await change(page, ({ rows }) => void (rows.value = rows.value.map((row, at) => ({ ...row, since: Date.now() - at }))), undefined);
-    await expect.poll(headings, { timeout: WAIT }).toEqual(["Waiting for you · 2: s2 s1", "Running · 2: s3 s4", "Today · 2: s5 s6"]);
+    await change(
+      page,
+      ({ rows }) => void (rows.value = rows.value.map((row, at) => ({ ...row, since: Date.now() - at }))),
+      undefined,
+    );
+    await expect
+      .poll(headings, { timeout: WAIT })
+      .toEqual(["Waiting for you · 2: s2 s1", "Running · 2: s3 s4", "Today · 2: s5 s6"]);
     const done = page.locator('a.fleet-row[href="#/s/s5"]');
     await done.hover();
     const place = await done.boundingBox();
     await is("s6", "waiting");
     await is("s1", "done");
     await page.locator(".elsewhere-waits").getByText("2 wait for you").waitFor();
-    await expect.poll(headings, { timeout: WAIT }).toEqual(["Waiting for you · 1, today · 1: s2 s1", "Running · 2: s3 s4", "Waiting for you · 1, today · 1: s5 s6"]);
+    await expect
+      .poll(headings, { timeout: WAIT })
+      .toEqual([
+        "Waiting for you · 1, today · 1: s2 s1",
+        "Running · 2: s3 s4",
+        "Waiting for you · 1, today · 1: s5 s6",
+      ]);
     expect(await done.boundingBox()).toEqual(place);
     // The click leaves the focus behind in the list; the pointer goes, and nothing else happens.
     await done.click();
     await page.mouse.move(800, 400);
-    await expect.poll(headings, { timeout: 3000 }).toEqual(["Waiting for you · 2: s6 s2", "Running · 2: s3 s4", "Today · 2: s1 s5"]);
+    await expect
+      .poll(headings, { timeout: 3000 })
+      .toEqual(["Waiting for you · 2: s6 s2", "Running · 2: s3 s4", "Today · 2: s1 s5"]);
     expect(await page.locator(".elsewhere-waits").innerText()).toBe("");
     // Keys hold it for a moment; the focus stays on its row when that goes elsewhere.
     await page.locator('a.fleet-row[href="#/s/s3"]').focus();
@@ -38,8 +65,11 @@ test("rows stay where they are under the pointer, under headings that are true; 
 
 test("a stop without a connection is said to be none, until there is one again, and nowhere on a page that may not look", () =>
   at("#/s/s1", {}, async ({ page, errors }) => {
-    const is = (way: Way): Promise<void> => change(page, (demo, way) => void (demo.way.value = way), way);
-    const said = page.locator(".toast").getByText("No connection to Parlor: nothing was done. Try again when it is back");
+    const is = (connection: ConnectionState): Promise<void> =>
+      change(page, (demo, connection) => void (demo.connection.value = connection), connection);
+    const said = page
+      .locator(".toast")
+      .getByText("No connection to Parlor: nothing was done. Try again when it is back");
     await page.locator("#ask h2").waitFor();
     await is({ is: "lost", since: Date.now(), retryAt: undefined });
     await page.getByRole("button", { name: "Stop", exact: true }).click();
@@ -63,11 +93,18 @@ test("a stop without a connection is said to be none, until there is one again, 
     expect(errors).toEqual([]);
   }));
 
-for (const [width, height] of [[390, 844], [390, 664], [1440, 900]] as const) {
+for (const [width, height] of [
+  [390, 844],
+  [390, 664],
+  [1440, 900],
+] as const) {
   test(`of a long notice whole lines are shown, the rest on demand, and no button moves: ${width}×${height}`, () =>
     at("#/s/s1", { viewport: { width, height }, reducedMotion: "reduce" }, async ({ page }) => {
       await page.locator("#ask h2").waitFor();
-      const places = (): Promise<string[]> => page.locator("#ask footer button, .composer button").evaluateAll((all) => all.map((one) => JSON.stringify(one.getBoundingClientRect())));
+      const places = (): Promise<string[]> =>
+        page
+          .locator("#ask footer button, .composer button")
+          .evaluateAll((all) => all.map((one) => JSON.stringify(one.getBoundingClientRect())));
       await page.locator("#composer").fill("/short");
       await page.locator("#composer").press("Enter");
       const high = (): Promise<number> => page.locator("#composer").evaluate((field) => field.clientHeight);
@@ -78,12 +115,17 @@ for (const [width, height] of [[390, 844], [390, 664], [1440, 900]] as const) {
       await page.locator("#composer").press("Enter");
       const toast = page.locator(".toast").first();
       await toast.getByRole("button", { name: "More" }).waitFor();
-      const look = (): Promise<{ lines: number; stray: boolean; scrolls: boolean }> => toast.evaluate((one) => {
-        const words = one.querySelector(".said") as HTMLElement;
-        const [box, inner] = [one.parentElement as HTMLElement, one.getBoundingClientRect()];
-        const outer = box.getBoundingClientRect();
-        return { lines: words.clientHeight / parseFloat(getComputedStyle(words).lineHeight), stray: inner.bottom > outer.bottom + 1 || inner.top < outer.top - 1, scrolls: words.scrollHeight > words.clientHeight && getComputedStyle(words).overflowY === "auto" };
-      });
+      const look = (): Promise<{ lines: number; stray: boolean; scrolls: boolean }> =>
+        toast.evaluate((one) => {
+          const words = one.querySelector(".said") as HTMLElement;
+          const [box, inner] = [one.parentElement as HTMLElement, one.getBoundingClientRect()];
+          const outer = box.getBoundingClientRect();
+          return {
+            lines: words.clientHeight / parseFloat(getComputedStyle(words).lineHeight),
+            stray: inner.bottom > outer.bottom + 1 || inner.top < outer.top - 1,
+            scrolls: words.scrollHeight > words.clientHeight && getComputedStyle(words).overflowY === "auto",
+          };
+        });
       expect(await look()).toEqual({ lines: 3, stray: false, scrolls: false });
       await toast.getByText("1 of 2").waitFor();
       expect(await page.locator(".toasts").evaluate((box) => box.scrollHeight - box.clientHeight)).toBe(0);
@@ -99,10 +141,15 @@ test("a device that may not do everything is offered nothing that is refused to 
   at("#/s/s1", {}, async ({ page }) => {
     const diff = page.locator("#side").getByRole("button", { name: "Diff and undo" });
     await diff.waitFor();
-    for (const [role, words] of [["approver", "2 wait for you"], ["observer", "2 wait for an answer"]] as const) {
+    for (const [role, words] of [
+      ["approver", "2 wait for you"],
+      ["observer", "2 wait for an answer"],
+    ] as const) {
       await change(page, (demo, role) => void (demo.role.value = role), role);
       await page.locator(".pill").getByText(words).waitFor();
-      expect(await page.locator("#fleet h2").first().innerText()).toBe(role === "observer" ? "Waiting for an answer · 2" : "Waiting for you · 2");
+      expect(await page.locator("#fleet h2").first().innerText()).toBe(
+        role === "observer" ? "Waiting for an answer · 2" : "Waiting for you · 2",
+      );
       expect(await diff.count()).toBe(0);
       await page.keyboard.press("Control+k");
       await page.keyboard.type("timeline");

@@ -8,11 +8,19 @@ import { change, ownWorld, sent, WAIT } from "./demo/look";
 const at = ownWorld();
 
 /** Puts another question in the place of the one that is asked. */
-const asks = (page: Page, ask: { id: number; kind?: unknown; preview?: unknown; takes_reason?: boolean }): Promise<void> =>
+const asks = (
+  page: Page,
+  ask: { id: number; kind?: unknown; preview?: unknown; takes_reason?: boolean },
+): Promise<void> =>
   page.evaluate((wanted) => {
-    const { poke } = (globalThis as unknown as { parlorDemo: { poke: (change: (state: { asks: unknown[] }) => void) => void } }).parlorDemo;
+    const { poke } = (
+      globalThis as unknown as { parlorDemo: { poke: (change: (state: { asks: unknown[] }) => void) => void } }
+    ).parlorDemo;
     poke((state) => {
-      const ask = structuredClone((globalThis as unknown as { kept?: object }).kept ?? state.asks[0]) as { id: number; kind: { consent: { preview: unknown } } };
+      const ask = structuredClone((globalThis as unknown as { kept?: object }).kept ?? state.asks[0]) as {
+        id: number;
+        kind: { consent: { preview: unknown } };
+      };
       (globalThis as unknown as { kept?: object }).kept = structuredClone(ask);
       ask.id = wanted.id;
       if (wanted.kind) ask.kind = wanted.kind as never;
@@ -20,9 +28,13 @@ const asks = (page: Page, ask: { id: number; kind?: unknown; preview?: unknown; 
       state.asks = [ask];
     });
   }, ask);
-const way = (page: Page, is: object): Promise<void> =>
-  page.evaluate((is) => void ((globalThis as unknown as { parlorDemo: { way: { value: object } } }).parlorDemo.way.value = is), is);
-
+const connection = (page: Page, is: object): Promise<void> =>
+  page.evaluate(
+    (is) =>
+      void ((globalThis as unknown as { parlorDemo: { connection: { value: object } } }).parlorDemo.connection.value =
+        is),
+    is,
+  );
 
 describe("a question", () => {
   test("is allowed by its key, with the digest of what was shown", () =>
@@ -56,12 +68,18 @@ describe("a question", () => {
     }));
 
   const LONG_LINE = `echo ${"harmless words ".repeat(60)}; rm -rf ~`;
-  const DIFF = (lines: number): string => `--- a/a.txt\n+++ b/a.txt\n@@ -1,1 +1,${lines + 1} @@\n same\n${`+${"long ".repeat(30)}; rm -rf ~\n`.repeat(lines)}`;
+  const DIFF = (lines: number): string =>
+    `--- a/a.txt\n+++ b/a.txt\n@@ -1,1 +1,${lines + 1} @@\n same\n${`+${"long ".repeat(30)}; rm -rf ~\n`.repeat(lines)}`;
   for (const [name, width, height, what] of [
     ["a command on a phone", 390, 844, { preview: { command: { line: LONG_LINE, inner: [] } } }],
     ["a command over a phone's keyboard", 390, 420, { preview: { command: { line: LONG_LINE, inner: [] } } }],
     ["a change", 1440, 900, { preview: { diff: { path: "a.txt", text: DIFF(60) } } }],
-    ["a question of yes or no", 390, 664, { kind: { confirm: { message: LONG_LINE, danger: false, yes: "Allow once" } } }],
+    [
+      "a question of yes or no",
+      390,
+      664,
+      { kind: { confirm: { message: LONG_LINE, danger: false, yes: "Allow once" } } },
+    ],
   ] as const) {
     test(`takes no yes before its end was in sight, and says so: ${name}`, () =>
       at("#/s/s1", { viewport: { width, height } }, async ({ page }) => {
@@ -79,13 +97,20 @@ describe("a question", () => {
         // Not yet the end; then the end, by the keys of what was asked.
         await page.keyboard.press("ArrowDown");
         expect(await allow.isDisabled()).toBe(true);
-        expect(await page.locator("#ask .body[role=group]").evaluate((body) => body.scrollWidth - body.clientWidth)).toBe(0);
+        expect(
+          await page.locator("#ask .body[role=group]").evaluate((body) => body.scrollWidth - body.clientWidth),
+        ).toBe(0);
         await page.keyboard.press("End");
         await note.waitFor({ state: "hidden" });
         expect(await allow.isEnabled()).toBe(true);
         expect(await allow.boundingBox()).toEqual(before);
         // Another question of the same number is to be read anew.
-        await asks(page, { id: 97, ...("kind" in what ? { kind: { confirm: { ...what.kind.confirm, message: `${LONG_LINE} two` } } } : { preview: { command: { line: `${LONG_LINE.repeat(8)} two`, inner: [] } } }) });
+        await asks(page, {
+          id: 97,
+          ...("kind" in what
+            ? { kind: { confirm: { ...what.kind.confirm, message: `${LONG_LINE} two` } } }
+            : { preview: { command: { line: `${LONG_LINE.repeat(8)} two`, inner: [] } } }),
+        });
         await note.waitFor();
         expect(await allow.isDisabled()).toBe(true);
         // A no needs no reading.
@@ -99,18 +124,35 @@ describe("a question", () => {
       await page.locator("#ask .primary:enabled").waitFor();
       await asks(page, { id: 98, preview: { diff: { path: "a.txt", text: DIFF(600) } } });
       await page.getByText("More below").waitFor();
-      const down = (): Promise<void> => page.locator("#ask .body[role=group]").evaluate((body) => body.scrollTo(0, body.scrollHeight));
-      await expect.poll(async () => { await down(); return page.getByText("Some of it is folded: show all of it first").count(); }, { timeout: WAIT }).toBe(1);
+      const down = (): Promise<void> =>
+        page.locator("#ask .body[role=group]").evaluate((body) => body.scrollTo(0, body.scrollHeight));
+      await expect
+        .poll(
+          async () => {
+            await down();
+            return page.getByText("Some of it is folded: show all of it first").count();
+          },
+          { timeout: WAIT },
+        )
+        .toBe(1);
       expect(await page.getByRole("button", { name: "Allow once" }).isDisabled()).toBe(true);
       await page.getByRole("button", { name: /^Show .* more lines/ }).click();
-      await expect.poll(async () => { await down(); return page.getByRole("button", { name: "Allow once" }).isEnabled(); }, { timeout: WAIT }).toBe(true);
+      await expect
+        .poll(
+          async () => {
+            await down();
+            return page.getByRole("button", { name: "Allow once" }).isEnabled();
+          },
+          { timeout: WAIT },
+        )
+        .toBe(true);
     }));
 
   test("is not answered without a connection, and says why", () =>
     at("#/s/s1", {}, async ({ page }) => {
       await page.locator("#ask .primary:enabled").waitFor();
       const before = await page.getByRole("button", { name: "Allow once" }).boundingBox();
-      await way(page, { is: "lost", since: Date.now(), retryAt: undefined });
+      await connection(page, { is: "lost", since: Date.now(), retryAt: undefined });
       await page.locator("#ask").getByText("No connection: answer when it is back.").waitFor();
       expect(await page.locator("#ask footer button:enabled").count()).toBe(0);
       expect(await page.getByRole("button", { name: "Allow once" }).boundingBox()).toEqual(before);
@@ -118,7 +160,7 @@ describe("a question", () => {
       for (const key of ["y", "n", "s", "a", "r"]) await page.keyboard.press(key);
       expect(await sent(page)).toEqual([]);
       expect(await page.locator("#reason").count()).toBe(0);
-      await way(page, { is: "up" });
+      await connection(page, { is: "up" });
       await page.locator("#ask").getByText("No connection").waitFor({ state: "detached" });
       await page.getByRole("button", { name: "Allow once" }).click();
       await page.locator("#ask").waitFor({ state: "detached" });
@@ -129,10 +171,18 @@ describe("a question", () => {
       await page.locator("#ask .primary:enabled").waitFor();
       await asks(page, { id: 96 });
       await page.evaluate(() => {
-        const { poke } = (globalThis as unknown as { parlorDemo: { poke: (change: (state: { asks: { id: number }[] }) => void) => void } }).parlorDemo;
-        poke((state) => void (state.asks = [...state.asks, { ...structuredClone(state.asks[0]), id: 99 } as { id: number }]));
+        const { poke } = (
+          globalThis as unknown as {
+            parlorDemo: { poke: (change: (state: { asks: { id: number }[] }) => void) => void };
+          }
+        ).parlorDemo;
+        poke(
+          (state) =>
+            void (state.asks = [...state.asks, { ...structuredClone(state.asks[0]), id: 99 } as { id: number }]),
+        );
       });
-      const where = (): Promise<string | undefined> => page.evaluate(() => document.activeElement?.closest<HTMLElement>("#ask, #composer")?.id);
+      const where = (): Promise<string | undefined> =>
+        page.evaluate(() => document.activeElement?.closest<HTMLElement>("#ask, #composer")?.id);
       await page.getByRole("button", { name: "Allow once" }).focus();
       await page.keyboard.press("y");
       await expect.poll(async () => (await sent(page)).length, { timeout: WAIT }).toBe(1);
@@ -141,16 +191,22 @@ describe("a question", () => {
       await page.keyboard.press("y");
       await page.locator("#ask").waitFor({ state: "detached" });
       await expect.poll(where, { timeout: WAIT }).toBe("composer");
-      // Nothing was written there: the next one has it, but takes no letter of somebody who begins to write at that moment.
+      // Nothing was written there: the next one has it, but takes no letter of somebody who begins to write at that
+      // moment.
       await asks(page, { id: 100 });
       await expect.poll(where, { timeout: WAIT }).toBe("ask");
       await page.locator("#ask .primary:enabled").waitFor();
       await page.keyboard.press("y");
       expect((await sent(page)).length).toBe(2);
-      await expect.poll(async () => {
-        if ((await page.locator("#ask").count()) > 0) await page.keyboard.press("y");
-        return (await sent(page)).length;
-      }, { timeout: WAIT }).toBe(3);
+      await expect
+        .poll(
+          async () => {
+            if ((await page.locator("#ask").count()) > 0) await page.keyboard.press("y");
+            return (await sent(page)).length;
+          },
+          { timeout: WAIT },
+        )
+        .toBe(3);
       // What somebody writes keeps the focus.
       await expect.poll(where, { timeout: WAIT }).toBe("composer");
       await page.keyboard.type("and then");
@@ -176,9 +232,14 @@ describe("a question", () => {
   test("of critical risk has no primary button and needs two presses", () =>
     at("#/s/s1", {}, async ({ page }) => {
       await page.evaluate(() => {
-        const { poke } = (globalThis as unknown as { parlorDemo: { poke: (change: (state: { asks: unknown[] }) => void) => void } }).parlorDemo;
+        const { poke } = (
+          globalThis as unknown as { parlorDemo: { poke: (change: (state: { asks: unknown[] }) => void) => void } }
+        ).parlorDemo;
         poke((state) => {
-          const ask = structuredClone(state.asks[0]) as { id: number; kind: { consent: { assessment: { risk: string } } } };
+          const ask = structuredClone(state.asks[0]) as {
+            id: number;
+            kind: { consent: { assessment: { risk: string } } };
+          };
           ask.id = 91;
           ask.kind.consent.assessment.risk = "critical";
           state.asks = [ask];
@@ -196,7 +257,9 @@ describe("a question", () => {
   test("keeps its buttons on the screen however long the command is", () =>
     at("#/s/s1", { viewport: { width: 390, height: 844 } }, async ({ page }) => {
       await page.evaluate(() => {
-        const { poke } = (globalThis as unknown as { parlorDemo: { poke: (change: (state: { asks: unknown[] }) => void) => void } }).parlorDemo;
+        const { poke } = (
+          globalThis as unknown as { parlorDemo: { poke: (change: (state: { asks: unknown[] }) => void) => void } }
+        ).parlorDemo;
         poke((state) => {
           const ask = structuredClone(state.asks[0]) as { id: number; kind: { consent: { preview: unknown } } };
           ask.id = 92;
@@ -210,16 +273,35 @@ describe("a question", () => {
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
     }));
 
-  for (const [width, height] of [[390, 844], [390, 664], [1440, 900], [1024, 600]] as const) {
+  for (const [width, height] of [
+    [390, 844],
+    [390, 664],
+    [1440, 900],
+    [1024, 600],
+  ] as const) {
     test(`keeps its buttons where they are, and the composer in sight, however much waits: ${width}×${height}`, () =>
       at("#/s/s1", { viewport: { width, height } }, async ({ page }) => {
         const poke = (waiting: number): Promise<void> =>
           page.evaluate((waiting) => {
-            const { poke } = (globalThis as unknown as { parlorDemo: { poke: (change: (state: { asks: { kind: { consent: { preview: unknown } } }[]; queues: { steer: unknown[] } }) => void) => void } }).parlorDemo;
+            const { poke } = (
+              globalThis as unknown as {
+                parlorDemo: {
+                  poke: (
+                    change: (state: {
+                      asks: { kind: { consent: { preview: unknown } } }[];
+                      queues: { steer: unknown[] };
+                    }) => void,
+                  ) => void;
+                };
+              }
+            ).parlorDemo;
             poke((state) => {
               const [ask] = state.asks;
               if (ask) ask.kind.consent.preview = { command: { line: `echo ${"x\n".repeat(500)}end`, inner: [] } };
-              state.queues = { ...state.queues, steer: Array.from({ length: waiting }, (_, at) => ({ id: 200 + at, input: { text: `waits ${at}` } })) };
+              state.queues = {
+                ...state.queues,
+                steer: Array.from({ length: waiting }, (_, at) => ({ id: 200 + at, input: { text: `waits ${at}` } })),
+              };
             });
           }, waiting);
         const allow = page.getByRole("button", { name: "Allow once" });
@@ -230,7 +312,11 @@ describe("a question", () => {
         await poke(40);
         await page.getByText("waits 39").waitFor({ state: "attached" });
         expect(await allow.boundingBox()).toEqual(before);
-        for (const button of [allow, page.getByRole("button", { name: "Stop", exact: true }), page.getByRole("button", { name: "Steer", exact: true })]) {
+        for (const button of [
+          allow,
+          page.getByRole("button", { name: "Stop", exact: true }),
+          page.getByRole("button", { name: "Steer", exact: true }),
+        ]) {
           const box = await button.boundingBox();
           expect(box && box.y >= 0 && box.y + box.height <= height, JSON.stringify(box)).toBe(true);
         }
@@ -240,8 +326,28 @@ describe("a question", () => {
   test("with options is answered by Enter once one is chosen", () =>
     at("#/s/s1", {}, async ({ page }) => {
       await page.evaluate(() => {
-        const { poke } = (globalThis as unknown as { parlorDemo: { poke: (change: (state: { asks: unknown[] }) => void) => void } }).parlorDemo;
-        poke((state) => void (state.asks = [{ id: 93, title: "Which?", kind: { choose: { message: "Which?", many: false, choices: [{ id: "a", label: "first" }, { id: "b", label: "second" }] } } }]));
+        const { poke } = (
+          globalThis as unknown as { parlorDemo: { poke: (change: (state: { asks: unknown[] }) => void) => void } }
+        ).parlorDemo;
+        poke(
+          (state) =>
+            void (state.asks = [
+              {
+                id: 93,
+                title: "Which?",
+                kind: {
+                  choose: {
+                    message: "Which?",
+                    many: false,
+                    choices: [
+                      { id: "a", label: "first" },
+                      { id: "b", label: "second" },
+                    ],
+                  },
+                },
+              },
+            ]),
+        );
       });
       await page.getByRole("radio", { name: "first" }).focus();
       await page.keyboard.press("Enter");
@@ -256,8 +362,19 @@ describe("a question", () => {
     at("#/s/s1", {}, async ({ page }) => {
       const ask = (id: number): Promise<void> =>
         page.evaluate((id) => {
-          const { poke } = (globalThis as unknown as { parlorDemo: { poke: (change: (state: { asks: unknown[] }) => void) => void } }).parlorDemo;
-          poke((state) => void (state.asks = [{ id, title: "What is your name?", kind: { text: { message: "What is your name?", multiline: false, secret: false } } }]));
+          const { poke } = (
+            globalThis as unknown as { parlorDemo: { poke: (change: (state: { asks: unknown[] }) => void) => void } }
+          ).parlorDemo;
+          poke(
+            (state) =>
+              void (state.asks = [
+                {
+                  id,
+                  title: "What is your name?",
+                  kind: { text: { message: "What is your name?", multiline: false, secret: false } },
+                },
+              ]),
+          );
         }, id);
       await page.locator("#composer").focus();
       await ask(94);
@@ -278,10 +395,20 @@ describe("the conversation", () => {
   test("a hostile transcript stays text", () =>
     at("#/s/s1", {}, async ({ page, errors, foreign }) => {
       await page.evaluate(() => {
-        const { poke } = (globalThis as unknown as { parlorDemo: { poke: (change: (state: { entries: Map<number, unknown>; leaf: number }) => void) => void } }).parlorDemo;
+        const { poke } = (
+          globalThis as unknown as {
+            parlorDemo: { poke: (change: (state: { entries: Map<number, unknown>; leaf: number }) => void) => void };
+          }
+        ).parlorDemo;
         poke((state) => {
-          const text = "<img src=x onerror=alert(1)>\n\n<script>alert(2)</script>\n\n[click](javascript:alert(3)) ![pic](https://evil.example/x.png) <svg onload=alert(4)>\n\n<iframe src='https://evil.example'></iframe>\n";
-          state.entries.set(60, { ...(state.entries.get(5) as object), id: 60, parent: 5, parts: [{ text }, { image: { mime: "image/svg+xml", base64: btoa("<svg onload='alert(5)'/>") } }] });
+          const text =
+            "<img src=x onerror=alert(1)>\n\n<script>alert(2)</script>\n\n[click](javascript:alert(3)) ![pic](https://evil.example/x.png) <svg onload=alert(4)>\n\n<iframe src='https://evil.example'></iframe>\n";
+          state.entries.set(60, {
+            ...(state.entries.get(5) as object),
+            id: 60,
+            parent: 5,
+            parts: [{ text }, { image: { mime: "image/svg+xml", base64: btoa("<svg onload='alert(5)'/>") } }],
+          });
           state.leaf = 60;
         });
       });
@@ -296,13 +423,26 @@ describe("the conversation", () => {
     at("#/s/s1", {}, async ({ page }) => {
       const grow = (id: number): Promise<void> =>
         page.evaluate((id) => {
-          const { poke } = (globalThis as unknown as { parlorDemo: { poke: (change: (state: { entries: Map<number, unknown>; leaf: number }) => void) => void } }).parlorDemo;
+          const { poke } = (
+            globalThis as unknown as {
+              parlorDemo: { poke: (change: (state: { entries: Map<number, unknown>; leaf: number }) => void) => void };
+            }
+          ).parlorDemo;
           poke((state) => {
-            state.entries.set(id, { ...(state.entries.get(5) as object), id, parent: state.leaf, parts: [{ text: `answer ${id}\n\n`.repeat(20) }] });
+            state.entries.set(id, {
+              ...(state.entries.get(5) as object),
+              id,
+              parent: state.leaf,
+              parts: [{ text: `answer ${id}\n\n`.repeat(20) }],
+            });
             state.leaf = id;
           });
         }, id);
-      const left = (): Promise<number> => page.evaluate(() => { const box = document.getElementById("transcript"); return box ? box.scrollHeight - box.clientHeight - box.scrollTop : -1; });
+      const left = (): Promise<number> =>
+        page.evaluate(() => {
+          const box = document.getElementById("transcript");
+          return box ? box.scrollHeight - box.clientHeight - box.scrollTop : -1;
+        });
       for (let id = 100; id < 104; id += 1) await grow(id);
       await expect.poll(left, { timeout: WAIT }).toBeLessThan(5);
       await page.locator("#transcript").hover();
@@ -318,21 +458,38 @@ describe("the conversation", () => {
   test("below a prompt of one's own only what is out of sight is new", () =>
     at("#/s/s1", {}, async ({ page }) => {
       const add = (from: number, count: number, role: "user" | "assistant"): Promise<void> =>
-        change(page, ({ poke }, { from, count, role }) => poke((state) => {
-          state.asks = [];
-          state.runs = state.runs.map((run) => ({ ...run, ended: { at: Date.now(), outcome: "done" } }));
-          for (let id = from; id < from + count; id += 1) {
-            state.entries.set(id, { ...state.entries.get(5), id, parent: state.leaf, role, parts: [{ text: `row ${id}` }] } as never);
-            state.leaf = id;
-          }
-        }), { from, count, role });
+        change(
+          page,
+          ({ poke }, { from, count, role }) =>
+            poke((state) => {
+              state.asks = [];
+              state.runs = state.runs.map((run) => ({ ...run, ended: { at: Date.now(), outcome: "done" } }));
+              for (let id = from; id < from + count; id += 1) {
+                state.entries.set(id, {
+                  ...state.entries.get(5),
+                  id,
+                  parent: state.leaf,
+                  role,
+                  parts: [{ text: `row ${id}` }],
+                } as never);
+                state.leaf = id;
+              }
+            }),
+          { from, count, role },
+        );
       await add(100, 30, "assistant");
       await page.getByText("row 129").waitFor();
       await page.locator("#composer").fill("go");
       await page.locator("#composer").press("Enter");
       await add(200, 1, "user");
       await page.getByText("row 200").waitFor();
-      const top = (): Promise<number> => page.locator(".entry", { hasText: "row 200" }).evaluate((row) => row.getBoundingClientRect().top - (row.closest("#transcript") as HTMLElement).getBoundingClientRect().top);
+      const top = (): Promise<number> =>
+        page
+          .locator(".entry", { hasText: "row 200" })
+          .evaluate(
+            (row) =>
+              row.getBoundingClientRect().top - (row.closest("#transcript") as HTMLElement).getBoundingClientRect().top,
+          );
       await expect.poll(top, { timeout: WAIT }).toBeLessThan(5);
       await add(201, 9, "assistant");
       await page.getByText("row 209").waitFor();
@@ -341,7 +498,14 @@ describe("the conversation", () => {
       await page.locator(".new-below").waitFor();
       const unseen = await page.locator("#transcript .entry").evaluateAll((all) => {
         const edge = (document.getElementById("transcript") as HTMLElement).getBoundingClientRect().bottom;
-        return 239 - Math.max(...all.filter((row) => row.getBoundingClientRect().top < edge).map((row) => Number(/row (\d+)/.exec(row.textContent ?? "")?.[1] ?? 0)));
+        return (
+          239 -
+          Math.max(
+            ...all
+              .filter((row) => row.getBoundingClientRect().top < edge)
+              .map((row) => Number(/row (\d+)/.exec(row.textContent ?? "")?.[1] ?? 0)),
+          )
+        );
       });
       expect(unseen).toBeGreaterThan(3);
       await page.locator(".new-below").getByText(`${unseen} new`).waitFor();
@@ -350,10 +514,19 @@ describe("the conversation", () => {
   test("ten thousand entries draw only what is in sight", () =>
     at("#/s/s1", {}, async ({ page, errors }) => {
       await page.evaluate(() => {
-        const { poke } = (globalThis as unknown as { parlorDemo: { poke: (change: (state: { entries: Map<number, unknown>; leaf: number }) => void) => void } }).parlorDemo;
+        const { poke } = (
+          globalThis as unknown as {
+            parlorDemo: { poke: (change: (state: { entries: Map<number, unknown>; leaf: number }) => void) => void };
+          }
+        ).parlorDemo;
         poke((state) => {
           for (let id = 1000; id < 11_000; id += 1) {
-            state.entries.set(id, { ...(state.entries.get(5) as object), id, parent: state.leaf, parts: [{ text: `entry ${id}` }] });
+            state.entries.set(id, {
+              ...(state.entries.get(5) as object),
+              id,
+              parent: state.leaf,
+              parts: [{ text: `entry ${id}` }],
+            });
             state.leaf = id;
           }
         });
@@ -365,21 +538,33 @@ describe("the conversation", () => {
 });
 
 describe("going back", () => {
-  for (const [button, files] of [["Go before it, words only", []], ["Go before it, words and files", [{ go_files: { back: [2], forth: [], leave: false } }]]] as const) {
+  for (const [button, files] of [
+    ["Go before it, words only", []],
+    ["Go before it, words and files", [{ go_files: { back: [2], forth: [], leave: false } }]],
+  ] as const) {
     test(`${button}: the prompt comes to the composer`, () =>
       at("#/s/s1", {}, async ({ page }) => {
         await page.evaluate(() => {
-          const { poke } = (globalThis as unknown as { parlorDemo: { poke: (change: (state: { asks: unknown[]; runs: object[] }) => void) => void } }).parlorDemo;
+          const { poke } = (
+            globalThis as unknown as {
+              parlorDemo: { poke: (change: (state: { asks: unknown[]; runs: object[] }) => void) => void };
+            }
+          ).parlorDemo;
           poke((state) => {
             state.asks = [];
             state.runs = state.runs.map((run) => ({ ...run, ended: { at: 5, outcome: "done" } }));
           });
         });
         await page.getByRole("button", { name: "Branches" }).click();
-        await page.getByRole("dialog").getByRole("button", { name: /^The bridge test hangs/ }).click();
+        await page
+          .getByRole("dialog")
+          .getByRole("button", { name: /^The bridge test hangs/ })
+          .click();
         await page.getByRole("button", { name: button }).click();
         await page.getByRole("dialog").waitFor({ state: "detached" });
-        await expect.poll(() => page.locator("#composer").inputValue(), { timeout: WAIT }).toBe("The bridge test hangs when the peer goes away. Find out why and fix it.");
+        await expect
+          .poll(() => page.locator("#composer").inputValue(), { timeout: WAIT })
+          .toBe("The bridge test hangs when the peer goes away. Find out why and fix it.");
         expect(await sent(page)).toEqual([...files, { set_leaf: {} }]);
       }));
   }
@@ -401,11 +586,19 @@ describe("everywhere", () => {
       await page.getByRole("dialog").waitFor({ state: "detached" });
     }));
 
-  for (const [width, height] of [[1440, 900], [1024, 600], [390, 844], [390, 664]] as const) {
+  for (const [width, height] of [
+    [1440, 900],
+    [1024, 600],
+    [390, 844],
+    [390, 664],
+  ] as const) {
     test(`words that come and go lie over no button and move none: ${width}×${height}`, () =>
       at("#/s/s1", { viewport: { width, height } }, async ({ page }) => {
         await page.locator("#ask h2").waitFor();
-        const places = (): Promise<string[]> => page.locator("#ask footer button, .composer button").evaluateAll((all) => all.map((one) => JSON.stringify(one.getBoundingClientRect())));
+        const places = (): Promise<string[]> =>
+          page
+            .locator("#ask footer button, .composer button")
+            .evaluateAll((all) => all.map((one) => JSON.stringify(one.getBoundingClientRect())));
         await page.locator("#composer").fill("/frobnicate");
         const before = await places();
         await page.locator("#composer").press("Enter");
@@ -414,19 +607,32 @@ describe("everywhere", () => {
         await page.locator("#composer").press("Enter");
         await page.locator(".toast").getByText("command of the terminal").waitFor();
         expect(await places()).toEqual(before);
-        const covered = await page.evaluate(() => [...document.querySelectorAll("button, a, textarea, input")].filter((one) => {
-          const { left, top, width, height } = one.getBoundingClientRect();
-          const over = width > 0 ? document.elementFromPoint(left + width / 2, top + height / 2) : null;
-          // What is scrolled out of the conversation is under everything.
-          return over?.closest(".toasts") && !one.closest(".toasts, #transcript");
-        }).map((one) => one.outerHTML.slice(0, 100)));
+        const covered = await page.evaluate(() =>
+          [...document.querySelectorAll("button, a, textarea, input")]
+            .filter((one) => {
+              const { left, top, width, height } = one.getBoundingClientRect();
+              const over = width > 0 ? document.elementFromPoint(left + width / 2, top + height / 2) : null;
+              // What is scrolled out of the conversation is under everything.
+              return over?.closest(".toasts") && !one.closest(".toasts, #transcript");
+            })
+            .map((one) => one.outerHTML.slice(0, 100)),
+        );
         expect(covered).toEqual([]);
         // Over what floats they float too, outside of it.
         await page.locator("#transcript").focus();
         await page.keyboard.press("?");
-        const dialog = await page.getByRole("dialog", { name: "Keys" }).getByRole("button", { name: "Close" }).boundingBox();
+        const dialog = await page
+          .getByRole("dialog", { name: "Keys" })
+          .getByRole("button", { name: "Close" })
+          .boundingBox();
         const said = await page.locator(".toasts").boundingBox();
-        const apart = dialog && said && (said.y >= dialog.y + dialog.height || said.y + said.height <= dialog.y || said.x >= dialog.x + dialog.width || said.x + said.width <= dialog.x);
+        const apart =
+          dialog &&
+          said &&
+          (said.y >= dialog.y + dialog.height ||
+            said.y + said.height <= dialog.y ||
+            said.x >= dialog.x + dialog.width ||
+            said.x + said.width <= dialog.x);
         expect(apart).toBe(true);
       }));
   }
@@ -453,7 +659,11 @@ describe("everywhere", () => {
       await page.keyboard.press("Escape");
       await page.keyboard.press("Escape");
       // The palette has asked for the files of the folder.
-      await expect.poll(async () => (await sent(page)).filter((command) => !JSON.stringify(command).startsWith('{"extension"')), { timeout: WAIT }).toEqual([{ cancel: {} }]);
+      await expect
+        .poll(async () => (await sent(page)).filter((command) => !JSON.stringify(command).startsWith('{"extension"')), {
+          timeout: WAIT,
+        })
+        .toEqual([{ cancel: {} }]);
       expect(await offer.count()).toBe(0);
     }));
 
@@ -463,7 +673,9 @@ describe("everywhere", () => {
       await page.getByRole("option", { name: /undo/ }).waitFor();
       await page.locator("#composer").fill("also the docs");
       await page.locator("#composer").press("Enter");
-      await expect.poll(() => sent(page), { timeout: WAIT }).toEqual([{ enqueue: { kind: "steer", input: { text: "also the docs" } } }]);
+      await expect
+        .poll(() => sent(page), { timeout: WAIT })
+        .toEqual([{ enqueue: { kind: "steer", input: { text: "also the docs" } } }]);
     }));
 
   for (const [name, hash, options] of [
@@ -475,7 +687,9 @@ describe("everywhere", () => {
     test(`axe finds nothing: ${name}`, () =>
       at(hash, options, async ({ page }) => {
         const found = await new AxeBuilder({ page }).analyze();
-        expect(found.violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 120)).join(" | ")}`)).toEqual([]);
+        expect(
+          found.violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 120)).join(" | ")}`),
+        ).toEqual([]);
       }));
   }
 });

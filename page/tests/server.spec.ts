@@ -9,14 +9,20 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { pair, RESOLVES, web, type Shell } from "./program/pairing";
 
 const WAIT = 50_000;
-const program = process.env["PARLOR_BIN"] ?? "";
+const program = process.env.PARLOR_BIN ?? "";
 const place = realpathSync(mkdtempSync(join(tmpdir(), "parlor-page-")));
 const project = join(place, "project");
-const env = { PATH: process.env["PATH"] ?? "", HOME: join(place, "home"), PARLOR_DATA_DIR: join(place, "data"), PARLOR_CONFIG_DIR: join(place, "config") };
+const env = {
+  PATH: process.env.PATH ?? "",
+  HOME: join(place, "home"),
+  PARLOR_DATA_DIR: join(place, "data"),
+  PARLOR_CONFIG_DIR: join(place, "config"),
+};
 let server: Shell;
 let browser: Browser;
 
-const parlor = (...words: string[]): string => execFileSync(program, words, { cwd: project, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+const parlor = (...words: string[]): string =>
+  execFileSync(program, words, { cwd: project, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 
 beforeAll(async () => {
   expect(existsSync(program), "PARLOR_BIN names the built program").toBe(true);
@@ -44,7 +50,9 @@ async function ended(page: Page): Promise<void> {
   await page.getByText(/· idle$/).waitFor();
 }
 
-test("a browser is paired once, converses, answers, is cut off, comes back, and is revoked", { timeout: 5 * WAIT }, async () => {
+test("a browser is paired once, converses, answers, is cut off, comes back, and is revoked", {
+  timeout: 5 * WAIT,
+}, async () => {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   const page = await context.newPage();
   page.setDefaultTimeout(WAIT);
@@ -87,10 +95,18 @@ test("a browser is paired once, converses, answers, is cut off, comes back, and 
 
   // Cut off in the middle of an answer: the run goes on, and the page has all of it afterwards.
   await say(page, "count to 60 slowly");
-  await page.locator("#transcript").getByText(/\b1\b.*\b2\b/s).first().waitFor();
+  await page
+    .locator("#transcript")
+    .getByText(/\b1\b.*\b2\b/s)
+    .first()
+    .waitFor();
   await context.setOffline(true);
   await context.setOffline(false);
-  await page.locator("#transcript").getByText(/\b60\b/).first().waitFor();
+  await page
+    .locator("#transcript")
+    .getByText(/\b60\b/)
+    .first()
+    .waitFor();
 
   parlor("devices", "revoke", String(JSON.parse(parlor("devices", "--json")).devices[0].id));
   await page.getByText("This device was taken off the list").waitFor();

@@ -6,6 +6,9 @@ use anyhow::{Result, bail};
 use crate::shell::Shell;
 use crate::{docs, layers, needs, page, tidy};
 
+/// What is printed of the page meanwhile.
+const PAGE_LOG: &str = "target/xtask/page-lint.log";
+
 /// Runs every check.
 pub(crate) fn run(shell: &Shell) -> Result<()> {
     needs::ensure(shell, needs::FOR_LINT)?;
@@ -21,15 +24,25 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
         "-D",
         "warnings",
     ];
-    let results = [
-        ("tidy", tidy::run(shell)),
-        ("layers", layers::run(shell)),
-        ("page", page::check(shell)),
-        ("fmt (`cargo fmt --all` repairs it)", shell.cargo(&["fmt", "--all", "--check"], &[])),
-        ("clippy", shell.cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])),
-        ("clippy of the schemas", shell.cargo(&schemas, &[])),
-        ("links", docs::links(shell)),
-    ];
+    let log = shell.root().join(PAGE_LOG);
+    let aside = shell.aside(&log)?;
+    let (mut results, form) = std::thread::scope(|scope| {
+        // Its packages come from the network: that is waited for beside the compiler.
+        let form = scope.spawn(|| page::lint(&aside));
+        let results = vec![
+            ("tidy", tidy::run(shell)),
+            ("layers", layers::run(shell)),
+            ("page", page::check(shell)),
+            ("fmt (`cargo fmt --all` repairs it)", shell.cargo(&["fmt", "--all", "--check"], &[])),
+            ("clippy", shell.cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])),
+            ("clippy of the schemas", shell.cargo(&schemas, &[])),
+            ("links", docs::links(shell)),
+        ];
+        (results, form.join())
+    });
+    print!("{}", std::fs::read_to_string(&log).unwrap_or_default());
+    let form = form.unwrap_or_else(|_| Err(anyhow::anyhow!("it could not be looked at")));
+    results.push(("form of the page (`npm run fix --prefix page` repairs most of it)", form));
     let mut failed = Vec::new();
     for (name, result) in results {
         if let Err(error) = result {

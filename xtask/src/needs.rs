@@ -70,13 +70,7 @@ pub(crate) const FOR_TEST: &[Part] = &[
         install: &[APT_UPDATE, &["apt-get", "install", "--yes", "--no-install-recommends", "valgrind"]],
         rights: Rights::Root,
     },
-    Part {
-        name: "npm",
-        why: "an MCP server of other people is tried, and it comes from there",
-        probe: &["npm", "--version"],
-        install: &[APT_UPDATE, &["apt-get", "install", "--yes", "--no-install-recommends", "npm"]],
-        rights: Rights::Root,
-    },
+    NPM,
     Part {
         name: "server-everything",
         why: "the engine is tried with a real MCP server of other people",
@@ -110,8 +104,8 @@ pub(crate) const FOR_TEST: &[Part] = &[
     },
 ];
 
-/// What building the page needs.
-pub(crate) const FOR_PAGE: &[Part] = &[NODE];
+/// What building and linting the page needs.
+pub(crate) const FOR_PAGE: &[Part] = &[NODE, NPM];
 
 /// What the tests of the page need.
 pub(crate) const FOR_PAGE_TESTS: &[Part] = &[
@@ -125,12 +119,21 @@ pub(crate) const FOR_PAGE_TESTS: &[Part] = &[
     },
 ];
 
-/// The program that builds and tests the page.
+/// The program that builds, lints and tests the page.
 const NODE: Part = Part {
     name: "node",
-    why: "the page is built and tested with it, from version 20 on",
+    why: "the page is built, linted and tested with it, from version 20 on",
     probe: &["node", "--eval", "process.exit(Number(process.versions.node.split('.')[0]) >= 20 ? 0 : 1)"],
     install: &[APT_UPDATE, &["apt-get", "install", "--yes", "--no-install-recommends", "nodejs"]],
+    rights: Rights::Root,
+};
+
+/// Where the packages of the page come from, and the programs of other people that are tried.
+const NPM: Part = Part {
+    name: "npm",
+    why: "the packages of the page and an MCP server of other people come from there",
+    probe: &["npm", "--version"],
+    install: &[APT_UPDATE, &["apt-get", "install", "--yes", "--no-install-recommends", "npm"]],
     rights: Rights::Root,
 };
 

@@ -65,6 +65,13 @@ pub(crate) fn check(shell: &Shell) -> Result<()> {
     Ok(())
 }
 
+/// The form of its files and what its linter finds in them, as `page/biome.jsonc` has it.
+pub(crate) fn lint(shell: &Shell) -> Result<()> {
+    needs::ensure(shell, needs::FOR_PAGE)?;
+    install(shell)?;
+    shell.step("npm", &["run", "lint", "--prefix", FOLDER], &[])
+}
+
 /// Its types and its own tests: they need nothing of ours to be built.
 pub(crate) fn test_alone(shell: &Shell) -> Result<()> {
     install(shell)?;

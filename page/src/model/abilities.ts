@@ -1,4 +1,5 @@
-// What a runtime can do. Members that came later are absent where older ones say the same: read as `crates/record/src/abilities.rs` does.
+// What a runtime can do. Members that came later are absent where older ones say the same: read as
+// `crates/record/src/abilities.rs` does.
 
 import type { Abilities } from "./types";
 

@@ -15,7 +15,11 @@ function open(): Promise<IDBDatabase> {
   });
 }
 
-async function within<T>(store: string, mode: IDBTransactionMode, use: (store: IDBObjectStore) => IDBRequest<T>): Promise<T> {
+async function within<T>(
+  store: string,
+  mode: IDBTransactionMode,
+  use: (store: IDBObjectStore) => IDBRequest<T>,
+): Promise<T> {
   const database = await open();
   try {
     return await new Promise<T>((done, failed) => {

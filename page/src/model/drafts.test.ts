@@ -55,7 +55,13 @@ test("what was put away is taken over, once", async () => {
 });
 
 test("a storage that is full or broken costs nothing but the hurry", async () => {
-  const broken = { getItem: () => "{ no json", setItem: () => { throw new Error("full"); }, removeItem: () => undefined };
+  const broken = {
+    getItem: () => "{ no json",
+    setItem: () => {
+      throw new Error("full");
+    },
+    removeItem: () => undefined,
+  };
   const drafts = new Drafts(broken);
   drafts.save("a", draft("words"));
   drafts.leave();

@@ -1,5 +1,6 @@
-// What is being written in each session, kept at every pause. A page that goes has no time for the database, which answers later: what it
-// has not kept by then is put into the browser's small storage, which is there at once, and taken over by the next page.
+// What is being written in each session, kept at every pause. A page that goes has no time for the database, which
+// answers later: what it has not kept by then is put into the browser's small storage, which is there at once, and
+// taken over by the next page.
 
 import { DRAFTS, forget, keep, kept } from "./database";
 import type { Draft } from "../view/ports";
@@ -41,7 +42,9 @@ export class Drafts {
     this.due.set(session, { draft, timer });
   }
 
-  /** The session has another name now: what was written for it goes along, and the next of the old name begins empty. */
+  /**
+   * The session has another name now: what was written for it goes along, and the next of the old name begins empty.
+   */
   async rename(from: string, to: string): Promise<void> {
     if (from === to) return;
     const draft = await this.load(from);
@@ -88,7 +91,10 @@ export class Drafts {
     const whole: Hurried = { text: draft.text, attachments: draft.attachments };
     const text = JSON.stringify(whole);
     try {
-      this.small?.setItem(keyOf(session), text.length <= MAX_HURRIED ? text : JSON.stringify({ text: draft.text } satisfies Hurried));
+      this.small?.setItem(
+        keyOf(session),
+        text.length <= MAX_HURRIED ? text : JSON.stringify({ text: draft.text } satisfies Hurried),
+      );
     } catch {
       // It is full, or closed to us: the database may still be in time.
     }
@@ -105,7 +111,9 @@ export class Drafts {
   private hurried(session: string): Hurried | undefined {
     try {
       const found: unknown = JSON.parse(this.raw(session) ?? "null");
-      return typeof found === "object" && found !== null && typeof (found as Hurried).text === "string" ? (found as Hurried) : undefined;
+      return typeof found === "object" && found !== null && typeof (found as Hurried).text === "string"
+        ? (found as Hurried)
+        : undefined;
     } catch {
       return undefined;
     }

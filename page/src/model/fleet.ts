@@ -2,10 +2,10 @@
 
 import { signal } from "@preact/signals";
 import type { ReadonlySignal, Signal as Value } from "@preact/signals";
-import type { Hears, Link } from "./link";
+import type { LinkListener, Link } from "./link";
 import { isOther, OWN } from "./own";
 import type { Clock } from "./session";
-import type { DeviceRole, FleetPort, FleetRow, Joined, Pairing, Way } from "../view/ports";
+import type { DeviceRole, FleetPort, FleetRow, Joined, Pairing, ConnectionState } from "../view/ports";
 
 /** Devices that it is told of at once; of more, the newest. */
 const MAX_JOINED = 8;
@@ -32,7 +32,7 @@ export class Fleet implements FleetPort {
   readonly pairing: Value<Pairing | undefined> = signal(undefined);
   readonly joined: Value<readonly Joined[]> = signal([]);
   private self: string | undefined;
-  private readonly wayNow: Value<Way>;
+  private readonly connectionNow: Value<ConnectionState>;
   private readonly byKey = new Map<string, FleetRow>();
   private readonly asked = new Map<number, (words: string) => void>();
   private link: Link | undefined;
@@ -43,14 +43,14 @@ export class Fleet implements FleetPort {
     private readonly clock: Clock,
     private readonly own: string | undefined = OWN,
   ) {
-    this.wayNow = signal({ is: "connecting", since: clock.now() });
+    this.connectionNow = signal({ is: "connecting", since: clock.now() });
   }
 
-  get way(): ReadonlySignal<Way> {
-    return this.wayNow;
+  get connection(): ReadonlySignal<ConnectionState> {
+    return this.connectionNow;
   }
 
-  readonly ear: Hears = {
+  readonly listener: LinkListener = {
     opened: (device, version, page) => {
       this.newer.value = isOther(this.own, page);
       this.role.value = device.role;
@@ -58,9 +58,9 @@ export class Fleet implements FleetPort {
       this.version.value = version;
     },
     line: (text) => this.line(text),
-    way: (way) => {
-      this.wayNow.value = way;
-      if (way.is === "up") return;
+    connection: (connection) => {
+      this.connectionNow.value = connection;
+      if (connection.is === "up") return;
       // Whether it still asks is told anew.
       this.pairing.value = undefined;
       for (const tell of this.asked.values()) tell("The connection was lost: nobody knows whether it was done");

@@ -12,14 +12,20 @@ test("a tag that is not known is an error value, and the state is as it was", ()
   expect(apply(state, 1, { teleported: { to: "mars" } } as unknown as Body)).toMatchObject({ why: "unknown" });
   expect(apply(state, 1, {} as unknown as Body)).toMatchObject({ why: "unknown" });
   expect(apply(state, 1, null as unknown as Body)).toMatchObject({ why: "unknown" });
-  expect(apply(state, 1, { policy_chosen: { policy: "reckless" } } as unknown as Body)).toMatchObject({ why: "unknown" });
+  expect(apply(state, 1, { policy_chosen: { policy: "reckless" } } as unknown as Body)).toMatchObject({
+    why: "unknown",
+  });
   expect(stateHash(state)).toBe(before);
 });
 
 test("an event that is not newer is refused", () => {
   const state = emptyState();
   expect(follow(state, { seq: 3, at: 1, body: { renamed: { title: "a" } } })).toBeUndefined();
-  expect(follow(state, { seq: 3, at: 1, body: { renamed: { title: "b" } } })).toEqual({ why: "out_of_order", expected: 4, got: 3 });
+  expect(follow(state, { seq: 3, at: 1, body: { renamed: { title: "b" } } })).toEqual({
+    why: "out_of_order",
+    expected: 4,
+    got: 3,
+  });
   expect(state.settings.title).toBe("a");
 });
 
@@ -44,12 +50,20 @@ test("any cut of a text gives the same hash, pairs and long texts too", () => {
 });
 
 test("payloads are kept as they were written", () => {
-  const line = '{"event":{"session":"s","event":{"seq":1,"at":2,"body":{"tool_proposed":{"tool":9,"message":7,"name":"\\"args\\":","args":{"path": "a}\\"", "args":[1.0]}}}}}}';
+  const line =
+    '{"event":{"session":"s","event":{"seq":1,"at":2,"body":{"tool_proposed":{"tool":9,"message":7,"name":"\\"args\\":","args":{"path": "a}\\"", "args":[1.0]}}}}}}';
   const got = read(line) as { line: { event: { event: { body: { tool_proposed: { name: string; args: string } } } } } };
-  expect(got.line.event.event.body.tool_proposed).toEqual({ tool: 9, message: 7, name: '"args":', args: '{"path": "a}\\"", "args":[1.0]}' });
+  expect(got.line.event.event.body.tool_proposed).toEqual({
+    tool: 9,
+    message: 7,
+    name: '"args":',
+    args: '{"path": "a}\\"", "args":[1.0]}',
+  });
   expect(kept('{"json":{"$verbatim":"{\\n}"}}')).toBe('{"json":"{\\n}"}');
   expect(kept('{"json": null}')).toBe('{"json": "null"}');
-  const board = read('{"attached":{"at":{},"board":{"status":{"args":"x"}},"abilities":{}}}') as { line: { attached: { board: unknown } } };
+  const board = read('{"attached":{"at":{},"board":{"status":{"args":"x"}},"abilities":{}}}') as {
+    line: { attached: { board: unknown } };
+  };
   expect(board.line.attached.board).toEqual({ status: { args: "x" } });
   expect(read("nonsense")).toHaveProperty("unreadable");
   expect(read("7")).toHaveProperty("unreadable");
@@ -66,20 +80,39 @@ test("megabytes are hashed in a moment", () => {
 
 test("sums are exact where floats are not, and stop where Rust's do", () => {
   const most = 2n ** 64n - 1n;
-  expect(plus({ input: Number.MAX_SAFE_INTEGER }, { input: 2, output: 3 })).toEqual({ input: 2n ** 53n + 1n, output: 3 });
+  expect(plus({ input: Number.MAX_SAFE_INTEGER }, { input: 2, output: 3 })).toEqual({
+    input: 2n ** 53n + 1n,
+    output: 3,
+  });
   expect(plus({ cost_micros: most }, { cost_micros: 1 })).toEqual({ cost_micros: most });
-  const told = read('{"event":{"session":"s","event":{"seq":1,"at":1,"body":{"step_ended":{"step":1,"usage":{"input":18446744073709551615,"output":7}}}}}}');
-  expect((told as { line: { event: { event: { body: { step_ended: { usage: unknown } } } } } }).line.event.event.body.step_ended.usage).toEqual({ input: most, output: 7 });
+  const told = read(
+    '{"event":{"session":"s","event":{"seq":1,"at":1,"body":{"step_ended":{"step":1,"usage":{"input":18446744073709551615,"output":7}}}}}}',
+  );
+  expect(
+    (told as { line: { event: { event: { body: { step_ended: { usage: unknown } } } } } }).line.event.event.body
+      .step_ended.usage,
+  ).toEqual({ input: most, output: 7 });
   // Words that look like a count are words.
-  const said = read('{"event":{"session":"s","event":{"seq":1,"at":1,"body":{"message_delta":{"message":1,"kind":"text","text":"\\"input\\":12345678901234567890 #1"}}}}}');
+  const said = read(
+    '{"event":{"session":"s","event":{"seq":1,"at":1,"body":{"message_delta":{"message":1,"kind":"text","text":"\\"input\\":12345678901234567890 #1"}}}}}',
+  );
   expect(JSON.stringify(said)).toContain('\\"input\\":12345678901234567890 #1');
 });
 
 test("the hash is the same however often and in whatever pieces it was asked for", () => {
   const deltas = ["", "a", "bc", "", "déf", "🦀", " and so on"];
-  const bodies: Body[] = [{ session_opened: { cwd: "/w", project: "/w" } }, { message_started: { message: 1, role: "assistant" } }];
-  for (const kind of ["thought", "text", "thought"] as const) for (const text of deltas) bodies.push({ message_delta: { message: 1, kind, text } });
-  bodies.push({ part_added: { message: 1, part: { text: "whole" } } }, { message_delta: { message: 1, kind: "text", text: "begun anew" } }, { part_added: { message: 1, part: { thought: { text: "t", signature: "s" } } } }, { message_ended: { message: 1, finish: "complete" } });
+  const bodies: Body[] = [
+    { session_opened: { cwd: "/w", project: "/w" } },
+    { message_started: { message: 1, role: "assistant" } },
+  ];
+  for (const kind of ["thought", "text", "thought"] as const)
+    for (const text of deltas) bodies.push({ message_delta: { message: 1, kind, text } });
+  bodies.push(
+    { part_added: { message: 1, part: { text: "whole" } } },
+    { message_delta: { message: 1, kind: "text", text: "begun anew" } },
+    { part_added: { message: 1, part: { thought: { text: "t", signature: "s" } } } },
+    { message_ended: { message: 1, finish: "complete" } },
+  );
   const once = emptyState();
   for (const body of bodies) expect(apply(once, 1, body)).toBeUndefined();
   const hash = stateHash(once);

@@ -1,5 +1,5 @@
-// How an event changes the state: `crates/domain/src/state/fold.rs`, arm by arm. A body that names something that is not there, or that
-// this page does not know, changes nothing and is told as a value; nothing here throws.
+// How an event changes the state: `crates/domain/src/state/fold.rs`, arm by arm. A body that names something that is
+// not there, or that this page does not know, changes nothing and is told as a value; nothing here throws.
 
 import { rollText, start } from "./hash";
 import { accounted, known, knownDecision, knownPart, proposal, Unknown, unknown, verbatim } from "./hashed";
@@ -230,7 +230,14 @@ function change(state: State, at: number, body: Body): void {
       break;
     case "noticed": {
       const { entry, parent, run, level, code, text } = inside(body, tag);
-      addEntry(state, { ...node(state, at, entry, parent), kind: "notice", level: known("level", level), code, text, run });
+      addEntry(state, {
+        ...node(state, at, entry, parent),
+        kind: "notice",
+        level: known("level", level),
+        code,
+        text,
+        run,
+      });
       break;
     }
     case "rebased": {
@@ -287,7 +294,10 @@ function changeRun(state: State, id: number, changed: (run: Run) => Run): void {
 /** The batch that each list of runs was copied in. */
 const copied = new WeakMap<Run[], number>();
 
-/** The runs as a list that may be changed in place: a long session is copied once in a batch, not once for each of its events. */
+/**
+ * The runs as a list that may be changed in place: a long session is copied once in a batch, not once for each of its
+ * events.
+ */
 function ownRuns(state: State): Run[] {
   if (copied.get(state.runs) !== state.batch) {
     state.runs = [...state.runs];
@@ -300,7 +310,10 @@ function changeTurn(state: State, id: number, changed: (turn: Turn) => Turn): vo
   const run = openRun(state);
   const turn = run && openTurn(run);
   if (!run || turn?.id !== id) dangling("a turn under way");
-  changeRun(state, (run as Run).id, (open) => ({ ...open, turns: [...open.turns.slice(0, -1), changed(turn as Turn)] }));
+  changeRun(state, (run as Run).id, (open) => ({
+    ...open,
+    turns: [...open.turns.slice(0, -1), changed(turn as Turn)],
+  }));
 }
 
 function changeStep(state: State, id: number, changed: (step: Step) => Step): void {
@@ -308,7 +321,10 @@ function changeStep(state: State, id: number, changed: (step: Step) => Step): vo
   const turn = run && openTurn(run);
   const step = run && openStep(run);
   if (!turn || step?.id !== id) dangling("a step under way");
-  changeTurn(state, (turn as Turn).id, (open) => ({ ...open, steps: [...open.steps.slice(0, -1), changed(step as Step)] }));
+  changeTurn(state, (turn as Turn).id, (open) => ({
+    ...open,
+    steps: [...open.steps.slice(0, -1), changed(step as Step)],
+  }));
 }
 
 function changeQueues(state: State, item: number, into: (waiting: Waiting) => Waiting[]): void {
@@ -329,7 +345,8 @@ function node(state: State, at: number, id: number, parent: number | undefined) 
 
 function addEntry(state: State, entry: Entry): void {
   const { id, parent } = entry;
-  if ((parent !== undefined && (parent >= id || !state.entries.has(parent))) || state.entries.has(id)) dangling("a parent entry");
+  if ((parent !== undefined && (parent >= id || !state.entries.has(parent))) || state.entries.has(id))
+    dangling("a parent entry");
   if (entry.kind === "message") state.owed.add(id);
   else accounted(state, entry);
   state.entries.set(id, entry);
@@ -340,7 +357,18 @@ function startMessage(state: State, at: number, body: Inside<"message_started">)
   const { message: id, parent, role, turn, step } = body;
   const run = turn === undefined ? undefined : openRun(state)?.id;
   known("role", role);
-  addEntry(state, { ...node(state, at, id, parent), kind: "message", role, run, turn, step, parts: [], tailOpen: false, roll: start(), rolled: { begun: false, parts: 0, text: 0 } });
+  addEntry(state, {
+    ...node(state, at, id, parent),
+    kind: "message",
+    role,
+    run,
+    turn,
+    step,
+    parts: [],
+    tailOpen: false,
+    roll: start(),
+    rolled: { begun: false, parts: 0, text: 0 },
+  });
   state.leaf = id;
   state.retry = undefined;
 }
@@ -351,7 +379,10 @@ function changeMessage(state: State, id: number, changed: (message: MessageEntry
   if (entry?.kind !== "message") return dangling("a message");
   if (entry.finish !== undefined) dangling("a message under way");
   // Tried on a copy, so that what cannot be done leaves nothing half done.
-  const copy = entry.batch === state.batch ? entry : { ...entry, parts: [...entry.parts], roll: { ...entry.roll }, rolled: { ...entry.rolled }, batch: state.batch };
+  const copy =
+    entry.batch === state.batch
+      ? entry
+      : { ...entry, parts: [...entry.parts], roll: { ...entry.roll }, rolled: { ...entry.rolled }, batch: state.batch };
   changed(copy);
   state.owed.add(id);
   if (copy !== entry) state.entries.set(id, copy);
@@ -361,7 +392,9 @@ function stream(message: MessageEntry, kind: TextKind, text: string): void {
   if (kind !== "text" && kind !== "thought") unknown("kind of text", kind);
   if (typeof text !== "string") throw new Unknown("text", text);
   const last = message.tailOpen ? message.parts.at(-1) : undefined;
-  const before = last && (kind === "text" ? ("text" in last ? last.text : undefined) : "thought" in last ? last.thought.text : undefined);
+  const before =
+    last &&
+    (kind === "text" ? ("text" in last ? last.text : undefined) : "thought" in last ? last.thought.text : undefined);
   if (before === undefined) {
     message.parts.push(streamed(kind, text));
     message.tailOpen = true;
@@ -389,8 +422,19 @@ function propose(state: State, at: number, body: Inside<"tool_proposed">): void 
   if (state.tools.has(id)) dangling("a second tool run of one id");
   changeMessage(state, message, (open) => addPart(open, { tool: id }));
   const tool: ToolRun = {
-    id, run, step, message, name, args: verbatim(args), phase: "proposed", output: "", proposedAt: at,
-    proposed: start(), roll: start(), added: { hi: 0, lo: 0 }, batch: state.batch,
+    id,
+    run,
+    step,
+    message,
+    name,
+    args: verbatim(args),
+    phase: "proposed",
+    output: "",
+    proposedAt: at,
+    proposed: start(),
+    roll: start(),
+    added: { hi: 0, lo: 0 },
+    batch: state.batch,
   };
   tool.proposed = proposal(tool);
   tool.roll = { ...tool.proposed };
@@ -435,6 +479,7 @@ function closeAsk(state: State, id: number): void {
   state.asks = state.asks.filter((ask) => ask !== closed);
   if (!("consent" in closed.kind)) return;
   changeTool(state, closed.kind.consent.tool, (tool) => {
-    if (typeof tool.phase === "object" && "awaiting" in tool.phase && tool.phase.awaiting === id) tool.phase = "proposed";
+    if (typeof tool.phase === "object" && "awaiting" in tool.phase && tool.phase.awaiting === id)
+      tool.phase = "proposed";
   });
 }

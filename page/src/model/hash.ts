@@ -1,8 +1,9 @@
-// The hash of a session's state, which two sides that hold the same session get alike: docs/native-protocol.md tells it byte by byte under
-// "Proof". Here are its stream and the canonical bytes of any value: members in the order of their names, null and false left out, no
-// space, strings as they are between 0xfe and 0xff, payloads as text.
+// The hash of a session's state, which two sides that hold the same session get alike: docs/native-protocol.md tells it
+// byte by byte under "Proof". Here are its stream and the canonical bytes of any value: members in the order of their
+// names, null and false left out, no space, strings as they are between 0xfe and 0xff, payloads as text.
 //
-// All numbers of 64 bits are two halves of 32: BigInt would be many times slower, and a long session has megabytes to go through.
+// All numbers of 64 bits are two halves of 32: BigInt would be many times slower, and a long session has megabytes to
+// go through.
 
 import type { Halves } from "./state";
 
@@ -71,7 +72,16 @@ export function rollBytes(roll: Halves, bytes: Uint8Array, length: number): void
     const other = lo0 * E1 + (middle & 0xffff);
     const carried = lo1 * E1 + (middle >>> 16) + (other >>> 16) + Math.imul(hi, E_LO) + Math.imul(lo, E_HI);
     // Eight products of a byte and 32 bits: exact in a float, which holds 53.
-    const low = (((other << 16) | (under & 0xffff)) >>> 0) + a * W0L + b * W1L + c * W2L + d * W3L + e * W4L + f * W5L + g * W6L + h;
+    const low =
+      (((other << 16) | (under & 0xffff)) >>> 0) +
+      a * W0L +
+      b * W1L +
+      c * W2L +
+      d * W3L +
+      e * W4L +
+      f * W5L +
+      g * W6L +
+      h;
     const high = a * W0H + b * W1H + c * W2H + d * W3H + e * W4H + f * W5H + g * W6H;
     hi = (carried + high + Math.floor(low / TWO_32)) >>> 0;
     lo = low >>> 0;
@@ -108,7 +118,10 @@ export function rollText(roll: Halves, text: string): void {
   let rest = text;
   while (rest.length > 0) {
     // A slice of the text first: the encoder looks at all that it is given.
-    const { read, written } = ENCODER.encodeInto(rest.length > SCRATCH.length ? rest.slice(0, SCRATCH.length) : rest, SCRATCH);
+    const { read, written } = ENCODER.encodeInto(
+      rest.length > SCRATCH.length ? rest.slice(0, SCRATCH.length) : rest,
+      SCRATCH,
+    );
     rollBytes(roll, SCRATCH, written);
     // Half a pair at the cut of a slice is left for the next one.
     rest = rest.slice(read);

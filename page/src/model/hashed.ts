@@ -1,4 +1,5 @@
-// What of a session goes into its hash: the forms of docs/native-protocol.md, "Proof". What came over the wire goes in as it came.
+// What of a session goes into its hash: the forms of docs/native-protocol.md, "Proof". What came over the wire goes in
+// as it came.
 
 import { add, hashOf, hex, mixed, rollBytes, rollText, rollValue, start, subtract, verbatim } from "./hash";
 import type { Entry, Halves, MessageEntry, Queues, Run, Settings, State, ToolRun, Waiting } from "./state";
@@ -40,7 +41,8 @@ export function known<K extends keyof typeof NAMES>(kind: K, name: (typeof NAMES
 /** The same for a decision. */
 export function knownDecision(of: Decision): Decision {
   known("scope", of.scope);
-  if (of.by !== "policy" && of.by !== "foreign" && !("rule" in of.by) && !("person" in of.by)) unknown("decider", of.by);
+  if (of.by !== "policy" && of.by !== "foreign" && !("rule" in of.by) && !("person" in of.by))
+    unknown("decider", of.by);
   return of;
 }
 
@@ -126,8 +128,10 @@ function waitingForm({ by, input, id }: Waiting): unknown {
 
 function queuesForm(of: Queues): unknown {
   return {
-    follow_up: of.followUp.map(waitingForm), follow_up_mode: of.followUpMode,
-    steer: of.steer.map(waitingForm), steer_mode: of.steerMode,
+    follow_up: of.followUp.map(waitingForm),
+    follow_up_mode: of.followUpMode,
+    steer: of.steer.map(waitingForm),
+    steer_mode: of.steerMode,
   };
 }
 
@@ -136,8 +140,13 @@ function settingsForm(of: Settings): unknown {
 }
 
 function runForm({ id, ended, turns }: Run): unknown {
-  const steps = (of: Run["turns"][number]): unknown[] => of.steps.map(({ id: step, model, billed, usage }) => ({ billed, model, step, usage }));
-  return { outcome: ended?.outcome, run: id, turns: turns.map((turn) => ({ cause: turn.cause, ended: turn.ended, steps: steps(turn), turn: turn.id })) };
+  const steps = (of: Run["turns"][number]): unknown[] =>
+    of.steps.map(({ id: step, model, billed, usage }) => ({ billed, model, step, usage }));
+  return {
+    outcome: ended?.outcome,
+    run: id,
+    turns: turns.map((turn) => ({ cause: turn.cause, ended: turn.ended, steps: steps(turn), turn: turn.id })),
+  };
 }
 
 /** An entity has changed: what it adds to the state's sum is another number now. */
@@ -161,7 +170,8 @@ function rollMessage(message: MessageEntry): void {
 function rollParts({ parts, roll, rolled, tailOpen }: MessageEntry): void {
   for (let at = rolled.parts; at < parts.length; at += 1) {
     const one = parts[at] as Part;
-    const text = "text" in one ? one.text : "thought" in one && one.thought.signature === undefined ? one.thought.text : undefined;
+    const text =
+      "text" in one ? one.text : "thought" in one && one.thought.signature === undefined ? one.thought.text : undefined;
     if (text === undefined) wholePart(roll, one);
     else {
       if (rolled.text === 0) beginPart(roll, "text" in one ? "text" : "thought");
@@ -194,8 +204,20 @@ export function stateHash(state: State): string {
   settle(state);
   const { asks, context, contextRough, entities, leaf, plan, queues, runs, seq, settings, usage } = state;
   const run = runs.at(-1);
-  return hex(hashOf({
-    asks, context: context && [context.used, context.window], context_rough: contextRough, entities: hex(entities), leaf, plan,
-    queues: queuesForm(queues), run: run && runForm(run), runs: runs.length, seq, settings: settingsForm(settings), usage,
-  }));
+  return hex(
+    hashOf({
+      asks,
+      context: context && [context.used, context.window],
+      context_rough: contextRough,
+      entities: hex(entities),
+      leaf,
+      plan,
+      queues: queuesForm(queues),
+      run: run && runForm(run),
+      runs: runs.length,
+      seq,
+      settings: settingsForm(settings),
+      usage,
+    }),
+  );
 }

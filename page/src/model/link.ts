@@ -1,23 +1,23 @@
-// The way to Parlor: lines in, lines out, and how it stands. `WebSocketLink` is the one for browsers; a shell around the page may bring
-// another. Whoever uses a link is told when it is open anew, and says then what it knows already (`session.ts`), so that nothing is
-// missed or heard twice.
+// The connection to Parlor: lines in, lines out, and how it stands. `WebSocketLink` is the one for browsers; a shell around
+// the page may bring another. Whoever uses a link is told when it is open anew, and says then what it knows already
+// (`session.ts`), so that nothing is missed or heard twice.
 //
-// connecting → (challenge, the server's proof, signature, welcome) → up → lost → connecting …; `unpaired`, `revoked`, `other_run`,
-// `impostor` and `refused` end it until `retryNow`. A tab that knows the server's key says nothing but a number to whoever has not shown
-// to have it.
+// connecting → (challenge, the server's proof, signature, welcome) → up → lost → connecting …; `unpaired`, `revoked`,
+// `other_run`, `impostor` and `refused` end it until `retryNow`. A tab that knows the server's key says nothing but a
+// number to whoever has not shown to have it.
 
 import { holds, isProof, known, meet, newNonce, offeredAt, serverKey, shown } from "./device";
 import type { Device } from "./device";
-import type { Way } from "../view/ports";
+import type { ConnectionState } from "../view/ports";
 
 /** What a socket is opened for. */
-export type Wants = "fleet" | { session: string } | { new: { cwd?: string } };
+export type Subscription = "fleet" | { session: string } | { new: { cwd?: string } };
 
-export interface Hears {
+export interface LinkListener {
   /** The link is open; lines may be sent from here on. `page` tells which page the server has. */
   opened(device: Device, version: string, page?: string | undefined): void;
   line(text: string): void;
-  way(way: Way): void;
+  connection(connection: ConnectionState): void;
 }
 
 export interface Link {
@@ -38,7 +38,8 @@ export interface Socket {
   onclose: ((closed: { code: number; reason?: string }) => void) | null;
 }
 
-export interface Surroundings {
+/** What a link needs of the browser; tests bring their own. */
+export interface Env {
   open(): Socket;
   host: string;
   now(): number;
@@ -90,19 +91,22 @@ export class WebSocketLink implements Link {
   /** The server has said that it ends: when it is not back at once, it has stopped. */
   private goodbye = false;
   private page: string | undefined;
-  /** What was said on this connection so far: the server's challenge, our number for the server, and whether it has shown who it is. */
+  /**
+   * What was said on this connection so far: the server's challenge, our number for the server, and whether it has
+   * shown who it is.
+   */
   private shaking: { challenge?: Challenge; mine?: string; proven: boolean } = { proven: false };
   private cancel: (() => void) | undefined;
 
   constructor(
-    private readonly wants: () => Wants,
-    private readonly hears: Hears,
-    private readonly around: Surroundings = browser(),
+    private readonly subscription: () => Subscription,
+    private readonly listener: LinkListener,
+    private readonly env: Env = browser(),
   ) {}
 
-  /** Opens it; `way` tells how that goes. */
+  /** Opens it; `connection` tells how that goes. */
   start(): void {
-    this.hears.way({ is: "connecting", since: this.around.now() });
+    this.listener.connection({ is: "connecting", since: this.env.now() });
     this.connect();
   }
 
@@ -115,7 +119,7 @@ export class WebSocketLink implements Link {
   wake(): void {
     if (this.ended) return;
     // One that is just being opened is no older than that.
-    if (this.socket && this.around.now() - this.heardAt < STALE_MS) return;
+    if (this.socket && this.env.now() - this.heardAt < STALE_MS) return;
     this.retryNow();
   }
 
@@ -147,19 +151,19 @@ export class WebSocketLink implements Link {
   private connect(): void {
     let socket: Socket;
     try {
-      socket = this.around.open();
+      socket = this.env.open();
     } catch {
       this.lost();
       return;
     }
     this.socket = socket;
-    this.heardAt = this.around.now();
-    this.shaking = { proven: this.around.server() === undefined };
+    this.heardAt = this.env.now();
+    this.shaking = { proven: this.env.server() === undefined };
     this.wait(() => this.lost());
     socket.onmessage = ({ data }) => {
-      this.heardAt = this.around.now();
+      this.heardAt = this.env.now();
       if (typeof data !== "string") return;
-      if (this.up) this.hears.line(data);
+      if (this.up) this.listener.line(data);
       else void this.shake(socket, data);
     };
     socket.onclose = ({ code, reason }) => {
@@ -173,29 +177,29 @@ export class WebSocketLink implements Link {
   /** From now on `what` happens when nothing comes in time. */
   private wait(what: () => void): void {
     this.cancel?.();
-    this.cancel = this.around.later(HANDSHAKE_MS, what);
+    this.cancel = this.env.later(HANDSHAKE_MS, what);
   }
 
   private async shake(socket: Socket, text: string): Promise<void> {
     const words = said(text) as Shaking;
     const { shaking } = this;
-    const server = this.around.server();
+    const server = this.env.server();
     if (words.challenge) {
       // One for each connection: nobody has this device sign what they like.
       if (shaking.challenge) return;
       shaking.challenge = words.challenge;
       if (shaking.proven || server === undefined) return this.show(socket, words.challenge);
       if (words.challenge.server !== server) return this.end({ is: "impostor" });
-      shaking.mine = this.around.nonce();
+      shaking.mine = this.env.nonce();
       socket.send(JSON.stringify({ prove: { nonce: shaking.mine } }));
-      const asked = this.around.now();
+      const asked = this.env.now();
       // After a sleep of this machine nobody has had the time.
-      this.wait(() => (this.around.now() - asked > 2 * HANDSHAKE_MS ? this.lost() : this.end({ is: "impostor" })));
+      this.wait(() => (this.env.now() - asked > 2 * HANDSHAKE_MS ? this.lost() : this.end({ is: "impostor" })));
     } else if (words.proof && !shaking.proven) {
       const { challenge, mine } = shaking;
       if (!challenge || mine === undefined || server === undefined) return this.end({ is: "impostor" });
       delete shaking.mine;
-      const holds = await this.around.isProof(words.proof.signature, server, mine, this.around.host, challenge.nonce);
+      const holds = await this.env.isProof(words.proof.signature, server, mine, this.env.host, challenge.nonce);
       if (this.socket !== socket) return;
       if (!holds) return this.end({ is: "impostor" });
       shaking.proven = true;
@@ -213,9 +217,10 @@ export class WebSocketLink implements Link {
       this.lostSince = undefined;
       this.goodbye = false;
       // Over HTTPS the address itself tells who answers.
-      if (shaking.challenge?.server !== undefined && !shaking.challenge.lasting) this.around.met?.(shaking.challenge.server);
-      this.hears.way({ is: "up" });
-      this.hears.opened(words.welcome.device, words.welcome.version, this.page);
+      if (shaking.challenge?.server !== undefined && !shaking.challenge.lasting)
+        this.env.met?.(shaking.challenge.server);
+      this.listener.connection({ is: "up" });
+      this.listener.opened(words.welcome.device, words.welcome.version, this.page);
     } else if (words.refused) {
       this.refused(words.refused);
     }
@@ -224,37 +229,38 @@ export class WebSocketLink implements Link {
   /** Says who this is. */
   private async show(socket: Socket, challenge: Challenge): Promise<void> {
     this.page = challenge.page;
-    const signed = await this.around.sign(challenge.nonce, this.around.host).catch(() => undefined);
+    const signed = await this.env.sign(challenge.nonce, this.env.host).catch(() => undefined);
     if (this.socket !== socket) return;
     if (!signed) this.end({ is: "unpaired" });
-    else socket.send(JSON.stringify({ device: { ...signed, wants: this.wants() } }));
+    else socket.send(JSON.stringify({ device: { ...signed, wants: this.subscription() } }));
   }
 
   private refused({ code, message, hint, open }: Refused): void {
     if (code === "other_run") {
-      if (!this.around.leaveFor(open)) this.end({ is: "other_run" });
+      if (!this.env.leaveFor(open)) this.end({ is: "other_run" });
     } else if (code === "unknown_device" || code === "bad_signature") this.end({ is: "unpaired" });
     else if (code === "revoked") this.end({ is: "revoked" });
     else if (code === "too_many") this.lost();
     else this.end({ is: "refused", message, hint });
   }
 
-  private end(way: Way): void {
+  private end(connection: ConnectionState): void {
     this.ended = true;
     this.drop();
-    this.hears.way(way);
+    this.listener.connection(connection);
   }
 
   private lost(): void {
     this.drop();
     if (this.ended) return;
-    const now = this.around.now();
+    const now = this.env.now();
     this.lostSince ??= now;
     const wait = WAITS_MS[Math.min(this.tries, WAITS_MS.length - 1)] as number;
     this.tries += 1;
-    if (now - this.lostSince >= STOPPED_MS || (this.goodbye && this.tries > 1)) this.hears.way({ is: "stopped" });
-    else this.hears.way({ is: "lost", since: this.lostSince, retryAt: now + wait });
-    this.cancel = this.around.later(wait, () => this.connect());
+    if (now - this.lostSince >= STOPPED_MS || (this.goodbye && this.tries > 1))
+      this.listener.connection({ is: "stopped" });
+    else this.listener.connection({ is: "lost", since: this.lostSince, retryAt: now + wait });
+    this.cancel = this.env.later(wait, () => this.connect());
   }
 }
 
@@ -285,9 +291,10 @@ export function said(text: unknown): object {
 }
 
 /** The browser that the page is in. */
-export function browser(): Surroundings {
+export function browser(): Env {
   return {
-    open: () => new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/wire`) as unknown as Socket,
+    open: () =>
+      new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/wire`) as unknown as Socket,
     host: location.host,
     now: () => Date.now(),
     later: (ms, what) => {

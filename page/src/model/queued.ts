@@ -1,5 +1,5 @@
-// Words that this page has queued. Those that nobody will hear any more, since the run was stopped, go back to who wrote them: also
-// where the page was away meanwhile.
+// Words that this page has queued. Those that nobody will hear any more, since the run was stopped, go back to who
+// wrote them: also where the page was away meanwhile.
 
 import { forget, keep, kept, OUTBOX } from "./database";
 import type { State } from "./state";
@@ -35,9 +35,13 @@ export class OwnQueue {
     this.store();
   }
 
-  /** What this event leaves unheard; to be asked before the event is folded. `stopped`: by this page, so all words come here. */
+  /**
+   * What this event leaves unheard; to be asked before the event is folded. `stopped`: by this page, so all words come
+   * here.
+   */
   left(body: Body, state: State, stopped: boolean): Input | undefined {
-    if ("queue_edited" in body && this.items.has(body.queue_edited.item)) this.add(body.queue_edited.item, body.queue_edited.input);
+    if ("queue_edited" in body && this.items.has(body.queue_edited.item))
+      this.add(body.queue_edited.item, body.queue_edited.input);
     if (!("unqueued" in body)) return undefined;
     const { item, leaving } = body.unqueued;
     const own = this.items.delete(item);
@@ -72,7 +76,13 @@ function keyOf(session: string): string {
 function heard(state: State, item: number, input: Input): boolean {
   for (const entry of state.entries.values()) {
     if (entry.kind !== "message" || entry.role !== "user" || entry.id < item) continue;
-    if (entry.parts.map((part) => ("text" in part ? part.text : "")).join("").includes(input.text)) return true;
+    if (
+      entry.parts
+        .map((part) => ("text" in part ? part.text : ""))
+        .join("")
+        .includes(input.text)
+    )
+      return true;
   }
   return false;
 }

@@ -1,4 +1,5 @@
-// Which answers a device may give, as `crates/domain/src/rights.rs` has it: the server refuses the rest, so the screens offer nothing else.
+// Which answers a device may give, as `crates/domain/src/rights.rs` has it: the server refuses the rest, so the screens
+// offer nothing else.
 
 import type { Answer } from "./types";
 import type { DeviceRole } from "../view/ports";

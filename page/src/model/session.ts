@@ -1,35 +1,51 @@
-// A live session: what the link says becomes state, board and settlements; what the person wants goes out with a ticket.
+// A live session: what the link says becomes state, board and settlements; what the person wants goes out with a
+// ticket.
 //
-// Events are gathered and folded once per frame, so that a fast model costs no more than the screen shows. After a loss the session is
-// opened again with a cursor; a state that hashes to something else than the runtime's is thrown away and read again, and the person
-// is told, since what they have read may have been wrong. A prompt stays in the outbox until it is settled: it is sent again by itself
-// only where nothing has happened in the session since it was sent.
+// Events are gathered and folded once per frame, so that a fast model costs no more than the screen shows. After a loss
+// the session is opened again with a cursor; a state that hashes to something else than the runtime's is thrown away
+// and read again, and the person is told, since what they have read may have been wrong. A prompt stays in the outbox
+// until it is settled: it is sent again by itself only where nothing has happened in the session since it was sent.
 
 import { signal } from "@preact/signals";
 import type { ReadonlySignal, Signal as Value } from "@preact/signals";
 import { whole } from "./abilities";
+import { onBoard } from "./board";
 import { forget, keep, kept as fromStore, OUTBOX } from "./database";
 import type { Device } from "./device";
 import { Drafts } from "./drafts";
 import { apply, follow, nextBatch } from "./fold";
 import { settle, stateHash } from "./hashed";
-import type { Hears, Link, Wants } from "./link";
+import type { LinkListener, Link, Subscription } from "./link";
+import { inputOf, isEncrypted, onlyWords, type Outgoing } from "./outgoing";
 import { OwnQueue } from "./queued";
+import { Silence } from "./silence";
 import { emptyState } from "./state";
 import type { State } from "./state";
 import type {
-  Abilities, Answer, Attached, Board, Body, Closing, Command, Complaint, Cursor, Event, FromRuntime, Input, Receipt, Refusal, Settled, Signal,
+  Abilities,
+  Answer,
+  Attached,
+  Board,
+  Body,
+  Closing,
+  Command,
+  Complaint,
+  Cursor,
+  Event,
+  FromRuntime,
+  Input,
+  Receipt,
+  Refusal,
+  Settled,
+  Signal,
 } from "./types";
-import type { DeviceRole, Doubt, Draft, SessionPort, Unsent, Way } from "../view/ports";
+import type { DeviceRole, Doubt, Draft, SessionPort, Unsent, ConnectionState } from "../view/ports";
 import { read, written } from "./wire";
 
 const PROTOCOL = 1;
 const REVISION = 2;
 /** A runtime of an earlier revision hashes otherwise than this page: what it tells is not compared. */
 const WRITTEN_HASHES = 2;
-/** Silence after which it is asked whether anybody is there, and how long the answer may take. */
-export const SILENCE_MS = 20_000;
-export const ANSWER_MS = 10_000;
 /** A state that was wrong so often within this time is not read again: it would be wrong once more. */
 export const AGAIN_MS = 60_000;
 export const MOST_WRONG = 3;
@@ -60,51 +76,26 @@ interface Pending {
   refuse(refusal: Refusal): void;
 }
 
-interface Outgoing extends Unsent {
-  command: Command;
-  /** The session has its words already; only the receipt is still to come. */
-  heard?: boolean | undefined;
-  /** The last event when it was sent; absent while it was not. */
-  sentAt?: number | undefined;
-  ticket?: number | undefined;
-}
-
 const NO_ABILITIES: Abilities = {
-  name: "", steer: false, follow_up: false, cancel: false, sessions: false, branch: false, models: false, servers: false,
-  skills: false, consent: false,
+  name: "",
+  steer: false,
+  follow_up: false,
+  cancel: false,
+  sessions: false,
+  branch: false,
+  models: false,
+  servers: false,
+  skills: false,
+  consent: false,
 };
-
-/** The words of a command that says something. */
-function inputOf(command: Command): Input | undefined {
-  if (typeof command !== "object") return undefined;
-  return "enqueue" in command ? command.enqueue.input : "prompt" in command ? command.prompt.input : undefined;
-}
-
-/** Whether nobody else can have written into what this browser keeps for this address. */
-function isEncrypted(): boolean {
-  return globalThis.location?.protocol === "https:";
-}
-
-/** No event has this number. */
-const NEVER = -1;
-
-/**
- * What was kept at a plain address, which another program may have spoken from meanwhile: only words that say something, as the person
- * will see them, and only to be sent by the person.
- */
-function onlyWords(kept: Partial<Outgoing> | null): Outgoing[] {
-  const text = kept?.command === undefined ? undefined : inputOf(kept.command)?.text;
-  if (typeof text !== "string" || typeof kept?.id !== "string") return [];
-  return [{ id: kept.id, text, kept: true, uncertain: true, sentAt: NEVER, command: { prompt: { input: { text }, options: { when_busy: "queue" } } } }];
-}
 
 function isUsers(state: State, message: number): boolean {
   const entry = state.entries.get(message);
   return entry?.kind === "message" && entry.role === "user";
 }
 
-/** Ways after which nobody answers on this link. */
-const ENDS: readonly Way["is"][] = ["unpaired", "other_run", "impostor", "revoked", "refused"];
+/** Connections on which nobody answers any more. */
+const ENDS: readonly ConnectionState["is"][] = ["unpaired", "other_run", "impostor", "revoked", "refused"];
 
 /** The connection comes back by itself; what was wanted is not sent again by itself. */
 function lostRefusal(message: string, hint: string): Refusal {
@@ -121,7 +112,7 @@ export class Session implements SessionPort {
   readonly unsent: Value<Unsent[]> = signal([]);
   readonly doubt: Value<Doubt | undefined> = signal(undefined);
   readonly returned: Value<Input[]> = signal([]);
-  private readonly wayNow: Value<Way>;
+  private readonly connectionNow: Value<ConnectionState>;
 
   private link: Link | undefined;
   private attached = false;
@@ -151,8 +142,7 @@ export class Session implements SessionPort {
   private agreed = true;
   /** The revision that the runtime has said on this link. */
   private revision = 0;
-  private stopWatch: (() => void) | undefined;
-  private heardAt = 0;
+  private readonly silence: Silence;
   private draftKey: string;
 
   constructor(
@@ -165,23 +155,28 @@ export class Session implements SessionPort {
     this.role = signal(role);
     this.id = signal("session" in wanted ? wanted.session : undefined);
     this.draftKey = "session" in wanted ? wanted.session : "new";
-    this.wayNow = signal({ is: "connecting", since: clock.now() });
+    this.connectionNow = signal({ is: "connecting", since: clock.now() });
     this.own = new OwnQueue(this.id.peek());
+    this.silence = new Silence(
+      clock,
+      () => this.attached && this.post({ command: "stats", settle: () => undefined, refuse: () => undefined }),
+      () => this.link?.retryNow(),
+    );
     void this.restore();
     void this.own.restore().then(() => {
       if (this.attached) this.giveBack(this.own.missed(this.state.peek()));
     });
   }
 
-  get way(): ReadonlySignal<Way> {
-    return this.wayNow;
+  get connection(): ReadonlySignal<ConnectionState> {
+    return this.connectionNow;
   }
 
   /** What the link tells; `use` says which link that is. */
-  readonly ear: Hears = {
+  readonly listener: LinkListener = {
     opened: (device, version) => this.opened(device, version),
     line: (text) => this.line(text),
-    way: (way) => this.wayIs(way),
+    connection: (connection) => this.connectionIs(connection),
   };
 
   /** The link that carries it; opened by whoever made both. */
@@ -190,7 +185,7 @@ export class Session implements SessionPort {
   }
 
   /** What a socket for it asks for: a session that was begun is opened again, not begun twice. */
-  wants(): Wants {
+  subscription(): Subscription {
     return this.id.value === undefined ? this.wanted : { session: this.id.value };
   }
 
@@ -208,24 +203,25 @@ export class Session implements SessionPort {
     const hello = { protocol: PROTOCOL, revision: REVISION, name: "parlor-page", version, capabilities };
     const cursor = this.cursor();
     this.link?.send(written({ hello: { ...hello, ...(session ? { session } : {}), ...(cursor ? { cursor } : {}) } }));
-    this.watch();
+    this.silence.heard();
   }
 
-  private wayIs(way: Way): void {
-    if (way.is !== "up") this.attached = false;
-    if (ENDS.includes(way.is)) this.giveUp();
-    this.wayNow.value = way;
+  private connectionIs(connection: ConnectionState): void {
+    if (connection.is !== "up") this.attached = false;
+    if (ENDS.includes(connection.is)) this.giveUp();
+    this.connectionNow.value = connection;
   }
 
   /** Nobody will answer on this link any more. Prompts stay in the outbox. */
   private giveUp(): void {
     const under = [...this.pending.values()];
     this.pending.clear();
-    for (const pending of under) pending.refuse({ kind: "lost", message: "This page may not speak with Parlor any more" });
+    for (const pending of under)
+      pending.refuse({ kind: "lost", message: "This page may not speak with Parlor any more" });
   }
 
   private line(text: string): void {
-    this.watch();
+    this.silence.heard();
     const got = read(text);
     if ("unreadable" in got) return;
     this.take(got.line);
@@ -282,7 +278,7 @@ export class Session implements SessionPort {
     const session = at.at.session;
     if (!at.current) {
       if (staged.broken) {
-        this.wayNow.value = { is: "newer" };
+        this.connectionNow.value = { is: "newer" };
         return;
       }
       this.buffer = [];
@@ -306,7 +302,10 @@ export class Session implements SessionPort {
     this.settleAfterReturn();
   }
 
-  /** Compares the hash of what was read: at once, or frame by frame, so that a long session can be seen and scrolled meanwhile. */
+  /**
+   * Compares the hash of what was read: at once, or frame by frame, so that a long session can be seen and scrolled
+   * meanwhile.
+   */
   private prove(atOnce: boolean): void {
     if (this.unproved === undefined) return;
     const state = this.state.peek();
@@ -356,7 +355,7 @@ export class Session implements SessionPort {
       this.notice(what.body, state);
       const refused = follow(state, what);
       if (refused?.why === "unknown") {
-        this.wayNow.value = { is: "newer" };
+        this.connectionNow.value = { is: "newer" };
         return;
       }
       if (refused) return this.wrong();
@@ -381,8 +380,18 @@ export class Session implements SessionPort {
   /** Words of the outbox that the session shows now are not shown twice until their receipt comes. */
   private hearOwn(body: Body, state: State): void {
     if (this.outbox.length === 0) return;
-    const said = "queued" in body ? body.queued.input.text : "part_added" in body && "text" in body.part_added.part && isUsers(state, body.part_added.message) ? body.part_added.part.text : undefined;
-    const one = said === undefined ? undefined : this.outbox.find((waiting) => waiting.sentAt !== undefined && !waiting.heard && inputOf(waiting.command)?.text === said);
+    const said =
+      "queued" in body
+        ? body.queued.input.text
+        : "part_added" in body && "text" in body.part_added.part && isUsers(state, body.part_added.message)
+          ? body.part_added.part.text
+          : undefined;
+    const one =
+      said === undefined
+        ? undefined
+        : this.outbox.find(
+            (waiting) => waiting.sentAt !== undefined && !waiting.heard && inputOf(waiting.command)?.text === said,
+          );
     if (!one) return;
     one.heard = true;
     this.showOutbox();
@@ -430,19 +439,7 @@ export class Session implements SessionPort {
   }
 
   private signalled(said: Signal): void {
-    const board = this.board.peek();
-    if ("status" in said) {
-      const { [said.status.key]: _, ...status } = board.status ?? {};
-      if (said.status.text !== undefined) status[said.status.key] = said.status.text;
-      this.board.value = { ...board, status };
-    } else if ("widget" in said) {
-      const { [said.widget.key]: _, ...widgets } = board.widgets ?? {};
-      if (said.widget.lines.length > 0) widgets[said.widget.key] = [said.widget.place, said.widget.lines];
-      this.board.value = { ...board, widgets };
-    } else if ("working" in said) {
-      const { working: _, ...rest } = board;
-      this.board.value = said.working === null ? rest : { ...rest, working: said.working };
-    } else if ("title" in said) this.board.value = { ...board, title: said.title };
+    this.board.value = onBoard(this.board.peek(), said);
     for (const hear of this.hearers) hear(said);
   }
 
@@ -452,7 +449,8 @@ export class Session implements SessionPort {
     this.flush();
     if (ticket === this.beginning) {
       this.beginning = undefined;
-      if ("refusal" in how) this.wayNow.value = { is: "refused", message: how.refusal.message, hint: how.refusal.hint };
+      if ("refusal" in how)
+        this.connectionNow.value = { is: "refused", message: how.refusal.message, hint: how.refusal.hint };
       return;
     }
     const waiting = this.pending.get(ticket);
@@ -472,7 +470,8 @@ export class Session implements SessionPort {
     const { queues, lastId } = this.state.peek();
     const { item } = receipt.queued;
     // Heard already: nothing is to come back. One that this page has not been told of yet is still to come.
-    if (input && (item > lastId || [...queues.steer, ...queues.followUp].some((one) => one.id === item))) this.own.add(receipt.queued.item, input);
+    if (input && (item > lastId || [...queues.steer, ...queues.followUp].some((one) => one.id === item)))
+      this.own.add(receipt.queued.item, input);
   }
 
   /** The run ended while words for it were on their way: they begin the next one. */
@@ -487,9 +486,9 @@ export class Session implements SessionPort {
   }
 
   private complained(error: Complaint): void {
-    if (error.about === "hello") this.wayNow.value = { is: "newer" };
+    if (error.about === "hello") this.connectionNow.value = { is: "newer" };
     else if (error.about === "session") {
-      this.wayNow.value = { is: "refused", message: error.message, hint: error.hint };
+      this.connectionNow.value = { is: "refused", message: error.message, hint: error.hint };
     } else if (error.ticket !== undefined) {
       const refusal: Refusal = { kind: "invalid", message: error.message, ...(error.hint ? { hint: error.hint } : {}) };
       this.settled({ ticket: error.ticket, with: { refusal } });
@@ -557,7 +556,8 @@ export class Session implements SessionPort {
   private dispatch(one: Outgoing): void {
     const promised = this.promises.get(one.id);
     // Who wrote it has left the page since: a refusal is told to whoever looks now.
-    const unheard = (refusal: Refusal): void => this.signalled({ notify: { level: "error", text: `Not taken: ${one.text}. ${refusal.message}` } });
+    const unheard = (refusal: Refusal): void =>
+      this.signalled({ notify: { level: "error", text: `Not taken: ${one.text}. ${refusal.message}` } });
     const pending: Pending = { settle: () => undefined, refuse: unheard, ...promised, command: one.command };
     const ticket = this.ticket();
     if (!this.post(pending, ticket)) return;
@@ -574,7 +574,9 @@ export class Session implements SessionPort {
   }
 
   private showOutbox(): void {
-    this.unsent.value = this.outbox.filter((one) => !one.heard).map(({ id, text, kept, uncertain }) => ({ id, text, kept, ...(uncertain ? { uncertain } : {}) }));
+    this.unsent.value = this.outbox
+      .filter((one) => !one.heard)
+      .map(({ id, text, kept, uncertain }) => ({ id, text, kept, ...(uncertain ? { uncertain } : {}) }));
     const all = this.outbox.map(({ id, text, command, sentAt }) => ({ id, text, command, sentAt }));
     const stored = all.length > 0 ? keep(OUTBOX, this.draftKey, all) : forget(OUTBOX, this.draftKey);
     stored.catch(() => undefined);
@@ -600,7 +602,10 @@ export class Session implements SessionPort {
     const posted = new Set(this.outbox.map((one) => one.ticket));
     for (const [ticket, pending] of under) {
       if (posted.has(ticket)) continue;
-      if (pending.ask === undefined) pending.refuse(lostRefusal("The connection was lost before Parlor answered", "Nobody knows whether it was done"));
+      if (pending.ask === undefined)
+        pending.refuse(
+          lostRefusal("The connection was lost before Parlor answered", "Nobody knows whether it was done"),
+        );
       else if (state.asks.some((ask) => ask.id === pending.ask)) this.post(pending);
       else pending.refuse({ kind: "ask_over", message: "This question was answered meanwhile" });
     }
@@ -645,33 +650,16 @@ export class Session implements SessionPort {
   close(): void {
     // Nobody will send it again from here. What goes over an open connection arrives before its end does.
     if (!this.attached && [...this.pending.values()].some((pending) => pending.ask !== undefined)) {
-      this.signalled({ notify: { level: "warning", text: "You left before Parlor had taken your answer: look whether the question is still open." } });
+      this.signalled({
+        notify: {
+          level: "warning",
+          text: "You left before Parlor had taken your answer: look whether the question is still open.",
+        },
+      });
     }
     void this.drafts.flush(`reason ${this.draftKey}`);
-    this.stopWatch?.();
+    this.silence.end();
     void this.drafts.flush(this.draftKey);
     this.link?.close();
-  }
-
-  /** A socket may be dead and look alive: after a silence somebody is asked, and without an answer it is opened anew. */
-  private watch(): void {
-    this.heardAt = this.clock.now();
-    if (!this.stopWatch) this.look(SILENCE_MS);
-  }
-
-  /** Looks after a while whether anything was heard: a timer for each line would cost more than the line. */
-  private look(after: number): void {
-    this.stopWatch = this.clock.later(after, () => {
-      this.stopWatch = undefined;
-      const silent = this.clock.now() - this.heardAt;
-      if (silent < SILENCE_MS) return this.look(SILENCE_MS - silent);
-      if (!this.attached || !this.post({ command: "stats", settle: () => undefined, refuse: () => undefined })) return;
-      const asked = this.clock.now();
-      this.stopWatch = this.clock.later(ANSWER_MS, () => {
-        this.stopWatch = undefined;
-        if (this.heardAt < asked) this.link?.retryNow();
-        else this.look(SILENCE_MS);
-      });
-    });
   }
 }

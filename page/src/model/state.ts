@@ -1,13 +1,32 @@
-// The state of one session, as the page keeps it: the fold of its events. What it holds and means is what `crates/domain/src/state.rs`
-// says; `hashed.ts` proves that both agree.
+// The state of one session, as the page keeps it: the fold of its events. What it holds and means is what
+// `crates/domain/src/state.rs` says; `hashed.ts` proves that both agree.
 //
-// Whoever reads may keep what it was given: an entry or a tool run that changes is another object afterwards (within one batch it may
-// change in place, and nobody looks in the middle of a batch). The maps are the same ones all the time; `rev` tells that something
-// in them changed.
+// Whoever reads may keep what it was given: an entry or a tool run that changes is another object afterwards (within
+// one batch it may change in place, and nobody looks in the middle of a batch). The maps are the same ones all the
+// time; `rev` tells that something in them changed.
 
 import type {
-  Ask, Budget, Cause, Compaction, Decision, Effort, Finish, Input, Level, Mode, ModelRef, Origin, Outcome, Part, PlanItem, Policy,
-  RetryKind, Role, ToolOutcome, ToolResult, Usage,
+  Ask,
+  Budget,
+  Cause,
+  Compaction,
+  Decision,
+  Effort,
+  Finish,
+  Input,
+  Level,
+  Mode,
+  ModelRef,
+  Origin,
+  Outcome,
+  Part,
+  PlanItem,
+  Policy,
+  RetryKind,
+  Role,
+  ToolOutcome,
+  ToolResult,
+  Usage,
 } from "./types";
 
 /** A number of 64 bits in two halves, both unsigned. */
@@ -271,15 +290,17 @@ export function path(state: State): Entry[] {
 
 /** The turns that going to where `leaf` is the tip leaves, and those that it comes to, oldest first. */
 export function turnsTo(state: State, leaf: number | undefined): { back: number[]; forth: number[] } {
-  const turns = (path: Entry[]): Set<number> => new Set(path.flatMap((entry) => (entry.kind === "message" && entry.turn !== undefined ? [entry.turn] : [])));
+  const turns = (path: Entry[]): Set<number> =>
+    new Set(path.flatMap((entry) => (entry.kind === "message" && entry.turn !== undefined ? [entry.turn] : [])));
   const [here, there] = [turns(path(state)), turns(pathTo(state, leaf))];
-  const without = (some: Set<number>, others: Set<number>): number[] => [...some].filter((turn) => !others.has(turn)).sort((a, b) => a - b);
+  const without = (some: Set<number>, others: Set<number>): number[] =>
+    [...some].filter((turn) => !others.has(turn)).sort((a, b) => a - b);
   return { back: without(here, there), forth: without(there, here) };
 }
 
 /**
- * What a reader is shown: the path, and the notices that hang off it, each where it was said. Notices are never the leaf, so the path
- * alone lacks them.
+ * What a reader is shown: the path, and the notices that hang off it, each where it was said. Notices are never the
+ * leaf, so the path alone lacks them.
  */
 export function shown(state: State): Entry[] {
   const { entries, leaf } = state;

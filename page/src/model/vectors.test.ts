@@ -13,7 +13,16 @@ interface Vector {
   steps: Array<{ line: string; applied: boolean; hash: string }>;
   replay: string;
   hash: string;
-  state: { seq: number; path: number[]; entries: number; tools: number; asks: number[]; runs: number; text: string; cost: string };
+  state: {
+    seq: number;
+    path: number[];
+    entries: number;
+    tools: number;
+    asks: number[];
+    runs: number;
+    text: string;
+    cost: string;
+  };
 }
 
 const FOLDER = new URL("../../vectors/", import.meta.url);
@@ -44,7 +53,9 @@ function plain(_: string, value: unknown): unknown {
 }
 
 test("there are sessions with counts that no float holds, and sessions that a release kept", () => {
-  const large = names.filter((name) => /\\"(?:input|cost_micros)\\":\d{17,}/.test(readFileSync(new URL(name, FOLDER), "utf8")));
+  const large = names.filter((name) =>
+    /\\"(?:input|cost_micros)\\":\d{17,}/.test(readFileSync(new URL(name, FOLDER), "utf8")),
+  );
   expect(large.length).toBeGreaterThan(0);
   expect(names.filter((name) => name.startsWith("kept-")).length).toBeGreaterThan(5);
 });
@@ -52,7 +63,11 @@ test("there are sessions with counts that no float holds, and sessions that a re
 test("what the first release said over its wire: every session it opened, and what each hashes to today where it told a hash", () => {
   const release = new URL("../../crates/parlor/fixtures/v0.1.0/native/", FOLDER);
   const today = new Map(
-    readFileSync(new URL("hashes-2.txt", release), "utf8").trim().split("\n").map((line) => line.split(" ")).map(([session, seq, hash]) => [`${session} ${seq}`, hash]),
+    readFileSync(new URL("hashes-2.txt", release), "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => line.split(" "))
+      .map(([session, seq, hash]) => [`${session} ${seq}`, hash]),
   );
   const states = new Map<string, ReturnType<typeof emptyState>>();
   const compared = new Set<string>();
@@ -66,7 +81,8 @@ test("what the first release said over its wire: every session it opened, and wh
       states.set(got.line.attached.at.session, state);
     } else if ("event" in got.line) {
       const state = states.get(got.line.event.session);
-      if (state && got.line.event.event.seq > state.seq) expect(follow(state, got.line.event.event), text).toBeUndefined();
+      if (state && got.line.event.event.seq > state.seq)
+        expect(follow(state, got.line.event.event), text).toBeUndefined();
     }
     const state = at && states.get(at.session);
     if (!at || state?.seq !== at.seq) continue;
@@ -134,7 +150,8 @@ for (const name of names) {
     const state = emptyState();
     const got = read(vector.replay);
     if (!("line" in got) || !("replay" in got.line)) throw new Error(`unreadable: ${vector.replay}`);
-    for (const [at, body] of got.line.replay.items) expect(apply(state, at, body), JSON.stringify(body, plain)).toBeUndefined();
+    for (const [at, body] of got.line.replay.items)
+      expect(apply(state, at, body), JSON.stringify(body, plain)).toBeUndefined();
     expect(stateHash(state)).toBe(vector.hash);
     expect(view(state)).toEqual(vector.state);
   });

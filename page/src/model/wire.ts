@@ -1,11 +1,15 @@
-// Lines to values and back. The JSON inside of a payload (a tool's arguments, a result's structured form) is kept as it was written: the
-// state's hash is over its text, and reading and printing it again would lose spaces, the order of odd keys and large numbers.
+// Lines to values and back. The JSON inside of a payload (a tool's arguments, a result's structured form) is kept as it
+// was written: the state's hash is over its text, and reading and printing it again would lose spaces, the order of odd
+// keys and large numbers.
 
 import type { FromRuntime, FromUi } from "./types";
 
 /** Members of events that are JSON of others. Wherever else these words are keys is told in `plainBoard`. */
 const PAYLOADS = /"(?:args|json)"\s*:/g;
-/** Counts that a float does not hold: they are summed up and hashed, so every digit matters. In a string the quotes would be escaped. */
+/**
+ * Counts that a float does not hold: they are summed up and hashed, so every digit matters. In a string the quotes
+ * would be escaped.
+ */
 const LARGE = /"(input|output|cache_read|cache_write|cost_micros)"\s*:\s*(\d{16,})/g;
 const SUMMED = new Set(["input", "output", "cache_read", "cache_write", "cost_micros"]);
 const LARGE_AS_TEXT = /^#(\d+)$/;
@@ -40,7 +44,10 @@ export function written(line: FromUi): string {
   return JSON.stringify(line);
 }
 
-/** The same text with every payload as a string of its own text. A quote inside of a string is always escaped, so a key is found by it. */
+/**
+ * The same text with every payload as a string of its own text. A quote inside of a string is always escaped, so a key
+ * is found by it.
+ */
 export function kept(text: string): string {
   let out = "";
   let from = 0;
@@ -61,7 +68,7 @@ export function kept(text: string): string {
 /** What would have broken its line stands in `{"$verbatim": "…"}`. */
 function unescaped(json: string): string {
   if (!json.startsWith("{") || !json.includes("$verbatim")) return json;
-  const text = (JSON.parse(json) as Record<string, unknown>)["$verbatim"];
+  const text = (JSON.parse(json) as Record<string, unknown>).$verbatim;
   if (typeof text !== "string") return json;
   try {
     JSON.parse(text);
@@ -105,8 +112,12 @@ function stringEnd(text: string, begin: number): number {
 
 /** Fields of the status line have names of their own, which may be those of payloads: they are no payloads. */
 function plainBoard(line: object): void {
-  const attached = (line as { attached?: unknown; attached_begin?: unknown }).attached ?? (line as { attached_begin?: unknown }).attached_begin;
-  const board = (attached as { board?: { status?: Record<string, unknown>; widgets?: Record<string, unknown> } } | undefined)?.board;
+  const attached =
+    (line as { attached?: unknown; attached_begin?: unknown }).attached ??
+    (line as { attached_begin?: unknown }).attached_begin;
+  const board = (
+    attached as { board?: { status?: Record<string, unknown>; widgets?: Record<string, unknown> } } | undefined
+  )?.board;
   for (const fields of [board?.status, board?.widgets]) {
     for (const key of ["args", "json"]) {
       const value = fields?.[key];

@@ -1,23 +1,25 @@
-// Everything the view needs, put together: the fleet on a socket of its own, and each session that is looked at on another.
+// Everything the view needs, put together: the fleet on a socket of its own, and each session that is looked at on
+// another.
 
 import { Drafts } from "./drafts";
 import { enrol } from "./enrol";
 import { Fleet } from "./fleet";
 import { browser, wakeful, WebSocketLink } from "./link";
-import type { Surroundings } from "./link";
+import type { Env } from "./link";
 import { Session } from "./session";
 import type { Clock } from "./session";
 import { dropWorkers } from "./workers";
-import type { SessionPort, Way, World } from "../view/ports";
+import type { SessionPort, ConnectionState, World } from "../view/ports";
 
-/** Ways of a session that may be over when the fleet's is well again. */
-const PASSING: readonly Way["is"][] = ["unpaired", "other_run", "impostor"];
+/** Connections of a session that may be over when the fleet's is well again. */
+const PASSING: readonly ConnectionState["is"][] = ["unpaired", "other_run", "impostor"];
 
 /** The clock of a browser. A page in the background has no frames: there a timer does. */
 export function browserClock(): Clock {
   return {
     now: () => Date.now(),
-    frame: (what) => void (document.visibilityState === "visible" ? requestAnimationFrame(what) : setTimeout(what, 100)),
+    frame: (what) =>
+      void (document.visibilityState === "visible" ? requestAnimationFrame(what) : setTimeout(what, 100)),
     later: (ms, what) => {
       const timer = setTimeout(what, ms);
       return () => clearTimeout(timer);
@@ -31,7 +33,13 @@ function leaving(what: () => void): void {
   window.addEventListener("pagehide", what);
 }
 
-export function openWorld(around: Surroundings = browser(), clock: Clock = browserClock(), onWake = wakeful, onLeave = leaving, pairs: typeof enrol = enrol): World {
+export function openWorld(
+  env: Env = browser(),
+  clock: Clock = browserClock(),
+  onWake = wakeful,
+  onLeave = leaving,
+  pairs: typeof enrol = enrol,
+): World {
   const drafts = new Drafts();
   onLeave(() => drafts.leave());
   const fleet = new Fleet(clock);
@@ -41,24 +49,34 @@ export function openWorld(around: Surroundings = browser(), clock: Clock = brows
   const pair = async (): Promise<void> => {
     if (pairing) return;
     pairing = true;
-    fleet.ear.way({ is: "pairing" });
-    const refused = await pairs((code) => fleet.ear.way({ is: "pairing", ...code })).catch((error: unknown) => ({ code: "lost", message: String(error) }));
+    fleet.listener.connection({ is: "pairing" });
+    const refused = await pairs((code) => fleet.listener.connection({ is: "pairing", ...code })).catch(
+      (error: unknown) => ({
+        code: "lost",
+        message: String(error),
+      }),
+    );
     pairing = false;
     if (!refused) link.retryNow();
-    else if (refused.code === "impostor") fleet.ear.way({ is: "impostor" });
-    else if (!("open" in refused && around.leaveFor(refused.open))) fleet.ear.way({ is: "unpaired", refused });
+    else if (refused.code === "impostor") fleet.listener.connection({ is: "impostor" });
+    else if (!("open" in refused && env.leaveFor(refused.open))) fleet.listener.connection({ is: "unpaired", refused });
   };
-  const told = (way: Way): void => {
-    if (way.is === "unpaired") return void pair();
-    fleet.ear.way(way);
-    if (way.is !== "up") return;
+  const told = (connection: ConnectionState): void => {
+    if (connection.is === "unpaired") return void pair();
+    fleet.listener.connection(connection);
+    if (connection.is !== "up") return;
     void dropWorkers();
-    for (const session of looks) if (PASSING.includes(session.way.peek().is)) session.retryNow();
+    for (const session of looks) if (PASSING.includes(session.connection.peek().is)) session.retryNow();
   };
-  const link = new WebSocketLink(() => "fleet", { ...fleet.ear, way: told }, around);
+  const link = new WebSocketLink(() => "fleet", { ...fleet.listener, connection: told }, env);
   /** Who is nobody here need not show who they are. */
-  const begin = async (): Promise<void> => ((await around.enrolled().catch(() => false)) ? link.retryNow() : pair());
-  fleet.use({ send: (text) => link.send(text), wake: () => link.wake(), retryNow: () => void begin(), close: () => link.close() });
+  const begin = async (): Promise<void> => ((await env.enrolled().catch(() => false)) ? link.retryNow() : pair());
+  fleet.use({
+    send: (text) => link.send(text),
+    wake: () => link.wake(),
+    retryNow: () => void begin(),
+    close: () => link.close(),
+  });
   onWake(() => {
     void dropWorkers();
     link.wake();
@@ -68,17 +86,17 @@ export function openWorld(around: Surroundings = browser(), clock: Clock = brows
 
   const look = (wanted: { session: string } | { new: { cwd?: string } }): SessionPort => {
     const session = new Session(wanted, clock, drafts, fleet.role.peek());
-    const way = new WebSocketLink(() => session.wants(), session.ear, around);
-    session.use(way);
+    const own = new WebSocketLink(() => session.subscription(), session.listener, env);
+    session.use(own);
     looks.add(session);
-    const unwake = onWake(() => way.wake());
+    const unwake = onWake(() => own.wake());
     const close = session.close.bind(session);
     session.close = () => {
       looks.delete(session);
       unwake();
       close();
     };
-    way.start();
+    own.start();
     return session;
   };
 

@@ -9,7 +9,7 @@ import { KeysPage } from "./chrome/keys";
 import { Palette, type Act } from "./chrome/palette";
 import { nextScheme } from "./chrome/scheme";
 import { connection, forgetAll, refused, toast, Toasts } from "./chrome/toasts";
-import { Banner, Blocked, Doubted, Newer, Role } from "./chrome/way";
+import { Banner, Blocked, Doubted, Newer, Role } from "./chrome/connection";
 import { folder, money } from "./common/format";
 import { Shape } from "./common/glyph";
 import { Icon } from "./common/icon";
@@ -51,13 +51,17 @@ export function App({ world }: { world: World }) {
   const [palette, setPalette] = useState(false);
   const [columns, setColumns] = useState({ fleet: true, side: true, drawer: false });
   const typed = useRef(0);
-  /** The session that is shown. `screen` stays the same when a new one gets its name, so that what is being typed stays where it is. */
+  /**
+   * The session that is shown. `screen` stays the same when a new one gets its name, so that what is being typed stays
+   * where it is.
+   */
   const port = useRef<{ key: string; port: SessionPort; screen: number } | undefined>(undefined);
   const screens = useRef(0);
   const key = here.at === "session" ? here.id : here.at === "new" ? `new ${here.folder ?? ""}` : here.at;
   if (port.current?.key !== key) {
     port.current?.port.close();
-    const shown = here.at === "session" ? world.open(here.id) : here.at === "new" ? world.begin(here.folder) : undefined;
+    const shown =
+      here.at === "session" ? world.open(here.id) : here.at === "new" ? world.begin(here.folder) : undefined;
     port.current = shown && { key, port: shown, screen: (screens.current += 1) };
   }
   const open = port.current?.port;
@@ -72,27 +76,48 @@ export function App({ world }: { world: World }) {
   }, [made]);
   useEffect(tick, []);
   // What is read of the fleet and of the session here: a row or a word that changes draws only what shows it.
-  const about = useMemo(() => ({
-    waiting: computed(() => fleet.rows.value.filter((row) => row.status === "waiting").length),
-    rows: computed(() => fleet.rows.value.length > 0),
-    entries: computed(() => (open ? open.state.value.entries.size > 0 : false)),
-    asks: computed(() => open?.state.value.asks.length ?? 0),
-    name: computed(() => (open ? visible(open.state.value.settings.title ?? fleet.rows.value.find((row) => row.session === open.id.value)?.title ?? "New session") : "Fleet")),
-    cwd: computed(() => open?.state.value.settings.cwd ?? ""),
-    cost: computed(() => (open ? money(spent(open.state.value).cost_micros, spent(open.state.value).rough) : undefined)),
-    folders: computed(() => (open ? folders(fleet.rows.value, open.state.value.settings.cwd) : [])),
-  }), [fleet, open]);
+  const about = useMemo(
+    () => ({
+      waiting: computed(() => fleet.rows.value.filter((row) => row.status === "waiting").length),
+      rows: computed(() => fleet.rows.value.length > 0),
+      entries: computed(() => (open ? open.state.value.entries.size > 0 : false)),
+      asks: computed(() => open?.state.value.asks.length ?? 0),
+      name: computed(() =>
+        open
+          ? visible(
+              open.state.value.settings.title ??
+                fleet.rows.value.find((row) => row.session === open.id.value)?.title ??
+                "New session",
+            )
+          : "Fleet",
+      ),
+      cwd: computed(() => open?.state.value.settings.cwd ?? ""),
+      cost: computed(() =>
+        open ? money(spent(open.state.value).cost_micros, spent(open.state.value).rough) : undefined,
+      ),
+      folders: computed(() => (open ? folders(fleet.rows.value, open.state.value.settings.cwd) : [])),
+    }),
+    [fleet, open],
+  );
   const name = about.name.value;
   const asks = Math.max(about.waiting.value, about.asks.value);
-  const blocked = Blocked({ way: fleet.way.value, known: about.rows.value || about.entries.value, retry: () => fleet.retryNow() });
+  const blocked = Blocked({
+    connection: fleet.connection.value,
+    known: about.rows.value || about.entries.value,
+    retry: () => fleet.retryNow(),
+  });
   const windowTitle = open?.board.value.title;
   useEffect(() => {
     // Whoever may not look any more is not told what there was, nor how many wait.
     const waits = asks > 0 && !blocked;
-    document.title = blocked ? "Parlor" : `${waits ? `(${asks}) ` : ""}${windowTitle ? visible(windowTitle) : name} · Parlor`;
-    document.querySelector<HTMLLinkElement>("link[rel=icon]")?.setAttribute("href", waits ? "/favicon-waiting.svg" : "/favicon.svg");
+    document.title = blocked
+      ? "Parlor"
+      : `${waits ? `(${asks}) ` : ""}${windowTitle ? visible(windowTitle) : name} · Parlor`;
+    document
+      .querySelector<HTMLLinkElement>("link[rel=icon]")
+      ?.setAttribute("href", waits ? "/favicon-waiting.svg" : "/favicon.svg");
   }, [asks, name, windowTitle, blocked === null]);
-  const up = (open ?? fleet).way.value.is === "up";
+  const up = (open ?? fleet).connection.value.is === "up";
   useLayoutEffect(() => connection(up), [up]);
   useLayoutEffect(forgetAll, [blocked === null]);
   const go = (hash: string): void => void (location.hash = hash);
@@ -101,7 +126,11 @@ export function App({ world }: { world: World }) {
   const begin = (): void => (about.cwd.peek() !== "" ? beginIn(about.cwd.peek()) : go("#/new"));
   const latest = useRef({ begin, beginIn });
   latest.current = { begin, beginIn };
-  const steady = useRef({ begin: () => latest.current.begin(), beginIn: (folder: string) => latest.current.beginIn(folder), typed: () => typed.current }).current;
+  const steady = useRef({
+    begin: () => latest.current.begin(),
+    beginIn: (folder: string) => latest.current.beginIn(folder),
+    typed: () => typed.current,
+  }).current;
   const nextWaiting = (): void => {
     const waiting = waitingRows(fleet.rows.peek());
     const others = waiting.filter((row) => row.session && row.session !== key);
@@ -147,9 +176,14 @@ export function App({ world }: { world: World }) {
         k: () => step(-1),
         d: switchSides,
         "[": () => setColumns({ ...columns, fleet: !columns.fleet }),
-        "]": () => (matchMedia("(max-width: 1280px)").matches ? setColumns({ ...columns, drawer: !columns.drawer }) : setColumns({ ...columns, side: !columns.side })),
+        "]": () =>
+          matchMedia("(max-width: 1280px)").matches
+            ? setColumns({ ...columns, drawer: !columns.drawer })
+            : setColumns({ ...columns, side: !columns.side }),
         // What is asked is read to its end with the same key.
-        ...(document.activeElement?.closest("#ask .body") ? {} : { End: () => document.querySelector<HTMLElement>(".new-below")?.click() }),
+        ...(document.activeElement?.closest("#ask .body")
+          ? {}
+          : { End: () => document.querySelector<HTMLElement>(".new-below")?.click() }),
       };
       const does = table[event.key];
       if (!does) {
@@ -162,7 +196,7 @@ export function App({ world }: { world: World }) {
       does();
     };
     /** An Escape that has closed nothing: whoever closes something keeps it to themselves. */
-    const escape = (event: KeyboardEvent): void => {
+    const onEscape = (event: KeyboardEvent): void => {
       if (event.key !== "Escape" || event.isComposing || event.defaultPrevented || floats || columns.drawer) return;
       const run = open && openRun(open.state.peek());
       held.current.unsay();
@@ -181,22 +215,51 @@ export function App({ world }: { world: World }) {
       }
     };
     addEventListener("keydown", press, true);
-    addEventListener("keydown", escape);
+    addEventListener("keydown", onEscape);
     return () => {
       removeEventListener("keydown", press, true);
-      removeEventListener("keydown", escape);
+      removeEventListener("keydown", onEscape);
     };
   });
   const acts = (): Act[] => [
-    ...fleet.rows.value.filter((row) => row.session).map((row): Act => ({ kind: "session", name: title(row), words: folder(row.cwd), does: () => go(`#/s/${encodeURIComponent(row.session ?? "")}`) })),
+    ...fleet.rows.value
+      .filter((row) => row.session)
+      .map(
+        (row): Act => ({
+          kind: "session",
+          name: title(row),
+          words: folder(row.cwd),
+          does: () => go(`#/s/${encodeURIComponent(row.session ?? "")}`),
+        }),
+      ),
     { kind: "go", name: "Fleet", words: "g f", does: () => go("#/") },
     { kind: "go", name: "Next session that waits", words: "w", does: nextWaiting },
     { kind: "do", name: "New session", does: begin },
     { kind: "do", name: "Switch colours", does: nextScheme },
     { kind: "do", name: "Diffs unified or side by side", words: "d", does: switchSides },
     ...(open ? [] : [{ kind: "do", name: "All keys", words: "?", does: () => setScreen("keys") }]),
-    ...(open && live(open) ? offered(open.abilities.value).filter((slash) => slash.does.is === "show" && mayShow(slash.does.screen, open.role.value)).map((slash): Act => ({ kind: "show", name: slash.words.charAt(0).toUpperCase() + slash.words.slice(1), words: `/${slash.name}`, does: () => slash.does.is === "show" && setScreen(slash.does.screen) })) : []),
-    ...(open && open.role.value === "controller" ? withFolder(knownFiles(open.state.value), folderOf(open).value).map(({ path, how }): Act => ({ kind: "file", name: visible(path), words: how, does: () => void (mentioned.value = path) })) : []),
+    ...(open && live(open)
+      ? offered(open.abilities.value)
+          .filter((slash) => slash.does.is === "show" && mayShow(slash.does.screen, open.role.value))
+          .map(
+            (slash): Act => ({
+              kind: "show",
+              name: slash.words.charAt(0).toUpperCase() + slash.words.slice(1),
+              words: `/${slash.name}`,
+              does: () => slash.does.is === "show" && setScreen(slash.does.screen),
+            }),
+          )
+      : []),
+    ...(open && open.role.value === "controller"
+      ? withFolder(knownFiles(open.state.value), folderOf(open).value).map(
+          ({ path, how }): Act => ({
+            kind: "file",
+            name: visible(path),
+            words: how,
+            does: () => void (mentioned.value = path),
+          }),
+        )
+      : []),
     ...(open && openRun(open.state.value) ? [{ kind: "do", name: "Stop the run", does: stop }] : []),
   ];
   useEffect(() => {
@@ -204,34 +267,137 @@ export function App({ world }: { world: World }) {
   }, [palette]);
   const reload = (): void => void (world.reload ? world.reload() : location.reload());
   const cost = about.cost.value;
-  const look = ["frame", columns.fleet ? "" : "no-fleet", columns.side && open ? "" : "no-side", columns.drawer ? "drawer" : "", here.at === "fleet" && !blocked ? "at-fleet" : "", blocked ? "blocked" : ""].filter(Boolean).join(" ");
+  const look = [
+    "frame",
+    columns.fleet ? "" : "no-fleet",
+    columns.side && open ? "" : "no-side",
+    columns.drawer ? "drawer" : "",
+    here.at === "fleet" && !blocked ? "at-fleet" : "",
+    blocked ? "blocked" : "",
+  ]
+    .filter(Boolean)
+    .join(" ");
   return (
     <div class={look}>
-      {open && <a class="skip" href="#transcript" onClick={(event) => { event.preventDefault(); document.getElementById("transcript")?.focus(); }}>To the conversation</a>}
-      {open && <a class="skip" href="#composer" onClick={(event) => { event.preventDefault(); document.getElementById("composer")?.focus(); }}>To the composer</a>}
+      {open && (
+        <a
+          class="skip"
+          href="#transcript"
+          onClick={(event) => {
+            event.preventDefault();
+            document.getElementById("transcript")?.focus();
+          }}
+        >
+          To the conversation
+        </a>
+      )}
+      {open && (
+        <a
+          class="skip"
+          href="#composer"
+          onClick={(event) => {
+            event.preventDefault();
+            document.getElementById("composer")?.focus();
+          }}
+        >
+          To the composer
+        </a>
+      )}
       <header class="head">
-        {open && <a class="quiet narrow-only" href="#/" aria-label="Back to the fleet"><Icon name="back" size={18} /></a>}
-        <h1 class={open && !blocked ? "brand" : ""}><a href="#/">Parlor</a></h1>
-        {open && !blocked && <span class="cut isolate">{about.cwd.value ? <span class="soft wide-only">{visible(folder(about.cwd.value))} / </span> : null}{name}</span>}
-        {asks > 0 && !blocked && <button type="button" class="pill" onClick={nextWaiting}><Shape of="diamond" /> {asks}<span class="wide-only">{asks === 1 ? " waits" : " wait"} {forWhom(fleet.role.value)}</span></button>}
+        {open && (
+          <a class="quiet narrow-only" href="#/" aria-label="Back to the fleet">
+            <Icon name="back" size={18} />
+          </a>
+        )}
+        <h1 class={open && !blocked ? "brand" : ""}>
+          <a href="#/">Parlor</a>
+        </h1>
+        {open && !blocked && (
+          <span class="cut isolate">
+            {about.cwd.value ? <span class="soft wide-only">{visible(folder(about.cwd.value))} / </span> : null}
+            {name}
+          </span>
+        )}
+        {asks > 0 && !blocked && (
+          <button type="button" class="pill" onClick={nextWaiting}>
+            <Shape of="diamond" /> {asks}
+            <span class="wide-only">
+              {asks === 1 ? " waits" : " wait"} {forWhom(fleet.role.value)}
+            </span>
+          </button>
+        )}
         <span class="grow" />
-        <Role role={fleet.role.value} way={fleet.way.value} />
+        <Role role={fleet.role.value} connection={fleet.connection.value} />
         {cost && !blocked && <span class="soft wide-only">{cost}</span>}
-        {here.at === "fleet" && !blocked && fleet.role.value === "controller" && <a class="quiet narrow-only" href="#/new" aria-label="New session"><Icon name="plus" size={18} /></a>}
-        {!blocked && <button type="button" class="jump wide-only" onClick={() => setPalette(true)} aria-label="Palette" title="Palette: sessions, commands, files"><Icon name="search" size={13} /><span>Go to…</span><kbd>{MAC ? "⌘" : "Ctrl"} K</kbd></button>}
-        <button type="button" class="quiet" onClick={() => setScreen("keys")} aria-label="Keys" title="Keys (?)"><Icon name="help" /></button>
-        {open && !blocked && <button type="button" class="quiet" onClick={() => (matchMedia("(max-width: 1280px)").matches ? setColumns({ ...columns, drawer: !columns.drawer }) : setColumns({ ...columns, side: !columns.side }))} aria-label="Details" title="Details ( ] )" aria-expanded={columns.drawer || columns.side}><Icon name="info" /></button>}
+        {here.at === "fleet" && !blocked && fleet.role.value === "controller" && (
+          <a class="quiet narrow-only" href="#/new" aria-label="New session">
+            <Icon name="plus" size={18} />
+          </a>
+        )}
+        {!blocked && (
+          <button
+            type="button"
+            class="jump wide-only"
+            onClick={() => setPalette(true)}
+            aria-label="Palette"
+            title="Palette: sessions, commands, files"
+          >
+            <Icon name="search" size={13} />
+            <span>Go to…</span>
+            <kbd>{MAC ? "⌘" : "Ctrl"} K</kbd>
+          </button>
+        )}
+        <button type="button" class="quiet" onClick={() => setScreen("keys")} aria-label="Keys" title="Keys (?)">
+          <Icon name="help" />
+        </button>
+        {open && !blocked && (
+          <button
+            type="button"
+            class="quiet"
+            onClick={() =>
+              matchMedia("(max-width: 1280px)").matches
+                ? setColumns({ ...columns, drawer: !columns.drawer })
+                : setColumns({ ...columns, side: !columns.side })
+            }
+            aria-label="Details"
+            title="Details ( ] )"
+            aria-expanded={columns.drawer || columns.side}
+          >
+            <Icon name="info" />
+          </button>
+        )}
       </header>
       <div class="notes">
         {!blocked && <Devices fleet={fleet} typed={steady.typed} />}
-        {!blocked && (open ? <Banner way={open.way.value} retry={() => open.retryNow()} reload={reload} /> : <Banner way={fleet.way.value} retry={() => fleet.retryNow()} reload={reload} />)}
+        {!blocked &&
+          (open ? (
+            <Banner connection={open.connection.value} retry={() => open.retryNow()} reload={reload} />
+          ) : (
+            <Banner connection={fleet.connection.value} retry={() => fleet.retryNow()} reload={reload} />
+          ))}
         {open && <Doubted doubt={open.doubt?.value} seen={() => open.seenDoubt?.()} reload={reload} />}
-        {fleet.newer?.value && open?.way.value.is !== "newer" && <Newer reload={reload} />}
+        {fleet.newer?.value && open?.connection.value.is !== "newer" && <Newer reload={reload} />}
       </div>
-      {blocked ? <main class="main" id="main">{blocked}</main> : (
+      {blocked ? (
+        <main class="main" id="main">
+          {blocked}
+        </main>
+      ) : (
         <>
           <Fleet fleet={fleet} current={here.at === "fleet" ? undefined : key} begin={steady.begin} />
-          {open ? <SessionMain key={port.current?.screen} port={open} screen={screen === "keys" ? undefined : screen} show={setScreen} typed={steady.typed} folders={about.folders} told={!floats} wanted={here.at === "new" ? here.folder : undefined} begin={steady.beginIn} /> : (
+          {open ? (
+            <SessionMain
+              key={port.current?.screen}
+              port={open}
+              screen={screen === "keys" ? undefined : screen}
+              show={setScreen}
+              typed={steady.typed}
+              folders={about.folders}
+              told={!floats}
+              wanted={here.at === "new" ? here.folder : undefined}
+              begin={steady.beginIn}
+            />
+          ) : (
             <main class="main" id="main">
               <Home fleet={fleet} />
             </main>
@@ -239,7 +405,14 @@ export function App({ world }: { world: World }) {
           {open && <SessionSide port={open} show={setScreen} />}
         </>
       )}
-      {palette && <Palette acts={acts()} files={open?.role.value === "controller"} remark={open && remark(folderOf(open).value)} close={() => setPalette(false)} />}
+      {palette && (
+        <Palette
+          acts={acts()}
+          files={open?.role.value === "controller"}
+          remark={open && remark(folderOf(open).value)}
+          close={() => setPalette(false)}
+        />
+      )}
       {screen === "keys" && <KeysPage close={() => setScreen(undefined)} />}
       {(!open || floats) && !blocked && <Toasts place="float" dialog={floats} />}
     </div>
@@ -248,19 +421,26 @@ export function App({ world }: { world: World }) {
 
 /** Whether there is a session to look into. */
 function live(port: SessionPort): boolean {
-  return port.id.value !== undefined && port.way.value.is !== "refused";
+  return port.id.value !== undefined && port.connection.value.is !== "refused";
 }
 
 function region(by: number): void {
-  const all = REGIONS.map((id) => document.getElementById(id)).filter((element) => element !== null && element.offsetParent !== null);
+  const all = REGIONS.map((id) => document.getElementById(id)).filter(
+    (element) => element !== null && element.offsetParent !== null,
+  );
   const at = all.findIndex((element) => element?.contains(document.activeElement));
   all[(at + by + all.length) % all.length]?.focus();
 }
 
 /** Rows of the fleet, or lines of the transcript that open. */
 function step(by: number): void {
-  const inFleet = document.getElementById("fleet")?.contains(document.activeElement) || !document.getElementById("transcript");
-  const all = [...document.querySelectorAll<HTMLElement>(inFleet ? "a.fleet-row" : "#transcript [aria-expanded], #transcript pre, #transcript .diff-rows")];
+  const inFleet =
+    document.getElementById("fleet")?.contains(document.activeElement) || !document.getElementById("transcript");
+  const all = [
+    ...document.querySelectorAll<HTMLElement>(
+      inFleet ? "a.fleet-row" : "#transcript [aria-expanded], #transcript pre, #transcript .diff-rows",
+    ),
+  ];
   const at = all.indexOf(document.activeElement as HTMLElement);
   const next = all[at < 0 ? (by > 0 ? 0 : all.length - 1) : Math.max(0, Math.min(all.length - 1, at + by))];
   next?.focus();

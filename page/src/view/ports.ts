@@ -3,13 +3,24 @@
 import type { ReadonlySignal } from "@preact/signals";
 import type { State } from "../model/state";
 import { visible } from "./text/unseen";
-import type { Abilities, Answer, Board, Closing, Command, Input, Part, Receipt, Signal, Standing } from "../model/types";
+import type {
+  Abilities,
+  Answer,
+  Board,
+  Closing,
+  Command,
+  Input,
+  Part,
+  Receipt,
+  Signal,
+  Standing,
+} from "../model/types";
 
 /** What this device may do, as the server enforces it. */
 export type DeviceRole = Standing;
 
-/** How the way to Parlor is. */
-export type Way =
+/** How the connection to Parlor is. */
+export type ConnectionState =
   | { is: "connecting"; since: number }
   | { is: "up" }
   /** Lost; tried again at `retryAt`. */
@@ -30,8 +41,8 @@ export type Way =
   | { is: "refused"; message: string; hint: string | undefined };
 
 /**
- * What this page holds is not what Parlor holds, as the hashes tell: it is being read again, it was read again, or reading it again
- * does not help.
+ * What this page holds is not what Parlor holds, as the hashes tell: it is being read again, it was read again, or
+ * reading it again does not help.
  */
 export type Doubt = "reading" | "read" | "disagrees";
 
@@ -57,13 +68,16 @@ export interface SessionPort {
   readonly rev: ReadonlySignal<number>;
   readonly board: ReadonlySignal<Board>;
   readonly abilities: ReadonlySignal<Abilities>;
-  readonly way: ReadonlySignal<Way>;
+  readonly connection: ReadonlySignal<ConnectionState>;
   readonly role: ReadonlySignal<DeviceRole>;
   readonly unsent: ReadonlySignal<Unsent[]>;
   readonly doubt?: ReadonlySignal<Doubt | undefined>;
   /** The person has read of the doubt. */
   seenDoubt?(): void;
-  /** Words that were queued here and that nobody will hear: they go back into the composer, which says so with `seenReturned`. */
+  /**
+   * Words that were queued here and that nobody will hear: they go back into the composer, which says so with
+   * `seenReturned`.
+   */
   readonly returned?: ReadonlySignal<Input[]>;
   seenReturned?(): void;
   /** How a question ended, where it ended while this page looked. */
@@ -90,7 +104,18 @@ export interface SessionPort {
 
 /** How a session stands, in the words of `crates/domain/src/fleet/words.rs`. */
 export type FleetStatus =
-  | "waiting" | "running" | "new" | "done" | "failed" | "stopped" | "interrupted" | "lost" | "kept" | "silent" | "other" | "dead";
+  | "waiting"
+  | "running"
+  | "new"
+  | "done"
+  | "failed"
+  | "stopped"
+  | "interrupted"
+  | "lost"
+  | "kept"
+  | "silent"
+  | "other"
+  | "dead";
 
 /** A session of the fleet; what is absent is not known. */
 export interface FleetRow {
@@ -130,7 +155,7 @@ export interface Joined {
 
 export interface FleetPort {
   readonly rows: ReadonlySignal<FleetRow[]>;
-  readonly way: ReadonlySignal<Way>;
+  readonly connection: ReadonlySignal<ConnectionState>;
   readonly role: ReadonlySignal<DeviceRole>;
   readonly version: ReadonlySignal<string | undefined>;
   /** Whether the server has told which sessions there are. */

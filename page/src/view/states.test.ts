@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { h } from "preact";
 import { expect, test } from "vitest";
-import { Banner, Blocked, Doubted, Newer, Role } from "./chrome/way";
+import { Banner, Blocked, Doubted, Newer, Role } from "./chrome/connection";
 import { some } from "./chrome/palette";
 import { Home } from "./fleet/home";
 import { now } from "./common/now";
@@ -11,20 +11,22 @@ import { Coded } from "./text/seen";
 import { Widgets, StatusLine } from "./session/board";
 import { Elsewhere, Empty } from "./session/empty";
 import type { Board } from "../model/types";
-import type { FleetPort, FleetRow, Way } from "./ports";
+import type { FleetPort, FleetRow, ConnectionState } from "./ports";
 import { words } from "./testing";
 
 const NOW = new Date(2026, 10, 16, 14, 2, 0).getTime();
 const nothing = (): void => undefined;
-const banner = (way: Way, at: number): string => {
+const banner = (connection: ConnectionState, at: number): string => {
   now.value = at;
-  return words(Banner({ way, retry: nothing, reload: nothing }));
+  return words(Banner({ connection, retry: nothing, reload: nothing }));
 };
 
 test("a passing loss says nothing, a longer one says since when and when it tries again", () => {
-  const lost: Way = { is: "lost", since: NOW, retryAt: NOW + 8000 };
+  const lost: ConnectionState = { is: "lost", since: NOW, retryAt: NOW + 8000 };
   expect(banner(lost, NOW + 2000)).toBe("");
-  expect(banner(lost, NOW + 4000)).toBe("No connection to Parlor since 14:02. Trying again in 4 s. If it was stopped, start it with parlor up.Try now");
+  expect(banner(lost, NOW + 4000)).toBe(
+    "No connection to Parlor since 14:02. Trying again in 4 s. If it was stopped, start it with parlor up.Try now",
+  );
   expect(banner({ is: "connecting", since: NOW }, NOW + 500)).toBe("");
   expect(banner({ is: "connecting", since: NOW }, NOW + 1500)).toBe("Connecting…");
   expect(banner({ is: "up" }, NOW)).toBe("");
@@ -36,7 +38,8 @@ test("a newer server is told, with a way to get its page", () => {
 });
 
 test("a page that is wrong says so, and what it does about it", () => {
-  const say = (doubt: Parameters<typeof Doubted>[0]["doubt"]): string => words(Doubted({ doubt, seen: nothing, reload: nothing }));
+  const say = (doubt: Parameters<typeof Doubted>[0]["doubt"]): string =>
+    words(Doubted({ doubt, seen: nothing, reload: nothing }));
   expect(say(undefined)).toBe("");
   expect(say("reading")).toMatch(/Reading the session again/);
   expect(say("read")).toMatch(/has read the session again\.Close$/);
@@ -44,34 +47,50 @@ test("a page that is wrong says so, and what it does about it", () => {
 });
 
 test("what ends everything takes the whole screen and says what to do", () => {
-  for (const [way, said] of [
-    [{ is: "stopped" }, /stopped.*parlor up/], [{ is: "unpaired" }, /not paired.*parlor web.*Try again/],
+  for (const [connection, said] of [
+    [{ is: "stopped" }, /stopped.*parlor up/],
+    [{ is: "unpaired" }, /not paired.*parlor web.*Try again/],
     [{ is: "unpaired", refused: { code: "denied", message: "no" } }, /answer was no.*parlor web.*Try again/],
     [{ is: "unpaired", refused: { code: "from_command", message: "no" } }, /not let in.*command of an agent/],
-    [{ is: "unpaired", refused: { code: "of tomorrow", message: "the moon is full", hint: "wait for `parlor moon`" } }, /^the moon is full.*wait for parlor moon/],
+    [
+      { is: "unpaired", refused: { code: "of tomorrow", message: "the moon is full", hint: "wait for `parlor moon`" } },
+      /^the moon is full.*wait for parlor moon/,
+    ],
     [{ is: "other_run" }, /started again.*parlor web.*Try again/],
     [{ is: "impostor" }, /not your Parlor.*Nothing was sent.*Close this tab.*parlor web.*Try again/],
     [{ is: "pairing" }, /^Pairing this device/],
     [{ is: "pairing", code: "482 913", until: NOW + 57_000 }, /same code\?482 913.*press y in the terminal.*57 s left/],
     [{ is: "revoked" }, /taken off.*parlor web/],
-    [{ is: "refused", message: "No such session", hint: "`parlor ps` shows the fleet" }, /No such session.*parlor ps shows the fleet/],
-  ] as [Way, RegExp][]) expect((now.value = NOW, words(Blocked({ way, known: false, retry: nothing })))).toMatch(said);
-  for (const is of ["up", "newer"] as const) expect(Blocked({ way: { is }, known: true, retry: nothing })).toBeNull();
+    [
+      { is: "refused", message: "No such session", hint: "`parlor ps` shows the fleet" },
+      /No such session.*parlor ps shows the fleet/,
+    ],
+  ] as [ConnectionState, RegExp][]) {
+    now.value = NOW;
+    expect(words(Blocked({ connection, known: false, retry: nothing }))).toMatch(said);
+  }
+  for (const is of ["up", "newer"] as const)
+    expect(Blocked({ connection: { is }, known: true, retry: nothing })).toBeNull();
   // What was read stays to be read when Parlor has stopped; a device that was taken off reads nothing.
-  expect(Blocked({ way: { is: "stopped" }, known: true, retry: nothing })).toBeNull();
+  expect(Blocked({ connection: { is: "stopped" }, known: true, retry: nothing })).toBeNull();
   expect(banner({ is: "stopped" }, NOW)).toMatch(/stopped.*parlor up.*how it was\.Try now$/);
-  expect(words(Blocked({ way: { is: "revoked" }, known: true, retry: nothing }))).toMatch(/taken off/);
+  expect(words(Blocked({ connection: { is: "revoked" }, known: true, retry: nothing }))).toMatch(/taken off/);
 });
 
 test("a device that may not do everything is marked, once that is known", () => {
-  expect(words(Role({ role: "observer", way: { is: "up" } }))).toMatch(/^Read-only/);
-  expect(words(Role({ role: "approver", way: { is: "up" } }))).toMatch(/^Allow or deny/);
-  expect(words(Role({ role: "controller", way: { is: "up" } }))).toBe("");
-  expect(words(Role({ role: "observer", way: { is: "connecting", since: NOW } }))).toBe("");
+  expect(words(Role({ role: "observer", connection: { is: "up" } }))).toMatch(/^Read-only/);
+  expect(words(Role({ role: "approver", connection: { is: "up" } }))).toMatch(/^Allow or deny/);
+  expect(words(Role({ role: "controller", connection: { is: "up" } }))).toBe("");
+  expect(words(Role({ role: "observer", connection: { is: "connecting", since: NOW } }))).toBe("");
 });
 
 test("an empty session says where it is once it knows, and never an empty name", () => {
-  const say = (named: boolean, cwd: string, role: "controller" | "observer" = "controller", way: Way = { is: "up" }): string => words(Empty({ named, cwd, way, role }));
+  const say = (
+    named: boolean,
+    cwd: string,
+    role: "controller" | "observer" = "controller",
+    connection: ConnectionState = { is: "up" },
+  ): string => words(Empty({ named, cwd, connection, role }));
   expect(say(false, "")).toBe("New sessionSay what you want done.");
   expect(say(true, "")).toBe("Opening the session…");
   expect(say(true, "/home/ada/p")).toBe("Nothing yetSay what you want done in /home/ada/p.");
@@ -81,11 +100,23 @@ test("an empty session says where it is once it knows, and never an empty name",
 
 test("a folder in which no session can be begun is told beside the field", () => {
   expect(words(Elsewhere({ folders: [], go: nothing }))).toBe("Begin there");
-  expect(words(Elsewhere({ folders: ["/a"], go: nothing, typed: "/b", trouble: "/b is no directory. `parlor doctor` tells more" }))).toBe("Or begin in/aBegin there/b is no directory. parlor doctor tells more");
+  expect(
+    words(
+      Elsewhere({
+        folders: ["/a"],
+        go: nothing,
+        typed: "/b",
+        trouble: "/b is no directory. `parlor doctor` tells more",
+      }),
+    ),
+  ).toBe("Or begin in/aBegin there/b is no directory. parlor doctor tells more");
 });
 
 test("widgets stand where they were put, status fields in a line, and both show what cannot be seen", () => {
-  const board: Board = { widgets: { a: ["above", ["one", "t\u202ewo"]], b: ["below", ["three"]] }, status: { git: "main\u200b" } };
+  const board: Board = {
+    widgets: { a: ["above", ["one", "t\u202ewo"]], b: ["below", ["three"]] },
+    status: { git: "main\u200b" },
+  };
   expect(words(Widgets({ board, place: "above" }))).toBe("one\nt⟨U+202E⟩wo");
   expect(words(Widgets({ board, place: "below" }))).toBe("three");
   expect(words(StatusLine({ board }))).toBe("gitmain⟨U+200B⟩");
@@ -93,10 +124,26 @@ test("widgets stand where they were put, status fields in a line, and both show 
 });
 
 test("the fleet says nothing of sessions before it knows, then who waits, or what to do", () => {
-  const wait: FleetRow = { key: "a", session: "a", status: "waiting", title: "Fix it", question: "Run `make`?", cwd: "/x/proj", since: NOW - 60_000 };
+  const wait: FleetRow = {
+    key: "a",
+    session: "a",
+    status: "waiting",
+    title: "Fix it",
+    question: "Run `make`?",
+    cwd: "/x/proj",
+    since: NOW - 60_000,
+  };
   const say = (rows: FleetRow[], known = true, may = true): string => {
     now.value = NOW;
-    const fleet: FleetPort = { rows: signal(rows), known: signal(known), role: signal(may ? "controller" : "observer"), way: signal({ is: "up" }), version: signal("0.1.0"), act: async () => "", retryNow: nothing };
+    const fleet: FleetPort = {
+      rows: signal(rows),
+      known: signal(known),
+      role: signal(may ? "controller" : "observer"),
+      connection: signal({ is: "up" }),
+      version: signal("0.1.0"),
+      act: async () => "",
+      retryNow: nothing,
+    };
     return words(h(Home, { fleet }));
   };
   expect(say([], false)).toBe("Looking for sessions…");
@@ -111,8 +158,18 @@ test("the fleet says nothing of sessions before it knows, then who waits, or wha
 
 test("the palette shows commands among hundreds of sessions before a word is typed", () => {
   const act = (kind: string, at: number) => ({ kind, name: `${kind} ${at}`, does: nothing });
-  const all = [...Array.from({ length: 300 }, (_, at) => act("session", at)), act("do", 0), ...Array.from({ length: 300 }, (_, at) => act("file", at)), act("show", 0)];
-  expect(some(all).map(({ kind }) => kind)).toEqual([...Array<string>(8).fill("session"), "do", ...Array<string>(6).fill("file"), "show"]);
+  const all = [
+    ...Array.from({ length: 300 }, (_, at) => act("session", at)),
+    act("do", 0),
+    ...Array.from({ length: 300 }, (_, at) => act("file", at)),
+    act("show", 0),
+  ];
+  expect(some(all).map(({ kind }) => kind)).toEqual([
+    ...Array<string>(8).fill("session"),
+    "do",
+    ...Array<string>(6).fill("file"),
+    "show",
+  ]);
 });
 
 test("what stands between backticks is code, and what cannot be seen is shown there too", () => {

@@ -8,6 +8,7 @@ export function words(of: ComponentChildren): string {
   if (!isValidElement(of)) return String(of);
   const { type, props } = of as { type: unknown; props: { children?: ComponentChildren } };
   if (typeof type !== "function") return words(props.children);
-  if (type.prototype instanceof Component) return words(new (type as new (props: object) => Component)(props).render(props));
+  if (type.prototype instanceof Component)
+    return words(new (type as new (props: object) => Component)(props).render(props));
   return words((type as (props: object) => ComponentChildren)(props));
 }

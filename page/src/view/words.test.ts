@@ -3,12 +3,23 @@ import { describe, expect, test, vi } from "vitest";
 import { CHANGED_MS, QUIET_MS, takesClicks, takesKeys } from "./ask/guard";
 import { answered, closed, noWord, REACH, reach, risk, rule, title as askTitle } from "./ask/words";
 import { bywords, who } from "./common/who";
-import { age, counted, money, took, tokens } from "./common/format";
+import { age, counted, money, duration, tokens } from "./common/format";
 import { emptyState, type ToolRun } from "../model/state";
 import { settingWords } from "./composer/composer";
 import { offered, read } from "./composer/commands";
 import { best, completing, fits } from "./composer/complete";
-import { GLYPHS, standing, folders, groups, second, sections, steady, title, waitingElsewhere, type Section } from "./fleet/groups";
+import {
+  GLYPHS,
+  standing,
+  folders,
+  groups,
+  second,
+  sections,
+  steady,
+  title,
+  waitingElsewhere,
+  type Section,
+} from "./fleet/groups";
 import { HELD_MS, Hold } from "./fleet/hold";
 import { came, retryWords, summary, verb } from "./session/words";
 import { tokenWords } from "./session/details";
@@ -16,13 +27,31 @@ import type { Abilities, Ask, Consent } from "../model/types";
 import type { FleetRow } from "./ports";
 
 const NOW = new Date(2026, 10, 16, 15, 0, 0).getTime();
-const row = (key: string, status: FleetRow["status"], ago: number): FleetRow => ({ key, session: key, status, since: NOW - ago });
+const row = (key: string, status: FleetRow["status"], ago: number): FleetRow => ({
+  key,
+  session: key,
+  status,
+  since: NOW - ago,
+});
 
 describe("the fleet", () => {
   test("who waits longest is first, then who runs, then by day", () => {
-    const found = groups([row("done", "done", 5000), row("old", "failed", 26 * 3600_000), row("run1", "running", 9000), row("run2", "running", 1000), row("wait1", "waiting", 1000), row("wait2", "waiting", 9000)], NOW);
+    const found = groups(
+      [
+        row("done", "done", 5000),
+        row("old", "failed", 26 * 3600_000),
+        row("run1", "running", 9000),
+        row("run2", "running", 1000),
+        row("wait1", "waiting", 1000),
+        row("wait2", "waiting", 9000),
+      ],
+      NOW,
+    );
     expect(found.map((group) => [group.name, group.rows.map((one) => one.key)])).toEqual([
-      ["Waiting for you", ["wait2", "wait1"]], ["Running", ["run2", "run1"]], ["Today", ["done"]], ["Yesterday", ["old"]],
+      ["Waiting for you", ["wait2", "wait1"]],
+      ["Running", ["run2", "run1"]],
+      ["Today", ["done"]],
+      ["Yesterday", ["old"]],
     ]);
   });
 
@@ -30,23 +59,59 @@ describe("the fleet", () => {
     const at = (cwd: string | undefined, since: number) => ({ ...row("k", "done", 0), cwd, since });
     const rows = [at("/a", 1), at("/b", 3), at("/a", 2), at(undefined, 9), at("~/x", 9), at("/here", 9)];
     expect(folders(rows, "/here")).toEqual(["/b", "/a"]);
-    expect(folders(Array.from({ length: 20 }, (_, n) => at(`/${n}`, n)), "")).toHaveLength(6);
+    expect(
+      folders(
+        Array.from({ length: 20 }, (_, n) => at(`/${n}`, n)),
+        "",
+      ),
+    ).toHaveLength(6);
   });
 
   test("rows keep their place while somebody points at them, and no heading stands over a row that it is not true of", () => {
-    const before = sections(groups([row("asks", "waiting", 9000), row("a", "done", 1000), row("b", "done", 2000)], NOW));
-    const next = groups([row("asks", "done", 0), row("a", "done", 1000), row("b", "waiting", 0), row("new", "waiting", 0), row("other", "running", 0)], NOW);
-    const told = (shown: readonly Section[]): [string, string[]][] => shown.map(({ heading, rows }) => [heading, rows.map((one) => one.key)]);
+    const before = sections(
+      groups([row("asks", "waiting", 9000), row("a", "done", 1000), row("b", "done", 2000)], NOW),
+    );
+    const next = groups(
+      [
+        row("asks", "done", 0),
+        row("a", "done", 1000),
+        row("b", "waiting", 0),
+        row("new", "waiting", 0),
+        row("other", "running", 0),
+      ],
+      NOW,
+    );
+    const told = (shown: readonly Section[]): [string, string[]][] =>
+      shown.map(({ heading, rows }) => [heading, rows.map((one) => one.key)]);
     const shown = steady(before, next);
     expect(told(shown)).toEqual([
-      ["Today · 1", ["asks"]], ["Waiting for you · 1, today · 1", ["a", "b"]], ["Waiting for you · 1, running · 1", ["new", "other"]],
+      ["Today · 1", ["asks"]],
+      ["Waiting for you · 1, today · 1", ["a", "b"]],
+      ["Waiting for you · 1, running · 1", ["new", "other"]],
     ]);
     expect(waitingElsewhere(shown)).toEqual({ more: false, count: 2 });
     // Once more, while it is still held: what came later keeps its place too, what is gone is gone.
-    const last = groups([row("b", "waiting", 0), row("other", "done", 0), row("asks", "waiting", 0), row("newest", "running", 0), row("new", "waiting", 0)], NOW);
-    expect(told(steady(shown, last))).toEqual([["Waiting for you · 1", ["asks"]], ["Waiting for you · 1", ["b"]], ["Waiting for you · 1, running · 1, today · 1", ["new", "other", "newest"]]]);
+    const last = groups(
+      [
+        row("b", "waiting", 0),
+        row("other", "done", 0),
+        row("asks", "waiting", 0),
+        row("newest", "running", 0),
+        row("new", "waiting", 0),
+      ],
+      NOW,
+    );
+    expect(told(steady(shown, last))).toEqual([
+      ["Waiting for you · 1", ["asks"]],
+      ["Waiting for you · 1", ["b"]],
+      ["Waiting for you · 1, running · 1, today · 1", ["new", "other", "newest"]],
+    ]);
     expect(waitingElsewhere(steady(shown, last))).toEqual({ more: true, count: 2 });
-    expect(told(sections(next)).map(([heading]) => heading)).toEqual(["Waiting for you · 2", "Running · 1", "Today · 2"]);
+    expect(told(sections(next)).map(([heading]) => heading)).toEqual([
+      "Waiting for you · 2",
+      "Running · 1",
+      "Today · 2",
+    ]);
   });
 
   test("the list is held while somebody is about to hit a row, and let go at once when they leave or rest", () => {
@@ -83,30 +148,51 @@ describe("the fleet", () => {
 
   test("what is not known is left out, what cannot be seen is shown", () => {
     expect(second({ key: "x", status: "done", cwd: "/a/b" })).toBe("b");
-    expect(second({ key: "x", status: "waiting", question: "Run `make`?", cwd: "/a/b", cost_micros: 310_000 })).toBe("Run `make`? · b · $0.31");
+    expect(second({ key: "x", status: "waiting", question: "Run `make`?", cwd: "/a/b", cost_micros: 310_000 })).toBe(
+      "Run `make`? · b · $0.31",
+    );
     expect(title({ key: "x", status: "done", title: "a\u202eb\nc" })).toBe("a⟨U+202E⟩b ⏎ c");
   });
 });
 
 describe("a question", () => {
-  const consent = (preview: Consent["preview"], rule?: string): Consent => ({ tool: 1, name: "bash", args: {}, ...(preview ? { preview } : {}), assessment: { risk: "medium", reasons: [], reversible: false }, digest: "d", takes_reason: true, ...(rule ? { rule } : {}) });
+  const consent = (preview: Consent["preview"], rule?: string): Consent => ({
+    tool: 1,
+    name: "bash",
+    args: {},
+    ...(preview ? { preview } : {}),
+    assessment: { risk: "medium", reasons: [], reversible: false },
+    digest: "d",
+    takes_reason: true,
+    ...(rule ? { rule } : {}),
+  });
   const ask = (said: string, kind: Ask["kind"]): Ask => ({ id: 1, title: said, kind });
 
   test("says each thing once", () => {
     const command = { command: { line: "cargo test", inner: [] } };
     expect(askTitle(ask("Run cargo test?", { consent: consent(command) }))).toBe("Run this command?");
-    expect(askTitle(ask("Run bash", { consent: consent({ diff: { path: "a\u200b.rs", text: "" } }) }))).toBe("Change a⟨U+200B⟩.rs?");
+    expect(askTitle(ask("Run bash", { consent: consent({ diff: { path: "a\u200b.rs", text: "" } }) }))).toBe(
+      "Change a⟨U+200B⟩.rs?",
+    );
     expect(askTitle(ask("Deploy to production", { consent: consent(command) }))).toBe("Deploy to production");
     expect(rule(consent(command, "run exactly `cargo test`"))).toBe("exactly this command");
   });
 
   test("says how far a yes and a no go, as the runtime has it", () => {
     const can = { name: "x", consent: true } as Abilities;
-    expect([reach(can), reach({ ...can, policy: false }), reach({ ...can, policy: false, session_scope: false })]).toEqual(["project", "theirs", "same"]);
+    expect([
+      reach(can),
+      reach({ ...can, policy: false }),
+      reach({ ...can, policy: false, session_scope: false }),
+    ]).toEqual(["project", "theirs", "same"]);
     expect(REACH.project).toMatchObject({ session: "For session", always: "In this project" });
     expect(REACH.theirs.always).toBe("Always");
     expect(REACH.same.session).toBe("The same again");
-    expect([noWord({ run: 1 }, { takes_reason: true }), noWord({}, { takes_reason: true }), noWord({ run: 1 }, { takes_reason: false })]).toEqual(["Deny and stop", "Deny", "Deny"]);
+    expect([
+      noWord({ run: 1 }, { takes_reason: true }),
+      noWord({}, { takes_reason: true }),
+      noWord({ run: 1 }, { takes_reason: false }),
+    ]).toEqual(["Deny and stop", "Deny", "Deny"]);
   });
 
   test("tells risk only where somebody rated it", () => {
@@ -116,11 +202,23 @@ describe("a question", () => {
   });
 
   test("that is over says how", () => {
-    expect(closed({ answered: { answer: { allow: { scope: "once" } }, by: "terminal" } })).toBe("Answered in the terminal: allowed once.");
-    expect(closed({ answered: { answer: { allow: { scope: "once" } }, by: "phone#4" } })).toBe("Answered by phone: allowed once.");
-    expect(closed({ answered: { answer: { allow: { scope: "once" } }, by: "native#3" } })).toBe("Answered on another screen: allowed once.");
+    expect(closed({ answered: { answer: { allow: { scope: "once" } }, by: "terminal" } })).toBe(
+      "Answered in the terminal: allowed once.",
+    );
+    expect(closed({ answered: { answer: { allow: { scope: "once" } }, by: "phone#4" } })).toBe(
+      "Answered by phone: allowed once.",
+    );
+    expect(closed({ answered: { answer: { allow: { scope: "once" } }, by: "native#3" } })).toBe(
+      "Answered on another screen: allowed once.",
+    );
     expect(closed({ answered: { answer: { allow: { scope: "once" } } } })).toBe("Answered elsewhere: allowed once.");
-    expect([who("native#3"), who(null), who("a\u202eb#2"), bywords("native#3"), bywords("phone")]).toEqual([undefined, undefined, "a⟨U+202E⟩b", "", " by phone"]);
+    expect([who("native#3"), who(null), who("a\u202eb#2"), bywords("native#3"), bywords("phone")]).toEqual([
+      undefined,
+      undefined,
+      "a⟨U+202E⟩b",
+      "",
+      " by phone",
+    ]);
     expect(answered({ deny: { reason: "use nextest" } })).toBe("denied, “use nextest”");
     expect(closed("expired")).toBe("The question's time ran out.");
   });
@@ -145,7 +243,18 @@ test("the fleet's words are those of the domain, and one that is not known is sh
 });
 
 describe("the composer", () => {
-  const can = { name: "x", steer: true, follow_up: true, cancel: true, sessions: true, branch: true, models: true, servers: true, skills: true, consent: true } as Abilities;
+  const can = {
+    name: "x",
+    steer: true,
+    follow_up: true,
+    cancel: true,
+    sessions: true,
+    branch: true,
+    models: true,
+    servers: true,
+    skills: true,
+    consent: true,
+  } as Abilities;
 
   test("completes a command at the beginning and a file after @", () => {
     expect(completing("/un", 3)).toEqual({ kind: "command", from: 0, to: 3, word: "un" });
@@ -168,14 +277,16 @@ describe("the composer", () => {
       return found?.is === "refused" ? found.words : JSON.stringify(found ?? null);
     };
     expect(words("/frobnicate")).toMatch(/^There is no command \/frobnicate: type \/ alone/);
-    for (const slip of ["/modle fast", "/modell", "/mogel", "/mdel"]) expect(words(slip), slip).toMatch(/did you mean \/model\?/);
+    for (const slip of ["/modle fast", "/modell", "/mogel", "/mdel"])
+      expect(words(slip), slip).toMatch(/did you mean \/model\?/);
     expect(words("/comp")).toMatch(/^There is no command \/comp: did you mean \/compact\? .*\/\/comp/);
     expect(words("  /mdl ")).toMatch(/did you mean \/model\?/);
     expect(words("/")).toMatch(/^There is no command \/: type/);
     expect(words("/login")).toMatch(/command of the terminal.*`parlor login`/);
     expect(read("/abort", can)).toMatchObject({ slash: { name: "stop" } });
     expect(read("/help", can)).toMatchObject({ slash: { name: "keys" } });
-    for (const prompt of ["/etc/passwd is what?", "//login", "/undo\nand more", "what is /etc", ""]) expect(read(prompt, can), prompt).toBeUndefined();
+    for (const prompt of ["/etc/passwd is what?", "//login", "/undo\nand more", "what is /etc", ""])
+      expect(read(prompt, can), prompt).toBeUndefined();
   });
 
   test("knows every command of the terminal: as its own, or what does it here", () => {
@@ -191,13 +302,24 @@ describe("the composer", () => {
   test("names model, effort and mode as soon as they are told, and no mode before", () => {
     const state = emptyState();
     expect(settingWords(state, can)).toEqual([]);
-    state.settings = { ...state.settings, cwd: "/p", policy: "auto_edit", model: { provider: "x", name: "fast" }, effort: "high" };
+    state.settings = {
+      ...state.settings,
+      cwd: "/p",
+      policy: "auto_edit",
+      model: { provider: "x", name: "fast" },
+      effort: "high",
+    };
     expect(settingWords(state, can)).toEqual(["fast", "high", "auto-edit"]);
     expect(settingWords(state, { ...can, policy: false })).toEqual(["fast", "high"]);
   });
 
   test("ranks beginnings before middles before letters in order", () => {
-    expect(best("ma", ["format", "src/main.rs", "main", "mxa"], (name) => name, 9)).toEqual(["main", "src/main.rs", "format", "mxa"]);
+    expect(best("ma", ["format", "src/main.rs", "main", "mxa"], (name) => name, 9)).toEqual([
+      "main",
+      "src/main.rs",
+      "format",
+      "mxa",
+    ]);
     expect(fits("xyz", "main")).toBeUndefined();
   });
 });
@@ -210,13 +332,23 @@ describe("tools and numbers", () => {
       ['{"items":["milk","bread"],"shop":"corner"}', "items: milk, bread, shop: corner"],
       ['{"id":3,"action":"stop","force":true}', "action: stop, force: yes, id: 3"],
       ['{"input":"*** Begin Patch\\n*** Update File: a.rs\\n@@\\n*** Add File: b.rs\\n"}', "a.rs, b.rs"],
-      ["{}", ""], ["null", ""], ["not json", "not json"],
-    ] as const) expect(summary(args)).toBe(words);
-    expect([verb("bash", "happened"), verb("bash", "running"), verb("bash", "wanted"), verb("mcp__files__read", "happened"), verb("odd", "happened")]).toEqual(["Ran", "Running", "Run", "read (files)", "odd"]);
+      ["{}", ""],
+      ["null", ""],
+      ["not json", "not json"],
+    ] as const)
+      expect(summary(args)).toBe(words);
+    expect([
+      verb("bash", "happened"),
+      verb("bash", "running"),
+      verb("bash", "wanted"),
+      verb("mcp__files__read", "happened"),
+      verb("odd", "happened"),
+    ]).toEqual(["Ran", "Running", "Run", "read (files)", "odd"]);
   });
 
   test("what did not happen is told as what was wanted", () => {
-    const told = (name: string, phase: ToolRun["phase"], startedAt?: number): string => verb(name, came({ name, phase, startedAt } as ToolRun));
+    const told = (name: string, phase: ToolRun["phase"], startedAt?: number): string =>
+      verb(name, came({ name, phase, startedAt } as ToolRun));
     expect(told("write", { ended: "denied" })).toBe("Write");
     expect(told("bash", { ended: "cancelled" })).toBe("Run");
     expect(told("ls", { ended: "skipped" })).toBe("List");
@@ -226,24 +358,64 @@ describe("tools and numbers", () => {
     expect(told("write", "running", 5)).toBe("Writing");
     expect(told("write", { ended: "done" }, 5)).toBe("Wrote");
     // A command that was begun ran, also where it failed or was stopped.
-    expect([told("bash", { ended: "failed" }, 5), told("bash", { ended: "cancelled" }, 5), told("bash", { ended: "unknown" }, 5)]).toEqual(["Ran", "Ran", "Ran"]);
+    expect([
+      told("bash", { ended: "failed" }, 5),
+      told("bash", { ended: "cancelled" }, 5),
+      told("bash", { ended: "unknown" }, 5),
+    ]).toEqual(["Ran", "Ran", "Ran"]);
   });
 
   test("are short and honest", () => {
-    expect([tokenWords({ input: 10_300, output: 20, rough: true }), tokenWords({ input: 10_300, output: 20 }), tokenWords({})]).toEqual(["~10.3 k in · ~20 out", "10.3 k in · 20 out", undefined]);
+    expect([
+      tokenWords({ input: 10_300, output: 20, rough: true }),
+      tokenWords({ input: 10_300, output: 20 }),
+      tokenWords({}),
+    ]).toEqual(["~10.3 k in · ~20 out", "10.3 k in · 20 out", undefined]);
     const retry = { attempt: 2, max: 5, delayMs: 3000, reason: "connection\u202e lost", at: NOW };
     // Also where the clocks of the two machines differ.
     expect([0, 1001, 2999, 3000, -60_000].map((passed) => retryWords(retry, NOW + passed))).toEqual([
-      "Trying again in 3 s (2 of 5): connection⟨U+202E⟩ lost", "Trying again in 2 s (2 of 5): connection⟨U+202E⟩ lost", "Trying again in 1 s (2 of 5): connection⟨U+202E⟩ lost",
-      "Trying again (2 of 5): connection⟨U+202E⟩ lost", "Trying again in 3 s (2 of 5): connection⟨U+202E⟩ lost",
+      "Trying again in 3 s (2 of 5): connection⟨U+202E⟩ lost",
+      "Trying again in 2 s (2 of 5): connection⟨U+202E⟩ lost",
+      "Trying again in 1 s (2 of 5): connection⟨U+202E⟩ lost",
+      "Trying again (2 of 5): connection⟨U+202E⟩ lost",
+      "Trying again in 3 s (2 of 5): connection⟨U+202E⟩ lost",
     ]);
-    expect([age(NOW - 2000, NOW), age(NOW - 31_000, NOW), age(NOW - 240_000, NOW), age(NOW - 49 * 3600_000, NOW)]).toEqual(["now", "31 s", "4 m", "2 d"]);
-    expect([took(100), took(12_400), took(190_000)]).toEqual(["0.1 s", "12 s", "3 m 10 s"]);
+    expect([
+      age(NOW - 2000, NOW),
+      age(NOW - 31_000, NOW),
+      age(NOW - 240_000, NOW),
+      age(NOW - 49 * 3600_000, NOW),
+    ]).toEqual(["now", "31 s", "4 m", "2 d"]);
+    expect([duration(100), duration(12_400), duration(190_000)]).toEqual(["0.1 s", "12 s", "3 m 10 s"]);
     // As the terminal has them: a second or a tenth that is not over is not counted.
-    expect([took(28_999), took(105_999), took(59_999), took(9999), took(3_599_999), took(3_660_000), took(-5)]).toEqual(["28 s", "1 m 45 s", "59 s", "9.9 s", "59 m 59 s", "1 h 1 m", "0.0 s"]);
-    expect([tokens(1299), tokens(76_480), tokens(999_999), tokens(1_290_000)]).toEqual(["1.2 k", "76.4 k", "999.9 k", "1.2 M"]);
+    expect([
+      duration(28_999),
+      duration(105_999),
+      duration(59_999),
+      duration(9999),
+      duration(3_599_999),
+      duration(3_660_000),
+      duration(-5),
+    ]).toEqual(["28 s", "1 m 45 s", "59 s", "9.9 s", "59 m 59 s", "1 h 1 m", "0.0 s"]);
+    expect([tokens(1299), tokens(76_480), tokens(999_999), tokens(1_290_000)]).toEqual([
+      "1.2 k",
+      "76.4 k",
+      "999.9 k",
+      "1.2 M",
+    ]);
     expect([tokens(999), tokens(76_000), tokens(1_200_000)]).toEqual(["999", "76 k", "1.2 M"]);
-    expect([money(0), money(310_000), money(310_000, true), money(1200)]).toEqual([undefined, "$0.31", "~$0.31", "$0.0012"]);
-    expect([money(1_234_567_891_234), money(12_345_678), tokens(1_234_500_000_000), counted(1_234_567, "line"), counted(999, "line")]).toEqual(["$1,234,567.89", "$12.35", "1,234.5 G", "1,234,567 lines", "999 lines"]);
+    expect([money(0), money(310_000), money(310_000, true), money(1200)]).toEqual([
+      undefined,
+      "$0.31",
+      "~$0.31",
+      "$0.0012",
+    ]);
+    expect([
+      money(1_234_567_891_234),
+      money(12_345_678),
+      tokens(1_234_500_000_000),
+      counted(1_234_567, "line"),
+      counted(999, "line"),
+    ]).toEqual(["$1,234,567.89", "$12.35", "1,234.5 G", "1,234,567 lines", "999 lines"]);
   });
 });

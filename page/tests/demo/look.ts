@@ -4,7 +4,7 @@ import { chromium, type Browser, type BrowserContextOptions, type Page } from "p
 import { afterAll, beforeAll } from "vitest";
 import { createServer, type ViteDevServer } from "vite";
 import type { State } from "../../src/model/state";
-import type { DeviceRole, FleetRow, Joined, Pairing, Way } from "../../src/view/ports";
+import type { DeviceRole, FleetRow, Joined, Pairing, ConnectionState } from "../../src/view/ports";
 
 export const WAIT = 30_000;
 
@@ -19,7 +19,7 @@ export interface Demo {
   poke: (change: (state: State) => void) => void;
   sent: unknown[];
   rows: { value: FleetRow[] };
-  way: { value: Way };
+  connection: { value: ConnectionState };
   role: { value: DeviceRole };
   /** What changed in files, as the runtime tells it. */
   files: { value: string };
@@ -35,10 +35,19 @@ export function ownWorld(): At {
   let browser: Browser;
   let address: string;
   beforeAll(async () => {
-    server = await createServer({ root: new URL("../..", import.meta.url).pathname, server: { port: 0, host: "127.0.0.1" }, logLevel: "error", configFile: false, oxc: { jsx: { runtime: "automatic", importSource: "preact" } } });
+    server = await createServer({
+      root: new URL("../..", import.meta.url).pathname,
+      server: { port: 0, host: "127.0.0.1" },
+      logLevel: "error",
+      configFile: false,
+      oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+    });
     await server.listen();
     address = `${server.resolvedUrls?.local[0]}tests/demo/index.html`;
-    browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"] });
+    browser = await chromium.launch({
+      executablePath: "/usr/bin/chromium",
+      args: ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"],
+    });
   });
   afterAll(async () => {
     await browser?.close();
@@ -50,8 +59,14 @@ export function ownWorld(): At {
     page.setDefaultTimeout(WAIT);
     const seen: Seen = { page, errors: [], foreign: [] };
     page.on("pageerror", (error) => seen.errors.push(error.message));
-    page.on("dialog", (dialog) => { seen.errors.push(`dialog ${dialog.message()}`); void dialog.dismiss(); });
-    page.on("request", (request) => { if (!request.url().startsWith(address.split("/tests")[0] ?? "") && !/^(blob|data):/.test(request.url())) seen.foreign.push(request.url()); });
+    page.on("dialog", (dialog) => {
+      seen.errors.push(`dialog ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    page.on("request", (request) => {
+      if (!request.url().startsWith(address.split("/tests")[0] ?? "") && !/^(blob|data):/.test(request.url()))
+        seen.foreign.push(request.url());
+    });
     await page.goto(address + hash);
     await page.waitForSelector(".head");
     try {
@@ -67,4 +82,5 @@ export function change<T>(page: Page, change: (demo: Demo, given: T) => void, gi
   return page.evaluate(`(${String(change)})(globalThis.parlorDemo, ${JSON.stringify(given ?? null)})`);
 }
 
-export const sent = (page: Page): Promise<unknown[]> => page.evaluate(() => (globalThis as unknown as { parlorDemo: { sent: unknown[] } }).parlorDemo.sent);
+export const sent = (page: Page): Promise<unknown[]> =>
+  page.evaluate(() => (globalThis as unknown as { parlorDemo: { sent: unknown[] } }).parlorDemo.sent);

@@ -41,56 +41,96 @@ test("another server on this machine gets nothing of ours and reaches nothing of
 
   // Their page, in the browser that we are enrolled in.
   await followed.goto(`${there}/again`);
-  const found = await followed.evaluate(async ([origin, wanted]) => {
-    const tried = async (what: () => Promise<unknown>): Promise<string> => what().then((got) => `got ${String(got)}`, (error: Error) => error.name);
-    const socket = (): Promise<string> =>
-      new Promise((done) => {
-        const wire = new WebSocket(`${origin?.replace("http", "ws")}/wire`);
-        wire.onopen = () => done("open");
-        wire.onclose = (event) => done(`closed ${event.code}`);
-      });
-    const loads = (tag: "script" | "img" | "link", path: string): Promise<string> =>
-      new Promise((done) => {
-        const element = document.createElement(tag);
-        element.onload = () => done("loaded");
-        element.onerror = () => done("refused");
-        if (element instanceof HTMLLinkElement) Object.assign(element, { rel: "stylesheet", href: `${origin}${path}` });
-        else element.src = `${origin}${path}`;
-        document.body.append(element);
-      });
-    const frame = document.createElement("iframe");
-    frame.src = `${origin}/#/s/${wanted}`;
-    document.body.append(frame);
-    await new Promise((done) => (frame.onload = done));
-    const popup = window.open(`${origin}/#/s/${wanted}`, "ours");
-    return {
-      cookies: document.cookie,
-      kept: [localStorage.length, sessionStorage.length],
-      databases: (await indexedDB.databases()).length,
-      socket: await socket(),
-      read: await tried(() => fetch(`${origin}/`).then((answer) => answer.text())),
-      opaque: await tried(() => fetch(`${origin}/`, { mode: "no-cors" }).then((answer) => answer.type)),
-      enrol: await tried(() => fetch(`${origin}/enrol`, { method: "POST", headers: { "content-type": "application/json" }, body: "{}" })),
-      simple: await tried(() => fetch(`${origin}/enrol`, { method: "POST", mode: "no-cors", body: "{}" }).then((answer) => answer.type)),
-      picture: await loads("img", "/favicon.svg"),
-      script: await loads("script", "/"),
-      style: await loads("link", "/favicon.svg"),
-      framed: frame.contentDocument === null,
-      popup: popup === null || popup.closed,
-    };
-  }, [ours, session]);
+  const found = await followed.evaluate(
+    async ([origin, wanted]) => {
+      const tried = async (what: () => Promise<unknown>): Promise<string> =>
+        what().then(
+          (got) => `got ${String(got)}`,
+          (error: Error) => error.name,
+        );
+      const socket = (): Promise<string> =>
+        new Promise((done) => {
+          const wire = new WebSocket(`${origin?.replace("http", "ws")}/wire`);
+          wire.onopen = () => done("open");
+          wire.onclose = (event) => done(`closed ${event.code}`);
+        });
+      const loads = (tag: "script" | "img" | "link", path: string): Promise<string> =>
+        new Promise((done) => {
+          const element = document.createElement(tag);
+          element.onload = () => done("loaded");
+          element.onerror = () => done("refused");
+          if (element instanceof HTMLLinkElement)
+            Object.assign(element, { rel: "stylesheet", href: `${origin}${path}` });
+          else element.src = `${origin}${path}`;
+          document.body.append(element);
+        });
+      const frame = document.createElement("iframe");
+      frame.src = `${origin}/#/s/${wanted}`;
+      document.body.append(frame);
+      await new Promise((done) => (frame.onload = done));
+      const popup = window.open(`${origin}/#/s/${wanted}`, "ours");
+      return {
+        cookies: document.cookie,
+        kept: [localStorage.length, sessionStorage.length],
+        databases: (await indexedDB.databases()).length,
+        socket: await socket(),
+        read: await tried(() => fetch(`${origin}/`).then((answer) => answer.text())),
+        opaque: await tried(() => fetch(`${origin}/`, { mode: "no-cors" }).then((answer) => answer.type)),
+        enrol: await tried(() =>
+          fetch(`${origin}/enrol`, { method: "POST", headers: { "content-type": "application/json" }, body: "{}" }),
+        ),
+        simple: await tried(() =>
+          fetch(`${origin}/enrol`, { method: "POST", mode: "no-cors", body: "{}" }).then((answer) => answer.type),
+        ),
+        picture: await loads("img", "/favicon.svg"),
+        script: await loads("script", "/"),
+        style: await loads("link", "/favicon.svg"),
+        framed: frame.contentDocument === null,
+        popup: popup === null || popup.closed,
+      };
+    },
+    [ours, session],
+  );
   expect(found).toEqual({
-    cookies: "", kept: [0, 0], databases: 0, socket: "closed 1006", read: "TypeError", opaque: "TypeError", enrol: "TypeError", simple: "TypeError",
-    picture: "refused", script: "refused", style: "refused", framed: true, popup: true,
+    cookies: "",
+    kept: [0, 0],
+    databases: 0,
+    socket: "closed 1006",
+    read: "TypeError",
+    opaque: "TypeError",
+    enrol: "TypeError",
+    simple: "TypeError",
+    picture: "refused",
+    script: "refused",
+    style: "refused",
+    framed: true,
+    popup: true,
   });
   // The frame shows the browser's error, not us; the window that it opened is not its own.
-  expect(followed.frames().slice(1).map((frame) => frame.url())).toEqual(["chrome-error://chromewebdata/"]);
+  expect(
+    followed
+      .frames()
+      .slice(1)
+      .map((frame) => frame.url()),
+  ).toEqual(["chrome-error://chromewebdata/"]);
 
   // All that it ever heard.
-  expect(log.map(({ line }) => line).filter((line) => !line.endsWith("/favicon.ico"))).toEqual(["GET /from-the-transcript", "GET /again"]);
+  expect(log.map(({ line }) => line).filter((line) => !line.endsWith("/favicon.ico"))).toEqual([
+    "GET /from-the-transcript",
+    "GET /again",
+  ]);
   for (const { headers } of log) expect(headers.referer ?? there).toContain(there);
   const heard = JSON.stringify(log).toLowerCase();
-  for (const secret of ["cookie", "authorization", "origin\":", "token", "parlor", device.toLowerCase(), session.toLowerCase(), new URL(ours).port]) {
+  for (const secret of [
+    "cookie",
+    "authorization",
+    'origin":',
+    "token",
+    "parlor",
+    device.toLowerCase(),
+    session.toLowerCase(),
+    new URL(ours).port,
+  ]) {
     expect(heard, secret).not.toContain(secret);
   }
   expect(await context.cookies()).toEqual([]);

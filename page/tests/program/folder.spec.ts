@@ -33,7 +33,8 @@ test("a folder that is not there is told beside the field, which stays; nothing 
   const folder = join(home.house.place, "not there");
   const field = page.getByLabel("Another folder, with its whole path");
   await begin(page);
-  const rows = async (): Promise<number> => JSON.parse(await home.house.parlor("ps", "--json")).flatMap((one: { sessions: unknown[] }) => one.sessions).length;
+  const rows = async (): Promise<number> =>
+    JSON.parse(await home.house.parlor("ps", "--json")).flatMap((one: { sessions: unknown[] }) => one.sessions).length;
   const before = await rows();
   for (const wrong of [folder, `${folder}/deeper`]) {
     await field.fill(wrong);

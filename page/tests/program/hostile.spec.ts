@@ -1,5 +1,6 @@
-// A transcript that was written by somebody who wants to be more than text: words of the model, files and their names, the output of
-// tools, a server of tools, titles. Whatever the content policy would have to hold off is a failure here too.
+// A transcript that was written by somebody who wants to be more than text: words of the model, files and their names,
+// the output of tools, a server of tools, titles. Whatever the content policy would have to hold off is a failure here
+// too.
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -28,10 +29,22 @@ const HTML = [
   `<a href="https://evil.example/" onclick="${PWN}">click</a>`,
 ];
 const LINKS = [
-  `[one](javascript:${PWN})`, `[two](JaVaScRiPt:${PWN})`, `[three](java\tscript:${PWN})`, `[four](data:text/html,<script>${PWN}</script>)`, `[five](vbscript:${PWN})`,
-  `<javascript:${PWN}>`, "[six]", `[seven](https://bank.example@evil.example/)`, `[eight](//evil.example/x)`, `[nine](blob:https://evil.example/1)`,
-  `[ten](&#106;avascript:${PWN})`, `[eleven](file:///etc/passwd)`, `[twelve](https://fine.example/)`,
-  `![picture](https://evil.example/x.png)`, `![drawing](data:image/svg+xml,${encodeURIComponent(SVG)})`, `[![both](https://evil.example/y.png)](javascript:${PWN})`,
+  `[one](javascript:${PWN})`,
+  `[two](JaVaScRiPt:${PWN})`,
+  `[three](java\tscript:${PWN})`,
+  `[four](data:text/html,<script>${PWN}</script>)`,
+  `[five](vbscript:${PWN})`,
+  `<javascript:${PWN}>`,
+  "[six]",
+  `[seven](https://bank.example@evil.example/)`,
+  `[eight](//evil.example/x)`,
+  `[nine](blob:https://evil.example/1)`,
+  `[ten](&#106;avascript:${PWN})`,
+  `[eleven](file:///etc/passwd)`,
+  `[twelve](https://fine.example/)`,
+  `![picture](https://evil.example/x.png)`,
+  `![drawing](data:image/svg+xml,${encodeURIComponent(SVG)})`,
+  `[![both](https://evil.example/y.png)](javascript:${PWN})`,
 ];
 
 const SERVER = `import { createInterface } from "node:readline";
@@ -52,21 +65,42 @@ createInterface({ input: process.stdin }).on("line", (line) => {
 const home = ownHouse();
 beforeAll(async () => {
   mkdirSync(join(home.house.project, "names"));
-  for (const name of [`a<img src=x onerror=${PWN}>.txt`, `${RLO}gnp.exe`, `javascript:${PWN}`]) writeFileSync(join(home.house.project, "names", name), "");
-  writeFileSync(join(home.house.project, "evil.html"), `${HTML.join("\n")}\n\u001b]8;;javascript:${PWN}\u0007link\u001b]8;;\u0007 \u001b[31mred\u001b[0m ${RLO}dor\n`);
+  for (const name of [`a<img src=x onerror=${PWN}>.txt`, `${RLO}gnp.exe`, `javascript:${PWN}`])
+    writeFileSync(join(home.house.project, "names", name), "");
+  writeFileSync(
+    join(home.house.project, "evil.html"),
+    `${HTML.join("\n")}\n\u001b]8;;javascript:${PWN}\u0007link\u001b]8;;\u0007 \u001b[31mred\u001b[0m ${RLO}dor\n`,
+  );
   writeFileSync(join(home.house.project, "line.txt"), LINE);
   writeFileSync(join(home.house.place, "server.mjs"), SERVER);
-  execFileSync(home.house.program, ["mcp", "add", "evil", "--", process.execPath, join(home.house.place, "server.mjs")], { cwd: home.house.project, env: home.house.environment, stdio: "ignore" });
+  execFileSync(
+    home.house.program,
+    ["mcp", "add", "evil", "--", process.execPath, join(home.house.place, "server.mjs")],
+    { cwd: home.house.project, env: home.house.environment, stdio: "ignore" },
+  );
 });
 
 /** Nothing was made of a text but text. */
 async function stayedText(page: Page, trouble: string[]): Promise<void> {
   const found = await page.evaluate(() => ({
     pwned: "__pwned" in window,
-    elements: [...document.querySelectorAll("#app :is(script, iframe, object, embed, style, meta, base, link, svg:not(.icon, .shape), svg :not(path, circle, ellipse, line, rect, polyline, polygon), video, audio)")].map((element) => element.outerHTML.slice(0, 120)),
-    pictures: [...document.querySelectorAll<HTMLImageElement>("#app img")].map((image) => image.src).filter((src) => !src.startsWith("blob:")),
-    handlers: [...document.querySelectorAll("#app *")].filter((element) => element.getAttributeNames().some((name) => name.startsWith("on"))).length,
-    addresses: [...document.querySelectorAll<HTMLAnchorElement>("#transcript a")].filter((link) => link.target !== "_blank" || link.rel !== "noopener noreferrer" || !/^(https?|mailto):$/.test(link.protocol)).map((link) => link.href),
+    elements: [
+      ...document.querySelectorAll(
+        "#app :is(script, iframe, object, embed, style, meta, base, link, svg:not(.icon, .shape), svg :not(path, circle, ellipse, line, rect, polyline, polygon), video, audio)",
+      ),
+    ].map((element) => element.outerHTML.slice(0, 120)),
+    pictures: [...document.querySelectorAll<HTMLImageElement>("#app img")]
+      .map((image) => image.src)
+      .filter((src) => !src.startsWith("blob:")),
+    handlers: [...document.querySelectorAll("#app *")].filter((element) =>
+      element.getAttributeNames().some((name) => name.startsWith("on")),
+    ).length,
+    addresses: [...document.querySelectorAll<HTMLAnchorElement>("#transcript a")]
+      .filter(
+        (link) =>
+          link.target !== "_blank" || link.rel !== "noopener noreferrer" || !/^(https?|mailto):$/.test(link.protocol),
+      )
+      .map((link) => link.href),
     wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
   }));
   expect(found).toEqual({ pwned: false, elements: [], pictures: [], handlers: 0, addresses: [], wide: 0 });
@@ -80,22 +114,35 @@ test("what a model says stays text", LONG, async () => {
   await say(page, `<img src=x onerror=${PWN}> ${RLO}eltit`);
   const turn = await home.model.turn();
   turn.think(HTML.join("\n"));
-  turn.say(`${HTML.join("\n\n")}\n\n${LINKS.join("\n\n")}\n\n[six]: javascript:${PWN}\n\n| a | b |\n|---|---|\n| ${HTML[1]} | ${LINKS[0]} |\n\n- ${HTML[0]}\n> ${HTML[2]}\n\n\`rm ${RLO}cod.x\`\n\n\`\`\`html\n${HTML[0]} ${RLO}\n\`\`\`\n\n${RLO}backwards\n\nthe end`);
+  turn.say(
+    `${HTML.join("\n\n")}\n\n${LINKS.join("\n\n")}\n\n[six]: javascript:${PWN}\n\n| a | b |\n|---|---|\n| ${HTML[1]} | ${LINKS[0]} |\n\n- ${HTML[0]}\n> ${HTML[2]}\n\n\`rm ${RLO}cod.x\`\n\n\`\`\`html\n${HTML[0]} ${RLO}\n\`\`\`\n\n${RLO}backwards\n\nthe end`,
+  );
   turn.end();
   const transcript = page.locator("#transcript");
   await transcript.getByText("the end", { exact: true }).waitFor();
   await ended(page);
   await stayedText(page, trouble);
-  for (const html of [HTML[0], HTML[6], HTML[7]]) await transcript.getByText(html ?? "", { exact: true }).first().waitFor();
-  expect(await transcript.getByRole("link").evaluateAll((links) => links.map((link) => (link as HTMLAnchorElement).href))).toEqual(["https://fine.example/", "https://evil.example/x.png", "https://evil.example/y.png"]);
-  // What turns the direction of writing is shown, in prose as where a command may stand, and would not reach beyond its own words.
+  for (const html of [HTML[0], HTML[6], HTML[7]])
+    await transcript
+      .getByText(html ?? "", { exact: true })
+      .first()
+      .waitFor();
+  expect(
+    await transcript.getByRole("link").evaluateAll((links) => links.map((link) => (link as HTMLAnchorElement).href)),
+  ).toEqual(["https://fine.example/", "https://evil.example/x.png", "https://evil.example/y.png"]);
+  // What turns the direction of writing is shown, in prose as where a command may stand, and would not reach beyond its
+  // own words.
   await transcript.getByText("⟨U+202E⟩backwards", { exact: true }).waitFor();
   await transcript.locator(".prompt").getByText("⟨U+202E⟩eltit").waitFor();
   await transcript.locator("code", { hasText: "⟨U+202E⟩cod.x" }).waitFor();
   expect(await transcript.locator("pre", { hasText: "⟨U+202E⟩" }).count()).toBe(1);
-  for (const words of await page.locator(".words, .prompt").all()) expect(await words.evaluate((element) => getComputedStyle(element).unicodeBidi)).toMatch(/isolate|plaintext/);
+  for (const words of await page.locator(".words, .prompt").all())
+    expect(await words.evaluate((element) => getComputedStyle(element).unicodeBidi)).toMatch(/isolate|plaintext/);
   await page.getByRole("button", { name: "Thought" }).click();
-  await transcript.locator(".thought").getByText(HTML[0] ?? "").waitFor();
+  await transcript
+    .locator(".thought")
+    .getByText(HTML[0] ?? "")
+    .waitFor();
   await page.locator("a.fleet-row").getByText(`<img src=x onerror=${PWN}> ⟨U+202E⟩eltit`).waitFor();
   expect(await page.title()).toContain("⟨U+202E⟩");
   await stayedText(page, trouble);

@@ -1,5 +1,6 @@
 // A person's machine for one file of tests: folders, a server of Parlor, a browser. PARLOR_BIN is the program; with
-// PARLOR_PAGE its files of the page come from that folder instead, so that a change is tried without building the program.
+// PARLOR_PAGE its files of the page come from that folder instead, so that a change is tried without building the
+// program.
 
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
@@ -7,7 +8,14 @@ import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page, type WebSocketRoute } from "playwright-core";
+import {
+  chromium,
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  type Page,
+  type WebSocketRoute,
+} from "playwright-core";
 import { afterAll, beforeAll, expect } from "vitest";
 import { Model } from "./model";
 import { pair, RESOLVES, web } from "./pairing";
@@ -17,7 +25,12 @@ export const WAIT = 50_000;
 /** A whole test. */
 export const LONG = { timeout: 4 * WAIT };
 
-const TYPES: Record<string, string> = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
+const TYPES: Record<string, string> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".svg": "image/svg+xml",
+};
 
 /** A browser that is enrolled, and all that went wrong in it. */
 export interface Visitor {
@@ -41,21 +54,46 @@ export interface Wire {
 
 export class House {
   readonly project: string;
-  private constructor(readonly place: string, readonly program: string, readonly environment: Record<string, string>, readonly browser: Browser, private readonly server: ChildProcess) {
+  private constructor(
+    readonly place: string,
+    readonly program: string,
+    readonly environment: Record<string, string>,
+    readonly browser: Browser,
+    private readonly server: ChildProcess,
+  ) {
     this.project = join(place, "project");
   }
 
   static async open(model?: Model): Promise<House> {
-    const program = process.env["PARLOR_BIN"] ?? "";
+    const program = process.env.PARLOR_BIN ?? "";
     expect(existsSync(program), "PARLOR_BIN names the built program").toBe(true);
     const place = realpathSync(mkdtempSync(join(tmpdir(), "parlor-page-")));
     for (const folder of ["home", "project"]) mkdirSync(join(place, folder));
-    const env = { PATH: process.env["PATH"] ?? "", HOME: join(place, "home"), TERM: "xterm-256color", PARLOR_DATA_DIR: join(place, "data"), PARLOR_CONFIG_DIR: join(place, "config"), ...model?.environment };
-    const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", RESOLVES, ...(process.env["PARLOR_PAGE"] ? ["--disable-features=LocalNetworkAccessChecks"] : [])] });
+    const env = {
+      PATH: process.env.PATH ?? "",
+      HOME: join(place, "home"),
+      TERM: "xterm-256color",
+      PARLOR_DATA_DIR: join(place, "data"),
+      PARLOR_CONFIG_DIR: join(place, "config"),
+      ...model?.environment,
+    };
+    const browser = await chromium.launch({
+      executablePath: "/usr/bin/chromium",
+      args: [
+        "--no-sandbox",
+        RESOLVES,
+        ...(process.env.PARLOR_PAGE ? ["--disable-features=LocalNetworkAccessChecks"] : []),
+      ],
+    });
     // In the foreground: sessions that the page begins are in this folder.
-    const server = spawn(program, ["up", "--foreground"], { cwd: join(place, "project"), env, stdio: ["ignore", "pipe", "pipe"] });
+    const server = spawn(program, ["up", "--foreground"], {
+      cwd: join(place, "project"),
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     await new Promise((serving, ended) => {
-      for (const stream of [server.stdout, server.stderr]) createInterface({ input: stream }).on("line", (line) => line.startsWith("serving") && serving(line));
+      for (const stream of [server.stdout, server.stderr])
+        createInterface({ input: stream }).on("line", (line) => line.startsWith("serving") && serving(line));
       server.once("exit", () => ended(new Error("the server ended")));
     });
     return new House(place, program, env, browser, server);
@@ -71,7 +109,9 @@ export class House {
   }
 
   async parlor(...words: string[]): Promise<string> {
-    return (await promisify(execFile)(this.program, words, { cwd: this.project, env: this.environment, encoding: "utf8" })).stdout;
+    return (
+      await promisify(execFile)(this.program, words, { cwd: this.project, env: this.environment, encoding: "utf8" })
+    ).stdout;
   }
 
   /** A browser of its own that was paired and shows the fleet; `words` are for `parlor web`. */
@@ -117,7 +157,8 @@ function watch(page: Page, origin: string, trouble: string[]): void {
     void dialog.dismiss();
   });
   page.on("console", (message) => {
-    if (/Content Security Policy|Trusted ?Type|Refused to/i.test(message.text())) trouble.push(`policy: ${message.text()}`);
+    if (/Content Security Policy|Trusted ?Type|Refused to/i.test(message.text()))
+      trouble.push(`policy: ${message.text()}`);
   });
   page.on("request", (request) => {
     const url = request.url();
@@ -129,7 +170,11 @@ function watch(page: Page, origin: string, trouble: string[]): void {
 
 function tapped(page: WebSocketRoute): Wire {
   const server = page.connectToServer();
-  const wire: Wire = { sent: [], got: [], cut: () => void Promise.all([page.close({ code: 1001 }), server.close({ code: 1001 })]) };
+  const wire: Wire = {
+    sent: [],
+    got: [],
+    cut: () => void Promise.all([page.close({ code: 1001 }), server.close({ code: 1001 })]),
+  };
   page.onMessage((text) => {
     wire.sent.push(String(text));
     server.send(text);
@@ -143,7 +188,7 @@ function tapped(page: WebSocketRoute): Wire {
 
 /** The page's files from `PARLOR_PAGE`, with the headers of the server. */
 async function fromFolder(page: Page, origin: string): Promise<void> {
-  const folder = process.env["PARLOR_PAGE"];
+  const folder = process.env.PARLOR_PAGE;
   if (!folder) return;
   let headers: Record<string, string> | undefined;
   await page.route(`${origin}/**`, async (route) => {
@@ -151,16 +196,29 @@ async function fromFolder(page: Page, origin: string): Promise<void> {
     const file = join(folder, path === "/" ? "index.html" : path);
     if (route.request().method() !== "GET" || !existsSync(file)) return route.continue();
     if (!headers) {
-      const { "content-length": _, "content-type": __, "content-encoding": ___, ...rest } = (await route.fetch({ url: `${origin}/` })).headers();
+      const {
+        "content-length": _,
+        "content-type": __,
+        "content-encoding": ___,
+        ...rest
+      } = (await route.fetch({ url: `${origin}/` })).headers();
       headers = rest;
     }
-    return route.fulfill({ body: readFileSync(file), headers: { ...headers, "content-type": TYPES[extname(file)] ?? "" } });
+    return route.fulfill({
+      body: readFileSync(file),
+      headers: { ...headers, "content-type": TYPES[extname(file)] ?? "" },
+    });
   });
 }
 
 /** Begins a session; gives its id. */
 export async function begin(page: Page): Promise<string> {
-  await page.getByRole("button", { name: "New session" }).or(page.getByRole("link", { name: "New session" })).filter({ visible: true }).first().click();
+  await page
+    .getByRole("button", { name: "New session" })
+    .or(page.getByRole("link", { name: "New session" }))
+    .filter({ visible: true })
+    .first()
+    .click();
   await page.waitForURL(/#\/s\/sess-/);
   return decodeURIComponent(page.url().split("#/s/")[1] ?? "");
 }
@@ -173,5 +231,8 @@ export async function say(page: Page, line: string): Promise<void> {
 
 /** Waits until the run that is under way has ended: what is said before would steer it. */
 export async function ended(page: Page): Promise<void> {
-  await page.locator("#side").getByText(/· idle$/).waitFor({ state: "attached" });
+  await page
+    .locator("#side")
+    .getByText(/· idle$/)
+    .waitFor({ state: "attached" });
 }

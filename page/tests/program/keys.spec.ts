@@ -22,11 +22,16 @@ async function region(page: Page, id: string): Promise<void> {
 
 /** Presses a key of a question until it counts: not right after somebody has typed. */
 async function answers(page: Page, key: string): Promise<void> {
-  await expect.poll(async () => {
-    // Once it was given, the focus goes to the composer, and a letter would stand there.
-    if ((await page.locator("#ask footer .primary:enabled").count()) > 0) await page.keyboard.press(key);
-    return page.locator("#ask footer .primary").count();
-  }, { timeout: WAIT }).toBe(0);
+  await expect
+    .poll(
+      async () => {
+        // Once it was given, the focus goes to the composer, and a letter would stand there.
+        if ((await page.locator("#ask footer .primary:enabled").count()) > 0) await page.keyboard.press(key);
+        return page.locator("#ask footer .primary").count();
+      },
+      { timeout: WAIT },
+    )
+    .toBe(0);
 }
 
 test("a whole conversation by keyboard alone", LONG, async () => {
@@ -49,10 +54,15 @@ test("a whole conversation by keyboard alone", LONG, async () => {
   second.call("write", { path: "two.txt", content: "2" }).end();
   await page.locator("#ask").getByText("two.txt").first().waitFor();
   await region(page, "ask");
-  await expect.poll(async () => {
-    if ((await page.locator("#reason").count()) === 0) await page.keyboard.press("r");
-    return page.locator("#reason").count();
-  }, { timeout: WAIT }).toBe(1);
+  await expect
+    .poll(
+      async () => {
+        if ((await page.locator("#reason").count()) === 0) await page.keyboard.press("r");
+        return page.locator("#reason").count();
+      },
+      { timeout: WAIT },
+    )
+    .toBe(1);
   await page.keyboard.type("one is yes enough");
   await page.keyboard.press("Enter");
   const third = await home.model.turn();
@@ -87,7 +97,10 @@ test("a whole conversation by keyboard alone", LONG, async () => {
   await page.keyboard.press("Escape");
   await page.keyboard.press("Escape");
   await fourth.dropped;
-  await page.locator("#transcript").getByText(/Stopped after/).waitFor();
+  await page
+    .locator("#transcript")
+    .getByText(/Stopped after/)
+    .waitFor();
 
   // Everything that can be pressed can be reached: Tab goes through the page and comes back.
   const reached = new Set<string>();
@@ -109,29 +122,38 @@ test("a whole conversation by keyboard alone", LONG, async () => {
 
 /** What is kept of drafts in the browser. */
 async function keptDrafts(page: Page): Promise<string> {
-  return page.evaluate(() => new Promise<string>((done, lost) => {
-    const opening = indexedDB.open("parlor");
-    opening.onerror = () => lost(opening.error);
-    opening.onsuccess = () => {
-      const database = opening.result;
-      const all = database.transaction("drafts").objectStore("drafts").getAll();
-      all.onsuccess = () => {
-        database.close();
-        done(JSON.stringify(all.result));
-      };
-    };
-  }));
+  return page.evaluate(
+    () =>
+      new Promise<string>((done, lost) => {
+        const opening = indexedDB.open("parlor");
+        opening.onerror = () => lost(opening.error);
+        opening.onsuccess = () => {
+          const database = opening.result;
+          const all = database.transaction("drafts").objectStore("drafts").getAll();
+          all.onsuccess = () => {
+            database.close();
+            done(JSON.stringify(all.result));
+          };
+        };
+      }),
+  );
 }
 
 /** Files as the clipboard or the pointer brings them. */
 async function given(page: Page, how: "paste" | "drop", name: string, type: string, base64: string): Promise<void> {
-  await page.evaluate(([how, name, type, base64]) => {
-    const bytes = Uint8Array.from(atob(base64 ?? ""), (character) => character.charCodeAt(0));
-    const data = new DataTransfer();
-    data.items.add(new File([bytes], name ?? "", { type: type ?? "" }));
-    const event = how === "paste" ? new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }) : new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true });
-    document.getElementById("composer")?.dispatchEvent(event);
-  }, [how, name, type, base64]);
+  await page.evaluate(
+    ([how, name, type, base64]) => {
+      const bytes = Uint8Array.from(atob(base64 ?? ""), (character) => character.charCodeAt(0));
+      const data = new DataTransfer();
+      data.items.add(new File([bytes], name ?? "", { type: type ?? "" }));
+      const event =
+        how === "paste"
+          ? new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true })
+          : new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true });
+      document.getElementById("composer")?.dispatchEvent(event);
+    },
+    [how, name, type, base64],
+  );
 }
 
 test("a draft with its files outlives a reload, and goes out whole", LONG, async () => {
@@ -179,7 +201,8 @@ test("a draft of this moment outlives a reload, and no older one comes back", LO
   const { page, context, trouble } = await home.house.visitor();
   await begin(page);
   const composer = page.locator("#composer");
-  const after = (): Promise<void> => expect.poll(() => composer.inputValue(), { timeout: WAIT }).toBe("first and second") as Promise<void>;
+  const after = (): Promise<void> =>
+    expect.poll(() => composer.inputValue(), { timeout: WAIT }).toBe("first and second") as Promise<void>;
   await composer.fill("first");
   await expect.poll(() => keptDrafts(page), { timeout: WAIT }).toContain("first");
   // Typed and gone, without the pause after which it is kept.

@@ -1,4 +1,5 @@
-// How it looks and feels on the real server: axe on every screen in both schemes, and a phone. With PARLOR_SHOTS pictures are kept there.
+// How it looks and feels on the real server: axe on every screen in both schemes, and a phone. With PARLOR_SHOTS
+// pictures are kept there.
 
 import { source } from "axe-core";
 import { existsSync, writeFileSync } from "node:fs";
@@ -7,7 +8,8 @@ import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { begin, ended, LONG, ownHouse, say } from "./house";
 
-const CODE = "I look at it.\n\n```rust\nfn main() { println!(\"hi\"); }\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n1. one\n2. [two](https://fine.example/)\n\n> a quote with `code`";
+const CODE =
+  'I look at it.\n\n```rust\nfn main() { println!("hi"); }\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n1. one\n2. [two](https://fine.example/)\n\n> a quote with `code`';
 
 const home = ownHouse();
 beforeAll(async () => {
@@ -18,14 +20,22 @@ beforeAll(async () => {
 async function axe(page: Page, name: string, rules: "all" | "colours" = "all"): Promise<void> {
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(source);
   const found = await page.evaluate(
-    (only) => (window as unknown as { axe: typeof import("axe-core") }).axe.run({ resultTypes: ["violations"], ...(only.length > 0 ? { runOnly: only } : {}) }),
+    (only) =>
+      (window as unknown as { axe: typeof import("axe-core") }).axe.run({
+        resultTypes: ["violations"],
+        ...(only.length > 0 ? { runOnly: only } : {}),
+      }),
     rules === "all" ? [] : ["color-contrast", "link-in-text-block"],
   );
-  expect(found.violations.map((one) => `${name}: ${one.id}: ${one.nodes.map((node) => node.html.slice(0, 120)).join(" | ")}`)).toEqual([]);
+  expect(
+    found.violations.map(
+      (one) => `${name}: ${one.id}: ${one.nodes.map((node) => node.html.slice(0, 120)).join(" | ")}`,
+    ),
+  ).toEqual([]);
 }
 
 async function shot(page: Page, name: string): Promise<void> {
-  const folder = process.env["PARLOR_SHOTS"];
+  const folder = process.env.PARLOR_SHOTS;
   if (folder) await page.screenshot({ path: join(folder, `${name}.png`) });
 }
 
@@ -33,8 +43,14 @@ async function shot(page: Page, name: string): Promise<void> {
 async function asking(page: Page, path: string): Promise<void> {
   await say(page, "make it greet");
   const turn = await home.model.turn();
-  turn.think("It has to say something.").say(CODE).call("read", { path: "main.rs" }).call("ls", { path: "." }, 1).call("read", { path: "nothing.rs" }, 2).end();
-  (await home.model.turn()).call("write", { path, content: "fn main() {\n    println!(\"hi\");\n}\n" }).end();
+  turn
+    .think("It has to say something.")
+    .say(CODE)
+    .call("read", { path: "main.rs" })
+    .call("ls", { path: "." }, 1)
+    .call("read", { path: "nothing.rs" }, 2)
+    .end();
+  (await home.model.turn()).call("write", { path, content: 'fn main() {\n    println!("hi");\n}\n' }).end();
   await page.locator("#ask").waitFor();
 }
 
@@ -81,17 +97,35 @@ for (const scheme of ["light", "dark"] as const) {
 async function fits(page: Page): Promise<void> {
   const beyond = await page.evaluate(() => {
     const inside = (element: Element): boolean => {
-      for (let up = element.parentElement; up; up = up.parentElement) if (getComputedStyle(up).overflowX !== "visible" && up !== document.body && up !== document.documentElement) return true;
+      for (let up = element.parentElement; up; up = up.parentElement)
+        if (getComputedStyle(up).overflowX !== "visible" && up !== document.body && up !== document.documentElement)
+          return true;
       return false;
     };
-    return [...document.querySelectorAll("#app *")].filter((element) => element.getBoundingClientRect().right > innerWidth + 1 && !inside(element)).map((element) => element.outerHTML.slice(0, 100));
+    return [...document.querySelectorAll("#app *")]
+      .filter((element) => element.getBoundingClientRect().right > innerWidth + 1 && !inside(element))
+      .map((element) => element.outerHTML.slice(0, 100));
   });
   expect(beyond).toEqual([]);
-  expect(await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.scrollHeight, scrollX, scrollY])).toEqual([390, 844, 0, 0]);
+  expect(
+    await page.evaluate(() => [
+      document.documentElement.scrollWidth,
+      document.documentElement.scrollHeight,
+      scrollX,
+      scrollY,
+    ]),
+  ).toEqual([390, 844, 0, 0]);
 }
 
 test("a whole conversation by touch on a phone", LONG, async () => {
-  const { page, context, trouble } = await home.house.visitor({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2, colorScheme: "dark", reducedMotion: "reduce" });
+  const { page, context, trouble } = await home.house.visitor({
+    viewport: { width: 390, height: 844 },
+    hasTouch: true,
+    isMobile: true,
+    deviceScaleFactor: 2,
+    colorScheme: "dark",
+    reducedMotion: "reduce",
+  });
   await fits(page);
   await page.locator("header").getByRole("link", { name: "New session" }).tap();
   await page.waitForURL(/#\/s\/sess-/);
@@ -102,7 +136,10 @@ test("a whole conversation by touch on a phone", LONG, async () => {
   };
   await tell("make it greet");
   const turn = await home.model.turn();
-  turn.say(`${CODE}\n\n\`${"a_very_long_name_without_a_break".repeat(6)}\``).call("bash", { command: `touch ${"long ".repeat(400)}` }).end();
+  turn
+    .say(`${CODE}\n\n\`${"a_very_long_name_without_a_break".repeat(6)}\``)
+    .call("bash", { command: `touch ${"long ".repeat(400)}` })
+    .end();
   const ask = page.locator("#ask");
   await ask.waitFor();
   await shot(page, "phone-question");
@@ -111,7 +148,9 @@ test("a whole conversation by touch on a phone", LONG, async () => {
   // However long the command is, the buttons are there, large enough, and the preview scrolls.
   for (const button of await ask.getByRole("button").all()) {
     const box = await button.boundingBox();
-    expect(box && box.height >= 44 && box.width >= 44 && box.x >= 0 && box.x + box.width <= 390 && box.y + box.height <= 844).toBe(true);
+    expect(
+      box && box.height >= 44 && box.width >= 44 && box.x >= 0 && box.x + box.width <= 390 && box.y + box.height <= 844,
+    ).toBe(true);
   }
   expect(await ask.locator(".body").evaluate((body) => body.scrollHeight > body.clientHeight)).toBe(true);
   await ask.getByRole("button", { name: "Deny with reason" }).tap();
@@ -138,7 +177,10 @@ test("a whole conversation by touch on a phone", LONG, async () => {
   await shot(page, "phone-running");
   await page.getByRole("button", { name: "Stop" }).tap();
   await last.dropped;
-  await page.locator("#transcript").getByText(/Stopped after/).waitFor();
+  await page
+    .locator("#transcript")
+    .getByText(/Stopped after/)
+    .waitFor();
   await fits(page);
   await axe(page, "session on a phone");
   await shot(page, "phone-session");

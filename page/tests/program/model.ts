@@ -13,7 +13,10 @@ export class Turn {
   readonly dropped: Promise<void>;
   private finish = "stop";
 
-  constructor(readonly body: { messages: { role: string; content: unknown }[] }, private readonly to: ServerResponse) {
+  constructor(
+    readonly body: { messages: { role: string; content: unknown }[] },
+    private readonly to: ServerResponse,
+  ) {
     this.dropped = new Promise((done) => (this.closedByPeer = done));
     to.on("close", () => !to.writableFinished && this.closedByPeer?.());
     to.writeHead(200, { "content-type": "text/event-stream" });
@@ -34,11 +37,23 @@ export class Turn {
 
   call(name: string, args: object, at = 0): this {
     this.finish = "tool_calls";
-    return this.delta({ tool_calls: [{ index: at, id: `call_${name}_${at}_${this.body.messages.length}`, type: "function", function: { name, arguments: JSON.stringify(args) } }] });
+    return this.delta({
+      tool_calls: [
+        {
+          index: at,
+          id: `call_${name}_${at}_${this.body.messages.length}`,
+          type: "function",
+          function: { name, arguments: JSON.stringify(args) },
+        },
+      ],
+    });
   }
 
   end(): void {
-    this.chunk({ choices: [{ index: 0, delta: {}, finish_reason: this.finish }], usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 } });
+    this.chunk({
+      choices: [{ index: 0, delta: {}, finish_reason: this.finish }],
+      usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+    });
     this.to.end("data: [DONE]\n\n");
   }
 
@@ -47,7 +62,9 @@ export class Turn {
   }
 
   private chunk(chunk: object): this {
-    this.to.write(`data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", created: 1, model: "scripted", ...chunk })}\n\n`);
+    this.to.write(
+      `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", created: 1, model: "scripted", ...chunk })}\n\n`,
+    );
     return this;
   }
 }
@@ -66,7 +83,10 @@ export class Model {
       request.setEncoding("utf8");
       request.on("data", (piece: string) => (text += piece));
       request.on("end", () => {
-        if (request.method !== "POST") return void response.writeHead(200, { "content-type": "application/json" }).end('{"data":[{"id":"scripted"}]}');
+        if (request.method !== "POST")
+          return void response
+            .writeHead(200, { "content-type": "application/json" })
+            .end('{"data":[{"id":"scripted"}]}');
         const turn = new Turn(JSON.parse(text), response);
         const first = model.waiting.shift();
         if (first) first(turn);
@@ -79,7 +99,10 @@ export class Model {
 
   /** What the program must be started with to ask this model. */
   get environment(): Record<string, string> {
-    return { VLLM_BASE_URL: `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`, PARLOR_MODEL: "vllm/scripted" };
+    return {
+      VLLM_BASE_URL: `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`,
+      PARLOR_MODEL: "vllm/scripted",
+    };
   }
 
   /** The next request of the program. */

@@ -1,4 +1,5 @@
-// How a browser becomes a device of the built program, how it returns, and what somebody gets who took its address meanwhile.
+// How a browser becomes a device of the built program, how it returns, and what somebody gets who took its address
+// meanwhile.
 
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
@@ -13,7 +14,7 @@ import { begin, ended, LONG, say, WAIT } from "./house";
 import { Model } from "./model";
 import { answers, pair, RESOLVES, sameCode, shows, web, type Shell } from "./pairing";
 
-const program = process.env["PARLOR_BIN"] ?? "";
+const program = process.env.PARLOR_BIN ?? "";
 let browser: Browser;
 let model: Model;
 let place: string;
@@ -33,7 +34,16 @@ afterAll(async () => {
 beforeEach(async () => {
   place = realpathSync(mkdtempSync(join(tmpdir(), "parlor-page-")));
   for (const folder of ["home", "project"]) mkdirSync(join(place, folder));
-  options = { cwd: join(place, "project"), env: { PATH: process.env["PATH"] ?? "", HOME: join(place, "home"), PARLOR_DATA_DIR: join(place, "data"), PARLOR_CONFIG_DIR: join(place, "config"), ...model.environment } };
+  options = {
+    cwd: join(place, "project"),
+    env: {
+      PATH: process.env.PATH ?? "",
+      HOME: join(place, "home"),
+      PARLOR_DATA_DIR: join(place, "data"),
+      PARLOR_CONFIG_DIR: join(place, "config"),
+      ...model.environment,
+    },
+  };
   open = [];
   context = await browser.newContext();
   context.setDefaultTimeout(WAIT);
@@ -46,8 +56,10 @@ afterEach(async () => {
   rmSync(place, { recursive: true, force: true, maxRetries: 10 });
 });
 
-const parlor = async (...words: string[]): Promise<string> => (await promisify(execFile)(program, words, { ...options, encoding: "utf8" })).stdout;
-const devices = async (): Promise<{ id: string; role: string }[]> => JSON.parse(await parlor("devices", "--json")).devices;
+const parlor = async (...words: string[]): Promise<string> =>
+  (await promisify(execFile)(program, words, { ...options, encoding: "utf8" })).stdout;
+const devices = async (): Promise<{ id: string; role: string }[]> =>
+  JSON.parse(await parlor("devices", "--json")).devices;
 
 /** `parlor web` in a shell of the person's. */
 async function shell(...words: string[]): Promise<Shell> {
@@ -65,12 +77,15 @@ async function stop({ kill, ended }: Shell): Promise<void> {
 async function watched(): Promise<{ page: Page; said: string[] }> {
   const page = await context.newPage();
   const said: string[] = [];
-  page.on("websocket", (socket) => socket.on("framesent", ({ payload }) => said.push(`${new URL(socket.url()).pathname} ${String(payload)}`)));
+  page.on("websocket", (socket) =>
+    socket.on("framesent", ({ payload }) => said.push(`${new URL(socket.url()).pathname} ${String(payload)}`)),
+  );
   return { page, said };
 }
 
 /** The first key of each line on `/wire`. */
-const kinds = (said: string[]): string[] => said.filter((line) => line.startsWith("/wire ")).map((line) => Object.keys(JSON.parse(line.slice(6)))[0] ?? "");
+const kinds = (said: string[]): string[] =>
+  said.filter((line) => line.startsWith("/wire ")).map((line) => Object.keys(JSON.parse(line.slice(6)))[0] ?? "");
 
 test("both sides show one code; a yes pairs this browser alone, and a no pairs nobody", LONG, async () => {
   const first = await shell();
@@ -100,7 +115,10 @@ test("both sides show one code; a yes pairs this browser alone, and a no pairs n
   first.type("\r");
   await expect.poll(() => first.addresses.length, { timeout: WAIT }).toBe(2);
   const [, next] = first.addresses as [string, string];
-  expect([new URL(next).port, new URL(next).hostname === new URL(first.address).hostname]).toEqual([new URL(first.address).port, false]);
+  expect([new URL(next).port, new URL(next).hostname === new URL(first.address).hostname]).toEqual([
+    new URL(first.address).port,
+    false,
+  ]);
   await other.goto(next);
   await sameCode(first, other);
   await answers(first, "n", other.getByText("The answer was no.").waitFor());
@@ -108,28 +126,32 @@ test("both sides show one code; a yes pairs this browser alone, and a no pairs n
   await other.context().close();
 });
 
-test("pages that are open are told of a device that asks and of one that was paired, and take it off again", LONG, async () => {
-  const first = await shell();
-  const { page } = await watched();
-  await pair(first, page);
-  await stop(first);
-  const second = await shell();
-  // The tab stayed loaded: it is back by itself, and told of the next one.
-  const other = await (await browser.newContext()).newPage();
-  other.setDefaultTimeout(WAIT);
-  await other.goto(second.address);
-  const code = await sameCode(second, other);
-  const asks = page.locator(".banner", { hasText: "asks to be paired" });
-  await asks.getByText(code).waitFor();
-  await asks.getByRole("button", { name: "Allow" }).click();
-  await shows(other);
-  await asks.waitFor({ state: "detached" });
-  const came = page.locator(".banner", { hasText: "was paired" });
-  await came.getByRole("button", { name: "Revoke" }).click();
-  await other.getByText("This device was taken off the list").waitFor();
-  await came.waitFor({ state: "detached" });
-  await other.context().close();
-});
+test(
+  "pages that are open are told of a device that asks and of one that was paired, and take it off again",
+  LONG,
+  async () => {
+    const first = await shell();
+    const { page } = await watched();
+    await pair(first, page);
+    await stop(first);
+    const second = await shell();
+    // The tab stayed loaded: it is back by itself, and told of the next one.
+    const other = await (await browser.newContext()).newPage();
+    other.setDefaultTimeout(WAIT);
+    await other.goto(second.address);
+    const code = await sameCode(second, other);
+    const asks = page.locator(".banner", { hasText: "asks to be paired" });
+    await asks.getByText(code).waitFor();
+    await asks.getByRole("button", { name: "Allow" }).click();
+    await shows(other);
+    await asks.waitFor({ state: "detached" });
+    const came = page.locator(".banner", { hasText: "was paired" });
+    await came.getByRole("button", { name: "Revoke" }).click();
+    await other.getByText("This device was taken off the list").waitFor();
+    await came.waitFor({ state: "detached" });
+    await other.context().close();
+  },
+);
 
 test("an approver's page answers once, and no rule comes of it", LONG, async () => {
   const desk = await shell();
@@ -147,7 +169,11 @@ test("an approver's page answers once, and no rule comes of it", LONG, async () 
   await pair(phone, other);
   await other.goto(`${other.url().split("#")[0]}#/s/${session}`);
   await other.locator("#ask").waitFor();
-  expect(await other.locator("#ask footer button").evaluateAll((all) => all.map((one) => (one as HTMLElement).innerText.split("\n")[0]?.trim()))).not.toContain("In this project");
+  expect(
+    await other
+      .locator("#ask footer button")
+      .evaluateAll((all) => all.map((one) => (one as HTMLElement).innerText.split("\n")[0]?.trim())),
+  ).not.toContain("In this project");
   await other.getByRole("button", { name: /Allow once/ }).click();
   await other.locator("#ask").waitFor({ state: "detached" });
   (await model.turn()).say("made").end();
@@ -157,28 +183,32 @@ test("an approver's page answers once, and no rule comes of it", LONG, async () 
   await other.context().close();
 });
 
-test("a tab that stayed loaded returns by itself once Parlor has shown who it is; one that was reloaded is confirmed anew", LONG, async () => {
-  const first = await shell();
-  const { page, said } = await watched();
-  await pair(first, page);
-  // It has enrolled: from its first connection on it asks.
-  expect(kinds(said).slice(-2)).toEqual(["prove", "device"]);
-  await stop(first);
-  said.splice(0);
-  const second = await shell();
-  await expect.poll(() => kinds(said).join(" "), { timeout: WAIT }).toBe("prove device");
-  await page.locator(".banner").waitFor({ state: "detached" });
-  await shows(page);
-  expect(said.at(-1)).toContain('"with":"tab"');
-  expect((await devices()).length).toBe(1);
+test(
+  "a tab that stayed loaded returns by itself once Parlor has shown who it is; one that was reloaded is confirmed anew",
+  LONG,
+  async () => {
+    const first = await shell();
+    const { page, said } = await watched();
+    await pair(first, page);
+    // It has enrolled: from its first connection on it asks.
+    expect(kinds(said).slice(-2)).toEqual(["prove", "device"]);
+    await stop(first);
+    said.splice(0);
+    const second = await shell();
+    await expect.poll(() => kinds(said).join(" "), { timeout: WAIT }).toBe("prove device");
+    await page.locator(".banner").waitFor({ state: "detached" });
+    await shows(page);
+    expect(said.at(-1)).toContain('"with":"tab"');
+    expect((await devices()).length).toBe(1);
 
-  // What the browser keeps was good for the run before.
-  await page.reload();
-  await page.waitForURL((url) => url.origin === new URL(second.address).origin);
-  await sameCode(second, page);
-  await answers(second, "y", shows(page));
-  expect((await devices()).length).toBe(2);
-});
+    // What the browser keeps was good for the run before.
+    await page.reload();
+    await page.waitForURL((url) => url.origin === new URL(second.address).origin);
+    await sameCode(second, page);
+    await answers(second, "y", shows(page));
+    expect((await devices()).length).toBe(2);
+  },
+);
 
 /** Somebody who took the port of a Parlor that is not there: what it served, and what it was told. */
 class Impostor {
@@ -192,27 +222,47 @@ class Impostor {
     for (const host of ["127.0.0.1", "::1"]) {
       const server = createServer((request, response) => {
         const script = request.url === "/evil.js" || request.url === "/sw.js";
-        response.writeHead(200, { "content-type": script ? "text/javascript" : "text/html" }).end(request.url === "/sw.js" ? WORKER : script ? EVIL : `<!doctype html><title>evil</title><script src="/evil.js"></script>`);
+        response
+          .writeHead(200, { "content-type": script ? "text/javascript" : "text/html" })
+          .end(
+            request.url === "/sw.js"
+              ? WORKER
+              : script
+                ? EVIL
+                : `<!doctype html><title>evil</title><script src="/evil.js"></script>`,
+          );
       });
       new WebSocketServer({ server }).on("connection", (socket, request) => {
         this.sockets.add(socket);
         socket.on("message", (data) => {
           this.heard.push(`${request.url} ${String(data)}`);
           socket.send(JSON.stringify({ proof: { signature: "A".repeat(86) } }));
-          socket.send(JSON.stringify({ welcome: { device: { id: "dev-x", name: "x", role: "controller" }, version: "0.1.0" } }));
+          socket.send(
+            JSON.stringify({ welcome: { device: { id: "dev-x", name: "x", role: "controller" }, version: "0.1.0" } }),
+          );
         });
         socket.send(JSON.stringify(this.challenge));
       });
       await new Promise<void>((done, failed) => {
-        server.once("error", (error: NodeJS.ErrnoException) => (host === "::1" && ["EADDRNOTAVAIL", "EAFNOSUPPORT"].includes(error.code ?? "") ? done() : failed(error)));
-        server.listen(port, host, () => (this.servers.push(server), done()));
+        server.once("error", (error: NodeJS.ErrnoException) =>
+          host === "::1" && ["EADDRNOTAVAIL", "EAFNOSUPPORT"].includes(error.code ?? "") ? done() : failed(error),
+        );
+        server.listen(port, host, () => {
+          this.servers.push(server);
+          done();
+        });
       });
     }
   }
 
   async stop(): Promise<void> {
     for (const socket of this.sockets) socket.terminate();
-    await Promise.all(this.servers.splice(0).map((server) => (server.closeAllConnections(), new Promise((done) => server.close(done)))));
+    await Promise.all(
+      this.servers.splice(0).map((server) => {
+        server.closeAllConnections();
+        return new Promise((done) => server.close(done));
+      }),
+    );
   }
 }
 
@@ -261,109 +311,136 @@ interface Evil {
   enrol(): Promise<{ refused?: { code: string }; enrolled?: object; code?: object }>;
 }
 
-test("whoever takes the port of a Parlor that is gone gets nothing of the tab that knows it, and gets in with nothing that the browser keeps", LONG, async () => {
-  const impostor = new Impostor();
-  try {
-    const first = await shell();
-    const { page, said } = await watched();
-    await pair(first, page);
-    const origin = new URL(first.address);
-    const second = await context.newPage();
-    await second.goto(first.address);
-    await shows(second);
-    // Anybody can ask for the server's public key.
-    const server = await second.evaluate(() => new Promise<string>((told) => {
-      const socket = new WebSocket(`ws://${location.host}/wire`);
-      socket.onmessage = ({ data }) => (told(JSON.parse(String(data)).challenge.server), socket.close());
-    }));
-    // A page that was reloaded does not know the server: what it would say to the next one is not what is looked at here.
-    await second.goto("about:blank");
-    await stop(first);
+test(
+  "whoever takes the port of a Parlor that is gone gets nothing of the tab that knows it, and gets in with nothing that the browser keeps",
+  LONG,
+  async () => {
+    const impostor = new Impostor();
+    try {
+      const first = await shell();
+      const { page, said } = await watched();
+      await pair(first, page);
+      const origin = new URL(first.address);
+      const second = await context.newPage();
+      await second.goto(first.address);
+      await shows(second);
+      // Anybody can ask for the server's public key.
+      const server = await second.evaluate(
+        () =>
+          new Promise<string>((told) => {
+            const socket = new WebSocket(`ws://${location.host}/wire`);
+            socket.onmessage = ({ data }) => {
+              told(JSON.parse(String(data)).challenge.server);
+              socket.close();
+            };
+          }),
+      );
+      // A page that was reloaded does not know the server: what it would say to the next one is not what is looked at
+      // here.
+      await second.goto("about:blank");
+      await stop(first);
 
-    // A key of its own.
-    impostor.challenge = { challenge: { nonce: "x", version: "0.1.0", page: "", server: "B".repeat(87), lasting: false } };
-    await impostor.listen(Number(origin.port));
-    said.splice(0);
-    await page.getByRole("heading", { name: "This is not your Parlor" }).waitFor();
-    expect(said).toEqual([]);
-    expect(impostor.heard).toEqual([]);
-    // Parlor's key, without the other half.
-    impostor.challenge = { challenge: { nonce: "x", version: "0.1.0", page: "", server, lasting: false } };
-    await page.getByRole("button", { name: "Try again" }).click();
-    await expect.poll(() => impostor.heard.length, { timeout: WAIT }).toBe(1);
-    await page.getByRole("heading", { name: "This is not your Parlor" }).waitFor();
-    expect(impostor.heard.map((line) => line.replace(/"nonce":"[\w-]{43}"/, '"nonce":"…"'))).toEqual(['/wire {"prove":{"nonce":"…"}}']);
+      // A key of its own.
+      impostor.challenge = {
+        challenge: { nonce: "x", version: "0.1.0", page: "", server: "B".repeat(87), lasting: false },
+      };
+      await impostor.listen(Number(origin.port));
+      said.splice(0);
+      await page.getByRole("heading", { name: "This is not your Parlor" }).waitFor();
+      expect(said).toEqual([]);
+      expect(impostor.heard).toEqual([]);
+      // Parlor's key, without the other half.
+      impostor.challenge = { challenge: { nonce: "x", version: "0.1.0", page: "", server, lasting: false } };
+      await page.getByRole("button", { name: "Try again" }).click();
+      await expect.poll(() => impostor.heard.length, { timeout: WAIT }).toBe(1);
+      await page.getByRole("heading", { name: "This is not your Parlor" }).waitFor();
+      expect(impostor.heard.map((line) => line.replace(/"nonce":"[\w-]{43}"/, '"nonce":"…"'))).toEqual([
+        '/wire {"prove":{"nonce":"…"}}',
+      ]);
 
-    // The other tab is loaded anew: its script is the impostor's now, under our name, with the key that is kept there.
-    await second.goto(first.address);
-    await expect.poll(() => second.title(), { timeout: WAIT }).toBe("evil");
-    const evil = <T>(does: (evil: Evil) => Promise<T>): Promise<T> => second.evaluate(`(${String(does)})(globalThis.evil)`);
-    expect(await evil((evil) => evil.plant())).toBe(true);
-    const before = impostor.heard.length;
-    await impostor.stop();
+      // The other tab is loaded anew: its script is the impostor's now, under our name, with the key that is kept
+      // there.
+      await second.goto(first.address);
+      await expect.poll(() => second.title(), { timeout: WAIT }).toBe("evil");
+      const evil = <T>(does: (evil: Evil) => Promise<T>): Promise<T> =>
+        second.evaluate(`(${String(does)})(globalThis.evil)`);
+      expect(await evil((evil) => evil.plant())).toBe(true);
+      const before = impostor.heard.length;
+      await impostor.stop();
 
-    // Parlor is back on its port.
-    const back = await shell();
-    expect(new URL(back.address).port).toBe(origin.port);
-    expect(new URL(back.address).hostname).not.toBe(origin.hostname);
-    expect((await evil((evil) => evil.comeIn({}))).refused?.code).toBe("other_run");
-    expect((await evil((evil) => evil.comeIn({ with: "key" }))).refused?.code).toBe("other_run");
-    expect((await evil((evil) => evil.comeIn({ with: "tab" }))).refused?.code).toBe("bad_signature");
-    expect(["other_name", "not_offered"]).toContain((await evil((evil) => evil.enrol())).refused?.code);
-    expect((await devices()).length).toBe(1);
+      // Parlor is back on its port.
+      const back = await shell();
+      expect(new URL(back.address).port).toBe(origin.port);
+      expect(new URL(back.address).hostname).not.toBe(origin.hostname);
+      expect((await evil((evil) => evil.comeIn({}))).refused?.code).toBe("other_run");
+      expect((await evil((evil) => evil.comeIn({ with: "key" }))).refused?.code).toBe("other_run");
+      expect((await evil((evil) => evil.comeIn({ with: "tab" }))).refused?.code).toBe("bad_signature");
+      expect(["other_name", "not_offered"]).toContain((await evil((evil) => evil.enrol())).refused?.code);
+      expect((await devices()).length).toBe(1);
 
-    // The tab that knows it is told so by a person, has it show who it is, and takes the worker away.
-    said.splice(0);
-    await page.getByRole("button", { name: "Try again" }).click();
-    await shows(page);
-    expect(kinds(said)).toEqual(["prove", "device"]);
-    expect(impostor.heard.length).toBe(before);
-    await expect.poll(() => page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length), { timeout: WAIT }).toBe(0);
-    // The name of what is offered now was never the impostor's.
-    const fresh = await context.newPage();
-    await pair(back, fresh);
-    expect(await fresh.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length)).toBe(0);
-  } finally {
-    await impostor.stop();
-  }
-});
+      // The tab that knows it is told so by a person, has it show who it is, and takes the worker away.
+      said.splice(0);
+      await page.getByRole("button", { name: "Try again" }).click();
+      await shows(page);
+      expect(kinds(said)).toEqual(["prove", "device"]);
+      expect(impostor.heard.length).toBe(before);
+      await expect
+        .poll(() => page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length), {
+          timeout: WAIT,
+        })
+        .toBe(0);
+      // The name of what is offered now was never the impostor's.
+      const fresh = await context.newPage();
+      await pair(back, fresh);
+      expect(await fresh.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length)).toBe(0);
+    } finally {
+      await impostor.stop();
+    }
+  },
+);
 
-test("what whoever took the port leaves among the prompts that were not sent is said by nobody but the person", LONG, async () => {
-  const impostor = new Impostor();
-  try {
-    const first = await shell();
-    const { page, said } = await watched();
-    await pair(first, page);
-    // A session that the tab which stays has not opened yet.
-    const opener = await context.newPage();
-    await opener.goto(first.address);
-    const session = await begin(opener);
-    await opener.close();
-    const port = Number(new URL(first.address).port);
-    await stop(first);
-    impostor.challenge = { challenge: { nonce: "x", version: "0.1.0", page: "", server: "B".repeat(87), lasting: false } };
-    await impostor.listen(port);
-    const second = await context.newPage();
-    await second.goto(first.address);
-    await expect.poll(() => second.title(), { timeout: WAIT }).toBe("evil");
-    expect(await second.evaluate(`globalThis.evil.leave(${JSON.stringify(session)})`)).toBe(true);
-    await second.close();
-    await page.getByRole("heading", { name: "This is not your Parlor" }).waitFor();
-    await impostor.stop();
+test(
+  "what whoever took the port leaves among the prompts that were not sent is said by nobody but the person",
+  LONG,
+  async () => {
+    const impostor = new Impostor();
+    try {
+      const first = await shell();
+      const { page, said } = await watched();
+      await pair(first, page);
+      // A session that the tab which stays has not opened yet.
+      const opener = await context.newPage();
+      await opener.goto(first.address);
+      const session = await begin(opener);
+      await opener.close();
+      const port = Number(new URL(first.address).port);
+      await stop(first);
+      impostor.challenge = {
+        challenge: { nonce: "x", version: "0.1.0", page: "", server: "B".repeat(87), lasting: false },
+      };
+      await impostor.listen(port);
+      const second = await context.newPage();
+      await second.goto(first.address);
+      await expect.poll(() => second.title(), { timeout: WAIT }).toBe("evil");
+      expect(await second.evaluate(`globalThis.evil.leave(${JSON.stringify(session)})`)).toBe(true);
+      await second.close();
+      await page.getByRole("heading", { name: "This is not your Parlor" }).waitFor();
+      await impostor.stop();
 
-    // The tab that stayed is back at its Parlor, and opens the session.
-    await shell();
-    said.splice(0);
-    await page.getByRole("button", { name: "Try again" }).click();
-    await shows(page);
-    await page.evaluate((session) => void (location.hash = `#/s/${session}`), session);
-    // The words that were left there are shown, and wait; nothing else of it is.
-    await page.getByText("run it").first().waitFor();
-    expect(await page.getByText("(nothing to see)").count()).toBe(0);
-    await say(page, "what I say myself");
-    await expect.poll(() => said.join("\n"), { timeout: WAIT }).toContain("what I say myself");
-    expect(said.filter((line) => /set_policy|run it/.test(line))).toEqual([]);
-  } finally {
-    await impostor.stop();
-  }
-});
+      // The tab that stayed is back at its Parlor, and opens the session.
+      await shell();
+      said.splice(0);
+      await page.getByRole("button", { name: "Try again" }).click();
+      await shows(page);
+      await page.evaluate((session) => void (location.hash = `#/s/${session}`), session);
+      // The words that were left there are shown, and wait; nothing else of it is.
+      await page.getByText("run it").first().waitFor();
+      expect(await page.getByText("(nothing to see)").count()).toBe(0);
+      await say(page, "what I say myself");
+      await expect.poll(() => said.join("\n"), { timeout: WAIT }).toContain("what I say myself");
+      expect(said.filter((line) => /set_policy|run it/.test(line))).toEqual([]);
+    } finally {
+      await impostor.stop();
+    }
+  },
+);

@@ -29,11 +29,18 @@ export interface Shell {
 const AGAIN = 1_500;
 
 /** Runs `parlor web --no-open` in a terminal, where alone it asks, and waits for its address. */
-export async function web(program: string, options: { cwd: string; env: Record<string, string> }, ...words: string[]): Promise<Shell> {
+export async function web(
+  program: string,
+  options: { cwd: string; env: Record<string, string> },
+  ...words: string[]
+): Promise<Shell> {
   const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
   const command = [program, "web", "--no-open", ...words].map(quoted).join(" ");
   // Its lines are not to be broken; and it is to be ended itself, not the terminal around it.
-  const terminal = spawn("script", ["-qfec", `stty -echo cols 400; echo "process $$"; exec ${command}`, "/dev/null"], { ...options, stdio: ["pipe", "pipe", "ignore"] });
+  const terminal = spawn("script", ["-qfec", `stty -echo cols 400; echo "process $$"; exec ${command}`, "/dev/null"], {
+    ...options,
+    stdio: ["pipe", "pipe", "ignore"],
+  });
   let said = "";
   let number = 0;
   const ended = new Promise<number | null>((done) => terminal.once("exit", done));
@@ -85,5 +92,9 @@ export async function pair(shell: Shell, page: Page): Promise<void> {
 
 /** Waits until the page shows the fleet. */
 export async function shows(page: Page): Promise<void> {
-  await page.getByText(/No session yet|Nobody waits for|wait(s)? for (you|an answer)/).filter({ visible: true }).first().waitFor();
+  await page
+    .getByText(/No session yet|Nobody waits for|wait(s)? for (you|an answer)/)
+    .filter({ visible: true })
+    .first()
+    .waitFor();
 }

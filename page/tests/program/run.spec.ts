@@ -47,7 +47,10 @@ test("a run is steered, followed up, and stopped", LONG, async () => {
 
   await page.getByRole("button", { name: "Stop", exact: true }).click();
   await followed.dropped;
-  await page.locator("#transcript").getByText(/^■?Stopped after/).waitFor();
+  await page
+    .locator("#transcript")
+    .getByText(/^■?Stopped after/)
+    .waitFor();
   await ended(page);
   // What was said until then stays, and the session goes on.
   await page.locator("#transcript").getByText("tidying").waitFor();
@@ -64,7 +67,8 @@ test("a connection that breaks in the middle of a message costs no word and doub
   await begin(page);
   await say(page, "count");
   const turn = await home.model.turn();
-  const words = (from: number, to: number): string => Array.from({ length: to - from }, (_, at) => `word${from + at} `).join("");
+  const words = (from: number, to: number): string =>
+    Array.from({ length: to - from }, (_, at) => `word${from + at} `).join("");
   turn.say(words(0, 50));
   await page.locator("#transcript").getByText("word49").waitFor();
   for (const socket of sockets) socket.cut();
@@ -77,7 +81,15 @@ test("a connection that breaks in the middle of a message costs no word and doub
   await say(page, "and then");
   await page.getByRole("list", { name: "Waiting inputs" }).getByText("and then").waitFor();
   turn.say(words(100, 150)).end();
-  await expect.poll(async () => JSON.parse(await home.house.parlor("ps", "--json")).flatMap((one: { sessions: { running: boolean }[] }) => one.sessions).some((one: { running: boolean }) => one.running), { timeout: WAIT }).toBe(false);
+  await expect
+    .poll(
+      async () =>
+        JSON.parse(await home.house.parlor("ps", "--json"))
+          .flatMap((one: { sessions: { running: boolean }[] }) => one.sessions)
+          .some((one: { running: boolean }) => one.running),
+      { timeout: WAIT },
+    )
+    .toBe(false);
   reach.down = false;
   const next = await home.model.turn();
   expect(next.told.split("and then").length).toBe(2);
@@ -88,7 +100,9 @@ test("a connection that breaks in the middle of a message costs no word and doub
   const sessions = sockets.filter((socket) => socket.sent.some((line) => line.startsWith('{"hello"')));
   expect(sessions.length).toBe(3);
   // It comes back with what it has: all of it is told again only where it has nothing.
-  expect(sessions.slice(1).every((socket) => socket.sent.some((line) => JSON.parse(line).hello?.cursor !== undefined))).toBe(true);
+  expect(
+    sessions.slice(1).every((socket) => socket.sent.some((line) => JSON.parse(line).hello?.cursor !== undefined)),
+  ).toBe(true);
   await expect.poll(() => page.locator("#transcript .prompt").count(), { timeout: WAIT }).toBe(2);
   expect(trouble).toEqual([]);
   await context.close();
@@ -103,15 +117,35 @@ test("the end of a run stands once, whatever is done after it", LONG, async () =
   await page.locator("#transcript").getByText("one, two").waitFor();
   await page.getByRole("button", { name: "Stop", exact: true }).click();
   await turn.dropped;
-  await page.locator("#transcript").getByText(/Stopped after/).waitFor();
+  await page
+    .locator("#transcript")
+    .getByText(/Stopped after/)
+    .waitFor();
   await ended(page);
   for (const word of ["first", "second"]) {
     await say(page, `/run echo ${word}-command`);
     await page.locator("#transcript").getByText(`${word}-command`).first().waitFor();
   }
-  await expect.poll(() => page.locator("#transcript").getByText(/Stopped after/).count(), { timeout: WAIT }).toBe(1);
-  const rows = await page.locator("#transcript .entry").evaluateAll((all) => all.sort((a, b) => Number((a as HTMLElement).dataset["index"]) - Number((b as HTMLElement).dataset["index"])).map((one) => one.textContent ?? ""));
-  expect(rows.findIndex((row) => row.includes("Stopped after"))).toBeLessThan(rows.findIndex((row) => row.includes("first-command")));
+  await expect
+    .poll(
+      () =>
+        page
+          .locator("#transcript")
+          .getByText(/Stopped after/)
+          .count(),
+      { timeout: WAIT },
+    )
+    .toBe(1);
+  const rows = await page
+    .locator("#transcript .entry")
+    .evaluateAll((all) =>
+      all
+        .sort((a, b) => Number((a as HTMLElement).dataset.index) - Number((b as HTMLElement).dataset.index))
+        .map((one) => one.textContent ?? ""),
+    );
+  expect(rows.findIndex((row) => row.includes("Stopped after"))).toBeLessThan(
+    rows.findIndex((row) => row.includes("first-command")),
+  );
   expect(trouble).toEqual([]);
   await context.close();
 });
@@ -119,17 +153,29 @@ test("the end of a run stands once, whatever is done after it", LONG, async () =
 test("going back takes the files along where that is wanted, and brings the prompt back", LONG, async () => {
   const { page, context, trouble } = await home.house.visitor();
   await begin(page);
-  for (const [files, name, there] of [["words only", "stays.txt", true], ["words and files", "goes.txt", false]] as const) {
+  for (const [files, name, there] of [
+    ["words only", "stays.txt", true],
+    ["words and files", "goes.txt", false],
+  ] as const) {
     const file = join(home.house.project, name);
     await say(page, "write it");
     (await home.model.turn()).call("write", { path: name, content: files }).end();
-    await page.locator("#ask").getByRole("button", { name: /Allow once/ }).click();
+    await page
+      .locator("#ask")
+      .getByRole("button", { name: /Allow once/ })
+      .click();
     (await home.model.turn()).say("written").end();
     await ended(page);
     expect(existsSync(file)).toBe(true);
     await page.getByRole("button", { name: "Branches" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: /^write it, on the current branch/ }).click();
-    await page.getByRole("dialog").getByRole("button", { name: `Go before it, ${files}` }).click();
+    await page
+      .getByRole("dialog")
+      .getByRole("button", { name: /^write it, on the current branch/ })
+      .click();
+    await page
+      .getByRole("dialog")
+      .getByRole("button", { name: `Go before it, ${files}` })
+      .click();
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await expect.poll(() => page.locator("#composer").inputValue(), { timeout: WAIT }).toBe("write it");
     expect(existsSync(file)).toBe(there);

@@ -1,5 +1,6 @@
-// A terminal on a session: the program's plain screen in a pseudo-terminal. Its process is another one than the session's and folds what it
-// is told by itself; it is announced as every process with sessions is, so that it can be asked what its own state hashes to.
+// A terminal on a session: the program's plain screen in a pseudo-terminal. Its process is another one than the
+// session's and folds what it is told by itself; it is announced as every process with sessions is, so that it can be
+// asked what its own state hashes to.
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
@@ -17,7 +18,12 @@ export class Terminal {
   private seen = 0;
   private refused = 0;
 
-  private constructor(private readonly house: House, private readonly child: ChildProcess, private readonly between: Server, private readonly carried: Set<Socket>) {
+  private constructor(
+    private readonly house: House,
+    private readonly child: ChildProcess,
+    private readonly between: Server,
+    private readonly carried: Set<Socket>,
+  ) {
     child.stdout?.setEncoding("utf8");
     child.stdout?.on("data", (piece: string) => (this.shown += piece));
   }
@@ -39,8 +45,26 @@ export class Terminal {
     await new Promise<void>((done) => between.listen(path, done));
     const carry = `const s=require("net").connect(${JSON.stringify(path)});process.stdin.pipe(s).pipe(process.stdout)`;
     const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
-    const command = [house.program, "attach", "--plain", "--dialect", "native", "--session", session, "--", process.execPath, "-e", carry].map(quoted).join(" ");
-    const child = spawn("script", ["-qfec", `stty -echo rows 40 cols 100; exec ${command}`, "/dev/null"], { cwd: house.project, env: house.environment, stdio: ["pipe", "pipe", "ignore"] });
+    const command = [
+      house.program,
+      "attach",
+      "--plain",
+      "--dialect",
+      "native",
+      "--session",
+      session,
+      "--",
+      process.execPath,
+      "-e",
+      carry,
+    ]
+      .map(quoted)
+      .join(" ");
+    const child = spawn("script", ["-qfec", `stty -echo rows 40 cols 100; exec ${command}`, "/dev/null"], {
+      cwd: house.project,
+      env: house.environment,
+      stdio: ["pipe", "pipe", "ignore"],
+    });
     const terminal = new Terminal(house, child, between, carried);
     await terminal.shows("Write a prompt");
     return terminal;
@@ -57,19 +81,30 @@ export class Terminal {
     this.child.stdin?.write(`${line}\r`);
   }
 
-  /** Answers the question that is shown. What comes in the moment in which it is written is no answer: it is said so, and written again. */
+  /**
+   * Answers the question that is shown. What comes in the moment in which it is written is no answer: it is said so,
+   * and written again.
+   */
   async answers(line: string, until: Promise<unknown>): Promise<void> {
     this.types(line);
     let over = false;
-    void until.then(() => (over = true), () => (over = true));
-    await expect.poll(() => {
-      const again = this.shown.indexOf("so it is no answer. Write it again", this.refused);
-      if (again >= 0) {
-        this.refused = again + 1;
-        this.types(line);
-      }
-      return over;
-    }, { timeout: WAIT }).toBe(true);
+    void until.then(
+      () => (over = true),
+      () => (over = true),
+    );
+    await expect
+      .poll(
+        () => {
+          const again = this.shown.indexOf("so it is no answer. Write it again", this.refused);
+          if (again >= 0) {
+            this.refused = again + 1;
+            this.types(line);
+          }
+          return over;
+        },
+        { timeout: WAIT },
+      )
+      .toBe(true);
     await until;
   }
 
@@ -78,12 +113,15 @@ export class Terminal {
     const self = processes(this.house).find(({ serving }) => serving !== "room");
     const socket = createConnection(join(this.house.place, "data", "run", `${self?.pid}.sock`));
     try {
-      socket.write(`${JSON.stringify({ hello: { protocol: 1, revision: 2, name: "test", version: "0", capabilities: ["hash"], session } })}\n`);
+      socket.write(
+        `${JSON.stringify({ hello: { protocol: 1, revision: 2, name: "test", version: "0", capabilities: ["hash"], session } })}\n`,
+      );
       let greeted = false;
       for await (const line of createInterface({ input: socket })) {
         const said = JSON.parse(line);
         greeted ||= said.hello !== undefined;
-        // It shows its session by itself, also to one that has not greeted yet: what that hashes to is told after the hello.
+        // It shows its session by itself, also to one that has not greeted yet: what that hashes to is told after the
+        // hello.
         const at = greeted && (said.hash ?? said.attached?.at ?? said.attached_begin?.at);
         if (at) return { seq: at.seq, hash: at.hash };
       }
@@ -107,5 +145,7 @@ export class Terminal {
 
 function processes(house: House): { pid: number; serving: string }[] {
   const folder = join(house.place, "data", "run");
-  return readdirSync(folder).filter((name) => name.endsWith(".json")).map((name) => JSON.parse(readFileSync(join(folder, name), "utf8")));
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(".json"))
+    .map((name) => JSON.parse(readFileSync(join(folder, name), "utf8")));
 }

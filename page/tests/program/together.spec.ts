@@ -13,7 +13,11 @@ async function hashOf({ sockets }: Visitor): Promise<{ seq: number; hash: string
   const before = sockets.length;
   for (const socket of sockets) socket.cut();
   const cursors = (): { seq: number; hash: string }[] =>
-    sockets.slice(before).flatMap((socket) => socket.sent).map((line) => JSON.parse(line)?.hello?.cursor).filter(Boolean);
+    sockets
+      .slice(before)
+      .flatMap((socket) => socket.sent)
+      .map((line) => JSON.parse(line)?.hello?.cursor)
+      .filter(Boolean);
   await expect.poll(() => cursors().length, { timeout: WAIT }).toBeGreaterThan(0);
   const { seq, hash } = cursors()[0] as { seq: number; hash: string };
   return { seq, hash };
@@ -54,7 +58,10 @@ test("two browsers and a terminal hold one conversation, and hold the same", LON
     for (const { page } of [desk, phone]) await page.locator("#ask").getByText("two.txt").first().waitFor();
     await terminal.shows("two.txt");
     await terminal.shows('Answer "yes" for this once');
-    await terminal.answers("no because one is enough", Promise.all([desk, phone].map(({ page }) => page.locator("#ask").waitFor({ state: "detached" }))));
+    await terminal.answers(
+      "no because one is enough",
+      Promise.all([desk, phone].map(({ page }) => page.locator("#ask").waitFor({ state: "detached" }))),
+    );
     (await home.model.turn()).say("so be it").end();
     for (const { page } of [desk, phone]) {
       await page.locator("#transcript").getByText("so be it").waitFor();

@@ -1,4 +1,5 @@
-// The question over the composer: one at a time, the oldest first. It never scrolls away, and its buttons stand below what scrolls.
+// The question over the composer: one at a time, the oldest first. It never scrolls away, and its buttons stand below
+// what scrolls.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Answer, Ask } from "../../model/types";
@@ -18,12 +19,14 @@ export interface DockProps {
   /** When the person last pressed a key anywhere. */
   typed: () => number;
   /** What became of a question that is gone, in words. */
-  fate: (ask: Ask) => string;
+  outcomeText: (ask: Ask) => string;
   /** Without a connection no answer is taken: it would hang in the air, and be lost when the person goes elsewhere. */
   connected: boolean;
   reach: Reach;
   /** Keeps the reason for a no while it is written. */
-  reasons?: { load: (ask: number) => Promise<string | undefined>; save: (ask: number, text: string) => void } | undefined;
+  reasons?:
+    | { load: (ask: number) => Promise<string | undefined>; save: (ask: number, text: string) => void }
+    | undefined;
 }
 
 export const UNCONNECTED = "No connection: answer when it is back.";
@@ -47,7 +50,7 @@ export interface Giving {
   keys: (table: Record<string, () => void>) => void;
 }
 
-export function Dock({ asks, role, answer, typed, fate, connected, reach, reasons }: DockProps) {
+export function Dock({ asks, role, answer, typed, outcomeText, connected, reach, reasons }: DockProps) {
   const ask = asks[0];
   const [sending, setSending] = useState<{ ask: number; word: string } | undefined>();
   const [refused, setRefused] = useState<string | undefined>();
@@ -59,13 +62,21 @@ export function Dock({ asks, role, answer, typed, fate, connected, reach, reason
   const [told, setTold] = useState<string | undefined>();
   const shown = useRef<Ask | undefined>(undefined);
   const mine = useRef(new Set<number>());
-  /** The focus was put into the composer after an answer: the next question may have it, but no key before this time. */
+  /**
+   * The focus was put into the composer after an answer: the next question may have it, but no key before this time.
+   */
   const lent = useRef(false);
   const quietUntil = useRef(0);
   useEffect(() => {
     const before = shown.current;
     shown.current = ask;
-    if (ask && !before && lent.current && isFree(document.activeElement) && takesKeys({ ...guard.current, typed: typed() }, Date.now())) {
+    if (
+      ask &&
+      !before &&
+      lent.current &&
+      isFree(document.activeElement) &&
+      takesKeys({ ...guard.current, typed: typed() }, Date.now())
+    ) {
       quietUntil.current = Date.now() + QUIET_MS;
       document.getElementById("ask")?.focus();
     }
@@ -81,7 +92,7 @@ export function Dock({ asks, role, answer, typed, fate, connected, reach, reason
       }
       return;
     }
-    setTold(fate(before));
+    setTold(outcomeText(before));
     setTimeout(() => setTold(undefined), TOLD_MS);
   }, [ask?.id]);
   const text = ask ? JSON.stringify(ask.kind) : "";
@@ -104,7 +115,8 @@ export function Dock({ asks, role, answer, typed, fate, connected, reach, reason
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || event.repeat) return;
       if (inField(event.target) || document.querySelector("[role=dialog]")) return;
       // Enter is the button's that has the focus.
-      if (event.key === "Enter" && event.target instanceof HTMLElement && event.target.closest("button, a, summary")) return;
+      if (event.key === "Enter" && event.target instanceof HTMLElement && event.target.closest("button, a, summary"))
+        return;
       const does = table.current[event.key];
       if (!does) return;
       event.preventDefault();
@@ -113,7 +125,12 @@ export function Dock({ asks, role, answer, typed, fate, connected, reach, reason
     document.addEventListener("keydown", key);
     return () => document.removeEventListener("keydown", key);
   }, []);
-  if (!ask) return told ? <p class="gone-ask" role="status">{told}</p> : null;
+  if (!ask)
+    return told ? (
+      <p class="gone-ask" role="status">
+        {told}
+      </p>
+    ) : null;
   const answers = role !== "observer";
   const why = answers && !connected && sending?.ask !== ask.id ? UNCONNECTED : undefined;
   const off = !answers || !connected || sending?.ask === ask.id || !takesClicks(guard.current, changed, Date.now());
@@ -131,19 +148,45 @@ export function Dock({ asks, role, answer, typed, fate, connected, reach, reason
     });
   };
   const reason = reasons && { load: () => reasons.load(ask.id), save: (text: string) => reasons.save(ask.id, text) };
-  const giving: Giving = { give, may: (said) => mayAnswer(role, said), off, why, reach, reason, calm: takesKeys({ ...guard.current, typed: typed() }, Date.now()), keys: (wanted) => void (table.current = off ? {} : wanted) };
-  const critical = "consent" in ask.kind && ask.kind.consent.assessment.risk === "critical" && !ask.kind.consent.assessment.unrated;
+  const giving: Giving = {
+    give,
+    may: (said) => mayAnswer(role, said),
+    off,
+    why,
+    reach,
+    reason,
+    calm: takesKeys({ ...guard.current, typed: typed() }, Date.now()),
+    keys: (wanted) => void (table.current = off ? {} : wanted),
+  };
+  const critical =
+    "consent" in ask.kind && ask.kind.consent.assessment.risk === "critical" && !ask.kind.consent.assessment.unrated;
   return (
-    <section class={`ask${critical ? " critical" : ""}`} id="ask" aria-label="A question for you" tabIndex={-1} key={ask.id}>
+    <section
+      class={`ask${critical ? " critical" : ""}`}
+      id="ask"
+      aria-label="A question for you"
+      tabIndex={-1}
+      key={ask.id}
+    >
       <header>
         <Glyph of="diamond" look={critical ? "risk" : "wait"} />
-        <h2 class="grow"><Coded text={title(ask)} /></h2>
+        <h2 class="grow">
+          <Coded text={title(ask)} />
+        </h2>
         {asks.length > 1 && <span class="soft">1 of {asks.length}</span>}
       </header>
-      {changed && <p class="body wait" role="alert">The agent has changed its request. Read it again.</p>}
+      {changed && (
+        <p class="body wait" role="alert">
+          The agent has changed its request. Read it again.
+        </p>
+      )}
       <Kind ask={ask} giving={giving} />
       {(refused || sending?.ask === ask.id || !answers) && (
-        <footer><span role="status" class={refused ? "risk full" : "said full"}>{refused ?? (answers ? sending?.word : "This device may look, not answer.")}</span></footer>
+        <footer>
+          <span role="status" class={refused ? "risk full" : "said full"}>
+            {refused ?? (answers ? sending?.word : "This device may look, not answer.")}
+          </span>
+        </footer>
       )}
     </section>
   );
@@ -157,13 +200,36 @@ function once(message: string, ask: Ask): string {
 function Kind({ ask, giving }: { ask: Ask; giving: Giving }) {
   const { kind } = ask;
   if ("consent" in kind) return <ConsentBody ask={ask} consent={kind.consent} giving={giving} />;
-  if ("confirm" in kind) return <ConfirmBody {...kind.confirm} message={once(kind.confirm.message, ask)} giving={giving} />;
+  if ("confirm" in kind)
+    return <ConfirmBody {...kind.confirm} message={once(kind.confirm.message, ask)} giving={giving} />;
   const { message } = "choose" in kind ? kind.choose : "text" in kind ? kind.text : kind.edit;
   // An observer sees the form that others fill in; who may say no to it is not offered more than that.
-  if (giving.may("dismissed") && !giving.may({ entered: "" })) return <Others message={once(message, ask)} choices={"choose" in kind ? kind.choose.choices : []} giving={giving} />;
+  if (giving.may("dismissed") && !giving.may({ entered: "" }))
+    return (
+      <Others message={once(message, ask)} choices={"choose" in kind ? kind.choose.choices : []} giving={giving} />
+    );
   if ("choose" in kind) return <Choosing {...kind.choose} message={once(kind.choose.message, ask)} giving={giving} />;
-  if ("text" in kind) return <Writing message={once(kind.text.message, ask)} start={kind.text.default ?? ""} placeholder={kind.text.placeholder} secret={kind.text.secret} lines={kind.text.multiline ? 4 : 1} giving={giving} />;
-  return <Writing message={once(kind.edit.message, ask)} start={kind.edit.prefill} placeholder={undefined} secret={false} lines={10} giving={giving} />;
+  if ("text" in kind)
+    return (
+      <Writing
+        message={once(kind.text.message, ask)}
+        start={kind.text.default ?? ""}
+        placeholder={kind.text.placeholder}
+        secret={kind.text.secret}
+        lines={kind.text.multiline ? 4 : 1}
+        giving={giving}
+      />
+    );
+  return (
+    <Writing
+      message={once(kind.edit.message, ask)}
+      start={kind.edit.prefill}
+      placeholder={undefined}
+      secret={false}
+      lines={10}
+      giving={giving}
+    />
+  );
 }
 
 /** Nobody writes here: nothing has the focus, or a composer without a word in it. */
@@ -172,5 +238,8 @@ export function isFree(at: Element | null): boolean {
 }
 
 export function inField(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName));
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName))
+  );
 }

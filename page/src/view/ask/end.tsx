@@ -20,7 +20,10 @@ export interface End {
   say: () => void;
 }
 
-/** Watches whether the end of `what` was in sight, where anything is shown. Something else that is asked is to be read anew. */
+/**
+ * Watches whether the end of `what` was in sight, where anything is shown. Something else that is asked is to be read
+ * anew.
+ */
 export function useEnd(what: string | undefined): End {
   const body = useRef<HTMLDivElement>(null);
   const mark = useRef<HTMLElement>(null);
@@ -62,16 +65,26 @@ export function useEnd(what: string | undefined): End {
 
 /** Above the buttons, so that they stay where they are: why they are off. */
 export function Note({ giving }: { giving: Giving }) {
-  return giving.why === undefined ? null : <p class="ask-note" role="status">{giving.why}</p>;
+  return giving.why === undefined ? null : (
+    <p class="ask-note" role="status">
+      {giving.why}
+    </p>
+  );
 }
 
-/** At the foot of what scrolls, over it: that there is more. Its place stays when all was read, so that nothing moves. */
+/**
+ * At the foot of what scrolls, over it: that there is more. Its place stays when all was read, so that nothing moves.
+ */
 export function Further({ end }: { end: End }) {
   const shown = useRef<"below" | "folded" | undefined>(undefined);
   if (end.left === "below" || end.left === "folded") shown.current = end.left;
   if (end.left === "undrawn" || shown.current === undefined) return null;
   return (
-    <p class={`ask-further${end.said ? " risk" : ""}`} role={end.said ? "alert" : "status"} style={{ visibility: end.left ? "visible" : "hidden" }}>
+    <p
+      class={`ask-further${end.said ? " risk" : ""}`}
+      role={end.said ? "alert" : "status"}
+      style={{ visibility: end.left ? "visible" : "hidden" }}
+    >
       {WORDS[shown.current]} <Icon name="down" size={12} />
     </p>
   );

@@ -49,37 +49,97 @@ export function ConsentBody({ ask, consent, giving }: { ask: Ask; consent: Conse
   const kept = giving.may(allow("once")) && !giving.may(allow("always")) ? undefined : rule(consent);
   // The most dangerous answers are never given by a stray letter.
   giving.keys(
-    why ? {} : { y: once, n: no, ...(consent.takes_reason ? { r: because } : {}), ...(kept && !critical ? { s: yes(allow("session")), a: yes(allow("always")) } : {}) },
+    why
+      ? {}
+      : {
+          y: once,
+          n: no,
+          ...(consent.takes_reason ? { r: because } : {}),
+          ...(kept && !critical ? { s: yes(allow("session")), a: yes(allow("always")) } : {}),
+        },
   );
   useEffect(() => {
     if (critical) deny.current?.focus();
   }, [critical]);
   if (why) {
-    return <Reason giving={giving} start={said.text} calm={!said.restored || giving.calm} back={(text) => {
-      setSaid({ text, restored: false });
-      giving.reason?.save("");
-      setWhy(false);
-    }} />;
+    return (
+      <Reason
+        giving={giving}
+        start={said.text}
+        calm={!said.restored || giving.calm}
+        back={(text) => {
+          setSaid({ text, restored: false });
+          giving.reason?.save("");
+          setWhy(false);
+        }}
+      />
+    );
   }
   const far = REACH[giving.reach];
   return (
     <>
       <div class="body" ref={end.body} tabIndex={0} role="group" aria-label="What is asked">
         {(words || assessment.reasons.length > 0) && (
-          <p class={`risk-words risk-${assessment.unrated ? "unrated" : assessment.risk}`}><b>{words}</b>{words && assessment.reasons.length > 0 ? ": " : ""}<Prose text={assessment.reasons.join("; ")} />{assessment.reasons.length > 0 ? "." : ""}</p>
+          <p class={`risk-words risk-${assessment.unrated ? "unrated" : assessment.risk}`}>
+            <b>{words}</b>
+            {words && assessment.reasons.length > 0 ? ": " : ""}
+            <Prose text={assessment.reasons.join("; ")} />
+            {assessment.reasons.length > 0 ? "." : ""}
+          </p>
         )}
         <Shown preview={consent.preview} consent={consent} />
-        {kept && !critical && <p>{far.rule}: <Coded text={kept} />.</p>}
+        {kept && !critical && (
+          <p>
+            {far.rule}: <Coded text={kept} />.
+          </p>
+        )}
         <span class="ask-end" ref={end.mark} />
         <Further end={end} />
       </div>
       <Note giving={giving} />
       <footer>
-        <button type="button" class={`button ${critical ? "danger" : "primary"}`} disabled={giving.off || unread} onClick={once}>{critical && armed ? "Allow once: press again" : "Allow once"} <kbd>Y</kbd></button>
-        <button type="button" class="button" ref={deny} disabled={giving.off} onClick={no}>{noWord(ask, consent)} <kbd>N</kbd></button>
-        {consent.takes_reason && <button type="button" class="button" disabled={giving.off} title="The agent goes on with your reason" onClick={because}>Deny with reason… <kbd>R</kbd></button>}
-        {kept && <button type="button" class="button" disabled={giving.off || critical || unread} onClick={yes(allow("session"))}>{far.session} <kbd>S</kbd></button>}
-        {kept && <button type="button" class="button" disabled={giving.off || critical || unread} onClick={yes(allow("always"))}>{far.always} <kbd>A</kbd></button>}
+        <button
+          type="button"
+          class={`button ${critical ? "danger" : "primary"}`}
+          disabled={giving.off || unread}
+          onClick={once}
+        >
+          {critical && armed ? "Allow once: press again" : "Allow once"} <kbd>Y</kbd>
+        </button>
+        <button type="button" class="button" ref={deny} disabled={giving.off} onClick={no}>
+          {noWord(ask, consent)} <kbd>N</kbd>
+        </button>
+        {consent.takes_reason && (
+          <button
+            type="button"
+            class="button"
+            disabled={giving.off}
+            title="The agent goes on with your reason"
+            onClick={because}
+          >
+            Deny with reason… <kbd>R</kbd>
+          </button>
+        )}
+        {kept && (
+          <button
+            type="button"
+            class="button"
+            disabled={giving.off || critical || unread}
+            onClick={yes(allow("session"))}
+          >
+            {far.session} <kbd>S</kbd>
+          </button>
+        )}
+        {kept && (
+          <button
+            type="button"
+            class="button"
+            disabled={giving.off || critical || unread}
+            onClick={yes(allow("always"))}
+          >
+            {far.always} <kbd>A</kbd>
+          </button>
+        )}
       </footer>
     </>
   );
@@ -92,13 +152,38 @@ function Shown({ preview, consent }: { preview: Preview | undefined; consent: Co
   const inner = preview && "command" in preview ? preview.command.inner : [];
   return (
     <>
-      <pre class="preview"><Seen text={text} /></pre>
-      {inner.length > 1 && <p>Runs {inner.map((line, at) => <>{at > 0 && ", "}<code><Seen text={line} /></code></>)}.</p>}
+      <pre class="preview">
+        <Seen text={text} />
+      </pre>
+      {inner.length > 1 && (
+        <p>
+          Runs{" "}
+          {inner.map((line, at) => (
+            <>
+              {at > 0 && ", "}
+              <code>
+                <Seen text={line} />
+              </code>
+            </>
+          ))}
+          .
+        </p>
+      )}
     </>
   );
 }
 
-function Reason({ giving, start, calm, back }: { giving: Giving; start: string; calm: boolean; back: (text: string) => void }) {
+function Reason({
+  giving,
+  start,
+  calm,
+  back,
+}: {
+  giving: Giving;
+  start: string;
+  calm: boolean;
+  back: (text: string) => void;
+}) {
   const [text, setText] = useState(start);
   const field = useRef<HTMLTextAreaElement>(null);
   // Before it is painted: whoever types at once types into it.
@@ -116,21 +201,50 @@ function Reason({ giving, start, calm, back }: { giving: Giving; start: string; 
     <>
       <div class="body">
         <label for="reason">What should it do instead? The agent goes on with this.</label>
-        <textarea id="reason" ref={field} rows={2} value={text} onInput={(event) => write(event.currentTarget.value)} onKeyDown={(event) => {
-          if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); say(); }
-          if (event.key === "Escape") { event.stopPropagation(); back(text); }
-        }} />
+        <textarea
+          id="reason"
+          ref={field}
+          rows={2}
+          value={text}
+          onInput={(event) => write(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+              event.preventDefault();
+              say();
+            }
+            if (event.key === "Escape") {
+              event.stopPropagation();
+              back(text);
+            }
+          }}
+        />
       </div>
       <Note giving={giving} />
       <footer>
-        <button type="button" class="button primary" disabled={giving.off || text.trim() === ""} onClick={say}>Deny with this reason</button>
-        <button type="button" class="button" onClick={() => back(text)}>Back</button>
+        <button type="button" class="button primary" disabled={giving.off || text.trim() === ""} onClick={say}>
+          Deny with this reason
+        </button>
+        <button type="button" class="button" onClick={() => back(text)}>
+          Back
+        </button>
       </footer>
     </>
   );
 }
 
-export function ConfirmBody({ message, yes, no, danger, giving }: { message: string; yes?: string; no?: string; danger: boolean; giving: Giving }) {
+export function ConfirmBody({
+  message,
+  yes,
+  no,
+  danger,
+  giving,
+}: {
+  message: string;
+  yes?: string;
+  no?: string;
+  danger: boolean;
+  giving: Giving;
+}) {
   const say = (confirmed: boolean) => () => giving.give({ confirmed });
   const end = useEnd(message === "" ? undefined : message);
   const unread = end.left !== undefined;
@@ -139,12 +253,39 @@ export function ConfirmBody({ message, yes, no, danger, giving }: { message: str
   giving.keys({ ...(may ? { y: unread ? end.say : say(true) } : {}), n: say(false) });
   return (
     <>
-      {message && <div class="body" ref={end.body} tabIndex={0} role="group" aria-label="What is asked"><p><Seen text={message} /></p><span class="ask-end" ref={end.mark} /><Further end={end} /></div>}
-      {may ? <Note giving={giving} /> : <p class="ask-note" role="note">A controller can say yes to this.</p>}
+      {message && (
+        <div class="body" ref={end.body} tabIndex={0} role="group" aria-label="What is asked">
+          <p>
+            <Seen text={message} />
+          </p>
+          <span class="ask-end" ref={end.mark} />
+          <Further end={end} />
+        </div>
+      )}
+      {may ? (
+        <Note giving={giving} />
+      ) : (
+        <p class="ask-note" role="note">
+          A controller can say yes to this.
+        </p>
+      )}
       <footer>
-        {may && <button type="button" class={`button ${danger ? "danger" : "primary"}`} disabled={giving.off || unread} onClick={say(true)}>{visible(yes ?? "Yes")} <kbd>Y</kbd></button>}
-        <button type="button" class="button" disabled={giving.off} onClick={say(false)}>{visible(no ?? "No")} <kbd>N</kbd></button>
-        <button type="button" class="button" disabled={giving.off} onClick={() => giving.give("dismissed")}>No answer</button>
+        {may && (
+          <button
+            type="button"
+            class={`button ${danger ? "danger" : "primary"}`}
+            disabled={giving.off || unread}
+            onClick={say(true)}
+          >
+            {visible(yes ?? "Yes")} <kbd>Y</kbd>
+          </button>
+        )}
+        <button type="button" class="button" disabled={giving.off} onClick={say(false)}>
+          {visible(no ?? "No")} <kbd>N</kbd>
+        </button>
+        <button type="button" class="button" disabled={giving.off} onClick={() => giving.give("dismissed")}>
+          No answer
+        </button>
       </footer>
     </>
   );
@@ -155,50 +296,140 @@ export function Others({ message, choices, giving }: { message: string; choices:
   giving.keys({});
   return (
     <>
-      {(message || choices.length > 0) && <div class="body" tabIndex={0} role="group" aria-label="What is asked">
-        {message && <p><Seen text={message} /></p>}
-        {choices.length > 0 && <ul>{choices.map((choice) => <li><Seen text={choice.label} /></li>)}</ul>}
-      </div>}
-      <p class="ask-note" role="note">A controller can answer this.</p>
-      <footer><button type="button" class="button" disabled={giving.off} onClick={() => giving.give("dismissed")}>No answer</button></footer>
-    </>
-  );
-}
-
-export function Choosing({ message, choices, many, giving }: { message: string; choices: Choice[]; many: boolean; giving: Giving }) {
-  const [taken, setTaken] = useState<readonly string[]>([]);
-  const [filter, setFilter] = useState("");
-  const shown = choices.filter((choice) => `${choice.label} ${choice.detail ?? ""}`.toLowerCase().includes(filter.toLowerCase()));
-  const take = (id: string): void => setTaken(many ? (taken.includes(id) ? taken.filter((other) => other !== id) : [...taken, id]) : [id]);
-  const answer = (): void => {
-    if (taken.length > 0) giving.give({ chosen: [...taken] });
-  };
-  giving.keys({ ...Object.fromEntries(shown.slice(0, 9).map((choice, at) => [String(at + 1), () => take(choice.id)])), Enter: answer });
-  return (
-    <>
-      <div class="body">
-        {message && <p><Seen text={message} /></p>}
-        {choices.length > 8 && <input type="search" aria-label="Filter" placeholder="Filter" value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />}
-        <ul class="choices" onKeyDown={(event) => { if (event.key === "Enter" && !event.isComposing) { event.preventDefault(); answer(); } }}>
-          {shown.map((choice, at) => (
-            <li><label>
-              <input type={many ? "checkbox" : "radio"} name="choice" checked={taken.includes(choice.id)} onChange={() => take(choice.id)} />
-              <span><Seen text={choice.label} />{choice.detail && <span class="soft"> · <Seen text={choice.detail} /></span>}</span>
-              <span class="grow" />{at < 9 && <kbd class="faint">{at + 1}</kbd>}
-            </label></li>
-          ))}
-        </ul>
-      </div>
-      <Note giving={giving} />
+      {(message || choices.length > 0) && (
+        <div class="body" tabIndex={0} role="group" aria-label="What is asked">
+          {message && (
+            <p>
+              <Seen text={message} />
+            </p>
+          )}
+          {choices.length > 0 && (
+            <ul>
+              {choices.map((choice) => (
+                <li>
+                  <Seen text={choice.label} />
+                </li>
+              ))}
+            </ul>
+          )}
+        </div>
+      )}
+      <p class="ask-note" role="note">
+        A controller can answer this.
+      </p>
       <footer>
-        <button type="button" class="button primary" disabled={giving.off || taken.length === 0} onClick={answer}>Answer{taken.length > 0 && <kbd>Enter</kbd>}</button>
-        <button type="button" class="button" disabled={giving.off} onClick={() => giving.give("dismissed")}>No answer</button>
+        <button type="button" class="button" disabled={giving.off} onClick={() => giving.give("dismissed")}>
+          No answer
+        </button>
       </footer>
     </>
   );
 }
 
-export function Writing({ message, start, placeholder, secret, lines, giving }: { message: string; start: string; placeholder: string | undefined; secret: boolean; lines: number; giving: Giving }) {
+export function Choosing({
+  message,
+  choices,
+  many,
+  giving,
+}: {
+  message: string;
+  choices: Choice[];
+  many: boolean;
+  giving: Giving;
+}) {
+  const [taken, setTaken] = useState<readonly string[]>([]);
+  const [filter, setFilter] = useState("");
+  const shown = choices.filter((choice) =>
+    `${choice.label} ${choice.detail ?? ""}`.toLowerCase().includes(filter.toLowerCase()),
+  );
+  const take = (id: string): void =>
+    setTaken(many ? (taken.includes(id) ? taken.filter((other) => other !== id) : [...taken, id]) : [id]);
+  const answer = (): void => {
+    if (taken.length > 0) giving.give({ chosen: [...taken] });
+  };
+  giving.keys({
+    ...Object.fromEntries(shown.slice(0, 9).map((choice, at) => [String(at + 1), () => take(choice.id)])),
+    Enter: answer,
+  });
+  return (
+    <>
+      <div class="body">
+        {message && (
+          <p>
+            <Seen text={message} />
+          </p>
+        )}
+        {choices.length > 8 && (
+          <input
+            type="search"
+            aria-label="Filter"
+            placeholder="Filter"
+            value={filter}
+            onInput={(event) => setFilter(event.currentTarget.value)}
+          />
+        )}
+        <ul
+          class="choices"
+          onKeyDown={(event) => {
+            if (event.key === "Enter" && !event.isComposing) {
+              event.preventDefault();
+              answer();
+            }
+          }}
+        >
+          {shown.map((choice, at) => (
+            <li>
+              <label>
+                <input
+                  type={many ? "checkbox" : "radio"}
+                  name="choice"
+                  checked={taken.includes(choice.id)}
+                  onChange={() => take(choice.id)}
+                />
+                <span>
+                  <Seen text={choice.label} />
+                  {choice.detail && (
+                    <span class="soft">
+                      {" "}
+                      · <Seen text={choice.detail} />
+                    </span>
+                  )}
+                </span>
+                <span class="grow" />
+                {at < 9 && <kbd class="faint">{at + 1}</kbd>}
+              </label>
+            </li>
+          ))}
+        </ul>
+      </div>
+      <Note giving={giving} />
+      <footer>
+        <button type="button" class="button primary" disabled={giving.off || taken.length === 0} onClick={answer}>
+          Answer{taken.length > 0 && <kbd>Enter</kbd>}
+        </button>
+        <button type="button" class="button" disabled={giving.off} onClick={() => giving.give("dismissed")}>
+          No answer
+        </button>
+      </footer>
+    </>
+  );
+}
+
+export function Writing({
+  message,
+  start,
+  placeholder,
+  secret,
+  lines,
+  giving,
+}: {
+  message: string;
+  start: string;
+  placeholder: string | undefined;
+  secret: boolean;
+  lines: number;
+  giving: Giving;
+}) {
   const [text, setText] = useState(start);
   const field = useRef<HTMLElement>(null);
   giving.keys({});
@@ -216,18 +447,44 @@ export function Writing({ message, start, placeholder, secret, lines, giving }: 
   return (
     <>
       <div class="body">
-        <label for="answer" class={message ? undefined : "hidden"}>{message ? <Seen text={message} /> : "Your answer"}</label>
+        <label for="answer" class={message ? undefined : "hidden"}>
+          {message ? <Seen text={message} /> : "Your answer"}
+        </label>
         {lines === 1 || secret ? (
-          <input id="answer" ref={field as RefObject<HTMLInputElement>} {...(secret ? { type: "password" as const } : { type: "text" as const })} autocomplete="off" spellcheck={!secret} value={text} placeholder={visible(placeholder ?? "")} onInput={(event) => setText(event.currentTarget.value)} onKeyDown={enter} />
+          <input
+            id="answer"
+            ref={field as RefObject<HTMLInputElement>}
+            {...(secret ? { type: "password" as const } : { type: "text" as const })}
+            autocomplete="off"
+            spellcheck={!secret}
+            value={text}
+            placeholder={visible(placeholder ?? "")}
+            onInput={(event) => setText(event.currentTarget.value)}
+            onKeyDown={enter}
+          />
         ) : (
-          <textarea id="answer" ref={field as RefObject<HTMLTextAreaElement>} class="mono" rows={lines} value={text} placeholder={visible(placeholder ?? "")} aria-label={message ? undefined : "Answer"} onInput={(event) => setText(event.currentTarget.value)} onKeyDown={enter} />
+          <textarea
+            id="answer"
+            ref={field as RefObject<HTMLTextAreaElement>}
+            class="mono"
+            rows={lines}
+            value={text}
+            placeholder={visible(placeholder ?? "")}
+            aria-label={message ? undefined : "Answer"}
+            onInput={(event) => setText(event.currentTarget.value)}
+            onKeyDown={enter}
+          />
         )}
         {secret && <p>Goes to Parlor and is not kept in the record.</p>}
       </div>
       <Note giving={giving} />
       <footer>
-        <button type="button" class="button primary" disabled={giving.off} onClick={say}>Answer{lines > 1 ? <kbd>Ctrl Enter</kbd> : null}</button>
-        <button type="button" class="button" disabled={giving.off} onClick={() => giving.give("dismissed")}>No answer</button>
+        <button type="button" class="button primary" disabled={giving.off} onClick={say}>
+          Answer{lines > 1 ? <kbd>Ctrl Enter</kbd> : null}
+        </button>
+        <button type="button" class="button" disabled={giving.off} onClick={() => giving.give("dismissed")}>
+          No answer
+        </button>
       </footer>
     </>
   );

@@ -18,7 +18,10 @@ function isVague(title: string, tool: string): boolean {
   const said = title.replace(/[?. ]+$/, "").toLowerCase();
   const at = said.indexOf(" ");
   const [verb, what] = at < 0 ? [said, ""] : [said.slice(0, at), said.slice(at + 1)];
-  return ["run", "use", "allow", "approve", "execute"].includes(verb) && (["tool", "a tool", "this tool", "command", "a command"].includes(what) || what === tool.toLowerCase());
+  return (
+    ["run", "use", "allow", "approve", "execute"].includes(verb) &&
+    (["tool", "a tool", "this tool", "command", "a command"].includes(what) || what === tool.toLowerCase())
+  );
 }
 
 function repeats(title: string, line: string): boolean {
@@ -27,8 +30,15 @@ function repeats(title: string, line: string): boolean {
 }
 
 export function risk(assessment: Assessment): string {
-  const word = assessment.unrated ? "" : { low: "Low risk", medium: "Medium risk", high: "High risk", critical: "Critical risk" }[assessment.risk];
-  const undo = assessment.reversible || assessment.risk === "low" ? "" : assessment.risk === "medium" ? "undo is not certain" : "cannot be undone";
+  const word = assessment.unrated
+    ? ""
+    : { low: "Low risk", medium: "Medium risk", high: "High risk", critical: "Critical risk" }[assessment.risk];
+  const undo =
+    assessment.reversible || assessment.risk === "low"
+      ? ""
+      : assessment.risk === "medium"
+        ? "undo is not certain"
+        : "cannot be undone";
   return [word, undo].filter(Boolean).join(", ");
 }
 
@@ -50,11 +60,22 @@ export function reach(can: Abilities): Reach {
 export const REACH: Record<Reach, { session: string; always: string; rule: string }> = {
   // The rule is not kept that long: only the same action is.
   same: { session: "The same again", always: "Always", rule: "“Always” allows from now on" },
-  theirs: { session: "For session", always: "Always", rule: "“For session” allows until this session closes, “always” from now on" },
-  project: { session: "For session", always: "In this project", rule: "“For session” allows until this session closes, “in this project” for good" },
+  theirs: {
+    session: "For session",
+    always: "Always",
+    rule: "“For session” allows until this session closes, “always” from now on",
+  },
+  project: {
+    session: "For session",
+    always: "In this project",
+    rule: "“For session” allows until this session closes, “in this project” for good",
+  },
 };
 
-/** What the button for a no is called: where a reason is taken, a no without one stops the run, and with one the agent goes on. */
+/**
+ * What the button for a no is called: where a reason is taken, a no without one stops the run, and with one the agent
+ * goes on.
+ */
 export function noWord(ask: Pick<Ask, "run">, consent: Pick<Consent, "takes_reason">): string {
   return consent.takes_reason && ask.run !== undefined ? "Deny and stop" : "Deny";
 }
@@ -70,9 +91,11 @@ export function closed(closing: Closing): string {
 
 export function answered(answer: Answer): string {
   if (answer === "dismissed") return "no answer";
-  if ("allow" in answer) return { once: "allowed once", session: "allowed for this session", always: "always allowed" }[answer.allow.scope];
+  if ("allow" in answer)
+    return { once: "allowed once", session: "allowed for this session", always: "always allowed" }[answer.allow.scope];
   if ("deny" in answer) return answer.deny.reason ? `denied, “${oneLine(answer.deny.reason, 80)}”` : "denied";
   if ("confirmed" in answer) return answer.confirmed ? "yes" : "no";
-  if ("chosen" in answer) return answer.chosen.length === 0 ? "nothing chosen" : answer.chosen.map((id) => oneLine(id, 40)).join(", ");
+  if ("chosen" in answer)
+    return answer.chosen.length === 0 ? "nothing chosen" : answer.chosen.map((id) => oneLine(id, 40)).join(", ");
   return "a text";
 }

@@ -16,13 +16,27 @@ export function Devices({ fleet, typed }: { fleet: FleetPort; typed: () => numbe
   const may = fleet.role.value === "controller";
   return (
     <>
-      {asking && <Asks key={asking.id} asking={asking} may={may} typed={typed} say={(allow) => fleet.pair?.(asking.id, allow) || toast("error", NOT_SENT, "connection")} />}
+      {asking && (
+        <Asks
+          key={asking.id}
+          asking={asking}
+          may={may}
+          typed={typed}
+          say={(allow) => fleet.pair?.(asking.id, allow) || toast("error", NOT_SENT, "connection")}
+        />
+      )}
       {(fleet.joined?.value ?? []).map((device) => (
-        <Came key={device.id} device={device} may={may} typed={typed} close={() => fleet.seenJoined?.(device.id)}
+        <Came
+          key={device.id}
+          device={device}
+          may={may}
+          typed={typed}
+          close={() => fleet.seenJoined?.(device.id)}
           revoke={() => {
             if (!fleet.revoke?.(device.id)) return void toast("error", NOT_SENT, "connection");
             fleet.seenJoined?.(device.id);
-          }} />
+          }}
+        />
       ))}
     </>
   );
@@ -42,7 +56,17 @@ function useGuard(typed: () => number): boolean {
   return ready;
 }
 
-function Asks({ asking, may, typed, say }: { asking: Pairing; may: boolean; typed: () => number; say: (allow: boolean) => void }) {
+function Asks({
+  asking,
+  may,
+  typed,
+  say,
+}: {
+  asking: Pairing;
+  may: boolean;
+  typed: () => number;
+  say: (allow: boolean) => void;
+}) {
   const [said, setSaid] = useState(false);
   const ready = useGuard(typed) && !said;
   const left = Math.max(0, Math.ceil((asking.until - time.value) / 1000));
@@ -52,18 +76,60 @@ function Asks({ asking, may, typed, say }: { asking: Pairing; may: boolean; type
   };
   return (
     <div class="banner device" role="status">
-      <span><b>{oneLine(asking.name, 60)}</b> asks to be paired, to {MAY[asking.role]}. {may && asking.code ? <>Allow it only if it shows <b class="pair-code">{asking.code}</b></> : "A controller can allow it."} <span class="faint">{left} s left</span></span>
-      {may && <span class="acts"><button type="button" class="button" disabled={!ready} onClick={give(false)}>Deny</button><button type="button" class="button" disabled={!ready || !asking.code} onClick={give(true)}>Allow</button></span>}
+      <span>
+        <b>{oneLine(asking.name, 60)}</b> asks to be paired, to {MAY[asking.role]}.{" "}
+        {may && asking.code ? (
+          <>
+            Allow it only if it shows <b class="pair-code">{asking.code}</b>
+          </>
+        ) : (
+          "A controller can allow it."
+        )}{" "}
+        <span class="faint">{left} s left</span>
+      </span>
+      {may && (
+        <span class="acts">
+          <button type="button" class="button" disabled={!ready} onClick={give(false)}>
+            Deny
+          </button>
+          <button type="button" class="button" disabled={!ready || !asking.code} onClick={give(true)}>
+            Allow
+          </button>
+        </span>
+      )}
     </div>
   );
 }
 
-function Came({ device, may, typed, close, revoke }: { device: Joined; may: boolean; typed: () => number; close: () => void; revoke: () => void }) {
+function Came({
+  device,
+  may,
+  typed,
+  close,
+  revoke,
+}: {
+  device: Joined;
+  may: boolean;
+  typed: () => number;
+  close: () => void;
+  revoke: () => void;
+}) {
   const ready = useGuard(typed);
   return (
     <div class="banner device" role="status">
-      <span><b>{oneLine(device.name, 60)}</b> was paired and may {MAY[device.role]}.</span>
-      <span class="acts">{may && <button type="button" class="button" disabled={!ready} onClick={revoke}>Revoke</button>}<button type="button" class="button" disabled={!ready} onClick={close}>Close</button></span>
+      <span>
+        <b>{oneLine(device.name, 60)}</b> was paired and may {MAY[device.role]}.
+      </span>
+      <span class="acts">
+        {may && (
+          <button type="button" class="button" disabled={!ready} onClick={revoke}>
+            Revoke
+          </button>
+        )}
+        <button type="button" class="button" disabled={!ready} onClick={close}>
+          Close
+        </button>
+      </span>
     </div>
   );
 }

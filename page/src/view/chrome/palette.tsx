@@ -19,7 +19,17 @@ export function some(acts: readonly Act[]): Act[] {
   return acts.filter(({ kind }) => (seen[kind] = (seen[kind] ?? 0) + 1) <= (FIRST[kind] ?? 50));
 }
 
-export function Palette({ acts, files, remark, close }: { acts: Act[]; files: boolean; remark: string | undefined; close: () => void }) {
+export function Palette({
+  acts,
+  files,
+  remark,
+  close,
+}: {
+  acts: Act[];
+  files: boolean;
+  remark: string | undefined;
+  close: () => void;
+}) {
   const what = files ? "Sessions, commands and files" : "Sessions and commands";
   const [word, setWord] = useState("");
   const [at, setAt] = useState(0);
@@ -38,11 +48,39 @@ export function Palette({ acts, files, remark, close }: { acts: Act[]; files: bo
   };
   return (
     <Dialog title="Palette" close={close} bare>
-      <input type="text" placeholder={what} aria-label={what} role="combobox" aria-expanded="true" aria-controls="palette-list" aria-activedescendant={`act-${chosen}`} value={word} onInput={(event) => { setWord(event.currentTarget.value); setAt(0); }} onKeyDown={key} />
+      <input
+        type="text"
+        placeholder={what}
+        aria-label={what}
+        role="combobox"
+        aria-expanded="true"
+        aria-controls="palette-list"
+        aria-activedescendant={`act-${chosen}`}
+        value={word}
+        onInput={(event) => {
+          setWord(event.currentTarget.value);
+          setAt(0);
+        }}
+        onKeyDown={key}
+      />
       <ul id="palette-list" role="listbox" aria-label="Found">
         {shown.map((act, index) => (
-          <li role="option" id={`act-${index}`} aria-selected={index === chosen} onMouseDown={(event) => { event.preventDefault(); take(act); }} ref={(element) => { if (index === chosen) element?.scrollIntoView({ block: "nearest" }); }}>
-            <span class="kind">{act.kind}</span><span class="cut">{act.name}</span><span class="grow" /><span class="faint cut">{act.words}</span>
+          <li
+            role="option"
+            id={`act-${index}`}
+            aria-selected={index === chosen}
+            onMouseDown={(event) => {
+              event.preventDefault();
+              take(act);
+            }}
+            ref={(element) => {
+              if (index === chosen) element?.scrollIntoView({ block: "nearest" });
+            }}
+          >
+            <span class="kind">{act.kind}</span>
+            <span class="cut">{act.name}</span>
+            <span class="grow" />
+            <span class="faint cut">{act.words}</span>
           </li>
         ))}
       </ul>

@@ -18,8 +18,8 @@ function kept(): Scheme {
 export const scheme = signal<Scheme>(kept());
 
 export function apply(): void {
-  if (scheme.value === "system") delete document.documentElement.dataset["scheme"];
-  else document.documentElement.dataset["scheme"] = scheme.value;
+  if (scheme.value === "system") delete document.documentElement.dataset.scheme;
+  else document.documentElement.dataset.scheme = scheme.value;
 }
 
 export function nextScheme(): void {
@@ -34,5 +34,9 @@ export function nextScheme(): void {
 
 export function SchemeSwitch() {
   const words = `Colours: ${scheme.value}`;
-  return <button type="button" class="quiet" aria-label={words} title={words} onClick={nextScheme}><Icon name={scheme.value} /></button>;
+  return (
+    <button type="button" class="quiet" aria-label={words} title={words} onClick={nextScheme}>
+      <Icon name={scheme.value} />
+    </button>
+  );
 }

@@ -28,7 +28,10 @@ let connected = true;
 export function toast(level: Level, text: string, about?: About): () => void {
   last += 1;
   const id = last;
-  toasts.value = [...toasts.value.filter((one) => one.text !== text), { id, level, text: text.slice(0, 2000), about, whole: false }].slice(-MOST);
+  toasts.value = [
+    ...toasts.value.filter((one) => one.text !== text),
+    { id, level, text: text.slice(0, 2000), about, whole: false },
+  ].slice(-MOST);
   // What went wrong stays until it was read. Who has no connection on a page that has one again just came too early.
   if (level !== "error" || (about === "connection" && connected)) setTimeout(() => close(id), SHOWN_MS);
   return () => close(id);
@@ -66,17 +69,30 @@ function measure(element: HTMLElement | null): void {
 
 const LOOKS: Record<Level, string> = { info: "soft", success: "ok", warning: "soft", error: "risk" };
 
-/** `flow`: above the composer of a session. `float`: over everything, at the foot; `dialog` tells that one is open there. */
+/**
+ * `flow`: above the composer of a session. `float`: over everything, at the foot; `dialog` tells that one is open
+ * there.
+ */
 export function Toasts({ place, dialog = false }: { place: "flow" | "float"; dialog?: boolean }) {
   return (
     <div class={`toasts ${place}${dialog ? " over-dialog" : ""}`} role="status" aria-live="polite">
       {[...toasts.value].reverse().map((one, at, all) => (
         <div class={`toast${one.whole ? " whole" : ""}`} key={one.id}>
           <Glyph of={LEVELS[one.level]} look={LOOKS[one.level]} />
-          <span class="said grow" ref={measure} {...(one.whole ? { tabIndex: 0, role: "group", "aria-label": "The whole notice" } : {})}>{one.text}</span>
-          <button type="button" class="more" aria-expanded={one.whole} onClick={() => unfold(one.id)}>{one.whole ? "Less" : "More"}</button>
+          <span
+            class="said grow"
+            ref={measure}
+            {...(one.whole ? { tabIndex: 0, role: "group", "aria-label": "The whole notice" } : {})}
+          >
+            {one.text}
+          </span>
+          <button type="button" class="more" aria-expanded={one.whole} onClick={() => unfold(one.id)}>
+            {one.whole ? "Less" : "More"}
+          </button>
           {place === "flow" && at === 0 && all.length > 1 && <span class="count faint">1 of {all.length}</span>}
-          <button type="button" class="quiet" aria-label="Close" onClick={() => close(one.id)}><Icon name="close" size={12} /></button>
+          <button type="button" class="quiet" aria-label="Close" onClick={() => close(one.id)}>
+            <Icon name="close" size={12} />
+          </button>
         </div>
       ))}
     </div>

@@ -1,4 +1,5 @@
-// How long ago something was. It is drawn by itself, and no more often than its words change: a list of hundreds is not drawn each second.
+// How long ago something was. It is drawn by itself, and no more often than its words change: a list of hundreds is not
+// drawn each second.
 
 import { computed } from "@preact/signals";
 import { age } from "./format";

@@ -13,7 +13,7 @@ export function age(since: number, now: number): string {
 }
 
 /** How long something took: what is begun of a unit is left out, as in the terminal. */
-export function took(ms: number): string {
+export function duration(ms: number): string {
   const seconds = Math.floor(Math.max(0, ms) / 1000);
   if (seconds < 10) return `${tenths(Math.max(0, ms), 1000).toFixed(1)} s`;
   const minutes = Math.floor(seconds / 60);
@@ -22,7 +22,9 @@ export function took(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} m`;
 }
 
-/** A number with a comma after each three digits. By hand: the browser's own way costs a frame when it is first asked. */
+/**
+ * A number with a comma after each three digits. By hand: the browser's own way costs a frame when it is first asked.
+ */
 export function grouped(digits: string): string {
   return digits.replace(/\B(?<!\.\d*)(?=(?:\d{3})+(?!\d))/g, ",");
 }

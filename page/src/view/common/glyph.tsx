@@ -33,12 +33,31 @@ export function Shape({ of }: { of: Sign }) {
   return (
     <svg class="shape" viewBox="0 0 16 16" aria-hidden="true">
       {fill && <path d={fill} fill="currentColor" />}
-      {line && <path d={line} fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round" />}
+      {line && (
+        <path
+          d={line}
+          fill="none"
+          stroke="currentColor"
+          stroke-width="2"
+          stroke-linecap="round"
+          stroke-linejoin="round"
+        />
+      )}
     </svg>
   );
 }
 
 /** A sign in a place of its own, so that lines below each other begin in one column. */
 export function Glyph({ of, look = "", turns = false }: { of: Sign; look?: string; turns?: boolean }) {
-  return <span class={`glyph ${look}`} aria-hidden="true">{turns ? <span class="turns"><Shape of={of} /></span> : <Shape of={of} />}</span>;
+  return (
+    <span class={`glyph ${look}`} aria-hidden="true">
+      {turns ? (
+        <span class="turns">
+          <Shape of={of} />
+        </span>
+      ) : (
+        <Shape of={of} />
+      )}
+    </span>
+  );
 }

@@ -5,7 +5,10 @@ import { Component, h, type ComponentChildren, type FunctionComponent } from "pr
 export function memo<P extends object>(inner: (props: P) => ComponentChildren): FunctionComponent<P> {
   class Kept extends Component<P> {
     override shouldComponentUpdate(next: Readonly<P>): boolean {
-      return differ(this.props as Record<string, unknown>, next as Record<string, unknown>) || differ(next as Record<string, unknown>, this.props as Record<string, unknown>);
+      return (
+        differ(this.props as Record<string, unknown>, next as Record<string, unknown>) ||
+        differ(next as Record<string, unknown>, this.props as Record<string, unknown>)
+      );
     }
 
     override render(): ComponentChildren {

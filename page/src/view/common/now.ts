@@ -1,4 +1,5 @@
-// The time, second by second. Whoever shows an age looks here, so that a second that passes draws ages anew and nothing else.
+// The time, second by second. Whoever shows an age looks here, so that a second that passes draws ages anew and nothing
+// else.
 
 import { signal } from "@preact/signals";
 

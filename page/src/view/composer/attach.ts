@@ -14,7 +14,8 @@ export async function attach(file: File): Promise<Part | string> {
   }
   if (file.size > MAX_TEXT) return `${file.name} is larger than 256 KB: name its path instead, and the agent reads it.`;
   const text = await file.text();
-  if (text.includes("\u0000") || text.includes("\ufffd")) return `${file.name} is no text and no picture that can be attached.`;
+  if (text.includes("\u0000") || text.includes("\ufffd"))
+    return `${file.name} is no text and no picture that can be attached.`;
   return { code: { text, path: file.name } };
 }
 

@@ -1,5 +1,6 @@
-// The slash commands of the page: each is offered only where the runtime can do it. A line is read as the terminal reads it
-// (`crates/tui/src/commands.rs`): a name that nobody knows is refused, a path and more than one line are a prompt.
+// The slash commands of the page: each is offered only where the runtime can do it. A line is read as the terminal
+// reads it (`crates/tui/src/commands.rs`): a name that nobody knows is refused, a path and more than one line are a
+// prompt.
 
 import type { Abilities, Command } from "../../model/types";
 import type { DeviceRole } from "../ports";
@@ -25,7 +26,11 @@ export interface Slash {
   can?: (abilities: Abilities) => boolean;
 }
 
-const send = (command: (rest: string) => Command, needs?: string): Does => ({ is: "send", command, ...(needs ? { needs } : {}) });
+const send = (command: (rest: string) => Command, needs?: string): Does => ({
+  is: "send",
+  command,
+  ...(needs ? { needs } : {}),
+});
 const show = (screen: Screen): Does => ({ is: "show", screen });
 const go = (hash: string): Does => ({ is: "go", hash });
 
@@ -33,16 +38,49 @@ export const SLASH: Slash[] = [
   { name: "model", words: "choose a model", does: show("settings"), can: (can) => can.set_model ?? can.models },
   { name: "new", words: "begin a new session", does: go("#/new"), can: (can) => can.new_session ?? can.sessions },
   { name: "fleet", words: "all your sessions: who waits for you first", does: go("#/") },
-  { name: "settings", words: "model, effort, mode, limits, queue, tools, servers, skills, rules", does: show("settings") },
-  { name: "compact", words: "put a summary in the place of older messages", does: send((rest) => ({ compact: rest ? { instruction: rest } : {} })), can: (can) => can.compact !== false },
+  {
+    name: "settings",
+    words: "model, effort, mode, limits, queue, tools, servers, skills, rules",
+    does: show("settings"),
+  },
+  {
+    name: "compact",
+    words: "put a summary in the place of older messages",
+    does: send((rest) => ({ compact: rest ? { instruction: rest } : {} })),
+    can: (can) => can.compact !== false,
+  },
   { name: "diff", words: "what changed in files", does: show("changes"), can: (can) => can.undo !== false },
-  { name: "undo", words: "take back what the last prompt did to files", does: send(() => ({ undo_files: { leave: false } })), can: (can) => can.undo !== false },
-  { name: "redo", words: "do again what was taken back last", does: send(() => ({ redo_files: { leave: false } })), can: (can) => can.undo !== false },
+  {
+    name: "undo",
+    words: "take back what the last prompt did to files",
+    does: send(() => ({ undo_files: { leave: false } })),
+    can: (can) => can.undo !== false,
+  },
+  {
+    name: "redo",
+    words: "do again what was taken back last",
+    does: send(() => ({ redo_files: { leave: false } })),
+    can: (can) => can.undo !== false,
+  },
   { name: "tree", words: "branches of this conversation", does: show("tree") },
   { name: "timeline", words: "what took how long", does: show("timeline") },
-  { name: "rename", words: "give the session a title", does: send((title) => ({ rename_session: { title } }), "a title"), can: (can) => can.rename_session !== false },
-  { name: "clear", words: "begin anew on an empty branch", does: send(() => "clear_session"), can: (can) => can.clear !== false },
-  { name: "run", words: "run a command line of your own", does: send((line) => ({ run_line: { line } }), "a command line") },
+  {
+    name: "rename",
+    words: "give the session a title",
+    does: send((title) => ({ rename_session: { title } }), "a title"),
+    can: (can) => can.rename_session !== false,
+  },
+  {
+    name: "clear",
+    words: "begin anew on an empty branch",
+    does: send(() => "clear_session"),
+    can: (can) => can.clear !== false,
+  },
+  {
+    name: "run",
+    words: "run a command line of your own",
+    does: send((line) => ({ run_line: { line } }), "a command line"),
+  },
   { name: "stop", words: "stop the run", does: send(() => ({ cancel: {} })), can: (can) => can.cancel },
   { name: "search", words: "look for words in this conversation", does: show("search") },
   { name: "keys", words: "all keys", does: show("keys") },
@@ -54,16 +92,45 @@ export function offered(abilities: Abilities): Slash[] {
 
 /** What the terminal calls otherwise, or where it is done here. */
 const MEANT: Record<string, string> = {
-  abort: "stop", budget: "settings", effort: "settings", help: "keys", mcp: "settings", mode: "settings", policy: "settings",
-  reset: "clear", rules: "settings", sessions: "fleet", skills: "settings", tools: "settings", trace: "timeline",
+  abort: "stop",
+  budget: "settings",
+  effort: "settings",
+  help: "keys",
+  mcp: "settings",
+  mode: "settings",
+  policy: "settings",
+  reset: "clear",
+  rules: "settings",
+  sessions: "fleet",
+  skills: "settings",
+  tools: "settings",
+  trace: "timeline",
 };
 
 /** What the terminal has and a page has not, and what does it instead. */
 const ELSEWHERE: Record<string, string> = {
-  agents: "run `parlor agents` in a terminal", branch: "/tree begins a branch at any message", devices: "a notice asks about a browser that wants to join; `parlor devices` lists them", context: "the column at the right has it, ] opens it", copy: "select the words, or use the button of a block of code", edit: "the field grows with what you write", export: "`parlor sessions export` writes a session to a file",
-  extension: "a terminal can run it", fold: "a click opens and folds a line", history: "↑ in the empty field brings earlier prompts", login: "run `parlor login` in a terminal, then begin a new session", logout: "run `parlor logout` in a terminal",
-  mouse: "the browser has it", notices: "they stand in the conversation", ping: "the line under the header says when Parlor does not answer", print: "the browser prints", queue: "what waits stands over the field", quit: "close the tab: the session goes on",
-  restart: "`parlor down` and `parlor up` start it again", save: "a terminal can do it", status: "the column at the right has it, ] opens it", theme: "the button at the foot of the fleet switches the colours",
+  agents: "run `parlor agents` in a terminal",
+  branch: "/tree begins a branch at any message",
+  devices: "a notice asks about a browser that wants to join; `parlor devices` lists them",
+  context: "the column at the right has it, ] opens it",
+  copy: "select the words, or use the button of a block of code",
+  edit: "the field grows with what you write",
+  export: "`parlor sessions export` writes a session to a file",
+  extension: "a terminal can run it",
+  fold: "a click opens and folds a line",
+  history: "↑ in the empty field brings earlier prompts",
+  login: "run `parlor login` in a terminal, then begin a new session",
+  logout: "run `parlor logout` in a terminal",
+  mouse: "the browser has it",
+  notices: "they stand in the conversation",
+  ping: "the line under the header says when Parlor does not answer",
+  print: "the browser prints",
+  queue: "what waits stands over the field",
+  quit: "close the tab: the session goes on",
+  restart: "`parlor down` and `parlor up` start it again",
+  save: "a terminal can do it",
+  status: "the column at the right has it, ] opens it",
+  theme: "the button at the foot of the fleet switches the colours",
 };
 
 export type Reading =
@@ -83,14 +150,21 @@ export function read(text: string, abilities: Abilities): Reading | undefined {
   const elsewhere = ELSEWHERE[name];
   if (elsewhere) return { is: "refused", words: `/${name} is a command of the terminal. Here: ${elsewhere}.` };
   const near = nearest(name, [...offered(abilities).map((one) => one.name), ...Object.keys(MEANT)]);
-  return { is: "refused", words: `There is no command /${name}: ${near ? `did you mean /${near}?` : "type / alone to see them."} With two slashes, //${name}, it is said as it is.` };
+  return {
+    is: "refused",
+    words: `There is no command /${name}: ${near ? `did you mean /${near}?` : "type / alone to see them."} With two slashes, //${name}, it is said as it is.`,
+  };
 }
 
 /** The name that was meant: letters of it in order, or one slip away. */
 function nearest(name: string, names: string[]): string | undefined {
   if (name === "") return undefined;
   const letters = (word: string): string => [...word].sort().join("");
-  return best(name, names, (one) => one, 1)[0] ?? names.find((one) => letters(one) === letters(name)) ?? names.find((one) => oneSlip(name, one));
+  return (
+    best(name, names, (one) => one, 1)[0] ??
+    names.find((one) => letters(one) === letters(name)) ??
+    names.find((one) => oneSlip(name, one))
+  );
 }
 
 /** Whether one letter is another, too much or missing. */

@@ -42,7 +42,9 @@ export function fits(word: string, name: string): number | undefined {
 }
 
 export function best<T>(word: string, all: readonly T[], name: (one: T) => string, most: number): T[] {
-  const ranked = all.map((one, at) => ({ one, at, rank: fits(word, name(one)) })).filter((found) => found.rank !== undefined);
+  const ranked = all
+    .map((one, at) => ({ one, at, rank: fits(word, name(one)) }))
+    .filter((found) => found.rank !== undefined);
   ranked.sort((a, b) => (a.rank ?? 0) - (b.rank ?? 0) || a.at - b.at);
   return ranked.slice(0, most).map((found) => found.one);
 }

@@ -34,7 +34,11 @@ export interface ComposerProps {
 export function settingWords(state: State, abilities: Abilities): string[] {
   const { effort, policy, cwd } = state.settings;
   const model = state.settings.model ?? abilities.model;
-  return [model && visible(model.name), effort, cwd === "" || abilities.policy === false ? undefined : policy.replace("_", "-")].filter((word) => word !== undefined);
+  return [
+    model && visible(model.name),
+    effort,
+    cwd === "" || abilities.policy === false ? undefined : policy.replace("_", "-"),
+  ].filter((word) => word !== undefined);
 }
 
 export function Composer({ port, state, show, sent }: ComposerProps) {
@@ -101,8 +105,16 @@ export function Composer({ port, state, show, sent }: ComposerProps) {
   const offers: Offer[] = !word
     ? []
     : word.kind === "command"
-      ? best(word.word, offered(abilities), (slash) => slash.name, MOST).map((slash) => ({ text: `/${slash.name} `, name: `/${slash.name}`, words: slash.words }))
-      : best(word.word, paths, (file) => file.path, MOST).map((file) => ({ text: `@${file.path} `, name: visible(file.path), words: file.how }));
+      ? best(word.word, offered(abilities), (slash) => slash.name, MOST).map((slash) => ({
+          text: `/${slash.name} `,
+          name: `/${slash.name}`,
+          words: slash.words,
+        }))
+      : best(word.word, paths, (file) => file.path, MOST).map((file) => ({
+          text: `@${file.path} `,
+          name: visible(file.path),
+          words: file.how,
+        }));
   const chosen = Math.min(at, offers.length - 1);
   const take = (offer: Offer): void => {
     if (!word) return;
@@ -143,7 +155,12 @@ export function Composer({ port, state, show, sent }: ComposerProps) {
     port.seenReturned?.();
     setText((before) => together(before, returned));
     setParts((before) => [...before, ...returned.flatMap((input) => input.attachments ?? [])]);
-    toast("info", returned.length === 1 ? "What you had queued was not heard; it stands in the composer again." : `${returned.length} queued inputs were not heard; they stand in the composer again.`);
+    toast(
+      "info",
+      returned.length === 1
+        ? "What you had queued was not heard; it stands in the composer again."
+        : `${returned.length} queued inputs were not heard; they stand in the composer again.`,
+    );
   }, [returned]);
   // What was suggested stands until something else is written or said.
   const suggestion = may && text === "" ? suggested : undefined;
@@ -181,7 +198,9 @@ export function Composer({ port, state, show, sent }: ComposerProps) {
     const input: Input = parts.length > 0 ? { text: said, attachments: parts } : { text: said };
     const busy = run !== undefined;
     const kind = follow && abilities.follow_up ? "follow_up" : "steer";
-    const command = busy ? ({ enqueue: { kind, input } } as const) : ({ prompt: { input, options: { when_busy: "queue" } } } as const);
+    const command = busy
+      ? ({ enqueue: { kind, input } } as const)
+      : ({ prompt: { input, options: { when_busy: "queue" } } } as const);
     setText("");
     setParts([]);
     setPast(undefined);
@@ -208,7 +227,9 @@ export function Composer({ port, state, show, sent }: ComposerProps) {
   };
   const prompts = (): string[] => {
     const all: string[] = [];
-    for (const entry of state.entries.values()) if (entry.kind === "message" && entry.role === "user") all.push(entry.parts.map((part) => ("text" in part ? part.text : "")).join(""));
+    for (const entry of state.entries.values())
+      if (entry.kind === "message" && entry.role === "user")
+        all.push(entry.parts.map((part) => ("text" in part ? part.text : "")).join(""));
     return all;
   };
   const key = (event: KeyboardEvent): void => {
@@ -220,7 +241,11 @@ export function Composer({ port, state, show, sent }: ComposerProps) {
         return;
       }
       const offer = offers[chosen];
-      if ((event.key === "Tab" || (event.key === "Enter" && offer?.text.trim() !== text.trim())) && !event.shiftKey && offer) {
+      if (
+        (event.key === "Tab" || (event.key === "Enter" && offer?.text.trim() !== text.trim())) &&
+        !event.shiftKey &&
+        offer
+      ) {
         event.preventDefault();
         take(offer);
         return;
@@ -237,7 +262,11 @@ export function Composer({ port, state, show, sent }: ComposerProps) {
     } else if (event.key === "Enter" && event.altKey) {
       event.preventDefault();
       void say(true);
-    } else if (event.key === "Enter" && !event.shiftKey && (event.ctrlKey || event.metaKey || !matchMedia("(pointer: coarse)").matches)) {
+    } else if (
+      event.key === "Enter" &&
+      !event.shiftKey &&
+      (event.ctrlKey || event.metaKey || !matchMedia("(pointer: coarse)").matches)
+    ) {
       event.preventDefault();
       void say(false);
     } else if (event.key === "ArrowUp" && (text === "" || past !== undefined)) {
@@ -255,54 +284,184 @@ export function Composer({ port, state, show, sent }: ComposerProps) {
       setText(past === 0 ? "" : (all[all.length - past] ?? ""));
     }
   };
-  const hint = !may ? (port.way.value.is === "up" ? mayWords(port.role.value) : "Connecting…") : run ? "Steer, or queue what comes next…" : "Say what you want done…";
+  const hint = !may
+    ? port.connection.value.is === "up"
+      ? mayWords(port.role.value)
+      : "Connecting…"
+    : run
+      ? "Steer, or queue what comes next…"
+      : "Say what you want done…";
   return (
-    <div class={`composer${over ? " over-drop" : ""}`}
-      onDragOver={(event) => { event.preventDefault(); setOver(true); }} onDragLeave={() => setOver(false)}
-      onDrop={(event) => { event.preventDefault(); setOver(false); void add(event.dataTransfer?.files ?? []); }}>
-      {(offers.length > 0 || (naming && remark(folder))) && <div class="complete">
-        <ul role="listbox" id="offers" aria-label="Completions">
-          {offers.map((offer, index) => (
-            <li role="option" id={`offer-${index}`} aria-selected={index === chosen} onMouseDown={(event) => { event.preventDefault(); take(offer); }}>
-              <span class="name">{offer.name}</span><span class="soft cut">{offer.words}</span>
-            </li>
-          ))}
-        </ul>
-        {naming && remark(folder) && <p class="remark" role="note">{remark(folder)}</p>}
-      </div>}
+    <div
+      class={`composer${over ? " over-drop" : ""}`}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        void add(event.dataTransfer?.files ?? []);
+      }}
+    >
+      {(offers.length > 0 || (naming && remark(folder))) && (
+        <div class="complete">
+          <ul role="listbox" id="offers" aria-label="Completions">
+            {offers.map((offer, index) => (
+              <li
+                role="option"
+                id={`offer-${index}`}
+                aria-selected={index === chosen}
+                onMouseDown={(event) => {
+                  event.preventDefault();
+                  take(offer);
+                }}
+              >
+                <span class="name">{offer.name}</span>
+                <span class="soft cut">{offer.words}</span>
+              </li>
+            ))}
+          </ul>
+          {naming && remark(folder) && (
+            <p class="remark" role="note">
+              {remark(folder)}
+            </p>
+          )}
+        </div>
+      )}
       {parts.length > 0 && (
         <div class="attached">
           {parts.map((part, index) => (
             <span class="chip">
-              {"image" in part ? <Picture mime={part.image.mime} base64={part.image.base64} /> : <span class="cut">{"code" in part ? visible(part.code.path ?? "") : "attached"}</span>}
-              <button type="button" class="quiet" aria-label="Take the attachment away" onClick={() => setParts(parts.filter((_, other) => other !== index))}><Icon name="close" size={12} /></button>
+              {"image" in part ? (
+                <Picture mime={part.image.mime} base64={part.image.base64} />
+              ) : (
+                <span class="cut">{"code" in part ? visible(part.code.path ?? "") : "attached"}</span>
+              )}
+              <button
+                type="button"
+                class="quiet"
+                aria-label="Take the attachment away"
+                onClick={() => setParts(parts.filter((_, other) => other !== index))}
+              >
+                <Icon name="close" size={12} />
+              </button>
             </span>
           ))}
         </div>
       )}
-      <textarea id="composer" ref={field} rows={1} value={text} disabled={!may} placeholder={hint} aria-label={hint} aria-autocomplete="list"
-        aria-controls={offers.length > 0 ? "offers" : undefined} aria-activedescendant={offers.length > 0 ? `offer-${chosen}` : undefined}
-        onInput={(event) => { written(event.currentTarget.value); setCursor(event.currentTarget.selectionStart); setAt(0); setShut(false); setPast(undefined); }}
-        onSelect={(event) => setCursor(event.currentTarget.selectionStart)} onKeyDown={key}
-        onPaste={(event) => { const given = [...(event.clipboardData?.files ?? [])]; if (given.length > 0) { event.preventDefault(); void add(given); } }} />
+      <textarea
+        id="composer"
+        ref={field}
+        rows={1}
+        value={text}
+        disabled={!may}
+        placeholder={hint}
+        aria-label={hint}
+        aria-autocomplete="list"
+        aria-controls={offers.length > 0 ? "offers" : undefined}
+        aria-activedescendant={offers.length > 0 ? `offer-${chosen}` : undefined}
+        onInput={(event) => {
+          written(event.currentTarget.value);
+          setCursor(event.currentTarget.selectionStart);
+          setAt(0);
+          setShut(false);
+          setPast(undefined);
+        }}
+        onSelect={(event) => setCursor(event.currentTarget.selectionStart)}
+        onKeyDown={key}
+        onPaste={(event) => {
+          const given = [...(event.clipboardData?.files ?? [])];
+          if (given.length > 0) {
+            event.preventDefault();
+            void add(given);
+          }
+        }}
+      />
       {suggestion && (
         <div class="suggestion">
-          <button type="button" class="quiet grow" onClick={takeSuggestion} title={suggestion.context ? visible(suggestion.context) : "Put it into the composer"}><kbd aria-hidden="true">→</kbd><span class="hidden">Suggested: </span><span class="cut">{oneLine(suggestion.text)}</span></button>
+          <button
+            type="button"
+            class="quiet grow"
+            onClick={takeSuggestion}
+            title={suggestion.context ? visible(suggestion.context) : "Put it into the composer"}
+          >
+            {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: a kbd takes no focus. */}
+            <kbd aria-hidden="true">→</kbd>
+            <span class="hidden">Suggested: </span>
+            <span class="cut">{oneLine(suggestion.text)}</span>
+          </button>
           <span class="faint cut">{oneLine(suggestion.source, 40)}</span>
-          <button type="button" class="quiet" aria-label="Drop the suggestion" onClick={() => setSuggested(undefined)}><Icon name="close" size={12} /></button>
+          <button type="button" class="quiet" aria-label="Drop the suggestion" onClick={() => setSuggested(undefined)}>
+            <Icon name="close" size={12} />
+          </button>
         </div>
       )}
-      {may && <div class="tools">
-        <input ref={files} type="file" multiple hidden aria-hidden="true" tabIndex={-1} onChange={(event) => { void add(event.currentTarget.files ?? []); event.currentTarget.value = ""; }} />
-        <button type="button" class="quiet" disabled={!may} aria-label="Attach a file" title="Attach a file" onClick={() => files.current?.click()}><Icon name="attach" /></button>
-        <button type="button" class="quiet settings" onClick={() => show("settings")} title="Model, effort and mode">
-          {settingWords(state, abilities).join(" · ") || "Settings"} <Icon name="open" size={12} />
-        </button>
-        <span class="grow" />
-        {run && abilities.cancel && may && <button type="button" class="quiet" onClick={() => void port.send({ cancel: {} }).catch(refused)}><Icon name="stop" size={12} /> Stop</button>}
-        {run && abilities.follow_up && may && <button type="button" class="quiet" disabled={text.trim() === ""} title="Alt Enter" onClick={() => void say(true)}>Queue</button>}
-        <button type="button" class="send" disabled={!may || (text.trim() === "" && parts.length === 0)} aria-label={run ? "Steer" : "Send"} title={run ? "Steer (Enter)" : "Send (Enter)"} onClick={() => void say(false)}>{run ? <><Icon name="steer" /> Steer</> : <><Icon name="send" /> Send</>}</button>
-      </div>}
+      {may && (
+        <div class="tools">
+          <input
+            ref={files}
+            type="file"
+            multiple
+            hidden
+            aria-hidden="true"
+            tabIndex={-1}
+            onChange={(event) => {
+              void add(event.currentTarget.files ?? []);
+              event.currentTarget.value = "";
+            }}
+          />
+          <button
+            type="button"
+            class="quiet"
+            disabled={!may}
+            aria-label="Attach a file"
+            title="Attach a file"
+            onClick={() => files.current?.click()}
+          >
+            <Icon name="attach" />
+          </button>
+          <button type="button" class="quiet settings" onClick={() => show("settings")} title="Model, effort and mode">
+            {settingWords(state, abilities).join(" · ") || "Settings"} <Icon name="open" size={12} />
+          </button>
+          <span class="grow" />
+          {run && abilities.cancel && may && (
+            <button type="button" class="quiet" onClick={() => void port.send({ cancel: {} }).catch(refused)}>
+              <Icon name="stop" size={12} /> Stop
+            </button>
+          )}
+          {run && abilities.follow_up && may && (
+            <button
+              type="button"
+              class="quiet"
+              disabled={text.trim() === ""}
+              title="Alt Enter"
+              onClick={() => void say(true)}
+            >
+              Queue
+            </button>
+          )}
+          <button
+            type="button"
+            class="send"
+            disabled={!may || (text.trim() === "" && parts.length === 0)}
+            aria-label={run ? "Steer" : "Send"}
+            title={run ? "Steer (Enter)" : "Send (Enter)"}
+            onClick={() => void say(false)}
+          >
+            {run ? (
+              <>
+                <Icon name="steer" /> Steer
+              </>
+            ) : (
+              <>
+                <Icon name="send" /> Send
+              </>
+            )}
+          </button>
+        </div>
+      )}
     </div>
   );
 }

@@ -33,7 +33,8 @@ export function knownFiles(state: State): KnownFile[] {
   for (const entry of [...state.entries.values()].reverse()) {
     if (entry.kind !== "message" || entry.role !== "user") continue;
     for (const part of entry.parts) {
-      if ("text" in part) for (const match of part.text.matchAll(MENTION)) add(match[1]?.replace(/[.,;:!?)]+$/, ""), "named");
+      if ("text" in part)
+        for (const match of part.text.matchAll(MENTION)) add(match[1]?.replace(/[.,;:!?)]+$/, ""), "named");
       else if ("code" in part) add(part.code.path, "named");
     }
   }
@@ -46,20 +47,26 @@ function ofTool(tool: ToolRun, add: (path: string | undefined, how: How) => void
   const path = pathIn(tool.args);
   if (CHANGES.has(tool.name)) {
     if (done) add(path, "changed");
-    if (done && tool.name === "apply_patch") for (const match of String(asText(tool.args)).matchAll(PATCHED)) add(match[1], "changed");
+    if (done && tool.name === "apply_patch")
+      for (const match of String(asText(tool.args)).matchAll(PATCHED)) add(match[1], "changed");
     return;
   }
   if (!done) return;
   const lines = (tool.result?.text ?? "").split("\n", MOST_LINES);
   if (tool.name === "read") add(path, "read");
   else if (tool.name === "find") for (const line of lines) add(plainPath(line), "listed");
-  else if (tool.name === "grep") for (const line of lines) add(plainPath(/^([^\s:]+)[:-]\d+[:-]/.exec(line)?.[1] ?? ""), "listed");
+  else if (tool.name === "grep")
+    for (const line of lines) add(plainPath(/^([^\s:]+)[:-]\d+[:-]/.exec(line)?.[1] ?? ""), "listed");
   else if (tool.name === "ls") for (const line of lines) add(under(path, plainPath(line)), "listed");
 }
 
 function asText(args: string): unknown {
   try {
-    return (JSON.parse(args) as { input?: unknown; patch?: unknown } | null)?.input ?? (JSON.parse(args) as { patch?: unknown } | null)?.patch ?? "";
+    return (
+      (JSON.parse(args) as { input?: unknown; patch?: unknown } | null)?.input ??
+      (JSON.parse(args) as { patch?: unknown } | null)?.patch ??
+      ""
+    );
   } catch {
     return "";
   }

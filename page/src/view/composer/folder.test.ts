@@ -21,7 +21,10 @@ test("the folder's files are asked for once in a while, and come after those tha
   askFolder(one.port, FRESH_MS - 1);
   await settled();
   expect(one.sent).toEqual([{ extension: { name: "parlor/files", payload: {} } }]);
-  expect(withFolder([{ path: "src/b.rs", how: "changed" }], folderOf(one.port).value)).toEqual([{ path: "src/b.rs", how: "changed" }, { path: "a.rs", how: "in the folder" }]);
+  expect(withFolder([{ path: "src/b.rs", how: "changed" }], folderOf(one.port).value)).toEqual([
+    { path: "src/b.rs", how: "changed" },
+    { path: "a.rs", how: "in the folder" },
+  ]);
   expect(remark(folderOf(one.port).value)).toBeUndefined();
   files = ["c.rs"];
   askFolder(one.port, FRESH_MS);
@@ -30,7 +33,12 @@ test("the folder's files are asked for once in a while, and come after those tha
 });
 
 test("where nobody tells it is said that only met files are known", async () => {
-  for (const one of [port(() => Promise.reject({ kind: "extension_unknown", message: "no" })), port(async () => ({ extension: { odd: 1 } })), port(async () => "done"), port(async () => "done", false)]) {
+  for (const one of [
+    port(() => Promise.reject({ kind: "extension_unknown", message: "no" })),
+    port(async () => ({ extension: { odd: 1 } })),
+    port(async () => "done"),
+    port(async () => "done", false),
+  ]) {
     askFolder(one.port, 0);
     await settled();
     expect(folderOf(one.port).value).toBe("untold");
@@ -43,7 +51,11 @@ test("where nobody tells it is said that only met files are known", async () => 
 
 test("a lost connection takes nothing away that was known", async () => {
   let lost = false;
-  const one = port(() => (lost ? Promise.reject({ kind: "lost", message: "gone" }) : Promise.resolve({ extension: { files: ["a"], more: true } })));
+  const one = port(() =>
+    lost
+      ? Promise.reject({ kind: "lost", message: "gone" })
+      : Promise.resolve({ extension: { files: ["a"], more: true } }),
+  );
   askFolder(one.port, 0);
   await settled();
   lost = true;

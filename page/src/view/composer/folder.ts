@@ -1,4 +1,5 @@
-// The files of a session's folder, as our own agent tells them. Other runtimes do not: then only files that the session has met are known.
+// The files of a session's folder, as our own agent tells them. Other runtimes do not: then only files that the session
+// has met are known.
 
 import { signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import type { SessionPort } from "../ports";
@@ -46,11 +47,17 @@ function read(answer: unknown): Folder {
 export function withFolder(met: readonly KnownFile[], folder: Folder): KnownFile[] {
   if (typeof folder !== "object") return [...met];
   const known = new Set(met.map((file) => file.path));
-  return [...met, ...folder.files.filter((path) => !known.has(path)).map((path): KnownFile => ({ path, how: "in the folder" }))];
+  return [
+    ...met,
+    ...folder.files.filter((path) => !known.has(path)).map((path): KnownFile => ({ path, how: "in the folder" })),
+  ];
 }
 
 /** What is said below the offers, where they are not all there is. */
 export function remark(folder: Folder): string | undefined {
-  if (folder === "untold") return "Only files that this session has met are known here. Any other path is taken as you type it.";
-  return folder?.more ? "The folder has more files than are listed. Any other path is taken as you type it." : undefined;
+  if (folder === "untold")
+    return "Only files that this session has met are known here. Any other path is taken as you type it.";
+  return folder?.more
+    ? "The folder has more files than are listed. Any other path is taken as you type it."
+    : undefined;
 }

@@ -46,25 +46,48 @@ describe("a diff", () => {
   });
 
   test("of a file without a line says what it is", () => {
-    const told = (text: string): (string | string[])[][] => parse(text).map(({ path, rows }) => [path, rows.map((row) => row.text)]);
+    const told = (text: string): (string | string[])[][] =>
+      parse(text).map(({ path, rows }) => [path, rows.map((row) => row.text)]);
     const empty = "diff a/acc1 b/acc1\nnew file mode 100644\ndiff a/acc2 b/acc2\ndeleted file mode 100644\n";
-    expect(told(empty)).toEqual([["acc1", ["new, empty"]], ["acc2", ["deleted, it was empty"]]]);
+    expect(told(empty)).toEqual([
+      ["acc1", ["new, empty"]],
+      ["acc2", ["deleted, it was empty"]],
+    ]);
     expect(told("diff --git a/x b/x\nnew file mode 100644\nindex 0000000..e69de29\n")).toEqual([["x", ["new, empty"]]]);
     // What has something in it, and what only changes its mode, is told as it was.
-    expect(told("diff a/b.png b/b.png\nnew file mode 100644\nBinary files a/b.png and b/b.png differ\n")[0]?.[1]).toContain("new file mode 100644");
-    expect(told("diff a/r b/r\nold mode 100644\nnew mode 100755\n")[0]?.[1]).toEqual(["old mode 100644", "new mode 100755"]);
-    expect([isDiff(empty), isDiff("@@ -1 +1 @@\n-a\n+b\n"), isDiff("Nothing has changed."), isDiff("# z: too large")]).toEqual([true, true, false, false]);
+    expect(
+      told("diff a/b.png b/b.png\nnew file mode 100644\nBinary files a/b.png and b/b.png differ\n")[0]?.[1],
+    ).toContain("new file mode 100644");
+    expect(told("diff a/r b/r\nold mode 100644\nnew mode 100755\n")[0]?.[1]).toEqual([
+      "old mode 100644",
+      "new mode 100755",
+    ]);
+    expect([
+      isDiff(empty),
+      isDiff("@@ -1 +1 @@\n-a\n+b\n"),
+      isDiff("Nothing has changed."),
+      isDiff("# z: too large"),
+    ]).toEqual([true, true, false, false]);
   });
 
   test("stands side by side", () => {
     const [file] = parse("@@ -1,3 +1,2 @@\n a\n-b\n-c\n+d\n");
     const shown = pairs(file?.rows ?? []).map(({ left, right }) => [left?.text, right?.text]);
-    expect(shown.slice(1)).toEqual([["a", "a"], ["b", "d"], ["c", undefined]]);
+    expect(shown.slice(1)).toEqual([
+      ["a", "a"],
+      ["b", "d"],
+      ["c", undefined],
+    ]);
   });
 
   test("marks the words that changed, where that helps", () => {
     const found = marks("let line = inbox.recv().await;", "let Some(line) = inbox.recv().await;");
-    expect(found?.after.filter((mark) => mark.changed).map((mark) => mark.text).join("")).toContain("Some");
+    expect(
+      found?.after
+        .filter((mark) => mark.changed)
+        .map((mark) => mark.text)
+        .join(""),
+    ).toContain("Some");
     expect(marks("completely other", "nothing alike here at all")).toBeUndefined();
     expect(marks("x".repeat(501), "x")).toBeUndefined();
   });

@@ -27,7 +27,8 @@ export function pairs(rows: Row[]): Pair[] {
     const added: Row[] = [];
     for (; rows[at]?.kind === "removed"; at += 1) removed.push(rows[at] as Row);
     for (; rows[at]?.kind === "added"; at += 1) added.push(rows[at] as Row);
-    for (let line = 0; line < Math.max(removed.length, added.length); line += 1) found.push({ left: removed[line], right: added[line] });
+    for (let line = 0; line < Math.max(removed.length, added.length); line += 1)
+      found.push({ left: removed[line], right: added[line] });
   }
   return found;
 }
@@ -41,7 +42,9 @@ export interface Mark {
 export function marks(before: string, after: string): { before: Mark[]; after: Mark[] } | undefined {
   if (before.length > MAX_COMPARED || after.length > MAX_COMPARED) return undefined;
   const parts = diffWordsWithSpace(before, after);
-  const kept = parts.filter((part) => !part.added && !part.removed).reduce((sum, part) => sum + part.value.trim().length, 0);
+  const kept = parts
+    .filter((part) => !part.added && !part.removed)
+    .reduce((sum, part) => sum + part.value.trim().length, 0);
   if (kept * 3 < Math.max(before.trim().length, after.trim().length)) return undefined;
   const left: Mark[] = [];
   const right: Mark[] = [];

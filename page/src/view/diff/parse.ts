@@ -66,11 +66,21 @@ export function parse(text: string, path = ""): FileDiff[] {
     if (sign === "+") {
       file.added += 1;
       left.after -= 1;
-      file.rows.push({ kind: "added", text: line.slice(1), before: undefined, after: after === undefined ? undefined : after++ });
+      file.rows.push({
+        kind: "added",
+        text: line.slice(1),
+        before: undefined,
+        after: after === undefined ? undefined : after++,
+      });
     } else if (sign === "-") {
       file.removed += 1;
       left.before -= 1;
-      file.rows.push({ kind: "removed", text: line.slice(1), before: before === undefined ? undefined : before++, after: undefined });
+      file.rows.push({
+        kind: "removed",
+        text: line.slice(1),
+        before: before === undefined ? undefined : before++,
+        after: undefined,
+      });
     } else if (sign === "\\" || (!inside && !(sign === " " || before === undefined))) {
       file.rows.push({ kind: "note", text: line, before: undefined, after: undefined });
     } else if (!inside && sign !== " " && line !== "") {

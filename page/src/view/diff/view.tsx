@@ -29,14 +29,25 @@ export function switchSides(): void {
   requestAnimationFrame(() => {
     const shown = document.querySelectorAll(".diff");
     if ([...shown].some((one) => one.classList.contains("split"))) return;
-    toast("info", shown.length > 0 ? "There is no room for two sides here. They stand side by side where there is, as in “Diff and undo” in a wide window." : "Diffs stand side by side from now on, where there is room for it.");
+    toast(
+      "info",
+      shown.length > 0
+        ? "There is no room for two sides here. They stand side by side where there is, as in “Diff and undo” in a wide window."
+        : "Diffs stand side by side from now on, where there is room for it.",
+    );
   });
 }
 
 export function Diffs({ text, path }: { text: string; path?: string | undefined }) {
   const files = useMemo(() => parse(text, path), [text, path]);
   if (files.length === 0) return <p class="soft">No change.</p>;
-  return <div class="diffs">{files.map((file) => <Diff key={file.path} file={file} source={files.length === 1 ? text : undefined} />)}</div>;
+  return (
+    <div class="diffs">
+      {files.map((file) => (
+        <Diff key={file.path} file={file} source={files.length === 1 ? text : undefined} />
+      ))}
+    </div>
+  );
 }
 
 function Diff({ file, source }: { file: FileDiff; source: string | undefined }) {
@@ -51,7 +62,8 @@ function Diff({ file, source }: { file: FileDiff; source: string | undefined }) 
   useLayoutEffect(() => {
     const element = box.current;
     if (!element) return;
-    const look = (): void => setView({ top: element.scrollTop, height: element.clientHeight, width: element.clientWidth });
+    const look = (): void =>
+      setView({ top: element.scrollTop, height: element.clientHeight, width: element.clientWidth });
     const watch = new ResizeObserver(look);
     watch.observe(element);
     element.addEventListener("scroll", look, { passive: true });
@@ -66,22 +78,34 @@ function Diff({ file, source }: { file: FileDiff; source: string | undefined }) 
   return (
     <figure class={`diff${split ? " split" : ""}`}>
       <header>
-        <span class="path cut"><Seen text={file.path || "changes"} /></span>
+        <span class="path cut">
+          <Seen text={file.path || "changes"} />
+        </span>
         <span class="ok">+{file.added}</span>
         <span class="risk">−{file.removed}</span>
         <span class="grow" />
-        {view.width >= WIDE && <button type="button" class="quiet" aria-pressed={split} title="Side by side (d)" onClick={switchSides}>Side by side</button>}
+        {view.width >= WIDE && (
+          <button type="button" class="quiet" aria-pressed={split} title="Side by side (d)" onClick={switchSides}>
+            Side by side
+          </button>
+        )}
         {source !== undefined && <CopyButton text={source} what="diff" />}
       </header>
       <div class="diff-rows" ref={box} tabIndex={0} role="group" aria-label={words}>
         <div class="diff-space" style={{ height: `${count * ROW}px` }}>
           <div style={{ transform: `translateY(${first * ROW}px)` }}>
-            {split ? both.slice(first, end).map((pair, at) => <Two key={first + at} pair={pair} />) : rows.slice(first, end).map((row, at) => <One key={first + at} row={row} partner={partner.get(row)} />)}
+            {split
+              ? both.slice(first, end).map((pair, at) => <Two key={first + at} pair={pair} />)
+              : rows.slice(first, end).map((row, at) => <One key={first + at} row={row} partner={partner.get(row)} />)}
           </div>
         </div>
       </div>
       {file.rows.length > rows.length && (
-        <footer><button type="button" class="more" onClick={() => setAll(true)}>Show {counted(file.rows.length - rows.length, "more line")}</button></footer>
+        <footer>
+          <button type="button" class="more" onClick={() => setAll(true)}>
+            Show {counted(file.rows.length - rows.length, "more line")}
+          </button>
+        </footer>
       )}
     </figure>
   );
@@ -108,7 +132,12 @@ function Two({ pair }: { pair: Pair }) {
       {row && <Line row={row} partner={row === other ? undefined : other} />}
     </div>
   );
-  return <div class="diff-row">{half(pair.left, pair.right, pair.left?.before)}{half(pair.right, pair.left, pair.right?.after)}</div>;
+  return (
+    <div class="diff-row">
+      {half(pair.left, pair.right, pair.left?.before)}
+      {half(pair.right, pair.left, pair.right?.after)}
+    </div>
+  );
 }
 
 function Line({ row, partner }: { row: Row; partner: Row | undefined }) {
@@ -117,12 +146,29 @@ function Line({ row, partner }: { row: Row; partner: Row | undefined }) {
     if (!partner) return undefined;
     return row.kind === "removed" ? marks(row.text, partner.text)?.before : marks(partner.text, row.text)?.after;
   }, [row, partner]);
-  if (found) return <span class="line">{found.map((mark) => (mark.changed ? <mark><Seen text={mark.text} /></mark> : <Seen text={mark.text} />))}</span>;
+  if (found)
+    return (
+      <span class="line">
+        {found.map((mark) =>
+          mark.changed ? (
+            <mark>
+              <Seen text={mark.text} />
+            </mark>
+          ) : (
+            <Seen text={mark.text} />
+          ),
+        )}
+      </span>
+    );
   const text = whole ? row.text : row.text.slice(0, LINE);
   return (
     <span class="line">
       <Seen text={text} />
-      {text.length < row.text.length && <button type="button" class="more" onClick={() => setWhole(true)}>… {row.text.length - text.length} more</button>}
+      {text.length < row.text.length && (
+        <button type="button" class="more" onClick={() => setWhole(true)}>
+          … {row.text.length - text.length} more
+        </button>
+      )}
     </span>
   );
 }

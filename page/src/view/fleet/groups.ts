@@ -29,7 +29,9 @@ export const GLYPHS: Record<FleetStatus, { glyph: Sign; look: string; word: stri
 /** A word that a newer server has is no reason to show nothing. */
 export function standing(status: string, role: DeviceRole = "controller"): (typeof GLYPHS)[FleetStatus] {
   if (status === "waiting") return { ...GLYPHS.waiting, word: `waits ${forWhom(role)}` };
-  return Object.hasOwn(GLYPHS, status) ? GLYPHS[status as FleetStatus] : { glyph: "question", look: "faint", word: status };
+  return Object.hasOwn(GLYPHS, status)
+    ? GLYPHS[status as FleetStatus]
+    : { glyph: "question", look: "faint", word: status };
 }
 
 const DAY = 86_400_000;
@@ -69,7 +71,8 @@ export function waitingRows(rows: readonly FleetRow[]): FleetRow[] {
 
 /** The second line: what it asks or does, then where. */
 export function second(row: FleetRow): string {
-  const what = row.status === "waiting" ? row.question : (row.about ?? (row.status === "failed" ? "failed" : undefined));
+  const what =
+    row.status === "waiting" ? row.question : (row.about ?? (row.status === "failed" ? "failed" : undefined));
   return [what && oneLine(what, 120), place(row)].filter(Boolean).join(" · ");
 }
 
@@ -84,7 +87,7 @@ const FOLDERS = 6;
 /** Where sessions are, the one that was used last first: a new one is mostly begun where others are. */
 export function folders(rows: readonly FleetRow[], except: string): string[] {
   const newest = [...rows].sort((a, b) => (b.since ?? 0) - (a.since ?? 0));
-  const all = newest.map((row) => row.cwd).filter((cwd) => cwd !== undefined && cwd.startsWith("/") && cwd !== except);
+  const all = newest.map((row) => row.cwd).filter((cwd) => cwd?.startsWith("/") && cwd !== except);
   return [...new Set(all as string[])].slice(0, FOLDERS);
 }
 
@@ -100,7 +103,9 @@ export interface Section {
 }
 
 function section(key: string, counts: readonly (readonly [name: string, count: number])[], rows: FleetRow[]): Section {
-  const words = counts.filter(([, count]) => count > 0).map(([name, count], at) => `${at === 0 ? name : name.charAt(0).toLowerCase() + name.slice(1)} · ${count}`);
+  const words = counts
+    .filter(([, count]) => count > 0)
+    .map(([name, count], at) => `${at === 0 ? name : name.charAt(0).toLowerCase() + name.slice(1)} · ${count}`);
   return { key, heading: words.join(", "), rows };
 }
 
@@ -112,19 +117,25 @@ export function sections(found: readonly Group[]): Section[] {
 const LATER = "later";
 
 /**
- * Keeps every row in its place while the reader is about to hit one: a row that jumps away is a row that is hit by mistake. Headings
- * say what stands below them by now; rows that are new go to the end.
+ * Keeps every row in its place while the reader is about to hit one: a row that jumps away is a row that is hit by
+ * mistake. Headings say what stands below them by now; rows that are new go to the end.
  */
 export function steady(before: readonly Section[], found: readonly Group[]): Section[] {
   const now = new Map(found.flatMap(({ name, rows }) => rows.map((row) => [row.key, { name, row }] as const)));
-  const places = before.filter(({ key }) => key !== LATER).map(({ key, rows }) => ({ key, keys: rows.map((row) => row.key) }));
+  const places = before
+    .filter(({ key }) => key !== LATER)
+    .map(({ key, rows }) => ({ key, keys: rows.map((row) => row.key) }));
   const placed = new Set(places.flatMap(({ keys }) => keys));
   const last = before.find(({ key }) => key === LATER)?.rows.map((row) => row.key) ?? [];
   places.push({ key: LATER, keys: [...new Set([...last, ...[...now.keys()].filter((key) => !placed.has(key))])] });
   return places
     .map(({ key, keys }) => {
       const here = keys.map((one) => now.get(one)).filter((one) => one !== undefined);
-      return section(key, found.map(({ name }) => [name, here.filter((one) => one.name === name).length] as const), here.map(({ row }) => row));
+      return section(
+        key,
+        found.map(({ name }) => [name, here.filter((one) => one.name === name).length] as const),
+        here.map(({ row }) => row),
+      );
     })
     .filter(({ rows }) => rows.length > 0);
 }
@@ -133,5 +144,11 @@ export function steady(before: readonly Section[], found: readonly Group[]): Sec
 export function waitingElsewhere(shown: readonly Section[]): { more: boolean; count: number } {
   const waits = (row: FleetRow): boolean => row.status === "waiting";
   const first = shown[0]?.rows.every(waits) ?? false;
-  return { more: first, count: shown.slice(first ? 1 : 0).flatMap(({ rows }) => rows).filter(waits).length };
+  return {
+    more: first,
+    count: shown
+      .slice(first ? 1 : 0)
+      .flatMap(({ rows }) => rows)
+      .filter(waits).length,
+  };
 }

@@ -1,5 +1,5 @@
-// Whether the reader is about to hit a row of the list: for that long no row changes its place, since one that jumps away is one that
-// is hit by mistake. A pointer or a focus that only rests there holds nothing.
+// Whether the reader is about to hit a row of the list: for that long no row changes its place, since one that jumps
+// away is one that is hit by mistake. A pointer or a focus that only rests there holds nothing.
 
 /** After the last move of the pointer or the last key. */
 export const HELD_MS = 4000;

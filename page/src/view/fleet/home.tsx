@@ -5,7 +5,7 @@ import { Glyph } from "../common/glyph";
 import { Icon } from "../common/icon";
 import { memo } from "../common/memo";
 import { forWhom } from "../common/who";
-import { State } from "../chrome/way";
+import { State } from "../chrome/connection";
 import type { FleetPort, FleetRow } from "../ports";
 import { Coded } from "../text/seen";
 import { oneLine } from "../text/unseen";
@@ -19,15 +19,32 @@ export const Home = memo(function Home({ fleet }: { fleet: FleetPort }) {
   const role = fleet.role.value;
   const waiting = waitingRows(rows);
   // Before the server has told, nobody knows whether there are any.
-  if (!(fleet.known?.value ?? true)) return <div class="slow state" role="status"><h2>Looking for sessions…</h2></div>;
-  const begin = role === "controller" && <a class="button primary" href="#/new"><Icon name="plus" /> New session</a>;
+  if (!(fleet.known?.value ?? true))
+    return (
+      <div class="slow state" role="status">
+        <h2>Looking for sessions…</h2>
+      </div>
+    );
+  const begin = role === "controller" && (
+    <a class="button primary" href="#/new">
+      <Icon name="plus" /> New session
+    </a>
+  );
   const running = rows.filter((row) => row.status === "running").length;
   if (waiting.length === 0) {
     const none = rows.length === 0;
     return (
       <div class="home-empty">
         <State title={none ? "No session yet" : `Nobody waits ${forWhom(role)}.`}>
-          {none ? <>Begin one here, or run <code>parlor</code> in a terminal.</> : running > 0 ? `${running} ${running === 1 ? "session is" : "sessions are"} at work.` : "Nothing runs either."}
+          {none ? (
+            <>
+              Begin one here, or run <code>parlor</code> in a terminal.
+            </>
+          ) : running > 0 ? (
+            `${running} ${running === 1 ? "session is" : "sessions are"} at work.`
+          ) : (
+            "Nothing runs either."
+          )}
         </State>
         {begin}
       </div>
@@ -36,9 +53,16 @@ export const Home = memo(function Home({ fleet }: { fleet: FleetPort }) {
   return (
     <div class="home scroll" tabIndex={0} role="region" aria-label={`Waiting ${forWhom(role)}`}>
       <div class="column">
-        <div class="row"><h2 class="grow">{waiting.length} {waiting.length === 1 ? "waits" : "wait"} {forWhom(role)}</h2>{begin}</div>
+        <div class="row">
+          <h2 class="grow">
+            {waiting.length} {waiting.length === 1 ? "waits" : "wait"} {forWhom(role)}
+          </h2>
+          {begin}
+        </div>
         <ul class="cards">
-          {waiting.slice(0, CARDS).map((row) => <Card key={row.key} row={row} />)}
+          {waiting.slice(0, CARDS).map((row) => (
+            <Card key={row.key} row={row} />
+          ))}
         </ul>
         {waiting.length > CARDS && <p class="faint">and {waiting.length - CARDS} more in the list</p>}
       </div>
@@ -50,9 +74,19 @@ const Card = memo(function Card({ row }: { row: FleetRow }) {
   return (
     <li>
       <a class="card" href={row.session ? `#/s/${encodeURIComponent(row.session)}` : "#/"}>
-        <span class="row"><Glyph of="diamond" look="wait" /><b class="grow cut isolate">{title(row)}</b><Age since={row.since} /></span>
-        {row.question && <span class="question isolate"><Coded text={oneLine(row.question, 600)} /></span>}
-        <span class="soft cut isolate">{[place(row), row.asks && row.asks > 1 ? `${row.asks} questions` : ""].filter(Boolean).join(" · ")}</span>
+        <span class="row">
+          <Glyph of="diamond" look="wait" />
+          <b class="grow cut isolate">{title(row)}</b>
+          <Age since={row.since} />
+        </span>
+        {row.question && (
+          <span class="question isolate">
+            <Coded text={oneLine(row.question, 600)} />
+          </span>
+        )}
+        <span class="soft cut isolate">
+          {[place(row), row.asks && row.asks > 1 ? `${row.asks} questions` : ""].filter(Boolean).join(" · ")}
+        </span>
       </a>
     </li>
   );

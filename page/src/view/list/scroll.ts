@@ -1,8 +1,8 @@
 // When the transcript moves by itself: three modes, and nothing else moves it.
 
 /**
- * `following`: the end stays in view. `anchoring`: a prompt of one's own was put to the top, once, and its answer grows below.
- * `free`: the reader has gone elsewhere.
+ * `following`: the end stays in view. `anchoring`: a prompt of one's own was put to the top, once, and its answer grows
+ * below. `free`: the reader has gone elsewhere.
  */
 export type Mode = "following" | "anchoring" | "free";
 

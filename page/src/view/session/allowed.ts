@@ -23,11 +23,17 @@ export function allowed(answer: unknown): Allowed[] {
     }
   }
   const found: Allowed[] = [];
-  const add = (rules: { words?: string; rule?: unknown }[] | undefined, project: string | null, where: string): void => {
-    for (const { words, rule } of Array.isArray(rules) ? rules : []) found.push({ words: words ?? "", where, revoke: { revoke: { project, rule } } });
+  const add = (
+    rules: { words?: string; rule?: unknown }[] | undefined,
+    project: string | null,
+    where: string,
+  ): void => {
+    for (const { words, rule } of Array.isArray(rules) ? rules : [])
+      found.push({ words: words ?? "", where, revoke: { revoke: { project, rule } } });
   };
   add(told?.session, null, "until this session closes");
   const projects = [...(told?.projects ?? [])].sort((a, b) => Number(b.here ?? false) - Number(a.here ?? false));
-  for (const { project, here, rules } of projects) add(rules, project ?? "", here ? "in this project" : `in ${project ?? "?"}`);
+  for (const { project, here, rules } of projects)
+    add(rules, project ?? "", here ? "in this project" : `in ${project ?? "?"}`);
   return found;
 }

@@ -1,4 +1,5 @@
-// Going back in the conversation: where the tip stands then, and whether files can go along. As `crates/tui/src/update/files.rs` has it.
+// Going back in the conversation: where the tip stands then, and whether files can go along. As
+// `crates/tui/src/update/files.rs` has it.
 
 import { openRun, textOf, turnsTo, type Entry, type State } from "../../model/state";
 import type { Abilities } from "../../model/types";
@@ -6,18 +7,18 @@ import type { Abilities } from "../../model/types";
 /** What can be done about files: they may go along, they stay, or nothing ran on the way. */
 export type Files = "choose" | "stay" | "none";
 
-export interface Way {
+export interface LeafMove {
   leaf: number | undefined;
   files: Files;
   /** What the prompts in between did, by their turns. */
   back: number[];
   forth: number[];
-  /** Why it cannot be gone now. */
+  /** Why it cannot be done now. */
   why: string | undefined;
 }
 
-/** The way to where `leaf` is the tip. */
-export function wayTo(state: State, can: Abilities, leaf: number | undefined): Way {
+/** What moving the tip to `leaf` means. */
+export function moveTo(state: State, can: Abilities, leaf: number | undefined): LeafMove {
   const { back, forth } = turnsTo(state, leaf);
   const turns = new Set([...back, ...forth]);
   const ran = [...state.tools.values()].some((tool) => {
@@ -25,10 +26,13 @@ export function wayTo(state: State, can: Abilities, leaf: number | undefined): W
     return message?.kind === "message" && message.turn !== undefined && turns.has(message.turn);
   });
   const why =
-    (can.go_back ?? can.branch) === false ? "This runtime cannot go back to an earlier message."
-    : openRun(state) ? "Stop the run first."
-    : leaf === undefined && (can.clear ?? can.sessions) === false ? "Nothing stands before this message: begin a new session."
-    : undefined;
+    (can.go_back ?? can.branch) === false
+      ? "This runtime cannot go back to an earlier message."
+      : openRun(state)
+        ? "Stop the run first."
+        : leaf === undefined && (can.clear ?? can.sessions) === false
+          ? "Nothing stands before this message: begin a new session."
+          : undefined;
   return { leaf, back, forth, files: !ran ? "none" : can.undo === false ? "stay" : "choose", why };
 }
 

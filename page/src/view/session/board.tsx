@@ -5,7 +5,15 @@ import { visible } from "../text/unseen";
 
 export function Widgets({ board, place }: { board: Board; place: WidgetPlace }) {
   const shown = Object.entries(board.widgets ?? {}).filter(([, [where]]) => where === place);
-  return <>{shown.map(([key, [, lines]]) => <pre class="widget" key={key} tabIndex={0} role="region" aria-label={visible(key)}>{lines.map(visible).join("\n")}</pre>)}</>;
+  return (
+    <>
+      {shown.map(([key, [, lines]]) => (
+        <pre class="widget" key={key} tabIndex={0} role="region" aria-label={visible(key)}>
+          {lines.map(visible).join("\n")}
+        </pre>
+      ))}
+    </>
+  );
 }
 
 export function StatusLine({ board }: { board: Board }) {
@@ -13,7 +21,12 @@ export function StatusLine({ board }: { board: Board }) {
   if (fields.length === 0) return null;
   return (
     <dl class="status-line" aria-label="Status">
-      {fields.map(([key, text]) => <div key={key} title={`${visible(key)}: ${visible(text)}`}><dt>{visible(key)}</dt><dd class="cut">{visible(text)}</dd></div>)}
+      {fields.map(([key, text]) => (
+        <div key={key} title={`${visible(key)}: ${visible(text)}`}>
+          <dt>{visible(key)}</dt>
+          <dd class="cut">{visible(text)}</dd>
+        </div>
+      ))}
     </dl>
   );
 }

@@ -1,6 +1,15 @@
 // The right column: context, plan, money, branches, changes.
 
-import { contextLeft, openRun, spent, toolOutcome, type Count, type State, type ToolRun, type Used } from "../../model/state";
+import {
+  contextLeft,
+  openRun,
+  spent,
+  toolOutcome,
+  type Count,
+  type State,
+  type ToolRun,
+  type Used,
+} from "../../model/state";
 import { money, tokens, counted } from "../common/format";
 import { Glyph } from "../common/glyph";
 import { Icon } from "../common/icon";
@@ -28,7 +37,7 @@ export function tokenWords({ input = 0, output = 0, rough }: Used): string | und
 
 export function Details({ port, state, show }: { port: SessionPort; state: State; show: (screen: Screen) => void }) {
   // Without a session there is nothing to open.
-  const live = port.id.value !== undefined && port.way.value.is !== "refused";
+  const live = port.id.value !== undefined && port.connection.value.is !== "refused";
   const left = contextLeft(state);
   const rough = state.contextRough ? "~" : "";
   const usage = spent(state);
@@ -45,38 +54,121 @@ export function Details({ port, state, show }: { port: SessionPort; state: State
       {state.context && (
         <section>
           <h2>Context</h2>
-          <div class="pair"><span>{rough}{tokens(state.context.used)} of {tokens(state.context.window)}</span><span>{left === undefined ? "" : `${rough}${left} % left`}</span></div>
-          <div class={`gauge${left !== undefined && left < 15 ? " full" : ""}`} role="meter" aria-label="Context left" aria-valuemin={0} aria-valuemax={100} aria-valuenow={left ?? 100}><i style={{ transform: `scaleX(${(100 - (left ?? 100)) / 100})` }} /></div>
+          <div class="pair">
+            <span>
+              {rough}
+              {tokens(state.context.used)} of {tokens(state.context.window)}
+            </span>
+            <span>{left === undefined ? "" : `${rough}${left} % left`}</span>
+          </div>
+          <div
+            class={`gauge${left !== undefined && left < 15 ? " full" : ""}`}
+            role="meter"
+            aria-label="Context left"
+            aria-valuemin={0}
+            aria-valuemax={100}
+            aria-valuenow={left ?? 100}
+          >
+            <i style={{ transform: `scaleX(${(100 - (left ?? 100)) / 100})` }} />
+          </div>
         </section>
       )}
       {state.plan.length > 0 && (
         <section>
           <h2>Plan</h2>
-          <ol class="plan">{state.plan.map((item) => <li class={item.state}><Glyph of={PLAN[item.state][0]} look={item.state === "done" ? "ok" : item.state === "active" ? "accent" : "faint"} /><span><span class="hidden">{PLAN[item.state][1]}: </span><Prose text={item.text} /></span></li>)}</ol>
+          <ol class="plan">
+            {state.plan.map((item) => (
+              <li class={item.state}>
+                <Glyph
+                  of={PLAN[item.state][0]}
+                  look={item.state === "done" ? "ok" : item.state === "active" ? "accent" : "faint"}
+                />
+                <span>
+                  <span class="hidden">{PLAN[item.state][1]}: </span>
+                  <Prose text={item.text} />
+                </span>
+              </li>
+            ))}
+          </ol>
         </section>
       )}
       <section>
         <h2>Session</h2>
-        {state.settings.cwd !== "" && <div class="pair"><span>Folder</span><span class="cut" title={visible(state.settings.cwd)}>{visible(state.settings.cwd)}</span></div>}
-        {model && <div class="pair"><span>Model</span><span class="cut">{visible(model.name)}</span></div>}
-        {state.settings.cwd !== "" && abilities.policy !== false && <div class="pair"><span>Mode</span><span>{state.settings.policy.replace("_", "-")}{state.settings.effort ? ` · effort ${state.settings.effort}` : ""}</span></div>}
-        {tokenWords(usage) && <div class="pair"><span>Tokens</span><span>{tokenWords(usage)}</span></div>}
-        {money(usage.cost_micros, usage.rough) && <div class="pair"><span>Cost</span><span>{money(usage.cost_micros, usage.rough)}</span></div>}
+        {state.settings.cwd !== "" && (
+          <div class="pair">
+            <span>Folder</span>
+            <span class="cut" title={visible(state.settings.cwd)}>
+              {visible(state.settings.cwd)}
+            </span>
+          </div>
+        )}
+        {model && (
+          <div class="pair">
+            <span>Model</span>
+            <span class="cut">{visible(model.name)}</span>
+          </div>
+        )}
+        {state.settings.cwd !== "" && abilities.policy !== false && (
+          <div class="pair">
+            <span>Mode</span>
+            <span>
+              {state.settings.policy.replace("_", "-")}
+              {state.settings.effort ? ` · effort ${state.settings.effort}` : ""}
+            </span>
+          </div>
+        )}
+        {tokenWords(usage) && (
+          <div class="pair">
+            <span>Tokens</span>
+            <span>{tokenWords(usage)}</span>
+          </div>
+        )}
+        {money(usage.cost_micros, usage.rough) && (
+          <div class="pair">
+            <span>Cost</span>
+            <span>{money(usage.cost_micros, usage.rough)}</span>
+          </div>
+        )}
       </section>
       {changed.size > 0 && (
         <section>
           <h2>Changes</h2>
-          {[...changed].slice(-12).map((path) => <div class="mono cut" title={visible(path)}>{visible(path)}</div>)}
+          {[...changed].slice(-12).map((path) => (
+            <div class="mono cut" title={visible(path)}>
+              {visible(path)}
+            </div>
+          ))}
           {changed.size > 12 && <div class="faint">{counted(changed.size - 12, "more file")}</div>}
         </section>
       )}
       <section class="side-acts">
-        {live && abilities.undo !== false && mayShow("changes", port.role.value) && <button type="button" class="button" onClick={() => show("changes")}><Icon name="diff" /> Diff and undo</button>}
-        {live && <button type="button" class="button" onClick={() => show("tree")}><Icon name="branch" /> Branches</button>}
-        {live && <button type="button" class="button" onClick={() => show("timeline")}><Icon name="activity" /> Timeline</button>}
-        {live && <button type="button" class="button" onClick={() => show("settings")}><Icon name="settings" /> Settings</button>}
+        {live && abilities.undo !== false && mayShow("changes", port.role.value) && (
+          <button type="button" class="button" onClick={() => show("changes")}>
+            <Icon name="diff" /> Diff and undo
+          </button>
+        )}
+        {live && (
+          <button type="button" class="button" onClick={() => show("tree")}>
+            <Icon name="branch" /> Branches
+          </button>
+        )}
+        {live && (
+          <button type="button" class="button" onClick={() => show("timeline")}>
+            <Icon name="activity" /> Timeline
+          </button>
+        )}
+        {live && (
+          <button type="button" class="button" onClick={() => show("settings")}>
+            <Icon name="settings" /> Settings
+          </button>
+        )}
       </section>
-      {abilities.name !== "" && <p class="faint">{visible(abilities.name)}{openRun(state) ? "" : " · idle"}</p>}
+      {abilities.name !== "" && (
+        <p class="faint">
+          {visible(abilities.name)}
+          {openRun(state) ? "" : " · idle"}
+        </p>
+      )}
     </aside>
   );
 }

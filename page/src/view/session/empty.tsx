@@ -1,16 +1,49 @@
 // A session in which nothing was said: where it is, once that is known.
 
-import { State } from "../chrome/way";
-import type { DeviceRole, Way } from "../ports";
+import { State } from "../chrome/connection";
+import type { DeviceRole, ConnectionState } from "../ports";
 import { Coded } from "../text/seen";
 import { visible } from "../text/unseen";
 
-export function Empty({ named, cwd, way, role }: { named: boolean; cwd: string; way: Way; role: DeviceRole }) {
+export function Empty({
+  named,
+  cwd,
+  connection,
+  role,
+}: {
+  named: boolean;
+  cwd: string;
+  connection: ConnectionState;
+  role: DeviceRole;
+}) {
   // The line under the header says what is wrong.
-  if (cwd === "" && way.is !== "up" && way.is !== "connecting") return <div class="state" />;
-  if (cwd === "" && named) return <div class="slow state" role="status"><h2>Opening the session…</h2></div>;
-  if (cwd !== "" && role !== "controller") return <State title="Nothing yet">Nothing was said in <code>{visible(cwd)}</code> so far.</State>;
-  return <State title={cwd === "" ? "New session" : "Nothing yet"}>Say what you want done{cwd === "" ? "" : <> in <code>{visible(cwd)}</code></>}.</State>;
+  if (cwd === "" && connection.is !== "up" && connection.is !== "connecting") return <div class="state" />;
+  if (cwd === "" && named)
+    return (
+      <div class="slow state" role="status">
+        <h2>Opening the session…</h2>
+      </div>
+    );
+  if (cwd !== "" && role !== "controller")
+    return (
+      <State title="Nothing yet">
+        Nothing was said in <code>{visible(cwd)}</code> so far.
+      </State>
+    );
+  return (
+    <State title={cwd === "" ? "New session" : "Nothing yet"}>
+      Say what you want done
+      {cwd === "" ? (
+        ""
+      ) : (
+        <>
+          {" "}
+          in <code>{visible(cwd)}</code>
+        </>
+      )}
+      .
+    </State>
+  );
 }
 
 interface ElsewhereProps {
@@ -26,12 +59,47 @@ export function Elsewhere({ folders, go, typed, trouble }: ElsewhereProps) {
   return (
     <div class="state elsewhere">
       {folders.length > 0 && <p>Or begin in</p>}
-      <ul>{folders.map((folder) => <li key={folder}><button type="button" class="quiet cut isolate" onClick={() => go(folder)}>{visible(folder)}</button></li>)}</ul>
-      <form onSubmit={(event) => { event.preventDefault(); const wanted = new FormData(event.currentTarget).get("folder"); if (typeof wanted === "string" && wanted.trim() !== "") go(wanted.trim()); }}>
-        <input type="text" name="folder" ref={(field) => { if (trouble !== undefined && document.activeElement === document.body) field?.focus(); }} defaultValue={typed} aria-invalid={trouble !== undefined} aria-describedby={trouble === undefined ? undefined : "no-folder"} placeholder="/another/folder" aria-label="Another folder, with its whole path" autocomplete="off" spellcheck={false} pattern="\s*/.*" title="The whole path, from / on" />
-        <button type="submit" class="button">Begin there</button>
+      <ul>
+        {folders.map((folder) => (
+          <li key={folder}>
+            <button type="button" class="quiet cut isolate" onClick={() => go(folder)}>
+              {visible(folder)}
+            </button>
+          </li>
+        ))}
+      </ul>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          const wanted = new FormData(event.currentTarget).get("folder");
+          if (typeof wanted === "string" && wanted.trim() !== "") go(wanted.trim());
+        }}
+      >
+        <input
+          type="text"
+          name="folder"
+          ref={(field) => {
+            if (trouble !== undefined && document.activeElement === document.body) field?.focus();
+          }}
+          defaultValue={typed}
+          aria-invalid={trouble !== undefined}
+          aria-describedby={trouble === undefined ? undefined : "no-folder"}
+          placeholder="/another/folder"
+          aria-label="Another folder, with its whole path"
+          autocomplete="off"
+          spellcheck={false}
+          pattern="\s*/.*"
+          title="The whole path, from / on"
+        />
+        <button type="submit" class="button">
+          Begin there
+        </button>
       </form>
-      {trouble !== undefined && <p class="risk" id="no-folder" role="alert"><Coded text={trouble} /></p>}
+      {trouble !== undefined && (
+        <p class="risk" id="no-folder" role="alert">
+          <Coded text={trouble} />
+        </p>
+      )}
     </div>
   );
 }

@@ -4,7 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Outcome } from "../../model/types";
 import { Glyph, LEVELS } from "../common/glyph";
 import { memo } from "../common/memo";
-import { took } from "../common/format";
+import { duration } from "../common/format";
 import { copyText } from "../common/copy";
 import { Block } from "../text/markdown";
 import { Bundles, Growing, type Parsed } from "../text/tokens";
@@ -30,10 +30,20 @@ export const Entry = memo(function Entry({ row, open, toggle, again }: EntryProp
       const rest = row.entry.parts.filter((part) => !("image" in part) && !("text" in part));
       return (
         <div class="prompt">
-          <span class={row.cause && row.cause !== "prompt" ? "cause" : "hidden"}>{row.cause === "steer" ? "You, steering" : row.cause === "follow_up" ? "You, queued" : "You"}</span>
+          <span class={row.cause && row.cause !== "prompt" ? "cause" : "hidden"}>
+            {row.cause === "steer" ? "You, steering" : row.cause === "follow_up" ? "You, queued" : "You"}
+          </span>
           <Prose text={text} />
-          {images.length > 0 && <div class="images">{images.map((part) => <Picture mime={part.image.mime} base64={part.image.base64} />)}</div>}
-          {rest.map((part) => <ShownPart part={part} />)}
+          {images.length > 0 && (
+            <div class="images">
+              {images.map((part) => (
+                <Picture mime={part.image.mime} base64={part.image.base64} />
+              ))}
+            </div>
+          )}
+          {rest.map((part) => (
+            <ShownPart part={part} />
+          ))}
         </div>
       );
     }
@@ -46,9 +56,15 @@ export const Entry = memo(function Entry({ row, open, toggle, again }: EntryProp
           <button type="button" class="fold-line" aria-expanded={shown} onClick={() => toggle(row.key)}>
             <Glyph of={shown ? "open" : "closed"} look="faint" />
             <span>{row.open ? "Thinking" : "Thought"}</span>
-            {!shown && <span class="faint cut grow">{visible(row.text.trim().split("\n")[0]?.slice(0, 160) ?? "")}</span>}
+            {!shown && (
+              <span class="faint cut grow">{visible(row.text.trim().split("\n")[0]?.slice(0, 160) ?? "")}</span>
+            )}
           </button>
-          {shown && <div class="thought"><Prose text={row.text} /></div>}
+          {shown && (
+            <div class="thought">
+              <Prose text={row.text} />
+            </div>
+          )}
         </>
       );
     }
@@ -61,7 +77,9 @@ export const Entry = memo(function Entry({ row, open, toggle, again }: EntryProp
       return (
         <p class={`notice${row.entry.level === "error" ? " risk" : ""}`}>
           <Glyph of={LEVELS[row.entry.level]} />
-          <span><Prose text={row.entry.text} /></span>
+          <span>
+            <Prose text={row.entry.text} />
+          </span>
         </p>
       );
     case "compaction": {
@@ -72,14 +90,29 @@ export const Entry = memo(function Entry({ row, open, toggle, again }: EntryProp
             <Glyph of={shown ? "open" : "closed"} look="faint" />
             What came before stands as a summary from here on
           </button>
-          {shown && <div class="thought"><Prose text={row.entry.compaction.summary} /></div>}
+          {shown && (
+            <div class="thought">
+              <Prose text={row.entry.compaction.summary} />
+            </div>
+          )}
         </div>
       );
     }
     case "cut":
-      return <p class="notice"><Glyph of="warning" />{row.words}</p>;
+      return (
+        <p class="notice">
+          <Glyph of="warning" />
+          {row.words}
+        </p>
+      );
     case "end":
-      return <End outcome={row.run.ended?.outcome ?? "done"} ms={(row.run.ended?.at ?? 0) - row.run.startedAt} again={again} />;
+      return (
+        <End
+          outcome={row.run.ended?.outcome ?? "done"}
+          ms={(row.run.ended?.at ?? 0) - row.run.startedAt}
+          again={again}
+        />
+      );
   }
 });
 
@@ -88,10 +121,19 @@ function Words({ text, open }: { text: string; open: boolean }) {
   growing.current ??= { blocks: new Growing(), bundles: new Bundles() };
   const { blocks, bundles } = growing.current;
   const all = bundles.take(blocks.take(text, open));
-  return <div class="words">{all.map((some, at) => <Bundle key={at} blocks={some} open={open && at === all.length - 1} />)}</div>;
+  return (
+    <div class="words">
+      {all.map((some, at) => (
+        <Bundle key={at} blocks={some} open={open && at === all.length - 1} />
+      ))}
+    </div>
+  );
 }
 
-/** How long a bundle is laid out before it may be left out while nobody sees it: its height is known by then, and nothing moves. */
+/**
+ * How long a bundle is laid out before it may be left out while nobody sees it: its height is known by then, and
+ * nothing moves.
+ */
 const LAID_OUT_MS = 500;
 
 const Bundle = memo(function Bundle({ blocks, open }: { blocks: Parsed[]; open: boolean }) {
@@ -101,7 +143,15 @@ const Bundle = memo(function Bundle({ blocks, open }: { blocks: Parsed[]; open: 
     const wait = setTimeout(() => box.current?.classList.add("far"), LAID_OUT_MS);
     return () => clearTimeout(wait);
   }, [open]);
-  return <div class="blocks" ref={box}>{blocks.map((block, at) => <div class="block" key={at}><Block block={block} open={open && at === blocks.length - 1} /></div>)}</div>;
+  return (
+    <div class="blocks" ref={box}>
+      {blocks.map((block, at) => (
+        <div class="block" key={at}>
+          <Block block={block} open={open && at === blocks.length - 1} />
+        </div>
+      ))}
+    </div>
+  );
 });
 
 function End({ outcome, ms, again }: { outcome: Outcome; ms: number; again: () => void }) {
@@ -113,16 +163,45 @@ function End({ outcome, ms, again }: { outcome: Outcome; ms: number; again: () =
     const next = hint && ended(hint.charAt(0).toUpperCase() + hint.slice(1));
     return (
       <div class="failed-run" role="alert">
-        <p class="notice strong"><Glyph of="cross" look="risk" /><span><Prose text={words} /></span></p>
-        {next && <p class="next"><Prose text={next} /></p>}
+        <p class="notice strong">
+          <Glyph of="cross" look="risk" />
+          <span>
+            <Prose text={words} />
+          </span>
+        </p>
+        {next && (
+          <p class="next">
+            <Prose text={next} />
+          </p>
+        )}
         <div class="row">
-          <button type="button" class="button" onClick={again}>Try again</button>
-          <button type="button" class="button" onClick={() => void copyText([`${code}: ${words}`, next].filter(Boolean).join("\n"))}>Copy details</button>
+          <button type="button" class="button" onClick={again}>
+            Try again
+          </button>
+          <button
+            type="button"
+            class="button"
+            onClick={() => void copyText([`${code}: ${words}`, next].filter(Boolean).join("\n"))}
+          >
+            Copy details
+          </button>
         </div>
       </div>
     );
   }
   // When it was interrupted nobody knows: its end was written when it was opened again.
-  const words = { cancelled: "Stopped", interrupted: "Interrupted: Parlor ended in the middle", lost: "The runtime went away in the middle" }[outcome];
-  return <p class="notice"><Glyph of={outcome === "cancelled" ? "square" : outcome === "lost" ? "broken" : "pause"} /><span>{words}{outcome === "interrupted" ? "" : ` after ${took(ms)}`}.</span></p>;
+  const words = {
+    cancelled: "Stopped",
+    interrupted: "Interrupted: Parlor ended in the middle",
+    lost: "The runtime went away in the middle",
+  }[outcome];
+  return (
+    <p class="notice">
+      <Glyph of={outcome === "cancelled" ? "square" : outcome === "lost" ? "broken" : "pause"} />
+      <span>
+        {words}
+        {outcome === "interrupted" ? "" : ` after ${duration(ms)}`}.
+      </span>
+    </p>
+  );
 }

@@ -14,11 +14,25 @@ const MAX_PICTURE = 8 * 1024 * 1024;
 
 export function ShownPart({ part }: { part: Part }) {
   if ("image" in part) return <Picture mime={part.image.mime} base64={part.image.base64} />;
-  if ("code" in part) return <Code text={part.code.text} language={part.code.language ?? languageOfPath(part.code.path ?? "")} open={false} />;
+  if ("code" in part)
+    return (
+      <Code text={part.code.text} language={part.code.language ?? languageOfPath(part.code.path ?? "")} open={false} />
+    );
   if ("diff" in part) return <Diffs text={part.diff.text} path={part.diff.path} />;
-  if ("text" in part) return <div class="prompt"><Prose text={part.text} /></div>;
-  if ("thought" in part) return <div class="thought"><Prose text={part.thought.text} /></div>;
-  if ("opaque" in part) return <p class="soft">Something of kind “{visible(part.opaque.kind)}” that this page cannot show.</p>;
+  if ("text" in part)
+    return (
+      <div class="prompt">
+        <Prose text={part.text} />
+      </div>
+    );
+  if ("thought" in part)
+    return (
+      <div class="thought">
+        <Prose text={part.thought.text} />
+      </div>
+    );
+  if ("opaque" in part)
+    return <p class="soft">Something of kind “{visible(part.opaque.kind)}” that this page cannot show.</p>;
   return null;
 }
 
@@ -42,5 +56,12 @@ export function Picture({ mime, base64 }: { mime: string; base64: string }) {
     };
   }, [mime, base64, fits]);
   if (!fits || bad) return <p class="soft">A picture of type {visible(mime)} that is not shown here.</p>;
-  return <span class="picture">{url && <img src={url} alt="A picture of this conversation" onError={() => setBad(true)} />}</span>;
+  return (
+    <span class="picture">
+      {url && (
+        // biome-ignore lint/a11y/noRedundantAlt: that it is a picture is all that is known of it.
+        <img src={url} alt="A picture of this conversation" onError={() => setBad(true)} />
+      )}
+    </span>
+  );
 }

@@ -1,6 +1,15 @@
 // The transcript as rows: one for each thing that a reader opens, folds or jumps to.
 
-import { shown, type Entry, type MessageEntry, type NoticeEntry, type CompactionEntry, type Run, type State, type ToolRun } from "../../model/state";
+import {
+  shown,
+  type Entry,
+  type MessageEntry,
+  type NoticeEntry,
+  type CompactionEntry,
+  type Run,
+  type State,
+  type ToolRun,
+} from "../../model/state";
 import type { Cause, Part } from "../../model/types";
 
 export type Row =
@@ -22,7 +31,10 @@ type CauseOf = (turn: number) => Cause | undefined;
 
 export function rows(state: State): Row[] {
   let causes: Map<number, Cause> | undefined;
-  const causeOf: CauseOf = (turn) => (causes ??= new Map(state.runs.flatMap((run) => run.turns.map((turn) => [turn.id, turn.cause] as const)))).get(turn);
+  const causeOf: CauseOf = (turn) =>
+    (causes ??= new Map(state.runs.flatMap((run) => run.turns.map((turn) => [turn.id, turn.cause] as const)))).get(
+      turn,
+    );
   const ends = new Map<number, Run>();
   for (const run of state.runs) if (run.ended && run.ended.outcome !== "done") ends.set(run.id, run);
   const kept: Kept = known.get(state.entries) ?? new Map();
@@ -64,7 +76,15 @@ function runOf(entry: Entry): number | undefined {
 function dropTold(found: Row[], run: Run): void {
   const outcome = run.ended?.outcome;
   if (typeof outcome !== "object") return;
-  for (let last = found.at(-1); last?.is === "notice" && last.entry.run === run.id && last.entry.level === "error" && last.entry.text.startsWith(outcome.failed.message); last = found.at(-1)) found.pop();
+  for (
+    let last = found.at(-1);
+    last?.is === "notice" &&
+    last.entry.run === run.id &&
+    last.entry.level === "error" &&
+    last.entry.text.startsWith(outcome.failed.message);
+    last = found.at(-1)
+  )
+    found.pop();
 }
 
 function ofEntry(entry: Entry, state: State, kept: Kept, causeOf: CauseOf): Row[] {
@@ -72,8 +92,11 @@ function ofEntry(entry: Entry, state: State, kept: Kept, causeOf: CauseOf): Row[
   const before = last?.entry === entry ? last : undefined;
   if (before?.tools.length === 0) return before.rows;
   const parts = entry.kind === "message" ? entry.parts : [];
-  const tools = parts.some((part) => "tool" in part) ? parts.map((part) => ("tool" in part ? state.tools.get(part.tool) : undefined)) : [];
-  if (before && before.tools.length === tools.length && before.tools.every((tool, at) => tool === tools[at])) return before.rows;
+  const tools = parts.some((part) => "tool" in part)
+    ? parts.map((part) => ("tool" in part ? state.tools.get(part.tool) : undefined))
+    : [];
+  if (before && before.tools.length === tools.length && before.tools.every((tool, at) => tool === tools[at]))
+    return before.rows;
   const rows = made(entry, tools, causeOf);
   kept.set(entry.id, { entry, rows, tools });
   return rows;
@@ -89,7 +112,9 @@ function made(entry: Entry, tools: (ToolRun | undefined)[], causeOf: CauseOf): R
       break;
   }
   if (entry.role === "user") {
-    return [{ is: "prompt", key: `p${entry.id}`, entry, cause: entry.turn === undefined ? undefined : causeOf(entry.turn) }];
+    return [
+      { is: "prompt", key: `p${entry.id}`, entry, cause: entry.turn === undefined ? undefined : causeOf(entry.turn) },
+    ];
   }
   const rows: Row[] = [];
   entry.parts.forEach((part, at) => {

@@ -8,8 +8,8 @@ import { Dock } from "../ask/dock";
 import { closed, reach } from "../ask/words";
 import { Dialog } from "../chrome/dialog";
 import { refused, toast, Toasts } from "../chrome/toasts";
-import { Blocked } from "../chrome/way";
-import { took } from "../common/format";
+import { Blocked } from "../chrome/connection";
+import { duration } from "../common/format";
 import { Glyph } from "../common/glyph";
 import { Icon } from "../common/icon";
 import { memo } from "../common/memo";
@@ -44,7 +44,16 @@ export interface SessionProps {
   begin: (folder: string) => void;
 }
 
-export const SessionMain = memo(function SessionMain({ port, screen, show, typed, folders, told, wanted, begin }: SessionProps) {
+export const SessionMain = memo(function SessionMain({
+  port,
+  screen,
+  show,
+  typed,
+  folders,
+  told,
+  wanted,
+  begin,
+}: SessionProps) {
   const state = port.state.value;
   const rev = port.rev.value;
   const shown = useMemo(() => rows(state), [state, rev]);
@@ -54,44 +63,146 @@ export const SessionMain = memo(function SessionMain({ port, screen, show, typed
   const [found, setFound] = useState<string | undefined>();
   const board = port.board.value;
   const run = openRun(state);
-  const way = port.way.value;
-  useEffect(() => port.onSignal((signal) => {
-    if ("notify" in signal) toast(signal.notify.level, visible(signal.notify.text));
-  }), [port]);
-  const reasons = useMemo(() => port.loadReason && port.saveReason && { load: (ask: number) => port.loadReason?.(ask) ?? Promise.resolve(undefined), save: (ask: number, text: string) => port.saveReason?.(ask, text) }, [port]);
+  const connection = port.connection.value;
+  useEffect(
+    () =>
+      port.onSignal((signal) => {
+        if ("notify" in signal) toast(signal.notify.level, visible(signal.notify.text));
+      }),
+    [port],
+  );
+  const reasons = useMemo(
+    () =>
+      port.loadReason &&
+      port.saveReason && {
+        load: (ask: number) => port.loadReason?.(ask) ?? Promise.resolve(undefined),
+        save: (ask: number, text: string) => port.saveReason?.(ask, text),
+      },
+    [port],
+  );
   const unmade = wanted !== undefined && port.id.value === undefined;
-  const place = <Elsewhere folders={folders.value} go={begin} {...(unmade ? { typed: wanted } : {})} {...(unmade && way.is === "refused" ? { trouble: refusalWords(way) } : {})} />;
-  if (unmade && way.is === "refused") return <main class="main" id="main" aria-label="Session"><div class="empty" id="transcript" tabIndex={-1}><div class="state" role="status"><h2>No session was begun</h2></div>{place}</div></main>;
-  const blocked = Blocked({ way, known: shown.length > 0, retry: () => port.retryNow() });
-  if (blocked) return <main class="main" id="main">{blocked}</main>;
+  const place = (
+    <Elsewhere
+      folders={folders.value}
+      go={begin}
+      {...(unmade ? { typed: wanted } : {})}
+      {...(unmade && connection.is === "refused" ? { trouble: refusalWords(connection) } : {})}
+    />
+  );
+  if (unmade && connection.is === "refused")
+    return (
+      <main class="main" id="main" aria-label="Session">
+        <div class="empty" id="transcript" tabIndex={-1}>
+          <div class="state" role="status">
+            <h2>No session was begun</h2>
+          </div>
+          {place}
+        </div>
+      </main>
+    );
+  const blocked = Blocked({ connection, known: shown.length > 0, retry: () => port.retryNow() });
+  if (blocked)
+    return (
+      <main class="main" id="main">
+        {blocked}
+      </main>
+    );
   const again = (): void => {
-    const last = [...state.entries.values()].reverse().find((entry) => entry.kind === "message" && entry.role === "user");
+    const last = [...state.entries.values()]
+      .reverse()
+      .find((entry) => entry.kind === "message" && entry.role === "user");
     if (last?.kind !== "message") return;
     const text = last.parts.map((part) => ("text" in part ? part.text : "")).join("");
-    void port.prompt({ prompt: { input: { text, attachments: last.parts.filter((part) => !("text" in part)) }, options: { when_busy: "refuse" } } }, text).catch(refused);
+    void port
+      .prompt(
+        {
+          prompt: {
+            input: { text, attachments: last.parts.filter((part) => !("text" in part)) },
+            options: { when_busy: "refuse" },
+          },
+        },
+        text,
+      )
+      .catch(refused);
   };
   const close = (): void => show(undefined);
   return (
     <main class="main" id="main" aria-label="Session">
-      {shown.length === 0 ? <div class="empty" id="transcript" tabIndex={-1}><Empty named={port.id.value !== undefined} cwd={state.settings.cwd} way={way} role={port.role.value} />{port.role.value === "controller" && (unmade || (way.is === "up" && state.settings.cwd !== "")) && place}</div> : <Transcript rows={shown} own={own} scroll={scroll} opened={opened} found={found} again={again} />}
-      {screen === "search" && <Find rows={shown} go={setFound} close={() => { setFound(undefined); close(); }} />}
+      {shown.length === 0 ? (
+        <div class="empty" id="transcript" tabIndex={-1}>
+          <Empty
+            named={port.id.value !== undefined}
+            cwd={state.settings.cwd}
+            connection={connection}
+            role={port.role.value}
+          />
+          {port.role.value === "controller" &&
+            (unmade || (connection.is === "up" && state.settings.cwd !== "")) &&
+            place}
+        </div>
+      ) : (
+        <Transcript rows={shown} own={own} scroll={scroll} opened={opened} found={found} again={again} />
+      )}
+      {screen === "search" && (
+        <Find
+          rows={shown}
+          go={setFound}
+          close={() => {
+            setFound(undefined);
+            close();
+          }}
+        />
+      )}
       <div class="bottom">
         <div class="column">
           {told && <Toasts place="flow" />}
           <Widgets board={board} place="above" />
-          {run && state.asks.length === 0 && way.is !== "stopped" && <div class="working" role="status"><Glyph of="half" look="accent" turns /><span class="cut">{state.retry ? <Again retry={state.retry} /> : visible(board.working ?? "Working")}</span><Since at={run.startedAt} /></div>}
+          {run && state.asks.length === 0 && connection.is !== "stopped" && (
+            <div class="working" role="status">
+              <Glyph of="half" look="accent" turns />
+              <span class="cut">
+                {state.retry ? <Again retry={state.retry} /> : visible(board.working ?? "Working")}
+              </span>
+              <Since at={run.startedAt} />
+            </div>
+          )}
           <Queue port={port} state={state} />
           {/* Next to the composer: what grows above it does not move its buttons. */}
-          <Dock asks={state.asks} role={port.role.value} answer={(ask, answer) => port.answer(ask, answer)} typed={typed} fate={(ask) => fate(ask, state, port.closing?.(ask.id))} connected={way.is === "up"} reach={reach(port.abilities.value)} reasons={reasons} />
+          <Dock
+            asks={state.asks}
+            role={port.role.value}
+            answer={(ask, answer) => port.answer(ask, answer)}
+            typed={typed}
+            outcomeText={(ask) => outcomeText(ask, state, port.closing?.(ask.id))}
+            connected={connection.is === "up"}
+            reach={reach(port.abilities.value)}
+            reasons={reasons}
+          />
           <Composer port={port} state={state} show={show} sent={() => setOwn(own + 1)} />
           <Widgets board={board} place="below" />
           <StatusLine board={board} />
         </div>
       </div>
-      {screen === "settings" && <Dialog title="Session settings" close={close}><SettingsPanel port={port} state={state} /></Dialog>}
-      {screen === "changes" && <Dialog title="Changes" wide close={close}><Changes port={port} /></Dialog>}
-      {screen === "tree" && <Dialog title="Branches" wide close={close}><Tree port={port} state={state} close={close} /></Dialog>}
-      {screen === "timeline" && <Dialog title="Timeline" wide close={close}><Timeline state={state} now={now.value} /></Dialog>}
+      {screen === "settings" && (
+        <Dialog title="Session settings" close={close}>
+          <SettingsPanel port={port} state={state} />
+        </Dialog>
+      )}
+      {screen === "changes" && (
+        <Dialog title="Changes" wide close={close}>
+          <Changes port={port} />
+        </Dialog>
+      )}
+      {screen === "tree" && (
+        <Dialog title="Branches" wide close={close}>
+          <Tree port={port} state={state} close={close} />
+        </Dialog>
+      )}
+      {screen === "timeline" && (
+        <Dialog title="Timeline" wide close={close}>
+          <Timeline state={state} now={now.value} />
+        </Dialog>
+      )}
     </main>
   );
 });
@@ -102,7 +213,7 @@ function Again({ retry }: { retry: Retry }) {
 
 /** How long it takes so far. */
 function Since({ at }: { at: number }) {
-  return <span class="faint">{took(now.value - at)}</span>;
+  return <span class="faint">{duration(now.value - at)}</span>;
 }
 
 export function SessionSide({ port, show }: { port: SessionPort; show: (screen: Screen) => void }) {
@@ -111,11 +222,13 @@ export function SessionSide({ port, show }: { port: SessionPort; show: (screen: 
 }
 
 /** What became of a question that somebody else has closed, as far as the session tells. */
-function fate(ask: Ask, state: Sessions, closing: Closing | undefined): string {
+function outcomeText(ask: Ask, state: Sessions, closing: Closing | undefined): string {
   if (closing) return closed(closing);
   const decision = "consent" in ask.kind ? state.tools.get(ask.kind.consent.tool)?.decision : undefined;
   if (!decision) return openRun(state) ? "Answered elsewhere." : "The question is no longer asked: the run is over.";
-  const answer: Answer = decision.allowed ? { allow: { scope: decision.scope } } : { deny: decision.reason ? { reason: decision.reason } : {} };
+  const answer: Answer = decision.allowed
+    ? { allow: { scope: decision.scope } }
+    : { deny: decision.reason ? { reason: decision.reason } : {} };
   const by = typeof decision.by === "object" && "person" in decision.by ? decision.by.person : undefined;
   return closed({ answered: { answer, ...(by ? { by } : {}) } });
 }
@@ -144,7 +257,10 @@ function Find({ rows, go, close }: { rows: Row[]; go: (key: string | undefined) 
   const [at, setAt] = useState(0);
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.focus(), []);
-  const hits = useMemo(() => (word.length < 2 ? [] : rows.filter((row) => textOfRow(row).toLowerCase().includes(word.toLowerCase()))), [word, rows]);
+  const hits = useMemo(
+    () => (word.length < 2 ? [] : rows.filter((row) => textOfRow(row).toLowerCase().includes(word.toLowerCase()))),
+    [word, rows],
+  );
   const step = (by: number): void => {
     const next = hits.length === 0 ? 0 : (at + by + hits.length) % hits.length;
     setAt(next);
@@ -152,10 +268,31 @@ function Find({ rows, go, close }: { rows: Row[]; go: (key: string | undefined) 
   };
   return (
     <div class="find" role="search">
-      <input ref={field} type="search" aria-label="Search this conversation" placeholder="Search" value={word} onInput={(event) => { setWord(event.currentTarget.value); setAt(0); }}
-        onKeyDown={(event) => { if (event.key === "Enter") step(event.shiftKey ? -1 : at === 0 && !document.querySelector(".entry.found") ? 0 : 1); if (event.key === "Escape") { event.stopPropagation(); close(); } }} />
-      <span class="soft" role="status">{hits.length > 0 ? `${at + 1} of ${hits.length}` : word.length > 1 ? "none" : ""}</span>
-      <button type="button" class="quiet" aria-label="Close search" onClick={close}><Icon name="close" size={12} /></button>
+      <input
+        ref={field}
+        type="search"
+        aria-label="Search this conversation"
+        placeholder="Search"
+        value={word}
+        onInput={(event) => {
+          setWord(event.currentTarget.value);
+          setAt(0);
+        }}
+        onKeyDown={(event) => {
+          if (event.key === "Enter")
+            step(event.shiftKey ? -1 : at === 0 && !document.querySelector(".entry.found") ? 0 : 1);
+          if (event.key === "Escape") {
+            event.stopPropagation();
+            close();
+          }
+        }}
+      />
+      <span class="soft" role="status">
+        {hits.length > 0 ? `${at + 1} of ${hits.length}` : word.length > 1 ? "none" : ""}
+      </span>
+      <button type="button" class="quiet" aria-label="Close search" onClick={close}>
+        <Icon name="close" size={12} />
+      </button>
     </div>
   );
 }

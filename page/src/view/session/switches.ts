@@ -1,4 +1,5 @@
-// What of a session can be changed from here; and where it cannot, why not. The server refuses the same; this only says it before.
+// What of a session can be changed from here; and where it cannot, why not. The server refuses the same; this only says
+// it before.
 
 import type { Abilities, Budget } from "../../model/types";
 import type { DeviceRole } from "../ports";
@@ -35,7 +36,9 @@ export function limitText(budget: Budget, limit: (typeof LIMITS)[number]): strin
   return value === undefined ? "" : String(value / limit.of);
 }
 
-/** The budget with one limit changed. Empty is as the settings say, zero is no limit; words that are no number are told. */
+/**
+ * The budget with one limit changed. Empty is as the settings say, zero is no limit; words that are no number are told.
+ */
 export function withLimit(budget: Budget, limit: (typeof LIMITS)[number], text: string): Budget | string {
   const { [limit.key]: _, ...rest } = budget;
   const said = text.trim().replace(/^\$/, "").replace(",", ".");
@@ -47,7 +50,11 @@ export function withLimit(budget: Budget, limit: (typeof LIMITS)[number], text: 
 }
 
 /** The tools that the model may use when one is switched; nothing when these are all. */
-export function withTool(all: readonly { name: string; active: boolean }[], name: string, on: boolean): string[] | undefined {
+export function withTool(
+  all: readonly { name: string; active: boolean }[],
+  name: string,
+  on: boolean,
+): string[] | undefined {
   const next = all.filter((tool) => (tool.name === name ? on : tool.active)).map((tool) => tool.name);
   return next.length === all.length ? undefined : next;
 }

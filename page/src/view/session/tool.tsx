@@ -2,7 +2,7 @@
 
 import { toolOutcome, type ToolRun } from "../../model/state";
 import type { Decision, ToolOutcome } from "../../model/types";
-import { took, counted } from "../common/format";
+import { duration, counted } from "../common/format";
 import { Glyph, type Sign } from "../common/glyph";
 import { now } from "../common/now";
 import { bywords } from "../common/who";
@@ -30,14 +30,28 @@ export function Tool({ tool, open, toggle }: { tool: ToolRun; open: boolean | un
   const waits = typeof tool.phase === "object" && "awaiting" in tool.phase;
   // A changed file is what people look for: it stands open, as a failure does.
   const changed = outcome === "done" && (tool.result?.parts ?? []).some((part) => "diff" in part);
-  const shown = open ?? (changed || outcome === "failed" || outcome === "unknown" || (tool.phase === "running" && tool.output !== ""));
-  const [glyph, look, word] = outcome ? GLYPHS[outcome] : waits ? (["diamond", "wait", "waits for you"] as const) : tool.phase === "running" ? (["half", "accent", "running"] as const) : (["ring", "faint", "not started"] as const);
+  const shown =
+    open ??
+    (changed || outcome === "failed" || outcome === "unknown" || (tool.phase === "running" && tool.output !== ""));
+  const [glyph, look, word] = outcome
+    ? GLYPHS[outcome]
+    : waits
+      ? (["diamond", "wait", "waits for you"] as const)
+      : tool.phase === "running"
+        ? (["half", "accent", "running"] as const)
+        : (["ring", "faint", "not started"] as const);
   const tail = [
-    tool.status && !outcome ? [tool.status.percent === undefined ? undefined : `${tool.status.percent} %`, tool.status.message].filter(Boolean).join(" ") : undefined,
+    tool.status && !outcome
+      ? [tool.status.percent === undefined ? undefined : `${tool.status.percent} %`, tool.status.message]
+          .filter(Boolean)
+          .join(" ")
+      : undefined,
     outcome && outcome !== "done" ? word : undefined,
     outcome === "done" && !shown ? lines(tool) : undefined,
-    tool.startedAt === undefined ? undefined : took((tool.endedAt ?? now.value) - tool.startedAt),
-  ].filter(Boolean).join(" · ");
+    tool.startedAt === undefined ? undefined : duration((tool.endedAt ?? now.value) - tool.startedAt),
+  ]
+    .filter(Boolean)
+    .join(" · ");
   return (
     <div class="tool">
       <button type="button" class="tool-line" aria-expanded={shown} onClick={toggle}>
@@ -67,12 +81,26 @@ function Body({ tool }: { tool: ToolRun }) {
   const command = diffs.length > 0 ? undefined : pretty(tool);
   return (
     <div class="tool-body">
-      {command && <pre class="output" tabIndex={0} role="group" aria-label="Called with"><Seen text={command} /></pre>}
-      {(result?.parts ?? []).map((part, at) => ("diff" in part ? <Diffs key={at} text={part.diff.text} path={part.diff.path} /> : <ShownPart key={at} part={part} />))}
+      {command && (
+        <pre class="output" tabIndex={0} role="group" aria-label="Called with">
+          <Seen text={command} />
+        </pre>
+      )}
+      {(result?.parts ?? []).map((part, at) =>
+        "diff" in part ? (
+          <Diffs key={at} text={part.diff.text} path={part.diff.path} />
+        ) : (
+          <ShownPart key={at} part={part} />
+        ),
+      )}
       {text !== "" && !(diffs.length > 0 && toolOutcome(tool) === "done") && <Output text={text} />}
       {result?.truncated && <p class="why">The output is longer than what was kept here.</p>}
       {text === "" && !result?.parts?.length && toolOutcome(tool) !== undefined && <p class="why">No output.</p>}
-      {why && <p class="why"><Prose text={why} /></p>}
+      {why && (
+        <p class="why">
+          <Prose text={why} />
+        </p>
+      )}
     </div>
   );
 }
@@ -81,8 +109,16 @@ export function Output({ text }: { text: string }) {
   const cut = text.length > SHOWN;
   return (
     <pre class="output" tabIndex={0} role="log" aria-label="Output" aria-live="off">
-      {cut && <span class="faint">… {counted(text.length - SHOWN, "character")} before this{"\n"}</span>}
-      {spans(cut ? text.slice(-SHOWN) : text).map((span) => <span class={span.look || undefined}><Seen text={span.text} /></span>)}
+      {cut && (
+        <span class="faint">
+          … {counted(text.length - SHOWN, "character")} before this{"\n"}
+        </span>
+      )}
+      {spans(cut ? text.slice(-SHOWN) : text).map((span) => (
+        <span class={span.look || undefined}>
+          <Seen text={span.text} />
+        </span>
+      ))}
     </pre>
   );
 }
@@ -91,9 +127,11 @@ export function Output({ text }: { text: string }) {
 function pretty(tool: ToolRun): string | undefined {
   try {
     const value = JSON.parse(tool.args) as Record<string, unknown>;
-    const command = value["command"] ?? value["cmd"];
+    const command = value.command ?? value.cmd;
     if (typeof command === "string") return command.includes("\n") || command.length > 80 ? command : undefined;
-    return tool.name.startsWith("mcp__") || Object.keys(value).length > 2 ? JSON.stringify(value, null, 2).slice(0, SHOWN) : undefined;
+    return tool.name.startsWith("mcp__") || Object.keys(value).length > 2
+      ? JSON.stringify(value, null, 2).slice(0, SHOWN)
+      : undefined;
   } catch {
     return tool.args.slice(0, SHOWN);
   }

@@ -1,6 +1,12 @@
 // The transcript as a virtual list: rows are measured, and the view moves by the three modes of `list/scroll.ts` only.
 
-import { elementScroll, measureElement, observeElementOffset, observeElementRect, Virtualizer } from "@tanstack/virtual-core";
+import {
+  elementScroll,
+  measureElement,
+  observeElementOffset,
+  observeElementRect,
+  Virtualizer,
+} from "@tanstack/virtual-core";
 import { useSignal, type Signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useReducer, useRef } from "preact/hooks";
 import { Icon } from "../common/icon";
@@ -27,13 +33,19 @@ export interface TranscriptProps {
 
 export function Transcript({ rows, own, scroll, opened, found, again }: TranscriptProps) {
   const box = useRef<HTMLDivElement>(null);
+  // biome-ignore lint/suspicious/noConfusingVoidType: drawn anew without saying why.
   const [, draw] = useReducer((count: number, _: void) => count + 1, 0);
   const move = (by: Move): void => void (scroll.value = moved(scroll.value, by));
   const list = useRef<Virtualizer<HTMLDivElement, HTMLDivElement> | undefined>(undefined);
   const space = useSignal(0);
-  // The list measures all rows anew when this is another function: it is the same one for as long as rows are only added.
-  const keys = useRef<{ of: Row[]; get: (at: number) => string | number }>({ of: [], get: (at) => shown.current[at]?.key ?? at });
-  if (keys.current.of.some((row, at) => row.key !== rows[at]?.key)) keys.current = { of: rows, get: (at) => shown.current[at]?.key ?? at };
+  // The list measures all rows anew when this is another function: it is the same one for as long as rows are only
+  // added.
+  const keys = useRef<{ of: Row[]; get: (at: number) => string | number }>({
+    of: [],
+    get: (at) => shown.current[at]?.key ?? at,
+  });
+  if (keys.current.of.some((row, at) => row.key !== rows[at]?.key))
+    keys.current = { of: rows, get: (at) => shown.current[at]?.key ?? at };
   else keys.current.of = rows;
   const shown = useRef(rows);
   shown.current = rows;
@@ -82,7 +94,15 @@ export function Transcript({ rows, own, scroll, opened, found, again }: Transcri
       // Rows that were just drawn have their height by now: where the next ones begin is reckoned anew.
       virtual.getTotalSize();
       const starts = virtual.measurementsCache;
-      move({ is: "below", rows: below(fresh, rows.length, element.scrollTop + element.clientHeight, (at) => starts[at]?.start ?? Number.POSITIVE_INFINITY) });
+      move({
+        is: "below",
+        rows: below(
+          fresh,
+          rows.length,
+          element.scrollTop + element.clientHeight,
+          (at) => starts[at]?.start ?? Number.POSITIVE_INFINITY,
+        ),
+      });
     }
   });
   const hiddenBelow = useSignal(false);
@@ -133,7 +153,12 @@ export function Transcript({ rows, own, scroll, opened, found, again }: Transcri
     const scrolled = (): void => {
       const went = element.scrollTop - last.current.top;
       last.current.top = element.scrollTop;
-      if (went > 0 && scroll.value.mode === "free" && atEnd(element.scrollTop, element.clientHeight, element.scrollHeight)) move({ is: "end" });
+      if (
+        went > 0 &&
+        scroll.value.mode === "free" &&
+        atEnd(element.scrollTop, element.clientHeight, element.scrollHeight)
+      )
+        move({ is: "end" });
     };
     let touch = 0;
     const began = (event: TouchEvent): void => void (touch = event.touches[0]?.clientY ?? 0);
@@ -170,30 +195,60 @@ export function Transcript({ rows, own, scroll, opened, found, again }: Transcri
   }, [found]);
   const toggle = useRef((key: string): void => {
     const next = new Map(opened.value);
-    const before = document.querySelector(`[data-key="${CSS.escape(key)}"] [aria-expanded]`)?.getAttribute("aria-expanded") === "true";
+    const before =
+      document.querySelector(`[data-key="${CSS.escape(key)}"] [aria-expanded]`)?.getAttribute("aria-expanded") ===
+      "true";
     next.set(key, !before);
     opened.value = next;
   });
   const { mode, fresh } = scroll.value;
   return (
     <>
-      <div class="transcript" id="transcript" ref={box} tabIndex={0} role="log" aria-label="Conversation" aria-live="off">
+      <div
+        class="transcript"
+        id="transcript"
+        ref={box}
+        tabIndex={0}
+        role="log"
+        aria-label="Conversation"
+        aria-live="off"
+      >
         <div class="rows" style={{ height: `${virtual.getTotalSize()}px` }}>
           {virtual.getVirtualItems().map((item) => {
             const row = rows[item.index];
             if (!row) return null;
             return (
-              <div key={item.key} class={`entry is-${row.is}${row.key === found ? " found" : ""}`} data-index={item.index} data-key={row.key} ref={(element) => { if (element) virtual.measureElement(element); }} style={{ transform: `translateY(${item.start}px)` }}>
-                <div class="column"><Entry row={row} open={opened.value.get(row.key)} toggle={toggle.current} again={again} /></div>
+              <div
+                key={item.key}
+                class={`entry is-${row.is}${row.key === found ? " found" : ""}`}
+                data-index={item.index}
+                data-key={row.key}
+                ref={(element) => {
+                  if (element) virtual.measureElement(element);
+                }}
+                style={{ transform: `translateY(${item.start}px)` }}
+              >
+                <div class="column">
+                  <Entry row={row} open={opened.value.get(row.key)} toggle={toggle.current} again={again} />
+                </div>
               </div>
             );
           })}
         </div>
       </div>
       {mode !== "following" && (mode === "free" || hiddenBelow.value) && (
-        <div class="over"><button type="button" class="button new-below" onClick={() => { move({ is: "end" }); toEnd(); }}>
-          {fresh > 0 ? `${fresh} new` : "To the end"} <Icon name="down" />
-        </button></div>
+        <div class="over">
+          <button
+            type="button"
+            class="button new-below"
+            onClick={() => {
+              move({ is: "end" });
+              toEnd();
+            }}
+          >
+            {fresh > 0 ? `${fresh} new` : "To the end"} <Icon name="down" />
+          </button>
+        </div>
       )}
     </>
   );

@@ -11,9 +11,18 @@ const PATCHED = /^\*\*\* (?:Update|Add|Delete) File: (.+)$/gm;
 
 /** Verbs of our own tools: what is wanted, under way, done. */
 const VERBS: Record<string, [string, string, string]> = {
-  read: ["Read", "Reading", "Read"], write: ["Write", "Writing", "Wrote"], edit: ["Edit", "Editing", "Edited"], bash: ["Run", "Running", "Ran"], grep: ["Search", "Searching", "Searched"],
-  find: ["Look for", "Looking for", "Looked for"], ls: ["List", "Listing", "Listed"], fetch: ["Fetch", "Fetching", "Fetched"], todo: ["Plan", "Planning", "Planned"], ask: ["Ask", "Asking", "Asked"],
-  skill: ["Read skill", "Reading skill", "Read skill"], bash_jobs: ["Look at jobs", "Looking at jobs", "Looked at jobs"],
+  read: ["Read", "Reading", "Read"],
+  write: ["Write", "Writing", "Wrote"],
+  edit: ["Edit", "Editing", "Edited"],
+  bash: ["Run", "Running", "Ran"],
+  grep: ["Search", "Searching", "Searched"],
+  find: ["Look for", "Looking for", "Looked for"],
+  ls: ["List", "Listing", "Listed"],
+  fetch: ["Fetch", "Fetching", "Fetched"],
+  todo: ["Plan", "Planning", "Planned"],
+  ask: ["Ask", "Asking", "Asked"],
+  skill: ["Read skill", "Reading skill", "Read skill"],
+  bash_jobs: ["Look at jobs", "Looking at jobs", "Looked at jobs"],
 };
 
 /** How far a call came: what was only wanted is not told as if it had happened. */
@@ -61,7 +70,10 @@ export function summary(args: string): string {
     const files = [...text.matchAll(PATCHED)].map((match) => oneLine(match[1] ?? ""));
     return files.length > 0 ? files.join(", ") : "a patch";
   }
-  return names.sort().map((name) => `${oneLine(name)}: ${word(fields[name]).slice(0, 40)}`).join(", ");
+  return names
+    .sort()
+    .map((name) => `${oneLine(name)}: ${word(fields[name]).slice(0, 40)}`)
+    .join(", ");
 }
 
 function plan(fields: Record<string, unknown>): string | undefined {
@@ -81,7 +93,9 @@ function word(value: unknown): string {
   if (typeof value === "number") return String(value);
   if (typeof value === "string") return oneLine(value);
   if (Array.isArray(value)) {
-    return value.every((inner) => typeof inner === "string" || typeof inner === "number") ? value.map(word).join(", ") : counted(value.length, "entry", "entries");
+    return value.every((inner) => typeof inner === "string" || typeof inner === "number")
+      ? value.map(word).join(", ")
+      : counted(value.length, "entry", "entries");
   }
   return counted(Object.keys(value).length, "field");
 }
@@ -90,7 +104,9 @@ function word(value: unknown): string {
 export function pathIn(args: string): string | undefined {
   try {
     const fields = JSON.parse(args) as Record<string, unknown> | null;
-    const found = ["path", "file_path", "file"].map((name) => fields?.[name]).find((value) => typeof value === "string");
+    const found = ["path", "file_path", "file"]
+      .map((name) => fields?.[name])
+      .find((value) => typeof value === "string");
     return found as string | undefined;
   } catch {
     return undefined;

@@ -53,7 +53,8 @@ export function collapse(text: string): string {
     .map((line) => {
       const parts = line.replace(/\r+$/, "").split("\r");
       let shown = parts[0] ?? "";
-      for (const part of parts.slice(1)) shown = part.includes("\u001b[K") || part.length >= shown.length ? part : part + shown.slice(part.length);
+      for (const part of parts.slice(1))
+        shown = part.includes("\u001b[K") || part.length >= shown.length ? part : part + shown.slice(part.length);
       return shown.includes("\b") ? backspaced(shown) : shown;
     })
     .join("\n");
@@ -87,7 +88,11 @@ function select(style: Style, parameters: string): Style {
     else if (code === 38 || code === 48) {
       const kind = numbers[at + 1];
       const colour =
-        kind === 5 ? ofTable(numbers[at + 2] ?? 0) : kind === 2 ? nearest(numbers[at + 2] ?? 0, numbers[at + 3] ?? 0, numbers[at + 4] ?? 0) : undefined;
+        kind === 5
+          ? ofTable(numbers[at + 2] ?? 0)
+          : kind === 2
+            ? nearest(numbers[at + 2] ?? 0, numbers[at + 3] ?? 0, numbers[at + 4] ?? 0)
+            : undefined;
       at += kind === 5 ? 2 : kind === 2 ? 4 : 0;
       if (code === 38) next.fg = colour;
     }

@@ -70,7 +70,10 @@ describe("the cutter", () => {
         at = Math.min(text.length, at + 1 + Math.floor(next() * 7));
         growing.take(text.slice(0, at));
       }
-      expect(growing.take(text).map((block) => tree(block.tokens)), JSON.stringify(text)).toEqual(whole);
+      expect(
+        growing.take(text).map((block) => tree(block.tokens)),
+        JSON.stringify(text),
+      ).toEqual(whole);
     }
   });
 

@@ -1,7 +1,8 @@
 // Cuts a growing Markdown text into blocks, so that a delta makes only the open end be parsed again.
 //
-// What always holds: where it cuts depends on the text alone, never on how the text arrived; so any cut of the same text into
-// deltas gives the same blocks. A cut is made only where nothing that follows can change what stands before it.
+// What always holds: where it cuts depends on the text alone, never on how the text arrived; so any cut of the same
+// text into deltas gives the same blocks. A cut is made only where nothing that follows can change what stands before
+// it.
 
 /** How far the lines seen so far leave something open. */
 type Open =
@@ -80,7 +81,9 @@ export class Blocks {
 
   private cutBy = 0;
 
-  /** Nothing that begins in the first column after a blank line goes on with what was before, except the item of a list. */
+  /**
+   * Nothing that begins in the first column after a blank line goes on with what was before, except the item of a list.
+   */
   private mayCutBefore(line: string): boolean {
     if (line.trim() === "" || /^[ \t]/.test(line)) return false;
     return !(this.open.in === "list" && ITEM.test(line));
@@ -107,7 +110,8 @@ export class Blocks {
       case "html":
         if (open.until.test(line)) this.open = { in: "nothing" };
         // Whether this is code depends on where the paragraph around the tag began.
-        else if (open.until === BLANK && (FENCE.test(line) || RAW_HTML.some(([begins]) => begins.test(line)))) this.open = { in: "doubt" };
+        else if (open.until === BLANK && (FENCE.test(line) || RAW_HTML.some(([begins]) => begins.test(line))))
+          this.open = { in: "doubt" };
         return;
       case "doubt":
         return;
@@ -118,7 +122,8 @@ export class Blocks {
         // A backtick in the words after a fence of backticks makes it a code span.
         if (mark && !(mark[0] === "`" && fence[2]?.includes("`"))) {
           // Inside of a list the fence belongs to its item, which ends by itself.
-          if (open.in === "nothing" || !/^ /.test(line)) this.open = { in: "fence", mark: mark[0] ?? "`", length: mark.length };
+          if (open.in === "nothing" || !/^ /.test(line))
+            this.open = { in: "fence", mark: mark[0] ?? "`", length: mark.length };
           return;
         }
         if (ITEM.test(line)) {

@@ -41,7 +41,18 @@ export function Code({ text, language, open }: { text: string; language: string 
       </div>
       <pre tabIndex={0} role="group" aria-label={`Code${language ? `, ${visible(language)}` : ""}`}>
         <code>
-          {known ? <>{known.pieces.map((piece) => <span class={classOf(piece.scope) || undefined}><Seen text={piece.text} /></span>)}<Seen text={shown.slice(known.of.length)} /></> : <Seen text={shown} />}
+          {known ? (
+            <>
+              {known.pieces.map((piece) => (
+                <span class={classOf(piece.scope) || undefined}>
+                  <Seen text={piece.text} />
+                </span>
+              ))}
+              <Seen text={shown.slice(known.of.length)} />
+            </>
+          ) : (
+            <Seen text={shown} />
+          )}
         </code>
       </pre>
       {text.length > shown.length && (

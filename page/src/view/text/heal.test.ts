@@ -4,29 +4,42 @@ import { Growing, lex, type Token } from "./tokens";
 
 /** The words of a text with how each is to look, in one string: what an eye would see. */
 function seen(tokens: Token[], look = ""): string {
-  return tokens.map((token) => {
-    const inner = (token as { tokens?: Token[] }).tokens;
-    switch (token.type) {
-      case "strong": case "em": case "del":
-        return seen(inner ?? [], look + token.type[0]);
-      case "link":
-        return seen(inner ?? [], `${look}a`);
-      case "codespan": case "code":
-        return letters((token as { text: string }).text, `${look}c`);
-      case "list":
-        return (token as unknown as { items: { tokens: Token[] }[] }).items.map((item) => seen(item.tokens, look)).join("");
-      case "table": {
-        const { header, rows } = token as unknown as { header: { tokens: Token[] }[]; rows: { tokens: Token[] }[][] };
-        return [header, ...rows].flat().map((cell) => seen(cell.tokens, `${look}t`)).join("");
+  return tokens
+    .map((token) => {
+      const inner = (token as { tokens?: Token[] }).tokens;
+      switch (token.type) {
+        case "strong":
+        case "em":
+        case "del":
+          return seen(inner ?? [], look + token.type[0]);
+        case "link":
+          return seen(inner ?? [], `${look}a`);
+        case "codespan":
+        case "code":
+          return letters((token as { text: string }).text, `${look}c`);
+        case "list":
+          return (token as unknown as { items: { tokens: Token[] }[] }).items
+            .map((item) => seen(item.tokens, look))
+            .join("");
+        case "table": {
+          const { header, rows } = token as unknown as { header: { tokens: Token[] }[]; rows: { tokens: Token[] }[][] };
+          return [header, ...rows]
+            .flat()
+            .map((cell) => seen(cell.tokens, `${look}t`))
+            .join("");
+        }
+        case "heading":
+          return seen(inner ?? [], `${look}h`);
+        case "space":
+        case "hr":
+        case "checkbox":
+        case "def":
+          return "";
+        default:
+          return inner ? seen(inner, look) : letters((token as { text?: string }).text ?? token.raw, look);
       }
-      case "heading":
-        return seen(inner ?? [], `${look}h`);
-      case "space": case "hr": case "checkbox": case "def":
-        return "";
-      default:
-        return inner ? seen(inner, look) : letters((token as { text?: string }).text ?? token.raw, look);
-    }
-  }).join("");
+    })
+    .join("");
 }
 
 function letters(text: string, look: string): string {
@@ -61,8 +74,11 @@ describe("a text that is being written", () => {
       const whole = seen(lex(text));
       for (let end = 1; end <= text.length; end += 1) {
         const shown = seen(growing.take(text.slice(0, end), true).flatMap((block) => block.tokens));
-        // A closing mark of code that has inner backticks, and digits that may number an item, are held back: less is shown, never other.
-        expect(whole.startsWith(shown), `${JSON.stringify(text.slice(0, end))}\n shows ${shown}\n  want ${whole}`).toBe(true);
+        // A closing mark of code that has inner backticks, and digits that may number an item, are held back: less is
+        // shown, never other.
+        expect(whole.startsWith(shown), `${JSON.stringify(text.slice(0, end))}\n shows ${shown}\n  want ${whole}`).toBe(
+          true,
+        );
       }
       expect(seen(growing.take(text).flatMap((block) => block.tokens))).toBe(whole);
     });
@@ -89,7 +105,31 @@ describe("a text that is being written", () => {
   });
 
   test("of any letters is mended without falling over, and only for as long as it is open", () => {
-    const marks = ["*", "**", "_", "`", "``", "```", "~~", "[", "]", "(", ")", "!", "\\", "\n", "\n\n", " ", "a", "- ", "# ", "|", "> ", "1.", "<b>"];
+    const marks = [
+      "*",
+      "**",
+      "_",
+      "`",
+      "``",
+      "```",
+      "~~",
+      "[",
+      "]",
+      "(",
+      ")",
+      "!",
+      "\\",
+      "\n",
+      "\n\n",
+      " ",
+      "a",
+      "- ",
+      "# ",
+      "|",
+      "> ",
+      "1.",
+      "<b>",
+    ];
     let state = 7;
     for (let n = 0; n < 3000; n += 1) {
       let text = "";
@@ -100,7 +140,18 @@ describe("a text that is being written", () => {
       expect(() => lex(heal(text)), JSON.stringify(text)).not.toThrow();
       const growing = new Growing();
       growing.take(text, true);
-      expect(growing.take(text).map((block) => block.text).join(""), JSON.stringify(text)).toBe(new Growing().take(text).map((block) => block.text).join(""));
+      expect(
+        growing
+          .take(text)
+          .map((block) => block.text)
+          .join(""),
+        JSON.stringify(text),
+      ).toBe(
+        new Growing()
+          .take(text)
+          .map((block) => block.text)
+          .join(""),
+      );
     }
   });
 });

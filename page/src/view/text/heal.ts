@@ -1,6 +1,6 @@
-// Mends the end of a Markdown text that is still being written, for the eye only: marks that have no partner yet are closed, and those
-// that may still become one thing or another are held back. So words never change their look when their mark arrives, and no mark
-// flashes up and is gone. A text that is whole is never touched.
+// Mends the end of a Markdown text that is still being written, for the eye only: marks that have no partner yet are
+// closed, and those that may still become one thing or another are held back. So words never change their look when
+// their mark arrives, and no mark flashes up and is gone. A text that is whole is never touched.
 
 /** Where a link leads that has not said so yet. */
 export const PENDING = "pending:";
@@ -23,7 +23,7 @@ export function heal(text: string): string {
     // The end of a fence arrives letter by letter.
     const mark = /^ *(`+|~+)$/.exec(last)?.[1];
     const ends = mark !== undefined && mark[0] === fence[0] && mark.length < fence.length;
-    return ends ? lines.join("\n") + "\n" : text;
+    return ends ? `${lines.join("\n")}\n` : text;
   }
   if (FENCE.test(last)) return text;
   const above = lines.at(-1) ?? "";
@@ -33,7 +33,10 @@ export function heal(text: string): string {
   const table = pendingTable(lines, last);
   if (table !== undefined) return table;
   const from = paragraph(lines, last);
-  const before = lines.slice(0, from).map((line) => `${line}\n`).join("");
+  const before = lines
+    .slice(0, from)
+    .map((line) => `${line}\n`)
+    .join("");
   const open = [...lines.slice(from), last].join("\n");
   if (CELLS.test(open)) {
     // Marks do not reach from one cell into the next.
@@ -65,8 +68,20 @@ function pendingTable(lines: string[], last: string): string | undefined {
   const alone = (lines.at(-2) ?? "").trim() === "";
   if (CELLS.test(last) && above.trim() === "") return kept(lines);
   if (CELLS.test(above) && alone && RULER.test(last)) {
-    const columns = (line: string): number => line.trim().replace(/^\||\|$/g, "").split("|").length;
-    const whole = last.includes("-") && columns(last) === columns(above) && /[-:|]\s*$/.test(last) && last.trim().replace(/^\||\|$/g, "").split("|").every((cell) => /-/.test(cell));
+    const columns = (line: string): number =>
+      line
+        .trim()
+        .replace(/^\||\|$/g, "")
+        .split("|").length;
+    const whole =
+      last.includes("-") &&
+      columns(last) === columns(above) &&
+      /[-:|]\s*$/.test(last) &&
+      last
+        .trim()
+        .replace(/^\||\|$/g, "")
+        .split("|")
+        .every((cell) => /-/.test(cell));
     if (!whole) return kept(lines.slice(0, -1));
   }
   return undefined;
@@ -161,7 +176,10 @@ function codeEnd(text: string, at: number, run: string): string {
   return inner.trim() === "" ? text.slice(0, at) : text.slice(0, at + run.length) + inner + run;
 }
 
-/** Behind a link that is whole; "text" where it may still become one, "task" where a box to tick may; nothing where it is a bracket. */
+/**
+ * Behind a link that is whole; "text" where it may still become one, "task" where a box to tick may; nothing where it
+ * is a bracket.
+ */
 function linkAt(text: string, at: number): number | "text" | "task" | undefined {
   let depth = 0;
   let end = at;

@@ -14,14 +14,42 @@ export const MAX_LINES = 2000;
 export const MAX_PIECE = 20 * 1024;
 
 const NAMES: Record<string, string> = {
-  rs: "rust", js: "javascript", mjs: "javascript", cjs: "javascript", jsx: "javascript", ts: "typescript", tsx: "typescript", mts: "typescript",
-  py: "python", sh: "bash", shell: "bash", zsh: "bash", console: "bash", yml: "yaml", toml: "ini", conf: "ini", html: "xml", htm: "xml", svg: "xml",
-  h: "c", cc: "cpp", hpp: "cpp", "c++": "cpp", md: "markdown", patch: "diff", golang: "go", jsonc: "json",
+  rs: "rust",
+  js: "javascript",
+  mjs: "javascript",
+  cjs: "javascript",
+  jsx: "javascript",
+  ts: "typescript",
+  tsx: "typescript",
+  mts: "typescript",
+  py: "python",
+  sh: "bash",
+  shell: "bash",
+  zsh: "bash",
+  console: "bash",
+  yml: "yaml",
+  toml: "ini",
+  conf: "ini",
+  html: "xml",
+  htm: "xml",
+  svg: "xml",
+  h: "c",
+  cc: "cpp",
+  hpp: "cpp",
+  "c++": "cpp",
+  md: "markdown",
+  patch: "diff",
+  golang: "go",
+  jsonc: "json",
 };
 
 /** The language by the word after a fence, or by a file's ending. */
 export function languageOf(word: string | undefined): string | undefined {
-  const name = (word ?? "").trim().split(/[\s,{]/)[0]?.toLowerCase() ?? "";
+  const name =
+    (word ?? "")
+      .trim()
+      .split(/[\s,{]/)[0]
+      ?.toLowerCase() ?? "";
   return name === "" ? undefined : (NAMES[name] ?? name);
 }
 
@@ -43,7 +71,9 @@ export async function highlight(code: string, language: string | undefined): Pro
   const found: Scoped[] = [];
   for (const piece of slices(code)) {
     await turn();
-    const result = hljs.highlight(piece, { language: name, ignoreIllegals: true }) as unknown as { _emitter?: { rootNode?: Node } };
+    const result = hljs.highlight(piece, { language: name, ignoreIllegals: true }) as unknown as {
+      _emitter?: { rootNode?: Node };
+    };
     const root = result._emitter?.rootNode;
     // The tree is private to the library: without it the code stays plain, which a test of ours would tell.
     if (!root) return undefined;
@@ -112,17 +142,51 @@ function next(deadline?: IdleDeadline): void {
   asked = false;
   waiting.pop()?.();
   // What it does comes after this: then it is seen how much time is left.
-  if (deadline && deadline.timeRemaining() > SPARE_MS) queueMicrotask(() => queueMicrotask(() => (deadline.timeRemaining() > SPARE_MS ? next(deadline) : ask())));
+  if (deadline && deadline.timeRemaining() > SPARE_MS)
+    queueMicrotask(() => queueMicrotask(() => (deadline.timeRemaining() > SPARE_MS ? next(deadline) : ask())));
   else ask();
 }
 
 const CLASSES: Record<string, string> = {
-  keyword: "k", literal: "k", built_in: "k", "meta.keyword": "k", selector: "k", "selector-tag": "k", tag: "k", name: "k", section: "k",
-  string: "s", regexp: "s", char: "s", "char.escape": "s", addition: "s", "meta.string": "s", link: "s", code: "s",
-  number: "n", symbol: "n", bullet: "n", variable: "n", "template-variable": "n", attr: "n",
-  title: "f", "title.function": "f", "title.function.invoke": "f", function: "f",
-  type: "t", "title.class": "t", "title.class.inherited": "t", class: "t", attribute: "t", params: "", property: "t",
-  comment: "c", quote: "c", doctag: "c", meta: "c", deletion: "d",
+  keyword: "k",
+  literal: "k",
+  built_in: "k",
+  "meta.keyword": "k",
+  selector: "k",
+  "selector-tag": "k",
+  tag: "k",
+  name: "k",
+  section: "k",
+  string: "s",
+  regexp: "s",
+  char: "s",
+  "char.escape": "s",
+  addition: "s",
+  "meta.string": "s",
+  link: "s",
+  code: "s",
+  number: "n",
+  symbol: "n",
+  bullet: "n",
+  variable: "n",
+  "template-variable": "n",
+  attr: "n",
+  title: "f",
+  "title.function": "f",
+  "title.function.invoke": "f",
+  function: "f",
+  type: "t",
+  "title.class": "t",
+  "title.class.inherited": "t",
+  class: "t",
+  attribute: "t",
+  params: "",
+  property: "t",
+  comment: "c",
+  quote: "c",
+  doctag: "c",
+  meta: "c",
+  deletion: "d",
 };
 
 /** Our class for a scope of the library. */

@@ -25,7 +25,12 @@ function blocks(tokens: Token[], open: boolean, depth: number): ComponentChildre
 }
 
 function one(token: Token, open: boolean, depth: number): ComponentChildren {
-  if (depth > MAX_DEPTH) return <p><Prose text={token.raw} /></p>;
+  if (depth > MAX_DEPTH)
+    return (
+      <p>
+        <Prose text={token.raw} />
+      </p>
+    );
   switch (token.type) {
     case "space":
     case "def":
@@ -51,9 +56,17 @@ function one(token: Token, open: boolean, depth: number): ComponentChildren {
     case "table":
       return table(token as Tokens.Table, depth);
     case "html":
-      return <p class="as-text"><Seen text={token.raw.trimEnd()} /></p>;
+      return (
+        <p class="as-text">
+          <Seen text={token.raw.trimEnd()} />
+        </p>
+      );
     default:
-      return <p><Prose text={token.raw} /></p>;
+      return (
+        <p>
+          <Prose text={token.raw} />
+        </p>
+      );
   }
 }
 
@@ -81,8 +94,16 @@ function heading(token: Tokens.Heading): VNode {
 function list(token: Tokens.List, open: boolean, depth: number): VNode {
   const items = token.items.map((item, at) => (
     <li class={item.task ? "task" : undefined}>
-      {item.task && <span class="task-mark" role="img" aria-label={item.checked ? "done" : "not done"}><Shape of={item.checked ? "ticked" : "unticked"} /></span>}
-      {blocks(item.tokens.filter((inner) => inner.type !== "checkbox"), open && at === token.items.length - 1, depth + 1)}
+      {item.task && (
+        <span class="task-mark" role="img" aria-label={item.checked ? "done" : "not done"}>
+          <Shape of={item.checked ? "ticked" : "unticked"} />
+        </span>
+      )}
+      {blocks(
+        item.tokens.filter((inner) => inner.type !== "checkbox"),
+        open && at === token.items.length - 1,
+        depth + 1,
+      )}
     </li>
   ));
   return token.ordered ? <ol start={token.start === "" ? 1 : token.start}>{items}</ol> : <ul>{items}</ul>;
@@ -94,10 +115,22 @@ function table(token: Tokens.Table, depth: number): VNode {
     <div class="table" role="group" aria-label="Table" tabIndex={0}>
       <table>
         <thead>
-          <tr>{token.header.map((cell) => <th scope="col" class={align(cell)}>{inline(cell.tokens, depth)}</th>)}</tr>
+          <tr>
+            {token.header.map((cell) => (
+              <th scope="col" class={align(cell)}>
+                {inline(cell.tokens, depth)}
+              </th>
+            ))}
+          </tr>
         </thead>
         <tbody>
-          {token.rows.map((row) => <tr>{row.map((cell) => <td class={align(cell)}>{inline(cell.tokens, depth)}</td>)}</tr>)}
+          {token.rows.map((row) => (
+            <tr>
+              {row.map((cell) => (
+                <td class={align(cell)}>{inline(cell.tokens, depth)}</td>
+              ))}
+            </tr>
+          ))}
         </tbody>
       </table>
     </div>
@@ -123,7 +156,11 @@ function word(token: Token, depth: number): ComponentChildren {
     case "del":
       return <del>{inline(token.tokens ?? [], depth)}</del>;
     case "codespan":
-      return <code><Seen text={(token as Tokens.Codespan).text} /></code>;
+      return (
+        <code>
+          <Seen text={(token as Tokens.Codespan).text} />
+        </code>
+      );
     case "br":
       return <br />;
     case "link":
@@ -133,7 +170,13 @@ function word(token: Token, depth: number): ComponentChildren {
       const image = token as Tokens.Image;
       const href = followable(image.href);
       const name = `image: ${visible(decode(image.text) || image.href)}`;
-      return href ? <a href={href} rel="noopener noreferrer" target="_blank">{name}</a> : <span>{name}</span>;
+      return href ? (
+        <a href={href} rel="noopener noreferrer" target="_blank">
+          {name}
+        </a>
+      ) : (
+        <span>{name}</span>
+      );
     }
     case "checkbox":
       return null;
@@ -147,6 +190,16 @@ function link(token: Tokens.Link, depth: number): ComponentChildren {
   // Where it leads is still being written.
   if (token.href === PENDING) return <span class="link">{inner}</span>;
   const href = followable(token.href);
-  if (!href) return <span title={visible(token.href)}>{inner}{token.text === token.href ? null : ` (${visible(token.href)})`}</span>;
-  return <a href={href} rel="noopener noreferrer" target="_blank" title={href}>{inner}</a>;
+  if (!href)
+    return (
+      <span title={visible(token.href)}>
+        {inner}
+        {token.text === token.href ? null : ` (${visible(token.href)})`}
+      </span>
+    );
+  return (
+    <a href={href} rel="noopener noreferrer" target="_blank" title={href}>
+      {inner}
+    </a>
+  );
 }

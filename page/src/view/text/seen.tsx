@@ -19,5 +19,17 @@ function drawn(found: Piece[]) {
 
 /** The same, with what stands between backticks as code. */
 export function Coded({ text }: { text: string }) {
-  return <>{text.split(/`([^`]+)`/).map((piece, at) => (at % 2 === 1 ? <code><Seen text={piece} /></code> : <Seen text={piece} />))}</>;
+  return (
+    <>
+      {text.split(/`([^`]+)`/).map((piece, at) =>
+        at % 2 === 1 ? (
+          <code>
+            <Seen text={piece} />
+          </code>
+        ) : (
+          <Seen text={piece} />
+        ),
+      )}
+    </>
+  );
 }

@@ -9,7 +9,20 @@ describe("links", () => {
   test("only what people follow can be followed", () => {
     expect(followable("https://a.example/x?y#z")).toBe("https://a.example/x?y#z");
     expect(followable("mailto:a@b.example")).toBe("mailto:a@b.example");
-    for (const bad of ["javascript:alert(1)", "JaVaScRiPt:alert(1)", "java\nscript:1", "\u0001javascript:1", "data:text/html,x", "vbscript:x", "file:///etc/passwd", "/relative", "blob:x", "https://bank.example@evil.example/", "https://a.example/\u202egnp", ""]) {
+    for (const bad of [
+      "javascript:alert(1)",
+      "JaVaScRiPt:alert(1)",
+      "java\nscript:1",
+      "\u0001javascript:1",
+      "data:text/html,x",
+      "vbscript:x",
+      "file:///etc/passwd",
+      "/relative",
+      "blob:x",
+      "https://bank.example@evil.example/",
+      "https://a.example/\u202egnp",
+      "",
+    ]) {
       expect(followable(bad), JSON.stringify(bad)).toBeUndefined();
     }
   });
@@ -22,7 +35,10 @@ describe("what cannot be seen", () => {
     expect(visible("tag\u{e0041}")).toBe("tag⟨U+E0041⟩");
     expect(visible("\u001b[31m")).toBe("⟨U+001B⟩[31m");
     expect(visible("plain\ttext\nnext ✓ 日本")).toBe("plain\ttext\nnext ✓ 日本");
-    expect(pieces("x\ufeff")).toEqual([{ text: "x", unseen: false }, { text: "⟨U+FEFF⟩", unseen: true }]);
+    expect(pieces("x\ufeff")).toEqual([
+      { text: "x", unseen: false },
+      { text: "⟨U+FEFF⟩", unseen: true },
+    ]);
   });
 
   test("a line stays one line", () => {
@@ -38,7 +54,9 @@ describe("terminal text", () => {
       { text: " plain ", look: "" },
       { text: "bold", look: "ansi-2 ansi-bold" },
     ]);
-    expect(plain("\u001b]0;title\u0007a\u001b[2Jb\u001b(Bc\u001b]8;;https://x.example\u001b\\link\u001b]8;;\u001b\\")).toBe("abclink");
+    expect(
+      plain("\u001b]0;title\u0007a\u001b[2Jb\u001b(Bc\u001b]8;;https://x.example\u001b\\link\u001b]8;;\u001b\\"),
+    ).toBe("abclink");
     expect(plain("\u001b]52;c;never ends")).toBe("");
     expect(spans("\u001b[38;5;196mx\u001b[38;2;0;200;0my\u001b[38;5;250mz")).toEqual([
       { text: "x", look: "ansi-1" },
@@ -74,7 +92,12 @@ describe("highlighting", () => {
     expect(await highlight("x", "klingon")).toBeUndefined();
     expect(await highlight("x", undefined)).toBeUndefined();
     expect(await highlight("x\n".repeat(MAX_LINES + 1), "rust")).toBeUndefined();
-    expect([languageOf("ts {1}"), languageOf("RS"), languageOfPath("a/b.toml"), languageOfPath("Makefile")]).toEqual(["typescript", "rust", "ini", undefined]);
+    expect([languageOf("ts {1}"), languageOf("RS"), languageOfPath("a/b.toml"), languageOfPath("Makefile")]).toEqual([
+      "typescript",
+      "rust",
+      "ini",
+      undefined,
+    ]);
   });
 
   test("long code is cut where it begins anew", () => {

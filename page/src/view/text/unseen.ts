@@ -1,13 +1,17 @@
-// Characters that change what one sees without being seen: shown by number. In commands, paths and diffs all of them; in prose those that
-// do harm, since scripts and emoji need joiners and selectors.
+// Characters that change what one sees without being seen: shown by number. In commands, paths and diffs all of them;
+// in prose those that do harm, since scripts and emoji need joiners and selectors.
 
-/** Controls but tab and line feed, soft hyphen, fillers, zero-width and directional marks, line separators, tags, variation selectors. */
+/**
+ * Controls but tab and line feed, soft hyphen, fillers, zero-width and directional marks, line separators, tags,
+ * variation selectors.
+ */
 const UNSEEN =
+  // biome-ignore lint/suspicious/noMisleadingCharacterClass: each of them is looked for by itself, also the joiners.
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff9-\ufffb]|\udb40[\udc00-\udfff]/g;
 
 /**
- * What does something else than being read, as `is_harmful` in `crates/domain/src/harmless.rs` has it: controls, what turns the direction
- * of writing, what hides words.
+ * What does something else than being read, as `is_harmful` in `crates/domain/src/harmless.rs` has it: controls, what
+ * turns the direction of writing, what hides words.
  */
 const HARMFUL =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e007f}\u{10eeee}]/gu;
@@ -42,7 +46,12 @@ export function visible(text: string): string {
 
 /** One line for a place that has room for one. */
 export function oneLine(text: string, most = 400): string {
-  const line = visible(text.slice(0, most * 2).replace(/\s*[\r\n]+\s*/g, " ⏎ ").trim());
+  const line = visible(
+    text
+      .slice(0, most * 2)
+      .replace(/\s*[\r\n]+\s*/g, " ⏎ ")
+      .trim(),
+  );
   return line.length > most ? `${line.slice(0, most)}…` : line;
 }
 
