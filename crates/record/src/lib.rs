@@ -9,6 +9,7 @@
 use domain::command::{Receipt, Refusal};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use thiserror::Error;
 
 /// Version of the written form. A reader takes every version up to its own; whoever keeps or sends records says which it is.
@@ -34,6 +35,15 @@ pub fn encode<T: Serialize>(value: &T) -> String {
 /// When the text is not JSON or not this kind of value; a tag that is not known is named.
 pub fn decode<T: DeserializeOwned>(text: &str) -> Result<T, RecordError> {
     serde_json::from_str(text).map_err(|error| RecordError { detail: error.to_string() })
+}
+
+/// The written name of a variant.
+pub fn name_of(variant: &impl Serialize) -> String {
+    match serde_json::to_value(variant) {
+        Ok(Value::String(name)) => name,
+        Ok(Value::Object(members)) => members.into_iter().next().map(|(name, _)| name).unwrap_or_default(),
+        _ => String::new(),
+    }
 }
 
 /// How a result is written, `{"receipt": …}` or `{"refusal": …}`: `#[serde(with = "Settlement")]`.

@@ -141,6 +141,24 @@ fn a_tag_that_is_not_known_is_named_and_a_field_is_ignored() {
     assert_eq!(more, Ok(Body::Run(RunEvent::Started { run: RunId(1) })));
 }
 
+/// Groups are how the vocabulary is ordered: they are not written, not read, and what is not known is held against the names of all.
+#[test]
+fn groups_are_neither_written_nor_read() {
+    for grouped in [r#"{"session":{"renamed":{"title":"x"}}}"#, r#"{"renamed_":{"title":"x"}}"#] {
+        let error = decode::<Body>(grouped).unwrap_err().to_string();
+        assert!(error.contains("expected one of `session_opened`, `renamed`, "), "{error}");
+        assert!(error.contains(", `message_delta`, ") && error.contains(", `rebased`"), "{error}");
+    }
+    let error = decode::<Command>(r#"{"run":{"cancel":{}}}"#).unwrap_err().to_string();
+    assert!(
+        error.starts_with("not a readable record: unknown variant `run`, expected one of `prompt`, "),
+        "{error}"
+    );
+    assert!(error.contains("`diff_files`, `performed`, `answer`, `update_context`, `extension`"), "{error}");
+    assert_eq!(name_of(&Body::Rebased(Box::default())), "rebased");
+    assert_eq!(name_of(&SessionCommand::Close), "close_session");
+}
+
 /// Older records and other programs leave out what is as usual.
 #[test]
 fn what_is_as_usual_may_be_left_out() {
