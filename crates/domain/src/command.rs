@@ -347,7 +347,7 @@ pub enum ListCommand {
         #[serde(default)]
         reload: bool,
     },
-    /// The tools there are.
+    /// Our own, those of MCP servers, and those that a UI offers.
     #[serde(rename = "list_tools")]
     Tools,
 }

@@ -35,7 +35,7 @@ pub(crate) trait Flat: Sized {
     /// Offers the variant to one group after another.
     fn read<'de, A: VariantAccess<'de>>(reading: Reading<'de, Self, A>) -> Reading<'de, Self, A>;
 
-    /// Reads one.
+    /// The name first, then what the group of that name makes of the rest.
     fn read_flat<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_enum(Self::NOUN, &[], FlatVisitor(PhantomData))
     }
