@@ -49,7 +49,7 @@ pub(crate) const LAYERS: &[Layer] = &[
         name: "domain",
         why: "the vocabulary and its laws; pure, so that everything else can be checked against it",
         uses: &[],
-        outside: Outside::Only(&[]),
+        outside: Outside::Only(&["serde", "serde_json", "schemars"]),
     },
     Layer {
         name: "wire",

@@ -4,13 +4,16 @@
 
 use crate::content::Json;
 use crate::ids::{AskId, Millis, RunId, ToolRunId};
+use serde::{Deserialize, Serialize};
 use std::hash::{Hash, Hasher};
 
 /// The longest question, in bytes, that somebody is asked: more is not read before a yes, whatever screen shows it.
 pub const MAX_SHOWN: usize = 64 * 1024;
 
 /// How dangerous an action is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]
+#[serde(rename_all = "snake_case")]
 pub enum Risk {
     /// Reads only, inside the workspace.
     Low,
@@ -23,14 +26,18 @@ pub enum Risk {
 }
 
 /// Risk with its grounds.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Assessment {
     pub risk: Risk,
     /// Why, in words for the person.
+    #[serde(default)]
     pub reasons: Vec<String>,
     /// Whether the action can be undone.
+    #[serde(default)]
     pub reversible: bool,
     /// Nobody told how dangerous it is: `risk` is then how careful we are, and not to be shown as a fact.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unrated: bool,
 }
 
@@ -46,7 +53,9 @@ impl Hash for Assessment {
 }
 
 /// What the person sees before deciding.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum Preview {
     /// Plain text.
     Text(String),
@@ -55,6 +64,7 @@ pub enum Preview {
         /// As it would run.
         line: String,
         /// Each inner command, parsed.
+        #[serde(default)]
         inner: Vec<String>,
     },
     /// A unified diff.
@@ -67,22 +77,27 @@ pub enum Preview {
 }
 
 /// Digest of exactly the action that was shown: tool, canonical arguments, working directory, pre-image of files.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ActionDigest(pub String);
 
 /// One thing to choose from.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Choice {
     /// What the answer names.
     pub id: String,
     /// What the person reads.
     pub label: String,
     /// A second line.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }
 
 /// What kind of question it is. Every kind has exactly one overlay in our UIs.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum AskKind {
     /// May this tool run?
     Consent(Box<Consent>),
@@ -91,10 +106,13 @@ pub enum AskKind {
         /// The text under the title.
         message: String,
         /// Label of yes, if not the usual one.
+        #[serde(skip_serializing_if = "Option::is_none")]
         yes: Option<String>,
         /// Label of no, if not the usual one.
+        #[serde(skip_serializing_if = "Option::is_none")]
         no: Option<String>,
         /// Whether yes is dangerous.
+        #[serde(default)]
         danger: bool,
     },
     /// One or several of a list.
@@ -104,6 +122,7 @@ pub enum AskKind {
         /// What there is to choose.
         choices: Vec<Choice>,
         /// Whether several may be taken.
+        #[serde(default)]
         many: bool,
     },
     /// A line of text.
@@ -111,12 +130,16 @@ pub enum AskKind {
         /// The text under the title.
         message: String,
         /// Shown in the empty field.
+        #[serde(skip_serializing_if = "Option::is_none")]
         placeholder: Option<String>,
         /// What stands in the field at first.
+        #[serde(skip_serializing_if = "Option::is_none")]
         default: Option<String>,
         /// Not to be shown, logged or kept.
+        #[serde(default)]
         secret: bool,
         /// Several lines are welcome.
+        #[serde(default)]
         multiline: bool,
     },
     /// A text to change.
@@ -129,7 +152,8 @@ pub enum AskKind {
 }
 
 /// The question whether a tool may run.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]
 pub struct Consent {
     /// The tool run in question.
     pub tool: ToolRunId,
@@ -137,27 +161,33 @@ pub struct Consent {
     pub name: String,
     /// Its arguments.
     pub args: Json,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub preview: Option<Preview>,
     /// How dangerous it is.
     pub assessment: Assessment,
     /// What the answer is bound to.
     pub digest: ActionDigest,
     /// The rule that "always" would add, in words; `None` when there is none to offer.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     /// Whether a reason for a denial reaches the model.
+    #[serde(default)]
     pub takes_reason: bool,
 }
 
 /// A question to the person.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ask {
     pub id: AskId,
     /// The run that waits for it; `None` when it belongs to no run.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
     /// The line on top.
     pub title: String,
     pub kind: AskKind,
     /// When it expires; `None` means that it waits for ever.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Millis>,
 }
 
@@ -175,7 +205,9 @@ impl Ask {
 }
 
 /// How far a yes reaches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]
+#[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// This one action.
     Once,
@@ -186,18 +218,22 @@ pub enum Scope {
 }
 
 /// What the person says.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]
+#[serde(rename_all = "snake_case")]
 pub enum Answer {
     /// To a consent: yes. The digest, when the wire can carry it, must be the one that was shown.
     Allow {
         /// How far it reaches.
         scope: Scope,
         /// What the person saw.
+        #[serde(skip_serializing_if = "Option::is_none")]
         digest: Option<ActionDigest>,
     },
     /// To a consent: no. With a reason the model goes on with it; without, the turn stops.
     Deny {
         /// What the model is told.
+        #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
     Confirmed(bool),
@@ -251,13 +287,16 @@ impl AskKind {
 pub const EARLIER_YES: &str = "the same action, allowed for this session";
 
 /// How an ask ended.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]
+#[serde(rename_all = "snake_case")]
 pub enum Closing {
     /// Someone answered.
     Answered {
         /// What they said (never the text of a secret).
         answer: Answer,
         /// Which UI it came from, in words for the record.
+        #[serde(skip_serializing_if = "Option::is_none")]
         by: Option<String>,
     },
     /// The run ended or was cancelled.

@@ -1,12 +1,18 @@
 //! What messages are made of: parts, roles, and the opaque JSON that tools and extensions carry.
 
+mod json;
+
 use crate::ids::ToolRunId;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+pub(crate) use json::present;
+
 /// JSON text kept verbatim. The domain never looks inside; whoever makes one promises that it is JSON.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline, with = "serde_json::Value"))]
 pub struct Json(Arc<str>);
 
 impl Json {
@@ -33,7 +39,9 @@ impl fmt::Display for Json {
 }
 
 /// The side that a message comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]
+#[serde(rename_all = "snake_case")]
 pub enum Role {
     /// The person.
     User,
@@ -44,7 +52,9 @@ pub enum Role {
 }
 
 /// What a stream of text is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]
+#[serde(rename_all = "snake_case")]
 pub enum TextKind {
     /// Said to the person.
     Text,
@@ -53,7 +63,9 @@ pub enum TextKind {
 }
 
 /// A piece of a message.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]
+#[serde(rename_all = "snake_case")]
 pub enum Part {
     /// Markdown text.
     Text(String),
@@ -62,6 +74,7 @@ pub enum Part {
         /// The thinking as text.
         text: String,
         /// Opaque proof that some providers demand when the thought is sent back.
+        #[serde(skip_serializing_if = "Option::is_none")]
         signature: Option<String>,
     },
     /// A picture.
@@ -74,15 +87,18 @@ pub enum Part {
     /// A block of code that a wire announces as such.
     Code {
         /// Language name, if said.
+        #[serde(skip_serializing_if = "Option::is_none")]
         language: Option<String>,
         /// The code.
         text: String,
         /// Where it stands, if said.
+        #[serde(skip_serializing_if = "Option::is_none")]
         path: Option<String>,
     },
     /// A unified diff.
     Diff {
         /// The file, if said.
+        #[serde(skip_serializing_if = "Option::is_none")]
         path: Option<String>,
         /// Unified diff text.
         text: String,
@@ -127,10 +143,13 @@ impl Part {
 }
 
 /// What a person (or a program in their place) says to the agent.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Input {
+    #[serde(default)]
     pub text: String,
     /// Pictures and files that go with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Part>,
 }
 
@@ -155,19 +174,26 @@ impl Input {
 pub const KEPT: &str = "kept";
 
 /// Tokens and money of a step, a run or a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Usage {
     /// Tokens read by the model, cached ones included.
+    #[serde(default, skip_serializing_if = "crate::written::is_zero")]
     pub input: u64,
     /// Tokens written by the model.
+    #[serde(default, skip_serializing_if = "crate::written::is_zero")]
     pub output: u64,
     /// Of `input`: read from a cache.
+    #[serde(default, skip_serializing_if = "crate::written::is_zero")]
     pub cache_read: u64,
     /// Of `input`: written to a cache.
+    #[serde(default, skip_serializing_if = "crate::written::is_zero")]
     pub cache_write: u64,
     /// Millionths of a US dollar; zero when the price is unknown.
+    #[serde(default, skip_serializing_if = "crate::written::is_zero")]
     pub cost_micros: u64,
     /// Some of it is an estimate: the provider told no count, or the price is that of a related model.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rough: bool,
 }
 
@@ -186,6 +212,11 @@ impl Usage {
     /// All tokens.
     pub fn total(&self) -> u64 {
         self.input.saturating_add(self.output)
+    }
+
+    /// Nothing was counted.
+    pub fn is_nothing(&self) -> bool {
+        *self == Usage::default()
     }
 
     /// Sums two usages.

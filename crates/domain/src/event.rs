@@ -4,6 +4,7 @@ mod body;
 
 use crate::content::Usage;
 use crate::ids::{EntryId, Millis, Seq};
+use serde::{Deserialize, Serialize};
 use std::hash::{Hash, Hasher};
 
 pub use crate::queue::Cause;
@@ -25,7 +26,8 @@ pub const ERRAND_REFUSED: &str = "refused";
 pub const EMPTY_ANSWER: &str = "empty_answer";
 
 /// One numbered thing that happened in a session.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Event {
     /// Its position: one more than the event before.
     pub seq: Seq,
@@ -34,7 +36,9 @@ pub struct Event {
 }
 
 /// How a run ended.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]
+#[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// The model had nothing more to do.
     Done,
@@ -49,12 +53,14 @@ pub enum Outcome {
 }
 
 /// Why something broke, for the person.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Failure {
     /// A short stable word, such as `model_overloaded`.
     pub code: String,
     pub message: String,
     /// What to do next.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
@@ -73,7 +79,9 @@ impl Failure {
 }
 
 /// How a message ended.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]
+#[serde(rename_all = "snake_case")]
 pub enum Finish {
     /// Whole.
     Complete,
@@ -91,7 +99,9 @@ pub enum Finish {
 }
 
 /// What kind of failure makes the model be asked again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]
+#[serde(rename_all = "snake_case")]
 pub enum RetryKind {
     /// Too many requests or tokens.
     RateLimit,
@@ -106,7 +116,9 @@ pub enum RetryKind {
 }
 
 /// Why a waiting input left the queue.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]
+#[serde(rename_all = "snake_case")]
 pub enum Leaving {
     /// It became (part of) a turn.
     Taken,
@@ -117,7 +129,9 @@ pub enum Leaving {
 }
 
 /// What set off a compaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]
+#[serde(rename_all = "snake_case")]
 pub enum Trigger {
     /// A person.
     Manual,
@@ -128,18 +142,22 @@ pub enum Trigger {
 }
 
 /// A summary that stands for everything before `first_kept`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Compaction {
     pub summary: String,
     /// The oldest entry that still goes to the model; `None` when nothing before is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub first_kept: Option<EntryId>,
     /// Tokens of the context until then; 0 where nobody told.
     pub tokens_before: u64,
     /// What set it off.
     pub trigger: Trigger,
     /// The runtime did not tell what set it off: `trigger` is then a guess, and not to be shown.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unexplained: bool,
     /// What writing it cost, where no step counts that.
+    #[serde(default, skip_serializing_if = "Usage::is_nothing")]
     pub usage: Usage,
 }
 
@@ -155,7 +173,8 @@ impl Hash for Compaction {
 }
 
 /// A line of the agent's plan.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlanItem {
     pub text: String,
     /// How far it is.
@@ -163,17 +182,21 @@ pub struct PlanItem {
 }
 
 /// How far a line of the plan is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]
+#[serde(rename_all = "snake_case")]
 pub enum PlanState {
     /// Not begun.
     Pending,
     /// Being done.
     Active,
+    /// Behind us.
     Done,
 }
 
 /// The counters at the end of a replay.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Base {
     /// Position of the last event that the replay stands for.
     pub seq: Seq,
@@ -183,7 +206,9 @@ pub struct Base {
     /// Usage of everything before.
     pub usage: Usage,
     /// Last measure of the context: used, window.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<(u64, u64)>,
     /// One of these is a guess.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub context_rough: bool,
 }

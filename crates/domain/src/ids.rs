@@ -2,13 +2,15 @@
 //!
 //! Inside one session every id comes from one counter ([`Ids`]), so ids also tell the order of creation.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Milliseconds since the Unix epoch. The domain never reads a clock: time is handed in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct Millis(pub u64);
 
 impl Millis {
@@ -19,7 +21,8 @@ impl Millis {
 }
 
 /// Position of an event in its session; the first event has 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct Seq(pub u64);
 
 impl Seq {
@@ -35,7 +38,9 @@ pub const MIN_SESSION_ID: usize = 8;
 pub const MAX_SESSION_ID: usize = 128;
 
 /// A session: `sess-` and at least eight ASCII characters in all.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+#[serde(try_from = "String")]
 pub struct SessionId(Arc<str>);
 
 impl SessionId {
@@ -73,10 +78,19 @@ impl fmt::Display for SessionId {
     }
 }
 
+impl TryFrom<String> for SessionId {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<SessionId, String> {
+        SessionId::parse(&text).ok_or_else(|| format!("`{text}` is not a session id"))
+    }
+}
+
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
         pub struct $name(pub u64);
 
         impl $name {

@@ -1,5 +1,5 @@
 //! The vocabulary of Parlor: what a conversation between a person and an agent is made of, whoever runs it and whatever wire
-//! carries it. Pure: no I/O, no clock, no randomness, no wire format.
+//! carries it, and how it is written ([`serde`], as attributes on the types). Pure: no I/O, no clock, no randomness, no wire.
 //!
 //! A UI sends [`command::Command`]s and gets receipts or refusals; what happens becomes numbered [`event::Event`]s; folded, they
 //! are the [`state::State`] of a session. Foreign runtimes say [`fact::Fact`]s, which [`canon::Canon`] turns into events.
@@ -36,3 +36,4 @@ mod terms;
 pub mod tool;
 pub mod ui_files;
 pub mod weight;
+mod written;

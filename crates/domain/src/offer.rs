@@ -5,6 +5,7 @@
 
 use crate::content::Json;
 use crate::refusal::{Refusal, RefusalKind};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// Most tools that a UI may offer at once.
@@ -24,16 +25,20 @@ pub const OUR_TOOLS: &[&str] =
 pub const SERVERS_BEGIN: &str = "mcp__";
 
 /// A tool that a UI performs.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]
 pub struct Offer {
     pub name: String,
     /// What it does and when to take it.
+    #[serde(default)]
     pub description: String,
     /// JSON schema of its arguments.
     pub schema: Json,
     /// How long a call may take, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub patience_ms: Option<u64>,
     /// Whether the UI wants nobody to be asked. It counts only where the person at that very UI could have been.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unasked: bool,
 }
 

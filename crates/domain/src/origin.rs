@@ -5,22 +5,27 @@
 //! same conversation of the same runtime.
 
 use crate::ids::SessionId;
+use serde::{Deserialize, Serialize};
 
 /// Most of a command that is kept, in bytes. A longer one is kept cut, and cannot be started again from here.
 pub const MAX_COMMAND: usize = 16 * 1024;
 
 /// The runtime that a session is held by, when it is not ours.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Origin {
     /// The wire that it speaks, by its name.
     pub dialect: String,
     pub place: RuntimePlace,
     /// What the runtime calls the session, once it has said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
 }
 
 /// How it is reached again.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum RuntimePlace {
     /// Listening on this socket.
     Socket { path: String },
@@ -30,6 +35,7 @@ pub enum RuntimePlace {
         /// Where it was started.
         folder: String,
         /// Whether something of the words is left out, such as what looks like a key: it cannot be started from them.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         incomplete: bool,
     },
 }

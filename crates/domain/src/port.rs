@@ -3,6 +3,8 @@
 //! An engine does the runs: our agent, or a foreign runtime behind a UI role. Our agent is *driven*: the hub tells it the input of
 //! each turn and closes what it leaves open. A foreign runtime is *followed*: its facts go through the canon.
 
+mod abilities;
+
 use crate::ask::{ActionDigest, Closing};
 use crate::command::{Command, PromptOptions, Receipt, Refusal};
 use crate::content::{Input, Usage};
@@ -15,11 +17,15 @@ use crate::signal::{Board, Signal, UiContext};
 use crate::state::Entry;
 use crate::tool::{ToolResult, ToolRun};
 use crate::ui_files::{FileAnswer, FileRequest, FileRequestId, UiFiles};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use abilities::Abilities;
+
 /// Correlates a command with its receipt or refusal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct Ticket(pub u64);
 
 /// Everything a turn needs.
@@ -215,113 +221,6 @@ pub enum Report {
     FileWanted { session: SessionId, id: FileRequestId, request: FileRequest },
     /// A consulted command is settled.
     Settled { ticket: Ticket, with: Result<Receipt, Refusal> },
-}
-
-/// What a runtime can do, once the handshake told; the UI greys out the rest.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Abilities {
-    /// Its name and version, in words.
-    pub name: String,
-    /// It takes steers.
-    pub steer: bool,
-    /// It takes follow-ups.
-    pub follow_up: bool,
-    /// It can stop a run.
-    pub cancel: bool,
-    /// It lists its sessions.
-    pub sessions: bool,
-    pub branch: bool,
-    /// It lists its models.
-    pub models: bool,
-    /// It lists MCP servers.
-    pub servers: bool,
-    /// It lists skills.
-    pub skills: bool,
-    /// It asks before tools run.
-    pub consent: bool,
-    /// It begins a session when it is told to.
-    pub new_session: bool,
-    /// It goes to a session whose id is named.
-    pub open_session: bool,
-    pub delete_session: bool,
-    /// It takes a title for a session.
-    pub rename_session: bool,
-    /// It empties a session.
-    pub clear: bool,
-    /// It goes back to an earlier message of a session.
-    pub go_back: bool,
-    /// It puts a summary in the place of older messages when it is told to.
-    pub compact: bool,
-    /// It writes a session out as a text; where it cannot, the hub does.
-    pub export: bool,
-    /// It writes a session to a file of its own.
-    pub save: bool,
-    /// It takes another model.
-    pub set_model: bool,
-    /// Its policy mode is told and can be set; a runtime without it has rules of its own that nobody here knows.
-    pub policy: bool,
-    pub list_tools: bool,
-    /// It takes the names of the tools that the model may use.
-    pub set_tools: bool,
-    /// It runs commands of extensions.
-    pub extensions: bool,
-    /// It keeps a yes for the session itself, as far as the rule reaches that it showed; where it cannot, the hub keeps a yes for the
-    /// same action.
-    pub session_scope: bool,
-    /// It lets one say how hard the model thinks.
-    pub effort: bool,
-    /// Its wire has a word that only asks whether it is there, `ping`. Ours needs none: its end is told.
-    pub ping: bool,
-    /// It has files and commands done by our hands: our policy mode counts for those, and for nothing else that it does.
-    pub errands: bool,
-    /// It keeps what its tools do to files, shows it and takes it back.
-    pub undo: bool,
-    /// The model of sessions that have chosen none, where it is known: before the first answer nothing else tells it.
-    pub model: Option<ModelRef>,
-}
-
-impl Abilities {
-    /// What may be tried on a runtime that has not told yet what it can do: all that it may refuse by itself. That it has a policy of
-    /// ours is nothing to try: it would be shown as a fact. That it takes files back is not either: hardly one does.
-    pub fn untold() -> Abilities {
-        Abilities { policy: false, undo: false, ..Abilities::all("") }
-    }
-
-    /// What our own runtime can do: everything that is asked of one.
-    pub fn all(name: impl Into<String>) -> Abilities {
-        Abilities {
-            name: name.into(),
-            steer: true,
-            follow_up: true,
-            cancel: true,
-            sessions: true,
-            branch: true,
-            models: true,
-            servers: true,
-            skills: true,
-            consent: true,
-            new_session: true,
-            open_session: true,
-            delete_session: true,
-            rename_session: true,
-            clear: true,
-            go_back: true,
-            compact: true,
-            export: true,
-            save: true,
-            set_model: true,
-            policy: true,
-            list_tools: true,
-            set_tools: true,
-            extensions: true,
-            session_scope: true,
-            effort: true,
-            ping: false,
-            errands: false,
-            undo: true,
-            model: None,
-        }
-    }
 }
 
 /// What a UI of ours hears. A remote one gets the same over the native dialect.

@@ -2,6 +2,7 @@
 
 use crate::content::Input;
 use crate::ids::QueuedId;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// Most inputs that may wait in one queue.
@@ -10,7 +11,9 @@ pub const MAX_QUEUED: usize = 256;
 pub const MAX_QUEUED_BYTES: usize = 32 * 1024 * 1024;
 
 /// Steers reach the agent within a run, follow-ups when it would stop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]
+#[serde(rename_all = "snake_case")]
 pub enum QueueKind {
     /// Heard as soon as the current step's tool call is over.
     Steer,
@@ -19,7 +22,9 @@ pub enum QueueKind {
 }
 
 /// How many inputs a turn takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]
+#[serde(rename_all = "snake_case")]
 pub enum Mode {
     #[default]
     OneAtATime,
@@ -28,11 +33,15 @@ pub enum Mode {
 }
 
 /// What began a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]
+#[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// The run's prompt.
     Prompt,
+    /// A steer that waited.
     Steer,
+    /// A follow-up that waited.
     FollowUp,
 }
 

@@ -1,19 +1,24 @@
 //! A refusal: why something that was wanted is not done, for programs and for people, with what to do next.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Why a command was not taken. `kind` is for programs, `message` and `hint` are for people.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Refusal {
     /// For programs.
     pub kind: RefusalKind,
     pub message: String,
     /// What to do next.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
 /// Why, for programs.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]
+#[serde(rename_all = "snake_case")]
 pub enum RefusalKind {
     /// A run is under way.
     Busy,
@@ -27,6 +32,7 @@ pub enum RefusalKind {
     EntryUnknown,
     /// No such ask.
     AskUnknown,
+    /// It was answered, withdrawn or has expired.
     AskOver,
     /// No such waiting input.
     QueuedUnknown,
@@ -53,9 +59,7 @@ pub enum RefusalKind {
     /// The foreign runtime is gone.
     Lost,
     /// The foreign runtime said no, in its own words.
-    Remote {
-        code: String,
-    },
+    Remote { code: String },
     /// A defect of ours.
     Internal,
 }

@@ -9,10 +9,13 @@ mod tests;
 
 use crate::ask::{Answer, Scope};
 use crate::command::{Command, LibraryCommand, Refusal, RefusalKind, SessionCommand};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// What a UI may do: its role, in words for a person.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]
+#[serde(rename_all = "snake_case")]
 pub enum Standing {
     /// Everything.
     #[default]

@@ -5,13 +5,15 @@ pub mod summary;
 use crate::content::Usage;
 use crate::event::Outcome;
 use crate::ids::{Millis, RunId, SessionId};
+use serde::{Deserialize, Serialize};
 
 pub use crate::origin::{self, Origin, RuntimePlace};
 pub use crate::state::Stats;
 pub use crate::terms::{Budget, Effort, ModelRef, Policy};
 
 /// A session in a list.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionSummary {
     pub id: SessionId,
     /// Its title, or the beginning of the first prompt.
@@ -25,38 +27,53 @@ pub struct SessionSummary {
     /// When something last happened.
     pub updated_at: Millis,
     /// Messages of the person and the model.
+    #[serde(default)]
     pub messages: u64,
     /// The last thing the person said.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub last_prompt: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub last_run: Option<RunId>,
     /// Whether a run is under way.
+    #[serde(default)]
     pub running: bool,
     /// How the last run ended; `None` while one is under way, before the first, and where nobody told.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Box<Outcome>>,
     /// Tokens and money so far.
+    #[serde(default)]
     pub usage: Usage,
     /// Whose session it is, when it is not ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<Box<Origin>>,
 }
 
 /// A model in a list.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelEntry {
     pub model: ModelRef,
     /// Tokens that fit.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub context_window: Option<u64>,
     /// Tokens it may write.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_output: Option<u64>,
     /// Millionths of a dollar per million tokens read.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub price_input: Option<u64>,
     /// Millionths of a dollar per million tokens written.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub price_output: Option<u64>,
     /// Whether it takes a thinking effort; `None` where nobody knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub thinks: Option<bool>,
 }
 
 /// How an MCP server is.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]
+#[serde(rename_all = "snake_case")]
 pub enum ServerState {
     /// Switched off.
     Disabled,
@@ -71,7 +88,8 @@ pub enum ServerState {
 }
 
 /// What an MCP server on its leash may do beside reading the project and writing in a cache of its own.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServerReach {
     /// It may use the network.
     pub network: bool,
@@ -80,11 +98,13 @@ pub struct ServerReach {
     /// It may talk to other programs on this machine by their sockets: Docker, D-Bus, an ssh-agent.
     pub programs: bool,
     /// Further folders that it may write in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub folders: Vec<String>,
 }
 
 /// An MCP server in a list.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServerEntry {
     /// Its name.
     pub id: String,
@@ -94,15 +114,19 @@ pub struct ServerEntry {
     pub from_project: bool,
     pub state: ServerState,
     /// How many tools it offers, once known.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<u64>,
     /// When it last answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub connected_at: Option<Millis>,
     /// What it may reach; `None` where nobody holds it: one behind a URL, one of another runtime, a machine without a sandbox.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reach: Option<ServerReach>,
 }
 
 /// A skill in a list.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SkillEntry {
     pub id: String,
     pub name: String,
@@ -116,18 +140,22 @@ pub struct SkillEntry {
 }
 
 /// Skills and what could not be read.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SkillList {
     /// Those that were found.
     pub skills: Vec<SkillEntry>,
     /// Path and reason of those that could not be read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<(String, String)>,
     /// Whether there are more.
+    #[serde(default)]
     pub truncated: bool,
 }
 
 /// A tool in a list.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolEntry {
     pub name: String,
     pub description: String,
@@ -138,15 +166,19 @@ pub struct ToolEntry {
 }
 
 /// A finished or running run, in short.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunSummary {
     pub run: RunId,
     /// How it ended, or `None` while it runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
 }
 
 /// Where a command line stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]
+#[serde(rename_all = "snake_case")]
 pub enum JobState {
     Running,
     /// It ended by itself; `None` when a signal ended it.
@@ -156,16 +188,21 @@ pub enum JobState {
 }
 
 /// A command line that runs or ran beside the conversation.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ShellJob {
     /// Its name; empty for one that never was in the background.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
     pub line: String,
     pub state: JobState,
     pub started_at: Millis,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Millis>,
     /// What it wrote, where that was asked for.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub output: String,
     /// Whether something of that was left out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
 }

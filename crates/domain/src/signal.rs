@@ -3,10 +3,13 @@
 //! The newest value of each lasting signal is kept on a [`Board`], so that a late UI sees the same screen.
 
 use crate::live::cut;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// How loud a notice is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]
+#[serde(rename_all = "snake_case")]
 pub enum Level {
     /// Good to know.
     Info,
@@ -19,7 +22,9 @@ pub enum Level {
 }
 
 /// Where a widget stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]
+#[serde(rename_all = "snake_case")]
 pub enum WidgetPlace {
     /// Above the composer.
     Above,
@@ -28,12 +33,18 @@ pub enum WidgetPlace {
 }
 
 /// A one-way word to the UIs.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum Signal {
     /// A toast.
     Notify { level: Level, text: String },
     /// A field of the status line; `None` takes it away.
-    Status { key: String, text: Option<String> },
+    Status {
+        key: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+    },
     /// The line that says what is going on; `None` takes it away.
     Working(Option<String>),
     /// A small block near the composer; empty takes it away.
@@ -50,6 +61,7 @@ pub enum Signal {
         /// Where it comes from.
         source: String,
         /// Why.
+        #[serde(skip_serializing_if = "Option::is_none")]
         context: Option<String>,
     },
 }
@@ -102,13 +114,18 @@ impl Signal {
 }
 
 /// The lasting signals as they stand now.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Board {
     /// Status fields.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub status: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub widgets: BTreeMap<String, (WidgetPlace, Vec<String>)>,
     /// The working line.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub working: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
@@ -155,18 +172,25 @@ impl Board {
 }
 
 /// What the UI knows about where the person works.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UiContext {
     /// Working directory of the UI.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub workspace_root: Option<String>,
     /// File that has the focus.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub active_file: Option<String>,
     /// Selected text and its file.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub selection: Option<(String, String)>,
     /// Shell, recent commands, open files: lines of text for the model.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Columns and rows of the terminal.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<(u16, u16)>,
 }
 

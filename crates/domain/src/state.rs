@@ -19,6 +19,7 @@ use crate::queue::Queues;
 use crate::signal::Level;
 use crate::terms::{Budget, Effort, ModelRef, Policy};
 use crate::tool::ToolRun;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 
@@ -262,7 +263,8 @@ pub struct State {
 }
 
 /// Numbers of one session.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stats {
     pub messages: u64,
     pub turns: u64,

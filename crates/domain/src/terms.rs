@@ -1,9 +1,11 @@
 //! The terms of a session: which model, how hard it thinks, what it may spend, how tools get their consent.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A model, by provider and name.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelRef {
     /// The provider, such as `anthropic`; empty where a foreign runtime does not tell it.
     pub provider: String,
@@ -21,7 +23,9 @@ impl fmt::Display for ModelRef {
 }
 
 /// How tools get their consent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]
+#[serde(rename_all = "snake_case")]
 pub enum Policy {
     /// Nothing that changes anything.
     ReadOnly,
@@ -65,7 +69,9 @@ impl fmt::Display for Policy {
 }
 
 /// How hard a model shall think before it answers. A session without one leaves it to the provider.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]
+#[serde(rename_all = "snake_case")]
 pub enum Effort {
     Low,
     Medium,
@@ -92,13 +98,17 @@ impl Effort {
 }
 
 /// What may be spent. Of each bound: `None` is as the runtime's settings say, zero is no bound.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Budget {
     /// Millionths of a US dollar, for the whole session.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_cost_micros: Option<u64>,
     /// Requests to the model, for one run.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_steps: Option<u64>,
     /// Seconds, for one turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_time_s: Option<u64>,
 }
 

@@ -3,6 +3,7 @@
 use crate::ask::{ActionDigest, Scope};
 use crate::content::{Json, Part};
 use crate::ids::{AskId, MessageId, Millis, RunId, StepId, ToolRunId};
+use serde::{Deserialize, Serialize};
 
 /// Where a tool run stands.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -20,7 +21,9 @@ pub enum ToolPhase {
 }
 
 /// How a tool run ended.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]
+#[serde(rename_all = "snake_case")]
 pub enum ToolOutcome {
     /// It did what it was asked.
     Done,
@@ -37,7 +40,9 @@ pub enum ToolOutcome {
 }
 
 /// Who or what decided that a tool may run, or may not.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]
+#[serde(rename_all = "snake_case")]
 pub enum Decider {
     /// The policy mode, for instance because the risk is low.
     Policy,
@@ -53,7 +58,8 @@ pub enum Decider {
 pub const NOT_ACTIVE: &str = "This tool is not active";
 
 /// The recorded decision about exactly one action.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Decision {
     /// Whether it may run.
     pub allowed: bool,
@@ -61,21 +67,28 @@ pub struct Decision {
     /// How far a yes reaches.
     pub scope: Scope,
     /// What the model is told after a no.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// What was decided on.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<ActionDigest>,
 }
 
 /// What a tool gave back.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]
 pub struct ToolResult {
     /// What the model reads.
+    #[serde(default)]
     pub text: String,
     /// What the person may see beside it: diffs, images.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
     /// Structured form, when there is one.
+    #[serde(default, deserialize_with = "crate::content::present", skip_serializing_if = "Option::is_none")]
     pub json: Option<Json>,
     /// Whether `text` was cut; the rest can be fetched.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
 }
 
@@ -87,7 +100,9 @@ impl ToolResult {
 }
 
 /// How far a running tool is.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum Progress {
     /// More output.
     Output(String),
@@ -96,6 +111,7 @@ pub enum Progress {
     /// A measure and a word.
     Status {
         /// 0 to 100.
+        #[serde(skip_serializing_if = "Option::is_none")]
         percent: Option<u8>,
         /// What it does now.
         message: String,

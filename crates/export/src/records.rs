@@ -45,7 +45,7 @@ struct Saved<'a> {
 
 #[derive(Serialize)]
 struct Said {
-    role: &'static str,
+    role: Role,
     at: u64,
     text: String,
 }
@@ -111,7 +111,7 @@ pub fn saved(session: &SessionId, state: &State, history: bool) -> String {
     let mut messages = Vec::new();
     if history {
         let said = crate::conversation(state).into_iter().filter_map(|entry| match &entry.kind {
-            EntryKind::Message(m) => Some(Said { role: role(m.role), at: entry.at.0, text: m.text() }),
+            EntryKind::Message(m) => Some(Said { role: m.role, at: entry.at.0, text: m.text() }),
             EntryKind::Compaction(_) | EntryKind::Notice { .. } => None,
         });
         messages.extend(said);
@@ -150,12 +150,4 @@ fn is_setting(body: &Body) -> bool {
                 | SessionEvent::ToolsChosen { .. }
         )
     )
-}
-
-fn role(role: Role) -> &'static str {
-    match role {
-        Role::User => "user",
-        Role::Assistant => "assistant",
-        Role::System => "system",
-    }
 }

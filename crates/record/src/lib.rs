@@ -1,26 +1,16 @@
 //! The one written form of the vocabulary: JSON, versioned. The native wire, the store and the export share it.
 //!
-//! [`encode`] and [`decode`] take every noun of the vocabulary that is [`Written`]; inside serde types of other crates [`written::As`]
-//! stands behind `#[serde(with = "As::<Noun>")]`. What is *not* here: framing, files, negotiation.
+//! The form stands on the types of `domain`, as attributes; here are lines of it ([`encode`] and [`decode`]), their version, and the tests
+//! that hold it still. What is *not* here: framing, files, negotiation.
 //!
 //! Invariants: `decode(encode(x)) == x`; an encoded value is one line; fields that are not known are ignored, tags that are not
-//! known are an error that names them. A variant added to the vocabulary does not compile until it has a written form.
+//! known are an error that names them.
 
-mod abilities;
-mod ask;
-mod command;
-mod content;
-mod event;
-mod fleet;
-mod grouped;
-mod receipt;
-mod session;
-mod signal;
-mod tool;
-pub mod written;
-
+use domain::command::{Receipt, Refusal};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use thiserror::Error;
-pub use written::Written;
 
 /// Version of the written form. A reader takes every version up to its own; whoever keeps or sends records says which it is.
 pub const VERSION: u32 = 1;
@@ -34,20 +24,37 @@ pub struct RecordError {
 }
 
 /// Writes a value as one line of JSON.
-pub fn encode<T: Written>(value: &T) -> String {
+pub fn encode<T: Serialize>(value: &T) -> String {
     // Writing to memory fails only for maps with keys that are no strings, and there are none.
-    serde_json::to_string(&written::Ref(value)).unwrap_or_default()
+    serde_json::to_string(value).unwrap_or_default()
 }
 
 /// Reads a value back.
 ///
 /// # Errors
 /// When the text is not JSON or not this kind of value; a tag that is not known is named.
-pub fn decode<T: Written>(text: &str) -> Result<T, RecordError> {
-    match serde_json::from_str::<written::Own<T>>(text) {
-        Ok(written::Own(value)) => Ok(value),
-        Err(error) => Err(RecordError { detail: error.to_string() }),
+pub fn decode<T: DeserializeOwned>(text: &str) -> Result<T, RecordError> {
+    serde_json::from_str(text).map_err(|error| RecordError { detail: error.to_string() })
+}
+
+/// The written name of a variant.
+pub fn name_of(variant: &impl Serialize) -> String {
+    match serde_json::to_value(variant) {
+        Ok(Value::String(name)) => name,
+        Ok(Value::Object(members)) => members.into_iter().next().map(|(name, _)| name).unwrap_or_default(),
+        _ => String::new(),
     }
+}
+
+/// How a result is written, `{"receipt": …}` or `{"refusal": …}`: `#[serde(with = "Settlement")]`.
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+#[serde(remote = "Result<Receipt, Refusal>")]
+pub enum Settlement {
+    #[serde(rename = "receipt")]
+    Ok(Receipt),
+    #[serde(rename = "refusal")]
+    Err(Refusal),
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use domain::ids::{Millis, Seq, SessionId};
 use domain::port::{Abilities, Ticket};
 use domain::rights::Standing;
 use domain::signal::{Board, Signal};
-use record::written::As;
+use record::Settlement;
 use serde::{Deserialize, Serialize};
 
 /// What a UI says.
@@ -72,14 +72,14 @@ pub struct Hello {
     #[serde(default)]
     pub capabilities: Vec<String>,
     /// The session a UI wants to see at once.
-    #[serde(with = "As::<Option<SessionId>>", default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,
     /// What a returning UI already knows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<Cursor>,
     /// From a UI: what it wants to be held to; left out, all that its connection may do. From a runtime: what it is held to, which is never
     /// more than its connection may do; left out, everything.
-    #[serde(with = "As::<Option<Standing>>", default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rights: Option<Standing>,
 }
 
@@ -87,13 +87,11 @@ pub struct Hello {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cursor {
-    #[serde(with = "As::<SessionId>")]
     pub session: SessionId,
     /// Its last event.
-    #[serde(with = "As::<Seq>")]
     pub seq: Seq,
     /// Sixteen hex digits. A side that does not work it out leaves it out, and nothing is compared.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hash: Option<String>,
 }
 
@@ -102,12 +100,10 @@ pub struct Cursor {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Wanted {
     /// Comes back with the settlement; unique among those that wait.
-    #[serde(with = "As::<Ticket>")]
     pub ticket: Ticket,
     /// About which session.
-    #[serde(with = "As::<Target>", default, skip_serializing_if = "is_current")]
+    #[serde(default, skip_serializing_if = "is_current")]
     pub target: Target,
-    #[serde(with = "As::<Command>")]
     pub what: Command,
 }
 
@@ -120,9 +116,8 @@ fn is_current(target: &Target) -> bool {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Settled {
     /// Of which command.
-    #[serde(with = "As::<Ticket>")]
     pub ticket: Ticket,
-    #[serde(with = "As::<Result<Receipt, Refusal>>")]
+    #[serde(with = "Settlement")]
     pub with: Result<Receipt, Refusal>,
 }
 
@@ -136,13 +131,12 @@ pub struct Attached {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub current: bool,
     /// Bodies whose fold is its state.
-    #[serde(with = "As::<Vec<(Millis, Body)>>", default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replay: Vec<(Millis, Body)>,
     /// The lasting signals.
-    #[serde(with = "As::<Board>", default)]
+    #[serde(default)]
     pub board: Board,
     /// What the runtime behind it can do.
-    #[serde(with = "As::<Abilities>")]
     pub abilities: Abilities,
 }
 
@@ -150,10 +144,8 @@ pub struct Attached {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Replay {
-    #[serde(with = "As::<SessionId>")]
     pub session: SessionId,
     /// The next bodies.
-    #[serde(with = "As::<Vec<(Millis, Body)>>")]
     pub items: Vec<(Millis, Body)>,
 }
 
@@ -161,7 +153,6 @@ pub struct Replay {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Named {
-    #[serde(with = "As::<SessionId>")]
     pub session: SessionId,
 }
 
@@ -169,9 +160,7 @@ pub struct Named {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Happened {
-    #[serde(with = "As::<SessionId>")]
     pub session: SessionId,
-    #[serde(with = "As::<Event>")]
     pub event: Event,
 }
 
@@ -179,9 +168,7 @@ pub struct Happened {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Said {
-    #[serde(with = "As::<SessionId>")]
     pub session: SessionId,
-    #[serde(with = "As::<Signal>")]
     pub signal: Signal,
 }
 
@@ -204,11 +191,11 @@ pub enum About {
 pub struct Complaint {
     pub about: About,
     /// The command, if the line told.
-    #[serde(with = "As::<Option<Ticket>>", default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ticket: Option<Ticket>,
     pub message: String,
     /// What to do next.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
@@ -221,7 +208,6 @@ pub struct TicketOnly {
 /// See [`TicketOnly`].
 #[derive(Debug, Deserialize)]
 pub struct TicketOf {
-    #[serde(with = "As::<Ticket>")]
     pub ticket: Ticket,
 }
 
@@ -242,9 +228,9 @@ pub struct FleetNews {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub all: bool,
     /// As they stand now.
-    #[serde(with = "As::<Vec<Member>>", default)]
+    #[serde(default)]
     pub members: Vec<Member>,
     /// No longer open.
-    #[serde(with = "As::<Vec<SessionId>>", default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub closed: Vec<SessionId>,
 }

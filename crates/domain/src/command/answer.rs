@@ -7,9 +7,12 @@ use crate::ids::{EntryId, QueuedId, RunId, SessionId};
 use crate::session::{
     ModelEntry, ModelRef, RunSummary, ServerEntry, SessionSummary, ShellJob, SkillList, Stats, ToolEntry,
 };
+use serde::{Deserialize, Serialize};
 
 /// What a UI gets when its command was taken.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]
+#[serde(rename_all = "snake_case")]
 pub enum Receipt {
     /// Done; there is nothing to tell.
     Done,
@@ -33,6 +36,7 @@ pub enum Receipt {
     Session {
         session: SessionSummary,
         /// The one it branched from.
+        #[serde(skip_serializing_if = "Option::is_none")]
         parent: Option<SessionId>,
     },
     /// A list of sessions.
@@ -58,6 +62,7 @@ pub enum Receipt {
     Models {
         models: Vec<ModelEntry>,
         /// The one in use.
+        #[serde(skip_serializing_if = "Option::is_none")]
         current: Option<ModelRef>,
     },
     /// The model in use.
@@ -84,10 +89,12 @@ pub enum Receipt {
 }
 
 /// Events of the past.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct History {
     pub runs: u64,
     pub events: Vec<Event>,
     /// Whether older ones were left out.
+    #[serde(default)]
     pub truncated: bool,
 }

@@ -4,13 +4,15 @@ use crate::content::Usage;
 use crate::event::Outcome;
 use crate::ids::{Millis, SessionId};
 use crate::state::State;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Longest question that is told in a line, in characters.
 const QUESTION_CHARS: usize = 200;
 
 /// A session that is open in a process.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Member {
     pub session: SessionId,
     /// Its title, or the beginning of the first prompt.
@@ -18,27 +20,30 @@ pub struct Member {
     /// Where its agent works.
     pub cwd: String,
     /// Project root.
+    #[serde(default)]
     pub project: String,
     /// The wire of the runtime, where that is another program.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub runtime: Option<String>,
     pub doing: Doing,
     /// When it began to do that; for a question: when the first open one was asked.
     pub since: Millis,
     /// Tokens and money so far.
+    #[serde(default)]
     pub usage: Usage,
 }
 
 /// What goes on in a session.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]
+#[serde(rename_all = "snake_case")]
 pub enum Doing {
     /// Nothing was ever run.
     Nothing,
+    /// A run is under way.
     Running,
     /// So many questions wait for the person; the title of the first.
-    Waiting {
-        asks: u64,
-        question: String,
-    },
+    Waiting { asks: u64, question: String },
     /// The last run ended like this.
     Ended(Outcome),
 }

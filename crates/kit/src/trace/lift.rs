@@ -12,7 +12,7 @@ use dialects::Dialect;
 use domain::canon::Canon;
 use domain::command::Command;
 use domain::content::{Role, Usage};
-use domain::event::{AskEvent, Body, MessageEvent, Outcome, RunEvent, ToolEvent};
+use domain::event::{AskEvent, Body, MessageEvent, RunEvent, ToolEvent};
 use domain::ids::{AskId, Ids, Millis};
 use domain::port::{News, Ticket};
 use domain::state::State;
@@ -369,7 +369,7 @@ impl Spans {
             Body::Run(RunEvent::Started { run }) => begin(SpanKind::Run, run.0, UNNAMED.to_owned()),
             Body::Run(RunEvent::Ended { run, outcome }) => {
                 self.spoke(at, line);
-                self.close(SpanKind::Run, run.0, at, line, outcome_word(outcome));
+                self.close(SpanKind::Run, run.0, at, line, &record::name_of(outcome));
             }
             Body::Run(RunEvent::TurnStarted { turn, cause, .. }) => {
                 begin(SpanKind::Turn, turn.0, format!("{cause:?}").to_lowercase());
@@ -440,14 +440,4 @@ impl Spans {
 
 fn kebab_first(debug: &str) -> String {
     debug.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default().to_lowercase()
-}
-
-fn outcome_word(outcome: &Outcome) -> &'static str {
-    match outcome {
-        Outcome::Done => "done",
-        Outcome::Failed(_) => "failed",
-        Outcome::Cancelled => "cancelled",
-        Outcome::Interrupted => "interrupted",
-        Outcome::Lost => "lost",
-    }
 }

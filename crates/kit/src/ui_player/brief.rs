@@ -2,15 +2,14 @@
 
 use domain::ask::{Answer, AskKind, Closing, Scope};
 use domain::command::{Receipt, Refusal, RefusalKind};
-use domain::content::{Part, Role, TextKind};
+use domain::content::{Part, TextKind};
 use domain::event::{
-    AskEvent, Body, Cause, ContextEvent, Finish, Leaving, MessageEvent, NoteEvent, Outcome, QueueEvent,
-    RunEvent, SessionEvent, ToolEvent,
+    AskEvent, Body, ContextEvent, MessageEvent, NoteEvent, Outcome, QueueEvent, RunEvent, SessionEvent,
+    ToolEvent,
 };
-use domain::queue::{Mode, QueueKind};
 use domain::session::Effort;
-use domain::signal::{Level, Signal};
-use domain::tool::{Progress, ToolOutcome};
+use domain::signal::Signal;
+use domain::tool::Progress;
 use roles::{LinkEffect, Reason, UiEffect};
 
 /// What happened, in a few words: `text "Hello"`, `tool-proposed bash {}`, `ask consent bash`, `run-ended done`.
@@ -39,7 +38,7 @@ pub fn brief(body: &Body) -> String {
         Body::Session(SessionEvent::LeafMoved { leaf: None }) => "leaf none".to_owned(),
         Body::Run(RunEvent::Started { .. }) => "run-started".to_owned(),
         Body::Run(RunEvent::Ended { outcome, .. }) => format!("run-ended {}", outcome_words(outcome)),
-        Body::Run(RunEvent::TurnStarted { cause, .. }) => format!("turn-started {}", cause_word(*cause)),
+        Body::Run(RunEvent::TurnStarted { cause, .. }) => format!("turn-started {}", word(cause)),
         Body::Run(RunEvent::TurnEnded { .. }) => "turn-ended".to_owned(),
         Body::Run(RunEvent::StepStarted { .. }) => "step-started".to_owned(),
         Body::Run(RunEvent::StepBilled { usage, .. }) => {
@@ -49,13 +48,13 @@ pub fn brief(body: &Body) -> String {
             format!("step-ended in={} out={}", usage.input, usage.output)
         }
         Body::Run(RunEvent::StepEnded { .. }) => "step-ended".to_owned(),
-        Body::Message(MessageEvent::Started { role, .. }) => format!("message {}", role_word(*role)),
+        Body::Message(MessageEvent::Started { role, .. }) => format!("message {}", word(role)),
         Body::Message(MessageEvent::Delta { kind: TextKind::Text, text, .. }) => format!("text {text:?}"),
         Body::Message(MessageEvent::Delta { kind: TextKind::Thought, text, .. }) => {
             format!("thought {text:?}")
         }
         Body::Message(MessageEvent::PartAdded { part, .. }) => part_words(part),
-        Body::Message(MessageEvent::Ended { finish, .. }) => format!("message-ended {}", finish_word(finish)),
+        Body::Message(MessageEvent::Ended { finish, .. }) => format!("message-ended {}", word(finish)),
         Body::Tool(ToolEvent::Proposed { name, args, .. }) => format!("tool-proposed {name} {args}"),
         Body::Tool(ToolEvent::Decided { decision, .. }) => {
             let word = if decision.allowed { "allowed" } else { "denied" };
@@ -70,21 +69,17 @@ pub fn brief(body: &Body) -> String {
             Progress::Status { percent: None, message } => format!("tool-progress {message:?}"),
         },
         Body::Tool(ToolEvent::Ended { outcome, result, .. }) => {
-            format!("tool-ended {} {:?}", tool_word(outcome), result.text)
+            format!("tool-ended {} {:?}", word(outcome), result.text)
         }
         Body::Ask(AskEvent::Opened(ask)) => ask_words(&ask.title, &ask.kind),
         Body::Ask(AskEvent::Closed { closing, .. }) => format!("ask-closed {}", closing_words(closing)),
         Body::Queue(QueueEvent::Added { kind, input, .. }) => {
-            format!("queued {} {:?}", queue_word(*kind), input.text)
+            format!("queued {} {:?}", word(kind), input.text)
         }
         Body::Queue(QueueEvent::Edited { input, .. }) => format!("queue-edited {:?}", input.text),
-        Body::Queue(QueueEvent::Left { leaving, .. }) => format!("unqueued {}", leaving_word(leaving)),
+        Body::Queue(QueueEvent::Left { leaving, .. }) => format!("unqueued {}", word(leaving)),
         Body::Queue(QueueEvent::ModeSet { kind, mode }) => {
-            let mode = match mode {
-                Mode::OneAtATime => "one-at-a-time",
-                Mode::All => "all",
-            };
-            format!("queue-mode {} {mode}", queue_word(*kind))
+            format!("queue-mode {} {}", word(kind), word(mode))
         }
         Body::Context(ContextEvent::Measured { used, window, rough }) => {
             format!("context {}{used}/{window}", if *rough { "~" } else { "" })
@@ -97,7 +92,7 @@ pub fn brief(body: &Body) -> String {
             format!("retrying {attempt}/{max} {reason:?}")
         }
         Body::Note(NoteEvent::Noticed { level, text, .. }) => {
-            format!("notice {} {text:?}", level_word(*level))
+            format!("notice {} {text:?}", word(level))
         }
         Body::Rebased(_) => "rebased".to_owned(),
     }
@@ -107,7 +102,7 @@ pub fn brief(body: &Body) -> String {
 pub fn brief_settled(with: &Result<Receipt, Refusal>) -> String {
     match with {
         Ok(receipt) => format!("settled {}", receipt_words(receipt)),
-        Err(refusal) => format!("refused {} {:?}", refusal_word(&refusal.kind), refusal.message),
+        Err(refusal) => format!("refused {} {:?}", refusal_words(&refusal.kind), refusal.message),
     }
 }
 
@@ -187,7 +182,7 @@ fn closing_words(closing: &Closing) -> String {
 
 fn signal_words(signal: &Signal) -> String {
     match signal {
-        Signal::Notify { level, text } => format!("notify {} {text:?}", level_word(*level)),
+        Signal::Notify { level, text } => format!("notify {} {text:?}", word(level)),
         Signal::Status { key, text } => format!("status {key}{}", quoted(text.as_deref())),
         Signal::Working(text) => format!("working{}", quoted(text.as_deref())),
         Signal::Widget { key, lines, .. } => format!("widget {key} {:?}", lines.join("\n")),
@@ -247,91 +242,14 @@ fn receipt_words(receipt: &Receipt) -> String {
     }
 }
 
-fn refusal_word(kind: &RefusalKind) -> String {
-    let word = match kind {
-        RefusalKind::Busy => "busy",
-        RefusalKind::NoRun => "no-run",
-        RefusalKind::RunUnknown => "run-unknown",
-        RefusalKind::SessionUnknown => "session-unknown",
-        RefusalKind::EntryUnknown => "entry-unknown",
-        RefusalKind::AskUnknown => "ask-unknown",
-        RefusalKind::AskOver => "ask-over",
-        RefusalKind::QueuedUnknown => "queued-unknown",
-        RefusalKind::ModelUnknown => "model-unknown",
-        RefusalKind::ToolUnknown => "tool-unknown",
-        RefusalKind::ExtensionUnknown => "extension-unknown",
-        RefusalKind::NothingToCompact => "nothing-to-compact",
-        RefusalKind::NotAllowed => "not-allowed",
-        RefusalKind::Invalid => "invalid",
-        RefusalKind::Unsupported => "unsupported",
-        RefusalKind::TooMany => "too-many",
-        RefusalKind::Storage => "storage",
-        RefusalKind::TimedOut => "timed-out",
-        RefusalKind::Lost => "lost",
-        RefusalKind::Remote { code } => return format!("remote {code}"),
-        RefusalKind::Internal => "internal",
-    };
-    word.to_owned()
-}
-
-fn role_word(role: Role) -> &'static str {
-    match role {
-        Role::User => "user",
-        Role::Assistant => "assistant",
-        Role::System => "system",
-    }
-}
-
-fn cause_word(cause: Cause) -> &'static str {
-    match cause {
-        Cause::Prompt => "prompt",
-        Cause::Steer => "steer",
-        Cause::FollowUp => "follow-up",
-    }
-}
-
-fn queue_word(kind: QueueKind) -> &'static str {
+fn refusal_words(kind: &RefusalKind) -> String {
     match kind {
-        QueueKind::Steer => "steer",
-        QueueKind::FollowUp => "follow-up",
+        RefusalKind::Remote { code } => format!("remote {code}"),
+        kind => word(kind),
     }
 }
 
-fn finish_word(finish: &Finish) -> &'static str {
-    match finish {
-        Finish::Complete => "complete",
-        Finish::Length => "length",
-        Finish::Interrupted => "interrupted",
-        Finish::Failed => "failed",
-        Finish::Cut => "cut",
-        Finish::Refused => "refused",
-    }
-}
-
-fn leaving_word(leaving: &Leaving) -> &'static str {
-    match leaving {
-        Leaving::Taken => "taken",
-        Leaving::Dropped => "dropped",
-        Leaving::Cleared => "cleared",
-    }
-}
-
-fn tool_word(outcome: &ToolOutcome) -> &'static str {
-    match outcome {
-        ToolOutcome::Done => "done",
-        ToolOutcome::Failed => "failed",
-        ToolOutcome::Denied => "denied",
-        ToolOutcome::Skipped => "skipped",
-        ToolOutcome::Cancelled => "cancelled",
-        ToolOutcome::Unknown => "unknown",
-    }
-}
-
-fn level_word(level: Level) -> &'static str {
-    match level {
-        Level::Info => "info",
-        Level::Success => "success",
-        Level::Warning => "warning",
-        Level::Error => "error",
-    }
+/// What a variant is called: its written name.
+fn word(of: &impl serde::Serialize) -> String {
+    record::name_of(of).replace('_', "-")
 }

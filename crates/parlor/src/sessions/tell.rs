@@ -8,7 +8,6 @@ use domain::event::Finish;
 use domain::ids::{Millis, SessionId};
 use domain::session::SessionSummary;
 use domain::state::{Entry, EntryKind, Message, State};
-use record::written::Ref;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -238,8 +237,8 @@ pub(super) fn show_json(summary: &SessionSummary, state: &State) -> String {
         export::conversation(state).into_iter().map(|entry| entry_json(state, entry)).collect();
     let value = |record: Result<Value, serde_json::Error>| record.unwrap_or(Value::Null);
     json!({
-        "session": value(serde_json::to_value(Ref(summary))),
-        "stats": value(serde_json::to_value(Ref(&state.stats()))),
+        "session": value(serde_json::to_value(summary)),
+        "stats": value(serde_json::to_value(state.stats())),
         "open_asks": state.asks.iter().map(|ask| ask.title.as_str()).collect::<Vec<_>>(),
         "entries": entries,
     })

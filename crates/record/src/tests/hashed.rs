@@ -46,7 +46,7 @@ fn shown(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn same<T: Written + Canonical>(value: &T) -> Result<(), TestCaseError> {
+fn same<T: Serialize + Canonical>(value: &T) -> Result<(), TestCaseError> {
     let written = encode(value);
     prop_assert_eq!(shown(&bytes(value)), shown(&settled(&written)), "{}", written);
     Ok(())
