@@ -4,6 +4,9 @@
 //! printed, compared, searched and bounded. Nothing here knows an envelope: how a line becomes a request and a reply a line is the role's
 //! ([`crate::endpoint`] for JSON-RPC).
 
+#[cfg(test)]
+mod tests;
+
 use domain::command::{Command, Receipt, Refusal, Target};
 use domain::port::Ticket;
 use roles::{RuntimeCx, Tickets, View};
