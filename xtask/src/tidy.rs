@@ -2,6 +2,7 @@
 //!
 //! What it is not: a parser. It looks at lines and names; comment lines are not searched for refused code.
 
+mod repeats;
 mod spawns;
 mod starts;
 mod wires;
@@ -70,6 +71,7 @@ fn findings(pages: &[Page], long: &[(&str, usize)]) -> Vec<String> {
     let mut findings: Vec<String> = pages.iter().flat_map(|page| of_page(page, long)).collect();
     let programs = programs(pages);
     findings.extend(wires::findings(pages, &programs));
+    findings.extend(repeats::findings(pages, &programs));
     findings.extend(spawns::findings(&programs));
     findings.extend(starts::findings(&programs));
     for (path, _) in long {

@@ -24,7 +24,7 @@ mod tests;
 use crate::first_line;
 use roles::dialect::{Description, Dialect, Habits, Lanes};
 
-pub use runtime_role::{ANSWERS_WITHIN, AcpRuntime, MAX_PENDING};
+pub use runtime_role::{ANSWERS_WITHIN, AcpRuntime};
 pub use ui_role::AcpUi;
 
 /// The dialect's name, as on the command line.

@@ -24,8 +24,7 @@ use crate::first_line;
 use roles::dialect::{Approval, Description, Dialect, Habits, Lanes, Meaning};
 
 pub use runtime_role::{
-    ANSWERS_WITHIN, BEGINS_AFTER, COMMAND_LINE, CodeliaRuntime, MAX_PENDING, READ_WITHIN_MS, RESULT_PAUSE,
-    TERMINAL_UI,
+    ANSWERS_WITHIN, BEGINS_AFTER, COMMAND_LINE, CodeliaRuntime, READ_WITHIN_MS, RESULT_PAUSE, TERMINAL_UI,
 };
 pub use ui_role::CodeliaUi;
 

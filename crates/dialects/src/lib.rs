@@ -10,6 +10,8 @@ pub mod asst;
 mod bench;
 mod calls;
 pub mod codelia;
+mod endpoint;
+mod exchange;
 mod first_line;
 pub mod lemon;
 pub mod listener;

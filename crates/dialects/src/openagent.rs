@@ -25,7 +25,7 @@ mod tests;
 use crate::first_line;
 use roles::dialect::{Description, Dialect, Habits, Lanes, UsualSockets};
 
-pub use runtime_role::{MAX_PENDING, MAX_QUERIES, MAX_UNSAID, OpenagentRuntime};
+pub use runtime_role::{MAX_QUERIES, MAX_UNSAID, OpenagentRuntime};
 pub use socket::SocketEnv;
 pub use ui_role::{BACKEND_LINE, OpenagentUi};
 

@@ -8,7 +8,7 @@ use domain::errand::{ErrandId, ErrandStep};
 use domain::fact::Fact;
 use domain::ids::{AskId, Millis, SessionId};
 use domain::port::{News, Ticket};
-use domain::signal::Signal;
+use domain::signal::{Level, Signal};
 use domain::ui_files::{FileAnswer, FileRequestId};
 use std::time::Duration;
 
@@ -96,6 +96,20 @@ impl RuntimeCx<'_> {
     /// The peer watches the sessions that are open here; `alone` when that is all it does.
     pub fn watch_fleet(&mut self, alone: bool) {
         self.effects.push(RuntimeEffect::WatchFleet { alone });
+    }
+
+    /// The words of a signal, on a wire that has a place for words and for no other signal: those are lost.
+    pub fn words<'s>(&mut self, signal: &'s Signal) -> Option<(Level, &'s str)> {
+        match signal {
+            Signal::Notify { level, text } => return Some((*level, text)),
+            Signal::Status { .. }
+            | Signal::Working(_)
+            | Signal::Widget { .. }
+            | Signal::Title(_)
+            | Signal::EditorText(_)
+            | Signal::Suggestion { .. } => self.lost(signal),
+        }
+        None
     }
 
     /// Says that a signal cannot be said on this wire.

@@ -11,66 +11,48 @@ mod known;
 mod options;
 mod past;
 mod prompts;
-mod receipts;
 mod requests;
+mod sessions;
 mod telling;
+mod turns;
 
 pub use asks::ANSWERS_WITHIN;
 
-use super::wire::{
-    CancelParams, CancelRequestParams, ClientCapabilities, Notice, SessionInfoUpdate, SessionUpdate, Severity,
-};
-use crate::rpc::Call as _;
+use super::wire::{ClientCapabilities, Notice, SessionInfoUpdate, SessionUpdate, Severity};
+use crate::endpoint::{self, Endpoint};
+use crate::exchange::{self, TableRole as _};
 use asks::{Heard, OpenAsks};
 use brought::AskedFile;
 use commands::SlashCommands;
 use domain::command::{Command, QueueCommand, Receipt, Refusal, RunCommand, Target};
 use domain::event::{AskEvent, Body, Event};
-use domain::given_server::GivenServer;
 use domain::ids::SessionId;
 use domain::port::{Abilities, Ticket};
 use domain::session::ModelEntry;
 use domain::signal::{Level, Signal};
-use domain::ui_files::{FileRequest, FileRequestId, TOO_LONG, UiFiles};
+use domain::ui_files::{FileRequest, FileRequestId, UiFiles};
 use known::Known;
 use prompts::Place;
-use receipts::HubCommand;
-use roles::{
-    Answers, Drift, GREET_WITHIN, Greeting, Item, Lane, Line, RuntimeCx, RuntimeRole, Tickets, TimerKey, View,
-};
+use requests::AcpMemo;
+use roles::{Answers, Drift, Greeting, Item, Lane, Line, RuntimeCx, RuntimeRole, TimerKey, View};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use wire::jsonrpc::{self, Invalid, Message, RpcError};
-use wire::{Rate, WireId};
-
-/// Most requests that may wait for the hub.
-pub const MAX_PENDING: usize = 1024;
-/// A handshake waits no longer for what the runtime behind us can do.
-const GREET: TimerKey = TimerKey(1);
+use wire::WireId;
+use wire::jsonrpc::RpcError;
 
 /// The agent's side of the protocol.
 #[derive(Debug, Default)]
 pub struct AcpRuntime {
-    greeting: Greeting,
+    endpoint: Endpoint<AcpMemo>,
     client: ClientCapabilities,
-    rate: Rate,
-    pending: Tickets<HubCommand>,
     /// Where the hub has put this link before the client named a session.
     put: Option<SessionId>,
     sessions: BTreeMap<SessionId, Known>,
     asks: OpenAsks,
     asked_files: Vec<AskedFile>,
-    /// MCP servers of sessions that are being opened, by the request.
-    bringing: Vec<(WireId, Vec<GivenServer>)>,
     /// How long a question may wait; `None` for as long as it takes.
     deadline: Option<Duration>,
-    /// What the runtime behind us can do, where we were told.
-    behind: Option<Abilities>,
-    /// Handshakes that wait for that.
-    ungreeted: Vec<WireId>,
-    /// Why the runtime behind us is gone, when it went before it told.
-    gone: Option<String>,
     /// The models there are, once they were asked for.
     models: Option<Vec<ModelEntry>>,
     commands: SlashCommands,
@@ -80,15 +62,6 @@ impl AcpRuntime {
     /// A role for one link.
     pub fn new() -> AcpRuntime {
         AcpRuntime { deadline: Some(ANSWERS_WITHIN), ..AcpRuntime::default() }
-    }
-
-    /// What the runtime can do, as far as it is known.
-    fn can(&self) -> Abilities {
-        match &self.behind {
-            Some(behind) => behind.clone(),
-            None if self.greeting.follows => Abilities { cancel: true, ..Abilities::default() },
-            None => Abilities::all("parlor"),
-        }
     }
 
     /// Whether the client is one of ours and reads what we say beside the protocol.
@@ -111,11 +84,6 @@ impl AcpRuntime {
 
     fn shows_forms(&self) -> bool {
         self.client.elicitation.as_ref().is_some_and(|elicitation| elicitation.form.is_some())
-    }
-
-    /// Hands a command to the hub and notes what its answer is for.
-    fn ask_hub(&mut self, cx: &mut RuntimeCx<'_>, target: Target, command: Command, pending: HubCommand) {
-        self.pending.command(cx, target, command, pending);
     }
 
     fn say(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, update: SessionUpdate) {
@@ -145,31 +113,14 @@ impl AcpRuntime {
         self.say(cx, session, SessionUpdate::Notice(notice));
     }
 
-    fn notification(&mut self, cx: &mut RuntimeCx<'_>, method: &str, params: Option<&RawValue>) {
-        let raw = params.map_or("{}", RawValue::get);
-        match method {
-            CancelParams::METHOD => match serde_json::from_str::<CancelParams>(raw) {
-                Ok(params) => self.cancel(cx, SessionId::parse(&params.session_id)),
-                // The error would quote what was said.
-                Err(_) => cx.log(format!("ignored: {method} of another form ({} bytes)", raw.len())),
-            },
-            CancelRequestParams::METHOD => match serde_json::from_str::<CancelRequestParams>(raw) {
-                Ok(params) => self.take_back(cx, &params.request_id),
-                // The error would quote what was said.
-                Err(_) => cx.log(format!("ignored: {method} of another form ({} bytes)", raw.len())),
-            },
-            _ => cx.log(format!("ignored: a notification that we do not know ({} bytes)", raw.len())),
-        }
-    }
-
     /// Stops the run of a session, if there is one: what has nothing to stop has no answer either.
     fn cancel(&mut self, cx: &mut RuntimeCx<'_>, session: Option<SessionId>) {
         let Some(session) = session.filter(|session| self.sessions.contains_key(session)) else { return };
-        if self.pending.len() >= MAX_PENDING {
+        if self.endpoint.is_full() {
             return cx.log("ignored: a cancel; too many requests wait");
         }
         let command = Command::Run(RunCommand::Cancel { run: None, reason: None });
-        self.ask_hub(cx, Target::Session(session), command, HubCommand::Silent);
+        self.tell_hub(cx, Target::Session(session), command, AcpMemo::Nothing);
     }
 
     /// The client takes a prompt of its own back: one that waits leaves the queue, one that runs is stopped.
@@ -177,38 +128,19 @@ impl AcpRuntime {
         let mut held = self.sessions.iter();
         let found = held.find_map(|(session, known)| Some((session.clone(), known.prompts.place(request)?)));
         match found {
-            Some((session, Place::Queue(item))) if self.pending.len() < MAX_PENDING => {
+            Some((session, Place::Queue(item))) if !self.endpoint.is_full() => {
                 let command = Command::Queue(QueueCommand::Drop { item });
-                self.ask_hub(cx, Target::Session(session), command, HubCommand::Silent);
+                self.tell_hub(cx, Target::Session(session), command, AcpMemo::Nothing);
             }
             Some((session, Place::Run)) => self.cancel(cx, Some(session)),
             Some((_, Place::Queue(_))) | None => {}
         }
     }
-
-    fn invalid(cx: &mut RuntimeCx<'_>, id: Option<WireId>, why: &Invalid) {
-        if why.answerable() {
-            cx.send(jsonrpc::error(id.as_ref(), &RpcError::new(why.code(), why.to_string())));
-        } else {
-            cx.log(format!("ignored: {}", why.kind()));
-        }
-    }
-
-    /// A line that was too long to be read whole; its head may still say who waits for an answer, or what it answers.
-    fn overlong(&mut self, cx: &mut RuntimeCx<'_>, head: &str) {
-        if let Some(id) = jsonrpc::response_id_in_head(head) {
-            let why = format!("{TOO_LONG}: more than {} bytes", wire::lines::MAX_LINE);
-            return self.answered(cx, &id, Err(RpcError::new(jsonrpc::INVALID_REQUEST, why)));
-        }
-        let why = format!("the line is longer than {} bytes; send less at once", wire::lines::MAX_LINE);
-        let error = RpcError::new(jsonrpc::INVALID_REQUEST, why);
-        cx.send(jsonrpc::error(jsonrpc::request_id_in_head(head).as_ref(), &error));
-    }
 }
 
 impl RuntimeRole for AcpRuntime {
     fn open(&mut self, cx: &mut RuntimeCx<'_>, greeting: &Greeting) {
-        self.greeting = greeting.clone();
+        self.endpoint.greeting = greeting.clone();
         match asks::waits(greeting) {
             Ok(deadline) => self.deadline = deadline,
             Err(why) => cx.log(format!("warning: {why}")),
@@ -216,31 +148,11 @@ impl RuntimeRole for AcpRuntime {
     }
 
     fn line(&mut self, cx: &mut RuntimeCx<'_>, _lane: Lane, line: Line) {
-        let text = match line {
-            Line::Text(text) if text.trim().is_empty() => return,
-            Line::Text(text) => text,
-            Line::Overlong(head) => return self.overlong(cx, &head),
-            Line::Garbled(_) => {
-                let error = RpcError::new(jsonrpc::PARSE_ERROR, "the line is not UTF-8 text");
-                return cx.send(jsonrpc::error(None, &error));
-            }
-        };
-        match jsonrpc::classify(&text) {
-            Message::Request { id, method, params } => {
-                if self.rate.allow(cx.now.0) {
-                    self.request(cx, id, &method, params);
-                } else {
-                    cx.send(jsonrpc::error(Some(&id), &receipts::too_many()));
-                }
-            }
-            Message::Notification { method, params } => self.notification(cx, &method, params),
-            Message::Response { id, outcome } => self.answered(cx, &id, outcome),
-            Message::Invalid { id, why } => Self::invalid(cx, id, &why),
-        }
+        endpoint::line(self, cx, line);
     }
 
     fn attached(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>) {
-        let wanted = self.pending.values().any(|pending| pending.goes_to(view.session));
+        let wanted = self.endpoint.memos().any(|memo| memo.goes_to(view.session));
         if view.current && !wanted && !self.sessions.contains_key(view.session) {
             self.put = Some(view.session.clone());
         }
@@ -258,9 +170,8 @@ impl RuntimeRole for AcpRuntime {
     }
 
     fn abilities(&mut self, cx: &mut RuntimeCx<'_>, _view: Option<View<'_>>, abilities: &Abilities) -> bool {
-        let before = self.can();
-        self.behind = Some(abilities.clone());
-        self.greet(cx);
+        let before = self.endpoint.can();
+        endpoint::abilities(self, cx, abilities);
         self.tell_again(cx, &before);
         false
     }
@@ -311,28 +222,26 @@ impl RuntimeRole for AcpRuntime {
         ticket: Ticket,
         with: Result<Receipt, Refusal>,
     ) {
-        if let Some(pending) = self.pending.settled(cx, ticket) {
-            self.settle(cx, view, pending, with);
-        }
+        exchange::settle(self, cx, view, ticket, with);
     }
 
     fn timer(&mut self, cx: &mut RuntimeCx<'_>, key: TimerKey) {
-        if key == GREET {
-            self.greet(cx);
+        if key == endpoint::GREET {
+            endpoint::greet(self, cx);
         }
     }
 
     fn owes(&self) -> bool {
-        !self.ungreeted.is_empty()
+        self.endpoint.owes()
     }
 
     fn lost(&mut self, cx: &mut RuntimeCx<'_>, why: &str) {
-        self.refuse_greeting(cx, &format!("the agent is gone: {why}"));
+        endpoint::lost(self, cx, format!("the agent is gone: {why}"));
     }
 
     /// An editor that was closed: nobody will see what its prompts still do, so they are stopped. What they said is kept.
     fn last_word(&mut self, cx: &mut RuntimeCx<'_>) {
-        let prompted = |session: &SessionId| self.pending.values().any(|pending| pending.prompts(session));
+        let prompted = |session: &SessionId| self.endpoint.memos().any(|memo| memo.prompts(session));
         let held =
             self.sessions.iter().filter(|(session, known)| known.prompts.len() > 0 || prompted(session));
         for session in held.map(|(session, _)| session.clone()).collect::<Vec<_>>() {
@@ -360,12 +269,6 @@ impl RuntimeRole for AcpRuntime {
 }
 
 impl AcpRuntime {
-    /// In front of another program the greeting waits until that has told what it can do.
-    fn greet_later(&mut self, cx: &mut RuntimeCx<'_>, id: WireId) {
-        cx.timer(GREET, GREET_WITHIN);
-        self.ungreeted.push(id);
-    }
-
     fn answered(&mut self, cx: &mut RuntimeCx<'_>, id: &WireId, outcome: Result<&RawValue, RpcError>) {
         if self.file_answered(cx, id, &outcome) {
             return;
@@ -377,7 +280,7 @@ impl AcpRuntime {
                     cx.drift(Drift::new("answer to a question", odd, &id.to_string()));
                 }
                 let command = Command::Answer { ask, answer };
-                self.ask_hub(cx, Target::Session(session), command, HubCommand::Silent);
+                self.tell_hub(cx, Target::Session(session), command, AcpMemo::Nothing);
             }
             None => cx.log(format!("ignored: an answer with id {id} to a question that is not open")),
         }

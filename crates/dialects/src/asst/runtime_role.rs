@@ -355,14 +355,8 @@ impl RuntimeRole for AsstRuntime {
     }
 
     fn signal(&mut self, cx: &mut RuntimeCx<'_>, _view: View<'_>, signal: &Signal) {
-        match signal {
-            Signal::Notify { text, .. } => cx.log(format!("asst: {text}")),
-            Signal::Status { .. }
-            | Signal::Working(_)
-            | Signal::Widget { .. }
-            | Signal::Title(_)
-            | Signal::EditorText(_)
-            | Signal::Suggestion { .. } => cx.lost(signal),
+        if let Some((_, text)) = cx.words(signal) {
+            cx.log(format!("asst: {text}"));
         }
     }
 

@@ -5,14 +5,15 @@
 //! has an id gets an error with that id, what has none gets a line in the log.
 
 mod asking;
+mod catalog;
 mod client_tools;
 mod compaction;
 mod diagnostics;
 mod history;
 mod open_asks;
 mod paragraphs;
-mod receipts;
 mod requests;
+mod runs;
 mod shell;
 mod stops;
 mod telling;
@@ -27,6 +28,8 @@ pub(super) use tool_words::DENIED;
 
 use super::run_name;
 use super::wire::{Status, UiCapabilities, UiContextParams};
+use crate::endpoint::{self, Endpoint};
+use crate::exchange::{self, TableRole as _};
 use crate::shown;
 use asking::Reader;
 use client_tools::ClientTools;
@@ -37,35 +40,29 @@ use domain::ids::{EntryId, RunId, SessionId};
 use domain::port::{Abilities, Ticket};
 use domain::signal::{Level, Signal};
 use open_asks::{AskAnswer, OpenAsks, SessionAsk};
-use receipts::HubCommand;
-use roles::{Answers, Drift, Greeting, Item, Lane, Line, RuntimeCx, RuntimeRole, Tickets, TimerKey, View};
+use requests::CodeliaMemo;
+use roles::{Answers, Drift, Greeting, Item, Lane, Line, RuntimeCx, RuntimeRole, TimerKey, View};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use stops::{STOP_TAKES_LONG, Stops};
 use telling::{Prompted, RunLine, Telling, Texts};
-use wire::jsonrpc::{self, Invalid, Message, RpcError};
-use wire::{Rate, WireId};
+use wire::WireId;
+use wire::jsonrpc::RpcError;
 
 /// How long nothing follows the result of `run.start` for the existing command line, which drops what it reads in the same piece.
 pub const RESULT_PAUSE: Duration = Duration::from_millis(150);
-/// A handshake waits no longer for what the runtime behind us can do. The other timers are named by tickets.
-const GREET: TimerKey = TimerKey(u64::MAX);
 /// How that command line calls itself.
 pub const COMMAND_LINE: &str = "codelia-cli-prompt";
 /// How the existing terminal UI calls itself.
 pub const TERMINAL_UI: &str = "codelia-tui";
-/// Most requests that may wait for the hub.
-pub const MAX_PENDING: usize = 1024;
 
 /// The runtime's side of codelia.
 #[derive(Debug, Default)]
 pub struct CodeliaRuntime {
-    greeting: Greeting,
+    endpoint: Endpoint<CodeliaMemo>,
     ui: UiCapabilities,
     /// What the UI calls itself.
     client: String,
-    rate: Rate,
-    pending: Tickets<HubCommand>,
     current: Option<SessionId>,
     tellings: BTreeMap<SessionId, Telling>,
     /// Runs that this UI started and that have not begun.
@@ -73,14 +70,10 @@ pub struct CodeliaRuntime {
     /// Compactions that this UI asked for, told as runs of their own.
     own_compactions: BTreeSet<(SessionId, EntryId)>,
     compaction_runs: u64,
+    /// Those that go on, as they are told.
+    compactions: BTreeMap<Ticket, Telling>,
     offered_tools: bool,
     asks: OpenAsks,
-    /// What the runtime behind us can do, where we were told.
-    behind: Option<Abilities>,
-    /// Handshakes that wait for that.
-    ungreeted: Vec<WireId>,
-    /// Why the runtime behind us is gone, when it went before it told.
-    gone: Option<String>,
     stops: Stops,
     /// Where the person works, as the UI told it last.
     ui_context: Option<UiContextParams>,
@@ -97,7 +90,7 @@ impl CodeliaRuntime {
 
     /// Whether numbers about each call are wanted: the existing UI says so to the runtime that it starts.
     fn diagnoses(&self) -> bool {
-        self.greeting.option(super::DIAGNOSTICS).is_some_and(|value| value == "true")
+        self.endpoint.greeting.option(super::DIAGNOSTICS).is_some_and(|value| value == "true")
     }
 
     /// Who answers questions at the other end.
@@ -113,18 +106,8 @@ impl CodeliaRuntime {
         }
     }
 
-    /// Hands a command to the hub and notes who wants to know.
-    fn ask_hub(
-        &mut self,
-        cx: &mut RuntimeCx<'_>,
-        target: Target,
-        command: Command,
-        pending: HubCommand,
-    ) -> Ticket {
-        self.pending.command(cx, target, command, pending)
-    }
-
-    fn response(
+    /// The UI answers a question, or a call of one of its tools.
+    fn answered(
         &mut self,
         cx: &mut RuntimeCx<'_>,
         id: &WireId,
@@ -141,33 +124,13 @@ impl CodeliaRuntime {
                 if let Some(odd) = odd {
                     cx.drift(Drift::new("answer to a question", odd, &id.to_string()));
                 }
-                self.ask_hub(
-                    cx,
-                    Target::Session(session),
-                    Command::Answer { ask, answer },
-                    HubCommand::Answer,
-                );
+                let command = Command::Answer { ask, answer };
+                self.tell_hub(cx, Target::Session(session), command, CodeliaMemo::Answer);
             }
             AskAnswer::Again(id, request) => cx.send(request.line(&id)),
             AskAnswer::Stale => {
                 cx.log(format!("ignored: an answer with id {id} to a question that is not open"));
             }
-        }
-    }
-
-    fn invalid(&mut self, cx: &mut RuntimeCx<'_>, id: Option<WireId>, why: &Invalid) {
-        match id.filter(|_| why.answerable()) {
-            Some(id) => cx.send(jsonrpc::error(Some(&id), &RpcError::new(why.code(), why.to_string()))),
-            None => cx.log(format!("ignored: {}", why.kind())),
-        }
-    }
-
-    /// A line that was too long to be read whole; its head may still say who waits for an answer.
-    fn overlong(&mut self, cx: &mut RuntimeCx<'_>, head: &str) {
-        let why = format!("the line is longer than {} bytes; send less at once", wire::lines::MAX_LINE);
-        match jsonrpc::request_id_in_head(head) {
-            Some(id) => cx.send(jsonrpc::error(Some(&id), &RpcError::new(jsonrpc::INVALID_REQUEST, why))),
-            None => cx.log(format!("ignored: {why}")),
         }
     }
 
@@ -281,28 +244,11 @@ impl CodeliaRuntime {
 
 impl RuntimeRole for CodeliaRuntime {
     fn open(&mut self, _cx: &mut RuntimeCx<'_>, greeting: &Greeting) {
-        self.greeting = greeting.clone();
+        self.endpoint.greeting = greeting.clone();
     }
 
     fn line(&mut self, cx: &mut RuntimeCx<'_>, _lane: Lane, line: Line) {
-        let text = match line {
-            Line::Text(text) if text.trim().is_empty() => return,
-            Line::Text(text) => text,
-            Line::Overlong(head) => return self.overlong(cx, &head),
-            Line::Garbled(_) => return cx.log("ignored: a line that is not UTF-8 text or holds a NUL byte"),
-        };
-        match jsonrpc::classify(&text) {
-            Message::Request { id, method, params } => {
-                if self.rate.allow(cx.now.0) {
-                    self.request(cx, id, &method, params);
-                } else {
-                    cx.send(jsonrpc::error(Some(&id), &receipts::too_many()));
-                }
-            }
-            Message::Notification { method, params } => self.notification(cx, &method, params),
-            Message::Response { id, outcome } => self.response(cx, &id, outcome),
-            Message::Invalid { id, why } => self.invalid(cx, id, &why),
-        }
+        endpoint::line(self, cx, line);
     }
 
     fn attached(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>) {
@@ -328,7 +274,7 @@ impl RuntimeRole for CodeliaRuntime {
         self.asks.forget(session);
         self.client_tools.forget(session);
         for id in self.stops.forget(session) {
-            cx.send(receipts::cancel_accepted(&id));
+            cx.send(runs::cancel_accepted(&id));
         }
         self.current.take_if(|current| current == session);
         self.ask_next(cx);
@@ -355,14 +301,8 @@ impl RuntimeRole for CodeliaRuntime {
     }
 
     fn signal(&mut self, cx: &mut RuntimeCx<'_>, _view: View<'_>, signal: &Signal) {
-        match signal {
-            Signal::Notify { level, text } => notice(cx, *level, text),
-            Signal::Status { .. }
-            | Signal::Working(_)
-            | Signal::Widget { .. }
-            | Signal::Title(_)
-            | Signal::EditorText(_)
-            | Signal::Suggestion { .. } => cx.lost(signal),
+        if let Some((level, text)) = cx.words(signal) {
+            notice(cx, level, text);
         }
     }
 
@@ -373,31 +313,28 @@ impl RuntimeRole for CodeliaRuntime {
         ticket: Ticket,
         with: Result<Receipt, Refusal>,
     ) {
-        if let Some(pending) = self.pending.settled(cx, ticket) {
-            self.answer(cx, view, ticket, pending, with);
-        }
+        exchange::settle(self, cx, view, ticket, with);
     }
 
     fn abilities(&mut self, cx: &mut RuntimeCx<'_>, _view: Option<View<'_>>, abilities: &Abilities) -> bool {
-        self.behind = Some(abilities.clone());
-        self.greet(cx);
+        endpoint::abilities(self, cx, abilities);
         false
     }
 
     fn timer(&mut self, cx: &mut RuntimeCx<'_>, key: TimerKey) {
         match key {
-            GREET => self.greet(cx),
+            endpoint::GREET => endpoint::greet(self, cx),
             STOP_TAKES_LONG => self.stop_takes_long(cx),
             TimerKey(ticket) => self.compaction_goes_on(cx, Ticket(ticket)),
         }
     }
 
     fn owes(&self) -> bool {
-        !self.ungreeted.is_empty()
+        self.endpoint.owes()
     }
 
     fn lost(&mut self, cx: &mut RuntimeCx<'_>, why: &str) {
-        self.refuse_greeting(cx, &format!("the runtime is gone: {why}"));
+        endpoint::lost(self, cx, format!("the runtime is gone: {why}"));
     }
 
     fn can_answer(&self) -> Answers {

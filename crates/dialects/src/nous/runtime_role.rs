@@ -8,8 +8,8 @@ mod answers;
 mod commands;
 mod lift;
 mod reads;
-mod receipts;
 mod run_names;
+mod runs;
 mod telling;
 mod waiting;
 
@@ -17,16 +17,18 @@ pub(in crate::nous) use telling::TOOL_ERROR;
 
 use super::VERSION;
 use super::wire::{Event as WireEvent, FlatEvent, Payload};
+use crate::exchange::{self, Pending, TableRole as _};
 use answers::why;
+use commands::NousMemo;
 use domain::command::{Command, QueueCommand, Receipt, Refusal, SessionCommand, Target};
 use domain::event::{Body, Event, NoteEvent, QueueEvent, RunEvent};
 use domain::ids::{Millis, RunId, SessionId};
 use domain::port::Ticket;
 use domain::queue::{Mode, QueueKind};
 use domain::signal::{Level, Signal};
-use receipts::{Compacting, HubCommand, Purpose};
 use roles::{Answers, Greeting, Lane, Line, RuntimeCx, RuntimeRole, Tickets, TimerKey, View};
 use run_names::RunNames;
+use runs::Compacting;
 use serde_json::json;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -55,7 +57,7 @@ pub struct NousRuntime {
     connections: BTreeMap<Lane, Connection>,
     /// Who hears events, and since when; no longer told once it has heard a run to its end.
     subscribers: BTreeMap<Lane, Option<Millis>>,
-    pending: Tickets<HubCommand>,
+    pending: Tickets<Pending<(Lane, String), NousMemo>>,
     active: Option<SessionId>,
     modes: Modes,
     /// What `set_active_tools` chose, for sessions to come.
@@ -97,8 +99,6 @@ impl Modes {
 #[derive(Debug, Default)]
 struct Connection {
     rate: Rate,
-    /// A command of this connection is under way.
-    busy: bool,
     lines: VecDeque<String>,
     bytes: usize,
 }
@@ -109,9 +109,17 @@ impl NousRuntime {
         NousRuntime::default()
     }
 
+    /// Whether a command of a connection is under way.
+    fn is_busy(&self, lane: Lane) -> bool {
+        self.pending.values().any(|pending| matches!(&pending.from, Some(((of, _), _)) if *of == lane))
+            || self.waiting.values().any(|waiting| waiting.lane == lane)
+            || self.compacting.values().any(|compacting| compacting.lane == lane)
+    }
+
     /// Takes the lines that wait on a connection until one of them must itself wait.
     fn pump(&mut self, cx: &mut RuntimeCx<'_>, lane: Lane) {
-        while let Some(connection) = self.connections.get_mut(&lane).filter(|connection| !connection.busy) {
+        while !self.is_busy(lane) {
+            let Some(connection) = self.connections.get_mut(&lane) else { return };
             let Some(line) = connection.lines.pop_front() else { return };
             connection.bytes = connection.bytes.saturating_sub(line.len());
             self.command(cx, lane, &line);
@@ -120,33 +128,15 @@ impl NousRuntime {
 
     /// Answers the command under way on a connection, if it is still there, and goes on with the next.
     fn answer(&mut self, cx: &mut RuntimeCx<'_>, lane: Lane, line: String) {
-        if let Some(connection) = self.connections.get_mut(&lane) {
-            connection.busy = false;
+        if self.connections.contains_key(&lane) {
             cx.send_on(lane, line);
             self.pump(cx, lane);
         }
     }
 
-    /// Hands a command to the hub; the connection waits for its settlement.
-    fn ask_hub(
-        &mut self,
-        cx: &mut RuntimeCx<'_>,
-        lane: Lane,
-        id: String,
-        target: Target,
-        command: Command,
-        what: Purpose,
-    ) {
-        if let Some(connection) = self.connections.get_mut(&lane) {
-            connection.busy = true;
-        }
-        self.pending.command(cx, target, command, HubCommand { from: Some((lane, id)), what });
-    }
-
-    /// Hands a command to the hub that nobody waits for.
-    fn tell_hub(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, command: Command) {
-        let target = Target::Session(session.clone());
-        self.pending.command(cx, target, command, HubCommand { from: None, what: Purpose::Silent });
+    /// Makes a session as the server is set.
+    fn set(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, command: Command) {
+        self.tell_hub(cx, Target::Session(session.clone()), command, NousMemo::Nothing);
     }
 
     /// The run that this server does, whatever session is active: at most one matters on this wire.
@@ -301,7 +291,7 @@ impl NousRuntime {
             let has = view.state.queues.mode(kind);
             match *self.modes.of(kind) {
                 Some(mode) if mode != has => {
-                    self.tell_hub(cx, view.session, Command::Queue(QueueCommand::SetMode { kind, mode }));
+                    self.set(cx, view.session, Command::Queue(QueueCommand::SetMode { kind, mode }));
                 }
                 Some(_) => {}
                 None => *self.modes.of(kind) = Some(has).filter(|mode| *mode != Mode::default()),
@@ -309,7 +299,7 @@ impl NousRuntime {
         }
         if self.tools.is_some() && self.tools != view.state.settings.tools {
             let tools = self.tools.clone();
-            self.tell_hub(cx, view.session, Command::Session(SessionCommand::SetTools { tools }));
+            self.set(cx, view.session, Command::Session(SessionCommand::SetTools { tools }));
         }
     }
 }
@@ -421,14 +411,8 @@ impl RuntimeRole for NousRuntime {
     }
 
     fn signal(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>, signal: &Signal) {
-        match signal {
-            Signal::Notify { level, text } => self.notify(cx, view.session, *level, text),
-            Signal::Status { .. }
-            | Signal::Working(_)
-            | Signal::Widget { .. }
-            | Signal::Title(_)
-            | Signal::EditorText(_)
-            | Signal::Suggestion { .. } => cx.lost(signal),
+        if let Some((level, text)) = cx.words(signal) {
+            self.notify(cx, view.session, level, text);
         }
     }
 
@@ -439,8 +423,9 @@ impl RuntimeRole for NousRuntime {
         ticket: Ticket,
         with: Result<Receipt, Refusal>,
     ) {
-        if let Some(pending) = self.pending.settled(cx, ticket) {
-            self.settle(cx, view, pending, with);
+        exchange::settle(self, cx, view, ticket, with);
+        for lane in self.connections.keys().copied().collect::<Vec<_>>() {
+            self.pump(cx, lane);
         }
     }
 

@@ -31,7 +31,7 @@ pub(super) struct Response {
 
 /// Why a command was not taken.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct ErrorBody {
+pub(crate) struct ErrorBody {
     #[serde(default)]
     pub(super) code: String,
     #[serde(default)]

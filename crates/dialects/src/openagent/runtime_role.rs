@@ -7,8 +7,8 @@
 mod approval;
 mod client;
 mod context;
+mod library;
 mod queries;
-mod receipts;
 mod requests;
 mod telling;
 
@@ -16,40 +16,34 @@ pub(super) use telling::{BREAK, SHELLS};
 
 use super::wire::{Context, code, notify};
 use super::{APPROVAL_TIMEOUT, plain};
-use crate::rpc;
+use crate::endpoint::{self, Endpoint};
+use crate::{exchange, rpc};
 use client::Client;
 use domain::ask::ActionDigest;
-use domain::command::{Command, Receipt, Refusal, Target};
+use domain::command::{Receipt, Refusal, Target};
 use domain::event::{Body, Event, Failure, MessageEvent, RunEvent};
 use domain::ids::{EntryId, SessionId};
 use domain::port::{Abilities, Ticket};
 use domain::signal::Signal;
 use queries::{Query, Unsaid};
-use receipts::HubCommand;
-use roles::{Answers, Greeting, Lane, Line, RuntimeCx, RuntimeRole, Tickets, TimerKey, View};
+use requests::OpenagentMemo;
+use roles::{Answers, Greeting, Lane, Line, RuntimeCx, RuntimeRole, TimerKey, View};
 use std::collections::{BTreeMap, HashSet};
 use telling::Counters;
-use wire::jsonrpc::{self, Message, RpcError, Version};
-use wire::{Rate, WireId};
+use wire::jsonrpc;
 
 /// Most queries of one client that are under way at once.
 pub const MAX_QUERIES: usize = 3;
 /// Words outside of a query that wait for the next one; past it the oldest is lost.
 pub const MAX_UNSAID: usize = 16;
-/// A handshake waits no longer for what the runtime behind us can do.
-const GREET: TimerKey = TimerKey(1);
-/// Most requests that may wait for the hub.
-pub const MAX_PENDING: usize = 1024;
 /// Most actions that are remembered; past it one that was remembered is asked about again.
 const MAX_REMEMBERED: usize = 1024;
 
 /// The backend's side of openagent.
 #[derive(Debug, Default)]
 pub struct OpenagentRuntime {
-    greeting: Greeting,
+    endpoint: Endpoint<OpenagentMemo>,
     client: Client,
-    rate: Rate,
-    pending: Tickets<HubCommand>,
     /// Where the client works.
     home: Option<SessionId>,
     /// The sessions of the last list, so that a beginning of a name is enough.
@@ -64,12 +58,6 @@ pub struct OpenagentRuntime {
     /// Runs under way in the sessions that this link sees.
     runs: BTreeMap<SessionId, AskedOn>,
     counters: Counters,
-    /// What the runtime behind us can do, where we were told.
-    behind: Option<Abilities>,
-    /// Handshakes that wait for that, with the version agreed on.
-    ungreeted: Vec<(WireId, String)>,
-    /// Why the runtime behind us is gone, when it went before it told.
-    gone: Option<String>,
     /// Actions that a person wants not to be asked about again, each for its session: these very ones, and nothing like them.
     remembered: HashSet<(SessionId, ActionDigest)>,
 }
@@ -83,60 +71,9 @@ impl OpenagentRuntime {
         OpenagentRuntime::default()
     }
 
-    /// Hands a command to the hub and notes who wants to know.
-    fn ask_hub(&mut self, cx: &mut RuntimeCx<'_>, target: Target, command: Command, pending: HubCommand) {
-        self.pending.command(cx, target, command, pending);
-    }
-
     /// The client's session. Named as such, so that the hub comes back to it after a look at a side session.
     fn at_home(&self) -> Target {
         self.home.clone().map_or(Target::Current, Target::Session)
-    }
-
-    fn refuse_line(cx: &mut RuntimeCx<'_>, id: Option<&WireId>, error: &RpcError) {
-        cx.send(jsonrpc::error(id, error));
-    }
-
-    fn text(&mut self, cx: &mut RuntimeCx<'_>, text: &str) {
-        let line = jsonrpc::inspect(text);
-        match line.message {
-            Message::Request { id, .. } if line.version != Version::Two => {
-                let why = "\"jsonrpc\":\"2.0\" is missing";
-                let error = RpcError::new(jsonrpc::INVALID_REQUEST, words(jsonrpc::INVALID_REQUEST, why));
-                let error = if self.rate.allow(cx.now.0) { error } else { too_many() };
-                Self::refuse_line(cx, Some(&id), &error);
-            }
-            Message::Notification { method, .. } if line.version != Version::Two => {
-                cx.log(format!("ignored: notification {method:?} without \"jsonrpc\":\"2.0\""));
-            }
-            Message::Request { id, method, params } => {
-                if !self.rate.allow(cx.now.0) || self.pending.len() >= MAX_PENDING {
-                    return Self::refuse_line(cx, Some(&id), &too_many());
-                }
-                self.request(cx, id, &method, params);
-            }
-            Message::Notification { method, params } => {
-                if self.rate.allow(cx.now.0) {
-                    self.notification(cx, &method, params);
-                } else {
-                    cx.log(format!("ignored: notification {method:?}: too many at once"));
-                }
-            }
-            Message::Response { id, .. } => {
-                cx.log(format!("ignored: an answer with id {id}; nothing was asked"));
-            }
-            Message::Invalid { id, why } => {
-                if why.answerable() && self.rate.allow(cx.now.0) {
-                    Self::refuse_line(
-                        cx,
-                        id.as_ref(),
-                        &RpcError::new(why.code(), words(why.code(), &why.to_string())),
-                    );
-                } else {
-                    cx.log(format!("ignored: {}", why.kind()));
-                }
-            }
-        }
     }
 
     fn track(&mut self, session: &SessionId, event: &Event) {
@@ -159,53 +96,35 @@ impl OpenagentRuntime {
 
 impl RuntimeRole for OpenagentRuntime {
     fn open(&mut self, _cx: &mut RuntimeCx<'_>, greeting: &Greeting) {
-        self.greeting = greeting.clone();
+        self.endpoint.greeting = greeting.clone();
     }
 
     fn line(&mut self, cx: &mut RuntimeCx<'_>, _lane: Lane, line: Line) {
-        match line {
-            Line::Text(text) if text.trim().is_empty() => {}
-            Line::Text(text) => self.text(cx, &text),
-            Line::Overlong(head) => {
-                let why =
-                    format!("the line is longer than {} bytes; send less at once", wire::lines::MAX_LINE);
-                let error = RpcError::new(jsonrpc::INVALID_REQUEST, words(jsonrpc::INVALID_REQUEST, &why));
-                Self::refuse_line(cx, jsonrpc::request_id_in_head(&head).as_ref(), &error);
-            }
-            Line::Garbled(_) => {
-                let why = "the line is not UTF-8 text or holds a NUL byte";
-                Self::refuse_line(
-                    cx,
-                    None,
-                    &RpcError::new(jsonrpc::PARSE_ERROR, words(jsonrpc::PARSE_ERROR, why)),
-                );
-            }
-        }
+        endpoint::line(self, cx, line);
     }
 
     fn abilities(&mut self, cx: &mut RuntimeCx<'_>, view: Option<View<'_>>, abilities: &Abilities) -> bool {
-        self.behind = Some(abilities.clone());
         if let Some(model) = view.and_then(|view| view.state.settings.model.clone())
-            && self.greeting.follows
+            && self.endpoint.greeting.follows
         {
-            self.greeting.model = Some((model.provider, model.name));
+            self.endpoint.greeting.model = Some((model.provider, model.name));
         }
-        self.greet(cx);
+        endpoint::abilities(self, cx, abilities);
         false
     }
 
     fn timer(&mut self, cx: &mut RuntimeCx<'_>, key: TimerKey) {
-        if key == GREET {
-            self.greet(cx);
+        if key == endpoint::GREET {
+            endpoint::greet(self, cx);
         }
     }
 
     fn owes(&self) -> bool {
-        !self.ungreeted.is_empty()
+        self.endpoint.owes()
     }
 
     fn lost(&mut self, cx: &mut RuntimeCx<'_>, why: &str) {
-        self.refuse_greeting(cx, &format!("the backend is gone: {why}"));
+        endpoint::lost(self, cx, format!("the backend is gone: {why}"));
     }
 
     fn attached(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>) {
@@ -286,9 +205,7 @@ impl RuntimeRole for OpenagentRuntime {
         ticket: Ticket,
         with: Result<Receipt, Refusal>,
     ) {
-        if let Some(pending) = self.pending.settled(cx, ticket) {
-            self.answer(cx, view, pending, with);
-        }
+        exchange::settle(self, cx, view, ticket, with);
         self.advance(cx);
     }
 
@@ -297,11 +214,6 @@ impl RuntimeRole for OpenagentRuntime {
         let deadline = (!self.client.terminal).then_some(APPROVAL_TIMEOUT);
         Answers { consent: self.client.approves(), other: false, deadline }
     }
-}
-
-fn too_many() -> RpcError {
-    let why = format!("more than {} requests in a second; wait a little", wire::rate::REQUESTS_PER_SECOND);
-    RpcError::new(code::AGENT, words(code::AGENT, &why))
 }
 
 /// The document's words for a code, and what is wrong this time.

@@ -35,7 +35,8 @@ impl AcpRuntime {
     /// another program we have none to ask for, and a client of ours holds no files open: its disk is ours.
     pub(super) fn does_files(&self) -> UiFiles {
         let fs = &self.client.fs;
-        let does = fs.read_text_file && fs.write_text_file && !self.greeting.follows && !self.is_ours();
+        let does =
+            fs.read_text_file && fs.write_text_file && !self.endpoint.greeting.follows && !self.is_ours();
         UiFiles { reads: does, writes: does }
     }
 

@@ -1,13 +1,21 @@
 //! How a session is set, as modes and as options: both are always told, since some clients read one and some the other.
 
 use super::super::wire::{
-    Category, ConfigOption, ConfigOptions, CurrentMode, ModeState, SelectChoice, SelectEntry, SelectOption,
-    SessionMode, SessionUpdate,
+    Category, ConfigOption, ConfigOptions, ConfigValue, CurrentMode, ModeState, SelectChoice, SelectEntry,
+    SelectOption, SessionMode, SessionUpdate, SetConfigOptionParams, SetConfigOptionResult, SetModeParams,
+    SetModelParams,
 };
+use super::AcpRuntime;
 use super::known::Told;
-use domain::command::SessionCommand;
+use super::requests::{AcpMemo, Answering, Asking, Request, Settlement, invalid, nothing, read};
+use crate::endpoint::reply;
+use crate::exchange::{Fault, Next};
+use domain::command::{Command, SessionCommand, Target};
+use domain::ids::SessionId;
 use domain::port::Abilities;
 use domain::session::{Effort, ModelEntry, ModelRef, Policy};
+use roles::RuntimeCx;
+use wire::jsonrpc::{INVALID_PARAMS, RpcError};
 
 /// The ids of our options.
 pub(super) const MODE: &str = "mode";
@@ -15,6 +23,74 @@ pub(super) const MODEL: &str = "model";
 pub(super) const EFFORT: &str = "effort";
 /// The effort that leaves it to the provider.
 const USUAL: &str = "default";
+
+fn change(session: SessionId, command: SessionCommand) -> Asking {
+    let memo = AcpMemo::Set { session: session.clone(), command: command.clone() };
+    Ok(Next::Hub(Target::Session(session), Command::Session(command), memo))
+}
+
+pub(super) fn set_mode(role: &mut AcpRuntime, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    let params: SetModeParams = read(request.params)?;
+    change(role.known(&params.session_id)?, mode_command(&params.mode_id).map_err(invalid)?)
+}
+
+pub(super) fn set_model(role: &mut AcpRuntime, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    let params: SetModelParams = read(request.params)?;
+    change(role.known(&params.session_id)?, model_command(&params.model_id))
+}
+
+pub(super) fn mode_is_set(
+    role: &mut AcpRuntime,
+    _: &mut RuntimeCx<'_>,
+    settled: Settlement<'_>,
+) -> Answering {
+    role.note_set(settled)?;
+    Ok(Next::Reply(nothing()))
+}
+
+pub(super) fn set_option(role: &mut AcpRuntime, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    let params: SetConfigOptionParams = read(request.params)?;
+    let session = role.known(&params.session_id)?;
+    let value = match &params.value {
+        ConfigValue::Id(value) => value,
+        ConfigValue::Switch(_) => return Err(invalid("there is no option here that is switched on and off")),
+    };
+    change(session, command(&params.config_id, value).map_err(invalid)?)
+}
+
+/// The answer holds what was set, also where the event of it is told after.
+pub(super) fn option_is_set(
+    role: &mut AcpRuntime,
+    _: &mut RuntimeCx<'_>,
+    settled: Settlement<'_>,
+) -> Answering {
+    let session = role.note_set(settled)?;
+    let Some(known) = role.sessions.get(&session) else { return Ok(Next::Reply(nothing())) };
+    let models = role.models.as_deref().unwrap_or_default();
+    let (can, follows) = (role.endpoint.can(), role.endpoint.greeting.follows);
+    let config_options = all(&known.told, models, role.usual_model().as_ref(), &can, follows);
+    Ok(reply(&SetConfigOptionResult { config_options, ..SetConfigOptionResult::default() }))
+}
+
+impl AcpRuntime {
+    /// Notes what was set as what the client was told.
+    fn note_set(&mut self, settled: Settlement<'_>) -> Result<SessionId, Fault<RpcError>> {
+        // A client may take an unknown method for the end: what cannot be set is a wrong value.
+        settled.with.map_err(|why| Fault::Error(RpcError::new(INVALID_PARAMS, why.to_string())))?;
+        let AcpMemo::Set { session, command } = settled.memo else { return Err(Fault::Odd) };
+        if let Some(known) = self.sessions.get_mut(&session) {
+            match command {
+                SessionCommand::SetPolicy { policy } => known.told.policy = policy,
+                SessionCommand::SetEffort { effort } => known.told.effort = effort,
+                SessionCommand::SetModel { provider: Some(provider), name } => {
+                    known.told.model = Some(ModelRef { provider, name });
+                }
+                _ => {}
+            }
+        }
+        Ok(session)
+    }
+}
 
 fn name(policy: Policy) -> &'static str {
     match policy {

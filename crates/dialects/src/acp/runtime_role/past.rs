@@ -5,8 +5,9 @@ use super::super::wire::{
     PlanStatus, RunNote, SessionInfoUpdate, SessionUpdate, UsageNote, UsageUpdate,
 };
 use super::known::{self, Known};
+use super::requests::AcpMemo;
 use super::telling::{Shows, Telling};
-use super::{AcpRuntime, HubCommand, options, receipts};
+use super::{AcpRuntime, options, sessions};
 use domain::content::{Role, Usage};
 use domain::event::{
     Body, Compaction, ContextEvent, Leaving, MessageEvent, NoteEvent, Outcome, PlanItem, PlanState,
@@ -26,15 +27,15 @@ impl AcpRuntime {
     /// The hub shows a session: one that the client asked for, one that it was put into, or again after a gap.
     pub(super) fn shown(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>) {
         let own = &view.state.settings.cwd;
-        let believed = |pending: &HubCommand| {
-            pending.believes(view.session).is_some_and(|cwd| receipts::elsewhere(cwd, own).is_some())
+        let believed = |memo: &AcpMemo| {
+            memo.believes(view.session).is_some_and(|cwd| sessions::elsewhere(cwd, own).is_some())
         };
-        if self.pending.values().any(believed) {
+        if self.endpoint.memos().any(believed) {
             return;
         }
         let (new, loads) = (
-            self.pending.values().any(|pending| pending.gives(view.session)),
-            self.pending.values().any(|pending| pending.loads(view.session)),
+            self.endpoint.memos().any(|memo| memo.gives(view.session)),
+            self.endpoint.memos().any(|memo| memo.loads(view.session)),
         );
         if let Some(known) = self.sessions.get_mut(view.session) {
             if known.heard < view.state.seq {
@@ -45,7 +46,7 @@ impl AcpRuntime {
                 }
                 self.run_over_meanwhile(cx, view);
             }
-        } else if new || loads || view.current && self.pending.values().any(HubCommand::makes) {
+        } else if new || loads || view.current && self.endpoint.memos().any(AcpMemo::makes) {
             self.know(cx, view, loads);
         }
     }
@@ -188,7 +189,7 @@ impl AcpRuntime {
 
     fn session_event(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>, event: &SessionEvent) {
         let models = self.models.clone().unwrap_or_default();
-        let (can, usual, follows) = (self.can(), self.usual_model(), self.greeting.follows);
+        let (can, usual, follows) = (self.endpoint.can(), self.usual_model(), self.endpoint.greeting.follows);
         let Some(known) = self.sessions.get_mut(view.session) else { return };
         match event {
             SessionEvent::Renamed { title } => {
@@ -221,7 +222,7 @@ impl AcpRuntime {
         if self.shows_compaction() {
             return self.say(cx, session, compaction_update(id, compaction));
         }
-        let asked = self.pending.values().any(|pending| pending.compacts(session));
+        let asked = self.endpoint.memos().any(|memo| memo.compacts(session));
         let Some(known) = self.sessions.get_mut(session) else { return };
         if asked {
             let words =

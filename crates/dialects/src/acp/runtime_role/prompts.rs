@@ -4,7 +4,6 @@
 //! that turn begins. Invariant: an id is answered exactly once, also when the run breaks or the session goes.
 
 use super::super::wire::{Meta, PromptResult, StopReason};
-use super::receipts;
 use domain::event::{Cause, Failure, Outcome};
 use domain::ids::{QueuedId, RunId};
 use roles::RuntimeCx;
@@ -140,10 +139,18 @@ impl Prompts {
 }
 
 fn failed(failure: &Failure) -> RpcError {
-    let message = receipts::with_hint(&failure.message, failure.hint.as_deref());
+    let message = with_hint(&failure.message, failure.hint.as_deref());
     RpcError::new(INTERNAL_ERROR, message).with_data(&json!({ "code": failure.code }))
 }
 
 fn broken(code: &str, message: &str) -> RpcError {
     RpcError::new(INTERNAL_ERROR, message).with_data(&json!({ "code": code }))
+}
+
+/// What went wrong, with what to do about it where that is known.
+fn with_hint(message: &str, hint: Option<&str>) -> String {
+    match hint {
+        Some(hint) => format!("{message} ({hint})"),
+        None => message.to_owned(),
+    }
 }

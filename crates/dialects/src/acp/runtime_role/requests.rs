@@ -1,123 +1,214 @@
-//! From what the client asks to commands. Everything is checked here, so that the hub only sees what fits the vocabulary.
+//! What a client may ask, as a table: each request with what it becomes and what it is answered with. Everything is checked here, so that
+//! the hub only sees what fits the vocabulary.
 
-use super::super::blocks;
 use super::super::wire::{
-    AgentAuthCapabilities, AgentCapabilities, AuthMethod, AuthenticateParams, CloseSessionParams,
-    ConfigValue, DeleteSessionParams, Implementation, InitializeParams, InitializeResult, ListSessionsParams,
-    LoadSessionParams, LogoutParams, McpCapabilities, McpServer, Meta, NewSessionParams, Offered, Own,
-    PROTOCOL_VERSION, PromptCapabilities, PromptParams, ResumeSessionParams, SET_MODEL, SessionCapabilities,
-    SetConfigOptionParams, SetModeParams, SetModelParams, Steering, SteeringParams, code,
+    AgentAuthCapabilities, AgentCapabilities, AuthMethod, AuthenticateParams, CancelParams,
+    CancelRequestParams, CloseSessionParams, DeleteSessionParams, Implementation, InitializeParams,
+    InitializeResult, ListSessionsParams, LoadSessionParams, LogoutParams, McpCapabilities, Meta,
+    NewSessionParams, Nothing, Offered, Own, PROTOCOL_VERSION, PromptCapabilities, PromptParams,
+    ResumeSessionParams, SET_MODEL, SessionCapabilities, SetConfigOptionParams, SetModeParams, Steering,
+    SteeringParams, code,
 };
-use super::commands::Slash;
-use super::receipts::{self, Changed, HubCommand, Opening, Steps};
-use super::{AcpRuntime, MAX_PENDING, brought, options};
+use super::sessions::{Opening, OpeningKind};
+use super::{AcpRuntime, options, sessions};
+use crate::endpoint::{self, Endpoint, Manners, RpcRole, Written, written};
+use crate::exchange::{self, Exchange, Fault, Next, TableRole as _, no_answer};
 use crate::rpc::Call as _;
-use domain::command::{
-    Command, FORGET_KEYS, LibraryCommand, ListScope, PromptOptions, QueueCommand, RunCommand, SessionCommand,
-    Target, WhenBusy,
-};
+use domain::command::{Command, FORGET_KEYS, Receipt, Refusal, RefusalKind, SessionCommand, Target};
 use domain::content::{Input, Json};
 use domain::ids::SessionId;
-use domain::queue::QueueKind;
-use roles::{Item, RuntimeCx};
+use domain::signal::Level;
+use domain::ui_files::TOO_LONG;
+use roles::{RuntimeCx, View};
 use serde::de::DeserializeOwned;
+use serde_json::json;
 use serde_json::value::RawValue;
-use std::path::Path;
 use wire::WireId;
-use wire::jsonrpc::{self, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError};
+use wire::jsonrpc::{self, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, RpcError};
 
 /// The way to log in, and the argument that does it behind whatever command starts us on stdio.
 const LOGIN: &str = "login";
-/// The word of a client that wants to start a turn itself where nothing runs.
-const PROMPT_REQUIRED: &str = "promptRequired";
 
-/// What to do with a request.
-#[expect(clippy::large_enum_variant, reason = "made and taken apart at once, never kept")]
-enum Wish {
-    /// Hand it to the hub.
-    Hub(Target, Command, HubCommand),
-    /// Answer at once.
-    Line(String),
-    /// It is answered later, or was handed over already.
-    Later,
+pub(super) type Request<'a> = exchange::Request<'a, AcpRuntime>;
+pub(super) type Settlement<'a> = exchange::Settlement<'a, AcpRuntime>;
+pub(super) type Asking = exchange::Asking<AcpRuntime>;
+pub(super) type Answering = exchange::Answering<AcpRuntime>;
+
+const REQUESTS: &[Exchange<AcpRuntime>] = &[
+    Exchange::of::<InitializeParams>(AcpRuntime::initialize, no_answer),
+    Exchange::of::<AuthenticateParams>(authenticate, no_answer),
+    Exchange::of::<LogoutParams>(AcpRuntime::logout, AcpRuntime::logged_out),
+    Exchange::of::<NewSessionParams>(AcpRuntime::new_session, AcpRuntime::opened),
+    Exchange::of::<LoadSessionParams>(AcpRuntime::load_session, AcpRuntime::opened),
+    Exchange::of::<ResumeSessionParams>(AcpRuntime::resume_session, AcpRuntime::opened),
+    Exchange::of::<ListSessionsParams>(AcpRuntime::list_sessions, AcpRuntime::sessions_listed),
+    Exchange::of::<CloseSessionParams>(AcpRuntime::close_session, done),
+    Exchange::of::<DeleteSessionParams>(AcpRuntime::delete_session, sessions::deleted),
+    Exchange::of::<PromptParams>(AcpRuntime::prompt, AcpRuntime::prompted),
+    Exchange::of::<SteeringParams>(AcpRuntime::steer, AcpRuntime::steered),
+    Exchange::of::<SetModeParams>(options::set_mode, options::mode_is_set),
+    Exchange::of::<SetConfigOptionParams>(options::set_option, options::option_is_set),
+    Exchange { method: SET_MODEL, ask: options::set_model, answer: options::mode_is_set },
+];
+
+/// What an answer needs of its request.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum AcpMemo {
+    Nothing,
+    /// A session that is being opened; `cwd` is where the client believes that it works.
+    Open {
+        session: Option<SessionId>,
+        cwd: Option<String>,
+        opening: Opening,
+    },
+    /// It is there; the models go into the answer.
+    Models {
+        session: SessionId,
+        opening: Opening,
+    },
+    /// What can be typed in a session; nobody waits.
+    Skills(SessionId),
+    List {
+        cwd: Option<String>,
+        from: usize,
+    },
+    /// A prompt on its way, and how often it was tried.
+    Prompt {
+        session: SessionId,
+        input: Input,
+        steps: u8,
+    },
+    Compact(SessionId),
+    /// With what begins a turn where nothing runs.
+    Steer {
+        session: SessionId,
+        input: Option<Input>,
+    },
+    /// A turn that begins with what was meant as a steer.
+    SteeredAnew,
+    Set {
+        session: SessionId,
+        command: SessionCommand,
+    },
 }
 
-impl AcpRuntime {
-    /// Takes a request of the client: it becomes a command, or is answered at once.
-    pub(super) fn request(
+impl AcpMemo {
+    /// Whether it takes this link to the session.
+    pub(super) fn goes_to(&self, session: &SessionId) -> bool {
+        matches!(self, AcpMemo::Open { session: to, .. } if to.as_ref().is_none_or(|to| to == session))
+    }
+
+    /// Whether it gives a session to the client that is there already.
+    pub(super) fn gives(&self, session: &SessionId) -> bool {
+        matches!(self, AcpMemo::Open { session: Some(to), .. } if to == session)
+    }
+
+    /// Whether the past of the session is to be told.
+    pub(super) fn loads(&self, session: &SessionId) -> bool {
+        self.gives(session)
+            && matches!(self, AcpMemo::Open { opening, .. } if opening.kind == OpeningKind::Load)
+    }
+
+    /// Whether it is a prompt on its way to this session.
+    pub(super) fn prompts(&self, session: &SessionId) -> bool {
+        matches!(self, AcpMemo::Prompt { session: to, .. } if to == session)
+    }
+
+    /// Whether the client wants this session summarised.
+    pub(super) fn compacts(&self, session: &SessionId) -> bool {
+        matches!(self, AcpMemo::Compact(of) if of == session)
+    }
+
+    /// Whether it makes a session.
+    pub(super) fn makes(&self) -> bool {
+        matches!(self, AcpMemo::Open { opening, .. } if opening.kind == OpeningKind::New)
+    }
+
+    /// Where the client believes that this session works, if it is about to get it.
+    pub(super) fn believes(&self, session: &SessionId) -> Option<&str> {
+        match self {
+            AcpMemo::Open { session: Some(to), cwd, .. } if to == session => cwd.as_deref(),
+            _ => None,
+        }
+    }
+}
+
+impl RpcRole for AcpRuntime {
+    type Memo = AcpMemo;
+
+    const MANNERS: Manners = Manners {
+        null_id: true,
+        strict: false,
+        garbled: "the line is not UTF-8 text",
+        words: |_, why| why.to_owned(),
+        unknown: not_here,
+        too_many: || RpcError::new(INVALID_REQUEST, "too many requests; wait a moment and send it again"),
+        odd: || RpcError::new(INTERNAL_ERROR, "the runtime gave an answer to another question"),
+    };
+
+    fn endpoint(&self) -> &Endpoint<AcpMemo> {
+        &self.endpoint
+    }
+
+    fn endpoint_mut(&mut self) -> &mut Endpoint<AcpMemo> {
+        &mut self.endpoint
+    }
+
+    fn tables(&self) -> &'static [&'static [Exchange<AcpRuntime>]] {
+        &[REQUESTS]
+    }
+
+    /// Our refusals in the protocol's codes; the words are ours.
+    fn refused(_: &'static str, refusal: &Refusal) -> RpcError {
+        let number = match &refusal.kind {
+            RefusalKind::SessionUnknown => code::NOT_FOUND,
+            RefusalKind::Unsupported => METHOD_NOT_FOUND,
+            RefusalKind::Invalid
+            | RefusalKind::EntryUnknown
+            | RefusalKind::QueuedUnknown
+            | RefusalKind::ModelUnknown
+            | RefusalKind::ToolUnknown
+            | RefusalKind::ExtensionUnknown
+            | RefusalKind::AskUnknown
+            | RefusalKind::AskOver
+            | RefusalKind::RunUnknown => INVALID_PARAMS,
+            RefusalKind::Busy | RefusalKind::NoRun | RefusalKind::TooMany | RefusalKind::NotAllowed => {
+                INVALID_REQUEST
+            }
+            RefusalKind::NothingToCompact
+            | RefusalKind::Storage
+            | RefusalKind::TimedOut
+            | RefusalKind::Lost
+            | RefusalKind::Internal => INTERNAL_ERROR,
+            RefusalKind::Remote { code } => {
+                return RpcError::new(INTERNAL_ERROR, refusal.to_string())
+                    .with_data(&json!({ "code": code }));
+            }
+        };
+        RpcError::new(number, refusal.to_string())
+    }
+
+    fn unasked(
         &mut self,
         cx: &mut RuntimeCx<'_>,
-        id: WireId,
-        method: &str,
-        params: Option<&RawValue>,
+        _: Option<View<'_>>,
+        memo: AcpMemo,
+        with: Result<Receipt, Refusal>,
     ) {
-        if self.pending.len() >= MAX_PENDING {
-            return cx.send(jsonrpc::error(Some(&id), &receipts::too_many()));
-        }
-        let wish = match method {
-            InitializeParams::METHOD => self.initialize(cx, &id, params),
-            AuthenticateParams::METHOD => read::<AuthenticateParams>(params).and_then(|params| {
-                Err(match params.method_id.as_str() {
-                    LOGIN => invalid("this way to log in is a command: run `parlor login` in a terminal"),
-                    other => invalid(format!("there is no way to log in by the name {other:?}")),
-                })
-            }),
-            LogoutParams::METHOD => self.logout(&id),
-            NewSessionParams::METHOD => self.new_session(cx, &id, params),
-            LoadSessionParams::METHOD => self.load_session(cx, &id, params),
-            ResumeSessionParams::METHOD => self.resume_session(cx, &id, params),
-            ListSessionsParams::METHOD => self.list_sessions(&id, params),
-            CloseSessionParams::METHOD => self.close_session(cx, &id, params),
-            DeleteSessionParams::METHOD => self.delete_session(&id, params),
-            PromptParams::METHOD => self.prompt(&id, params),
-            SteeringParams::METHOD => self.steer(&id, params),
-            SetModeParams::METHOD => self.set_mode(&id, params),
-            SetConfigOptionParams::METHOD => self.set_option(&id, params),
-            SET_MODEL => self.set_model(&id, params),
-            _ => Err(not_here(method)),
-        };
-        match wish {
-            Ok(Wish::Hub(target, command, pending)) => self.ask_hub(cx, target, command, pending),
-            Ok(Wish::Line(line)) => cx.send(line),
-            Ok(Wish::Later) => {}
-            Err(error) => cx.send(jsonrpc::error(Some(&id), &error)),
+        if let AcpMemo::Skills(session) = memo {
+            self.skills_listed(cx, &session, with);
         }
     }
 
-    /// Whatever version the client names, we answer with the one that we speak: it closes the link if it cannot live with that.
-    fn initialize(
-        &mut self,
-        cx: &mut RuntimeCx<'_>,
-        id: &WireId,
-        params: Option<&RawValue>,
-    ) -> Result<Wish, RpcError> {
-        let params: InitializeParams = read(params)?;
-        self.client = params.client_capabilities;
-        if !self.greeting.follows || self.behind.is_some() {
-            return Ok(Wish::Line(self.initialized(id)));
-        }
-        if let Some(why) = &self.gone {
-            return Err(RpcError::new(jsonrpc::INTERNAL_ERROR, why));
-        }
-        if self.ungreeted.len() >= MAX_PENDING {
-            return Err(receipts::too_many());
-        }
-        self.greet_later(cx, id.clone());
-        Ok(Wish::Later)
-    }
-
-    fn initialized(&self, id: &WireId) -> String {
-        let can = self.can();
+    fn initialized(&self, _: &AcpMemo) -> Written {
+        let (can, greeting) = (self.endpoint.can(), &self.endpoint.greeting);
         let offered = |can: bool| can.then(Offered::default);
-        let name = if can.name.is_empty() || !self.greeting.follows {
-            "Parlor".to_owned()
-        } else {
-            can.name.clone()
-        };
+        let name =
+            if can.name.is_empty() || !greeting.follows { "Parlor".to_owned() } else { can.name.clone() };
         let agent_info = Implementation {
             name: "parlor".to_owned(),
             title: Some(name),
-            version: self.greeting.version.clone(),
+            version: greeting.version.clone(),
             ..Implementation::default()
         };
         let agent_capabilities = AgentCapabilities {
@@ -136,25 +227,62 @@ impl AcpRuntime {
                 ..SessionCapabilities::default()
             },
             auth: AgentAuthCapabilities {
-                logout: offered(!self.greeting.follows),
+                logout: offered(!greeting.follows),
                 ..AgentAuthCapabilities::default()
             },
-            mcp_capabilities: McpCapabilities { http: !self.greeting.follows, ..McpCapabilities::default() },
+            mcp_capabilities: McpCapabilities { http: !greeting.follows, ..McpCapabilities::default() },
             ..AgentCapabilities::default()
         };
-        let session = self.put.as_ref().filter(|_| !self.greeting.follows).map(ToString::to_string);
+        let session = self.put.as_ref().filter(|_| !greeting.follows).map(ToString::to_string);
         let parlor = session.map(|session| Own { session: Some(session), ..Own::default() });
         let steering = can.steer.then(|| Steering { supported: true, ..Steering::default() });
         let meta = Some(Meta { parlor, steering, ..Meta::default() }).filter(|meta| *meta != Meta::default());
-        let result = InitializeResult {
+        written(&InitializeResult {
             protocol_version: PROTOCOL_VERSION,
             agent_capabilities,
             auth_methods: self.ways_in(),
             agent_info: Some(agent_info),
             meta,
             ..InitializeResult::default()
+        })
+    }
+
+    fn notification(&mut self, cx: &mut RuntimeCx<'_>, method: &str, params: Option<&RawValue>) {
+        let raw = params.map_or("{}", RawValue::get);
+        let known = match method {
+            CancelParams::METHOD => serde_json::from_str(raw)
+                .map(|CancelParams { session_id, .. }| self.cancel(cx, SessionId::parse(&session_id))),
+            CancelRequestParams::METHOD => serde_json::from_str(raw)
+                .map(|CancelRequestParams { request_id, .. }| self.take_back(cx, &request_id)),
+            _ => {
+                return cx.log(format!("ignored: a notification that we do not know ({} bytes)", raw.len()));
+            }
         };
-        jsonrpc::result(id, &result)
+        if known.is_err() {
+            // The error would quote what was said.
+            cx.log(format!("ignored: {method} of another form ({} bytes)", raw.len()));
+        }
+    }
+
+    fn response(&mut self, cx: &mut RuntimeCx<'_>, id: &WireId, outcome: Result<&RawValue, RpcError>) {
+        self.answered(cx, id, outcome);
+    }
+
+    /// Its head may say what it answers: a file that is too long, or a form.
+    fn overlong(&mut self, cx: &mut RuntimeCx<'_>, head: &str) -> bool {
+        let Some(id) = jsonrpc::response_id_in_head(head) else { return false };
+        let why = format!("{TOO_LONG}: more than {} bytes", wire::lines::MAX_LINE);
+        self.answered(cx, &id, Err(RpcError::new(INVALID_REQUEST, why)));
+        true
+    }
+}
+
+impl AcpRuntime {
+    /// Whatever version the client names, we answer with the one that we speak: it closes the link if it cannot live with that.
+    fn initialize(&mut self, cx: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+        let params: InitializeParams = read(request.params)?;
+        self.client = params.client_capabilities;
+        endpoint::initialize(self, cx, request, AcpMemo::Nothing)
     }
 
     /// The ways to log in: our own command, in a terminal. Another program behind us has its own.
@@ -170,277 +298,57 @@ impl AcpRuntime {
             args: vec![LOGIN.to_owned()],
             ..AuthMethod::default()
         };
-        if self.greeting.follows { Vec::new() } else { vec![login] }
+        if self.endpoint.greeting.follows { Vec::new() } else { vec![login] }
     }
 
     /// Forgets the keys that a login kept. A program behind us keeps its own.
-    fn logout(&self, id: &WireId) -> Result<Wish, RpcError> {
-        if self.greeting.follows {
-            return Err(not_here(LogoutParams::METHOD));
+    fn logout(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+        if self.endpoint.greeting.follows {
+            return Err(not_here(request.method));
         }
-        let command =
-            Command::Extension { name: FORGET_KEYS.to_owned(), payload: Json::verbatim("{}".to_owned()) };
-        Ok(Wish::Hub(Target::Current, command, HubCommand::Logout { id: id.clone() }))
+        let payload = Json::verbatim("{}".to_owned());
+        let command = Command::Extension { name: FORGET_KEYS.to_owned(), payload };
+        Ok(Next::Hub(Target::Current, command, AcpMemo::Nothing))
     }
 
-    /// Refuses the handshakes that waited, and those that come.
-    pub(super) fn refuse_greeting(&mut self, cx: &mut RuntimeCx<'_>, why: &str) {
-        for id in std::mem::take(&mut self.ungreeted) {
-            cx.cancel_timer(super::GREET);
-            cx.send(jsonrpc::error(Some(&id), &RpcError::new(jsonrpc::INTERNAL_ERROR, why)));
-        }
-        self.gone = Some(why.to_owned());
-    }
-
-    /// Answers the handshakes that waited, with what is known by now.
-    pub(super) fn greet(&mut self, cx: &mut RuntimeCx<'_>) {
-        if !self.ungreeted.is_empty() {
-            cx.cancel_timer(super::GREET);
-        }
-        for id in std::mem::take(&mut self.ungreeted) {
-            cx.send(self.initialized(&id));
-        }
-    }
-
-    /// Whether the client passes servers that the program behind us will not have.
-    fn check_place(
-        &mut self,
-        cx: &mut RuntimeCx<'_>,
-        id: &WireId,
-        cwd: &str,
-        more: &[String],
-        servers: Vec<McpServer>,
-    ) -> Result<bool, RpcError> {
-        if !Path::new(cwd).is_absolute() {
-            return Err(invalid(format!("cwd must be an absolute path, and {cwd:?} is none")));
-        }
-        if !more.is_empty() {
-            return Err(invalid("additionalDirectories are not offered here; leave them out"));
-        }
-        let given = brought::lift_servers(servers)?;
-        if given.is_empty() {
-            return Ok(false);
-        }
-        if self.greeting.follows {
-            let names: Vec<&str> = given.iter().map(|server| server.name.as_str()).collect();
-            cx.loss(Item::Tools, format!("MCP servers of the client: {}", names.join(", ")));
-            return Ok(true);
-        }
-        self.bringing.push((id.clone(), given));
-        Ok(false)
-    }
-
-    fn new_session(
-        &mut self,
-        cx: &mut RuntimeCx<'_>,
-        id: &WireId,
-        params: Option<&RawValue>,
-    ) -> Result<Wish, RpcError> {
-        let params: NewSessionParams = read(params)?;
-        let servers =
-            self.check_place(cx, id, &params.cwd, &params.additional_directories, params.mcp_servers)?;
-        let pending =
-            HubCommand::Open { id: id.clone(), session: None, cwd: None, opening: Opening::New, servers };
-        let command = if self.can().new_session {
-            Command::Library(LibraryCommand::New { cwd: Some(params.cwd), title: None, id: None })
+    /// Keys are forgotten for all sessions: each says so.
+    fn logged_out(&mut self, cx: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+        let Receipt::Extension(whose) = settled.with? else { return Err(Fault::Odd) };
+        self.reply(cx, settled.from, Ok(nothing()));
+        let whose: Vec<String> = serde_json::from_str(whose.as_str()).unwrap_or_default();
+        let words = if whose.is_empty() {
+            "No key was kept. Keys that stand in the environment are used on.".to_owned()
         } else {
-            // Whatever it answers, it names the session where the runtime is.
-            Command::Session(SessionCommand::Stats)
+            let whose = whose.join(", ");
+            format!("The kept keys of {whose} are forgotten. Keys that stand in the environment are used on.")
         };
-        Ok(Wish::Hub(Target::Current, command, pending))
-    }
-
-    fn load_session(
-        &mut self,
-        cx: &mut RuntimeCx<'_>,
-        id: &WireId,
-        params: Option<&RawValue>,
-    ) -> Result<Wish, RpcError> {
-        let params: LoadSessionParams = read(params)?;
-        let servers =
-            self.check_place(cx, id, &params.cwd, &params.additional_directories, params.mcp_servers)?;
-        self.open_session(id, &params.session_id, params.cwd, Opening::Load, servers)
-    }
-
-    fn resume_session(
-        &mut self,
-        cx: &mut RuntimeCx<'_>,
-        id: &WireId,
-        params: Option<&RawValue>,
-    ) -> Result<Wish, RpcError> {
-        let params: ResumeSessionParams = read(params)?;
-        let servers =
-            self.check_place(cx, id, &params.cwd, &params.additional_directories, params.mcp_servers)?;
-        self.open_session(id, &params.session_id, params.cwd, Opening::Resume, servers)
-    }
-
-    fn open_session(
-        &self,
-        id: &WireId,
-        name: &str,
-        cwd: String,
-        opening: Opening,
-        servers: bool,
-    ) -> Result<Wish, RpcError> {
-        if !self.can().open_session {
-            return Err(RpcError::new(METHOD_NOT_FOUND, "the runtime behind this one opens no sessions"));
+        for session in self.sessions.keys().cloned().collect::<Vec<_>>() {
+            self.notice(cx, &session, Level::Warning, &words);
         }
-        let session = SessionId::parse(name).ok_or_else(|| not_found(name))?;
-        let command = if self.put.as_ref() == Some(&session) {
-            // The link is there already, and the runtime behind us may know no name for it yet.
-            Command::Session(SessionCommand::Stats)
-        } else {
-            Command::Library(LibraryCommand::Open { session: session.clone() })
-        };
-        // A program behind us tells no folder that could be compared, and a UI of ours goes where the session is.
-        let cwd = Some(cwd).filter(|_| !self.greeting.follows && !self.is_ours());
-        let pending = HubCommand::Open { id: id.clone(), session: Some(session), cwd, opening, servers };
-        Ok(Wish::Hub(Target::Current, command, pending))
-    }
-
-    fn list_sessions(&self, id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
-        if !self.can().sessions {
-            return Err(not_here(ListSessionsParams::METHOD));
-        }
-        let params: ListSessionsParams = read(params)?;
-        if let Some(cwd) = params.cwd.as_deref().filter(|cwd| !Path::new(cwd).is_absolute()) {
-            return Err(invalid(format!("cwd must be an absolute path, and {cwd:?} is none")));
-        }
-        let from = match params.cursor.as_deref() {
-            None => 0,
-            Some(cursor) => {
-                cursor.parse().map_err(|_| invalid(format!("{cursor:?} is no cursor of ours")))?
-            }
-        };
-        let command = LibraryCommand::List { scope: ListScope::All, limit: None, search: None };
-        let pending = HubCommand::List { id: id.clone(), cwd: params.cwd, from };
-        Ok(Wish::Hub(Target::Current, Command::Library(command), pending))
-    }
-
-    /// A session that the client has.
-    fn known(&self, name: &str) -> Result<SessionId, RpcError> {
-        let session = SessionId::parse(name).filter(|session| self.sessions.contains_key(session));
-        session.ok_or_else(|| not_found(name))
-    }
-
-    /// Stops what runs there, as a cancel would, and lets the session go.
-    fn close_session(
-        &mut self,
-        cx: &mut RuntimeCx<'_>,
-        id: &WireId,
-        params: Option<&RawValue>,
-    ) -> Result<Wish, RpcError> {
-        let params: CloseSessionParams = read(params)?;
-        let session = self.known(&params.session_id)?;
-        self.cancel(cx, Some(session.clone()));
-        let command = Command::Session(SessionCommand::Close);
-        Ok(Wish::Hub(Target::Session(session), command, HubCommand::Done { id: id.clone() }))
-    }
-
-    fn delete_session(&self, id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
-        if !self.can().delete_session {
-            return Err(not_here(DeleteSessionParams::METHOD));
-        }
-        let params: DeleteSessionParams = read(params)?;
-        // One that is not there is gone: twice is as good as once.
-        let Some(session) = SessionId::parse(&params.session_id) else {
-            return Ok(Wish::Line(receipts::done(id)));
-        };
-        let command = Command::Library(LibraryCommand::Delete { session });
-        Ok(Wish::Hub(Target::Current, command, HubCommand::Delete { id: id.clone() }))
-    }
-
-    fn prompt(&mut self, id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
-        let params: PromptParams = read(params)?;
-        let session = self.known(&params.session_id)?;
-        let mut input = lift_prompt(params.prompt)?;
-        let compacts = self.can().compact;
-        match self.commands.read(&input.text, compacts) {
-            Some(Slash::Compact { instruction }) => {
-                let command = Command::Run(RunCommand::Compact { instruction });
-                let pending = HubCommand::Compact { id: id.clone(), session: session.clone() };
-                return Ok(Wish::Hub(Target::Session(session), command, pending));
-            }
-            Some(Slash::Skill(text)) => input.text = text,
-            None => {}
-        }
-        let pending = HubCommand::Prompt {
-            id: id.clone(),
-            session: session.clone(),
-            input: input.clone(),
-            steps: Steps::default(),
-        };
-        Ok(Wish::Hub(Target::Session(session), prompt_command(input), pending))
-    }
-
-    /// Something that is said into the run under way.
-    fn steer(&self, id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
-        if !self.can().steer {
-            return Err(not_here(SteeringParams::METHOD));
-        }
-        let params: SteeringParams = read(params)?;
-        let session = self.known(&params.session_id)?;
-        let input = lift_prompt(params.prompt)?;
-        let idle = params.meta.and_then(|meta| meta.steering).and_then(|steering| steering.idle_behavior);
-        // Without a word about it the text is said all the same: it begins a turn.
-        let begins = idle.as_deref() != Some(PROMPT_REQUIRED);
-        let command = Command::Queue(QueueCommand::Add { kind: QueueKind::Steer, input: input.clone() });
-        let pending = HubCommand::Steer {
-            id: id.clone(),
-            session: session.clone(),
-            input: Some(input).filter(|_| begins),
-        };
-        Ok(Wish::Hub(Target::Session(session), command, pending))
-    }
-
-    fn set_mode(&self, id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
-        let params: SetModeParams = read(params)?;
-        let session = self.known(&params.session_id)?;
-        let command = options::mode_command(&params.mode_id).map_err(invalid)?;
-        Ok(self.change(id, session, command, Changed::Mode))
-    }
-
-    fn set_model(&self, id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
-        let params: SetModelParams = read(params)?;
-        let session = self.known(&params.session_id)?;
-        Ok(self.change(id, session, options::model_command(&params.model_id), Changed::Mode))
-    }
-
-    fn set_option(&self, id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
-        let params: SetConfigOptionParams = read(params)?;
-        let session = self.known(&params.session_id)?;
-        let value = match &params.value {
-            ConfigValue::Id(value) => value,
-            ConfigValue::Switch(_) => {
-                return Err(invalid("there is no option here that is switched on and off"));
-            }
-        };
-        let command = options::command(&params.config_id, value).map_err(invalid)?;
-        Ok(self.change(id, session, command, Changed::Option))
-    }
-
-    fn change(&self, id: &WireId, session: SessionId, command: SessionCommand, changed: Changed) -> Wish {
-        let pending =
-            HubCommand::Set { id: id.clone(), session: session.clone(), command: command.clone(), changed };
-        Wish::Hub(Target::Session(session), Command::Session(command), pending)
+        Ok(Next::Nothing)
     }
 }
 
-/// A prompt waits where a run is under way.
-pub(super) fn prompt_command(input: Input) -> Command {
-    let options = PromptOptions { when_busy: WhenBusy::Queue, ..PromptOptions::default() };
-    Command::Run(RunCommand::Prompt { input, options })
+fn authenticate(_: &mut AcpRuntime, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    let params: AuthenticateParams = read(request.params)?;
+    Err(match params.method_id.as_str() {
+        LOGIN => invalid("this way to log in is a command: run `parlor login` in a terminal"),
+        other => invalid(format!("there is no way to log in by the name {other:?}")),
+    })
 }
 
-fn lift_prompt(prompt: Vec<super::super::wire::ContentBlock>) -> Result<Input, RpcError> {
-    let input = blocks::lift_prompt(prompt).map_err(|blocks::NotTaken(why)| invalid(why))?;
-    if input.text.trim().is_empty() && input.attachments.is_empty() {
-        return Err(invalid("the prompt is empty"));
-    }
-    Ok(input)
+/// Whatever the receipt says, it was done.
+fn done(_: &mut AcpRuntime, _: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+    settled.with?;
+    Ok(Next::Reply(nothing()))
 }
 
-fn read<T: DeserializeOwned>(params: Option<&RawValue>) -> Result<T, RpcError> {
+/// A result that says nothing but that it was done.
+pub(super) fn nothing() -> Written {
+    written(&Nothing::default())
+}
+
+pub(super) fn read<T: DeserializeOwned>(params: Option<&RawValue>) -> Result<T, RpcError> {
     let raw = params.map(RawValue::get).filter(|raw| *raw != "null").unwrap_or("{}");
     serde_json::from_str(raw).map_err(|why| invalid(format!("the parameters cannot be read: {why}")))
 }
@@ -450,10 +358,7 @@ pub(super) fn invalid(why: impl Into<String>) -> RpcError {
     RpcError::new(INVALID_PARAMS, why)
 }
 
-fn not_found(session: &str) -> RpcError {
-    RpcError::new(code::NOT_FOUND, format!("there is no session {session:?} here; list, load or make one"))
-}
-
-fn not_here(method: &str) -> RpcError {
+/// The error for a method that is not offered.
+pub(super) fn not_here(method: &str) -> RpcError {
     RpcError::new(METHOD_NOT_FOUND, "method not found").with_data(&method)
 }

@@ -7,8 +7,10 @@ use super::super::run_name;
 use super::super::wire::{
     ClientTool, ClientToolCallParams, ClientToolCallResult, ClientToolCancelParams, InputPart,
 };
-use super::receipts::HubCommand;
-use super::{CodeliaRuntime, MAX_PENDING, requests, tool_words};
+use super::requests::{self, CodeliaMemo};
+use super::{CodeliaRuntime, runs, tool_words};
+use crate::endpoint::MAX_PENDING;
+use crate::exchange::TableRole as _;
 use crate::rpc;
 use domain::command::{Command, Target};
 use domain::content::{Json, Part};
@@ -134,7 +136,7 @@ impl CodeliaRuntime {
             Err(why) => (true, ToolResult::text(why)),
         };
         let command = Command::Performed { tool, failed, result };
-        self.ask_hub(cx, Target::Session(session), command, HubCommand::Answer);
+        self.tell_hub(cx, Target::Session(session), command, CodeliaMemo::Answer);
         true
     }
 }
@@ -202,7 +204,7 @@ fn lift_parts(parts: Vec<Value>) -> ToolResult {
         let unread = part.to_string();
         match serde_json::from_value(part) {
             Ok(InputPart::Text { text }) => texts.push(text),
-            Ok(InputPart::ImageUrl { image_url }) => match requests::data_url(&image_url.url) {
+            Ok(InputPart::ImageUrl { image_url }) => match runs::data_url(&image_url.url) {
                 Some((mime, base64)) => {
                     images.push(Part::Image { mime: mime.to_owned(), base64: base64.into() });
                 }

@@ -4,11 +4,13 @@
 //! refused is refused by then, with an error. Once begun it cannot be stopped, and whoever asks is told that it runs.
 
 use super::super::wire::{AgentEvent, CompactionComplete, CompactionStart, RunStartResult, Status, Words};
-use super::receipts::{self, HubCommand};
+use super::CodeliaRuntime;
+use super::requests::{Answering, CodeliaMemo, Settlement};
 use super::telling::{Prompted, RunLine, Telling, Texts};
-use super::{CodeliaRuntime, MAX_PENDING};
-use domain::command::{Receipt, Refusal, RefusalKind, Target};
-use domain::ids::{RunId, SessionId};
+use crate::endpoint::MAX_PENDING;
+use crate::exchange::{Next, Pending};
+use domain::command::{Receipt, RefusalKind, Target};
+use domain::ids::RunId;
 use domain::port::Ticket;
 use roles::{RuntimeCx, TimerKey};
 use std::time::Duration;
@@ -28,15 +30,16 @@ impl CodeliaRuntime {
 
     /// It was not refused so far: it goes on.
     pub(super) fn compaction_goes_on(&mut self, cx: &mut RuntimeCx<'_>, ticket: Ticket) {
-        let Some(HubCommand::Compact { id, told: None, .. }) = self.pending.get_mut(ticket) else { return };
+        let Some(pending) = self.endpoint.pending.get_mut(ticket) else { return };
+        let Pending { from: Some((id, _)), memo: CodeliaMemo::Compact(_) } = pending else { return };
         let id = id.clone();
-        let begun = self.begin_compaction(cx, &id);
-        if let Some(HubCommand::Compact { told, .. }) = self.pending.get_mut(ticket) {
-            *told = Some(begun);
+        if !self.compactions.contains_key(&ticket) {
+            let begun = self.begin_compaction(cx, &id);
+            self.compactions.insert(ticket, begun);
         }
     }
 
-    fn begin_compaction(&mut self, cx: &mut RuntimeCx<'_>, id: &WireId) -> Box<Telling> {
+    fn begin_compaction(&mut self, cx: &mut RuntimeCx<'_>, id: &WireId) -> Telling {
         self.compaction_runs += 1;
         let name = format!("{NAME}{}", self.compaction_runs);
         let result = RunStartResult { run_id: name.clone(), session_id: None };
@@ -46,30 +49,24 @@ impl CodeliaRuntime {
         let start = AgentEvent::CompactionStart(CompactionStart { timestamp: cx.now.0 });
         let told = telling.number(vec![start]);
         Self::say(cx, &telling.name, told);
-        Box::new(telling)
+        telling
     }
 
     /// Answers a compaction that the UI asked for, and remembers it so that it is not told a second time.
-    pub(super) fn compacted(
-        &mut self,
-        cx: &mut RuntimeCx<'_>,
-        id: &WireId,
-        session: Option<SessionId>,
-        target: Target,
-        told: Option<Box<Telling>>,
-        with: Result<Receipt, Refusal>,
-    ) {
-        let named = match target {
-            Target::Session(session) => Some(session),
-            Target::Current => None,
+    pub(super) fn compacted(&mut self, cx: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+        let told = self.compactions.remove(&settled.ticket);
+        let named = match settled.memo {
+            CodeliaMemo::Compact(Target::Session(session)) => Some(session),
+            _ => None,
         };
-        let session = session.or(named).or_else(|| self.current.clone());
-        let (compacted, words) = match (&with, session, &told) {
+        let here = settled.view.map(|view| view.session.clone());
+        let session = here.or(named).or_else(|| self.current.clone());
+        let (compacted, words) = match (settled.with, session, &told) {
             (Ok(Receipt::Compacted { entry, .. }), Some(session), _) => {
                 if self.own_compactions.len() >= MAX_PENDING {
                     self.own_compactions.pop_first();
                 }
-                self.own_compactions.insert((session, *entry));
+                self.own_compactions.insert((session, entry));
                 (true, "The conversation was compacted.")
             }
             (Ok(_), _, _) => (true, "The conversation was compacted."),
@@ -77,18 +74,14 @@ impl CodeliaRuntime {
                 (false, "There is nothing to compact yet.")
             }
             (Err(refusal), _, Some(telling)) => {
-                return cx
-                    .send(RunLine::Status(Status::Error, Some(refusal.to_string())).line(&telling.name));
+                cx.send(RunLine::Status(Status::Error, Some(refusal.to_string())).line(&telling.name));
+                return Ok(Next::Nothing);
             }
-            (Err(refusal), _, None) => {
-                let pending = HubCommand::Compact { id: id.clone(), target: Target::Current, told: None };
-                let error = receipts::lower_refusal(&pending, refusal);
-                return cx.send(jsonrpc::error(Some(id), &error));
-            }
+            (Err(refusal), _, None) => return Err(refusal.into()),
         };
         let mut telling = match told {
             Some(telling) => telling,
-            None => self.begin_compaction(cx, id),
+            None => self.begin_compaction(cx, settled.from),
         };
         let timestamp = cx.now.0;
         let events = vec![
@@ -98,6 +91,7 @@ impl CodeliaRuntime {
         let told = telling.number(events);
         Self::say(cx, &telling.name, told);
         cx.send(RunLine::Status(Status::Completed, None).line(&telling.name));
+        Ok(Next::Nothing)
     }
 
     /// How a compaction that was told as a run stands; `None` when this names none.
@@ -106,10 +100,7 @@ impl CodeliaRuntime {
         if !(1..=self.compaction_runs).contains(&number) || run_id != format!("{NAME}{number}") {
             return None;
         }
-        let runs = |pending: &HubCommand| match pending {
-            HubCommand::Compact { told: Some(telling), .. } => telling.name == run_id,
-            _ => false,
-        };
-        Some(if self.pending.values().any(runs) { Status::Running } else { Status::Completed })
+        let runs = self.compactions.values().any(|telling| telling.name == run_id);
+        Some(if runs { Status::Running } else { Status::Completed })
     }
 }

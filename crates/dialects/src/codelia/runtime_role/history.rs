@@ -1,17 +1,59 @@
 //! `session.history`: events of the past told again, run by run, as they were told live.
 
 use super::super::run_name;
-use super::super::wire::{AgentEvent, SessionHistoryResult};
+use super::super::wire::{AgentEvent, SessionHistoryParams, SessionHistoryResult};
+use super::CodeliaRuntime as Role;
 use super::asking::{self, Reader};
+use super::requests::{Answering, Asking, CodeliaMemo, Request, Settlement, invalid, read};
 use super::telling::{Prompted, RunLine, Telling, Texts};
-use domain::command::History;
+use crate::endpoint::reply;
+use crate::exchange::{Fault, Next};
+use domain::command::{Command, History, LibraryCommand, Receipt, RefusalKind, Target};
 use domain::event::{AskEvent, Body, Event, RunEvent, SessionEvent};
 use domain::ids::{RunId, SessionId};
-use roles::Greeting;
+use roles::{Greeting, RuntimeCx};
 use std::collections::VecDeque;
 
+/// Runs in a replay unless the UI says otherwise.
+const DEFAULT_RUNS: i64 = 20;
+/// Events in a replay unless the UI says otherwise.
+const DEFAULT_EVENTS: i64 = 1500;
+/// Events that a replay is made from; one line of the wire may stand for many of them.
+const MAX_HISTORY: u64 = 200_000;
+
+pub(super) fn session_history(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    let params: SessionHistoryParams = read(request.params)?;
+    if params.session_id.is_empty() {
+        return Err(invalid("session_id is required"));
+    }
+    let count = |given: Option<i64>, usual: i64| u64::try_from(given.unwrap_or(usual)).unwrap_or(0);
+    let (max_runs, max_events) =
+        (count(params.max_runs, DEFAULT_RUNS), count(params.max_events, DEFAULT_EVENTS));
+    let session = SessionId::parse(&params.session_id).filter(|_| max_runs > 0 && max_events > 0);
+    let Some(session) = session else { return Ok(reply(&SessionHistoryResult::default())) };
+    let command = LibraryCommand::History { session: session.clone(), max_runs, max_events: MAX_HISTORY };
+    let memo = CodeliaMemo::History { session: session.clone(), max_events };
+    Ok(Next::Hub(Target::Session(session), Command::Library(command), memo))
+}
+
+pub(super) fn session_told(role: &mut Role, cx: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+    match (settled.memo, settled.with) {
+        (CodeliaMemo::History { session, max_events }, Ok(Receipt::History(events))) => {
+            let (lines, mut result) = replay(&session, &events, max_events, role.reader());
+            result.resume_diff = differences(&events, &role.endpoint.greeting);
+            lines.into_iter().for_each(|line| cx.send(line));
+            Ok(reply(&result))
+        }
+        (_, Err(refusal)) if refusal.kind == RefusalKind::SessionUnknown => {
+            Ok(reply(&SessionHistoryResult::default()))
+        }
+        (_, Err(refusal)) => Err(refusal.into()),
+        (_, Ok(_)) => Err(Fault::Odd),
+    }
+}
+
 /// The lines of a replay and what its result says.
-pub(super) fn replay(
+fn replay(
     session: &SessionId,
     history: &History,
     max_events: u64,
@@ -58,7 +100,7 @@ pub(super) fn replay(
 }
 
 /// What is other than when the session was left, as far as its events tell: where it worked, and which model answered.
-pub(super) fn differences(history: &History, now: &Greeting) -> Option<String> {
+fn differences(history: &History, now: &Greeting) -> Option<String> {
     let (mut place, mut answered, mut chosen) = (None, None, None);
     for event in &history.events {
         match &event.body {

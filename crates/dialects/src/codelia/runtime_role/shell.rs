@@ -5,15 +5,14 @@ use super::super::wire::{
     TaskListResult, TaskResultParams, TaskSpawnParams, TaskStatusParams, TaskWaitParams, ThemeSetParams,
     ThemeSetResult,
 };
-use super::receipts::HubCommand;
-use super::requests::{Wish, invalid, read};
-use super::{CodeliaRuntime, RuntimeCx};
-use crate::rpc::Call as _;
-use domain::command::{Command, ShellCommand, Target};
+use super::CodeliaRuntime as Role;
+use super::requests::{Answering, Asking, CodeliaMemo, Request, Settlement, invalid, read};
+use crate::endpoint::reply;
+use crate::exchange::{Exchange, Fault, Next, no_answer};
+use domain::command::{Command, Receipt, ShellCommand, Target};
 use domain::session::{JobState, ShellJob};
-use serde_json::value::RawValue;
-use wire::jsonrpc::{self, RpcError};
-use wire::{WireId, time};
+use roles::RuntimeCx;
+use wire::time;
 
 /// How long `task.wait` waits unless the UI says otherwise, in seconds.
 const USUAL_WAIT: u64 = 120;
@@ -29,7 +28,7 @@ const LIVE_WORKSPACE: &str = "live_workspace";
 
 /// What is told of tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Telling {
+pub(crate) enum Telling {
     /// What a command line of the person's own came to.
     Ran,
     /// Those of a list, newest first.
@@ -46,107 +45,32 @@ pub(super) enum Telling {
     Result,
 }
 
-impl CodeliaRuntime {
-    /// A request about the shell or the look; `None` for any other.
-    pub(super) fn shell_request(
-        &mut self,
-        id: &WireId,
-        method: &str,
-        params: Option<&RawValue>,
-    ) -> Option<Result<Wish, RpcError>> {
-        if self.greeting.follows {
-            return None;
-        }
-        Some(match method {
-            ShellExecParams::METHOD => read::<ShellExecParams>(params).map(|params| {
-                let ShellExecParams { command: line, timeout_seconds: seconds, cwd } = params;
-                wish(id, ShellCommand::Run { line, cwd, seconds }, Telling::Ran)
-            }),
-            TaskSpawnParams::METHOD => task_spawn(id, params),
-            TaskListParams::METHOD => read::<TaskListParams>(params).map(|params| {
-                if params.kind.as_deref().is_some_and(|kind| kind != SHELL) {
-                    return Wish::Line(jsonrpc::result(id, &TaskListResult::default()));
-                }
-                let limit = params.limit.and_then(|limit| usize::try_from(limit).ok());
-                let limit = limit.filter(|limit| *limit > 0).unwrap_or(usize::MAX);
-                wish(id, ShellCommand::Jobs, Telling::List { limit, state: params.state })
-            }),
-            TaskStatusParams::METHOD => read::<TaskStatusParams>(params)
-                .map(|params| wish(id, one(params.task_id, None), Telling::Info)),
-            TaskResultParams::METHOD => read::<TaskResultParams>(params)
-                .map(|params| wish(id, one(params.task_id, None), Telling::Result)),
-            TaskWaitParams::METHOD => read::<TaskWaitParams>(params).map(|params| {
-                let wait = params.wait_timeout_seconds.unwrap_or(USUAL_WAIT);
-                wish(id, one(params.task_id, Some(wait)), Telling::Waited)
-            }),
-            TaskCancelParams::METHOD => read::<TaskCancelParams>(params)
-                .map(|params| wish(id, ShellCommand::Stop { job: params.task_id }, Telling::Info)),
-            ThemeSetParams::METHOD => self.theme_set(id, params),
-            _ => return None,
-        })
-    }
+pub(super) const REQUESTS: &[Exchange<Role>] = &[
+    Exchange::of::<ShellExecParams>(shell_exec, tell_jobs),
+    Exchange::of::<TaskSpawnParams>(task_spawn, tell_jobs),
+    Exchange::of::<TaskListParams>(task_list, tell_jobs),
+    Exchange::of::<TaskStatusParams>(task_status, tell_jobs),
+    Exchange::of::<TaskResultParams>(task_result, tell_jobs),
+    Exchange::of::<TaskWaitParams>(task_wait, tell_jobs),
+    Exchange::of::<TaskCancelParams>(task_cancel, tell_jobs),
+    Exchange::of::<ThemeSetParams>(theme_set, no_answer),
+];
 
-    /// The look is the UI's; it is told what it chose when it greets again.
-    fn theme_set(&mut self, id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
-        let ThemeSetParams { name } = read(params)?;
-        if !THEMES.contains(&name.as_str()) {
-            return Err(invalid(format!("unknown theme {name:?}; there are {}", THEMES.join(", "))));
-        }
-        self.theme = Some(name.clone());
-        Ok(Wish::Line(jsonrpc::result(id, &ThemeSetResult { name })))
-    }
-
-    /// Tells what became of command lines.
-    pub(super) fn tell_jobs(
-        &mut self,
-        cx: &mut RuntimeCx<'_>,
-        id: WireId,
-        telling: &Telling,
-        mut jobs: Vec<ShellJob>,
-    ) {
-        let line = match telling {
-            Telling::List { limit, state } => {
-                jobs.sort_by_key(|job| std::cmp::Reverse(job.started_at));
-                let tasks = jobs.iter().map(|job| lower_task(job, false));
-                let wanted = |task: &Task| state.as_ref().is_none_or(|state| *state == task.state);
-                jsonrpc::result(&id, &TaskListResult { tasks: tasks.filter(wanted).take(*limit).collect() })
-            }
-            other => {
-                let Some(job) = jobs.pop() else { return };
-                match other {
-                    Telling::SpawnedAndOver => {
-                        let command = Command::Shell(one(job.id, Some(LONGEST_WAIT)));
-                        let pending = HubCommand::Shell { id, telling: Telling::Info };
-                        self.ask_hub(cx, Target::Current, command, pending);
-                        return;
-                    }
-                    Telling::Ran => jsonrpc::result(&id, &lower_ran(job)),
-                    Telling::Spawned => jsonrpc::result(&id, &lower_task(&job, false)),
-                    Telling::Result if job.state == JobState::Running => jsonrpc::result(&id, &None::<Task>),
-                    Telling::Waited => {
-                        let still_running = (job.state == JobState::Running).then_some(true);
-                        jsonrpc::result(&id, &Task { still_running, ..lower_task(&job, true) })
-                    }
-                    Telling::Info | Telling::Result | Telling::List { .. } => {
-                        jsonrpc::result(&id, &lower_task(&job, true))
-                    }
-                }
-            }
-        };
-        cx.send(line);
-    }
-}
-
-fn wish(id: &WireId, command: ShellCommand, telling: Telling) -> Wish {
-    Wish::Hub(Target::Current, Command::Shell(command), HubCommand::Shell { id: id.clone(), telling })
+fn hub(command: ShellCommand, telling: Telling) -> Asking {
+    Ok(Next::Hub(Target::Current, Command::Shell(command), CodeliaMemo::Shell(telling)))
 }
 
 fn one(job: String, wait: Option<u64>) -> ShellCommand {
     ShellCommand::Job { job, wait }
 }
 
-fn task_spawn(id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
-    let params: TaskSpawnParams = read(params)?;
+fn shell_exec(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    let ShellExecParams { command: line, timeout_seconds: seconds, cwd } = read(request.params)?;
+    hub(ShellCommand::Run { line, cwd, seconds }, Telling::Ran)
+}
+
+fn task_spawn(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    let params: TaskSpawnParams = read(request.params)?;
     if params.kind != SHELL {
         return Err(invalid(format!("there are no tasks of kind {:?} here; shell is", params.kind)));
     }
@@ -158,7 +82,75 @@ fn task_spawn(id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> 
     }
     let line = params.command.ok_or_else(|| invalid("command is required"))?;
     let telling = if params.background == Some(false) { Telling::SpawnedAndOver } else { Telling::Spawned };
-    Ok(wish(id, ShellCommand::Start { line, cwd: params.cwd }, telling))
+    hub(ShellCommand::Start { line, cwd: params.cwd }, telling)
+}
+
+fn task_list(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    let params: TaskListParams = read(request.params)?;
+    if params.kind.as_deref().is_some_and(|kind| kind != SHELL) {
+        return Ok(reply(&TaskListResult::default()));
+    }
+    let limit = params.limit.and_then(|limit| usize::try_from(limit).ok());
+    let limit = limit.filter(|limit| *limit > 0).unwrap_or(usize::MAX);
+    hub(ShellCommand::Jobs, Telling::List { limit, state: params.state })
+}
+
+fn task_status(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    let TaskStatusParams { task_id } = read(request.params)?;
+    hub(one(task_id, None), Telling::Info)
+}
+
+fn task_result(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    let TaskResultParams { task_id } = read(request.params)?;
+    hub(one(task_id, None), Telling::Result)
+}
+
+fn task_wait(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    let TaskWaitParams { task_id, wait_timeout_seconds } = read(request.params)?;
+    hub(one(task_id, Some(wait_timeout_seconds.unwrap_or(USUAL_WAIT))), Telling::Waited)
+}
+
+fn task_cancel(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    let TaskCancelParams { task_id: job } = read(request.params)?;
+    hub(ShellCommand::Stop { job }, Telling::Info)
+}
+
+/// Tells what became of command lines.
+fn tell_jobs(_: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+    let (CodeliaMemo::Shell(telling), Receipt::Jobs(mut jobs)) = (settled.memo, settled.with?) else {
+        return Err(Fault::Odd);
+    };
+    if let Telling::List { limit, state } = telling {
+        jobs.sort_by_key(|job| std::cmp::Reverse(job.started_at));
+        let tasks = jobs.iter().map(|job| lower_task(job, false));
+        let wanted = |task: &Task| state.as_ref().is_none_or(|state| *state == task.state);
+        return Ok(reply(&TaskListResult { tasks: tasks.filter(wanted).take(limit).collect() }));
+    }
+    let Some(job) = jobs.pop() else { return Ok(Next::Nothing) };
+    Ok(match telling {
+        Telling::SpawnedAndOver => {
+            let command = Command::Shell(one(job.id, Some(LONGEST_WAIT)));
+            Next::Hub(Target::Current, command, CodeliaMemo::Shell(Telling::Info))
+        }
+        Telling::Ran => reply(&lower_ran(job)),
+        Telling::Spawned => reply(&lower_task(&job, false)),
+        Telling::Result if job.state == JobState::Running => reply(&None::<Task>),
+        Telling::Waited => {
+            let still_running = (job.state == JobState::Running).then_some(true);
+            reply(&Task { still_running, ..lower_task(&job, true) })
+        }
+        Telling::Info | Telling::Result | Telling::List { .. } => reply(&lower_task(&job, true)),
+    })
+}
+
+/// The look is the UI's; it is told what it chose when it greets again.
+fn theme_set(role: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    let ThemeSetParams { name } = read(request.params)?;
+    if !THEMES.contains(&name.as_str()) {
+        return Err(invalid(format!("unknown theme {name:?}; there are {}", THEMES.join(", "))));
+    }
+    role.theme = Some(name.clone());
+    Ok(reply(&ThemeSetResult { name }))
 }
 
 fn lower_ran(job: ShellJob) -> ShellExecResult {

@@ -4,9 +4,9 @@
 //! So the answer waits for the end of the run, at most [`ANSWERS_WITHIN`]; past that it is given, and what the run still says is
 //! dropped until it ends. The end in turn waits for the answers, which the hub gives at once.
 
-use super::receipts;
 use super::telling::RunLine;
-use super::{CodeliaRuntime, MAX_PENDING};
+use super::{CodeliaRuntime, runs};
+use crate::endpoint::MAX_PENDING;
 use domain::ids::{RunId, SessionId};
 use domain::port::Ticket;
 use roles::{RuntimeCx, TimerKey};
@@ -131,5 +131,5 @@ impl CodeliaRuntime {
 pub(super) const STOP_TAKES_LONG: TimerKey = TimerKey(u64::MAX - 1);
 
 fn send_accepted(cx: &mut RuntimeCx<'_>, id: &WireId) {
-    cx.send(receipts::cancel_accepted(id));
+    cx.send(runs::cancel_accepted(id));
 }

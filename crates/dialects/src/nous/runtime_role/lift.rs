@@ -1,14 +1,11 @@
-//! From a line to what is wanted. Pure; the words of refusals are those that existing clients know.
+//! From a line to a command and the keys of its payload. Pure; the words of refusals are those that existing clients know.
 
+use super::answers::why;
 use crate::nous::VERSION;
-use crate::nous::wire::Keys;
-use domain::content::Json;
-use domain::queue::{Mode, QueueKind};
+use crate::nous::wire::{ErrorBody, Keys};
+use domain::queue::Mode;
 use serde_json::Value;
 use wire::depth;
-
-/// What is wrong with a text of nothing but blanks. The existing core cannot keep such a message, and calls that an error of the session.
-pub(super) const BLANK: &str = "the text is blank";
 
 /// A command that could be read.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,26 +13,6 @@ pub(super) struct RawCommand {
     pub(super) id: String,
     pub(super) kind: String,
     pub(super) payload: Keys,
-}
-
-/// What a command wants.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Wanted {
-    Ping,
-    Prompt { text: String, wait: bool, leaf: Option<String> },
-    Enqueue { kind: QueueKind, text: String },
-    Abort,
-    State,
-    Messages { session: Option<String>, leaf: Option<String> },
-    NewSession,
-    Switch { session: String },
-    Branch { session: String },
-    SetTools { tools: Vec<String> },
-    SetMode { kind: QueueKind, mode: Mode },
-    Extension { name: String, payload: Json },
-    Tree { session: Option<String> },
-    SetLeaf { leaf: String, session: Option<String> },
-    Compact { session: Option<String>, instruction: Option<String> },
 }
 
 /// Reads a line. What is wrong is told with an empty id, as the existing core does.
@@ -89,95 +66,67 @@ fn text_key(keys: &Keys, name: &str) -> Result<String, String> {
     }
 }
 
-/// What a command wants.
-///
-/// # Errors
-/// The message for an `invalid_payload`.
-pub(super) fn wanted(asked: &RawCommand) -> Result<Wanted, &'static str> {
-    let keys = &asked.payload;
-    let wanted = match asked.kind.as_str() {
-        "prompt" => Wanted::Prompt { text: said(keys)?, wait: wait(keys)?, leaf: leaf(keys)? },
-        "steer" => Wanted::Enqueue { kind: QueueKind::Steer, text: said(keys)? },
-        "follow_up" => Wanted::Enqueue { kind: QueueKind::FollowUp, text: said(keys)? },
-        "abort" => Wanted::Abort,
-        "get_state" => Wanted::State,
-        "get_messages" => {
-            Wanted::Messages { session: maybe(keys, "session_id"), leaf: maybe(keys, "leaf_id") }
-        }
-        "new_session" => Wanted::NewSession,
-        "switch_session" => {
-            Wanted::Switch { session: maybe(keys, "session_id").ok_or("session_id is required")? }
-        }
-        "branch_session" => {
-            let session = maybe(keys, "session_id").or_else(|| maybe(keys, "parent_id"));
-            Wanted::Branch { session: session.ok_or("session_id is required")? }
-        }
-        "set_active_tools" => Wanted::SetTools { tools: tools(keys)? },
-        "set_steering_mode" => Wanted::SetMode { kind: QueueKind::Steer, mode: mode(keys)? },
-        "set_follow_up_mode" => Wanted::SetMode { kind: QueueKind::FollowUp, mode: mode(keys)? },
-        "extension_command" => Wanted::Extension {
-            name: maybe(keys, "name").ok_or("name is required")?,
-            payload: match keys.get("payload") {
-                Some(payload @ Value::Object(_)) => Json::verbatim(payload.to_string()),
-                _ => Json::empty(),
-            },
-        },
-        "get_tree" => Wanted::Tree { session: maybe(keys, "session_id") },
-        "set_leaf" => Wanted::SetLeaf {
-            leaf: maybe(keys, "leaf_id").ok_or("leaf_id is required")?,
-            session: maybe(keys, "session_id"),
-        },
-        "compact_session" => {
-            let instruction = match keys.get("instruction") {
-                None => None,
-                Some(Value::String(text)) => Some(text.clone()).filter(|text| !text.is_empty()),
-                Some(_) => return Err("instruction must be a string"),
-            };
-            Wanted::Compact { session: maybe(keys, "session_id"), instruction }
-        }
-        // Only known types are decoded; this is the last of them.
-        _ => Wanted::Ping,
-    };
-    Ok(wanted)
-}
-
 /// A key that is a string with something in it.
-fn maybe(keys: &Keys, name: &str) -> Option<String> {
+pub(super) fn maybe(keys: &Keys, name: &str) -> Option<String> {
     keys.get(name).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-fn said(keys: &Keys) -> Result<String, &'static str> {
-    let text = maybe(keys, "text").ok_or("text is required")?;
-    if text.trim().is_empty() { Err(BLANK) } else { Ok(text) }
+/// A key that must be such a string.
+pub(super) fn required(keys: &Keys, name: &str) -> Result<String, ErrorBody> {
+    maybe(keys, name).ok_or_else(|| invalid(format!("{name} is required")))
 }
 
-fn wait(keys: &Keys) -> Result<bool, &'static str> {
+/// What the person says. The existing core cannot keep a text of nothing but blanks, and calls that an error of the session.
+pub(super) fn said(keys: &Keys) -> Result<String, ErrorBody> {
+    let text = required(keys, "text")?;
+    if text.trim().is_empty() {
+        let cause = Some("invalid_message_entry".to_owned());
+        return Err(ErrorBody { cause, ..why("session_error", "the text is blank") });
+    }
+    Ok(text)
+}
+
+/// The error for a payload that cannot be understood.
+pub(super) fn invalid(message: impl Into<String>) -> ErrorBody {
+    why("invalid_payload", message)
+}
+
+pub(super) fn wait(keys: &Keys) -> Result<bool, ErrorBody> {
     match keys.get("wait") {
         None => Ok(true),
         Some(Value::Bool(wait)) => Ok(*wait),
-        Some(_) => Err("wait must be a boolean"),
+        Some(_) => Err(invalid("wait must be a boolean")),
     }
 }
 
-fn leaf(keys: &Keys) -> Result<Option<String>, &'static str> {
+pub(super) fn leaf(keys: &Keys) -> Result<Option<String>, ErrorBody> {
     match keys.get("leaf_id") {
         None => Ok(None),
         Some(Value::String(leaf)) => Ok(Some(leaf.clone()).filter(|leaf| !leaf.is_empty())),
-        Some(_) => Err("leaf_id must be a string"),
+        Some(_) => Err(invalid("leaf_id must be a string")),
     }
 }
 
-fn tools(keys: &Keys) -> Result<Vec<String>, &'static str> {
-    let Some(Value::Array(tools)) = keys.get("tools") else { return Err("tools must be an array") };
+pub(super) fn tools(keys: &Keys) -> Result<Vec<String>, ErrorBody> {
+    let Some(Value::Array(tools)) = keys.get("tools") else { return Err(invalid("tools must be an array")) };
     let names = tools.iter().map(|tool| tool.as_str().map(str::to_owned));
-    names.collect::<Option<Vec<_>>>().ok_or("tools must be string array")
+    names.collect::<Option<Vec<_>>>().ok_or_else(|| invalid("tools must be string array"))
 }
 
-fn mode(keys: &Keys) -> Result<Mode, &'static str> {
+pub(super) fn mode(keys: &Keys) -> Result<Mode, ErrorBody> {
     match maybe(keys, "mode").as_deref() {
-        None => Err("mode is required"),
+        None => Err(invalid("mode is required")),
         Some("one-at-a-time") => Ok(Mode::OneAtATime),
         Some("all") => Ok(Mode::All),
-        Some(_) => Err("mode must be one-at-a-time or all"),
+        Some(_) => Err(invalid("mode must be one-at-a-time or all")),
+    }
+}
+
+/// What the model shall keep in mind when it summarises.
+pub(super) fn instruction(keys: &Keys) -> Result<Option<String>, ErrorBody> {
+    match keys.get("instruction") {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone()).filter(|text| !text.is_empty())),
+        Some(_) => Err(invalid("instruction must be a string")),
     }
 }

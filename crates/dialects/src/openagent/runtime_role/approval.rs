@@ -1,14 +1,21 @@
 //! A consent as `tool.request_approval`, and `tool.approve` as an answer to it.
 
 use super::super::plain;
-use super::super::wire::ApproveOptions;
 use super::super::wire::notify::{self, RequestApproval, RiskAssessment};
+use super::super::wire::{ApproveOptions, ApproveParams, ApproveResult, code};
 use super::client::Style;
+use super::requests::{Answering, Asking, OpenagentMemo, Request, Settlement, invalid, objects, read};
+use super::{MAX_REMEMBERED, OpenagentRuntime, words};
+use crate::endpoint::reply;
+use crate::exchange::{Fault, Next};
 use crate::shown::{self, Asked, Shown};
-use domain::ask::{Answer, Ask, Consent, Preview, Risk, Scope};
+use domain::ask::{Answer, Ask, Closing, Consent, Preview, Risk, Scope};
+use domain::command::{Command, Target};
 use domain::content::Json;
 use domain::ids::Millis;
+use roles::RuntimeCx;
 use serde_json::value::RawValue;
+use wire::jsonrpc::{INVALID_PARAMS, RpcError};
 
 /// The rows of a preview that the existing client shows on a screen of 80×24, below what else it says of the request.
 const PREVIEW_ROWS: usize = 10;
@@ -45,6 +52,67 @@ pub(super) fn lower(
         risk_level: Some(level),
         rule: rule.map(|rule| shown::visible(rule).into_owned()),
         takes_reason: Some(consent.takes_reason),
+    }
+}
+
+impl OpenagentRuntime {
+    /// The existing client reads what is wrong from the result, the document has errors for it.
+    fn no_approval(&self, error: RpcError, short: &str) -> Asking {
+        if !self.client.terminal {
+            return Err(error);
+        }
+        let (status, error) = ("error".to_owned(), Some(short.to_owned()));
+        Ok(reply(&ApproveResult { status, error, ..ApproveResult::default() }))
+    }
+
+    pub(super) fn approve(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+        objects(request.params, &["options"])?;
+        let params: ApproveParams = read(request.params)?;
+        let Some(execution_id) = params.execution_id else {
+            return self.no_approval(invalid("execution_id is required"), "execution_id required");
+        };
+        let found = self.queries.values().find_map(|query| {
+            let asked = query.telling.execution(&execution_id)?.ask.as_ref()?;
+            Some((query.session.clone()?, asked))
+        });
+        let Some((session, asked)) = found else {
+            let error = invalid(format!("{execution_id:?} does not wait for approval"));
+            return self.no_approval(error, "Execution not found");
+        };
+        if let Some(closing) = &asked.closing {
+            let (number, why) = match closing {
+                Closing::Expired => (code::TIMEOUT, "the request for approval ran out of time; ask again"),
+                Closing::Withdrawn => (code::CANCELLED, "the query was cancelled"),
+                Closing::Answered { .. } | Closing::Unattended => (INVALID_PARAMS, "it was answered already"),
+            };
+            return self.no_approval(RpcError::new(number, words(number, why)), "Execution not found");
+        }
+        let Some(approved) = params.approved else {
+            return self.no_approval(invalid("approved is required: true or false"), "approved required");
+        };
+        let options = params.options.unwrap_or_default();
+        let answer = lift(&asked.consent, asked.lasts, approved, &options, params.reason);
+        let alone = approved && asked.lasts && options.remember_choice && !options.apply_to_similar;
+        let remember = alone.then(|| (session.clone(), asked.consent.digest.clone()));
+        let command = Command::Answer { ask: asked.ask, answer };
+        let memo = OpenagentMemo::Approve { execution_id, approved, remember };
+        Ok(Next::Hub(Target::Session(session), command, memo))
+    }
+
+    pub(super) fn approved(&mut self, _: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+        let OpenagentMemo::Approve { execution_id, approved, remember } = settled.memo else {
+            return Err(Fault::Odd);
+        };
+        let (status, execution_id, error) = match settled.with {
+            Ok(_) => (if approved { "approved" } else { "rejected" }, Some(execution_id), None),
+            Err(refusal) if self.client.terminal => ("error", None, Some(refusal.to_string())),
+            Err(refusal) => return Err(refusal.into()),
+        };
+        if error.is_none() && self.remembered.len() < MAX_REMEMBERED {
+            self.remembered.extend(remember);
+        }
+        let status = status.to_owned();
+        Ok(reply(&ApproveResult { status, execution_id, error, ..ApproveResult::default() }))
     }
 }
 

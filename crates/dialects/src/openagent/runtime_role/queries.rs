@@ -7,12 +7,14 @@
 
 use super::super::suggest;
 use super::super::wire::notify::Suggestion;
-use super::super::wire::{Context, QueryOptions, QueryParams, QueryResult, code};
-use super::receipts::HubCommand;
-use super::requests::{self, invalid};
+use super::super::wire::{CancelParams, CancelResult, Context, QueryOptions, QueryParams, QueryResult, code};
+use super::requests::{Answering, Asking, OpenagentMemo, Request, Settlement, invalid, objects, read};
 use super::telling::Telling;
 use super::{MAX_QUERIES, MAX_UNSAID, OpenagentRuntime, approval, context, words};
-use crate::{rpc, shown};
+use crate::endpoint::{RpcRole, reply};
+use crate::exchange::{Fault, Next, Pending, TableRole as _};
+use crate::rpc::{self, Call as _};
+use crate::shown;
 use domain::ask::{Answer, Ask, AskKind, Assessment, Risk, Scope};
 use domain::command::{
     Command, LibraryCommand, PromptOptions, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand, Target,
@@ -22,7 +24,6 @@ use domain::event::{AskEvent, Body, Event, Failure, NoteEvent, RunEvent};
 use domain::ids::{RunId, SessionId};
 use domain::signal::Level;
 use roles::{Item, RuntimeCx, View};
-use serde_json::value::RawValue;
 use wire::WireId;
 use wire::jsonrpc::{self, RpcError};
 
@@ -110,31 +111,31 @@ impl Query {
 
 impl OpenagentRuntime {
     /// Takes `agent.query`: its prompt goes to the hub as soon as there is a session for it.
-    pub(super) fn query(&mut self, cx: &mut RuntimeCx<'_>, id: WireId, params: Option<&RawValue>) {
-        let read = requests::objects(params, &["context", "options"]).and_then(|()| requests::read(params));
-        let QueryParams { message, context, options } = match read {
-            Ok(params) => params,
-            Err(error) => return self.refuse_query(cx, &id, error),
-        };
+    pub(super) fn query(&mut self, cx: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+        if let Err(error) = self.take_query(cx, &request) {
+            self.refuse_query(cx, request.from, error);
+        }
+        Ok(Next::Nothing)
+    }
+
+    fn take_query(&mut self, cx: &mut RuntimeCx<'_>, request: &Request<'_>) -> Result<(), RpcError> {
+        objects(request.params, &["context", "options"])?;
+        let QueryParams { message, context, options } = read(request.params)?;
         if message.trim().is_empty() {
-            return self.refuse_query(cx, &id, invalid("message is empty; say what you want to know"));
+            return Err(invalid("message is empty; say what you want to know"));
         }
         let own = self.queries.values().filter(|query| query.own).count();
         if own >= MAX_QUERIES {
             let why = format!("{MAX_QUERIES} queries are under way; wait for one to end or cancel it");
             let data = serde_json::json!({ "max_concurrent_queries": MAX_QUERIES });
-            return self.refuse_query(
-                cx,
-                &id,
-                RpcError::new(code::AGENT, words(code::AGENT, &why)).with_data(&data),
-            );
+            return Err(RpcError::new(code::AGENT, words(code::AGENT, &why)).with_data(&data));
         }
         let options = options.unwrap_or_default();
         let suggestion = context.as_ref().and_then(|context: &Context| context.recent_commands.as_deref());
         let suggestion = suggestion.and_then(suggest::suggest).filter(|_| !self.client.terminal);
         context::merge(&mut self.context, context.unwrap_or_default());
         let (number, mut query) = self.new_query(cx, options.stream.unwrap_or(true));
-        query.request = Some(id);
+        query.request = Some(request.from.clone());
         query.own = true;
         query.asks = options.require_approval.unwrap_or(true);
         let ask_first = self.client.asks_first(&options);
@@ -142,12 +143,13 @@ impl OpenagentRuntime {
         query.suggestion = suggestion;
         self.queries.insert(number, query);
         self.advance(cx);
+        Ok(())
     }
 
     fn new_query(&mut self, cx: &RuntimeCx<'_>, stream: bool) -> (u64, Query) {
         self.last_query += 1;
         let (query_id, style) = (format!("q-{}", self.last_query), self.client.style());
-        let telling = Telling::new(query_id, style, self.greeting.follows, stream, cx.now);
+        let telling = Telling::new(query_id, style, self.endpoint.greeting.follows, stream, cx.now);
         let query = Query {
             stage: QueryStage::Waiting,
             request: None,
@@ -206,7 +208,7 @@ impl OpenagentRuntime {
             // Nothing was said before: the side session begins empty.
             None => Command::Library(LibraryCommand::New { cwd: None, title: None, id: None }),
         };
-        self.ask_hub(cx, self.at_home(), command, HubCommand::Branch { query: number });
+        self.tell_hub(cx, self.at_home(), command, OpenagentMemo::Branch(number));
     }
 
     /// A session of its own was made for a query that runs beside another.
@@ -237,7 +239,7 @@ impl OpenagentRuntime {
         if context::tells(&self.context) {
             // The prompt follows when the context is there: the session may have to be made first.
             let command = Command::UpdateContext(context::lift(&self.context));
-            return self.ask_hub(cx, target, command, HubCommand::Prepared { query: number });
+            return self.tell_hub(cx, target, command, OpenagentMemo::Prepared(number));
         }
         self.send_prompt(cx, number);
     }
@@ -248,11 +250,11 @@ impl OpenagentRuntime {
         let side = query.session.clone().filter(|_| query.side);
         let target = side.clone().map_or_else(|| self.at_home(), Target::Session);
         let Some((input, options)) = query.prompt.clone() else { return };
-        self.ask_hub(
+        self.tell_hub(
             cx,
             target,
             Command::Run(RunCommand::Prompt { input, options }),
-            HubCommand::Query { query: number },
+            OpenagentMemo::Query(number),
         );
         if side.is_some() {
             self.come_home(cx);
@@ -268,7 +270,7 @@ impl OpenagentRuntime {
     pub(super) fn tell_context(&mut self, cx: &mut RuntimeCx<'_>) {
         if self.home.is_some() {
             let command = Command::UpdateContext(context::lift(&self.context));
-            self.ask_hub(cx, self.at_home(), command, HubCommand::Silent);
+            self.tell_hub(cx, self.at_home(), command, OpenagentMemo::Nothing);
         }
     }
 
@@ -289,7 +291,8 @@ impl OpenagentRuntime {
                 (query.session, query.run) = (None, None);
                 query.held.clear();
                 let query_id = query.telling.query_id.clone();
-                query.telling = Telling::new(query_id, style, self.greeting.follows, query.stream, cx.now);
+                query.telling =
+                    Telling::new(query_id, style, self.endpoint.greeting.follows, query.stream, cx.now);
                 if self.home.as_ref().is_none_or(|home| !self.runs.contains_key(home)) {
                     self.refused(cx, number, &refusal);
                 }
@@ -305,7 +308,7 @@ impl OpenagentRuntime {
                 }
                 query.accept(cx);
                 if query.cancelled {
-                    self.stop(cx, number, HubCommand::Silent);
+                    self.stop(cx, number, Pending { from: None, memo: OpenagentMemo::Nothing });
                 }
             }
         }
@@ -321,7 +324,7 @@ impl OpenagentRuntime {
                     &RpcError::new(code::CANCELLED, words(code::CANCELLED, why)),
                 ));
             }
-            self.refuse_query(cx, &id, requests::refusal_error(refusal));
+            self.refuse_query(cx, &id, <Self as RpcRole>::refused(QueryParams::METHOD, refusal));
         }
         self.leave_side(cx, query.side, query.session);
     }
@@ -335,52 +338,62 @@ impl OpenagentRuntime {
     }
 
     /// Stops a query; the pending receipt answers the client.
-    pub(super) fn stop(&mut self, cx: &mut RuntimeCx<'_>, number: u64, pending: HubCommand) {
+    pub(super) fn stop(
+        &mut self,
+        cx: &mut RuntimeCx<'_>,
+        number: u64,
+        pending: Pending<WireId, OpenagentMemo>,
+    ) {
         let Some(query) = self.queries.get_mut(&number) else { return };
         let target = query.session.clone().map_or(Target::Current, Target::Session);
         let command = Command::Run(RunCommand::Cancel { run: query.run, reason: None });
         let side = query.side;
-        self.ask_hub(cx, target, command, pending);
+        self.endpoint.pending.command(cx, target, command, pending);
         if side {
             self.come_home(cx);
         }
     }
 
     /// Takes `agent.cancel`, also for a query that has not begun.
-    pub(super) fn cancel_query(
-        &mut self,
-        cx: &mut RuntimeCx<'_>,
-        id: &WireId,
-        query_id: &str,
-    ) -> Result<(), RpcError> {
+    pub(super) fn cancel_query(&mut self, cx: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+        let CancelParams { query_id } = read(request.params)?;
         let found = self.queries.iter_mut().find(|(_, query)| query.telling.query_id == query_id);
         let Some((number, query)) = found else {
             let asked = query_id.strip_prefix("q-").and_then(|n| n.parse::<u64>().ok());
             if asked.is_some_and(|n| (1..=self.last_query).contains(&n)) {
-                cx.send(requests::cancel_line(id, query_id, false));
-                return Ok(());
+                return Ok(reply(&lower_cancel(query_id, false)));
             }
             return Err(invalid(format!("there is no query {query_id:?}")));
         };
         let number = *number;
         match query.stage {
             QueryStage::Running => {
-                let pending = HubCommand::Cancel { id: id.clone(), query_id: query_id.to_owned() };
-                self.stop(cx, number, pending);
+                self.stop(cx, number, request.pending(OpenagentMemo::Cancel(query_id)));
             }
             QueryStage::Waiting => {
-                cx.send(requests::cancel_line(id, query_id, true));
-                let Some(mut query) = self.queries.remove(&number) else { return Ok(()) };
+                cx.send(jsonrpc::result(request.from, &lower_cancel(query_id, true)));
+                let Some(mut query) = self.queries.remove(&number) else { return Ok(Next::Nothing) };
                 query.accept(cx);
                 let lines = query.telling.cancelled(&mut self.counters, cx.now);
                 lines.into_iter().for_each(|line| cx.send(line));
             }
             QueryStage::Branching | QueryStage::Prompting => {
                 query.cancelled = true;
-                cx.send(requests::cancel_line(id, query_id, true));
+                return Ok(reply(&lower_cancel(query_id, true)));
             }
         }
-        Ok(())
+        Ok(Next::Nothing)
+    }
+
+    pub(super) fn query_cancelled(&mut self, _: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+        let OpenagentMemo::Cancel(query_id) = settled.memo else { return Err(Fault::Odd) };
+        let cancelled = match settled.with {
+            Ok(Receipt::Cancelling { run }) => run.outcome.is_none(),
+            Ok(_) => true,
+            Err(refusal) if matches!(refusal.kind, RefusalKind::NoRun | RefusalKind::RunUnknown) => false,
+            Err(refusal) => return Err(refusal.into()),
+        };
+        Ok(reply(&lower_cancel(query_id, cancelled)))
     }
 
     /// Tells an event of a session to the query that it belongs to.
@@ -455,7 +468,7 @@ impl OpenagentRuntime {
                 // the query also what cannot be undone, is asked all the same.
                 let answer = Answer::Allow { scope: Scope::Once, digest: Some(consent.digest.clone()) };
                 let command = Command::Answer { ask: ask.id, answer };
-                self.ask_hub(cx, Target::Session(session.clone()), command, HubCommand::Silent);
+                self.tell_hub(cx, Target::Session(session.clone()), command, OpenagentMemo::Nothing);
             }
         } else if !self.client.approves() {
             // It said that it cannot be asked; who else can answer is asked elsewhere.
@@ -486,11 +499,11 @@ impl OpenagentRuntime {
 
     fn leave_side(&mut self, cx: &mut RuntimeCx<'_>, side: bool, session: Option<SessionId>) {
         if let Some(session) = session.filter(|session| side && self.home.as_ref() != Some(session)) {
-            self.ask_hub(
+            self.tell_hub(
                 cx,
                 Target::Session(session),
                 Command::Session(SessionCommand::Close),
-                HubCommand::Silent,
+                OpenagentMemo::Nothing,
             );
             self.come_home(cx);
         }
@@ -525,6 +538,10 @@ fn lift_options(options: &QueryOptions) -> PromptOptions {
         tools: options.tools_enabled,
         ..PromptOptions::default()
     }
+}
+
+fn lower_cancel(query_id: String, cancelled: bool) -> CancelResult {
+    CancelResult { cancelled, query_id, status: (!cancelled).then(|| "finished".to_owned()) }
 }
 
 fn accepted(id: &WireId, query_id: &str) -> String {
