@@ -15,6 +15,7 @@ mod line;
 mod lines;
 mod picture;
 mod plain;
+mod raw;
 mod screen;
 mod terminal;
 
