@@ -3,6 +3,7 @@
 //!
 //! Nothing is drawn when nothing changed; idle, nothing wakes. Whatever ends the program restores the terminal.
 
+mod bitmap;
 mod branch;
 mod clipboard;
 mod command;
