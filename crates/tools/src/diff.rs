@@ -3,10 +3,12 @@
 //! What always holds: the counts are those of the whole change, however much of it is shown; a diff that is cut shows lines of both sides
 //! and says so, with the counts, in its last line, and the heads of its hunks count what the change has and not what is shown.
 
-use similar::{DiffOp, TextDiff};
+use similar::DiffOp;
+use similar::algorithms::{Capture, Compact, IdentifyDistinct, Replace, myers};
 use std::fmt::Write as _;
+use std::hash::Hash;
 use std::ops::Range;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Longest texts that are compared line by line, without what they have in common at both ends; longer ones are shown as replaced.
 const MAX_DIFFED: usize = 2 * 1024 * 1024;
@@ -38,9 +40,21 @@ pub(crate) fn diff(shown: &str, old: &str, new: &str) -> Diff {
         let (old_len, new_len) = (before.len(), after.len());
         vec![vec![DiffOp::Replace { old_index: 0, old_len, new_index: 0, new_len }]]
     } else {
-        TextDiff::configure().timeout(PATIENCE).diff_slices(&before, &after).grouped_ops(CONTEXT)
+        compared(&before, &after, Some(Instant::now() + PATIENCE)).into_grouped_ops(CONTEXT)
     };
     Writer::new(&before, &after, window.lines_before).write(shown, &groups)
+}
+
+/// What turns one list into the other; past the time that is given the result is right, but longer than it could be.
+///
+/// Numbers stand for the things, and the algorithm is named here: a choice of it while the program runs, as the crate also offers,
+/// compiles every one of them for every kind of thing.
+pub(crate) fn compared<T: Eq + Hash>(old: &[T], new: &[T], until: Option<Instant>) -> Capture {
+    let numbers = IdentifyDistinct::<u32>::new(old, 0..old.len(), new, 0..new.len());
+    let (from, to) = (numbers.old_lookup(), numbers.new_lookup());
+    let mut steps = Compact::new(Replace::new(Capture::new()), from, to);
+    let Ok(()) = myers::diff_deadline(&mut steps, from, numbers.old_range(), to, numbers.new_range(), until);
+    steps.into_inner().into_inner()
 }
 
 fn lines(text: &str) -> Vec<&str> {
@@ -282,6 +296,20 @@ mod tests {
     }
 
     proptest! {
+        /// Against the crate's own way to do it, which chooses among all its algorithms.
+        #[test]
+        fn lists_are_compared_as_the_crate_compares_texts(
+            old in prop::collection::vec("[a-d]?", 0..130), new in prop::collection::vec("[a-d]?", 0..130)
+        ) {
+            let lines = |texts: &[String]| texts.iter().map(|text| format!("{text}\n")).collect::<Vec<_>>();
+            let (old, new) = (lines(&old), lines(&new));
+            let texts = |lines: &[String]| lines.iter().map(String::as_str).collect::<Vec<_>>().concat();
+            let (old_text, new_text) = (texts(&old), texts(&new));
+            let theirs = similar::TextDiff::from_lines(&old_text, &new_text);
+            let ours = compared(&old, &new, None);
+            prop_assert_eq!(ours.into_ops(), theirs.ops());
+        }
+
         /// Against a crate that compares whole texts.
         #[test]
         fn short_texts_are_compared_as_a_whole_comparison_does(old in "([ab]?\n){0,12}[ab]?", new in "([ab]?\n){0,12}[ab]?") {

@@ -5,7 +5,7 @@
 
 use crate::theme::{direct, indexed};
 use domain::harmless::{Piece, Scanner, is_harmful, visible};
-use ratatui::style::{Modifier, Style};
+use ratatui_core::style::{Modifier, Style};
 use serde_json::Value;
 use std::borrow::Cow;
 

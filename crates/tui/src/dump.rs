@@ -1,7 +1,7 @@
 //! A buffer as text with its styles, for snapshots: a lost highlight must not pass unseen.
 
-use ratatui::buffer::Buffer;
-use ratatui::style::Style;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::style::Style;
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
 
@@ -37,8 +37,8 @@ pub(crate) fn dump(buffer: &Buffer) -> String {
 }
 
 fn plain(style: Style) -> Style {
-    let reset = ratatui::style::Color::Reset;
-    let keep = |colour: Option<ratatui::style::Color>| colour.filter(|c| *c != reset);
+    let reset = ratatui_core::style::Color::Reset;
+    let keep = |colour: Option<ratatui_core::style::Color>| colour.filter(|c| *c != reset);
     Style { fg: keep(style.fg), bg: keep(style.bg), underline_color: None, ..style }
 }
 

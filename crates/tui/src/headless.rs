@@ -14,8 +14,8 @@ use crate::view::{Cache, view};
 use domain::ids::{Millis, SessionId};
 use domain::port::{Abilities, News};
 use domain::state::State;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::{Position, Rect};
 
 /// The UI without a terminal.
 #[derive(Debug)]

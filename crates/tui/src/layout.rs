@@ -24,7 +24,7 @@ pub(crate) use passing::{line as composer_line, over_area, over_rows};
 use crate::ask::{self, Drawn, Offer, Room, Scene};
 use crate::look::Appearance;
 use crate::model::Model;
-use ratatui::layout::Rect;
+use ratatui_core::layout::Rect;
 
 /// How the screen is divided, from top to bottom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

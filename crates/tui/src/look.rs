@@ -3,7 +3,7 @@
 use crate::key::{Code, Key};
 use crate::row::Piece;
 use crate::theme::{Role, Theme};
-use ratatui::style::Style;
+use ratatui_core::style::Style;
 
 /// Columns of running text at most: longer lines are hard to find the way back from. Code, tables and diffs may be wider.
 const PROSE: usize = 100;

@@ -29,7 +29,7 @@ use domain::ids::{EntryId, SessionId};
 use domain::port::Ticket;
 use domain::session::Policy;
 use domain::signal::Level;
-use ratatui::layout::Rect;
+use ratatui_core::layout::Rect;
 use std::collections::BTreeMap;
 
 /// Commands whose receipt is waited for at most; older ones are forgotten.

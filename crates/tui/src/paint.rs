@@ -15,9 +15,9 @@ pub(crate) use inline::{InlinePainter, Resized};
 
 use crate::row::Links;
 use crate::theme::Depth;
-use ratatui::buffer::{Buffer, Cell};
-use ratatui::layout::{Position, Rect};
-use ratatui::style::{Color, Modifier};
+use ratatui_core::buffer::{Buffer, Cell};
+use ratatui_core::layout::{Position, Rect};
+use ratatui_core::style::{Color, Modifier};
 use std::fmt::Write;
 use std::sync::Arc;
 use unicode_width::UnicodeWidthStr;

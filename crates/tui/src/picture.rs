@@ -14,9 +14,9 @@ use crate::look::Appearance;
 use crate::row::{Piece, Row};
 use crate::theme::direct;
 use base64::Engine;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::style::{Color, Style};
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::{Color, Style};
 use std::collections::VecDeque;
 use std::sync::Arc;
 

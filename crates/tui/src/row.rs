@@ -1,9 +1,9 @@
 //! Rows: styled text that fits one line of the screen, and how text is wrapped into them. Widths are those of graphemes.
 
 use domain::harmless::PICTURE;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Position;
-use ratatui::style::Style;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Position;
+use ratatui_core::style::Style;
 use std::sync::Arc;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
@@ -448,10 +448,10 @@ mod tests {
 
     #[test]
     fn no_control_character_reaches_the_screen() {
-        let mut buf = Buffer::empty(ratatui::layout::Rect::new(0, 0, 10, 1));
+        let mut buf = Buffer::empty(ratatui_core::layout::Rect::new(0, 0, 10, 1));
         let row = Row::of("a\u{1b}[2Jb\u{7}\u{9b}c\r\n", Style::new());
         draw(&row, Position::new(0, 0), 10, &mut buf, &mut Links::new());
-        let text: String = buf.content.iter().map(ratatui::buffer::Cell::symbol).collect();
+        let text: String = buf.content.iter().map(ratatui_core::buffer::Cell::symbol).collect();
         assert_eq!(text.trim_end(), "a[2Jbc");
     }
 

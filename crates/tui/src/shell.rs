@@ -3,6 +3,7 @@
 //!
 //! Nothing is drawn when nothing changed; idle, nothing wakes. Whatever ends the program restores the terminal.
 
+mod bitmap;
 mod branch;
 mod clipboard;
 mod command;
@@ -15,6 +16,7 @@ mod line;
 mod lines;
 mod picture;
 mod plain;
+mod raw;
 mod screen;
 mod terminal;
 

@@ -1,9 +1,9 @@
 //! A screen as a picture: the buffer as SVG, for documents. Pure.
 
 use crate::theme::Theme;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Position;
-use ratatui::style::{Color, Modifier, Style};
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Position;
+use ratatui_core::style::{Color, Modifier, Style};
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
 
@@ -173,7 +173,7 @@ fn indexed(index: u8, sheet: &Sheet) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ratatui::layout::Rect;
+    use ratatui_core::layout::Rect;
 
     #[test]
     fn text_is_escaped_and_runs_of_one_style_are_one_element() {

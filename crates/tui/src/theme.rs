@@ -9,7 +9,7 @@ mod tests;
 
 pub(crate) use depth::Depth;
 
-use ratatui::style::{Color, Modifier, Style};
+use ratatui_core::style::{Color, Modifier, Style};
 
 /// What a piece of text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

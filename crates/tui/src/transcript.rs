@@ -20,7 +20,7 @@ use crate::search::Search;
 use crate::thread::{CellKey, Thread};
 use crate::world::Seen;
 use place::Heights;
-use ratatui::layout::{Position, Rect};
+use ratatui_core::layout::{Position, Rect};
 use std::collections::HashSet;
 
 /// Columns left free at both sides.

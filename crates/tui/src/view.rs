@@ -18,8 +18,8 @@ use crate::row::{Links, Row, draw};
 use crate::theme::Role;
 use crate::transcript::{self, CellCache};
 use domain::ids::SessionId;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::{Position, Rect};
 
 /// What is kept between frames. Dropping it changes nothing but time.
 #[derive(Debug, Default)]

@@ -11,6 +11,7 @@ use domain::ids::{EntryId, Ids, MessageId, Millis, RunId, Seq, SessionId, StepId
 use domain::port::{Abilities, News};
 use domain::signal::Board;
 use domain::tool::{ToolOutcome, ToolResult};
+use rustix::termios::{InputModes, LocalModes, OutputModes, SpecialCodeIndex, tcgetattr};
 use std::io::Read as _;
 use std::process::Command;
 use std::sync::Arc;
@@ -137,6 +138,40 @@ fn a_person_talks_and_leaves_and_the_terminal_is_as_it_was() {
     assert!(terminal.finish());
     assert!(terminal.said("\x1b[?1049h") && terminal.said("\x1b[?1049l") && terminal.said("\x1b[?25h"));
     assert!(terminal.said("\x1b[?2026h"), "the terminal said that it can show frames at once");
+}
+
+#[test]
+fn keys_come_raw_meanwhile_and_every_mode_of_the_terminal_comes_back() {
+    // Modes that no terminal has by itself, so that what comes back cannot be anything else.
+    let odd = "stty -ixon -opost eof ^E && exec \"$0\" \"$@\"";
+    let mut command = Command::new("sh");
+    command.args(["-c", odd]).arg(std::env::current_exe().unwrap());
+    command.args(["--exact", "child", "--quiet", "--nocapture"]).env(CHILD, "full");
+    let mut terminal = Screen::sized(&mut command, COLUMNS, ROWS);
+    // Held, or a terminal that nobody has open any more forgets its modes.
+    let end = terminal.other_end();
+    let modes = || {
+        let modes = tcgetattr(&end).unwrap();
+        let (input, output) = (modes.input_modes, modes.output_modes);
+        let codes = [SpecialCodeIndex::VEOF, SpecialCodeIndex::VMIN, SpecialCodeIndex::VTIME];
+        (input, output, modes.control_modes, modes.local_modes, codes.map(|code| modes.special_codes[code]))
+    };
+    terminal.shows(&["under test"]);
+    let raw = modes();
+    terminal.send("\x04");
+    assert!(terminal.finish());
+    let after = modes();
+    assert!(after.3.contains(LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG));
+    assert!(!after.0.contains(InputModes::IXON) && !after.1.contains(OutputModes::OPOST));
+    assert_eq!(after.4[0], 5, "the end of input is still ^E");
+    let mut wanted = tcgetattr(&end).unwrap();
+    wanted.make_raw();
+    let codes = [after.4[0], 1, 0];
+    assert_eq!(
+        raw,
+        (wanted.input_modes, wanted.output_modes, wanted.control_modes, wanted.local_modes, codes)
+    );
+    assert!(!raw.3.intersects(LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG | LocalModes::IEXTEN));
 }
 
 #[test]

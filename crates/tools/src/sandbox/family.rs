@@ -105,10 +105,8 @@ fn enclose(_: i32) -> bool {
 /// Signals every process that this one may signal, but itself.
 #[cfg(target_os = "linux")]
 fn everybody(signal: Signal) {
-    if let Ok(signal) = nix::sys::signal::Signal::try_from(signal.as_raw()) {
-        // Nobody may be left, which is what we want.
-        let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(-1), signal);
-    }
+    // The "group" of the first process is everybody: `kill(-1)`. Nobody may be left, which is what we want.
+    let _ = rustix::process::kill_process_group(Pid::INIT, signal);
 }
 
 #[cfg(target_os = "linux")]

@@ -5,7 +5,7 @@ use crate::clean::agreed_line;
 use crate::diff;
 use crate::theme::{Role, Theme};
 use domain::ask::{Ask, AskKind, Assessment, Consent, Preview, Risk};
-use ratatui::style::{Modifier, Style};
+use ratatui_core::style::{Modifier, Style};
 
 /// Characters of a command by which it is known again in a title that is cut.
 const KNOWN_BY: usize = 40;

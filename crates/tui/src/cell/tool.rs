@@ -9,7 +9,7 @@ use crate::theme::Role;
 use crate::{diff, picture};
 use domain::content::Part;
 use domain::tool::{ToolOutcome, ToolPhase, ToolRun};
-use ratatui::style::{Modifier, Style};
+use ratatui_core::style::{Modifier, Style};
 use serde_json::Value;
 
 /// Rows of output under a folded tool line while it runs: the last.

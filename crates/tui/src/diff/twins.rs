@@ -1,6 +1,7 @@
 //! Which removed line became which added one, and what changed in it. Both sides are told by one comparison.
 
-use similar::{Algorithm, DiffTag, capture_diff_slices};
+use similar::DiffTag;
+use similar::algorithms::{Capture, Compact, Replace, myers};
 use std::ops::Range;
 
 /// Lines longer than this are not compared word by word.
@@ -111,7 +112,10 @@ fn words(line: &str) -> Vec<&str> {
 fn differing(one: &str, other: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
     let (old, new) = (words(one), words(other));
     let (mut gone, mut come) = (vec![false; old.len()], vec![false; new.len()]);
-    for op in capture_diff_slices(Algorithm::Myers, &old, &new) {
+    // By its name: where the algorithm is chosen while the program runs, every one of them is compiled in.
+    let mut steps = Compact::new(Replace::new(Capture::new()), &old, &new);
+    let Ok(()) = myers::diff(&mut steps, &old, 0..old.len(), &new, 0..new.len());
+    for op in steps.into_inner().into_inner().into_ops() {
         let (tag, from, to) = op.as_tag_tuple();
         if tag != DiffTag::Equal {
             gone[from].fill(true);

@@ -13,7 +13,7 @@ use crate::theme::Role;
 use domain::event::Outcome;
 use domain::fleet::{Row as Line, Status};
 use domain::ids::Millis;
-use ratatui::layout::Rect;
+use ratatui_core::layout::Rect;
 
 /// Columns of since when a row stands so.
 const SINCE: usize = 12;

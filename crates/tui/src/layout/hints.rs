@@ -8,7 +8,7 @@ use crate::keymap::Action;
 use crate::model::Model;
 use crate::row::{Piece, Row, fit, fit_words, fitting, width, wrap};
 use crate::theme::Role;
-use ratatui::layout::{Position, Rect};
+use ratatui_core::layout::{Position, Rect};
 use std::ops::Range;
 
 /// Lines of a completion shown at most, and their share of the screen.

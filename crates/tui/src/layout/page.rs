@@ -10,8 +10,8 @@ use crate::overlay::Content;
 use crate::picker::{CLOSES, Hint, Item, Picker};
 use crate::row::{Piece, Row, fit, fit_words, width, wrap, wrap_text};
 use crate::theme::Role;
-use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::Style;
 use std::ops::Range;
 
 /// A page with its foot.

@@ -7,7 +7,7 @@ use crate::keymap::Action;
 use crate::model::Model;
 use crate::row::{Row, fit, width, wrap_text};
 use crate::theme::Role;
-use ratatui::layout::Rect;
+use ratatui_core::layout::Rect;
 
 /// Rows of one word at most; all of it is among the notices.
 const MAX_ROWS: usize = 4;

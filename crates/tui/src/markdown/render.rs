@@ -5,7 +5,7 @@ use crate::look::Appearance;
 use crate::row::{Piece, Row, wrap};
 use crate::theme::Role;
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, Parser, Tag, TagEnd, TextMergeStream};
-use ratatui::style::{Modifier, Style};
+use ratatui_core::style::{Modifier, Style};
 use std::sync::Arc;
 
 /// Longest address that becomes a link.

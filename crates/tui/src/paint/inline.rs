@@ -8,8 +8,8 @@
 use super::{Able, Pen, blank, columns, framed, relinked};
 use crate::row::{Links, draw};
 use crate::view::InlineFrame;
-use ratatui::buffer::{Buffer, Cell};
-use ratatui::layout::{Position, Rect};
+use ratatui_core::buffer::{Buffer, Cell};
+use ratatui_core::layout::{Position, Rect};
 use std::fmt::Write;
 
 /// How the terminal behaves when its size changes.

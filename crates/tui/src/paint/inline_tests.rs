@@ -17,8 +17,8 @@ use domain::event::{Body, Finish, MessageEvent, Outcome, ToolEvent};
 use domain::ids::{EntryId, MessageId, StepId, ToolRunId, TurnId};
 use domain::tool::{Progress, ToolOutcome, ToolResult};
 use proptest::prelude::*;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
 use std::num::NonZero;
 
 /// What a terminal emulator can be asked.

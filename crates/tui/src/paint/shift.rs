@@ -1,7 +1,7 @@
 //! Rows that only moved up or down: the terminal moves them itself, so that a growing text does not write the screen again.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
 use std::fmt::Write;
 use std::hash::{DefaultHasher, Hash, Hasher};
 

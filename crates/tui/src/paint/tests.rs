@@ -3,7 +3,7 @@
 use super::*;
 use crate::row::{Piece, Row, draw};
 use proptest::prelude::*;
-use ratatui::style::Style;
+use ratatui_core::style::Style;
 use std::num::NonZero;
 
 struct Screen {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::row::{Links, draw, width};
-use ratatui::layout::Position;
+use ratatui_core::layout::Position;
 
 /// The beginning of a PNG of this size: enough to be measured.
 pub(crate) fn png(width: u32, height: u32) -> Arc<str> {

@@ -1,20 +1,14 @@
 //! Pictures on their way to the screen: decoded one at a time beside the loop, within bounds, and made anew before anything is written.
 
+use super::bitmap::Bitmap;
 use crate::msg::Msg;
 use crate::picture::{Decoded, Framed, MAX_KEPT, Pixels};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use image::{DynamicImage, ImageFormat, ImageReader, Limits};
 use std::collections::VecDeque;
 use std::fmt::Write;
-use std::io::Cursor;
-use std::sync::Arc;
 use tokio::sync::mpsc;
 
-/// Pixels across and down that are decoded at most.
-const MAX_SIDE: u32 = 10_000;
-/// Memory that decoding may take.
-const MAX_MEMORY: u64 = 128 * 1024 * 1024;
 /// The largest copy for a terminal that draws pictures itself: about what its cells show, and soon written.
 const DRAWN: (u32, u32) = (640, 400);
 /// The largest copy for half blocks.
@@ -71,32 +65,11 @@ impl Gallery {
 }
 
 fn decode(base64: &str, drawn: bool) -> Option<Decoded> {
-    let bytes = STANDARD.decode(base64).ok()?;
-    let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().ok()?;
-    let mut limits = Limits::default();
-    limits.max_image_width = Some(MAX_SIDE);
-    limits.max_image_height = Some(MAX_SIDE);
-    limits.max_alloc = Some(MAX_MEMORY);
-    reader.limits(limits);
-    let picture = reader.decode().ok()?;
-    let small = smaller(&picture, BLOCKS).to_rgb8();
-    let (width, height) = small.dimensions();
-    let pixels = Pixels { width, height, rgb: small.into_raw().into() };
-    let png = if drawn { Some(png(&smaller(&picture, DRAWN))?) } else { None };
+    let picture = Bitmap::decode(&STANDARD.decode(base64).ok()?)?;
+    let small = picture.thumbnail(BLOCKS)?;
+    let pixels = Pixels { width: small.width, height: small.height, rgb: small.rgb().into() };
+    let png = if drawn { Some(picture.thumbnail(DRAWN)?.png()?.into()) } else { None };
     Some(Decoded { pixels, png })
-}
-
-fn smaller(picture: &DynamicImage, (width, height): (u32, u32)) -> DynamicImage {
-    if picture.width() <= width && picture.height() <= height {
-        return picture.clone();
-    }
-    picture.thumbnail(width, height)
-}
-
-fn png(picture: &DynamicImage) -> Option<Arc<[u8]>> {
-    let mut out = Cursor::new(Vec::new());
-    DynamicImage::ImageRgba8(picture.to_rgba8()).write_to(&mut out, ImageFormat::Png).ok()?;
-    Some(out.into_inner().into())
 }
 
 /// The sequences that make the terminal draw a picture where its placeholders stand.
@@ -134,17 +107,16 @@ pub(super) fn delete(ids: &[u32]) -> String {
 mod tests {
     use super::*;
     use crate::picture::framed;
+    use crate::shell::bitmap::tests::{Kind, red};
+    use std::sync::Arc;
 
-    fn picture(width: u32, height: u32, format: ImageFormat) -> Arc<str> {
-        let red = image::RgbImage::from_pixel(width, height, image::Rgb([200, 10, 20]));
-        let mut out = Cursor::new(Vec::new());
-        DynamicImage::ImageRgb8(red).write_to(&mut out, format).unwrap();
-        STANDARD.encode(out.into_inner()).into()
+    fn picture(width: u16, height: u16, kind: Kind) -> Arc<str> {
+        STANDARD.encode(red(kind, width, height)).into()
     }
 
     #[test]
     fn every_kind_is_measured_and_decoded() {
-        for format in [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Gif, ImageFormat::WebP] {
+        for format in [Kind::Png, Kind::Jpeg, Kind::Gif, Kind::WebP] {
             let base64 = picture(321, 123, format);
             assert_eq!(crate::picture::size(&base64), Some((321, 123)), "{format:?}");
             let decoded = decode(&base64, true).unwrap();
@@ -160,13 +132,13 @@ mod tests {
         for text in ["", "????", "aGVsbG8=", "iVBORw0KGgo="] {
             assert_eq!(decode(text, true), None, "{text}");
         }
-        let base64 = picture(MAX_SIDE + 1, 1, ImageFormat::Png);
+        let base64 = picture(10_001, 1, Kind::Png);
         assert_eq!(decode(&base64, false), None);
     }
 
     #[test]
     fn a_large_picture_goes_in_pieces_that_hold_nothing_but_base64() {
-        let framed = framed(&picture(50, 50, ImageFormat::Png), 40).unwrap();
+        let framed = framed(&picture(50, 50, Kind::Png), 40).unwrap();
         let bytes = transmit(&framed, &[7; 10_000]);
         let pieces: Vec<&str> = bytes.split_terminator("\x1b\\").collect();
         assert_eq!(pieces.len(), 4);

@@ -3,8 +3,8 @@
 //! Not the screen: nothing is drawn but the line itself. Nothing reads the terminal any more when it is over, so that a screen may
 //! follow, and whatever ends it (a signal, Ctrl-C, a terminal that is gone) gives the terminal back as it was.
 
+use super::raw;
 use super::terminal::{self, Signals, StopSignal};
-use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
@@ -72,14 +72,14 @@ struct Raw;
 
 impl Raw {
     fn enter() -> io::Result<Raw> {
-        enable_raw_mode()?;
+        raw::enter()?;
         Ok(Raw)
     }
 }
 
 impl Drop for Raw {
     fn drop(&mut self) {
-        let _ = disable_raw_mode();
+        let _ = raw::leave();
     }
 }
 
@@ -110,11 +110,11 @@ fn read(echo: Echo, question: &str, over: &AtomicBool) -> io::Result<Typed> {
             Step::Done(typed) => return Ok(typed),
             Step::More(shown) => shown,
             Step::Stop => {
-                let _ = disable_raw_mode();
+                let _ = raw::leave();
                 write("\n");
                 // The default of SIGTSTP stops the whole job; this returns when it is continued.
                 let _ = rustix::process::kill_current_process_group(rustix::process::Signal::TSTP);
-                enable_raw_mode()?;
+                raw::enter()?;
                 write(question);
                 String::from_utf8_lossy(&line.bytes).into_owned()
             }

@@ -4,8 +4,8 @@ use super::terminal::Terminal;
 use crate::model::Model;
 use crate::paint::{Able, InlinePainter, Painter, Resized};
 use crate::view::{Cache, Inline, InlineFrame, view};
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
 use std::io;
 
 /// Brings frames to the terminal, in either of its two ways.

@@ -1,9 +1,10 @@
 //! The terminal itself: entered once, always left again, also by a panic or a signal. What it can do is asked, not assumed.
 
 use super::decode::Answer;
-use crossterm::terminal::{disable_raw_mode, enable_raw_mode, size};
+use super::raw;
 use domain::harmless::clean;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::termios::tcgetwinsize;
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
@@ -107,7 +108,7 @@ impl Terminal {
             }));
         });
         *lock(&OWNER) = Some(thread::current().id());
-        enable_raw_mode()?;
+        raw::enter()?;
         let facts = Facts::assumed(|name| std::env::var(name).unwrap_or_default());
         let mut terminal = Terminal { facts, asked: 0, asked_at: Instant::now(), answered: 0, mouse, full };
         terminal.resume()?;
@@ -155,12 +156,12 @@ impl Terminal {
 
     /// Columns and rows; the usual 80 by 24 if nobody can say.
     pub(super) fn size(&self) -> (u16, u16) {
-        size().unwrap_or((80, 24))
+        tcgetwinsize(stdout()).map_or((80, 24), |size| (size.ws_col, size.ws_row))
     }
 
     /// Takes the terminal (again).
     pub(super) fn resume(&mut self) -> io::Result<()> {
-        enable_raw_mode()?;
+        raw::enter()?;
         ENTERED.store(true, Ordering::SeqCst);
         if self.full {
             self.alternate(true)?;
@@ -225,7 +226,7 @@ fn restore() {
             let _ = out.write_all(format!("\r{}", "\n".repeat(below + 1)).as_bytes());
         }
         let _ = out.flush();
-        let _ = disable_raw_mode();
+        let _ = raw::leave();
         for broken in lock(&BROKEN).drain(..) {
             let _ = writeln!(stderr(), "{}", clean(&broken));
         }

@@ -1,6 +1,6 @@
 //! How many colours a terminal shows, and the nearest one it has for any other.
 
-use ratatui::style::Color;
+use ratatui_core::style::Color;
 
 /// How many colours there are. More are after fewer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

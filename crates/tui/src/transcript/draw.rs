@@ -7,8 +7,8 @@ use crate::picture::{Framed, PLACEHOLDER};
 use crate::row::{Links, Row, draw};
 use crate::search;
 use crate::theme::{Role, Theme};
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::{Position, Rect};
 
 /// Draws the conversation at its scroll position, with the selection and the found words.
 pub(crate) fn view(

@@ -6,7 +6,7 @@ use crate::look::Appearance;
 use crate::row::{Row, between};
 use crate::search;
 use crate::thread::CellKey;
-use ratatui::layout::Position;
+use ratatui_core::layout::Position;
 use std::collections::HashMap;
 
 /// Heights that are remembered at most.

@@ -9,7 +9,7 @@ use crate::msg::{Fx, Mouse, MouseAct};
 use crate::thread::CellKey;
 use crate::transcript::{Released, Stops};
 use domain::signal::Level;
-use ratatui::layout::Position;
+use ratatui_core::layout::Position;
 
 /// Gives the key to the selection; `false` when there is none or it means something else.
 pub(super) fn press(model: &mut Model, key: Key, fx: &mut Vec<Fx>) -> bool {

@@ -8,8 +8,8 @@ use crate::row::{Links, Piece, Row, draw, fit, fitting, width};
 use crate::theme::Role;
 use domain::event::Outcome;
 use domain::port::LinkState;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::{Position, Rect};
 
 /// A line across, with a word in it.
 pub(super) fn rule(

@@ -16,8 +16,8 @@ use crate::theme::Role;
 use crate::transcript::Page;
 use domain::ids::SessionId;
 use printed::Printed;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::{Position, Rect};
 use std::collections::HashMap;
 
 /// Rows of an earlier conversation that are written when it is opened.

@@ -14,8 +14,8 @@ use crate::picker::{CLOSES, HERE, Hint, Picker};
 use crate::row::{Links, Piece, Row, between, draw, fit, fit_pieces, fit_words, fitting, width};
 use crate::search;
 use crate::theme::Role;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::{Position, Rect};
 
 /// Between two parts of the last line.
 const BETWEEN: &str = " · ";

@@ -7,8 +7,8 @@ use crate::policy::policy_shown;
 use crate::row::{Links, Piece, Row, draw, fit, width};
 use crate::theme::{Role, Theme};
 use domain::port::LinkState;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::{Position, Rect};
 
 /// Columns of a branch's name at most.
 const MAX_BRANCH: usize = 32;

@@ -9,8 +9,8 @@ use crate::model::Model;
 use crate::row::{Links, Row, wrap, wrap_text};
 use crate::theme::Role;
 use domain::port::LinkState;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
 
 /// What stands above the examples, and above one that has room alone.
 const ONE_OF: &str = "Type one of these, or anything else:";

@@ -4,8 +4,8 @@ use super::gallery::*;
 use crate::theme::Theme;
 use crate::update::tests::AttachedUi;
 use domain::event::{Failure, Outcome};
-use ratatui::buffer::Cell;
-use ratatui::style::{Color, Modifier};
+use ratatui_core::buffer::Cell;
+use ratatui_core::style::{Color, Modifier};
 
 /// What the keys do is told at every width: the way out and what Enter does, on every list, page and board.
 #[test]

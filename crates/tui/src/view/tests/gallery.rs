@@ -8,7 +8,7 @@ use crate::theme::Theme;
 use domain::fleet::{Row, Status};
 use domain::port::Abilities;
 use domain::session::{ModelEntry, Origin, RuntimePlace};
-use ratatui::style::Color;
+use ratatui_core::style::Color;
 use std::sync::Arc;
 
 /// Widths from a phone's to a large screen's, each with the rows of such a screen.

@@ -81,7 +81,7 @@ fn each_risk_has_its_look_and_its_words() {
         assert!(line.ends_with(words), "{line}");
     }
     let (_, (_, modifier), _) = &levels[3];
-    assert!(modifier.contains(ratatui::style::Modifier::REVERSED), "the highest is seen without colour");
+    assert!(modifier.contains(ratatui_core::style::Modifier::REVERSED), "the highest is seen without colour");
 }
 
 #[test]
