@@ -11,9 +11,11 @@ mod calls;
 mod failure;
 mod gemini;
 mod history;
+mod house;
 mod json;
 mod openai_chat;
 mod openai_responses;
+mod reasoning;
 mod size;
 
 use std::collections::BTreeMap;
@@ -26,6 +28,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use failure::failure;
+pub(crate) use house::House;
 
 use crate::emit::{Emit, Halt, produce};
 use crate::http::{self, Call, Clients, HeaderText};
@@ -77,6 +80,7 @@ impl Login {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Target {
     pub(crate) wire: Wire,
+    pub(crate) house: House,
     /// Without a slash at the end.
     pub(crate) base_url: String,
     pub(crate) login: Login,
@@ -115,6 +119,7 @@ impl Target {
 /// What a wire needs to write a request.
 pub(crate) struct Draft<'a> {
     pub(crate) model: &'a str,
+    pub(crate) house: House,
     pub(crate) info: &'a ModelInfo,
     pub(crate) request: &'a Request,
 }
@@ -209,8 +214,8 @@ impl Remote {
         let messages = history::mend(&request.messages);
         let request = Request { messages, ..request.clone() };
         let info = self.info();
-        let (path, body) =
-            self.target.wire.draft(&Draft { model: &self.name.name, info: &info, request: &request });
+        let (model, house) = (&*self.name.name, self.target.house);
+        let (path, body) = self.target.wire.draft(&Draft { model, house, info: &info, request: &request });
         let call = self.target.call(&self.target.path(&self.name.name, path), Some(&body));
         let mut failed = 0;
         loop {

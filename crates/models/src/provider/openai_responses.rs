@@ -9,7 +9,7 @@ use super::calls::Calls;
 use super::failure::failure_in_stream;
 use super::json::{count, text};
 use super::openai_chat::effort;
-use super::{Draft, Reader};
+use super::{Draft, House, Reader};
 use crate::chat::join_text;
 use crate::{ChatMessage, Content, Delta, Effort, ErrorKind, Kept, ModelError, StopReason, Usage, sse};
 
@@ -47,7 +47,8 @@ pub(super) fn body(draft: &Draft<'_>) -> Value {
     if let Some(max) = request.max_tokens {
         body.insert("max_output_tokens".into(), json!(max));
     }
-    if draft.info.thinking {
+    let thinks = draft.info.thinking || draft.house == House::Xai && !draft.model.contains("non-reasoning");
+    if thinks {
         body.insert("include".into(), json!(["reasoning.encrypted_content"]));
         if request.thinking != Effort::Off {
             body.insert("reasoning".into(), json!({ "effort": effort(request.thinking), "summary": "auto" }));

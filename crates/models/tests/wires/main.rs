@@ -9,9 +9,11 @@ mod gemini;
 mod heals;
 mod keys;
 mod listing;
+mod makers;
 mod openai_chat;
 mod openai_responses;
 mod server;
+mod thoughts;
 
 use std::sync::Arc;
 use std::time::Duration;
