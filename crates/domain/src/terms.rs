@@ -67,21 +67,38 @@ impl fmt::Display for Policy {
 /// How hard a model shall think before it answers. A session without one leaves it to the provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Effort {
+    /// Not at all, or as little as the model can.
+    None,
+    Minimal,
     Low,
     Medium,
     High,
+    Xhigh,
+    Max,
 }
 
 impl Effort {
     /// All of them, the least first.
-    pub const ALL: [Effort; 3] = [Effort::Low, Effort::Medium, Effort::High];
+    pub const ALL: [Effort; 7] = [
+        Effort::None,
+        Effort::Minimal,
+        Effort::Low,
+        Effort::Medium,
+        Effort::High,
+        Effort::Xhigh,
+        Effort::Max,
+    ];
 
     /// The name that a person reads and types.
     pub fn name(self) -> &'static str {
         match self {
+            Effort::None => "none",
+            Effort::Minimal => "minimal",
             Effort::Low => "low",
             Effort::Medium => "medium",
             Effort::High => "high",
+            Effort::Xhigh => "xhigh",
+            Effort::Max => "max",
         }
     }
 

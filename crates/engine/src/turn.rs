@@ -369,9 +369,13 @@ fn named(model: &dyn Model) -> ModelRef {
 
 fn thinking(effort: Effort) -> models::Effort {
     match effort {
+        Effort::None => models::Effort::None,
+        Effort::Minimal => models::Effort::Minimal,
         Effort::Low => models::Effort::Low,
         Effort::Medium => models::Effort::Medium,
         Effort::High => models::Effort::High,
+        Effort::Xhigh => models::Effort::Xhigh,
+        Effort::Max => models::Effort::Max,
     }
 }
 

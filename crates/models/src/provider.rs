@@ -8,6 +8,7 @@
 
 mod anthropic;
 mod calls;
+mod effort;
 mod failure;
 mod gemini;
 mod history;
@@ -27,6 +28,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use effort::is_taken as is_effort_taken;
 pub(crate) use failure::failure;
 pub(crate) use house::House;
 
@@ -34,7 +36,7 @@ use crate::emit::{Emit, Halt, produce};
 use crate::http::{self, Call, Clients, HeaderText};
 use crate::retry::{Limits, wait_before_next};
 use crate::{
-    Delta, Deltas, ErrorKind, Figures, Model, ModelError, ModelInfo, ModelName, Request, Secret, StopReason,
+    Delta, Deltas, Effort, ErrorKind, Figures, Model, ModelError, ModelInfo, ModelName, Request, Secret, StopReason,
     Usage, Wait, sse,
 };
 
@@ -122,6 +124,13 @@ pub(crate) struct Draft<'a> {
     pub(crate) house: House,
     pub(crate) info: &'a ModelInfo,
     pub(crate) request: &'a Request,
+}
+
+impl Draft<'_> {
+    /// The effort that is asked for, of models that take one.
+    fn effort(&self) -> Effort {
+        if self.info.thinking == Some(false) { Effort::Off } else { self.request.thinking }
+    }
 }
 
 /// Reads the events of one response. Pure.

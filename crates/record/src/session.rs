@@ -43,9 +43,13 @@ enum StandingMirror {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Effort", rename_all = "snake_case")]
 enum EffortMirror {
+    None,
+    Minimal,
     Low,
     Medium,
     High,
+    Xhigh,
+    Max,
 }
 
 #[derive(Serialize, Deserialize)]

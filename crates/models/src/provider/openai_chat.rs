@@ -11,7 +11,7 @@ use super::calls::Calls;
 use super::failure::failure_in_stream;
 use super::json::{count, list, text};
 use super::reasoning::{self, Gathered};
-use super::{Draft, House, Reader};
+use super::{Draft, House, Reader, effort};
 use crate::chat::join_text;
 use crate::{ChatMessage, Content, Delta, Effort, ErrorKind, ModelError, StopReason, ToolCall, Usage, sse};
 
@@ -26,7 +26,9 @@ pub(super) fn body(draft: &Draft<'_>, official: bool) -> Value {
     if let Some(system) = request.system.as_deref().filter(|system| !system.is_empty()) {
         messages.push(json!({ "role": "system", "content": system }));
     }
-    lower_messages(&request.messages, draft.house, &mut messages);
+    let asked = draft.effort();
+    let returns = (draft.house, asked != Effort::None);
+    lower_messages(&request.messages, returns, &mut messages);
     body.insert("messages".into(), Value::Array(messages));
     if !request.tools.is_empty() {
         let tools = request.tools.iter().map(|tool| {
@@ -40,27 +42,16 @@ pub(super) fn body(draft: &Draft<'_>, official: bool) -> Value {
         let field = if official { "max_completion_tokens" } else { "max_tokens" };
         body.insert(field.into(), json!(max));
     }
-    if draft.info.thinking && request.thinking != Effort::Off {
-        body.insert("reasoning_effort".into(), json!(effort(request.thinking)));
-    }
     reasoning::ask_to_read(draft.house, draft.model, &mut body);
+    effort::write(draft.house, draft.model, asked, &mut body);
     // OpenAI's thinking models refuse a temperature.
-    if let Some(temperature) = request.temperature.filter(|_| !(official && draft.info.thinking)) {
+    if let Some(temperature) = request.temperature.filter(|_| !(official && draft.info.thinking == Some(true))) {
         body.insert("temperature".into(), json!(temperature));
     }
     Value::Object(body)
 }
 
-/// The provider's word for how much to think; it has none for not at all.
-pub(super) fn effort(effort: Effort) -> &'static str {
-    match effort {
-        Effort::Off | Effort::Low => "low",
-        Effort::Medium => "medium",
-        Effort::High => "high",
-    }
-}
-
-fn lower_messages(messages: &[ChatMessage], house: House, out: &mut Vec<Value>) {
+fn lower_messages(messages: &[ChatMessage], (house, thinks): (House, bool), out: &mut Vec<Value>) {
     // Results take no pictures on this wire: they follow as a message of the person after the last result.
     let mut pictures: Vec<Content> = Vec::new();
     for message in messages {
@@ -81,7 +72,7 @@ fn lower_messages(messages: &[ChatMessage], house: House, out: &mut Vec<Value>) 
                 if !tool_calls.is_empty() {
                     spoken.insert("tool_calls".into(), tool_calls.iter().map(lower_call).collect());
                 }
-                reasoning::give_back(house, true, kept, &mut spoken);
+                reasoning::give_back(house, thinks, kept, &mut spoken);
                 out.push(Value::Object(spoken));
             }
             ChatMessage::Tool { call_id, content, .. } => {

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panic")]
 
 mod anthropic;
+mod efforts;
 mod failures;
 mod figures;
 mod gemini;

@@ -16,6 +16,7 @@ const POLICIES: [Policy, string, string][] = [
   ["read_only", "Read-only", "nothing that changes anything"], ["ask", "Ask", "everything but low risk is asked"], ["auto_edit", "Auto-edit", "edits inside the workspace run"],
   ["sandboxed", "Sandboxed", "commands run inside the sandbox"], ["full", "Full", "everything inside the sandbox runs"],
 ];
+const EFFORTS: Effort[] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 const QUEUES: [QueueKind, string][] = [["steer", "Steering"], ["follow_up", "Follow-ups"]];
 const MODES: [Mode, string][] = [["one_at_a_time", "one at a time"], ["all", "all at once"]];
 /** Most lines of a list that are drawn. */
@@ -70,7 +71,8 @@ export function SettingsPanel({ port, state }: { port: SessionPort; state: State
         </Field>
         <Field id="set-effort" name="Effort" why={why.effort} value={effort ?? "as the provider does"}>
           <select id="set-effort" value={effort ?? ""} onChange={(event) => set({ set_effort: event.currentTarget.value === "" ? {} : { effort: event.currentTarget.value as Effort } })}>
-            <option value="">as the provider does</option><option value="low">low</option><option value="medium">medium</option><option value="high">high</option>
+            <option value="">as the provider does</option>
+            {EFFORTS.map((name) => <option value={name}>{name}</option>)}
           </select>
         </Field>
         {can.policy !== false && (

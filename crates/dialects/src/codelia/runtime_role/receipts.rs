@@ -1,11 +1,11 @@
 //! From receipts and refusals to what the UI gets for its request.
 
-use super::super::run_name;
 use super::super::wire::{
     ContextInspectResult, InspectedSkills, InspectedUi, McpListResult, McpServer, ModelDetails,
     ModelListResult, ModelSetResult, Nothing, RunCancelResult, RunStartResult, SessionItem,
     SessionListResult, Skill, SkillError, SkillsListResult, Status, code,
 };
+use super::super::{effort_name, run_name};
 use super::telling::Telling;
 use super::{COMMAND_LINE, CodeliaRuntime, MAX_PENDING, RESULT_PAUSE, history, requests, shell};
 use domain::command::{Command, Receipt, Refusal, RefusalKind, SessionCommand, Target};
@@ -152,8 +152,9 @@ impl CodeliaRuntime {
                 let listed = self.lower_models(provider, details, &models, chosen.or(current));
                 let line = listed.map(|list| {
                     let source = list.current.is_some().then(|| source.to_owned());
-                    let reasoning =
-                        effort.filter(|_| source.is_some()).map(|effort| effort.name().to_owned());
+                    let reasoning = effort
+                        .filter(|_| source.is_some())
+                        .map(|effort| effort_name::write(effort).to_owned());
                     jsonrpc::result(&id, &ModelListResult { source, reasoning, ..list })
                 });
                 (id, line)
@@ -352,7 +353,7 @@ fn lower_cancel(outcome: Option<&Outcome>) -> RunCancelResult {
 
 /// A model is taken for the session: settings are the person's to write.
 fn lower_model_set(model: ModelRef, effort: Option<Effort>) -> ModelSetResult {
-    let reasoning = effort.map(|effort| effort.name().to_owned());
+    let reasoning = effort.map(|effort| effort_name::write(effort).to_owned());
     let (provider, name) = (model.provider, model.name);
     ModelSetResult { provider, name, source: Some(SESSION.to_owned()), reasoning }
 }

@@ -16,7 +16,6 @@ use domain::command::{
 use domain::content::{Input, Part};
 use domain::ids::{RunId, SessionId};
 use domain::port::Abilities;
-use domain::session::Effort;
 use domain::signal::UiContext;
 use roles::{GREET_WITHIN, Item, RuntimeCx};
 use serde::de::DeserializeOwned;
@@ -338,7 +337,7 @@ fn model_set(id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
     let effort = match params.reasoning.as_deref() {
         None => None,
         Some(word) => Some(effort_name::read(word).ok_or_else(|| {
-            let names = Effort::ALL.map(Effort::name).join(", ");
+            let names = effort_name::WORDS.join(", ");
             invalid(format!("unknown reasoning {word:?}; there are {names}"))
         })?),
     };
