@@ -162,6 +162,12 @@ impl Wire {
         }
     }
 
+    /// A header that this request needs beside those of all.
+    fn header(self, draft: &Draft<'_>) -> Option<(&'static str, HeaderText)> {
+        let wanted = self == Self::Anthropic && anthropic::interleaves(draft);
+        wanted.then_some(("anthropic-beta", HeaderText::Plain(anthropic::INTERLEAVED)))
+    }
+
     fn reader(self) -> Box<dyn Reader> {
         let seed = dice();
         match self {
@@ -224,8 +230,10 @@ impl Remote {
         let request = Request { messages, ..request.clone() };
         let info = self.info();
         let (model, house) = (&*self.name.name, self.target.house);
-        let (path, body) = self.target.wire.draft(&Draft { model, house, info: &info, request: &request });
-        let call = self.target.call(&self.target.path(&self.name.name, path), Some(&body));
+        let draft = Draft { model, house, info: &info, request: &request };
+        let (path, body) = self.target.wire.draft(&draft);
+        let mut call = self.target.call(&self.target.path(model, path), Some(&body));
+        call.headers.extend(self.target.wire.header(&draft));
         let mut failed = 0;
         loop {
             let mut heard = Heard { asked: size::of_request(&request), ..Heard::default() };

@@ -21,6 +21,17 @@ const ANSWER_ROOM: u32 = 1_024;
 /// The first models that decide themselves how long they think; those before count tokens.
 const ADAPTIVE: (u32, u32) = (4, 6);
 
+/// The beta in which a model thinks between its tool calls, too.
+pub(super) const INTERLEAVED: &str = "interleaved-thinking-2025-05-14";
+
+/// Whether the model has to be asked to think between its tool calls: Claude 4 to 4.5. Later ones do it by themselves, since adaptive thinking
+/// includes it, and earlier ones cannot. (platform.claude.com/docs/en/build-with-claude/extended-thinking, "Interleaved thinking")
+pub(super) fn interleaves(draft: &Draft<'_>) -> bool {
+    let thinks = !matches!(draft.effort(), Effort::Off | Effort::None);
+    let has_it = version(draft.model).is_some_and(|version| ((4, 0)..ADAPTIVE).contains(&version));
+    thinks && has_it && !draft.request.tools.is_empty()
+}
+
 /// The request in this provider's JSON.
 pub(super) fn body(draft: &Draft<'_>) -> Value {
     let request = draft.request;
