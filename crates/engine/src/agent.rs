@@ -276,6 +276,7 @@ impl Agent {
             servers: self.servers.clone(),
             waits_for_servers: self.setup.config.waits_for_servers,
             servers_within: self.setup.config.servers_within,
+            answer_schema: self.setup.config.answer_schema.clone(),
             look,
             brief,
         };

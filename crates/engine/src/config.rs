@@ -61,6 +61,8 @@ pub struct Config {
     pub waits_for_servers: bool,
     /// How long it waits for them. Who takes longer joins in a later step.
     pub servers_within: Duration,
+    /// JSON Schema of the answer that is wanted of every run, for providers that hold their models to one. Not of the settings.
+    pub answer_schema: Option<serde_json::Value>,
     /// Folders that the person vouches for as workspaces, whoever owns them.
     pub workspaces: Vec<PathBuf>,
     /// The person's home: skills lie there. `None`: no such skills.
@@ -88,6 +90,7 @@ impl Default for Config {
             sandbox: Sandbox::default(),
             waits_for_servers: false,
             servers_within: SERVERS_WITHIN,
+            answer_schema: None,
             workspaces: Vec::new(),
             home: None,
             settings: None,
@@ -516,7 +519,10 @@ mod tests {
             ("models.\"x/y\".price = 3", "models.x/y.price: must be a table"),
             ("models.\"x/y\".price = { input = 1 }", "models.x/y.price: needs input and output"),
             ("models.\"x/y\".price = { input = -1, output = 1 }", "models.x/y.price.input: must be dollars"),
-            ("effort = \"hard\"", "effort: \"hard\" is no effort; there are none, minimal, low, medium, high, xhigh, max"),
+            (
+                "effort = \"hard\"",
+                "effort: \"hard\" is no effort; there are none, minimal, low, medium, high, xhigh, max",
+            ),
             ("effort = 3", "effort: 3 is no effort"),
             ("policy = 3", "policy: must be a mode in quotes; read-only counts until"),
             ("policy = \"read-onyl\"", "policy: `read-onyl` is no policy mode"),

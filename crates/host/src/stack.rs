@@ -94,6 +94,7 @@ pub async fn own(launch: &Launch, log: Log) -> anyhow::Result<OwnStack> {
     }
     config.fetch.enabled |= launch.fetch;
     config.waits_for_servers = launch.waits_for_servers;
+    config.answer_schema.clone_from(&launch.answer_schema);
     let wanted = launch.model.as_deref().or(config.model.as_deref());
     let source = Source::new(wanted).await.map_err(|why| {
         let words = format!("{why}\nhint: {}", why.hint());

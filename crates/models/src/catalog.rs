@@ -265,7 +265,14 @@ impl Catalog {
             .ok_or_else(|| CatalogError::UnknownProvider { provider: name.provider.clone() })?;
         let target = provider.target(&self.env)?;
         let facts = self.facts(provider, &name);
-        Ok(Arc::new(Remote { name, facts, target, limits: self.limits, clients: self.clients.clone() }))
+        Ok(Arc::new(Remote {
+            name,
+            facts,
+            target,
+            limits: self.limits,
+            clients: self.clients.clone(),
+            takes_no_schema: Arc::default(),
+        }))
     }
 
     /// Lets a provider tell the figures of a model that nobody knows, once for each provider. Takes a bounded time.

@@ -18,6 +18,9 @@ pub struct Request {
     pub temperature: Option<f64>,
     /// How hard the model shall think before it answers.
     pub thinking: Effort,
+    /// JSON Schema of the answer, for providers that hold their models to one; others leave it out, and so does one that refuses it. Tell the
+    /// model in words as well, and judge what comes.
+    pub schema: Option<Value>,
 }
 
 /// How hard a model shall think. Ignored by models that cannot; what a model does not have becomes the nearest that it has.

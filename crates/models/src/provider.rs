@@ -17,10 +17,12 @@ mod json;
 mod openai_chat;
 mod openai_responses;
 mod reasoning;
+mod schema;
 mod size;
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -36,8 +38,8 @@ use crate::emit::{Emit, Halt, produce};
 use crate::http::{self, Call, Clients, HeaderText};
 use crate::retry::{Limits, wait_before_next};
 use crate::{
-    Delta, Deltas, Effort, ErrorKind, Figures, Model, ModelError, ModelInfo, ModelName, Request, Secret, StopReason,
-    Usage, Wait, sse,
+    Delta, Deltas, Effort, ErrorKind, Figures, Model, ModelError, ModelInfo, ModelName, Request, Secret,
+    StopReason, Usage, Wait, sse,
 };
 
 /// The language a server speaks.
@@ -203,6 +205,8 @@ pub(crate) struct Remote {
     pub(crate) target: Target,
     pub(crate) limits: Limits,
     pub(crate) clients: Clients,
+    /// It has refused a request that had a schema of the answer.
+    pub(crate) takes_no_schema: Arc<AtomicBool>,
 }
 
 impl Model for Remote {
@@ -227,13 +231,11 @@ impl Model for Remote {
 impl Remote {
     async fn respond(&self, request: &Request, emit: &Emit) -> Result<(), Halt> {
         let messages = history::mend(&request.messages);
-        let request = Request { messages, ..request.clone() };
-        let info = self.info();
-        let (model, house) = (&*self.name.name, self.target.house);
-        let draft = Draft { model, house, info: &info, request: &request };
-        let (path, body) = self.target.wire.draft(&draft);
-        let mut call = self.target.call(&self.target.path(model, path), Some(&body));
-        call.headers.extend(self.target.wire.header(&draft));
+        let mut request = Request { messages, ..request.clone() };
+        if self.takes_no_schema.load(Ordering::Relaxed) {
+            request.schema = None;
+        }
+        let mut call = self.call(&request);
         let mut failed = 0;
         loop {
             let mut heard = Heard { asked: size::of_request(&request), ..Heard::default() };
@@ -245,6 +247,15 @@ impl Remote {
                 Err(Halt::Failed(error)) => self.signed(error),
                 other => return other,
             };
+            if error.kind == ErrorKind::BadRequest && request.schema.take().is_some() {
+                let plain = self.call(&request);
+                if plain != call {
+                    // The form was told in words as well: better an answer that is only asked for it than none.
+                    self.takes_no_schema.store(true, Ordering::Relaxed);
+                    call = plain;
+                    continue;
+                }
+            }
             failed += 1;
             if let Some(estimate) = heard.estimate().filter(|_| heard.words) {
                 emit.send(Delta::Estimated(estimate)).await?;
@@ -263,6 +274,15 @@ impl Remote {
             emit.send(delta).await?;
             emit.pause(wait).await?;
         }
+    }
+
+    fn call(&self, request: &Request) -> Call {
+        let (model, info) = (&*self.name.name, self.info());
+        let draft = Draft { model, house: self.target.house, info: &info, request };
+        let (path, body) = self.target.wire.draft(&draft);
+        let mut call = self.target.call(&self.target.path(model, path), Some(&body));
+        call.headers.extend(self.target.wire.header(&draft));
+        call
     }
 
     /// Asks once, and notes in `heard` what came before it failed.

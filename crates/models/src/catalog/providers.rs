@@ -195,7 +195,14 @@ pub(super) static PROVIDERS: [Provider; 18] = [
         "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
         Offered::WithKey,
     ),
-    compatible("ollama", House::Other, &["OLLAMA_API_KEY"], &["OLLAMA_HOST"], "http://127.0.0.1:11434", Offered::IfAnswers),
+    compatible(
+        "ollama",
+        House::Other,
+        &["OLLAMA_API_KEY"],
+        &["OLLAMA_HOST"],
+        "http://127.0.0.1:11434",
+        Offered::IfAnswers,
+    ),
     compatible(
         "llamacpp",
         House::Other,
@@ -204,7 +211,14 @@ pub(super) static PROVIDERS: [Provider; 18] = [
         "http://127.0.0.1:8080/v1",
         Offered::IfSet,
     ),
-    compatible("vllm", House::Other, &["VLLM_API_KEY"], &["VLLM_BASE_URL"], "http://127.0.0.1:8000/v1", Offered::IfSet),
+    compatible(
+        "vllm",
+        House::Other,
+        &["VLLM_API_KEY"],
+        &["VLLM_BASE_URL"],
+        "http://127.0.0.1:8000/v1",
+        Offered::IfSet,
+    ),
     compatible(
         "lmstudio",
         House::Other,

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::calls::Calls;
 use super::failure::failure_in_stream;
 use super::json::{count, text};
-use super::{Draft, Reader, effort};
+use super::{Draft, Reader, effort, schema};
 use crate::{
     ChatMessage, Content, Delta, Effort, ErrorKind, Kept, ModelError, StopReason, ToolCall, Usage, sse,
 };
@@ -69,9 +69,18 @@ pub(super) fn body(draft: &Draft<'_>) -> Value {
         asked => Some((json!({ "type": "adaptive" }), Some(word(asked, version)))),
     };
     let thinks = thinking.is_some();
+    let mut output = Map::new();
     if let Some((thinking, effort)) = thinking {
         body.insert("thinking".into(), thinking);
-        body.extend(effort.map(|effort| ("output_config".to_owned(), json!({ "effort": effort }))));
+        output.extend(effort.map(|effort| ("effort".to_owned(), json!(effort))));
+    }
+    // From 4.5 on, for schemas of closed objects.
+    let schema = schema::of_object(request.schema.as_ref()).filter(|schema| schema::is_strict(schema, false));
+    if let Some(schema) = schema.filter(|_| version.is_none_or(|version| version >= (4, 5))) {
+        output.insert("format".into(), json!({ "type": "json_schema", "schema": schema }));
+    }
+    if !output.is_empty() {
+        body.insert("output_config".into(), Value::Object(output));
     }
     if let Some(temperature) = request.temperature.filter(|_| by_budget && !thinks) {
         body.insert("temperature".into(), json!(temperature));

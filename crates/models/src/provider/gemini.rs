@@ -10,7 +10,7 @@ use super::calls::Calls;
 use super::failure::failure_in_stream;
 use super::house::{plain_name, version};
 use super::json::{count, list, text};
-use super::{Draft, Reader, effort};
+use super::{Draft, Reader, effort, schema};
 use crate::chat::join_text;
 use crate::{
     ChatMessage, Content, Delta, Effort, ErrorKind, Kept, ModelError, StopReason, ToolCall, Usage, sse,
@@ -47,6 +47,12 @@ pub(super) fn body(draft: &Draft<'_>) -> Value {
     if let Some(temperature) = request.temperature {
         config.insert("temperature".into(), json!(temperature));
     }
+    // Before Gemini 3, an answer of a form and tools exclude each other.
+    let beside_tools = signed_only || request.tools.is_empty();
+    if let Some(schema) = schema::of_object(request.schema.as_ref()).filter(|_| beside_tools) {
+        config.insert("responseMimeType".into(), json!("application/json"));
+        config.insert("responseJsonSchema".into(), schema.clone());
+    }
     if let Some(thinking) = thinking(draft.model, draft.effort(), signed_only) {
         config.insert("thinkingConfig".into(), thinking);
     }
@@ -66,7 +72,9 @@ fn thinking(model: &str, asked: Effort, by_level: bool) -> Option<Value> {
         Effort::None | Effort::Minimal if by_level => ("thinkingLevel", json!("minimal")),
         Effort::Low if by_level => ("thinkingLevel", json!("low")),
         // The first Pro has two levels.
-        Effort::Medium if by_level && !model.starts_with("gemini-3-pro") => ("thinkingLevel", json!("medium")),
+        Effort::Medium if by_level && !model.starts_with("gemini-3-pro") => {
+            ("thinkingLevel", json!("medium"))
+        }
         _ if by_level => ("thinkingLevel", json!("high")),
         Effort::None => ("thinkingBudget", json!(if pro { LEAST_OF_PRO } else { 0 })),
         asked => {

@@ -11,7 +11,7 @@ use super::calls::Calls;
 use super::failure::failure_in_stream;
 use super::json::{count, list, text};
 use super::reasoning::{self, Gathered};
-use super::{Draft, House, Reader, effort};
+use super::{Draft, House, Reader, effort, schema};
 use crate::chat::join_text;
 use crate::{ChatMessage, Content, Delta, Effort, ErrorKind, ModelError, StopReason, ToolCall, Usage, sse};
 
@@ -44,8 +44,16 @@ pub(super) fn body(draft: &Draft<'_>, official: bool) -> Value {
     }
     reasoning::ask_to_read(draft.house, draft.model, &mut body);
     effort::write(draft.house, draft.model, asked, &mut body);
+    // Others know it too, but not beside tools, or not all of their models.
+    if let Some(schema) = schema::of_object(request.schema.as_ref()).filter(|_| draft.house == House::OpenAi)
+    {
+        let form = json!({ "name": "answer", "schema": schema, "strict": schema::is_strict(schema, true) });
+        body.insert("response_format".into(), json!({ "type": "json_schema", "json_schema": form }));
+    }
     // OpenAI's thinking models refuse a temperature.
-    if let Some(temperature) = request.temperature.filter(|_| !(official && draft.info.thinking == Some(true))) {
+    if let Some(temperature) =
+        request.temperature.filter(|_| !(official && draft.info.thinking == Some(true)))
+    {
         body.insert("temperature".into(), json!(temperature));
     }
     Value::Object(body)

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::calls::Calls;
 use super::failure::failure_in_stream;
 use super::json::{count, text};
-use super::{Draft, House, Reader, effort};
+use super::{Draft, House, Reader, effort, schema};
 use crate::chat::join_text;
 use crate::{ChatMessage, Content, Delta, ErrorKind, Kept, ModelError, StopReason, Usage, sse};
 
@@ -56,6 +56,11 @@ pub(super) fn body(draft: &Draft<'_>) -> Value {
     }
     if let Some(word) = effort::word(house_of(draft), draft.model, draft.effort()) {
         body.insert("reasoning".into(), json!({ "effort": word, "summary": "auto" }));
+    }
+    if let Some(schema) = schema::of_object(request.schema.as_ref()) {
+        let strict = schema::is_strict(schema, true);
+        let format = json!({ "type": "json_schema", "name": "answer", "schema": schema, "strict": strict });
+        body.insert("text".into(), json!({ "format": format }));
     }
     if let Some(temperature) = request.temperature.filter(|_| !thinks || draft.house == House::Xai) {
         body.insert("temperature".into(), json!(temperature));

@@ -258,8 +258,16 @@ async fn who_can_think_between_tool_calls_is_asked_to_where_it_does_not_by_itsel
     ] {
         let server = Server::start(vec![torn(FULL, 100)]).await;
         let tools = if tools { long_request().tools } else { vec![] };
-        stream(&*model_at(&server.url, &format!("anthropic/{model}"), limits()), Request { thinking, tools, ..hello() }).await;
+        stream(
+            &*model_at(&server.url, &format!("anthropic/{model}"), limits()),
+            Request { thinking, tools, ..hello() },
+        )
+        .await;
         let beta = server.seen()[0].header("anthropic-beta");
-        assert_eq!(beta.as_deref(), asked.then_some("interleaved-thinking-2025-05-14"), "{model} {thinking:?}");
+        assert_eq!(
+            beta.as_deref(),
+            asked.then_some("interleaved-thinking-2025-05-14"),
+            "{model} {thinking:?}"
+        );
     }
 }

@@ -13,6 +13,7 @@ mod listing;
 mod makers;
 mod openai_chat;
 mod openai_responses;
+mod schemas;
 mod server;
 mod thoughts;
 
@@ -159,6 +160,7 @@ pub(crate) fn long_request() -> Request {
         max_tokens: Some(1000),
         temperature: Some(0.5),
         thinking: Effort::Off,
+        schema: None,
     }
 }
 
