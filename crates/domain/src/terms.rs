@@ -73,21 +73,38 @@ impl fmt::Display for Policy {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]
 #[serde(rename_all = "snake_case")]
 pub enum Effort {
+    /// Not at all, or as little as the model can.
+    None,
+    Minimal,
     Low,
     Medium,
     High,
+    Xhigh,
+    Max,
 }
 
 impl Effort {
     /// All of them, the least first.
-    pub const ALL: [Effort; 3] = [Effort::Low, Effort::Medium, Effort::High];
+    pub const ALL: [Effort; 7] = [
+        Effort::None,
+        Effort::Minimal,
+        Effort::Low,
+        Effort::Medium,
+        Effort::High,
+        Effort::Xhigh,
+        Effort::Max,
+    ];
 
     /// The name that a person reads and types.
     pub fn name(self) -> &'static str {
         match self {
+            Effort::None => "none",
+            Effort::Minimal => "minimal",
             Effort::Low => "low",
             Effort::Medium => "medium",
             Effort::High => "high",
+            Effort::Xhigh => "xhigh",
+            Effort::Max => "max",
         }
     }
 

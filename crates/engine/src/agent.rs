@@ -281,6 +281,7 @@ impl Agent {
             servers: self.servers.clone(),
             is_headless: self.setup.config.is_headless,
             servers_within: self.setup.config.servers_within,
+            answer_schema: self.setup.config.answer_schema.clone(),
             look,
             brief,
         };

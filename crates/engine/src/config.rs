@@ -61,6 +61,8 @@ pub struct Config {
     pub is_headless: bool,
     /// How long it waits for them. Who takes longer joins in a later step.
     pub servers_within: Duration,
+    /// JSON Schema of the answer that is wanted of every run, for providers that hold their models to one. Not of the settings.
+    pub answer_schema: Option<serde_json::Value>,
     /// Folders that the person vouches for as workspaces, whoever owns them.
     pub workspaces: Vec<PathBuf>,
     /// The person's home: skills lie there. `None`: no such skills.
@@ -88,6 +90,7 @@ impl Default for Config {
             sandbox: Sandbox::default(),
             is_headless: false,
             servers_within: SERVERS_WITHIN,
+            answer_schema: None,
             workspaces: Vec::new(),
             home: None,
             settings: None,
@@ -454,13 +457,14 @@ mod tests {
             "for as long as it takes"
         );
         let text = "fallback = \"b\"\n[network]\nfirst_byte_s = 7\nidle_s = 9\nattempts = 2\n[models.\"x/y\"]\nwindow = 1000\n\
-                    max_output = 50\nprice = { input = 1, output = 2.5 }\n";
+                    max_output = 50\nprice = { input = 1, output = 2.5 }\nthinking = true\n";
         let config = read(text);
         let limits = config.limits;
         assert_eq!((limits.first_byte.as_secs(), limits.idle.as_secs(), limits.attempts), (7, 9, 2));
         assert_eq!(config.fallback.as_deref(), Some("b"));
         let price = models::Price { input: 1.0, output: 2.5, cache_read: None, cache_write: None };
-        let figures = Figures { window: Some(1000), max_output: Some(50), price: Some(price) };
+        let (window, max_output, thinking) = (Some(1000), Some(50), Some(true));
+        let figures = Figures { window, max_output, price: Some(price), thinking };
         assert_eq!(config.models["x/y"], figures);
         let budget = read("[budget]\nmax_cost = 2.5\nmax_steps = 3\nmax_time_s = 60\n").budget;
         assert_eq!(
@@ -509,12 +513,16 @@ mod tests {
             ("models.\"x/y\".window = \"much\"", "models.x/y.window: \"much\" is no number"),
             (
                 "models.\"x/y\".windw = 5",
-                "models.x/y.windw: is not known; there are window, max_output, price",
+                "models.x/y.windw: is not known; there are window, max_output, price, thinking",
             ),
+            ("models.\"x/y\".thinking = \"hard\"", "models.x/y.thinking: must be true or false"),
             ("models.\"x/y\".price = 3", "models.x/y.price: must be a table"),
             ("models.\"x/y\".price = { input = 1 }", "models.x/y.price: needs input and output"),
             ("models.\"x/y\".price = { input = -1, output = 1 }", "models.x/y.price.input: must be dollars"),
-            ("effort = \"hard\"", "effort: \"hard\" is no effort; there are low, medium, high"),
+            (
+                "effort = \"hard\"",
+                "effort: \"hard\" is no effort; there are none, minimal, low, medium, high, xhigh, max",
+            ),
             ("effort = 3", "effort: 3 is no effort"),
             ("policy = 3", "policy: must be a mode in quotes; read-only counts until"),
             ("policy = \"read-onyl\"", "policy: `read-onyl` is no policy mode"),

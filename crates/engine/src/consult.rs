@@ -93,15 +93,15 @@ impl Consulted {
                 let model = self.find(provider.as_deref(), &name)?;
                 let opened = self.setup.models.open(Some(&model))?;
                 self.setup.models.check(&model).await?;
-                if self.grounds.effort.is_some() && !opened.info().thinking {
-                    // It would be shown and mean nothing.
+                if self.grounds.effort.is_some() && opened.info().thinking != Some(true) {
+                    // It would be shown and mean nothing, or be refused with every prompt.
                     self.kept(Body::Session(SessionEvent::EffortChosen { effort: None })).await;
                 }
                 Ok(Receipt::Model(model))
             }
             Command::Session(SessionCommand::SetEffort { effort: Some(_) }) => {
                 let model = self.setup.models.open(self.grounds.model.as_ref())?;
-                if !model.info().thinking {
+                if model.info().thinking == Some(false) {
                     let what = format!("{} does not take a thinking effort", model.name());
                     let refusal = Refusal::new(RefusalKind::Unsupported, what);
                     return Err(refusal.hint("take a model that thinks"));

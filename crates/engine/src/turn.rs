@@ -78,6 +78,8 @@ pub(crate) struct Turn {
     pub(crate) is_headless: bool,
     /// The bound of that wait: who takes longer joins in a later step.
     pub(crate) servers_within: Duration,
+    /// The form of the answer, see [`crate::Config::answer_schema`].
+    pub(crate) answer_schema: Option<serde_json::Value>,
     /// Where instructions and skills are looked for.
     pub(crate) look: TextPlaces,
     pub(crate) brief: TurnBrief,
@@ -355,6 +357,7 @@ impl Turn {
             max_tokens: self.brief.options.max_tokens.map(|most| u32::try_from(most).unwrap_or(u32::MAX)),
             temperature: self.brief.options.temperature.map(|thousandths| f64::from(thousandths) / 1000.0),
             thinking: self.brief.effort.map_or(models::Effort::Off, thinking),
+            schema: self.answer_schema.clone(),
         };
         self.secrets.open(&mut request, self.asking.as_ref());
         request
@@ -408,9 +411,13 @@ fn named(model: &dyn Model) -> ModelRef {
 
 fn thinking(effort: Effort) -> models::Effort {
     match effort {
+        Effort::None => models::Effort::None,
+        Effort::Minimal => models::Effort::Minimal,
         Effort::Low => models::Effort::Low,
         Effort::Medium => models::Effort::Medium,
         Effort::High => models::Effort::High,
+        Effort::Xhigh => models::Effort::Xhigh,
+        Effort::Max => models::Effort::Max,
     }
 }
 

@@ -53,6 +53,8 @@ pub struct Launch {
     pub allow: Vec<Allowance>,
     /// Whether nobody is there while it works.
     pub is_headless: bool,
+    /// JSON Schema of the answer that is wanted, for providers that hold their models to one.
+    pub answer_schema: Option<serde_json::Value>,
     /// What of the environment could not be understood.
     pub unread: Unread,
     /// The members above that were typed, by their names; the environment may have said others.

@@ -67,16 +67,16 @@ impl Source {
                 max_output: listed.info.max_output.map(u64::from),
                 price_input: listed.info.price.as_ref().map(|p| price(p.input)),
                 price_output: listed.info.price.as_ref().map(|p| price(p.output)),
-                thinks: Some(listed.info.thinking),
+                thinks: listed.info.thinking,
             };
             (entry, listed.info.is_guessed())
         };
         self.catalog().list().await.models.into_iter().map(entry).collect()
     }
 
-    /// Whether the default model takes a thinking effort.
-    pub(crate) fn default_thinks(&self) -> bool {
-        self.opened(&self.default).is_ok_and(|model| model.info().thinking)
+    /// Whether the default model takes a thinking effort; `None` where nobody knows.
+    pub(crate) fn default_thinks(&self) -> Option<bool> {
+        self.opened(&self.default).ok().map_or(Some(false), |model| model.info().thinking)
     }
 
     fn catalog(&self) -> Arc<Catalog> {

@@ -94,6 +94,7 @@ pub async fn own(launch: &Launch, log: Log) -> anyhow::Result<OwnStack> {
     }
     config.fetch.enabled |= launch.fetch;
     config.is_headless = launch.is_headless;
+    config.answer_schema.clone_from(&launch.answer_schema);
     let wanted = launch.model.as_deref().or(config.model.as_deref());
     let source = Source::new(wanted).await.map_err(|why| {
         let words = format!("{why}\nhint: {}", why.hint());
@@ -307,21 +308,21 @@ fn start_with(launch: &Launch, store: &dyn Store, ground: &Ground) -> anyhow::Re
     Ok(session.map(|session| Command::Library(LibraryCommand::Open { session })))
 }
 
-/// How hard the model thinks in new sessions. A model that does not think is no place for it: what the command line asks for is refused,
-/// and settings are for another model.
+/// How hard the model thinks in new sessions. A model that is known not to take it is no place for it: what the command line asks for is
+/// refused. Settings are for models that are known to take it: another provider may refuse a request with it.
 fn effort(launch: &Launch, config: &engine::Config, source: &Source) -> anyhow::Result<Option<Effort>> {
     let thinks = source.default_thinks();
     match launch.effort {
-        Some(_) if !thinks => {
+        Some(_) if thinks == Some(false) => {
             let model = source.default_model();
             Err(usage(format!(
                 "{model} does not take a thinking effort
 
-hint: take another --model, or leave --effort out"
+hint: take another --model, or leave --effort out; if it does, say so in your settings: thinking = true in [models.\"{model}\"]"
             )))
         }
         Some(effort) => Ok(Some(effort)),
-        None => Ok(config.effort.filter(|_| thinks)),
+        None => Ok(config.effort.filter(|_| thinks == Some(true))),
     }
 }
 

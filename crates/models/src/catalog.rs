@@ -17,7 +17,7 @@ use tokio::task::JoinSet;
 
 use crate::http::Clients;
 use crate::offline::Offline;
-use crate::provider::{Facts, Remote};
+use crate::provider::{Facts, Remote, is_effort_taken};
 use crate::scripted::{ScriptError, Scripted};
 use crate::{Figures, Limits, Model, ModelError, ModelInfo, ModelName, Secret};
 use listing::Found;
@@ -265,7 +265,14 @@ impl Catalog {
             .ok_or_else(|| CatalogError::UnknownProvider { provider: name.provider.clone() })?;
         let target = provider.target(&self.env)?;
         let facts = self.facts(provider, &name);
-        Ok(Arc::new(Remote { name, facts, target, limits: self.limits, clients: self.clients.clone() }))
+        Ok(Arc::new(Remote {
+            name,
+            facts,
+            target,
+            limits: self.limits,
+            clients: self.clients.clone(),
+            takes_no_schema: Arc::default(),
+        }))
     }
 
     /// Lets a provider tell the figures of a model that nobody knows, once for each provider. Takes a bounded time.
@@ -427,8 +434,10 @@ impl Catalog {
     }
 
     fn facts(&self, provider: &Provider, name: &ModelName) -> Facts {
+        let mut known = known::info(provider.maker, &name.name);
+        known.thinking = known.thinking.or_else(|| is_effort_taken(provider.house, &name.name));
         Facts {
-            known: known::info(provider.maker, &name.name),
+            known,
             learned: Arc::clone(&self.learned),
             set: self.set.get(name).copied().unwrap_or_default(),
         }

@@ -18,17 +18,31 @@ pub struct Request {
     pub temperature: Option<f64>,
     /// How hard the model shall think before it answers.
     pub thinking: Effort,
+    /// JSON Schema of the answer, for providers that hold their models to one; others leave it out, and so does one that refuses it. Tell the
+    /// model in words as well, and judge what comes.
+    pub schema: Option<Value>,
 }
 
-/// How hard a model shall think. Ignored by models that cannot.
+/// How hard a model shall think. Ignored by models that cannot; what a model does not have becomes the nearest that it has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Effort {
-    /// Whatever the provider does when nothing is asked.
+    /// Nothing is asked: the provider decides.
     #[default]
     Off,
+    /// Not at all, or as little as the model can.
+    None,
+    Minimal,
     Low,
     Medium,
     High,
+    Xhigh,
+    Max,
+}
+
+impl Effort {
+    /// All that can be asked for, the least first.
+    pub(crate) const ALL: [Effort; 7] =
+        [Self::None, Self::Minimal, Self::Low, Self::Medium, Self::High, Self::Xhigh, Self::Max];
 }
 
 /// One message of the conversation.

@@ -41,8 +41,8 @@ pub struct ModelInfo {
     pub price: Option<Price>,
     /// Takes pictures.
     pub images: bool,
-    /// Can think before it answers.
-    pub thinking: bool,
+    /// Takes an effort of thinking; `None` where nobody knows.
+    pub thinking: Option<bool>,
     /// Nobody told the window: it is that of the newest model of its family that is known.
     pub window_guessed: bool,
     /// The same of the price.
@@ -57,6 +57,8 @@ pub struct Figures {
     /// Tokens of the longest answer.
     pub max_output: Option<u32>,
     pub price: Option<Price>,
+    /// Whether it takes an effort of thinking.
+    pub thinking: Option<bool>,
 }
 
 impl ModelInfo {
@@ -76,6 +78,7 @@ impl ModelInfo {
             context_window: chosen(self.context_window, told.window, first),
             max_output: chosen(self.max_output, told.max_output, first),
             price: chosen(self.price, told.price, first),
+            thinking: chosen(self.thinking, told.thinking, over),
             window_guessed: self.window_guessed && told.window.is_none(),
             price_guessed: self.price_guessed && told.price.is_none(),
             ..self
@@ -129,7 +132,7 @@ mod tests {
             price_guessed: guessed,
             ..ModelInfo::default()
         };
-        let told = Figures { window: Some(20), max_output: Some(5), price: None };
+        let told = Figures { window: Some(20), max_output: Some(5), ..Figures::default() };
         let known = info(false).with(told, false);
         assert_eq!((known.context_window, known.max_output), (Some(10), Some(5)));
         let guess = info(true).with(told, false);
@@ -139,6 +142,13 @@ mod tests {
         assert_eq!((whole.price, whole.is_guessed()), (Some(price(2.0)), false));
         assert_eq!(info(false).with(told, true).context_window, Some(20));
         assert_eq!(info(false).with(Figures::default(), true), info(false), "what is not set stays");
+        let thinks = |known, told, over| {
+            let told = Figures { thinking: told, ..Figures::default() };
+            ModelInfo { thinking: known, ..ModelInfo::default() }.with(told, over).thinking
+        };
+        assert_eq!(thinks(None, Some(true), false), Some(true));
+        assert_eq!(thinks(Some(true), Some(false), false), Some(true));
+        assert_eq!(thinks(Some(false), Some(true), true), Some(true));
     }
 
     #[test]

@@ -49,7 +49,7 @@ impl Model for Offline {
             max_output: Some(100_000),
             price: Some(crate::Price { input: 0.0, output: 0.0, cache_read: None, cache_write: None }),
             images: true,
-            thinking: true,
+            thinking: Some(true),
             window_guessed: false,
             price_guessed: false,
         }

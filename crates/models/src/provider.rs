@@ -8,16 +8,21 @@
 
 mod anthropic;
 mod calls;
+mod effort;
 mod failure;
 mod gemini;
 mod history;
+mod house;
 mod json;
 mod openai_chat;
 mod openai_responses;
+mod reasoning;
+mod schema;
 mod size;
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -25,14 +30,16 @@ use serde_json::Value;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use effort::is_taken as is_effort_taken;
 pub(crate) use failure::failure;
+pub(crate) use house::House;
 
 use crate::emit::{Emit, Halt, produce};
 use crate::http::{self, Call, Clients, HeaderText};
 use crate::retry::{Limits, wait_before_next};
 use crate::{
-    Delta, Deltas, ErrorKind, Figures, Model, ModelError, ModelInfo, ModelName, Request, Secret, StopReason,
-    Usage, Wait, sse,
+    Delta, Deltas, Effort, ErrorKind, Figures, Model, ModelError, ModelInfo, ModelName, Request, Secret,
+    StopReason, Usage, Wait, sse,
 };
 
 /// The language a server speaks.
@@ -77,6 +84,7 @@ impl Login {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Target {
     pub(crate) wire: Wire,
+    pub(crate) house: House,
     /// Without a slash at the end.
     pub(crate) base_url: String,
     pub(crate) login: Login,
@@ -115,8 +123,16 @@ impl Target {
 /// What a wire needs to write a request.
 pub(crate) struct Draft<'a> {
     pub(crate) model: &'a str,
+    pub(crate) house: House,
     pub(crate) info: &'a ModelInfo,
     pub(crate) request: &'a Request,
+}
+
+impl Draft<'_> {
+    /// The effort that is asked for, of models that take one.
+    fn effort(&self) -> Effort {
+        if self.info.thinking == Some(false) { Effort::Off } else { self.request.thinking }
+    }
 }
 
 /// Reads the events of one response. Pure.
@@ -146,6 +162,12 @@ impl Wire {
                 (format!("/models/{}:streamGenerateContent?alt=sse", draft.model), gemini::body(draft))
             }
         }
+    }
+
+    /// A header that this request needs beside those of all.
+    fn header(self, draft: &Draft<'_>) -> Option<(&'static str, HeaderText)> {
+        let wanted = self == Self::Anthropic && anthropic::interleaves(draft);
+        wanted.then_some(("anthropic-beta", HeaderText::Plain(anthropic::INTERLEAVED)))
     }
 
     fn reader(self) -> Box<dyn Reader> {
@@ -183,6 +205,8 @@ pub(crate) struct Remote {
     pub(crate) target: Target,
     pub(crate) limits: Limits,
     pub(crate) clients: Clients,
+    /// It has refused a request that had a schema of the answer.
+    pub(crate) takes_no_schema: Arc<AtomicBool>,
 }
 
 impl Model for Remote {
@@ -207,11 +231,11 @@ impl Model for Remote {
 impl Remote {
     async fn respond(&self, request: &Request, emit: &Emit) -> Result<(), Halt> {
         let messages = history::mend(&request.messages);
-        let request = Request { messages, ..request.clone() };
-        let info = self.info();
-        let (path, body) =
-            self.target.wire.draft(&Draft { model: &self.name.name, info: &info, request: &request });
-        let call = self.target.call(&self.target.path(&self.name.name, path), Some(&body));
+        let mut request = Request { messages, ..request.clone() };
+        if self.takes_no_schema.load(Ordering::Relaxed) {
+            request.schema = None;
+        }
+        let mut call = self.call(&request);
         let mut failed = 0;
         loop {
             let mut heard = Heard { asked: size::of_request(&request), ..Heard::default() };
@@ -223,6 +247,15 @@ impl Remote {
                 Err(Halt::Failed(error)) => self.signed(error),
                 other => return other,
             };
+            if error.kind == ErrorKind::BadRequest && request.schema.take().is_some() {
+                let plain = self.call(&request);
+                if plain != call {
+                    // The form was told in words as well: better an answer that is only asked for it than none.
+                    self.takes_no_schema.store(true, Ordering::Relaxed);
+                    call = plain;
+                    continue;
+                }
+            }
             failed += 1;
             if let Some(estimate) = heard.estimate().filter(|_| heard.words) {
                 emit.send(Delta::Estimated(estimate)).await?;
@@ -241,6 +274,15 @@ impl Remote {
             emit.send(delta).await?;
             emit.pause(wait).await?;
         }
+    }
+
+    fn call(&self, request: &Request) -> Call {
+        let (model, info) = (&*self.name.name, self.info());
+        let draft = Draft { model, house: self.target.house, info: &info, request };
+        let (path, body) = self.target.wire.draft(&draft);
+        let mut call = self.target.call(&self.target.path(model, path), Some(&body));
+        call.headers.extend(self.target.wire.header(&draft));
+        call
     }
 
     /// Asks once, and notes in `heard` what came before it failed.

@@ -127,7 +127,7 @@ impl Scripted {
             info: ModelInfo {
                 context_window: Some(200_000),
                 images: true,
-                thinking: true,
+                thinking: Some(true),
                 ..ModelInfo::default()
             },
             state: Mutex::new(State { script, ..State::default() }),

@@ -177,17 +177,25 @@ fn on_or_off() -> clap::builder::BoolishValueParser {
 /// How hard the model thinks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ThinkingEffort {
+    None,
+    Minimal,
     Low,
     Medium,
     High,
+    Xhigh,
+    Max,
 }
 
 impl From<ThinkingEffort> for Effort {
     fn from(effort: ThinkingEffort) -> Effort {
         match effort {
+            ThinkingEffort::None => Effort::None,
+            ThinkingEffort::Minimal => Effort::Minimal,
             ThinkingEffort::Low => Effort::Low,
             ThinkingEffort::Medium => Effort::Medium,
             ThinkingEffort::High => Effort::High,
+            ThinkingEffort::Xhigh => Effort::Xhigh,
+            ThinkingEffort::Max => Effort::Max,
         }
     }
 }

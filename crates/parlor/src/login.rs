@@ -21,7 +21,8 @@ use tui::{Echo, MAX_LINE, StopSignal, Typed, ask_line};
     after_help = "Examples:\n  parlor login                     asks whose key it is, then for the key\n  parlor login anthropic           asks for the key\n  parlor login openai < key.txt    takes it from a file or a pipe, for scripts\n  parlor logout openai             forgets it"
 )]
 pub(crate) struct Login {
-    /// Whose key it is: anthropic, openai, gemini, openrouter, groq, deepseek, mistral, xai, or a local server that wants one.
+    /// Whose key it is: anthropic, openai, gemini, openrouter, groq, deepseek, mistral, xai, moonshot, zai, qwen, or a local server that
+    /// wants one.
     pub(crate) provider: Option<String>,
     /// Keep the key also when the provider refuses it or cannot be asked now.
     #[arg(long)]
@@ -346,7 +347,20 @@ mod tests {
     #[test]
     fn every_provider_that_takes_a_key_is_named_once() {
         let names = names();
-        for name in ["anthropic", "openai", "gemini", "openrouter", "vllm"] {
+        for name in [
+            "anthropic",
+            "openai",
+            "gemini",
+            "openrouter",
+            "groq",
+            "deepseek",
+            "mistral",
+            "xai",
+            "moonshot",
+            "zai",
+            "qwen",
+            "vllm",
+        ] {
             assert_eq!(names.split(", ").filter(|known| *known == name).count(), 1, "{names}");
         }
         assert!(!names.contains("openai-chat"), "{names}");

@@ -56,6 +56,7 @@ pub(crate) async fn run(mut launch: Launch, mut run: Run) -> anyhow::Result<Exit
         rooms::make_way(&session).await?;
     }
     launch.is_headless = true;
+    launch.answer_schema = said.schema();
     let mut stops = Stops::listen();
     let own = tokio::select! {
         own = stack::own(&launch, aloud::log()) => own?,

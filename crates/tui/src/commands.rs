@@ -235,7 +235,7 @@ pub const COMMANDS: &[Slash] = &[
     ),
     of_some(
         |a| a.effort,
-        slash("effort", "low|medium|high|auto", "how hard the model thinks", SlashAction::Effort),
+        slash("effort", "none|low|…|max|auto", "how hard the model thinks", SlashAction::Effort),
     ),
     of_some(
         |a| a.policy,

@@ -211,7 +211,7 @@ export type DiffSince = "prompt" | "start" | "commit";
 
 export type Doing = "nothing" | "running" | { waiting: { asks: number; question: string } } | { ended: Outcome };
 
-export type Effort = "low" | "medium" | "high";
+export type Effort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
 export type Event = { at: number; body: Body; seq: number };
 

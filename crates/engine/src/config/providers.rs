@@ -17,7 +17,7 @@ const MAX_BUDGET_S: u64 = 30 * 24 * 60 * 60;
 /// Most dollars that a budget may name.
 const MAX_DOLLARS: f64 = 1_000_000.0;
 /// What may be said about a model.
-const FIGURES: [&str; 3] = ["window", "max_output", "price"];
+const FIGURES: [&str; 4] = ["window", "max_output", "price", "thinking"];
 /// What may be said about a price, in dollars for a million tokens.
 const PRICES: [&str; 4] = ["input", "output", "cache_read", "cache_write"];
 
@@ -88,7 +88,7 @@ pub(super) fn models(
     into: &mut BTreeMap<String, Figures>,
     wrong: &mut Vec<ConfigError>,
 ) -> Result<(), ConfigError> {
-    let words = "must be tables: [models.\"PROVIDER/NAME\"] with window, max_output and price";
+    let words = "must be tables: [models.\"PROVIDER/NAME\"] with window, max_output, price and thinking";
     for (name, entry) in value.as_table().ok_or_else(|| ConfigError::value("models", words))? {
         let at = format!("models.{name}");
         match entry.as_table() {
@@ -115,7 +115,14 @@ fn figures(at: &str, entry: &Table, wrong: &mut Vec<ConfigError>) -> Figures {
     };
     let (window, max_output) = (number("window"), number("max_output"));
     let price = entry.get("price").and_then(|value| price(&format!("{at}.price"), value, wrong));
-    Figures { window, max_output, price }
+    let thinking = entry.get("thinking").and_then(|value| {
+        let thinking = value.as_bool();
+        if thinking.is_none() {
+            wrong.push(ConfigError::value(format!("{at}.thinking"), "must be true or false"));
+        }
+        thinking
+    });
+    Figures { window, max_output, price, thinking }
 }
 
 fn price(at: &str, value: &Value, wrong: &mut Vec<ConfigError>) -> Option<Price> {

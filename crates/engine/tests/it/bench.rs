@@ -183,7 +183,7 @@ impl Bench {
 
     /// A bench in a directory that holds `work` already.
     pub(crate) fn at(dir: tempfile::TempDir, plan: Plan) -> Bench {
-        let (context_window, thinking) = (Some(plan.window), plan.thinking);
+        let (context_window, thinking) = (Some(plan.window), Some(plan.thinking));
         let price = plan.price.map(|price| Price {
             input: price,
             output: price,

@@ -39,6 +39,17 @@ async fn how_hard_the_model_shall_think_is_asked_of_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_form_of_the_answer_goes_with_every_request_of_a_turn() {
+    let schema = Some(serde_json::json!({ "type": "object" }));
+    let config = engine::Config { answer_schema: schema.clone(), ..engine::Config::default() };
+    let script = "model tool read {\"path\":\"a.txt\"}\n---\nmodel text \"{}\"\n";
+    let mut bench = Bench::with(Plan::script(script).config(config));
+    bench.run("hi").await;
+    let sent: Vec<_> = bench.model.seen().into_iter().map(|request| request.schema).collect();
+    assert_eq!(sent, [schema.clone(), schema]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_model_that_does_not_think_takes_no_effort() {
     let mut bench = Bench::with(Plan::script("model text \"a\"").thoughtless());
     let set = Command::Session(SessionCommand::SetEffort { effort: Some(Effort::Low) });

@@ -108,12 +108,12 @@ pub(super) fn info(maker: Option<Maker>, name: &str) -> ModelInfo {
                 max_output: Some(known.output),
                 price: Some(Price { input, output, cache_read, cache_write }),
                 images: true,
-                thinking: if guessed { thinks(maker, name) } else { known.thinking },
+                thinking: Some(if guessed { thinks(maker, name) } else { known.thinking }),
                 window_guessed: guessed,
                 price_guessed: guessed,
             }
         }
-        None => ModelInfo { images: true, thinking: thinks(maker, name), ..ModelInfo::default() },
+        None => ModelInfo { images: true, thinking: Some(thinks(maker, name)), ..ModelInfo::default() },
     }
 }
 
@@ -167,8 +167,12 @@ fn series(name: &str) -> Option<Series> {
 }
 
 fn thinks(maker: Maker, name: &str) -> bool {
+    let is_old = |old: &[&str]| old.iter().any(|old| name.starts_with(old));
     match maker {
-        Maker::Anthropic | Maker::Google => true,
+        Maker::Anthropic => {
+            name.starts_with("claude-3-7") || !is_old(&["claude-1", "claude-2", "claude-3", "claude-instant"])
+        }
+        Maker::Google => !is_old(&["gemini-1", "gemini-2.0", "gemma"]),
         Maker::OpenAi => matches!(series(name), Some(Series::O(_) | Series::Gpt(5..))),
     }
 }
@@ -248,7 +252,17 @@ mod tests {
             guess,
             ModelInfo { window_guessed: true, price_guessed: true, ..info(Some(Maker::OpenAi), "gpt-5.1") }
         );
-        assert!(!info(Some(Maker::OpenAi), "gpt-4-turbo").thinking);
+        for (maker, name, thinks) in [
+            (Maker::OpenAi, "gpt-4-turbo", false),
+            (Maker::OpenAi, "o5", true),
+            (Maker::Anthropic, "claude-3-opus-20240229", false),
+            (Maker::Anthropic, "claude-fable-5", true),
+            (Maker::Google, "gemma-3-27b", false),
+            (Maker::Google, "gemini-2.0-flash", false),
+            (Maker::Google, "gemini-3-flash", true),
+        ] {
+            assert_eq!(info(Some(maker), name).thinking, Some(thinks), "{name}");
+        }
         assert_eq!(info(None, "gpt-5"), ModelInfo::default());
         assert_eq!(maker_of("gemini-2.5-pro"), Some(Maker::Google));
         assert_eq!(maker_of("llama3"), None);

@@ -116,6 +116,7 @@ fn found(model: &Value) -> Option<Found> {
         let text = model.pointer(pointer).and_then(Value::as_str)?;
         text.parse::<f64>().ok().filter(|price| price.is_finite() && *price >= 0.0).map(|price| price * 1e6)
     };
+    let parameters = model.get("supported_parameters").and_then(Value::as_array);
     let both = price("/pricing/prompt").zip(price("/pricing/completion"));
     let figures = Figures {
         window: number(&[
@@ -140,6 +141,7 @@ fn found(model: &Value) -> Option<Found> {
             cache_read: price("/pricing/input_cache_read"),
             cache_write: price("/pricing/input_cache_write"),
         }),
+        thinking: parameters.map(|all| all.iter().any(|parameter| parameter == "reasoning")),
     };
     Some(Found { name: name.to_owned(), figures })
 }
@@ -173,12 +175,15 @@ mod tests {
         );
         let priced = r#"{"data":[{"id":"a/b","context_length":1000,"top_provider":{"max_completion_tokens":50},
             "pricing":{"prompt":"0.000003","completion":"0.000015","input_cache_read":"0.0000003"}},
-            {"id":"c","pricing":{"prompt":"-1","completion":"x"}}]}"#;
+            {"id":"c","pricing":{"prompt":"-1","completion":"x"}},
+            {"id":"d","supported_parameters":["tools","reasoning"]},{"id":"e","supported_parameters":["tools"]}]}"#;
         let found = read(priced.as_bytes(), "x").unwrap();
         let price = found[0].figures.price.unwrap();
         assert!((price.input - 3.0).abs() < 1e-9 && (price.output - 15.0).abs() < 1e-9, "{price:?}");
         assert!(price.cache_read.is_some_and(|cached| (cached - 0.3).abs() < 1e-9), "{price:?}");
         assert_eq!((found[0].figures.max_output, found[1].figures), (Some(50), Figures::default()));
+        let thinking = |at: usize| found[at].figures.thinking;
+        assert_eq!((thinking(1), thinking(2), thinking(3)), (None, Some(true), Some(false)));
         for bad in ["", "{}", "[1]", r#"{"data":3}"#] {
             assert!(read(bad.as_bytes(), "x").is_err(), "{bad}");
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::known::Maker;
 use super::{CatalogError, KeptKey, KeyFrom};
 use crate::Secret;
-use crate::provider::{Login, Target, Wire};
+use crate::provider::{House, Login, Target, Wire};
 
 /// What was handed in: the variables of the environment, and the keys that the person has kept, by provider.
 #[derive(Default)]
@@ -26,6 +26,7 @@ pub(super) struct Provider {
     /// The name before the slash.
     pub(super) id: &'static str,
     pub(super) speaks: Speaks,
+    pub(super) house: House,
     pub(super) maker: Option<Maker>,
     /// Variables that may hold the key, first wins.
     pub(super) keys: &'static [&'static str],
@@ -72,6 +73,7 @@ const OPENAI_BASES: &[&str] = &["OPENAI_BASE_URL", "OPENAI_API_BASE"];
 
 const fn compatible(
     id: &'static str,
+    house: House,
     keys: &'static [&'static str],
     bases: &'static [&'static str],
     default_base: &'static str,
@@ -80,6 +82,7 @@ const fn compatible(
     Provider {
         id,
         speaks: Speaks::Chat,
+        house,
         maker: None,
         keys,
         bases,
@@ -90,10 +93,11 @@ const fn compatible(
 }
 
 /// All of them, in the order in which the environment is searched.
-pub(super) static PROVIDERS: [Provider; 15] = [
+pub(super) static PROVIDERS: [Provider; 18] = [
     Provider {
         id: "anthropic",
         speaks: Speaks::Anthropic,
+        house: House::Anthropic,
         maker: Some(Maker::Anthropic),
         keys: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
         bases: &["ANTHROPIC_BASE_URL"],
@@ -104,6 +108,7 @@ pub(super) static PROVIDERS: [Provider; 15] = [
     Provider {
         id: "openai",
         speaks: Speaks::OpenAi,
+        house: House::OpenAi,
         maker: Some(Maker::OpenAi),
         keys: OPENAI_KEYS,
         bases: OPENAI_BASES,
@@ -114,6 +119,7 @@ pub(super) static PROVIDERS: [Provider; 15] = [
     Provider {
         id: "gemini",
         speaks: Speaks::Gemini,
+        house: House::Google,
         maker: Some(Maker::Google),
         keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
         bases: &["GEMINI_BASE_URL", "GOOGLE_GEMINI_BASE_URL"],
@@ -123,6 +129,7 @@ pub(super) static PROVIDERS: [Provider; 15] = [
     },
     compatible(
         "openrouter",
+        House::OpenRouter,
         &["OPENROUTER_API_KEY"],
         &["OPENROUTER_BASE_URL"],
         "https://openrouter.ai/api/v1",
@@ -130,6 +137,7 @@ pub(super) static PROVIDERS: [Provider; 15] = [
     ),
     compatible(
         "groq",
+        House::Groq,
         &["GROQ_API_KEY"],
         &["GROQ_BASE_URL"],
         "https://api.groq.com/openai/v1",
@@ -137,6 +145,7 @@ pub(super) static PROVIDERS: [Provider; 15] = [
     ),
     compatible(
         "deepseek",
+        House::DeepSeek,
         &["DEEPSEEK_API_KEY"],
         &["DEEPSEEK_BASE_URL"],
         "https://api.deepseek.com/v1",
@@ -144,23 +153,75 @@ pub(super) static PROVIDERS: [Provider; 15] = [
     ),
     compatible(
         "mistral",
+        House::Mistral,
         &["MISTRAL_API_KEY"],
         &["MISTRAL_BASE_URL"],
         "https://api.mistral.ai/v1",
         Offered::WithKey,
     ),
-    compatible("xai", &["XAI_API_KEY"], &["XAI_BASE_URL"], "https://api.x.ai/v1", Offered::WithKey),
-    compatible("ollama", &["OLLAMA_API_KEY"], &["OLLAMA_HOST"], "http://127.0.0.1:11434", Offered::IfAnswers),
+    Provider {
+        // Its Chat Completions are deprecated and have no place for what the model thought.
+        speaks: Speaks::Responses,
+        ..compatible(
+            "xai",
+            House::Xai,
+            &["XAI_API_KEY"],
+            &["XAI_BASE_URL"],
+            "https://api.x.ai/v1",
+            Offered::WithKey,
+        )
+    },
+    compatible(
+        "moonshot",
+        House::Moonshot,
+        &["MOONSHOT_API_KEY"],
+        &["MOONSHOT_BASE_URL"],
+        "https://api.moonshot.ai/v1",
+        Offered::WithKey,
+    ),
+    compatible(
+        "zai",
+        House::Zai,
+        &["ZAI_API_KEY"],
+        &["ZAI_BASE_URL"],
+        "https://api.z.ai/api/paas/v4",
+        Offered::WithKey,
+    ),
+    compatible(
+        "qwen",
+        House::Qwen,
+        &["DASHSCOPE_API_KEY"],
+        &["DASHSCOPE_BASE_URL"],
+        "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
+        Offered::WithKey,
+    ),
+    compatible(
+        "ollama",
+        House::Other,
+        &["OLLAMA_API_KEY"],
+        &["OLLAMA_HOST"],
+        "http://127.0.0.1:11434",
+        Offered::IfAnswers,
+    ),
     compatible(
         "llamacpp",
+        House::Other,
         &["LLAMACPP_API_KEY"],
         &["LLAMACPP_BASE_URL"],
         "http://127.0.0.1:8080/v1",
         Offered::IfSet,
     ),
-    compatible("vllm", &["VLLM_API_KEY"], &["VLLM_BASE_URL"], "http://127.0.0.1:8000/v1", Offered::IfSet),
+    compatible(
+        "vllm",
+        House::Other,
+        &["VLLM_API_KEY"],
+        &["VLLM_BASE_URL"],
+        "http://127.0.0.1:8000/v1",
+        Offered::IfSet,
+    ),
     compatible(
         "lmstudio",
+        House::Other,
         &["LMSTUDIO_API_KEY"],
         &["LMSTUDIO_BASE_URL"],
         "http://127.0.0.1:1234/v1",
@@ -169,6 +230,7 @@ pub(super) static PROVIDERS: [Provider; 15] = [
     Provider {
         id: "openai-chat",
         speaks: Speaks::Chat,
+        house: House::OpenAi,
         maker: Some(Maker::OpenAi),
         keys: OPENAI_KEYS,
         bases: OPENAI_BASES,
@@ -179,6 +241,7 @@ pub(super) static PROVIDERS: [Provider; 15] = [
     Provider {
         id: "azure",
         speaks: Speaks::Azure,
+        house: House::OpenAi,
         maker: Some(Maker::OpenAi),
         keys: &["AZURE_OPENAI_API_KEY"],
         bases: &["AZURE_OPENAI_ENDPOINT"],
@@ -190,6 +253,7 @@ pub(super) static PROVIDERS: [Provider; 15] = [
     Provider {
         id: "openai-responses",
         speaks: Speaks::Responses,
+        house: House::OpenAi,
         maker: Some(Maker::OpenAi),
         keys: OPENAI_KEYS,
         bases: OPENAI_BASES,
@@ -223,6 +287,10 @@ pub(super) fn find(id: &str) -> Option<&'static Provider> {
         "google" => "gemini",
         "claude" => "anthropic",
         "llama.cpp" => "llamacpp",
+        "kimi" | "moonshotai" => "moonshot",
+        "z.ai" | "glm" | "zhipu" => "zai",
+        "grok" | "x.ai" => "xai",
+        "dashscope" | "alibaba" => "qwen",
         other => other,
     };
     PROVIDERS.iter().find(|provider| provider.id == id)
@@ -305,7 +373,12 @@ impl Provider {
             Login::Key(key) => (Login::ApiKey(key), azure_version(env)),
             login => (login, azure_version(env)),
         };
-        Ok(Target { wire, base_url, login, deployments: deployments.map(str::to_owned) })
+        let house = match self.house {
+            House::OpenAi if !official && self.speaks != Speaks::Azure => House::at(&base_url),
+            House::Other => House::at(&base_url),
+            house => house,
+        };
+        Ok(Target { wire, house, base_url, login, deployments: deployments.map(str::to_owned) })
     }
 
     /// Where it is: as the environment says, else at its usual address.

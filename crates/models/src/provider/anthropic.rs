@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::calls::Calls;
 use super::failure::failure_in_stream;
 use super::json::{count, text};
-use super::{Draft, Reader};
+use super::{Draft, Reader, effort, schema};
 use crate::{
     ChatMessage, Content, Delta, Effort, ErrorKind, Kept, ModelError, StopReason, ToolCall, Usage, sse,
 };
@@ -16,9 +16,21 @@ use crate::{
 const WIRE: &str = "anthropic";
 /// The answer's bound where neither the caller nor the table knows one; the wire demands a number.
 const DEFAULT_MAX_TOKENS: u32 = 8_192;
-/// Names of models that take a thinking budget and a temperature; all later ones think by effort only.
-const BUDGET_MODELS: [&str; 8] =
-    ["claude-3", "opus-4-0", "sonnet-4-0", "opus-4-1", "opus-4-2", "sonnet-4-2", "4-5", "claude-2"];
+/// Tokens of the answer's bound that thinking leaves to the answer.
+const ANSWER_ROOM: u32 = 1_024;
+/// The first models that decide themselves how long they think; those before count tokens.
+const ADAPTIVE: (u32, u32) = (4, 6);
+
+/// The beta in which a model thinks between its tool calls, too.
+pub(super) const INTERLEAVED: &str = "interleaved-thinking-2025-05-14";
+
+/// Whether the model has to be asked to think between its tool calls: Claude 4 to 4.5. Later ones do it by themselves, since adaptive thinking
+/// includes it, and earlier ones cannot. (platform.claude.com/docs/en/build-with-claude/extended-thinking, "Interleaved thinking")
+pub(super) fn interleaves(draft: &Draft<'_>) -> bool {
+    let thinks = !matches!(draft.effort(), Effort::Off | Effort::None);
+    let has_it = version(draft.model).is_some_and(|version| ((4, 0)..ADAPTIVE).contains(&version));
+    thinks && has_it && !draft.request.tools.is_empty()
+}
 
 /// The request in this provider's JSON.
 pub(super) fn body(draft: &Draft<'_>) -> Value {
@@ -41,20 +53,34 @@ pub(super) fn body(draft: &Draft<'_>) -> Value {
         mark_last(&mut tools);
         body.insert("tools".into(), Value::Array(tools));
     }
-    let by_budget = BUDGET_MODELS.iter().any(|old| draft.model.contains(old));
-    let thinks = draft.info.thinking && request.thinking != Effort::Off;
-    if thinks && by_budget {
-        let budget = match request.thinking {
-            Effort::Off | Effort::Low => 2_048,
-            Effort::Medium => 8_192,
-            Effort::High => 24_576,
-        };
-        // The budget is part of the bound, so a small bound grows to leave room for the answer.
-        max_tokens = max_tokens.max(budget + 1_024);
-        body.insert("thinking".into(), json!({ "type": "enabled", "budget_tokens": budget }));
-    } else if thinks {
-        body.insert("thinking".into(), json!({ "type": "adaptive" }));
-        body.insert("output_config".into(), json!({ "effort": effort(request.thinking) }));
+    let version = version(draft.model);
+    let by_budget = version.is_some_and(|version| version < ADAPTIVE);
+    let thinking = match draft.effort() {
+        Effort::Off => None,
+        Effort::None if by_budget => None,
+        Effort::None => without_thinking(draft.model, version),
+        asked if by_budget => {
+            // The budget is part of the bound, so a small bound grows to leave room for the answer, as far as the model goes.
+            let most = draft.info.max_output.map_or(u32::MAX, |most| most.saturating_sub(ANSWER_ROOM));
+            let budget = effort::budget(asked).min(most.max(effort::budget(Effort::Minimal)));
+            max_tokens = max_tokens.max(budget.saturating_add(ANSWER_ROOM));
+            Some((json!({ "type": "enabled", "budget_tokens": budget }), None))
+        }
+        asked => Some((json!({ "type": "adaptive" }), Some(word(asked, version)))),
+    };
+    let thinks = thinking.is_some();
+    let mut output = Map::new();
+    if let Some((thinking, effort)) = thinking {
+        body.insert("thinking".into(), thinking);
+        output.extend(effort.map(|effort| ("effort".to_owned(), json!(effort))));
+    }
+    // From 4.5 on, for schemas of closed objects.
+    let schema = schema::of_object(request.schema.as_ref()).filter(|schema| schema::is_strict(schema, false));
+    if let Some(schema) = schema.filter(|_| version.is_none_or(|version| version >= (4, 5))) {
+        output.insert("format".into(), json!({ "type": "json_schema", "schema": schema }));
+    }
+    if !output.is_empty() {
+        body.insert("output_config".into(), Value::Object(output));
     }
     if let Some(temperature) = request.temperature.filter(|_| by_budget && !thinks) {
         body.insert("temperature".into(), json!(temperature));
@@ -64,11 +90,39 @@ pub(super) fn body(draft: &Draft<'_>) -> Value {
     Value::Object(body)
 }
 
-fn effort(effort: Effort) -> &'static str {
+/// The version in a name: `claude-opus-4-20250514` is (4, 0), `us.anthropic.claude-sonnet-4-5-v1:0` is (4, 5). Names without one are new.
+fn version(model: &str) -> Option<(u32, u32)> {
+    let (_, rest) = model.split_once("claude")?;
+    let mut parts = rest.split(['-', '.', '@', ':', '_']).skip_while(|part| part.parse::<u32>().is_err());
+    // A date is no version.
+    let small = |part: &str| part.parse::<u32>().ok().filter(|number| *number < 100);
+    let major = parts.next().and_then(small)?;
+    Some((major, parts.next().and_then(small).unwrap_or(0)))
+}
+
+/// How a newer model is told not to think, if it has to be told: some do it only when they are asked, some cannot leave it out and think
+/// as little as they can. (platform.claude.com/docs/en/build-with-claude/adaptive-thinking, "Supported models")
+fn without_thinking(model: &str, version: Option<(u32, u32)>) -> Option<(Value, Option<&'static str>)> {
+    let can_stop = match version {
+        Some((4, _)) => return None,
+        Some((5, 0)) => model.contains("opus") || model.contains("sonnet"),
+        Some((5, 5)) => model.contains("haiku"),
+        _ => false,
+    };
+    if can_stop {
+        return Some((json!({ "type": "disabled" }), None));
+    }
+    Some((json!({ "type": "adaptive" }), Some("low")))
+}
+
+/// The maker's word for an effort; xhigh came with 4.7.
+fn word(effort: Effort, version: Option<(u32, u32)>) -> &'static str {
     match effort {
-        Effort::Off | Effort::Low => "low",
+        Effort::Off | Effort::None | Effort::Minimal | Effort::Low => "low",
         Effort::Medium => "medium",
-        Effort::High => "high",
+        Effort::Xhigh if version != Some(ADAPTIVE) => "xhigh",
+        Effort::High | Effort::Xhigh => "high",
+        Effort::Max => "max",
     }
 }
 

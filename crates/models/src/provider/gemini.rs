@@ -8,8 +8,9 @@ use serde_json::{Map, Value, json};
 
 use super::calls::Calls;
 use super::failure::failure_in_stream;
+use super::house::{plain_name, version};
 use super::json::{count, list, text};
-use super::{Draft, Reader};
+use super::{Draft, Reader, effort, schema};
 use crate::chat::join_text;
 use crate::{
     ChatMessage, Content, Delta, Effort, ErrorKind, Kept, ModelError, StopReason, ToolCall, Usage, sse,
@@ -19,6 +20,11 @@ const WIRE: &str = "gemini";
 /// What the provider documents for calls of a history that another model wrote and therefore nobody signed.
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
+/// Tokens of thought of 2.5 Pro at least and at most, and of 2.5 Flash at most.
+const LEAST_OF_PRO: u32 = 128;
+const MOST_OF_PRO: u32 = 32_768;
+const MOST_OF_FLASH: u32 = 24_576;
+
 /// The request in this provider's JSON.
 pub(super) fn body(draft: &Draft<'_>) -> Value {
     let request = draft.request;
@@ -26,7 +32,7 @@ pub(super) fn body(draft: &Draft<'_>) -> Value {
     if let Some(system) = request.system.as_deref().filter(|system| !system.is_empty()) {
         body.insert("systemInstruction".into(), json!({ "parts": [{ "text": system }] }));
     }
-    let signed_only = draft.model.starts_with("gemini-3");
+    let signed_only = version(&plain_name(draft.model), "gemini-") >= Some((3, 0));
     body.insert("contents".into(), Value::Array(contents(&request.messages, signed_only)));
     if !request.tools.is_empty() {
         let tools = request.tools.iter().map(|tool| {
@@ -41,24 +47,44 @@ pub(super) fn body(draft: &Draft<'_>) -> Value {
     if let Some(temperature) = request.temperature {
         config.insert("temperature".into(), json!(temperature));
     }
-    if draft.info.thinking && request.thinking != Effort::Off {
-        let mut thinking = json!({ "includeThoughts": true });
-        let (level, budget) = match request.thinking {
-            Effort::Off | Effort::Low => ("low", 2_048),
-            Effort::Medium => ("medium", 8_192),
-            Effort::High => ("high", 24_576),
-        };
-        if signed_only {
-            thinking["thinkingLevel"] = json!(level);
-        } else {
-            thinking["thinkingBudget"] = json!(budget);
-        }
+    // Before Gemini 3, an answer of a form and tools exclude each other.
+    let beside_tools = signed_only || request.tools.is_empty();
+    if let Some(schema) = schema::of_object(request.schema.as_ref()).filter(|_| beside_tools) {
+        config.insert("responseMimeType".into(), json!("application/json"));
+        config.insert("responseJsonSchema".into(), schema.clone());
+    }
+    if let Some(thinking) = thinking(draft.model, draft.effort(), signed_only) {
         config.insert("thinkingConfig".into(), thinking);
     }
     if !config.is_empty() {
         body.insert("generationConfig".into(), Value::Object(config));
     }
     Value::Object(body)
+}
+
+/// How long is thought: by levels from Gemini 3 on, by tokens before. "You cannot disable thinking for Gemini 3 Pro", nor for 2.5 Pro
+/// (ai.google.dev/gemini-api/docs/thinking); they think as little as they can.
+fn thinking(model: &str, asked: Effort, by_level: bool) -> Option<Value> {
+    let (pro, shown) = (model.contains("pro"), asked != Effort::None);
+    let (field, much) = match asked {
+        Effort::Off => return None,
+        Effort::None | Effort::Minimal if by_level && pro => ("thinkingLevel", json!("low")),
+        Effort::None | Effort::Minimal if by_level => ("thinkingLevel", json!("minimal")),
+        Effort::Low if by_level => ("thinkingLevel", json!("low")),
+        // The first Pro has two levels.
+        Effort::Medium if by_level && !model.starts_with("gemini-3-pro") => {
+            ("thinkingLevel", json!("medium"))
+        }
+        _ if by_level => ("thinkingLevel", json!("high")),
+        Effort::None => ("thinkingBudget", json!(if pro { LEAST_OF_PRO } else { 0 })),
+        asked => {
+            let most = if pro { MOST_OF_PRO } else { MOST_OF_FLASH };
+            ("thinkingBudget", json!(effort::budget(asked).min(most)))
+        }
+    };
+    let mut config = json!({ "includeThoughts": shown });
+    config[field] = much;
+    Some(config)
 }
 
 fn contents(messages: &[ChatMessage], signed_only: bool) -> Vec<Value> {

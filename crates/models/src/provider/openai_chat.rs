@@ -3,13 +3,15 @@
 //! Compatible servers differ: content goes out as a plain string wherever it is only text, indexes of calls may be
 //! missing, arguments may be an object, the stream may end without `[DONE]`. All of that is taken. Who never speaks of a finish reason
 //! ends with `[DONE]`; who says in each piece that there is none yet and then ends without one was cut off, by whatever stands before it.
+//! What goes back of thoughts is `reasoning.rs`.
 
 use serde_json::{Map, Value, json};
 
 use super::calls::Calls;
 use super::failure::failure_in_stream;
 use super::json::{count, list, text};
-use super::{Draft, Reader};
+use super::reasoning::{self, Gathered};
+use super::{Draft, House, Reader, effort, schema};
 use crate::chat::join_text;
 use crate::{ChatMessage, Content, Delta, Effort, ErrorKind, ModelError, StopReason, ToolCall, Usage, sse};
 
@@ -24,7 +26,9 @@ pub(super) fn body(draft: &Draft<'_>, official: bool) -> Value {
     if let Some(system) = request.system.as_deref().filter(|system| !system.is_empty()) {
         messages.push(json!({ "role": "system", "content": system }));
     }
-    lower_messages(&request.messages, &mut messages);
+    let asked = draft.effort();
+    let returns = (draft.house, asked != Effort::None);
+    lower_messages(&request.messages, returns, &mut messages);
     body.insert("messages".into(), Value::Array(messages));
     if !request.tools.is_empty() {
         let tools = request.tools.iter().map(|tool| {
@@ -38,26 +42,24 @@ pub(super) fn body(draft: &Draft<'_>, official: bool) -> Value {
         let field = if official { "max_completion_tokens" } else { "max_tokens" };
         body.insert(field.into(), json!(max));
     }
-    if draft.info.thinking && request.thinking != Effort::Off {
-        body.insert("reasoning_effort".into(), json!(effort(request.thinking)));
+    reasoning::ask_to_read(draft.house, draft.model, &mut body);
+    effort::write(draft.house, draft.model, asked, &mut body);
+    // Others know it too, but not beside tools, or not all of their models.
+    if let Some(schema) = schema::of_object(request.schema.as_ref()).filter(|_| draft.house == House::OpenAi)
+    {
+        let form = json!({ "name": "answer", "schema": schema, "strict": schema::is_strict(schema, true) });
+        body.insert("response_format".into(), json!({ "type": "json_schema", "json_schema": form }));
     }
     // OpenAI's thinking models refuse a temperature.
-    if let Some(temperature) = request.temperature.filter(|_| !(official && draft.info.thinking)) {
+    if let Some(temperature) =
+        request.temperature.filter(|_| !(official && draft.info.thinking == Some(true)))
+    {
         body.insert("temperature".into(), json!(temperature));
     }
     Value::Object(body)
 }
 
-/// The provider's word for how much to think; it has none for not at all.
-pub(super) fn effort(effort: Effort) -> &'static str {
-    match effort {
-        Effort::Off | Effort::Low => "low",
-        Effort::Medium => "medium",
-        Effort::High => "high",
-    }
-}
-
-fn lower_messages(messages: &[ChatMessage], out: &mut Vec<Value>) {
+fn lower_messages(messages: &[ChatMessage], (house, thinks): (House, bool), out: &mut Vec<Value>) {
     // Results take no pictures on this wire: they follow as a message of the person after the last result.
     let mut pictures: Vec<Content> = Vec::new();
     for message in messages {
@@ -68,7 +70,7 @@ fn lower_messages(messages: &[ChatMessage], out: &mut Vec<Value>) {
             ChatMessage::User { content } => {
                 out.push(json!({ "role": "user", "content": content_of(content) }));
             }
-            ChatMessage::Assistant { content, tool_calls, .. } => {
+            ChatMessage::Assistant { content, tool_calls, kept } => {
                 let words = join_text(content);
                 let mut spoken = Map::new();
                 spoken.insert("role".into(), json!("assistant"));
@@ -78,6 +80,7 @@ fn lower_messages(messages: &[ChatMessage], out: &mut Vec<Value>) {
                 if !tool_calls.is_empty() {
                     spoken.insert("tool_calls".into(), tool_calls.iter().map(lower_call).collect());
                 }
+                reasoning::give_back(house, thinks, kept, &mut spoken);
                 out.push(Value::Object(spoken));
             }
             ChatMessage::Tool { call_id, content, .. } => {
@@ -119,6 +122,7 @@ fn content_of(content: &[Content]) -> Value {
 #[derive(Debug)]
 pub(super) struct Chunks {
     calls: Calls,
+    thoughts: Gathered,
     ran_tool: bool,
     /// The server said that there is no finish reason yet: it will say one.
     owes_reason: bool,
@@ -133,6 +137,7 @@ impl Reader for Chunks {
                 let text = "the answer ended without a reason why it ended";
                 return Err(ModelError::new(ErrorKind::Cut, "", text));
             }
+            self.thoughts.keep(out);
             self.calls.close_all(out);
             self.ended = true;
             return Ok(());
@@ -166,6 +171,7 @@ impl Reader for Chunks {
     fn closed(&mut self, out: &mut Vec<Delta>) -> Option<StopReason> {
         // Some servers close after the finish reason without `[DONE]`; without a reason the answer was cut off.
         self.stop.is_some().then(|| {
+            self.thoughts.keep(out);
             self.calls.close_all(out);
             self.stop()
         })
@@ -175,7 +181,14 @@ impl Reader for Chunks {
 impl Chunks {
     /// `seed` keeps the made-up ids of two responses apart.
     pub(super) fn new(seed: u64) -> Self {
-        Self { calls: Calls::new(seed), ran_tool: false, owes_reason: false, stop: None, ended: false }
+        Self {
+            calls: Calls::new(seed),
+            thoughts: Gathered::default(),
+            ran_tool: false,
+            owes_reason: false,
+            stop: None,
+            ended: false,
+        }
     }
 
     /// Servers say `stop` although they called tools; the calls decide.
@@ -190,13 +203,7 @@ impl Chunks {
     fn read_choice(&mut self, choice: &Value, out: &mut Vec<Delta>) -> Result<(), ModelError> {
         let delta = &choice["delta"];
         self.owes_reason |= choice.get("finish_reason").is_some_and(Value::is_null);
-        // Three names for the same thing, by server.
-        for field in ["reasoning_content", "reasoning", "thinking"] {
-            if let Some(thought) = delta.get(field).and_then(Value::as_str).filter(|text| !text.is_empty()) {
-                out.push(Delta::Thought(thought.to_owned()));
-                break;
-            }
-        }
+        self.thoughts.read(delta, out);
         match delta.get("content") {
             Some(Value::String(words)) if !words.is_empty() => out.push(Delta::Text(words.clone())),
             Some(Value::Array(parts)) => {

@@ -8,10 +8,9 @@ use serde_json::{Map, Value, json};
 use super::calls::Calls;
 use super::failure::failure_in_stream;
 use super::json::{count, text};
-use super::openai_chat::effort;
-use super::{Draft, Reader};
+use super::{Draft, House, Reader, effort, schema};
 use crate::chat::join_text;
-use crate::{ChatMessage, Content, Delta, Effort, ErrorKind, Kept, ModelError, StopReason, Usage, sse};
+use crate::{ChatMessage, Content, Delta, ErrorKind, Kept, ModelError, StopReason, Usage, sse};
 
 const WIRE: &str = "openai-responses";
 /// Calls that somebody else than the provider performs.
@@ -47,15 +46,31 @@ pub(super) fn body(draft: &Draft<'_>) -> Value {
     if let Some(max) = request.max_tokens {
         body.insert("max_output_tokens".into(), json!(max));
     }
-    if draft.info.thinking {
+    // At xAI models think that take no effort.
+    let thinks = match draft.house {
+        House::Xai => !draft.model.contains("non-reasoning"),
+        _ => draft.info.thinking != Some(false),
+    };
+    if thinks {
         body.insert("include".into(), json!(["reasoning.encrypted_content"]));
-        if request.thinking != Effort::Off {
-            body.insert("reasoning".into(), json!({ "effort": effort(request.thinking), "summary": "auto" }));
-        }
-    } else if let Some(temperature) = request.temperature {
+    }
+    if let Some(word) = effort::word(house_of(draft), draft.model, draft.effort()) {
+        body.insert("reasoning".into(), json!({ "effort": word, "summary": "auto" }));
+    }
+    if let Some(schema) = schema::of_object(request.schema.as_ref()) {
+        let strict = schema::is_strict(schema, true);
+        let format = json!({ "type": "json_schema", "name": "answer", "schema": schema, "strict": strict });
+        body.insert("text".into(), json!({ "format": format }));
+    }
+    if let Some(temperature) = request.temperature.filter(|_| !thinks || draft.house == House::Xai) {
         body.insert("temperature".into(), json!(temperature));
     }
     Value::Object(body)
+}
+
+/// Whoever else speaks this wire speaks it as OpenAI does.
+fn house_of(draft: &Draft<'_>) -> House {
+    if draft.house == House::Xai { House::Xai } else { House::OpenAi }
 }
 
 fn input(messages: &[ChatMessage]) -> Vec<Value> {

@@ -242,3 +242,32 @@ async fn the_request_says_everything() {
     assert_eq!(short(1), r#"64000 {"budget_tokens":24576,"type":"enabled"} null null"#);
     assert_eq!(short(2), r#"64000 {"type":"adaptive"} {"effort":"high"} null"#);
 }
+
+#[tokio::test]
+async fn who_can_think_between_tool_calls_is_asked_to_where_it_does_not_by_itself() {
+    for (model, thinking, tools, asked) in [
+        ("claude-sonnet-4-5", Effort::High, true, true),
+        ("claude-opus-4-1-20250805", Effort::Low, true, true),
+        ("claude-sonnet-4-20250514", Effort::Max, true, true),
+        ("claude-sonnet-4-5", Effort::High, false, false),
+        ("claude-sonnet-4-5", Effort::None, true, false),
+        ("claude-sonnet-4-5", Effort::Off, true, false),
+        ("claude-opus-4-6", Effort::High, true, false),
+        ("claude-opus-5", Effort::High, true, false),
+        ("claude-3-7-sonnet-latest", Effort::High, true, false),
+    ] {
+        let server = Server::start(vec![torn(FULL, 100)]).await;
+        let tools = if tools { long_request().tools } else { vec![] };
+        stream(
+            &*model_at(&server.url, &format!("anthropic/{model}"), limits()),
+            Request { thinking, tools, ..hello() },
+        )
+        .await;
+        let beta = server.seen()[0].header("anthropic-beta");
+        assert_eq!(
+            beta.as_deref(),
+            asked.then_some("interleaved-thinking-2025-05-14"),
+            "{model} {thinking:?}"
+        );
+    }
+}

@@ -49,7 +49,8 @@ async fn a_model_in_the_table_needs_no_list_and_a_guess_is_mended_by_one() {
 #[tokio::test]
 async fn what_the_person_has_set_goes_before_the_table_and_the_guess() {
     let price = Price { input: 1.0, output: 2.0, cache_read: None, cache_write: None };
-    let figures = Figures { window: Some(123), max_output: Some(45), price: Some(price) };
+    let figures =
+        Figures { window: Some(123), max_output: Some(45), price: Some(price), ..Figures::default() };
     let set = BTreeMap::from([
         ("anthropic/claude-opus-9".to_owned(), figures),
         ("google/gemini-2.5-pro".to_owned(), Figures { window: Some(7), ..Figures::default() }),

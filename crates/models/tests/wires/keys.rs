@@ -34,6 +34,12 @@ async fn a_provider_that_lists_its_models_only_with_a_key_has_taken_it() {
         ("openai", "OPENAI_BASE_URL", "/models"),
         ("gemini", "GEMINI_BASE_URL", "/v1beta/models?pageSize=500"),
         ("groq", "GROQ_BASE_URL", "/models"),
+        ("deepseek", "DEEPSEEK_BASE_URL", "/models"),
+        ("mistral", "MISTRAL_BASE_URL", "/models"),
+        ("grok", "XAI_BASE_URL", "/models"),
+        ("kimi", "MOONSHOT_BASE_URL", "/models"),
+        ("z.ai", "ZAI_BASE_URL", "/models"),
+        ("qwen", "DASHSCOPE_BASE_URL", "/models"),
     ] {
         let (trial, seen) = tried(provider, variable, vec![json(200, LIST), json(401, NO)]).await;
         assert_eq!(trial.verdict, Verdict::Taken { models: 2 }, "{provider}");

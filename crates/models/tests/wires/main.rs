@@ -3,15 +3,19 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panic")]
 
 mod anthropic;
+mod efforts;
 mod failures;
 mod figures;
 mod gemini;
 mod heals;
 mod keys;
 mod listing;
+mod makers;
 mod openai_chat;
 mod openai_responses;
+mod schemas;
 mod server;
+mod thoughts;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -156,6 +160,7 @@ pub(crate) fn long_request() -> Request {
         max_tokens: Some(1000),
         temperature: Some(0.5),
         thinking: Effort::Off,
+        schema: None,
     }
 }
 

@@ -83,6 +83,7 @@ data: {"choices":[{"delta":{"content":null,"tool_calls":[{"id":"1","function":{"
         ToolCallStart { index: 1, id: "2", name: "b" }
         args 1 {}
         Usage(Usage { input: 1, output: 2, cache_read: 0, cache_write: 0, reasoning: 0 })
+        keep openai-chat {"reasoning_content":"hm so"}
         ToolCall(ToolCall { id: "1", name: "a", args: Parsed(Object {"x": Number(1)}) })
         ToolCall(ToolCall { id: "2", name: "b", args: Parsed(Object {}) })
         Done { stop: ToolUse }

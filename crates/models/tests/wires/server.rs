@@ -70,6 +70,26 @@ impl Server {
         server
     }
 
+    /// Starts a server that decides by the request what it answers.
+    pub(crate) async fn deciding(decide: impl Fn(&Seen) -> Play + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let gone = Arc::new(Semaphore::new(0));
+        let server = Self { url, seen: Arc::clone(&seen), gone: Arc::clone(&gone) };
+        tokio::spawn(async move {
+            while let Ok((socket, _)) = listener.accept().await {
+                let mut socket = BufReader::new(socket);
+                let request = read(&mut socket).await;
+                let play = decide(&request);
+                seen.lock().unwrap().push(request);
+                let _ = answer(&mut socket, play).await;
+                gone.add_permits(1);
+            }
+        });
+        server
+    }
+
     pub(crate) fn seen(&self) -> Vec<Seen> {
         self.seen.lock().unwrap().clone()
     }
@@ -82,6 +102,14 @@ impl Server {
 
 async fn serve(socket: TcpStream, play: Play, seen: Arc<Mutex<Vec<Seen>>>, gone: Arc<Semaphore>) {
     let mut socket = BufReader::new(socket);
+    let request = read(&mut socket).await;
+    seen.lock().unwrap().push(request);
+    // A client that goes away while it is spoken to is part of the tests.
+    let _ = answer(&mut socket, play).await;
+    gone.add_permits(1);
+}
+
+async fn read(socket: &mut BufReader<TcpStream>) -> Seen {
     let mut line = String::new();
     socket.read_line(&mut line).await.unwrap();
     let mut headers = Vec::new();
@@ -97,10 +125,7 @@ async fn serve(socket: TcpStream, play: Play, seen: Arc<Mutex<Vec<Seen>>>, gone:
     let mut body = vec![0; length.map_or(0, |length| length.parse().unwrap())];
     socket.read_exact(&mut body).await.unwrap();
     let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
-    seen.lock().unwrap().push(Seen { line: line.trim().to_owned(), headers, body });
-    // A client that goes away while it is spoken to is part of the tests.
-    let _ = answer(&mut socket, play).await;
-    gone.add_permits(1);
+    Seen { line: line.trim().to_owned(), headers, body }
 }
 
 async fn answer(socket: &mut BufReader<TcpStream>, play: Play) -> std::io::Result<()> {

@@ -1,6 +1,7 @@
 //! The form that an answer must have (`--output-schema`): the model is told it in the prompt, and what it says last is judged by it.
 //!
-//! Told in words, so that it holds for every provider and every runtime behind a wire. A schema stands alone: what it refers to outside
+//! Told in words, so that it holds for every provider and every runtime behind a wire; a provider that holds its models to a form is given
+//! the schema too (`models`). A schema stands alone: what it refers to outside
 //! of itself is neither fetched nor read.
 
 use crate::exit;
@@ -54,6 +55,11 @@ impl Form {
         compiler.add_resource(HOME, schema).map_err(|why| why.to_string())?;
         let index = compiler.compile(HOME, &mut schemas).map_err(|why| format!("{why:#}"))?;
         Ok(Form { text, schemas, index })
+    }
+
+    /// The schema as it was given.
+    pub(super) fn schema(&self) -> Option<Value> {
+        serde_json::from_str(&self.text).ok()
     }
 
     /// A prompt that tells the form too.

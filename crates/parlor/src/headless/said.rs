@@ -18,6 +18,11 @@ impl Said {
         Said { input: Input::text(words), form: None }
     }
 
+    /// The schema that the answer must fit.
+    pub(crate) fn schema(&self) -> Option<serde_json::Value> {
+        self.form.as_ref().and_then(Form::schema)
+    }
+
     /// Words with what the command line sends along.
     pub(crate) fn of(words: String, launch: &Launch, run: &Run) -> anyhow::Result<Said> {
         let form = run.output_schema.as_deref().map(Form::read).transpose()?;

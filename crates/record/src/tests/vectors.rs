@@ -21,8 +21,16 @@ pub(super) const SESSIONS: u8 = 4;
 const DRAWN: usize = 3_000;
 const OF_EACH: usize = 12;
 /// What is told more often: most of it can be said only while something else is under way, or has many forms.
-const WITHIN_RUNS: [&str; 7] =
-    ["turn_started", "step_started", "message_", "part_added", "tool_", "ask_closed", "retrying"];
+const WITHIN_RUNS: [&str; 8] = [
+    "turn_started",
+    "step_started",
+    "message_",
+    "part_added",
+    "tool_",
+    "ask_closed",
+    "retrying",
+    "effort_chosen",
+];
 /// The longest number of most members: a reader that has only floats reads it exactly.
 const MAX_DIGITS: usize = 12;
 /// Members that are summed up without end, of which a reader has to know every digit.

@@ -39,6 +39,7 @@ const MODES: [Mode, string][] = [
   ["one_at_a_time", "one at a time"],
   ["all", "all at once"],
 ];
+const EFFORTS: Effort[] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 /** Most lines of a list that are drawn. */
 const MOST = 200;
 
@@ -145,9 +146,9 @@ export function SettingsPanel({ port, state }: { port: SessionPort; state: State
             }
           >
             <option value="">as the provider does</option>
-            <option value="low">low</option>
-            <option value="medium">medium</option>
-            <option value="high">high</option>
+            {EFFORTS.map((name) => (
+              <option value={name}>{name}</option>
+            ))}
           </select>
         </Field>
         {can.policy !== false && (

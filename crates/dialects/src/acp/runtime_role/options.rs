@@ -170,10 +170,10 @@ pub(super) fn all(
     options
 }
 
-/// Whether the model takes an effort. Of the models of a program behind us nobody knows: it is asked.
+/// Whether the model takes an effort. Where nobody knows, it is asked.
 fn takes_effort(model: Option<&ModelRef>, models: &[ModelEntry], follows: bool) -> bool {
     let entry = models.iter().find(|entry| Some(&entry.model) == model);
-    entry.and_then(|entry| entry.thinks).unwrap_or(follows)
+    entry.map_or(follows, |entry| entry.thinks != Some(false))
 }
 
 fn choice(value: &str, name: &str, description: Option<&str>) -> SelectEntry {

@@ -99,7 +99,7 @@ pub(super) fn models_listed(role: &mut Role, _: &mut RuntimeCx<'_>, settled: Set
     Ok(reply(&ModelListResult {
         provider,
         source: current.is_some().then(|| source.to_owned()),
-        reasoning: effort.map(|effort| effort.name().to_owned()),
+        reasoning: effort.map(|effort| effort_name::write(effort).to_owned()),
         current: current.map(|model| model.name),
         details: details.then(by_name),
         models,
@@ -138,7 +138,7 @@ pub(super) fn model_set(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_
     let effort = match params.reasoning.as_deref() {
         None => None,
         Some(word) => Some(effort_name::read(word).ok_or_else(|| {
-            let names = Effort::ALL.map(Effort::name).join(", ");
+            let names = effort_name::WORDS.join(", ");
             invalid(format!("unknown reasoning {word:?}; there are {names}"))
         })?),
     };
@@ -169,7 +169,7 @@ pub(super) fn model_is_set(_: &mut Role, cx: &mut RuntimeCx<'_>, settled: Settle
 
 /// A model is taken for the session: settings are the person's to write.
 fn lower_model_set(model: ModelRef, effort: Option<Effort>) -> ModelSetResult {
-    let reasoning = effort.map(|effort| effort.name().to_owned());
+    let reasoning = effort.map(|effort| effort_name::write(effort).to_owned());
     let (provider, name) = (model.provider, model.name);
     ModelSetResult { provider, name, source: Some(SESSION.to_owned()), reasoning }
 }

@@ -242,7 +242,7 @@ fn what_is_said_with_a_model_holds_or_is_refused() {
     let model = ModelRef { provider: "p".into(), name: "m".into() };
     let set = |more: &str| format!(r#"{{"id":"1","method":"model.set","params":{{"name":"m",{more}}}}}"#);
     let effort = |effort| Command::Session(SessionCommand::SetEffort { effort: Some(effort) });
-    for (word, asked) in [("low", Effort::Low), ("high", Effort::High), ("xhigh", Effort::High)] {
+    for (word, asked) in [("low", Effort::Low), ("high", Effort::High), ("xhigh", Effort::Xhigh)] {
         let mut bench = greeted();
         bench.asked(
             &set(&format!(r#""reasoning":"{word}","scope":"config""#)),

@@ -1,5 +1,6 @@
 //! From commands to requests. What this wire cannot say is refused, so that the hub can do it itself or tell the person.
 
+use super::super::effort_name;
 use super::super::wire::{
     ActiveFile, ImageUrl, InputPart, McpListParams, ModelSetParams, Range, RunCancelParams, RunInput,
     RunStartParams, Selection, SessionListParams, SkillsListParams, UiContextParams,
@@ -143,7 +144,7 @@ impl CodeliaUi {
         let params = ModelSetParams {
             name: model.name,
             provider: Some(model.provider),
-            reasoning: Some(effort.name().to_owned()),
+            reasoning: Some(effort_name::write(effort).to_owned()),
             scope: Some(FOR_THE_SESSION.to_owned()),
             ..ModelSetParams::default()
         };

@@ -205,7 +205,7 @@ impl LemonRuntime {
         let open = self.open.get(session);
         let view = view.filter(|view| view.session == session);
         let (messages, turns) = view.map_or((stats.messages, stats.turns), |view| counted(view.state));
-        let effort = view.and_then(|view| view.state.settings.effort).map(Effort::name);
+        let effort = view.and_then(|view| view.state.settings.effort).map(level);
         // What another program does without being told is not known.
         let thinking_level = effort.or((!self.greeting.follows).then_some("off"));
         let stats = Stats {
@@ -247,6 +247,15 @@ fn saved(session: SessionSummary) -> Saved<'static> {
 /// The line that says that a session is closed, or why it is not.
 pub(super) fn closed(session: &str, reason: ClosedBecause) -> String {
     Frame::SessionClosed(SessionClosed { session_id: session.into(), reason }).line()
+}
+
+/// How hard the model thinks, in the words of this wire, which ends at xhigh.
+fn level(effort: Effort) -> &'static str {
+    match effort {
+        Effort::None => "off",
+        Effort::Max => Effort::Xhigh.name(),
+        other => other.name(),
+    }
 }
 
 /// Messages and turns of the conversation as it stands: what was reset is not counted.

@@ -196,6 +196,8 @@ fn the_thinking_level_is_the_one_that_was_chosen_or_left_out() {
     };
     assert_eq!(level(false, Some(Effort::High)), Some(json!("high")));
     assert_eq!(level(false, None), Some(json!("off")));
+    assert_eq!(level(false, Some(Effort::None)), Some(json!("off")));
+    assert_eq!(level(false, Some(Effort::Max)), Some(json!("xhigh")));
     assert_eq!(level(true, Some(Effort::Low)), Some(json!("low")));
     assert_eq!(level(true, None), None, "nobody told");
 }

@@ -48,7 +48,9 @@ names! {
     Level { Info: "info", Success: "success", Warning: "warning", Error: "error" }
     Trigger { Manual: "manual", Threshold: "threshold", Overflow: "overflow" }
     Policy { ReadOnly: "read_only", Ask: "ask", AutoEdit: "auto_edit", Sandboxed: "sandboxed", Full: "full" }
-    Effort { Low: "low", Medium: "medium", High: "high" }
+    Effort {
+        None: "none", Minimal: "minimal", Low: "low", Medium: "medium", High: "high", Xhigh: "xhigh", Max: "max",
+    }
     Mode { OneAtATime: "one_at_a_time", All: "all" }
     PlanState { Pending: "pending", Active: "active", Done: "done" }
     Cause { Prompt: "prompt", Steer: "steer", FollowUp: "follow_up" }
