@@ -184,7 +184,7 @@ impl Summarizer<'_> {
             let mut request = request(older, room, &self.asking(SYSTEM));
             request.max_tokens = Some(most.min(model.info().max_output.unwrap_or(u32::MAX)));
             // What it thinks counts into that.
-            request.thinking = if model.info().thinking { Effort::Low } else { Effort::Off };
+            request.thinking = if model.info().thinking == Some(true) { Effort::None } else { Effort::Off };
             match self.answer(model, request, bill).await {
                 Err(Unwritten::Failed(error))
                     if error.kind == ErrorKind::ContextOverflow && attempt < ATTEMPTS =>

@@ -295,7 +295,7 @@ async fn a_summary_that_is_cut_or_empty_is_asked_for_again_with_more_room_and_li
         let again = &bench.model.seen()[3];
         assert_eq!(
             (again.max_tokens, again.thinking, again.tools.len()),
-            (Some(37_500), Effort::Low, 0),
+            (Some(37_500), Effort::None, 0),
             "{broken}"
         );
     }
