@@ -55,10 +55,15 @@ pub(crate) trait RpcRole: Sized + 'static {
     type Memo: Debug;
     const MANNERS: Manners;
 
+    /// What the endpoint keeps for this role.
     fn endpoint(&self) -> &Endpoint<Self::Memo>;
+    /// The same, to change it.
     fn endpoint_mut(&mut self) -> &mut Endpoint<Self::Memo>;
+    /// All requests of the wire; a method is looked for from the first row on.
     fn tables(&self) -> &'static [&'static [Exchange<Self>]];
+    /// As [`TableRole::refused`].
     fn refused(method: &'static str, refusal: &Refusal) -> RpcError;
+    /// As [`TableRole::unasked`].
     fn unasked(
         &mut self,
         cx: &mut RuntimeCx<'_>,
@@ -70,6 +75,7 @@ pub(crate) trait RpcRole: Sized + 'static {
     fn initialized(&self, memo: &Self::Memo) -> Written;
     /// A handshake was answered.
     fn greeted(&mut self, _cx: &mut RuntimeCx<'_>) {}
+    /// The peer says something that wants no answer.
     fn notification(&mut self, cx: &mut RuntimeCx<'_>, method: &str, params: Option<&RawValue>);
     /// The peer answers what it was asked.
     fn response(&mut self, cx: &mut RuntimeCx<'_>, id: &WireId, outcome: Result<&RawValue, RpcError>);

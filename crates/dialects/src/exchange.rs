@@ -43,8 +43,11 @@ pub(crate) trait TableRole: Sized + 'static {
 
     /// The requests that there are, in tables.
     fn tables(&self) -> &'static [&'static [Exchange<Self>]];
+    /// What waits for the hub.
     fn pending(&mut self) -> &mut Tickets<Pending<Self::From, Self::Memo>>;
+    /// Answers a request, in the wire's envelope.
     fn reply(&mut self, cx: &mut RuntimeCx<'_>, to: &Self::From, with: Result<Self::Reply, Self::Error>);
+    /// The error for a request that is not in the tables.
     fn unknown(method: &str) -> Self::Error;
     /// The error for a receipt that answers another question; a defect of ours.
     fn odd() -> Self::Error;

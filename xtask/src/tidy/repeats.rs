@@ -59,7 +59,7 @@ fn counted<'t>(program: &Program<'t>, text: &'t str) -> Vec<Counted<'t>> {
     for (at, (code, text)) in program.code.lines().zip(text.lines()).enumerate() {
         let code = code.trim();
         within_use |= code.starts_with("use ") || code.starts_with("pub use ");
-        if !within_use && code.contains(|c: char| c.is_alphanumeric()) {
+        if !within_use && !code.is_empty() && text.contains(|c: char| c.is_alphanumeric()) {
             lines.push(Counted { path: program.path, number: at + 1, text: text.trim() });
         }
         within_use &= !code.ends_with(';');
@@ -102,6 +102,9 @@ mod tests {
         let mixed = format!("{}    // why\n\n    }}\n{}", lines(6, "send"), lines(6, "wave"));
         let plain = format!("{}{}", lines(6, "send"), lines(6, "wave"));
         assert_eq!(found(&[(one, mixed), (two, plain)]).len(), 1);
+        let strings = |of: &str| (0..12).map(|n| format!("    \"{of} {n}\",\n")).collect::<String>();
+        assert_eq!(found(&[(one, strings("a")), (two, strings("b"))]), Vec::<String>::new());
+        assert_eq!(found(&[(one, strings("a")), (two, strings("a"))]).len(), 1);
         let uses = (0..12).map(|n| format!("use a::b{n};\n")).collect::<String>();
         let long = format!("use a::{{\n{}}};\n", (0..12).map(|n| format!("    b{n},\n")).collect::<String>());
         let tests = format!("#[cfg(test)]\nmod tests {{\n{}}}\n", lines(12, "send"));

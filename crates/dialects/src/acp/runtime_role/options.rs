@@ -1,21 +1,27 @@
 //! How a session is set, as modes and as options: both are always told, since some clients read one and some the other.
 
 use super::super::wire::{
-    Category, ConfigOption, ConfigOptions, ConfigValue, CurrentMode, ModeState, SelectChoice, SelectEntry,
-    SelectOption, SessionMode, SessionUpdate, SetConfigOptionParams, SetConfigOptionResult, SetModeParams,
-    SetModelParams,
+    Category, ConfigOption, ConfigOptions, ConfigValue, CurrentMode, ModeState, SET_MODEL, SelectChoice,
+    SelectEntry, SelectOption, SessionMode, SessionUpdate, SetConfigOptionParams, SetConfigOptionResult,
+    SetModeParams, SetModelParams,
 };
-use super::AcpRuntime;
+use super::AcpRuntime as Role;
 use super::known::Told;
-use super::requests::{AcpMemo, Answering, Asking, Request, Settlement, invalid, nothing, read};
+use super::requests::{AcpMemo, invalid, nothing, read};
 use crate::endpoint::reply;
-use crate::exchange::{Fault, Next};
+use crate::exchange::{Answering, Asking, Exchange, Fault, Next, Request, Settlement};
 use domain::command::{Command, SessionCommand, Target};
 use domain::ids::SessionId;
 use domain::port::Abilities;
 use domain::session::{Effort, ModelEntry, ModelRef, Policy};
 use roles::RuntimeCx;
 use wire::jsonrpc::{INVALID_PARAMS, RpcError};
+
+pub(super) const REQUESTS: &[Exchange<Role>] = &[
+    Exchange::of::<SetModeParams>(set_mode, mode_is_set),
+    Exchange::of::<SetConfigOptionParams>(set_option, option_is_set),
+    Exchange { method: SET_MODEL, ask: set_model, answer: mode_is_set },
+];
 
 /// The ids of our options.
 pub(super) const MODE: &str = "mode";
@@ -24,31 +30,27 @@ pub(super) const EFFORT: &str = "effort";
 /// The effort that leaves it to the provider.
 const USUAL: &str = "default";
 
-fn change(session: SessionId, command: SessionCommand) -> Asking {
+fn change(session: SessionId, command: SessionCommand) -> Asking<Role> {
     let memo = AcpMemo::Set { session: session.clone(), command: command.clone() };
     Ok(Next::Hub(Target::Session(session), Command::Session(command), memo))
 }
 
-pub(super) fn set_mode(role: &mut AcpRuntime, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+fn set_mode(role: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let params: SetModeParams = read(request.params)?;
     change(role.known(&params.session_id)?, mode_command(&params.mode_id).map_err(invalid)?)
 }
 
-pub(super) fn set_model(role: &mut AcpRuntime, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+fn set_model(role: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let params: SetModelParams = read(request.params)?;
     change(role.known(&params.session_id)?, model_command(&params.model_id))
 }
 
-pub(super) fn mode_is_set(
-    role: &mut AcpRuntime,
-    _: &mut RuntimeCx<'_>,
-    settled: Settlement<'_>,
-) -> Answering {
+fn mode_is_set(role: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>) -> Answering<Role> {
     role.note_set(settled)?;
     Ok(Next::Reply(nothing()))
 }
 
-pub(super) fn set_option(role: &mut AcpRuntime, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+fn set_option(role: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let params: SetConfigOptionParams = read(request.params)?;
     let session = role.known(&params.session_id)?;
     let value = match &params.value {
@@ -59,11 +61,7 @@ pub(super) fn set_option(role: &mut AcpRuntime, _: &mut RuntimeCx<'_>, request: 
 }
 
 /// The answer holds what was set, also where the event of it is told after.
-pub(super) fn option_is_set(
-    role: &mut AcpRuntime,
-    _: &mut RuntimeCx<'_>,
-    settled: Settlement<'_>,
-) -> Answering {
+fn option_is_set(role: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>) -> Answering<Role> {
     let session = role.note_set(settled)?;
     let Some(known) = role.sessions.get(&session) else { return Ok(Next::Reply(nothing())) };
     let models = role.models.as_deref().unwrap_or_default();
@@ -72,9 +70,9 @@ pub(super) fn option_is_set(
     Ok(reply(&SetConfigOptionResult { config_options, ..SetConfigOptionResult::default() }))
 }
 
-impl AcpRuntime {
+impl Role {
     /// Notes what was set as what the client was told.
-    fn note_set(&mut self, settled: Settlement<'_>) -> Result<SessionId, Fault<RpcError>> {
+    fn note_set(&mut self, settled: Settlement<'_, Self>) -> Result<SessionId, Fault<RpcError>> {
         // A client may take an unknown method for the end: what cannot be set is a wrong value.
         settled.with.map_err(|why| Fault::Error(RpcError::new(INVALID_PARAMS, why.to_string())))?;
         let AcpMemo::Set { session, command } = settled.memo else { return Err(Fault::Odd) };

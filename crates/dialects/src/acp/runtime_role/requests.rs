@@ -3,16 +3,15 @@
 
 use super::super::wire::{
     AgentAuthCapabilities, AgentCapabilities, AuthMethod, AuthenticateParams, CancelParams,
-    CancelRequestParams, CloseSessionParams, DeleteSessionParams, Implementation, InitializeParams,
-    InitializeResult, ListSessionsParams, LoadSessionParams, LogoutParams, McpCapabilities, Meta,
-    NewSessionParams, Nothing, Offered, Own, PROTOCOL_VERSION, PromptCapabilities, PromptParams,
-    ResumeSessionParams, SET_MODEL, SessionCapabilities, SetConfigOptionParams, SetModeParams, Steering,
-    SteeringParams, code,
+    CancelRequestParams, Implementation, InitializeParams, InitializeResult, LogoutParams, McpCapabilities,
+    Meta, Nothing, Offered, Own, PROTOCOL_VERSION, PromptCapabilities, SessionCapabilities, Steering, code,
 };
 use super::sessions::{Opening, OpeningKind};
-use super::{AcpRuntime, options, sessions};
+use super::{AcpRuntime as Role, options, sessions, turns};
 use crate::endpoint::{self, Endpoint, Manners, RpcRole, Written, written};
-use crate::exchange::{self, Exchange, Fault, Next, TableRole as _, no_answer};
+use crate::exchange::{
+    Answering, Asking, Exchange, Fault, Next, Request, Settlement, TableRole as _, no_answer,
+};
 use crate::rpc::Call as _;
 use domain::command::{Command, FORGET_KEYS, Receipt, Refusal, RefusalKind, SessionCommand, Target};
 use domain::content::{Input, Json};
@@ -29,26 +28,10 @@ use wire::jsonrpc::{self, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHO
 /// The way to log in, and the argument that does it behind whatever command starts us on stdio.
 const LOGIN: &str = "login";
 
-pub(super) type Request<'a> = exchange::Request<'a, AcpRuntime>;
-pub(super) type Settlement<'a> = exchange::Settlement<'a, AcpRuntime>;
-pub(super) type Asking = exchange::Asking<AcpRuntime>;
-pub(super) type Answering = exchange::Answering<AcpRuntime>;
-
-const REQUESTS: &[Exchange<AcpRuntime>] = &[
-    Exchange::of::<InitializeParams>(AcpRuntime::initialize, no_answer),
+const REQUESTS: &[Exchange<Role>] = &[
+    Exchange::of::<InitializeParams>(Role::initialize, no_answer),
     Exchange::of::<AuthenticateParams>(authenticate, no_answer),
-    Exchange::of::<LogoutParams>(AcpRuntime::logout, AcpRuntime::logged_out),
-    Exchange::of::<NewSessionParams>(AcpRuntime::new_session, AcpRuntime::opened),
-    Exchange::of::<LoadSessionParams>(AcpRuntime::load_session, AcpRuntime::opened),
-    Exchange::of::<ResumeSessionParams>(AcpRuntime::resume_session, AcpRuntime::opened),
-    Exchange::of::<ListSessionsParams>(AcpRuntime::list_sessions, AcpRuntime::sessions_listed),
-    Exchange::of::<CloseSessionParams>(AcpRuntime::close_session, done),
-    Exchange::of::<DeleteSessionParams>(AcpRuntime::delete_session, sessions::deleted),
-    Exchange::of::<PromptParams>(AcpRuntime::prompt, AcpRuntime::prompted),
-    Exchange::of::<SteeringParams>(AcpRuntime::steer, AcpRuntime::steered),
-    Exchange::of::<SetModeParams>(options::set_mode, options::mode_is_set),
-    Exchange::of::<SetConfigOptionParams>(options::set_option, options::option_is_set),
-    Exchange { method: SET_MODEL, ask: options::set_model, answer: options::mode_is_set },
+    Exchange::of::<LogoutParams>(Role::logout, Role::logged_out),
 ];
 
 /// What an answer needs of its request.
@@ -133,7 +116,7 @@ impl AcpMemo {
     }
 }
 
-impl RpcRole for AcpRuntime {
+impl RpcRole for Role {
     type Memo = AcpMemo;
 
     const MANNERS: Manners = Manners {
@@ -154,8 +137,8 @@ impl RpcRole for AcpRuntime {
         &mut self.endpoint
     }
 
-    fn tables(&self) -> &'static [&'static [Exchange<AcpRuntime>]] {
-        &[REQUESTS]
+    fn tables(&self) -> &'static [&'static [Exchange<Role>]] {
+        &[REQUESTS, sessions::REQUESTS, turns::REQUESTS, options::REQUESTS]
     }
 
     /// Our refusals in the protocol's codes; the words are ours.
@@ -277,9 +260,9 @@ impl RpcRole for AcpRuntime {
     }
 }
 
-impl AcpRuntime {
+impl Role {
     /// Whatever version the client names, we answer with the one that we speak: it closes the link if it cannot live with that.
-    fn initialize(&mut self, cx: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    fn initialize(&mut self, cx: &mut RuntimeCx<'_>, request: Request<'_, Self>) -> Asking<Self> {
         let params: InitializeParams = read(request.params)?;
         self.client = params.client_capabilities;
         endpoint::initialize(self, cx, request, AcpMemo::Nothing)
@@ -302,7 +285,7 @@ impl AcpRuntime {
     }
 
     /// Forgets the keys that a login kept. A program behind us keeps its own.
-    fn logout(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    fn logout(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_, Self>) -> Asking<Self> {
         if self.endpoint.greeting.follows {
             return Err(not_here(request.method));
         }
@@ -312,7 +295,7 @@ impl AcpRuntime {
     }
 
     /// Keys are forgotten for all sessions: each says so.
-    fn logged_out(&mut self, cx: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+    fn logged_out(&mut self, cx: &mut RuntimeCx<'_>, settled: Settlement<'_, Self>) -> Answering<Self> {
         let Receipt::Extension(whose) = settled.with? else { return Err(Fault::Odd) };
         self.reply(cx, settled.from, Ok(nothing()));
         let whose: Vec<String> = serde_json::from_str(whose.as_str()).unwrap_or_default();
@@ -329,7 +312,7 @@ impl AcpRuntime {
     }
 }
 
-fn authenticate(_: &mut AcpRuntime, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+fn authenticate(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let params: AuthenticateParams = read(request.params)?;
     Err(match params.method_id.as_str() {
         LOGIN => invalid("this way to log in is a command: run `parlor login` in a terminal"),
@@ -338,7 +321,7 @@ fn authenticate(_: &mut AcpRuntime, _: &mut RuntimeCx<'_>, request: Request<'_>)
 }
 
 /// Whatever the receipt says, it was done.
-fn done(_: &mut AcpRuntime, _: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+pub(super) fn done(_: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>) -> Answering<Role> {
     settled.with?;
     Ok(Next::Reply(nothing()))
 }
@@ -348,6 +331,7 @@ pub(super) fn nothing() -> Written {
     written(&Nothing::default())
 }
 
+/// Reads parameters; absent and null are the empty object.
 pub(super) fn read<T: DeserializeOwned>(params: Option<&RawValue>) -> Result<T, RpcError> {
     let raw = params.map(RawValue::get).filter(|raw| *raw != "null").unwrap_or("{}");
     serde_json::from_str(raw).map_err(|why| invalid(format!("the parameters cannot be read: {why}")))

@@ -6,10 +6,10 @@ use super::super::wire::{
     McpServer, Meta, NewSessionParams, NewSessionResult, Own, ResumeSessionParams, SessionInfo, SessionSetup,
     code,
 };
-use super::requests::{AcpMemo, Answering, Asking, Request, Settlement, invalid, not_here, nothing, read};
-use super::{AcpRuntime, brought, known, options, past};
+use super::requests::{AcpMemo, done, invalid, not_here, nothing, read};
+use super::{AcpRuntime as Role, brought, known, options, past};
 use crate::endpoint::reply;
-use crate::exchange::{Fault, Next, TableRole as _};
+use crate::exchange::{Answering, Asking, Exchange, Fault, Next, Request, Settlement, TableRole as _};
 use domain::command::{
     Command, LibraryCommand, ListCommand, ListScope, Receipt, Refusal, RefusalKind, SessionCommand, Target,
 };
@@ -22,6 +22,15 @@ use roles::{Item, RuntimeCx, RuntimeEffect, View};
 use std::path::Path;
 use wire::jsonrpc::{self, INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError};
 use wire::{WireId, time};
+
+pub(super) const REQUESTS: &[Exchange<Role>] = &[
+    Exchange::of::<NewSessionParams>(Role::new_session, Role::opened),
+    Exchange::of::<LoadSessionParams>(Role::load_session, Role::opened),
+    Exchange::of::<ResumeSessionParams>(Role::resume_session, Role::opened),
+    Exchange::of::<ListSessionsParams>(Role::list_sessions, Role::sessions_listed),
+    Exchange::of::<CloseSessionParams>(Role::close_session, done),
+    Exchange::of::<DeleteSessionParams>(Role::delete_session, deleted),
+];
 
 /// Sessions in one answer of a list.
 const PAGE: usize = 100;
@@ -47,7 +56,7 @@ pub(crate) enum OpeningKind {
     Resume,
 }
 
-impl AcpRuntime {
+impl Role {
     /// The model of a session that has chosen none.
     pub(super) fn usual_model(&self) -> Option<ModelRef> {
         let (provider, name) = self.endpoint.greeting.model.clone()?;
@@ -85,7 +94,7 @@ impl AcpRuntime {
         Ok(Opening { kind, servers, dropped })
     }
 
-    pub(super) fn new_session(&mut self, cx: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    fn new_session(&mut self, cx: &mut RuntimeCx<'_>, request: Request<'_, Self>) -> Asking<Self> {
         let NewSessionParams { cwd, additional_directories: more, mcp_servers, .. } = read(request.params)?;
         let opening = self.opening(cx, OpeningKind::New, &cwd, &more, mcp_servers)?;
         let command = if self.endpoint.can().new_session {
@@ -97,21 +106,21 @@ impl AcpRuntime {
         Ok(Next::Hub(Target::Current, command, AcpMemo::Open { session: None, cwd: None, opening }))
     }
 
-    pub(super) fn load_session(&mut self, cx: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    fn load_session(&mut self, cx: &mut RuntimeCx<'_>, request: Request<'_, Self>) -> Asking<Self> {
         let params: LoadSessionParams = read(request.params)?;
         let (more, servers) = (params.additional_directories, params.mcp_servers);
         let opening = self.opening(cx, OpeningKind::Load, &params.cwd, &more, servers)?;
         self.open_session(&params.session_id, params.cwd, opening)
     }
 
-    pub(super) fn resume_session(&mut self, cx: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    fn resume_session(&mut self, cx: &mut RuntimeCx<'_>, request: Request<'_, Self>) -> Asking<Self> {
         let params: ResumeSessionParams = read(request.params)?;
         let (more, servers) = (params.additional_directories, params.mcp_servers);
         let opening = self.opening(cx, OpeningKind::Resume, &params.cwd, &more, servers)?;
         self.open_session(&params.session_id, params.cwd, opening)
     }
 
-    fn open_session(&self, name: &str, cwd: String, opening: Opening) -> Asking {
+    fn open_session(&self, name: &str, cwd: String, opening: Opening) -> Asking<Self> {
         if !self.endpoint.can().open_session {
             return Err(RpcError::new(METHOD_NOT_FOUND, "the runtime behind this one opens no sessions"));
         }
@@ -128,7 +137,7 @@ impl AcpRuntime {
     }
 
     /// The hub is at the session, or has told what there is to choose from there.
-    pub(super) fn opened(&mut self, cx: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+    fn opened(&mut self, cx: &mut RuntimeCx<'_>, settled: Settlement<'_, Self>) -> Answering<Self> {
         let (from, view) = (settled.from, settled.view);
         let (cwd, opening) = match settled.memo {
             AcpMemo::Open { cwd, opening, .. } => (cwd, opening),
@@ -171,7 +180,7 @@ impl AcpRuntime {
         from: &WireId,
         session: SessionId,
         error: RpcError,
-    ) -> Next<AcpRuntime> {
+    ) -> Next<Role> {
         self.reply(cx, from, Err(error));
         if !self.sessions.contains_key(&session) {
             let command = Command::Session(SessionCommand::Close);
@@ -188,7 +197,7 @@ impl AcpRuntime {
         from: &WireId,
         session: SessionId,
         opening: Opening,
-    ) -> Answering {
+    ) -> Answering<Self> {
         if self.put.as_ref() == Some(&session) {
             self.put = None;
         }
@@ -219,7 +228,7 @@ impl AcpRuntime {
         id: &WireId,
         session: &SessionId,
         opening: Opening,
-    ) -> Answering {
+    ) -> Answering<Self> {
         let (can, usual, shows_notices) = (self.endpoint.can(), self.usual_model(), self.shows_notices());
         let follows = self.endpoint.greeting.follows;
         let models = self.models.clone().unwrap_or_default();
@@ -314,7 +323,7 @@ impl AcpRuntime {
         }
     }
 
-    pub(super) fn list_sessions(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    fn list_sessions(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_, Self>) -> Asking<Self> {
         if !self.endpoint.can().sessions {
             return Err(not_here(request.method));
         }
@@ -332,7 +341,7 @@ impl AcpRuntime {
         Ok(Next::Hub(Target::Current, Command::Library(command), AcpMemo::List { cwd, from }))
     }
 
-    pub(super) fn sessions_listed(&mut self, _: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+    fn sessions_listed(&mut self, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Self>) -> Answering<Self> {
         let (AcpMemo::List { cwd, from }, Receipt::Sessions(sessions)) = (settled.memo, settled.with?) else {
             return Err(Fault::Odd);
         };
@@ -340,7 +349,7 @@ impl AcpRuntime {
     }
 
     /// Stops what runs there, as a cancel would, and lets the session go.
-    pub(super) fn close_session(&mut self, cx: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    fn close_session(&mut self, cx: &mut RuntimeCx<'_>, request: Request<'_, Self>) -> Asking<Self> {
         let params: CloseSessionParams = read(request.params)?;
         let session = self.known(&params.session_id)?;
         self.cancel(cx, Some(session.clone()));
@@ -348,7 +357,7 @@ impl AcpRuntime {
         Ok(Next::Hub(Target::Session(session), command, AcpMemo::Nothing))
     }
 
-    pub(super) fn delete_session(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    fn delete_session(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_, Self>) -> Asking<Self> {
         if !self.endpoint.can().delete_session {
             return Err(not_here(request.method));
         }
@@ -362,7 +371,7 @@ impl AcpRuntime {
     }
 }
 
-pub(super) fn deleted(_: &mut AcpRuntime, _: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+fn deleted(_: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>) -> Answering<Role> {
     match settled.with {
         Err(refusal) if refusal.kind != RefusalKind::SessionUnknown => Err(refusal.into()),
         _ => Ok(Next::Reply(nothing())),

@@ -6,9 +6,9 @@ use super::super::wire::{
 };
 use super::AcpRuntime;
 use super::commands::Slash;
-use super::requests::{AcpMemo, Answering, Asking, Request, Settlement, invalid, not_here, read};
+use super::requests::{AcpMemo, invalid, not_here, read};
 use crate::endpoint::reply;
-use crate::exchange::{Fault, Next};
+use crate::exchange::{Answering, Asking, Exchange, Fault, Next, Request, Settlement};
 use domain::command::{
     Command, PromptOptions, QueueCommand, Receipt, RefusalKind, RunCommand, Target, WhenBusy,
 };
@@ -17,13 +17,18 @@ use domain::queue::QueueKind;
 use roles::RuntimeCx;
 use wire::jsonrpc::RpcError;
 
+pub(super) const REQUESTS: &[Exchange<AcpRuntime>] = &[
+    Exchange::of::<PromptParams>(AcpRuntime::prompt, AcpRuntime::prompted),
+    Exchange::of::<SteeringParams>(AcpRuntime::steer, AcpRuntime::steered),
+];
+
 /// How often a prompt goes from the queue to a run of its own and back, where runs begin and end meanwhile.
 const MAX_STEPS: u8 = 4;
 /// The word of a client that wants to start a turn itself where nothing runs.
 const PROMPT_REQUIRED: &str = "promptRequired";
 
 impl AcpRuntime {
-    pub(super) fn prompt(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    fn prompt(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_, Self>) -> Asking<Self> {
         let params: PromptParams = read(request.params)?;
         let session = self.known(&params.session_id)?;
         let target = Target::Session(session.clone());
@@ -41,7 +46,7 @@ impl AcpRuntime {
     }
 
     /// A prompt was taken, or waits, or has to be put otherwise: a run may begin or end while it is on its way.
-    pub(super) fn prompted(&mut self, _: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+    fn prompted(&mut self, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Self>) -> Answering<Self> {
         let AcpMemo::Prompt { session, input, steps } = settled.memo else {
             settled.with?;
             return Ok(reply(&PromptResult::default()));
@@ -73,7 +78,7 @@ impl AcpRuntime {
     }
 
     /// Something that is said into the run under way.
-    pub(super) fn steer(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    fn steer(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_, Self>) -> Asking<Self> {
         if !self.endpoint.can().steer {
             return Err(not_here(request.method));
         }
@@ -88,7 +93,7 @@ impl AcpRuntime {
         Ok(Next::Hub(Target::Session(session), command, memo))
     }
 
-    pub(super) fn steered(&mut self, _: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+    fn steered(&mut self, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Self>) -> Answering<Self> {
         let outcome = match (settled.with, settled.memo) {
             (Ok(_), AcpMemo::SteeredAnew) => SteeringOutcome::StartedNewTurn,
             (Ok(_), _) => SteeringOutcome::Injected,

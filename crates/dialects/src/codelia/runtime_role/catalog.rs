@@ -7,9 +7,9 @@ use super::super::wire::{
 };
 use super::super::{effort_name, run_name};
 use super::CodeliaRuntime as Role;
-use super::requests::{Answering, Asking, CodeliaMemo, Request, Settlement, invalid, read};
+use super::requests::{CodeliaMemo, invalid, read};
 use crate::endpoint::reply;
-use crate::exchange::{Fault, Next};
+use crate::exchange::{Answering, Asking, Exchange, Fault, Next, Request, Settlement};
 use domain::command::{
     Command, LibraryCommand, ListCommand, ListScope, Receipt, RefusalKind, SessionCommand, Target,
 };
@@ -20,6 +20,15 @@ use roles::RuntimeCx;
 use std::path::Path;
 use wire::time;
 
+pub(super) const REQUESTS: &[Exchange<Role>] = &[
+    Exchange::of::<SessionListParams>(session_list, sessions_listed),
+    Exchange::of::<ModelListParams>(model_list, models_listed),
+    Exchange::of::<ModelSetParams>(model_set, model_is_set),
+    Exchange::of::<McpListParams>(mcp_list, servers_listed),
+    Exchange::of::<SkillsListParams>(skills_list, skills_listed),
+    Exchange::of::<ContextInspectParams>(context_inspect, context_inspected),
+];
+
 /// Sessions in a list unless the UI says otherwise.
 const DEFAULT_SESSIONS: i64 = 50;
 /// Where a model comes from: the person's settings and what the environment offers.
@@ -27,7 +36,7 @@ const CONFIG: &str = "config";
 /// Where a model comes from: it was taken in this session.
 const SESSION: &str = "session";
 
-pub(super) fn session_list(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+fn session_list(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let params: SessionListParams = read(request.params)?;
     let limit = u64::try_from(params.limit.unwrap_or(DEFAULT_SESSIONS)).ok().filter(|limit| *limit > 0);
     let (scope, all) = match params.scope.as_deref() {
@@ -41,7 +50,7 @@ pub(super) fn session_list(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request
     Ok(Next::Hub(Target::Current, command, CodeliaMemo::SessionList { all }))
 }
 
-pub(super) fn sessions_listed(role: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+fn sessions_listed(role: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>) -> Answering<Role> {
     let (CodeliaMemo::SessionList { all }, Receipt::Sessions(sessions)) = (settled.memo, settled.with?)
     else {
         return Err(Fault::Odd);
@@ -64,13 +73,13 @@ fn lower_session(session: SessionSummary, follows: bool) -> SessionItem {
     }
 }
 
-pub(super) fn model_list(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+fn model_list(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let ModelListParams { provider, include_details: details } = read(request.params)?;
     let command = Command::List(ListCommand::Models { provider: provider.clone() });
     Ok(Next::Hub(Target::Current, command, CodeliaMemo::ModelList { provider, details }))
 }
 
-pub(super) fn models_listed(role: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+fn models_listed(role: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>) -> Answering<Role> {
     let Receipt::Models { models, current } = settled.with? else { return Err(Fault::Odd) };
     let CodeliaMemo::ModelList { provider: wanted, details } = settled.memo else { return Err(Fault::Odd) };
     // The session's own choice is what the next run uses.
@@ -121,7 +130,7 @@ fn lower_details(entry: &ModelEntry) -> ModelDetails {
     }
 }
 
-pub(super) fn model_set(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+fn model_set(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let params: ModelSetParams = read(request.params)?;
     if params.reset {
         return Err(invalid("reset is not supported; set the model by its name"));
@@ -146,7 +155,7 @@ pub(super) fn model_set(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_
     Ok(Next::Hub(Target::Current, command, CodeliaMemo::ModelSet(effort)))
 }
 
-pub(super) fn model_is_set(_: &mut Role, cx: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+fn model_is_set(_: &mut Role, cx: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>) -> Answering<Role> {
     Ok(match (settled.memo, settled.with) {
         (CodeliaMemo::ModelSet(Some(effort)), Ok(Receipt::Model(model))) => {
             let command = Command::Session(SessionCommand::SetEffort { effort: Some(effort) });
@@ -174,7 +183,7 @@ fn lower_model_set(model: ModelRef, effort: Option<Effort>) -> ModelSetResult {
     ModelSetResult { provider, name, source: Some(SESSION.to_owned()), reasoning }
 }
 
-pub(super) fn mcp_list(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+fn mcp_list(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let params: McpListParams = read(request.params)?;
     match params.scope.as_deref() {
         None | Some("loaded" | "configured") => {
@@ -184,7 +193,7 @@ pub(super) fn mcp_list(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>
     }
 }
 
-pub(super) fn servers_listed(_: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+fn servers_listed(_: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>) -> Answering<Role> {
     let Receipt::Servers(servers) = settled.with? else { return Err(Fault::Odd) };
     Ok(reply(&McpListResult { servers: servers.into_iter().map(lower_server).collect() }))
 }
@@ -209,13 +218,13 @@ fn lower_server(server: ServerEntry) -> McpServer {
     }
 }
 
-pub(super) fn skills_list(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+fn skills_list(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let params: SkillsListParams = read(request.params)?;
     let command = Command::List(ListCommand::Skills { cwd: params.cwd, reload: params.force_reload });
     Ok(Next::Hub(Target::Current, command, CodeliaMemo::Nothing))
 }
 
-pub(super) fn skills_listed(_: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+fn skills_listed(_: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>) -> Answering<Role> {
     let Receipt::Skills(list) = settled.with? else { return Err(Fault::Odd) };
     Ok(reply(&lower_skills(list)))
 }
@@ -241,18 +250,18 @@ fn lower_skills(list: SkillList) -> SkillsListResult {
 }
 
 /// The skills are asked for in any case: the answer also says where the session works.
-pub(super) fn context_inspect(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+fn context_inspect(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let params: ContextInspectParams = read(request.params)?;
     let command = Command::List(ListCommand::Skills { cwd: None, reload: false });
     Ok(Next::Hub(Target::Current, command, CodeliaMemo::Inspect { skills: params.include_skills }))
 }
 
 /// Where the session works. A runtime behind this one that cannot list skills is no reason to say nothing.
-pub(super) fn context_inspected(
+fn context_inspected(
     role: &mut Role,
     _: &mut RuntimeCx<'_>,
-    settled: Settlement<'_>,
-) -> Answering {
+    settled: Settlement<'_, Role>,
+) -> Answering<Role> {
     let settings = settled.view.map(|view| &view.state.settings);
     let cwd = settings.map_or_else(|| role.endpoint.greeting.cwd.clone(), |settings| settings.cwd.clone());
     let root = settings.map(|settings| settings.project.clone());

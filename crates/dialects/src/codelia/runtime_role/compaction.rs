@@ -5,10 +5,10 @@
 
 use super::super::wire::{AgentEvent, CompactionComplete, CompactionStart, RunStartResult, Status, Words};
 use super::CodeliaRuntime;
-use super::requests::{Answering, CodeliaMemo, Settlement};
+use super::requests::CodeliaMemo;
 use super::telling::{Prompted, RunLine, Telling, Texts};
 use crate::endpoint::MAX_PENDING;
-use crate::exchange::{Next, Pending};
+use crate::exchange::{Answering, Next, Pending, Settlement};
 use domain::command::{Receipt, RefusalKind, Target};
 use domain::ids::RunId;
 use domain::port::Ticket;
@@ -53,7 +53,11 @@ impl CodeliaRuntime {
     }
 
     /// Answers a compaction that the UI asked for, and remembers it so that it is not told a second time.
-    pub(super) fn compacted(&mut self, cx: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+    pub(super) fn compacted(
+        &mut self,
+        cx: &mut RuntimeCx<'_>,
+        settled: Settlement<'_, Self>,
+    ) -> Answering<Self> {
         let told = self.compactions.remove(&settled.ticket);
         let named = match settled.memo {
             CodeliaMemo::Compact(Target::Session(session)) => Some(session),

@@ -4,15 +4,18 @@ use super::super::run_name;
 use super::super::wire::{AgentEvent, SessionHistoryParams, SessionHistoryResult};
 use super::CodeliaRuntime as Role;
 use super::asking::{self, Reader};
-use super::requests::{Answering, Asking, CodeliaMemo, Request, Settlement, invalid, read};
+use super::requests::{CodeliaMemo, invalid, read};
 use super::telling::{Prompted, RunLine, Telling, Texts};
 use crate::endpoint::reply;
-use crate::exchange::{Fault, Next};
+use crate::exchange::{Answering, Asking, Exchange, Fault, Next, Request, Settlement};
 use domain::command::{Command, History, LibraryCommand, Receipt, RefusalKind, Target};
 use domain::event::{AskEvent, Body, Event, RunEvent, SessionEvent};
 use domain::ids::{RunId, SessionId};
 use roles::{Greeting, RuntimeCx};
 use std::collections::VecDeque;
+
+pub(super) const REQUESTS: &[Exchange<Role>] =
+    &[Exchange::of::<SessionHistoryParams>(session_history, session_told)];
 
 /// Runs in a replay unless the UI says otherwise.
 const DEFAULT_RUNS: i64 = 20;
@@ -21,7 +24,7 @@ const DEFAULT_EVENTS: i64 = 1500;
 /// Events that a replay is made from; one line of the wire may stand for many of them.
 const MAX_HISTORY: u64 = 200_000;
 
-pub(super) fn session_history(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+fn session_history(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let params: SessionHistoryParams = read(request.params)?;
     if params.session_id.is_empty() {
         return Err(invalid("session_id is required"));
@@ -36,7 +39,7 @@ pub(super) fn session_history(_: &mut Role, _: &mut RuntimeCx<'_>, request: Requ
     Ok(Next::Hub(Target::Session(session), Command::Library(command), memo))
 }
 
-pub(super) fn session_told(role: &mut Role, cx: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+fn session_told(role: &mut Role, cx: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>) -> Answering<Role> {
     match (settled.memo, settled.with) {
         (CodeliaMemo::History { session, max_events }, Ok(Receipt::History(events))) => {
             let (lines, mut result) = replay(&session, &events, max_events, role.reader());

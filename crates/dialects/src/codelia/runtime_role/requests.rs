@@ -2,13 +2,12 @@
 //! hub only sees what fits the vocabulary.
 
 use super::super::wire::{
-    ContextInspectParams, InitializeParams, InitializeResult, McpListParams, ModelListParams, ModelSetParams,
-    Nothing, PROTOCOL_VERSION, Program, RunCancelParams, RunStartParams, ServerCapabilities,
-    SessionHistoryParams, SessionListParams, SkillsListParams, TuiLook, UiContextParams, code,
+    InitializeParams, InitializeResult, Nothing, PROTOCOL_VERSION, Program, RunCancelParams,
+    ServerCapabilities, SessionListParams, TuiLook, UiContextParams, code,
 };
-use super::{CodeliaRuntime, catalog, history, shell};
+use super::{CodeliaRuntime as Role, catalog, history, runs, shell};
 use crate::endpoint::{self, Endpoint, Manners, RpcRole, Written, reply, written};
-use crate::exchange::{self, Exchange, Next, TableRole as _, no_answer};
+use crate::exchange::{Answering, Asking, Exchange, Next, Request, Settlement, TableRole as _, no_answer};
 use crate::rpc::Call as _;
 use domain::command::{Command, Receipt, Refusal, RefusalKind, Target};
 use domain::ids::SessionId;
@@ -22,23 +21,9 @@ use std::collections::BTreeSet;
 use wire::WireId;
 use wire::jsonrpc::{INVALID_PARAMS, METHOD_NOT_FOUND, RpcError};
 
-pub(super) type Request<'a> = exchange::Request<'a, CodeliaRuntime>;
-pub(super) type Settlement<'a> = exchange::Settlement<'a, CodeliaRuntime>;
-pub(super) type Asking = exchange::Asking<CodeliaRuntime>;
-pub(super) type Answering = exchange::Answering<CodeliaRuntime>;
-
-const REQUESTS: &[Exchange<CodeliaRuntime>] = &[
-    Exchange::of::<InitializeParams>(CodeliaRuntime::initialize, no_answer),
-    Exchange::of::<RunStartParams>(CodeliaRuntime::run_start, CodeliaRuntime::run_started),
-    Exchange::of::<RunCancelParams>(CodeliaRuntime::run_cancel, CodeliaRuntime::run_cancelled),
-    Exchange::of::<SessionListParams>(catalog::session_list, catalog::sessions_listed),
-    Exchange::of::<SessionHistoryParams>(history::session_history, history::session_told),
-    Exchange::of::<ModelListParams>(catalog::model_list, catalog::models_listed),
-    Exchange::of::<ModelSetParams>(catalog::model_set, catalog::model_is_set),
-    Exchange::of::<McpListParams>(catalog::mcp_list, catalog::servers_listed),
-    Exchange::of::<SkillsListParams>(catalog::skills_list, catalog::skills_listed),
-    Exchange::of::<ContextInspectParams>(catalog::context_inspect, catalog::context_inspected),
-    Exchange::of::<UiContextParams>(CodeliaRuntime::context_update, context_updated),
+const REQUESTS: &[Exchange<Role>] = &[
+    Exchange::of::<InitializeParams>(Role::initialize, no_answer),
+    Exchange::of::<UiContextParams>(Role::context_update, context_updated),
 ];
 
 /// What an answer needs of its request.
@@ -75,7 +60,7 @@ pub(crate) enum CodeliaMemo {
     Shell(shell::Telling),
 }
 
-impl RpcRole for CodeliaRuntime {
+impl RpcRole for Role {
     type Memo = CodeliaMemo;
 
     const MANNERS: Manners = Manners {
@@ -97,9 +82,13 @@ impl RpcRole for CodeliaRuntime {
         &mut self.endpoint
     }
 
-    fn tables(&self) -> &'static [&'static [Exchange<CodeliaRuntime>]] {
+    fn tables(&self) -> &'static [&'static [Exchange<Role>]] {
         // A runtime behind us has no command lines of ours, and a look of its own.
-        if self.endpoint.greeting.follows { &[REQUESTS] } else { &[REQUESTS, shell::REQUESTS] }
+        const ALWAYS: &[&[Exchange<Role>]] =
+            &[REQUESTS, runs::REQUESTS, catalog::REQUESTS, history::REQUESTS];
+        const ALONE: &[&[Exchange<Role>]] =
+            &[REQUESTS, runs::REQUESTS, catalog::REQUESTS, history::REQUESTS, shell::REQUESTS];
+        if self.endpoint.greeting.follows { ALWAYS } else { ALONE }
     }
 
     /// The words of existing programs where they have some; ours, with the hint, go along as data.
@@ -197,16 +186,16 @@ impl RpcRole for CodeliaRuntime {
     }
 }
 
-impl CodeliaRuntime {
+impl Role {
     /// Versions are not negotiated: there is one. A second handshake replaces what the first said.
-    fn initialize(&mut self, cx: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    fn initialize(&mut self, cx: &mut RuntimeCx<'_>, request: Request<'_, Self>) -> Asking<Self> {
         let params: InitializeParams = read(request.params)?;
         self.ui = params.ui_capabilities;
         self.client = params.client.name;
         endpoint::initialize(self, cx, request, CodeliaMemo::Nothing)
     }
 
-    fn context_update(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    fn context_update(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_, Self>) -> Asking<Self> {
         let command = Command::UpdateContext(self.changed_context(request.params)?);
         Ok(Next::Hub(Target::Current, command, CodeliaMemo::Nothing))
     }
@@ -239,7 +228,7 @@ impl CodeliaRuntime {
 }
 
 /// What it tells is taken as it is; where the tools cannot follow, the person is told with the next run.
-fn context_updated(_: &mut CodeliaRuntime, _: &mut RuntimeCx<'_>, _: Settlement<'_>) -> Answering {
+fn context_updated(_: &mut Role, _: &mut RuntimeCx<'_>, _: Settlement<'_, Role>) -> Answering<Role> {
     Ok(reply(&Nothing {}))
 }
 
@@ -262,6 +251,7 @@ fn lift_context(context: UiContextParams) -> UiContext {
     }
 }
 
+/// Reads parameters; absent and null are the empty object.
 pub(super) fn read<T: DeserializeOwned>(params: Option<&RawValue>) -> Result<T, RpcError> {
     endpoint::object(params).map_err(invalid)
 }

@@ -4,10 +4,10 @@ use super::super::run_name;
 use super::super::wire::{
     InputPart, RunCancelParams, RunCancelResult, RunInput, RunStartParams, RunStartResult, Status, code,
 };
-use super::requests::{Answering, Asking, CodeliaMemo, Request, Settlement, invalid, read};
+use super::requests::{CodeliaMemo, invalid, read};
 use super::{COMMAND_LINE, CodeliaRuntime, RESULT_PAUSE, client_tools};
 use crate::endpoint::{MAX_PENDING, reply};
-use crate::exchange::{Fault, Next, TableRole as _};
+use crate::exchange::{Answering, Asking, Exchange, Fault, Next, Request, Settlement, TableRole as _};
 use domain::command::{Command, PromptOptions, Receipt, RunCommand, Target};
 use domain::content::{Input, Part};
 use domain::event::Outcome;
@@ -16,8 +16,13 @@ use roles::{Item, Lane, LinkEffect, RuntimeCx, RuntimeEffect};
 use wire::WireId;
 use wire::jsonrpc::{self, RpcError};
 
+pub(super) const REQUESTS: &[Exchange<CodeliaRuntime>] = &[
+    Exchange::of::<RunStartParams>(CodeliaRuntime::run_start, CodeliaRuntime::run_started),
+    Exchange::of::<RunCancelParams>(CodeliaRuntime::run_cancel, CodeliaRuntime::run_cancelled),
+];
+
 impl CodeliaRuntime {
-    pub(super) fn run_start(&mut self, cx: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    fn run_start(&mut self, cx: &mut RuntimeCx<'_>, request: Request<'_, Self>) -> Asking<Self> {
         let params: RunStartParams = read(request.params)?;
         let target = target(params.session_id.as_deref())?;
         let input = lift_input(params.input)?;
@@ -49,7 +54,7 @@ impl CodeliaRuntime {
         Ok(Next::Hub(target, command, CodeliaMemo::RunStart(tools)))
     }
 
-    pub(super) fn run_started(&mut self, cx: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+    fn run_started(&mut self, cx: &mut RuntimeCx<'_>, settled: Settlement<'_, Self>) -> Answering<Self> {
         let tools = match settled.memo {
             CodeliaMemo::Compact(_) => return self.compacted(cx, settled),
             CodeliaMemo::RunStart(tools) => tools,
@@ -79,7 +84,7 @@ impl CodeliaRuntime {
         }));
     }
 
-    pub(super) fn run_cancel(&mut self, cx: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    fn run_cancel(&mut self, cx: &mut RuntimeCx<'_>, request: Request<'_, Self>) -> Asking<Self> {
         let params: RunCancelParams = read(request.params)?;
         if let Some(status) = self.compaction(&params.run_id) {
             return Ok(reply(&RunCancelResult { ok: false, status: Some(status) }));
@@ -98,7 +103,7 @@ impl CodeliaRuntime {
         Ok(Next::Nothing)
     }
 
-    pub(super) fn run_cancelled(&mut self, cx: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+    fn run_cancelled(&mut self, cx: &mut RuntimeCx<'_>, settled: Settlement<'_, Self>) -> Answering<Self> {
         match settled.with {
             Ok(Receipt::Cancelling { run }) if run.outcome.is_none() => {
                 self.stopping(cx, settled.ticket, settled.from.clone());

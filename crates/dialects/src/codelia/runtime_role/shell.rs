@@ -6,9 +6,9 @@ use super::super::wire::{
     ThemeSetResult,
 };
 use super::CodeliaRuntime as Role;
-use super::requests::{Answering, Asking, CodeliaMemo, Request, Settlement, invalid, read};
+use super::requests::{CodeliaMemo, invalid, read};
 use crate::endpoint::reply;
-use crate::exchange::{Exchange, Fault, Next, no_answer};
+use crate::exchange::{Answering, Asking, Exchange, Fault, Next, Request, Settlement, no_answer};
 use domain::command::{Command, Receipt, ShellCommand, Target};
 use domain::session::{JobState, ShellJob};
 use roles::RuntimeCx;
@@ -56,7 +56,7 @@ pub(super) const REQUESTS: &[Exchange<Role>] = &[
     Exchange::of::<ThemeSetParams>(theme_set, no_answer),
 ];
 
-fn hub(command: ShellCommand, telling: Telling) -> Asking {
+fn hub(command: ShellCommand, telling: Telling) -> Asking<Role> {
     Ok(Next::Hub(Target::Current, Command::Shell(command), CodeliaMemo::Shell(telling)))
 }
 
@@ -64,12 +64,12 @@ fn one(job: String, wait: Option<u64>) -> ShellCommand {
     ShellCommand::Job { job, wait }
 }
 
-fn shell_exec(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+fn shell_exec(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let ShellExecParams { command: line, timeout_seconds: seconds, cwd } = read(request.params)?;
     hub(ShellCommand::Run { line, cwd, seconds }, Telling::Ran)
 }
 
-fn task_spawn(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+fn task_spawn(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let params: TaskSpawnParams = read(request.params)?;
     if params.kind != SHELL {
         return Err(invalid(format!("there are no tasks of kind {:?} here; shell is", params.kind)));
@@ -85,7 +85,7 @@ fn task_spawn(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Aski
     hub(ShellCommand::Start { line, cwd: params.cwd }, telling)
 }
 
-fn task_list(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+fn task_list(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let params: TaskListParams = read(request.params)?;
     if params.kind.as_deref().is_some_and(|kind| kind != SHELL) {
         return Ok(reply(&TaskListResult::default()));
@@ -95,28 +95,28 @@ fn task_list(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Askin
     hub(ShellCommand::Jobs, Telling::List { limit, state: params.state })
 }
 
-fn task_status(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+fn task_status(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let TaskStatusParams { task_id } = read(request.params)?;
     hub(one(task_id, None), Telling::Info)
 }
 
-fn task_result(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+fn task_result(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let TaskResultParams { task_id } = read(request.params)?;
     hub(one(task_id, None), Telling::Result)
 }
 
-fn task_wait(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+fn task_wait(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let TaskWaitParams { task_id, wait_timeout_seconds } = read(request.params)?;
     hub(one(task_id, Some(wait_timeout_seconds.unwrap_or(USUAL_WAIT))), Telling::Waited)
 }
 
-fn task_cancel(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+fn task_cancel(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let TaskCancelParams { task_id: job } = read(request.params)?;
     hub(ShellCommand::Stop { job }, Telling::Info)
 }
 
 /// Tells what became of command lines.
-fn tell_jobs(_: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+fn tell_jobs(_: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>) -> Answering<Role> {
     let (CodeliaMemo::Shell(telling), Receipt::Jobs(mut jobs)) = (settled.memo, settled.with?) else {
         return Err(Fault::Odd);
     };
@@ -144,7 +144,7 @@ fn tell_jobs(_: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> An
 }
 
 /// The look is the UI's; it is told what it chose when it greets again.
-fn theme_set(role: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+fn theme_set(role: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let ThemeSetParams { name } = read(request.params)?;
     if !THEMES.contains(&name.as_str()) {
         return Err(invalid(format!("unknown theme {name:?}; there are {}", THEMES.join(", "))));

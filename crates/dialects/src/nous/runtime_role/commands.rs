@@ -3,8 +3,10 @@
 
 use super::answers::{self, refused, why};
 use super::lift::{self, invalid, maybe, required, said};
-use super::{NousRuntime, reads};
-use crate::exchange::{self, Exchange, Fault, Next, Pending, TableRole, no_answer};
+use super::{NousRuntime as Role, reads};
+use crate::exchange::{
+    self, Answering, Asking, Exchange, Fault, Next, Pending, Request, Settlement, TableRole, no_answer,
+};
 use crate::nous::entry_name;
 use crate::nous::wire::{ErrorBody, Keys, PendingCounts, State as WireState};
 use domain::command::{
@@ -20,29 +22,24 @@ use serde_json::{Value, json};
 /// How often a read is tried again when the hub shows another session, because another connection named one meanwhile.
 const MAX_LOOKS: u32 = 16;
 
-pub(super) type Request<'a> = exchange::Request<'a, NousRuntime>;
-pub(super) type Settlement<'a> = exchange::Settlement<'a, NousRuntime>;
-pub(super) type Asking = exchange::Asking<NousRuntime>;
-pub(super) type Answering = exchange::Answering<NousRuntime>;
-
-const COMMANDS: &[Exchange<NousRuntime>] = &[
+const COMMANDS: &[Exchange<Role>] = &[
     Exchange { method: "ping", ask: ping, answer: no_answer },
-    Exchange { method: "prompt", ask: NousRuntime::prompt, answer: NousRuntime::prompted },
-    Exchange { method: "steer", ask: NousRuntime::enqueue, answer: enqueued },
-    Exchange { method: "follow_up", ask: NousRuntime::enqueue, answer: enqueued },
-    Exchange { method: "abort", ask: NousRuntime::abort, answer: NousRuntime::aborting },
-    Exchange { method: "get_state", ask: NousRuntime::get_state, answer: no_answer },
-    Exchange { method: "get_messages", ask: NousRuntime::get_messages, answer: NousRuntime::looked },
-    Exchange { method: "get_tree", ask: NousRuntime::get_tree, answer: NousRuntime::looked },
-    Exchange { method: "new_session", ask: new_session, answer: NousRuntime::arrived },
-    Exchange { method: "switch_session", ask: switch_session, answer: NousRuntime::arrived },
-    Exchange { method: "branch_session", ask: branch_session, answer: NousRuntime::arrived },
-    Exchange { method: "set_active_tools", ask: NousRuntime::set_tools, answer: NousRuntime::tools_set },
-    Exchange { method: "set_steering_mode", ask: NousRuntime::set_mode, answer: NousRuntime::mode_set },
-    Exchange { method: "set_follow_up_mode", ask: NousRuntime::set_mode, answer: NousRuntime::mode_set },
-    Exchange { method: "extension_command", ask: NousRuntime::extension, answer: extended },
-    Exchange { method: "set_leaf", ask: NousRuntime::set_leaf, answer: leaf_set },
-    Exchange { method: "compact_session", ask: NousRuntime::compact, answer: NousRuntime::compacting },
+    Exchange { method: "prompt", ask: Role::prompt, answer: Role::prompted },
+    Exchange { method: "steer", ask: Role::enqueue, answer: enqueued },
+    Exchange { method: "follow_up", ask: Role::enqueue, answer: enqueued },
+    Exchange { method: "abort", ask: Role::abort, answer: Role::aborting },
+    Exchange { method: "get_state", ask: Role::get_state, answer: no_answer },
+    Exchange { method: "get_messages", ask: Role::get_messages, answer: Role::looked },
+    Exchange { method: "get_tree", ask: Role::get_tree, answer: Role::looked },
+    Exchange { method: "new_session", ask: new_session, answer: Role::arrived },
+    Exchange { method: "switch_session", ask: switch_session, answer: Role::arrived },
+    Exchange { method: "branch_session", ask: branch_session, answer: Role::arrived },
+    Exchange { method: "set_active_tools", ask: Role::set_tools, answer: Role::tools_set },
+    Exchange { method: "set_steering_mode", ask: Role::set_mode, answer: Role::mode_set },
+    Exchange { method: "set_follow_up_mode", ask: Role::set_mode, answer: Role::mode_set },
+    Exchange { method: "extension_command", ask: Role::extension, answer: extended },
+    Exchange { method: "set_leaf", ask: Role::set_leaf, answer: leaf_set },
+    Exchange { method: "compact_session", ask: Role::compact, answer: Role::compacting },
 ];
 
 /// What an answer needs of its command.
@@ -92,14 +89,14 @@ pub(crate) struct Prompt {
     from: Option<EntryId>,
 }
 
-impl TableRole for NousRuntime {
+impl TableRole for Role {
     type From = (Lane, String);
     type Params<'a> = &'a Keys;
     type Memo = NousMemo;
     type Reply = (&'static str, Value);
     type Error = ErrorBody;
 
-    fn tables(&self) -> &'static [&'static [Exchange<NousRuntime>]] {
+    fn tables(&self) -> &'static [&'static [Exchange<Role>]] {
         &[COMMANDS]
     }
 
@@ -147,7 +144,7 @@ impl TableRole for NousRuntime {
     }
 }
 
-impl NousRuntime {
+impl Role {
     /// Does one line of a connection.
     pub(super) fn command(&mut self, cx: &mut RuntimeCx<'_>, lane: Lane, line: &str) {
         match lift::decode(line) {
@@ -185,7 +182,7 @@ impl NousRuntime {
         found.ok_or_else(|| why("command_rejected", "no_active_run"))
     }
 
-    fn prompt(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    fn prompt(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_, Self>) -> Asking<Self> {
         let (text, wait) = (said(request.params)?, lift::wait(request.params)?);
         let leaf = lift::leaf(request.params)?;
         if self.running().is_some() {
@@ -196,7 +193,7 @@ impl NousRuntime {
     }
 
     /// Starts a run in the active session; makes one first if there is none, so that its beginning is seen.
-    fn begins(&self, prompt: Prompt) -> Next<NousRuntime> {
+    fn begins(&self, prompt: Prompt) -> Next<Role> {
         let Some(session) = self.active.clone() else {
             let command = Command::Library(LibraryCommand::New { cwd: None, title: None, id: None });
             return Next::Hub(Target::Current, command, NousMemo::SessionFor(prompt));
@@ -207,7 +204,7 @@ impl NousRuntime {
         Next::Hub(Target::Session(session), command, memo)
     }
 
-    fn prompted(&mut self, cx: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+    fn prompted(&mut self, cx: &mut RuntimeCx<'_>, settled: Settlement<'_, Self>) -> Answering<Self> {
         match (settled.memo, settled.with?) {
             (NousMemo::Prompt { session, wait }, receipt) => {
                 self.started(cx, settled.view, settled.from.clone(), session, wait, &receipt)
@@ -220,7 +217,7 @@ impl NousRuntime {
         }
     }
 
-    fn enqueue(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    fn enqueue(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_, Self>) -> Asking<Self> {
         let input = Input::text(said(request.params)?);
         let (session, run) = self.open_run()?;
         let kind = if request.method == "steer" { QueueKind::Steer } else { QueueKind::FollowUp };
@@ -228,7 +225,7 @@ impl NousRuntime {
         Ok(Next::Hub(Target::Session(session), command, NousMemo::Enqueue { run }))
     }
 
-    fn abort(&mut self, _: &mut RuntimeCx<'_>, _: Request<'_>) -> Asking {
+    fn abort(&mut self, _: &mut RuntimeCx<'_>, _: Request<'_, Self>) -> Asking<Self> {
         let (session, name) = self.open_run()?;
         let run = self.tellings.get(&session).map(|telling| telling.run);
         let command = Command::Run(RunCommand::Cancel { run, reason: None });
@@ -236,7 +233,7 @@ impl NousRuntime {
         Ok(Next::Hub(Target::Session(session), command, memo))
     }
 
-    fn aborting(&mut self, _: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+    fn aborting(&mut self, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Self>) -> Answering<Self> {
         let receipt = settled.with?;
         let NousMemo::Abort { session, run } = settled.memo else { return Err(Fault::Odd) };
         if matches!(receipt, Receipt::Cancelling { run } if run.outcome.is_some()) {
@@ -248,7 +245,7 @@ impl NousRuntime {
         Ok(Next::Reply(("accepted", json!({ "command": settled.method, "run_id": run }))))
     }
 
-    fn get_state(&mut self, _: &mut RuntimeCx<'_>, _: Request<'_>) -> Asking {
+    fn get_state(&mut self, _: &mut RuntimeCx<'_>, _: Request<'_, Self>) -> Asking<Self> {
         Ok(Next::Reply(("state", json!(self.state()))))
     }
 
@@ -270,7 +267,7 @@ impl NousRuntime {
         }
     }
 
-    fn get_messages(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    fn get_messages(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_, Self>) -> Asking<Self> {
         let Some(session) = self.session(request.params)? else {
             return Ok(Next::Reply(("messages", json!({ "session_id": "", "messages": [] }))));
         };
@@ -278,14 +275,14 @@ impl NousRuntime {
         Ok(look(session, leaf.map(|leaf| entry_name::read(&leaf).ok_or_else(no_leaf)).transpose()?, 0))
     }
 
-    fn get_tree(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    fn get_tree(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_, Self>) -> Asking<Self> {
         Ok(match self.session(request.params)? {
             Some(session) => look(session, None, 0),
             None => Next::Reply(("tree", json!({ "session_id": "", "nodes": [] }))),
         })
     }
 
-    fn looked(&mut self, _: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+    fn looked(&mut self, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Self>) -> Answering<Self> {
         settled.with?;
         let NousMemo::Read { session, leaf, tries } = settled.memo else { return Err(Fault::Odd) };
         let Some(view) = settled.view.filter(|view| *view.session == session) else {
@@ -305,7 +302,7 @@ impl NousRuntime {
     }
 
     /// A session was made, opened or branched off.
-    fn arrived(&mut self, _: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+    fn arrived(&mut self, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Self>) -> Answering<Self> {
         let Receipt::Session { session, parent } = settled.with? else { return Err(Fault::Odd) };
         self.active = Some(session.id.clone());
         let mut payload = json!({ "session_id": session.id.as_str(), "active": true });
@@ -315,13 +312,13 @@ impl NousRuntime {
         Ok(Next::Reply(("session", payload)))
     }
 
-    fn set_tools(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    fn set_tools(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_, Self>) -> Asking<Self> {
         let tools = lift::tools(request.params)?;
         let command = Command::Session(SessionCommand::SetTools { tools: Some(tools.clone()) });
         Ok(Next::Hub(self.target(), command, NousMemo::Tools(tools)))
     }
 
-    fn tools_set(&mut self, _: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+    fn tools_set(&mut self, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Self>) -> Answering<Self> {
         let NousMemo::Tools(tools) = settled.memo else { return Err(Fault::Odd) };
         if let Err(refusal) = settled.with {
             let found = tools.iter().find(|tool| refusal.message.ends_with(&format!(" {tool}")));
@@ -333,7 +330,7 @@ impl NousRuntime {
         Ok(Next::Reply(("accepted", json!({ "command": settled.method, "count": count }))))
     }
 
-    fn set_mode(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    fn set_mode(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_, Self>) -> Asking<Self> {
         let (kind, mode) = (mode_kind(request.method), lift::mode(request.params)?);
         let Some(session) = self.active.clone() else {
             // Modes are the server's; the next session gets them.
@@ -344,14 +341,14 @@ impl NousRuntime {
         Ok(Next::Hub(Target::Session(session), command, NousMemo::Mode(mode)))
     }
 
-    fn mode_set(&mut self, _: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+    fn mode_set(&mut self, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Self>) -> Answering<Self> {
         settled.with?;
         let NousMemo::Mode(mode) = settled.memo else { return Err(Fault::Odd) };
         *self.modes.of(mode_kind(settled.method)) = Some(mode);
         Ok(mode_accepted(settled.method, mode))
     }
 
-    fn extension(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    fn extension(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_, Self>) -> Asking<Self> {
         let name = required(request.params, "name")?;
         let payload = match request.params.get("payload") {
             Some(payload @ Value::Object(_)) => Json::verbatim(payload.to_string()),
@@ -361,7 +358,7 @@ impl NousRuntime {
         Ok(Next::Hub(self.target(), Command::Extension { name, payload }, memo))
     }
 
-    fn set_leaf(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    fn set_leaf(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_, Self>) -> Asking<Self> {
         let leaf = required(request.params, "leaf_id")?;
         let session = self.session(request.params)?.ok_or_else(no_leaf)?;
         let leaf = entry_name::read(&leaf).ok_or_else(no_leaf)?;
@@ -369,7 +366,7 @@ impl NousRuntime {
         Ok(Next::Hub(Target::Session(session.clone()), command, NousMemo::Leaf { session, leaf }))
     }
 
-    fn compact(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    fn compact(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_, Self>) -> Asking<Self> {
         let instruction = lift::instruction(request.params)?;
         let nothing = || why("command_rejected", "nothing_to_compact");
         let session = self.session(request.params)?.ok_or_else(nothing)?;
@@ -378,35 +375,35 @@ impl NousRuntime {
     }
 }
 
-fn ping(_: &mut NousRuntime, _: &mut RuntimeCx<'_>, _: Request<'_>) -> Asking {
+fn ping(_: &mut Role, _: &mut RuntimeCx<'_>, _: Request<'_, Role>) -> Asking<Role> {
     Ok(Next::Reply(("pong", json!({ "message": "pong" }))))
 }
 
-fn enqueued(_: &mut NousRuntime, _: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+fn enqueued(_: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>) -> Answering<Role> {
     settled.with?;
     let NousMemo::Enqueue { run } = settled.memo else { return Err(Fault::Odd) };
     Ok(Next::Reply(("accepted", json!({ "command": settled.method, "run_id": run }))))
 }
 
 /// Makes sure that a session is there; the command is answered from its state.
-fn look(session: SessionId, leaf: Option<EntryId>, tries: u32) -> Next<NousRuntime> {
+fn look(session: SessionId, leaf: Option<EntryId>, tries: u32) -> Next<Role> {
     let (target, command) = (Target::Session(session.clone()), Command::Session(SessionCommand::Stats));
     Next::Hub(target, command, NousMemo::Read { session, leaf, tries })
 }
 
-fn hub(command: LibraryCommand) -> Asking {
+fn hub(command: LibraryCommand) -> Asking<Role> {
     Ok(Next::Hub(Target::Current, Command::Library(command), NousMemo::Nothing))
 }
 
-fn new_session(_: &mut NousRuntime, _: &mut RuntimeCx<'_>, _: Request<'_>) -> Asking {
+fn new_session(_: &mut Role, _: &mut RuntimeCx<'_>, _: Request<'_, Role>) -> Asking<Role> {
     hub(LibraryCommand::New { cwd: None, title: None, id: None })
 }
 
-fn switch_session(_: &mut NousRuntime, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+fn switch_session(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     hub(LibraryCommand::Open { session: session_id(&required(request.params, "session_id")?)? })
 }
 
-fn branch_session(_: &mut NousRuntime, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+fn branch_session(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let session = maybe(request.params, "session_id").or_else(|| maybe(request.params, "parent_id"));
     let session = session_id(&session.ok_or_else(|| invalid("session_id is required"))?)?;
     hub(LibraryCommand::Branch { session: Some(session), at: None })
@@ -416,7 +413,7 @@ fn mode_kind(method: &str) -> QueueKind {
     if method == "set_steering_mode" { QueueKind::Steer } else { QueueKind::FollowUp }
 }
 
-fn mode_accepted(method: &str, mode: Mode) -> Next<NousRuntime> {
+fn mode_accepted(method: &str, mode: Mode) -> Next<Role> {
     Next::Reply(("accepted", json!({ "command": method, "mode": mode_word(mode) })))
 }
 
@@ -427,7 +424,7 @@ fn mode_word(mode: Mode) -> &'static str {
     }
 }
 
-fn extended(_: &mut NousRuntime, _: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+fn extended(_: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>) -> Answering<Role> {
     let NousMemo::Extension { name } = settled.memo else { return Err(Fault::Odd) };
     let receipt = settled.with.map_err(|refusal| Fault::Error(refused(&refusal, &name)))?;
     let Receipt::Extension(json) = receipt else { return Err(Fault::Odd) };
@@ -439,7 +436,7 @@ fn extended(_: &mut NousRuntime, _: &mut RuntimeCx<'_>, settled: Settlement<'_>)
     Ok(Next::Reply(("extension_result", payload)))
 }
 
-fn leaf_set(_: &mut NousRuntime, _: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+fn leaf_set(_: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>) -> Answering<Role> {
     settled.with?;
     let NousMemo::Leaf { session, leaf } = settled.memo else { return Err(Fault::Odd) };
     let payload = json!({ "session_id": session.as_str(), "leaf_id": entry_name::message(leaf) });

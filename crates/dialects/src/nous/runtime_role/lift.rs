@@ -91,6 +91,7 @@ pub(super) fn invalid(message: impl Into<String>) -> ErrorBody {
     why("invalid_payload", message)
 }
 
+/// Whether the answer waits for the end of the run.
 pub(super) fn wait(keys: &Keys) -> Result<bool, ErrorBody> {
     match keys.get("wait") {
         None => Ok(true),
@@ -99,6 +100,7 @@ pub(super) fn wait(keys: &Keys) -> Result<bool, ErrorBody> {
     }
 }
 
+/// Where in the conversation a prompt goes on.
 pub(super) fn leaf(keys: &Keys) -> Result<Option<String>, ErrorBody> {
     match keys.get("leaf_id") {
         None => Ok(None),
@@ -107,12 +109,14 @@ pub(super) fn leaf(keys: &Keys) -> Result<Option<String>, ErrorBody> {
     }
 }
 
+/// The names of tools.
 pub(super) fn tools(keys: &Keys) -> Result<Vec<String>, ErrorBody> {
     let Some(Value::Array(tools)) = keys.get("tools") else { return Err(invalid("tools must be an array")) };
     let names = tools.iter().map(|tool| tool.as_str().map(str::to_owned));
     names.collect::<Option<Vec<_>>>().ok_or_else(|| invalid("tools must be string array"))
 }
 
+/// How a queue gives out what waits in it.
 pub(super) fn mode(keys: &Keys) -> Result<Mode, ErrorBody> {
     match maybe(keys, "mode").as_deref() {
         None => Err(invalid("mode is required")),

@@ -2,9 +2,9 @@
 
 use super::NousRuntime;
 use super::answers::{self, why};
-use super::commands::{Answering, NousMemo, Settlement};
+use super::commands::NousMemo;
 use super::waiting::Waiting;
-use crate::exchange::{Fault, Next};
+use crate::exchange::{Answering, Fault, Next, Settlement};
 use crate::nous::entry_name;
 use domain::command::Receipt;
 use domain::event::{Compaction, Outcome, Trigger};
@@ -23,7 +23,11 @@ pub(super) struct Compacting {
 
 impl NousRuntime {
     /// On other wires a compaction is a run: it is answered with what that left behind.
-    pub(super) fn compacting(&mut self, cx: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+    pub(super) fn compacting(
+        &mut self,
+        cx: &mut RuntimeCx<'_>,
+        settled: Settlement<'_, Self>,
+    ) -> Answering<Self> {
         let NousMemo::Compact { session, instruction } = settled.memo else { return Err(Fault::Odd) };
         let receipt = settled.with?;
         let state = settled.view.filter(|view| *view.session == session).map(|view| view.state);
@@ -94,7 +98,7 @@ impl NousRuntime {
         session: SessionId,
         wait: bool,
         receipt: &Receipt,
-    ) -> Answering {
+    ) -> Answering<Self> {
         let view = view.filter(|view| *view.session == session);
         let state = view.map(|view| view.state);
         let run = match receipt {

@@ -4,10 +4,10 @@ use super::super::plain;
 use super::super::wire::notify::{self, RequestApproval, RiskAssessment};
 use super::super::wire::{ApproveOptions, ApproveParams, ApproveResult, code};
 use super::client::Style;
-use super::requests::{Answering, Asking, OpenagentMemo, Request, Settlement, invalid, objects, read};
+use super::requests::{OpenagentMemo, invalid, objects, read};
 use super::{MAX_REMEMBERED, OpenagentRuntime, words};
 use crate::endpoint::reply;
-use crate::exchange::{Fault, Next};
+use crate::exchange::{Answering, Asking, Exchange, Fault, Next, Request, Settlement};
 use crate::shown::{self, Asked, Shown};
 use domain::ask::{Answer, Ask, Closing, Consent, Preview, Risk, Scope};
 use domain::command::{Command, Target};
@@ -16,6 +16,9 @@ use domain::ids::Millis;
 use roles::RuntimeCx;
 use serde_json::value::RawValue;
 use wire::jsonrpc::{INVALID_PARAMS, RpcError};
+
+pub(super) const REQUESTS: &[Exchange<OpenagentRuntime>] =
+    &[Exchange::of::<ApproveParams>(OpenagentRuntime::approve, OpenagentRuntime::approved)];
 
 /// The rows of a preview that the existing client shows on a screen of 80×24, below what else it says of the request.
 const PREVIEW_ROWS: usize = 10;
@@ -57,7 +60,7 @@ pub(super) fn lower(
 
 impl OpenagentRuntime {
     /// The existing client reads what is wrong from the result, the document has errors for it.
-    fn no_approval(&self, error: RpcError, short: &str) -> Asking {
+    fn no_approval(&self, error: RpcError, short: &str) -> Asking<Self> {
         if !self.client.terminal {
             return Err(error);
         }
@@ -65,7 +68,7 @@ impl OpenagentRuntime {
         Ok(reply(&ApproveResult { status, error, ..ApproveResult::default() }))
     }
 
-    pub(super) fn approve(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    fn approve(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_, Self>) -> Asking<Self> {
         objects(request.params, &["options"])?;
         let params: ApproveParams = read(request.params)?;
         let Some(execution_id) = params.execution_id else {
@@ -99,7 +102,7 @@ impl OpenagentRuntime {
         Ok(Next::Hub(Target::Session(session), command, memo))
     }
 
-    pub(super) fn approved(&mut self, _: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+    fn approved(&mut self, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Self>) -> Answering<Self> {
         let OpenagentMemo::Approve { execution_id, approved, remember } = settled.memo else {
             return Err(Fault::Odd);
         };

@@ -6,10 +6,10 @@ use super::super::wire::{
     DeleteParams, DeleteResult, ExportParams, ExportResult, ListParams, ListResult, LoadParams, LoadResult,
     LoadedSession, SaveParams, SaveResult, SessionItem, SessionMessage, code,
 };
-use super::requests::{Answering, Asking, OpenagentMemo, Request, Settlement, invalid, read};
+use super::requests::{OpenagentMemo, invalid, read};
 use super::{OpenagentRuntime as Role, words};
 use crate::endpoint::reply;
-use crate::exchange::{Fault, Next};
+use crate::exchange::{Answering, Asking, Exchange, Fault, Next, Request, Settlement};
 use crate::narrator::CUT_LINE;
 use crate::session_name;
 use domain::command::{Command, ExportFormat, LibraryCommand, ListScope, Receipt};
@@ -22,16 +22,24 @@ use roles::RuntimeCx;
 use wire::jsonrpc::RpcError;
 use wire::time;
 
+pub(super) const REQUESTS: &[Exchange<Role>] = &[
+    Exchange::of::<SaveParams>(save, saved),
+    Exchange::of::<LoadParams>(load, loaded),
+    Exchange::of::<ListParams>(list, listed),
+    Exchange::of::<ExportParams>(export, exported),
+    Exchange::of::<DeleteParams>(delete, deleted),
+];
+
 /// Sessions in a list unless the client says otherwise.
 const DEFAULT_SESSIONS: u64 = 10;
 /// Most sessions in a list.
 const MAX_SESSIONS: u64 = 1000;
 
-fn hub(role: &Role, command: LibraryCommand, memo: OpenagentMemo) -> Asking {
+fn hub(role: &Role, command: LibraryCommand, memo: OpenagentMemo) -> Asking<Role> {
     Ok(Next::Hub(role.at_home(), Command::Library(command), memo))
 }
 
-pub(super) fn save(role: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+fn save(role: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let params: SaveParams = read(request.params)?;
     let history = params.include_history.unwrap_or(true);
     if history && params.include_blocks == Some(false) {
@@ -51,12 +59,12 @@ pub(super) fn save(role: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>)
     hub(role, LibraryCommand::Save { path: params.path, history }, OpenagentMemo::Nothing)
 }
 
-pub(super) fn saved(_: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+fn saved(_: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>) -> Answering<Role> {
     let Receipt::Saved { path, size } = settled.with? else { return Err(Fault::Odd) };
     Ok(reply(&SaveResult { saved: true, path, size }))
 }
 
-pub(super) fn load(role: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+fn load(role: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let params: LoadParams = read(request.params)?;
     let command = match (params.session_id, params.path) {
         (Some(session), _) => LibraryCommand::Open { session: role.session_id(&session)? },
@@ -66,7 +74,7 @@ pub(super) fn load(role: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>)
     hub(role, command, OpenagentMemo::Nothing)
 }
 
-pub(super) fn loaded(role: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+fn loaded(role: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>) -> Answering<Role> {
     let Receipt::Session { session, .. } = settled.with? else { return Err(Fault::Odd) };
     role.home = Some(session.id.clone());
     let state = settled.view.filter(|view| *view.session == session.id).map(|view| view.state);
@@ -131,14 +139,14 @@ fn blocks_in(message: &Message) -> u64 {
     message.parts.iter().map(in_part).sum()
 }
 
-pub(super) fn list(role: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+fn list(role: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let params: ListParams = read(request.params)?;
     let limit = Some(params.limit.unwrap_or(DEFAULT_SESSIONS).min(MAX_SESSIONS));
     let command = LibraryCommand::List { scope: ListScope::All, limit, search: None };
     hub(role, command, OpenagentMemo::Nothing)
 }
 
-pub(super) fn listed(role: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+fn listed(role: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>) -> Answering<Role> {
     let Receipt::Sessions(sessions) = settled.with? else { return Err(Fault::Odd) };
     role.listed = sessions.iter().map(|session| session.id.clone()).collect();
     // The existing client reads no list without them.
@@ -161,7 +169,7 @@ fn lower_session(session: &SessionSummary, only_told: bool) -> SessionItem {
     }
 }
 
-pub(super) fn export(role: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+fn export(role: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let params: ExportParams = read(request.params)?;
     let name = params.format.unwrap_or_else(|| "markdown".to_owned());
     let format = match name.as_str() {
@@ -181,7 +189,7 @@ pub(super) fn export(role: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_
     hub(role, LibraryCommand::Export { session, format }, OpenagentMemo::Export(name))
 }
 
-pub(super) fn exported(role: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+fn exported(role: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>) -> Answering<Role> {
     let (OpenagentMemo::Export(format), Receipt::Exported { text, .. }) = (settled.memo, settled.with?)
     else {
         return Err(Fault::Odd);
@@ -193,14 +201,14 @@ pub(super) fn exported(role: &mut Role, _: &mut RuntimeCx<'_>, settled: Settleme
     Ok(reply(&ExportResult { status: "success".to_owned(), format, content, error: None }))
 }
 
-pub(super) fn delete(role: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+fn delete(role: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let params: DeleteParams = read(request.params)?;
     let name = params.session_id.ok_or_else(|| invalid("session_id is required"))?;
     let session = role.session_id(&name)?;
     hub(role, LibraryCommand::Delete { session: session.clone() }, OpenagentMemo::Delete(session))
 }
 
-pub(super) fn deleted(_: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+fn deleted(_: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>) -> Answering<Role> {
     settled.with?;
     let OpenagentMemo::Delete(session) = settled.memo else { return Err(Fault::Odd) };
     let (status, deleted) = ("success".to_owned(), Some(session_name::write(&session)));

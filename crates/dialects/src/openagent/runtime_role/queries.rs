@@ -8,11 +8,13 @@
 use super::super::suggest;
 use super::super::wire::notify::Suggestion;
 use super::super::wire::{CancelParams, CancelResult, Context, QueryOptions, QueryParams, QueryResult, code};
-use super::requests::{Answering, Asking, OpenagentMemo, Request, Settlement, invalid, objects, read};
+use super::requests::{OpenagentMemo, invalid, objects, read};
 use super::telling::Telling;
 use super::{MAX_QUERIES, MAX_UNSAID, OpenagentRuntime, approval, context, words};
 use crate::endpoint::{RpcRole, reply};
-use crate::exchange::{Fault, Next, Pending, TableRole as _};
+use crate::exchange::{
+    Answering, Asking, Exchange, Fault, Next, Pending, Request, Settlement, TableRole as _, no_answer,
+};
 use crate::rpc::{self, Call as _};
 use crate::shown;
 use domain::ask::{Answer, Ask, AskKind, Assessment, Risk, Scope};
@@ -26,6 +28,11 @@ use domain::signal::Level;
 use roles::{Item, RuntimeCx, View};
 use wire::WireId;
 use wire::jsonrpc::{self, RpcError};
+
+pub(super) const REQUESTS: &[Exchange<OpenagentRuntime>] = &[
+    Exchange::of::<QueryParams>(OpenagentRuntime::query, no_answer),
+    Exchange::of::<CancelParams>(OpenagentRuntime::cancel_query, OpenagentRuntime::query_cancelled),
+];
 
 /// A word outside of a query.
 #[derive(Debug)]
@@ -111,14 +118,14 @@ impl Query {
 
 impl OpenagentRuntime {
     /// Takes `agent.query`: its prompt goes to the hub as soon as there is a session for it.
-    pub(super) fn query(&mut self, cx: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    fn query(&mut self, cx: &mut RuntimeCx<'_>, request: Request<'_, Self>) -> Asking<Self> {
         if let Err(error) = self.take_query(cx, &request) {
             self.refuse_query(cx, request.from, error);
         }
         Ok(Next::Nothing)
     }
 
-    fn take_query(&mut self, cx: &mut RuntimeCx<'_>, request: &Request<'_>) -> Result<(), RpcError> {
+    fn take_query(&mut self, cx: &mut RuntimeCx<'_>, request: &Request<'_, Self>) -> Result<(), RpcError> {
         objects(request.params, &["context", "options"])?;
         let QueryParams { message, context, options } = read(request.params)?;
         if message.trim().is_empty() {
@@ -355,7 +362,7 @@ impl OpenagentRuntime {
     }
 
     /// Takes `agent.cancel`, also for a query that has not begun.
-    pub(super) fn cancel_query(&mut self, cx: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    fn cancel_query(&mut self, cx: &mut RuntimeCx<'_>, request: Request<'_, Self>) -> Asking<Self> {
         let CancelParams { query_id } = read(request.params)?;
         let found = self.queries.iter_mut().find(|(_, query)| query.telling.query_id == query_id);
         let Some((number, query)) = found else {
@@ -385,7 +392,7 @@ impl OpenagentRuntime {
         Ok(Next::Nothing)
     }
 
-    pub(super) fn query_cancelled(&mut self, _: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+    fn query_cancelled(&mut self, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Self>) -> Answering<Self> {
         let OpenagentMemo::Cancel(query_id) = settled.memo else { return Err(Fault::Odd) };
         let cancelled = match settled.with {
             Ok(Receipt::Cancelling { run }) => run.outcome.is_none(),

@@ -2,14 +2,15 @@
 //! the hub only sees what fits the vocabulary.
 
 use super::super::wire::{
-    ApproveParams, CancelParams, Context, ContextResult, DeleteParams, ExportParams, InitializeParams,
-    InitializeResult, ListParams, LoadParams, Model, Program, QueryParams, SaveParams, capability, code,
+    Context, ContextResult, InitializeParams, InitializeResult, Model, Program, capability, code,
 };
 use super::super::{OUR_NAME, version};
 use super::client::Client;
-use super::{OpenagentRuntime, context, library, words};
+use super::{OpenagentRuntime, approval, context, library, queries, words};
 use crate::endpoint::{self, Endpoint, Manners, RpcRole, Written, reply, written};
-use crate::exchange::{self, Exchange, Next, Pending, TableRole as _, no_answer};
+use crate::exchange::{
+    Answering, Asking, Exchange, Next, Pending, Request, Settlement, TableRole as _, no_answer,
+};
 use crate::rpc::Call as _;
 use domain::ask::ActionDigest;
 use domain::command::{Command, Receipt, Refusal, RefusalKind, SessionCommand};
@@ -21,22 +22,9 @@ use std::collections::BTreeMap;
 use wire::WireId;
 use wire::jsonrpc::{INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, RpcError};
 
-pub(super) type Request<'a> = exchange::Request<'a, OpenagentRuntime>;
-pub(super) type Settlement<'a> = exchange::Settlement<'a, OpenagentRuntime>;
-pub(super) type Asking = exchange::Asking<OpenagentRuntime>;
-pub(super) type Answering = exchange::Answering<OpenagentRuntime>;
-
 const REQUESTS: &[Exchange<OpenagentRuntime>] = &[
     Exchange::of::<InitializeParams>(OpenagentRuntime::initialize, no_answer),
-    Exchange::of::<QueryParams>(OpenagentRuntime::query, no_answer),
-    Exchange::of::<CancelParams>(OpenagentRuntime::cancel_query, OpenagentRuntime::query_cancelled),
-    Exchange::of::<ApproveParams>(OpenagentRuntime::approve, OpenagentRuntime::approved),
     Exchange::of::<Context>(OpenagentRuntime::context_update, OpenagentRuntime::context_updated),
-    Exchange::of::<SaveParams>(library::save, library::saved),
-    Exchange::of::<LoadParams>(library::load, library::loaded),
-    Exchange::of::<ListParams>(library::list, library::listed),
-    Exchange::of::<ExportParams>(library::export, library::exported),
-    Exchange::of::<DeleteParams>(library::delete, library::deleted),
 ];
 
 /// What an answer needs of its request.
@@ -94,7 +82,7 @@ impl RpcRole for OpenagentRuntime {
     }
 
     fn tables(&self) -> &'static [&'static [Exchange<OpenagentRuntime>]] {
-        &[REQUESTS]
+        &[REQUESTS, queries::REQUESTS, approval::REQUESTS, library::REQUESTS]
     }
 
     /// The document's error for a refusal.
@@ -207,7 +195,7 @@ impl RpcRole for OpenagentRuntime {
 
 impl OpenagentRuntime {
     /// A second handshake replaces what the first said.
-    fn initialize(&mut self, cx: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    fn initialize(&mut self, cx: &mut RuntimeCx<'_>, request: Request<'_, Self>) -> Asking<Self> {
         objects(request.params, &["client_info", "terminal_size", "config"])?;
         let params: InitializeParams = read(request.params)?;
         let agreed = version::agree(params.protocol_version.as_deref()).map_err(|data| {
@@ -222,14 +210,14 @@ impl OpenagentRuntime {
         endpoint::initialize(self, cx, request, OpenagentMemo::Greeting(agreed))
     }
 
-    fn context_update(&mut self, cx: &mut RuntimeCx<'_>, request: Request<'_>) -> Asking {
+    fn context_update(&mut self, cx: &mut RuntimeCx<'_>, request: Request<'_, Self>) -> Asking<Self> {
         let newer: Context = read(request.params)?;
         let before = Box::new(self.context.clone());
         let told = self.update_context(cx, newer, request.pending(OpenagentMemo::Context(before)));
         Ok(if told { Next::Nothing } else { reply(&ContextResult::success()) })
     }
 
-    fn context_updated(&mut self, cx: &mut RuntimeCx<'_>, settled: Settlement<'_>) -> Answering {
+    fn context_updated(&mut self, cx: &mut RuntimeCx<'_>, settled: Settlement<'_, Self>) -> Answering<Self> {
         if let (OpenagentMemo::Context(before), Err(_)) = (settled.memo, &settled.with) {
             self.context = *before;
             self.tell_context(cx);
@@ -257,6 +245,7 @@ impl OpenagentRuntime {
     }
 }
 
+/// Reads parameters; absent and null are the empty object.
 pub(super) fn read<T: DeserializeOwned>(params: Option<&RawValue>) -> Result<T, RpcError> {
     endpoint::object(params).map_err(invalid)
 }
