@@ -161,7 +161,7 @@ async fn a_server_that_refuses_an_effort_says_why() {
     assert_eq!(server.seen()[0].body["reasoning_effort"], "xhigh", "who is not known gets the person's word");
     match deltas.last() {
         Some(Err(why)) => {
-            assert!(why.kind == ErrorKind::BadRequest && why.to_string().contains("llama3"), "{why}")
+            assert!(why.kind == ErrorKind::BadRequest && why.to_string().contains("llama3"), "{why}");
         }
         other => panic!("{other:?}"),
     }

@@ -57,7 +57,7 @@ impl Form {
         Ok(Form { text, schemas, index })
     }
 
-    /// The schema as it was given.
+    /// For a provider that holds its models to one; nothing of it is resolved here.
     pub(super) fn schema(&self) -> Option<Value> {
         serde_json::from_str(&self.text).ok()
     }
