@@ -74,11 +74,14 @@ impl Toolbox {
         self.tools.get(name).cloned()
     }
 
-    /// The same, and `apply_patch` also where it is not offered: whoever may write and edit may do both in this form.
+    /// The same, and `apply_patch` also where it is not offered, unless somebody chose which tools are: it is another form of writing
+    /// and editing.
     pub fn reach(&self, name: &str) -> Option<Arc<dyn Tool>> {
-        let own = |name: &str| !self.foreign.contains(name) && self.get(name).is_some();
-        let unlisted =
-            || name == crate::patch::NAME && !self.tools.contains_key(name) && own("edit") && own("write");
+        let own = |name: &str| self.tools.contains_key(name) && !self.foreign.contains(name);
+        let unlisted = || {
+            let is_patch = name == crate::patch::NAME && !self.tools.contains_key(name);
+            is_patch && self.hidden.is_empty() && own("edit") && own("write")
+        };
         self.get(name).or_else(|| unlisted().then(|| Arc::new(crate::ApplyPatch) as Arc<dyn Tool>))
     }
 

@@ -111,6 +111,8 @@ fn a_name_that_another_tool_has_is_that_tools() {
 #[test]
 fn what_is_switched_off_stays_off() {
     let mut toolbox = Toolbox::standard();
+    toolbox.activate(&["read", "bash", "edit", "write"].map(str::to_owned));
+    assert!(toolbox.reach("apply_patch").is_none(), "who chose tools did not choose this one");
     toolbox.activate(&["read".to_owned(), "bash".to_owned()]);
     let line = json!({"command": "apply_patch <<'E'\n*** Begin Patch\n*** Delete File: a\n*** End Patch\nE"});
     assert_eq!(heard(&toolbox, "bash", line.clone()), ("bash".to_owned(), line));
