@@ -251,14 +251,14 @@ impl Turn {
     fn offered(&self, own: &Toolbox, servers: Option<&Project>) -> Toolbox {
         let mut toolbox = own.clone();
         for (_, tool) in servers.map(Project::tools).unwrap_or_default() {
-            toolbox.add(tool);
+            toolbox.add_foreign(tool);
         }
         if let Some(names) = &self.brief.active_tools {
             toolbox.activate(names);
         }
         // Those that the person switched off are ours; these came with this very prompt.
         for offer in &self.brief.options.offers {
-            toolbox.add(Arc::new(OfferedTool::new(offer)));
+            toolbox.add_foreign(Arc::new(OfferedTool::new(offer)));
         }
         toolbox
     }

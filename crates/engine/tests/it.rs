@@ -28,6 +28,9 @@ mod ground;
 #[path = "it/heals.rs"]
 mod heals;
 #[cfg(test)]
+#[path = "it/heard.rs"]
+mod heard;
+#[cfg(test)]
 #[path = "it/hostile.rs"]
 mod hostile;
 #[cfg(test)]

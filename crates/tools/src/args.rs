@@ -34,9 +34,17 @@ impl<'a> Args<'a> {
         ToolError::Args { tool: self.tool.to_owned(), why: why.into() }
     }
 
-    /// The first of `names` that is there; `null` counts as absent.
-    pub fn find(&self, names: &[&str]) -> Option<&'a Value> {
-        names.iter().filter_map(|name| self.value.get(name)).find(|value| !value.is_null())
+    /// What stands under one of `names`; `null` counts as absent. Two that say different things are refused.
+    pub fn one(&self, names: &[&str]) -> Result<Option<&'a Value>, ToolError> {
+        let all = names.iter().filter_map(|name| Some((*name, self.value.get(*name)?)));
+        let mut all = all.filter(|(_, value)| !value.is_null());
+        let Some((name, first)) = all.next() else { return Ok(None) };
+        match all.find(|(_, value)| *value != first) {
+            None => Ok(Some(first)),
+            Some((other, _)) => {
+                Err(self.wrong(format!("`{name}` and `{other}` say different things: give one of them")))
+            }
+        }
     }
 
     /// Text that must be there.
@@ -46,7 +54,7 @@ impl<'a> Args<'a> {
 
     /// Text that may be there.
     pub fn text_opt(&self, names: &[&str]) -> Result<Option<&'a str>, ToolError> {
-        match self.find(names) {
+        match self.one(names)? {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
             Some(_) => Err(self.wrong(format!("`{}` must be text", first(names)))),
@@ -55,7 +63,7 @@ impl<'a> Args<'a> {
 
     /// A whole number that may be there; `"12"` and `12.0` count.
     pub fn count_opt(&self, names: &[&str]) -> Result<Option<u64>, ToolError> {
-        let Some(value) = self.find(names) else { return Ok(None) };
+        let Some(value) = self.one(names)? else { return Ok(None) };
         let number = match value {
             Value::Number(number) => number.as_u64().or_else(|| whole(number.as_f64()?)),
             Value::String(text) => text.trim().parse().ok(),
@@ -69,7 +77,7 @@ impl<'a> Args<'a> {
 
     /// Yes or no; absent is no; `"true"` counts.
     pub fn flag(&self, names: &[&str]) -> Result<bool, ToolError> {
-        match self.find(names) {
+        match self.one(names)? {
             None => Ok(false),
             Some(Value::Bool(flag)) => Ok(*flag),
             Some(Value::String(text)) if text == "true" => Ok(true),
@@ -104,6 +112,15 @@ mod tests {
         assert_eq!(args.count_opt(&["limit"]).unwrap(), Some(12));
         assert_eq!(args.count_opt(&["offset"]).unwrap(), Some(3));
         assert!(args.flag(&["all"]).unwrap());
+    }
+
+    #[test]
+    fn two_names_that_say_different_things_are_refused() {
+        let value = json!({"path": "a", "file_path": "b", "dir": "a"});
+        let args = Args::new("read", &value);
+        let why = args.text(PATH).unwrap_err().to_string();
+        assert_eq!(why, "read: `path` and `file_path` say different things: give one of them");
+        assert_eq!(args.text(&["path", "dir"]).unwrap(), "a");
     }
 
     #[test]

@@ -69,7 +69,7 @@ pub fn parse(args: &Value) -> Result<AskRequest, ToolError> {
 }
 
 fn choices(said: Args<'_>) -> Result<Vec<Choice>, ToolError> {
-    let list = match said.find(&["choices", "options"]) {
+    let list = match said.one(&["choices", "options"])? {
         None => return Ok(Vec::new()),
         Some(Value::Array(list)) if list.len() <= MAX_CHOICES => list,
         Some(_) => return Err(said.wrong(format!("`choices` must be a list of at most {MAX_CHOICES}"))),

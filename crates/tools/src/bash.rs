@@ -12,7 +12,7 @@ pub use jobs::BashJobs;
 use crate::args::{Args, COMMAND};
 use crate::digest;
 use crate::output::{Live, Output};
-use crate::place::Workplace;
+use crate::place::{Followed, Workplace};
 use crate::policy::allow::RUNS_IN;
 use crate::shell;
 use crate::tool::{BoxFuture, Deed, Leaves, Outcome, Plan, Port, Spec, Tool, ToolError};
@@ -187,7 +187,8 @@ impl Tool for Bash {
                 Err(error) => return Outcome::failed(error.to_string()),
             };
             let steered = Steered::before(plan.place.root(), wanted.line, leave).await;
-            match start(&plan, &wanted, leave) {
+            let followed = follow(&plan.place, leave).await;
+            let outcome = match start(&plan, &wanted, leave) {
                 Err(error) => Outcome::failed(error.to_string()),
                 Ok(running) if wanted.background => background(&plan.place, &wanted, running, steered),
                 Ok(running) => {
@@ -198,9 +199,23 @@ impl Tool for Bash {
                         None => outcome,
                     }
                 }
+            };
+            if let Some(followed) = followed.filter(|_| !wanted.background) {
+                let place = plan.place.clone();
+                let _ = tokio::task::spawn_blocking(move || place.after_command(followed)).await;
             }
+            outcome
         })
     }
+}
+
+/// Looks which files the model knows, before a command that may change them.
+async fn follow(place: &Workplace, leave: Leave) -> Option<Followed> {
+    if leave.looking {
+        return None;
+    }
+    let place = place.clone();
+    tokio::task::spawn_blocking(move || place.before_command()).await.ok()
 }
 
 /// What the command may do: no more than what was decided on, so it follows the plan and not the arguments alone.

@@ -9,11 +9,11 @@
 //! of the rest, and the sandbox nothing of tools.
 //!
 //! - reader and sandbox: shell | home, exact, sandbox
-//! - texts: diff, digest, encoding, env, line_ends, names, nearest, title
+//! - texts: diff, digest, encoding, env, forms, line_ends, names, nearest, loose, title
 //! - words: error, args, buffers, known_secrets, output, tries, jobs, port, rule
 //! - place: workspace, steering, place
 //! - calls: tool, policy, passes, own_git
-//! - tools: ask, todo, fetch, bash, ls, search, plain, write, edit, patch, read, toolbox | checkpoint
+//! - tools: ask, todo, fetch, bash, ls, search, plain, write, edit, patch, read, toolbox, heard | checkpoint
 
 pub mod args;
 pub mod ask;
@@ -28,10 +28,13 @@ pub mod env;
 mod error;
 mod exact;
 pub mod fetch;
+mod forms;
+pub mod heard;
 mod home;
 mod jobs;
 mod known_secrets;
 mod line_ends;
+mod loose;
 pub mod ls;
 pub mod names;
 mod nearest;
@@ -62,6 +65,7 @@ pub use bash::{Bash, BashJobs};
 pub use edit::Edit;
 pub use exact::copy as copy_exactly;
 pub use fetch::Fetch;
+pub use heard::{Heard, Said};
 pub use home::home;
 pub use known_secrets::KnownSecrets;
 pub use ls::Ls;

@@ -1,5 +1,5 @@
 //! What a model probably meant when its text does not stand in the file: the lines that are most like it, and how they differ. Shown,
-//! never taken: whoever edits must know what stands there.
+//! never taken: what may be taken is for [`crate::loose`] to say.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -20,7 +20,9 @@ pub(crate) fn nearest(text: &str, old: &str) -> Option<String> {
     let wanted: Vec<&str> = old.lines().take(MAX_WANTED).collect();
     let at = by_lines(&lines, &wanted).or_else(|| by_words(&lines, &wanted))?;
     let found = lines.get(at..lines.len().min(at + wanted.len()))?;
-    let mut shown = format!("the nearest is at line {}{}, exactly so:", at + 1, difference(found, &wanted));
+    let differs =
+        difference(found, &wanted).map(|what| format!(" (it differs in {what})")).unwrap_or_default();
+    let mut shown = format!("the nearest is at line {}{differs}, exactly so:", at + 1);
     for line in found.iter().take(MAX_SHOWN) {
         let short: String = line.chars().take(MAX_LINE).collect();
         let cut = if short.len() < line.len() { "…" } else { "" };
@@ -72,12 +74,12 @@ fn words(line: &str) -> BTreeSet<&str> {
 }
 
 /// A line without what is hard to see.
-fn loose(line: &str) -> String {
+pub(crate) fn loose(line: &str) -> String {
     straight(line).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Curved quotes, long dashes and odd blanks as a keyboard has them.
-fn straight(line: &str) -> String {
+pub(crate) fn straight(line: &str) -> String {
     let plain = |c: char| match c {
         '‘' | '’' | '‚' | '‛' => '\'',
         '“' | '”' | '„' | '‟' => '"',
@@ -89,22 +91,21 @@ fn straight(line: &str) -> String {
 }
 
 /// How the lines differ, where it is something that is hard to see.
-fn difference(found: &[&str], wanted: &[&str]) -> String {
+pub(crate) fn difference(found: &[&str], wanted: &[&str]) -> Option<&'static str> {
     let all = |alike: &dyn Fn(&str, &str) -> bool| {
         found.len() == wanted.len() && found.iter().zip(wanted).all(|(a, b)| alike(a, b))
     };
-    let what = if all(&|a, b| a.trim_end() == b.trim_end()) {
-        "blanks at the ends of lines"
+    if all(&|a, b| a.trim_end() == b.trim_end()) {
+        Some("blanks at the ends of lines")
     } else if all(&|a, b| straight(a) == straight(b)) {
-        "quotes, dashes or unusual blanks"
+        Some("quotes, dashes or unusual blanks")
     } else if all(&|a, b| a.trim() == b.trim()) {
-        "tabs or blanks at the beginnings of lines"
+        Some("tabs or blanks at the beginnings of lines")
     } else if all(&|a, b| loose(a) == loose(b)) {
-        "blanks, tabs or quotes"
+        Some("blanks, tabs or quotes")
     } else {
-        return String::new();
-    };
-    format!(" (it differs in {what})")
+        None
+    }
 }
 
 #[cfg(test)]

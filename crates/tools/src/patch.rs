@@ -3,16 +3,18 @@
 
 mod fit;
 mod parse;
+mod unified;
 
 use crate::args::Args;
 use crate::diff::{Diff, diff};
 use crate::exact;
 use crate::place::Workplace;
 use crate::tool::{BoxFuture, Deed, Outcome, Plan, Port, Spec, Tool, ToolError, blocking, one_line};
-use crate::write::{MAX_WRITE, Old, Wanted, plan_changes, put, remove};
+use crate::write::{MAX_WRITE, Old, Standing, Wanted, plan_changes, put, remove};
 use domain::ask::Risk;
 use domain::content::Part;
 use domain::tool::ToolResult;
+use fit::Sure;
 use parse::FilePatch;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -89,18 +91,25 @@ struct Change {
 
 fn work_out(args: &Value, place: &Workplace) -> Result<Vec<Change>, ToolError> {
     let args = Args::new(NAME, args);
-    let text = args.text(&["input", "patch", "patchText", "patch_text"])?;
+    let text = args.text(&["input", "patch", "patchText", "patch_text", "diff"])?;
     let files = parse::parse(text).map_err(|why| args.wrong(format!("{why}; nothing was changed")))?;
     let mut changes: Vec<Change> = Vec::new();
     for file in &files {
         match file {
             FilePatch::Add { path, text } => changes.push(Change::make(path, text.clone(), place)?),
-            FilePatch::Delete { path } => changes.push(Change { new: None, ..Change::there(path, place)?.0 }),
+            FilePatch::Delete { path } => {
+                let (change, _, standing) = Change::there(path, place)?;
+                if standing == Standing::ByCommand {
+                    return Err(ToolError::Changed { path: change.path });
+                }
+                changes.push(Change { new: None, ..change });
+            }
             FilePatch::Update { path, to, hunks } => {
-                let (change, text) = Change::there(path, place)?;
+                let (change, text, standing) = Change::there(path, place)?;
+                let sure = if standing == Standing::AsSeen { Sure::First } else { Sure::Only };
                 let wrong =
                     |why: String| ToolError::path(&change.path, format!("{why}; nothing was changed"));
-                let new = fit::apply(&text, hunks).map_err(wrong)?;
+                let new = fit::apply(&text, hunks, sure).map_err(wrong)?;
                 match to {
                     Some(to) => {
                         changes.extend([Change::make(to, new, place)?, Change { new: None, ..change }]);
@@ -142,18 +151,19 @@ impl Change {
         Ok(Change { path, old, new: Some(text) })
     }
 
-    /// A file that is there, and its text.
-    fn there(path: &str, place: &Workplace) -> Result<(Change, String), ToolError> {
+    /// A file that is there, its text, and whether the model knows it.
+    fn there(path: &str, place: &Workplace) -> Result<(Change, String, Standing), ToolError> {
         let path = place.resolve(path)?;
         let old = Old::look(&path, place)?;
-        old.not_changed_since_seen(&path, place)?;
+        let standing = old.standing(&path, place)?;
         if old.digest.is_none() {
-            return Err(ToolError::path(&path, "there is no such file; nothing was changed"));
+            let near = place.near(&path).map(|near| format!("; {near}")).unwrap_or_default();
+            return Err(ToolError::path(&path, format!("there is no such file; nothing was changed{near}")));
         }
         let Some(text) = old.text.clone() else {
             return Err(ToolError::path(&path, "is no plain text, or too long; nothing was changed"));
         };
-        Ok((Change { path, old, new: None }, text))
+        Ok((Change { path, old, new: None }, text, standing))
     }
 
     fn diff(&self, place: &Workplace) -> Diff {

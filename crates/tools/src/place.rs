@@ -3,7 +3,9 @@
 //! There may be no workspace (see [`crate::workspace`]): then every path lies outside. Paths are resolved component by component with
 //! every symbolic link followed, also for files that do not exist yet, and compared by components, never as text. Clones share one memory of what was read.
 
+mod followed;
 mod held;
+mod near;
 
 use crate::buffers::Buffers;
 use crate::error::ToolError;
@@ -13,6 +15,8 @@ use crate::sandbox::{Closed, Guard};
 use crate::shell::{self, Surroundings};
 use crate::tries::Tries;
 use domain::path_text;
+pub(crate) use followed::Followed;
+use followed::Known;
 use std::collections::{HashMap, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -52,7 +56,7 @@ type LookedUp = (Instant, Arc<Closed>);
 
 #[derive(Debug, Default)]
 struct Seen {
-    digests: HashMap<PathBuf, String>,
+    files: HashMap<PathBuf, Known>,
     order: VecDeque<PathBuf>,
 }
 
@@ -255,20 +259,28 @@ impl Workplace {
 
     /// Remembers what a file held when the model saw or wrote it.
     pub fn saw(&self, path: &Path, digest: String) {
+        self.know(path, Known::seen(digest));
+    }
+
+    /// What the file held when the model last saw it; `None` when it never did.
+    pub fn last_seen(&self, path: &Path) -> Option<String> {
+        self.known(path).map(|known| known.digest)
+    }
+
+    fn know(&self, path: &Path, known: Known) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if seen.digests.insert(path.to_owned(), digest).is_none() {
+        if seen.files.insert(path.to_owned(), known).is_none() {
             seen.order.push_back(path.to_owned());
         }
         if seen.order.len() > MAX_SEEN
             && let Some(oldest) = seen.order.pop_front()
         {
-            seen.digests.remove(&oldest);
+            seen.files.remove(&oldest);
         }
     }
 
-    /// What the file held when the model last saw it; `None` when it never did.
-    pub fn last_seen(&self, path: &Path) -> Option<String> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).digests.get(path).cloned()
+    fn known(&self, path: &Path) -> Option<Known> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).files.get(path).cloned()
     }
 }
 

@@ -97,7 +97,10 @@ fn read(path: &Path, wanted: &Wanted<'_>, place: &Workplace) -> Result<ToolResul
             // One that was never saved is only there.
             return match place.held_only(path) {
                 Some(text) => page_of(&text?, path, wanted, place),
-                None => Err(failed(error)),
+                None => Err(match place.near(path) {
+                    Some(near) => ToolError::path(path, format!("there is no such file; {near}")),
+                    None => failed(error),
+                }),
             };
         }
         Err(error) => return Err(failed(error)),

@@ -41,7 +41,7 @@ pub struct Todo;
 /// The plan in a call's arguments.
 pub fn items(args: &Value) -> Result<Vec<PlanItem>, ToolError> {
     let said = Args::new(NAME, args);
-    let Some(Value::Array(list)) = said.find(&["items", "todos", "plan", "tasks", "steps"]) else {
+    let Some(Value::Array(list)) = said.one(&["items", "todos", "plan", "tasks", "steps"])? else {
         return Err(said.wrong("`items` must be a list of {text, state}"));
     };
     if list.len() > MAX_ITEMS {
@@ -54,11 +54,15 @@ fn item(value: &Value) -> Result<PlanItem, ToolError> {
     let said = Args::new(NAME, value);
     let text = match value {
         Value::String(text) => text,
-        _ => said.text(&["text", "content", "step", "title", "task"])?,
+        // A description beside a title says more than a line holds.
+        _ => match said.text_opt(&["text", "content", "step", "title", "task"])? {
+            Some(text) => text,
+            None => said.text(&["text", "description"])?,
+        },
     };
     let state = match said.text_opt(&["state", "status"])?.unwrap_or("pending") {
-        "pending" | "todo" | "open" => ItemState::Pending,
-        "active" | "in_progress" | "doing" => ItemState::Active,
+        "pending" | "todo" | "open" | "not_started" | "not-started" => ItemState::Pending,
+        "active" | "in_progress" | "in-progress" | "doing" => ItemState::Active,
         "done" | "completed" | "cancelled" => ItemState::Done,
         other => return Err(said.wrong(format!("`state` is pending, active or done, not {other}"))),
     };

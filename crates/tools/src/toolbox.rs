@@ -9,6 +9,8 @@ use std::sync::Arc;
 pub struct Toolbox {
     tools: BTreeMap<String, Arc<dyn Tool>>,
     hidden: BTreeSet<String>,
+    /// Those that are not ours: their arguments are what their maker says.
+    foreign: BTreeSet<String>,
 }
 
 impl Toolbox {
@@ -38,13 +40,23 @@ impl Toolbox {
         toolbox
     }
 
-    /// Puts a tool in.
+    /// Puts a tool of ours in.
     pub fn add(&mut self, tool: Arc<dyn Tool>) {
-        self.tools.insert(tool.spec().name, tool);
+        let name = tool.spec().name;
+        self.foreign.remove(&name);
+        self.tools.insert(name, tool);
+    }
+
+    /// Puts in a tool of an MCP server or a UI.
+    pub fn add_foreign(&mut self, tool: Arc<dyn Tool>) {
+        let name = tool.spec().name;
+        self.foreign.insert(name.clone());
+        self.tools.insert(name, tool);
     }
 
     /// Takes a tool out, for instance when an MCP server went away.
     pub fn remove(&mut self, name: &str) {
+        self.foreign.remove(name);
         self.tools.remove(name);
     }
 
@@ -60,6 +72,32 @@ impl Toolbox {
             return None;
         }
         self.tools.get(name).cloned()
+    }
+
+    /// The same, and `apply_patch` also where it is not offered, unless somebody chose which tools are: it is another form of writing
+    /// and editing.
+    pub fn reach(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        let own = |name: &str| self.tools.contains_key(name) && !self.foreign.contains(name);
+        let unlisted = || {
+            let is_patch = name == crate::patch::NAME && !self.tools.contains_key(name);
+            is_patch && self.hidden.is_empty() && own("edit") && own("write")
+        };
+        self.get(name).or_else(|| unlisted().then(|| Arc::new(crate::ApplyPatch) as Arc<dyn Tool>))
+    }
+
+    /// Whether a tool of that name is there that is not ours.
+    pub(crate) fn is_foreign(&self, name: &str) -> bool {
+        self.foreign.contains(name)
+    }
+
+    /// The names of the tools that are not ours.
+    pub(crate) fn foreign_names(&self) -> impl Iterator<Item = &str> {
+        self.foreign.iter().map(String::as_str)
+    }
+
+    /// The names of our tools, offered or not.
+    pub(crate) fn own_names(&self) -> impl Iterator<Item = &str> {
+        self.tools.keys().filter(|name| !self.foreign.contains(*name)).map(String::as_str)
     }
 
     /// Whether a tool of that name is there and not offered.

@@ -198,6 +198,16 @@ impl Old {
         Old { encoding: other.encoding, ..self }
     }
 
+    /// Whether the model knows the file that a part of it is changed in. What a command of its own made of it counts; what anybody else
+    /// did since is refused.
+    pub(crate) fn standing(&self, path: &Path, place: &Workplace) -> Result<Standing, ToolError> {
+        let by_command = self.digest.as_deref().is_some_and(|now| place.is_by_command(path, now));
+        match by_command {
+            true => Ok(Standing::ByCommand),
+            false => self.not_changed_since_seen(path, place).map(|()| Standing::AsSeen),
+        }
+    }
+
     /// Refuses to write over a file that changed after the model last saw it.
     pub(crate) fn not_changed_since_seen(&self, path: &Path, place: &Workplace) -> Result<(), ToolError> {
         match (place.last_seen(path), &self.digest) {
@@ -205,6 +215,15 @@ impl Old {
             _ => Ok(()),
         }
     }
+}
+
+/// How a file stands to what the model knows of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// It is what the model saw, or the model never saw it.
+    AsSeen,
+    /// A command of the model changed it since.
+    ByCommand,
 }
 
 /// What a file shall hold instead of what it holds.
@@ -318,7 +337,10 @@ pub(crate) fn put(path: &Path, content: &str, old: &Old, place: &Workplace) -> R
             digest::hex(&bytes)
         }
     };
-    place.saw(path, digest);
+    match old.digest.as_deref().is_some_and(|before| place.is_by_command(path, before)) {
+        true => place.wrote_after_command(path, digest),
+        false => place.saw(path, digest),
+    }
     Ok(())
 }
 

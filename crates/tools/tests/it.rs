@@ -4,6 +4,9 @@
 #[path = "it/bash.rs"]
 mod bash;
 #[cfg(test)]
+#[path = "it/calls.rs"]
+mod calls;
+#[cfg(test)]
 #[path = "it/consent.rs"]
 mod consent;
 #[cfg(test)]

@@ -205,7 +205,8 @@ fn begin_at(hands: &Hands, args: &mut Value, cwd: Option<String>) -> Result<(), 
 }
 
 async fn plan(hands: &Hands, args: Value) -> Result<Plan, Refusal> {
-    let place = hands.place.clone();
+    // What the person's command changes is theirs: the model reads it anew before it edits.
+    let place = hands.place.clone().with_own_memory();
     match tokio::task::spawn_blocking(move || Bash.plan(&args, &place)).await {
         Ok(plan) => plan.map_err(invalid),
         Err(_) => Err(Refusal::new(RefusalKind::Internal, "the command could not be looked at")),

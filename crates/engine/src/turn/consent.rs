@@ -142,7 +142,7 @@ impl Turn {
     }
 
     async fn plan(&self, call: &Call, toolbox: &Toolbox) -> Planned {
-        let Some(tool) = toolbox.get(&call.call.name) else {
+        let Some(tool) = toolbox.reach(&call.call.name) else {
             let (name, names) = (&call.call.name, toolbox.names().collect::<Vec<_>>().join(", "));
             let why = if toolbox.hides(name) {
                 format!("{NOT_ACTIVE}: {name}")
@@ -153,6 +153,9 @@ impl Turn {
         };
         if call.cut {
             return Planned::Impossible(CUT_CALL.to_owned());
+        }
+        if let Some(why) = &call.unclear {
+            return Planned::Impossible(why.clone());
         }
         if let ToolArgs::Unparsed(text) = &call.call.args {
             let start: String = text.chars().take(MAX_ECHO).collect();

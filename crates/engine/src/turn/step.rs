@@ -13,7 +13,7 @@ use domain::port::{OpenConsent, Resume, TurnEnd};
 use domain::tool::{ToolOutcome, ToolResult};
 use models::{ChatMessage, Delta, ErrorKind, Model, ModelError, Reply, StopReason, ToolArgs, ToolCall};
 use tokio::time::Instant;
-use tools::Outcome;
+use tools::{Outcome, Said, Toolbox};
 
 /// Whether the turn goes on.
 pub(super) enum Stepped {
@@ -33,6 +33,8 @@ pub(super) struct Call {
     pub(super) call: ToolCall,
     /// The answer's limit was reached in the middle of its arguments.
     pub(super) cut: bool,
+    /// Why it cannot be taken for a call of any tool, and what to write instead.
+    pub(super) unclear: Option<String>,
 }
 
 /// What became of the calls of a step.
@@ -150,7 +152,7 @@ impl Turn {
             .iter()
             .filter_map(|open| {
                 let call = chat::call(waiting(&open.tool)?);
-                Some((open, Call { id: open.tool, call, cut: false }))
+                Some((open, Call { id: open.tool, call, cut: false, unclear: None }))
             })
             .collect();
         let done = self.run_resumed(&calls, waits, &progress.toolbox).await;
@@ -191,7 +193,8 @@ impl Turn {
                     if matches!(delta, Delta::Retrying { .. }) && streamed.message.is_some() {
                         self.begin_anew(model, &mut streamed, progress).await;
                     }
-                    self.delta(delta, &mut streamed, &mut progress.leaf).await;
+                    let (delta, unclear) = self.hear(delta, &progress.toolbox);
+                    self.delta(delta, unclear, &mut streamed, &mut progress.leaf).await;
                 }
                 Some(Err(error)) => {
                     streamed.error = Some(error);
@@ -222,7 +225,28 @@ impl Turn {
         streamed.step = self.start_step(model).await;
     }
 
-    async fn delta(&self, delta: Delta, streamed: &mut Streamed, leaf: &mut Option<EntryId>) {
+    /// A call as it is taken: the record, the question and what the model is sent of its past all have this one.
+    fn hear(&self, delta: Delta, toolbox: &Toolbox) -> (Delta, Option<String>) {
+        let Delta::ToolCall(call) = delta else { return (delta, None) };
+        let said = match call.args {
+            ToolArgs::Parsed(value) => Said::Value(value),
+            ToolArgs::Unparsed(text) => Said::Text(text),
+        };
+        let heard = toolbox.hear(&call.name, said, self.place.workdir());
+        let args = match heard.said {
+            Said::Value(value) => ToolArgs::Parsed(value),
+            Said::Text(text) => ToolArgs::Unparsed(text),
+        };
+        (Delta::ToolCall(ToolCall { id: call.id, name: heard.name, args }), heard.unclear)
+    }
+
+    async fn delta(
+        &self,
+        delta: Delta,
+        unclear: Option<String>,
+        streamed: &mut Streamed,
+        leaf: &mut Option<EntryId>,
+    ) {
         match &delta {
             Delta::Text(text) | Delta::Thought(text) if text.is_empty() => return,
             Delta::Text(text) => {
@@ -258,7 +282,7 @@ impl Turn {
                     }))
                     .await;
                 let call = ToolCall { id: chat::call_id(id), ..call.clone() };
-                streamed.calls.push(Call { id, call, cut: false });
+                streamed.calls.push(Call { id, call, cut: false, unclear });
             }
             Delta::Keep(kept) => {
                 let message = self.message(streamed, leaf).await;

@@ -1,5 +1,8 @@
 //! The form of patches that models of the GPT family are trained on: `*** Begin Patch`, files to add, update, move or delete, and hunks
-//! that are found by their lines instead of by numbers. Pure. Lenient about what stands around a patch, never about what it says.
+//! that are found by their lines instead of by numbers. Pure. Lenient about what stands around a patch and about its first and last
+//! line, never about what it says. A unified diff in its place is read by `unified`.
+
+use super::unified;
 
 const BEGIN: &str = "*** Begin Patch";
 const END: &str = "*** End Patch";
@@ -26,6 +29,8 @@ pub(super) struct Hunk<'a> {
     pub(super) lines: Vec<Line<'a>>,
     /// It is at the end of the file.
     pub(super) at_end: bool,
+    /// Where it begins in the file, from 1, in patches that say so: it decides where the lines stand in several places.
+    pub(super) line: Option<usize>,
 }
 
 /// A line of a hunk.
@@ -38,9 +43,21 @@ pub(super) enum Line<'a> {
 
 /// Reads a patch; where it is none, what is wrong with it.
 pub(super) fn parse(text: &str) -> Result<Vec<FilePatch<'_>>, String> {
-    let mut lines = text.lines().map(|line| line.strip_suffix('\r').unwrap_or(line)).enumerate().peekable();
-    if !lines.by_ref().any(|(_, line)| line.trim() == BEGIN) {
+    let text = unfenced(text);
+    let begins = text.lines().filter(|line| line.trim() == BEGIN).count();
+    if begins > 1 {
+        return Err(format!("`{BEGIN}` stands there twice: give one patch for all files"));
+    }
+    let named = |line: &str| [ADD, DELETE, UPDATE].iter().any(|mark| line.starts_with(mark));
+    if begins == 0 && !text.lines().find(|line| !line.trim().is_empty()).is_some_and(named) {
+        if unified::is_one(text) {
+            return unified::parse(text);
+        }
         return Err(format!("a patch begins with the line `{BEGIN}`"));
+    }
+    let mut lines = text.lines().map(|line| line.strip_suffix('\r').unwrap_or(line)).enumerate().peekable();
+    if begins == 1 {
+        lines.by_ref().find(|(_, line)| line.trim() == BEGIN);
     }
     let mut files = Vec::new();
     while let Some((at, line)) = lines.next() {
@@ -85,7 +102,15 @@ pub(super) fn parse(text: &str) -> Result<Vec<FilePatch<'_>>, String> {
             ));
         }
     }
-    Err(format!("the patch has no end: its last line is `{END}`"))
+    // The text itself is whole: that its last line is left out means nothing.
+    if files.is_empty() { Err("the patch changes nothing".to_owned()) } else { Ok(files) }
+}
+
+/// The text without the fence that it stands in, and without blank lines after it.
+fn unfenced(text: &str) -> &str {
+    let text = text.trim_end();
+    let begins = text.trim_start().starts_with("```");
+    text.strip_suffix("```").filter(|_| begins).map_or(text, str::trim_end)
 }
 
 /// Takes the next line of an updated file.
@@ -96,6 +121,11 @@ fn take<'a>(hunks: &mut Vec<Hunk<'a>>, line: &'a str) -> Result<(), &'static str
             hunks.push(Hunk::default());
         }
         let below = below.trim().trim_end_matches(HUNK).trim();
+        // What git writes after a range may be cut.
+        let below = below
+            .split_once(HUNK)
+            .filter(|(range, _)| is_range(range.trim()))
+            .map_or(below, |(range, _)| range.trim());
         if let Some(hunk) = hunks.last_mut().filter(|_| !below.is_empty() && !is_range(below)) {
             hunk.below.push(below);
         }
@@ -137,9 +167,9 @@ mod tests {
             Hunk {
                 below: vec!["class A", "def f():"],
                 lines: vec![Line::Stays("stays"), Line::Stays(""), Line::Goes("goes"), Line::Comes("comes")],
-                at_end: false,
+                ..Hunk::default()
             },
-            Hunk { below: vec![], lines: vec![Line::Comes("last")], at_end: true },
+            Hunk { lines: vec![Line::Comes("last")], at_end: true, ..Hunk::default() },
         ];
         let files = vec![
             FilePatch::Add { path: "a b.txt", text: "one\n\n".to_owned() },
@@ -152,11 +182,28 @@ mod tests {
     }
 
     #[test]
+    fn first_and_last_line_and_a_fence_are_not_needed() {
+        let delete = Ok(vec![FilePatch::Delete { path: "x" }]);
+        for text in [
+            "*** Begin Patch\n*** Delete File: x",
+            "*** Delete File: x\n\n",
+            "\n*** Delete File: x\n*** End Patch",
+            "```\n*** Begin Patch\n*** Delete File: x\n```\n",
+            "```diff\n*** Begin Patch\n*** Delete File: x\n*** End Patch\n```",
+        ] {
+            assert_eq!(parse(text), delete, "{text:?}");
+        }
+    }
+
+    #[test]
     fn what_is_no_patch_is_told_by_its_line() {
         for (text, told) in [
             ("", "begins with the line"),
             ("*** Begin Patch\n*** End Patch", "changes nothing"),
-            ("*** Begin Patch\n*** Delete File: x", "no end"),
+            (
+                "*** Begin Patch\n*** Delete File: x\n*** End Patch\n*** Begin Patch\n*** Delete File: y",
+                "twice",
+            ),
             ("*** Begin Patch\nhello\n*** End Patch", "line 2 of the patch"),
             ("*** Begin Patch\n*** Add File: x\nhello\n*** End Patch", "line 3 of the patch"),
             (
