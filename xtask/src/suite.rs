@@ -19,8 +19,8 @@ use crate::{docs, needs, page};
 const CASES: &str = "64";
 const SLOW_CASES: &str = "5000";
 
-/// The one test that needs a feature which nothing else may have (`cargo xtask layers`): built by itself, it compiles two of our crates
-/// again and not all that stand on them.
+/// The one test that needs a feature which nothing else may have (`cargo xtask layers`): built by itself, it compiles `dialects` and what
+/// that stands on again, and nothing above.
 const SCHEMAS: &[&str] = &["test", "--workspace", "--features", "dialects/schema", "--test", "schemas"];
 
 /// The benches of the workspace, by name. Not `--benches`: that would run the tests of every library once more.
