@@ -123,7 +123,7 @@ impl Thumbnail {
         self.rgba.chunks_exact(RGBA).flat_map(|pixel| &pixel[..3]).copied().collect()
     }
 
-    /// For a terminal, which takes no other kind.
+    /// In the one form that is sent to a terminal.
     pub(super) fn png(&self) -> Option<Vec<u8>> {
         let mut out = Vec::new();
         let mut encoder = png::Encoder::new(&mut out, self.width, self.height);
