@@ -21,7 +21,7 @@ use theirs::Meant;
 pub enum Said {
     /// JSON.
     Value(Value),
-    /// What is none.
+    /// As it was written, where no JSON can be read from it.
     Text(String),
 }
 

@@ -5,7 +5,6 @@
 /// Our name for something, and those that others have for it.
 type Names = (&'static str, &'static [&'static str]);
 
-/// Our tools.
 const TOOLS: &[Names] = &[
     (
         "bash",
@@ -167,6 +166,7 @@ impl Meant {
         }
     }
 
+    /// Whether only the arguments tell which tool it is.
     pub(super) fn is_several(&self) -> bool {
         *self == Meant::Editor
     }

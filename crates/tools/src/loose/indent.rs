@@ -11,6 +11,7 @@ pub(super) struct Style {
 }
 
 impl Style {
+    /// Blank lines do not count: they are indented by accident.
     pub(super) fn of(lines: &[&str]) -> Style {
         let mut style = Style::default();
         for line in lines.iter().filter(|line| !line.trim().is_empty()) {

@@ -26,6 +26,7 @@ pub(super) struct Known {
 }
 
 impl Known {
+    /// Nothing has been compared since.
     pub(super) fn seen(digest: String) -> Known {
         Known { digest, ..Known::default() }
     }
