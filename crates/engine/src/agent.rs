@@ -1,12 +1,12 @@
 //! The agent's own task: takes orders, begins turns, routes answers and cancels, answers what it is consulted about.
 
 use crate::budget;
-use crate::config::Ground;
-use crate::consult::{Consulted, Hands, MAX_TYPED};
+use crate::config::WorkDir;
 use crate::editor::{Editor, OpenFiles};
 use crate::grants::{Changes, Grants};
 use crate::mcp::{Servers, Site};
 use crate::offered::{OpenCalls, Performed};
+use crate::outside_turn::{Consultation, MAX_TYPED, ShellContext};
 use crate::port::{Port, Reported, Unwritten};
 use crate::seat::{OpenAsks, Seat, Steered};
 use crate::setup::Setup;
@@ -24,7 +24,7 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
-use tools::Workplace;
+use tools::ToolContext;
 use tools::checkpoint::Ledger;
 use tools::policy::Rules;
 
@@ -156,8 +156,8 @@ impl Agent {
                 }
             }
             Order::Consult { ticket, session, command, grounds } => {
-                let hands = matches!(command, Command::Shell(_) | Command::Files(_))
-                    .then(|| self.hands(&session, &grounds));
+                let shell_context = matches!(command, Command::Shell(_) | Command::Files(_))
+                    .then(|| self.shell_context(&session, &grounds));
                 // On a task of its own: a slow list of models must not hold up a cancel.
                 let (reports, stop) = (self.reports.clone(), CancellationToken::new());
                 if matches!(command, Command::Run(RunCommand::Compact { .. })) {
@@ -165,7 +165,7 @@ impl Agent {
                     self.compacting.insert(session.clone(), stop.clone());
                 }
                 let grants = self.seats.get(&session).map(|seat| seat.grants.clone());
-                let consulted = Consulted {
+                let consulted = Consultation {
                     grants,
                     setup: self.setup.clone(),
                     servers: self.servers.clone(),
@@ -173,7 +173,7 @@ impl Agent {
                     session,
                     grounds,
                     stop,
-                    hands,
+                    shell_context,
                 };
                 forget_ended(&mut self.answers);
                 self.answers.spawn(async move {
@@ -212,9 +212,9 @@ impl Agent {
 
     async fn begin(&mut self, brief: TurnBrief) {
         let (session, run, turn) = (brief.session.clone(), brief.run, brief.turn);
-        let ground = self.setup.config.ground(&brief.project, &brief.cwd);
-        let look = self.setup.config.look(&ground);
-        let seat = match self.seat(&brief.session, &brief.cwd, brief.policy, &ground) {
+        let work_dir = self.setup.config.work_dir(&brief.project, &brief.cwd);
+        let look = self.setup.config.look(&work_dir);
+        let seat = match self.seat(&brief.session, &brief.cwd, brief.policy, &work_dir) {
             Ok(seat) => seat,
             Err(why) => {
                 let failure = Failure::new("workplace", why)
@@ -302,13 +302,13 @@ impl Agent {
     }
 
     /// What a command line of the person's own is run with.
-    fn hands(&mut self, session: &SessionId, grounds: &Grounds) -> Result<Hands, String> {
-        let ground = self.setup.config.ground(&grounds.project, &grounds.cwd);
+    fn shell_context(&mut self, session: &SessionId, grounds: &Grounds) -> Result<ShellContext, String> {
+        let work_dir = self.setup.config.work_dir(&grounds.project, &grounds.cwd);
         let room = self.typed.clone();
-        let seat = self.seat(session, &grounds.cwd, grounds.policy, &ground)?;
+        let seat = self.seat(session, &grounds.cwd, grounds.policy, &work_dir)?;
         seat.grants.set_policy(grounds.policy);
         let (place, grants, asked) = (seat.place.clone(), seat.grants.clone(), seat.asked.clone());
-        Ok(Hands { place, grants, asked, room, ledger: seat.ledger.clone() })
+        Ok(ShellContext { place, grants, asked, room, ledger: seat.ledger.clone() })
     }
 
     fn seat(
@@ -316,14 +316,14 @@ impl Agent {
         session: &SessionId,
         cwd: &str,
         policy: Policy,
-        ground: &Ground,
+        work_dir: &WorkDir,
     ) -> Result<&mut Seat, String> {
         let fits = self.seats.get(session).is_some_and(|seat| seat.cwd == cwd);
         if !fits {
             let outputs = self.setup.data.join("outputs").join(session.as_str());
-            let place = match &ground.workspace {
-                Ok(root) => Workplace::new(root, &outputs).and_then(|place| place.at(&ground.cwd)),
-                Err(_) => Workplace::without_workspace(&ground.cwd, &outputs),
+            let place = match &work_dir.workspace {
+                Ok(root) => ToolContext::new(root, &outputs).and_then(|place| place.at(&work_dir.cwd)),
+                Err(_) => ToolContext::without_workspace(&work_dir.cwd, &outputs),
             };
             let mut place = place.map_err(|why| why.to_string())?;
             if let Some(guard) = &self.setup.guard {
@@ -332,7 +332,7 @@ impl Agent {
             let secrets = self.seats.get(session).map(|seat| seat.secrets.clone()).unwrap_or_default();
             place = place.discreet(secrets.values());
             let data = &self.setup.data;
-            let (rules, trouble) = match &ground.workspace {
+            let (rules, trouble) = match &work_dir.workspace {
                 Ok(root) => match Rules::load(data, root) {
                     Ok(rules) => (rules, None),
                     Err(why) => (Rules::none(data, root), Some(why.to_string())),
@@ -374,7 +374,7 @@ fn forget_ended(tasks: &mut JoinSet<()>) {
 ///
 /// # Errors
 /// Why they stay where they are.
-fn moved(place: &Workplace, cwd: Option<&str>) -> Result<Workplace, String> {
+fn moved(place: &ToolContext, cwd: Option<&str>) -> Result<ToolContext, String> {
     let Some(cwd) = cwd.map(path_text::read).filter(|cwd| cwd.is_absolute()) else {
         return Ok(place.clone());
     };
@@ -402,7 +402,7 @@ mod tests {
         let sub = inside.path().join("sub");
         std::fs::create_dir(&sub).unwrap();
         std::os::unix::fs::symlink(outside.path(), inside.path().join("out")).unwrap();
-        let place = Workplace::new(inside.path(), &outside.path().join("outputs")).unwrap();
+        let place = ToolContext::new(inside.path(), &outside.path().join("outputs")).unwrap();
         let at = |cwd: &std::path::Path| moved(&place, Some(&path_text::write(cwd)));
         assert_eq!(at(&sub).unwrap().workdir(), sub.canonicalize().unwrap());
         for cwd in [outside.path().to_owned(), inside.path().join("out")] {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tools::args::Args;
-use tools::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolError, Workplace};
+use tools::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolContext, ToolError};
 
 pub(crate) const NAME: &str = "recall";
 /// Characters of a result from which on it is left out of an old part of the conversation, and can be read again.
@@ -67,7 +67,7 @@ impl Tool for Recall {
         }
     }
 
-    fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
+    fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError> {
         let id = Args::new(NAME, args).text(&["id", "call", "call_id"])?;
         Ok(Plan::reading(NAME, args, place, format!("an old result ({id})")))
     }

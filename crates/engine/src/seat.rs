@@ -4,7 +4,7 @@ use crate::editor::OpenFiles;
 use crate::grants::Grants;
 use crate::offered::OpenCalls;
 use crate::port::Unwritten;
-use crate::secrets::Known;
+use crate::secrets::SessionSecrets;
 use domain::ask::Closing;
 use domain::command::{Refusal, RefusalKind};
 use domain::ids::{AskId, RunId};
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
-use tools::Workplace;
+use tools::ToolContext;
 use tools::checkpoint::Ledger;
 
 /// Where models come from.
@@ -106,9 +106,9 @@ pub(crate) struct Seat {
     pub(crate) steered: Steered,
     /// What turns do to files, where that is kept.
     pub(crate) ledger: Option<Ledger>,
-    pub(crate) place: Workplace,
+    pub(crate) place: ToolContext,
     pub(crate) grants: Grants,
-    pub(crate) secrets: Known,
+    pub(crate) secrets: SessionSecrets,
     /// Something the person must hear with the next turn.
     pub(crate) trouble: Option<String>,
     /// Why the tools did not follow the person's terminal, as it was said last.

@@ -15,12 +15,12 @@ use crate::context::Context;
 use crate::grants::Grants;
 use crate::mcp::{Project, Servers};
 use crate::offered::{OfferedTool, OpenCalls};
-use crate::place::TextPlaces;
 use crate::port::Port;
 use crate::recall::{self, OldResults, Recall};
 use crate::seat::{ModelSource, OpenAsks, Steered};
-use crate::secrets::Known;
+use crate::secrets::SessionSecrets;
 use crate::skills::{SkillTool, Skills};
+use crate::text_sources::TextSources;
 pub(crate) use denials::Denials;
 use domain::ask::Closing;
 use domain::content::Role;
@@ -35,12 +35,12 @@ pub(crate) use repeats::Repeats;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
-use step::Stepped;
+use step::StepEnd;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tools::checkpoint::Ledger;
-use tools::{Toolbox, Workplace};
+use tools::{ToolContext, Toolbox};
 
 /// The tool that asks the person.
 const ASK: &str = "ask";
@@ -49,7 +49,7 @@ const ASK: &str = "ask";
 pub(crate) struct Turn {
     pub(crate) models: Arc<dyn ModelSource>,
     pub(crate) toolbox: Toolbox,
-    pub(crate) place: Workplace,
+    pub(crate) place: ToolContext,
     pub(crate) grants: Grants,
     pub(crate) asked: OpenAsks,
     /// Calls that a UI performs.
@@ -57,7 +57,7 @@ pub(crate) struct Turn {
     /// What the session's turns do to files, where that is kept.
     pub(crate) ledger: Option<Ledger>,
     pub(crate) steered: Steered,
-    pub(crate) secrets: Known,
+    pub(crate) secrets: SessionSecrets,
     /// The model that is asked, once it is known.
     pub(crate) asking: Option<ModelRef>,
     pub(crate) cancel: CancellationToken,
@@ -81,7 +81,7 @@ pub(crate) struct Turn {
     /// The form of the answer, see [`crate::Config::answer_schema`].
     pub(crate) answer_schema: Option<serde_json::Value>,
     /// Where instructions and skills are looked for.
-    pub(crate) look: TextPlaces,
+    pub(crate) look: TextSources,
     pub(crate) brief: TurnBrief,
 }
 
@@ -164,11 +164,11 @@ impl Turn {
         };
         if let Some(resume) = &self.brief.resume {
             match self.resume(resume, waits, &mut progress).await {
-                Stepped::Again => {}
-                Stepped::TooLong(error) | Stepped::Failed(error) => {
+                StepEnd::Again => {}
+                StepEnd::TooLong(error) | StepEnd::Failed(error) => {
                     return TurnEnd::Failed(step::failure(&error));
                 }
-                Stepped::End(end) => return end,
+                StepEnd::End(end) => return end,
             }
         }
         let old_results = OldResults::of(&self.brief.tools);
@@ -206,15 +206,15 @@ impl Turn {
                 return TurnEnd::Cancelled;
             }
             match self.step(model.as_ref(), spare.is_some(), &mut progress).await {
-                Stepped::Again => {}
-                Stepped::TooLong(error) => {
+                StepEnd::Again => {}
+                StepEnd::TooLong(error) => {
                     if let Some(end) =
                         self.shorten(model.as_ref(), spare.as_deref(), &mut progress, &error).await
                     {
                         return end;
                     }
                 }
-                Stepped::Failed(error) => match spare.take().filter(|_| error.another_may_answer()) {
+                StepEnd::Failed(error) => match spare.take().filter(|_| error.another_may_answer()) {
                     Some(other) => {
                         let text = format!("{error}\nGoing on with {}, as the settings say.", other.name());
                         self.notice(progress.leaf, "fallback", text).await;
@@ -223,7 +223,7 @@ impl Turn {
                     }
                     None => return TurnEnd::Failed(step::failure(&error)),
                 },
-                Stepped::End(end) => return end,
+                StepEnd::End(end) => return end,
             }
         }
     }

@@ -13,8 +13,8 @@
 //! Anything else, and what cannot be done, is answered with `{"error":{"message":"…"}}`.
 
 use crate::clock;
-use crate::entrance;
-use crate::rooms::{Ended, Opened, Wanted, birth};
+use crate::peer_trust;
+use crate::rooms::{EndedRooms, OpenedRoom, RoomRequest, spawn_env};
 use anyhow::Context;
 use domain::ids::SessionId;
 use domain::path_text;
@@ -141,14 +141,14 @@ impl Control {
     /// # Errors
     /// When somebody is there and is not to be talked to.
     pub async fn here() -> anyhow::Result<Option<Control>> {
-        Control::reach(&std::path::absolute(crate::places::data()?)?.join(NOTICE)).await
+        Control::reach(&std::path::absolute(crate::paths::data()?)?.join(NOTICE)).await
     }
 
     /// Reaches the server of a notice, if it runs.
     pub(crate) async fn reach(notice: &Path) -> anyhow::Result<Option<Control>> {
         let Some(server) = Server::read(notice) else { return Ok(None) };
         let reached =
-            unix::connect(&server.socket, Lane::MAIN, Limits::default(), REACHED_WITHIN, entrance::trust)
+            unix::connect(&server.socket, Lane::MAIN, Limits::default(), REACHED_WITHIN, peer_trust::trust)
                 .await;
         match reached {
             Ok(link) => Ok(Some(Control { server, link })),
@@ -183,18 +183,18 @@ impl Control {
     }
 
     /// Asks for a room.
-    pub async fn open(&mut self, wanted: &Wanted) -> anyhow::Result<Opened> {
+    pub async fn open(&mut self, wanted: &RoomRequest) -> anyhow::Result<OpenedRoom> {
         let text = |word: &OsString| path_text::write(Path::new(word));
         let asked = json!({"open": {
             "session": wanted.session.as_ref().map(SessionId::as_str),
             "cwd": wanted.cwd.as_deref().map(path_text::write),
-            "environment": wanted.environment.as_deref().map(birth::to_json),
+            "environment": wanted.environment.as_deref().map(spawn_env::to_json),
             "flags": wanted.flags.iter().map(text).collect::<Vec<_>>(),
         }});
         let told = self.ask(&asked, "opened", ROOM_WITHIN).await?;
         let pid = told.get("pid").and_then(Value::as_u64).and_then(|pid| u32::try_from(pid).ok());
         let socket = told.get("socket").and_then(Value::as_str);
-        Ok(Opened {
+        Ok(OpenedRoom {
             socket: path_text::read(socket.context("the server named no socket")?),
             pid: pid.context("the server named no process")?,
             was_open: told.get("was_open") == Some(&Value::Bool(true)),
@@ -236,11 +236,11 @@ impl Control {
     }
 
     /// Tells it to stop, and waits until its rooms have ended.
-    pub(crate) async fn stop(&mut self, within: Duration) -> anyhow::Result<Ended> {
+    pub(crate) async fn stop(&mut self, within: Duration) -> anyhow::Result<EndedRooms> {
         let told = self.ask(&json!({"stop": {}}), "stopped", within).await?;
         let count = |key: &str| told.get(key).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
         let count = |key: &str| count(key).unwrap_or_default();
-        Ok(Ended { rooms: count("rooms"), killed: count("killed"), left: count("left") })
+        Ok(EndedRooms { rooms: count("rooms"), killed: count("killed"), left: count("left") })
     }
 
     async fn ask(&mut self, request: &Value, key: &str, within: Duration) -> anyhow::Result<Value> {

@@ -12,7 +12,7 @@ mod files;
 
 pub use files::Files;
 
-use crate::places;
+use crate::paths;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ impl Notice {
 
 /// What a process is reached for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Door {
+pub enum SocketPurpose {
     /// To attach to its sessions, by the native wire.
     Ui,
     /// To be told which sessions it has and who is there.
@@ -57,7 +57,7 @@ pub enum Door {
 
 /// A process that was looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
+pub struct FoundProcess {
     pub notice: Notice,
     /// Whether a process of its number is there. Told once when it is not: nobody sees it again.
     pub is_alive: bool,
@@ -87,10 +87,10 @@ pub trait Directory: Send + Sync {
     ///
     /// # Errors
     /// When it cannot be known who is there. That nobody ever was is no error.
-    fn look(&self, most: usize) -> anyhow::Result<Vec<Seen>>;
+    fn look(&self, most: usize) -> anyhow::Result<Vec<FoundProcess>>;
 
     /// The socket of this machine by which a process is reached, announced or not.
-    fn socket(&self, pid: u32, door: Door) -> PathBuf;
+    fn socket(&self, pid: u32, door: SocketPurpose) -> PathBuf;
 }
 
 /// The directory of this person's processes.
@@ -98,7 +98,7 @@ pub trait Directory: Send + Sync {
 /// # Errors
 /// When there is no place for it.
 pub fn here() -> anyhow::Result<Arc<dyn Directory>> {
-    Ok(Arc::new(Files::at(places::runtime()?)))
+    Ok(Arc::new(Files::at(paths::runtime()?)))
 }
 
 /// The same for whoever works in another folder later.
@@ -106,5 +106,5 @@ pub fn here() -> anyhow::Result<Arc<dyn Directory>> {
 /// # Errors
 /// As for [`here`].
 pub fn from_anywhere() -> anyhow::Result<Arc<dyn Directory>> {
-    Ok(Arc::new(Files::at(std::path::absolute(places::runtime()?)?)))
+    Ok(Arc::new(Files::at(std::path::absolute(paths::runtime()?)?)))
 }

@@ -4,11 +4,11 @@
 //! opened beyond loopback that is not encrypted; both addresses of loopback are ours or none is; no secret stands in an address.
 
 use crate::devices::File;
-use crate::directory::{self, Directory, Door};
+use crate::directory::{self, Directory, SocketPurpose};
 use crate::error::{in_words, usage};
 use crate::fleet::{Gathering, act};
 use crate::rooms;
-use crate::{entrance, places, private};
+use crate::{paths, peer_trust, private};
 use anyhow::Context;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
-use web::{Act, Identity, NoRoom, Offered, Options, Parts, Role, Rows, Server, Tls, Wanted};
+use web::{Act, Identity, NoRoom, Offered, Options, PageTarget, Parts, Role, Rows, Server, Tls};
 
 /// Where the page is served unless somewhere else is named.
 pub const USUAL_BIND: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -96,7 +96,7 @@ pub struct Served {
 /// # Errors
 /// When its port is taken, its certificate cannot be read, or others could listen in.
 pub async fn start(asked: &Serving, rooms: rooms::Rooms, log: Log) -> anyhow::Result<Served> {
-    let data = places::data()?;
+    let data = paths::data()?;
     let tls = match &asked.tls {
         Some((certificate, key)) => {
             Some(Tls::read(certificate, key).map_err(|why| usage(format!("--tls: {why}")))?)
@@ -125,7 +125,7 @@ pub async fn start(asked: &Serving, rooms: rooms::Rooms, log: Log) -> anyhow::Re
         listeners,
         rooms: Arc::new(ways),
         shelf: Arc::new(File::new(&data, log)),
-        look: Arc::new(move |ends| entrance::look(ends, behind_proxy)),
+        look: Arc::new(move |ends| peer_trust::look(ends, behind_proxy)),
         identity,
     };
     Ok(Served { server: Server::start(options, parts)?, warning })
@@ -258,13 +258,13 @@ impl Ways {
             Status::Waiting { .. } | Status::Running | Status::Fresh | Status::Ended(_) => true,
             Status::Kept | Status::Silent | Status::OtherVersion(_) | Status::Dead => false,
         };
-        let socket = self.directory.socket(row.pid.filter(|_| answers)?, Door::Ui);
+        let socket = self.directory.socket(row.pid.filter(|_| answers)?, SocketPurpose::Ui);
         reached(&socket).await.ok()
     }
 }
 
 async fn reached(socket: &Path) -> Result<LinkIo, LinkError> {
-    unix::connect(socket, Lane::MAIN, Limits::default(), REACHED_WITHIN, entrance::trust).await
+    unix::connect(socket, Lane::MAIN, Limits::default(), REACHED_WITHIN, peer_trust::trust).await
 }
 
 impl web::Rooms for Ways {
@@ -272,18 +272,18 @@ impl web::Rooms for Ways {
         self.fleet.rows()
     }
 
-    async fn reach(&self, wanted: Wanted) -> Result<LinkIo, NoRoom> {
+    async fn reach(&self, wanted: PageTarget) -> Result<LinkIo, NoRoom> {
         let wanted = match wanted {
-            Wanted::Session(session) => match self.known(&session).await {
+            PageTarget::Session(session) => match self.known(&session).await {
                 Some(link) => return Ok(link),
-                None => rooms::Wanted::session(session),
+                None => rooms::RoomRequest::session(session),
             },
-            Wanted::New { cwd } => {
+            PageTarget::New { cwd } => {
                 let cwd = cwd.map(PathBuf::from);
                 if cwd.as_deref().is_some_and(|cwd| !cwd.is_absolute()) {
                     return Err(cannot("the folder is to be named with its whole path".to_owned()));
                 }
-                rooms::Wanted::new_in(cwd)
+                rooms::RoomRequest::new_in(cwd)
             }
         };
         let opened = self.rooms.open(wanted).await.map_err(|why| match why {

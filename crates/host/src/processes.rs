@@ -1,7 +1,7 @@
 //! What processes tell of their sessions: each that a [`Directory`] knows is asked who is there.
 
-use crate::directory::{Directory, Door, Notice, Seen};
-use crate::{directory, entrance};
+use crate::directory::{Directory, FoundProcess, Notice, SocketPurpose};
+use crate::{directory, peer_trust};
 use anyhow::Context;
 use domain::ids::SessionId;
 use link::{Incoming, Limits, LinkError, LinkIo, unix};
@@ -64,9 +64,9 @@ pub async fn all(directory: &dyn Directory) -> anyhow::Result<Vec<Process>> {
     let mut all = Vec::new();
     // All at once: one that is stopped keeps nobody waiting for the others.
     let mut asked = JoinSet::new();
-    for Seen { notice, is_alive } in directory.look(MAX_PROCESSES)? {
+    for FoundProcess { notice, is_alive } in directory.look(MAX_PROCESSES)? {
         if is_alive {
-            let who = directory.socket(notice.pid, Door::Who);
+            let who = directory.socket(notice.pid, SocketPurpose::Who);
             asked.spawn(async move { (ask(&who).await, notice) });
         }
     }
@@ -87,7 +87,7 @@ struct Nobody;
 /// What the process at a socket tells; `None` when it does not. Its sockets are there before its notice: where nobody listens it is gone.
 /// One that is only slow, on a busy machine, stays.
 async fn ask(who: &Path) -> Result<Option<Vec<Value>>, Nobody> {
-    match unix::connect(who, Lane::MAIN, Limits::default(), REACHED_WITHIN, entrance::trust).await {
+    match unix::connect(who, Lane::MAIN, Limits::default(), REACHED_WITHIN, peer_trust::trust).await {
         Ok(link) => Ok(told(link).await),
         Err(LinkError::Connect { source, .. }) if nobody(&source) => Err(Nobody),
         Err(_) => Ok(None),
@@ -126,7 +126,7 @@ pub async fn find(session: &str) -> anyhow::Result<(PathBuf, String)> {
             let id = live.get("id").and_then(Value::as_str).unwrap_or_default();
             if id == session || id.starts_with(session) || id.trim_start_matches("sess-").starts_with(session)
             {
-                found.push((directory.socket(process.notice.pid, Door::Ui), id.to_owned()));
+                found.push((directory.socket(process.notice.pid, SocketPurpose::Ui), id.to_owned()));
             }
         }
     }

@@ -5,18 +5,18 @@
 //! and the store lets one process write a session); a room is no child of whoever started it, so it outlives that and is believed by
 //! UIs; at most [`MAX_ROOMS`] live at once, every wait is bounded, and a room that nobody uses ends by itself.
 
-pub mod birth;
-mod book;
 pub mod detach;
+mod registry;
+mod release;
 pub mod room;
-mod way;
+pub mod spawn_env;
 
-pub use book::{Ended, end_all, live};
-pub use way::make_way;
+pub use registry::{EndedRooms, end_all, live};
+pub use release::make_way;
 
-use crate::directory::{self, Directory, Door};
+use crate::directory::{self, Directory, SocketPurpose};
 use crate::kept;
-use crate::places;
+use crate::paths;
 use crate::processes;
 use anyhow::Context;
 use domain::ids::SessionId;
@@ -43,7 +43,7 @@ const FLAGS: &[&str] =
 
 /// What somebody wants to be brought to.
 #[derive(Debug, Clone, Default)]
-pub struct Wanted {
+pub struct RoomRequest {
     /// The session to go on with; without one a room for new sessions.
     pub session: Option<SessionId>,
     /// Where the room works. Without it: where the session did, else where we are.
@@ -54,21 +54,21 @@ pub struct Wanted {
     pub flags: Vec<OsString>,
 }
 
-impl Wanted {
+impl RoomRequest {
     /// A kept or open session.
-    pub(crate) fn session(session: SessionId) -> Wanted {
-        Wanted { session: Some(session), ..Wanted::default() }
+    pub(crate) fn session(session: SessionId) -> RoomRequest {
+        RoomRequest { session: Some(session), ..RoomRequest::default() }
     }
 
     /// A room for new sessions.
-    pub fn new_in(cwd: Option<PathBuf>) -> Wanted {
-        Wanted { cwd, ..Wanted::default() }
+    pub fn new_in(cwd: Option<PathBuf>) -> RoomRequest {
+        RoomRequest { cwd, ..RoomRequest::default() }
     }
 }
 
 /// A room that can be spoken with, started now or found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Opened {
+pub struct OpenedRoom {
     /// The native socket of the process.
     pub socket: PathBuf,
     pub(crate) pid: u32,
@@ -122,7 +122,7 @@ impl Rooms {
     /// When there is no place for them.
     pub fn new(idle: Duration) -> anyhow::Result<Rooms> {
         // A room begins in another folder.
-        let (data, directory) = (std::path::absolute(places::data()?)?, directory::from_anywhere()?);
+        let (data, directory) = (std::path::absolute(paths::data()?)?, directory::from_anywhere()?);
         Ok(Rooms { data, directory, idle, opening: Arc::default() })
     }
 
@@ -130,7 +130,7 @@ impl Rooms {
     ///
     /// # Errors
     /// When there is none and none can be had.
-    pub(crate) async fn open(&self, wanted: Wanted) -> Result<Opened, NoRoom> {
+    pub(crate) async fn open(&self, wanted: RoomRequest) -> Result<OpenedRoom, NoRoom> {
         if let Some(wrong) = wanted.flags.iter().find(|flag| !is_flag(flag)) {
             let wrong = wrong.to_string_lossy();
             return Err(NoRoom::CannotOpen(format!("a room cannot be started with {wrong}")));
@@ -138,7 +138,7 @@ impl Rooms {
         let Some(session) = wanted.session.clone() else {
             let cwd = match &wanted.cwd {
                 Some(cwd) => cwd.clone(),
-                None => places::here().map_err(|why| NoRoom::of(&why))?,
+                None => paths::here().map_err(|why| NoRoom::of(&why))?,
             };
             return self.start(&wanted, &cwd).await;
         };
@@ -150,7 +150,7 @@ impl Rooms {
         opened
     }
 
-    async fn open_session(&self, wanted: &Wanted, session: &SessionId) -> Result<Opened, NoRoom> {
+    async fn open_session(&self, wanted: &RoomRequest, session: &SessionId) -> Result<OpenedRoom, NoRoom> {
         if let Some(opened) = self.find(session).await? {
             return Ok(opened);
         }
@@ -164,12 +164,12 @@ impl Rooms {
     }
 
     /// The process that has the session open.
-    async fn find(&self, session: &SessionId) -> Result<Option<Opened>, NoRoom> {
+    async fn find(&self, session: &SessionId) -> Result<Option<OpenedRoom>, NoRoom> {
         let directory = self.directory.as_ref();
         let process = processes::holder(directory, session).await.map_err(|why| NoRoom::of(&why))?;
         Ok(process.map(|process| {
             let pid = process.notice.pid;
-            Opened { socket: directory.socket(pid, Door::Ui), pid, was_open: true }
+            OpenedRoom { socket: directory.socket(pid, SocketPurpose::Ui), pid, was_open: true }
         }))
     }
 
@@ -197,7 +197,7 @@ impl Rooms {
     }
 
     /// Starts a room and waits until it is announced.
-    async fn start(&self, wanted: &Wanted, cwd: &Path) -> Result<Opened, NoRoom> {
+    async fn start(&self, wanted: &RoomRequest, cwd: &Path) -> Result<OpenedRoom, NoRoom> {
         if live(&self.data).len() >= MAX_ROOMS {
             return Err(NoRoom::TooMany(format!(
                 "{MAX_ROOMS} rooms are open; close sessions, or end the server with `parlor down`"
@@ -206,7 +206,7 @@ impl Rooms {
         if !cwd.is_dir() {
             return Err(NoRoom::CannotOpen(format!("{} is no directory to work in", cwd.display())));
         }
-        let log = book::fresh_log(&self.data).map_err(|why| NoRoom::of(&why))?;
+        let log = registry::fresh_log(&self.data).map_err(|why| NoRoom::of(&why))?;
         detach::fresh(&log).map_err(|why| NoRoom::of(&why))?;
         let mut words = wanted.flags.clone();
         words.push(room::ROOM.into());
@@ -216,7 +216,7 @@ impl Rooms {
         if let Some(session) = &wanted.session {
             words.extend(["--session", session.as_str()].map(OsString::from));
         }
-        let environment = birth::environment(wanted.environment.as_deref());
+        let environment = spawn_env::environment(wanted.environment.as_deref());
         let started = detach::start(&words, cwd, Some(environment), &log).await;
         let pid = started.map_err(|why| NoRoom::of(&why))?;
         let opened = self.announced(pid).await;
@@ -224,12 +224,12 @@ impl Rooms {
     }
 
     /// Waits until a process is announced.
-    async fn announced(&self, pid: u32) -> Result<Opened, String> {
+    async fn announced(&self, pid: u32) -> Result<OpenedRoom, String> {
         let end = Instant::now() + READY_WITHIN;
         loop {
             if self.directory.find(pid).is_some() {
-                let socket = self.directory.socket(pid, Door::Ui);
-                return Ok(Opened { socket, pid, was_open: false });
+                let socket = self.directory.socket(pid, SocketPurpose::Ui);
+                return Ok(OpenedRoom { socket, pid, was_open: false });
             }
             if !detach::is_there(pid) {
                 return Err("the room ended before it was there".to_owned());

@@ -7,7 +7,7 @@ mod agents;
 pub use agents::{OwnAgent, OwnAgents};
 
 use crate::text_file;
-use crate::{keys, places};
+use crate::{keys, paths};
 use engine::{Config, ConfigError};
 use models::catalog::Catalog;
 use models::{Figures, Limits};
@@ -33,13 +33,13 @@ pub fn file() -> Option<PathBuf> {
 }
 
 /// What the person has set for the agent, and what is wrong with it, in words.
-pub struct Set {
+pub struct AgentSettings {
     pub config: Config,
     pub told: Vec<String>,
 }
 
 /// What the person has set; the defaults where nothing is written or nothing can be used.
-pub fn read() -> Set {
+pub fn read() -> AgentSettings {
     let (mut config, mut told) = (Config::default(), Vec::new());
     if let Some(path) = file() {
         let named = path.display();
@@ -67,7 +67,7 @@ pub fn read() -> Set {
             told.push(format!("models in your settings: {why}; it is left out, the rest counts"));
         }
     }
-    let own: Vec<PathBuf> = folder().into_iter().chain(places::data().ok()).collect();
+    let own: Vec<PathBuf> = folder().into_iter().chain(paths::data().ok()).collect();
     let config = Config { own, ..config.at(tools::home(), folder()) };
     let bounds = config.bounds();
     // One that is not there may come back, such as a disk that is not mounted now.
@@ -78,7 +78,7 @@ pub fn read() -> Set {
     );
     told.extend(own_agents().told);
     told.extend(keys::trouble());
-    Set { config, told }
+    AgentSettings { config, told }
 }
 
 /// How long is waited for providers and how often they are asked, and figures of models. What is wrong with it is told by [`read`].

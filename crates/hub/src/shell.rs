@@ -21,7 +21,7 @@ mod remote;
 mod round;
 mod seat;
 
-use crate::core::{Core, In, LiveSession, Standing};
+use crate::core::{Core, CoreInput, LiveSession, Standing};
 use archive::{Archive, Finished};
 use clock::Clock;
 use domain::command::{Command, Target};
@@ -29,7 +29,7 @@ use domain::errand::{ErrandId, ErrandNews, ErrandOrder};
 use domain::ids::{AskId, SessionId, UiId};
 use domain::port::{Kept, News, Order, Report, Ticket};
 use domain::session::Origin;
-use held::{Arrival, Held};
+use held::{Arrival, HeldInputs};
 use keeper::Keeper;
 use link::{Incoming, LinkIo, Outgoing};
 use remote::Remote;
@@ -161,12 +161,12 @@ struct Shell {
     /// When the store was tended last.
     tended: Instant,
     orders: VecDeque<Order>,
-    work: VecDeque<In>,
-    later: VecDeque<In>,
-    held: Held,
+    work: VecDeque<CoreInput>,
+    later: VecDeque<CoreInput>,
+    held: HeldInputs,
     /// Deadlines were not looked at because something came before them that is held.
     tick_owed: bool,
-    acks: Vec<Awaited>,
+    acks: Vec<AwaitedReport>,
     /// What those are told who watch which sessions are open.
     fleet: fleet::Pace,
     /// Why the foreign runtime is to be let go.
@@ -182,14 +182,14 @@ struct Shell {
 }
 
 /// An engine that waits to hear whether its report is kept.
-struct Awaited {
+struct AwaitedReport {
     ack: oneshot::Sender<Kept>,
     session: SessionId,
     accepted: bool,
 }
 
 /// Why the hub goes on.
-enum Woken {
+enum WakeReason {
     Message(Option<Inbox>),
     Store(Option<Finished>),
     Engine,
@@ -225,7 +225,7 @@ impl Shell {
             orders: VecDeque::new(),
             work: VecDeque::new(),
             later: VecDeque::new(),
-            held: Held::default(),
+            held: HeldInputs::default(),
             tick_owed: false,
             acks: Vec::new(),
             fleet: fleet::Pace::default(),
@@ -244,13 +244,13 @@ impl Shell {
         loop {
             let woken = self.woken(Some(&mut messages), None).await;
             let mut next = match woken {
-                Woken::Message(None) => break,
-                Woken::Message(Some(message)) => Some(message),
-                Woken::Store(finished) => {
+                WakeReason::Message(None) => break,
+                WakeReason::Message(Some(message)) => Some(message),
+                WakeReason::Store(finished) => {
                     self.take_back(finished);
                     None
                 }
-                Woken::Engine | Woken::Time => None,
+                WakeReason::Engine | WakeReason::Time => None,
             };
             let (mut stopped, mut ended) = (None, None);
             for _ in 0..ROUND {
@@ -292,7 +292,7 @@ impl Shell {
         &mut self,
         messages: Option<&mut mpsc::Receiver<Inbox>>,
         latest: Option<Instant>,
-    ) -> Woken {
+    ) -> WakeReason {
         let timers = self
             .seats
             .values()
@@ -307,13 +307,13 @@ impl Shell {
         let engine_full = self.engine_full;
         tokio::select! {
             biased;
-            finished = self.archive.finished(), if working => Woken::Store(finished),
+            finished = self.archive.finished(), if working => WakeReason::Store(finished),
             () = room_for_orders(engine.as_ref()), if engine_full => {
                 self.engine_full = false;
-                Woken::Engine
+                WakeReason::Engine
             }
-            message = receive(messages), if !engine_full => Woken::Message(message),
-            () = wait_until(until) => Woken::Time,
+            message = receive(messages), if !engine_full => WakeReason::Message(message),
+            () = wait_until(until) => WakeReason::Time,
         }
     }
 
@@ -326,7 +326,7 @@ impl Shell {
             if !busy || Instant::now() >= latest {
                 return;
             }
-            if let Woken::Store(finished) = self.woken(None, Some(latest)).await {
+            if let WakeReason::Store(finished) = self.woken(None, Some(latest)).await {
                 self.take_back(finished);
             }
             self.give_up(Instant::now());
@@ -336,7 +336,7 @@ impl Shell {
     /// Closes every run in the record; links are closed once that is kept and told.
     async fn end(&mut self) {
         self.rest().await;
-        self.perform(In::Ending.into());
+        self.perform(CoreInput::Ending.into());
         self.rest().await;
         for ui in self.seats.keys().copied().collect::<Vec<_>>() {
             self.leave(ui);
@@ -362,7 +362,7 @@ impl Shell {
             Inbox::Guest(guest, number) => {
                 let ui = self.mint_ui();
                 let answers = guest.role.can_answer();
-                self.work.push_back(In::Arrived {
+                self.work.push_back(CoreInput::Arrived {
                     ui,
                     name: format!("{}#{}", guest.name, ui.0),
                     answers,
@@ -385,17 +385,17 @@ impl Shell {
             Inbox::Local(guest) => {
                 let ui = self.mint_ui();
                 let LocalGuest { name, standing, answers, start, news, number } = guest;
-                self.work.push_back(In::Arrived { ui, name, answers, standing });
+                self.work.push_back(CoreInput::Arrived { ui, name, answers, standing });
                 self.start_with(ui, start);
                 self.seats.insert(ui, Seat::local(news));
                 let _ = number.send(ui);
                 self.tell_lost(ui);
             }
             Inbox::LocalCommand(ui, ticket, target, command) => {
-                self.work.push_back(In::Command { ui, ticket, target, command });
+                self.work.push_back(CoreInput::Command { ui, ticket, target, command });
             }
             Inbox::LocalCannotAnswer(ui, session, ask) => {
-                self.work.push_back(In::CannotAnswer { ui, session, ask });
+                self.work.push_back(CoreInput::CannotAnswer { ui, session, ask });
             }
             Inbox::LocalLeft(ui) => self.leave(ui),
             Inbox::FromRemote(incoming, room) => {
@@ -407,7 +407,7 @@ impl Shell {
             }
             Inbox::Errand(id, news) => self.heard_of_errand(id, news),
             Inbox::Reported((report, ack), room) => {
-                self.take(Arrival::report(In::Report(report), ack, room));
+                self.take(Arrival::report(CoreInput::Report(report), ack, room));
             }
             Inbox::Drained(ui) => {
                 if let Some(seat) = self.seats.get_mut(&ui) {
@@ -447,7 +447,7 @@ impl Shell {
 
     fn start_with(&mut self, ui: UiId, start: Option<Command>) {
         if let Some(command) = start {
-            self.work.push_back(In::Command { ui, ticket: START, target: Target::Current, command });
+            self.work.push_back(CoreInput::Command { ui, ticket: START, target: Target::Current, command });
         }
     }
 
@@ -464,7 +464,7 @@ impl Shell {
     fn leave(&mut self, ui: UiId) {
         if let Some(mut seat) = self.seats.remove(&ui) {
             seat.close(self.clock.now());
-            self.work.push_back(In::Left { ui });
+            self.work.push_back(CoreInput::Left { ui });
         }
     }
 

@@ -4,17 +4,18 @@
 //! agreed; that is kept by the command itself, so that one that changes is asked for again.
 
 use crate::aloud;
-use crate::exit::{self, Exit, Stream};
+use crate::exit::Exit;
 use crate::login::is_yes;
+use crate::output::{self, Stream};
 use anyhow::Context;
 use clap::Args;
 use domain::session::RuntimePlace;
-use remote::agents::{Agent, Book, State, known};
+use remote::agents::{Agent, AgentRegistry, State, known};
 use remote::origin;
 use remote::origin::RuntimeAddress;
 use std::io::IsTerminal;
 use std::path::PathBuf;
-use tui::{AgentLine, Echo, Typed, ask_line};
+use tui::{AgentLine, Echo, TypedLine, ask_line};
 
 /// What `parlor agents` is told.
 #[derive(Debug, Args)]
@@ -33,15 +34,15 @@ pub(crate) struct Agents {
 
 /// Prints the list.
 pub(crate) fn list(asked: &Agents) -> Exit {
-    let Book { agents, told } = known(&asked.registry);
+    let AgentRegistry { agents, told } = known(&asked.registry);
     for what in &told {
-        exit::complain(&format!("warning: {what}"));
+        output::print_error(&format!("warning: {what}"));
     }
     for agent in &agents {
-        exit::say(&if asked.json { as_json(agent) } else { lines(agent) });
+        output::print_line(&if asked.json { as_json(agent) } else { lines(agent) });
     }
     if !asked.json {
-        exit::say(
+        output::print_line(
             "\n`parlor attach NAME` starts one and opens the terminal UI on it; before its first start you see its command and are asked.",
         );
     }
@@ -95,7 +96,7 @@ fn as_json(agent: &Agent) -> String {
 
 /// What came of asking whether a program may be started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Agreed {
+pub(crate) enum StartConsent {
     Yes,
     No,
     /// Nobody is there who could say it.
@@ -106,7 +107,7 @@ pub(crate) enum Agreed {
 ///
 /// # Errors
 /// When the terminal cannot be read.
-pub(crate) async fn agree(agent: &Agent, yes: bool) -> anyhow::Result<Agreed> {
+pub(crate) async fn agree(agent: &Agent, yes: bool) -> anyhow::Result<StartConsent> {
     let place = RuntimeAddress::Command(agent.command.iter().map(Into::into).collect());
     // Its program is found by its name or whole path: it is the same in every folder, and another one once the path leads to another
     // file. So what is agreed to is the words, at this file.
@@ -114,9 +115,9 @@ pub(crate) async fn agree(agent: &Agent, yes: bool) -> anyhow::Result<Agreed> {
     // Of one with a key in it not all words are kept, and another key would look the same.
     let whole = matches!(origin.place, RuntimePlace::Command { incomplete: false, .. });
     if whole && origin::is_typed(&origin) {
-        return Ok(Agreed::Yes);
+        return Ok(StartConsent::Yes);
     }
-    exit::complain(&format!(
+    output::print_error(&format!(
         "{} ({}, {}) is another program's agent. To be started:\n\n  {}\n\n{}. It speaks {}, and acts by its own rules.",
         agent.title,
         agent.name,
@@ -125,9 +126,12 @@ pub(crate) async fn agree(agent: &Agent, yes: bool) -> anyhow::Result<Agreed> {
         agent.state.words(),
         agent.dialect
     ));
-    let agreed =
-        if yes { Agreed::Yes } else { ask_to_start("Start it, now and whenever you ask for it?").await? };
-    if agreed == Agreed::Yes && whole {
+    let agreed = if yes {
+        StartConsent::Yes
+    } else {
+        ask_to_start("Start it, now and whenever you ask for it?").await?
+    };
+    if agreed == StartConsent::Yes && whole {
         aloud::remember(&origin);
     }
     Ok(agreed)
@@ -137,13 +141,15 @@ pub(crate) async fn agree(agent: &Agent, yes: bool) -> anyhow::Result<Agreed> {
 ///
 /// # Errors
 /// When the terminal cannot be read.
-pub(crate) async fn ask_to_start(question: &str) -> anyhow::Result<Agreed> {
+pub(crate) async fn ask_to_start(question: &str) -> anyhow::Result<StartConsent> {
     if !std::io::stdin().is_terminal() || !Stream::Err.is_terminal() {
-        return Ok(Agreed::Nobody);
+        return Ok(StartConsent::Nobody);
     }
     let typed = ask_line(&format!("{question} [y/N] "), Echo::Shown).await.context("nothing was answered")?;
     Ok(match typed {
-        Typed::Line(line) if is_yes(&line) => Agreed::Yes,
-        Typed::Line(_) | Typed::Unusable(_) | Typed::Cancelled | Typed::Told(_) => Agreed::No,
+        TypedLine::Line(line) if is_yes(&line) => StartConsent::Yes,
+        TypedLine::Line(_) | TypedLine::Unusable(_) | TypedLine::Cancelled | TypedLine::Told(_) => {
+            StartConsent::No
+        }
     })
 }

@@ -1,18 +1,19 @@
 //! `parlor attach`: be the UI of another program's runtime.
 
-use crate::agent_list::{self, Agreed};
+use crate::agent_list::{self, StartConsent};
 use crate::exit::{self, Exit};
-use crate::headless::{self, Run, Said};
+use crate::headless::{self, PromptRequest, Run};
+use crate::output;
 use crate::screen::{self, UiOptions, Whereabouts};
 use crate::tape::Tape;
-use crate::{aloud, attach_ssh, their_flags};
+use crate::{aloud, attach_ssh, unsupported_flags};
 use clap::Args;
 use domain::ids::SessionId;
 use domain::session::Policy;
 use host::launch::Launch;
 use host::processes;
 use host::stop::Stops;
-use host::{fleet, places, stack};
+use host::{fleet, paths, stack};
 use remote::agents;
 use remote::front::{Approach, Begin, Front, Person};
 use remote::origin;
@@ -20,7 +21,7 @@ use remote::origin::{KeepAs, RuntimeAddress};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use tools::policy::Allowance;
-use tui::{Errand, ExitReason, Restart};
+use tui::{ExitReason, Restart, ScreenExit};
 
 /// Be a UI on another program's runtime.
 ///
@@ -101,7 +102,7 @@ impl Attach {
 
 /// A kept session that is gone on with.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Kept {
+pub(crate) struct KeptSession {
     /// `None` for a session that is not kept yet, as far as we know.
     pub(crate) session: Option<SessionId>,
     /// Where its program was started; `None` is where we are.
@@ -112,7 +113,7 @@ pub(crate) struct Kept {
 pub(crate) async fn attach(mut launch: Launch, mut attach: Attach) -> anyhow::Result<Exit> {
     launch.require_consent = attach.require_consent;
     if let Some(address) = attach.name.as_deref().filter(|name| name.starts_with(remote::ssh::SCHEME)) {
-        their_flags::refuse(&launch, dialects::native::DIALECT)?;
+        unsupported_flags::refuse(&launch, dialects::native::DIALECT)?;
         return attach_ssh::attach(&launch, address).await;
     }
     if let Some(name) = attach.name.clone() {
@@ -123,7 +124,7 @@ pub(crate) async fn attach(mut launch: Launch, mut attach: Attach) -> anyhow::Re
             "--yes and --registry go with the NAME of an agent\n\nhint: `parlor agents` lists names",
         ));
     }
-    their_flags::refuse(&launch, attach.dialect)?;
+    unsupported_flags::refuse(&launch, attach.dialect)?;
     let named = RuntimeAddress::of(attach.socket.as_ref(), &attach.command)
         .or_else(|| RuntimeAddress::usual(attach.dialect));
     let place = match (named, &attach.session) {
@@ -139,42 +140,42 @@ pub(crate) async fn attach(mut launch: Launch, mut attach: Attach) -> anyhow::Re
             ));
         }
     };
-    let said = attach.prompt.clone().map(Said::text);
-    go(&launch, &attach, said, place, Kept::default()).await
+    let said = attach.prompt.clone().map(PromptRequest::text);
+    go(&launch, &attach, said, place, KeptSession::default()).await
 }
 
 /// The same on an agent that is listed, once the person has agreed to its command.
 async fn attach_listed(launch: Launch, mut attach: Attach, name: &str) -> anyhow::Result<Exit> {
-    let agent = agents::find(name, &attach.registry, exit::complain)?;
+    let agent = agents::find(name, &attach.registry, output::print_error)?;
     attach.dialect = agent.dialect;
-    their_flags::refuse(&launch, attach.dialect)?;
+    unsupported_flags::refuse(&launch, attach.dialect)?;
     match agent_list::agree(&agent, attach.yes).await? {
-        Agreed::Yes => {}
-        Agreed::No => {
-            exit::complain("nothing was started");
+        StartConsent::Yes => {}
+        StartConsent::No => {
+            output::print_error("nothing was started");
             return Ok(Exit::Denied);
         }
-        Agreed::Nobody => {
-            exit::complain(
+        StartConsent::Nobody => {
+            output::print_error(
                 "nothing was started: nobody is there who could be asked\nhint: say yes with --yes, or start it once in a terminal",
             );
             return Ok(Exit::NeedsInput);
         }
     }
     let place = RuntimeAddress::Command(agent.command.iter().map(Into::into).collect());
-    let said = attach.prompt.clone().map(Said::text);
-    go(&launch, &attach, said, place, Kept::default()).await
+    let said = attach.prompt.clone().map(PromptRequest::text);
+    go(&launch, &attach, said, place, KeptSession::default()).await
 }
 
 /// The same on a runtime whose place is known; with something to say, without a screen.
 pub(crate) async fn go(
     launch: &Launch,
     attach: &Attach,
-    said: Option<Said>,
+    said: Option<PromptRequest>,
     place: RuntimeAddress,
-    kept: Kept,
+    kept: KeptSession,
 ) -> anyhow::Result<Exit> {
-    their_flags::refuse_allowed(&attach.allow, attach.dialect)?;
+    unsupported_flags::refuse_allowed(&attach.allow, attach.dialect)?;
     let keep = match launch.ephemeral || attach.dialect.is_lossless() {
         true => None,
         false => Some(keep_as(attach, &place, kept)?),
@@ -199,7 +200,7 @@ pub(crate) async fn go(
 
 /// Follows a person who goes from one process to the next, until they leave.
 async fn wander(launch: &Launch, mut left: ExitReason) -> anyhow::Result<Exit> {
-    while let ExitReason::Wants { errand: Errand::Visit { pid, session }, .. } = left {
+    while let ExitReason::Wants { exit: ScreenExit::Visit { pid, session }, .. } = left {
         left = visit(launch, pid, &session).await?;
     }
     Ok(screen::exit(&left))
@@ -215,10 +216,10 @@ pub(crate) async fn visit(launch: &Launch, pid: u32, session: &SessionId) -> any
 }
 
 /// As whose its sessions are kept. A command that was typed now may be started again later.
-fn keep_as(attach: &Attach, place: &RuntimeAddress, kept: Kept) -> anyhow::Result<KeepAs> {
+fn keep_as(attach: &Attach, place: &RuntimeAddress, kept: KeptSession) -> anyhow::Result<KeepAs> {
     let folder = match kept.folder {
         Some(folder) => folder,
-        None => places::here()?,
+        None => paths::here()?,
     };
     let origin = origin::origin(attach.dialect, place, &folder);
     if kept.session.is_none() {
@@ -230,7 +231,7 @@ fn keep_as(attach: &Attach, place: &RuntimeAddress, kept: Kept) -> anyhow::Resul
 
 /// How the runtime is spoken with.
 fn approach<'a>(attach: &Attach, begin: Begin<'a>, person: Person, tape: Option<&Tape>) -> Approach<'a> {
-    let (dialect, size) = (attach.dialect, exit::terminal_size());
+    let (dialect, size) = (attach.dialect, output::terminal_size());
     Approach { dialect, begin, person, size, listening: tape.map(Tape::of_runtimes) }
 }
 
@@ -241,10 +242,10 @@ async fn say(
     place: RuntimeAddress,
     keep: Option<KeepAs>,
     tape: Option<&Tape>,
-    said: Said,
+    said: PromptRequest,
 ) -> anyhow::Result<Exit> {
     // Before a runtime is greeted: a signal must not leave it behind.
-    let stops = Stops::listen().with_reader(exit::reader_gone().ok());
+    let stops = Stops::listen().with_reader(output::reader_gone().ok());
     let begin = Begin { session: attach.session.as_deref(), last: None };
     let log = aloud::log();
     let approach = approach(attach, begin, Person::Away, tape);
@@ -293,7 +294,7 @@ async fn show(
         Some(keep) => screen::note_on_another(format!("again on {}", origin::words(&keep.origin))),
         None => screen::note_on_another(format!("on a runtime that speaks {}", attach.dialect)),
     };
-    let (cwd, look) = (places::working_directory(launch)?, UiOptions::of(launch)?);
+    let (cwd, look) = (paths::working_directory(launch)?, UiOptions::of(launch)?);
     let restart = match place {
         RuntimeAddress::Socket(_) => Restart::Connect,
         RuntimeAddress::Command(_) => Restart::Start,

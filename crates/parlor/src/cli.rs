@@ -31,7 +31,7 @@ It works without a key: the embedded offline model understands a few plain reque
 /// Without a sub-command, `parlor` opens the terminal UI. It works without a key: the embedded offline model understands plain
 /// requests such as "list files", "read README.md" or "write hello.txt: hi".
 #[derive(Debug, Parser)]
-#[command(name = "parlor", version = host::version::version(), max_term_width = 100, after_help = format!("Try:  parlor run \"list files\"\n{}", crate::serve::habits::words_in_help().trim_end()))]
+#[command(name = "parlor", version = host::version::version(), max_term_width = 100, after_help = format!("Try:  parlor run \"list files\"\n{}", crate::serve::argv_compat::words_in_help().trim_end()))]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) common: Common,
@@ -253,7 +253,7 @@ pub(crate) enum Sub {
     /// known by its key. Sessions stay in the processes that have them open; others are opened in a process of their own.
     Web(crate::web::Web),
     /// The browsers that may connect to the page: list, revoke, rename, role.
-    Devices(crate::device_list::Asked),
+    Devices(crate::device_list::DevicesArgs),
     /// Sit between a UI and a program and write their conversation down.
     Record(crate::record::Record),
     /// Play one side of a recording against a program and tell where it differs.
@@ -267,7 +267,7 @@ pub(crate) enum Sub {
     /// The skills that a prompt can pull in with `$name`.
     Skills,
     /// What you have allowed for good: list, narrow, revoke.
-    Rules(crate::rules::Asked),
+    Rules(crate::rules::RulesArgs),
     /// What the model is told before the first word: the text and the tools, as they would be sent from here.
     Prompt {
         /// Print them as JSON.

@@ -1,25 +1,26 @@
 //! `parlor devices`: lists and changes the browsers that may connect to the page.
 
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
+use crate::output;
 use crate::paint;
 use clap::{Args, Subcommand};
 use host::devices::File;
-use host::{clock, places};
+use host::{clock, paths};
 use serde_json::{Value, json};
 use web::{Devices, Role, Shelf};
 
 /// The devices that may connect to the page.
 #[derive(Debug, Args)]
-pub(crate) struct Asked {
+pub(crate) struct DevicesArgs {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<DevicesCommand>,
     /// Print them as JSON.
     #[arg(long, global = true)]
     json: bool,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum DevicesCommand {
     /// List them (also without a word).
     List,
     /// Take a device's right away; what it has open ends at once.
@@ -43,26 +44,26 @@ enum What {
 }
 
 /// Lists or changes them.
-pub(crate) fn devices(asked: &Asked) -> anyhow::Result<Exit> {
-    let file = File::new(&places::data()?, exit::complaints());
+pub(crate) fn devices(asked: &DevicesArgs) -> anyhow::Result<Exit> {
+    let file = File::new(&paths::data()?, output::stderr_log());
     let told = match &asked.what {
-        None | Some(What::List) => return Ok(list(&file, asked.json)),
-        Some(What::Revoke { device }) => {
+        None | Some(DevicesCommand::List) => return Ok(list(&file, asked.json)),
+        Some(DevicesCommand::Revoke { device }) => {
             let device = file.alter(device, |devices, id| devices.revoke(id, clock::now().0))?;
             format!("revoked: {} ({})", device.name, device.id)
         }
-        Some(What::Rename { device, name }) => {
+        Some(DevicesCommand::Rename { device, name }) => {
             let device = file.alter(device, |devices, id| devices.rename(id, name))?;
             format!("{} is now called {}", device.id, device.name)
         }
-        Some(What::Role { device, role }) => {
+        Some(DevicesCommand::Role { device, role }) => {
             let device = file.alter(device, |devices, id| devices.entrust(id, *role))?;
             format!("{} ({}) is now {}", device.name, device.id, device.role)
         }
     };
     match asked.json {
-        true => exit::say(&listed(&file.read()).to_string()),
-        false => exit::say(&told),
+        true => output::print_line(&listed(&file.read()).to_string()),
+        false => output::print_line(&told),
     }
     Ok(Exit::Done)
 }
@@ -79,22 +80,28 @@ fn listed(devices: &Devices) -> Value {
 fn list(file: &File, json: bool) -> Exit {
     let devices = file.read();
     if json {
-        exit::say(&listed(&devices).to_string());
+        output::print_line(&listed(&devices).to_string());
         return Exit::Done;
     }
     let now = clock::now();
     for device in devices.active() {
         let since = paint::ago(domain::ids::Millis(device.added), now);
-        exit::say(&format!("{}  {:<10}  {:<12}  {}", device.id, device.role.name(), since, device.name));
+        output::print_line(&format!(
+            "{}  {:<10}  {:<12}  {}",
+            device.id,
+            device.role.name(),
+            since,
+            device.name
+        ));
     }
     if devices.active().next().is_none() {
-        exit::say(
+        output::print_line(
             "No device is paired. `parlor web` opens the page and asks you whether that browser may be paired.",
         );
     }
     if devices.unread() > 0 {
         let path = file.path.display();
-        exit::complain(&format!(
+        output::print_error(&format!(
             "warning: {} entries of {path} cannot be read and let nobody in",
             devices.unread()
         ));

@@ -146,7 +146,7 @@ pub(crate) fn parse(
     let (mut command, mut unread, mut ephemeral) =
         (for_help(Cli::command(), words), Unread::default(), false);
     let unset = |command: clap::Command, flag| command.mut_arg(flag, |arg| arg.env(Resettable::Reset));
-    if value(host::places::WORKSPACE).is_some_and(|value| value.is_empty()) {
+    if value(host::paths::WORKSPACE).is_some_and(|value| value.is_empty()) {
         command = unset(command, "workspace");
     }
     for variable in VARIABLES {
@@ -182,7 +182,7 @@ pub(crate) fn parse(
     let Cli { common, sub } = Cli::from_arg_matches(&found)?;
     let launch = Launch::from(common);
     let typed =
-        crate::their_flags::OURS.iter().map(|flag| flag.member).filter(|flag| is_typed(flag)).collect();
+        crate::unsupported_flags::OURS.iter().map(|flag| flag.member).filter(|flag| is_typed(flag)).collect();
     unread.told.extend(keys());
     let ephemeral = launch.ephemeral || ephemeral;
     Ok(Line { launch: Launch { typed, unread, ephemeral, ..launch }, sub })

@@ -3,6 +3,7 @@
 use crate::attach::Attach;
 use crate::exit::{self, Exit};
 use crate::login::{self, Login};
+use crate::output;
 use crate::screen::{
     self, LOG_IN, LOG_IN_LATER, NEWS, OUTGOING, Seat, UiOptions, farewell, note_on, seated, with_fact,
 };
@@ -15,7 +16,7 @@ use host::launch::Launch;
 use host::settings::{self};
 use host::stack::EngineTask;
 use host::worktrees::{self, Worktree};
-use host::{places, stack};
+use host::{paths, stack};
 use hub::Hub;
 use hub::core::Standing;
 use remote::elsewhere;
@@ -23,41 +24,41 @@ use roles::Answers;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
-use tui::{Begin, Echo, Errand, Errands, ExitReason, Note, Options, Typed, ask_line};
+use tui::{Begin, Echo, ExitReason, Note, Options, ScreenExit, ScreenExits, TypedLine, ask_line};
 
 /// `parlor` in a terminal, and what a person leaves its screen for: a login comes back to it, another agent takes its place.
 pub(crate) async fn own_and_errands(mut launch: Launch, tree: Option<&Worktree>) -> anyhow::Result<Exit> {
     loop {
-        let (errand, session) = match own(launch.clone(), tree).await? {
-            Left::Over(exit) => return Ok(exit),
-            Left::For(errand, session) => (errand, session),
+        let (exit, session) = match own(launch.clone(), tree).await? {
+            ScreenLeft::Over(exit) => return Ok(exit),
+            ScreenLeft::For(exit, session) => (exit, session),
         };
         // Where something was said, it goes on.
         (launch.resume, launch.continue_last) = (session.map(|session| Some(session.to_string())), false);
-        match errand {
-            Errand::Login => {
+        match exit {
+            ScreenExit::Login => {
                 let came_of_it = login::login(&launch, Login { provider: None, keep: false }).await;
                 if let Err(why) = came_of_it {
-                    exit::complain(&format!("error: {}", exit::in_words(&why)));
+                    output::print_error(&format!("error: {}", exit::in_words(&why)));
                 }
                 match ask_line("Enter goes back ", Echo::Hidden).await? {
-                    Typed::Line(_) | Typed::Unusable(_) => {}
-                    Typed::Cancelled => return Ok(Exit::Done),
-                    Typed::Told(signal) => return Ok(Exit::Cancelled(signal)),
+                    TypedLine::Line(_) | TypedLine::Unusable(_) => {}
+                    TypedLine::Cancelled => return Ok(Exit::Done),
+                    TypedLine::Told(signal) => return Ok(Exit::Cancelled(signal)),
                 }
             }
-            Errand::Attach(name) => {
+            ScreenExit::Attach(name) => {
                 let attach = Attach::to(name);
                 return attach::attach(Launch { resume: None, ..launch }, attach).await;
             }
-            Errand::GoOn(session) => {
+            ScreenExit::GoOn(session) => {
                 launch.resume = Some(Some(session.to_string()));
                 if let Some(kept) = elsewhere::find(&mut launch)? {
                     return resumed::go_on(launch, kept, None).await;
                 }
             }
             // Before anything of ours stood: it begins when they are back.
-            Errand::Visit { pid, session } => {
+            ScreenExit::Visit { pid, session } => {
                 if let Over::Ended(exit) = visits(&launch, pid, session).await? {
                     return Ok(exit);
                 }
@@ -66,11 +67,10 @@ pub(crate) async fn own_and_errands(mut launch: Launch, tree: Option<&Worktree>)
     }
 }
 
-/// How the screen was left.
-enum Left {
+enum ScreenLeft {
     Over(Exit),
     /// For something that needs the bare terminal, and where the person was.
-    For(Errand, Option<SessionId>),
+    For(ScreenExit, Option<SessionId>),
 }
 
 /// How a visit of other processes came to its end.
@@ -86,17 +86,17 @@ pub(crate) async fn visits(launch: &Launch, pid: u32, session: SessionId) -> any
     let mut next = Some((pid, session));
     while let Some((pid, session)) = next.take() {
         match attach::visit(launch, pid, &session).await {
-            Ok(ExitReason::Wants { errand: Errand::Visit { pid, session }, .. }) => {
+            Ok(ExitReason::Wants { exit: ScreenExit::Visit { pid, session }, .. }) => {
                 next = Some((pid, session));
             }
             Ok(ExitReason::Quit | ExitReason::Unanswered | ExitReason::Wants { .. }) => {}
             Ok(ExitReason::Signal(signal)) => return Ok(Over::Ended(Exit::Cancelled(signal))),
             Err(why) => {
-                exit::complain(&format!("error: {}", exit::in_words(&why)));
+                output::print_error(&format!("error: {}", exit::in_words(&why)));
                 match ask_line("Enter goes back ", Echo::Hidden).await? {
-                    Typed::Line(_) | Typed::Unusable(_) => {}
-                    Typed::Cancelled => return Ok(Over::Ended(Exit::Done)),
-                    Typed::Told(signal) => return Ok(Over::Ended(Exit::Cancelled(signal))),
+                    TypedLine::Line(_) | TypedLine::Unusable(_) => {}
+                    TypedLine::Cancelled => return Ok(Over::Ended(Exit::Done)),
+                    TypedLine::Told(signal) => return Ok(Over::Ended(Exit::Cancelled(signal))),
                 }
             }
         }
@@ -105,24 +105,24 @@ pub(crate) async fn visits(launch: &Launch, pid: u32, session: SessionId) -> any
 }
 
 /// `parlor` in a terminal. The screen comes first: store, model and agent are put together behind it, while the person reads or types.
-async fn own(mut launch: Launch, tree: Option<&Worktree>) -> anyhow::Result<Left> {
+async fn own(mut launch: Launch, tree: Option<&Worktree>) -> anyhow::Result<ScreenLeft> {
     let look = UiOptions::of(&launch)?.telling(worktrees::told_at_start(&launch));
     // Which conversation to go on with is chosen from the list that the screen has; until then it stands in a new one.
     let begin = launch.resume.take_if(|id| id.is_none()).map(|_| Begin::Sessions);
-    let ground = places::ground(&launch, &mut settings::read().config)?;
-    let (cwd, look) = (ground.cwd, look.warned(ground.workspace.err().map(|why| why.words())));
+    let work_dir = paths::work_dir(&launch, &mut settings::read().config)?;
+    let (cwd, look) = (work_dir.cwd, look.warned(work_dir.workspace.err().map(|why| why.words())));
     let (outgoing, commands) = mpsc::channel(OUTGOING);
     let (news, incoming) = mpsc::channel(NEWS);
     let (note, noted) = watch::channel(Note::default());
     // What is kept nowhere cannot be gone on with.
     let farewell = (!launch.ephemeral).then_some(farewell as tui::Farewell);
     // What is given is kept, and so is what was agreed to.
-    let errands = (!launch.ephemeral).then(|| Errands(Arc::new(agent_list::for_screen)));
+    let exits = (!launch.ephemeral).then(|| ScreenExits(Arc::new(agent_list::for_screen)));
     let asks_after = tree.is_some();
     let options = Options {
         note: Some(noted.clone()),
         farewell,
-        errands,
+        exits,
         begin,
         asks_after,
         fleet: Some(fleet_port::port(true)),
@@ -151,7 +151,7 @@ async fn own(mut launch: Launch, tree: Option<&Worktree>) -> anyhow::Result<Left
     if let Some(Behind { hub, engine, announcement: _announcement, seat }) = stack {
         // Its place here stays taken while the person is elsewhere: what runs goes on, and what it asks waits for them.
         let mut away = seat;
-        while let Ok(ExitReason::Wants { errand: Errand::Visit { pid, session }, session: was }) = left {
+        while let Ok(ExitReason::Wants { exit: ScreenExit::Visit { pid, session }, session: was }) = left {
             left = match visits(&typed, pid, session).await? {
                 Over::Ended(Exit::Cancelled(signal)) => Ok(ExitReason::Signal(signal)),
                 Over::Ended(_) => Ok(ExitReason::Quit),
@@ -168,9 +168,9 @@ async fn own(mut launch: Launch, tree: Option<&Worktree>) -> anyhow::Result<Left
         leave(&hub, engine, left.as_ref().is_ok_and(|left| !matches!(left, ExitReason::Signal(_)))).await;
     }
     Ok(match left? {
-        ExitReason::Wants { errand, session } => Left::For(errand, session),
+        ExitReason::Wants { exit, session } => ScreenLeft::For(exit, session),
         other @ (ExitReason::Quit | ExitReason::Unanswered | ExitReason::Signal(_)) => {
-            Left::Over(screen::exit(&other))
+            ScreenLeft::Over(screen::exit(&other))
         }
     })
 }

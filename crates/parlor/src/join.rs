@@ -1,8 +1,9 @@
 //! `parlor` in a terminal while a server runs: the session lives in a room, and the screen is only attached to it. What cannot go that
 //! way has a process of its own, and the first screen says why.
 
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use crate::interactive::{self, Over};
+use crate::output;
 use crate::screen::{self, UiOptions, Whereabouts};
 use domain::ids::SessionId;
 use domain::path_text;
@@ -10,14 +11,14 @@ use host::clock;
 use host::control::Control;
 use host::kept;
 use host::launch::Launch;
-use host::rooms::{Opened, Wanted, birth};
-use host::{places, settings, stack};
+use host::rooms::{OpenedRoom, RoomRequest, spawn_env};
+use host::{paths, settings, stack};
 use remote::front::{Approach, Begin, Front, Person};
 use remote::origin::RuntimeAddress;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use store::{SqliteStore, Store};
-use tui::{Errand, ExitReason, Restart};
+use tui::{ExitReason, Restart, ScreenExit};
 
 /// Shows the session in a room of the server; `None` when this terminal has a process of its own. Why is said on its first screen then.
 pub(crate) async fn join(launch: &mut Launch) -> anyhow::Result<Option<Exit>> {
@@ -44,8 +45,8 @@ pub(crate) async fn join(launch: &mut Launch) -> anyhow::Result<Option<Exit>> {
 
 /// A room to be in.
 struct Joined {
-    wanted: Wanted,
-    opened: Opened,
+    wanted: RoomRequest,
+    opened: OpenedRoom,
     cwd: PathBuf,
 }
 
@@ -66,7 +67,7 @@ async fn prepare(launch: &Launch, mut control: Control) -> anyhow::Result<Result
             "the server is parlor {theirs} and this is {ours}; `parlor down`, `parlor up` renews it"
         )));
     }
-    let only_here = birth::only_here(&birth::providers(&salt), &status.providers);
+    let only_here = spawn_env::only_here(&spawn_env::providers(&salt), &status.providers);
     if !only_here.is_empty() {
         let names = only_here.join(", ");
         return Ok(Err(format!(
@@ -74,20 +75,22 @@ async fn prepare(launch: &Launch, mut control: Control) -> anyhow::Result<Result
         )));
     }
     let mut config = settings::read().config;
-    let ground = places::ground(launch, &mut config)?;
-    let session = match session(launch, &places::project(&ground))? {
-        Found::None => None,
-        Found::Ours(session) => Some(session),
-        Found::Theirs => return Ok(Err("the conversation is with another program's runtime".to_owned())),
+    let work_dir = paths::work_dir(launch, &mut config)?;
+    let session = match session(launch, &paths::project(&work_dir))? {
+        ResumeTarget::None => None,
+        ResumeTarget::Ours(session) => Some(session),
+        ResumeTarget::Theirs => {
+            return Ok(Err("the conversation is with another program's runtime".to_owned()));
+        }
     };
-    let wanted = Wanted {
+    let wanted = RoomRequest {
         session,
-        cwd: Some(ground.cwd.clone()),
-        environment: Some(birth::of_terminal()),
+        cwd: Some(work_dir.cwd.clone()),
+        environment: Some(spawn_env::of_terminal()),
         flags: flags(launch)?,
     };
     match control.open(&wanted).await {
-        Ok(opened) => Ok(Ok(Joined { wanted, opened, cwd: ground.cwd })),
+        Ok(opened) => Ok(Ok(Joined { wanted, opened, cwd: work_dir.cwd })),
         Err(why) => Ok(Err(format!("the server has no room: {why:#}"))),
     }
 }
@@ -110,22 +113,22 @@ fn apart(launch: &Launch) -> Option<String> {
 }
 
 /// What is to be gone on with.
-enum Found {
+enum ResumeTarget {
     None,
     Ours(SessionId),
     Theirs,
 }
 
-fn session(launch: &Launch, project: &str) -> anyhow::Result<Found> {
+fn session(launch: &Launch, project: &str) -> anyhow::Result<ResumeTarget> {
     if launch.resume.is_none() && !launch.continue_last {
-        return Ok(Found::None);
+        return Ok(ResumeTarget::None);
     }
-    let data = places::data()?;
+    let data = paths::data()?;
     // What is wrong with a store is told by who opens it to write.
-    let Ok(store) = SqliteStore::to_read(&data) else { return Ok(Found::Theirs) };
-    let Some(session) = kept::wanted(launch, &store, project)? else { return Ok(Found::None) };
+    let Ok(store) = SqliteStore::to_read(&data) else { return Ok(ResumeTarget::Theirs) };
+    let Some(session) = kept::wanted(launch, &store, project)? else { return Ok(ResumeTarget::None) };
     let summary = store.summary(&session).map_err(|why| kept::told(&why))?;
-    Ok(if summary.origin.is_some() { Found::Theirs } else { Found::Ours(session) })
+    Ok(if summary.origin.is_some() { ResumeTarget::Theirs } else { ResumeTarget::Ours(session) })
 }
 
 /// What was typed, or set for this terminal, for the sessions that begin in the room.
@@ -172,7 +175,7 @@ impl Joined {
         loop {
             let left = self.screen(launch, session.clone(), std::mem::take(&mut told)).await?;
             match left {
-                ExitReason::Wants { errand: Errand::Visit { pid, session: other }, session: was } => {
+                ExitReason::Wants { exit: ScreenExit::Visit { pid, session: other }, session: was } => {
                     session = was;
                     if let Over::Ended(exit) = interactive::visits(launch, pid, other).await? {
                         return Ok(exit);
@@ -203,7 +206,7 @@ impl Joined {
             let named = session.as_ref().map(ToString::to_string);
             let begin = Begin { session: named.as_deref(), last: None };
             let (place, log) = (RuntimeAddress::Socket(socket), stack::no_log());
-            let (person, size) = (Person::There, exit::terminal_size());
+            let (person, size) = (Person::There, output::terminal_size());
             let approach = Approach { dialect, begin, person, size, listening: None };
             Front::open(&plain, place, approach, None, log).await
         };
@@ -217,8 +220,8 @@ impl Joined {
 }
 
 /// The socket of the process that has the session now.
-async fn reopened(wanted: &Wanted, session: &SessionId) -> anyhow::Result<PathBuf> {
-    let wanted = Wanted { session: Some(session.clone()), ..wanted.clone() };
+async fn reopened(wanted: &RoomRequest, session: &SessionId) -> anyhow::Result<PathBuf> {
+    let wanted = RoomRequest { session: Some(session.clone()), ..wanted.clone() };
     match Control::here().await? {
         Some(mut control) => Ok(control.open(&wanted).await?.socket),
         None => Ok(host::processes::find(session.as_str()).await?.0),

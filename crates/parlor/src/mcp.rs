@@ -2,26 +2,27 @@
 //! person agreed once.
 
 use crate::aloud;
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
+use crate::output;
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use domain::path_text;
-use engine::Ground;
+use engine::WorkDir;
 use engine::mcp::{self, Approvals, Entry, Listed, Reach, Way};
 use host::guard;
 use host::launch::Launch;
-use host::places;
+use host::paths;
 use std::path::{Path, PathBuf};
 
 /// The MCP servers there are.
 #[derive(Debug, Args)]
 pub(crate) struct Mcp {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<McpCommand>,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum McpCommand {
     /// Which there are and whether each may start.
     List,
     /// Add one of your own: `parlor mcp add NAME -- COMMAND…`, or `parlor mcp add NAME --url URL`.
@@ -119,25 +120,25 @@ fn may(reach: &Reach) -> String {
 /// Lists, adds, removes, approves or tries servers.
 pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
     let mut config = aloud::settings();
-    let (data, ground) = (places::data()?, aloud::ground(launch, &mut config)?);
-    let (servers, troubles) = mcp::servers(&config, &data, ground.workspace.as_deref().ok());
+    let (data, work_dir) = (paths::data()?, aloud::work_dir(launch, &mut config)?);
+    let (servers, troubles) = mcp::servers(&config, &data, work_dir.workspace.as_deref().ok());
     let own = config.settings.clone().context("there is no place for settings: set PARLOR_CONFIG_DIR");
-    match asked.what.unwrap_or(What::List) {
-        What::List => {
+    match asked.what.unwrap_or(McpCommand::List) {
+        McpCommand::List => {
             for listed in &servers {
-                exit::say(&line(listed));
+                output::print_line(&line(listed));
             }
             for (file, trouble) in &troubles {
                 let name = trouble.name.as_deref().unwrap_or("the file");
-                exit::complain(&format!("{}: {name}: {}", file.display(), trouble.why));
+                output::print_error(&format!("{}: {name}: {}", file.display(), trouble.why));
             }
             if servers.is_empty() && troubles.is_empty() {
-                exit::say(
+                output::print_line(
                     "no MCP servers\n\nhint: parlor mcp add NAME -- COMMAND, or a .mcp.json in the project",
                 );
             }
         }
-        What::Add { name, url, reach, command } => {
+        McpCommand::Add { name, url, reach, command } => {
             let value = match (url, command.split_first()) {
                 (Some(url), _) => serde_json::json!({ "url": url }),
                 (None, Some((program, args))) => serde_json::json!({ "command": program, "args": args }),
@@ -146,42 +147,45 @@ pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
             let allowed = reach.reach(&config.bounds())?;
             let entry = mcp::add(&own?, &name, &value)?;
             let means = reach.keep(&data, None, &entry, &allowed)?;
-            exit::say(&format!("added {}{means}", entry.words()));
+            output::print_line(&format!("added {}{means}", entry.words()));
         }
-        What::Remove { name } => {
+        McpCommand::Remove { name } => {
             let listed = servers.iter().find(|one| one.entry.name == name && !one.from_project);
             let forgotten = listed.map(|listed| mcp::forget(&data, None, &listed.entry)).transpose();
             // A folder that cannot be removed keeps no server.
             anyhow::ensure!(mcp::remove(&own?, &name)?, "there is no server {name} of yours");
             forgotten?;
         }
-        What::Approve { name, reach } => {
+        McpCommand::Approve { name, reach } => {
             let listed = find(&servers, &name)?;
-            let project = root(&ground, listed)?;
+            let project = root(&work_dir, listed)?;
             let allowed = reach.reach(&config.bounds())?;
             let means = reach.keep(&data, project, &listed.entry, &allowed)?;
             let place = if listed.from_project { " in this project" } else { "" };
             let compared = listed.compared.as_ref().map(|words| format!("\n{words}")).unwrap_or_default();
-            exit::say(&format!("{name} may start{place}: {}{means}{compared}", listed.entry.words()));
+            output::print_line(&format!(
+                "{name} may start{place}: {}{means}{compared}",
+                listed.entry.words()
+            ));
         }
-        What::Forget { name } => {
+        McpCommand::Forget { name } => {
             let listed = find(&servers, &name)?;
-            let had = mcp::forget(&data, root(&ground, listed)?, &listed.entry)?;
+            let had = mcp::forget(&data, root(&work_dir, listed)?, &listed.entry)?;
             let said = if had { "what you said to it is taken back" } else { "you had said nothing to it" };
-            exit::say(&format!("{name}: {said}; what it downloaded is removed"));
+            output::print_line(&format!("{name}: {said}; what it downloaded is removed"));
         }
-        What::Test { name } => {
+        McpCommand::Test { name } => {
             let listed = find(&servers, &name)?;
             anyhow::ensure!(
                 listed.approved,
                 "{name} comes from the project: agree first with `parlor mcp approve {name}`"
             );
             let guard = guard::of(&config);
-            let tested = mcp::test(listed, &data, &ground, guard).await;
+            let tested = mcp::test(listed, &data, &work_dir, guard).await;
             let tested = tested.map_err(|why| anyhow::anyhow!("{name}: {why}"))?;
-            exit::say(&format!("{}: {} tools", tested.name, tested.tools.len()));
+            output::print_line(&format!("{}: {} tools", tested.name, tested.tools.len()));
             for tool in tested.tools {
-                exit::say(&format!("  {tool}"));
+                output::print_line(&format!("  {tool}"));
             }
         }
     }
@@ -189,9 +193,9 @@ pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
 }
 
 /// The project, for a server that it brought.
-fn root<'a>(ground: &'a Ground, listed: &Listed) -> anyhow::Result<Option<&'a Path>> {
+fn root<'a>(work_dir: &'a WorkDir, listed: &Listed) -> anyhow::Result<Option<&'a Path>> {
     match listed.from_project {
-        true => ground.workspace.as_deref().map(Some).map_err(|why| anyhow::anyhow!("{}", why.words())),
+        true => work_dir.workspace.as_deref().map(Some).map_err(|why| anyhow::anyhow!("{}", why.words())),
         false => Ok(None),
     }
 }

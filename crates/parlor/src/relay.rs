@@ -2,10 +2,11 @@
 //!
 //! The first line on stdout says who is there, so that the other side knows that ssh has asked all its questions.
 
-use crate::exit::{self, Carrier, Exit};
+use crate::exit::Exit;
+use crate::output::{self, Carrier};
 use domain::ids::SessionId;
-use host::rooms::Wanted;
-use host::{entrance, places, reach};
+use host::rooms::RoomRequest;
+use host::{paths, peer_trust, reach};
 use link::unix;
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
@@ -27,14 +28,14 @@ pub(crate) async fn relay(asked: Relay) -> anyhow::Result<Exit> {
             let (opened, session) = reach::session(id).await?;
             (opened, Some(session))
         }
-        None => (reach::open(Wanted::new_in(Some(places::here()?))).await?, None),
+        None => (reach::open(RoomRequest::new_in(Some(paths::here()?))).await?, None),
     };
-    let stream = unix::reach(&opened.socket, unix::CONNECT_WITHIN, entrance::trust).await?;
+    let stream = unix::reach(&opened.socket, unix::CONNECT_WITHIN, peer_trust::trust).await?;
     let greeting = json!({"relay": {
         "version": host::version::version(),
         "session": session.as_ref().map(SessionId::as_str),
     }});
-    exit::say(&greeting.to_string());
+    output::print_line(&greeting.to_string());
     carry(stream).await;
     Ok(Exit::Done)
 }

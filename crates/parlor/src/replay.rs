@@ -2,11 +2,12 @@
 
 use crate::check::{TestedRole, relay};
 use crate::exit::{self, Exit};
+use crate::output;
 use anyhow::Context;
 use dialects::Dialect;
-use host::entrance;
 use host::guard;
-use kit::loosen::loosen;
+use host::peer_trust;
+use kit::generalize::generalize;
 use kit::notation::{Report, Side, Transcript, Verdict};
 use kit::peer::{Carrier, Peer, PeerAddress};
 use kit::player::{self, Manner};
@@ -59,7 +60,7 @@ pub(crate) async fn replay(replay: Replay) -> anyhow::Result<Exit> {
         return Err(exit::usage("say what to play it against\n\nhint: --socket PATH, or -- COMMAND"));
     };
     let address = match typed {
-        RuntimeAddress::Socket(path) => PeerAddress::Socket(path, entrance::trust),
+        RuntimeAddress::Socket(path) => PeerAddress::Socket(path, peer_trust::trust),
         RuntimeAddress::Command(command) => {
             PeerAddress::Command { command, cwd: None, guard: guard::watching() }
         }
@@ -70,7 +71,7 @@ pub(crate) async fn replay(replay: Replay) -> anyhow::Result<Exit> {
         TestedRole::Ui => (Side::Ui, Peer::ui(&address, carrier, &relay::command()?).await?),
     };
     let home = tools::home().map(|home| domain::path_text::write(&home));
-    let transcript = if replay.exact { transcript } else { loosen(&transcript, tested, home.as_deref()) };
+    let transcript = if replay.exact { transcript } else { generalize(&transcript, tested, home.as_deref()) };
     let manner = Manner {
         speed: if replay.at_once { None } else { Some(replay.speed) },
         patience: Duration::from_secs(replay.patience),
@@ -81,10 +82,10 @@ pub(crate) async fn replay(replay: Replay) -> anyhow::Result<Exit> {
     let name = replay.file.display().to_string();
     let report = Report { name: &name, transcript: &transcript, outcomes: &played.outcomes };
     let passed = report.passed();
-    exit::put(&report.to_string());
+    output::print(&report.to_string());
     if !passed && played.outcomes.iter().any(|outcome| matches!(outcome.verdict, Verdict::Missing { .. })) {
         for line in peer.stderr() {
-            exit::complain(&format!("program: {line}"));
+            output::print_error(&format!("program: {line}"));
         }
     }
     peer.close().await;

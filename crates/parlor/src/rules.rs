@@ -2,17 +2,18 @@
 
 use crate::aloud;
 use crate::exit::{self, Exit};
+use crate::output;
 use clap::{Args, Subcommand};
 use host::launch::Launch;
-use host::places;
+use host::paths;
 use std::path::Path;
 use tools::policy::{Rule, Rules};
 
 /// What was allowed for good.
 #[derive(Debug, Args)]
-pub(crate) struct Asked {
+pub(crate) struct RulesArgs {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<RulesCommand>,
     /// The rules of all projects, not only of this one.
     #[arg(long)]
     all: bool,
@@ -22,7 +23,7 @@ pub(crate) struct Asked {
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum RulesCommand {
     /// Take one back: it is asked again from now on.
     Revoke {
         /// Its number in the list of this project.
@@ -39,22 +40,22 @@ enum What {
 }
 
 /// Lists, narrows or takes back.
-pub(crate) fn rules(launch: &Launch, asked: Asked) -> anyhow::Result<Exit> {
+pub(crate) fn rules(launch: &Launch, asked: RulesArgs) -> anyhow::Result<Exit> {
     let mut config = aloud::settings();
-    let (data, ground) = (places::data()?, aloud::ground(launch, &mut config)?);
-    let here = ground.workspace.as_deref().ok();
+    let (data, work_dir) = (paths::data()?, aloud::work_dir(launch, &mut config)?);
+    let here = work_dir.workspace.as_deref().ok();
     match asked.what {
         None => list(&data, here, &asked),
-        Some(What::Revoke { number }) => {
+        Some(RulesCommand::Revoke { number }) => {
             let (mut rules, rule) = numbered(&data, here, number)?;
             rules.remove(&rule)?;
-            exit::say(&format!("revoked: {rule}"));
+            output::print_line(&format!("revoked: {rule}"));
             Ok(Exit::Done)
         }
-        Some(What::Narrow { number, to }) => {
+        Some(RulesCommand::Narrow { number, to }) => {
             let (mut rules, rule) = numbered(&data, here, number)?;
             let narrower = rules.narrow(&rule, &to.join(" "))?;
-            exit::say(&format!("now: {narrower}"));
+            output::print_line(&format!("now: {narrower}"));
             Ok(Exit::Done)
         }
     }
@@ -74,7 +75,7 @@ fn numbered(data: &Path, here: Option<&Path>, number: usize) -> anyhow::Result<(
     Ok((rules, rule))
 }
 
-fn list(data: &Path, here: Option<&Path>, asked: &Asked) -> anyhow::Result<Exit> {
+fn list(data: &Path, here: Option<&Path>, asked: &RulesArgs) -> anyhow::Result<Exit> {
     let (mut told, mut failed) = (Vec::new(), false);
     if asked.all {
         for rules in tools::policy::projects(data)? {
@@ -82,7 +83,7 @@ fn list(data: &Path, here: Option<&Path>, asked: &Asked) -> anyhow::Result<Exit>
                 Ok(rules) => told.push(rules),
                 Err(why) => {
                     failed = true;
-                    exit::complain(&format!("error: {why}"));
+                    output::print_error(&format!("error: {why}"));
                 }
             }
         }
@@ -100,17 +101,19 @@ fn list(data: &Path, here: Option<&Path>, asked: &Asked) -> anyhow::Result<Exit>
                 "rules": kept.collect::<Vec<_>>(),
             })
         };
-        exit::say(&serde_json::Value::from(told.iter().map(project).collect::<Vec<_>>()).to_string());
+        output::print_line(
+            &serde_json::Value::from(told.iter().map(project).collect::<Vec<_>>()).to_string(),
+        );
     } else {
         for rules in &told {
-            exit::say(&domain::path_text::write(rules.project()));
+            output::print_line(&domain::path_text::write(rules.project()));
             for (number, rule) in (1..).zip(rules.kept()) {
-                exit::say(&format!("{number:>4}  {rule}"));
+                output::print_line(&format!("{number:>4}  {rule}"));
             }
         }
         if told.is_empty() && !failed {
             let where_else = if asked.all { "" } else { " in this project; --all lists those of all" };
-            exit::say(&format!("nothing is allowed for good{where_else}"));
+            output::print_line(&format!("nothing is allowed for good{where_else}"));
         }
     }
     Ok(if failed { Exit::Failed } else { Exit::Done })

@@ -2,7 +2,8 @@
 
 use crate::exit::{self, Exit};
 use crate::headless::along::{self, OnStdin};
-use crate::headless::{self, Run, Said};
+use crate::headless::{self, PromptRequest, Run};
+use crate::output;
 use crate::{aloud, resumed, worktree_end};
 use domain::ids::SessionId;
 use host::announcement::Announcement;
@@ -34,7 +35,7 @@ pub(crate) async fn run(mut launch: Launch, mut run: Run) -> anyhow::Result<Exit
         match along::on_stdin() {
             OnStdin::Nothing => {}
             OnStdin::Something => run.file.push(along::STDIN.into()),
-            OnStdin::Silent => exit::complain(&format!(
+            OnStdin::Silent => output::print_error(&format!(
                 "nothing came on stdin within {} s: going on without it (say < /dev/null if nothing will)",
                 along::STDIN_WITHIN.tv_sec
             )),
@@ -47,8 +48,8 @@ pub(crate) async fn run(mut launch: Launch, mut run: Run) -> anyhow::Result<Exit
         launch.worktree = Some(worktree);
     }
     launch.copy.append(&mut run.copy);
-    let tree = worktrees::enter(&mut launch, &exit::complaints())?;
-    let said = Said::of(prompt, &launch, &run)?;
+    let tree = worktrees::enter(&mut launch, &output::stderr_log())?;
+    let said = PromptRequest::of(prompt, &launch, &run)?;
     if let Some(kept) = elsewhere::find(&mut launch)? {
         return resumed::go_on(launch, kept, Some((said, run))).await;
     }
@@ -69,7 +70,7 @@ pub(crate) async fn run(mut launch: Launch, mut run: Run) -> anyhow::Result<Exit
         }
     };
     if let Some(words) = &own.no_workspace {
-        exit::complain(words);
+        output::print_error(words);
     }
     run.usual_model = Some(own.model.to_string());
     // While it runs it is one of the live ones: nobody takes its folder away, and the fleet shows it.

@@ -1,21 +1,21 @@
 //! The terminal UI on a hub, ours or one in front of a foreign runtime: how it is to be, its place at the hub, and how it stays on a
 //! runtime that goes and comes back.
 
-mod again;
+mod reconnect;
 
 use crate::exit::Exit;
 use crate::ui_settings::{self, Ui};
 use crate::{aloud, fleet_port};
-use again::ScreenEnds;
-pub(crate) use again::Whereabouts;
 use domain::command::Command;
 use domain::port::News;
 use domain::session::ModelRef;
 use host::launch::Launch;
-use host::places;
+use host::paths;
 use host::settings;
 use hub::core::Standing;
 use hub::{Hub, LocalPort, LocalUi};
+use reconnect::ScreenEnds;
+pub(crate) use reconnect::Whereabouts;
 use remote::front::Front;
 use roles::Answers;
 use std::collections::BTreeMap;
@@ -189,7 +189,7 @@ impl UiOptions {
 
     /// For a screen in this folder.
     pub(crate) fn options(self, note: Note, cwd: PathBuf) -> Options {
-        let data = places::data().ok();
+        let data = paths::data().ok();
         Options {
             about: About {
                 program: format!("parlor {}", host::version::version()),
@@ -250,7 +250,7 @@ pub(crate) async fn on_runtime(
     let (outgoing, commands) = mpsc::channel(OUTGOING);
     // One wish is enough.
     let (again, restarts) = mpsc::channel(1);
-    let keeping = again::keep_attached(front, open, ScreenEnds { news, commands, restarts });
+    let keeping = reconnect::keep_attached(front, open, ScreenEnds { news, commands, restarts });
     let farewell = is_kept.then_some(farewell as tui::Farewell);
     let fleet = Some(fleet_port::port(visits));
     let options = Options { restart: Some((restart, again)), farewell, fleet, ..look.options(note, cwd) };

@@ -13,7 +13,7 @@ use domain::errand::{
 };
 use domain::session::Policy;
 use domain::tool::ToolOutcome;
-use engine::Ground;
+use engine::WorkDir;
 use hub::ErrandPort;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +27,9 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 use tools::policy::{Rules, Verdict, decide};
 use tools::sandbox::Guard;
-use tools::{Bash, Outcome, Plan, Port, Read, Tool, ToolError, Workplace, Write, digest, plain, still_valid};
+use tools::{
+    Bash, Outcome, Plan, Port, Read, Tool, ToolContext, ToolError, Write, digest, plain, still_valid,
+};
 
 /// Orders that may wait; a role has fewer under way.
 const ORDERS: usize = 256;
@@ -55,27 +57,27 @@ impl Doing {
 /// # Errors
 /// When the folder cannot be worked in.
 pub(crate) fn begin(
-    ground: &Ground,
+    work_dir: &WorkDir,
     data: &Path,
     guard: Option<Guard>,
 ) -> Result<(ErrandPort, Doing), ToolError> {
     let outputs = data.join("outputs").join("errands");
-    let place = match &ground.workspace {
-        Ok(root) => Workplace::new(root, &outputs).and_then(|place| place.at(&ground.cwd)),
-        Err(_) => Workplace::without_workspace(&ground.cwd, &outputs),
+    let place = match &work_dir.workspace {
+        Ok(root) => ToolContext::new(root, &outputs).and_then(|place| place.at(&work_dir.cwd)),
+        Err(_) => ToolContext::without_workspace(&work_dir.cwd, &outputs),
     }?;
     let place = match guard {
         Some(guard) => place.guarded(guard),
         None => place,
     };
-    let rules = match &ground.workspace {
+    let rules = match &work_dir.workspace {
         Ok(root) => Rules::load(data, root).unwrap_or_else(|_| Rules::none(data, root)),
         // Rules are for a project.
         Err(_) => Rules::none(data, place.workdir()),
     };
     let (orders, ordered) = mpsc::channel(ORDERS);
     let (tell, news) = mpsc::channel(NEWS);
-    let hands = Arc::new(Hands {
+    let runner = Arc::new(ToolRunner {
         place,
         rules: Mutex::new(rules),
         asked: Mutex::default(),
@@ -84,25 +86,25 @@ pub(crate) fn begin(
         tell,
     });
     let mut task = JoinSet::new();
-    task.spawn(work(hands, ordered));
+    task.spawn(work(runner, ordered));
     Ok((ErrandPort { orders, news }, Doing { task }))
 }
 
-async fn work(hands: Arc<Hands>, mut ordered: mpsc::Receiver<ErrandOrder>) {
+async fn work(runner: Arc<ToolRunner>, mut ordered: mpsc::Receiver<ErrandOrder>) {
     let mut tasks = JoinSet::new();
     let mut under_way: BTreeMap<ErrandId, AbortHandle> = BTreeMap::new();
     while let Some(ErrandOrder { id, step, policy }) = ordered.recv().await {
         while tasks.try_join_next().is_some() {}
         under_way.retain(|_, task| !task.is_finished());
-        let hands = hands.clone();
+        let runner = runner.clone();
         let task = match step {
-            ErrandStep::Wanted(errand) => tasks.spawn(async move { hands.wanted(id, errand, policy).await }),
-            ErrandStep::Allowed(scope) => tasks.spawn(async move { hands.allowed(id, scope).await }),
+            ErrandStep::Wanted(errand) => tasks.spawn(async move { runner.wanted(id, errand, policy).await }),
+            ErrandStep::Allowed(scope) => tasks.spawn(async move { runner.allowed(id, scope).await }),
             ErrandStep::Dropped => {
-                hands.asked().remove(&id);
+                runner.asked().remove(&id);
                 let task = under_way.remove(&id);
                 // A command that is just being started is ended as soon as it can be named.
-                if !hands.terminals.drop_of(id, &hands.place)
+                if !runner.terminals.drop_of(id, &runner.place)
                     && let Some(task) = task
                 {
                     task.abort();
@@ -113,11 +115,11 @@ async fn work(hands: Arc<Hands>, mut ordered: mpsc::Receiver<ErrandOrder>) {
         under_way.insert(id, task);
     }
     tasks.shutdown().await;
-    hands.place.jobs().end().await;
+    runner.place.jobs().end().await;
 }
 
 /// An errand that a person is asked about.
-struct Asked {
+struct PendingErrand {
     plan: Plan,
     then: Then,
 }
@@ -129,18 +131,18 @@ enum Then {
     Start { output_limit: Option<u64> },
 }
 
-struct Hands {
-    place: Workplace,
+struct ToolRunner {
+    place: ToolContext,
     rules: Mutex<Rules>,
-    asked: Mutex<BTreeMap<ErrandId, Asked>>,
+    asked: Mutex<BTreeMap<ErrandId, PendingErrand>>,
     /// What a person allowed again and again.
     same: Mutex<BTreeSet<String>>,
     terminals: Terminals,
     tell: mpsc::Sender<(ErrandId, ErrandNews)>,
 }
 
-impl Hands {
-    fn asked(&self) -> MutexGuard<'_, BTreeMap<ErrandId, Asked>> {
+impl ToolRunner {
+    fn asked(&self) -> MutexGuard<'_, BTreeMap<ErrandId, PendingErrand>> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -164,19 +166,19 @@ impl Hands {
     }
 
     async fn wanted(self: Arc<Self>, id: ErrandId, errand: Errand, policy: Policy) {
-        let hands = self.clone();
+        let runner = self.clone();
         let (plan, then) = match errand {
             Errand::Read { path, line, limit } => {
-                let planned = blocking(move || Read.plan(&json!({ "path": path }), &hands.place)).await;
+                let planned = blocking(move || Read.plan(&json!({ "path": path }), &runner.place)).await;
                 (planned, Then::Tell { line, limit })
             }
             Errand::Write { path, text } => {
-                (blocking(move || hands.plan_write(&path, &text)).await, Then::Write)
+                (blocking(move || runner.plan_write(&path, &text)).await, Then::Write)
             }
             Errand::Start(command) => {
                 let output_limit = command.output_limit;
                 let args = terminals::args(&command);
-                let planned = blocking(move || Bash.plan(&args, &hands.place)).await;
+                let planned = blocking(move || Bash.plan(&args, &runner.place)).await;
                 (planned, Then::Start { output_limit })
             }
             Errand::Output { .. } | Errand::Wait { .. } | Errand::Kill { .. } | Errand::Release { .. } => {
@@ -201,7 +203,7 @@ impl Hands {
                     assessment: plan.assessment.clone(),
                     rule: self.offered(&plan),
                 };
-                self.asked().insert(id, Asked { plan, then });
+                self.asked().insert(id, PendingErrand { plan, then });
                 self.say(id, ErrandNews::Asks(Box::new(consent))).await;
             }
         }
@@ -232,7 +234,7 @@ impl Hands {
     }
 
     async fn allowed(self: Arc<Self>, id: ErrandId, scope: Scope) {
-        let Some(Asked { plan, then }) = self.asked().remove(&id) else {
+        let Some(PendingErrand { plan, then }) = self.asked().remove(&id) else {
             return self.refuse(id, ErrandCause::Failed, "nobody asked about this").await;
         };
         let again = plan.clone();

@@ -1,6 +1,6 @@
 //! A store that forgets everything with the program: for tests, for private sessions, and for when the disk fails.
 
-use crate::contract::{Appended, Durability, Found, Listing, MAX_FOUND, Opened, Store};
+use crate::contract::{Appended, Durability, Listing, MAX_FOUND, Opened, SearchHit, Store};
 use crate::error::StoreError;
 use crate::projection::{Change, FoundEntry, Projection};
 use crate::words::{Words, snippet};
@@ -16,12 +16,12 @@ use std::collections::BTreeMap;
 /// Keeps sessions in memory.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
-    sessions: BTreeMap<SessionId, Kept>,
+    sessions: BTreeMap<SessionId, MemorySession>,
     why: Option<String>,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct MemorySession {
     events: Vec<Event>,
     projection: Projection,
     entries: Vec<FoundEntry>,
@@ -38,16 +38,16 @@ impl MemoryStore {
         MemoryStore { why: Some(why.into()), ..MemoryStore::default() }
     }
 
-    fn kept(&self, session: &SessionId) -> Result<&Kept, StoreError> {
+    fn kept(&self, session: &SessionId) -> Result<&MemorySession, StoreError> {
         self.sessions.get(session).ok_or_else(|| StoreError::Unknown(session.clone()))
     }
 
-    fn listed(&self) -> impl Iterator<Item = &Kept> {
+    fn listed(&self) -> impl Iterator<Item = &MemorySession> {
         self.sessions.values().filter(|kept| !kept.events.is_empty())
     }
 }
 
-impl Kept {
+impl MemorySession {
     fn state(&self) -> State {
         let mut state = State::new();
         for event in &self.events {
@@ -79,7 +79,7 @@ impl Store for MemoryStore {
             return Err(StoreError::Exists(session.clone()));
         }
         let projection = Projection::new(session);
-        let kept = Kept { events: Vec::new(), projection, entries: Vec::new(), open: true };
+        let kept = MemorySession { events: Vec::new(), projection, entries: Vec::new(), open: true };
         self.sessions.insert(session.clone(), kept);
         Ok(())
     }
@@ -184,17 +184,19 @@ impl Store for MemoryStore {
         Ok(self.kept(session)?.projection.summary().clone())
     }
 
-    fn search(&self, text: &str, limit: usize) -> Result<Vec<Found>, StoreError> {
+    fn search(&self, text: &str, limit: usize) -> Result<Vec<SearchHit>, StoreError> {
         let words = Words::of(text);
-        let mut found: Vec<Found> = Vec::new();
+        let mut found: Vec<SearchHit> = Vec::new();
         for kept in self.listed() {
             let summary = kept.projection.summary();
-            found.extend(kept.entries.iter().filter(|entry| words.all_in(&entry.text)).map(|entry| Found {
-                session: summary.id.clone(),
-                title: summary.title.clone(),
-                entry: entry.id,
-                at: entry.at,
-                snippet: snippet(&entry.text, &words),
+            found.extend(kept.entries.iter().filter(|entry| words.all_in(&entry.text)).map(|entry| {
+                SearchHit {
+                    session: summary.id.clone(),
+                    title: summary.title.clone(),
+                    entry: entry.id,
+                    at: entry.at,
+                    snippet: snippet(&entry.text, &words),
+                }
             }));
         }
         found.sort_by_key(|hit| Reverse((hit.at, hit.entry)));

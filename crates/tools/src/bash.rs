@@ -10,9 +10,9 @@ pub use child::GRACE;
 pub use jobs::BashJobs;
 
 use crate::args::{Args, COMMAND};
+use crate::context::{Followed, ToolContext};
 use crate::digest;
 use crate::output::{Live, Output};
-use crate::place::{Followed, Workplace};
 use crate::policy::allow::RUNS_IN;
 use crate::shell;
 use crate::tool::{BoxFuture, Deed, Leaves, Outcome, Plan, Port, Spec, Tool, ToolError};
@@ -42,7 +42,7 @@ const MAX_REASON: usize = 400;
 #[derive(Debug, Clone, Copy)]
 pub struct Bash;
 
-struct Wanted<'a> {
+struct BashArgs<'a> {
     line: &'a str,
     timeout: Duration,
     background: bool,
@@ -52,8 +52,8 @@ struct Wanted<'a> {
     workdir: Option<&'a str>,
 }
 
-impl<'a> Wanted<'a> {
-    fn parse(args: &'a Value) -> Result<Wanted<'a>, ToolError> {
+impl<'a> BashArgs<'a> {
+    fn parse(args: &'a Value) -> Result<BashArgs<'a>, ToolError> {
         let args = Args::new(NAME, args);
         let line = args.text(COMMAND)?;
         if line.trim().is_empty() {
@@ -65,7 +65,7 @@ impl<'a> Wanted<'a> {
             );
         }
         let seconds = args.count_opt(&["timeout", "timeout_seconds"])?.unwrap_or(DEFAULT_TIMEOUT);
-        let wanted = Wanted {
+        let wanted = BashArgs {
             line,
             timeout: Duration::from_secs(seconds.clamp(1, MAX_TIMEOUT)),
             background: args.flag(&["background", "run_in_background"])?,
@@ -82,7 +82,7 @@ impl<'a> Wanted<'a> {
     }
 
     /// What the call asks for beside the command itself. It is no longer what a rule was given for.
-    fn more(&self, plan: &mut Plan, at: &Workplace) -> Leaves {
+    fn more(&self, plan: &mut Plan, at: &ToolContext) -> Leaves {
         let outside = !at.inside(at.workdir());
         if self.unsandboxed {
             plan.raise(Risk::High, "runs outside of the sandbox");
@@ -111,7 +111,7 @@ impl<'a> Wanted<'a> {
         Leaves { network: self.network, free: self.unsandboxed || outside }
     }
 
-    fn place(&self, place: &Workplace) -> Result<Workplace, ToolError> {
+    fn place(&self, place: &ToolContext) -> Result<ToolContext, ToolError> {
         match self.workdir {
             None => Ok(place.clone()),
             Some(dir) => place.at(&place.resolve(dir)?),
@@ -149,8 +149,8 @@ impl Tool for Bash {
         }
     }
 
-    fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
-        let wanted = Wanted::parse(args)?;
+    fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError> {
+        let wanted = BashArgs::parse(args)?;
         let at = wanted.place(place)?;
         let judgement = shell::judge(wanted.line, &at);
         let mut plan = Plan::reading(NAME, args, place, format!("run `{}`", wanted.line.trim()));
@@ -178,7 +178,7 @@ impl Tool for Bash {
             if port.cancel.is_cancelled() {
                 return Outcome::cancelled();
             }
-            let decided = Wanted::parse(&plan.args).and_then(|wanted| {
+            let decided = BashArgs::parse(&plan.args).and_then(|wanted| {
                 let leave = leave(&plan, &wanted)?;
                 Ok((wanted, leave))
             });
@@ -210,7 +210,7 @@ impl Tool for Bash {
 }
 
 /// Looks which files the model knows, before a command that may change them.
-async fn follow(place: &Workplace, leave: Leave) -> Option<Followed> {
+async fn follow(place: &ToolContext, leave: Leave) -> Option<Followed> {
     if leave.looking {
         return None;
     }
@@ -219,7 +219,7 @@ async fn follow(place: &Workplace, leave: Leave) -> Option<Followed> {
 }
 
 /// What the command may do: no more than what was decided on, so it follows the plan and not the arguments alone.
-fn leave(plan: &Plan, wanted: &Wanted<'_>) -> Result<Leave, ToolError> {
+fn leave(plan: &Plan, wanted: &BashArgs<'_>) -> Result<Leave, ToolError> {
     let Deed::Command { judgement, leaves } = &plan.deed else {
         return Err(ToolError::Stale { tool: NAME.into() });
     };
@@ -233,7 +233,7 @@ fn leave(plan: &Plan, wanted: &Wanted<'_>) -> Result<Leave, ToolError> {
     })
 }
 
-fn start(plan: &Plan, wanted: &Wanted<'_>, leave: Leave) -> Result<Running, ToolError> {
+fn start(plan: &Plan, wanted: &BashArgs<'_>, leave: Leave) -> Result<Running, ToolError> {
     if wanted.background && !plan.place.jobs().has_room() {
         let why = format!("{MAX_RUNNING} commands run in the background already: stop one with bash_jobs");
         return Err(ToolError::Args { tool: NAME.into(), why });
@@ -243,7 +243,12 @@ fn start(plan: &Plan, wanted: &Wanted<'_>, leave: Leave) -> Result<Running, Tool
     Running::start(wanted.line, at.workdir(), &plan.place, leave).map_err(ToolError::io(shell))
 }
 
-fn background(place: &Workplace, wanted: &Wanted<'_>, running: Running, steered: Option<Steered>) -> Outcome {
+fn background(
+    place: &ToolContext,
+    wanted: &BashArgs<'_>,
+    running: Running,
+    steered: Option<Steered>,
+) -> Outcome {
     let id = jobs::adopt(
         place.jobs(),
         wanted.line,
@@ -256,7 +261,7 @@ fn background(place: &Workplace, wanted: &Wanted<'_>, running: Running, steered:
     Outcome::done(ToolResult { json: Some(json), ..ToolResult::text(text) })
 }
 
-async fn foreground(place: &Workplace, wanted: &Wanted<'_>, running: Running, port: Port) -> Outcome {
+async fn foreground(place: &ToolContext, wanted: &BashArgs<'_>, running: Running, port: Port) -> Outcome {
     let output = Arc::new(Mutex::new(Output::new(place.outputs(), place.secrets())));
     let mut sink = Sink { output: output.clone(), progress: Some(port.progress), live: Live::default() };
     let started = Instant::now();
@@ -279,7 +284,7 @@ async fn foreground(place: &Workplace, wanted: &Wanted<'_>, running: Running, po
 const HOW_TO_ASK: &str = "\n(It ran in the sandbox. If that is why it failed, call it again with `network` or `unsandboxed` set \
                           and a `reason`: the person is asked and sees these last lines.)";
 
-fn report(end: End, output: &Output, wanted: &Wanted<'_>, took: Duration) -> Outcome {
+fn report(end: End, output: &Output, wanted: &BashArgs<'_>, took: Duration) -> Outcome {
     let mut text = output.text();
     let (outcome, code, note) = match end {
         End::Exited(status) if status.success() => (ToolOutcome::Done, Some(0), None),

@@ -6,8 +6,8 @@ mod apply;
 mod parse;
 
 use crate::args::{Args, PATH};
+use crate::context::ToolContext;
 use crate::diff::{Diff, diff};
-use crate::place::Workplace;
 use crate::tool::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolError, blocking, one_line};
 use crate::write::{MAX_WRITE, Old, Standing, plan_change, put, same_file};
 use apply::{Applied, Knows, Not, apply};
@@ -56,8 +56,8 @@ impl Tool for Edit {
         }
     }
 
-    fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
-        let change = Change::work_out(args, place)?;
+    fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError> {
+        let change = FileEdit::work_out(args, place)?;
         let mut plan = plan_change(NAME, args, place, &change.path, &change.old, &change.new.text);
         plan.title = one_line(&format!("edit {}", place.show(&change.path)));
         for fitted in &change.new.fitted {
@@ -71,7 +71,7 @@ impl Tool for Edit {
 
     fn run(&self, plan: Plan, port: Port) -> BoxFuture<'static, Outcome> {
         blocking(port, move || {
-            let change = Change::work_out(&plan.args, &plan.place)?;
+            let change = FileEdit::work_out(&plan.args, &plan.place)?;
             same_file(&plan, &change.path)?;
             put(&change.path, &change.new.text, &change.old, &plan.place)?;
             let shown = plan.place.show(&change.path);
@@ -92,7 +92,7 @@ impl Tool for Edit {
     }
 }
 
-struct Change {
+struct FileEdit {
     path: PathBuf,
     old: Old,
     new: Applied,
@@ -100,8 +100,8 @@ struct Change {
     standing: Standing,
 }
 
-impl Change {
-    fn work_out(args: &Value, place: &Workplace) -> Result<Change, ToolError> {
+impl FileEdit {
+    fn work_out(args: &Value, place: &ToolContext) -> Result<FileEdit, ToolError> {
         let said = Args::new(NAME, args);
         let path = place.resolve(said.text(PATH)?)?;
         let edits = parse(NAME, said)?;
@@ -126,7 +126,7 @@ impl Change {
         if new.text.len() > MAX_WRITE {
             return Err(ToolError::path(&path, format!("would hold more than {MAX_WRITE} bytes")));
         }
-        Ok(Change { path, new, edits: edits.len(), old, standing })
+        Ok(FileEdit { path, new, edits: edits.len(), old, standing })
     }
 
     /// What the model has to know of a file that is no longer the one it read.

@@ -18,7 +18,7 @@ use theirs::Meant;
 
 /// What a model wrote as arguments.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Said {
+pub enum CallArgs {
     /// JSON.
     Value(Value),
     /// As it was written, where no JSON can be read from it.
@@ -29,21 +29,21 @@ pub enum Said {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Heard {
     pub name: String,
-    pub said: Said,
+    pub said: CallArgs,
     /// Why it cannot be taken, and what to write instead.
     pub unclear: Option<String>,
 }
 
 impl Toolbox {
     /// Takes a call for what it means. Pure: `workdir` is where relative paths begin.
-    pub fn hear(&self, name: &str, said: Said, workdir: &Path) -> Heard {
+    pub fn hear(&self, name: &str, said: CallArgs, workdir: &Path) -> Heard {
         let said = decoded(said);
         let Some(meant) = self.meant(name) else {
             return Heard { name: name.to_owned(), said, unclear: None };
         };
         let args = match said {
-            Said::Value(Value::Object(args)) => args,
-            Said::Text(text) | Said::Value(Value::String(text))
+            CallArgs::Value(Value::Object(args)) => args,
+            CallArgs::Text(text) | CallArgs::Value(Value::String(text))
                 if meant.tool() == patch::NAME && is_whole_patch(&text) =>
             {
                 patch_args(text)
@@ -53,9 +53,11 @@ impl Toolbox {
         let patches = !self.is_foreign(patch::NAME) && self.reach(patch::NAME).is_some();
         let call = shapes::Call { name, meant, args: unwrapped(args), workdir, patches };
         match call.clone().take() {
-            Ok((tool, args)) => Heard { name: tool, said: Said::Value(Value::Object(args)), unclear: None },
+            Ok((tool, args)) => {
+                Heard { name: tool, said: CallArgs::Value(Value::Object(args)), unclear: None }
+            }
             Err(why) => {
-                let (tool, said) = (call.meant.tool(), Said::Value(Value::Object(call.args)));
+                let (tool, said) = (call.meant.tool(), CallArgs::Value(Value::Object(call.args)));
                 Heard { name: tool.to_owned(), said, unclear: Some(format!("{tool}: {why}")) }
             }
         }
@@ -91,15 +93,15 @@ impl Toolbox {
 }
 
 /// The arguments as an object, where they are one that was written down twice or with a comma too many.
-fn decoded(said: Said) -> Said {
+fn decoded(said: CallArgs) -> CallArgs {
     let value = match said {
-        Said::Text(text) => match forms::json(&text) {
+        CallArgs::Text(text) => match forms::json(&text) {
             Some(value) => value,
-            None => return Said::Text(text),
+            None => return CallArgs::Text(text),
         },
-        Said::Value(value) => value,
+        CallArgs::Value(value) => value,
     };
-    Said::Value(forms::object(value).unwrap_or_else(|value| value))
+    CallArgs::Value(forms::object(value).unwrap_or_else(|value| value))
 }
 
 /// Some write the arguments into an argument.

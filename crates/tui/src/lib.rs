@@ -11,7 +11,7 @@
 //! - tables: settings, commands, keymap
 //! - facts: about, thread, world, policy, cell
 //! - messages: msg
-//! - components: window, flow, toasts, wishes, own, complete, composer, preferences, search, transcript, picker, fleet, devices, overlay, ask
+//! - components: window, flow, toasts, wishes, user_command, complete, composer, preferences, search, transcript, picker, fleet, devices, overlay, ask
 //! - model: model
 //! - layout: layout
 //! - both halves: update | view
@@ -45,7 +45,6 @@ mod markdown;
 mod model;
 mod msg;
 mod overlay;
-mod own;
 mod paint;
 mod picker;
 mod picture;
@@ -62,6 +61,7 @@ mod thread;
 mod toasts;
 mod transcript;
 mod update;
+mod user_command;
 mod view;
 mod window;
 mod wishes;
@@ -72,11 +72,11 @@ pub use commands::{COMMANDS, Restart};
 pub use fleet::Rows;
 pub use headless::Headless;
 pub use keymap::{ACTIONS, Action, Keymap, can_press};
-pub use msg::{AgentLine, Asking, Begin, DeviceLine, Errand, FleetAct, FleetNews, FleetWish, Outgoing};
+pub use msg::{AgentLine, Asking, Begin, DeviceLine, FleetAct, FleetNews, FleetWish, Outgoing, ScreenExit};
 pub use settings::{Setting, Settings};
 pub use shell::{
-    Echo, Errands, ExitReason, Farewell, FleetPort, Keep, MAX_LINE, Options, StopSignal, Typed, ask_line,
-    notification, picture_file, run,
+    Echo, ExitReason, Farewell, FleetPort, Keep, MAX_LINE, Options, ScreenExits, StopSignal, TypedLine,
+    ask_line, notification, picture_file, run,
 };
 pub use svg::svg;
 pub use theme::Theme;

@@ -39,7 +39,7 @@ pub(crate) enum MouseAct {
 
 /// What a command has written: the end of it, and how many lines came before.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Said {
+pub(crate) struct CommandOutput {
     pub(crate) text: String,
     pub(crate) lost: usize,
 }
@@ -85,11 +85,11 @@ pub(crate) enum Msg {
     /// Earlier prompts, oldest first, read at the start.
     History(Vec<String>),
     /// What a command of the person's has written so far.
-    ShellSaid(Said),
+    ShellSaid(CommandOutput),
     /// A command that the person ran is over.
     Shell {
         line: String,
-        said: Said,
+        said: CommandOutput,
         /// Its exit code; `None` when a signal ended it.
         code: Option<i32>,
     },
@@ -136,7 +136,7 @@ pub struct AgentLine {
 
 /// What a person leaves the screen for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Errand {
+pub enum ScreenExit {
     /// To give the key of a provider.
     Login,
     /// To talk to the agent of this name.
@@ -276,7 +276,7 @@ pub(crate) enum Fx {
     /// Wants something of whoever gathers the fleet.
     Fleet(FleetWish),
     /// Leaves the screen for something that needs the bare terminal.
-    Leave(Errand),
+    Leave(ScreenExit),
     /// Ends the UI.
     Quit,
 }

@@ -5,11 +5,11 @@
 //! that a terminal obeys; a line that was begun before a question was told is no answer to it ([`Plain::line`]); what a person typed is
 //! said to the model, or they are told that it was not.
 
-mod own;
 mod question;
 mod telling;
 #[cfg(test)]
 mod tests;
+mod user_command;
 mod words;
 
 use crate::about::Note;
@@ -25,9 +25,9 @@ use domain::command::{Command, RunCommand};
 use domain::event::{Body, RunEvent};
 use domain::ids::{AskId, Millis, SessionId};
 use domain::port::{LinkState, News, Ticket};
-use own::OwnTelling;
-use question::{Extent, Reading};
+use question::{QuestionExtent, Reading};
 use telling::Telling;
+use user_command::OwnTelling;
 use words::{aloud, diff, many};
 
 /// Lines of a list that are told.
@@ -77,9 +77,8 @@ pub(crate) struct Told {
     pub(crate) hidden: Option<bool>,
 }
 
-/// A question that was told.
 #[derive(Debug)]
-struct Asked {
+struct ToldQuestion {
     id: AskId,
     /// Lines that were begun with this mark or a later one may answer.
     seen: Option<u64>,
@@ -89,7 +88,7 @@ struct Asked {
     lines: Vec<String>,
     hidden: bool,
     /// A yes to less than all of it does not count.
-    told: Extent,
+    told: QuestionExtent,
 }
 
 /// A list that was told.
@@ -106,7 +105,7 @@ pub(crate) struct Plain {
     model: Model,
     telling: Telling,
     out: Told,
-    asked: Option<Asked>,
+    asked: Option<ToldQuestion>,
     listed: Option<Listed>,
     /// A prompt that a backslash lets go on.
     begun: String,
@@ -361,9 +360,9 @@ impl Plain {
                 }
             }
             Reading::Show => {
-                self.tell_question(Extent::All);
+                self.tell_question(QuestionExtent::All);
                 if let Some(asked) = &mut self.asked {
-                    asked.told = Extent::All;
+                    asked.told = QuestionExtent::All;
                 }
             }
             Reading::Stop => self.stop(),
@@ -494,7 +493,7 @@ impl Plain {
     }
 
     /// The question that was told and waits.
-    fn question(&self) -> Option<(&Asked, &Ask)> {
+    fn question(&self) -> Option<(&ToldQuestion, &Ask)> {
         let asked = self.asked.as_ref().filter(|asked| asked.answered.is_none())?;
         Some((asked, self.model.world.state().ask(asked.id)?))
     }
@@ -570,9 +569,15 @@ impl Plain {
         let Some(id) = first else { return };
         let ask = self.model.world.state().ask(id);
         let hidden = ask.is_some_and(|ask| matches!(ask.kind, AskKind::Text { secret: true, .. }));
-        self.asked =
-            Some(Asked { id, seen: None, answered: None, lines: Vec::new(), hidden, told: Extent::Usual });
-        self.tell_question(Extent::Usual);
+        self.asked = Some(ToldQuestion {
+            id,
+            seen: None,
+            answered: None,
+            lines: Vec::new(),
+            hidden,
+            told: QuestionExtent::Usual,
+        });
+        self.tell_question(QuestionExtent::Usual);
         if hidden {
             self.out.hidden = Some(true);
             if self.echoes {
@@ -582,7 +587,7 @@ impl Plain {
         self.out.asks = true;
     }
 
-    fn tell_question(&mut self, extent: Extent) {
+    fn tell_question(&mut self, extent: QuestionExtent) {
         let state = self.model.world.state();
         let Some(ask) = self.asked.as_ref().and_then(|asked| state.ask(asked.id)) else { return };
         let same = !self.model.world.seen().abilities.session_scope;

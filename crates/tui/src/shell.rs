@@ -21,7 +21,7 @@ mod screen;
 mod terminal;
 
 pub use effects::notification;
-pub use line::{Echo, MAX_LINE, Typed, ask_line};
+pub use line::{Echo, MAX_LINE, TypedLine, ask_line};
 pub use picture::picture_file;
 pub use terminal::StopSignal;
 
@@ -30,7 +30,7 @@ use crate::commands::{FleetHere, Restart};
 use crate::keymap::Keymap;
 use crate::layout::has_unseen_question;
 use crate::model::Model;
-use crate::msg::{AgentLine, Begin, Errand, FleetNews, FleetWish, Fx, Msg, Outgoing};
+use crate::msg::{AgentLine, Begin, FleetNews, FleetWish, Fx, Msg, Outgoing, ScreenExit};
 use crate::picture::Graphics;
 use crate::settings::{Setting, Settings};
 use crate::theme::{Depth, Theme};
@@ -40,7 +40,7 @@ use decode::Answer;
 use domain::ids::{Millis, SessionId};
 use domain::port::{LinkState, News};
 use input::{Input, InputThread};
-use screen::Drawn;
+use screen::FrameOutcome;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::io::{self, Write};
@@ -100,7 +100,7 @@ pub struct Options {
     /// What can be done about a runtime that is gone, and who does it.
     pub restart: Option<(Restart, mpsc::Sender<()>)>,
     /// What the person may leave the screen for, where whoever runs it sees to that.
-    pub errands: Option<Errands>,
+    pub exits: Option<ScreenExits>,
     /// Where the fleet is gathered.
     pub fleet: Option<FleetPort>,
 }
@@ -126,13 +126,13 @@ impl fmt::Debug for FleetPort {
 
 /// Lets the person leave the screen for a login or for another agent; tells which agents there are.
 #[derive(Clone)]
-pub struct Errands(pub Arc<AgentsFn>);
+pub struct ScreenExits(pub Arc<AgentsFn>);
 
 type AgentsFn = dyn Fn() -> Vec<AgentLine> + Send + Sync;
 
-impl fmt::Debug for Errands {
+impl fmt::Debug for ScreenExits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Errands")
+        f.write_str("ScreenExits")
     }
 }
 
@@ -160,7 +160,7 @@ pub enum ExitReason {
     Unanswered,
     /// The person left for something that needs the bare terminal.
     Wants {
-        errand: Errand,
+        exit: ScreenExit,
         /// Where they were, if something was said there.
         session: Option<SessionId>,
     },
@@ -186,7 +186,7 @@ pub async fn run(
     model.screen.preferences.load(settings, options.keys.clone());
     model.screen.preferences.colour_with(depth);
     let restart = options.restart.as_ref().map(|(restart, _)| *restart).unwrap_or_default();
-    model.screen.start.stand(restart, options.errands.is_some());
+    model.screen.start.stand(restart, options.exits.is_some());
     let (told, fleet) = mpsc::channel(MAX_INBOX);
     let wishes = options.fleet.as_ref().map(|port| {
         model.screen.start.survey(FleetHere { pid: port.pid, visits: port.visits });
@@ -204,7 +204,7 @@ pub async fn run(
     model.screen.preferences.draw_with(graphics(&terminal, settings.inline, depth));
     let gallery = gallery::Gallery::new(inbox.clone());
     let (kept, keeping) = keeper(options.keep.clone(), inbox.clone());
-    let screen = screen::Screen::new(&terminal, settings.inline)?;
+    let screen = screen::TerminalScreen::new(&terminal, settings.inline)?;
     let mut fx = Vec::new();
     update(&mut model, Msg::Tick(now()), &mut fx);
     update(&mut model, Msg::Resize(size.0, size.1), &mut fx);
@@ -277,7 +277,7 @@ fn now() -> Millis {
 struct Shell {
     model: Model,
     cache: Cache,
-    screen: screen::Screen,
+    screen: screen::TerminalScreen,
     terminal: Terminal,
     options: Options,
     outgoing: mpsc::Sender<Outgoing>,
@@ -530,9 +530,9 @@ impl Shell {
             return Ok(());
         }
         match self.screen.draw(&self.model, &mut self.cache, &self.terminal)? {
-            Drawn::Done if has_unseen_question(&self.model) => self.take(Msg::Drawn),
-            Drawn::Done => {}
-            Drawn::Lost => self.resized_at = Some(Instant::now()),
+            FrameOutcome::Done if has_unseen_question(&self.model) => self.take(Msg::Drawn),
+            FrameOutcome::Done => {}
+            FrameOutcome::Lost => self.resized_at = Some(Instant::now()),
         }
         let drawn = self.model.screen.preferences.graphics() == Graphics::Placeholders;
         let gone = self.gallery.want(&self.cache.pictures, drawn);

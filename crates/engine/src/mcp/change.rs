@@ -3,7 +3,7 @@
 //! One extension command, so that a UI behind any wire that carries those can ask: `{"server": NAME, "network": true}`, and likewise
 //! `project`, `programs` and `folders`; what is not named stays as it was. The answer is what it may reach then.
 
-use super::question::Said;
+use super::question::ServerConsent;
 use super::reach::{MAX_FOLDERS, Reach};
 use super::server::{Project, Servers};
 use domain::command::{Refusal, RefusalKind};
@@ -16,7 +16,7 @@ use tools::Bounds;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct ReachRequest {
     server: String,
     network: Option<bool>,
     project: Option<bool>,
@@ -32,7 +32,7 @@ pub(crate) fn change_reach(
     payload: &Json,
 ) -> Result<(Arc<Project>, Json), Refusal> {
     let invalid = |what: String| Refusal::new(RefusalKind::Invalid, what);
-    let asked: Asked = serde_json::from_str(payload.as_str()).map_err(|why| {
+    let asked: ReachRequest = serde_json::from_str(payload.as_str()).map_err(|why| {
         invalid(format!("that says nothing of what a server may reach: {why}"))
             .hint(r#"say it like {"server": "NAME", "network": true}"#)
     })?;
@@ -61,7 +61,7 @@ pub(crate) fn change_reach(
     if let Some(wanted) = asked.folders {
         *folders = checked(&wanted, bounds).map_err(invalid)?;
     }
-    let said = Said { reach, download: false };
+    let said = ServerConsent { reach, download: false };
     let failed =
         |why: std::io::Error| Refusal::new(RefusalKind::Storage, format!("this could not be kept: {why}"));
     project.let_reach(&listed, &said).map_err(failed)?;

@@ -3,9 +3,9 @@
 use super::approvals::Approvals;
 use super::book::{self, Listed};
 use super::caches;
-use super::client::{Client, Ear, Trouble};
-use super::process::ServerGround;
-use super::question::Said;
+use super::client::{Client, ServerListener, Trouble};
+use super::process::ServerScope;
+use super::question::ServerConsent;
 use super::reach::Reach;
 use super::tool::RemoteTool;
 use crate::config::{CONNECT, Config};
@@ -36,9 +36,9 @@ const END_WITHIN: Duration = Duration::from_secs(2);
 
 /// All servers, by project. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Servers(Arc<Inner>);
+pub(crate) struct Servers(Arc<SharedServers>);
 
-struct Inner {
+struct SharedServers {
     config: Config,
     data: PathBuf,
     guard: Option<Guard>,
@@ -161,7 +161,7 @@ impl Server {
 impl Servers {
     pub(crate) fn new(config: Config, data: PathBuf, guard: Option<Guard>) -> Servers {
         let (projects, stop, tasks) = (Mutex::default(), CancellationToken::new(), Mutex::default());
-        Servers(Arc::new(Inner { config, data, guard, projects, stop, tasks }))
+        Servers(Arc::new(SharedServers { config, data, guard, projects, stop, tasks }))
     }
 
     /// The project's servers, as its files say now. Starts nothing. Reads files: call where blocking is allowed.
@@ -369,7 +369,7 @@ impl Project {
     }
 
     /// The person said what this one may reach. Writes a file: call where blocking is allowed.
-    pub(crate) fn let_reach(&self, listed: &Listed, said: &Said) -> std::io::Result<()> {
+    pub(crate) fn let_reach(&self, listed: &Listed, said: &ServerConsent) -> std::io::Result<()> {
         self.agree(listed, Some(&said.reach))?;
         match said.download {
             true => self.approvals().allow_download(self.root(listed), &listed.entry.digest),
@@ -400,10 +400,10 @@ impl Project {
         self.changes.send_modify(|count| *count += 1);
     }
 
-    fn ground(&self, listed: &Listed) -> ServerGround {
-        let Inner { guard, data, .. } = &*self.all.0;
+    fn scope(&self, listed: &Listed) -> ServerScope {
+        let SharedServers { guard, data, .. } = &*self.all.0;
         let Site { dir, workspace, .. } = self.site.clone();
-        ServerGround {
+        ServerScope {
             cache: caches::folder(data, self.root(listed), &listed.entry),
             dir,
             workspace,
@@ -488,16 +488,16 @@ async fn keep(server: Arc<Server>, project: Arc<Project>) {
 
 async fn live(server: &Server, project: &Project) -> Trouble {
     let (listed, stop) = (&server.listed, &server.stop);
-    let (entry, ground) = (&listed.entry, project.ground(listed));
+    let (entry, scope) = (&listed.entry, project.scope(listed));
     let mut downloaded = Ok(());
     if project.takes_download(listed).await {
-        downloaded = Client::download(entry, &ground, stop).await;
+        downloaded = Client::download(entry, &scope, stop).await;
     }
-    let ear = Ear { server: entry.name.clone(), ..Ear::default() };
-    let client = match Client::open(entry, &ground, ear.clone(), stop).await {
+    let ear = ServerListener { server: entry.name.clone(), ..ServerListener::default() };
+    let client = match Client::open(entry, &scope, ear.clone(), stop).await {
         Ok(client) => Arc::new(client),
         // Where it could not download itself, that is why.
-        Err(trouble) => return ground.explained(downloaded.err().unwrap_or(trouble)),
+        Err(trouble) => return scope.explained(downloaded.err().unwrap_or(trouble)),
     };
     server.client.lock().unwrap_or_else(PoisonError::into_inner).replace(client.clone());
     tokio::select! {
@@ -508,7 +508,7 @@ async fn live(server: &Server, project: &Project) -> Trouble {
 }
 
 /// Keeps the list of its tools, until it goes away.
-async fn serve(server: &Server, project: &Project, client: &Arc<Client>, ear: &Ear) -> Trouble {
+async fn serve(server: &Server, project: &Project, client: &Arc<Client>, ear: &ServerListener) -> Trouble {
     let listed = &server.listed;
     loop {
         let tools = match client.tools().await {

@@ -4,7 +4,7 @@
 //! then nothing that changes anything runs unless a person was told so and said yes in spite of it.
 
 use super::execute::Start;
-use super::step::{Call, Done};
+use super::step::{Call, CallOutcomes};
 use super::{Turn, Waits};
 use crate::offered::WAIVED;
 use domain::ask::{ActionDigest, Answer, Ask, AskKind, Closing, Consent, Scope};
@@ -32,13 +32,13 @@ const NOBODY_TO_ASK: &str = "nobody could be asked here. Whoever started this ru
                              wider mode) or with `policy` in the settings";
 
 /// A call that is ready to be decided on, or why it cannot be.
-enum Planned {
+enum CallPlan {
     Ready(Arc<dyn Tool>, Box<Plan>),
     Impossible(String),
 }
 
 /// A consent that somebody was asked for.
-struct Open {
+struct AwaitedConsent {
     ask: AskId,
     closing: oneshot::Receiver<Closing>,
     shown: ActionDigest,
@@ -47,7 +47,7 @@ struct Open {
 }
 
 /// How a decision went.
-enum Decided {
+enum ConsentOutcome {
     Run(Start),
     Not(Outcome),
     /// Denied without a reason: the turn stops.
@@ -56,8 +56,8 @@ enum Decided {
 
 impl Turn {
     /// Runs the calls of a step.
-    pub(super) async fn run_calls(&self, calls: &[Call], toolbox: &Toolbox) -> Done {
-        let mut done = Done { outcomes: Vec::new(), stop: false };
+    pub(super) async fn run_calls(&self, calls: &[Call], toolbox: &Toolbox) -> CallOutcomes {
+        let mut done = CallOutcomes { outcomes: Vec::new(), stop: false };
         let mut at = 0;
         while at < calls.len() {
             let skip = self.skips(&done);
@@ -67,7 +67,7 @@ impl Turn {
                 continue;
             }
             let planned = self.plan(&calls[at], toolbox).await;
-            let reads = matches!(&planned, Planned::Ready(_, plan) if self.reads_freely(plan));
+            let reads = matches!(&planned, CallPlan::Ready(_, plan) if self.reads_freely(plan));
             if !reads {
                 let (outcome, stop) = self.one(&calls[at], planned, None).await;
                 done.outcomes.push((calls[at].id, outcome));
@@ -79,7 +79,7 @@ impl Turn {
             at += 1;
             while at < calls.len() {
                 let next = self.plan(&calls[at], toolbox).await;
-                if !matches!(&next, Planned::Ready(_, plan) if self.reads_freely(plan)) {
+                if !matches!(&next, CallPlan::Ready(_, plan) if self.reads_freely(plan)) {
                     break;
                 }
                 together.push((&calls[at], next));
@@ -99,11 +99,11 @@ impl Turn {
         calls: &[(&OpenConsent, Call)],
         mut waits: Waits,
         toolbox: &Toolbox,
-    ) -> Done {
-        let mut done = Done { outcomes: Vec::new(), stop: false };
+    ) -> CallOutcomes {
+        let mut done = CallOutcomes { outcomes: Vec::new(), stop: false };
         for (open, call) in calls {
             let planned = self.plan(call, toolbox).await;
-            let open = waits.remove(&open.ask).map(|closing| Open {
+            let open = waits.remove(&open.ask).map(|closing| AwaitedConsent {
                 ask: open.ask,
                 closing,
                 shown: open.digest.clone(),
@@ -116,7 +116,7 @@ impl Turn {
         done
     }
 
-    fn skips(&self, done: &Done) -> Option<&'static str> {
+    fn skips(&self, done: &CallOutcomes) -> Option<&'static str> {
         if self.cancel.is_cancelled() {
             Some("Not run: the run was cancelled.")
         } else if done.stop {
@@ -128,7 +128,7 @@ impl Turn {
         }
     }
 
-    async fn skip(&self, call: &Call, why: &str, done: &mut Done) {
+    async fn skip(&self, call: &Call, why: &str, done: &mut CallOutcomes) {
         let outcome = if self.cancel.is_cancelled() { ToolOutcome::Cancelled } else { ToolOutcome::Skipped };
         let result = ToolResult::text(why);
         self.port
@@ -141,7 +141,7 @@ impl Turn {
         done.outcomes.push((call.id, Outcome { outcome, result }));
     }
 
-    async fn plan(&self, call: &Call, toolbox: &Toolbox) -> Planned {
+    async fn plan(&self, call: &Call, toolbox: &Toolbox) -> CallPlan {
         let Some(tool) = toolbox.reach(&call.call.name) else {
             let (name, names) = (&call.call.name, toolbox.names().collect::<Vec<_>>().join(", "));
             let why = if toolbox.hides(name) {
@@ -149,27 +149,27 @@ impl Turn {
             } else {
                 format!("There is no tool {name}")
             };
-            return Planned::Impossible(format!("{why}. There are: {names}."));
+            return CallPlan::Impossible(format!("{why}. There are: {names}."));
         };
         if call.cut {
-            return Planned::Impossible(CUT_CALL.to_owned());
+            return CallPlan::Impossible(CUT_CALL.to_owned());
         }
         if let Some(why) = &call.unclear {
-            return Planned::Impossible(why.clone());
+            return CallPlan::Impossible(why.clone());
         }
         if let ToolArgs::Unparsed(text) = &call.call.args {
             let start: String = text.chars().take(MAX_ECHO).collect();
-            return Planned::Impossible(format!("The arguments are not JSON: {start}"));
+            return CallPlan::Impossible(format!("The arguments are not JSON: {start}"));
         }
         let (planner, args, place) = (tool.clone(), call.call.args.to_object(), self.place.for_one_call());
         match tokio::task::spawn_blocking(move || planner.plan(&args, &place)).await {
             Ok(Ok(mut plan)) => {
                 // Rules are for a project: where there is no workspace nothing is remembered.
                 plan.rule = plan.rule.filter(|_| self.place.root().is_some());
-                Planned::Ready(tool, Box::new(self.secrets.without_rule(plan)))
+                CallPlan::Ready(tool, Box::new(self.secrets.without_rule(plan)))
             }
-            Ok(Err(why)) => Planned::Impossible(why.to_string()),
-            Err(_) => Planned::Impossible("The tool broke while it looked at its arguments.".to_owned()),
+            Ok(Err(why)) => CallPlan::Impossible(why.to_string()),
+            Err(_) => CallPlan::Impossible("The tool broke while it looked at its arguments.".to_owned()),
         }
     }
 
@@ -201,10 +201,10 @@ impl Turn {
     }
 
     /// One call from its plan to its end; `true` when the turn must stop.
-    async fn one(&self, call: &Call, planned: Planned, open: Option<Open>) -> (Outcome, bool) {
+    async fn one(&self, call: &Call, planned: CallPlan, open: Option<AwaitedConsent>) -> (Outcome, bool) {
         let (tool, plan) = match planned {
-            Planned::Ready(tool, plan) => (tool, *plan),
-            Planned::Impossible(why) => return (self.end(call, Outcome::failed(why)).await, false),
+            CallPlan::Ready(tool, plan) => (tool, *plan),
+            CallPlan::Impossible(why) => return (self.end(call, Outcome::failed(why)).await, false),
         };
         if self.denials.is_final(call) {
             let outcome = self.denied_again(call).await;
@@ -221,24 +221,24 @@ impl Turn {
             }
             (None, Verdict::Allow(by)) => {
                 let decision = yes(by, Scope::Once, &plan);
-                self.record(call.id, decision, Decided::Run(Start::Written)).await
+                self.record(call.id, decision, ConsentOutcome::Run(Start::Written)).await
             }
             (None, Verdict::Deny(reason)) => self.deny(call.id, Decider::Policy, Some(reason)).await,
             (None, Verdict::Ask) => self.ask(call.id, &tool, &plan).await,
         };
         match decided {
-            Decided::Run(start) => {
+            ConsentOutcome::Run(start) => {
                 let watched = self.watch(&plan).await;
                 let outcome = self.execute(call.id, tool.as_ref(), plan, start).await;
                 self.watched(watched).await;
                 let outcome = self.secrets.mask(outcome);
                 (self.end(call, outcome).await, false)
             }
-            Decided::Not(mut outcome) => {
+            ConsentOutcome::Not(mut outcome) => {
                 self.denials.count(call, &mut outcome);
                 (self.end(call, outcome).await, false)
             }
-            Decided::Stop(outcome) => (self.end(call, outcome).await, true),
+            ConsentOutcome::Stop(outcome) => (self.end(call, outcome).await, true),
         }
     }
 
@@ -248,7 +248,7 @@ impl Turn {
     }
 
     /// Asks the person, once more when the disk fails while they think: then a yes is something else than it was.
-    async fn ask(&self, id: ToolRunId, tool: &Arc<dyn Tool>, plan: &Plan) -> Decided {
+    async fn ask(&self, id: ToolRunId, tool: &Arc<dyn Tool>, plan: &Plan) -> ConsentOutcome {
         let ask = AskId::mint(&self.brief.ids);
         let unwritten = self.unwritten_yes(plan);
         let mut assessment = plan.assessment.clone();
@@ -272,14 +272,20 @@ impl Turn {
         let run = Some(self.brief.run);
         let asked = Ask { id: ask, run, title, kind: AskKind::Consent(Box::new(consent)), deadline: None };
         if !self.port.emit_kept(Body::Ask(AskEvent::Opened(asked))).await {
-            return Decided::Not(Outcome::cancelled());
+            return ConsentOutcome::Not(Outcome::cancelled());
         }
-        let open = Open { ask, closing, shown: plan.digest.clone(), unwritten };
+        let open = AwaitedConsent { ask, closing, shown: plan.digest.clone(), unwritten };
         self.asked_about(id, open, tool, plan).await
     }
 
-    async fn asked_about(&self, id: ToolRunId, open: Open, tool: &Arc<dyn Tool>, plan: &Plan) -> Decided {
-        let Open { ask, mut closing, shown, unwritten } = open;
+    async fn asked_about(
+        &self,
+        id: ToolRunId,
+        open: AwaitedConsent,
+        tool: &Arc<dyn Tool>,
+        plan: &Plan,
+    ) -> ConsentOutcome {
+        let AwaitedConsent { ask, mut closing, shown, unwritten } = open;
         let mut changes = self.grants.changes();
         // A change may have come between the verdict and here, or before a crash. No rule covers what cannot be written down.
         let may_cover = unwritten.is_none();
@@ -287,7 +293,7 @@ impl Turn {
         let closing = loop {
             tokio::select! {
                 biased;
-                () = self.cancel.cancelled() => return Decided::Not(Outcome::cancelled()),
+                () = self.cancel.cancelled() => return ConsentOutcome::Not(Outcome::cancelled()),
                 closing = &mut closing => break closing.unwrap_or(Closing::Withdrawn),
                 Ok(()) = changes.changed(), if may_cover && covered.is_none() => {
                     covered = self.look_again(ask, plan).await;
@@ -302,7 +308,7 @@ impl Turn {
                 }
                 if unwritten.is_some() {
                     let decision = yes(Decider::Person(by), Scope::Once, plan);
-                    return self.record(id, decision, Decided::Run(Start::InSpite)).await;
+                    return self.record(id, decision, ConsentOutcome::Run(Start::InSpite)).await;
                 }
                 if self.unwritten_yes(plan).is_some() {
                     // Boxed because it is this function again, once.
@@ -310,16 +316,16 @@ impl Turn {
                 }
                 self.grants.remember(scope, plan);
                 let decision = yes(covered.unwrap_or(Decider::Person(by)), scope, plan);
-                self.record(id, decision, Decided::Run(Start::Written)).await
+                self.record(id, decision, ConsentOutcome::Run(Start::Written)).await
             }
             Closing::Answered { answer: Answer::Deny { reason: Some(reason) }, by } => {
                 self.deny(id, Decider::Person(by), Some(reason)).await
             }
             Closing::Answered { by, .. } => match self.deny(id, Decider::Person(by), None).await {
-                Decided::Not(outcome) => Decided::Stop(outcome),
+                ConsentOutcome::Not(outcome) => ConsentOutcome::Stop(outcome),
                 decided => decided,
             },
-            Closing::Withdrawn => Decided::Not(Outcome::cancelled()),
+            Closing::Withdrawn => ConsentOutcome::Not(Outcome::cancelled()),
             Closing::Expired => self.deny_alone(id, "nobody answered in time", unwritten).await,
             Closing::Unattended => self.deny_alone(id, NOBODY_TO_ASK, unwritten).await,
         }
@@ -343,7 +349,7 @@ impl Turn {
     }
 
     /// Denies for want of a person.
-    async fn deny_alone(&self, id: ToolRunId, how: &str, unwritten: Option<String>) -> Decided {
+    async fn deny_alone(&self, id: ToolRunId, how: &str, unwritten: Option<String>) -> ConsentOutcome {
         let reason = match unwritten {
             Some(why) => format!("{}, and {how}", could_run_twice(&why)),
             None => how.to_owned(),
@@ -351,14 +357,14 @@ impl Turn {
         self.deny(id, Decider::Policy, Some(reason)).await
     }
 
-    async fn deny(&self, id: ToolRunId, by: Decider, reason: Option<String>) -> Decided {
+    async fn deny(&self, id: ToolRunId, by: Decider, reason: Option<String>) -> ConsentOutcome {
         let text = match &reason {
             Some(reason) => format!("Permission denied: {reason}"),
             None => "Permission denied.".to_owned(),
         };
         let decision = Decision { allowed: false, by, scope: Scope::Once, reason, digest: None };
         let outcome = Outcome { outcome: ToolOutcome::Denied, result: ToolResult::text(text) };
-        self.record(id, decision, Decided::Not(outcome)).await
+        self.record(id, decision, ConsentOutcome::Not(outcome)).await
     }
 
     /// The model asks for what it was told is final: nobody is asked once more, and the turn ends.
@@ -366,16 +372,16 @@ impl Turn {
         self.denials.insist(call);
         let reason = Some("it was denied before, and that is final".to_owned());
         match self.deny(call.id, Decider::Policy, reason).await {
-            Decided::Not(outcome) | Decided::Stop(outcome) => outcome,
-            Decided::Run(_) => Outcome::cancelled(),
+            ConsentOutcome::Not(outcome) | ConsentOutcome::Stop(outcome) => outcome,
+            ConsentOutcome::Run(_) => Outcome::cancelled(),
         }
     }
 
-    async fn record(&self, tool: ToolRunId, decision: Decision, then: Decided) -> Decided {
+    async fn record(&self, tool: ToolRunId, decision: Decision, then: ConsentOutcome) -> ConsentOutcome {
         if self.port.emit_kept(Body::Tool(ToolEvent::Decided { tool, decision })).await {
             then
         } else {
-            Decided::Not(Outcome::cancelled())
+            ConsentOutcome::Not(Outcome::cancelled())
         }
     }
 

@@ -1,6 +1,6 @@
 //! The directory in a folder of the person's alone: for each process a small file and its sockets, named by its number.
 
-use super::{Directory, Door, Notice, Seen};
+use super::{Directory, FoundProcess, Notice, SocketPurpose};
 use anyhow::Context;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
@@ -49,7 +49,9 @@ impl Directory for Files {
     }
 
     fn withdraw(&self, pid: u32) {
-        for path in [self.file(pid), self.socket(pid, Door::Ui), self.socket(pid, Door::Who)] {
+        for path in
+            [self.file(pid), self.socket(pid, SocketPurpose::Ui), self.socket(pid, SocketPurpose::Who)]
+        {
             let _ = std::fs::remove_file(path);
         }
     }
@@ -58,7 +60,7 @@ impl Directory for Files {
         read(&self.file(pid))
     }
 
-    fn look(&self, most: usize) -> anyhow::Result<Vec<Seen>> {
+    fn look(&self, most: usize) -> anyhow::Result<Vec<FoundProcess>> {
         let files = match std::fs::read_dir(&self.folder) {
             Ok(files) => files,
             Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -68,19 +70,19 @@ impl Directory for Files {
         let notices = paths.filter(|path| path.extension().is_some_and(|is| is == "json"));
         let notices = notices.take(most.saturating_mul(FILES_PER_NOTICE)).filter_map(|path| read(&path));
         let seen = notices.take(most).map(|notice| {
-            let is_alive = is_alive(notice.pid) || listens(&self.socket(notice.pid, Door::Who));
+            let is_alive = is_alive(notice.pid) || listens(&self.socket(notice.pid, SocketPurpose::Who));
             if !is_alive {
                 self.withdraw(notice.pid);
             }
-            Seen { notice, is_alive }
+            FoundProcess { notice, is_alive }
         });
         Ok(seen.collect())
     }
 
-    fn socket(&self, pid: u32, door: Door) -> PathBuf {
+    fn socket(&self, pid: u32, door: SocketPurpose) -> PathBuf {
         let ends = match door {
-            Door::Ui => "sock",
-            Door::Who => "who",
+            SocketPurpose::Ui => "sock",
+            SocketPurpose::Who => "who",
         };
         self.folder.join(format!("{pid}.{ends}"))
     }
@@ -151,7 +153,7 @@ mod tests {
         // Above the highest number that a system gives.
         let elsewhere = 4_194_304 + 7;
         files.prepare(elsewhere).unwrap();
-        let listener = UnixListener::bind(files.socket(elsewhere, Door::Who)).unwrap();
+        let listener = UnixListener::bind(files.socket(elsewhere, SocketPurpose::Who)).unwrap();
         files.announce(&notice(elsewhere)).unwrap();
         assert_eq!(found(&files), [(elsewhere, true)]);
         assert_eq!(found(&files), [(elsewhere, true)], "and stays");

@@ -2,10 +2,10 @@
 
 use crate::control::Server;
 use crate::devices;
-use crate::entrance::Refusals;
 use crate::error::in_words;
 use crate::page::{self, Served};
-use crate::rooms::{self, Ended, Opened, Rooms, Wanted, birth};
+use crate::peer_trust::Refusals;
+use crate::rooms::{self, EndedRooms, OpenedRoom, RoomRequest, Rooms, spawn_env};
 use anyhow::Context;
 use domain::ids::SessionId;
 use domain::path_text;
@@ -78,8 +78,8 @@ pub(super) struct AskedToStop(LinkIo);
 
 impl AskedToStop {
     /// Tells whoever asked what came of it, which is the last thing the server says.
-    pub(super) async fn answer(self, ended: Ended) {
-        let Ended { rooms, killed, left } = ended;
+    pub(super) async fn answer(self, ended: EndedRooms) {
+        let EndedRooms { rooms, killed, left } = ended;
         let line = json!({"stopped": {"rooms": rooms, "killed": killed, "left": left}});
         let _ = self.0.outgoing.try_send(Lane::MAIN, line.to_string());
         self.0.shutdown(TELL_WITHIN).await;
@@ -115,13 +115,13 @@ pub(super) async fn attend(door: &Listener, desk: &Desk) -> AskedToStop {
 }
 
 /// An offer to browsers that was made on a connection: it is over when that is.
-struct Made {
+struct PairingOffer {
     page: Page,
     number: u64,
     joined: broadcast::Receiver<Device>,
 }
 
-impl Drop for Made {
+impl Drop for PairingOffer {
     fn drop(&mut self) {
         if let Some(page) = self.page.get() {
             page.server.withdraw(self.number);
@@ -189,7 +189,7 @@ struct Answers {
 }
 
 impl Answers {
-    async fn answer(&self, request: &Value, made: &mut Option<Made>) -> Value {
+    async fn answer(&self, request: &Value, made: &mut Option<PairingOffer>) -> Value {
         let Some((what, with)) =
             request.as_object().filter(|asked| asked.len() == 1).and_then(|asked| asked.iter().next())
         else {
@@ -199,7 +199,7 @@ impl Answers {
             "status" => self.status(with.get("salt").and_then(Value::as_str).unwrap_or_default()),
             "open" => match read(with) {
                 Ok(wanted) => match self.rooms.open(wanted).await {
-                    Ok(Opened { socket, pid, was_open }) => {
+                    Ok(OpenedRoom { socket, pid, was_open }) => {
                         json!({"opened": {"socket": path_text::write(&socket), "pid": pid, "was_open": was_open}})
                     }
                     Err(why) => error(&why.to_string()),
@@ -209,7 +209,7 @@ impl Answers {
             "web" => match self.offer(with.get("role").and_then(Value::as_str)).await {
                 Ok(offered) => {
                     let mut told = json!({"address": offered.address});
-                    *made = self.page.get().map(|page| Made {
+                    *made = self.page.get().map(|page| PairingOffer {
                         page: self.page.clone(),
                         number: offered.number,
                         joined: page.server.joined(),
@@ -238,7 +238,7 @@ impl Answers {
     }
 
     /// Waits until there is something to tell of the offer that was made here; where none was, of any.
-    async fn pairing(&self, made: Option<&mut Made>) -> Value {
+    async fn pairing(&self, made: Option<&mut PairingOffer>) -> Value {
         let over = || json!({"pairing": {"over": {}}});
         let Some(page) = self.page.get() else { return over() };
         let (mut pairing, mut standing) = (page.server.pairing(), page.server.standing());
@@ -305,14 +305,14 @@ impl Answers {
         let mut told = self.server.to_json();
         told["rooms"] = json!(rooms::live(&self.data));
         told["data"] = json!(path_text::write(&self.data));
-        told["providers"] = json!(birth::providers(salt));
+        told["providers"] = json!(spawn_env::providers(salt));
         self.warn(&mut told);
         json!({"status": told})
     }
 }
 
 /// Reads what is wanted.
-fn read(with: &Value) -> Result<Wanted, &'static str> {
+fn read(with: &Value) -> Result<RoomRequest, &'static str> {
     let member = |key: &str| with.get(key).filter(|value| !value.is_null());
     let session = match member("session") {
         Some(id) => Some(id.as_str().and_then(SessionId::parse).ok_or("`session` is the id of a session")?),
@@ -326,13 +326,13 @@ fn read(with: &Value) -> Result<Wanted, &'static str> {
         None => None,
     };
     let environment = match member("environment") {
-        Some(told) => Some(birth::from_json(told).ok_or("`environment` is a list of pairs")?),
+        Some(told) => Some(spawn_env::from_json(told).ok_or("`environment` is a list of pairs")?),
         None => None,
     };
     let flags = member("flags").and_then(Value::as_array).into_iter().flatten();
     let flags: Option<Vec<OsString>> =
         flags.map(|flag| Some(path_text::read(flag.as_str()?).into_os_string())).collect();
-    Ok(Wanted { session, cwd, environment, flags: flags.ok_or("`flags` are words")? })
+    Ok(RoomRequest { session, cwd, environment, flags: flags.ok_or("`flags` are words")? })
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::failure::failure_in_stream;
 use super::json::{count, text};
 use super::{Draft, House, Reader, effort, schema};
 use crate::chat::join_text;
-use crate::{ChatMessage, Content, Delta, ErrorKind, Kept, ModelError, StopReason, Usage, sse};
+use crate::{ChatMessage, Content, Delta, ErrorKind, ModelError, OpaquePart, StopReason, Usage, sse};
 
 const WIRE: &str = "openai-responses";
 /// Calls that somebody else than the provider performs.
@@ -198,7 +198,7 @@ impl Items {
                 if let Value::Object(fields) = &mut value {
                     fields.remove("status");
                 }
-                out.push(Delta::Keep(Kept { wire: WIRE.to_owned(), value }));
+                out.push(Delta::Keep(OpaquePart { wire: WIRE.to_owned(), value }));
             }
             _ => {}
         }

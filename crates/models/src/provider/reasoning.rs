@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::House;
 use super::house::{plain_name, version};
 use super::json::{list, text};
-use crate::{Delta, Kept};
+use crate::{Delta, OpaquePart};
 
 const WIRE: &str = "openai-chat";
 /// The names that servers have for words of a thought.
@@ -90,7 +90,7 @@ impl Gathered {
             value.insert(DETAILS.to_owned(), Value::Array(details));
         }
         if !value.is_empty() {
-            out.push(Delta::Keep(Kept { wire: WIRE.to_owned(), value: Value::Object(value) }));
+            out.push(Delta::Keep(OpaquePart { wire: WIRE.to_owned(), value: Value::Object(value) }));
         }
     }
 }
@@ -111,7 +111,7 @@ pub(super) fn ask_to_read(house: House, model: &str, body: &mut Map<String, Valu
 }
 
 /// Adds to a message of the model what this house wants back of its thoughts. `thinks`: the model is not told to leave thinking out.
-pub(super) fn give_back(house: House, thinks: bool, kept: &[Kept], message: &mut Map<String, Value>) {
+pub(super) fn give_back(house: House, thinks: bool, kept: &[OpaquePart], message: &mut Map<String, Value>) {
     let kept = kept.iter().find(|kept| kept.wire == WIRE).map(|kept| &kept.value);
     let words = || kept.and_then(words_of);
     match house {

@@ -1,6 +1,6 @@
 //! What models thought goes back to their makers where these want it: tools work with all of them, over several prompts.
 
-use models::{ChatMessage, Effort, Kept, Model, Reply, Request, ToolArgs, ToolCall, ToolSpec};
+use models::{ChatMessage, Effort, Model, OpaquePart, Reply, Request, ToolArgs, ToolCall, ToolSpec};
 use serde_json::{Value, json};
 
 use crate::makers::{self, Maker};
@@ -53,7 +53,7 @@ async fn talk(
 fn through_the_record(message: ChatMessage) -> ChatMessage {
     let ChatMessage::Assistant { content, tool_calls, kept } = message else { return message };
     let written = kept.iter().map(|kept| serde_json::to_string(kept).unwrap());
-    let kept = written.map(|text| serde_json::from_str::<Kept>(&text).unwrap()).collect();
+    let kept = written.map(|text| serde_json::from_str::<OpaquePart>(&text).unwrap()).collect();
     ChatMessage::Assistant { content, tool_calls, kept }
 }
 
@@ -72,7 +72,8 @@ async fn tools_work_with_every_maker_that_wants_its_thoughts_back() {
 /// A conversation that another model began, whose thoughts nobody has.
 fn of_another() -> Vec<ChatMessage> {
     let call = ToolCall { id: "old".to_owned(), name: "read".to_owned(), args: ToolArgs::read("{}") };
-    let kept = Kept { wire: "anthropic".to_owned(), value: json!({ "type": "thinking", "signature": "S" }) };
+    let kept =
+        OpaquePart { wire: "anthropic".to_owned(), value: json!({ "type": "thinking", "signature": "S" }) };
     vec![
         ChatMessage::user("before"),
         ChatMessage::Assistant { content: vec![], tool_calls: vec![call.clone()], kept: vec![kept] },

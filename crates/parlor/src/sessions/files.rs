@@ -4,7 +4,8 @@
 
 use super::SessionCommands;
 use super::args::{Diff, Undo};
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
+use crate::output;
 use anyhow::Context as _;
 use domain::event::{Body, Event, FILES_REDONE, FILES_UNDONE, NoteEvent};
 use domain::ids::{EntryId, Ids, SessionId};
@@ -13,21 +14,21 @@ use domain::signal::Level;
 use domain::state::State;
 use host::guard;
 use host::kept::told;
-use host::{places, rooms, settings, vault};
+use host::{paths, rooms, settings, vault};
 use serde_json::json;
 use store::{Durability, Store as _};
-use tools::Workplace;
-use tools::checkpoint::{Ledger, Moved, MovedFile, NotMoved, Since, Went, against_git};
+use tools::ToolContext;
+use tools::checkpoint::{Direction, FileOutcome, Ledger, Since, UndoError, UndoOutcome, against_git};
 
 impl SessionCommands {
     /// Takes back, or does again, what the last prompt did to files.
-    pub(super) async fn move_files(&mut self, undo: &Undo, went: Went) -> anyhow::Result<Exit> {
+    pub(super) async fn move_files(&mut self, undo: &Undo, went: Direction) -> anyhow::Result<Exit> {
         let id = self.named(undo.id.as_deref())?;
         rooms::make_way(&id).await?;
         let state = self.store.open(&id).map_err(|why| told(&why))?.state;
         let moved = ledger(&id, &state).map(|ledger| match went {
-            Went::Forth => ledger.redo(undo.leave),
-            Went::Back | Went::Elsewhere => ledger.undo(undo.leave),
+            Direction::Forth => ledger.redo(undo.leave),
+            Direction::Back | Direction::Elsewhere => ledger.undo(undo.leave),
         });
         let noted = match &moved {
             Ok(Ok(moved)) => self.note_moved(&id, &state, went, moved),
@@ -40,13 +41,13 @@ impl SessionCommands {
             Ok(moved) => {
                 let words =
                     if undo.report.json { as_json(&id, &moved).to_string() } else { moved.words(went) };
-                exit::say(&words);
+                output::print_line(&words);
                 // A script must not take files for what they were before.
                 if moved.is_all_left() {
                     return Ok(Exit::Failed);
                 }
             }
-            Err(why @ NotMoved::Conflicts(_)) => {
+            Err(why @ UndoError::Conflicts(_)) => {
                 anyhow::bail!(
                     "{}\nhint: --leave does it for the other files; or put these in order first",
                     why.words()
@@ -57,8 +58,14 @@ impl SessionCommands {
         Ok(Exit::Done)
     }
 
-    fn note_moved(&mut self, id: &SessionId, state: &State, went: Went, moved: &Moved) -> anyhow::Result<()> {
-        let code = if went == Went::Forth { FILES_REDONE } else { FILES_UNDONE };
+    fn note_moved(
+        &mut self,
+        id: &SessionId,
+        state: &State,
+        went: Direction,
+        moved: &UndoOutcome,
+    ) -> anyhow::Result<()> {
+        let code = if went == Direction::Forth { FILES_REDONE } else { FILES_UNDONE };
         let ids = Ids::after(state.last_id);
         let note = NoteEvent::Noticed {
             entry: EntryId::mint(&ids),
@@ -84,11 +91,11 @@ impl SessionCommands {
         let text = text?;
         closed.map_err(|why| told(&why))?;
         if diff.report.json {
-            exit::say(&json!({ "session": id.as_str(), "diff": text }).to_string());
+            output::print_line(&json!({ "session": id.as_str(), "diff": text }).to_string());
         } else if text.is_empty() {
-            exit::complain("Nothing changed.");
+            output::print_error("Nothing changed.");
         } else {
-            exit::say(text.trim_end());
+            output::print_line(text.trim_end());
         }
         Ok(Exit::Done)
     }
@@ -108,21 +115,21 @@ impl SessionCommands {
 
 /// The ledger of a conversation where it works.
 fn ledger(id: &SessionId, state: &State) -> anyhow::Result<Ledger> {
-    let data = places::data()?;
+    let data = paths::data()?;
     let vault = vault::open(Some(&data)).map_err(|why| told(&why))?;
     let project = path_text::read(&state.settings.project);
-    let place = Workplace::new(&project, &data.join("outputs").join(id.as_str())).with_context(|| {
+    let place = ToolContext::new(&project, &data.join("outputs").join(id.as_str())).with_context(|| {
         format!("the workspace of this conversation cannot be used: {}", state.settings.project)
     })?;
     Ok(Ledger::new(id.as_str(), &place, vault))
 }
 
-fn as_json(id: &SessionId, moved: &Moved) -> serde_json::Value {
-    let how = |how: MovedFile| match how {
-        MovedFile::Made => "made",
-        MovedFile::Changed => "changed",
-        MovedFile::Merged => "merged",
-        MovedFile::Removed => "removed",
+fn as_json(id: &SessionId, moved: &UndoOutcome) -> serde_json::Value {
+    let how = |how: FileOutcome| match how {
+        FileOutcome::Made => "made",
+        FileOutcome::Changed => "changed",
+        FileOutcome::Merged => "merged",
+        FileOutcome::Removed => "removed",
     };
     let files: Vec<_> =
         moved.files.iter().map(|(path, done)| json!({ "path": path, "done": how(*done) })).collect();

@@ -5,8 +5,8 @@
 //! the command's whole family, and is never ended before it.
 
 use super::steered::names;
+use crate::context::ToolContext;
 use crate::output::{Live, Output};
-use crate::place::Workplace;
 use crate::sandbox::{Leash, handed_on};
 use crate::steering::{self, Commits};
 use domain::tool::Progress;
@@ -124,7 +124,7 @@ impl Sink {
 
 impl Running {
     /// Starts `line` in a shell, in its own process group, with a cleaned environment and no stdin.
-    pub(crate) fn start(line: &str, cwd: &Path, place: &Workplace, leave: Leave) -> io::Result<Running> {
+    pub(crate) fn start(line: &str, cwd: &Path, place: &ToolContext, leave: Leave) -> io::Result<Running> {
         let (reader, writer) = io::pipe()?;
         let scratch = if leave.looking { Some(scratch(place)?) } else { None };
         let mut command = shell(place, leave, line, scratch.as_ref().map(TempDir::path));
@@ -168,9 +168,9 @@ impl Running {
             let waiting = sink.progress.clone().filter(|_| !sink.live.is_empty());
             let step = async {
                 tokio::select! {
-                    count = self.pipe.read(&mut chunk), if open => Step::Read(count.unwrap_or(0)),
-                    status = self.child.wait(), if exited.is_none() => Step::Exit(status),
-                    room = room(waiting.as_ref()), if waiting.is_some() => Step::Room(room),
+                    count = self.pipe.read(&mut chunk), if open => ChildEvent::Read(count.unwrap_or(0)),
+                    status = self.child.wait(), if exited.is_none() => ChildEvent::Exit(status),
+                    room = room(waiting.as_ref()), if waiting.is_some() => ChildEvent::Room(room),
                 }
             };
             tokio::select! {
@@ -179,15 +179,15 @@ impl Running {
                 () = tokio::time::sleep_until(deadline) => break End::TimedOut,
                 () = tokio::time::sleep_until(drained), if exited.is_some() => open = false,
                 step = step => match step {
-                    Step::Read(0) => open = false,
-                    Step::Read(count) => sink.take(chunk.get(..count).unwrap_or_default()),
-                    Step::Exit(Ok(status)) => {
+                    ChildEvent::Read(0) => open = false,
+                    ChildEvent::Read(count) => sink.take(chunk.get(..count).unwrap_or_default()),
+                    ChildEvent::Exit(Ok(status)) => {
                         exited = Some(status);
                         drained = Instant::now() + DRAIN;
                     }
-                    Step::Exit(Err(_)) => break End::Cancelled,
-                    Step::Room(Some(permit)) => permit.send(Progress::Output(sink.live.take())),
-                    Step::Room(None) => sink.progress = None,
+                    ChildEvent::Exit(Err(_)) => break End::Cancelled,
+                    ChildEvent::Room(Some(permit)) => permit.send(Progress::Output(sink.live.take())),
+                    ChildEvent::Room(None) => sink.progress = None,
                 },
             }
         };
@@ -236,7 +236,7 @@ impl Running {
     }
 }
 
-enum Step<'a> {
+enum ChildEvent<'a> {
     Read(usize),
     Exit(io::Result<ExitStatus>),
     Room(Option<mpsc::Permit<'a, Progress>>),
@@ -251,7 +251,7 @@ async fn room(progress: Option<&mpsc::Sender<Progress>>) -> Option<mpsc::Permit<
 
 /// A folder for a command that only looks. Where no other command can write, as long as there is room: one that runs beside it could
 /// put something else in its place.
-fn scratch(place: &Workplace) -> io::Result<TempDir> {
+fn scratch(place: &ToolContext) -> io::Result<TempDir> {
     let mut own = tempfile::Builder::new();
     own.prefix("parlor-look-");
     let kept = std::fs::create_dir_all(place.outputs()).and_then(|()| own.tempdir_in(place.outputs()));
@@ -259,7 +259,7 @@ fn scratch(place: &Workplace) -> io::Result<TempDir> {
 }
 
 /// What the command knows: of our environment what is no secret, and where it may write when it only looks.
-fn variables(place: &Workplace, leave: Leave, scratch: Option<&Path>) -> Vec<(OsString, OsString)> {
+fn variables(place: &ToolContext, leave: Leave, scratch: Option<&Path>) -> Vec<(OsString, OsString)> {
     let mut all = place.env().to_vec();
     let looking = crate::env::LOOKING.iter().filter(|_| leave.looking);
     all.extend(looking.map(|(name, value)| (name.into(), value.into())));
@@ -267,7 +267,7 @@ fn variables(place: &Workplace, leave: Leave, scratch: Option<&Path>) -> Vec<(Os
     if place.guard().is_some() { handed_on(all).collect() } else { all }
 }
 
-fn shell(place: &Workplace, leave: Leave, line: &str, scratch: Option<&Path>) -> Command {
+fn shell(place: &ToolContext, leave: Leave, line: &str, scratch: Option<&Path>) -> Command {
     let program = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"]
         .into_iter()
         .find(|path| Path::new(path).exists());

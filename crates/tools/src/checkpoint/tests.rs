@@ -1,7 +1,7 @@
 //! Turns on real folders, taken back and done again.
 
 use super::*;
-use crate::place::Workplace;
+use crate::context::ToolContext;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -25,7 +25,7 @@ fn scene() -> Scene {
     let root = dir.path().canonicalize().unwrap().join("work");
     std::fs::create_dir(&root).unwrap();
     let vault = Arc::new(MemoryVault::default());
-    let place = Workplace::new(&root, &dir.path().join("outputs")).unwrap().with_home(dir.path());
+    let place = ToolContext::new(&root, &dir.path().join("outputs")).unwrap().with_home(dir.path());
     let ledger = Ledger::new("s", &place, vault.clone());
     Scene { _dir: dir, root, vault, ledger, turns: 0 }
 }
@@ -43,15 +43,15 @@ impl Scene {
     }
 
     fn deed(&self, does: impl FnOnce(&Path)) {
-        self.ledger.prepare(&Watch::Everything, &|| false).unwrap();
-        let watched = self.ledger.before(&Watch::Everything, &|| false);
+        self.ledger.prepare(&CallScope::Everything, &|| false).unwrap();
+        let watched = self.ledger.before(&CallScope::Everything, &|| false);
         does(&self.root);
         self.ledger.after(watched);
     }
 
     fn write(&self, path: &str, text: &str) {
         let full = self.root.join(path);
-        let watched = self.ledger.before(&Watch::Files(vec![full.clone()]), &|| false);
+        let watched = self.ledger.before(&CallScope::Files(vec![full.clone()]), &|| false);
         std::fs::create_dir_all(full.parent().unwrap()).unwrap();
         std::fs::write(full, text).unwrap();
         self.ledger.after(watched);
@@ -73,7 +73,7 @@ impl Scene {
 
     fn conflicts(&self) -> Vec<String> {
         match self.ledger.undo(false) {
-            Err(NotMoved::Conflicts(conflicts)) => conflicts.into_iter().map(|(path, _)| path).collect(),
+            Err(UndoError::Conflicts(conflicts)) => conflicts.into_iter().map(|(path, _)| path).collect(),
             other => panic!("{other:?}"),
         }
     }
@@ -132,13 +132,13 @@ fn what_a_command_did_is_taken_back_and_done_again() {
     let moved = scene.ledger.undo(false).unwrap();
     assert_eq!(scene.tree(), before, "{moved:?}");
     assert_eq!(moved.prompts, ["prompt 1"]);
-    assert!(moved.files.contains(&("new-name".to_owned(), MovedFile::Removed)), "{moved:?}");
-    assert!(moved.files.contains(&("changed.rs".to_owned(), MovedFile::Changed)), "{moved:?}");
+    assert!(moved.files.contains(&("new-name".to_owned(), FileOutcome::Removed)), "{moved:?}");
+    assert!(moved.files.contains(&("changed.rs".to_owned(), FileOutcome::Changed)), "{moved:?}");
     scene.ledger.redo(false).unwrap();
     assert_eq!(scene.tree(), after);
     scene.ledger.undo(false).unwrap();
     assert_eq!(scene.tree(), before);
-    assert!(matches!(scene.ledger.undo(false), Err(NotMoved::Nothing(_))));
+    assert!(matches!(scene.ledger.undo(false), Err(UndoError::Nothing(_))));
 }
 
 #[test]
@@ -164,10 +164,10 @@ fn a_prompt_without_words_names_nothing() {
     scene.ledger.begin("turn-1", " \n");
     scene.write("a", "one");
     let moved = scene.ledger.undo(false).unwrap();
-    assert_eq!(moved.words(Went::Back), "Took back 1 file change\n  removed a");
+    assert_eq!(moved.words(Direction::Back), "Took back 1 file change\n  removed a");
     let moved = scene.ledger.redo(false).unwrap();
     assert_eq!(
-        (moved.words(Went::Forth).as_str(), moved.prompts.len()),
+        (moved.words(Direction::Forth).as_str(), moved.prompts.len()),
         ("Did again 1 file change\n  made a", 0)
     );
 }
@@ -185,7 +185,7 @@ fn prompts_are_taken_back_one_by_one_and_a_new_one_ends_redo() {
     scene.ledger.redo(false).unwrap();
     assert_eq!(scene.text("a"), "2");
     scene.command(|root| std::fs::write(root.join("b"), "new").unwrap());
-    assert!(matches!(scene.ledger.redo(false), Err(NotMoved::Nothing(_))));
+    assert!(matches!(scene.ledger.redo(false), Err(UndoError::Nothing(_))));
     assert_eq!(scene.text("a"), "2");
 }
 
@@ -197,7 +197,7 @@ fn what_others_did_elsewhere_in_the_file_stays() {
     scene.command(|root| std::fs::write(root.join("a"), lines("agent", "8")).unwrap());
     scene.put("a", lines("agent", "person"));
     let moved = scene.ledger.undo(false).unwrap();
-    assert_eq!(moved.files, [("a".to_owned(), MovedFile::Merged)]);
+    assert_eq!(moved.files, [("a".to_owned(), FileOutcome::Merged)]);
     assert_eq!(scene.text("a"), lines("1", "person"));
     scene.ledger.redo(false).unwrap();
     assert_eq!(scene.text("a"), lines("agent", "person"));
@@ -238,7 +238,7 @@ fn where_others_changed_the_same_nothing_is_written_and_the_file_is_named() {
     assert_eq!(scene.conflicts(), ["a", "gone", "image", "made"]);
     assert_eq!(scene.tree(), now);
     let moved = scene.ledger.undo(true).unwrap();
-    assert_eq!(moved.files, [("b".to_owned(), MovedFile::Changed)]);
+    assert_eq!(moved.files, [("b".to_owned(), FileOutcome::Changed)]);
     assert_eq!(moved.left.len(), 4, "{moved:?}");
     assert_eq!((scene.text("b").as_str(), scene.text("a").as_str()), ("1\n", "person\n"));
     scene.ledger.redo(false).unwrap();
@@ -260,7 +260,7 @@ fn version_control_and_what_git_ignores_is_not_touched() {
     });
     scene.write(".git/hooks", "new");
     let moved = scene.ledger.undo(false).unwrap();
-    assert_eq!(moved.files, [("seen".to_owned(), MovedFile::Removed)]);
+    assert_eq!(moved.files, [("seen".to_owned(), FileOutcome::Removed)]);
     assert_eq!(moved.left.len(), 1, "{moved:?}");
     for path in [".git/config", "ignored", "sub/.GIT/x", ".git/hooks"] {
         assert_eq!(scene.text(path), "new", "{path}");
@@ -383,9 +383,9 @@ fn a_folder_that_was_shut_is_opened_again() {
 #[test]
 fn past_a_bound_it_is_said_before_the_command() {
     for bounds in [
-        Bounds { files: 3, ..Bounds::default() },
-        Bounds { bytes: 3, ..Bounds::default() },
-        Bounds { time: std::time::Duration::ZERO, ..Bounds::default() },
+        ScanBounds { files: 3, ..ScanBounds::default() },
+        ScanBounds { bytes: 3, ..ScanBounds::default() },
+        ScanBounds { time: std::time::Duration::ZERO, ..ScanBounds::default() },
     ] {
         let mut scene = scene();
         scene.ledger = scene.ledger.clone().within(bounds);
@@ -393,9 +393,13 @@ fn past_a_bound_it_is_said_before_the_command() {
             scene.put(name, "12");
         }
         scene.begin();
-        assert!(scene.ledger.prepare(&Watch::Everything, &|| false).is_err());
-        assert_eq!(scene.ledger.prepare(&Watch::Everything, &|| false), Ok(()), "it is said once in a turn");
-        let watched = scene.ledger.before(&Watch::Everything, &|| false);
+        assert!(scene.ledger.prepare(&CallScope::Everything, &|| false).is_err());
+        assert_eq!(
+            scene.ledger.prepare(&CallScope::Everything, &|| false),
+            Ok(()),
+            "it is said once in a turn"
+        );
+        let watched = scene.ledger.before(&CallScope::Everything, &|| false);
         scene.put("a", "34");
         scene.ledger.after(watched);
         let moved = scene.ledger.undo(false).unwrap();
@@ -437,12 +441,12 @@ fn a_crash_in_the_middle_of_a_command_costs_nothing() {
     let mut scene = scene();
     scene.put("a", "1");
     scene.begin();
-    scene.ledger.prepare(&Watch::Everything, &|| false).unwrap();
-    let watched = scene.ledger.before(&Watch::Everything, &|| false);
+    scene.ledger.prepare(&CallScope::Everything, &|| false).unwrap();
+    let watched = scene.ledger.before(&CallScope::Everything, &|| false);
     scene.put("a", "2");
     drop(watched);
     scene.begin();
-    let watched = scene.ledger.before(&Watch::Files(vec![scene.root.join("b")]), &|| false);
+    let watched = scene.ledger.before(&CallScope::Files(vec![scene.root.join("b")]), &|| false);
     scene.put("b", "2");
     drop(watched);
     let place = scene.ledger.place.clone();
@@ -473,7 +477,7 @@ fn an_undo_that_was_cut_goes_on_where_it_stopped() {
     scene.put("b", "2");
     scene.put("c", "person");
     let moved = scene.ledger.undo(false).unwrap();
-    assert_eq!(moved.files, [("b".to_owned(), MovedFile::Changed)]);
+    assert_eq!(moved.files, [("b".to_owned(), FileOutcome::Changed)]);
     assert_eq!(moved.left.len(), 1);
     assert_eq!([scene.text("a"), scene.text("b"), scene.text("c")], ["1", "1", "person"]);
 }
@@ -503,7 +507,7 @@ fn going_to_another_branch_takes_back_and_does_again() {
     scene.command(|root| std::fs::write(root.join("c"), "c").unwrap());
     scene.ledger.go(&turns(&[3]), &turns(&[1]), false).unwrap();
     assert_eq!([scene.text("a"), scene.text("b"), scene.text("c")], ["a", "(none)", "(none)"]);
-    assert_eq!(scene.ledger.go(&turns(&[9]), &[], false), Ok(Moved::default()));
+    assert_eq!(scene.ledger.go(&turns(&[9]), &[], false), Ok(UndoOutcome::default()));
 }
 
 #[test]
@@ -636,12 +640,12 @@ proptest! {
                     }
                 }
             }
-            Err(NotMoved::Conflicts(named)) => {
+            Err(UndoError::Conflicts(named)) => {
                 prop_assert!(!named.is_empty());
                 prop_assert_eq!(scene.tree(), theirs);
             }
-            Err(NotMoved::Nothing(_)) => prop_assert_eq!(scene.tree(), theirs),
-            Err(NotMoved::Failed(why)) => prop_assert!(false, "{}", why),
+            Err(UndoError::Nothing(_)) => prop_assert_eq!(scene.tree(), theirs),
+            Err(UndoError::Failed(why)) => prop_assert!(false, "{}", why),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What a call is taken as. What comes of it in files is in the table of calls (`tests/it/calls.rs`).
 
 use super::*;
-use crate::Workplace;
+use crate::ToolContext;
 use crate::tool::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolError};
 use serde_json::json;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ impl Tool for Other {
         Spec { name: self.0.into(), description: "x".into(), schema: json!({}), read_only: true }
     }
 
-    fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
+    fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError> {
         Ok(Plan::reading(self.0, args, place, ""))
     }
 
@@ -24,9 +24,9 @@ impl Tool for Other {
 }
 
 fn heard(toolbox: &Toolbox, name: &str, args: Value) -> (String, Value) {
-    let heard = toolbox.hear(name, Said::Value(args), Path::new("/w"));
+    let heard = toolbox.hear(name, CallArgs::Value(args), Path::new("/w"));
     match (heard.said, heard.unclear) {
-        (Said::Value(args), None) => (heard.name, args),
+        (CallArgs::Value(args), None) => (heard.name, args),
         (said, unclear) => (heard.name, json!([format!("{said:?}"), unclear])),
     }
 }
@@ -137,10 +137,10 @@ fn a_patch_as_a_command_is_the_tool_for_patches_only_where_it_stands() {
     for args in [json!({"command": line, "workdir": "sub"}), json!({"command": line, "background": true})] {
         assert_eq!(heard(&toolbox, "bash", args.clone()), ("bash".to_owned(), args));
     }
-    let raw = |text: &str| toolbox.hear("apply_patch", Said::Text(text.to_owned()), Path::new("/w"));
-    assert_eq!(raw(patch).said, Said::Value(json!({ "input": patch })));
+    let raw = |text: &str| toolbox.hear("apply_patch", CallArgs::Text(text.to_owned()), Path::new("/w"));
+    assert_eq!(raw(patch).said, CallArgs::Value(json!({ "input": patch })));
     let cut = patch.trim_end().trim_end_matches("*** End Patch");
-    assert_eq!(raw(cut).said, Said::Text(cut.to_owned()), "what was cut off is not whole");
+    assert_eq!(raw(cut).said, CallArgs::Text(cut.to_owned()), "what was cut off is not whole");
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn what_has_two_readings_says_what_to_write() {
             "plain text",
         ),
     ] {
-        let heard = toolbox.hear(name, Said::Value(args.clone()), Path::new("/w"));
+        let heard = toolbox.hear(name, CallArgs::Value(args.clone()), Path::new("/w"));
         let why = heard.unclear.unwrap_or_default();
         assert!(why.contains(told), "{name} {args}: {why:?}");
     }

@@ -8,7 +8,7 @@ use domain::tool::ToolOutcome;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tools::policy::{Verdict, decide};
-use tools::{Heard, Plan, Said, still_valid};
+use tools::{CallArgs, Heard, Plan, still_valid};
 
 const TABLE: &str = include_str!("calls.jsonl");
 /// The share of calls, in percent, that may miss what they mean.
@@ -40,13 +40,13 @@ struct Row {
 }
 
 /// One call, from what the model wrote to its end.
-async fn call(room: &Room, tool: &str, said: Said) -> Result<String, String> {
+async fn call(room: &Room, tool: &str, said: CallArgs) -> Result<String, String> {
     let Heard { name, said, unclear } = room.toolbox.hear(tool, said, room.place.workdir());
     if let Some(why) = unclear {
         return Err(why);
     }
     let Some(tool) = room.toolbox.reach(&name) else { return Err(format!("there is no tool {name}")) };
-    let Said::Value(args) = said else { return Err("the arguments are not JSON".to_owned()) };
+    let CallArgs::Value(args) = said else { return Err("the arguments are not JSON".to_owned()) };
     let plan = tool.plan(&args, &room.place).map_err(|why| why.to_string())?;
     still_valid(tool.as_ref(), &plan).map_err(|why| why.to_string())?;
     let (port, _news) = port();
@@ -68,17 +68,17 @@ async fn missed(row: &Row) -> Option<String> {
     let root = room.place.root().unwrap().display().to_string();
     let here = |value: &Value| serde_json::from_str(&value.to_string().replace("{root}", &root)).unwrap();
     if !row.unread && !before.is_empty() {
-        call(&room, "read", Said::Value(json!({ "path": name }))).await.unwrap();
+        call(&room, "read", CallArgs::Value(json!({ "path": name }))).await.unwrap();
     }
     for (tool, args) in &row.first {
-        if let Err(why) = call(&room, tool, Said::Value(here(args))).await {
+        if let Err(why) = call(&room, tool, CallArgs::Value(here(args))).await {
             return Some(format!("before it: {why}"));
         }
     }
     let said = match &row.raw {
-        Some(raw) if raw.is_empty() => Said::Value(json!({})),
-        Some(raw) => Said::Text(raw.clone()),
-        None => Said::Value(here(&row.args)),
+        Some(raw) if raw.is_empty() => CallArgs::Value(json!({})),
+        Some(raw) => CallArgs::Text(raw.clone()),
+        None => CallArgs::Value(here(&row.args)),
     };
     let told = call(&room, &row.tool, said).await;
     let now = std::fs::read_to_string(room.path(name)).unwrap_or_default();
@@ -121,9 +121,9 @@ async fn calls_as_models_write_them_reach_what_they_mean() {
     assert!(misses.is_empty(), "{}", misses.join("\n"));
 }
 
-fn plan(room: &Room, tool: &str, said: Said) -> Plan {
+fn plan(room: &Room, tool: &str, said: CallArgs) -> Plan {
     let Heard { name, said, unclear } = room.toolbox.hear(tool, said, room.place.workdir());
-    let (Said::Value(args), None) = (said, unclear) else { panic!("{tool}") };
+    let (CallArgs::Value(args), None) = (said, unclear) else { panic!("{tool}") };
     room.toolbox.reach(&name).unwrap().plan(&args, &room.place).unwrap()
 }
 
@@ -137,27 +137,28 @@ fn no_form_of_a_call_passes_what_the_plain_form_does_not() {
         |path: &str| format!("*** Begin Patch\n*** Update File: {path}\n-\ttwo\n+\t2\n*** End Patch\n");
     for path in ["a.txt", "AGENTS.md"] {
         let text = patch(path);
-        let plain = plan(&room, "apply_patch", Said::Value(json!({ "input": text })));
-        let edited = plan(&room, "edit", Said::Value(json!({"path": path, "old": "\ttwo", "new": "\t2"})));
+        let plain = plan(&room, "apply_patch", CallArgs::Value(json!({ "input": text })));
+        let edited =
+            plan(&room, "edit", CallArgs::Value(json!({"path": path, "old": "\ttwo", "new": "\t2"})));
         let forms = [
-            ("bash", Said::Value(json!({"command": format!("apply_patch <<'EOF'\n{text}EOF")})), &plain),
-            ("shell", Said::Value(json!({"command": ["apply_patch", text]})), &plain),
-            ("apply_patch", Said::Text(text.clone()), &plain),
+            ("bash", CallArgs::Value(json!({"command": format!("apply_patch <<'EOF'\n{text}EOF")})), &plain),
+            ("shell", CallArgs::Value(json!({"command": ["apply_patch", text]})), &plain),
+            ("apply_patch", CallArgs::Text(text.clone()), &plain),
             (
                 "Bash",
-                Said::Value(
+                CallArgs::Value(
                     json!({"command": format!("apply_patch <<'EOF'\n{text}EOF"), "unsandboxed": true}),
                 ),
                 &plain,
             ),
             (
                 "Edit",
-                Said::Value(json!({"file_path": path, "old_string": "    two", "new_string": "    2"})),
+                CallArgs::Value(json!({"file_path": path, "old_string": "    two", "new_string": "    2"})),
                 &edited,
             ),
             (
                 "edit",
-                Said::Text(
+                CallArgs::Text(
                     json!(
                         json!({"path": path, "edits": [{"old": "  2\t\ttwo", "new": "  2\t\t2"}]})
                             .to_string()
@@ -186,7 +187,7 @@ fn no_form_of_a_call_passes_what_the_plain_form_does_not() {
             }
         }
     }
-    let secret = plan(&room, "read_file", Said::Value(json!({"absolute_path": "~/.ssh/id"})));
+    let secret = plan(&room, "read_file", CallArgs::Value(json!({"absolute_path": "~/.ssh/id"})));
     assert_eq!((secret.tool.as_str(), secret.assessment.risk), ("read", Risk::High));
     assert!(Policy::ALL.iter().all(|mode| !matches!(decide(*mode, &secret, &[]), Verdict::Allow(_))));
 }
@@ -196,7 +197,7 @@ async fn the_question_shows_the_lines_as_they_will_be() {
     let room = Room::new();
     room.put("a.py", "def f():\n\treturn 1\n");
     let args = json!({"path": "a.py", "old": "    return 1", "new": "    if x:\n        return 2"});
-    let plan = plan(&room, "edit", Said::Value(args.clone()));
+    let plan = plan(&room, "edit", CallArgs::Value(args.clone()));
     let Some(domain::ask::Preview::Diff { text, .. }) = &plan.preview else { panic!("{:?}", plan.preview) };
     assert!(text.contains("-\treturn 1\n+\tif x:\n+\t\treturn 2\n"), "{text}");
     assert!(
@@ -204,7 +205,7 @@ async fn the_question_shows_the_lines_as_they_will_be() {
         "{:?}",
         plan.assessment
     );
-    let told = call(&room, "edit", Said::Value(args)).await.unwrap();
+    let told = call(&room, "edit", CallArgs::Value(args)).await.unwrap();
     assert!(
         told.contains("line 2 differed from `old` in tabs or blanks")
             && told.ends_with("\n\tif x:\n\t\treturn 2"),
@@ -215,26 +216,26 @@ async fn the_question_shows_the_lines_as_they_will_be() {
 #[tokio::test]
 async fn what_a_command_of_ours_changed_needs_no_new_read_and_what_others_changed_does() {
     let room = Room::new();
-    let edit = |old: &str, new: &str| Said::Value(json!({"path": "a", "old": old, "new": new}));
-    let run = |line: &str| Said::Value(json!({ "command": line }));
+    let edit = |old: &str, new: &str| CallArgs::Value(json!({"path": "a", "old": old, "new": new}));
+    let run = |line: &str| CallArgs::Value(json!({ "command": line }));
     room.put("a", "one\ntwo\nthree\n");
-    call(&room, "read", Said::Value(json!({"path": "a"}))).await.unwrap();
+    call(&room, "read", CallArgs::Value(json!({"path": "a"}))).await.unwrap();
     call(&room, "bash", run("sed -i s/one/ONE/ a")).await.unwrap();
     let told = call(&room, "edit", edit("two", "2")).await.unwrap();
     assert!(told.contains("a command had changed the file"), "{told}");
     assert_eq!(room.get("a"), "ONE\n2\nthree\n");
     // Whoever writes all of it must have seen all of it.
-    let why = call(&room, "write", Said::Value(json!({"path": "a", "content": "x"}))).await.unwrap_err();
+    let why = call(&room, "write", CallArgs::Value(json!({"path": "a", "content": "x"}))).await.unwrap_err();
     assert!(why.contains("read it again"), "{why}");
     let delete = json!({"input": "*** Begin Patch\n*** Delete File: a\n*** End Patch"});
-    assert!(call(&room, "apply_patch", Said::Value(delete)).await.unwrap_err().contains("read it again"));
+    assert!(call(&room, "apply_patch", CallArgs::Value(delete)).await.unwrap_err().contains("read it again"));
     // Every occurrence is more than the model knows of.
     let all = json!({"path": "a", "old": "e", "new": "E", "all": true});
     call(&room, "bash", run("printf 'e\\n' >> a")).await.unwrap();
-    assert!(call(&room, "edit", Said::Value(all)).await.unwrap_err().contains("read it again"));
+    assert!(call(&room, "edit", CallArgs::Value(all)).await.unwrap_err().contains("read it again"));
     // A person's change, before a command or after it, is not the model's.
     for (mine, commands) in [("mine", &["true"][..]), ("yours", &["sed -i s/three/3/ a", "true"])] {
-        call(&room, "read", Said::Value(json!({"path": "a"}))).await.unwrap();
+        call(&room, "read", CallArgs::Value(json!({"path": "a"}))).await.unwrap();
         for line in commands {
             call(&room, "bash", run(line)).await.unwrap();
         }
@@ -247,7 +248,7 @@ async fn what_a_command_of_ours_changed_needs_no_new_read_and_what_others_change
         assert!(why.contains("read it again"), "{why}");
     }
     // What a command in a workplace of the person's own does is the person's.
-    call(&room, "read", Said::Value(json!({"path": "a"}))).await.unwrap();
+    call(&room, "read", CallArgs::Value(json!({"path": "a"}))).await.unwrap();
     let theirs = Room { place: room.place.clone().with_own_memory(), ..Room::new() };
     call(&theirs, "bash", run("printf 'theirs\\n' >> a")).await.unwrap();
     assert!(room.get("a").ends_with("theirs\n"));

@@ -19,12 +19,12 @@ pub(crate) struct Bench {
 
 /// How a command ended, and all that it wrote.
 #[derive(Debug)]
-pub(crate) struct Said {
+pub(crate) struct CallArgs {
     pub(crate) code: Option<i32>,
     pub(crate) text: String,
 }
 
-impl Said {
+impl CallArgs {
     #[track_caller]
     pub(crate) fn is(&self, code: i32, text: &str) {
         assert_eq!((self.code, self.text.as_str()), (Some(code), text));
@@ -126,12 +126,12 @@ impl Bench {
         command
     }
 
-    pub(crate) fn run(&self, leash: &Leash, line: &str) -> Said {
+    pub(crate) fn run(&self, leash: &Leash, line: &str) -> CallArgs {
         ended(self.command(leash, line))
     }
 
     /// Runs a line in the usual leash of a command.
-    pub(crate) fn line(&self, line: &str) -> Said {
+    pub(crate) fn line(&self, line: &str) -> CallArgs {
         self.run(&self.leash(), line)
     }
 
@@ -140,10 +140,10 @@ impl Bench {
     }
 }
 
-pub(crate) fn ended(mut command: Command) -> Said {
+pub(crate) fn ended(mut command: Command) -> CallArgs {
     let output = command.output().unwrap();
     let text = [output.stdout, output.stderr].concat();
-    Said { code: output.status.code(), text: String::from_utf8_lossy(&text).into_owned() }
+    CallArgs { code: output.status.code(), text: String::from_utf8_lossy(&text).into_owned() }
 }
 
 /// A terminal of the person, with the name that a command would open it by.

@@ -1,7 +1,7 @@
 //! What comes of a question: how it goes, what its answers do.
 
 use super::prompt;
-use crate::ask::{Keyboard, Moved, Pressed, Reply, Standing, Written, page_title};
+use crate::ask::{AskStatus, Keyboard, Moved, Pressed, Reply, TextOwner, page_title};
 use crate::key::{Code, Key};
 use crate::layout;
 use crate::model::{Model, Want};
@@ -44,19 +44,19 @@ pub(super) fn settle(model: &mut Model, fx: &mut Vec<Fx>) {
         model.screen.asks.cover();
     }
     let standing = model.screen.asks.look_after(model.world.state());
-    if matches!(standing, Standing::Over | Standing::Vanished) {
+    if matches!(standing, AskStatus::Over | AskStatus::Vanished) {
         model.screen.toasts.over(Topic::Question);
         if model.screen.over.shows_question() {
             model.screen.over.close();
         }
     }
     match standing {
-        Standing::Stays => return,
+        AskStatus::Stays => return,
         // How is not known: the session was shown anew without it.
-        Standing::Vanished => {
+        AskStatus::Vanished => {
             model.toast(Level::Info, format!("{OVER}: it was answered elsewhere, withdrawn or it expired"));
         }
-        Standing::Over | Standing::Nothing => {}
+        AskStatus::Over | AskStatus::Nothing => {}
     }
     if let Some(title) = model.screen.asks.open_next(model.world.state(), now) {
         model.ring(&title, fx);
@@ -77,9 +77,9 @@ pub(super) fn drawn(model: &mut Model) {
 pub(super) fn written(model: &mut Model, text: &str) {
     let text = text.trim_end();
     match model.screen.asks.written(text) {
-        Written::Answer => {}
-        Written::Prompt => model.screen.composer.set(text),
-        Written::Late => {
+        TextOwner::Answer => {}
+        TextOwner::Prompt => model.screen.composer.set(text),
+        TextOwner::Late => {
             model.screen.composer.set(text);
             model.toast(Level::Info, "the question is over; what you wrote is in the composer");
         }

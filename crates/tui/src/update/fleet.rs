@@ -2,10 +2,10 @@
 
 use super::{devices, news};
 use crate::clean::clean_line;
-use crate::fleet::{Board, Wanted};
+use crate::fleet::{Board, FleetChoice};
 use crate::layout::fleet_list;
 use crate::model::{Model, Want};
-use crate::msg::{Errand, FleetAct, FleetNews, FleetWish, Fx};
+use crate::msg::{FleetAct, FleetNews, FleetWish, Fx, ScreenExit};
 use domain::command::{Command, LibraryCommand};
 use domain::fleet::{Row, newly_waiting};
 use domain::ids::SessionId;
@@ -81,17 +81,17 @@ pub(super) fn press(model: &mut Model, key: crate::key::Key, page: usize, fx: &m
     let rows = model.screen.fleet.shared();
     let Some(board) = model.screen.over.fleet_mut() else { return };
     match board.key(key, &rows, page) {
-        Wanted::Nothing => {}
-        Wanted::Close => close(model, fx),
-        Wanted::Not(why) => model.toast(Level::Info, why),
-        Wanted::Open(row) => go(model, &row, fx),
-        Wanted::Say(row, text) => {
+        FleetChoice::Nothing => {}
+        FleetChoice::Close => close(model, fx),
+        FleetChoice::Not(why) => model.toast(Level::Info, why),
+        FleetChoice::Open(row) => go(model, &row, fx),
+        FleetChoice::Say(row, text) => {
             if let (Some(pid), Some(session)) = (row.pid, row.session.clone()) {
                 let busy = row.is_busy();
                 fx.push(Fx::Fleet(FleetWish::Act(FleetAct::Say { pid, session, text, busy })));
             }
         }
-        Wanted::Stop(row) => {
+        FleetChoice::Stop(row) => {
             if let (Some(pid), Some(session)) = (row.pid, row.session) {
                 fx.push(Fx::Fleet(FleetWish::Act(FleetAct::Stop { pid, session })));
             }
@@ -121,7 +121,7 @@ fn go(model: &mut Model, row: &Row, fx: &mut Vec<Fx>) {
     match row.pid {
         Some(pid) if pid != here.pid && here.visits => {
             close(model, fx);
-            fx.push(Fx::Leave(Errand::Visit { pid, session }));
+            fx.push(Fx::Leave(ScreenExit::Visit { pid, session }));
         }
         Some(pid) if pid != here.pid => elsewhere(model, &format!("parlor attach --session {session}")),
         // Kept with another program, it is gone on with by that program.

@@ -9,7 +9,7 @@ use crate::model::{Model, Want};
 use crate::msg::{AgentLine, FleetWish, Fx};
 use crate::picker::{CURRENT, Choice, HERE, Hint, IN_USE, Item, ListKind, Picker};
 use crate::row::fit;
-use crate::world::Seen;
+use crate::world::SessionView;
 use domain::command::{Command, LibraryCommand, ListCommand, ListScope, Receipt};
 use domain::content::Role;
 use domain::event::Outcome;
@@ -183,7 +183,7 @@ pub(super) fn sessions(search: Option<String>) -> Command {
 
 /// The sessions that were seen since this UI is here, where the runtime lists none.
 fn seen_here(model: &Model) -> Vec<Item> {
-    let item = |(id, seen): (&SessionId, &Seen)| {
+    let item = |(id, seen): (&SessionId, &SessionView)| {
         let title = clean_line(&seen.state.title());
         Item {
             cells: Vec::new(),
@@ -230,7 +230,7 @@ pub(super) fn fill(model: &mut Model, of: ListKind, receipt: Receipt) {
         }
     };
     // In front of our own runtime those of other programs are gone on with there.
-    let goes_on = model.screen.start.here().errands && model.world.seen().abilities.policy;
+    let goes_on = model.screen.start.here().exits && model.world.seen().abilities.policy;
     let mut title = None;
     let (items, at, empty) = match receipt {
         Receipt::Sessions(sessions) => {

@@ -1,0 +1,119 @@
+//! Who is attached and what each may do.
+
+use super::{Core, CoreEffect, Ui};
+use domain::command::{Command, Refusal, RefusalKind, ShellCommand};
+use domain::ids::{AskId, SessionId, UiId};
+
+impl Core {
+    /// Whether the UI may give this command.
+    pub(super) fn check_standing(&self, ui: UiId, command: &Command) -> Result<(), Refusal> {
+        let Some(seat) = self.uis.get(&ui) else {
+            return Err(Refusal::new(RefusalKind::NotAllowed, "this UI is not attached"));
+        };
+        if seat.fleet_only {
+            let refusal =
+                Refusal::new(RefusalKind::NotAllowed, "this link only watches which sessions are open");
+            return Err(refusal.hint("give commands over a link of their own"));
+        }
+        seat.standing.may(command)
+    }
+
+    /// A command line is run for whoever could have said yes to it, and for nobody else.
+    pub(super) fn check_person(&self, ui: UiId, command: &ShellCommand) -> Result<(), Refusal> {
+        let runs = matches!(command, ShellCommand::Run { .. } | ShellCommand::Start { .. });
+        if !runs || self.uis.get(&ui).is_some_and(|seat| seat.answers.consent) {
+            return Ok(());
+        }
+        let refusal = Refusal::new(RefusalKind::NotAllowed, "nobody at this UI can be asked what may run");
+        Err(refusal.hint("use one that answers whether a tool may run"))
+    }
+
+    /// The UI's name, for the record.
+    pub(super) fn name_of(&self, ui: UiId) -> Option<String> {
+        self.uis.get(&ui).map(|seat| seat.name.clone())
+    }
+
+    /// Lets a UI see a session and work there.
+    pub(super) fn attach(&mut self, ui: UiId, session: &SessionId) {
+        let Some(seat) = self.uis.get_mut(&ui).filter(|seat| !seat.fleet_only) else { return };
+        let moved = seat.current.as_ref() != Some(session);
+        seat.current = Some(session.clone());
+        let new = seat.seen.insert(session.clone());
+        if new || moved {
+            self.out.push(CoreEffect::Attach { ui, session: session.clone() });
+        }
+    }
+
+    /// Takes a session out of sight of a UI.
+    pub(super) fn detach(&mut self, ui: UiId, session: &SessionId) {
+        let Some(seat) = self.uis.get_mut(&ui) else { return };
+        if seat.current.as_ref() == Some(session) {
+            seat.current = None;
+        }
+        if seat.seen.remove(session) {
+            self.out.push(CoreEffect::Detach { ui, session: session.clone() });
+        }
+        self.withdraw_offers(ui, Some(session));
+        self.withdraw_files(ui, Some(session));
+    }
+
+    /// A UI is there. In front of a foreign runtime there is one conversation, and everybody sees it.
+    pub(super) fn arrived(&mut self, ui: UiId, seat: Ui) {
+        self.uis.insert(ui, seat);
+        if let Some(runtime_session) = self.runtime_session.clone() {
+            self.attach(ui, &runtime_session);
+        }
+    }
+
+    /// A UI is gone: nothing is owed to it any more, and asks that only it could answer close.
+    pub(super) fn left(&mut self, ui: UiId) {
+        self.uis.remove(&ui);
+        self.withdraw_offers(ui, None);
+        self.withdraw_files(ui, None);
+        self.consulted.retain(|_, consulted| consulted.ui != ui);
+        let sessions: Vec<SessionId> = self.sessions.keys().cloned().collect();
+        for session in sessions {
+            self.unattended(&session);
+        }
+    }
+
+    /// Whether this UI is still due something that comes by itself: the answer to a command, or more of a run that waits for nobody.
+    pub(crate) fn is_due_more(&self, ui: UiId) -> bool {
+        let goes_on = |session: &SessionId| {
+            let state = self.sessions.get(session).map(|live| &live.state);
+            state.is_some_and(|state| state.open_run().is_some() && state.asks.is_empty())
+        };
+        self.consulted.values().any(|consulted| consulted.ui == ui)
+            || self.pending.values().any(|pending| pending.ui == ui)
+            || self.uis.get(&ui).is_some_and(|seat| seat.seen.iter().any(goes_on))
+    }
+
+    /// Whether somebody who sees the session could answer such an ask.
+    pub(super) fn attended(&self, session: &SessionId, consent: bool) -> bool {
+        self.uis.values().any(|seat| {
+            let answers = if consent { seat.answers.consent } else { seat.answers.other };
+            answers && seat.seen.contains(session) && seat.standing.is_asked(consent)
+        })
+    }
+
+    /// Whether anybody who sees the session can answer this ask.
+    pub(super) fn is_asked(&self, session: &SessionId, consent: bool, ask: AskId) -> bool {
+        let about = (session.clone(), ask);
+        self.uis.values().any(|seat| {
+            let answers = if consent { seat.answers.consent } else { seat.answers.other };
+            let may = answers && seat.standing.is_asked(consent) && !seat.unanswerable.contains(&about);
+            may && seat.seen.contains(session)
+        })
+    }
+
+    /// Whether somebody sees the session whom such an ask is for, whatever their UI can show. Who only looks on is not waited for, and
+    /// neither does their coming or leaving end a question.
+    pub(super) fn is_overseen(&self, session: &SessionId, consent: bool) -> bool {
+        self.uis.values().any(|seat| seat.seen.contains(session) && seat.standing.is_asked(consent))
+    }
+
+    /// Whether anybody sees the session at all.
+    pub(super) fn watched(&self, session: &SessionId) -> bool {
+        self.uis.values().any(|seat| seat.seen.contains(session))
+    }
+}

@@ -1,0 +1,266 @@
+//! Sessions of a foreign runtime: what it calls them and what we do, and the way from one to another.
+//!
+//! A runtime behind a wire is in one session at a time, or names several; a UI in front of us may name any that was listed. Before a
+//! command about another session is passed on, the runtime is told to open that one, and the command is taken again once it is there.
+//! Invariants: what is meant for one session never ends up in another; a session that cannot be opened is refused, and nothing moves.
+
+use super::engine::{is_in_session, moves};
+use super::{Core, CoreEffect, CoreInput, no_session};
+use domain::command::{Command, LibraryCommand, Receipt, Refusal, RefusalKind, Target};
+use domain::ids::{SessionId, UiId};
+use domain::port::Ticket;
+use domain::session::SessionSummary;
+use std::collections::BTreeMap;
+
+/// Most sessions whose other names are remembered; past it those of the lowest name are forgotten.
+const MAX_NAMES: usize = 4096;
+
+/// What foreign sessions are called on both sides, where that differs.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    /// By any name that the runtime gave or took.
+    ours: BTreeMap<SessionId, SessionId>,
+    /// The runtime's own name.
+    theirs: BTreeMap<SessionId, SessionId>,
+}
+
+impl Names {
+    /// Our id for a session that the runtime calls so, where it is another.
+    fn here(&self, theirs: &SessionId) -> Option<SessionId> {
+        self.ours.get(theirs).cloned()
+    }
+
+    /// A session stands under another id.
+    pub(super) fn moved(&mut self, from: &SessionId, to: &SessionId) {
+        for ours in self.ours.values_mut().filter(|ours| *ours == from) {
+            *ours = to.clone();
+        }
+        if let Some(theirs) = self.theirs.remove(from) {
+            self.theirs.insert(to.clone(), theirs);
+        }
+        self.learn(to, from);
+    }
+
+    fn learn(&mut self, ours: &SessionId, name: &SessionId) {
+        if self.ours.len() >= MAX_NAMES {
+            self.ours.pop_first();
+        }
+        self.ours.insert(name.clone(), ours.clone());
+    }
+}
+
+impl Core {
+    /// The runtime said what it calls the session that we know under an id of our own.
+    pub(super) fn named(&mut self, session: &SessionId, name: &str) {
+        let (session, theirs) = (self.here(session), SessionId::of_peer(name));
+        if session != theirs && !self.sessions.contains_key(&theirs) {
+            self.call(&session, theirs);
+            self.go_by_name(&session);
+        }
+        self.named_kept(&session, name);
+    }
+
+    /// A session in which nothing was said yet stands under its runtime's name from now on, where sessions are opened by their names:
+    /// the next program in our place would not know an id of ours.
+    pub(super) fn go_by_name(&mut self, session: &SessionId) {
+        let is_sought = self.origin.is_none() && self.has_told && self.abilities.open_session;
+        if !is_sought || !self.is_untouched(session) || self.is_known(session) {
+            return;
+        }
+        let theirs = self.names.theirs.get(session).filter(|theirs| !self.sessions.contains_key(*theirs));
+        let (Some(theirs), Some(live)) = (theirs.cloned(), self.sessions.get(session)) else { return };
+        let (cwd, project) = (live.state.settings.cwd.clone(), live.state.settings.project.clone());
+        self.open_new(&theirs, cwd, project);
+        self.move_to(session, &theirs);
+    }
+
+    /// Whether nothing was said in a session that is here.
+    pub(super) fn is_untouched(&self, session: &SessionId) -> bool {
+        self.state(session).is_some_and(|state| state.runs.is_empty() && state.entries.is_empty())
+    }
+
+    /// Whether a UI has asked something in a session: whoever waits there, or knows it by its id, must not be led elsewhere.
+    fn is_known(&self, session: &SessionId) -> bool {
+        self.sessions.get(session).is_some_and(|live| live.is_known)
+    }
+
+    /// The runtime's name of a session that has an id of ours.
+    fn call(&mut self, session: &SessionId, theirs: SessionId) {
+        self.names.learn(session, &theirs);
+        if self.names.theirs.len() >= MAX_NAMES {
+            self.names.theirs.pop_first();
+        }
+        self.names.theirs.insert(session.clone(), theirs);
+    }
+
+    /// Our id for a session of the runtime.
+    pub fn here(&self, theirs: &SessionId) -> SessionId {
+        let known = self.names.here(theirs).filter(|_| !self.sessions.contains_key(theirs));
+        known.unwrap_or_else(|| theirs.clone())
+    }
+
+    /// Whether something of the session is shown here already.
+    pub fn is_shown(&self, session: &SessionId) -> bool {
+        self.state(session).is_some_and(|state| !state.entries.is_empty())
+    }
+
+    /// A target by our ids.
+    pub(super) fn translated(&self, target: Target) -> Target {
+        match target {
+            Target::Session(session) => Target::Session(self.here(&session)),
+            Target::Current => Target::Current,
+        }
+    }
+
+    /// A command with the sessions that it names as the runtime calls them.
+    pub(super) fn outward(&self, mut command: Command) -> Command {
+        let named = match &mut command {
+            Command::Library(
+                LibraryCommand::Open { session }
+                | LibraryCommand::Delete { session }
+                | LibraryCommand::History { session, .. }
+                | LibraryCommand::Branch { session: Some(session), .. }
+                | LibraryCommand::Export { session: Some(session), .. },
+            ) => session,
+            _ => return command,
+        };
+        let here = self.here(named);
+        *named = self.names.theirs.get(&here).cloned().unwrap_or(here);
+        command
+    }
+
+    /// The session that the runtime must go to before it can do this, if it is in another.
+    pub(super) fn elsewhere(&self, ui: UiId, target: &Target, command: &Command) -> Option<SessionId> {
+        let session = match (command, target) {
+            (Command::Library(LibraryCommand::History { session, .. }), _)
+                if self.setup.engine.past_is_shown() =>
+            {
+                self.here(session)
+            }
+            (command, _) if !is_in_session(command) => return None,
+            (_, Target::Session(session)) => session.clone(),
+            (_, Target::Current) => self.current(ui)?.clone(),
+        };
+        let (here, stands) = (
+            self.sessions.contains_key(&session),
+            self.runtime_session.as_ref().is_none_or(|runtime_session| *runtime_session == session),
+        );
+        self.setup.engine.goes_first(command, &self.abilities, here, stands).then_some(session)
+    }
+
+    /// Refuses to take a runtime out of a session in the middle of a run: it would end nowhere.
+    pub(super) fn check_stays(&self, command: &Command) -> Result<(), Refusal> {
+        match &self.runtime_session {
+            Some(runtime_session) if moves(command) && self.setup.engine.has_one_conversation() => {
+                self.idle(runtime_session)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Tells the runtime to open a session; `again` is taken when it is there.
+    pub(super) fn go_first(
+        &mut self,
+        ui: UiId,
+        ticket: Ticket,
+        session: SessionId,
+        again: CoreInput,
+    ) -> Result<(), Refusal> {
+        let from = self.runtime_session.clone().unwrap_or_else(|| session.clone());
+        let open = self.outward(Command::Library(LibraryCommand::Open { session }));
+        self.consult_then(ui, ticket, from, open, Some(Box::new(again)))
+    }
+
+    /// The runtime was told to open a session for a command: that is taken now, or refused.
+    pub(super) fn arrived_there(
+        &mut self,
+        ui: UiId,
+        ticket: Ticket,
+        command: &Command,
+        with: Result<Receipt, Refusal>,
+        again: CoreInput,
+    ) {
+        let opened = match with {
+            Ok(Receipt::Session { session, .. }) if self.setup.engine.has_one_conversation() => {
+                Ok(self.stand(command, &session))
+            }
+            Ok(Receipt::Session { session, .. }) => Ok(session.id),
+            Ok(_) => {
+                Err(Refusal::new(RefusalKind::Internal, "the runtime did not say that it opened the session"))
+            }
+            Err(refusal) => Err(refusal),
+        };
+        match (opened, again) {
+            (Ok(session), CoreInput::Command { ui, ticket, command, .. })
+                if self.sessions.contains_key(&session) =>
+            {
+                self.attach(ui, &session);
+                let target = Target::Session(session);
+                self.out.push(CoreEffect::Again(Box::new(CoreInput::Command {
+                    ui,
+                    ticket,
+                    target,
+                    command,
+                })));
+            }
+            (Ok(session), _) => self.settle(ui, ticket, Err(no_session(session.as_str()))),
+            // On a wire without sessions there is none of that name.
+            (Err(refusal), CoreInput::Command { target: Target::Session(session), .. })
+                if refusal.kind == RefusalKind::Unsupported =>
+            {
+                let mut unknown = no_session(session.as_str());
+                unknown.hint = Some(refusal.message);
+                self.settle(ui, ticket, Err(unknown));
+            }
+            (Err(refusal), CoreInput::Command { target: Target::Session(session), .. })
+                if refusal.kind == RefusalKind::SessionUnknown
+                    && self.is_untouched(&session)
+                    && !self.names.theirs.contains_key(&session) =>
+            {
+                let what = "the runtime left this session before anything was said in it, and cannot go back";
+                let refusal = Refusal::new(RefusalKind::SessionUnknown, what);
+                self.settle(
+                    ui,
+                    ticket,
+                    Err(refusal.hint("go on in another session, or start the runtime again")),
+                );
+            }
+            (Err(refusal), _) => self.settle(ui, ticket, Err(refusal)),
+        }
+    }
+
+    /// The runtime's conversation stands in this session now, which is made here when it is new to us; its id here.
+    pub(super) fn stand(&mut self, command: &Command, summary: &SessionSummary) -> SessionId {
+        let id = self.here(&summary.id);
+        if let Command::Library(LibraryCommand::Open { session: asked }) = command
+            && *asked != id
+            && !self.sessions.contains_key(asked)
+        {
+            // Some runtimes open a session under another name than it was listed with.
+            self.names.learn(&id, asked);
+        }
+        let id = match self.sessions.contains_key(&id) {
+            true => id,
+            false => self.come_to(id, &summary.cwd),
+        };
+        self.runtime_session = Some(id.clone());
+        id
+    }
+
+    /// Makes a session that is new to us; its id here. One that is kept has an id of ours: the store may hold another of that name.
+    fn come_to(&mut self, theirs: SessionId, cwd: &str) -> SessionId {
+        if self.origin.is_none() {
+            let opened = self.create(Some(cwd.to_owned()), None, Some(theirs.clone()));
+            debug_assert!(opened.is_ok());
+            return theirs;
+        }
+        let elsewhere = Some(cwd.to_owned()).filter(|cwd| !cwd.is_empty() && *cwd != self.setup.cwd);
+        match self.create(elsewhere, None, None) {
+            Ok(id) => {
+                self.call(&id, theirs);
+                id
+            }
+            Err(_) => theirs,
+        }
+    }
+}
