@@ -1,7 +1,7 @@
 //! `parlor run`: one prompt to our own agent, without a screen.
 
 use crate::exit::{self, Exit};
-use crate::headless::along::{self, OnStdin};
+use crate::headless::attachments::{self, OnStdin};
 use crate::headless::{self, PromptRequest, Run};
 use crate::output;
 use crate::{aloud, resumed, worktree_end};
@@ -31,13 +31,13 @@ pub(crate) async fn run(mut launch: Launch, mut run: Run) -> anyhow::Result<Exit
         }
         prompt => prompt,
     };
-    if run.prompt.join(" ") != along::STDIN && !run.takes_stdin() {
-        match along::on_stdin() {
+    if run.prompt.join(" ") != attachments::STDIN && !run.takes_stdin() {
+        match attachments::on_stdin() {
             OnStdin::Nothing => {}
-            OnStdin::Something => run.file.push(along::STDIN.into()),
+            OnStdin::Something => run.file.push(attachments::STDIN.into()),
             OnStdin::Silent => output::print_error(&format!(
                 "nothing came on stdin within {} s: going on without it (say < /dev/null if nothing will)",
-                along::STDIN_WITHIN.tv_sec
+                attachments::STDIN_WITHIN.tv_sec
             )),
         }
     }
