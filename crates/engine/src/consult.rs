@@ -143,7 +143,7 @@ impl Consulted {
                 let found = tokio::task::spawn_blocking(move || tools::names::names(&cwd)).await;
                 let broken =
                     |_| Refusal::new(RefusalKind::Internal, "the folder could not be looked through");
-                let tools::names::Names { files, more } = found.map_err(broken)?;
+                let tools::names::FileNames { files, more } = found.map_err(broken)?;
                 let answer = serde_json::json!({ "files": files, "more": more });
                 Ok(Receipt::Extension(Json::verbatim(answer.to_string())))
             }

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use testkit::Depth;
 use tools::Workplace;
-use tools::checkpoint::{Bounds, Ledger, Watch};
+use tools::checkpoint::{CallScope, Ledger, ScanBounds};
 
 type Done = Result<(), Box<dyn std::error::Error>>;
 
@@ -43,20 +43,23 @@ fn main() -> Done {
     let vault = parlor::vault::open(Some(&dir.path().join("data")))?;
     let place = Workplace::new(&root, &dir.path().join("outputs"))?;
     // What it takes is to be seen, also where it is more than a turn waits for.
-    let patient = Bounds { time: Duration::from_secs(600), ..Bounds::default() };
+    let patient = ScanBounds { time: Duration::from_secs(600), ..ScanBounds::default() };
     let ledger = Ledger::new("bench", &place, vault).within(patient);
 
     ledger.begin("turn-1", "cold");
-    told(&format!("first look at {files} files, all kept"), || ledger.prepare(&Watch::Everything, &|| false))
-        .map_err(|why| why.0)?;
-    told("before a command, nothing changed", || ledger.before(&Watch::Everything, &|| false));
+    told(&format!("first look at {files} files, all kept"), || {
+        ledger.prepare(&CallScope::Everything, &|| false)
+    })
+    .map_err(|why| why.0)?;
+    told("before a command, nothing changed", || ledger.before(&CallScope::Everything, &|| false));
     ledger.begin("turn-2", "warm");
-    let watched = told("before a command of the next turn", || ledger.before(&Watch::Everything, &|| false));
+    let watched =
+        told("before a command of the next turn", || ledger.before(&CallScope::Everything, &|| false));
     std::fs::write(root.join("folder-0/file-0.txt"), "other\n")?;
     told("after a command that changed one file", || ledger.after(watched));
 
     ledger.begin("turn-3", "many");
-    let watched = ledger.before(&Watch::Everything, &|| false);
+    let watched = ledger.before(&CallScope::Everything, &|| false);
     for number in 0..taken_back {
         change(&root, number)?;
     }

@@ -42,7 +42,7 @@ const MAX_REASON: usize = 400;
 #[derive(Debug, Clone, Copy)]
 pub struct Bash;
 
-struct Wanted<'a> {
+struct BashArgs<'a> {
     line: &'a str,
     timeout: Duration,
     background: bool,
@@ -52,8 +52,8 @@ struct Wanted<'a> {
     workdir: Option<&'a str>,
 }
 
-impl<'a> Wanted<'a> {
-    fn parse(args: &'a Value) -> Result<Wanted<'a>, ToolError> {
+impl<'a> BashArgs<'a> {
+    fn parse(args: &'a Value) -> Result<BashArgs<'a>, ToolError> {
         let args = Args::new(NAME, args);
         let line = args.text(COMMAND)?;
         if line.trim().is_empty() {
@@ -65,7 +65,7 @@ impl<'a> Wanted<'a> {
             );
         }
         let seconds = args.count_opt(&["timeout", "timeout_seconds"])?.unwrap_or(DEFAULT_TIMEOUT);
-        let wanted = Wanted {
+        let wanted = BashArgs {
             line,
             timeout: Duration::from_secs(seconds.clamp(1, MAX_TIMEOUT)),
             background: args.flag(&["background", "run_in_background"])?,
@@ -150,7 +150,7 @@ impl Tool for Bash {
     }
 
     fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
-        let wanted = Wanted::parse(args)?;
+        let wanted = BashArgs::parse(args)?;
         let at = wanted.place(place)?;
         let judgement = shell::judge(wanted.line, &at);
         let mut plan = Plan::reading(NAME, args, place, format!("run `{}`", wanted.line.trim()));
@@ -178,7 +178,7 @@ impl Tool for Bash {
             if port.cancel.is_cancelled() {
                 return Outcome::cancelled();
             }
-            let decided = Wanted::parse(&plan.args).and_then(|wanted| {
+            let decided = BashArgs::parse(&plan.args).and_then(|wanted| {
                 let leave = leave(&plan, &wanted)?;
                 Ok((wanted, leave))
             });
@@ -204,7 +204,7 @@ impl Tool for Bash {
 }
 
 /// What the command may do: no more than what was decided on, so it follows the plan and not the arguments alone.
-fn leave(plan: &Plan, wanted: &Wanted<'_>) -> Result<Leave, ToolError> {
+fn leave(plan: &Plan, wanted: &BashArgs<'_>) -> Result<Leave, ToolError> {
     let Deed::Command { judgement, leaves } = &plan.deed else {
         return Err(ToolError::Stale { tool: NAME.into() });
     };
@@ -218,7 +218,7 @@ fn leave(plan: &Plan, wanted: &Wanted<'_>) -> Result<Leave, ToolError> {
     })
 }
 
-fn start(plan: &Plan, wanted: &Wanted<'_>, leave: Leave) -> Result<Running, ToolError> {
+fn start(plan: &Plan, wanted: &BashArgs<'_>, leave: Leave) -> Result<Running, ToolError> {
     if wanted.background && !plan.place.jobs().has_room() {
         let why = format!("{MAX_RUNNING} commands run in the background already: stop one with bash_jobs");
         return Err(ToolError::Args { tool: NAME.into(), why });
@@ -228,7 +228,12 @@ fn start(plan: &Plan, wanted: &Wanted<'_>, leave: Leave) -> Result<Running, Tool
     Running::start(wanted.line, at.workdir(), &plan.place, leave).map_err(ToolError::io(shell))
 }
 
-fn background(place: &Workplace, wanted: &Wanted<'_>, running: Running, steered: Option<Steered>) -> Outcome {
+fn background(
+    place: &Workplace,
+    wanted: &BashArgs<'_>,
+    running: Running,
+    steered: Option<Steered>,
+) -> Outcome {
     let id = jobs::adopt(
         place.jobs(),
         wanted.line,
@@ -241,7 +246,7 @@ fn background(place: &Workplace, wanted: &Wanted<'_>, running: Running, steered:
     Outcome::done(ToolResult { json: Some(json), ..ToolResult::text(text) })
 }
 
-async fn foreground(place: &Workplace, wanted: &Wanted<'_>, running: Running, port: Port) -> Outcome {
+async fn foreground(place: &Workplace, wanted: &BashArgs<'_>, running: Running, port: Port) -> Outcome {
     let output = Arc::new(Mutex::new(Output::new(place.outputs(), place.secrets())));
     let mut sink = Sink { output: output.clone(), progress: Some(port.progress), live: Live::default() };
     let started = Instant::now();
@@ -264,7 +269,7 @@ async fn foreground(place: &Workplace, wanted: &Wanted<'_>, running: Running, po
 const HOW_TO_ASK: &str = "\n(It ran in the sandbox. If that is why it failed, call it again with `network` or `unsandboxed` set \
                           and a `reason`: the person is asked and sees these last lines.)";
 
-fn report(end: End, output: &Output, wanted: &Wanted<'_>, took: Duration) -> Outcome {
+fn report(end: End, output: &Output, wanted: &BashArgs<'_>, took: Duration) -> Outcome {
     let mut text = output.text();
     let (outcome, code, note) = match end {
         End::Exited(status) if status.success() => (ToolOutcome::Done, Some(0), None),

@@ -22,9 +22,9 @@ mod words;
 
 pub use diff::against_git;
 pub use image::Image;
-pub use ledger::{Begun, Ledger, NotKept, Watch, Watched};
+pub use ledger::{Begun, CallScope, Ledger, NotKept, Watched};
 pub use memory::{MAX_IN_MEMORY, MemoryVault};
-pub use scan::{Bounds, MAX_BYTES, MAX_FILE, MAX_FILES, MAX_TIME};
+pub use scan::{MAX_BYTES, MAX_FILE, MAX_FILES, MAX_TIME, ScanBounds};
 pub use step::{Change, Lost, Step, StepState};
 pub use travel::{Conflicts, Moved, MovedFile, NotMoved, Since};
 pub use words::Went;

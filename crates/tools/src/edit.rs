@@ -56,7 +56,7 @@ impl Tool for Edit {
     }
 
     fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
-        let change = Change::work_out(args, place)?;
+        let change = FileEdit::work_out(args, place)?;
         let mut plan = plan_change(NAME, args, place, &change.path, &change.old, &change.new);
         plan.title = one_line(&format!("edit {}", place.show(&change.path)));
         if place.last_seen(&change.path).is_none() {
@@ -67,7 +67,7 @@ impl Tool for Edit {
 
     fn run(&self, plan: Plan, port: Port) -> BoxFuture<'static, Outcome> {
         blocking(port, move || {
-            let change = Change::work_out(&plan.args, &plan.place)?;
+            let change = FileEdit::work_out(&plan.args, &plan.place)?;
             same_file(&plan, &change.path)?;
             put(&change.path, &change.new, &change.old, &plan.place)?;
             let shown = plan.place.show(&change.path);
@@ -84,21 +84,21 @@ impl Tool for Edit {
     }
 }
 
-struct Change {
+struct FileEdit {
     path: PathBuf,
     old: Old,
     new: String,
     edits: usize,
 }
 
-struct One<'a> {
+struct Replacement<'a> {
     old: &'a str,
     new: &'a str,
     all: bool,
 }
 
-impl Change {
-    fn work_out(args: &Value, place: &Workplace) -> Result<Change, ToolError> {
+impl FileEdit {
+    fn work_out(args: &Value, place: &Workplace) -> Result<FileEdit, ToolError> {
         let said = Args::new(NAME, args);
         let path = place.resolve(said.text(PATH)?)?;
         let edits = parse(said)?;
@@ -115,11 +115,11 @@ impl Change {
         if new.len() > MAX_WRITE {
             return Err(ToolError::path(&path, format!("would hold more than {MAX_WRITE} bytes")));
         }
-        Ok(Change { path, new, edits: edits.len(), old })
+        Ok(FileEdit { path, new, edits: edits.len(), old })
     }
 }
 
-fn parse(args: Args<'_>) -> Result<Vec<One<'_>>, ToolError> {
+fn parse(args: Args<'_>) -> Result<Vec<Replacement<'_>>, ToolError> {
     let one = |args: Args<'_>| -> Result<(), ToolError> {
         args.text(OLD)?;
         args.text(NEW).map(|_| ())
@@ -140,7 +140,11 @@ fn parse(args: Args<'_>) -> Result<Vec<One<'_>>, ToolError> {
         .into_iter()
         .map(|value| {
             let args = Args::new(NAME, value);
-            Ok(One { old: args.text(OLD)?, new: args.text(NEW)?, all: args.flag(&["all", "replace_all"])? })
+            Ok(Replacement {
+                old: args.text(OLD)?,
+                new: args.text(NEW)?,
+                all: args.flag(&["all", "replace_all"])?,
+            })
         })
         .collect()
 }
@@ -149,7 +153,7 @@ const OLD: &[&str] = &["old", "old_string", "old_text", "oldText", "search"];
 const NEW: &[&str] = &["new", "new_string", "new_text", "newText", "replace"];
 
 /// Makes the edits in order. Ends of lines do not count when text is looked for; what is put in gets those of its place.
-fn apply(path: &Path, text: &str, edits: &[One<'_>]) -> Result<String, ToolError> {
+fn apply(path: &Path, text: &str, edits: &[Replacement<'_>]) -> Result<String, ToolError> {
     let mut work = text.to_owned();
     for (index, edit) in edits.iter().enumerate() {
         let which = if edits.len() == 1 { String::new() } else { format!("edit {}: ", index + 1) };

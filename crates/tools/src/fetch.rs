@@ -66,7 +66,7 @@ impl Tool for Fetch {
     }
 
     fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
-        let wanted = Wanted::parse(args, self.private)?;
+        let wanted = FetchArgs::parse(args, self.private)?;
         let (url, host) = (wanted.target.url(), wanted.target.host());
         let mut plan = Plan::reading(NAME, args, place, format!("fetch from {host}: {url}"));
         plan.raise(Risk::Medium, format!("asks {host}, which gets to see this address and yours"));
@@ -93,7 +93,7 @@ impl Tool for Fetch {
         let private = self.private;
         Box::pin(async move {
             let fetching = async {
-                let wanted = Wanted::parse(&plan.args, private)?;
+                let wanted = FetchArgs::parse(&plan.args, private)?;
                 fetch(wanted, &plan.place).await
             };
             tokio::select! {
@@ -108,26 +108,26 @@ impl Tool for Fetch {
     }
 }
 
-struct Wanted {
+struct FetchArgs {
     target: Target,
     private: bool,
     raw: bool,
 }
 
-impl Wanted {
-    fn parse(args: &Value, private: bool) -> Result<Wanted, ToolError> {
+impl FetchArgs {
+    fn parse(args: &Value, private: bool) -> Result<FetchArgs, ToolError> {
         let said = Args::new(NAME, args);
         let text = said.text(&["url", "uri", "address"])?;
         let target = Target::parse(text).map_err(|why| said.wrong(why))?;
         if !private && !target.looks_public() {
             return Err(said.wrong(address::refusal(target.host())));
         }
-        Ok(Wanted { target, private, raw: said.flag(&["raw"])? })
+        Ok(FetchArgs { target, private, raw: said.flag(&["raw"])? })
     }
 }
 
-async fn fetch(wanted: Wanted, place: &Workplace) -> Result<ToolResult, ToolError> {
-    let Wanted { mut target, private, raw } = wanted;
+async fn fetch(wanted: FetchArgs, place: &Workplace) -> Result<ToolResult, ToolError> {
+    let FetchArgs { mut target, private, raw } = wanted;
     for _ in 0..=MAX_HOPS {
         let response = ask(&target, private).await?;
         let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());

@@ -10,7 +10,7 @@ const MAX_LOOKED: usize = 50_000;
 
 /// The files below a folder, those near it first.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Names {
+pub struct FileNames {
     /// Below the folder; a name that is no UTF-8 is left out, since nobody could say it.
     pub files: Vec<String>,
     /// There are more than are told.
@@ -18,7 +18,7 @@ pub struct Names {
 }
 
 /// Walks the folder. Reads the disk.
-pub fn names(folder: &Path) -> Names {
+pub fn names(folder: &Path) -> FileNames {
     let mut walk = WalkBuilder::new(folder);
     walk.hidden(true).require_git(false);
     let files = walk
@@ -30,7 +30,7 @@ pub fn names(folder: &Path) -> Names {
     let more = files.len() > MAX_NAMES;
     files.sort_by_cached_key(|path| (path.matches('/').count(), path.clone()));
     files.truncate(MAX_NAMES);
-    Names { files, more }
+    FileNames { files, more }
 }
 
 #[cfg(test)]
@@ -69,6 +69,6 @@ mod tests {
 
     #[test]
     fn a_folder_that_is_not_there_has_no_files() {
-        assert_eq!(names(Path::new("/nowhere/at/all")), Names::default());
+        assert_eq!(names(Path::new("/nowhere/at/all")), FileNames::default());
     }
 }

@@ -28,14 +28,14 @@ pub(crate) struct Output {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     total: u64,
-    spill: Spill,
+    spill: SpillFile,
     secrets: KnownSecrets,
     /// Bytes for the file that may be the beginning of a secret.
     held: Vec<u8>,
 }
 
 #[derive(Debug)]
-enum Spill {
+enum SpillFile {
     None,
     Open {
         file: File,
@@ -55,7 +55,7 @@ impl Output {
             head: Vec::new(),
             tail: VecDeque::new(),
             total: 0,
-            spill: Spill::None,
+            spill: SpillFile::None,
             secrets: secrets.clone(),
             held: Vec::new(),
         }
@@ -87,8 +87,8 @@ impl Output {
     /// The file with the whole output, when there is one.
     pub(crate) fn file(&self) -> Option<&Path> {
         match &self.spill {
-            Spill::Open { path, .. } => Some(path),
-            Spill::None | Spill::Failed => None,
+            SpillFile::Open { path, .. } => Some(path),
+            SpillFile::None | SpillFile::Failed => None,
         }
     }
 
@@ -101,11 +101,11 @@ impl Output {
         }
         let left_out = self.total - (self.head.len() + tail.len()) as u64;
         let whole = match &self.spill {
-            Spill::Open { path, taken, .. } if *taken < self.total => {
+            SpillFile::Open { path, taken, .. } if *taken < self.total => {
                 format!("the first {taken} bytes are in {}, use read", path_text::write(path))
             }
-            Spill::Open { path, .. } => format!("the whole is in {}, use read", path_text::write(path)),
-            Spill::None | Spill::Failed => "it could not be kept".to_owned(),
+            SpillFile::Open { path, .. } => format!("the whole is in {}, use read", path_text::write(path)),
+            SpillFile::None | SpillFile::Failed => "it could not be kept".to_owned(),
         };
         format!(
             "{}\n… ({left_out} of {} bytes left out; {whole}) …\n{}",
@@ -118,8 +118,8 @@ impl Output {
     /// Starts the file with what came so far: up to here head and tail hold everything.
     fn open(&mut self) {
         self.spill = match create(&self.dir) {
-            Ok((file, path)) => Spill::Open { file, path, written: 0, taken: 0 },
-            Err(_) => Spill::Failed,
+            Ok((file, path)) => SpillFile::Open { file, path, written: 0, taken: 0 },
+            Err(_) => SpillFile::Failed,
         };
         let head = std::mem::take(&mut self.head);
         let tail: Vec<u8> = self.tail.iter().copied().collect();
@@ -129,7 +129,7 @@ impl Output {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        let Spill::Open { taken, written, .. } = &mut self.spill else { return };
+        let SpillFile::Open { taken, written, .. } = &mut self.spill else { return };
         let room = usize::try_from(MAX_SPILL.saturating_sub(*written)).unwrap_or(usize::MAX);
         let piece = bytes.get(..room.min(bytes.len())).unwrap_or_default();
         *taken += piece.len() as u64;
@@ -141,13 +141,13 @@ impl Output {
     }
 
     fn write_masked(&mut self, bytes: &[u8]) {
-        let Spill::Open { file, written, .. } = &mut self.spill else { return };
+        let SpillFile::Open { file, written, .. } = &mut self.spill else { return };
         let room = usize::try_from(MAX_SPILL.saturating_sub(*written)).unwrap_or(usize::MAX);
         let piece = bytes.get(..room.min(bytes.len())).unwrap_or_default();
         if file.write_all(piece).is_ok() {
             *written += piece.len() as u64;
         } else {
-            self.spill = Spill::Failed;
+            self.spill = SpillFile::Failed;
         }
     }
 }

@@ -53,29 +53,29 @@ enum Does {
 
 /// What git was wanted for, where the person may count on a program that runs along.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Deed {
+pub enum GitDeed {
     CheckOut,
     Commit,
     Merge,
     Remove,
 }
 
-impl Deed {
+impl GitDeed {
     /// The hooks that git has for it.
     fn hooks(self) -> &'static [&'static str] {
         match self {
-            Deed::CheckOut => &["post-checkout", "reference-transaction"],
-            Deed::Commit => {
+            GitDeed::CheckOut => &["post-checkout", "reference-transaction"],
+            GitDeed::Commit => {
                 &["pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "reference-transaction"]
             }
-            Deed::Merge => &[
+            GitDeed::Merge => &[
                 "pre-merge-commit",
                 "prepare-commit-msg",
                 "commit-msg",
                 "post-merge",
                 "reference-transaction",
             ],
-            Deed::Remove => &["reference-transaction"],
+            GitDeed::Remove => &["reference-transaction"],
         }
     }
 }
@@ -147,7 +147,7 @@ impl OwnGit {
     ///
     /// # Errors
     /// When the settings cannot be read.
-    pub fn left_out(&self, deed: Deed) -> Result<Vec<String>, String> {
+    pub fn left_out(&self, deed: GitDeed) -> Result<Vec<String>, String> {
         let switches = self.switches()?;
         let mut left = switches.left_out(deed);
         let named = switches.hooks.as_ref().zip(self.top()).map(|(hooks, top)| top.join(hooks));

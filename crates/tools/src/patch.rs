@@ -9,7 +9,7 @@ use crate::diff::{Diff, diff};
 use crate::exact;
 use crate::place::Workplace;
 use crate::tool::{BoxFuture, Deed, Outcome, Plan, Port, Spec, Tool, ToolError, blocking, one_line};
-use crate::write::{MAX_WRITE, Old, Wanted, plan_changes, put, remove};
+use crate::write::{MAX_WRITE, NewContent, Old, plan_changes, put, remove};
 use domain::ask::Risk;
 use domain::content::Part;
 use domain::tool::ToolResult;
@@ -48,9 +48,9 @@ impl Tool for ApplyPatch {
 
     fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
         let changes = work_out(args, place)?;
-        let wanted: Vec<Wanted<'_>> = changes
+        let wanted: Vec<NewContent<'_>> = changes
             .iter()
-            .map(|change| Wanted { path: &change.path, old: &change.old, new: change.new.as_deref() })
+            .map(|change| NewContent { path: &change.path, old: &change.old, new: change.new.as_deref() })
             .collect();
         let mut plan = plan_changes(NAME, args, place, &wanted);
         let shown: Vec<String> = changes.iter().map(|change| place.show(&change.path)).collect();
@@ -59,7 +59,7 @@ impl Tool for ApplyPatch {
             many => format!("patch {} files: {}", many.len(), many.join(", ")),
         });
         let unread =
-            |change: &&Change| change.old.digest.is_some() && place.last_seen(&change.path).is_none();
+            |change: &&PatchedFile| change.old.digest.is_some() && place.last_seen(&change.path).is_none();
         if changes.iter().any(|change| unread(&change)) {
             plan.raise(Risk::Medium, "changes a file that was not read in this session");
         }
@@ -80,33 +80,38 @@ impl Tool for ApplyPatch {
 }
 
 /// What happens to one file.
-struct Change {
+struct PatchedFile {
     path: PathBuf,
     old: Old,
     /// `None` when it is deleted.
     new: Option<String>,
 }
 
-fn work_out(args: &Value, place: &Workplace) -> Result<Vec<Change>, ToolError> {
+fn work_out(args: &Value, place: &Workplace) -> Result<Vec<PatchedFile>, ToolError> {
     let args = Args::new(NAME, args);
     let text = args.text(&["input", "patch", "patchText", "patch_text"])?;
     let files = parse::parse(text).map_err(|why| args.wrong(format!("{why}; nothing was changed")))?;
-    let mut changes: Vec<Change> = Vec::new();
+    let mut changes: Vec<PatchedFile> = Vec::new();
     for file in &files {
         match file {
-            FilePatch::Add { path, text } => changes.push(Change::make(path, text.clone(), place)?),
-            FilePatch::Delete { path } => changes.push(Change { new: None, ..Change::there(path, place)?.0 }),
+            FilePatch::Add { path, text } => changes.push(PatchedFile::make(path, text.clone(), place)?),
+            FilePatch::Delete { path } => {
+                changes.push(PatchedFile { new: None, ..PatchedFile::there(path, place)?.0 })
+            }
             FilePatch::Update { path, to, hunks } => {
-                let (change, text) = Change::there(path, place)?;
+                let (change, text) = PatchedFile::there(path, place)?;
                 let wrong =
                     |why: String| ToolError::path(&change.path, format!("{why}; nothing was changed"));
                 let new = fit::apply(&text, hunks).map_err(wrong)?;
                 match to {
                     Some(to) => {
-                        changes.extend([Change::make(to, new, place)?, Change { new: None, ..change }]);
+                        changes.extend([
+                            PatchedFile::make(to, new, place)?,
+                            PatchedFile { new: None, ..change },
+                        ]);
                     }
                     None if new == text => return Err(wrong("the patch changes nothing here".to_owned())),
-                    None => changes.push(Change { new: Some(new), ..change }),
+                    None => changes.push(PatchedFile { new: Some(new), ..change }),
                 }
             }
         }
@@ -131,19 +136,19 @@ fn work_out(args: &Value, place: &Workplace) -> Result<Vec<Change>, ToolError> {
     Ok(changes)
 }
 
-impl Change {
+impl PatchedFile {
     /// A file that is not there yet.
-    fn make(path: &str, text: String, place: &Workplace) -> Result<Change, ToolError> {
+    fn make(path: &str, text: String, place: &Workplace) -> Result<PatchedFile, ToolError> {
         let path = place.resolve(path)?;
         let old = Old::look(&path, place)?;
         if old.digest.is_some() {
             return Err(ToolError::path(&path, "is there already: update it; nothing was changed"));
         }
-        Ok(Change { path, old, new: Some(text) })
+        Ok(PatchedFile { path, old, new: Some(text) })
     }
 
     /// A file that is there, and its text.
-    fn there(path: &str, place: &Workplace) -> Result<(Change, String), ToolError> {
+    fn there(path: &str, place: &Workplace) -> Result<(PatchedFile, String), ToolError> {
         let path = place.resolve(path)?;
         let old = Old::look(&path, place)?;
         old.not_changed_since_seen(&path, place)?;
@@ -153,7 +158,7 @@ impl Change {
         let Some(text) = old.text.clone() else {
             return Err(ToolError::path(&path, "is no plain text, or too long; nothing was changed"));
         };
-        Ok((Change { path, old, new: None }, text))
+        Ok((PatchedFile { path, old, new: None }, text))
     }
 
     fn diff(&self, place: &Workplace) -> Diff {
@@ -163,10 +168,10 @@ impl Change {
 }
 
 /// Makes all changes; where one fails, those before it are taken back.
-fn carry_out(changes: &[Change], place: &Workplace) -> Result<(), ToolError> {
-    let mut done: Vec<(&Change, Before)> = Vec::new();
+fn carry_out(changes: &[PatchedFile], place: &Workplace) -> Result<(), ToolError> {
+    let mut done: Vec<(&PatchedFile, FileBefore)> = Vec::new();
     for change in changes {
-        let before = Before {
+        let before = FileBefore {
             mode: exact::Spot::find(&change.path).ok().and_then(|spot| spot.permissions()),
             held: place.is_read_through(&change.path),
         };
@@ -196,14 +201,14 @@ fn carry_out(changes: &[Change], place: &Workplace) -> Result<(), ToolError> {
 }
 
 /// What must be put back beside the text.
-struct Before {
+struct FileBefore {
     mode: Option<std::fs::Permissions>,
     /// An editor held the file.
     held: bool,
 }
 
 /// Puts back what was there before a change that was made.
-fn take_back(change: &Change, before: &Before, place: &Workplace) -> Result<(), ToolError> {
+fn take_back(change: &PatchedFile, before: &FileBefore, place: &Workplace) -> Result<(), ToolError> {
     if before.held && !place.is_read_through(&change.path) {
         // The editor no longer answers: what it holds stays changed, whatever the disk has.
         return Err(ToolError::path(&change.path, "is held by an editor that does not answer"));
@@ -225,7 +230,7 @@ fn put_mode(path: &Path, mode: Option<std::fs::Permissions>) -> Result<(), ToolE
     file.set_permissions(mode).map_err(ToolError::at_path(NAME, path))
 }
 
-fn told(changes: &[Change], place: &Workplace) -> ToolResult {
+fn told(changes: &[PatchedFile], place: &Workplace) -> ToolResult {
     let mut lines = Vec::new();
     let mut parts = Vec::new();
     for change in changes {

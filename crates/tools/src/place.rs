@@ -38,7 +38,7 @@ pub struct Workplace {
     guard: Option<Arc<Guard>>,
     home: Option<Arc<Path>>,
     env: Arc<[(OsString, OsString)]>,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<ReadDigests>>,
     jobs: Arc<Jobs>,
     secrets: KnownSecrets,
     tries: Arc<Tries>,
@@ -51,7 +51,7 @@ pub struct Workplace {
 type LookedUp = (Instant, Arc<Closed>);
 
 #[derive(Debug, Default)]
-struct Seen {
+struct ReadDigests {
     digests: HashMap<PathBuf, String>,
     order: VecDeque<PathBuf>,
 }

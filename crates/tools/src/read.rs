@@ -55,7 +55,7 @@ impl Tool for Read {
     }
 
     fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
-        let wanted = Wanted::parse(args)?;
+        let wanted = ReadArgs::parse(args)?;
         let path = place.resolve(wanted.path)?;
         let mut plan = Plan::reading(NAME, args, place, format!("read {}", place.show(&path)));
         plan.digest = digest::action(NAME, args, place.workdir(), &[(path.clone(), None)]);
@@ -65,23 +65,23 @@ impl Tool for Read {
 
     fn run(&self, plan: Plan, port: Port) -> BoxFuture<'static, Outcome> {
         blocking(port, move || {
-            let wanted = Wanted::parse(&plan.args)?;
+            let wanted = ReadArgs::parse(&plan.args)?;
             let path = plan.path_again(wanted.path)?;
             read(&path, &wanted, &plan.place)
         })
     }
 }
 
-struct Wanted<'a> {
+struct ReadArgs<'a> {
     path: &'a str,
     offset: u64,
     limit: u64,
 }
 
-impl<'a> Wanted<'a> {
-    fn parse(args: &'a Value) -> Result<Wanted<'a>, ToolError> {
+impl<'a> ReadArgs<'a> {
+    fn parse(args: &'a Value) -> Result<ReadArgs<'a>, ToolError> {
         let args = Args::new(NAME, args);
-        Ok(Wanted {
+        Ok(ReadArgs {
             path: args.text(PATH)?,
             offset: args.count_opt(&["offset", "start", "start_line"])?.unwrap_or(1).max(1),
             limit: args.count_opt(&["limit", "lines", "line_count"])?.unwrap_or(PAGE_LINES).max(1),
@@ -89,7 +89,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
-fn read(path: &Path, wanted: &Wanted<'_>, place: &Workplace) -> Result<ToolResult, ToolError> {
+fn read(path: &Path, wanted: &ReadArgs<'_>, place: &Workplace) -> Result<ToolResult, ToolError> {
     let failed = ToolError::at_path(NAME, path);
     let mut file = match exact::open(path) {
         Ok(file) => file,
@@ -146,12 +146,17 @@ fn read(path: &Path, wanted: &Wanted<'_>, place: &Workplace) -> Result<ToolResul
 }
 
 /// A page of what the editor holds.
-fn page_of(text: &str, path: &Path, wanted: &Wanted<'_>, place: &Workplace) -> Result<ToolResult, ToolError> {
+fn page_of(
+    text: &str,
+    path: &Path,
+    wanted: &ReadArgs<'_>,
+    place: &Workplace,
+) -> Result<ToolResult, ToolError> {
     place.saw(path, digest::hex(text.as_bytes()));
     page(text.as_bytes(), wanted).map_err(ToolError::at_path(NAME, path))
 }
 
-fn page(mut reader: impl std::io::BufRead, wanted: &Wanted<'_>) -> std::io::Result<ToolResult> {
+fn page(mut reader: impl std::io::BufRead, wanted: &ReadArgs<'_>) -> std::io::Result<ToolResult> {
     let mut text = String::new();
     let mut number = 0_u64;
     let mut line = Vec::new();

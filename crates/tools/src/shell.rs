@@ -40,12 +40,12 @@ pub(crate) struct Word {
     /// Whether it starts in someone's home.
     pub(crate) tilde: bool,
     /// What is expanded in it outside of quotes: the shell takes the outcome apart and looks for files that fit it.
-    pub(crate) spills: Vec<Spill>,
+    pub(crate) spills: Vec<BareExpansion>,
 }
 
 /// An expansion outside of quotes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Spill {
+pub(crate) enum BareExpansion {
     /// What the variable holds.
     Variable(String),
     Anything,

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 pub use crate::shell::{LinkedGit, linked_git};
-pub use watch::Watch;
+pub use watch::SteeringWatch;
 
 /// Entries that one walk looks at.
 pub const MAX_WALKED: usize = 50_000;

@@ -208,7 +208,7 @@ impl Old {
 }
 
 /// What a file shall hold instead of what it holds.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct NewContent<'a> {
     pub(crate) path: &'a Path,
     pub(crate) old: &'a Old,
     /// `None` when it shall be gone.
@@ -224,11 +224,11 @@ pub(crate) fn plan_change(
     old: &Old,
     content: &str,
 ) -> Plan {
-    plan_changes(tool, args, place, &[Wanted { path, old, new: Some(content) }])
+    plan_changes(tool, args, place, &[NewContent { path, old, new: Some(content) }])
 }
 
 /// The plan of changing files: one digest and one diff for all of them.
-pub(crate) fn plan_changes(tool: &str, args: &Value, place: &Workplace, all: &[Wanted<'_>]) -> Plan {
+pub(crate) fn plan_changes(tool: &str, args: &Value, place: &Workplace, all: &[NewContent<'_>]) -> Plan {
     let mut plan = Plan::reading(tool, args, place, "");
     plan.read_only = false;
     plan.deed = Deed::Write { paths: all.iter().map(|one| one.path.to_owned()).collect() };
@@ -250,7 +250,7 @@ pub(crate) fn plan_changes(tool: &str, args: &Value, place: &Workplace, all: &[W
     plan
 }
 
-fn preview(place: &Workplace, all: &[Wanted<'_>]) -> Preview {
+fn preview(place: &Workplace, all: &[NewContent<'_>]) -> Preview {
     let mut whole = String::new();
     for one in all {
         let (shown, content) = (place.show(one.path), one.new.unwrap_or_default());
@@ -269,7 +269,7 @@ fn preview(place: &Workplace, all: &[Wanted<'_>]) -> Preview {
 }
 
 /// Takes in how dangerous it is to change one file.
-fn rate(plan: &mut Plan, place: &Workplace, one: &Wanted<'_>) {
+fn rate(plan: &mut Plan, place: &Workplace, one: &NewContent<'_>) {
     let (path, old) = (one.path, one.old);
     if !place.inside(path) {
         plan.raise(Risk::High, format!("writes {}, outside the workspace", path_text::write(path)));

@@ -33,7 +33,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tools::sandbox::Guard;
-use tools::steering::Watch;
+use tools::steering::SteeringWatch;
 use tools::{Outcome, Port};
 
 /// How long one start may take in which it downloads itself.
@@ -135,7 +135,7 @@ pub(crate) struct Client {
     /// `None` for one behind a URL, and once it was ended.
     process: Mutex<Option<Process>>,
     /// Looks after the files that steer programs, where it may write beside some.
-    watch: Option<Watch>,
+    watch: Option<SteeringWatch>,
     /// What it may not reach, in words that follow `may not`.
     missing: Option<String>,
 }
@@ -179,7 +179,7 @@ impl Client {
         let way = entry.filled(&variable).map_err(Trouble::Broken)?;
         let watch = match &way {
             Way::Child { .. } => {
-                Watch::begin(format!("the MCP server {}", entry.name), ground.writable()).await
+                SteeringWatch::begin(format!("the MCP server {}", entry.name), ground.writable()).await
             }
             Way::Http { .. } => None,
         };

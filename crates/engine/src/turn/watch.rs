@@ -7,7 +7,7 @@ use domain::port::Report;
 use domain::signal::Signal;
 use std::time::Duration;
 use tools::Plan;
-use tools::checkpoint::{Begun, NotKept, Watch, Watched};
+use tools::checkpoint::{Begun, CallScope, NotKept, Watched};
 
 /// The field of the status line that says what cannot be undone.
 const STATUS: &str = "undo";
@@ -32,7 +32,7 @@ impl Turn {
 
     /// Before anybody is asked about a call: whether it can be taken back is part of the question.
     pub(super) async fn prepare(&self, plan: &Plan) {
-        let (Some(ledger), Some(watch)) = (self.ledger.clone(), Watch::of(plan)) else { return };
+        let (Some(ledger), Some(watch)) = (self.ledger.clone(), CallScope::of(plan)) else { return };
         let cancel = self.cancel.clone();
         let look = move || ledger.prepare(&watch, &|| cancel.is_cancelled());
         if let Some(Err(NotKept(why))) = self.looked(look).await
@@ -44,7 +44,7 @@ impl Turn {
 
     /// A call is about to run.
     pub(super) async fn watch(&self, plan: &Plan) -> Option<Watched> {
-        let (ledger, watch) = (self.ledger.clone()?, Watch::of(plan)?);
+        let (ledger, watch) = (self.ledger.clone()?, CallScope::of(plan)?);
         let cancel = self.cancel.clone();
         self.looked(move || ledger.before(&watch, &|| cancel.is_cancelled())).await
     }

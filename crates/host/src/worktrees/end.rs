@@ -3,7 +3,7 @@
 use super::git::Git;
 use super::{Work, Worktree, others, work};
 use domain::path_text;
-use tools::own_git::Deed;
+use tools::own_git::GitDeed;
 
 /// What came of a merge.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,7 +90,7 @@ pub async fn remove(git: &Git, tree: &Worktree, discard: bool) -> anyhow::Result
     }
     let main = git.at(git.root());
     drop_tree(&main, tree)?;
-    main.tell_left_out(Deed::Remove);
+    main.tell_left_out(GitDeed::Remove);
     Ok(left)
 }
 

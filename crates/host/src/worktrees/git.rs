@@ -7,7 +7,7 @@ use anyhow::Context;
 use hub::Log;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use tools::own_git::{Deed, OwnGit};
+use tools::own_git::{GitDeed, OwnGit};
 use tools::steering::linked_git;
 
 /// How a submodule stands in the index, before its name.
@@ -72,7 +72,7 @@ impl Git {
     }
 
     /// Tells the person what git would have run for a deed and did not.
-    pub(super) fn tell_left_out(&self, deed: Deed) {
+    pub(super) fn tell_left_out(&self, deed: GitDeed) {
         let left = self.git.left_out(deed).unwrap_or_default();
         if !left.is_empty() {
             (self.log)(&format!(
@@ -124,7 +124,7 @@ impl Git {
         match filled {
             Ok(()) => {
                 let _ = inside.git.take_note();
-                inside.tell_left_out(Deed::CheckOut);
+                inside.tell_left_out(GitDeed::CheckOut);
             }
             Err(_) => {
                 let _ = self.remove(path, true);
@@ -212,7 +212,7 @@ impl Git {
             return Ok(());
         }
         self.write(&["commit", "--quiet", "-m", message])?;
-        self.tell_left_out(Deed::Commit);
+        self.tell_left_out(GitDeed::Commit);
         Ok(())
     }
 
@@ -243,7 +243,7 @@ impl Git {
         if merged.is_err() && self.commit("MERGE_HEAD").is_ok() {
             let _ = self.write(&["merge", "--abort"]);
         }
-        self.tell_left_out(Deed::Merge);
+        self.tell_left_out(GitDeed::Merge);
         merged
     }
 

@@ -168,9 +168,9 @@ impl Running {
             let waiting = sink.progress.clone().filter(|_| !sink.live.is_empty());
             let step = async {
                 tokio::select! {
-                    count = self.pipe.read(&mut chunk), if open => Step::Read(count.unwrap_or(0)),
-                    status = self.child.wait(), if exited.is_none() => Step::Exit(status),
-                    room = room(waiting.as_ref()), if waiting.is_some() => Step::Room(room),
+                    count = self.pipe.read(&mut chunk), if open => ChildEvent::Read(count.unwrap_or(0)),
+                    status = self.child.wait(), if exited.is_none() => ChildEvent::Exit(status),
+                    room = room(waiting.as_ref()), if waiting.is_some() => ChildEvent::Room(room),
                 }
             };
             tokio::select! {
@@ -179,15 +179,15 @@ impl Running {
                 () = tokio::time::sleep_until(deadline) => break End::TimedOut,
                 () = tokio::time::sleep_until(drained), if exited.is_some() => open = false,
                 step = step => match step {
-                    Step::Read(0) => open = false,
-                    Step::Read(count) => sink.take(chunk.get(..count).unwrap_or_default()),
-                    Step::Exit(Ok(status)) => {
+                    ChildEvent::Read(0) => open = false,
+                    ChildEvent::Read(count) => sink.take(chunk.get(..count).unwrap_or_default()),
+                    ChildEvent::Exit(Ok(status)) => {
                         exited = Some(status);
                         drained = Instant::now() + DRAIN;
                     }
-                    Step::Exit(Err(_)) => break End::Cancelled,
-                    Step::Room(Some(permit)) => permit.send(Progress::Output(sink.live.take())),
-                    Step::Room(None) => sink.progress = None,
+                    ChildEvent::Exit(Err(_)) => break End::Cancelled,
+                    ChildEvent::Room(Some(permit)) => permit.send(Progress::Output(sink.live.take())),
+                    ChildEvent::Room(None) => sink.progress = None,
                 },
             }
         };
@@ -236,7 +236,7 @@ impl Running {
     }
 }
 
-enum Step<'a> {
+enum ChildEvent<'a> {
     Read(usize),
     Exit(io::Result<ExitStatus>),
     Room(Option<mpsc::Permit<'a, Progress>>),

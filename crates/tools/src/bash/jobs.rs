@@ -51,13 +51,13 @@ const NAME: &str = "bash_jobs";
 #[derive(Debug, Clone, Copy)]
 pub struct BashJobs;
 
-enum Act {
+enum JobsAction {
     List,
     Read(u64),
     Stop(u64),
 }
 
-fn parse(args: &Value) -> Result<Act, ToolError> {
+fn parse(args: &Value) -> Result<JobsAction, ToolError> {
     let args = Args::new(NAME, args);
     let id = || {
         let text = args.text_opt(&["id", "job", "job_id"]).ok().flatten();
@@ -67,9 +67,9 @@ fn parse(args: &Value) -> Result<Act, ToolError> {
         }
     };
     match args.text_opt(&["action", "op"])?.unwrap_or("list") {
-        "list" => Ok(Act::List),
-        "read" => Ok(Act::Read(id()?)),
-        "stop" | "kill" => Ok(Act::Stop(id()?)),
+        "list" => Ok(JobsAction::List),
+        "read" => Ok(JobsAction::Read(id()?)),
+        "stop" | "kill" => Ok(JobsAction::Stop(id()?)),
         other => Err(args.wrong(format!("`action` is list, read or stop, not {other}"))),
     }
 }
@@ -93,9 +93,9 @@ impl Tool for BashJobs {
 
     fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
         let title = match parse(args)? {
-            Act::List => "list background commands".to_owned(),
-            Act::Read(id) => format!("read the output of job-{id}"),
-            Act::Stop(id) => format!("stop job-{id}"),
+            JobsAction::List => "list background commands".to_owned(),
+            JobsAction::Read(id) => format!("read the output of job-{id}"),
+            JobsAction::Stop(id) => format!("stop job-{id}"),
         };
         Ok(Plan::reading(NAME, args, place, title))
     }
@@ -108,18 +108,18 @@ impl Tool for BashJobs {
             let jobs = plan.place.jobs();
             match parse(&plan.args) {
                 Err(error) => Outcome::failed(error.to_string()),
-                Ok(Act::List) => Outcome::done(listing(&jobs.list())),
-                Ok(Act::Read(id)) => match jobs.read(id) {
+                Ok(JobsAction::List) => Outcome::done(listing(&jobs.list())),
+                Ok(JobsAction::Read(id)) => match jobs.read(id) {
                     None => unknown(id),
                     Some((report, text, truncated)) => {
                         let text = format!("{}\n{text}", describe(&report));
                         Outcome::done(ToolResult { truncated, ..ToolResult::text(text) })
                     }
                 },
-                Ok(Act::Stop(id)) if jobs.stop_and_wait(id).await => {
+                Ok(JobsAction::Stop(id)) if jobs.stop_and_wait(id).await => {
                     Outcome::done(ToolResult::text(format!("stopped job-{id}")))
                 }
-                Ok(Act::Stop(id)) => unknown(id),
+                Ok(JobsAction::Stop(id)) => unknown(id),
             }
         })
     }

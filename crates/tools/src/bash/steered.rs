@@ -2,9 +2,9 @@
 
 use super::child::Leave;
 use crate::place::Workplace;
-use crate::steering::compare::{PutBack, Seen, is_of_git};
+use crate::steering::compare::{PutBack, SteeringSnapshot, is_of_git};
 use crate::steering::linked_git;
-use crate::steering::question::{Said, ask};
+use crate::steering::question::{SteeringAnswer, ask};
 use crate::tool::{Outcome, Port};
 use domain::tool::ToolOutcome;
 use std::path::Path;
@@ -13,9 +13,9 @@ use std::sync::Arc;
 /// What steered the workspace before a command ran in it.
 #[derive(Debug, Clone)]
 pub(crate) struct Steered {
-    seen: Arc<Seen>,
+    seen: Arc<SteeringSnapshot>,
     /// The same of the repository that the workspace is a worktree of.
-    linked: Option<Arc<Seen>>,
+    linked: Option<Arc<SteeringSnapshot>>,
     line: Arc<str>,
     leave: Leave,
 }
@@ -28,8 +28,9 @@ impl Steered {
         }
         let root = root?.to_owned();
         let look = move || {
-            let linked = linked_git(&root).map(|linked| Arc::new(Seen::look_at_git(&linked.common)));
-            (Arc::new(Seen::look(&root)), linked)
+            let linked =
+                linked_git(&root).map(|linked| Arc::new(SteeringSnapshot::look_at_git(&linked.common)));
+            (Arc::new(SteeringSnapshot::look(&root)), linked)
         };
         let (seen, linked) = tokio::task::spawn_blocking(look).await.ok()?;
         Some(Steered { seen, linked, line: line.into(), leave })
@@ -54,12 +55,13 @@ impl Steered {
         for back in self.put_back().await {
             let title = format!("`{line}` changed files that steer programs");
             let asked = outcome.outcome != ToolOutcome::Cancelled;
-            let said = if asked { ask(&back, &title, "The command", port).await } else { Said::Nothing };
+            let said =
+                if asked { ask(&back, &title, "The command", port).await } else { SteeringAnswer::Nothing };
             let told = match said {
-                Said::Yes => back.keep(),
-                Said::No => back.discard(),
-                Said::Nothing => back.leave(),
-                Said::NotAsked => back.leave_unshown(),
+                SteeringAnswer::Yes => back.keep(),
+                SteeringAnswer::No => back.discard(),
+                SteeringAnswer::Nothing => back.leave(),
+                SteeringAnswer::NotAsked => back.leave_unshown(),
             };
             if !outcome.result.text.ends_with('\n') {
                 outcome.result.text.push('\n');

@@ -1,7 +1,7 @@
 //! What changed between two looks at a workspace, and what only came into sight: files that were there before, where nobody looked.
 
 use super::image::Image;
-use super::scan::{Seen, Snapshot};
+use super::scan::{Snapshot, StampedImage};
 use super::step::Change;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::collections::{BTreeSet, HashSet};
@@ -135,7 +135,7 @@ fn is_since(full: &Path, moment: SystemTime, time: fn(&Metadata) -> std::io::Res
     full.symlink_metadata().and_then(|meta| time(&meta)).is_ok_and(|at| at + CLOCK >= moment)
 }
 
-fn inode(seen: &Seen) -> (u64, u64) {
+fn inode(seen: &StampedImage) -> (u64, u64) {
     (seen.stamp.device, seen.stamp.inode)
 }
 

@@ -7,7 +7,7 @@
 use super::Vault;
 use super::changes;
 use super::image::Image;
-use super::scan::{self, Bounds, Look, Snapshot};
+use super::scan::{self, Look, ScanBounds, Snapshot};
 use super::step::{Change, OpenDeed, RelPath, Step};
 use crate::jobs::JobState;
 use crate::place::Workplace;
@@ -25,21 +25,21 @@ const MAX_PROMPT: usize = 80;
 
 /// What a call may change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Watch {
+pub enum CallScope {
     Files(Vec<PathBuf>),
     /// Anything.
     Everything,
 }
 
-impl Watch {
+impl CallScope {
     /// What a call may change; `None` when it changes no file.
-    pub fn of(plan: &Plan) -> Option<Watch> {
+    pub fn of(plan: &Plan) -> Option<CallScope> {
         if plan.read_only {
             return None;
         }
         match &plan.deed {
-            Deed::Write { paths } => Some(Watch::Files(paths.clone())),
-            Deed::Command { .. } | Deed::Other => Some(Watch::Everything),
+            Deed::Write { paths } => Some(CallScope::Files(paths.clone())),
+            Deed::Command { .. } | Deed::Other => Some(CallScope::Everything),
             Deed::Read | Deed::ReadClosed | Deed::Fetch { .. } => None,
         }
     }
@@ -60,10 +60,10 @@ pub struct Begun {
 
 /// What stood there before a call.
 #[derive(Debug)]
-pub struct Watched(What);
+pub struct Watched(ScopeBefore);
 
 #[derive(Debug)]
-enum What {
+enum ScopeBefore {
     Files { seen: Vec<(RelPath, Image)> },
     Everything { before: Arc<Snapshot>, since: SystemTime },
     Nothing,
@@ -75,8 +75,8 @@ pub struct Ledger {
     pub(super) session: Arc<str>,
     pub(super) vault: Arc<dyn Vault>,
     pub(super) place: Workplace,
-    bounds: Bounds,
-    now: Arc<Mutex<Now>>,
+    bounds: ScanBounds,
+    now: Arc<Mutex<CurrentTurn>>,
     /// Held while steps are moved: no turn begins meanwhile.
     moving: Arc<Mutex<()>>,
     /// Somebody else may be at work in this session: what is open is theirs to close.
@@ -85,7 +85,7 @@ pub struct Ledger {
 
 /// How far the turn under way has come.
 #[derive(Debug, Default)]
-struct Now {
+struct CurrentTurn {
     step: Option<Step>,
     /// The last look at the whole workspace.
     known: Arc<Snapshot>,
@@ -105,7 +105,7 @@ impl Ledger {
             session,
             vault,
             place,
-            bounds: Bounds::default(),
+            bounds: ScanBounds::default(),
             now: Arc::default(),
             moving: Arc::default(),
             only_looks: false,
@@ -120,7 +120,7 @@ impl Ledger {
 
     /// The same with other bounds.
     #[must_use]
-    pub fn within(self, bounds: Bounds) -> Ledger {
+    pub fn within(self, bounds: ScanBounds) -> Ledger {
         Ledger { bounds, ..self }
     }
 
@@ -129,7 +129,7 @@ impl Ledger {
         self.moving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn now(&self) -> MutexGuard<'_, Now> {
+    fn now(&self) -> MutexGuard<'_, CurrentTurn> {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -157,9 +157,9 @@ impl Ledger {
     ///
     /// # Errors
     /// Why it cannot, the first time in a turn.
-    pub fn prepare(&self, watch: &Watch, stop: &(dyn Fn() -> bool + Sync)) -> Result<(), NotKept> {
+    pub fn prepare(&self, watch: &CallScope, stop: &(dyn Fn() -> bool + Sync)) -> Result<(), NotKept> {
         let mut now = self.now();
-        if *watch != Watch::Everything || now.looked {
+        if *watch != CallScope::Everything || now.looked {
             return Ok(());
         }
         now.looked = true;
@@ -176,39 +176,39 @@ impl Ledger {
     }
 
     /// A call is about to run. What it may change is in the vault when this returns, or the step says that it is not.
-    pub fn before(&self, watch: &Watch, stop: &(dyn Fn() -> bool + Sync)) -> Watched {
+    pub fn before(&self, watch: &CallScope, stop: &(dyn Fn() -> bool + Sync)) -> Watched {
         let mut now = self.now();
         let (Some(root), Some(mut step)) = (self.place.root(), now.step.take()) else {
-            return Watched(What::Nothing);
+            return Watched(ScopeBefore::Nothing);
         };
         let since = SystemTime::now();
         let what = match watch {
-            Watch::Files(paths) => self.before_files(root, paths, &mut step),
-            Watch::Everything if step.blind.is_some() => What::Nothing,
-            Watch::Everything => {
+            CallScope::Files(paths) => self.before_files(root, paths, &mut step),
+            CallScope::Everything if step.blind.is_some() => ScopeBefore::Nothing,
+            CallScope::Everything => {
                 now.step = Some(step);
                 now.looked = true;
                 let looked = self.look_around(root, &mut now, stop);
                 step = now.step.take().unwrap_or_else(|| Step::new("", "", 0, root));
                 match looked {
-                    Ok(before) => What::Everything { before, since },
+                    Ok(before) => ScopeBefore::Everything { before, since },
                     Err(why) => {
                         step.blind = Some(why);
-                        What::Nothing
+                        ScopeBefore::Nothing
                     }
                 }
             }
         };
         step.open = match &what {
-            What::Nothing => None,
-            What::Files { seen } => Some(OpenDeed { since: millis(since), seen: Some(seen.clone()) }),
-            What::Everything { .. } => Some(OpenDeed { since: millis(since), seen: None }),
+            ScopeBefore::Nothing => None,
+            ScopeBefore::Files { seen } => Some(OpenDeed { since: millis(since), seen: Some(seen.clone()) }),
+            ScopeBefore::Everything { .. } => Some(OpenDeed { since: millis(since), seen: None }),
         };
         let what = match self.put(&step) {
             Ok(()) => what,
             Err(why) => {
                 step.blind = Some(format!("it cannot be written down ({why})"));
-                What::Nothing
+                ScopeBefore::Nothing
             }
         };
         now.step = Some(step);
@@ -220,9 +220,9 @@ impl Ledger {
         let mut now = self.now();
         let (Some(root), Some(mut step)) = (self.place.root(), now.step.take()) else { return };
         match watched.0 {
-            What::Nothing => {}
-            What::Files { seen } => self.close_files(root, seen, &mut step),
-            What::Everything { before, since } => {
+            ScopeBefore::Nothing => {}
+            ScopeBefore::Files { seen } => self.close_files(root, seen, &mut step),
+            ScopeBefore::Everything { before, since } => {
                 match self.close_everything(root, &before, &before, since, &mut step) {
                     Some(after) => now.known = Arc::new(after),
                     None => now.looked = false,
@@ -240,7 +240,7 @@ impl Ledger {
         now.step = Some(step);
     }
 
-    fn before_files(&self, root: &Path, paths: &[PathBuf], step: &mut Step) -> What {
+    fn before_files(&self, root: &Path, paths: &[PathBuf], step: &mut Step) -> ScopeBefore {
         let mut seen: Vec<(RelPath, Image)> = Vec::new();
         for path in paths {
             for one in self.before_file(root, path, step) {
@@ -250,7 +250,7 @@ impl Ledger {
                 }
             }
         }
-        if seen.is_empty() { What::Nothing } else { What::Files { seen } }
+        if seen.is_empty() { ScopeBefore::Nothing } else { ScopeBefore::Files { seen } }
     }
 
     /// What stands at a file's place and at those of folders that are missing above it; nothing where it cannot be kept, which is noted.
@@ -316,7 +316,7 @@ impl Ledger {
     fn look_around(
         &self,
         root: &Path,
-        now: &mut Now,
+        now: &mut CurrentTurn,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Arc<Snapshot>, String> {
         let begun = SystemTime::now();

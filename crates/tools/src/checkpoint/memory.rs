@@ -9,10 +9,10 @@ pub const MAX_IN_MEMORY: usize = 256 * 1024 * 1024;
 
 /// Contents and steps in memory.
 #[derive(Debug, Default)]
-pub struct MemoryVault(Mutex<Held>);
+pub struct MemoryVault(Mutex<VaultMemory>);
 
 #[derive(Debug, Default)]
-struct Held {
+struct VaultMemory {
     contents: BTreeMap<String, Vec<u8>>,
     size: usize,
     prints: BTreeMap<Vec<u8>, BTreeMap<Vec<u8>, Print>>,
@@ -23,7 +23,7 @@ struct Held {
 }
 
 impl MemoryVault {
-    fn lock(&self) -> MutexGuard<'_, Held> {
+    fn lock(&self) -> MutexGuard<'_, VaultMemory> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

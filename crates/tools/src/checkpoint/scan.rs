@@ -35,21 +35,21 @@ const MAX_READERS: usize = 4;
 
 /// How much is looked at.
 #[derive(Debug, Clone, Copy)]
-pub struct Bounds {
+pub struct ScanBounds {
     pub files: usize,
     pub bytes: u64,
     pub time: Duration,
 }
 
-impl Default for Bounds {
-    fn default() -> Bounds {
-        Bounds { files: MAX_FILES, bytes: MAX_BYTES, time: MAX_TIME }
+impl Default for ScanBounds {
+    fn default() -> ScanBounds {
+        ScanBounds { files: MAX_FILES, bytes: MAX_BYTES, time: MAX_TIME }
     }
 }
 
 /// What stands at a path, and what the system said of it then.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct StampedImage {
     pub(crate) image: Image,
     pub(crate) stamp: Stamp,
 }
@@ -110,12 +110,13 @@ impl Stamp {
 }
 
 /// A workspace as it was seen. Paths are below its root.
-pub(crate) type Snapshot = BTreeMap<PathBuf, Seen>;
+pub(crate) type Snapshot = BTreeMap<PathBuf, StampedImage>;
 
 /// Reads what was last seen of a workspace.
 pub(crate) fn known(vault: &dyn Vault, root: &Path) -> Result<Snapshot, String> {
     let seen = |print: Print| {
-        let seen = Seen { image: Image::try_from(print.image).ok()?, stamp: Stamp::read(&print.stamp)? };
+        let seen =
+            StampedImage { image: Image::try_from(print.image).ok()?, stamp: Stamp::read(&print.stamp)? };
         Some((path_of(print.path), seen))
     };
     Ok(vault.prints(root.as_os_str().as_bytes())?.into_iter().filter_map(seen).collect())
@@ -133,7 +134,7 @@ pub(crate) struct Look<'a> {
     pub(crate) root: &'a Path,
     pub(crate) vault: &'a dyn Vault,
     pub(crate) closed: &'a Closed,
-    pub(crate) bounds: Bounds,
+    pub(crate) bounds: ScanBounds,
     /// Says when to leave off.
     pub(crate) stop: &'a (dyn Fn() -> bool + Sync),
 }
@@ -155,16 +156,16 @@ impl Look<'_> {
             let mode = meta.permissions().mode() & 0o7777;
             let last = known.get(&path).filter(|last| last.stamp.settled && last.stamp.is_same(&stamp));
             if meta.is_dir() {
-                snapshot.insert(path, Seen { image: Image::Folder { mode }, stamp });
+                snapshot.insert(path, StampedImage { image: Image::Folder { mode }, stamp });
             } else if !meta.is_file() || meta.len() > MAX_FILE || self.closed.holds(&self.root.join(&path)) {
                 let image = self.without_content(&path, &meta, &stamp);
-                snapshot.insert(path, Seen { image, stamp });
+                snapshot.insert(path, StampedImage { image, stamp });
             } else {
                 bytes += meta.len();
                 match last.map(|last| (&last.image, last.stamp)) {
                     Some((Image::File { digest, .. }, stamp)) => {
                         let image = Image::File { digest: digest.clone(), mode };
-                        snapshot.insert(path, Seen { image, stamp });
+                        snapshot.insert(path, StampedImage { image, stamp });
                     }
                     _ => unread.push(path),
                 }
@@ -324,7 +325,7 @@ impl Look<'_> {
 
     /// Has the vault take in what looks other than before.
     fn note(&self, known: &Snapshot, now: &Snapshot, is_all: bool) -> Result<(), String> {
-        let print = |(path, seen): (&PathBuf, &Seen)| Print {
+        let print = |(path, seen): (&PathBuf, &StampedImage)| Print {
             path: path.as_os_str().as_bytes().to_vec(),
             stamp: seen.stamp.write(),
             image: seen.image.to_string(),
@@ -342,7 +343,7 @@ impl Look<'_> {
 }
 
 /// Files that were met.
-type Met = Vec<(PathBuf, Seen)>;
+type Met = Vec<(PathBuf, StampedImage)>;
 
 /// What goes to the vault at once, and what may be said once it holds it.
 #[derive(Default)]
@@ -370,7 +371,7 @@ fn lstat(full: &Path) -> Looked {
 }
 
 /// A file's image and content; `None` when it cannot be read, or is no plain file by now.
-fn read(full: &Path) -> Option<(Seen, Vec<u8>)> {
+fn read(full: &Path) -> Option<(StampedImage, Vec<u8>)> {
     let mut file = exact::open(full).ok()?;
     let before = file.metadata().ok().filter(|meta| meta.is_file() && meta.len() <= MAX_FILE)?;
     let mut content = Vec::with_capacity(usize::try_from(before.len()).unwrap_or(0));
@@ -381,12 +382,12 @@ fn read(full: &Path) -> Option<(Seen, Vec<u8>)> {
     let mut stamp = Stamp::of(&before);
     stamp.settled = stamp.is_settled(&Stamp::of(&after), now);
     let image = Image::File { digest: digest::hex(&content), mode: after.permissions().mode() & 0o7777 };
-    Some((Seen { image, stamp }, content))
+    Some((StampedImage { image, stamp }, content))
 }
 
-fn unreadable(full: &Path) -> Option<Seen> {
+fn unreadable(full: &Path) -> Option<StampedImage> {
     let stamp = Stamp::of(&full.symlink_metadata().ok()?);
-    Some(Seen { image: Image::Unkept { stamp: stamp.write() }, stamp })
+    Some(StampedImage { image: Image::Unkept { stamp: stamp.write() }, stamp })
 }
 
 #[cfg(test)]
@@ -395,7 +396,7 @@ mod tests {
     use crate::checkpoint::MemoryVault;
 
     fn look<'a>(root: &'a Path, vault: &'a MemoryVault, closed: &'a Closed) -> Look<'a> {
-        Look { root, vault, closed, bounds: Bounds::default(), stop: &|| false }
+        Look { root, vault, closed, bounds: ScanBounds::default(), stop: &|| false }
     }
 
     #[test]
@@ -441,7 +442,7 @@ mod tests {
             std::fs::write(root.join(format!("{number}")), "x").unwrap();
         }
         let (vault, closed) = (MemoryVault::default(), Closed::of(None, None));
-        let bounds = Bounds { time: Duration::ZERO, ..Bounds::default() };
+        let bounds = ScanBounds { time: Duration::ZERO, ..ScanBounds::default() };
         let hasty = Look { bounds, ..look(&root, &vault, &closed) };
         assert!(hasty.around(&Snapshot::new(), &Snapshot::new()).unwrap_err().contains("takes more than"));
         assert_eq!(known(&vault, &root).unwrap().len(), 10);

@@ -43,15 +43,15 @@ impl Scene {
     }
 
     fn deed(&self, does: impl FnOnce(&Path)) {
-        self.ledger.prepare(&Watch::Everything, &|| false).unwrap();
-        let watched = self.ledger.before(&Watch::Everything, &|| false);
+        self.ledger.prepare(&CallScope::Everything, &|| false).unwrap();
+        let watched = self.ledger.before(&CallScope::Everything, &|| false);
         does(&self.root);
         self.ledger.after(watched);
     }
 
     fn write(&self, path: &str, text: &str) {
         let full = self.root.join(path);
-        let watched = self.ledger.before(&Watch::Files(vec![full.clone()]), &|| false);
+        let watched = self.ledger.before(&CallScope::Files(vec![full.clone()]), &|| false);
         std::fs::create_dir_all(full.parent().unwrap()).unwrap();
         std::fs::write(full, text).unwrap();
         self.ledger.after(watched);
@@ -383,9 +383,9 @@ fn a_folder_that_was_shut_is_opened_again() {
 #[test]
 fn past_a_bound_it_is_said_before_the_command() {
     for bounds in [
-        Bounds { files: 3, ..Bounds::default() },
-        Bounds { bytes: 3, ..Bounds::default() },
-        Bounds { time: std::time::Duration::ZERO, ..Bounds::default() },
+        ScanBounds { files: 3, ..ScanBounds::default() },
+        ScanBounds { bytes: 3, ..ScanBounds::default() },
+        ScanBounds { time: std::time::Duration::ZERO, ..ScanBounds::default() },
     ] {
         let mut scene = scene();
         scene.ledger = scene.ledger.clone().within(bounds);
@@ -393,9 +393,13 @@ fn past_a_bound_it_is_said_before_the_command() {
             scene.put(name, "12");
         }
         scene.begin();
-        assert!(scene.ledger.prepare(&Watch::Everything, &|| false).is_err());
-        assert_eq!(scene.ledger.prepare(&Watch::Everything, &|| false), Ok(()), "it is said once in a turn");
-        let watched = scene.ledger.before(&Watch::Everything, &|| false);
+        assert!(scene.ledger.prepare(&CallScope::Everything, &|| false).is_err());
+        assert_eq!(
+            scene.ledger.prepare(&CallScope::Everything, &|| false),
+            Ok(()),
+            "it is said once in a turn"
+        );
+        let watched = scene.ledger.before(&CallScope::Everything, &|| false);
         scene.put("a", "34");
         scene.ledger.after(watched);
         let moved = scene.ledger.undo(false).unwrap();
@@ -437,12 +441,12 @@ fn a_crash_in_the_middle_of_a_command_costs_nothing() {
     let mut scene = scene();
     scene.put("a", "1");
     scene.begin();
-    scene.ledger.prepare(&Watch::Everything, &|| false).unwrap();
-    let watched = scene.ledger.before(&Watch::Everything, &|| false);
+    scene.ledger.prepare(&CallScope::Everything, &|| false).unwrap();
+    let watched = scene.ledger.before(&CallScope::Everything, &|| false);
     scene.put("a", "2");
     drop(watched);
     scene.begin();
-    let watched = scene.ledger.before(&Watch::Files(vec![scene.root.join("b")]), &|| false);
+    let watched = scene.ledger.before(&CallScope::Files(vec![scene.root.join("b")]), &|| false);
     scene.put("b", "2");
     drop(watched);
     let place = scene.ledger.place.clone();

@@ -162,7 +162,7 @@ impl Ledger {
                 then.entry((step.root.as_path(), change.path.as_path())).or_insert(&change.before);
             }
         }
-        let mut contents = Kept(self);
+        let mut contents = VaultContents(self);
         let mut text = diff::Text::default();
         for ((root, path), before) in then {
             let now = self.look(root, &go_on).at(path)?;
@@ -186,7 +186,7 @@ impl Ledger {
         let Some(root) = back.iter().chain(&forth).next().map(|at| steps[*at].root.clone()) else {
             return Ok((steps, None));
         };
-        let mut plan = Plan { ledger: self, root: &root, ways: BTreeMap::new(), conflicts: Vec::new() };
+        let mut plan = UndoPlan { ledger: self, root: &root, ways: BTreeMap::new(), conflicts: Vec::new() };
         let went = match (back.is_empty(), forth.is_empty()) {
             (false, true) => Went::Back,
             (true, _) => Went::Forth,
@@ -198,7 +198,7 @@ impl Ledger {
             for change in &steps[*at].journal {
                 let (from, to) = (change.before.clone(), change.after.clone());
                 let way = plan.ways.entry(change.path.clone());
-                way.or_insert(Way { from, to, merged: false }).to = change.after.clone();
+                way.or_insert(PathChange { from, to, merged: false }).to = change.after.clone();
             }
         }
         let mut elsewhere = BTreeSet::new();
@@ -242,7 +242,7 @@ impl Ledger {
         if !root.is_dir() {
             return Err(NotMoved::Failed(format!("{} is not there any more", shown(&root))));
         }
-        let mut plan = Plan { ledger: self, root: &root, ways: BTreeMap::new(), conflicts: Vec::new() };
+        let mut plan = UndoPlan { ledger: self, root: &root, ways: BTreeMap::new(), conflicts: Vec::new() };
         let mut moved = Moved::default();
         let mut journals = Vec::new();
         for (at, is_back) in back.iter().map(|at| (*at, true)).chain(forth.iter().map(|at| (*at, false))) {
@@ -287,7 +287,7 @@ impl Ledger {
         steps: &mut [Step],
         moved: &mut Moved,
     ) -> Result<(), String> {
-        let content = |digest: &str| Kept(self).get(digest);
+        let content = |digest: &str| VaultContents(self).get(digest);
         let mut left: BTreeMap<PathBuf, String> = BTreeMap::new();
         let mut failed = |path: &Path, why: String| match conflicting {
             Conflicting::Refuses => Err(format!(
@@ -329,9 +329,9 @@ impl Ledger {
 }
 
 /// Contents in the vault.
-struct Kept<'a>(&'a Ledger);
+struct VaultContents<'a>(&'a Ledger);
 
-impl Contents for Kept<'_> {
+impl Contents for VaultContents<'_> {
     fn get(&mut self, digest: &str) -> Result<Vec<u8>, String> {
         let content = self.0.vault.content(digest)?;
         content
@@ -346,13 +346,13 @@ impl Contents for Kept<'_> {
 }
 
 /// Where a path is and where it goes.
-struct Way {
+struct PathChange {
     from: Image,
     to: Image,
     merged: bool,
 }
 
-impl Way {
+impl PathChange {
     /// Whether something is what a move that was cut leaves here: what stood there at first, or what [`restore::perform`] has there on
     /// its way to the end.
     fn passes(&self, now: &Image) -> bool {
@@ -372,10 +372,10 @@ impl Way {
 }
 
 /// What would be done.
-struct Plan<'a> {
+struct UndoPlan<'a> {
     ledger: &'a Ledger,
     root: &'a Path,
-    ways: BTreeMap<PathBuf, Way>,
+    ways: BTreeMap<PathBuf, PathChange>,
     conflicts: Vec<Conflict>,
 }
 
@@ -387,11 +387,11 @@ struct Conflict {
     with_inner: bool,
 }
 
-impl Plan<'_> {
-    fn way(&mut self, path: &Path) -> Result<&mut Way, NotMoved> {
+impl UndoPlan<'_> {
+    fn way(&mut self, path: &Path) -> Result<&mut PathChange, NotMoved> {
         if !self.ways.contains_key(path) {
             let now = self.ledger.look(self.root, &go_on).at(path)?;
-            self.ways.insert(path.to_owned(), Way { from: now.clone(), to: now, merged: false });
+            self.ways.insert(path.to_owned(), PathChange { from: now.clone(), to: now, merged: false });
         }
         self.ways.get_mut(path).ok_or_else(|| NotMoved::Failed(shown(path)))
     }
@@ -402,7 +402,7 @@ impl Plan<'_> {
         for change in if is_back { &step.changes } else { &step.journal } {
             paths.entry(&change.path).or_default().push(change);
         }
-        let mut contents = Kept(self.ledger);
+        let mut contents = VaultContents(self.ledger);
         let mut journal = Vec::new();
         for (path, changes) in paths {
             let way = self.way(path)?;
@@ -477,8 +477,10 @@ impl Plan<'_> {
             for entry in std::fs::read_dir(self.root.join(&folder)).into_iter().flatten().flatten() {
                 let inner = folder.join(entry.file_name());
                 match self.ways.get(&inner) {
-                    Some(Way { from: Image::Folder { .. }, to: Image::Absent, .. }) => waiting.push(inner),
-                    Some(Way { to: Image::Absent, .. }) => {}
+                    Some(PathChange { from: Image::Folder { .. }, to: Image::Absent, .. }) => {
+                        waiting.push(inner)
+                    }
+                    Some(PathChange { to: Image::Absent, .. }) => {}
                     _ => return Some(inner),
                 }
             }
@@ -509,7 +511,7 @@ impl Plan<'_> {
     /// What to do, and how it is told.
     fn end(self) -> (Vec<Move>, Vec<(String, MovedFile)>) {
         let (mut moves, mut files) = (Vec::new(), Vec::new());
-        for (path, Way { from, to, merged }) in self.ways {
+        for (path, PathChange { from, to, merged }) in self.ways {
             if from == to {
                 continue;
             }

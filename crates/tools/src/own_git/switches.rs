@@ -2,7 +2,7 @@
 //!
 //! They go by the environment and not by `-c`: there a name ends at its first `=`, and a repository chooses the names of its filters.
 
-use super::Deed;
+use super::GitDeed;
 use crate::shell::is_harmless_setting;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -65,7 +65,7 @@ pub(super) struct Switches {
     /// Whether a program would say which files changed.
     monitored: bool,
     /// What is not run, by its name.
-    named: Vec<(Kind, String)>,
+    named: Vec<(SettingKind, String)>,
     /// The filters that are off also when git writes.
     pub(super) filters: Vec<String>,
     /// Where hooks lie, if the settings say so.
@@ -99,7 +99,7 @@ impl Switches {
         switches.signs = last("commit.gpgsign").filter(is_on).is_some();
         let mut named = Vec::new();
         for (_, name, _) in &all {
-            let Some((kind, name)) = Kind::of(name) else { continue };
+            let Some((kind, name)) = SettingKind::of(name) else { continue };
             // It was read loosely, and what has another name is not switched off by this one.
             if name.contains(char::REPLACEMENT_CHARACTER) {
                 return Err(format!(
@@ -122,13 +122,13 @@ impl Switches {
         for (kind, name) in named {
             let off = kind.off(name);
             // The person's own, where nothing of the repository can steer it.
-            if plain && matches!(kind, Kind::Filter | Kind::Driver) {
+            if plain && matches!(kind, SettingKind::Filter | SettingKind::Driver) {
                 switches.off_looking.extend(off);
                 continue;
             }
             switches.off.extend(off);
             switches.named.push((kind, name.to_owned()));
-            if kind == Kind::Filter {
+            if kind == SettingKind::Filter {
                 switches.filters.push(name.to_owned());
             }
         }
@@ -136,15 +136,16 @@ impl Switches {
     }
 
     /// What is not run that a person may count on, in words.
-    pub(super) fn left_out(&self, deed: Deed) -> Vec<String> {
-        let counts = |kind: Kind| match kind {
-            Kind::Filter => deed != Deed::Remove,
-            Kind::Driver | Kind::Options => deed == Deed::Merge,
-            Kind::Hook => true,
+    pub(super) fn left_out(&self, deed: GitDeed) -> Vec<String> {
+        let counts = |kind: SettingKind| match kind {
+            SettingKind::Filter => deed != GitDeed::Remove,
+            SettingKind::Driver | SettingKind::Options => deed == GitDeed::Merge,
+            SettingKind::Hook => true,
         };
         let named = self.named.iter().filter(|(kind, _)| counts(*kind));
         let monitor = self.monitored.then(|| "core.fsmonitor".to_owned());
-        let signs = (self.signs && matches!(deed, Deed::Commit | Deed::Merge)).then(|| "signing".to_owned());
+        let signs =
+            (self.signs && matches!(deed, GitDeed::Commit | GitDeed::Merge)).then(|| "signing".to_owned());
         let named = named.map(|(kind, name)| format!("{} {name}", kind.word()));
         monitor.into_iter().chain(signs).chain(named).collect()
     }
@@ -163,7 +164,7 @@ impl Switches {
 
 /// What settings name by a name of their own and git runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum SettingKind {
     Filter,
     Driver,
     Hook,
@@ -171,39 +172,39 @@ enum Kind {
     Options,
 }
 
-impl Kind {
+impl SettingKind {
     /// What a setting makes git run, and its name.
-    fn of(setting: &str) -> Option<(Kind, &str)> {
+    fn of(setting: &str) -> Option<(SettingKind, &str)> {
         let (section, rest) = setting.split_once('.')?;
         let (name, key) = rest.rsplit_once('.')?;
         match (section, key) {
-            ("filter", "clean" | "smudge" | "process") => Some((Kind::Filter, name)),
-            ("merge", "driver") => Some((Kind::Driver, name)),
-            ("hook", "command") => Some((Kind::Hook, name)),
-            ("branch", "mergeoptions") => Some((Kind::Options, name)),
+            ("filter", "clean" | "smudge" | "process") => Some((SettingKind::Filter, name)),
+            ("merge", "driver") => Some((SettingKind::Driver, name)),
+            ("hook", "command") => Some((SettingKind::Hook, name)),
+            ("branch", "mergeoptions") => Some((SettingKind::Options, name)),
             _ => None,
         }
     }
 
     fn word(self) -> &'static str {
         match self {
-            Kind::Filter => "filter",
-            Kind::Driver => "merge driver",
-            Kind::Hook => "hook",
-            Kind::Options => "merge options of branch",
+            SettingKind::Filter => "filter",
+            SettingKind::Driver => "merge driver",
+            SettingKind::Hook => "hook",
+            SettingKind::Options => "merge options of branch",
         }
     }
 
     /// The settings that switch it off.
     fn off(self, name: &str) -> Vec<Setting> {
         let (section, off): (_, &[(&str, &str)]) = match self {
-            Kind::Filter => {
+            SettingKind::Filter => {
                 ("filter", &[("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")])
             }
             // An empty one would take one side for the whole; this one finds a conflict.
-            Kind::Driver => ("merge", &[("driver", "false")]),
-            Kind::Hook => ("hook", &[("enabled", "false"), ("command", "true")]),
-            Kind::Options => ("branch", &[("mergeoptions", "")]),
+            SettingKind::Driver => ("merge", &[("driver", "false")]),
+            SettingKind::Hook => ("hook", &[("enabled", "false"), ("command", "true")]),
+            SettingKind::Options => ("branch", &[("mergeoptions", "")]),
         };
         off.iter().map(|(key, value)| (format!("{section}.{name}.{key}"), (*value).to_owned())).collect()
     }

@@ -48,8 +48,8 @@ fn what_a_repository_names_is_off_whatever_it_is_called() {
         }
     }
     assert_eq!(found.filters, ["a=b.c"]);
-    assert_eq!(found.left_out(Deed::Merge), ["filter a=b.c", "merge driver m", "hook h"]);
-    assert_eq!(found.left_out(Deed::Remove), ["hook h"]);
+    assert_eq!(found.left_out(GitDeed::Merge), ["filter a=b.c", "merge driver m", "hook h"]);
+    assert_eq!(found.left_out(GitDeed::Remove), ["hook h"]);
 }
 
 #[test]
@@ -59,27 +59,27 @@ fn what_is_the_persons_own_runs_when_git_writes_unless_the_repository_could_stee
     let found = switches(&own);
     assert!(found.plain && found.filters.is_empty() && names(&found, true).is_empty());
     assert!(names(&found, false).contains(&"filter.lfs.process".to_owned()), "a look needs no filter");
-    assert!(found.left_out(Deed::CheckOut).is_empty());
+    assert!(found.left_out(GitDeed::CheckOut).is_empty());
     let steered = switches(&[own[0], ("local", "lfs.customtransfer.x.path", "evil")]);
     assert!(!steered.plain && names(&steered, true).contains(&"filter.lfs.process".to_owned()));
-    assert_eq!(steered.left_out(Deed::CheckOut), ["filter lfs"]);
+    assert_eq!(steered.left_out(GitDeed::CheckOut), ["filter lfs"]);
 }
 
 #[test]
 fn a_person_is_told_of_signing_and_a_monitor_where_they_count() {
     let found = switches(&[("global", "commit.gpgsign", "true"), ("local", "core.fsmonitor", "evil")]);
-    assert_eq!(found.left_out(Deed::Commit), ["core.fsmonitor", "signing"]);
-    assert_eq!(found.left_out(Deed::CheckOut), ["core.fsmonitor"]);
+    assert_eq!(found.left_out(GitDeed::Commit), ["core.fsmonitor", "signing"]);
+    assert_eq!(found.left_out(GitDeed::CheckOut), ["core.fsmonitor"]);
     // What we switched off ourselves is not what the person has.
     let found = switches(&[("local", "core.fsmonitor", "evil"), ("command", "core.fsmonitor", "false")]);
-    assert_eq!(found.left_out(Deed::CheckOut), ["core.fsmonitor"]);
+    assert_eq!(found.left_out(GitDeed::CheckOut), ["core.fsmonitor"]);
     // Git's own monitor is no program of the repository's; what was set back is off.
     let found = switches(&[
         ("local", "core.fsmonitor", "true"),
         ("global", "commit.gpgsign", "true"),
         ("local", "commit.gpgsign", "false"),
     ]);
-    assert!(found.left_out(Deed::Commit).is_empty());
+    assert!(found.left_out(GitDeed::Commit).is_empty());
 }
 
 #[test]
@@ -90,8 +90,8 @@ fn how_branches_are_merged_is_not_for_settings_to_say() {
     for name in ["branch.a.b.mergeoptions", "pull.twohead"] {
         assert!(names(&found, true).contains(&name.to_owned()), "{name}");
     }
-    assert_eq!(found.left_out(Deed::Merge), ["merge options of branch a.b"]);
-    assert!(found.left_out(Deed::Commit).is_empty());
+    assert_eq!(found.left_out(GitDeed::Merge), ["merge options of branch a.b"]);
+    assert!(found.left_out(GitDeed::Commit).is_empty());
 }
 
 #[test]

@@ -40,7 +40,7 @@ pub enum RulesError {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Kept {
+struct RulesFile {
     /// Which project this is for: a person may look into the file.
     #[serde(with = "crate::rule::path")]
     project: PathBuf,
@@ -56,21 +56,21 @@ pub struct Rules {
     session: Vec<Rule>,
     given: Vec<Rule>,
     /// The file as it was when it was read last.
-    seen: Option<Stamp>,
+    seen: Option<FileStamp>,
 }
 
 /// What tells one state of a file from another: a file that is written anew is another file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamp {
+struct FileStamp {
     inode: u64,
     changed: (i64, i64),
     bytes: u64,
 }
 
-impl Stamp {
-    fn of(file: &Path) -> Option<Stamp> {
+impl FileStamp {
+    fn of(file: &Path) -> Option<FileStamp> {
         let meta = std::fs::metadata(file).ok()?;
-        Some(Stamp { inode: meta.ino(), changed: (meta.ctime(), meta.ctime_nsec()), bytes: meta.len() })
+        Some(FileStamp { inode: meta.ino(), changed: (meta.ctime(), meta.ctime_nsec()), bytes: meta.len() })
     }
 }
 
@@ -131,7 +131,7 @@ impl Rules {
 
     /// Reads the project's rules once more: another session may have changed them. What holds stays when that fails.
     pub fn refresh(&mut self) -> Result<(), RulesError> {
-        let seen = Stamp::of(&self.file);
+        let seen = FileStamp::of(&self.file);
         self.kept = self.read()?;
         self.seen = seen;
         Ok(())
@@ -139,7 +139,7 @@ impl Rules {
 
     /// The same, only when the file is another than the one that was read: what somebody took back holds from now on.
     pub fn keep_up(&mut self) -> Result<(), RulesError> {
-        if Stamp::of(&self.file) == self.seen { Ok(()) } else { self.refresh() }
+        if FileStamp::of(&self.file) == self.seen { Ok(()) } else { self.refresh() }
     }
 
     /// The same with what was allowed when the program was started.
@@ -240,7 +240,7 @@ impl Rules {
             return Err(RulesError::Full { path: self.file.clone() });
         }
         let fail = |source| RulesError::Io { path: self.file.clone(), source };
-        let kept = Kept { project: self.project.clone(), rules };
+        let kept = RulesFile { project: self.project.clone(), rules };
         let text = serde_json::to_string_pretty(&kept).map_err(|error| fail(error.into()))?;
         let dir = self.file.parent().unwrap_or(Path::new("/"));
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(fail)?;
@@ -250,12 +250,12 @@ impl Rules {
         file.as_file().sync_all().map_err(fail)?;
         file.persist(&self.file).map_err(|error| fail(error.error))?;
         self.kept = kept.rules;
-        self.seen = Stamp::of(&self.file);
+        self.seen = FileStamp::of(&self.file);
         Ok(())
     }
 }
 
-fn read_file(file: &Path) -> Result<Kept, RulesError> {
+fn read_file(file: &Path) -> Result<RulesFile, RulesError> {
     let fail = |source| RulesError::Io { path: file.to_owned(), source };
     let malformed = |why: String| RulesError::Malformed { path: file.to_owned(), why };
     let meta = std::fs::metadata(file).map_err(fail)?;
@@ -267,7 +267,7 @@ fn read_file(file: &Path) -> Result<Kept, RulesError> {
         return Err(malformed("it is too large".to_owned()));
     }
     let text = std::fs::read_to_string(file).map_err(fail)?;
-    let kept: Kept = serde_json::from_str(&text).map_err(|error| malformed(error.to_string()))?;
+    let kept: RulesFile = serde_json::from_str(&text).map_err(|error| malformed(error.to_string()))?;
     let empty = |rule: &Rule| matches!(&rule.matcher, Matcher::Prefix { words } | Matcher::Exact { words } if words.is_empty());
     if kept.rules.iter().any(empty) {
         return Err(malformed("a rule has no words".to_owned()));

@@ -113,7 +113,7 @@ fn everybody(signal: Signal) {
 
 #[cfg(target_os = "linux")]
 mod listed {
-    use super::super::processes::{self, Seen};
+    use super::super::processes::{self, ProcessEntry};
     use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
     use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -135,8 +135,8 @@ mod listed {
         }
     }
 
-    fn kin() -> Vec<Seen> {
-        let mut children: HashMap<i32, Vec<Seen>> = HashMap::new();
+    fn kin() -> Vec<ProcessEntry> {
+        let mut children: HashMap<i32, Vec<ProcessEntry>> = HashMap::new();
         for one in processes::everybody() {
             children.entry(one.parent).or_default().push(one);
         }

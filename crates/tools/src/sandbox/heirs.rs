@@ -4,7 +4,7 @@
 //! children that we started ourselves, which others wait for: those stay in our session and lead a group or are in ours.
 
 use super::mark::{self, Marked};
-use super::processes::{self, Seen};
+use super::processes::{self, ProcessEntry};
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, waitpid};
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
@@ -44,7 +44,7 @@ fn settle() {
     }
 }
 
-fn is_heir(child: &Seen, own: &Seen) -> bool {
+fn is_heir(child: &ProcessEntry, own: &ProcessEntry) -> bool {
     let by_birth = child.session == own.session && (child.group == child.pid || child.group == own.group);
     !by_birth
 }
@@ -64,7 +64,7 @@ fn confined(pid: i32) -> bool {
     status.lines().any(|line| line.split_whitespace().eq(["NoNewPrivs:", "1"]))
 }
 
-fn children() -> Vec<Seen> {
+fn children() -> Vec<ProcessEntry> {
     let own = getpid().as_raw_nonzero().get();
     let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     let listed: Option<Vec<String>> =

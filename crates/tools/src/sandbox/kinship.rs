@@ -7,7 +7,7 @@
 #[cfg(target_os = "linux")]
 use super::mark::{self, Marked};
 #[cfg(target_os = "linux")]
-use super::processes::{self, Seen};
+use super::processes::{self, ProcessEntry};
 use std::os::fd::BorrowedFd;
 
 /// Most ancestors that are looked at; deeper families are not believed.
@@ -87,7 +87,7 @@ pub fn may_enter(_: &str, _: i32, _: Option<BorrowedFd<'_>>) -> Result<(), NotAd
 #[cfg(target_os = "linux")]
 fn judge(lead: &str, pid: i32) -> Result<(), NotAdmitted> {
     let own = std::process::id().cast_signed();
-    let above_us: Vec<Seen> = family(own).unwrap_or_default().into_iter().skip(1).collect();
+    let above_us: Vec<ProcessEntry> = family(own).unwrap_or_default().into_iter().skip(1).collect();
     // Two looks that agree: everybody in them was there in between, with these parents.
     let mut seen = family(pid)?;
     for _ in 0..MAX_LOOKS {
@@ -131,7 +131,7 @@ fn judge(lead: &str, pid: i32) -> Result<(), NotAdmitted> {
 
 /// A process and its ancestors, from below, without the first of all.
 #[cfg(target_os = "linux")]
-fn family(pid: i32) -> Result<Vec<Seen>, NotAdmitted> {
+fn family(pid: i32) -> Result<Vec<ProcessEntry>, NotAdmitted> {
     let mut family = Vec::new();
     let mut next = pid;
     while next > 1 {

@@ -56,7 +56,7 @@ pub(super) fn apply(leash: &Leash) -> Result<()> {
         return Ok(());
     }
     let rights = Rights::of(version);
-    let mut rules = Rules(ruleset(leash, version).map_err(Error::other)?);
+    let mut rules = LandlockRules(ruleset(leash, version).map_err(Error::other)?);
     for place in &leash.writable {
         rules.add(place, rights.write, Links::Refused)?;
     }
@@ -128,9 +128,9 @@ enum Links {
     Refused,
 }
 
-struct Rules(RulesetCreated);
+struct LandlockRules(RulesetCreated);
 
-impl Rules {
+impl LandlockRules {
     /// Adds a rule; a place that is not there, or that the user may not reach, needs none.
     fn add(&mut self, place: &Path, access: BitFlags<AccessFs>, links: Links) -> Result<()> {
         let flags = OFlags::PATH | OFlags::CLOEXEC;

@@ -14,7 +14,7 @@ const MAX_LOOKED: usize = 1024;
 
 /// Names below a folder, and what was listed there so far.
 #[derive(Debug)]
-pub(super) struct Names {
+pub(super) struct NameLookup {
     top: PathBuf,
     /// By the path below the top; `None` for a folder that rules nothing out.
     listed: HashMap<String, Option<Listing>>,
@@ -35,10 +35,10 @@ impl Listing {
     }
 }
 
-impl Names {
+impl NameLookup {
     /// Nothing is looked at yet.
-    pub(super) fn below(top: &Path) -> Names {
-        Names { top: top.to_owned(), listed: HashMap::new() }
+    pub(super) fn below(top: &Path) -> NameLookup {
+        NameLookup { top: top.to_owned(), listed: HashMap::new() }
     }
 
     /// What is there under a name below the top that may end, or begin after its dot, with a `*`.
@@ -117,7 +117,7 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     fn found(top: &Path, pattern: &str) -> Vec<String> {
-        let found = Names::below(top).matching(pattern);
+        let found = NameLookup::below(top).matching(pattern);
         found.iter().map(|path| path.strip_prefix(top).unwrap().display().to_string()).collect()
     }
 
@@ -165,7 +165,7 @@ mod tests {
     fn a_folder_is_listed_once_and_what_lies_below_a_missing_one_never() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(dir.path().join(".config")).unwrap();
-        let mut names = Names::below(dir.path());
+        let mut names = NameLookup::below(dir.path());
         for pattern in [".ssh", ".config/a", ".config/b", ".kde/share/c"] {
             names.matching(pattern);
         }

@@ -4,7 +4,7 @@
 //! place by `also_readable`. They are closed inside of a workspace too.
 
 use super::mounts;
-use super::named::{Names, names};
+use super::named::{NameLookup, names};
 use rustix::fs::Access;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -311,7 +311,7 @@ pub(super) fn beyond(closed: &mut BTreeSet<PathBuf>) -> Vec<PathBuf> {
 fn places(homes: &[PathBuf]) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
     for home in homes {
-        let mut names = Names::below(home);
+        let mut names = NameLookup::below(home);
         for place in IN_HOME.iter().flat_map(|name| names.matching(name)) {
             close(&place, &mut found);
         }
@@ -321,7 +321,7 @@ fn places(homes: &[PathBuf]) -> BTreeSet<PathBuf> {
         }
     }
     let readable = |place: &PathBuf| rustix::fs::access(place, Access::READ_OK).is_ok();
-    let mut names = Names::below(Path::new("/"));
+    let mut names = NameLookup::below(Path::new("/"));
     let in_system = IN_SYSTEM.iter().flat_map(|pattern| names.matching(pattern.trim_start_matches('/')));
     for place in in_system.filter(readable) {
         close(&place, &mut found);
@@ -336,7 +336,7 @@ fn named_by(variable: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
         named.flat_map(|value| std::env::split_paths(&value).collect::<Vec<_>>()).collect();
     for (name, usual) in MOVED {
         let Some(folder) = variable(name).map(PathBuf::from) else { continue };
-        let mut names = Names::below(&folder);
+        let mut names = NameLookup::below(&folder);
         let below = IN_HOME.iter().filter_map(|pattern| pattern.strip_prefix(usual)?.strip_prefix('/'));
         places.extend(below.flat_map(|rest| names.matching(rest)));
     }

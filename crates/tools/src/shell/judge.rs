@@ -3,7 +3,7 @@
 //! Low means: reads only, inside the workspace, nothing left open. Everything else starts higher and says why.
 
 use super::looks::{Looking, Looks};
-use super::reach::{Leads, Reach, Written};
+use super::reach::{Leads, Reach, WriteTarget};
 use super::surroundings::Surroundings;
 use super::table::{self, base, has_option};
 use super::unwrap::{Bare, commands};
@@ -195,18 +195,18 @@ impl Judge<'_> {
 
     fn writes(&mut self, word: &super::Word, inner: &mut Inner) {
         match self.reach.write(word) {
-            Written::Nothing => {}
-            Written::File(path) => {
+            WriteTarget::Nothing => {}
+            WriteTarget::File(path) => {
                 self.out.raise(Risk::Medium, format!("writes {}", word.raw));
                 inner.risk = inner.risk.max(Risk::Medium);
                 inner.looks = false;
                 inner.writes.push(path);
             }
-            Written::Steering(reason) => {
+            WriteTarget::Steering(reason) => {
                 (self.out.steering, self.out.reversible) = (true, false);
                 self.never(inner, Risk::High, reason);
             }
-            Written::Dangerous(risk, reason) => {
+            WriteTarget::Dangerous(risk, reason) => {
                 self.out.reversible = false;
                 self.never(inner, risk, reason);
             }

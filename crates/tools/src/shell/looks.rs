@@ -7,7 +7,7 @@ use super::reach::{Leads, Reach};
 use super::surroundings::Surroundings;
 use super::table::{self, base};
 use super::unwrap::Bare;
-use super::{Spill, Word, git};
+use super::{BareExpansion, Word, git};
 use std::collections::HashMap;
 
 /// What a command does to what it names.
@@ -65,7 +65,7 @@ impl<'a> Looks<'a> {
         }
         if !sedate {
             // These have names of their own for what they do beside looking.
-            let many_sided = matches!(name, "git" | "sed" | "find") || matches!(kind, Kind::Version);
+            let many_sided = matches!(name, "git" | "sed" | "find") || matches!(kind, CommandKind::Version);
             let reason = format!("`{name}` with words that may make it do more than look");
             return if many_sided { Looking::No } else { Looking::Unsure(reason) };
         }
@@ -80,19 +80,19 @@ impl<'a> Looks<'a> {
         }
     }
 
-    fn kind(&self, name: &str) -> Option<Kind> {
+    fn kind(&self, name: &str) -> Option<CommandKind> {
         match name {
-            "cd" | "set" | "command" | "test" | "[" => Some(Kind::Shell),
-            "find" | "sed" | "git" => Some(Kind::Program),
+            "cd" | "set" | "command" | "test" | "[" => Some(CommandKind::Shell),
+            "find" | "sed" | "git" => Some(CommandKind::Program),
             _ => match lookers::find(name) {
-                Some(looker) => Some(Kind::Looker(looker)),
-                None => table::TELL_VERSION.contains(&name).then_some(Kind::Version),
+                Some(looker) => Some(CommandKind::Looker(looker)),
+                None => table::TELL_VERSION.contains(&name).then_some(CommandKind::Version),
             },
         }
     }
 
     /// Whether it does no more than look when it gets these words.
-    fn sedate(&self, kind: &Kind, name: &str, bare: &Bare, args: &[&str]) -> bool {
+    fn sedate(&self, kind: &CommandKind, name: &str, bare: &Bare, args: &[&str]) -> bool {
         match name {
             "cd" => args.len() == 1,
             "set" => args.iter().all(|arg| SETS.contains(arg)),
@@ -111,22 +111,22 @@ impl<'a> Looks<'a> {
             // Anything but a format sets the clock.
             "date" if args.iter().any(|arg| !arg.starts_with(['-', '+'])) => false,
             _ => match kind {
-                Kind::Looker(looker) => {
+                CommandKind::Looker(looker) => {
                     let globs = looker.most != usize::MAX && bare.simple.words.iter().any(|word| word.glob);
                     looker.sedate(args) && !globs
                 }
-                Kind::Version => args == ["--version"],
-                Kind::Shell | Kind::Program => false,
+                CommandKind::Version => args == ["--version"],
+                CommandKind::Shell | CommandKind::Program => false,
             },
         }
     }
 
     /// Why another program than the known one would run, if that is so.
-    fn other_program(&self, kind: &Kind, name: &str, bare: &Bare) -> Option<String> {
+    fn other_program(&self, kind: &CommandKind, name: &str, bare: &Bare) -> Option<String> {
         let builtin = match kind {
-            Kind::Shell => true,
-            Kind::Looker(looker) => looker.builtin,
-            Kind::Program | Kind::Version => false,
+            CommandKind::Shell => true,
+            CommandKind::Looker(looker) => looker.builtin,
+            CommandKind::Program | CommandKind::Version => false,
         };
         if let Some(doubt) = self.other_wrapper(bare) {
             return Some(doubt);
@@ -141,7 +141,7 @@ impl<'a> Looks<'a> {
             names.push("grep");
         }
         let doubt = names.into_iter().find_map(|name| self.doubt(name));
-        let chooses = matches!(kind, Kind::Version) && !self.programs.is_systems(said);
+        let chooses = matches!(kind, CommandKind::Version) && !self.programs.is_systems(said);
         doubt.or_else(|| {
             chooses.then(|| format!("`{name}` is not the system's own: it may obey files of the project"))
         })
@@ -160,8 +160,8 @@ impl<'a> Looks<'a> {
     }
 
     /// Where a word of a command that looks leads, when that is not in the workspace.
-    fn leaves(&self, kind: &Kind, name: &str, word: &Word) -> Option<Leads> {
-        let files = !matches!(kind, Kind::Looker(looker) if looker.reads == Reads::Words);
+    fn leaves(&self, kind: &CommandKind, name: &str, word: &Word) -> Option<Leads> {
+        let files = !matches!(kind, CommandKind::Looker(looker) if looker.reads == Reads::Words);
         if !files {
             return (!self.stays(word)).then_some(Leads::Unknown);
         }
@@ -173,9 +173,9 @@ impl<'a> Looks<'a> {
     /// variable.
     pub(super) fn stays(&self, word: &Word) -> bool {
         let plain = word.spills.iter().all(|spill| match spill {
-            Spill::Anything => false,
+            BareExpansion::Anything => false,
             // What neither the line nor the shell sets comes from the person.
-            Spill::Variable(name) => {
+            BareExpansion::Variable(name) => {
                 self.variables.get(name.as_str()).copied().unwrap_or(!set_by_shell(name))
             }
         });
@@ -198,7 +198,7 @@ fn set_by_shell(name: &str) -> bool {
         || ["REPLY", "MAPFILE", "COPROC", "FUNCNAME", "DIRSTACK"].contains(&name)
 }
 
-enum Kind {
+enum CommandKind {
     /// A word of the shell.
     Shell,
     /// A program that has a reader of its own for its words.

@@ -2,7 +2,7 @@
 //!
 //! It over-reads on purpose: where bash would refuse a line, it may still find commands in it, which does no harm.
 
-use super::{Script, Simple, Spill, Word};
+use super::{BareExpansion, Script, Simple, Word};
 
 /// Deepest nesting of substitutions and subshells.
 const MAX_DEPTH: usize = 16;
@@ -336,7 +336,7 @@ impl Parser<'_> {
                 '"' => known &= self.double(&mut text)?,
                 '`' => {
                     self.backticks()?;
-                    word.spills.push(Spill::Anything);
+                    word.spills.push(BareExpansion::Anything);
                     known = false;
                 }
                 '$' => {
@@ -513,7 +513,7 @@ impl Parser<'_> {
 }
 
 /// What an expansion outside of quotes may become more than one plain word by; `said` is what follows the dollar sign.
-fn spill(said: &str) -> Option<Spill> {
+fn spill(said: &str) -> Option<BareExpansion> {
     let inner = said.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or(said);
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
     match said.chars().next() {
@@ -522,9 +522,9 @@ fn spill(said: &str) -> Option<Spill> {
         _ if said.starts_with("((") => None,
         _ if inner.strip_prefix('#').is_some_and(|name| name.chars().all(plain)) => None,
         _ if inner.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && inner.chars().all(plain) => {
-            Some(Spill::Variable(inner.to_owned()))
+            Some(BareExpansion::Variable(inner.to_owned()))
         }
-        _ => Some(Spill::Anything),
+        _ => Some(BareExpansion::Anything),
     }
 }
 
@@ -559,7 +559,7 @@ fn the_loop(command: Simple) -> Odd<Simple> {
     let mut list: Vec<Word> = command.words.into_iter().skip(3).collect();
     if list.is_empty() {
         // Then it goes over what the shell was given.
-        list.push(Word { raw: "$@".to_owned(), spills: vec![Spill::Anything], ..Word::default() });
+        list.push(Word { raw: "$@".to_owned(), spills: vec![BareExpansion::Anything], ..Word::default() });
     }
     Ok(Simple { words: Vec::new(), looped: Some((name, list)), ..command })
 }

@@ -47,7 +47,7 @@ impl Leads {
 }
 
 /// What a redirection writes.
-pub(super) enum Written {
+pub(super) enum WriteTarget {
     /// Nothing that stays.
     Nothing,
     /// A file of the workspace.
@@ -192,18 +192,18 @@ impl<'a> Reach<'a> {
     }
 
     /// What a redirection to `word` writes.
-    pub(super) fn write(&self, word: &Word) -> Written {
+    pub(super) fn write(&self, word: &Word) -> WriteTarget {
         let Some(text) = word.text.as_deref().filter(|_| !word.glob && !word.tilde) else {
-            return Written::Dangerous(
+            return WriteTarget::Dangerous(
                 Risk::High,
                 format!("writes to {}, which is only known when it runs", word.raw),
             );
         };
         if TAME_DEVICES.contains(&text) {
-            return Written::Nothing;
+            return WriteTarget::Nothing;
         }
         if text.starts_with("/dev/") {
-            return Written::Dangerous(Risk::Critical, format!("writes to the device {text}"));
+            return WriteTarget::Dangerous(Risk::Critical, format!("writes to the device {text}"));
         }
         let mut last = None;
         for base in &self.bases {
@@ -212,16 +212,21 @@ impl<'a> Reach<'a> {
                 Some(path) if self.place.inside(&path) => {
                     if let Some(part) = self.place.steering(&path) {
                         let reason = format!("changes `{part}`, which {STEERS}");
-                        return Written::Steering(reason);
+                        return WriteTarget::Steering(reason);
                     }
                     last = Some(path);
                 }
-                _ => return Written::Dangerous(Risk::High, format!("writes {text}, outside the workspace")),
+                _ => {
+                    return WriteTarget::Dangerous(
+                        Risk::High,
+                        format!("writes {text}, outside the workspace"),
+                    );
+                }
             }
         }
         match (last, self.bases.len()) {
-            (Some(path), 1) => Written::File(path),
-            _ => Written::Dangerous(Risk::Medium, format!("writes {text} after changing directory")),
+            (Some(path), 1) => WriteTarget::File(path),
+            _ => WriteTarget::Dangerous(Risk::Medium, format!("writes {text} after changing directory")),
         }
     }
 }

@@ -35,19 +35,19 @@ pub(super) struct Around {
 
 /// What was found, and what could not be told.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct UnwrappedLine {
     pub(super) commands: Vec<Bare>,
     pub(super) doubts: Vec<String>,
 }
 
 /// Takes the wrappers off everything in `line`.
-pub(super) fn commands(line: &str) -> Found {
-    let mut found = Found::default();
+pub(super) fn commands(line: &str) -> UnwrappedLine {
+    let mut found = UnwrappedLine::default();
     read(line, &Around::default(), 0, &mut found);
     found
 }
 
-fn read(line: &str, around: &Around, depth: usize, found: &mut Found) {
+fn read(line: &str, around: &Around, depth: usize, found: &mut UnwrappedLine) {
     if depth > MAX_WRAPS {
         found.doubts.push("it is wrapped too deeply".to_owned());
         return;
@@ -59,7 +59,7 @@ fn read(line: &str, around: &Around, depth: usize, found: &mut Found) {
     }
 }
 
-fn unwrap(mut bare: Bare, depth: usize, found: &mut Found) {
+fn unwrap(mut bare: Bare, depth: usize, found: &mut UnwrappedLine) {
     if depth > MAX_WRAPS || found.commands.len() > super::parse::MAX_COMMANDS {
         found.doubts.push("it is wrapped too deeply".to_owned());
         return;

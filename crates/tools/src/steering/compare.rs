@@ -45,33 +45,34 @@ const FLOODED: &str = "(the command made more files that steer programs, or more
 
 /// What a file was.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Image {
+enum SteeringImage {
     File { digest: String, mode: u32, bytes: Option<Vec<u8>> },
     Link(PathBuf),
     Odd,
 }
 
-impl Image {
-    fn of(path: &Path, is_link: bool, room: &mut u64) -> Image {
+impl SteeringImage {
+    fn of(path: &Path, is_link: bool, room: &mut u64) -> SteeringImage {
         match is_link {
-            true => std::fs::read_link(path).map_or(Image::Odd, Image::Link),
-            false => file(path, room).unwrap_or(Image::Odd),
+            true => std::fs::read_link(path).map_or(SteeringImage::Odd, SteeringImage::Link),
+            false => file(path, room).unwrap_or(SteeringImage::Odd),
         }
     }
 
-    fn same(&self, other: &Image) -> bool {
+    fn same(&self, other: &SteeringImage) -> bool {
         match (self, other) {
-            (Image::File { digest, mode, .. }, Image::File { digest: now, mode: new, .. }) => {
-                digest == now && mode == new
-            }
+            (
+                SteeringImage::File { digest, mode, .. },
+                SteeringImage::File { digest: now, mode: new, .. },
+            ) => digest == now && mode == new,
             (one, other) => one == other,
         }
     }
 
     fn text(&self) -> Option<&str> {
         match self {
-            Image::File { bytes: Some(bytes), .. } => std::str::from_utf8(bytes).ok(),
-            Image::File { .. } | Image::Link(_) | Image::Odd => None,
+            SteeringImage::File { bytes: Some(bytes), .. } => std::str::from_utf8(bytes).ok(),
+            SteeringImage::File { .. } | SteeringImage::Link(_) | SteeringImage::Odd => None,
         }
     }
 }
@@ -98,7 +99,7 @@ impl Anchor {
 
 /// What is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Of {
+enum CompareScope {
     Workspace,
     /// The records of a repository: its `.git`.
     Repository,
@@ -106,38 +107,38 @@ enum Of {
 
 /// What steers a workspace, as it was at one time. Paths are relative to its root.
 #[derive(Debug)]
-pub(crate) struct Seen {
+pub(crate) struct SteeringSnapshot {
     root: Anchor,
     places: BTreeSet<PathBuf>,
-    images: BTreeMap<PathBuf, Image>,
+    images: BTreeMap<PathBuf, SteeringImage>,
     /// Whether there was more than is looked at.
     cut: bool,
     /// Whether some of that lies in the places that were found.
     full: bool,
     /// Seconds since 1970.
     at: i64,
-    of: Of,
+    of: CompareScope,
 }
 
-impl Seen {
+impl SteeringSnapshot {
     /// Looks at what steers `root` now. Takes a while in a large workspace.
-    pub(crate) fn look(root: &Path) -> Seen {
-        Seen::look_at(Anchor::at(root), Of::Workspace)
+    pub(crate) fn look(root: &Path) -> SteeringSnapshot {
+        SteeringSnapshot::look_at(Anchor::at(root), CompareScope::Workspace)
     }
 
     /// The same of the repository of a worktree, which lies outside of it: its `.git`.
-    pub(crate) fn look_at_git(records: &Path) -> Seen {
-        Seen::look_at(Anchor::at(records), Of::Repository)
+    pub(crate) fn look_at_git(records: &Path) -> SteeringSnapshot {
+        SteeringSnapshot::look_at(Anchor::at(records), CompareScope::Repository)
     }
 
-    fn look_at(root: Anchor, of: Of) -> Seen {
+    fn look_at(root: Anchor, of: CompareScope) -> SteeringSnapshot {
         let at = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let (found, cut) = match of {
-            Of::Workspace => places(&root.path),
-            Of::Repository => (Vec::new(), false),
+            CompareScope::Workspace => places(&root.path),
+            CompareScope::Repository => (Vec::new(), false),
         };
         let below = |place: &PathBuf| Some(place.strip_prefix(&root.path).ok()?.to_owned());
-        let mut seen = Seen {
+        let mut seen = SteeringSnapshot {
             places: found.iter().filter_map(below).collect(),
             root,
             images: BTreeMap::new(),
@@ -148,8 +149,8 @@ impl Seen {
         };
         let mut room = MAX_IMAGES;
         let parts: Vec<PathBuf> = match of {
-            Of::Workspace => found.iter().flat_map(|place| compared(place)).collect(),
-            Of::Repository => parts_of_git(&seen.root.path),
+            CompareScope::Workspace => found.iter().flat_map(|place| compared(place)).collect(),
+            CompareScope::Repository => parts_of_git(&seen.root.path),
         };
         for share in [SHARE, MAX_FILES] {
             seen.full = false;
@@ -163,8 +164,8 @@ impl Seen {
     }
 
     /// The same places as they are now.
-    pub(crate) fn again(&self) -> Seen {
-        Seen::look_at(self.root.clone(), self.of)
+    pub(crate) fn again(&self) -> SteeringSnapshot {
+        SteeringSnapshot::look_at(self.root.clone(), self.of)
     }
 
     /// Takes in what is at a path, at most `share` files that were not taken in before. Tells whether that was all.
@@ -186,7 +187,7 @@ impl Seen {
         }
         let name = name.to_owned();
         *share -= 1;
-        self.images.insert(name, Image::of(path, meta.is_symlink(), room));
+        self.images.insert(name, SteeringImage::of(path, meta.is_symlink(), room));
         true
     }
 
@@ -203,9 +204,9 @@ impl Seen {
     }
 
     /// Looks again, and tells what changed but for what `agreed` says a person agreed to; it stays as it is. `None` when nothing did.
-    pub(crate) fn changed(&self, agreed: impl Fn(&Path) -> bool) -> Option<Changed> {
+    pub(crate) fn changed(&self, agreed: impl Fn(&Path) -> bool) -> Option<SteeringChanges> {
         let now = self.again();
-        let mut changes: Vec<Change> = Vec::new();
+        let mut changes: Vec<SteeringChange> = Vec::new();
         let fresh = |path: &Path| {
             // Where not everything was looked at before, only what is new for the file system counts as new.
             let made =
@@ -216,19 +217,24 @@ impl Seen {
             self.images.range(place.to_owned()..).next().is_some_and(|(path, _)| path.starts_with(place))
         };
         for place in now.places.difference(&self.places).filter(|place| !known(place) && fresh(place)) {
-            changes.push(Change::new(place, What::Made, now.shown_below(place)));
+            changes.push(SteeringChange::new(place, ChangeKind::Made, now.shown_below(place)));
         }
         for (path, image) in &now.images {
-            let whole =
-                changes.iter().any(|change| change.what == What::Made && path.starts_with(&change.path));
+            let whole = changes
+                .iter()
+                .any(|change| change.what == ChangeKind::Made && path.starts_with(&change.path));
             match self.images.get(path) {
                 _ if whole => {}
                 None if fresh(path) => {
-                    changes.push(Change::new(path, What::Made, shown(path, None, image)));
+                    changes.push(SteeringChange::new(path, ChangeKind::Made, shown(path, None, image)));
                 }
                 None => {}
                 Some(old) if old.same(image) => {}
-                Some(old) => changes.push(Change::new(path, What::Changed, shown(path, Some(old), image))),
+                Some(old) => changes.push(SteeringChange::new(
+                    path,
+                    ChangeKind::Changed,
+                    shown(path, Some(old), image),
+                )),
             }
         }
         // Looked for by name: there may be so much now that it was not met again.
@@ -237,34 +243,38 @@ impl Seen {
             let full = self.root.path.join(path);
             match full.symlink_metadata() {
                 Ok(meta) if !meta.is_dir() => {
-                    let image = Image::of(&full, meta.is_symlink(), &mut room);
+                    let image = SteeringImage::of(&full, meta.is_symlink(), &mut room);
                     if !old.same(&image) {
-                        changes.push(Change::new(path, What::Changed, shown(path, Some(old), &image)));
+                        changes.push(SteeringChange::new(
+                            path,
+                            ChangeKind::Changed,
+                            shown(path, Some(old), &image),
+                        ));
                     }
                 }
-                _ => changes.push(Change::new(path, What::Removed, Some(String::new()))),
+                _ => changes.push(SteeringChange::new(path, ChangeKind::Removed, Some(String::new()))),
             }
         }
         changes.retain(|change| !agreed(&change.path));
         let nothing = changes.is_empty() && (self.cut || !now.cut);
-        (!nothing).then_some(Changed { changes, cut: self.cut || now.cut })
+        (!nothing).then_some(SteeringChanges { changes, cut: self.cut || now.cut })
     }
 
     /// Puts back what was found to have changed since.
-    pub(crate) fn put_these_back(&self, changed: Changed) -> PutBack {
-        let Changed { mut changes, cut } = changed;
+    pub(crate) fn put_these_back(&self, changed: SteeringChanges) -> PutBack {
+        let SteeringChanges { mut changes, cut } = changed;
         // First everything that is in the way, also links that lead elsewhere, then what was there.
         for change in &mut changes {
             let image = self.images.get(&change.path);
-            if matches!(image, Some(Image::File { bytes: None, .. } | Image::Odd)) {
+            if matches!(image, Some(SteeringImage::File { bytes: None, .. } | SteeringImage::Odd)) {
                 change.failed = Some("it is too large or too odd to be put back".to_owned());
-            } else if change.what != What::Removed {
+            } else if change.what != ChangeKind::Removed {
                 change.put_aside(&self.root.path);
             }
         }
         for change in changes.iter_mut().filter(|change| change.failed.is_none()) {
             let image = self.images.get(&change.path);
-            if let Some(image) = image.filter(|_| change.what != What::Made)
+            if let Some(image) = image.filter(|_| change.what != ChangeKind::Made)
                 && let Err(why) = restore(&self.root.path, &change.path, image)
             {
                 change.failed = Some(format!("it cannot be put back: {why}"));
@@ -290,22 +300,26 @@ fn compared(place: &Path) -> Vec<PathBuf> {
     }
 }
 
-fn file(path: &Path, room: &mut u64) -> io::Result<Image> {
+fn file(path: &Path, room: &mut u64) -> io::Result<SteeringImage> {
     // A pipe in the place of a file must not keep us.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = File::from(openat(CWD, path, flags, Mode::empty())?);
     let meta = file.metadata()?;
     if !meta.is_file() {
-        return Ok(Image::Odd);
+        return Ok(SteeringImage::Odd);
     }
     let mode = meta.permissions().mode() & 0o7777;
     if meta.len() > MAX_IMAGE.min(*room) {
-        return Ok(Image::File { digest: digest::of_file(path)?.unwrap_or_default(), mode, bytes: None });
+        return Ok(SteeringImage::File {
+            digest: digest::of_file(path)?.unwrap_or_default(),
+            mode,
+            bytes: None,
+        });
     }
     let mut bytes = Vec::new();
     file.take(MAX_IMAGE).read_to_end(&mut bytes)?;
     *room = room.saturating_sub(bytes.len() as u64);
-    Ok(Image::File { digest: digest::hex(&bytes), mode, bytes: Some(bytes) })
+    Ok(SteeringImage::File { digest: digest::hex(&bytes), mode, bytes: Some(bytes) })
 }
 
 /// A path in one line: its folders are called as the command likes, and a line break could pass for another file.
@@ -315,15 +329,15 @@ fn written(path: &Path) -> String {
 }
 
 /// What is new about a file, for a person. `None` when it cannot be shown: it is no text, or too large to be kept.
-fn shown(path: &Path, old: Option<&Image>, new: &Image) -> Option<String> {
+fn shown(path: &Path, old: Option<&SteeringImage>, new: &SteeringImage) -> Option<String> {
     let name = written(path);
     let new_mode = match new {
-        Image::Link(target) => return Some(format!("{name} is a link to {}\n", written(target))),
-        Image::Odd => return None,
-        Image::File { mode, .. } => *mode,
+        SteeringImage::Link(target) => return Some(format!("{name} is a link to {}\n", written(target))),
+        SteeringImage::Odd => return None,
+        SteeringImage::File { mode, .. } => *mode,
     };
     let (old, old_mode) = match old {
-        Some(old @ Image::File { mode, .. }) => (old.text()?, *mode),
+        Some(old @ SteeringImage::File { mode, .. }) => (old.text()?, *mode),
         // As an editor would make it: to no end but to be read.
         _ => ("", new_mode & !0o7111),
     };
@@ -336,16 +350,16 @@ fn shown(path: &Path, old: Option<&Image>, new: &Image) -> Option<String> {
 
 /// What became of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum What {
+enum ChangeKind {
     Made,
     Changed,
     Removed,
 }
 
 #[derive(Debug)]
-struct Change {
+struct SteeringChange {
     path: PathBuf,
-    what: What,
+    what: ChangeKind,
     /// What a person is shown of it beside its name. `None` when it cannot be shown.
     shown: Option<String>,
     /// Where what the command wrote waits.
@@ -353,9 +367,9 @@ struct Change {
     failed: Option<String>,
 }
 
-impl Change {
-    fn new(path: &Path, what: What, shown: Option<String>) -> Change {
-        Change { path: path.to_owned(), what, shown, aside: None, failed: None }
+impl SteeringChange {
+    fn new(path: &Path, what: ChangeKind, shown: Option<String>) -> SteeringChange {
+        SteeringChange { path: path.to_owned(), what, shown, aside: None, failed: None }
     }
 
     fn put_aside(&mut self, root: &Path) {
@@ -372,9 +386,9 @@ impl Change {
 
     fn words(&self) -> String {
         let verb = match self.what {
-            What::Made => "made",
-            What::Changed => "changed",
-            What::Removed => "removed",
+            ChangeKind::Made => "made",
+            ChangeKind::Changed => "changed",
+            ChangeKind::Removed => "removed",
         };
         match &self.failed {
             None => format!("{verb} {}", written(&self.path)),
@@ -385,12 +399,12 @@ impl Change {
 
 /// What changed, and is as it was made.
 #[derive(Debug)]
-pub(crate) struct Changed {
-    changes: Vec<Change>,
+pub(crate) struct SteeringChanges {
+    changes: Vec<SteeringChange>,
     cut: bool,
 }
 
-impl Changed {
+impl SteeringChanges {
     /// Whether there is nothing to decide: only more than can be compared.
     pub(crate) fn is_empty(&self) -> bool {
         self.changes.is_empty()
@@ -407,7 +421,7 @@ impl Changed {
     }
 }
 
-fn listed(changes: &[Change], cut: bool, most: usize) -> String {
+fn listed(changes: &[SteeringChange], cut: bool, most: usize) -> String {
     let mut text = String::new();
     for change in changes.iter().take(most) {
         let _ = writeln!(text, "- {}", change.words());
@@ -422,7 +436,7 @@ fn listed(changes: &[Change], cut: bool, most: usize) -> String {
 }
 
 /// Every name, and what is new in each file. A yes is for what was shown: `None` when a person cannot be shown all that it would take.
-fn whole(changes: &[Change], cut: bool) -> Option<String> {
+fn whole(changes: &[SteeringChange], cut: bool) -> Option<String> {
     let mut text = listed(changes, cut, changes.len());
     let mut shown =
         changes.iter().filter(|change| change.can_be_taken()).map(|change| change.shown.as_deref());
@@ -442,7 +456,7 @@ fn whole(changes: &[Change], cut: bool) -> Option<String> {
 #[derive(Debug)]
 pub(crate) struct PutBack {
     root: Anchor,
-    changes: Vec<Change>,
+    changes: Vec<SteeringChange>,
     cut: bool,
 }
 
@@ -516,7 +530,7 @@ impl PutBack {
         if self.is_empty() {
             return FLOODED.to_owned();
         }
-        let beside = |change: &Change| {
+        let beside = |change: &SteeringChange| {
             let aside = change.path.with_file_name(change.aside.as_ref()?);
             Some((written(&aside), written(&change.path)))
         };
@@ -591,22 +605,22 @@ fn move_away(folder: &OwnedFd, from: &OsStr, to: &OsStr) -> io::Result<()> {
     }
 }
 
-fn restore(root: &Path, path: &Path, image: &Image) -> io::Result<()> {
+fn restore(root: &Path, path: &Path, image: &SteeringImage) -> io::Result<()> {
     let folder = folder(root, path)?;
     match image {
-        Image::Link(target) => Ok(symlinkat(target, &folder, name(path)?)?),
-        Image::File { bytes: Some(bytes), mode, .. } => {
+        SteeringImage::Link(target) => Ok(symlinkat(target, &folder, name(path)?)?),
+        SteeringImage::File { bytes: Some(bytes), mode, .. } => {
             let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let mut file = File::from(openat(&folder, name(path)?, flags, Mode::from_raw_mode(0o600))?);
             file.write_all(bytes)?;
             file.set_permissions(std::fs::Permissions::from_mode(*mode))
         }
-        Image::File { .. } | Image::Odd => Err(io::ErrorKind::Unsupported.into()),
+        SteeringImage::File { .. } | SteeringImage::Odd => Err(io::ErrorKind::Unsupported.into()),
     }
 }
 
 /// Takes what the command made of a file after all.
-fn take(root: &Path, change: &Change) -> io::Result<()> {
+fn take(root: &Path, change: &SteeringChange) -> io::Result<()> {
     if change.failed.is_some() && change.aside.is_none() {
         return Ok(());
     }

@@ -6,7 +6,7 @@ use domain::ask::{Answer, AskKind, Closing};
 
 /// What came of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum SteeringAnswer {
     Yes,
     No,
     /// Nobody was there, or there was nothing to ask.
@@ -16,15 +16,15 @@ pub(crate) enum Said {
 }
 
 /// Asks the person about what was put back; `who` wrote it.
-pub(crate) async fn ask(back: &PutBack, title: &str, who: &str, port: &Port) -> Said {
+pub(crate) async fn ask(back: &PutBack, title: &str, who: &str, port: &Port) -> SteeringAnswer {
     if back.is_empty() {
-        return Said::Nothing;
+        return SteeringAnswer::Nothing;
     }
-    let Some(message) = back.question(who) else { return Said::NotAsked };
+    let Some(message) = back.question(who) else { return SteeringAnswer::NotAsked };
     let (yes, no) = (Some("take its version".to_owned()), Some("leave them as they were".to_owned()));
     match port.ask(title, AskKind::Confirm { message, yes, no, danger: true }).await {
-        Some(Closing::Answered { answer: Answer::Confirmed(true), .. }) => Said::Yes,
-        Some(Closing::Answered { .. }) => Said::No,
-        _ => Said::Nothing,
+        Some(Closing::Answered { answer: Answer::Confirmed(true), .. }) => SteeringAnswer::Yes,
+        Some(Closing::Answered { .. }) => SteeringAnswer::No,
+        _ => SteeringAnswer::Nothing,
     }
 }

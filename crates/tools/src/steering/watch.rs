@@ -5,8 +5,8 @@
 //! changes while it is being ended is its own doing again.
 //! What it is not: a lock. Files that are there when it starts are locked by mounts, where the kernel can.
 
-use super::compare::{Changed, PutBack, Seen};
-use super::question::{Said, ask};
+use super::compare::{PutBack, SteeringChanges, SteeringSnapshot};
+use super::question::{SteeringAnswer, ask};
 use crate::port::{Outcome, Port};
 use domain::ask::{Answer, AskKind, Closing};
 use domain::tool::ToolOutcome;
@@ -16,10 +16,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// What steers the folders that a program may write in.
 #[derive(Debug)]
-pub struct Watch {
+pub struct SteeringWatch {
     /// Who is watched, as a person calls it: `the MCP server files`.
     who: String,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    seen: Arc<Mutex<Vec<SteeringSnapshot>>>,
     /// Calls that are under way.
     calls: AtomicUsize,
 }
@@ -43,15 +43,15 @@ impl Drop for UnderWay<'_> {
     }
 }
 
-impl Watch {
+impl SteeringWatch {
     /// Looks at the folders before it is started. `None` when it may write in none.
-    pub async fn begin(who: String, folders: Vec<PathBuf>) -> Option<Watch> {
+    pub async fn begin(who: String, folders: Vec<PathBuf>) -> Option<SteeringWatch> {
         if folders.is_empty() {
             return None;
         }
-        let look = move || folders.iter().map(|folder| Seen::look(folder)).collect();
+        let look = move || folders.iter().map(|folder| SteeringSnapshot::look(folder)).collect();
         let seen = tokio::task::spawn_blocking(look).await.ok()?;
-        Some(Watch { who, seen: Arc::new(Mutex::new(seen)), calls: AtomicUsize::new(0) })
+        Some(SteeringWatch { who, seen: Arc::new(Mutex::new(seen)), calls: AtomicUsize::new(0) })
     }
 
     /// Runs a call of it. What changed since its last call is asked about before; what changes meanwhile is put back after it, and the
@@ -101,12 +101,13 @@ impl Watch {
         for (at, back) in self.put_all_back().await {
             let title = format!("{} changed files that steer programs", self.who);
             let asked = outcome.outcome != ToolOutcome::Cancelled;
-            let said = if asked { ask(&back, &title, "The server", port).await } else { Said::Nothing };
+            let said =
+                if asked { ask(&back, &title, "The server", port).await } else { SteeringAnswer::Nothing };
             let told = match said {
-                Said::Yes => self.accept(at, Some(back)).await.join("\n"),
-                Said::No => back.discard(),
-                Said::Nothing => back.leave(),
-                Said::NotAsked => back.leave_unshown(),
+                SteeringAnswer::Yes => self.accept(at, Some(back)).await.join("\n"),
+                SteeringAnswer::No => back.discard(),
+                SteeringAnswer::Nothing => back.leave(),
+                SteeringAnswer::NotAsked => back.leave_unshown(),
             };
             outcome.result.text.push_str(&format!("\n{told}"));
         }
@@ -133,9 +134,9 @@ impl Watch {
         (!told.is_empty()).then(|| format!("{} ended: {}", self.who, told.join("\n")))
     }
 
-    async fn changed(&self) -> Vec<(usize, Changed)> {
+    async fn changed(&self) -> Vec<(usize, SteeringChanges)> {
         self.each(|seen| {
-            let changed = |(at, seen): (usize, &Seen)| Some((at, seen.changed(|_| false)?));
+            let changed = |(at, seen): (usize, &SteeringSnapshot)| Some((at, seen.changed(|_| false)?));
             seen.iter().enumerate().filter_map(changed).collect()
         })
         .await
@@ -143,14 +144,19 @@ impl Watch {
 
     async fn put_all_back(&self) -> Vec<(usize, PutBack)> {
         self.each(|seen| {
-            let back = |(at, seen): (usize, &Seen)| Some((at, seen.put_back(|_| false)?));
+            let back = |(at, seen): (usize, &SteeringSnapshot)| Some((at, seen.put_back(|_| false)?));
             seen.iter().enumerate().filter_map(back).collect()
         })
         .await
     }
 
     /// The person said no, nobody said anything, or nobody was asked: what is new waits beside.
-    async fn put_back(&self, at: usize, changed: Changed, left: fn(PutBack) -> String) -> Option<String> {
+    async fn put_back(
+        &self,
+        at: usize,
+        changed: SteeringChanges,
+        left: fn(PutBack) -> String,
+    ) -> Option<String> {
         self.each(move |seen| Some(left(seen.get(at)?.put_these_back(changed)))).await
     }
 
@@ -171,7 +177,7 @@ impl Watch {
 
     async fn each<T: Default + Send + 'static>(
         &self,
-        act: impl FnOnce(&mut Vec<Seen>) -> T + Send + 'static,
+        act: impl FnOnce(&mut Vec<SteeringSnapshot>) -> T + Send + 'static,
     ) -> T {
         let seen = self.seen.clone();
         let act = move || act(&mut seen.lock().unwrap_or_else(PoisonError::into_inner));
@@ -188,10 +194,10 @@ mod tests {
     use tokio::sync::mpsc;
     use tokio_util::sync::CancellationToken;
 
-    async fn watched() -> (tempfile::TempDir, PathBuf, Watch) {
+    async fn watched() -> (tempfile::TempDir, PathBuf, SteeringWatch) {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().canonicalize().unwrap();
-        let watch = Watch::begin("the MCP server x".to_owned(), vec![root.clone()]).await.unwrap();
+        let watch = SteeringWatch::begin("the MCP server x".to_owned(), vec![root.clone()]).await.unwrap();
         (dir, root, watch)
     }
 
@@ -202,7 +208,7 @@ mod tests {
     }
 
     /// One call, which makes a file or does nothing; every question is answered so. Gives how many there were.
-    async fn call(watch: &Watch, makes: Option<&Path>, yes: bool) -> usize {
+    async fn call(watch: &SteeringWatch, makes: Option<&Path>, yes: bool) -> usize {
         let (port, mut questions) = port();
         let calling = async move {
             let made = async {
@@ -259,7 +265,7 @@ mod tests {
         assert!(watch.over().await.unwrap().contains("- made .envrc"));
         assert!(root.join("AGENTS.md").exists() && !root.join(".envrc").exists());
         assert_eq!((watch.told_at_the_end().await, watch.over().await), (None, None));
-        assert!(Watch::begin("x".to_owned(), Vec::new()).await.is_none(), "it writes nowhere");
+        assert!(SteeringWatch::begin("x".to_owned(), Vec::new()).await.is_none(), "it writes nowhere");
     }
 
     #[tokio::test]
