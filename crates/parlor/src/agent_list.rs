@@ -14,7 +14,7 @@ use remote::origin;
 use remote::origin::RuntimeAddress;
 use std::io::IsTerminal;
 use std::path::PathBuf;
-use tui::{AgentLine, Echo, Typed, ask_line};
+use tui::{AgentLine, Echo, TypedLine, ask_line};
 
 /// What `parlor agents` is told.
 #[derive(Debug, Args)]
@@ -143,7 +143,7 @@ pub(crate) async fn ask_to_start(question: &str) -> anyhow::Result<Agreed> {
     }
     let typed = ask_line(&format!("{question} [y/N] "), Echo::Shown).await.context("nothing was answered")?;
     Ok(match typed {
-        Typed::Line(line) if is_yes(&line) => Agreed::Yes,
-        Typed::Line(_) | Typed::Unusable(_) | Typed::Cancelled | Typed::Told(_) => Agreed::No,
+        TypedLine::Line(line) if is_yes(&line) => Agreed::Yes,
+        TypedLine::Line(_) | TypedLine::Unusable(_) | TypedLine::Cancelled | TypedLine::Told(_) => Agreed::No,
     })
 }

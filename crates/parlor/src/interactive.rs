@@ -23,7 +23,7 @@ use roles::Answers;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
-use tui::{Begin, Echo, Errand, Errands, ExitReason, Note, Options, Typed, ask_line};
+use tui::{Begin, Echo, Errand, Errands, ExitReason, Note, Options, TypedLine, ask_line};
 
 /// `parlor` in a terminal, and what a person leaves its screen for: a login comes back to it, another agent takes its place.
 pub(crate) async fn own_and_errands(mut launch: Launch, tree: Option<&Worktree>) -> anyhow::Result<Exit> {
@@ -41,9 +41,9 @@ pub(crate) async fn own_and_errands(mut launch: Launch, tree: Option<&Worktree>)
                     exit::complain(&format!("error: {}", exit::in_words(&why)));
                 }
                 match ask_line("Enter goes back ", Echo::Hidden).await? {
-                    Typed::Line(_) | Typed::Unusable(_) => {}
-                    Typed::Cancelled => return Ok(Exit::Done),
-                    Typed::Told(signal) => return Ok(Exit::Cancelled(signal)),
+                    TypedLine::Line(_) | TypedLine::Unusable(_) => {}
+                    TypedLine::Cancelled => return Ok(Exit::Done),
+                    TypedLine::Told(signal) => return Ok(Exit::Cancelled(signal)),
                 }
             }
             Errand::Attach(name) => {
@@ -94,9 +94,9 @@ pub(crate) async fn visits(launch: &Launch, pid: u32, session: SessionId) -> any
             Err(why) => {
                 exit::complain(&format!("error: {}", exit::in_words(&why)));
                 match ask_line("Enter goes back ", Echo::Hidden).await? {
-                    Typed::Line(_) | Typed::Unusable(_) => {}
-                    Typed::Cancelled => return Ok(Over::Ended(Exit::Done)),
-                    Typed::Told(signal) => return Ok(Over::Ended(Exit::Cancelled(signal))),
+                    TypedLine::Line(_) | TypedLine::Unusable(_) => {}
+                    TypedLine::Cancelled => return Ok(Over::Ended(Exit::Done)),
+                    TypedLine::Told(signal) => return Ok(Over::Ended(Exit::Cancelled(signal))),
                 }
             }
         }

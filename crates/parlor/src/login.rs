@@ -13,7 +13,7 @@ use host::{keys, settings};
 use models::Secret;
 use models::catalog::{Catalog, KeptKey, KeyFrom, ProviderState, Trial, Verdict, account};
 use std::io::{IsTerminal, Read};
-use tui::{Echo, MAX_LINE, StopSignal, Typed, ask_line};
+use tui::{Echo, MAX_LINE, StopSignal, TypedLine, ask_line};
 
 /// What `parlor login` is told.
 #[derive(Debug, Args)]
@@ -67,10 +67,10 @@ pub(crate) async fn login(launch: &Launch, asked: Login) -> anyhow::Result<Exit>
         true => {
             let question = format!("The key of {provider} (it is not shown; Enter ends it, Ctrl-C leaves): ");
             match ask_line(&question, Echo::Hidden).await? {
-                Typed::Line(line) => key_of(line.as_bytes()),
-                Typed::Unusable(why) => Err(why.to_owned()),
-                Typed::Cancelled => return Ok(nothing_kept(StopSignal::Interrupt)),
-                Typed::Told(signal) => return Ok(nothing_kept(signal)),
+                TypedLine::Line(line) => key_of(line.as_bytes()),
+                TypedLine::Unusable(why) => Err(why.to_owned()),
+                TypedLine::Cancelled => return Ok(nothing_kept(StopSignal::Interrupt)),
+                TypedLine::Told(signal) => return Ok(nothing_kept(signal)),
             }
         }
         false => key_of(&piped()?),
@@ -165,7 +165,7 @@ async fn wanted(provider: &str, trial: &Trial, keep: bool, at_terminal: bool) ->
         return Ok(false);
     }
     let answer = ask_line("Keep it all the same? [y/N] ", Echo::Shown).await?;
-    let yes = matches!(answer, Typed::Line(line) if is_yes(&line));
+    let yes = matches!(answer, TypedLine::Line(line) if is_yes(&line));
     if !yes {
         exit::complain("nothing was kept");
     }
@@ -239,10 +239,10 @@ async fn choose(catalog: &Catalog) -> anyhow::Result<Result<&'static str, StopSi
     let question = format!("A number from 1 to {}, or a name (Ctrl-C leaves): ", takers.len());
     loop {
         let line = match ask_line(&question, Echo::Shown).await? {
-            Typed::Line(line) => line,
-            Typed::Unusable(_) => String::new(),
-            Typed::Cancelled => return Ok(Err(StopSignal::Interrupt)),
-            Typed::Told(signal) => return Ok(Err(signal)),
+            TypedLine::Line(line) => line,
+            TypedLine::Unusable(_) => String::new(),
+            TypedLine::Cancelled => return Ok(Err(StopSignal::Interrupt)),
+            TypedLine::Told(signal) => return Ok(Err(signal)),
         };
         let number = line.trim().parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         match number

@@ -4,7 +4,7 @@ use crate::exit::{self, Exit, Stream};
 use domain::path_text;
 use host::worktrees::{Git, Merged, Work, Worktree, merge, refuse_while_open, remove, work};
 use std::io::IsTerminal;
-use tui::{Echo, Typed, ask_line};
+use tui::{Echo, TypedLine, ask_line};
 
 /// What any other word does when the worktree is to be removed, and when it is to be merged.
 const KEEPS: &str = "Enter keeps";
@@ -116,12 +116,12 @@ async fn ask(tree: &Worktree, left: &Work) -> anyhow::Result<Wish> {
     ));
     loop {
         match ask_line("merge, keep or remove? (Enter keeps) ", Echo::Shown).await? {
-            Typed::Line(line) => match wish(&line) {
+            TypedLine::Line(line) => match wish(&line) {
                 Some(wish) => return Ok(wish),
                 None => exit::complain("write one of the three words"),
             },
-            Typed::Unusable(_) => exit::complain("write one of the three words"),
-            Typed::Cancelled | Typed::Told(_) => return Ok(Wish::Keep),
+            TypedLine::Unusable(_) => exit::complain("write one of the three words"),
+            TypedLine::Cancelled | TypedLine::Told(_) => return Ok(Wish::Keep),
         }
     }
 }
@@ -129,7 +129,7 @@ async fn ask(tree: &Worktree, left: &Work) -> anyhow::Result<Wish> {
 /// Asks once more before something is lost.
 async fn is_sure(lost: &str, otherwise: &str) -> anyhow::Result<bool> {
     let question = format!("{lost} would be lost. Write \"discard\" to throw it away ({otherwise}): ");
-    Ok(matches!(ask_line(&question, Echo::Shown).await?, Typed::Line(line) if line.trim() == "discard"))
+    Ok(matches!(ask_line(&question, Echo::Shown).await?, TypedLine::Line(line) if line.trim() == "discard"))
 }
 
 #[cfg(test)]

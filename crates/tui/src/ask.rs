@@ -19,11 +19,11 @@ use domain::ask::{Ask, AskKind};
 use domain::ids::{AskId, Millis};
 use std::collections::BTreeSet;
 
-pub(crate) use asks::{Around, Asks, Moved, Pressed, Standing, Written};
+pub(crate) use asks::{Around, Asks, Moved, Pressed, Standing, TextOwner};
 pub(crate) use keyboard::{Answered, HELD_MS, Keyboard, QUIET_MS, ROW_MS, SEEN_MS, Waits};
 pub(crate) use keys::Reply;
 pub(crate) use offers::{Offer, Reach, Sees, of_page, row};
-pub(crate) use view::{Drawn, Full, Room, Scene, draw, full};
+pub(crate) use view::{DrawnPanel, Full, Room, Scene, draw, full};
 pub(crate) use words::page_title;
 
 /// What the person is doing with the question.
@@ -50,7 +50,7 @@ enum Focus {
 
 /// An answer that waits a moment, because its key may be held down since the question before.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Held {
+struct HeldReply {
     /// What the key means.
     reply: Reply,
     /// When it counts, unless the key comes again.
@@ -70,7 +70,7 @@ pub(crate) struct AskPanel {
     /// Whether it was answered and the runtime has not said so yet.
     answered: bool,
     /// An answer that waits a moment.
-    held: Option<Held>,
+    held: Option<HeldReply>,
     /// What the person is doing with it.
     mode: PanelMode,
     /// The text being written: an answer, a reason, a filter.

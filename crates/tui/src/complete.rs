@@ -6,7 +6,7 @@ mod values;
 use crate::commands::{COMMANDS, Here};
 use crate::fuzzy::rank;
 use domain::port::Abilities;
-pub(crate) use values::Known;
+pub(crate) use values::ValueSources;
 
 /// Things offered at most.
 const MAX_OFFERED: usize = 50;
@@ -24,7 +24,7 @@ pub(crate) enum Kind {
 
 /// One thing that fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Offer {
+pub(crate) struct Candidate {
     /// What it is called.
     pub(crate) label: String,
     /// What it is or does, in a few words.
@@ -43,7 +43,7 @@ pub(crate) struct Completion {
     /// The word without its sign.
     pub(crate) query: String,
     /// What fits, best first.
-    pub(crate) offers: Vec<Offer>,
+    pub(crate) offers: Vec<Candidate>,
     /// The one under the cursor.
     pub(crate) cursor: usize,
 }
@@ -74,7 +74,7 @@ pub(crate) fn word(before: &str) -> Option<(Kind, usize, &str)> {
 pub(crate) fn slashes(from: usize, query: &str, abilities: &Abilities, here: Here) -> Completion {
     let able: Vec<_> = COMMANDS.iter().filter(|command| command.is_offered(abilities, here)).collect();
     let names: Vec<&str> = able.iter().map(|command| command.name).collect();
-    let offers = rank(query, &names).into_iter().map(|at| Offer {
+    let offers = rank(query, &names).into_iter().map(|at| Candidate {
         label: format!("/{} {}", able[at].name, able[at].takes).trim_end().to_owned(),
         detail: able[at].help.to_owned(),
         insert: format!("/{}{}", able[at].name, if able[at].waits() { " " } else { "" }),
@@ -89,12 +89,12 @@ pub(crate) fn slashes(from: usize, query: &str, abilities: &Abilities, here: Her
 }
 
 /// What fits behind a command, as a list: `before` is the line up to the word.
-pub(crate) fn arguments(before: &str, query: &str, known: &Known<'_>) -> Completion {
+pub(crate) fn arguments(before: &str, query: &str, known: &ValueSources<'_>) -> Completion {
     let values = values::of(before).map(|values| values.list(known)).unwrap_or_default();
     let names: Vec<&str> = values.iter().map(|(name, _)| name.as_str()).collect();
     let offer = |at: usize| {
         let (name, about) = values[at].clone();
-        Offer { label: name.clone(), detail: about, insert: name }
+        Candidate { label: name.clone(), detail: about, insert: name }
     };
     let offers = rank(query, &names).into_iter().take(MAX_OFFERED).map(offer).collect();
     Completion { kind: Kind::Argument, from: before.len(), query: query.to_owned(), offers, cursor: 0 }
@@ -111,7 +111,7 @@ pub(crate) fn files(from: usize, query: &str, paths: Vec<String>) -> Completion 
         let path = crate::clean::clean_line(&path);
         let spaced = path.contains(' ');
         let insert = if spaced { format!("@\"{path}\" ") } else { format!("@{path} ") };
-        Offer { label: path, detail: String::new(), insert }
+        Candidate { label: path, detail: String::new(), insert }
     });
     Completion { kind: Kind::File, from, query: query.to_owned(), offers: offers.collect(), cursor: 0 }
 }
@@ -119,7 +119,7 @@ pub(crate) fn files(from: usize, query: &str, paths: Vec<String>) -> Completion 
 /// Skills that fit, as a list.
 pub(crate) fn skills(from: usize, query: &str, known: &[(String, String)]) -> Completion {
     let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
-    let offers = rank(query, &names).into_iter().map(|at| Offer {
+    let offers = rank(query, &names).into_iter().map(|at| Candidate {
         label: format!("${}", known[at].0),
         detail: known[at].1.clone(),
         insert: format!("${} ", known[at].0),

@@ -9,13 +9,13 @@ mod tests;
 
 pub(crate) use completing::{Chosen, Lookup};
 pub(crate) use edit::Editor;
-pub(crate) use layout::{Laid, lay_out};
+pub(crate) use layout::{ComposerRows, lay_out};
 
 use crate::clean::clean_line;
 use crate::complete::Completion;
 use crate::key::Key;
 use domain::content::Part;
-use edit::Written;
+use edit::FoldedText;
 use history::History;
 
 /// Pictures that go along with one prompt at most.
@@ -55,7 +55,7 @@ impl Composer {
     }
 
     /// The text in rows of so many columns, with its caret.
-    pub(crate) fn laid_out(&self, columns: usize) -> Laid {
+    pub(crate) fn laid_out(&self, columns: usize) -> ComposerRows {
         lay_out(self.editor.text(), self.editor.caret(), columns)
     }
 
@@ -156,7 +156,7 @@ impl Composer {
 
     /// Makes a text the newest of the earlier prompts.
     pub(crate) fn remember(&mut self, text: String) {
-        self.history.remember(Written::plain(text));
+        self.history.remember(FoldedText::plain(text));
     }
 
     /// Whether there are earlier prompts.

@@ -17,7 +17,7 @@ pub(crate) const MAX_DIFF_LINES: usize = 5_000;
 const MAX_KEPT: usize = 4;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Line {
+enum DiffLine {
     /// What follows is of this file.
     File(String),
     /// Something was left out.
@@ -31,13 +31,13 @@ enum Line {
 /// Lines added and removed.
 pub(crate) fn counts(text: &str) -> (usize, usize) {
     let lines = parse(text);
-    let added = lines.iter().filter(|line| matches!(line, Line::Added(..))).count();
-    let removed = lines.iter().filter(|line| matches!(line, Line::Removed(..))).count();
+    let added = lines.iter().filter(|line| matches!(line, DiffLine::Added(..))).count();
+    let removed = lines.iter().filter(|line| matches!(line, DiffLine::Removed(..))).count();
     (added, removed)
 }
 
 #[derive(PartialEq)]
-struct Key {
+struct DrawnDiff {
     text: String,
     path: String,
     columns: usize,
@@ -46,27 +46,28 @@ struct Key {
 
 thread_local! {
     /// Diffs as they were drawn last. Dropping them changes nothing but time.
-    static KEPT: RefCell<VecDeque<(Key, Vec<Row>)>> = const { RefCell::new(VecDeque::new()) };
+    static KEPT: RefCell<VecDeque<(DrawnDiff, Vec<Row>)>> = const { RefCell::new(VecDeque::new()) };
 }
 
 /// The rows of a unified diff of the file at `path`, where that is known.
 pub(crate) fn rows(text: &str, path: Option<&str>, columns: usize, theme: Theme) -> Vec<Row> {
     let path = path.unwrap_or_default();
     KEPT.with_borrow_mut(|kept| {
-        let same =
-            |key: &Key| key.columns == columns && key.theme == theme && key.path == path && key.text == text;
+        let same = |key: &DrawnDiff| {
+            key.columns == columns && key.theme == theme && key.path == path && key.text == text
+        };
         if let Some((_, rows)) = kept.iter().find(|(key, _)| same(key)) {
             return rows.clone();
         }
-        let rows = Drawing::new(path, columns, theme).draw(&parse(text));
+        let rows = DiffDrawing::new(path, columns, theme).draw(&parse(text));
         kept.truncate(MAX_KEPT - 1);
-        let key = Key { text: text.to_owned(), path: path.to_owned(), columns, theme };
+        let key = DrawnDiff { text: text.to_owned(), path: path.to_owned(), columns, theme };
         kept.push_front((key, rows.clone()));
         rows
     })
 }
 
-fn parse(text: &str) -> Vec<Line> {
+fn parse(text: &str) -> Vec<DiffLine> {
     let (mut old, mut new) = (1, 1);
     let mut lines = Vec::new();
     let mut in_hunk = false;
@@ -77,25 +78,25 @@ fn parse(text: &str) -> Vec<Line> {
         if let Some((o, n)) = hunk(line) {
             (old, new, in_hunk) = (o, n, true);
             // The numbers of the lines say where they are; between two places something is left out.
-            lines.extend(begun.then_some(Line::Gap));
+            lines.extend(begun.then_some(DiffLine::Gap));
             begun = true;
         } else if !in_hunk && (line.starts_with("--- ") || line.starts_with("+++ ")) {
-            lines.push(Line::File(clean_line(&line[4..])));
+            lines.push(DiffLine::File(clean_line(&line[4..])));
         } else if let Some(rest) = line.strip_prefix('+') {
-            lines.push(Line::Added(new, clean_line(rest)));
+            lines.push(DiffLine::Added(new, clean_line(rest)));
             new += 1;
         } else if let Some(rest) = line.strip_prefix('-') {
-            lines.push(Line::Removed(old, clean_line(rest)));
+            lines.push(DiffLine::Removed(old, clean_line(rest)));
             old += 1;
         } else if line.starts_with('\\') || line.starts_with("diff ") || line.starts_with("index ") {
-            lines.push(Line::Head(clean_line(line)));
+            lines.push(DiffLine::Head(clean_line(line)));
             in_hunk = in_hunk && line.starts_with('\\');
             begun = begun && in_hunk;
             is_strict |= line.starts_with("diff ");
         } else if is_strict && !line.is_empty() && !line.starts_with(' ') {
-            lines.push(Line::Head(clean_line(line)));
+            lines.push(DiffLine::Head(clean_line(line)));
         } else {
-            lines.push(Line::Same(old, new, clean_line(line.strip_prefix(' ').unwrap_or(line))));
+            lines.push(DiffLine::Same(old, new, clean_line(line.strip_prefix(' ').unwrap_or(line))));
             old += 1;
             new += 1;
         }
@@ -112,7 +113,7 @@ fn hunk(line: &str) -> Option<(usize, usize)> {
 }
 
 /// Draws lines in order.
-struct Drawing {
+struct DiffDrawing {
     columns: usize,
     theme: Theme,
     digits: usize,
@@ -123,10 +124,10 @@ struct Drawing {
     new: Lexer,
 }
 
-impl Drawing {
-    fn new(path: &str, columns: usize, theme: Theme) -> Drawing {
+impl DiffDrawing {
+    fn new(path: &str, columns: usize, theme: Theme) -> DiffDrawing {
         let (old, new) = (Lexer::new(""), Lexer::new(""));
-        let mut drawing = Drawing { columns, theme, digits: 2, follows: path.is_empty(), old, new };
+        let mut drawing = DiffDrawing { columns, theme, digits: 2, follows: path.is_empty(), old, new };
         drawing.open(path);
         drawing
     }
@@ -140,27 +141,27 @@ impl Drawing {
         (self.old, self.new) = (Lexer::new(language), Lexer::new(language));
     }
 
-    fn draw(mut self, lines: &[Line]) -> Vec<Row> {
+    fn draw(mut self, lines: &[DiffLine]) -> Vec<Row> {
         let last = lines.iter().map(|line| match line {
-            Line::Head(_) | Line::File(_) | Line::Gap => 0,
-            Line::Same(old, new, _) => *old.max(new),
-            Line::Removed(number, _) | Line::Added(number, _) => *number,
+            DiffLine::Head(_) | DiffLine::File(_) | DiffLine::Gap => 0,
+            DiffLine::Same(old, new, _) => *old.max(new),
+            DiffLine::Removed(number, _) | DiffLine::Added(number, _) => *number,
         });
         self.digits = last.max().unwrap_or(0).to_string().len().max(2);
         let mut rows = Vec::new();
         let mut at = 0;
         while at < lines.len() {
             match &lines[at] {
-                Line::Head(head) => {
+                DiffLine::Head(head) => {
                     rows.push(Row::of(fit(head, self.columns), self.theme.style(Role::Dim)));
                 }
-                Line::File(path) if self.follows && path != "/dev/null" => self.open(path),
-                Line::File(_) => {}
-                Line::Gap => {
+                DiffLine::File(path) if self.follows && path != "/dev/null" => self.open(path),
+                DiffLine::File(_) => {}
+                DiffLine::Gap => {
                     let sign = format!("{:>width$}", "⋮", width = self.digits);
                     rows.push(Row::of(sign, self.theme.style(Role::Dim)));
                 }
-                Line::Same(_, number, text) => {
+                DiffLine::Same(_, number, text) => {
                     let _ = self.old.line(text);
                     let tokens = self.new.line(text);
                     let pieces = tokens
@@ -169,8 +170,9 @@ impl Drawing {
                     let pieces = pieces.collect();
                     rows.extend(self.numbered(*number, ' ', pieces, Role::Dim));
                 }
-                Line::Removed(..) | Line::Added(..) => {
-                    let changes = |line: &Line| matches!(line, Line::Removed(..) | Line::Added(..));
+                DiffLine::Removed(..) | DiffLine::Added(..) => {
+                    let changes =
+                        |line: &DiffLine| matches!(line, DiffLine::Removed(..) | DiffLine::Added(..));
                     let end = lines[at..].iter().position(|line| !changes(line));
                     let block = &lines[at..end.map_or(lines.len(), |end| at + end)];
                     rows.extend(self.changed(block));
@@ -183,13 +185,13 @@ impl Drawing {
     }
 
     /// A block of removed and added lines; where two of them are alike, the words that differ stand out.
-    fn changed(&mut self, block: &[Line]) -> Vec<Row> {
+    fn changed(&mut self, block: &[DiffLine]) -> Vec<Row> {
         let (mut removed, mut added) = (Vec::new(), Vec::new());
         for line in block {
             match line {
-                Line::Removed(number, text) => removed.push((*number, text.as_str())),
-                Line::Added(number, text) => added.push((*number, text.as_str())),
-                Line::Same(..) | Line::Head(_) | Line::File(_) | Line::Gap => {}
+                DiffLine::Removed(number, text) => removed.push((*number, text.as_str())),
+                DiffLine::Added(number, text) => added.push((*number, text.as_str())),
+                DiffLine::Same(..) | DiffLine::Head(_) | DiffLine::File(_) | DiffLine::Gap => {}
             }
         }
         let texts =

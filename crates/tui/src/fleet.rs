@@ -15,11 +15,11 @@ pub type Rows = Arc<Vec<Row>>;
 
 /// What is known of the fleet, open or not.
 #[derive(Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct FleetRows {
     rows: Option<Rows>,
 }
 
-impl Known {
+impl FleetRows {
     /// All rows; none before the first were told.
     pub(crate) fn rows(&self) -> &[Row] {
         self.rows.as_deref().map_or(&[], Vec::as_slice)

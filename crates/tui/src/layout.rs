@@ -21,7 +21,7 @@ pub(crate) use page::{
 };
 pub(crate) use passing::{line as composer_line, over_area, over_rows};
 
-use crate::ask::{self, Drawn, Offer, Room, Scene};
+use crate::ask::{self, DrawnPanel, Offer, Room, Scene};
 use crate::look::Appearance;
 use crate::model::Model;
 use ratatui::layout::Rect;
@@ -132,7 +132,7 @@ pub(crate) fn offered(model: &Model) -> Vec<Offer> {
 }
 
 /// The question in so many rows, when there is one.
-pub(crate) fn question(model: &Model, high: u16) -> Option<Drawn> {
+pub(crate) fn question(model: &Model, high: u16) -> Option<DrawnPanel> {
     let screen = &model.screen;
     let (panel, ask) = screen.asks.shown(model.world.state())?;
     let scene = Scene {

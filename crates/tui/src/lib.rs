@@ -75,7 +75,7 @@ pub use keymap::{ACTIONS, Action, Keymap, can_press};
 pub use msg::{AgentLine, Asking, Begin, DeviceLine, Errand, FleetAct, FleetNews, FleetWish, Outgoing};
 pub use settings::{Setting, Settings};
 pub use shell::{
-    Echo, Errands, ExitReason, Farewell, FleetPort, Keep, MAX_LINE, Options, StopSignal, Typed, ask_line,
+    Echo, Errands, ExitReason, Farewell, FleetPort, Keep, MAX_LINE, Options, StopSignal, TypedLine, ask_line,
     notification, picture_file, run,
 };
 pub use svg::svg;

@@ -8,7 +8,7 @@ use crate::ask::{Around, Asks, Keyboard};
 use crate::composer::Composer;
 use crate::devices::Entrants;
 use crate::figures::counted;
-use crate::fleet::Known;
+use crate::fleet::FleetRows;
 use crate::flow::Flow;
 use crate::msg::{FleetWish, Fx, Outgoing};
 use crate::overlay::Over;
@@ -19,7 +19,7 @@ use crate::preferences::Preferences;
 use crate::settings::Setting;
 use crate::theme::Theme;
 use crate::toasts::{Toasts, Topic};
-use crate::transcript::{Page, Transcript};
+use crate::transcript::{Transcript, TranscriptPage};
 use crate::window::Window;
 use crate::wishes::Wishes;
 use crate::world::World;
@@ -60,7 +60,7 @@ pub(crate) struct Screen {
     /// What stands over everything.
     pub(crate) over: Over,
     /// Rows of sessions wherever they run, while somebody tells them.
-    pub(crate) fleet: Known,
+    pub(crate) fleet: FleetRows,
     /// The devices of the page, and who wants to become one.
     pub(crate) devices: Entrants,
     pub(crate) toasts: Toasts,
@@ -178,7 +178,7 @@ impl Model {
             transcript: Transcript::default(),
             asks: Asks::default(),
             over: Over::default(),
-            fleet: Known::default(),
+            fleet: FleetRows::default(),
             devices: Entrants::default(),
             toasts: Toasts::default(),
             wishes: Wishes::default(),
@@ -272,13 +272,13 @@ impl Model {
     }
 
     /// The conversation, as it is to stand in `area`.
-    pub(crate) fn page(&self, area: Rect) -> Page<'_> {
-        Page::new(self.world.seen(), area, self.screen.preferences.cell_look(0))
+    pub(crate) fn page(&self, area: Rect) -> TranscriptPage<'_> {
+        TranscriptPage::new(self.world.seen(), area, self.screen.preferences.cell_look(0))
     }
 
     /// Where the person reads, to be moved, and what they read there.
-    pub(crate) fn reading(&mut self, area: Rect) -> (&mut Transcript, Page<'_>) {
+    pub(crate) fn reading(&mut self, area: Rect) -> (&mut Transcript, TranscriptPage<'_>) {
         let Screen { transcript, preferences, .. } = &mut self.screen;
-        (transcript, Page::new(self.world.seen(), area, preferences.cell_look(0)))
+        (transcript, TranscriptPage::new(self.world.seen(), area, preferences.cell_look(0)))
     }
 }

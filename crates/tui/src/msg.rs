@@ -39,7 +39,7 @@ pub(crate) enum MouseAct {
 
 /// What a command has written: the end of it, and how many lines came before.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Said {
+pub(crate) struct CommandOutput {
     pub(crate) text: String,
     pub(crate) lost: usize,
 }
@@ -85,11 +85,11 @@ pub(crate) enum Msg {
     /// Earlier prompts, oldest first, read at the start.
     History(Vec<String>),
     /// What a command of the person's has written so far.
-    ShellSaid(Said),
+    ShellSaid(CommandOutput),
     /// A command that the person ran is over.
     Shell {
         line: String,
-        said: Said,
+        said: CommandOutput,
         /// Its exit code; `None` when a signal ended it.
         code: Option<i32>,
     },

@@ -150,11 +150,11 @@ pub(crate) struct Finding {
     /// Rows that hold them.
     rows: Vec<usize>,
     /// How the next look goes on from the row that is looked at.
-    step: Step,
+    step: FindStep,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Step {
+enum FindStep {
     /// The words changed: the first one from where it was begun.
     #[default]
     Anew,
@@ -176,10 +176,10 @@ impl Finding {
 
     fn key(&mut self, key: Key) {
         self.step = match (key.code, key.ctrl) {
-            (Code::Enter | Code::Down, _) | (Code::Char('f' | 'n'), true) => Step::Next,
-            (Code::Up, _) | (Code::Char('p'), true) => Step::Previous,
-            _ if self.words.key(key) => Step::Anew,
-            _ => Step::Stay,
+            (Code::Enter | Code::Down, _) | (Code::Char('f' | 'n'), true) => FindStep::Next,
+            (Code::Up, _) | (Code::Char('p'), true) => FindStep::Previous,
+            _ if self.words.key(key) => FindStep::Anew,
+            _ => FindStep::Stay,
         };
     }
 
@@ -189,12 +189,12 @@ impl Finding {
         let holds = |(_, row): &(usize, &String)| !search::columns(row, words).is_empty();
         self.rows = rows.iter().enumerate().filter(holds).map(|(at, _)| at).collect();
         let count = self.rows.len();
-        self.at = match std::mem::replace(&mut self.step, Step::Stay) {
+        self.at = match std::mem::replace(&mut self.step, FindStep::Stay) {
             _ if count == 0 => 0,
-            Step::Anew => self.rows.iter().position(|row| *row >= self.from).unwrap_or(0),
-            Step::Next => (self.at + 1) % count,
-            Step::Previous => (self.at + count - 1) % count,
-            Step::Stay => self.at.min(count - 1),
+            FindStep::Anew => self.rows.iter().position(|row| *row >= self.from).unwrap_or(0),
+            FindStep::Next => (self.at + 1) % count,
+            FindStep::Previous => (self.at + count - 1) % count,
+            FindStep::Stay => self.at.min(count - 1),
         };
         self.rows.get(self.at).copied()
     }

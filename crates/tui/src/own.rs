@@ -1,7 +1,7 @@
 //! Commands of the person's own (`!`): run outside the agent, never in the way of typing; their output goes along with the next prompt.
 
 use crate::clean::clean;
-use crate::msg::Said;
+use crate::msg::CommandOutput;
 use domain::ids::Millis;
 use domain::prompt_text::{self, OwnEnd};
 
@@ -83,14 +83,14 @@ impl OwnCommand {
     }
 
     /// What the command has written so far.
-    pub(crate) fn said(&mut self, said: &Said) {
+    pub(crate) fn said(&mut self, said: &CommandOutput) {
         if let Some(ran) = self.0.as_mut().filter(|ran| ran.end.is_none()) {
             (ran.output, ran.lost) = kept(said);
         }
     }
 
     /// The command is over, with this exit code; without one it was stopped.
-    pub(crate) fn ended(&mut self, line: String, said: &Said, code: Option<i32>, now: Millis) {
+    pub(crate) fn ended(&mut self, line: String, said: &CommandOutput, code: Option<i32>, now: Millis) {
         let end = Some(code.map_or(OwnEnd::Stopped, OwnEnd::Code));
         let (output, lost) = kept(said);
         let selected = self.is_selected() && !output.is_empty();
@@ -147,7 +147,7 @@ impl OwnCommand {
 }
 
 /// The end of the output, clean, as much as goes along; and how many lines came before it.
-fn kept(said: &Said) -> (String, usize) {
+fn kept(said: &CommandOutput) -> (String, usize) {
     let output = clean(&said.text);
     let output = output.trim_end();
     let from = output.len().saturating_sub(MAX_OUTPUT);

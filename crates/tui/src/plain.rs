@@ -26,7 +26,7 @@ use domain::event::{Body, RunEvent};
 use domain::ids::{AskId, Millis, SessionId};
 use domain::port::{LinkState, News, Ticket};
 use own::OwnTelling;
-use question::{Extent, Reading};
+use question::{QuestionExtent, Reading};
 use telling::Telling;
 use words::{aloud, diff, many};
 
@@ -89,7 +89,7 @@ struct Asked {
     lines: Vec<String>,
     hidden: bool,
     /// A yes to less than all of it does not count.
-    told: Extent,
+    told: QuestionExtent,
 }
 
 /// A list that was told.
@@ -361,9 +361,9 @@ impl Plain {
                 }
             }
             Reading::Show => {
-                self.tell_question(Extent::All);
+                self.tell_question(QuestionExtent::All);
                 if let Some(asked) = &mut self.asked {
-                    asked.told = Extent::All;
+                    asked.told = QuestionExtent::All;
                 }
             }
             Reading::Stop => self.stop(),
@@ -570,9 +570,15 @@ impl Plain {
         let Some(id) = first else { return };
         let ask = self.model.world.state().ask(id);
         let hidden = ask.is_some_and(|ask| matches!(ask.kind, AskKind::Text { secret: true, .. }));
-        self.asked =
-            Some(Asked { id, seen: None, answered: None, lines: Vec::new(), hidden, told: Extent::Usual });
-        self.tell_question(Extent::Usual);
+        self.asked = Some(Asked {
+            id,
+            seen: None,
+            answered: None,
+            lines: Vec::new(),
+            hidden,
+            told: QuestionExtent::Usual,
+        });
+        self.tell_question(QuestionExtent::Usual);
         if hidden {
             self.out.hidden = Some(true);
             if self.echoes {
@@ -582,7 +588,7 @@ impl Plain {
         self.out.asks = true;
     }
 
-    fn tell_question(&mut self, extent: Extent) {
+    fn tell_question(&mut self, extent: QuestionExtent) {
         let state = self.model.world.state();
         let Some(ask) = self.asked.as_ref().and_then(|asked| state.ask(asked.id)) else { return };
         let same = !self.model.world.seen().abilities.session_scope;

@@ -19,7 +19,7 @@ mod screen;
 mod terminal;
 
 pub use effects::notification;
-pub use line::{Echo, MAX_LINE, Typed, ask_line};
+pub use line::{Echo, MAX_LINE, TypedLine, ask_line};
 pub use picture::picture_file;
 pub use terminal::StopSignal;
 
@@ -38,7 +38,7 @@ use decode::Answer;
 use domain::ids::{Millis, SessionId};
 use domain::port::{LinkState, News};
 use input::{Input, InputThread};
-use screen::Drawn;
+use screen::FrameOutcome;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::io::{self, Write};
@@ -202,7 +202,7 @@ pub async fn run(
     model.screen.preferences.draw_with(graphics(&terminal, settings.inline, depth));
     let gallery = gallery::Gallery::new(inbox.clone());
     let (kept, keeping) = keeper(options.keep.clone(), inbox.clone());
-    let screen = screen::Screen::new(&terminal, settings.inline)?;
+    let screen = screen::TerminalScreen::new(&terminal, settings.inline)?;
     let mut fx = Vec::new();
     update(&mut model, Msg::Tick(now()), &mut fx);
     update(&mut model, Msg::Resize(size.0, size.1), &mut fx);
@@ -275,7 +275,7 @@ fn now() -> Millis {
 struct Shell {
     model: Model,
     cache: Cache,
-    screen: screen::Screen,
+    screen: screen::TerminalScreen,
     terminal: Terminal,
     options: Options,
     outgoing: mpsc::Sender<Outgoing>,
@@ -528,9 +528,9 @@ impl Shell {
             return Ok(());
         }
         match self.screen.draw(&self.model, &mut self.cache, &self.terminal)? {
-            Drawn::Done if has_unseen_question(&self.model) => self.take(Msg::Drawn),
-            Drawn::Done => {}
-            Drawn::Lost => self.resized_at = Some(Instant::now()),
+            FrameOutcome::Done if has_unseen_question(&self.model) => self.take(Msg::Drawn),
+            FrameOutcome::Done => {}
+            FrameOutcome::Lost => self.resized_at = Some(Instant::now()),
         }
         let drawn = self.model.screen.preferences.graphics() == Graphics::Placeholders;
         let gone = self.gallery.want(&self.cache.pictures, drawn);

@@ -12,19 +12,19 @@ const ROW: f32 = 18.0;
 const EDGE: f32 = 14.0;
 
 /// The screen that the picture is of.
-struct Sheet {
+struct SvgColours {
     paper: &'static str,
     ink: &'static str,
     /// Red, green, yellow, blue, magenta, cyan, as such a terminal shows them.
     named: [&'static str; 6],
 }
 
-const DARK: Sheet = Sheet {
+const DARK: SvgColours = SvgColours {
     paper: "#14161b",
     ink: "#d7dae0",
     named: ["#f0707a", "#8fca74", "#e3c06f", "#6cb2f3", "#c98ae0", "#5cc4ce"],
 };
-const LIGHT: Sheet = Sheet {
+const LIGHT: SvgColours = SvgColours {
     paper: "#fdfdfc",
     ink: "#24292f",
     named: ["#c0182c", "#2b7a0b", "#9a5b00", "#0550ae", "#7b2fbf", "#0b7285"],
@@ -63,7 +63,7 @@ pub fn svg(buffer: &Buffer, caret: Option<Position>, theme: Theme) -> String {
 }
 
 /// A run of cells of one style is one element.
-fn row(buffer: &Buffer, y: u16, sheet: &Sheet, out: &mut String) {
+fn row(buffer: &Buffer, y: u16, sheet: &SvgColours, out: &mut String) {
     let area = buffer.area;
     let mut x = area.left();
     while x < area.right() {
@@ -78,7 +78,7 @@ fn row(buffer: &Buffer, y: u16, sheet: &Sheet, out: &mut String) {
     }
 }
 
-fn run((x, y, cells): (u16, u16, u16), style: Style, text: &str, sheet: &Sheet) -> String {
+fn run((x, y, cells): (u16, u16, u16), style: Style, text: &str, sheet: &SvgColours) -> String {
     let mut out = String::new();
     let has = |modifier| style.add_modifier.contains(modifier);
     let (mut ink, mut paper) =
@@ -117,7 +117,7 @@ fn run((x, y, cells): (u16, u16, u16), style: Style, text: &str, sheet: &Sheet) 
 }
 
 /// Colours as a terminal with this sheet shows them.
-fn colour(colour: Option<Color>, fallback: &str, sheet: &Sheet) -> String {
+fn colour(colour: Option<Color>, fallback: &str, sheet: &SvgColours) -> String {
     let named = match colour {
         Some(Color::Rgb(red, green, blue)) => return format!("#{red:02x}{green:02x}{blue:02x}"),
         Some(Color::Indexed(index)) => return indexed(index, sheet),
@@ -137,7 +137,7 @@ fn colour(colour: Option<Color>, fallback: &str, sheet: &Sheet) -> String {
 }
 
 /// The 256 colours of terminals: sixteen names, a cube, greys.
-fn indexed(index: u8, sheet: &Sheet) -> String {
+fn indexed(index: u8, sheet: &SvgColours) -> String {
     const NAMED: [Color; 16] = [
         Color::Black,
         Color::Red,

@@ -28,18 +28,18 @@ const MARGIN: u16 = 1;
 
 /// The conversation as it is to be shown: what was said, where on the screen, in which colours.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Page<'a> {
+pub(crate) struct TranscriptPage<'a> {
     pub(crate) seen: &'a Seen,
     pub(crate) area: Rect,
     /// How a cell looks that is not open.
     look: Appearance,
 }
 
-impl<'a> Page<'a> {
+impl<'a> TranscriptPage<'a> {
     /// The conversation in `area`; its columns are those of `look` then.
-    pub(crate) fn new(seen: &'a Seen, area: Rect, look: Appearance) -> Page<'a> {
+    pub(crate) fn new(seen: &'a Seen, area: Rect, look: Appearance) -> TranscriptPage<'a> {
         let columns = usize::from(area.width.saturating_sub(2 * MARGIN)).max(1);
-        Page { seen, area, look: Appearance { columns, ..look } }
+        TranscriptPage { seen, area, look: Appearance { columns, ..look } }
     }
 
     fn rows(&self) -> usize {
@@ -103,7 +103,7 @@ pub(crate) struct Transcript {
 
 impl Transcript {
     /// How a cell is drawn now.
-    pub(crate) fn look(&self, page: Page<'_>, key: CellKey) -> Appearance {
+    pub(crate) fn look(&self, page: TranscriptPage<'_>, key: CellKey) -> Appearance {
         Appearance { open: self.details != self.flipped.contains(&key), ..page.look }
     }
 
@@ -196,7 +196,7 @@ impl Transcript {
     }
 
     /// The button went up.
-    pub(crate) fn release(&mut self, page: Page<'_>, row: u16) -> Released {
+    pub(crate) fn release(&mut self, page: TranscriptPage<'_>, row: u16) -> Released {
         match self.drag.take() {
             None => Released::Nothing,
             Some((from, to)) if from == to => {
@@ -238,7 +238,7 @@ impl Transcript {
     }
 
     /// Scrolls so that the words are seen that were found.
-    pub(crate) fn show_found(&mut self, page: Page<'_>) {
+    pub(crate) fn show_found(&mut self, page: TranscriptPage<'_>) {
         let Some(search) = &self.search else { return };
         if let Some(key) = search.current() {
             let words = search.editor().text().to_owned();

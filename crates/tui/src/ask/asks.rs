@@ -1,7 +1,7 @@
 //! Which question stands on the screen, who has the keyboard, and what keys mean to it. What comes of an answer is the update's.
 
 use super::keys::answered_by_enter;
-use super::{Answered, AskPanel, Focus, Held, Keyboard, Offer, PanelMode, Reply, Sight, Waits};
+use super::{Answered, AskPanel, Focus, HeldReply, Keyboard, Offer, PanelMode, Reply, Sight, Waits};
 use super::{HELD_MS, QUIET_MS, SEEN_MS};
 use crate::key::Key;
 use domain::ask::Ask;
@@ -35,7 +35,7 @@ pub(crate) enum Standing {
 
 /// Whose a text is that was written in the person's own editor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Written {
+pub(crate) enum TextOwner {
     /// Of the composer: no question was being answered there.
     Prompt,
     /// The answer; the question has it.
@@ -227,14 +227,14 @@ impl Asks {
     }
 
     /// What was written in the person's own editor: taken when it is the answer to the question it was opened for.
-    pub(crate) fn written(&mut self, text: &str) -> Written {
+    pub(crate) fn written(&mut self, text: &str) -> TextOwner {
         match (self.edited.take(), &mut self.panel) {
-            (None, _) => Written::Prompt,
+            (None, _) => TextOwner::Prompt,
             (Some(id), Some(panel)) if panel.id == id && !panel.answered => {
                 panel.editor.set(text);
-                Written::Answer
+                TextOwner::Answer
             }
-            (Some(_), _) => Written::Late,
+            (Some(_), _) => TextOwner::Late,
         }
     }
 
@@ -329,7 +329,7 @@ impl Asks {
         self.last_answer = answers.then_some(Answered { key, at: now, moved: !by_itself });
         match self.panel.as_mut().filter(|_| answers && again) {
             Some(panel) => {
-                panel.held = Some(Held { reply, until: Millis(now.0 + HELD_MS) });
+                panel.held = Some(HeldReply { reply, until: Millis(now.0 + HELD_MS) });
                 Pressed::Held
             }
             None => Pressed::Reply(reply),

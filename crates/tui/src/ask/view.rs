@@ -47,7 +47,7 @@ pub(crate) struct Room {
 
 /// The panel of a question as rows, and what the rest of the screen must know about it.
 #[derive(Debug)]
-pub(crate) struct Drawn {
+pub(crate) struct DrawnPanel {
     /// Its rows; the last ones tell the keys.
     pub(crate) rows: Vec<Row>,
     /// The caret, while the question has the keyboard.
@@ -78,15 +78,16 @@ pub(crate) struct Scene {
 
 /// Lays the panel out in the room there is; what is asked comes before everything else. Where anything of it is left out, a yes counts
 /// only once all of it was viewed.
-pub(crate) fn draw(panel: &AskPanel, ask: &Ask, scene: Scene, look: Appearance, on: Room) -> Drawn {
+pub(crate) fn draw(panel: &AskPanel, ask: &Ask, scene: Scene, look: Appearance, on: Room) -> DrawnPanel {
     let drawn = |extent| lay_out(panel, ask, scene, look, on, extent);
-    let whole = [Extent::Whole, Extent::WithoutRule].into_iter().map(drawn).find(|drawn| drawn.whole);
-    whole.unwrap_or_else(|| drawn(Extent::Ends))
+    let whole =
+        [PanelExtent::Whole, PanelExtent::WithoutRule].into_iter().map(drawn).find(|drawn| drawn.whole);
+    whole.unwrap_or_else(|| drawn(PanelExtent::Ends))
 }
 
 /// How much of a question is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Extent {
+enum PanelExtent {
     Whole,
     /// All that is asked; what a yes for longer would allow is on the page.
     WithoutRule,
@@ -95,10 +96,17 @@ enum Extent {
 }
 
 /// The panel, with the keys for so much of the question; whether that much had room is told in it.
-fn lay_out(panel: &AskPanel, ask: &Ask, scene: Scene, look: Appearance, on: Room, extent: Extent) -> Drawn {
+fn lay_out(
+    panel: &AskPanel,
+    ask: &Ask,
+    scene: Scene,
+    look: Appearance,
+    on: Room,
+    extent: PanelExtent,
+) -> DrawnPanel {
     let high = on.rows;
     let Scene { now, keyboard, draft, reach } = scene;
-    let mut drawing = Drawing::new(ask, look, reach);
+    let mut drawing = PanelDrawing::new(ask, look, reach);
     let told = AskRows { answer: drawing.answer_rows(panel, ask), ..drawing.rows_of(ask) };
     drawing.title(ask, now);
     let list = |sees: Sees| {
@@ -108,18 +116,18 @@ fn lay_out(panel: &AskPanel, ask: &Ask, scene: Scene, look: Appearance, on: Room
     };
     let keys = |sees: Sees| offers::row(&list(sees), look, on.scarce);
     let (short, wide) = (on.scarce, look.columns >= WIDE);
-    let subject = extent != Extent::Ends || panel.is_viewed();
-    let all = Sees { subject, rule: true, reach, cut: extent != Extent::Whole, short, wide };
+    let subject = extent != PanelExtent::Ends || panel.is_viewed();
+    let all = Sees { subject, rule: true, reach, cut: extent != PanelExtent::Whole, short, wide };
     if drawing.rows.len() + told.needed() + keys(Sees { rule: false, ..all }).len() > high {
         drawing.short_title(ask);
     }
     let title = drawing.rows.len();
     let rule = drawing.rule(ask).filter(|rule| {
         let fits = title + told.least() + rule.len() + keys(all).len() <= high;
-        panel.mode == PanelMode::Menu && extent != Extent::WithoutRule && subject && fits
+        panel.mode == PanelMode::Menu && extent != PanelExtent::WithoutRule && subject && fits
     });
     // What a yes for longer would allow is told, too, where nothing has to give way.
-    let rule_missing = extent == Extent::Whole && rule.is_none() && panel.mode == PanelMode::Menu;
+    let rule_missing = extent == PanelExtent::Whole && rule.is_none() && panel.mode == PanelMode::Menu;
     drawing.left_out |= rule_missing && drawing.rule(ask).is_some();
     let sees = Sees { rule: rule.is_some(), ..all };
     let rule = rule.unwrap_or_default();
@@ -147,12 +155,12 @@ fn lay_out(panel: &AskPanel, ask: &Ask, scene: Scene, look: Appearance, on: Room
     drawing.rows.extend(foot);
     let whole = !(drawing.left_out || drawing.title_cut || drawing.rows.len() > high);
     let caret = drawing.caret.filter(|(row, _)| *row < drawing.rows.len());
-    Drawn { rows: drawing.rows, caret: caret.filter(|_| keyboard == Keyboard::Question), offers, whole }
+    DrawnPanel { rows: drawing.rows, caret: caret.filter(|_| keyboard == Keyboard::Question), offers, whole }
 }
 
 /// Everything about the question, for the full view.
 pub(crate) fn full(ask: &Ask, look: Appearance, reach: Reach) -> Full {
-    let mut drawing = Drawing::new(ask, look, reach);
+    let mut drawing = PanelDrawing::new(ask, look, reach);
     let mut rule = 0..0;
     let title = Title::of(ask).text;
     if width(&title) > look.columns {
@@ -228,7 +236,7 @@ impl AskRows {
     }
 }
 
-struct Drawing<'a> {
+struct PanelDrawing<'a> {
     look: Appearance,
     /// What stands on top; a message that only repeats it is not shown.
     title: &'a str,
@@ -241,10 +249,10 @@ struct Drawing<'a> {
     left_out: bool,
 }
 
-impl<'a> Drawing<'a> {
-    fn new(ask: &'a Ask, look: Appearance, reach: Reach) -> Drawing<'a> {
+impl<'a> PanelDrawing<'a> {
+    fn new(ask: &'a Ask, look: Appearance, reach: Reach) -> PanelDrawing<'a> {
         let (rows, caret, title_cut, left_out) = (Vec::new(), None, false, false);
-        Drawing { look, title: ask.title.trim(), reach, rows, caret, title_cut, left_out }
+        PanelDrawing { look, title: ask.title.trim(), reach, rows, caret, title_cut, left_out }
     }
 
     /// The title in one row, for the smallest screens: how dangerous it is goes before what it is called.

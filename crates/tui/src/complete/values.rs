@@ -8,7 +8,7 @@ use domain::session::{Effort, Policy};
 
 /// What is known of the runtime and the session, for values that come from there.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Known<'a> {
+pub(crate) struct ValueSources<'a> {
     /// Models with what is told of them.
     pub(crate) models: &'a [(String, String)],
     /// Whether the runtime keeps our policy modes.
@@ -87,7 +87,7 @@ impl Values {
     }
 
     /// The values with what each means.
-    pub(super) fn list(self, known: &Known<'_>) -> Vec<(String, String)> {
+    pub(super) fn list(self, known: &ValueSources<'_>) -> Vec<(String, String)> {
         let pair = |name: &str, about: &str| (name.to_owned(), about.to_owned());
         match self {
             Values::Words(words) => words.iter().map(|(name, about)| pair(name, about)).collect(),

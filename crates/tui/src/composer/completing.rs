@@ -2,7 +2,7 @@
 
 use super::Composer;
 use crate::commands::Here;
-use crate::complete::{self, Completion, Kind, Known};
+use crate::complete::{self, Completion, Kind, ValueSources};
 use crate::key::{Code, Key};
 use domain::port::Abilities;
 
@@ -54,7 +54,7 @@ impl Composer {
         let (completion, lookup) = match kind {
             Kind::Slash => (complete::slashes(from, &query, abilities, here), None),
             Kind::Argument => {
-                let known = Known { models: &self.models, policy: abilities.policy };
+                let known = ValueSources { models: &self.models, policy: abilities.policy };
                 let unknown =
                     self.models.is_empty() && self.completion.as_ref().is_none_or(|c| c.kind != kind);
                 let lookup = unknown && complete::wants_models(&before[..from]) && abilities.models;
@@ -101,7 +101,7 @@ impl Composer {
         };
         let before = self.editor.text().get(..from).unwrap_or_default();
         if complete::wants_models(before) {
-            let known = Known { models: &self.models, policy: false };
+            let known = ValueSources { models: &self.models, policy: false };
             self.completion = Some(complete::arguments(before, &query, &known));
         }
     }

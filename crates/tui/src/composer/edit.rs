@@ -16,16 +16,16 @@ const FOLD_BYTES: usize = 2_000;
 
 /// A text that was taken out, with its pastes still folded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Written {
+pub(crate) struct FoldedText {
     shown: String,
     /// Marks that stand in the text, each with what it stands for.
     folds: Vec<(String, String)>,
 }
 
-impl Written {
+impl FoldedText {
     /// A text without folded pastes.
-    pub(crate) fn plain(text: impl Into<String>) -> Written {
-        Written { shown: text.into(), folds: Vec::new() }
+    pub(crate) fn plain(text: impl Into<String>) -> FoldedText {
+        FoldedText { shown: text.into(), folds: Vec::new() }
     }
 
     /// Whether nothing was written.
@@ -83,13 +83,13 @@ impl Editor {
     }
 
     /// The text as it stands, its pastes folded.
-    pub(crate) fn written(&self) -> Written {
+    pub(crate) fn written(&self) -> FoldedText {
         let stands = |(mark, _): &&(String, String)| self.text.contains(mark.as_str());
-        Written { shown: self.text.clone(), folds: self.folds.iter().filter(stands).cloned().collect() }
+        FoldedText { shown: self.text.clone(), folds: self.folds.iter().filter(stands).cloned().collect() }
     }
 
     /// Puts a text in place that was taken out, its pastes folded as they were; can be undone.
-    pub(crate) fn put(&mut self, written: Written) {
+    pub(crate) fn put(&mut self, written: FoldedText) {
         self.set(written.shown);
         for (mark, paste) in written.folds {
             // The text that stood here before can still be brought back, so its pastes stay known.
@@ -107,7 +107,7 @@ impl Editor {
     }
 
     /// Takes the text out, its pastes folded.
-    pub(crate) fn take(&mut self) -> Written {
+    pub(crate) fn take(&mut self) -> FoldedText {
         let written = self.written();
         *self = Editor { killed: std::mem::take(&mut self.killed), ..Editor::default() };
         written

@@ -13,13 +13,13 @@ pub(crate) struct Caret {
 
 /// The composer's text broken into rows, and where the caret is in them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Laid {
+pub(crate) struct ComposerRows {
     /// Byte ranges of the rows.
     pub(crate) rows: Vec<(usize, usize)>,
     pub(crate) caret: Caret,
 }
 
-impl Laid {
+impl ComposerRows {
     /// The byte at which a row shows `column`.
     pub(crate) fn byte_at(&self, text: &str, row: usize, column: usize) -> usize {
         let Some((from, to)) = self.rows.get(row).copied() else { return text.len() };
@@ -35,7 +35,7 @@ impl Laid {
 }
 
 /// Lays `text` out in rows of at most `columns`; the caret may stand one column past the last.
-pub(crate) fn lay_out(text: &str, caret: usize, columns: usize) -> Laid {
+pub(crate) fn lay_out(text: &str, caret: usize, columns: usize) -> ComposerRows {
     let columns = columns.max(2);
     let mut rows = Vec::new();
     let mut place = Caret::default();
@@ -72,5 +72,5 @@ pub(crate) fn lay_out(text: &str, caret: usize, columns: usize) -> Laid {
     if caret >= text.len() {
         place = Caret { row: rows.len() - 1, column: used };
     }
-    Laid { rows, caret: place }
+    ComposerRows { rows, caret: place }
 }

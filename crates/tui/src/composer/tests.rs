@@ -65,10 +65,10 @@ fn a_big_paste_is_a_mark_until_it_is_sent_and_goes_as_a_whole() {
 fn history_walks_back_and_returns_to_the_draft() {
     let mut history = History::default();
     history.load(vec!["one".into(), "two".into()]);
-    let text = |text: &str| Some(Written::plain(text));
-    assert_eq!(history.earlier(Written::plain("draft")), text("two"));
-    assert_eq!(history.earlier(Written::plain("two")), text("one"));
-    assert_eq!(history.earlier(Written::plain("one")), None);
+    let text = |text: &str| Some(FoldedText::plain(text));
+    assert_eq!(history.earlier(FoldedText::plain("draft")), text("two"));
+    assert_eq!(history.earlier(FoldedText::plain("two")), text("one"));
+    assert_eq!(history.earlier(FoldedText::plain("one")), None);
     assert_eq!(history.later(), text("two"));
     assert_eq!(history.later(), text("draft"));
     assert_eq!(history.later(), None);

@@ -2,7 +2,7 @@
 
 use super::{appearance, areas, passing};
 use crate::commands::COMMANDS;
-use crate::complete::{Kind, Offer};
+use crate::complete::{Candidate, Kind};
 use crate::figures::{counted, duration};
 use crate::keymap::Action;
 use crate::model::Model;
@@ -155,9 +155,9 @@ fn offers(model: &Model) -> Vec<Row> {
     let offers = &completion.offers;
     let most = usize::from(model.screen.window.size().1 / OFFERS_SHARE).clamp(1, MAX_OFFERS);
     let top = completion.cursor.saturating_sub(most - 1);
-    let shown: Vec<(usize, &Offer)> = offers.iter().enumerate().skip(top).take(most).collect();
+    let shown: Vec<(usize, &Candidate)> = offers.iter().enumerate().skip(top).take(most).collect();
     // What a command takes behind its name is told where there is room for what it does as well.
-    let name = |offer: &Offer| match look.columns < NARROW && completion.kind == Kind::Slash {
+    let name = |offer: &Candidate| match look.columns < NARROW && completion.kind == Kind::Slash {
         true => offer.label.split(' ').next().unwrap_or_default().to_owned(),
         false => offer.label.clone(),
     };
@@ -211,7 +211,7 @@ fn offers(model: &Model) -> Vec<Row> {
 }
 
 /// What an offer is or does, in as few words as there are.
-fn brief(offer: &Offer, kind: Kind) -> &str {
+fn brief(offer: &Candidate, kind: Kind) -> &str {
     let name = offer.insert.trim_start_matches('/').trim_end();
     let command = COMMANDS.iter().find(|command| kind == Kind::Slash && command.name == name);
     command.map_or(offer.detail.as_str(), |command| command.brief)

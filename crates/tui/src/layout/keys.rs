@@ -64,7 +64,7 @@ const NAME: usize = 18;
 
 /// All keys, as they are now.
 pub(super) fn rows(keymap: &Keymap, look: Appearance, abilities: &Abilities) -> Vec<Row> {
-    let mut page = Page { look, rows: Vec::new() };
+    let mut page = KeysPage { look, rows: Vec::new() };
     let (fixed, own): (Vec<_>, Vec<_>) =
         FIXED.iter().partition(|(group, _)| GROUPS.iter().all(|(name, _)| name != group));
     for (at, (group, first)) in GROUPS.iter().enumerate() {
@@ -102,12 +102,12 @@ pub(super) fn rows(keymap: &Keymap, look: Appearance, abilities: &Abilities) -> 
     page.rows
 }
 
-struct Page {
+struct KeysPage {
     look: Appearance,
     rows: Vec<Row>,
 }
 
-impl Page {
+impl KeysPage {
     fn heading(&mut self, text: &str) {
         if !self.rows.is_empty() {
             self.rows.push(Row::empty());

@@ -155,7 +155,7 @@ const GAP: usize = 2;
 const PARTS: &str = " · ";
 
 /// How the lines of a list stand.
-pub(crate) struct Lines {
+pub(crate) struct ListLayout {
     /// Columns of what they are called.
     pub(crate) column: usize,
     columns: usize,
@@ -167,28 +167,28 @@ pub(crate) struct Lines {
     cells: Vec<usize>,
 }
 
-impl Lines {
+impl ListLayout {
     /// What is told beside the lines begins in one column: never past the middle, unless all of it stands below the list as well.
-    fn of(picker: &Picker, columns: usize, high: u16) -> Lines {
+    fn of(picker: &Picker, columns: usize, high: u16) -> ListLayout {
         let labels = picker.all().filter(|item| !item.detail.is_empty());
         let longest = labels.map(|item| width(&item.label)).max().unwrap_or(0);
         let told_below = columns < NARROW && high >= ROOMY;
         if picker.is_in_columns() {
-            let cells = Lines::cells(picker, columns);
+            let cells = ListLayout::cells(picker, columns);
             let taken: usize = cells.iter().filter(|wide| **wide > 0).map(|wide| wide + GAP).sum();
             let column = longest.min(columns.saturating_sub(taken + 2));
-            return Lines {
+            return ListLayout {
                 column,
                 columns,
                 told_below,
                 beside: true,
-                cells: Lines::widened(cells, columns, column),
+                cells: ListLayout::widened(cells, columns, column),
             };
         }
         let most = if told_below { columns.saturating_sub(2) } else { columns / 2 };
         let column = longest.min(most);
-        let beside = !told_below || Lines::tells_beside(picker, column, columns);
-        Lines { column, columns, told_below, beside, cells: Vec::new() }
+        let beside = !told_below || ListLayout::tells_beside(picker, column, columns);
+        ListLayout { column, columns, told_below, beside, cells: Vec::new() }
     }
 
     /// Columns of each cell as far as the names of the lines leave room for them; the last one gets what is left, later.
@@ -290,8 +290,8 @@ fn first_cell(item: &Item) -> &str {
 }
 
 /// How the lines of a list stand on a screen of this size.
-pub(crate) fn list_lines(picker: &Picker, area: Rect) -> Lines {
-    Lines::of(picker, usize::from(area.width.saturating_sub(2)), area.height)
+pub(crate) fn list_lines(picker: &Picker, area: Rect) -> ListLayout {
+    ListLayout::of(picker, usize::from(area.width.saturating_sub(2)), area.height)
 }
 
 /// Where the lines of a list stand.
@@ -317,7 +317,7 @@ pub(super) fn foot_rows<'a>(hints: impl Iterator<Item = &'a Hint>, columns: usiz
 }
 
 fn shows_more(picker: &Picker, columns: usize, high: u16) -> bool {
-    let lines = Lines::of(picker, columns, high);
+    let lines = ListLayout::of(picker, columns, high);
     high >= ROOMY && (picker.tells_more() || picker.all().any(|item| lines.is_cut(item)))
 }
 
@@ -379,7 +379,7 @@ fn more_rows(picker: &Picker, columns: usize, high: u16) -> usize {
 
 /// The lines that tell what one of the list does not: what is cut in it, and what is to be known besides.
 fn told_below(picker: &Picker, item: &Item, columns: usize, high: u16) -> Vec<(String, Role)> {
-    let lines = Lines::of(picker, columns, high);
+    let lines = ListLayout::of(picker, columns, high);
     let mut told: Vec<(&str, Role)> = Vec::new();
     let label_cut = width(&item.label) > lines.most(&item.detail);
     told.extend(label_cut.then_some((item.label.trim_end(), Role::Text)));

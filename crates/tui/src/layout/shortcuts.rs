@@ -57,7 +57,7 @@ const PAIRS: &[(Action, Action, &str)] = &[
 ];
 
 /// One line of the page: a heading, or keys and what they do.
-enum Line {
+enum ShortcutLine {
     Heading(&'static str),
     Key(String, &'static str),
     Blank,
@@ -94,7 +94,7 @@ pub(super) fn rows(keymap: &Keymap, look: Appearance, abilities: &Abilities, scr
 }
 
 /// The keys screen by screen: each holds as many columns as stand beside each other, all of them as high as the screen.
-fn pages(lines: &[Line], columns: usize, high: usize, wide: usize, look: Appearance) -> Vec<Row> {
+fn pages(lines: &[ShortcutLine], columns: usize, high: usize, wide: usize, look: Appearance) -> Vec<Row> {
     let [whole, torn] = [true, false].map(|whole| split(lines, usize::MAX, high, whole));
     // Groups stay whole where that takes no further screen.
     let split = if whole.len().div_ceil(columns) <= torn.len().div_ceil(columns) { whole } else { torn };
@@ -109,38 +109,38 @@ fn pages(lines: &[Line], columns: usize, high: usize, wide: usize, look: Appeara
 }
 
 /// The lines in columns of about this height, so that no heading stands alone below, or no group is torn.
-fn split(lines: &[Line], columns: usize, high: usize, whole: bool) -> Vec<Vec<&Line>> {
-    let mut split: Vec<Vec<&Line>> = vec![Vec::new()];
+fn split(lines: &[ShortcutLine], columns: usize, high: usize, whole: bool) -> Vec<Vec<&ShortcutLine>> {
+    let mut split: Vec<Vec<&ShortcutLine>> = vec![Vec::new()];
     for (at, line) in lines.iter().enumerate() {
-        let group = lines[at..].iter().take_while(|line| !matches!(line, Line::Blank)).count();
+        let group = lines[at..].iter().take_while(|line| !matches!(line, ShortcutLine::Blank)).count();
         // Among any number of columns none is higher than the others.
         let endless = columns == usize::MAX;
         let needs = if whole && (!endless || group <= high) { group } else { group.min(2) };
         let used = split.last().map_or(0, Vec::len);
         let full = used >= high && (!whole || endless);
-        let lonely = matches!(line, Line::Heading(_)) && used > 0 && used + needs > high;
+        let lonely = matches!(line, ShortcutLine::Heading(_)) && used > 0 && used + needs > high;
         if (full || lonely) && split.len() < columns {
             split.push(Vec::new());
         }
         let Some(column) = split.last_mut() else { continue };
-        if !(column.is_empty() && matches!(line, Line::Blank)) {
+        if !(column.is_empty() && matches!(line, ShortcutLine::Blank)) {
             column.push(line);
         }
     }
     split
 }
 
-fn row(split: &[Vec<&Line>], at: usize, wide: usize, look: Appearance) -> Row {
+fn row(split: &[Vec<&ShortcutLine>], at: usize, wide: usize, look: Appearance) -> Row {
     let mut row = Row::empty();
     for column in split {
         let (keys, what) = match column.get(at) {
-            Some(Line::Heading(text)) => {
+            Some(ShortcutLine::Heading(text)) => {
                 row.pieces.push(look.piece(*text, Role::Group));
                 row.pieces.push(look.piece(" ".repeat(wide.saturating_sub(width(text))), Role::Text));
                 continue;
             }
-            Some(Line::Key(keys, what)) => (keys.as_str(), *what),
-            Some(Line::Blank) | None => ("", ""),
+            Some(ShortcutLine::Key(keys, what)) => (keys.as_str(), *what),
+            Some(ShortcutLine::Blank) | None => ("", ""),
         };
         let keys = fit(keys, KEYS - GAP);
         let room = wide.saturating_sub(KEYS + 2);
@@ -153,22 +153,22 @@ fn row(split: &[Vec<&Line>], at: usize, wide: usize, look: Appearance) -> Row {
     row
 }
 
-fn lines(keymap: &Keymap, abilities: &Abilities) -> Vec<Line> {
+fn lines(keymap: &Keymap, abilities: &Abilities) -> Vec<ShortcutLine> {
     let mut lines = Vec::new();
-    let key = |(keys, what): &(&str, &'static str)| Line::Key((*keys).to_owned(), what);
+    let key = |(keys, what): &(&str, &'static str)| ShortcutLine::Key((*keys).to_owned(), what);
     for (at, (group, first)) in GROUPS.iter().enumerate() {
         if at == 1 {
             for (group, keys) in
                 FIXED.iter().filter(|(group, _)| GROUPS.iter().all(|(name, _)| name != group))
             {
-                lines.extend([Line::Blank, Line::Heading(group)]);
+                lines.extend([ShortcutLine::Blank, ShortcutLine::Heading(group)]);
                 lines.extend(keys.iter().map(key));
             }
         }
         if at > 0 {
-            lines.push(Line::Blank);
+            lines.push(ShortcutLine::Blank);
         }
-        lines.push(Line::Heading(group));
+        lines.push(ShortcutLine::Heading(group));
         let next = GROUPS.get(at + 1).map(|(_, action)| *action);
         let actions = ACTIONS.iter().skip_while(|named| named.action != *first);
         for named in actions.take_while(|named| Some(named.action) != next) {
@@ -180,16 +180,17 @@ fn lines(keymap: &Keymap, abilities: &Abilities) -> Vec<Line> {
             // What has no key, or cannot be done here, is on the page that tells everything.
             if let Some(keys) = keys.filter(|_| can_press(named.action, abilities)) {
                 let (keys, what) = both.unwrap_or((keys, short(named.action)));
-                lines.push(Line::Key(keys, what));
+                lines.push(ShortcutLine::Key(keys, what));
             }
         }
         for (_, keys) in FIXED.iter().filter(|(name, _)| name == group) {
             lines.extend(keys.iter().map(key));
         }
     }
-    let own: Vec<Line> = keymap.commands().map(|(key, name)| Line::Key(key.to_string(), name)).collect();
+    let own: Vec<ShortcutLine> =
+        keymap.commands().map(|(key, name)| ShortcutLine::Key(key.to_string(), name)).collect();
     if !own.is_empty() {
-        lines.extend([Line::Blank, Line::Heading("Commands")]);
+        lines.extend([ShortcutLine::Blank, ShortcutLine::Heading("Commands")]);
         lines.extend(own);
     }
     lines

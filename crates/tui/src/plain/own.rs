@@ -3,7 +3,7 @@
 use super::Plain;
 use super::words::{aloud, many};
 use crate::clean::{clean_line, settled};
-use crate::msg::{Fx, Msg, Said};
+use crate::msg::{CommandOutput, Fx, Msg};
 use crate::own::Escaped;
 use domain::prompt_text::OwnEnd;
 
@@ -13,7 +13,7 @@ pub(super) struct OwnTelling(usize);
 
 impl OwnTelling {
     /// The lines that are whole and were not told; at its end what is left, too. What was written faster than it could be told is counted.
-    fn said(&mut self, said: &Said, over: bool) -> Vec<String> {
+    fn said(&mut self, said: &CommandOutput, over: bool) -> Vec<String> {
         let mut whole: Vec<&str> = said.text.split('\n').collect();
         let rest = whole.pop().unwrap_or_default();
         if over && !rest.is_empty() {
@@ -85,8 +85,8 @@ impl Plain {
 mod tests {
     use super::*;
 
-    fn said(text: &str, lost: usize) -> Said {
-        Said { text: text.to_owned(), lost }
+    fn said(text: &str, lost: usize) -> CommandOutput {
+        CommandOutput { text: text.to_owned(), lost }
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub(super) enum Reading {
 
 /// How much of a question is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Extent {
+pub(super) enum QuestionExtent {
     /// As much as one reads or hears at once.
     Usual,
     All,
@@ -38,7 +38,7 @@ pub(super) enum Extent {
 const END: &str = ".";
 
 /// The question in words. `of` is how many wait; `same` whether a yes for the session is only for the same action.
-pub(super) fn told(ask: &Ask, of: usize, same: bool, extent: Extent, now: Millis) -> Vec<String> {
+pub(super) fn told(ask: &Ask, of: usize, same: bool, extent: QuestionExtent, now: Millis) -> Vec<String> {
     let title = aloud(&visible(&ask.title));
     let mut lines = match of {
         0 | 1 => vec![format!("Question: {title}")],
@@ -94,8 +94,8 @@ pub(super) fn told(ask: &Ask, of: usize, same: bool, extent: Extent, now: Millis
             lines.push("The text so far:".to_owned());
             let text: Vec<String> = agreed(prefill).lines().map(str::to_owned).collect();
             lines.extend(match extent {
-                Extent::All => text,
-                Extent::Usual => some_of(text, "; \"/show\" tells them all"),
+                QuestionExtent::All => text,
+                QuestionExtent::Usual => some_of(text, "; \"/show\" tells them all"),
             });
             lines.push(
                 "Write the new text; a line with only a full stop ends it. Only a full stop keeps the text as it is. \"/skip\" gives no answer."
@@ -109,7 +109,7 @@ pub(super) fn told(ask: &Ask, of: usize, same: bool, extent: Extent, now: Millis
     lines
 }
 
-fn consent_told(consent: &Consent, same: bool, extent: Extent) -> Vec<String> {
+fn consent_told(consent: &Consent, same: bool, extent: QuestionExtent) -> Vec<String> {
     let mut lines = Vec::new();
     let assessment = &consent.assessment;
     let risk = match assessment.risk {
@@ -134,8 +134,8 @@ fn consent_told(consent: &Consent, same: bool, extent: Extent) -> Vec<String> {
     );
     let body = body(consent);
     match extent {
-        Extent::Usual => lines.extend(some_of(body, "; \"show\" tells them all")),
-        Extent::All => {
+        QuestionExtent::Usual => lines.extend(some_of(body, "; \"show\" tells them all")),
+        QuestionExtent::All => {
             lines.extend(body);
             lines.push(format!(
                 "Tool: {}. Its arguments: {}",
@@ -199,14 +199,14 @@ fn choice_told(at: usize, choice: &Choice) -> String {
 }
 
 /// What a line means to the question, of which so much was told; `before` are the lines of the answer that came already.
-pub(super) fn read(ask: &Ask, line: &str, before: &[String], told: Extent) -> Reading {
+pub(super) fn read(ask: &Ask, line: &str, before: &[String], told: QuestionExtent) -> Reading {
     let reading = meant(ask, line, before);
     let agrees = match (&reading, &ask.kind) {
         (Reading::Answer(Answer::Allow { .. }, _), _) => true,
         (Reading::Answer(Answer::Entered(text), _), AskKind::Edit { prefill, .. }) => text == prefill,
         _ => false,
     };
-    if agrees && told == Extent::Usual && leaves_out(ask) {
+    if agrees && told == QuestionExtent::Usual && leaves_out(ask) {
         let show = if matches!(ask.kind, AskKind::Edit { .. }) { "/show" } else { "show" };
         return Reading::Hint(format!(
             "Not all of it was told: \"{show}\" tells it, and then you can agree."

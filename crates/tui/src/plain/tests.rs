@@ -504,8 +504,8 @@ fn a_session_that_is_gone_on_with_tells_its_last_words_and_print_all() {
     assert_eq!(other.take(), ["You: first", "The model says:", "All of it.", "Ready."]);
 }
 
-fn shell_said(text: &str) -> crate::msg::Said {
-    crate::msg::Said { text: text.to_owned(), lost: 0 }
+fn shell_said(text: &str) -> crate::msg::CommandOutput {
+    crate::msg::CommandOutput { text: text.to_owned(), lost: 0 }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A command of the person's own (`!`): runs beside the loop in a group of its own, tells what it writes as it comes, and can be stopped
 //! with all it started. Only the end of a long output is kept.
 
-use crate::msg::{Msg, Said};
+use crate::msg::{CommandOutput, Msg};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
@@ -83,7 +83,7 @@ async fn run(
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => {
-            let said = Said { text: error.to_string(), lost: 0 };
+            let said = CommandOutput { text: error.to_string(), lost: 0 };
             return Msg::Shell { line, said, code: None };
         }
     };
@@ -184,10 +184,10 @@ impl Tail {
         end.map_or(from, |end| from + end + 1)
     }
 
-    fn said(&self) -> Said {
+    fn said(&self) -> CommandOutput {
         let from = self.kept_from();
         let text = String::from_utf8_lossy(&self.bytes[from..]).into_owned();
-        Said { text, lost: self.lost + lines(&self.bytes[..from]) }
+        CommandOutput { text, lost: self.lost + lines(&self.bytes[..from]) }
     }
 }
 

@@ -10,7 +10,7 @@ mod tests;
 
 use crate::key::{Code, Key};
 use crate::msg::{Mouse, MouseAct};
-use keys::{Held, function, letter, numbered, single};
+use keys::{Modifiers, function, letter, numbered, single};
 use std::time::Duration;
 
 /// Bytes of a paste that are handed on at once; the rest of a longer one follows.
@@ -25,7 +25,7 @@ const PASTE_END: &[u8] = b"\x1b[201~";
 
 /// What the bytes say.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Said {
+pub(super) enum InputEvent {
     Key(Key),
     Paste(String),
     Mouse(Mouse),
@@ -53,16 +53,18 @@ impl Answer {
     /// The key that is sent in the form of this answer: F3 with something held looks like where the cursor is.
     pub(super) fn as_key(&self) -> Option<Key> {
         match self {
-            Answer::Cursor(0, column @ 1..16) => Some(Held::told(u32::from(*column) + 1).key(Code::F(3))),
+            Answer::Cursor(0, column @ 1..16) => {
+                Some(Modifiers::told(u32::from(*column) + 1).key(Code::F(3)))
+            }
             _ => None,
         }
     }
 }
 
 /// How the bytes so far end.
-enum Read {
+enum DecodeStep {
     /// This many bytes say this (nothing that matters, if `None`).
-    Whole(usize, Option<Said>),
+    Whole(usize, Option<InputEvent>),
     /// More must come.
     Part,
 }
@@ -84,7 +86,7 @@ impl Default for Decoder {
 
 impl Decoder {
     /// Takes bytes in; what they say.
-    pub(super) fn feed(&mut self, bytes: &[u8]) -> Vec<Said> {
+    pub(super) fn feed(&mut self, bytes: &[u8]) -> Vec<InputEvent> {
         self.bytes.extend_from_slice(bytes);
         let mut said = Vec::new();
         self.read(&mut said);
@@ -100,7 +102,7 @@ impl Decoder {
     }
 
     /// Nothing more came for a while: what is there is all there is.
-    pub(super) fn give_up(&mut self) -> Vec<Said> {
+    pub(super) fn give_up(&mut self) -> Vec<InputEvent> {
         let mut said = Vec::new();
         // It was a key. Only this one came late: who waits for ever for a silent terminal makes every Esc slow.
         self.expects = false;
@@ -109,11 +111,11 @@ impl Decoder {
             match first {
                 0x1b if self.bytes.first().is_some_and(|next| next.is_ascii_graphic()) => {
                     let next = self.bytes.remove(0);
-                    said.push(Said::Key(Key { alt: true, ..single(next) }));
+                    said.push(InputEvent::Key(Key { alt: true, ..single(next) }));
                 }
                 // A character that was cut.
                 0x80.. => {}
-                byte => said.push(Said::Key(single(byte))),
+                byte => said.push(InputEvent::Key(single(byte))),
             }
             self.read(&mut said);
         }
@@ -125,7 +127,7 @@ impl Decoder {
         [&b"\x1b]11;"[..], b"\x1bP>|", b"\x1b[?"].iter().any(|begin| self.bytes.starts_with(begin))
     }
 
-    fn read(&mut self, said: &mut Vec<Said>) {
+    fn read(&mut self, said: &mut Vec<InputEvent>) {
         loop {
             if self.paste.is_some() {
                 if !self.read_paste(said) {
@@ -142,20 +144,20 @@ impl Decoder {
                 continue;
             }
             match one(&self.bytes) {
-                Read::Whole(used, what) => {
+                DecodeStep::Whole(used, what) => {
                     self.bytes.drain(..used.max(1));
                     // The answer to the last question.
-                    self.expects &= what != Some(Said::Answer(Answer::Attributes));
+                    self.expects &= what != Some(InputEvent::Answer(Answer::Attributes));
                     said.extend(what);
                 }
-                Read::Part if self.bytes.len() < MAX_SEQUENCE => return,
-                Read::Part => self.bytes.clear(),
+                DecodeStep::Part if self.bytes.len() < MAX_SEQUENCE => return,
+                DecodeStep::Part => self.bytes.clear(),
             }
         }
     }
 
     /// Takes in as much of a paste as is there; whether it is over.
-    fn read_paste(&mut self, said: &mut Vec<Said>) -> bool {
+    fn read_paste(&mut self, said: &mut Vec<InputEvent>) -> bool {
         let Some(paste) = &mut self.paste else { return true };
         let end = self.bytes.windows(PASTE_END.len()).position(|window| window == PASTE_END);
         // Its end may have come in part.
@@ -168,7 +170,7 @@ impl Decoder {
             return false;
         }
         let text = String::from_utf8_lossy(paste).into_owned();
-        said.push(Said::Paste(text));
+        said.push(InputEvent::Paste(text));
         paste.clear();
         if end.is_some() {
             self.bytes.drain(..PASTE_END.len());
@@ -179,13 +181,13 @@ impl Decoder {
 }
 
 /// The first thing that the bytes say.
-fn one(bytes: &[u8]) -> Read {
+fn one(bytes: &[u8]) -> DecodeStep {
     match bytes {
-        [0x1b] => Read::Part,
+        [0x1b] => DecodeStep::Part,
         [0x1b, b'[', ..] => sequence(bytes),
         [0x1b, b'O', rest @ ..] => match rest {
-            [] => Read::Part,
-            [last, ..] => Read::Whole(3, letter(*last, Held::default()).map(Said::Key)),
+            [] => DecodeStep::Part,
+            [last, ..] => DecodeStep::Whole(3, letter(*last, Modifiers::default()).map(InputEvent::Key)),
         },
         [0x1b, b']', ..] => string(
             bytes,
@@ -200,47 +202,47 @@ fn one(bytes: &[u8]) -> Read {
             |text| Some(Answer::Name(text.to_owned())),
         ),
         // Some terminals send Alt and an arrow as Esc and the arrow; else the first Esc stands for itself.
-        [0x1b, 0x1b] => Read::Part,
+        [0x1b, 0x1b] => DecodeStep::Part,
         [0x1b, 0x1b, b'[' | b'O', ..] => match one(&bytes[1..]) {
-            Read::Whole(used, Some(Said::Key(key))) => {
-                Read::Whole(used + 1, Some(Said::Key(Key { alt: true, ..key })))
+            DecodeStep::Whole(used, Some(InputEvent::Key(key))) => {
+                DecodeStep::Whole(used + 1, Some(InputEvent::Key(Key { alt: true, ..key })))
             }
-            Read::Whole(..) => escape(),
-            Read::Part => Read::Part,
+            DecodeStep::Whole(..) => escape(),
+            DecodeStep::Part => DecodeStep::Part,
         },
         [0x1b, 0x1b, ..] => escape(),
         [0x1b, rest @ ..] => match character(rest) {
-            Read::Whole(used, Some(Said::Key(key))) => {
-                Read::Whole(used + 1, Some(Said::Key(Key { alt: true, ..key })))
+            DecodeStep::Whole(used, Some(InputEvent::Key(key))) => {
+                DecodeStep::Whole(used + 1, Some(InputEvent::Key(Key { alt: true, ..key })))
             }
-            Read::Whole(used, what) => Read::Whole(used + 1, what),
-            Read::Part => Read::Part,
+            DecodeStep::Whole(used, what) => DecodeStep::Whole(used + 1, what),
+            DecodeStep::Part => DecodeStep::Part,
         },
         _ => character(bytes),
     }
 }
 
-fn escape() -> Read {
-    Read::Whole(1, Some(Said::Key(Key::plain(Code::Esc))))
+fn escape() -> DecodeStep {
+    DecodeStep::Whole(1, Some(InputEvent::Key(Key::plain(Code::Esc))))
 }
 
 /// A character, or a byte that stands for a key.
-fn character(bytes: &[u8]) -> Read {
-    let Some(first) = bytes.first() else { return Read::Part };
+fn character(bytes: &[u8]) -> DecodeStep {
+    let Some(first) = bytes.first() else { return DecodeStep::Part };
     let long = match first {
-        0..0x80 => return Read::Whole(1, Some(Said::Key(single(*first)))),
+        0..0x80 => return DecodeStep::Whole(1, Some(InputEvent::Key(single(*first)))),
         0xc0..0xe0 => 2,
         0xe0..0xf0 => 3,
         0xf0..0xf8 => 4,
-        _ => return Read::Whole(1, None),
+        _ => return DecodeStep::Whole(1, None),
     };
     let Some(whole) = bytes.get(..long) else {
         let goes_on = bytes[1..].iter().all(|byte| (0x80..0xc0).contains(byte));
-        return if goes_on { Read::Part } else { Read::Whole(1, None) };
+        return if goes_on { DecodeStep::Part } else { DecodeStep::Whole(1, None) };
     };
     match std::str::from_utf8(whole).ok().and_then(|text| text.chars().next()) {
-        Some(c) => Read::Whole(long, Some(Said::Key(Key::char(c)))),
-        None => Read::Whole(1, None),
+        Some(c) => DecodeStep::Whole(long, Some(InputEvent::Key(Key::char(c)))),
+        None => DecodeStep::Whole(1, None),
     }
 }
 
@@ -250,27 +252,27 @@ fn string(
     begin: &[u8],
     fits: impl Fn(u8) -> bool,
     understand: impl Fn(&str) -> Option<Answer>,
-) -> Read {
+) -> DecodeStep {
     let same = bytes.iter().zip(begin).take_while(|(byte, wanted)| byte == wanted).count();
     if same < begin.len() {
         // Alt and the second byte, if it is no answer.
         return if same == bytes.len() {
-            Read::Part
+            DecodeStep::Part
         } else {
-            Read::Whole(2, Some(Said::Key(Key { alt: true, ..single(bytes[1]) })))
+            DecodeStep::Whole(2, Some(InputEvent::Key(Key { alt: true, ..single(bytes[1]) })))
         };
     }
     let long = bytes[same..].iter().take_while(|byte| fits(**byte)).count();
     let end = same + long;
     let used = match &bytes[end..] {
-        [] | [0x1b] => return Read::Part,
+        [] | [0x1b] => return DecodeStep::Part,
         [0x07, ..] => end + 1,
         [0x1b, b'\\', ..] => end + 2,
         // What is typed in the middle of an answer is still typed; what was an answer is none.
-        _ => return Read::Whole(end, None),
+        _ => return DecodeStep::Whole(end, None),
     };
     let text = String::from_utf8_lossy(&bytes[same..end]);
-    Read::Whole(used, understand(&text).map(Said::Answer))
+    DecodeStep::Whole(used, understand(&text).map(InputEvent::Answer))
 }
 
 /// Whether `rgb:RRRR/GGGG/BBBB` is a dark colour.
@@ -286,35 +288,35 @@ fn dark(text: &str) -> Option<bool> {
 }
 
 /// `ESC [`, numbers, a last byte.
-fn sequence(bytes: &[u8]) -> Read {
+fn sequence(bytes: &[u8]) -> DecodeStep {
     if let [_, _, b'M', rest @ ..] = bytes {
         // The oldest form of the mouse; without it a click would be typed.
-        return if rest.len() < 3 { Read::Part } else { Read::Whole(6, None) };
+        return if rest.len() < 3 { DecodeStep::Part } else { DecodeStep::Whole(6, None) };
     }
     let inner = bytes[2..].iter().take_while(|byte| (0x20..0x40).contains(*byte)).count();
-    let Some(last) = bytes.get(2 + inner) else { return Read::Part };
+    let Some(last) = bytes.get(2 + inner) else { return DecodeStep::Part };
     let whole = 3 + inner;
     let text = String::from_utf8_lossy(&bytes[2..2 + inner]);
     if !(0x40..0x7f).contains(last) {
         // Something else begins in the middle of it.
-        return Read::Whole(2 + inner, None);
+        return DecodeStep::Whole(2 + inner, None);
     }
     // The Linux console has a form of its own for the first function keys.
     if inner == 0 && *last == b'[' {
         return match bytes.get(3) {
-            None => Read::Part,
-            Some(key) => Read::Whole(4, function(*key).map(Said::Key)),
+            None => DecodeStep::Part,
+            Some(key) => DecodeStep::Whole(4, function(*key).map(InputEvent::Key)),
         };
     }
-    Read::Whole(whole, meaning(&text, *last))
+    DecodeStep::Whole(whole, meaning(&text, *last))
 }
 
-fn meaning(text: &str, last: u8) -> Option<Said> {
+fn meaning(text: &str, last: u8) -> Option<InputEvent> {
     if let Some(told) = text.strip_prefix('?') {
-        return answer(told, last).map(Said::Answer);
+        return answer(told, last).map(InputEvent::Answer);
     }
     if let Some(place) = text.strip_prefix('<') {
-        return mouse(place, last).map(Said::Mouse);
+        return mouse(place, last).map(InputEvent::Mouse);
     }
     // `number;held`, each perhaps with parts after a colon.
     let mut fields = text.split(';').map(|field| field.split(':').collect::<Vec<_>>());
@@ -325,13 +327,13 @@ fn meaning(text: &str, last: u8) -> Option<Said> {
         && let (Some(row), Some(column)) = (number(&first, 0), second.as_ref().and_then(|f| number(f, 0)))
     {
         let from_0 = |n: u32| u16::try_from(n.saturating_sub(1)).unwrap_or(u16::MAX);
-        return Some(Said::Answer(Answer::Cursor(from_0(row), from_0(column))));
+        return Some(InputEvent::Answer(Answer::Cursor(from_0(row), from_0(column))));
     }
     let second = second.unwrap_or_default();
     if number(&second, 1) == Some(RELEASED) {
         return None;
     }
-    let held = Held::told(number(&second, 0).unwrap_or(1));
+    let held = Modifiers::told(number(&second, 0).unwrap_or(1));
     let key = match last {
         b'u' => keys::own_form(number(&first, 0)?, held),
         b'~' if number(&first, 0) == Some(27) => {
@@ -343,7 +345,7 @@ fn meaning(text: &str, last: u8) -> Option<Said> {
         b'Z' => Some(Key { ctrl: false, alt: held.alt, ..Key::plain(Code::BackTab) }),
         _ => letter(last, held),
     };
-    key.map(Said::Key)
+    key.map(InputEvent::Key)
 }
 
 /// A key that is let go.

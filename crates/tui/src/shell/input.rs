@@ -5,7 +5,7 @@
 //!
 //! A terminal that is gone is watched for on a second thread: a read from it never ends and never gives anything, it only burns time.
 
-use super::decode::{Answer, Decoder, Said};
+use super::decode::{Answer, Decoder, InputEvent};
 use super::terminal;
 use crate::msg::Msg;
 use domain::ids::Millis;
@@ -126,10 +126,10 @@ fn read(send: &mpsc::Sender<Input>, gate: &(Mutex<Gate>, Condvar), rung: &UnixSt
         for said in said {
             let msg = |msg| Input::Msg(Box::new(msg), super::now());
             let input = match said {
-                Said::Key(key) => msg(Msg::Key(key)),
-                Said::Paste(text) => msg(Msg::Paste(text)),
-                Said::Mouse(mouse) => msg(Msg::Mouse(mouse)),
-                Said::Answer(answer) => Input::Answer(answer),
+                InputEvent::Key(key) => msg(Msg::Key(key)),
+                InputEvent::Paste(text) => msg(Msg::Paste(text)),
+                InputEvent::Mouse(mouse) => msg(Msg::Mouse(mouse)),
+                InputEvent::Answer(answer) => Input::Answer(answer),
             };
             if send.blocking_send(input).is_err() {
                 return;
@@ -139,7 +139,7 @@ fn read(send: &mpsc::Sender<Input>, gate: &(Mutex<Gate>, Condvar), rung: &UnixSt
 }
 
 /// Waits for bytes, or for the bell; what the bytes say.
-fn next(decoder: &mut Decoder, mut rung: &UnixStream) -> io::Result<Vec<Said>> {
+fn next(decoder: &mut Decoder, mut rung: &UnixStream) -> io::Result<Vec<InputEvent>> {
     let stdin = io::stdin();
     let mut fds = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(rung, PollFlags::IN)];
     let wait = decoder.waits().map(timespec);

@@ -26,7 +26,7 @@ pub enum Echo {
 
 /// What came of a question.
 #[derive(Clone, PartialEq, Eq)]
-pub enum Typed {
+pub enum TypedLine {
     /// The line, without its end.
     Line(String),
     /// The line cannot be used, and why.
@@ -41,7 +41,7 @@ pub enum Typed {
 ///
 /// # Errors
 /// When stdin is no terminal, or cannot be used as one.
-pub async fn ask_line(question: &str, echo: Echo) -> io::Result<Typed> {
+pub async fn ask_line(question: &str, echo: Echo) -> io::Result<TypedLine> {
     if !io::stdin().is_terminal() {
         return Err(io::Error::other("nobody can be asked: stdin is no terminal"));
     }
@@ -59,7 +59,7 @@ pub async fn ask_line(question: &str, echo: Echo) -> io::Result<Typed> {
             over.store(true, Ordering::SeqCst);
             // What it has read meanwhile is nobody's.
             let _ = reading.await;
-            Ok(Typed::Told(signal))
+            Ok(TypedLine::Told(signal))
         }
     };
     drop(raw);
@@ -88,9 +88,9 @@ fn write(text: &str) {
     let _ = terminal::stderr().lock().write_all(text.as_bytes());
 }
 
-fn read(echo: Echo, question: &str, over: &AtomicBool) -> io::Result<Typed> {
+fn read(echo: Echo, question: &str, over: &AtomicBool) -> io::Result<TypedLine> {
     let stdin = io::stdin();
-    let mut line = Line::default();
+    let mut line = LineBuffer::default();
     while !over.load(Ordering::SeqCst) {
         let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
         match poll(&mut fds, Some(&LOOK_EVERY)) {
@@ -101,15 +101,15 @@ fn read(echo: Echo, question: &str, over: &AtomicBool) -> io::Result<Typed> {
         // Byte by byte: what follows the line is not ours.
         let mut byte = [0];
         match rustix::io::read(stdin.as_fd(), &mut byte) {
-            Ok(0) | Err(rustix::io::Errno::IO) => return Ok(Typed::Cancelled),
+            Ok(0) | Err(rustix::io::Errno::IO) => return Ok(TypedLine::Cancelled),
             Ok(_) => {}
             Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => continue,
             Err(why) => return Err(why.into()),
         }
         let shown = match line.take(byte[0]) {
-            Step::Done(typed) => return Ok(typed),
-            Step::More(shown) => shown,
-            Step::Stop => {
+            LineEvent::Done(typed) => return Ok(typed),
+            LineEvent::More(shown) => shown,
+            LineEvent::Stop => {
                 let _ = disable_raw_mode();
                 write("\n");
                 // The default of SIGTSTP stops the whole job; this returns when it is continued.
@@ -123,12 +123,12 @@ fn read(echo: Echo, question: &str, over: &AtomicBool) -> io::Result<Typed> {
             write(&shown);
         }
     }
-    Ok(Typed::Cancelled)
+    Ok(TypedLine::Cancelled)
 }
 
 /// Where a line stands. Takes bytes as a terminal in raw mode gives them. Pure.
 #[derive(Default)]
-struct Line {
+struct LineBuffer {
     bytes: Vec<u8>,
     escape: Escape,
     too_long: bool,
@@ -147,39 +147,39 @@ enum Escape {
 }
 
 /// What a byte does.
-enum Step {
+enum LineEvent {
     /// The line goes on; this is to be seen of it.
     More(String),
-    Done(Typed),
+    Done(TypedLine),
     /// The person wants to be back in the shell for a while.
     Stop,
 }
 
-impl Line {
-    fn take(&mut self, byte: u8) -> Step {
-        const NOTHING: Step = Step::More(String::new());
+impl LineBuffer {
+    fn take(&mut self, byte: u8) -> LineEvent {
+        const NOTHING: LineEvent = LineEvent::More(String::new());
         match (self.escape, byte) {
             // Whoever presses Esc and then wants to leave can.
-            (_, 0x03) => return Step::Done(Typed::Cancelled),
-            (_, 0x1a) => return Step::Stop,
+            (_, 0x03) => return LineEvent::Done(TypedLine::Cancelled),
+            (_, 0x1a) => return LineEvent::Stop,
             (Escape::Begun, b'[') => self.escape = Escape::Sequence,
             (Escape::Begun, b'O') => self.escape = Escape::Single,
             (Escape::Sequence, 0x20..=0x3f) => {}
             (Escape::Begun | Escape::Sequence | Escape::Single, b'\r' | b'\n') => {
                 self.escape = Escape::None;
-                return Step::Done(self.end());
+                return LineEvent::Done(self.end());
             }
             (Escape::Begun | Escape::Sequence | Escape::Single, _) => self.escape = Escape::None,
             (Escape::None, 0x1b) => self.escape = Escape::Begun,
-            (Escape::None, b'\r' | b'\n') => return Step::Done(self.end()),
-            (Escape::None, 0x04) if self.bytes.is_empty() => return Step::Done(Typed::Cancelled),
-            (Escape::None, 0x7f | 0x08) => return Step::More(self.erase()),
+            (Escape::None, b'\r' | b'\n') => return LineEvent::Done(self.end()),
+            (Escape::None, 0x04) if self.bytes.is_empty() => return LineEvent::Done(TypedLine::Cancelled),
+            (Escape::None, 0x7f | 0x08) => return LineEvent::More(self.erase()),
             (Escape::None, 0x15) => {
                 let gone = self.bytes.len();
                 (self.bytes, self.too_long) = (Vec::new(), false);
-                return Step::More("\x08 \x08".repeat(gone));
+                return LineEvent::More("\x08 \x08".repeat(gone));
             }
-            (Escape::None, 0x20..=0x7e | 0x80..) => return Step::More(self.push(byte)),
+            (Escape::None, 0x20..=0x7e | 0x80..) => return LineEvent::More(self.push(byte)),
             (Escape::None, _) => {}
         }
         NOTHING
@@ -205,13 +205,13 @@ impl Line {
         if shown { "\x08 \x08".to_owned() } else { String::new() }
     }
 
-    fn end(&mut self) -> Typed {
+    fn end(&mut self) -> TypedLine {
         if self.too_long {
-            return Typed::Unusable("it is longer than any line that is taken here");
+            return TypedLine::Unusable("it is longer than any line that is taken here");
         }
         match String::from_utf8(std::mem::take(&mut self.bytes)) {
-            Ok(line) => Typed::Line(line),
-            Err(_) => Typed::Unusable("it is not UTF-8 text"),
+            Ok(line) => TypedLine::Line(line),
+            Err(_) => TypedLine::Unusable("it is not UTF-8 text"),
         }
     }
 }
@@ -221,21 +221,21 @@ mod tests {
     use super::*;
 
     /// What comes of these bytes, and what was to be seen meanwhile; `None` when the line goes on.
-    fn typed(bytes: &[u8]) -> (Option<Typed>, String) {
-        let (mut line, mut shown) = (Line::default(), String::new());
+    fn typed(bytes: &[u8]) -> (Option<TypedLine>, String) {
+        let (mut line, mut shown) = (LineBuffer::default(), String::new());
         for byte in bytes {
             match line.take(*byte) {
-                Step::More(more) => shown.push_str(&more),
-                Step::Done(typed) => return (Some(typed), shown),
+                LineEvent::More(more) => shown.push_str(&more),
+                LineEvent::Done(typed) => return (Some(typed), shown),
                 // What was typed stays for when it is continued.
-                Step::Stop => shown.push_str("(stopped)"),
+                LineEvent::Stop => shown.push_str("(stopped)"),
             }
         }
         (None, shown)
     }
 
-    fn line(text: &str) -> Option<Typed> {
-        Some(Typed::Line(text.to_owned()))
+    fn line(text: &str) -> Option<TypedLine> {
+        Some(TypedLine::Line(text.to_owned()))
     }
 
     #[test]
@@ -254,11 +254,11 @@ mod tests {
             (b"\r", line("")),
             (b"abc", None),
             (b"abc\x04\r", line("abc")),
-            (b"\x04", Some(Typed::Cancelled)),
-            (b"abc\x03", Some(Typed::Cancelled)),
-            (b"abc\x1b\x03", Some(Typed::Cancelled)),
+            (b"\x04", Some(TypedLine::Cancelled)),
+            (b"abc\x03", Some(TypedLine::Cancelled)),
+            (b"abc\x1b\x03", Some(TypedLine::Cancelled)),
             (b"abc\x1b\r", line("abc")),
-            (b"\xff\xfe\r", Some(Typed::Unusable("it is not UTF-8 text"))),
+            (b"\xff\xfe\r", Some(TypedLine::Unusable("it is not UTF-8 text"))),
         ] {
             assert!(typed(bytes).0 == want, "{:?}", String::from_utf8_lossy(bytes));
         }
@@ -269,7 +269,7 @@ mod tests {
     fn a_line_without_an_end_is_held_to_its_bound_and_refused_whole() {
         let mut bytes = vec![b'x'; MAX_LINE + 1];
         bytes.push(b'\r');
-        assert!(matches!(typed(&bytes).0, Some(Typed::Unusable(_))));
+        assert!(matches!(typed(&bytes).0, Some(TypedLine::Unusable(_))));
         bytes.truncate(MAX_LINE);
         bytes.push(b'\r');
         assert!(typed(&bytes).0 == line(&"x".repeat(MAX_LINE)));

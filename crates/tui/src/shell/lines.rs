@@ -1,7 +1,7 @@
 //! Lines from stdin, read on a thread of its own, each with the mark that held when its first byte came.
 //!
 //! A terminal keeps the line that is being typed to itself until Enter. So that nothing that was begun before a question can answer it,
-//! [`Lines::mark`] takes out what the terminal holds so far: the mark after it is only on what is typed from then on. The line itself is
+//! [`StdinLines::mark`] takes out what the terminal holds so far: the mark after it is only on what is typed from then on. The line itself is
 //! not lost, it goes on where it was. Idle, the thread blocks.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -25,7 +25,7 @@ const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
 /// Comes in order; the end comes once, and again for whoever asks again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Typed {
+pub(super) enum InputLine {
     /// A line without its end, and the mark at its beginning.
     Line(String, u64),
     /// Nothing more will come.
@@ -34,7 +34,7 @@ pub(super) enum Typed {
 
 /// What was read so far. Pure.
 #[derive(Debug, Default)]
-struct Read {
+struct LineReader {
     lines: VecDeque<(String, u64)>,
     /// The line that is not over, and the mark at its beginning.
     begun: Vec<u8>,
@@ -43,7 +43,7 @@ struct Read {
     end: bool,
 }
 
-impl Read {
+impl LineReader {
     fn feed(&mut self, bytes: &[u8]) {
         for byte in bytes {
             if self.begun.is_empty() {
@@ -75,7 +75,7 @@ impl Read {
 
 #[derive(Debug, Default)]
 struct Shared {
-    read: Mutex<Read>,
+    read: Mutex<LineReader>,
     /// Rung when there is room again.
     room: Condvar,
     /// Rung when something was read.
@@ -83,14 +83,14 @@ struct Shared {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Read> {
+    fn lock(&self) -> MutexGuard<'_, LineReader> {
         self.read.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The lines of stdin.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(super) struct StdinLines {
     shared: Arc<Shared>,
     /// Wakes the thread for its end.
     wake: PipeWriter,
@@ -99,15 +99,15 @@ pub(super) struct Lines {
     terminal: Option<Termios>,
 }
 
-impl Lines {
+impl StdinLines {
     /// Starts the thread.
-    pub(super) fn start() -> io::Result<Lines> {
+    pub(super) fn start() -> io::Result<StdinLines> {
         let shared = Arc::new(Shared::default());
         let (woken, wake) = io::pipe()?;
         let theirs = shared.clone();
         let thread = thread::Builder::new().name("lines".to_owned()).spawn(move || work(&theirs, &woken))?;
         let terminal = if io::stdin().is_terminal() { tcgetattr(io::stdin()).ok() } else { None };
-        Ok(Lines { shared, wake, thread: Some(thread), terminal })
+        Ok(StdinLines { shared, wake, thread: Some(thread), terminal })
     }
 
     /// Whether a person sees what they type.
@@ -116,17 +116,17 @@ impl Lines {
     }
 
     /// The next line. May be dropped and called again: nothing is lost.
-    pub(super) async fn next(&self) -> Typed {
+    pub(super) async fn next(&self) -> InputLine {
         loop {
             let came = self.shared.came.notified();
             {
                 let mut read = self.shared.lock();
                 if let Some((line, mark)) = read.lines.pop_front() {
                     self.shared.room.notify_all();
-                    return Typed::Line(line, mark);
+                    return InputLine::Line(line, mark);
                 }
                 if read.end {
-                    return Typed::End;
+                    return InputLine::End;
                 }
             }
             came.await;
@@ -178,7 +178,7 @@ impl Lines {
     }
 }
 
-impl Drop for Lines {
+impl Drop for StdinLines {
     fn drop(&mut self) {
         self.stop();
     }
@@ -211,7 +211,7 @@ fn is_there() -> bool {
 }
 
 /// Reads once; how many bytes came.
-fn take(read: &mut Read) -> usize {
+fn take(read: &mut LineReader) -> usize {
     let mut bytes = [0; 4_096];
     match rustix::io::read(io::stdin().as_fd(), &mut bytes) {
         Ok(0) => read.finish(),
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn a_line_has_the_mark_of_its_first_byte() {
-        let mut read = Read::default();
+        let mut read = LineReader::default();
         read.feed(b"one\r\ntw");
         read.mark = 1;
         read.feed(b"o\nyes\n\n");
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn a_line_without_an_end_is_bounded() {
-        let mut read = Read::default();
+        let mut read = LineReader::default();
         read.feed(&vec![b'x'; MAX_LINE + 5]);
         assert_eq!((read.lines.len(), read.begun.len()), (1, 5));
     }

@@ -2,7 +2,7 @@
 //! a secret is typed.
 
 use super::command::Running;
-use super::lines::{Lines, Typed};
+use super::lines::{InputLine, StdinLines};
 use super::terminal::{self, Signals, StopSignal};
 use super::{ExitReason, MAX_BACKLOG, MAX_BATCH, MAX_INBOX, Options, effects, kept_session, now, told};
 use crate::model::Model;
@@ -28,7 +28,7 @@ pub(super) async fn run(
     outgoing: mpsc::Sender<Outgoing>,
 ) -> io::Result<ExitReason> {
     let mut signals = Signals::new()?;
-    let lines = Lines::start()?;
+    let lines = StdinLines::start()?;
     let mut model = Model::new(options.about.clone(), Theme::Plain);
     model.screen.preferences.load(options.settings, options.keys.clone());
     let restart = options.restart.as_ref().map(|(restart, _)| *restart).unwrap_or_default();
@@ -78,12 +78,12 @@ pub(super) async fn run(
                 }
             },
             typed = shell.lines.next(), if typing => match typed {
-                Typed::Line(line, mark) => {
+                InputLine::Line(line, mark) => {
                     shell.hear(Heard::Tick(now()));
                     let told = shell.plain.line(&line, mark);
                     shell.perform(told);
                 }
-                Typed::End => {
+                InputLine::End => {
                     typing = false;
                     if shell.lines.is_terminal() && terminal::is_gone() {
                         shell.exit = Some(ExitReason::Signal(StopSignal::HangUp));
@@ -120,7 +120,7 @@ pub(super) async fn run(
 
 struct PlainShell {
     plain: Plain,
-    lines: Lines,
+    lines: StdinLines,
     options: Options,
     inbox: mpsc::Sender<Msg>,
     backlog: VecDeque<Outgoing>,

@@ -10,7 +10,7 @@ use std::io;
 
 /// Brings frames to the terminal, in either of its two ways.
 #[derive(Debug)]
-pub(super) struct Screen {
+pub(super) struct TerminalScreen {
     painter: Painter,
     inline: Option<InlineScreen>,
 }
@@ -26,22 +26,22 @@ struct InlineScreen {
 
 /// What came of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Drawn {
+pub(super) enum FrameOutcome {
     /// It is on the screen.
     Done,
     /// The size changed: where the cursor is must be known first.
     Lost,
 }
 
-impl Screen {
-    pub(super) fn new(terminal: &Terminal, inline: bool) -> io::Result<Screen> {
+impl TerminalScreen {
+    pub(super) fn new(terminal: &Terminal, inline: bool) -> io::Result<TerminalScreen> {
         let able = Able::default();
         let live = InlineScreen {
             plan: Inline::default(),
             painter: InlinePainter::new(able),
             size: terminal.size(),
         };
-        let screen = Screen { painter: Painter::new(able), inline: inline.then_some(live) };
+        let screen = TerminalScreen { painter: Painter::new(able), inline: inline.then_some(live) };
         screen.begin(terminal)?;
         Ok(screen)
     }
@@ -52,7 +52,7 @@ impl Screen {
         model: &Model,
         cache: &mut Cache,
         terminal: &Terminal,
-    ) -> io::Result<Drawn> {
+    ) -> io::Result<FrameOutcome> {
         let able =
             Able { synchronized: terminal.facts().synchronized, depth: model.screen.preferences.depth() };
         self.painter.enable(able);
@@ -64,19 +64,19 @@ impl Screen {
                 self.painter.forget();
                 // The size may have changed without a word yet.
                 if inline.size != model.screen.window.size() || terminal.size() != inline.size {
-                    return Ok(Drawn::Lost);
+                    return Ok(FrameOutcome::Lost);
                 }
                 let frame = inline.plan.frame(model, cache);
                 let bytes = inline.painter.frame(model.screen.window.size().1, frame);
                 terminal.set_below(inline.painter.below());
-                return terminal.write(&bytes).map(|()| Drawn::Done);
+                return terminal.write(&bytes).map(|()| FrameOutcome::Done);
             }
         }
         let (columns, rows) = model.screen.window.size();
         let area = Rect::new(0, 0, columns, rows);
         let mut buffer = Buffer::empty(area);
         let caret = view(model, cache, area, &mut buffer);
-        terminal.write(&self.painter.frame(buffer, &cache.links, caret)).map(|()| Drawn::Done)
+        terminal.write(&self.painter.frame(buffer, &cache.links, caret)).map(|()| FrameOutcome::Done)
     }
 
     /// The size changed: where the live part stands is not known until the cursor is found.

@@ -1,6 +1,6 @@
 //! Laid-out cells, kept so that a frame lays out only what changed. Dropping them changes nothing but time.
 
-use super::{Page, Transcript};
+use super::{Transcript, TranscriptPage};
 use crate::cell;
 use crate::look::Appearance;
 use crate::markdown::Stream;
@@ -23,19 +23,19 @@ pub(crate) struct CellCache {
 struct Cached {
     revision: u64,
     look: Appearance,
-    rows: Laid,
+    rows: CellRows,
     stream: Stream,
     frame: u64,
 }
 
 /// Rows of a cell: those that stay while text streams in, and those that may change.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Laid {
+pub(crate) struct CellRows {
     head: Rc<Vec<Row>>,
     tail: Rc<Vec<Row>>,
 }
 
-impl Laid {
+impl CellRows {
     pub(crate) fn len(&self) -> usize {
         self.head.len() + self.tail.len()
     }
@@ -52,7 +52,7 @@ impl Laid {
 
 impl CellCache {
     /// Lays a cell out, or takes what was laid out for the same revision and look.
-    pub(crate) fn rows(&mut self, transcript: &Transcript, page: Page<'_>, cell: Cell) -> Laid {
+    pub(crate) fn rows(&mut self, transcript: &Transcript, page: TranscriptPage<'_>, cell: Cell) -> CellRows {
         let look = transcript.look(page, cell.key);
         let frame = self.frame;
         let state = &page.seen.state;
@@ -69,9 +69,9 @@ impl CellCache {
             Some(text) => {
                 let (head, mut tail) = stream.rows(text, look);
                 tail.extend(cell::cut_rows(state, cell.key, look));
-                Laid { head, tail: Rc::new(tail) }
+                CellRows { head, tail: Rc::new(tail) }
             }
-            None => Laid { head: Rc::default(), tail: Rc::new(cell::rows(state, cell.key, look)) },
+            None => CellRows { head: Rc::default(), tail: Rc::new(cell::rows(state, cell.key, look)) },
         };
         let cached = Cached { revision: cell.revision, look, rows: rows.clone(), stream, frame };
         self.cells.insert(cell.key, cached);

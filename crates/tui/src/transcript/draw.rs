@@ -1,7 +1,7 @@
 //! Draws the conversation where it stands, with the selection, the found words and what the mouse is drawn over.
 
 use super::place::tail;
-use super::{CellCache, MARGIN, Page, Transcript};
+use super::{CellCache, MARGIN, Transcript, TranscriptPage};
 use crate::cell;
 use crate::picture::{Framed, PLACEHOLDER};
 use crate::row::{Links, Row, draw};
@@ -13,7 +13,7 @@ use ratatui::layout::{Position, Rect};
 /// Draws the conversation at its scroll position, with the selection and the found words.
 pub(crate) fn view(
     transcript: &Transcript,
-    page: Page<'_>,
+    page: TranscriptPage<'_>,
     cache: &mut CellCache,
     buf: &mut Buffer,
     links: &mut Links,
@@ -56,7 +56,11 @@ pub(crate) fn view(
 }
 
 /// The pictures on the screen.
-pub(crate) fn pictures(transcript: &Transcript, page: Page<'_>, cache: &mut CellCache) -> Vec<Framed> {
+pub(crate) fn pictures(
+    transcript: &Transcript,
+    page: TranscriptPage<'_>,
+    cache: &mut CellCache,
+) -> Vec<Framed> {
     let cells = page.seen.thread.cells();
     let rows = page.rows();
     let mut high = |at: usize| page.lead(at) + cache.rows(transcript, page, cells[at]).len();

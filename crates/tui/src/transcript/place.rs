@@ -1,6 +1,6 @@
 //! Where the transcript stands, and what is there: scrolling by lines, bringing a cell into sight, finding what is on a row.
 
-use super::{MARGIN, Page, Scroll, Transcript};
+use super::{MARGIN, Scroll, Transcript, TranscriptPage};
 use crate::cell;
 use crate::look::Appearance;
 use crate::row::{Row, between};
@@ -45,14 +45,14 @@ pub(super) fn tail(count: usize, rows: usize, mut height: impl FnMut(usize) -> u
 
 impl Transcript {
     /// The place that was scrolled to, if it is still there.
-    pub(super) fn scrolled_to(&self, page: Page<'_>) -> Option<CellLine> {
+    pub(super) fn scrolled_to(&self, page: TranscriptPage<'_>) -> Option<CellLine> {
         match self.scroll {
             Scroll::At { key, line } => page.seen.thread.position(key).map(|cell| CellLine { cell, line }),
             Scroll::Tail => None,
         }
     }
 
-    fn measure(&mut self, page: Page<'_>, at: usize) -> usize {
+    fn measure(&mut self, page: TranscriptPage<'_>, at: usize) -> usize {
         let Some(cell) = page.seen.thread.cells().get(at).copied() else { return 0 };
         let look = self.look(page, cell.key);
         let known = self.heights.0.get(&cell.key).filter(|(r, l, _)| *r == cell.revision && *l == look);
@@ -71,7 +71,7 @@ impl Transcript {
     }
 
     /// Rows that the conversation takes in all, counted until there are `most`.
-    pub(crate) fn height(&self, page: Page<'_>, most: usize) -> usize {
+    pub(crate) fn height(&self, page: TranscriptPage<'_>, most: usize) -> usize {
         let mut high = 0;
         for (at, cell) in page.seen.thread.cells().iter().enumerate() {
             let look = self.look(page, cell.key);
@@ -85,16 +85,16 @@ impl Transcript {
         high
     }
 
-    fn bottom(&mut self, page: Page<'_>) -> CellLine {
+    fn bottom(&mut self, page: TranscriptPage<'_>) -> CellLine {
         tail(page.seen.thread.cells().len(), page.rows(), |at| self.measure(page, at))
     }
 
-    fn top(&mut self, page: Page<'_>) -> CellLine {
+    fn top(&mut self, page: TranscriptPage<'_>) -> CellLine {
         self.scrolled_to(page).unwrap_or_else(|| self.bottom(page))
     }
 
     /// Moves by lines; down is positive.
-    pub(crate) fn scroll_by(&mut self, page: Page<'_>, lines: i64) {
+    pub(crate) fn scroll_by(&mut self, page: TranscriptPage<'_>, lines: i64) {
         let count = page.seen.thread.cells().len();
         if count == 0 {
             return;
@@ -129,7 +129,7 @@ impl Transcript {
     }
 
     /// Stands at a place; one at the end or beyond is the end.
-    fn settle(&mut self, page: Page<'_>, place: CellLine, bottom: CellLine) {
+    fn settle(&mut self, page: TranscriptPage<'_>, place: CellLine, bottom: CellLine) {
         self.scroll = match page.seen.thread.cells().get(place.cell) {
             Some(cell) if place < bottom => Scroll::At { key: cell.key, line: place.line },
             _ => Scroll::Tail,
@@ -137,7 +137,7 @@ impl Transcript {
     }
 
     /// Scrolls so that the first line of a cell that holds `words` is seen.
-    pub(super) fn show_words(&mut self, page: Page<'_>, key: CellKey, words: &str) {
+    pub(super) fn show_words(&mut self, page: TranscriptPage<'_>, key: CellKey, words: &str) {
         let rows = cell::rows(&page.seen.state, key, self.look(page, key));
         let found = rows.iter().position(|row| !search::columns(&row.text(), words).is_empty());
         let high = page.rows();
@@ -152,7 +152,7 @@ impl Transcript {
     }
 
     /// Scrolls so that a cell is seen: its beginning comes to the top unless it is on the screen already.
-    pub(crate) fn show(&mut self, page: Page<'_>, key: CellKey) {
+    pub(crate) fn show(&mut self, page: TranscriptPage<'_>, key: CellKey) {
         let Some(cell) = page.seen.thread.position(key) else { return };
         let rows = page.rows();
         let bottom = self.bottom(page);
@@ -173,7 +173,7 @@ impl Transcript {
     }
 
     /// The cell that stands on a row of the screen.
-    pub(super) fn cell_at(&mut self, page: Page<'_>, row: u16) -> Option<CellKey> {
+    pub(super) fn cell_at(&mut self, page: TranscriptPage<'_>, row: u16) -> Option<CellKey> {
         let wanted = usize::from(row.checked_sub(page.area.y).filter(|row| *row < page.area.height)?);
         let top = self.top(page);
         let mut below = wanted + top.line;
@@ -188,7 +188,7 @@ impl Transcript {
     }
 
     /// The rows that stand on the screen, top to bottom.
-    fn on_screen(&mut self, page: Page<'_>) -> Vec<Row> {
+    fn on_screen(&mut self, page: TranscriptPage<'_>) -> Vec<Row> {
         let high = page.rows();
         let top = self.top(page);
         let mut rows = Vec::new();
@@ -209,7 +209,7 @@ impl Transcript {
 
     /// The text between two places of the screen, both included, without what only decorates it; rows that go on with the same line
     /// are joined.
-    pub(super) fn text_between(&mut self, page: Page<'_>, from: Position, to: Position) -> String {
+    pub(super) fn text_between(&mut self, page: TranscriptPage<'_>, from: Position, to: Position) -> String {
         let (from, to) = if (from.y, from.x) <= (to.y, to.x) { (from, to) } else { (to, from) };
         let area = page.area;
         let rows = self.on_screen(page);

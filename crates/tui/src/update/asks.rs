@@ -1,7 +1,7 @@
 //! What comes of a question: how it goes, what its answers do.
 
 use super::prompt;
-use crate::ask::{Keyboard, Moved, Pressed, Reply, Standing, Written, page_title};
+use crate::ask::{Keyboard, Moved, Pressed, Reply, Standing, TextOwner, page_title};
 use crate::key::{Code, Key};
 use crate::layout;
 use crate::model::{Model, Want};
@@ -77,9 +77,9 @@ pub(super) fn drawn(model: &mut Model) {
 pub(super) fn written(model: &mut Model, text: &str) {
     let text = text.trim_end();
     match model.screen.asks.written(text) {
-        Written::Answer => {}
-        Written::Prompt => model.screen.composer.set(text),
-        Written::Late => {
+        TextOwner::Answer => {}
+        TextOwner::Prompt => model.screen.composer.set(text),
+        TextOwner::Late => {
             model.screen.composer.set(text);
             model.toast(Level::Info, "the question is over; what you wrote is in the composer");
         }

@@ -2,8 +2,8 @@
 
 use crate::Headless;
 use crate::ask::SEEN_MS;
+use crate::msg::CommandOutput;
 use crate::msg::Fx;
-use crate::msg::Said;
 use crate::wishes::TWICE_MS;
 use domain::ask::{Answer, Ask, AskKind, Closing};
 use domain::command::{Command, QueueCommand, Receipt, Refusal, RefusalKind, RunCommand, WhenBusy};
@@ -27,8 +27,8 @@ pub(crate) struct AttachedUi {
 }
 
 /// What a command of the person's own wrote, all of it.
-pub(crate) fn said(text: &str) -> Said {
-    Said { text: text.to_owned(), lost: 0 }
+pub(crate) fn said(text: &str) -> CommandOutput {
+    CommandOutput { text: text.to_owned(), lost: 0 }
 }
 
 impl AttachedUi {

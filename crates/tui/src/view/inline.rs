@@ -13,7 +13,7 @@ use crate::layout::{appearance, packed};
 use crate::model::Model;
 use crate::row::{Links, Row, draw, fit};
 use crate::theme::Role;
-use crate::transcript::Page;
+use crate::transcript::TranscriptPage;
 use domain::ids::SessionId;
 use printed::Printed;
 use ratatui::buffer::Buffer;
@@ -182,7 +182,7 @@ fn unfilled(mut rows: Vec<Row>, model: &Model) -> Vec<Row> {
 }
 
 /// The conversation as wide as the window.
-fn whole_page(model: &Model) -> Page<'_> {
+fn whole_page(model: &Model) -> TranscriptPage<'_> {
     let (columns, rows) = model.screen.window.size();
     model.page(Rect::new(0, 0, columns, rows))
 }

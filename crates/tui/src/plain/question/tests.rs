@@ -39,7 +39,7 @@ fn text(default: Option<&str>, multiline: bool) -> Ask {
 }
 
 fn answer(ask: &Ask, line: &str) -> Option<Answer> {
-    match read(ask, line, &[], Extent::Usual) {
+    match read(ask, line, &[], QuestionExtent::Usual) {
         Reading::Answer(answer, _) => {
             assert!(ask.kind.accepts(&answer), "{line}");
             Some(answer)
@@ -79,13 +79,16 @@ fn a_consent_is_answered_by_whole_words() {
         let expected = if line.starts_with("No, because of") { deny("of the tests") } else { expected };
         assert_eq!(answer(&asked, line), expected, "{line:?}");
     }
-    assert_eq!(read(&asked, "show", &[], Extent::Usual), Reading::Show);
-    assert_eq!(read(&asked, "stop", &[], Extent::Usual), Reading::Stop);
-    assert_eq!(read(&asked, "say Also do Y", &[], Extent::Usual), Reading::Prompt("Also do Y".into()));
+    assert_eq!(read(&asked, "show", &[], QuestionExtent::Usual), Reading::Show);
+    assert_eq!(read(&asked, "stop", &[], QuestionExtent::Usual), Reading::Stop);
+    assert_eq!(
+        read(&asked, "say Also do Y", &[], QuestionExtent::Usual),
+        Reading::Prompt("Also do Y".into())
+    );
     // What is not offered is not taken.
     let bare = consent(None, None, false);
     for line in ["yes always", "yes for this session", "no because x"] {
-        assert!(matches!(read(&bare, line, &[], Extent::Usual), Reading::Hint(_)), "{line}");
+        assert!(matches!(read(&bare, line, &[], QuestionExtent::Usual), Reading::Hint(_)), "{line}");
     }
 }
 
@@ -111,8 +114,9 @@ fn texts_are_lines_and_a_full_stop_ends_several() {
     assert_eq!(answer(&text(None, false), "yes"), entered("yes"));
     assert_eq!(answer(&text(None, false), "/skip"), Some(Answer::Dismissed));
     let several = text(None, true);
-    assert_eq!(read(&several, "one", &[], Extent::Usual), Reading::More);
-    let Reading::Answer(whole, _) = read(&several, ".", &["one".into(), "two".into()], Extent::Usual) else {
+    assert_eq!(read(&several, "one", &[], QuestionExtent::Usual), Reading::More);
+    let Reading::Answer(whole, _) = read(&several, ".", &["one".into(), "two".into()], QuestionExtent::Usual)
+    else {
         panic!()
     };
     assert_eq!(Some(whole), entered("one\ntwo"));
@@ -140,7 +144,7 @@ fn a_confirm_takes_its_own_labels_and_no_letter() {
 fn a_question_is_told_in_words() {
     let line = "touch x".to_owned();
     let asked = consent(Some("touch"), Some(Preview::Command { line, inner: Vec::new() }), true);
-    let lines = told(&asked, 2, false, Extent::Usual, Millis(0));
+    let lines = told(&asked, 2, false, QuestionExtent::Usual, Millis(0));
     assert_eq!(
         lines,
         [
@@ -154,12 +158,12 @@ fn a_question_is_told_in_words() {
     );
     let text = format!("--- a/f\n+++ b/f\n@@ -1,0 +1,60 @@\n{}", "+line\n".repeat(60));
     let long = consent(None, Some(Preview::Diff { path: "f".into(), text }), true);
-    let usual = told(&long, 1, false, Extent::Usual, Millis(0));
+    let usual = told(&long, 1, false, QuestionExtent::Usual, Millis(0));
     assert!(
         usual.iter().any(|line| line.contains("more lines are left out; \"show\" tells them all")),
         "{usual:?}"
     );
-    let all = told(&long, 1, false, Extent::All, Millis(0));
+    let all = told(&long, 1, false, QuestionExtent::All, Millis(0));
     assert!(all.len() > 60 && all.iter().any(|line| line == "add line 60: line"), "{all:?}");
 }
 
@@ -168,15 +172,15 @@ fn nobody_agrees_to_what_was_not_told() {
     let line = (0..60).map(|at| format!("step {at}")).collect::<Vec<_>>().join("\n");
     let long = consent(Some("touch"), Some(Preview::Command { line: line.clone(), inner: Vec::new() }), true);
     for word in ["yes", "yes once", "yes for this session", "yes always"] {
-        assert!(matches!(read(&long, word, &[], Extent::Usual), Reading::Hint(_)), "{word}");
-        assert!(matches!(read(&long, word, &[], Extent::All), Reading::Answer(..)), "{word}");
+        assert!(matches!(read(&long, word, &[], QuestionExtent::Usual), Reading::Hint(_)), "{word}");
+        assert!(matches!(read(&long, word, &[], QuestionExtent::All), Reading::Answer(..)), "{word}");
     }
-    assert!(matches!(read(&long, "no", &[], Extent::Usual), Reading::Answer(..)));
+    assert!(matches!(read(&long, "no", &[], QuestionExtent::Usual), Reading::Answer(..)));
     let edit = ask(AskKind::Edit { message: "The text".into(), prefill: line });
-    assert!(matches!(read(&edit, END, &[], Extent::Usual), Reading::Hint(_)));
-    assert!(matches!(read(&edit, END, &["mine".to_owned()], Extent::Usual), Reading::Answer(..)));
-    assert!(matches!(read(&edit, END, &[], Extent::All), Reading::Answer(..)));
+    assert!(matches!(read(&edit, END, &[], QuestionExtent::Usual), Reading::Hint(_)));
+    assert!(matches!(read(&edit, END, &["mine".to_owned()], QuestionExtent::Usual), Reading::Answer(..)));
+    assert!(matches!(read(&edit, END, &[], QuestionExtent::All), Reading::Answer(..)));
     // Without a form of its own a call is told by its arguments, all of them.
-    let bare = told(&consent(None, None, true), 1, false, Extent::Usual, Millis(0));
+    let bare = told(&consent(None, None, true), 1, false, QuestionExtent::Usual, Millis(0));
     assert!(bare.iter().any(|line| line.contains("\"command\":\"touch x\"")), "{bare:?}");
 }

@@ -4,17 +4,17 @@ use crate::key::{Code, Key};
 
 /// What was held with a key.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Held {
+pub(super) struct Modifiers {
     pub(super) shift: bool,
     pub(super) alt: bool,
     pub(super) ctrl: bool,
 }
 
-impl Held {
+impl Modifiers {
     /// As terminals tell it: one more than the sum of shift (1), alt (2) and control (4).
-    pub(super) fn told(number: u32) -> Held {
+    pub(super) fn told(number: u32) -> Modifiers {
         let bits = number.saturating_sub(1);
-        Held { shift: bits & 1 != 0, alt: bits & 2 != 0, ctrl: bits & 4 != 0 }
+        Modifiers { shift: bits & 1 != 0, alt: bits & 2 != 0, ctrl: bits & 4 != 0 }
     }
 
     /// Shift is not told of characters: they carry it.
@@ -41,7 +41,7 @@ pub(super) fn single(byte: u8) -> Key {
 }
 
 /// A key that ends with a letter: `ESC [ A`, `ESC [ 1 ; 5 A`, `ESC O A`.
-pub(super) fn letter(last: u8, held: Held) -> Option<Key> {
+pub(super) fn letter(last: u8, held: Modifiers) -> Option<Key> {
     let code = match last {
         b'A' => Code::Up,
         b'B' => Code::Down,
@@ -62,7 +62,7 @@ pub(super) fn function(last: u8) -> Option<Key> {
 }
 
 /// A key with a number: `ESC [ 5 ~`.
-pub(super) fn numbered(number: u32, held: Held) -> Option<Key> {
+pub(super) fn numbered(number: u32, held: Modifiers) -> Option<Key> {
     let code = match number {
         1 | 7 => Code::Home,
         4 | 8 => Code::End,
@@ -80,7 +80,7 @@ pub(super) fn numbered(number: u32, held: Held) -> Option<Key> {
 }
 
 /// A key in its own form: its character, or a number of those set aside for keys.
-pub(super) fn own_form(number: u32, held: Held) -> Option<Key> {
+pub(super) fn own_form(number: u32, held: Modifiers) -> Option<Key> {
     let code = match number {
         9 if held.shift => Code::BackTab,
         9 => Code::Tab,

@@ -7,8 +7,8 @@ fn keys(bytes: &str) -> String {
     let mut decoder = Decoder::default();
     let mut said = decoder.feed(bytes.as_bytes());
     said.extend(decoder.give_up());
-    let word = |said: &Said| match said {
-        Said::Key(key) => key.to_string(),
+    let word = |said: &InputEvent| match said {
+        InputEvent::Key(key) => key.to_string(),
         other => format!("{other:?}"),
     };
     said.iter().map(word).collect::<Vec<_>>().join(" ")
@@ -44,13 +44,13 @@ fn what_looks_like_the_place_of_the_cursor_may_be_a_key() {
     let (first, second) = (Answer::Cursor(0, 4), Answer::Cursor(11, 39));
     assert_eq!(first.as_key().unwrap().to_string(), "Ctrl-F3");
     assert_eq!(second.as_key(), None);
-    assert_eq!(decoder.feed(b"\x1b[1;5R\x1b[12;40R"), [first, second].map(Said::Answer));
+    assert_eq!(decoder.feed(b"\x1b[1;5R\x1b[12;40R"), [first, second].map(InputEvent::Answer));
 }
 
 #[test]
 fn the_mouse_and_pastes_are_read() {
     let mut decoder = Decoder::default();
-    let mouse = |act, column, row| Said::Mouse(Mouse { act, column, row });
+    let mouse = |act, column, row| InputEvent::Mouse(Mouse { act, column, row });
     let said = decoder.feed(b"\x1b[<0;3;5M\x1b[<32;4;5M\x1b[<0;4;5m\x1b[<64;1;1M");
     assert_eq!(
         said,
@@ -63,13 +63,16 @@ fn the_mouse_and_pastes_are_read() {
     );
     assert_eq!(decoder.feed(b"\x1b[200~a\x1b[A\x1b"), []);
     assert!(decoder.waits().is_none(), "a paste is waited for however long it takes");
-    assert_eq!(decoder.feed(b"[201~z"), [Said::Paste("a\x1b[A".into()), Said::Key(Key::char('z'))]);
+    assert_eq!(
+        decoder.feed(b"[201~z"),
+        [InputEvent::Paste("a\x1b[A".into()), InputEvent::Key(Key::char('z'))]
+    );
 }
 
 const ANSWERS: &str =
     "\x1b[?2026;2$y\x1b[?0u\x1bP>|foot(1.20)\x1b\\\x1b]11;rgb:ffff/fafa/f0f0\x1b\\\x1b[12;1R\x1b[?62;22c";
 
-fn answers() -> Vec<Said> {
+fn answers() -> Vec<InputEvent> {
     [
         Answer::Synchronized(true),
         Answer::Keys,
@@ -78,7 +81,7 @@ fn answers() -> Vec<Said> {
         Answer::Cursor(11, 0),
         Answer::Attributes,
     ]
-    .map(Said::Answer)
+    .map(InputEvent::Answer)
     .to_vec()
 }
 
@@ -86,9 +89,9 @@ fn answers() -> Vec<Said> {
 fn answers_are_told_apart_from_keys() {
     assert_eq!(Decoder::default().feed(ANSWERS.as_bytes()), answers());
     for (answer, meant) in [
-        ("\x1b]11;rgb:1e1e/1e1e/2e2e\x07", vec![Said::Answer(Answer::Dark(true))]),
-        ("\x1b]11;rgb:f/f/f\x07", vec![Said::Answer(Answer::Dark(false))]),
-        ("\x1b[?2026;0$y", vec![Said::Answer(Answer::Synchronized(false))]),
+        ("\x1b]11;rgb:1e1e/1e1e/2e2e\x07", vec![InputEvent::Answer(Answer::Dark(true))]),
+        ("\x1b]11;rgb:f/f/f\x07", vec![InputEvent::Answer(Answer::Dark(false))]),
+        ("\x1b[?2026;0$y", vec![InputEvent::Answer(Answer::Synchronized(false))]),
         ("\x1b]11;rgb:12\x1b\\", vec![]),
     ] {
         assert_eq!(Decoder::default().feed(answer.as_bytes()), meant, "{answer:?}");
@@ -101,9 +104,9 @@ fn an_answer_that_stops_in_the_middle_swallows_no_keys() {
     assert_eq!(decoder.feed(b"\x1b]11;rgb:1e1e/1e"), []);
     assert!(decoder.waits().is_none() && decoder.give_up().is_empty(), "it is no key, however long it takes");
     let typed = decoder.feed(b"\r");
-    assert_eq!(typed, [Said::Key(Key::plain(Code::Enter))]);
+    assert_eq!(typed, [InputEvent::Key(Key::plain(Code::Enter))]);
     assert_eq!(decoder.feed(b"\x1b[?62;2"), []);
-    assert_eq!(decoder.feed(b"\x1b[A"), [Said::Key(Key::plain(Code::Up))]);
+    assert_eq!(decoder.feed(b"\x1b[A"), [InputEvent::Key(Key::plain(Code::Up))]);
 }
 
 proptest! {
@@ -119,7 +122,7 @@ proptest! {
                 break;
             }
         }
-        let keys = |text: &str| text.chars().map(|c| Said::Key(Key::char(c))).collect::<Vec<_>>();
+        let keys = |text: &str| text.chars().map(|c| InputEvent::Key(Key::char(c))).collect::<Vec<_>>();
         prop_assert_eq!(said, [keys(&typed), answers(), keys(&typed)].concat());
     }
 
@@ -138,7 +141,7 @@ fn an_answer_that_a_slow_line_cuts_early_is_waited_for_once_at_the_start() {
         let mut decoder = Decoder::default();
         assert_eq!(decoder.feed(first.as_bytes()), []);
         assert_eq!(decoder.waits(), Some(REST_WITHIN), "an answer is expected");
-        assert_eq!(decoder.feed(rest.as_bytes()), [Said::Answer(Answer::Dark(true))]);
+        assert_eq!(decoder.feed(rest.as_bytes()), [InputEvent::Answer(Answer::Dark(true))]);
         // All was answered: an Esc is a key, and at once.
         decoder.feed(b"\x1b[?62c");
         decoder.feed(first.as_bytes());
@@ -148,7 +151,7 @@ fn an_answer_that_a_slow_line_cuts_early_is_waited_for_once_at_the_start() {
     let mut decoder = Decoder::default();
     decoder.feed(b"\x1b]");
     let alt = Key { alt: true, ..single(b']') };
-    assert_eq!(decoder.give_up(), [Said::Key(alt)]);
+    assert_eq!(decoder.give_up(), [InputEvent::Key(alt)]);
     decoder.feed(b"\x1b");
     assert_eq!(decoder.waits(), Some(ESC_WITHIN));
 }

@@ -7,7 +7,7 @@ use crate::clean::clean_line;
 use crate::look::Appearance;
 use crate::row::{Row, fit};
 use crate::thread::{Cell, CellKey};
-use crate::transcript::{CellCache, Page, Transcript};
+use crate::transcript::{CellCache, Transcript, TranscriptPage};
 use crate::world::Seen;
 use std::collections::HashSet;
 
@@ -30,7 +30,7 @@ impl Printed {
     /// Begins so near the end that at most about `most` rows follow; how many cells are passed over.
     pub(super) fn near_the_end(
         transcript: &Transcript,
-        page: Page<'_>,
+        page: TranscriptPage<'_>,
         cache: &mut CellCache,
         most: usize,
     ) -> (Printed, usize) {
@@ -85,7 +85,7 @@ impl Printed {
     pub(super) fn advance(
         &mut self,
         transcript: &Transcript,
-        page: Page<'_>,
+        page: TranscriptPage<'_>,
         cache: &mut CellCache,
         out: &mut Vec<Row>,
     ) {
@@ -133,7 +133,7 @@ impl Printed {
     pub(super) fn rest(
         &mut self,
         transcript: &Transcript,
-        page: Page<'_>,
+        page: TranscriptPage<'_>,
         cache: &mut CellCache,
         most: usize,
         out: &mut Vec<Row>,
@@ -153,7 +153,7 @@ impl Printed {
     pub(super) fn all_the_rest(
         &self,
         transcript: &Transcript,
-        page: Page<'_>,
+        page: TranscriptPage<'_>,
         cache: &mut CellCache,
     ) -> Vec<Row> {
         let (mut grown, volatile) = self.open_rows(transcript, page, cache);
@@ -165,7 +165,7 @@ impl Printed {
     fn open_rows(
         &self,
         transcript: &Transcript,
-        page: Page<'_>,
+        page: TranscriptPage<'_>,
         cache: &mut CellCache,
     ) -> (Vec<Row>, Vec<Row>) {
         let (mut grown, mut volatile) = (Vec::new(), Vec::new());

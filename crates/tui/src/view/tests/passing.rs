@@ -1,7 +1,7 @@
 //! Words in passing: where they stand, when they go, and what a command of the person's own leaves.
 
 use super::*;
-use crate::msg::{Fx, Mouse, MouseAct, Said};
+use crate::msg::{CommandOutput, Fx, Mouse, MouseAct};
 use crate::overlay::Content;
 
 fn line_of(screen: &str, words: &str) -> Option<usize> {
@@ -92,9 +92,9 @@ fn a_word_goes_with_what_it_is_about() {
 }
 
 /// Fifty thousand lines, as the shell hands them on.
-fn long_output() -> Said {
+fn long_output() -> CommandOutput {
     let kept: String = (45_001..=50_000).map(|n| format!("{n}\n")).collect();
-    Said { text: kept, lost: 45_000 }
+    CommandOutput { text: kept, lost: 45_000 }
 }
 
 #[test]
