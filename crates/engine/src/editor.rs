@@ -21,7 +21,7 @@ use tools::buffers::Buffers;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Default)]
-struct Book {
+struct FileRequests {
     last: u64,
     open: BTreeMap<FileRequestId, oneshot::Sender<FileAnswer>>,
     /// The run in which the editor let a wish wait for too long.
@@ -30,7 +30,7 @@ struct Book {
 
 /// What editors were asked and have not answered. Clones share it.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct OpenFiles(Arc<Mutex<Book>>);
+pub(crate) struct OpenFiles(Arc<Mutex<FileRequests>>);
 
 impl OpenFiles {
     /// The editor has answered, or is gone.
@@ -49,7 +49,7 @@ impl OpenFiles {
         (id, answer)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Book> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, FileRequests> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

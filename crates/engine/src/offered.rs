@@ -35,14 +35,14 @@ pub(crate) struct Performed {
 }
 
 #[derive(Debug, Default)]
-struct Book {
+struct CallTable {
     open: BTreeMap<ToolRunId, oneshot::Sender<Performed>>,
     gone: bool,
 }
 
 /// The calls of one session that a UI has to answer. Clones share them.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct OpenCalls(Arc<Mutex<Book>>);
+pub(crate) struct OpenCalls(Arc<Mutex<CallTable>>);
 
 /// A call that is waited for; dropped, it is forgotten.
 pub(crate) struct OpenCall {
@@ -81,7 +81,7 @@ impl OpenCalls {
         book.open.clear();
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Book> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, CallTable> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

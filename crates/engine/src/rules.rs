@@ -14,20 +14,20 @@ use std::path::Path;
 use tools::policy::{Rule, Rules, RulesError, projects};
 
 #[derive(Debug, Default, Deserialize)]
-struct Asked {
-    revoke: Option<Named>,
-    narrow: Option<ToNarrow>,
+struct RulesRequest {
+    revoke: Option<NamedRule>,
+    narrow: Option<Narrowing>,
 }
 
 /// A rule, as it was told.
 #[derive(Debug, Deserialize)]
-struct Named {
+struct NamedRule {
     project: Option<String>,
     rule: Rule,
 }
 
 #[derive(Debug, Deserialize)]
-struct ToNarrow {
+struct Narrowing {
     to: String,
 }
 
@@ -39,14 +39,14 @@ pub(crate) fn answer(
     payload: &Json,
 ) -> Result<Json, Refusal> {
     let text = payload.as_str().trim();
-    let asked: Asked = match text {
-        "" | "null" => Asked::default(),
+    let asked: RulesRequest = match text {
+        "" | "null" => RulesRequest::default(),
         text => serde_json::from_str(text).map_err(|why| {
             Refusal::new(RefusalKind::Invalid, format!("that names no rule: {why}"))
                 .hint("name one as it is listed")
         })?,
     };
-    if let Some(Named { project, rule }) = asked.revoke {
+    if let Some(NamedRule { project, rule }) = asked.revoke {
         match project {
             Some(project) => {
                 Rules::load(data, &path_text::read(&project)).and_then(|mut rules| rules.remove(&rule))
@@ -56,7 +56,7 @@ pub(crate) fn answer(
         }
         .map_err(refusal)?;
     }
-    if let Some(ToNarrow { to }) = asked.narrow {
+    if let Some(Narrowing { to }) = asked.narrow {
         let Some(here) = here else {
             return Err(Refusal::new(RefusalKind::Invalid, "there is no project here, so it has no rules"));
         };

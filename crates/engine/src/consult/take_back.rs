@@ -34,8 +34,8 @@ impl Consulted {
         }
         let ledger = hands.ledger.ok_or_else(unsupported)?;
         let (went, moved) = match tokio::task::spawn_blocking(move || perform(&ledger, &command)).await {
-            Ok(Done::Told(text)) => return Ok(Receipt::Files { text: text? }),
-            Ok(Done::Moved(went, moved)) => (went, moved.map_err(refused)?),
+            Ok(FilesOutcome::Told(text)) => return Ok(Receipt::Files { text: text? }),
+            Ok(FilesOutcome::Moved(went, moved)) => (went, moved.map_err(refused)?),
             Err(_) => return Err(broke()),
         };
         let text = moved.words(went);
@@ -63,25 +63,25 @@ impl Consulted {
     }
 }
 
-enum Done {
+enum FilesOutcome {
     Told(Result<String, Refusal>),
     Moved(Went, Result<Moved, NotMoved>),
 }
 
-fn perform(ledger: &Ledger, command: &FilesCommand) -> Done {
+fn perform(ledger: &Ledger, command: &FilesCommand) -> FilesOutcome {
     let turns = |turns: &[domain::ids::TurnId]| turns.iter().map(ToString::to_string).collect::<Vec<_>>();
     match command {
-        FilesCommand::Undo { leave } => Done::Moved(Went::Back, ledger.undo(*leave)),
-        FilesCommand::Redo { leave } => Done::Moved(Went::Forth, ledger.redo(*leave)),
+        FilesCommand::Undo { leave } => FilesOutcome::Moved(Went::Back, ledger.undo(*leave)),
+        FilesCommand::Redo { leave } => FilesOutcome::Moved(Went::Forth, ledger.redo(*leave)),
         FilesCommand::Go { back, forth, leave } => {
-            Done::Moved(Went::Elsewhere, ledger.go(&turns(back), &turns(forth), *leave))
+            FilesOutcome::Moved(Went::Elsewhere, ledger.go(&turns(back), &turns(forth), *leave))
         }
         FilesCommand::Diff { since } => {
             let since = match since {
                 DiffSince::Prompt | DiffSince::Commit => Since::Prompt,
                 DiffSince::Start => Since::Start,
             };
-            Done::Told(ledger.diff(since).map_err(|why| Refusal::new(RefusalKind::Storage, why)))
+            FilesOutcome::Told(ledger.diff(since).map_err(|why| Refusal::new(RefusalKind::Storage, why)))
         }
     }
 }

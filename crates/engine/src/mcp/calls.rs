@@ -18,10 +18,10 @@ const MAX_OPEN: usize = 8;
 
 /// The calls of one connection. Clones share them.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct McpCalls(Arc<Inner>);
+pub(crate) struct McpCalls(Arc<SharedCalls>);
 
 #[derive(Debug, Default)]
-struct Inner {
+struct SharedCalls {
     calls: Mutex<Vec<(u64, Port)>>,
     /// Questions that a person has before them.
     open: AtomicUsize,
@@ -77,7 +77,7 @@ impl McpCalls {
         let port = self.calls().last().map(|(_, port)| port.clone())?;
         let (answer, answered) = oneshot::channel();
         let open = self.0.open.fetch_add(1, Ordering::Relaxed);
-        let _open = Open(&self.0.open);
+        let _open = QuestionCount(&self.0.open);
         if open >= MAX_OPEN {
             return None;
         }
@@ -86,9 +86,9 @@ impl McpCalls {
     }
 }
 
-struct Open<'a>(&'a AtomicUsize);
+struct QuestionCount<'a>(&'a AtomicUsize);
 
-impl Drop for Open<'_> {
+impl Drop for QuestionCount<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

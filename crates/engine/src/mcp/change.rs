@@ -16,7 +16,7 @@ use tools::Bounds;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct ReachRequest {
     server: String,
     network: Option<bool>,
     project: Option<bool>,
@@ -32,7 +32,7 @@ pub(crate) fn change_reach(
     payload: &Json,
 ) -> Result<(Arc<Project>, Json), Refusal> {
     let invalid = |what: String| Refusal::new(RefusalKind::Invalid, what);
-    let asked: Asked = serde_json::from_str(payload.as_str()).map_err(|why| {
+    let asked: ReachRequest = serde_json::from_str(payload.as_str()).map_err(|why| {
         invalid(format!("that says nothing of what a server may reach: {why}"))
             .hint(r#"say it like {"server": "NAME", "network": true}"#)
     })?;

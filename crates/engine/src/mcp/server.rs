@@ -36,9 +36,9 @@ const END_WITHIN: Duration = Duration::from_secs(2);
 
 /// All servers, by project. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Servers(Arc<Inner>);
+pub(crate) struct Servers(Arc<SharedServers>);
 
-struct Inner {
+struct SharedServers {
     config: Config,
     data: PathBuf,
     guard: Option<Guard>,
@@ -161,7 +161,7 @@ impl Server {
 impl Servers {
     pub(crate) fn new(config: Config, data: PathBuf, guard: Option<Guard>) -> Servers {
         let (projects, stop, tasks) = (Mutex::default(), CancellationToken::new(), Mutex::default());
-        Servers(Arc::new(Inner { config, data, guard, projects, stop, tasks }))
+        Servers(Arc::new(SharedServers { config, data, guard, projects, stop, tasks }))
     }
 
     /// The project's servers, as its files say now. Starts nothing. Reads files: call where blocking is allowed.
@@ -401,7 +401,7 @@ impl Project {
     }
 
     fn ground(&self, listed: &Listed) -> ServerGround {
-        let Inner { guard, data, .. } = &*self.all.0;
+        let SharedServers { guard, data, .. } = &*self.all.0;
         let Site { dir, workspace, .. } = self.site.clone();
         ServerGround {
             cache: caches::folder(data, self.root(listed), &listed.entry),

@@ -4,7 +4,7 @@
 //! then nothing that changes anything runs unless a person was told so and said yes in spite of it.
 
 use super::execute::Start;
-use super::step::{Call, Done};
+use super::step::{Call, CallOutcomes};
 use super::{Turn, Waits};
 use crate::offered::WAIVED;
 use domain::ask::{ActionDigest, Answer, Ask, AskKind, Closing, Consent, Scope};
@@ -38,7 +38,7 @@ enum Planned {
 }
 
 /// A consent that somebody was asked for.
-struct Open {
+struct AwaitedConsent {
     ask: AskId,
     closing: oneshot::Receiver<Closing>,
     shown: ActionDigest,
@@ -56,8 +56,8 @@ enum Decided {
 
 impl Turn {
     /// Runs the calls of a step.
-    pub(super) async fn run_calls(&self, calls: &[Call], toolbox: &Toolbox) -> Done {
-        let mut done = Done { outcomes: Vec::new(), stop: false };
+    pub(super) async fn run_calls(&self, calls: &[Call], toolbox: &Toolbox) -> CallOutcomes {
+        let mut done = CallOutcomes { outcomes: Vec::new(), stop: false };
         let mut at = 0;
         while at < calls.len() {
             let skip = self.skips(&done);
@@ -99,11 +99,11 @@ impl Turn {
         calls: &[(&OpenConsent, Call)],
         mut waits: Waits,
         toolbox: &Toolbox,
-    ) -> Done {
-        let mut done = Done { outcomes: Vec::new(), stop: false };
+    ) -> CallOutcomes {
+        let mut done = CallOutcomes { outcomes: Vec::new(), stop: false };
         for (open, call) in calls {
             let planned = self.plan(call, toolbox).await;
-            let open = waits.remove(&open.ask).map(|closing| Open {
+            let open = waits.remove(&open.ask).map(|closing| AwaitedConsent {
                 ask: open.ask,
                 closing,
                 shown: open.digest.clone(),
@@ -116,7 +116,7 @@ impl Turn {
         done
     }
 
-    fn skips(&self, done: &Done) -> Option<&'static str> {
+    fn skips(&self, done: &CallOutcomes) -> Option<&'static str> {
         if self.cancel.is_cancelled() {
             Some("Not run: the run was cancelled.")
         } else if done.stop {
@@ -128,7 +128,7 @@ impl Turn {
         }
     }
 
-    async fn skip(&self, call: &Call, why: &str, done: &mut Done) {
+    async fn skip(&self, call: &Call, why: &str, done: &mut CallOutcomes) {
         let outcome = if self.cancel.is_cancelled() { ToolOutcome::Cancelled } else { ToolOutcome::Skipped };
         let result = ToolResult::text(why);
         self.port
@@ -198,7 +198,7 @@ impl Turn {
     }
 
     /// One call from its plan to its end; `true` when the turn must stop.
-    async fn one(&self, call: &Call, planned: Planned, open: Option<Open>) -> (Outcome, bool) {
+    async fn one(&self, call: &Call, planned: Planned, open: Option<AwaitedConsent>) -> (Outcome, bool) {
         let (tool, plan) = match planned {
             Planned::Ready(tool, plan) => (tool, *plan),
             Planned::Impossible(why) => return (self.end(call.id, Outcome::failed(why)).await, false),
@@ -271,12 +271,18 @@ impl Turn {
         if !self.port.emit_kept(Body::Ask(AskEvent::Opened(asked))).await {
             return Decided::Not(Outcome::cancelled());
         }
-        let open = Open { ask, closing, shown: plan.digest.clone(), unwritten };
+        let open = AwaitedConsent { ask, closing, shown: plan.digest.clone(), unwritten };
         self.asked_about(id, open, tool, plan).await
     }
 
-    async fn asked_about(&self, id: ToolRunId, open: Open, tool: &Arc<dyn Tool>, plan: &Plan) -> Decided {
-        let Open { ask, mut closing, shown, unwritten } = open;
+    async fn asked_about(
+        &self,
+        id: ToolRunId,
+        open: AwaitedConsent,
+        tool: &Arc<dyn Tool>,
+        plan: &Plan,
+    ) -> Decided {
+        let AwaitedConsent { ask, mut closing, shown, unwritten } = open;
         let mut changes = self.grants.changes();
         // A change may have come between the verdict and here, or before a crash. No rule covers what cannot be written down.
         let may_cover = unwritten.is_none();

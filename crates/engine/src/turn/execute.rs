@@ -33,7 +33,7 @@ pub(super) enum Start {
 }
 
 /// A tool's question that the person has before them.
-struct Open {
+struct OpenQuestion {
     id: AskId,
     kind: AskKind,
     waiting: oneshot::Receiver<Closing>,
@@ -68,7 +68,7 @@ impl Live {
 }
 
 /// How the open question ends; `None` when the tool no longer wants to know.
-async fn ended(open: &mut Option<Open>) -> Option<Closing> {
+async fn ended(open: &mut Option<OpenQuestion>) -> Option<Closing> {
     match open {
         None => std::future::pending().await,
         Some(open) => tokio::select! {
@@ -116,7 +116,7 @@ impl Turn {
         let (progress, mut pieces) = mpsc::channel(PROGRESS);
         let mut live = Live { output: LiveOutput::default(), since: Instant::now() };
         let (asks, mut questions) = mpsc::channel(1);
-        let mut open: Option<Open> = None;
+        let mut open: Option<OpenQuestion> = None;
         let port = tools::Port { progress, asks, cancel: self.cancel.clone() };
         // On a task of its own, so that a defect in a tool ends the tool and not the turn.
         let mut running = JoinSet::new();
@@ -180,16 +180,16 @@ impl Turn {
     }
 
     /// Puts a tool's question before the person; nothing when the run is being stopped.
-    async fn put(&self, question: Question) -> Option<Open> {
+    async fn put(&self, question: Question) -> Option<OpenQuestion> {
         let (id, run) = (AskId::mint(&self.brief.ids), Some(self.brief.run));
         let waiting = self.asked.wait_for(id);
         let Question { title, kind, answer } = question;
         let asked = Body::Ask(AskEvent::Opened(Ask { id, run, title, kind: kind.clone(), deadline: None }));
-        self.port.emit_kept(asked).await.then_some(Open { id, kind, waiting, answer })
+        self.port.emit_kept(asked).await.then_some(OpenQuestion { id, kind, waiting, answer })
     }
 
     /// A question is over: answered, or withdrawn by the tool that asked.
-    async fn close(&self, open: Open, closing: Option<Closing>) {
+    async fn close(&self, open: OpenQuestion, closing: Option<Closing>) {
         match closing {
             Some(closing) => {
                 if let Some(value) = typed(&open.kind, &closing) {

@@ -35,7 +35,7 @@ pub(super) struct Call {
 }
 
 /// What became of the calls of a step.
-pub(super) struct Done {
+pub(super) struct CallOutcomes {
     pub(super) outcomes: Vec<(ToolRunId, Outcome)>,
     /// A denial without a reason: the person wants to speak first.
     pub(super) stop: bool,
@@ -148,7 +148,7 @@ impl Turn {
         self.after_tools(&calls, done, progress)
     }
 
-    fn after_tools(&self, calls: &[Call], done: Done, progress: &mut Progress) -> Stepped {
+    fn after_tools(&self, calls: &[Call], done: CallOutcomes, progress: &mut Progress) -> Stepped {
         for (id, outcome) in done.outcomes {
             if let Some(call) = calls.iter().find(|call| call.id == id) {
                 // After a crash a result may stand there already, as of a call that never ended.
