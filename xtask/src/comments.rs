@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 use crate::tree::Page;
 pub(crate) use items::test_modules;
-use items::{Item, Kind, items};
+use items::{Item, ItemKind, items};
 
 /// Crates that are not judged yet. The list only shrinks: a crate that has no finding left must leave it.
 const NOT_JUDGED_YET: &[&str] = &[];
@@ -78,7 +78,7 @@ fn of_page(page: &Page) -> Vec<String> {
 
 fn of_item(item: &Item) -> Option<String> {
     let name = item.name;
-    let wanted = item.public && item.kind != Kind::Value && !CONVENTIONS.contains(&name);
+    let wanted = item.public && item.kind != ItemKind::Value && !CONVENTIONS.contains(&name);
     if item.comment.is_empty() {
         return wanted
             .then(|| format!("`{name}` is public and has no doc comment: say what its name does not"));

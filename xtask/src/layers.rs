@@ -184,11 +184,11 @@ const TESTKIT: &str = "testkit";
 struct Edge {
     from: String,
     to: String,
-    kind: Kind,
+    kind: EdgeKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum EdgeKind {
     Normal,
     Dev,
 }
@@ -279,7 +279,7 @@ fn read(metadata: &Value) -> Result<Graph> {
         for dependency in package["dependencies"].as_array().into_iter().flatten() {
             let to = dependency["name"].as_str().context("a dependency without a name")?;
             // Build-dependencies count as normal ones: they shape what the crate is.
-            let kind = if dependency["kind"] == "dev" { Kind::Dev } else { Kind::Normal };
+            let kind = if dependency["kind"] == "dev" { EdgeKind::Dev } else { EdgeKind::Normal };
             graph.edges.push(Edge { from: from.to_owned(), to: to.to_owned(), kind });
         }
     }
@@ -308,7 +308,7 @@ fn findings(layers: &[Layer], graph: &Graph) -> Vec<String> {
         let ours = graph.crates.contains(&edge.to);
         let Some(layer) = layers.iter().find(|layer| layer.name == edge.from) else { continue };
         match (ours, edge.kind) {
-            (true, Kind::Normal) if !layer.uses.contains(&edge.to.as_str()) => {
+            (true, EdgeKind::Normal) if !layer.uses.contains(&edge.to.as_str()) => {
                 findings.push(format!(
                     "`{}` must not use `{}` (it may use: {}; it is {})",
                     edge.from,
@@ -317,12 +317,12 @@ fn findings(layers: &[Layer], graph: &Graph) -> Vec<String> {
                     layer.why
                 ));
             }
-            (true, Kind::Dev) if edge.to == BINARY || edge.to == "xtask" => {
+            (true, EdgeKind::Dev) if edge.to == BINARY || edge.to == "xtask" => {
                 findings
                     .push(format!("tests of `{}` must not use `{}`: it stands above", edge.from, edge.to));
             }
-            (false, Kind::Normal) => findings.extend(refused_outside(layer, &edge.to)),
-            (true, Kind::Normal | Kind::Dev) | (false, Kind::Dev) => {}
+            (false, EdgeKind::Normal) => findings.extend(refused_outside(layer, &edge.to)),
+            (true, EdgeKind::Normal | EdgeKind::Dev) | (false, EdgeKind::Dev) => {}
         }
     }
     findings
@@ -357,7 +357,7 @@ mod tests {
         LAYERS.iter().map(|layer| layer.name.to_owned()).collect()
     }
 
-    fn planted(edges: &[(&str, &str, Kind)]) -> Vec<String> {
+    fn planted(edges: &[(&str, &str, EdgeKind)]) -> Vec<String> {
         let edges = edges
             .iter()
             .map(|&(from, to, kind)| Edge { from: from.to_owned(), to: to.to_owned(), kind })
@@ -368,12 +368,12 @@ mod tests {
     #[test]
     fn allowed_edges_pass() {
         let edges = [
-            ("dialects", "domain", Kind::Normal),
-            ("dialects", "serde", Kind::Normal),
-            ("dialects", "kit", Kind::Dev),
-            ("domain", "proptest", Kind::Dev),
-            ("link", "tokio", Kind::Normal),
-            ("parlor", "tui", Kind::Normal),
+            ("dialects", "domain", EdgeKind::Normal),
+            ("dialects", "serde", EdgeKind::Normal),
+            ("dialects", "kit", EdgeKind::Dev),
+            ("domain", "proptest", EdgeKind::Dev),
+            ("link", "tokio", EdgeKind::Normal),
+            ("parlor", "tui", EdgeKind::Normal),
         ];
         assert_eq!(planted(&edges), Vec::<String>::new());
     }
@@ -381,19 +381,19 @@ mod tests {
     #[test]
     fn each_planted_violation_is_found_and_named() {
         let cases = [
-            (("domain", "wire", Kind::Normal), "`domain` must not use `wire`"),
-            (("domain", "serde", Kind::Normal), "`domain` must not use the outside crate `serde`"),
-            (("hub", "engine", Kind::Normal), "`hub` must not use `engine`"),
-            (("tui", "link", Kind::Normal), "`tui` must not use `link`"),
-            (("store", "tokio", Kind::Normal), "`store` must not use `tokio`"),
-            (("wire", "tokio-util", Kind::Normal), "`wire` must not use `tokio-util`"),
-            (("host", "clap_complete", Kind::Normal), "`host` must not use `clap_complete`"),
-            (("host", "tui", Kind::Normal), "`host` must not use `tui`"),
-            (("remote", "kit", Kind::Normal), "`remote` must not use `kit`"),
-            (("remote", "ratatui-core", Kind::Normal), "`remote` must not use `ratatui-core`"),
-            (("host", "remote", Kind::Normal), "`host` must not use `remote`"),
-            (("hub", "parlor", Kind::Dev), "tests of `hub` must not use `parlor`"),
-            (("xtask", "regex", Kind::Normal), "`xtask` must not use the outside crate `regex`"),
+            (("domain", "wire", EdgeKind::Normal), "`domain` must not use `wire`"),
+            (("domain", "serde", EdgeKind::Normal), "`domain` must not use the outside crate `serde`"),
+            (("hub", "engine", EdgeKind::Normal), "`hub` must not use `engine`"),
+            (("tui", "link", EdgeKind::Normal), "`tui` must not use `link`"),
+            (("store", "tokio", EdgeKind::Normal), "`store` must not use `tokio`"),
+            (("wire", "tokio-util", EdgeKind::Normal), "`wire` must not use `tokio-util`"),
+            (("host", "clap_complete", EdgeKind::Normal), "`host` must not use `clap_complete`"),
+            (("host", "tui", EdgeKind::Normal), "`host` must not use `tui`"),
+            (("remote", "kit", EdgeKind::Normal), "`remote` must not use `kit`"),
+            (("remote", "ratatui-core", EdgeKind::Normal), "`remote` must not use `ratatui-core`"),
+            (("host", "remote", EdgeKind::Normal), "`host` must not use `remote`"),
+            (("hub", "parlor", EdgeKind::Dev), "tests of `hub` must not use `parlor`"),
+            (("xtask", "regex", EdgeKind::Normal), "`xtask` must not use the outside crate `regex`"),
         ];
         for (edge, expected) in cases {
             let found = planted(&[edge]);
@@ -427,8 +427,8 @@ mod tests {
         let metadata = json!({"packages": [{"name": "a", "dependencies": [
             {"name": "b", "kind": null}, {"name": "c", "kind": "dev"}, {"name": "d", "kind": "build"},
         ]}]});
-        let kinds: Vec<Kind> = read(&metadata).unwrap().edges.into_iter().map(|edge| edge.kind).collect();
-        assert_eq!(kinds, [Kind::Normal, Kind::Dev, Kind::Normal]);
+        let kinds: Vec<EdgeKind> = read(&metadata).unwrap().edges.into_iter().map(|edge| edge.kind).collect();
+        assert_eq!(kinds, [EdgeKind::Normal, EdgeKind::Dev, EdgeKind::Normal]);
         assert!(read(&json!({})).is_err());
     }
 

@@ -3,7 +3,7 @@
 //!
 //! Invariants: everything is removed when the process ends in order. A process that cannot announce itself is only not found.
 
-use crate::directory::{Directory, Door, Notice};
+use crate::directory::{Directory, Notice, SocketPurpose};
 use crate::entrance::Refusals;
 use crate::guests::Host;
 use crate::{clock, directory, stack};
@@ -61,8 +61,8 @@ impl Announcement {
     ) -> anyhow::Result<Announcement> {
         let (directory, pid) = (directory::here()?, std::process::id());
         directory.prepare(pid)?;
-        let native = Listener::bind(&directory.socket(pid, Door::Ui)).await?;
-        let who = Listener::bind(&directory.socket(pid, Door::Who)).await?;
+        let native = Listener::bind(&directory.socket(pid, SocketPurpose::Ui)).await?;
+        let who = Listener::bind(&directory.socket(pid, SocketPurpose::Who)).await?;
         let (since, cwd) = (clock::now().0, domain::path_text::write(cwd));
         directory.announce(&Notice { pid, since, cwd, serving })?;
         let mut attending = JoinSet::new();

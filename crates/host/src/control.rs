@@ -14,7 +14,7 @@
 
 use crate::clock;
 use crate::entrance;
-use crate::rooms::{Ended, Opened, Wanted, birth};
+use crate::rooms::{EndedRooms, Opened, Wanted, birth};
 use anyhow::Context;
 use domain::ids::SessionId;
 use domain::path_text;
@@ -236,11 +236,11 @@ impl Control {
     }
 
     /// Tells it to stop, and waits until its rooms have ended.
-    pub(crate) async fn stop(&mut self, within: Duration) -> anyhow::Result<Ended> {
+    pub(crate) async fn stop(&mut self, within: Duration) -> anyhow::Result<EndedRooms> {
         let told = self.ask(&json!({"stop": {}}), "stopped", within).await?;
         let count = |key: &str| told.get(key).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
         let count = |key: &str| count(key).unwrap_or_default();
-        Ok(Ended { rooms: count("rooms"), killed: count("killed"), left: count("left") })
+        Ok(EndedRooms { rooms: count("rooms"), killed: count("killed"), left: count("left") })
     }
 
     async fn ask(&mut self, request: &Value, key: &str, within: Duration) -> anyhow::Result<Value> {

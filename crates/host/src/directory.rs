@@ -48,7 +48,7 @@ impl Notice {
 
 /// What a process is reached for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Door {
+pub enum SocketPurpose {
     /// To attach to its sessions, by the native wire.
     Ui,
     /// To be told which sessions it has and who is there.
@@ -90,7 +90,7 @@ pub trait Directory: Send + Sync {
     fn look(&self, most: usize) -> anyhow::Result<Vec<Seen>>;
 
     /// The socket of this machine by which a process is reached, announced or not.
-    fn socket(&self, pid: u32, door: Door) -> PathBuf;
+    fn socket(&self, pid: u32, door: SocketPurpose) -> PathBuf;
 }
 
 /// The directory of this person's processes.

@@ -4,7 +4,7 @@
 //! opened beyond loopback that is not encrypted; both addresses of loopback are ours or none is; no secret stands in an address.
 
 use crate::devices::File;
-use crate::directory::{self, Directory, Door};
+use crate::directory::{self, Directory, SocketPurpose};
 use crate::error::{in_words, usage};
 use crate::fleet::{Gathering, act};
 use crate::rooms;
@@ -258,7 +258,7 @@ impl Ways {
             Status::Waiting { .. } | Status::Running | Status::Fresh | Status::Ended(_) => true,
             Status::Kept | Status::Silent | Status::OtherVersion(_) | Status::Dead => false,
         };
-        let socket = self.directory.socket(row.pid.filter(|_| answers)?, Door::Ui);
+        let socket = self.directory.socket(row.pid.filter(|_| answers)?, SocketPurpose::Ui);
         reached(&socket).await.ok()
     }
 }

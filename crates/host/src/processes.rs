@@ -1,6 +1,6 @@
 //! What processes tell of their sessions: each that a [`Directory`] knows is asked who is there.
 
-use crate::directory::{Directory, Door, Notice, Seen};
+use crate::directory::{Directory, Notice, Seen, SocketPurpose};
 use crate::{directory, entrance};
 use anyhow::Context;
 use domain::ids::SessionId;
@@ -67,7 +67,7 @@ pub async fn all(directory: &dyn Directory) -> anyhow::Result<Vec<Process>> {
         }
         // Its sockets are there before its notice: if nobody answers, the number belongs to another process now.
         // One that is only slow, on a busy machine, stays.
-        let (who, limits) = (directory.socket(notice.pid, Door::Who), Limits::default());
+        let (who, limits) = (directory.socket(notice.pid, SocketPurpose::Who), Limits::default());
         match unix::connect(&who, Lane::MAIN, limits, REACHED_WITHIN, entrance::trust).await {
             Ok(link) => all.push(Process { notice, sessions: told(link).await }),
             Err(LinkError::Connect { source, .. }) if nobody(&source) => directory.withdraw(notice.pid),
@@ -107,7 +107,7 @@ pub async fn find(session: &str) -> anyhow::Result<(PathBuf, String)> {
             let id = live.get("id").and_then(Value::as_str).unwrap_or_default();
             if id == session || id.starts_with(session) || id.trim_start_matches("sess-").starts_with(session)
             {
-                found.push((directory.socket(process.notice.pid, Door::Ui), id.to_owned()));
+                found.push((directory.socket(process.notice.pid, SocketPurpose::Ui), id.to_owned()));
             }
         }
     }

@@ -11,10 +11,10 @@ pub mod detach;
 pub mod room;
 mod way;
 
-pub use book::{Ended, end_all, live};
+pub use book::{EndedRooms, end_all, live};
 pub use way::make_way;
 
-use crate::directory::{self, Directory, Door};
+use crate::directory::{self, Directory, SocketPurpose};
 use crate::kept;
 use crate::places;
 use crate::processes;
@@ -169,7 +169,7 @@ impl Rooms {
         let process = processes::holder(directory, session).await.map_err(|why| NoRoom::of(&why))?;
         Ok(process.map(|process| {
             let pid = process.notice.pid;
-            Opened { socket: directory.socket(pid, Door::Ui), pid, was_open: true }
+            Opened { socket: directory.socket(pid, SocketPurpose::Ui), pid, was_open: true }
         }))
     }
 
@@ -228,7 +228,7 @@ impl Rooms {
         let end = Instant::now() + READY_WITHIN;
         loop {
             if self.directory.find(pid).is_some() {
-                let socket = self.directory.socket(pid, Door::Ui);
+                let socket = self.directory.socket(pid, SocketPurpose::Ui);
                 return Ok(Opened { socket, pid, was_open: false });
             }
             if !detach::is_there(pid) {

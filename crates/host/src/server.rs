@@ -8,7 +8,7 @@ mod desk;
 mod unit;
 
 use crate::control::{Control, NOTICE, Server, Status};
-use crate::rooms::{self, Ended, Rooms, detach};
+use crate::rooms::{self, EndedRooms, Rooms, detach};
 use crate::stop::Stops;
 use crate::{places, private};
 use anyhow::Context;
@@ -135,10 +135,10 @@ async fn until_up(data: &Path, pid: u32) -> Result<(), String> {
 ///
 /// # Errors
 /// When it does not end in time.
-pub async fn down() -> anyhow::Result<(Option<u32>, Ended)> {
+pub async fn down() -> anyhow::Result<(Option<u32>, EndedRooms)> {
     let data = std::path::absolute(places::data()?)?;
     let mut server = None;
-    let mut ended = Ended::default();
+    let mut ended = EndedRooms::default();
     if let Some(mut control) = Control::reach(&data.join(NOTICE)).await? {
         server = Some(control.server.pid);
         ended = control.stop(STOP_WITHIN).await?;
@@ -150,7 +150,7 @@ pub async fn down() -> anyhow::Result<(Option<u32>, Ended)> {
     // Rooms outlive a server that was killed.
     let orphans = rooms::end_all(&data).await;
     let (rooms, killed) = (ended.rooms + orphans.rooms, ended.killed + orphans.killed);
-    Ok((server, Ended { rooms, killed, left: orphans.left }))
+    Ok((server, EndedRooms { rooms, killed, left: orphans.left }))
 }
 
 /// The server itself, until it is told to stop. `detached`: it leaves the session of whoever started it.

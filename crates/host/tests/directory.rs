@@ -1,7 +1,7 @@
 //! What every directory of processes does, and that whoever asks who has a session needs nothing but the contract.
 
 use domain::ids::SessionId;
-use host::directory::{Directory, Door, Files, Notice, Seen};
+use host::directory::{Directory, Files, Notice, Seen, SocketPurpose};
 use host::processes;
 use link::unix::Listener;
 use link::{Lane, Limits};
@@ -39,7 +39,7 @@ impl Directory for Table {
 
     fn withdraw(&self, pid: u32) {
         self.notices.lock().unwrap().remove(&pid);
-        for door in [Door::Ui, Door::Who] {
+        for door in [SocketPurpose::Ui, SocketPurpose::Who] {
             let _ = std::fs::remove_file(self.socket(pid, door));
         }
     }
@@ -59,7 +59,7 @@ impl Directory for Table {
         Ok(seen)
     }
 
-    fn socket(&self, pid: u32, door: Door) -> PathBuf {
+    fn socket(&self, pid: u32, door: SocketPurpose) -> PathBuf {
         self.sockets.join(format!("{pid}-{door:?}"))
     }
 }
@@ -128,7 +128,12 @@ async fn each_process_has_sockets_of_its_own_which_go_with_it() {
     for directory in each(place.path()) {
         directory.prepare(1).unwrap();
         directory.prepare(2).unwrap();
-        let doors = [(1, Door::Ui), (1, Door::Who), (2, Door::Ui), (2, Door::Who)];
+        let doors = [
+            (1, SocketPurpose::Ui),
+            (1, SocketPurpose::Who),
+            (2, SocketPurpose::Ui),
+            (2, SocketPurpose::Who),
+        ];
         let mut listening = Vec::new();
         for (pid, door) in doors {
             listening.push(Listener::bind(&directory.socket(pid, door)).await.unwrap());
@@ -147,7 +152,7 @@ async fn whoever_has_a_session_is_found_by_what_it_tells() {
     for directory in each(place.path()) {
         let (own, session) = (std::process::id(), SessionId::from_number(7));
         directory.prepare(own).unwrap();
-        let door = Listener::bind(&directory.socket(own, Door::Who)).await.unwrap();
+        let door = Listener::bind(&directory.socket(own, SocketPurpose::Who)).await.unwrap();
         directory.announce(&notice(own)).unwrap();
         let told = json!([{"id": session.as_str(), "running": false, "asks": 0, "uis": []}]).to_string();
         let telling = async {

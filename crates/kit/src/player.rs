@@ -28,7 +28,7 @@ pub struct Lane {
 
 /// What became of a transcript.
 #[derive(Debug, Clone)]
-pub struct Played {
+pub struct Playback {
     /// What was found, to be shown with [`crate::notation::Report`].
     pub outcomes: Vec<Outcome>,
     /// What names stood for.
@@ -69,12 +69,12 @@ impl Manner {
 }
 
 /// Plays `transcript` against the side that is tested, without pauses.
-pub async fn play(transcript: &Transcript, tested: Side, lanes: Vec<Lane>) -> Played {
+pub async fn play(transcript: &Transcript, tested: Side, lanes: Vec<Lane>) -> Playback {
     play_in(transcript, tested, lanes, Manner::default()).await
 }
 
 /// Plays `transcript` against the side that is tested.
-pub async fn play_in(transcript: &Transcript, tested: Side, lanes: Vec<Lane>, manner: Manner) -> Played {
+pub async fn play_in(transcript: &Transcript, tested: Side, lanes: Vec<Lane>, manner: Manner) -> Playback {
     let (said, mut heard) = mpsc::channel(READ_AHEAD);
     let mut readers = JoinSet::new();
     let mut writers = Vec::new();
@@ -96,7 +96,7 @@ pub async fn play_in(transcript: &Transcript, tested: Side, lanes: Vec<Lane>, ma
     loop {
         if manner.first_only && judge.outcomes().iter().any(|outcome| outcome.verdict != Verdict::Met) {
             readers.abort_all();
-            return Played {
+            return Playback {
                 outcomes: judge.outcomes().to_vec(),
                 bindings: judge.bindings().clone(),
                 said: all_said,
@@ -139,7 +139,7 @@ pub async fn play_in(transcript: &Transcript, tested: Side, lanes: Vec<Lane>, ma
         all_said.push(line);
     }
     readers.abort_all();
-    Played { outcomes: judge.outcomes().to_vec(), bindings: judge.bindings().clone(), said: all_said }
+    Playback { outcomes: judge.outcomes().to_vec(), bindings: judge.bindings().clone(), said: all_said }
 }
 
 async fn write(writers: &mut [(u8, Box<dyn AsyncWrite + Send + Unpin>)], lane: u8, bytes: &[u8]) {

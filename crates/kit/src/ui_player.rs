@@ -22,7 +22,7 @@ pub use script::{Act, parse_command};
 
 /// What became of a transcript.
 #[derive(Debug, Clone)]
-pub struct Played {
+pub struct RolePlayback {
     /// What became of each expectation, for a [`crate::notation::Report`].
     pub outcomes: Vec<Outcome>,
     /// Every line that the role said.
@@ -30,7 +30,7 @@ pub struct Played {
 }
 
 /// Plays a transcript.
-pub fn play(role: &mut dyn UiRole, transcript: &Transcript) -> Played {
+pub fn play(role: &mut dyn UiRole, transcript: &Transcript) -> RolePlayback {
     let option = |name: &str| {
         transcript.heads.options.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
     };
@@ -48,7 +48,7 @@ pub fn play(role: &mut dyn UiRole, transcript: &Transcript) -> Played {
     player.run();
     let mut outcomes = player.judge.outcomes().to_vec();
     outcomes.extend(player.driven.finish().into_iter().map(|what| unexpected(0, what)));
-    Played { outcomes, said: player.said }
+    RolePlayback { outcomes, said: player.said }
 }
 
 struct Player<'t, 'r> {

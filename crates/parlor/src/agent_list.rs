@@ -9,7 +9,7 @@ use crate::login::is_yes;
 use anyhow::Context;
 use clap::Args;
 use domain::session::RuntimePlace;
-use remote::agents::{Agent, Book, State, known};
+use remote::agents::{Agent, AgentRegistry, State, known};
 use remote::origin;
 use remote::origin::RuntimeAddress;
 use std::io::IsTerminal;
@@ -33,7 +33,7 @@ pub(crate) struct Agents {
 
 /// Prints the list.
 pub(crate) fn list(asked: &Agents) -> Exit {
-    let Book { agents, told } = known(&asked.registry);
+    let AgentRegistry { agents, told } = known(&asked.registry);
     for what in &told {
         exit::complain(&format!("warning: {what}"));
     }

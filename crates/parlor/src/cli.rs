@@ -245,7 +245,7 @@ pub(crate) enum Sub {
     /// known by its key. Sessions stay in the processes that have them open; others are opened in a process of their own.
     Web(crate::web::Web),
     /// The browsers that may connect to the page: list, revoke, rename, role.
-    Devices(crate::device_list::Asked),
+    Devices(crate::device_list::DevicesArgs),
     /// Sit between a UI and a program and write their conversation down.
     Record(crate::record::Record),
     /// Play one side of a recording against a program and tell where it differs.
@@ -259,7 +259,7 @@ pub(crate) enum Sub {
     /// The skills that a prompt can pull in with `$name`.
     Skills,
     /// What you have allowed for good: list, narrow, revoke.
-    Rules(crate::rules::Asked),
+    Rules(crate::rules::RulesArgs),
     /// What the model is told before the first word: the text and the tools, as they would be sent from here.
     Prompt {
         /// Print them as JSON.

@@ -10,16 +10,16 @@ use web::{Devices, Role, Shelf};
 
 /// The devices that may connect to the page.
 #[derive(Debug, Args)]
-pub(crate) struct Asked {
+pub(crate) struct DevicesArgs {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<DevicesCommand>,
     /// Print them as JSON.
     #[arg(long, global = true)]
     json: bool,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum DevicesCommand {
     /// List them (also without a word).
     List,
     /// Take a device's right away; what it has open ends at once.
@@ -43,19 +43,19 @@ enum What {
 }
 
 /// Lists or changes them.
-pub(crate) fn devices(asked: &Asked) -> anyhow::Result<Exit> {
+pub(crate) fn devices(asked: &DevicesArgs) -> anyhow::Result<Exit> {
     let file = File::new(&places::data()?, exit::complaints());
     let told = match &asked.what {
-        None | Some(What::List) => return Ok(list(&file, asked.json)),
-        Some(What::Revoke { device }) => {
+        None | Some(DevicesCommand::List) => return Ok(list(&file, asked.json)),
+        Some(DevicesCommand::Revoke { device }) => {
             let device = file.alter(device, |devices, id| devices.revoke(id, clock::now().0))?;
             format!("revoked: {} ({})", device.name, device.id)
         }
-        Some(What::Rename { device, name }) => {
+        Some(DevicesCommand::Rename { device, name }) => {
             let device = file.alter(device, |devices, id| devices.rename(id, name))?;
             format!("{} is now called {}", device.id, device.name)
         }
-        Some(What::Role { device, role }) => {
+        Some(DevicesCommand::Role { device, role }) => {
             let device = file.alter(device, |devices, id| devices.entrust(id, *role))?;
             format!("{} ({}) is now {}", device.name, device.id, device.role)
         }

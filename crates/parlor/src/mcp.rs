@@ -17,11 +17,11 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 pub(crate) struct Mcp {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<McpCommand>,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum McpCommand {
     /// Which there are and whether each may start.
     List,
     /// Add one of your own: `parlor mcp add NAME -- COMMAND…`, or `parlor mcp add NAME --url URL`.
@@ -122,8 +122,8 @@ pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
     let (data, ground) = (places::data()?, aloud::ground(launch, &mut config)?);
     let (servers, troubles) = mcp::servers(&config, &data, ground.workspace.as_deref().ok());
     let own = config.settings.clone().context("there is no place for settings: set PARLOR_CONFIG_DIR");
-    match asked.what.unwrap_or(What::List) {
-        What::List => {
+    match asked.what.unwrap_or(McpCommand::List) {
+        McpCommand::List => {
             for listed in &servers {
                 exit::say(&line(listed));
             }
@@ -137,7 +137,7 @@ pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
                 );
             }
         }
-        What::Add { name, url, reach, command } => {
+        McpCommand::Add { name, url, reach, command } => {
             let value = match (url, command.split_first()) {
                 (Some(url), _) => serde_json::json!({ "url": url }),
                 (None, Some((program, args))) => serde_json::json!({ "command": program, "args": args }),
@@ -148,14 +148,14 @@ pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
             let means = reach.keep(&data, None, &entry, &allowed)?;
             exit::say(&format!("added {}{means}", entry.words()));
         }
-        What::Remove { name } => {
+        McpCommand::Remove { name } => {
             let listed = servers.iter().find(|one| one.entry.name == name && !one.from_project);
             let forgotten = listed.map(|listed| mcp::forget(&data, None, &listed.entry)).transpose();
             // A folder that cannot be removed keeps no server.
             anyhow::ensure!(mcp::remove(&own?, &name)?, "there is no server {name} of yours");
             forgotten?;
         }
-        What::Approve { name, reach } => {
+        McpCommand::Approve { name, reach } => {
             let listed = find(&servers, &name)?;
             let project = root(&ground, listed)?;
             let allowed = reach.reach(&config.bounds())?;
@@ -164,13 +164,13 @@ pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
             let compared = listed.compared.as_ref().map(|words| format!("\n{words}")).unwrap_or_default();
             exit::say(&format!("{name} may start{place}: {}{means}{compared}", listed.entry.words()));
         }
-        What::Forget { name } => {
+        McpCommand::Forget { name } => {
             let listed = find(&servers, &name)?;
             let had = mcp::forget(&data, root(&ground, listed)?, &listed.entry)?;
             let said = if had { "what you said to it is taken back" } else { "you had said nothing to it" };
             exit::say(&format!("{name}: {said}; what it downloaded is removed"));
         }
-        What::Test { name } => {
+        McpCommand::Test { name } => {
             let listed = find(&servers, &name)?;
             anyhow::ensure!(
                 listed.approved,

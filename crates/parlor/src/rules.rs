@@ -10,9 +10,9 @@ use tools::policy::{Rule, Rules};
 
 /// What was allowed for good.
 #[derive(Debug, Args)]
-pub(crate) struct Asked {
+pub(crate) struct RulesArgs {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<RulesCommand>,
     /// The rules of all projects, not only of this one.
     #[arg(long)]
     all: bool,
@@ -22,7 +22,7 @@ pub(crate) struct Asked {
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum RulesCommand {
     /// Take one back: it is asked again from now on.
     Revoke {
         /// Its number in the list of this project.
@@ -39,19 +39,19 @@ enum What {
 }
 
 /// Lists, narrows or takes back.
-pub(crate) fn rules(launch: &Launch, asked: Asked) -> anyhow::Result<Exit> {
+pub(crate) fn rules(launch: &Launch, asked: RulesArgs) -> anyhow::Result<Exit> {
     let mut config = aloud::settings();
     let (data, ground) = (places::data()?, aloud::ground(launch, &mut config)?);
     let here = ground.workspace.as_deref().ok();
     match asked.what {
         None => list(&data, here, &asked),
-        Some(What::Revoke { number }) => {
+        Some(RulesCommand::Revoke { number }) => {
             let (mut rules, rule) = numbered(&data, here, number)?;
             rules.remove(&rule)?;
             exit::say(&format!("revoked: {rule}"));
             Ok(Exit::Done)
         }
-        Some(What::Narrow { number, to }) => {
+        Some(RulesCommand::Narrow { number, to }) => {
             let (mut rules, rule) = numbered(&data, here, number)?;
             let narrower = rules.narrow(&rule, &to.join(" "))?;
             exit::say(&format!("now: {narrower}"));
@@ -74,7 +74,7 @@ fn numbered(data: &Path, here: Option<&Path>, number: usize) -> anyhow::Result<(
     Ok((rules, rule))
 }
 
-fn list(data: &Path, here: Option<&Path>, asked: &Asked) -> anyhow::Result<Exit> {
+fn list(data: &Path, here: Option<&Path>, asked: &RulesArgs) -> anyhow::Result<Exit> {
     let (mut told, mut failed) = (Vec::new(), false);
     if asked.all {
         for rules in tools::policy::projects(data)? {

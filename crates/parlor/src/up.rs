@@ -3,7 +3,7 @@
 use crate::exit::{self, Exit};
 use crate::web;
 use host::control::Status;
-use host::rooms::{self, Ended};
+use host::rooms::{self, EndedRooms};
 use host::server::{self, By};
 use serde_json::json;
 
@@ -74,7 +74,7 @@ fn tell(status: &Status, started: bool, json: bool) {
 pub(crate) async fn down(asked: Down) -> anyhow::Result<Exit> {
     let (server, ended) = server::down().await?;
     if asked.json {
-        let Ended { rooms, killed, left } = ended;
+        let EndedRooms { rooms, killed, left } = ended;
         exit::say(&json!({"server": server, "rooms": rooms, "killed": killed, "left": left}).to_string());
     } else {
         let rooms = match ended.rooms {

@@ -5,14 +5,14 @@
 mod book;
 mod look;
 
-pub use book::{Agent, Book, State};
+pub use book::{Agent, AgentRegistry, State};
 
 use host::error::usage;
 use host::settings;
 use std::path::PathBuf;
 
 /// All that are known, these lists of agents among them.
-pub fn known(registries: &[PathBuf]) -> Book {
+pub fn known(registries: &[PathBuf]) -> AgentRegistry {
     book::gather(&settings::own_agents(), registries, &|program| {
         look::on_path(program, std::env::var_os("PATH"))
     })
@@ -23,7 +23,7 @@ pub fn known(registries: &[PathBuf]) -> Book {
 /// # Errors
 /// When there is none, or it cannot be started. What is wrong with the lists is said where it may be the reason.
 pub fn find(name: &str, registries: &[PathBuf], say: impl Fn(&str)) -> anyhow::Result<Agent> {
-    let Book { agents, told } = known(registries);
+    let AgentRegistry { agents, told } = known(registries);
     let names: Vec<String> = agents.iter().map(|agent| agent.name.clone()).collect();
     let Some(agent) = agents.into_iter().find(|agent| agent.name == name) else {
         for what in told {

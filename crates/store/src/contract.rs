@@ -82,7 +82,7 @@ pub struct Listing {
 
 /// A hit of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct SearchHit {
     pub session: SessionId,
     pub title: String,
     pub entry: EntryId,
@@ -205,7 +205,7 @@ pub trait Store: Send {
     ///
     /// # Errors
     /// When the disk fails.
-    fn search(&self, text: &str, limit: usize) -> Result<Vec<Found>, StoreError>;
+    fn search(&self, text: &str, limit: usize) -> Result<Vec<SearchHit>, StoreError>;
 
     /// Takes a session away for good.
     ///

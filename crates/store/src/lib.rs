@@ -17,8 +17,8 @@ mod sqlite;
 mod words;
 
 pub use contract::{
-    Appended, Damage, Durability, Fence, Found, LEASE_GOOD_FOR, LOCK_PATIENCE, Listing, MAX_FOUND, Opened,
-    SNIPPET_CHARS, Store, TEND_EVERY,
+    Appended, Damage, Durability, Fence, LEASE_GOOD_FOR, LOCK_PATIENCE, Listing, MAX_FOUND, Opened,
+    SNIPPET_CHARS, SearchHit, Store, TEND_EVERY,
 };
 pub use error::StoreError;
 pub use memory::MemoryStore;

@@ -1,6 +1,6 @@
 //! A store that forgets everything with the program: for tests, for private sessions, and for when the disk fails.
 
-use crate::contract::{Appended, Durability, Found, Listing, MAX_FOUND, Opened, Store};
+use crate::contract::{Appended, Durability, Listing, MAX_FOUND, Opened, SearchHit, Store};
 use crate::error::StoreError;
 use crate::projection::{Change, FoundEntry, Projection};
 use crate::words::{Words, snippet};
@@ -184,17 +184,19 @@ impl Store for MemoryStore {
         Ok(self.kept(session)?.projection.summary().clone())
     }
 
-    fn search(&self, text: &str, limit: usize) -> Result<Vec<Found>, StoreError> {
+    fn search(&self, text: &str, limit: usize) -> Result<Vec<SearchHit>, StoreError> {
         let words = Words::of(text);
-        let mut found: Vec<Found> = Vec::new();
+        let mut found: Vec<SearchHit> = Vec::new();
         for kept in self.listed() {
             let summary = kept.projection.summary();
-            found.extend(kept.entries.iter().filter(|entry| words.all_in(&entry.text)).map(|entry| Found {
-                session: summary.id.clone(),
-                title: summary.title.clone(),
-                entry: entry.id,
-                at: entry.at,
-                snippet: snippet(&entry.text, &words),
+            found.extend(kept.entries.iter().filter(|entry| words.all_in(&entry.text)).map(|entry| {
+                SearchHit {
+                    session: summary.id.clone(),
+                    title: summary.title.clone(),
+                    entry: entry.id,
+                    at: entry.at,
+                    snippet: snippet(&entry.text, &words),
+                }
             }));
         }
         found.sort_by_key(|hit| Reverse((hit.at, hit.entry)));

@@ -31,7 +31,9 @@ pub use contents::{Contents, MAX_KEPT, StoredPrint};
 pub use health::{CheckDepth, Health};
 pub use rescue::{Fate, Rescued, RescuedSession};
 
-use crate::contract::{Appended, Durability, Fence, Found, LOCK_PATIENCE, Listing, MAX_FOUND, Opened, Store};
+use crate::contract::{
+    Appended, Durability, Fence, LOCK_PATIENCE, Listing, MAX_FOUND, Opened, SearchHit, Store,
+};
 use crate::error::StoreError;
 use crate::projection::{Change, Projection};
 use crate::words::{Words, snippet};
@@ -536,7 +538,7 @@ impl Store for SqliteStore {
         self.done(summary)?.ok_or_else(|| StoreError::Unknown(session.clone()))
     }
 
-    fn search(&self, text: &str, limit: usize) -> Result<Vec<Found>, StoreError> {
+    fn search(&self, text: &str, limit: usize) -> Result<Vec<SearchHit>, StoreError> {
         let words = Words::of(text);
         if words.is_empty() {
             return Ok(Vec::new());
@@ -545,7 +547,7 @@ impl Store for SqliteStore {
         let mut found = Vec::new();
         for hit in self.done(session::hits(&self.connection, &query(&words), limit))? {
             let text = self.text_of(&hit.session, hit.id, hit.entry, hit.events)?;
-            found.push(Found {
+            found.push(SearchHit {
                 session: hit.session,
                 title: hit.title,
                 entry: hit.entry,
@@ -557,7 +559,7 @@ impl Store for SqliteStore {
             let state = self.load(&cut.id)?.state;
             let open = state.open_messages().into_iter().filter_map(|open| state.entries.get(&open.into()));
             let said = open.map(|entry| (entry, text_of(entry))).filter(|(_, text)| words.all_in(text));
-            found.extend(said.map(|(entry, text)| Found {
+            found.extend(said.map(|(entry, text)| SearchHit {
                 session: cut.id.clone(),
                 title: cut.title.clone(),
                 entry: entry.id,

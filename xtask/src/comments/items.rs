@@ -7,7 +7,7 @@ use crate::tree::Page;
 
 /// One item, field or variant, as far as its comment can be judged.
 pub(super) struct Item<'t> {
-    pub(super) kind: Kind,
+    pub(super) kind: ItemKind,
     pub(super) public: bool,
     pub(super) name: &'t str,
     /// The type or trait it belongs to; empty at the top.
@@ -21,7 +21,7 @@ pub(super) struct Item<'t> {
 
 /// What a comment is judged by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ItemKind {
     Type,
     Trait,
     Function,
@@ -103,20 +103,21 @@ pub(super) fn items(text: &str) -> Vec<Item<'_>> {
         }
         let Some(read) = read(line) else { continue };
         let owner = blocks.last();
-        let inherited = read.kind == Some(Kind::Function) && owner.is_some_and(|block| block.public_trait);
-        if let Some(kind) = read.kind.filter(|kind| *kind != Kind::Value || !comment.is_empty()) {
+        let inherited =
+            read.kind == Some(ItemKind::Function) && owner.is_some_and(|block| block.public_trait);
+        if let Some(kind) = read.kind.filter(|kind| *kind != ItemKind::Value || !comment.is_empty()) {
             found.push(Item {
                 kind,
                 public: read.public || inherited,
                 name: read.name,
                 owner: owner.map_or("", |block| block.name),
-                value: if kind == Kind::Value { read.rest } else { "" },
+                value: if kind == ItemKind::Value { read.rest } else { "" },
                 line: if comment.is_empty() { at + 1 } else { first },
                 comment,
             });
         }
         if read.opens {
-            let public_trait = read.kind == Some(Kind::Trait) && read.public;
+            let public_trait = read.kind == Some(ItemKind::Trait) && read.public;
             blocks.push(Block { indent, name: read.name, public_trait });
         }
     }
@@ -152,7 +153,7 @@ fn is_test(attribute: &str) -> bool {
 /// What one line declares.
 struct Read<'t> {
     /// Nothing for what has a body but is no item to judge: an `impl`.
-    kind: Option<Kind>,
+    kind: Option<ItemKind>,
     public: bool,
     name: &'t str,
     rest: &'t str,
@@ -165,7 +166,7 @@ fn read(line: &str) -> Option<Read<'_>> {
         let named = constant.split(':').next().unwrap_or_default();
         if constant.contains(':') && is_name(named) {
             return Some(Read {
-                kind: Some(Kind::Value),
+                kind: Some(ItemKind::Value),
                 public,
                 name: named,
                 rest: value(&constant[named.len()..]),
@@ -188,15 +189,15 @@ fn read(line: &str) -> Option<Read<'_>> {
     }
     let (word, after) = rest.split_once(' ').unwrap_or((rest, ""));
     let kind = match word {
-        "fn" => Kind::Function,
-        "struct" | "enum" | "union" | "type" => Kind::Type,
-        "trait" => Kind::Trait,
+        "fn" => ItemKind::Function,
+        "struct" | "enum" | "union" | "type" => ItemKind::Type,
+        "trait" => ItemKind::Trait,
         "use" | "mod" | "let" | "return" | "if" | "match" | "for" | "while" | "loop" => return None,
-        _ => Kind::Value,
+        _ => ItemKind::Value,
     };
-    let named = if kind == Kind::Value { rest } else { after };
+    let named = if kind == ItemKind::Value { rest } else { after };
     let name = &named[..named.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(named.len())];
-    let opens = kind != Kind::Value && kind != Kind::Function && !line.ends_with([';', '}']);
+    let opens = kind != ItemKind::Value && kind != ItemKind::Function && !line.ends_with([';', '}']);
     is_name(name).then(|| Read { kind: Some(kind), public, name, rest: value(&named[name.len()..]), opens })
 }
 

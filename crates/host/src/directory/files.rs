@@ -1,6 +1,6 @@
 //! The directory in a folder of the person's alone: for each process a small file and its sockets, named by its number.
 
-use super::{Directory, Door, Notice, Seen};
+use super::{Directory, Notice, Seen, SocketPurpose};
 use anyhow::Context;
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -42,7 +42,9 @@ impl Directory for Files {
     }
 
     fn withdraw(&self, pid: u32) {
-        for path in [self.file(pid), self.socket(pid, Door::Ui), self.socket(pid, Door::Who)] {
+        for path in
+            [self.file(pid), self.socket(pid, SocketPurpose::Ui), self.socket(pid, SocketPurpose::Who)]
+        {
             let _ = std::fs::remove_file(path);
         }
     }
@@ -69,10 +71,10 @@ impl Directory for Files {
         Ok(seen.collect())
     }
 
-    fn socket(&self, pid: u32, door: Door) -> PathBuf {
+    fn socket(&self, pid: u32, door: SocketPurpose) -> PathBuf {
         let ends = match door {
-            Door::Ui => "sock",
-            Door::Who => "who",
+            SocketPurpose::Ui => "sock",
+            SocketPurpose::Who => "who",
         };
         self.folder.join(format!("{pid}.{ends}"))
     }

@@ -8,7 +8,7 @@ use dialects::Dialect;
 use hub::{Hub, Log};
 use link::entry::Door as EntryDoor;
 use link::peer::Ends;
-use link::websocket::{Door, NotADoor};
+use link::websocket::{NotADoor, WebSocketListener};
 use link::{Limits, LinkIo};
 use roles::Lane;
 use std::time::Duration;
@@ -21,7 +21,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Lets UIs in for as long as somebody waits for it.
 pub async fn attend(hub: &Hub, host: &Host, dialect: Dialect, url: &str) -> anyhow::Result<()> {
-    let door = Door::open(url).await.map_err(|why| match why {
+    let door = WebSocketListener::open(url).await.map_err(|why| match why {
         why @ NotADoor::Listen { .. } => anyhow::Error::new(why),
         why => usage(format!("--listen: {why}")),
     })?;

@@ -2,7 +2,7 @@
 //! nobody can be asked at: an answer to a question never goes this way.
 
 use super::follow::{ANSWER_WITHIN, greet, next, reach, say};
-use crate::directory::{self, Door};
+use crate::directory::{self, SocketPurpose};
 use dialects::native::wire::{FromRuntime, FromUi, Settled, Wanted};
 use domain::command::{Command, PromptOptions, QueueCommand, Receipt, Refusal, RunCommand, Target, WhenBusy};
 use domain::content::Input;
@@ -20,7 +20,7 @@ const TICKET: Ticket = Ticket(1);
 /// # Errors
 /// When there is no place for sockets.
 pub fn socket(pid: u32) -> anyhow::Result<PathBuf> {
-    Ok(directory::here()?.socket(pid, Door::Ui))
+    Ok(directory::here()?.socket(pid, SocketPurpose::Ui))
 }
 
 /// Does it; gives words for the person, whatever came of it.

@@ -2,7 +2,7 @@
 //! breaks.
 
 use super::process;
-use crate::directory::{Directory, Door, Notice};
+use crate::directory::{Directory, Notice, SocketPurpose};
 use crate::entrance;
 use dialects::native::wire::{FleetNews, FleetWatch, FromRuntime, FromUi, Hello};
 use dialects::native::{PROTOCOL, REVISION, capability};
@@ -33,7 +33,7 @@ pub(super) struct Way {
 }
 
 /// How a link ended.
-enum Ended {
+enum LinkEnd {
     /// It may be tried again.
     Broken,
     /// It does not speak of its sessions.
@@ -44,7 +44,7 @@ enum Ended {
 
 impl Way {
     pub(super) fn new(notice: Notice, directory: Arc<dyn Directory>, facts: mpsc::Sender<FleetFact>) -> Way {
-        Way { socket: directory.socket(notice.pid, Door::Ui), directory, notice, facts }
+        Way { socket: directory.socket(notice.pid, SocketPurpose::Ui), directory, notice, facts }
     }
 
     /// Follows the process until this is aborted, or it cannot tell.
@@ -53,15 +53,15 @@ impl Way {
         loop {
             let told = match reach(&self.socket).await {
                 Ok(link) => match self.hear(link, &mut wait).await {
-                    Ended::Unheard => return,
-                    Ended::OtherVersion(version) => {
+                    LinkEnd::Unheard => return,
+                    LinkEnd::OtherVersion(version) => {
                         // Its rows are this one; a newer program in its place has another notice.
                         let _ = self.stands(Standing::OtherVersion(version)).await;
                         return;
                     }
                     // It may be about to leave: the next try says.
-                    Ended::Broken if wait == FIRST_WAIT => Some(()),
-                    Ended::Broken => self.stands(Standing::Silent).await,
+                    LinkEnd::Broken if wait == FIRST_WAIT => Some(()),
+                    LinkEnd::Broken => self.stands(Standing::Silent).await,
                 },
                 Err(LinkError::Connect { source, .. }) => match source.kind() {
                     // It took its socket away: its notice goes next.
@@ -90,29 +90,29 @@ impl Way {
     }
 
     /// Greets it and passes on what it tells; a word from it makes the next wait a short one again.
-    async fn hear(&self, mut link: LinkIo, wait: &mut Duration) -> Ended {
-        let Some(hello) = greet(&mut link).await else { return Ended::Broken };
+    async fn hear(&self, mut link: LinkIo, wait: &mut Duration) -> LinkEnd {
+        let Some(hello) = greet(&mut link).await else { return LinkEnd::Broken };
         if !hello.capabilities.iter().any(|can| can == capability::FLEET) {
-            return Ended::OtherVersion(hello.version);
+            return LinkEnd::OtherVersion(hello.version);
         }
         if !say(&link, &FromUi::WatchFleet(FleetWatch { alone: true })) {
-            return Ended::Broken;
+            return LinkEnd::Broken;
         }
-        let Some(mut line) = next(&mut link, Some(ANSWER_WITHIN)).await else { return Ended::Broken };
+        let Some(mut line) = next(&mut link, Some(ANSWER_WITHIN)).await else { return LinkEnd::Broken };
         if self.stands(Standing::Reached).await.is_none() {
-            return Ended::Unheard;
+            return LinkEnd::Unheard;
         }
         *wait = FIRST_WAIT;
         loop {
             if let FromRuntime::Fleet(FleetNews { all, members, closed }) = line {
                 let fact = FleetFact::of(self.notice.pid, FleetChange { all, members, closed });
                 if self.facts.send(fact).await.is_err() {
-                    return Ended::Unheard;
+                    return LinkEnd::Unheard;
                 }
             }
             match next(&mut link, None).await {
                 Some(heard) => line = heard,
-                None => return Ended::Broken,
+                None => return LinkEnd::Broken,
             }
         }
     }

@@ -68,7 +68,7 @@ fn held(path: &Path) -> Option<u32> {
 
 /// What became of the rooms.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Ended {
+pub struct EndedRooms {
     pub rooms: usize,
     /// Of these, those that had to be killed.
     pub killed: usize,
@@ -77,7 +77,7 @@ pub struct Ended {
 }
 
 /// Ends all rooms of a data folder: they end their runs in the record first.
-pub async fn end_all(data: &Path) -> Ended {
+pub async fn end_all(data: &Path) -> EndedRooms {
     let rooms = live(data);
     signal(&rooms, Signal::TERM);
     let stubborn = gone_within(data, END_WITHIN).await;
@@ -88,7 +88,7 @@ pub async fn end_all(data: &Path) -> Ended {
     while rooms.iter().any(|pid| detach::is_there(*pid)) && Instant::now() < end {
         tokio::time::sleep(LOOK_EVERY).await;
     }
-    Ended { rooms: rooms.len(), killed: stubborn.len(), left: left.len() }
+    EndedRooms { rooms: rooms.len(), killed: stubborn.len(), left: left.len() }
 }
 
 /// Sends a signal to each of these that is still there.

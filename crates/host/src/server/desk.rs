@@ -5,7 +5,7 @@ use crate::devices;
 use crate::entrance::Refusals;
 use crate::error::in_words;
 use crate::page::{self, Served};
-use crate::rooms::{self, Ended, Opened, Rooms, Wanted, birth};
+use crate::rooms::{self, EndedRooms, Opened, Rooms, Wanted, birth};
 use anyhow::Context;
 use domain::ids::SessionId;
 use domain::path_text;
@@ -78,8 +78,8 @@ pub(super) struct AskedToStop(LinkIo);
 
 impl AskedToStop {
     /// Tells whoever asked what came of it, which is the last thing the server says.
-    pub(super) async fn answer(self, ended: Ended) {
-        let Ended { rooms, killed, left } = ended;
+    pub(super) async fn answer(self, ended: EndedRooms) {
+        let EndedRooms { rooms, killed, left } = ended;
         let line = json!({"stopped": {"rooms": rooms, "killed": killed, "left": left}});
         let _ = self.0.outgoing.try_send(Lane::MAIN, line.to_string());
         self.0.shutdown(TELL_WITHIN).await;

@@ -22,7 +22,7 @@ use roles::Answers;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
-use store::{Appended, Durability, Found, Listing, Opened, SqliteStore, Store, StoreError};
+use store::{Appended, Durability, Listing, Opened, SearchHit, SqliteStore, Store, StoreError};
 use tokio::sync::{mpsc, oneshot};
 
 /// How the disk is.
@@ -95,7 +95,7 @@ impl Store for Disk {
     fn summary(&self, session: &SessionId) -> Result<SessionSummary, StoreError> {
         self.store.summary(session)
     }
-    fn search(&self, text: &str, limit: usize) -> Result<Vec<Found>, StoreError> {
+    fn search(&self, text: &str, limit: usize) -> Result<Vec<SearchHit>, StoreError> {
         self.store.search(text, limit)
     }
     fn delete(&mut self, session: &SessionId) -> Result<(), StoreError> {

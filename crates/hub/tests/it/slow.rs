@@ -16,7 +16,7 @@ use hub::{EngineSeat, Guest, Hub, LocalUi, Reported};
 use link::{AsyncSink, AsyncSource, Limits, Wiring};
 use roles::{Answers, Greeting, Lane};
 use std::sync::Arc;
-use store::{Appended, Durability, Found, Listing, Opened, Store, StoreError};
+use store::{Appended, Durability, Listing, Opened, SearchHit, Store, StoreError};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::sync::mpsc;
 
@@ -65,7 +65,7 @@ impl Store for Forgetful {
     fn summary(&self, session: &SessionId) -> Result<SessionSummary, StoreError> {
         Err(StoreError::Unknown(session.clone()))
     }
-    fn search(&self, _: &str, _: usize) -> Result<Vec<Found>, StoreError> {
+    fn search(&self, _: &str, _: usize) -> Result<Vec<SearchHit>, StoreError> {
         Ok(Vec::new())
     }
     fn delete(&mut self, _: &SessionId) -> Result<(), StoreError> {

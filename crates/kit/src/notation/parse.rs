@@ -26,7 +26,7 @@ pub(super) fn transcript(text: &str) -> Result<Transcript, NotationError> {
         return Err(NotationError { line: 1, what: format!("longer than {MAX_TRANSCRIPT} bytes") });
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut reader = Reader { text, line: "", line_at: 0, line_no: 0, next_at: 0 };
+    let mut reader = TranscriptReader { text, line: "", line_at: 0, line_no: 0, next_at: 0 };
     let mut transcript = Transcript::default();
     while let Some(line) = reader.line() {
         let (word, value) = split_word(line.trim());
@@ -60,7 +60,7 @@ fn trim_blank(steps: &mut Vec<Step>) {
     steps.drain(..first);
 }
 
-struct Reader<'t> {
+struct TranscriptReader<'t> {
     text: &'t str,
     /// The line taken last, without its end.
     line: &'t str,
@@ -71,7 +71,7 @@ struct Reader<'t> {
     next_at: usize,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> TranscriptReader<'t> {
     /// The next line without its end.
     fn line(&mut self) -> Option<&'t str> {
         let rest = self.rest();

@@ -80,14 +80,14 @@ impl fmt::Display for Kind {
 
 impl fmt::Display for Say {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{} {}", self.side.sign(), Lane(self.lane), self.pattern)
+        write!(f, "{}{} {}", self.side.sign(), LaneMark(self.lane), self.pattern)
     }
 }
 
 impl fmt::Display for Raw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let side = if self.side == super::Side::Runtime { "<" } else { "" };
-        let lane = Lane(self.lane);
+        let lane = LaneMark(self.lane);
         match &self.bytes {
             RawBytes::Line(text) if text.is_empty() => write!(f, "!{side}{lane}"),
             RawBytes::Line(text) => write!(f, "!{side}{lane} {text}"),
@@ -126,9 +126,9 @@ impl fmt::Display for Millis {
 }
 
 /// `@1`, and nothing for the first lane.
-struct Lane(u8);
+struct LaneMark(u8);
 
-impl fmt::Display for Lane {
+impl fmt::Display for LaneMark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0 == 0 { Ok(()) } else { write!(f, "@{}", self.0) }
     }

@@ -25,7 +25,7 @@ pub(super) enum Dollars {
 
 /// Reads a pattern that fills its text.
 pub(super) fn whole(text: &str, dollars: Dollars) -> Result<Pattern, PatternError> {
-    let mut reader = Reader { text, at: 0, dollars };
+    let mut reader = PatternReader { text, at: 0, dollars };
     let pattern = reader.value(0)?;
     reader.skip_space();
     if reader.at < text.len() {
@@ -36,18 +36,18 @@ pub(super) fn whole(text: &str, dollars: Dollars) -> Result<Pattern, PatternErro
 
 /// Reads a pattern at the beginning of a text, and says where it ends.
 pub(super) fn prefix(text: &str) -> Result<(Pattern, usize), PatternError> {
-    let mut reader = Reader { text, at: 0, dollars: Dollars::AreNames };
+    let mut reader = PatternReader { text, at: 0, dollars: Dollars::AreNames };
     let pattern = reader.value(0)?;
     Ok((pattern, reader.at))
 }
 
-struct Reader<'t> {
+struct PatternReader<'t> {
     text: &'t str,
     at: usize,
     dollars: Dollars,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> PatternReader<'t> {
     fn rest(&self) -> &'t str {
         self.text.get(self.at..).unwrap_or_default()
     }

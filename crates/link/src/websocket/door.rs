@@ -45,18 +45,18 @@ pub enum NotADoor {
 
 /// The listener.
 #[derive(Debug)]
-pub struct Door {
+pub struct WebSocketListener {
     listener: TcpListener,
     address: SocketAddr,
     path: Arc<str>,
 }
 
-impl Door {
+impl WebSocketListener {
     /// Listens at `ws://ADDRESS:PORT/PATH`. Without a path a secret one is made up: whoever was not told it does not come in.
     ///
     /// # Errors
     /// When that is no loopback address, or is taken.
-    pub async fn open(url: &str) -> Result<Door, NotADoor> {
+    pub async fn open(url: &str) -> Result<WebSocketListener, NotADoor> {
         let (address, path) = address(url)?;
         let failed = |source| NotADoor::Listen { address, source };
         let listener = TcpListener::bind(address).await.map_err(failed)?;
@@ -65,7 +65,7 @@ impl Door {
             Some(path) => path,
             None => secret().map_err(failed)?,
         };
-        Ok(Door { listener, address, path: path.into() })
+        Ok(WebSocketListener { listener, address, path: path.into() })
     }
 
     /// Where clients find it.

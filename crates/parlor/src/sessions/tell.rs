@@ -12,7 +12,7 @@ use record::written::Ref;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use store::Found;
+use store::SearchHit;
 use unicode_width::UnicodeWidthStr;
 
 pub(super) use tree::{tree, tree_json};
@@ -286,7 +286,7 @@ fn text(entry: &Entry) -> String {
 
 /// Hits with the words in colour.
 pub(super) fn found(
-    hits: &[Found],
+    hits: &[SearchHit],
     names: &BTreeMap<SessionId, String>,
     words: &str,
     now: Millis,
@@ -320,7 +320,7 @@ fn marked(text: &str, words: &str, paint: Paint) -> String {
 }
 
 /// The same for a program.
-pub(super) fn found_json(hits: &[Found]) -> String {
+pub(super) fn found_json(hits: &[SearchHit]) -> String {
     let hits = hits.iter().map(|hit| {
         json!({
             "session": hit.session.as_str(),

@@ -5,7 +5,7 @@
 use crate::bench;
 use dialects::Dialect;
 use kit::notation::{Report, Side, Transcript, accept};
-use kit::player::{self, Lane, Played};
+use kit::player::{self, Lane, Playback};
 use std::path::{Path, PathBuf};
 
 /// The transcripts of a role of a wire.
@@ -23,7 +23,7 @@ pub(crate) fn placed(text: &str, place: &Path) -> String {
     text.replace("{place}", &place.display().to_string())
 }
 
-pub(crate) async fn play(dialect: Dialect, transcript: &Transcript, place: &Path) -> Played {
+pub(crate) async fn play(dialect: Dialect, transcript: &Transcript, place: &Path) -> Playback {
     let hub = bench::runtime(&player::script(transcript), place);
     let guest = bench::guest(dialect, place, transcript.heads.options.clone());
     let ends = bench::serve(&hub, guest, &bench::lanes(dialect)).await;

@@ -20,7 +20,7 @@ const ENTRY: &str = "agent.json";
 pub(crate) type Look<'a> = &'a dyn Fn(&str) -> Option<PathBuf>;
 
 /// All agents, by name, and what is wrong with the lists.
-pub struct Book {
+pub struct AgentRegistry {
     pub agents: Vec<Agent>,
     pub told: Vec<String>,
 }
@@ -130,7 +130,7 @@ impl Agent {
 }
 
 /// Puts the lists together.
-pub(crate) fn gather(own: &OwnAgents, registries: &[PathBuf], look: Look<'_>) -> Book {
+pub(crate) fn gather(own: &OwnAgents, registries: &[PathBuf], look: Look<'_>) -> AgentRegistry {
     let (mut agents, mut told): (BTreeMap<String, Agent>, Vec<String>) = (BTreeMap::new(), own.told.clone());
     for dialect in dialects::ALL {
         let known = dialect.description().habits.agents.iter();
@@ -177,7 +177,7 @@ pub(crate) fn gather(own: &OwnAgents, registries: &[PathBuf], look: Look<'_>) ->
         };
         agents.insert(agent.name.clone(), agent);
     }
-    Book { agents: agents.into_values().collect(), told }
+    AgentRegistry { agents: agents.into_values().collect(), told }
 }
 
 fn readers() -> impl Iterator<Item = (Dialect, ReadRegistry)> {
@@ -287,7 +287,7 @@ mod tests {
         Some(Path::new("/bin").join(program))
     }
 
-    fn named<'a>(book: &'a Book, name: &str) -> &'a Agent {
+    fn named<'a>(book: &'a AgentRegistry, name: &str) -> &'a Agent {
         book.agents.iter().find(|agent| agent.name == name).unwrap()
     }
 

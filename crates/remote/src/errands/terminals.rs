@@ -20,10 +20,10 @@ type Tell = mpsc::Sender<(ErrandId, ErrandNews)>;
 
 /// The commands that can be asked about.
 #[derive(Default)]
-pub(super) struct Terminals(Mutex<Book>);
+pub(super) struct Terminals(Mutex<TerminalTable>);
 
 #[derive(Default)]
-struct Book {
+struct TerminalTable {
     known: BTreeMap<String, Terminal>,
     /// Errands whose command is just being started, and whether it is still wanted.
     starting: BTreeMap<ErrandId, bool>,
@@ -69,7 +69,7 @@ fn quoted(word: &str) -> String {
 }
 
 impl Terminals {
-    fn lock(&self) -> MutexGuard<'_, Book> {
+    fn lock(&self) -> MutexGuard<'_, TerminalTable> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -131,7 +131,7 @@ impl SqliteStore {
         (id, fence): (i64, Fence),
     ) -> Result<bool, StoreError> {
         let mut is_all = true;
-        for left in Left::beside(&self.path, self.aside.as_ref()) {
+        for left in AsideFile::beside(&self.path, self.aside.as_ref()) {
             let (_, last) = self.known(session)?;
             // What cannot be read now stays where it is.
             let Ok(found) = left.events(session, last) else { continue };
@@ -156,7 +156,7 @@ impl SqliteStore {
 
     /// The same for all sessions that nobody writes.
     pub(super) fn take_in_all_aside(&mut self) {
-        for left in Left::beside(&self.path, None) {
+        for left in AsideFile::beside(&self.path, None) {
             let names = left.names().unwrap_or_default();
             for session in names.iter().filter_map(|name| SessionId::parse(name)) {
                 match self.open(&session) {
@@ -194,24 +194,24 @@ impl SqliteStore {
 }
 
 /// What of a session follows its log, and whether that is all that stands there of it.
-struct Found {
+struct AsideEvents {
     events: Vec<Event>,
     is_all: bool,
 }
 
 /// A file that some other store put something aside in.
-struct Left {
+struct AsideFile {
     path: PathBuf,
     connection: Connection,
 }
 
-impl Left {
+impl AsideFile {
     /// What was left beside a database; `own` is not meant.
-    fn beside(database: &Path, own: Option<&Aside>) -> Vec<Left> {
+    fn beside(database: &Path, own: Option<&Aside>) -> Vec<AsideFile> {
         let paths = beginning(place::folder_of(database), |name| name.ends_with(END)).into_iter();
         let others = paths.filter(|path| own.is_none_or(|own| own.path != *path));
         others
-            .filter_map(|path| connect_to_left(&path).ok().map(|connection| Left { path, connection }))
+            .filter_map(|path| connect_to_left(&path).ok().map(|connection| AsideFile { path, connection }))
             .collect()
     }
 
@@ -244,10 +244,10 @@ impl Left {
     }
 
     /// What follows event `last` of a session without a gap, up to the first that cannot be read.
-    fn events(&self, session: &SessionId, last: Seq) -> Result<Found> {
+    fn events(&self, session: &SessionId, last: Seq) -> Result<AsideEvents> {
         let (mut events, mut due) = (Vec::new(), last.next());
         if self.is_unused()? {
-            return Ok(Found { events, is_all: true });
+            return Ok(AsideEvents { events, is_all: true });
         }
         let mut found = self.connection.prepare(
             "SELECT first, last, version, form, crc, record FROM aside WHERE session = ?1 ORDER BY first",
@@ -268,11 +268,11 @@ impl Left {
                 row => row,
             };
             let Some(more) = row.ok().and_then(|row| rows::unpack(session, &row).ok()) else {
-                return Ok(Found { events, is_all: false });
+                return Ok(AsideEvents { events, is_all: false });
             };
             for event in more {
                 if event.seq > due {
-                    return Ok(Found { events, is_all: false });
+                    return Ok(AsideEvents { events, is_all: false });
                 }
                 if event.seq == due {
                     due = due.next();
@@ -280,7 +280,7 @@ impl Left {
                 }
             }
         }
-        Ok(Found { events, is_all: true })
+        Ok(AsideEvents { events, is_all: true })
     }
 
     /// Keeps a copy of all that stands there, under another name.
@@ -302,7 +302,7 @@ impl Left {
 
     /// Gives the file another name if nobody will put anything there any more: nobody could use what stands in it.
     fn put_away(self) -> Option<PathBuf> {
-        let Left { path, connection } = self;
+        let AsideFile { path, connection } = self;
         if !is_left(&path) {
             return None;
         }
@@ -327,7 +327,7 @@ impl Left {
     /// Takes the file away if nothing stands there and nobody will put anything there.
     fn tidy(self) {
         if self.names().is_ok_and(|names| names.is_empty()) && is_left(&self.path) && !self.is_damaged() {
-            let Left { path, connection } = self;
+            let AsideFile { path, connection } = self;
             drop(connection);
             remove(&path);
         }

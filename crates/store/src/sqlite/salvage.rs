@@ -35,13 +35,13 @@ pub(super) struct Known {
 
 /// The rows of one session.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct SalvagedRows {
     /// Rows of the log, in order, as they were written.
     pub(super) rows: Vec<Row>,
     pub(super) snapshot: Option<Row>,
 }
 
-impl Found {
+impl SalvagedRows {
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.snapshot.is_none()
     }
@@ -146,10 +146,10 @@ impl Salvage {
     }
 
     /// Everything of a session that holds.
-    pub(super) fn found(&self, id: i64, session: &SessionId) -> Found {
+    pub(super) fn found(&self, id: i64, session: &SessionId) -> SalvagedRows {
         let (from, to) = (key(id, Seq(0)), key(id, Seq(MAX_SEQ)));
         let from = self.rows.partition_point(|(key, _)| *key < from);
-        let mut found = Found::default();
+        let mut found = SalvagedRows::default();
         let mut due = Seq(1);
         for (key, place) in self.rows[from..].iter().take_while(|(key, _)| *key <= to) {
             let first = Seq(nat(*key) & MAX_SEQ);

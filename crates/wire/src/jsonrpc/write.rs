@@ -68,11 +68,11 @@ struct Refusal<'a> {
 
 fn parameters(params: &impl Serialize) -> Option<Box<RawValue>> {
     #[derive(Serialize)]
-    struct Unwritable {
+    struct UnwritableParams {
         unwritable: String,
     }
     let raw = to_raw_value(params)
-        .or_else(|cause| to_raw_value(&Unwritable { unwritable: cause.to_string() }))
+        .or_else(|cause| to_raw_value(&UnwritableParams { unwritable: cause.to_string() }))
         .ok()?;
     (raw.get() != "null").then_some(raw)
 }

@@ -12,7 +12,7 @@ use roles::Answers;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc as std_mpsc;
-use store::{Appended, Durability, Found, Listing, MemoryStore, Opened, Store, StoreError};
+use store::{Appended, Durability, Listing, MemoryStore, Opened, SearchHit, Store, StoreError};
 use tokio::sync::{mpsc, oneshot};
 
 /// Keeps everything in memory; while it is held, each call tells its name and waits to hear how it ends.
@@ -107,7 +107,7 @@ impl Store for Driven {
     fn summary(&self, session: &SessionId) -> Result<SessionSummary, StoreError> {
         self.store.summary(session)
     }
-    fn search(&self, text: &str, limit: usize) -> Result<Vec<Found>, StoreError> {
+    fn search(&self, text: &str, limit: usize) -> Result<Vec<SearchHit>, StoreError> {
         self.store.search(text, limit)
     }
     fn delete(&mut self, session: &SessionId) -> Result<(), StoreError> {

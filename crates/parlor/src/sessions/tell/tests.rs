@@ -126,7 +126,7 @@ fn programs_get_json() {
         (tree["leaf"].as_str(), tree["entries"][2]["active"].as_bool()),
         (Some("entry-4"), Some(false))
     );
-    let hit = Found {
+    let hit = SearchHit {
         session: SessionId::from_number(1),
         title: "t".into(),
         entry: EntryId(2),

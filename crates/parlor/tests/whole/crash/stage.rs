@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use store::{Appended, Durability, Found, Listing, Opened, SqliteStore, Store, StoreError};
+use store::{Appended, Durability, Listing, Opened, SearchHit, SqliteStore, Store, StoreError};
 use tools::policy::Allowance;
 use tools::{BoxFuture, Deed, Outcome, Plan, Port, Spec, Tool, ToolError, Toolbox, Workplace};
 
@@ -171,7 +171,7 @@ impl Store for Mortal {
     fn summary(&self, session: &SessionId) -> Result<SessionSummary, StoreError> {
         self.store.summary(session)
     }
-    fn search(&self, text: &str, limit: usize) -> Result<Vec<Found>, StoreError> {
+    fn search(&self, text: &str, limit: usize) -> Result<Vec<SearchHit>, StoreError> {
         self.store.search(text, limit)
     }
     fn delete(&mut self, session: &SessionId) -> Result<(), StoreError> {
