@@ -1,20 +1,20 @@
 //! The hub's core: sessions, runs, queues, asks and who is attached, as one state machine without I/O.
 //!
-//! [`Core::step`] takes one input and says what is to be done ([`Out`]), in order. Who runs it appends to the store first and then
-//! performs the rest, so that nothing is told before it is kept. What has to be read first is asked for ([`Out::Fetch`]) and comes back
-//! as an input ([`In::Answered`]); until then [`Core::is_away`] and [`Core::is_moving`] say which inputs have to wait.
+//! [`Core::step`] takes one input and says what is to be done ([`CoreEffect`]), in order. Who runs it appends to the store first and then
+//! performs the rest, so that nothing is told before it is kept. What has to be read first is asked for ([`CoreEffect::Fetch`]) and comes back
+//! as an input ([`CoreInput::Answered`]); until then [`Core::is_away`] and [`Core::is_moving`] say which inputs have to wait.
 //!
 //! Invariants: a session comes into being whole (opened, loaded, branched, mirrored) and then changes only by [`Core::emit_at`] or, in
 //! front of a lossless runtime, by following that runtime's own events (`core/follow.rs`); every command is settled exactly once; what
 //! an engine says of a run that is over is dropped.
 
 mod asks;
-mod book;
+mod attached_uis;
 mod engine;
 mod files;
 mod follow;
-mod journey;
-mod keeping;
+mod foreign_history;
+mod foreign_policy;
 mod library;
 mod messages;
 mod offers;
@@ -22,9 +22,9 @@ mod pending;
 mod present;
 mod runs;
 mod secrets;
+mod session_names;
 mod sessions;
 mod setup;
-mod their_rules;
 
 use domain::canon::Canon;
 use domain::command::{
@@ -48,12 +48,12 @@ use std::sync::Arc;
 
 pub use domain::rights::Standing;
 pub use engine::Engine;
+pub use foreign_policy::{ACTED_UNASKED, acted_unasked};
 pub(crate) use library::Concerns;
 pub use library::{Answer, Import, Request, RequestId, imported};
-pub use messages::{In, Out};
+pub use messages::{CoreEffect, CoreInput};
 pub use present::{AttachedUi, LiveSession};
 pub use setup::{GivenBudget, Setup};
-pub use their_rules::{ACTED_UNASKED, acted_unasked};
 
 /// How long an engine may take to end a run that was cancelled, before the hub closes it without the engine.
 pub const CANCEL_GRACE_MS: u64 = 2_000;
@@ -104,7 +104,7 @@ pub(crate) struct Live {
     /// The last event of a lossless runtime, while it may end in the beginning of a secret.
     waiting: Option<Arc<Event>>,
     /// What the person allowed for the session, where the runtime does not keep that.
-    granted: Vec<their_rules::Granted>,
+    granted: Vec<foreign_policy::Granted>,
     /// Tools of a foreign runtime about which nobody has to be asked, by its own names.
     cleared: BTreeSet<Key>,
     /// Whether something was said to the runtime here that sets it to work.
@@ -128,9 +128,9 @@ struct Ui {
     is_held_elsewhere: bool,
     files: UiFiles,
     /// Open asks that it cannot be asked, though it can answer others.
-    deaf_to: BTreeSet<(SessionId, AskId)>,
+    unanswerable: BTreeSet<(SessionId, AskId)>,
     /// It only watches which sessions are open, and sees none.
-    apart: bool,
+    fleet_only: bool,
 }
 
 /// What to do when the engine settles a command.
@@ -141,7 +141,7 @@ struct Consulted {
     session: SessionId,
     command: Command,
     /// What is taken once the runtime is in the session that it was told to open.
-    then: Option<Box<In>>,
+    then: Option<Box<CoreInput>>,
 }
 
 /// Inputs that were given to a foreign runtime as its next prompt, and wait until it has taken them.
@@ -161,7 +161,7 @@ pub struct Core {
     /// Whether something was said to a foreign runtime that sets it to work.
     works_for_us: bool,
     /// What may only be said to a runtime that asks, while it is not known whether it does.
-    parked: Vec<In>,
+    parked: Vec<CoreInput>,
     sessions: BTreeMap<SessionId, Live>,
     uis: BTreeMap<UiId, Ui>,
     consulted: BTreeMap<Ticket, Consulted>,
@@ -172,16 +172,16 @@ pub struct Core {
     next_ticket: u64,
     next_session: u64,
     /// Where a foreign runtime's conversation stands.
-    ground: Option<SessionId>,
-    names: journey::Names,
+    runtime_session: Option<SessionId>,
+    names: session_names::Names,
     /// Whose sessions these are, where those of a foreign runtime are kept.
     origin: Option<Origin>,
-    finding: Option<keeping::Finding>,
+    finding: Option<foreign_history::Finding>,
     /// What UIs were asked to do with files.
     wanted_files: BTreeMap<FileRequestId, files::WantedFile>,
     accepted: bool,
     now: Millis,
-    out: Vec<Out>,
+    out: Vec<CoreEffect>,
 }
 
 impl Core {
@@ -202,8 +202,8 @@ impl Core {
             next_request: 0,
             next_ticket: 0,
             next_session: 0,
-            ground: None,
-            names: journey::Names::default(),
+            runtime_session: None,
+            names: session_names::Names::default(),
             origin: None,
             finding: None,
             wanted_files: BTreeMap::new(),
@@ -214,12 +214,12 @@ impl Core {
     }
 
     /// Makes the session that a foreign runtime's conversation stands in.
-    pub fn ground(&mut self, now: Millis) -> (Option<SessionId>, Vec<Out>) {
+    pub fn runtime_session(&mut self, now: Millis) -> (Option<SessionId>, Vec<CoreEffect>) {
         self.now = now.max(self.now);
-        if self.ground.is_none() {
-            self.ground = self.create(None, None, None).ok();
+        if self.runtime_session.is_none() {
+            self.runtime_session = self.create(None, None, None).ok();
         }
-        (self.ground.clone(), std::mem::take(&mut self.out))
+        (self.runtime_session.clone(), std::mem::take(&mut self.out))
     }
 
     /// Whether the last report was taken; `false` when its run is over or being stopped.
@@ -228,12 +228,12 @@ impl Core {
     }
 
     /// Takes one input at a time; gives what is to be done, in order.
-    pub fn step(&mut self, now: Millis, input: In) -> Vec<Out> {
+    pub fn step(&mut self, now: Millis, input: CoreInput) -> Vec<CoreEffect> {
         // A clock that jumps back must not make deadlines wait longer than they are.
         self.now = now.max(self.now);
         self.accepted = true;
         match input {
-            In::Arrived { ui, name, answers, standing } => {
+            CoreInput::Arrived { ui, name, answers, standing } => {
                 let fresh = Ui {
                     name,
                     current: None,
@@ -242,53 +242,53 @@ impl Core {
                     standing,
                     is_held_elsewhere: false,
                     files: UiFiles::default(),
-                    deaf_to: BTreeSet::new(),
-                    apart: false,
+                    unanswerable: BTreeSet::new(),
+                    fleet_only: false,
                 };
                 self.arrived(ui, fresh);
             }
-            In::Answers { ui, answers } => {
+            CoreInput::Answers { ui, answers } => {
                 if let Some(ui) = self.uis.get_mut(&ui) {
                     ui.answers = answers;
                 }
             }
-            In::Rights { ui, asked } => {
+            CoreInput::Rights { ui, asked } => {
                 if let Some(ui) = self.uis.get_mut(&ui) {
                     ui.is_held_elsewhere = asked.is_none();
                     ui.standing = ui.standing.lowered_to(asked.unwrap_or(ui.standing));
                 }
             }
-            In::Files { ui, files } => {
+            CoreInput::Files { ui, files } => {
                 if let Some(ui) = self.uis.get_mut(&ui) {
                     ui.files = files;
                 }
             }
-            In::FileDone { ui, id, with } => self.file_done(ui, id, with),
-            In::CannotAnswer { ui, session, ask } => self.cannot_answer(ui, &session, ask),
-            In::Keep { session } => {
+            CoreInput::FileDone { ui, id, with } => self.file_done(ui, id, with),
+            CoreInput::CannotAnswer { ui, session, ask } => self.cannot_answer(ui, &session, ask),
+            CoreInput::Keep { session } => {
                 let session = self.here(&session);
-                self.out.push(Out::Keep { session });
+                self.out.push(CoreEffect::Keep { session });
             }
-            In::Servers { ui, session, servers } => self.take_servers(ui, &session, servers),
-            In::Command { ui, ticket, target, command } => {
+            CoreInput::Servers { ui, session, servers } => self.take_servers(ui, &session, servers),
+            CoreInput::Command { ui, ticket, target, command } => {
                 self.take_command(ui, ticket, target, command);
             }
-            In::Apart { ui } => self.set_apart(ui),
-            In::Left { ui } => self.left(ui),
-            In::Report(report) => self.report(report),
-            In::Mirror { session, state, board } => self.mirror(session, *state, board),
-            In::MirrorEvent { session, event } => self.mirror_event(&session, event),
-            In::Abilities(abilities) => self.take_abilities(abilities),
-            In::Named { session, name } => self.named(&session, &name),
-            In::Told { session, facts } => self.told(&session, facts),
-            In::Answered { id, with } => {
+            CoreInput::Apart { ui } => self.set_apart(ui),
+            CoreInput::Left { ui } => self.left(ui),
+            CoreInput::Report(report) => self.report(report),
+            CoreInput::Mirror { session, state, board } => self.mirror(session, *state, board),
+            CoreInput::MirrorEvent { session, event } => self.mirror_event(&session, event),
+            CoreInput::Abilities(abilities) => self.take_abilities(abilities),
+            CoreInput::Named { session, name } => self.named(&session, &name),
+            CoreInput::Told { session, facts } => self.told(&session, facts),
+            CoreInput::Answered { id, with } => {
                 if let Some(with) = self.found(id, with) {
                     self.answered(id, with);
                 }
             }
-            In::Deleted { session } => self.deleted(&session),
-            In::Ending => self.end_all(),
-            In::Tick { except } => self.tick(&except),
+            CoreInput::Deleted { session } => self.deleted(&session),
+            CoreInput::Ending => self.end_all(),
+            CoreInput::Tick { except } => self.tick(&except),
         }
         std::mem::take(&mut self.out)
     }
@@ -343,11 +343,11 @@ impl Core {
     fn command(&mut self, ui: UiId, ticket: Ticket, target: Target, command: Command) -> Result<(), Refusal> {
         self.check_standing(ui, &command)?;
         if self.is_too_early(&command) {
-            return self.park(In::Command { ui, ticket, target, command });
+            return self.park(CoreInput::Command { ui, ticket, target, command });
         }
         let target = self.translated(target);
         if let Some(session) = self.elsewhere(ui, &target, &command) {
-            let again = In::Command { ui, ticket, target: Target::Session(session.clone()), command };
+            let again = CoreInput::Command { ui, ticket, target: Target::Session(session.clone()), command };
             return self.go_first(ui, ticket, session, again);
         }
         if self.setup.engine.decides_all() {
@@ -366,7 +366,12 @@ impl Core {
                     // The UI must have been shown the session before anything happens there on its behalf. One that it has seen
                     // may act at once: else two commands for two sessions would put each other off for ever.
                     let target = Target::Session(session);
-                    self.out.push(Out::Again(Box::new(In::Command { ui, ticket, target, command })));
+                    self.out.push(CoreEffect::Again(Box::new(CoreInput::Command {
+                        ui,
+                        ticket,
+                        target,
+                        command,
+                    })));
                     return Ok(());
                 }
                 if let Some(live) = self.sessions.get_mut(&session) {
@@ -428,7 +433,7 @@ impl Core {
                     return Err(Refusal::new(RefusalKind::Unsupported, why.clone()));
                 }
                 self.emit(&session, Body::Session(SessionEvent::PolicyChosen { policy }));
-                self.out.push(Out::Order(Order::PolicyChanged { session, policy }));
+                self.out.push(CoreEffect::Order(Order::PolicyChanged { session, policy }));
                 self.done(ui, ticket)
             }
             Command::Session(SessionCommand::SetBudget { .. }) if self.setup.engine.has_own_rules() => {
@@ -475,10 +480,10 @@ impl Core {
         if first || abilities != self.abilities {
             self.abilities = abilities;
             // Before it is greeted with: a greeting may name the session.
-            if let Some(ground) = self.ground.clone() {
-                self.go_by_name(&ground);
+            if let Some(runtime_session) = self.runtime_session.clone() {
+                self.go_by_name(&runtime_session);
             }
-            self.out.extend(self.uis.keys().map(|ui| Out::Abilities { ui: *ui }));
+            self.out.extend(self.uis.keys().map(|ui| CoreEffect::Abilities { ui: *ui }));
         }
     }
 
@@ -511,7 +516,7 @@ impl Core {
         let lives = self.sessions.iter().filter(|(session, _)| !except.contains(*session));
         let deadlines = lives.flat_map(|(_, live)| [live.state.next_deadline(), live.cancel_by]);
         if let Some(at) = deadlines.flatten().min() {
-            self.out.push(Out::Wake(at));
+            self.out.push(CoreEffect::Wake(at));
         }
     }
 
@@ -537,17 +542,17 @@ impl Core {
         if let Some(grammar) = &mut live.grammar
             && let Err(violation) = grammar.check(&event)
         {
-            self.out.push(Out::Log(format!("grammar in {session}: {violation}")));
+            self.out.push(CoreEffect::Log(format!("grammar in {session}: {violation}")));
             debug_assert!(false, "{violation}: {event:?}");
         }
         self.publish(session, Arc::new(event));
     }
 
     fn publish(&mut self, session: &SessionId, event: Arc<Event>) {
-        self.out.push(Out::Append { session: session.clone(), event: event.clone() });
+        self.out.push(CoreEffect::Append { session: session.clone(), event: event.clone() });
         for (ui, seat) in &self.uis {
             if seat.seen.contains(session) {
-                self.out.push(Out::Event { ui: *ui, session: session.clone(), event: event.clone() });
+                self.out.push(CoreEffect::Event { ui: *ui, session: session.clone(), event: event.clone() });
             }
         }
     }
@@ -579,18 +584,22 @@ impl Core {
         live.board.take(&signal);
         for (ui, seat) in &self.uis {
             if seat.seen.contains(session) {
-                self.out.push(Out::Signal { ui: *ui, session: session.clone(), signal: signal.clone() });
+                self.out.push(CoreEffect::Signal {
+                    ui: *ui,
+                    session: session.clone(),
+                    signal: signal.clone(),
+                });
             }
         }
     }
 
     fn settle(&mut self, ui: UiId, ticket: Ticket, with: Result<Receipt, Refusal>) {
-        self.out.push(Out::Settle { ui, ticket, with, about: None });
+        self.out.push(CoreEffect::Settle { ui, ticket, with, about: None });
     }
 
     /// The same, with a receipt that holds what is in a session.
     fn settle_about(&mut self, session: SessionId, ui: UiId, ticket: Ticket, with: Result<Receipt, Refusal>) {
-        self.out.push(Out::Settle { ui, ticket, with, about: Some(session) });
+        self.out.push(CoreEffect::Settle { ui, ticket, with, about: Some(session) });
     }
 
     fn done(&mut self, ui: UiId, ticket: Ticket) -> Result<(), Refusal> {

@@ -21,7 +21,7 @@ mod remote;
 mod round;
 mod seat;
 
-use crate::core::{Core, In, LiveSession, Standing};
+use crate::core::{Core, CoreInput, LiveSession, Standing};
 use archive::{Archive, Finished};
 use clock::Clock;
 use domain::command::{Command, Target};
@@ -161,8 +161,8 @@ struct Shell {
     /// When the store was tended last.
     tended: Instant,
     orders: VecDeque<Order>,
-    work: VecDeque<In>,
-    later: VecDeque<In>,
+    work: VecDeque<CoreInput>,
+    later: VecDeque<CoreInput>,
     held: Held,
     /// Deadlines were not looked at because something came before them that is held.
     tick_owed: bool,
@@ -336,7 +336,7 @@ impl Shell {
     /// Closes every run in the record; links are closed once that is kept and told.
     async fn end(&mut self) {
         self.rest().await;
-        self.perform(In::Ending.into());
+        self.perform(CoreInput::Ending.into());
         self.rest().await;
         for ui in self.seats.keys().copied().collect::<Vec<_>>() {
             self.leave(ui);
@@ -362,7 +362,7 @@ impl Shell {
             Inbox::Guest(guest, number) => {
                 let ui = self.mint_ui();
                 let answers = guest.role.can_answer();
-                self.work.push_back(In::Arrived {
+                self.work.push_back(CoreInput::Arrived {
                     ui,
                     name: format!("{}#{}", guest.name, ui.0),
                     answers,
@@ -385,17 +385,17 @@ impl Shell {
             Inbox::Local(guest) => {
                 let ui = self.mint_ui();
                 let LocalGuest { name, standing, answers, start, news, number } = guest;
-                self.work.push_back(In::Arrived { ui, name, answers, standing });
+                self.work.push_back(CoreInput::Arrived { ui, name, answers, standing });
                 self.start_with(ui, start);
                 self.seats.insert(ui, Seat::local(news));
                 let _ = number.send(ui);
                 self.tell_lost(ui);
             }
             Inbox::LocalCommand(ui, ticket, target, command) => {
-                self.work.push_back(In::Command { ui, ticket, target, command });
+                self.work.push_back(CoreInput::Command { ui, ticket, target, command });
             }
             Inbox::LocalCannotAnswer(ui, session, ask) => {
-                self.work.push_back(In::CannotAnswer { ui, session, ask });
+                self.work.push_back(CoreInput::CannotAnswer { ui, session, ask });
             }
             Inbox::LocalLeft(ui) => self.leave(ui),
             Inbox::FromRemote(incoming, room) => {
@@ -407,7 +407,7 @@ impl Shell {
             }
             Inbox::Errand(id, news) => self.heard_of_errand(id, news),
             Inbox::Reported((report, ack), room) => {
-                self.take(Arrival::report(In::Report(report), ack, room));
+                self.take(Arrival::report(CoreInput::Report(report), ack, room));
             }
             Inbox::Drained(ui) => {
                 if let Some(seat) = self.seats.get_mut(&ui) {
@@ -447,7 +447,7 @@ impl Shell {
 
     fn start_with(&mut self, ui: UiId, start: Option<Command>) {
         if let Some(command) = start {
-            self.work.push_back(In::Command { ui, ticket: START, target: Target::Current, command });
+            self.work.push_back(CoreInput::Command { ui, ticket: START, target: Target::Current, command });
         }
     }
 
@@ -464,7 +464,7 @@ impl Shell {
     fn leave(&mut self, ui: UiId) {
         if let Some(mut seat) = self.seats.remove(&ui) {
             seat.close(self.clock.now());
-            self.work.push_back(In::Left { ui });
+            self.work.push_back(CoreInput::Left { ui });
         }
     }
 

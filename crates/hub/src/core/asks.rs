@@ -77,7 +77,7 @@ impl Core {
         self.emit_all(session, decision.into_iter().collect());
         let closing = self.setup.engine.hears(is_consent, full.unwrap_or(closing));
         let closing = self.unmask_closing(session, closing);
-        self.out.push(super::Out::Order(Order::AskClosed { session: session.clone(), ask, closing }));
+        self.out.push(super::CoreEffect::Order(Order::AskClosed { session: session.clone(), ask, closing }));
     }
 
     /// Closes the asks whose deadline has come.
@@ -107,7 +107,7 @@ impl Core {
             Answer::Dismissed
         };
         self.next_ticket += 1;
-        self.out.push(super::Out::Order(Order::Consult {
+        self.out.push(super::CoreEffect::Order(Order::Consult {
             ticket: Ticket(self.next_ticket),
             session: session.clone(),
             command: Command::Answer { ask, answer },
@@ -142,8 +142,8 @@ impl Core {
         let is_open = |(session, ask): &(SessionId, AskId)| {
             sessions.get(session).is_some_and(|live| live.state.ask(*ask).is_some())
         };
-        seat.deaf_to.insert((session.clone(), ask));
-        seat.deaf_to.retain(is_open);
+        seat.unanswerable.insert((session.clone(), ask));
+        seat.unanswerable.retain(is_open);
         self.unattended(&session);
     }
 }

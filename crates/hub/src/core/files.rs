@@ -2,7 +2,7 @@
 //!
 //! What always holds: every wish is answered once, also when the UI leaves; what is said about a wish of somebody else is dropped.
 
-use super::{Core, Out, Standing};
+use super::{Core, CoreEffect, Standing};
 use domain::event::Failure;
 use domain::given_server::{GivenServer, MAX_GIVEN};
 use domain::ids::{SessionId, UiId};
@@ -42,7 +42,7 @@ impl Core {
         match self.holder(&session).filter(|(_, files)| may(*files)) {
             Some((ui, _)) if self.wanted_files.len() < MAX_OPEN => {
                 self.wanted_files.insert(id, WantedFile { ui, session: session.clone() });
-                self.out.push(Out::File { ui, session, id, request });
+                self.out.push(CoreEffect::File { ui, session, id, request });
             }
             Some(_) => self.file_answered(session, id, Err("too many files are asked for".to_owned())),
             None => self.file_answered(session, id, Err("the editor has left".to_owned())),
@@ -88,6 +88,6 @@ impl Core {
     }
 
     fn file_answered(&mut self, session: SessionId, id: FileRequestId, with: FileAnswer) {
-        self.out.push(Out::Order(Order::FileDone { session, id, with }));
+        self.out.push(CoreEffect::Order(Order::FileDone { session, id, with }));
     }
 }

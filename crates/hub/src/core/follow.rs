@@ -2,7 +2,9 @@
 
 use super::engine::Settled;
 use super::secrets::mask_state;
-use super::{Consulted, Core, GoingOn, In, Live, MAX_CONSULTED, MAX_MIRRORED, MAX_STREAMED, Out};
+use super::{
+    Consulted, Core, CoreEffect, CoreInput, GoingOn, Live, MAX_CONSULTED, MAX_MIRRORED, MAX_STREAMED,
+};
 use domain::ask::Closing;
 use domain::command::{Command, QueueCommand, Receipt, Refusal, RefusalKind, RunCommand};
 use domain::event::{
@@ -42,7 +44,7 @@ impl Core {
         ticket: Ticket,
         session: SessionId,
         command: Command,
-        then: Option<Box<In>>,
+        then: Option<Box<CoreInput>>,
     ) -> Result<(), Refusal> {
         self.check_stays(&command)?;
         self.set_to_work(&session, &command);
@@ -70,7 +72,7 @@ impl Core {
         let consult = Ticket(self.next_ticket);
         let consulted = Consulted { ui, ticket, session: session.clone(), command: command.clone(), then };
         self.consulted.insert(consult, consulted);
-        self.out.push(Out::Order(Order::Consult { ticket: consult, session, command, grounds }));
+        self.out.push(CoreEffect::Order(Order::Consult { ticket: consult, session, command, grounds }));
         Ok(())
     }
 
@@ -205,7 +207,7 @@ impl Core {
         }
         let bodies = canon.take(&live.state, now, fact);
         if canon.is_flooded() {
-            self.out.push(Out::LetGo(FLOODED.to_owned()));
+            self.out.push(CoreEffect::LetGo(FLOODED.to_owned()));
         }
         let mut unasked = None;
         for body in bodies {
@@ -269,7 +271,7 @@ impl Core {
             }),
             grounds: Box::default(),
         };
-        self.out.push(Out::Order(order));
+        self.out.push(CoreEffect::Order(order));
     }
 
     /// The runtime took what waited, or did not: then the run is over, and the input goes back to who gave it.
@@ -307,12 +309,12 @@ impl Core {
         live.secrets = secrets;
         live.mirrored = live.state.weight();
         if live.mirrored > MAX_MIRRORED {
-            return self.out.push(Out::LetGo(too_large()));
+            return self.out.push(CoreEffect::LetGo(too_large()));
         }
         live.board = board;
         live.grammar = None;
         self.sessions.insert(session.clone(), live);
-        self.ground = Some(session.clone());
+        self.runtime_session = Some(session.clone());
         let uis: Vec<UiId> = self.uis.keys().copied().collect();
         for ui in uis {
             if let Some(seat) = self.uis.get_mut(&ui) {
@@ -329,7 +331,7 @@ impl Core {
             match live.state.follow(&event) {
                 Ok(()) => {
                     if let Some(why) = live.overfull(&event) {
-                        return self.out.push(Out::LetGo(why));
+                        return self.out.push(CoreEffect::LetGo(why));
                     }
                     self.publish(session, event.clone());
                     if let Body::Ask(AskEvent::Opened(ask)) = &event.body {

@@ -6,7 +6,7 @@
 //! UI whose command will take it elsewhere [is moving](Core::is_moving), so that what comes behind can wait in order; looking (lists,
 //! the past, exports, saves) keeps nobody waiting but who looks.
 
-use super::{Core, In, Out, no_session};
+use super::{Core, CoreEffect, CoreInput, no_session};
 use domain::command::{
     Command, ExportFormat, History, LibraryCommand, ListScope, Receipt, Refusal, RefusalKind, Target,
 };
@@ -162,7 +162,7 @@ pub(super) enum Purpose {
     Open {
         session: SessionId,
         moves: bool,
-        again: Box<In>,
+        again: Box<CoreInput>,
     },
     Delete {
         session: SessionId,
@@ -223,9 +223,9 @@ impl Core {
     }
 
     /// Whom an input is about.
-    pub(crate) fn concerns(&self, input: &In) -> Concerns {
+    pub(crate) fn concerns(&self, input: &CoreInput) -> Concerns {
         match input {
-            In::Command { ui, target, command, .. } => {
+            CoreInput::Command { ui, target, command, .. } => {
                 let at = match target {
                     Target::Session(session) => Some(self.here(session)),
                     Target::Current => self.current(*ui).cloned(),
@@ -247,8 +247,8 @@ impl Core {
                 };
                 Concerns { ui: Some(*ui), sessions: session.into_iter().collect() }
             }
-            In::Left { ui } => Concerns { ui: Some(*ui), sessions: Vec::new() },
-            In::Report(report) => {
+            CoreInput::Left { ui } => Concerns { ui: Some(*ui), sessions: Vec::new() },
+            CoreInput::Report(report) => {
                 let session = match report {
                     Report::Happened { session, .. }
                     | Report::TurnDone { session, .. }
@@ -268,26 +268,26 @@ impl Core {
                     sessions: session.map(|session| self.here(session)).into_iter().collect(),
                 }
             }
-            In::CannotAnswer { ui, session, .. } => {
+            CoreInput::CannotAnswer { ui, session, .. } => {
                 Concerns { ui: Some(*ui), sessions: vec![self.here(session)] }
             }
-            In::Told { session, .. } => Concerns { ui: None, sessions: vec![self.here(session)] },
-            In::Arrived { .. }
-            | In::Apart { .. }
-            | In::Answers { .. }
-            | In::Rights { .. }
-            | In::Files { .. }
-            | In::FileDone { .. }
-            | In::Servers { .. }
-            | In::Keep { .. }
-            | In::Mirror { .. }
-            | In::MirrorEvent { .. }
-            | In::Abilities(_)
-            | In::Named { .. }
-            | In::Answered { .. }
-            | In::Deleted { .. }
-            | In::Ending
-            | In::Tick { .. } => Concerns::default(),
+            CoreInput::Told { session, .. } => Concerns { ui: None, sessions: vec![self.here(session)] },
+            CoreInput::Arrived { .. }
+            | CoreInput::Apart { .. }
+            | CoreInput::Answers { .. }
+            | CoreInput::Rights { .. }
+            | CoreInput::Files { .. }
+            | CoreInput::FileDone { .. }
+            | CoreInput::Servers { .. }
+            | CoreInput::Keep { .. }
+            | CoreInput::Mirror { .. }
+            | CoreInput::MirrorEvent { .. }
+            | CoreInput::Abilities(_)
+            | CoreInput::Named { .. }
+            | CoreInput::Answered { .. }
+            | CoreInput::Deleted { .. }
+            | CoreInput::Ending
+            | CoreInput::Tick { .. } => Concerns::default(),
         }
     }
 
@@ -305,7 +305,7 @@ impl Core {
             let Some(session) = self.target(ui, ticket, target, &whole)? else { return Ok(()) };
             return self.consult(ui, ticket, session, self.outward(whole));
         }
-        let again = || In::Command { ui, ticket, target: target.clone(), command: whole.clone() };
+        let again = || CoreInput::Command { ui, ticket, target: target.clone(), command: whole.clone() };
         match command {
             LibraryCommand::New { cwd: Some(cwd), title, id } => {
                 let request = Request::Folder { path: cwd.clone() };
@@ -395,7 +395,7 @@ impl Core {
         session: &SessionId,
         (ui, ticket): (UiId, Ticket),
         moves: bool,
-        again: impl FnOnce() -> In,
+        again: impl FnOnce() -> CoreInput,
     ) -> Result<bool, Refusal> {
         if self.sessions.contains_key(session) {
             return Ok(true);
@@ -410,7 +410,7 @@ impl Core {
         self.next_request += 1;
         let id = RequestId(self.next_request);
         self.pending.insert(id, AwaitedAnswer { ui, ticket, purpose, bytes });
-        self.out.push(Out::Fetch { id, request });
+        self.out.push(CoreEffect::Fetch { id, request });
         Ok(())
     }
 
@@ -453,7 +453,7 @@ impl Core {
             }
             (Purpose::Context, Answer::Folder) => self.done(ui, ticket),
             (purpose, answer) => {
-                self.out.push(Out::Log(format!("{purpose:?} was answered with {answer:?}")));
+                self.out.push(CoreEffect::Log(format!("{purpose:?} was answered with {answer:?}")));
                 Err(Refusal::new(RefusalKind::Internal, "the store answered something else"))
             }
         };
@@ -483,9 +483,15 @@ impl Core {
     }
 
     /// The store has opened a session for a UI; nobody else needs it if that one has left.
-    fn opened(&mut self, ui: UiId, session: SessionId, opened: Opened, again: In) -> Result<(), Refusal> {
+    fn opened(
+        &mut self,
+        ui: UiId,
+        session: SessionId,
+        opened: Opened,
+        again: CoreInput,
+    ) -> Result<(), Refusal> {
         if !self.uis.contains_key(&ui) {
-            self.out.push(Out::Release { session });
+            self.out.push(CoreEffect::Release { session });
             return Ok(());
         }
         if let Some(origin) = opened.state.settings.origin.as_ref().filter(|_| self.setup.engine.is_ours()) {
@@ -494,12 +500,12 @@ impl Core {
                 origin.dialect,
                 origin.place.typed()
             );
-            self.out.push(Out::Release { session: session.clone() });
+            self.out.push(CoreEffect::Release { session: session.clone() });
             let refusal = Refusal::new(RefusalKind::Unsupported, what);
             return Err(refusal.hint(format!("go on with it there: parlor --resume {session}")));
         }
         self.take_in(&session, opened)?;
-        if let In::Command { ui, ticket, target, command } = again {
+        if let CoreInput::Command { ui, ticket, target, command } = again {
             self.take_command(ui, ticket, target, command);
         }
         Ok(())
@@ -512,7 +518,7 @@ impl Core {
             self.detach(ui, session);
         }
         if self.sessions.remove(session).is_some() {
-            self.out.push(Out::Order(Order::Forget { session: session.clone() }));
+            self.out.push(CoreEffect::Order(Order::Forget { session: session.clone() }));
         }
     }
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// Something that came in.
 #[derive(Debug)]
-pub enum In {
+pub enum CoreInput {
     /// A UI is there.
     Arrived {
         /// Its number.
@@ -34,7 +34,7 @@ pub enum In {
     Rights { ui: UiId, asked: Option<Standing> },
     /// What a UI does with files on our behalf has changed.
     Files { ui: UiId, files: UiFiles },
-    /// A UI has answered [`Out::File`].
+    /// A UI has answered [`CoreEffect::File`].
     FileDone { ui: UiId, id: FileRequestId, with: FileAnswer },
     /// A UI brings MCP servers for a session.
     Servers { ui: UiId, session: SessionId, servers: Vec<GivenServer> },
@@ -71,7 +71,7 @@ pub enum In {
     Named { session: SessionId, name: Arc<str> },
     /// What a foreign runtime tells of the past of a session.
     Told { session: SessionId, facts: Vec<Fact> },
-    /// What was asked for ([`Out::Fetch`]) is there, or why it is not.
+    /// What was asked for ([`CoreEffect::Fetch`]) is there, or why it is not.
     Answered {
         id: RequestId,
         /// What came of it.
@@ -90,7 +90,7 @@ pub enum In {
 
 /// Something to be done.
 #[derive(Debug)]
-pub enum Out {
+pub enum CoreEffect {
     /// Keep these, before anything after is told.
     Append {
         session: SessionId,
@@ -142,7 +142,7 @@ pub enum Out {
         /// A session whose content the receipt holds: it is told once that is kept.
         about: Option<SessionId>,
     },
-    /// Read or write this; the answer comes as [`In::Answered`].
+    /// Read or write this; the answer comes as [`CoreInput::Answered`].
     Fetch {
         /// Names the answer.
         id: RequestId,
@@ -163,11 +163,11 @@ pub enum Out {
     },
     /// Tell the engine.
     Order(Order),
-    /// Call with [`In::Tick`] at this time.
+    /// Call with [`CoreInput::Tick`] at this time.
     Wake(Millis),
     /// Let the foreign runtime go, with what the person is told.
     LetGo(String),
     /// Take this input once everything before it has been told.
-    Again(Box<In>),
+    Again(Box<CoreInput>),
     Log(String),
 }

@@ -2,7 +2,7 @@
 //!
 //! What always holds: an offer lives no longer than its run and its UI; what that UI says about a call that is not under way is refused.
 
-use super::{Core, Out};
+use super::{Core, CoreEffect};
 use domain::command::{Refusal, RefusalKind};
 use domain::ids::{RunId, SessionId, ToolRunId, UiId};
 use domain::offer::Offer;
@@ -55,7 +55,7 @@ impl Core {
         if !waits {
             return Err(Refusal::new(RefusalKind::AskUnknown, "no call of a tool of this UI waits for that"));
         }
-        self.out.push(Out::Order(Order::Performed { session, tool, failed, result }));
+        self.out.push(CoreEffect::Order(Order::Performed { session, tool, failed, result }));
         self.done(ui, ticket)
     }
 
@@ -64,7 +64,7 @@ impl Core {
         for (session, live) in &mut self.sessions {
             let here = only.is_none_or(|only| only == session);
             if here && live.offered.take_if(|offered| offered.ui == ui).is_some() {
-                self.out.push(Out::Order(Order::OffersGone { session: session.clone() }));
+                self.out.push(CoreEffect::Order(Order::OffersGone { session: session.clone() }));
             }
         }
     }

@@ -4,7 +4,7 @@
 //! place. Those of a UI that has left still wait for their answers, and count.
 
 use super::library::{AwaitedAnswer, Purpose};
-use super::{In, MAX_ALL_REQUESTS, MAX_REQUEST_BYTES, MAX_REQUESTS, Request, RequestId};
+use super::{CoreInput, MAX_ALL_REQUESTS, MAX_REQUEST_BYTES, MAX_REQUESTS, Request, RequestId};
 use domain::command::{Refusal, RefusalKind};
 use domain::ids::UiId;
 use std::collections::BTreeMap;
@@ -65,7 +65,7 @@ fn weight(purpose: &Purpose, request: &Request) -> usize {
     let maybe = |text: &Option<String>| text.as_ref().map_or(0, String::len);
     let again = match purpose {
         Purpose::Open { again, .. } => match &**again {
-            In::Command { command, .. } => command.weight(),
+            CoreInput::Command { command, .. } => command.weight(),
             _ => 0,
         },
         Purpose::New { cwd, title, .. } => cwd.len() + maybe(title),

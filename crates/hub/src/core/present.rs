@@ -59,7 +59,7 @@ impl Core {
     /// A UI that only watches sees no session any more.
     pub(super) fn set_apart(&mut self, ui: UiId) {
         let Some(seat) = self.uis.get_mut(&ui) else { return };
-        seat.apart = true;
+        seat.fleet_only = true;
         for session in seat.seen.clone() {
             self.detach(ui, &session);
         }

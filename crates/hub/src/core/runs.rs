@@ -1,6 +1,6 @@
 //! Runs of our own engine: started by a prompt, turn after turn while inputs wait, closed on every path.
 
-use super::{Core, Out};
+use super::{Core, CoreEffect};
 use domain::command::{PromptOptions, Receipt, Refusal, RefusalKind, WhenBusy};
 use domain::content::{Input, Role};
 use domain::event::{
@@ -77,8 +77,8 @@ impl Core {
         self.emit(session, Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
         let Some(brief) = self.brief(session, run, turn, input, options, None) else { return };
         let waits = self.sessions.get(session).is_some_and(|live| !live.state.queues.steer.is_empty());
-        self.out.push(Out::Order(Order::Turn(Box::new(brief))));
-        self.out.push(Out::Order(Order::SteerWaits { session: session.clone(), waits }));
+        self.out.push(CoreEffect::Order(Order::Turn(Box::new(brief))));
+        self.out.push(CoreEffect::Order(Order::SteerWaits { session: session.clone(), waits }));
     }
 
     /// Everything that the engine needs for a turn.
@@ -137,7 +137,7 @@ impl Core {
                 // The run is being stopped: nothing may be asked, and so allowed, any more.
                 self.accepted = false;
                 let closing = domain::ask::Closing::Withdrawn;
-                self.out.push(Out::Order(Order::AskClosed {
+                self.out.push(CoreEffect::Order(Order::AskClosed {
                     session: session.clone(),
                     ask: ask.id,
                     closing,
@@ -245,7 +245,7 @@ impl Core {
         for ask in asks {
             self.close_ask(session, ask, domain::ask::Closing::Withdrawn, None);
         }
-        self.out.push(Out::Order(Order::Cancel { session: session.clone(), run }));
+        self.out.push(CoreEffect::Order(Order::Cancel { session: session.clone(), run }));
         self.wake();
     }
 
@@ -254,7 +254,7 @@ impl Core {
         let open =
             self.sessions.iter().filter_map(|(id, live)| Some((id.clone(), live.state.open_run()?.id)));
         for (session, run) in open.collect::<Vec<_>>() {
-            self.out.push(Out::Order(Order::Cancel { session: session.clone(), run }));
+            self.out.push(CoreEffect::Order(Order::Cancel { session: session.clone(), run }));
             self.end_run(&session, Outcome::Interrupted);
         }
     }
@@ -314,7 +314,7 @@ impl Core {
         let Some(live) = self.sessions.get(session) else { return };
         let waits = !live.state.queues.steer.is_empty();
         if live.canon.is_none() {
-            self.out.push(Out::Order(Order::SteerWaits { session: session.clone(), waits }));
+            self.out.push(CoreEffect::Order(Order::SteerWaits { session: session.clone(), waits }));
         }
     }
 

@@ -1,6 +1,6 @@
 //! Secrets of a session: learned from an answer, masked in everything that is told or kept, given back only to who asked.
 
-use super::{Core, Live, Out};
+use super::{Core, CoreEffect, Live};
 use domain::ask::{Answer, Closing};
 use domain::command::{Receipt, Refusal, RefusalKind};
 use domain::content::{Input, TextKind};
@@ -131,7 +131,7 @@ impl Core {
             Some(live) => live.secrets.mask(&line).into_owned(),
             None => line,
         };
-        self.out.push(Out::Log(line));
+        self.out.push(CoreEffect::Log(line));
     }
 }
 

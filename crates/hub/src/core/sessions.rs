@@ -1,6 +1,6 @@
 //! Sessions: made, taken in, branched, left. What needs the store or a file is in `library.rs`.
 
-use super::{Core, Import, In, Live, Out, imported};
+use super::{Core, CoreEffect, CoreInput, Import, Live, imported};
 use domain::ask::AskKind;
 use domain::command::{Command, PromptOptions, Receipt, Refusal, RefusalKind, Target};
 use domain::content::Input;
@@ -24,7 +24,8 @@ impl Core {
     ) -> Result<Option<SessionId>, Refusal> {
         match target {
             Target::Session(id) => {
-                let command = || In::Command { ui, ticket, target: target.clone(), command: command.clone() };
+                let command =
+                    || CoreInput::Command { ui, ticket, target: target.clone(), command: command.clone() };
                 if !self.ensure_open(id, (ui, ticket), true, command)? {
                     return Ok(None);
                 }
@@ -35,7 +36,8 @@ impl Core {
                 Some(id) => Ok(Some(id)),
                 None => {
                     // A foreign runtime is where it is, also for a UI that has left that session.
-                    let stands = self.ground.clone().filter(|_| self.setup.engine.has_one_conversation());
+                    let stands =
+                        self.runtime_session.clone().filter(|_| self.setup.engine.has_one_conversation());
                     let id = match stands {
                         Some(id) => id,
                         None => self.create(None, None, None)?,
@@ -177,7 +179,7 @@ impl Core {
             let input = Input::text(state.prompt_of(open.turn).unwrap_or_default());
             let options = PromptOptions::default();
             if let Some(brief) = self.brief(id, open.run, open.turn, input, options, resume) {
-                self.out.push(Out::Order(Order::Turn(Box::new(brief))));
+                self.out.push(CoreEffect::Order(Order::Turn(Box::new(brief))));
             }
         }
         Ok(())
@@ -207,7 +209,7 @@ impl Core {
         let idle = self.live(session)?.state.open_run().is_none();
         if idle && !self.watched(session) && self.setup.engine.is_kept() {
             self.sessions.remove(session);
-            self.out.push(Out::Order(Order::Forget { session: session.clone() }));
+            self.out.push(CoreEffect::Order(Order::Forget { session: session.clone() }));
         }
         self.done(ui, ticket)
     }

@@ -2,15 +2,17 @@
 
 mod bounds;
 mod files;
-mod journey;
+mod foreign_policy;
 mod kept;
 mod offers;
 mod present;
 mod rules;
 mod secrets;
-mod their_rules;
+mod session_names;
 
-use super::{Answer as Fetched, Core, Engine, GivenBudget, In, Out, Request, Setup, Standing, imported};
+use super::{
+    Answer as Fetched, Core, CoreEffect, CoreInput, Engine, GivenBudget, Request, Setup, Standing, imported,
+};
 use domain::ask::ActionDigest;
 use domain::ask::{Answer, Ask, AskKind, Assessment, Closing, Consent, Risk, Scope};
 use domain::command::{
@@ -70,7 +72,7 @@ fn answer(request: Request) -> Result<Fetched, Refusal> {
 struct Bench {
     core: Core,
     now: u64,
-    outs: Vec<Out>,
+    outs: Vec<CoreEffect>,
     next_ticket: u64,
 }
 
@@ -90,15 +92,17 @@ impl Bench {
     }
 
     fn arrive(&mut self, ui: UiId, answers: Answers, standing: Standing) {
-        self.step(In::Arrived { ui, name: format!("ui{}", ui.0), answers, standing });
+        self.step(CoreInput::Arrived { ui, name: format!("ui{}", ui.0), answers, standing });
     }
 
-    fn step(&mut self, input: In) {
+    fn step(&mut self, input: CoreInput) {
         let outs = self.core.step(Millis(self.now), input);
         for out in outs {
             match out {
-                Out::Again(input) => self.step(*input),
-                Out::Fetch { id, request } => self.step(In::Answered { id, with: answer(request) }),
+                CoreEffect::Again(input) => self.step(*input),
+                CoreEffect::Fetch { id, request } => {
+                    self.step(CoreInput::Answered { id, with: answer(request) })
+                }
                 out => self.outs.push(out),
             }
         }
@@ -107,9 +111,9 @@ impl Bench {
     fn command(&mut self, ui: UiId, command: Command) -> Result<Receipt, Refusal> {
         self.next_ticket += 1;
         let ticket = Ticket(self.next_ticket);
-        self.step(In::Command { ui, ticket, target: Target::Current, command });
+        self.step(CoreInput::Command { ui, ticket, target: Target::Current, command });
         let mut settled = self.outs.iter().filter_map(|out| match out {
-            Out::Settle { ticket: t, with, .. } if *t == ticket => Some(with.clone()),
+            CoreEffect::Settle { ticket: t, with, .. } if *t == ticket => Some(with.clone()),
             _ => None,
         });
         let first = settled.next().expect("settled");
@@ -126,8 +130,8 @@ impl Bench {
 
     /// The newest turn that the engine was told to do.
     fn brief(&self) -> TurnBrief {
-        let turn = |out: &Out| match out {
-            Out::Order(Order::Turn(brief)) => Some((**brief).clone()),
+        let turn = |out: &CoreEffect| match out {
+            CoreEffect::Order(Order::Turn(brief)) => Some((**brief).clone()),
             _ => None,
         };
         self.outs.iter().rev().find_map(turn).expect("a turn")
@@ -143,13 +147,13 @@ impl Bench {
 
     fn happened(&mut self, brief: &TurnBrief, body: Body) -> bool {
         let report = Report::Happened { session: brief.session.clone(), run: Some(brief.run), body };
-        self.step(In::Report(report));
+        self.step(CoreInput::Report(report));
         self.core.accepted()
     }
 
     fn turn_done(&mut self, brief: &TurnBrief, end: TurnEnd) {
         let (session, run, turn) = (brief.session.clone(), brief.run, brief.turn);
-        self.step(In::Report(Report::TurnDone { session, run, turn, end }));
+        self.step(CoreInput::Report(Report::TurnDone { session, run, turn, end }));
     }
 
     /// A step whose message proposes one tool.
@@ -193,16 +197,16 @@ impl Bench {
     }
 
     fn closings(&self) -> Vec<Closing> {
-        let closing = |out: &Out| match out {
-            Out::Order(Order::AskClosed { closing, .. }) => Some(closing.clone()),
+        let closing = |out: &CoreEffect| match out {
+            CoreEffect::Order(Order::AskClosed { closing, .. }) => Some(closing.clone()),
             _ => None,
         };
         self.outs.iter().filter_map(closing).collect()
     }
 
     fn events(&self, ui: UiId) -> Vec<Event> {
-        let event = |out: &Out| match out {
-            Out::Event { ui: to, event, .. } if *to == ui => Some((**event).clone()),
+        let event = |out: &CoreEffect| match out {
+            CoreEffect::Event { ui: to, event, .. } if *to == ui => Some((**event).clone()),
             _ => None,
         };
         self.outs.iter().filter_map(event).collect()
@@ -239,9 +243,9 @@ fn a_receipt_comes_before_the_events_of_its_run() {
     let started = bench
         .outs
         .iter()
-        .position(|out| matches!(out, Out::Settle { with: Ok(Receipt::Started { .. }), .. }));
+        .position(|out| matches!(out, CoreEffect::Settle { with: Ok(Receipt::Started { .. }), .. }));
     let running = bench.outs.iter().position(
-        |out| matches!(out, Out::Event { event, .. } if matches!(event.body, Body::Run(RunEvent::Started { .. }))),
+        |out| matches!(out, CoreEffect::Event { event, .. } if matches!(event.body, Body::Run(RunEvent::Started { .. }))),
     );
     assert!(started < running && started.is_some());
 }
@@ -306,7 +310,7 @@ fn the_first_answer_wins_and_the_second_is_told() {
     let brief = bench.prompt("go");
     bench.arrive(OTHER, Answers::ALL, Standing::Controller);
     let session = bench.session();
-    bench.step(In::Command {
+    bench.step(CoreInput::Command {
         ui: OTHER,
         ticket: Ticket(99),
         target: Target::Session(session),
@@ -359,13 +363,18 @@ fn how_hard_the_model_thinks_is_chosen_between_runs_and_goes_with_each_turn() {
     for effort in [Some(Effort::High), None] {
         bench.next_ticket += 1;
         let ticket = Ticket(bench.next_ticket);
-        bench.step(In::Command { ui: TERMINAL, ticket, target: Target::Current, command: set(effort) });
+        bench.step(CoreInput::Command {
+            ui: TERMINAL,
+            ticket,
+            target: Target::Current,
+            command: set(effort),
+        });
         let consulted = bench.outs.iter().rev().find_map(|out| match out {
-            Out::Order(Order::Consult { ticket, .. }) => Some(*ticket),
+            CoreEffect::Order(Order::Consult { ticket, .. }) => Some(*ticket),
             _ => None,
         });
         let with = Ok(Receipt::Done);
-        bench.step(In::Report(Report::Settled { ticket: consulted.unwrap(), with }));
+        bench.step(CoreInput::Report(Report::Settled { ticket: consulted.unwrap(), with }));
         assert_eq!(bench.state().settings.effort, effort);
     }
 }
@@ -411,7 +420,7 @@ fn an_engine_that_does_not_stop_is_closed_without_it() {
         .unwrap();
     bench.command(TERMINAL, Command::Run(RunCommand::Cancel { run: None, reason: None })).unwrap();
     bench.now += super::CANCEL_GRACE_MS;
-    bench.step(In::Tick { except: BTreeSet::new() });
+    bench.step(CoreInput::Tick { except: BTreeSet::new() });
     assert_eq!(bench.last_outcome(), Some(Outcome::Cancelled));
     assert!(bench.state().queues.all().next().is_none(), "what waited is cleared");
     assert!(!bench.happened(&brief, Body::Tool(ToolEvent::Started { tool })), "what comes late is dropped");
@@ -436,17 +445,17 @@ fn a_late_cancel_does_not_touch_the_next_run() {
 fn asks_expire_and_nobody_is_asked_where_nobody_can_answer() {
     let mut bench = Bench::new();
     let thirty = Answers { deadline: Some(Duration::from_secs(30)), ..Answers::ALL };
-    bench.step(In::Answers { ui: TERMINAL, answers: thirty });
+    bench.step(CoreInput::Answers { ui: TERMINAL, answers: thirty });
     let brief = bench.prompt("go");
     let (_, tool) = bench.propose(&brief);
     bench.ask(&brief, tool);
     bench.now += 29_999;
-    bench.step(In::Tick { except: BTreeSet::new() });
+    bench.step(CoreInput::Tick { except: BTreeSet::new() });
     assert!(bench.closings().is_empty());
     bench.now += 1;
-    bench.step(In::Tick { except: BTreeSet::new() });
+    bench.step(CoreInput::Tick { except: BTreeSet::new() });
     assert_eq!(bench.closings(), [Closing::Expired]);
-    bench.step(In::Answers { ui: TERMINAL, answers: Answers::NONE });
+    bench.step(CoreInput::Answers { ui: TERMINAL, answers: Answers::NONE });
     let result = ToolResult::text("no");
     bench.happened(&brief, Body::Tool(ToolEvent::Ended { tool, outcome: ToolOutcome::Denied, result }));
     bench.turn_done(&brief, TurnEnd::Done);
@@ -463,13 +472,13 @@ fn an_ask_waits_when_every_ui_is_gone_and_is_there_when_one_returns() {
     let session = bench.session();
     let (_, tool) = bench.propose(&brief);
     let ask = bench.ask(&brief, tool);
-    bench.step(In::Left { ui: TERMINAL });
+    bench.step(CoreInput::Left { ui: TERMINAL });
     assert!(bench.closings().is_empty());
     bench.arrive(OTHER, Answers::ALL, Standing::Controller);
     let open = Command::Library(LibraryCommand::Open { session: session.clone() });
-    bench.step(In::Command { ui: OTHER, ticket: Ticket(50), target: Target::Current, command: open });
+    bench.step(CoreInput::Command { ui: OTHER, ticket: Ticket(50), target: Target::Current, command: open });
     assert!(bench.core.state(&session).is_some_and(|state| state.ask(ask).is_some()));
-    bench.step(In::Command {
+    bench.step(CoreInput::Command {
         ui: OTHER,
         ticket: Ticket(51),
         target: Target::Current,
@@ -539,19 +548,19 @@ fn commands_for_two_sessions_do_not_put_each_other_off() {
         }
     }
     // The second command comes before the first one is taken again, as when both stand in one piece of input.
-    let mut waiting: Vec<In> = Vec::new();
+    let mut waiting: Vec<CoreInput> = Vec::new();
     for session in &sessions {
         let command = Command::Session(SessionCommand::Rename { title: "t".into() });
         let target = Target::Session(session.clone());
-        waiting.push(In::Command { ui: TERMINAL, ticket: Ticket(90), target, command });
+        waiting.push(CoreInput::Command { ui: TERMINAL, ticket: Ticket(90), target, command });
     }
     let mut settled = 0;
     for _ in 0..3 {
         for input in std::mem::take(&mut waiting) {
             for out in bench.core.step(Millis(bench.now), input) {
                 match out {
-                    Out::Again(input) => waiting.push(*input),
-                    Out::Settle { .. } => settled += 1,
+                    CoreEffect::Again(input) => waiting.push(*input),
+                    CoreEffect::Settle { .. } => settled += 1,
                     _ => {}
                 }
             }

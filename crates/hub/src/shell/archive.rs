@@ -561,7 +561,7 @@ impl Archive {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::{Engine, In, Out, Setup, Standing};
+    use crate::core::{CoreEffect, CoreInput, Engine, Setup, Standing};
     use crate::shell::files::Files;
     use crate::shell::keeper::Keeping;
     use domain::command::{Command, LibraryCommand, Target};
@@ -605,12 +605,12 @@ mod tests {
         let (mut core, ui, session) = (Core::new(setup), UiId(1), SessionId::from_number(1));
         let mut keeper = Keeper::new(Keeping::First, None, Arc::new(|_| {}));
         let (answers, standing) = (roles::Answers::ALL, Standing::Controller);
-        core.step(Millis(1), In::Arrived { ui, name: "test".into(), answers, standing });
+        core.step(Millis(1), CoreInput::Arrived { ui, name: "test".into(), answers, standing });
         let (cwd, title, id) = (None, Some("said".into()), Some(session.clone()));
         let command = Command::Library(LibraryCommand::New { cwd, title, id });
         let (ticket, target) = (Ticket(1), Target::Current);
-        for out in core.step(Millis(1), In::Command { ui, ticket, target, command }) {
-            if let Out::Append { session, event } = out {
+        for out in core.step(Millis(1), CoreInput::Command { ui, ticket, target, command }) {
+            if let CoreEffect::Append { session, event } = out {
                 keeper.add(session, event);
             }
         }

@@ -4,7 +4,7 @@
 //! each UI and in bytes, and past that a command is refused. Reports wait with their room ([`Room`]), so that an engine has to wait too.
 
 use super::Room;
-use crate::core::{Concerns, In};
+use crate::core::{Concerns, CoreInput};
 use domain::ids::{SessionId, UiId};
 use domain::port::Kept;
 use std::collections::{BTreeSet, VecDeque};
@@ -17,7 +17,7 @@ const MAX_HELD_BYTES: usize = 32 * 1024 * 1024;
 
 /// An input with what has to be done when it is taken.
 pub(super) struct Arrival {
-    pub(super) input: In,
+    pub(super) input: CoreInput,
     /// Where to say whether it is kept.
     pub(super) ack: Option<oneshot::Sender<Kept>>,
     _room: Room,
@@ -25,13 +25,13 @@ pub(super) struct Arrival {
 
 impl Arrival {
     /// What an engine reports, with where to say what became of it.
-    pub(super) fn report(input: In, ack: Option<oneshot::Sender<Kept>>, room: Room) -> Arrival {
+    pub(super) fn report(input: CoreInput, ack: Option<oneshot::Sender<Kept>>, room: Room) -> Arrival {
         Arrival { input, ack, _room: room }
     }
 }
 
-impl From<In> for Arrival {
-    fn from(input: In) -> Arrival {
+impl From<CoreInput> for Arrival {
+    fn from(input: CoreInput) -> Arrival {
         Arrival { input, ack: None, _room: None }
     }
 }
@@ -64,8 +64,8 @@ impl Held {
     }
 
     /// Lets something wait, behind what waits already; gives a command back of which too many wait.
-    pub(super) fn push(&mut self, arrival: Arrival, concerns: Concerns) -> Result<(), Box<In>> {
-        if let In::Command { ui, .. } = &arrival.input {
+    pub(super) fn push(&mut self, arrival: Arrival, concerns: Concerns) -> Result<(), Box<CoreInput>> {
+        if let CoreInput::Command { ui, .. } = &arrival.input {
             let of_one = self.waiting.iter().filter(|(_, before)| before.ui == Some(*ui)).count();
             let bytes = weight(&arrival.input);
             if of_one >= MAX_HELD || self.bytes + bytes > MAX_HELD_BYTES && self.bytes > 0 {
@@ -84,14 +84,14 @@ impl Held {
     }
 
     /// Looks again whom everything that waits is about: a session may have moved to another id since.
-    pub(super) fn reconsider(&mut self, of: impl Fn(&In) -> Concerns) {
+    pub(super) fn reconsider(&mut self, of: impl Fn(&CoreInput) -> Concerns) {
         for (arrival, concerns) in &mut self.waiting {
             *concerns = of(&arrival.input);
         }
     }
 
     /// Takes out the first that may be taken now: it is not blocked, and nothing that it must not overtake waits before it.
-    pub(super) fn next(&mut self, is_blocked: impl Fn(&In, &Concerns) -> bool) -> Option<Arrival> {
+    pub(super) fn next(&mut self, is_blocked: impl Fn(&CoreInput, &Concerns) -> bool) -> Option<Arrival> {
         let (mut uis, mut sessions) = (BTreeSet::new(), BTreeSet::new());
         let free = self.waiting.iter().position(|(arrival, concerns)| {
             let behind = concerns.ui.is_some_and(|ui| uis.contains(&ui))
@@ -116,29 +116,29 @@ pub(super) fn overlap(before: &Concerns, after: &Concerns) -> bool {
 }
 
 /// What a waiting command takes; what else waits takes room elsewhere ([`Room`]) or hardly any.
-fn weight(input: &In) -> usize {
+fn weight(input: &CoreInput) -> usize {
     match input {
-        In::Command { command, .. } => size_of::<Arrival>() + command.weight(),
-        In::Arrived { .. }
-        | In::Apart { .. }
-        | In::Answers { .. }
-        | In::Rights { .. }
-        | In::Files { .. }
-        | In::FileDone { .. }
-        | In::Servers { .. }
-        | In::CannotAnswer { .. }
-        | In::Keep { .. }
-        | In::Left { .. }
-        | In::Report(_)
-        | In::Mirror { .. }
-        | In::MirrorEvent { .. }
-        | In::Abilities(_)
-        | In::Named { .. }
-        | In::Told { .. }
-        | In::Answered { .. }
-        | In::Deleted { .. }
-        | In::Ending
-        | In::Tick { .. } => 0,
+        CoreInput::Command { command, .. } => size_of::<Arrival>() + command.weight(),
+        CoreInput::Arrived { .. }
+        | CoreInput::Apart { .. }
+        | CoreInput::Answers { .. }
+        | CoreInput::Rights { .. }
+        | CoreInput::Files { .. }
+        | CoreInput::FileDone { .. }
+        | CoreInput::Servers { .. }
+        | CoreInput::CannotAnswer { .. }
+        | CoreInput::Keep { .. }
+        | CoreInput::Left { .. }
+        | CoreInput::Report(_)
+        | CoreInput::Mirror { .. }
+        | CoreInput::MirrorEvent { .. }
+        | CoreInput::Abilities(_)
+        | CoreInput::Named { .. }
+        | CoreInput::Told { .. }
+        | CoreInput::Answered { .. }
+        | CoreInput::Deleted { .. }
+        | CoreInput::Ending
+        | CoreInput::Tick { .. } => 0,
     }
 }
 
@@ -155,7 +155,7 @@ mod tests {
 
     fn arrival(ui: u64, ticket: u64, command: Command) -> Arrival {
         let (ui, ticket, target) = (UiId(ui), Ticket(ticket), Target::Current);
-        Arrival::from(In::Command { ui, ticket, target, command })
+        Arrival::from(CoreInput::Command { ui, ticket, target, command })
     }
 
     fn about(ui: u64, session: u64) -> Concerns {
@@ -164,7 +164,7 @@ mod tests {
 
     fn ticket(arrival: Option<Arrival>) -> Option<u64> {
         match arrival?.input {
-            In::Command { ticket, .. } => Some(ticket.0),
+            CoreInput::Command { ticket, .. } => Some(ticket.0),
             _ => None,
         }
     }
@@ -176,7 +176,8 @@ mod tests {
         for (ui, session, number) in [(1, 1, 1), (2, 1, 2), (2, 2, 3), (3, 3, 4)] {
             assert!(held.push(command(ui, number), about(ui, session)).is_ok());
         }
-        let first_blocked = |_: &In, concerns: &Concerns| concerns.sessions[0] == SessionId::from_number(1);
+        let first_blocked =
+            |_: &CoreInput, concerns: &Concerns| concerns.sessions[0] == SessionId::from_number(1);
         assert_eq!(ticket(held.next(first_blocked)), Some(4));
         assert_eq!(ticket(held.next(first_blocked)), None);
         let order: Vec<u64> = std::iter::from_fn(|| ticket(held.next(|_, _| false))).collect();
@@ -202,7 +203,7 @@ mod tests {
         assert!(held.push(command(1, 0), about(1, 1)).is_err());
         assert!(held.push(command(2, 0), about(2, 1)).is_ok(), "another UI may wait as well");
         let leaves = Concerns { ui: Some(UiId(1)), sessions: Vec::new() };
-        assert!(held.push(In::Left { ui: UiId(1) }.into(), leaves).is_ok(), "who leaves is not lost");
+        assert!(held.push(CoreInput::Left { ui: UiId(1) }.into(), leaves).is_ok(), "who leaves is not lost");
     }
 
     #[test]

@@ -15,7 +15,7 @@
 //! that waited for it.
 
 use super::{Log, Shell};
-use crate::core::In;
+use crate::core::CoreInput;
 use domain::event::{Body, ContextEvent, Event, MessageEvent, RunEvent, SessionEvent};
 use domain::ids::{Seq, SessionId};
 use domain::port::{Order, Report};
@@ -561,10 +561,10 @@ impl Shell {
             self.orders.push_front(Order::StoreFails { session: session.clone(), why: why.clone() });
             let text = why.map(|why| format!("not saved: {why}"));
             let signal = Signal::Status { key: UNSAVED.to_owned(), text };
-            self.perform(In::Report(Report::Signal { session: session.clone(), signal }).into());
+            self.perform(CoreInput::Report(Report::Signal { session: session.clone(), signal }).into());
         }
         let signal = Signal::Notify { level, text };
-        self.perform(In::Report(Report::Signal { session, signal }).into());
+        self.perform(CoreInput::Report(Report::Signal { session, signal }).into());
     }
 }
 

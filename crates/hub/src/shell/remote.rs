@@ -3,7 +3,7 @@
 use super::clock::{Timers, due};
 use super::seat::Tell;
 use super::{ErrandPort, Hub, Inbox, LastLines, RemoteSeat, Shell, line};
-use crate::core::In;
+use crate::core::CoreInput;
 use domain::ask::{Answer, Closing};
 use domain::canon::Names;
 use domain::command::{Command, Receipt, Refusal, RefusalKind};
@@ -207,10 +207,10 @@ impl Shell {
         if !lossless {
             if let Some((session, opened)) = kept {
                 self.keeper.opened(session.clone());
-                let outs = self.core.ground_in(self.clock.now(), session, opened);
+                let outs = self.core.runtime_session_in(self.clock.now(), session, opened);
                 self.sort(outs);
             }
-            let (session, outs) = self.core.ground(self.clock.now());
+            let (session, outs) = self.core.runtime_session(self.clock.now());
             self.sort(outs);
             if let Some(remote) = &mut self.remote {
                 remote.session = session;
@@ -277,18 +277,21 @@ impl Shell {
         remote.lost = Some(why.to_owned());
         let session = remote.session.clone();
         // Its last words are of the run that ends with it.
-        let is_said = |input: &In| matches!(input, In::Report(Report::Said { .. }));
-        let (said, rest): (VecDeque<In>, VecDeque<In>) =
+        let is_said = |input: &CoreInput| matches!(input, CoreInput::Report(Report::Said { .. }));
+        let (said, rest): (VecDeque<CoreInput>, VecDeque<CoreInput>) =
             std::mem::take(&mut self.work).into_iter().partition(is_said);
         said.into_iter().for_each(|input| self.decide(input));
         self.work.extend(rest);
         // Before any UI: one that leaves because of it must not look like the cause.
         self.tell_loss();
         if let Some(session) = session {
-            self.decide(In::Report(Report::Said { session: session.clone(), fact: Fact::new(Said::Lost) }));
+            self.decide(CoreInput::Report(Report::Said {
+                session: session.clone(),
+                fact: Fact::new(Said::Lost),
+            }));
             let text = format!("The runtime is gone: {why}");
             let signal = Signal::Notify { level: Level::Error, text };
-            self.decide(In::Report(Report::Signal { session, signal }));
+            self.decide(CoreInput::Report(Report::Signal { session, signal }));
         }
         while let Some(input) = self.work.pop_front() {
             self.decide(input);
@@ -338,7 +341,7 @@ impl Shell {
         if let (Some(why), Order::Consult { ticket, .. }) = (lost, &order) {
             let refusal = Refusal::new(RefusalKind::Lost, format!("the runtime is gone: {why}"));
             let (ticket, with) = (*ticket, Err(refusal.hint("start it again")));
-            return self.work.push_back(In::Report(Report::Settled { ticket, with }));
+            return self.work.push_back(CoreInput::Report(Report::Settled { ticket, with }));
         }
         match order {
             Order::Consult { ticket, session, command, .. } => {
@@ -412,7 +415,7 @@ impl Shell {
             self.perform_remote(effect);
         }
         // Last, so that a UI which is greeted with it is shown what came along, such as the model.
-        self.work.extend(abilities.filter(|_| changed).map(In::Abilities));
+        self.work.extend(abilities.filter(|_| changed).map(CoreInput::Abilities));
     }
 
     /// Puts aside what is told of the past, until all of it is there; that of a session which could not be opened is nobody's.
@@ -450,7 +453,7 @@ impl Shell {
         });
         let facts: Vec<Fact> = told.collect();
         if let Some(session) = remote.session.clone().filter(|_| !facts.is_empty()) {
-            self.work.push_back(In::Told { session, facts });
+            self.work.push_back(CoreInput::Told { session, facts });
         }
     }
 
@@ -493,7 +496,7 @@ impl Shell {
         if let Some((session, name)) = named.clone()
             && remote.named != named
         {
-            self.work.push_back(In::Named { session, name });
+            self.work.push_back(CoreInput::Named { session, name });
             remote.named = named;
         }
     }
@@ -519,13 +522,13 @@ impl Shell {
             }
             UiEffect::Fact(fact) => {
                 if let Some(session) = remote.session.clone() {
-                    self.work.push_back(In::Report(Report::Said { session, fact }));
+                    self.work.push_back(CoreInput::Report(Report::Said { session, fact }));
                 }
             }
             UiEffect::Signal(signal) => {
                 let (session, signal) = (remote.session.clone(), remote.explained(signal));
                 if let Some((session, signal)) = session.zip(remote.passes(signal, self.clock.now())) {
-                    self.work.push_back(In::Report(Report::Signal { session, signal }));
+                    self.work.push_back(CoreInput::Report(Report::Signal { session, signal }));
                 }
             }
             UiEffect::Settle { ticket: ANSWER, with } => {
@@ -539,7 +542,7 @@ impl Shell {
                 {
                     remote.session = Some(self.core.here(&session.id));
                 }
-                self.work.push_back(In::Report(Report::Settled { ticket, with }));
+                self.work.push_back(CoreInput::Report(Report::Settled { ticket, with }));
             }
             UiEffect::News(news) => self.news(*news),
             UiEffect::Errand { id, step } => self.send_errand(id, step),
@@ -575,18 +578,20 @@ impl Shell {
                 if let Some(remote) = &mut self.remote {
                     remote.session = Some(session.clone());
                 }
-                self.work.push_back(In::Abilities(abilities));
-                self.work.push_back(In::Mirror { session, state: Box::new(state), board });
+                self.work.push_back(CoreInput::Abilities(abilities));
+                self.work.push_back(CoreInput::Mirror { session, state: Box::new(state), board });
             }
-            News::Happened { session, event } => self.work.push_back(In::MirrorEvent { session, event }),
+            News::Happened { session, event } => {
+                self.work.push_back(CoreInput::MirrorEvent { session, event })
+            }
             News::Signal { session, signal } => {
                 let now = self.clock.now();
                 if let Some(signal) = self.remote.as_mut().and_then(|remote| remote.passes(signal, now)) {
-                    self.work.push_back(In::Report(Report::Signal { session, signal }));
+                    self.work.push_back(CoreInput::Report(Report::Signal { session, signal }));
                 }
             }
             News::Settled { ticket, with } => {
-                self.work.push_back(In::Report(Report::Settled { ticket, with }));
+                self.work.push_back(CoreInput::Report(Report::Settled { ticket, with }));
             }
             News::Link(state) => self.tell_link(&state),
         }

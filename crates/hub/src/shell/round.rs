@@ -4,7 +4,7 @@
 use super::archive::{Finished, News};
 use super::held::{Arrival, overlap};
 use super::{Awaited, START, Shell, Tell};
-use crate::core::{Answer, Concerns, In, Out};
+use crate::core::{Answer, Concerns, CoreEffect, CoreInput};
 use domain::command::{Refusal, RefusalKind};
 use domain::ids::{SessionId, UiId};
 use domain::port::{Kept, Order, Report};
@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 impl Shell {
     /// Lets the core decide, unless the input has to wait.
-    pub(super) fn decide(&mut self, input: In) {
+    pub(super) fn decide(&mut self, input: CoreInput) {
         self.take(input.into());
     }
 
@@ -28,24 +28,24 @@ impl Shell {
     }
 
     /// Whether an input has to wait for the store, for a UI to be where it is meant, or behind one that waits for that.
-    fn is_blocked(&self, input: &In, concerns: &Concerns) -> bool {
+    fn is_blocked(&self, input: &CoreInput, concerns: &Concerns) -> bool {
         let waits = |session: &SessionId| self.keeper.is_busy_with(session) || self.core.is_away(session);
         let moving = match input {
-            In::Command { ui, .. } => self.core.is_moving(*ui),
+            CoreInput::Command { ui, .. } => self.core.is_moving(*ui),
             _ => false,
         };
         // What is told of a session goes on: a command that waits to be shown it waits for just that.
-        let command = matches!(input, In::Command { .. });
-        let behind = |before: &In| command && overlap(&self.core.concerns(before), concerns);
+        let command = matches!(input, CoreInput::Command { .. });
+        let behind = |before: &CoreInput| command && overlap(&self.core.concerns(before), concerns);
         moving || concerns.sessions.iter().any(waits) || self.later.iter().any(behind)
     }
 
     fn hold(&mut self, arrival: Arrival, concerns: Concerns) {
         let Err(refused) = self.held.push(arrival, concerns) else { return };
-        let In::Command { ui, ticket, .. } = *refused else { return };
+        let CoreInput::Command { ui, ticket, .. } = *refused else { return };
         let refusal = Refusal::new(RefusalKind::TooMany, "too many commands wait for the disk");
         let with = Err(refusal.hint("wait for the answers to those before"));
-        self.sort(vec![Out::Settle { ui, ticket, with, about: None }]);
+        self.sort(vec![CoreEffect::Settle { ui, ticket, with, about: None }]);
     }
 
     /// Takes what was held and need not wait any more, in order; whether there was any.
@@ -69,15 +69,15 @@ impl Shell {
     pub(super) fn tick(&mut self) {
         let except = self.held.sessions();
         self.tick_owed = !except.is_empty();
-        self.work.push_back(In::Tick { except });
+        self.work.push_back(CoreInput::Tick { except });
     }
 
     /// Lets the core decide now, and sorts what it says by whom it is for.
     pub(super) fn perform(&mut self, arrival: Arrival) {
         let Arrival { input, ack, .. } = arrival;
-        let shown = matches!(input, In::Mirror { .. } | In::Abilities(_));
+        let shown = matches!(input, CoreInput::Mirror { .. } | CoreInput::Abilities(_));
         let session = match &input {
-            In::Report(report) => session_of(report).cloned(),
+            CoreInput::Report(report) => session_of(report).cloned(),
             _ => None,
         };
         let outs = self.core.step(self.clock.now(), input);
@@ -93,54 +93,56 @@ impl Shell {
     }
 
     /// Puts what the core wants done where it waits for its turn: the store, the engine, the seats.
-    pub(super) fn sort(&mut self, outs: Vec<Out>) {
+    pub(super) fn sort(&mut self, outs: Vec<CoreEffect>) {
         let appended: BTreeSet<SessionId> = outs
             .iter()
             .filter_map(|out| match out {
-                Out::Append { session, .. } => Some(session.clone()),
+                CoreEffect::Append { session, .. } => Some(session.clone()),
                 _ => None,
             })
             .collect();
         for out in outs {
             match out {
-                Out::Append { session, event } => self.keeper.add(session, event),
-                Out::Attach { ui, session } => self.tell(ui, Tell::Attach(session)),
-                Out::Detach { ui, session } => self.tell(ui, Tell::Detach(session)),
-                Out::Event { ui, session, event } => self.tell(ui, Tell::Event(session, event)),
-                Out::Abilities { ui } => self.tell(ui, Tell::Abilities),
-                Out::Signal { ui, session, signal } => self.tell(ui, Tell::Signal(session, signal)),
-                Out::Keep { session } => self.keeper.keep(&session),
-                Out::File { ui, session, id, request } => self.tell(ui, Tell::File { session, id, request }),
-                Out::Settle { ui, ticket: START, with, .. } => {
+                CoreEffect::Append { session, event } => self.keeper.add(session, event),
+                CoreEffect::Attach { ui, session } => self.tell(ui, Tell::Attach(session)),
+                CoreEffect::Detach { ui, session } => self.tell(ui, Tell::Detach(session)),
+                CoreEffect::Event { ui, session, event } => self.tell(ui, Tell::Event(session, event)),
+                CoreEffect::Abilities { ui } => self.tell(ui, Tell::Abilities),
+                CoreEffect::Signal { ui, session, signal } => self.tell(ui, Tell::Signal(session, signal)),
+                CoreEffect::Keep { session } => self.keeper.keep(&session),
+                CoreEffect::File { ui, session, id, request } => {
+                    self.tell(ui, Tell::File { session, id, request })
+                }
+                CoreEffect::Settle { ui, ticket: START, with, .. } => {
                     let (after, refused) = (appended.iter().cloned().collect(), with.err());
                     self.tell(ui, Tell::Started { after, refused });
                 }
-                Out::Settle { ui, ticket, with, about } => {
+                CoreEffect::Settle { ui, ticket, with, about } => {
                     let after = appended.iter().cloned().chain(about).collect();
                     self.tell(ui, Tell::Settle { ticket, with: Box::new(with), after });
                 }
-                Out::Fetch { id, request } => {
+                CoreEffect::Fetch { id, request } => {
                     if let Err(refusal) = self.archive.ask(id, request) {
-                        self.work.push_back(In::Answered { id, with: Err(refusal) });
+                        self.work.push_back(CoreInput::Answered { id, with: Err(refusal) });
                     }
                 }
-                Out::Release { session } => {
+                CoreEffect::Release { session } => {
                     if self.keeper.unkept(&session).is_empty() {
                         self.keeper.forget(&session);
                         self.archive.close(session);
                     }
                 }
-                Out::Unwritten { session } => {
+                CoreEffect::Unwritten { session } => {
                     self.keeper.forget(&session);
                     // What waits about it is about the session that stands in its place: nothing may overtake it there.
                     self.held.reconsider(|input| self.core.concerns(input));
                 }
-                Out::LeaveOut { session, why } => self.keeper.leave_out(&session, &why),
-                Out::Order(order) => self.orders.push_back(order),
-                Out::Wake(at) => self.wake = Some(self.clock.instant(at)),
-                Out::LetGo(why) => self.let_go = Some(why),
-                Out::Again(input) => self.later.push_back(*input),
-                Out::Log(line) => (self.log)(&line),
+                CoreEffect::LeaveOut { session, why } => self.keeper.leave_out(&session, &why),
+                CoreEffect::Order(order) => self.orders.push_back(order),
+                CoreEffect::Wake(at) => self.wake = Some(self.clock.instant(at)),
+                CoreEffect::LetGo(why) => self.let_go = Some(why),
+                CoreEffect::Again(input) => self.later.push_back(*input),
+                CoreEffect::Log(line) => (self.log)(&line),
             }
         }
     }
@@ -312,11 +314,11 @@ impl Shell {
                     (Ok(Answer::Deleted(true)), Some(session)) => self.keeper.forget(&session),
                     _ => {}
                 }
-                self.perform(In::Answered { id, with }.into());
+                self.perform(CoreInput::Answered { id, with }.into());
             }
             News::DeletedLate(session) => {
                 self.keeper.forget(&session);
-                self.perform(In::Deleted { session }.into());
+                self.perform(CoreInput::Deleted { session }.into());
             }
             News::Tended(result) => self.keeper.tended(result),
             News::Log(line) => (self.log)(&line),
@@ -328,7 +330,7 @@ impl Shell {
     pub(super) fn give_up(&mut self, now: Instant) {
         self.keeper.give_up(now);
         for (id, refusal) in self.archive.give_up(now) {
-            self.work.push_back(In::Answered { id, with: Err(refusal) });
+            self.work.push_back(CoreInput::Answered { id, with: Err(refusal) });
         }
     }
 }
@@ -364,7 +366,7 @@ fn session_ordered(order: &Order) -> &SessionId {
 
 #[cfg(test)]
 mod tests {
-    use crate::core::{Answer, Core, Engine, In, RequestId, Setup};
+    use crate::core::{Answer, Core, CoreInput, Engine, RequestId, Setup};
     use crate::shell::keeper::Keeping;
     use crate::shell::{EngineSeat, Files, Hub};
     use domain::ids::Millis;
@@ -383,16 +385,16 @@ mod tests {
         let store = (Box::new(store::MemoryStore::new()) as Box<dyn store::Store>, Keeping::Beside);
         let (engine, log) = (EngineSeat::Driven(orders), Arc::new(|_: &str| {}));
         let (mut shell, _messages) = Hub::shell(core, setup, store, engine, Files::default(), log);
-        let (session, outs) = shell.core.ground(Millis(1));
+        let (session, outs) = shell.core.runtime_session(Millis(1));
         shell.sort(outs);
         let before = session.unwrap();
-        shell.decide(In::Named { session: before.clone(), name: "theirs".into() });
-        shell.decide(In::Told { session: before, facts: Vec::new() });
+        shell.decide(CoreInput::Named { session: before.clone(), name: "theirs".into() });
+        shell.decide(CoreInput::Told { session: before, facts: Vec::new() });
         assert!(!shell.held.is_empty(), "it waits until it is known what is kept");
         let after = origin.named("theirs").kept_as().unwrap();
         let found = Answer::Found { kept: None, free: Some(after.clone()) };
-        shell.perform(In::Answered { id: RequestId(1), with: Ok(found) }.into());
-        let next = In::Told { session: after, facts: Vec::new() };
+        shell.perform(CoreInput::Answered { id: RequestId(1), with: Ok(found) }.into());
+        let next = CoreInput::Told { session: after, facts: Vec::new() };
         assert!(shell.held.touches(&shell.core.concerns(&next)), "the past was overtaken");
     }
 }

@@ -6,7 +6,7 @@
 use super::clock::{Timers, due};
 use super::keeper::Keeper;
 use super::{Guest, Hub, Inbox, Log, START};
-use crate::core::{Core, In};
+use crate::core::{Core, CoreInput};
 use domain::command::{Receipt, Refusal};
 use domain::event::{AskEvent, Body, ContextEvent, Event, MessageEvent, NoteEvent, RunEvent, ToolEvent};
 use domain::fleet::{FleetChange, Member};
@@ -69,7 +69,7 @@ pub(super) struct Round<'a> {
     pub(super) now: Millis,
     pub(super) core: &'a Core,
     pub(super) keeper: &'a Keeper,
-    pub(super) work: &'a mut VecDeque<In>,
+    pub(super) work: &'a mut VecDeque<CoreInput>,
     pub(super) log: &'a Log,
     pub(super) hub: &'a Hub,
 }
@@ -475,18 +475,18 @@ impl RoleSeat {
         let answers = if self.only_listens { Answers::NONE } else { self.role.can_answer() };
         if answers != self.answers {
             self.answers = answers;
-            round.work.push_back(In::Answers { ui, answers });
+            round.work.push_back(CoreInput::Answers { ui, answers });
         }
         // Before its commands: what comes with a hello is held to it too.
         let asked = self.role.rights();
         if asked != self.rights {
             self.rights = asked;
-            round.work.push_back(In::Rights { ui, asked });
+            round.work.push_back(CoreInput::Rights { ui, asked });
         }
         let files = self.role.files();
         if files != self.files {
             self.files = files;
-            round.work.push_back(In::Files { ui, files });
+            round.work.push_back(CoreInput::Files { ui, files });
         }
         for effect in effects {
             match effect {
@@ -497,22 +497,26 @@ impl RoleSeat {
                     self.send(lane, |link| link.try_send_alone(lane, line, pause), log);
                 }
                 RuntimeEffect::Command { ticket, target, command } => {
-                    round.work.push_back(In::Command { ui, ticket, target, command });
+                    round.work.push_back(CoreInput::Command { ui, ticket, target, command });
                 }
                 RuntimeEffect::Servers { session, servers } => {
-                    round.work.push_back(In::Servers { ui, session, servers });
+                    round.work.push_back(CoreInput::Servers { ui, session, servers });
                 }
                 RuntimeEffect::CannotAnswer { session, ask } => {
-                    round.work.push_back(In::CannotAnswer { ui, session, ask });
+                    round.work.push_back(CoreInput::CannotAnswer { ui, session, ask });
                 }
-                RuntimeEffect::Keep { session } => round.work.push_back(In::Keep { session }),
+                RuntimeEffect::Keep { session } => round.work.push_back(CoreInput::Keep { session }),
                 RuntimeEffect::WatchFleet { alone } => {
                     self.fleet = Some(None);
                     // Also wakes the hub, so that it is told what is there.
-                    round.work.push_back(if alone { In::Apart { ui } } else { In::Answers { ui, answers } });
+                    round.work.push_back(if alone {
+                        CoreInput::Apart { ui }
+                    } else {
+                        CoreInput::Answers { ui, answers }
+                    });
                 }
                 RuntimeEffect::FileDone { id, with } => {
-                    round.work.push_back(In::FileDone { ui, id, with });
+                    round.work.push_back(CoreInput::FileDone { ui, id, with });
                 }
                 RuntimeEffect::Link(LinkEffect::Timer { key, after }) => {
                     self.timers.insert(key, Instant::now() + after);

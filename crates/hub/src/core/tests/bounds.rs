@@ -2,8 +2,8 @@
 
 use super::{Bench, TERMINAL};
 use crate::core::{
-    Core, Engine, In, MAX_ALL_REQUESTS, MAX_CONSULTED, MAX_MIRRORED, MAX_REQUEST_BYTES, MAX_REQUESTS,
-    MAX_STREAMED, MAX_UIS, Out, RequestId, Setup, Standing,
+    Core, CoreEffect, CoreInput, Engine, MAX_ALL_REQUESTS, MAX_CONSULTED, MAX_MIRRORED, MAX_REQUEST_BYTES,
+    MAX_REQUESTS, MAX_STREAMED, MAX_UIS, RequestId, Setup, Standing,
 };
 use domain::ask::{Ask, AskKind, Closing};
 use domain::ask_book::MAX_OPEN_ASKS;
@@ -37,10 +37,9 @@ fn one_question_too_many_is_closed_at_once_and_its_asker_told() {
         bench.happened(&brief, confirm(id));
     }
     assert_eq!(bench.state().asks.len(), MAX_OPEN_ASKS);
-    let told = bench
-        .outs
-        .iter()
-        .filter(|out| matches!(out, Out::Order(Order::AskClosed { closing: Closing::Unattended, .. })));
+    let told = bench.outs.iter().filter(|out| {
+        matches!(out, CoreEffect::Order(Order::AskClosed { closing: Closing::Unattended, .. }))
+    });
     assert_eq!(told.count(), 1);
 }
 
@@ -62,15 +61,15 @@ fn inputs_wait_up_to_so_many_bytes() {
 fn in_front(engine: Engine) -> Core {
     let setup = Setup::new(engine, "/w", 7);
     let mut core = Core::new(setup);
-    core.ground(Millis(1));
+    core.runtime_session(Millis(1));
     let (name, answers, standing) = ("ui".to_owned(), Answers::ALL, Standing::Controller);
-    core.step(Millis(1), In::Arrived { ui: TERMINAL, name, answers, standing });
+    core.step(Millis(1), CoreInput::Arrived { ui: TERMINAL, name, answers, standing });
     core
 }
 
-fn lets_go(outs: &[Out]) -> Option<&str> {
+fn lets_go(outs: &[CoreEffect]) -> Option<&str> {
     outs.iter().find_map(|out| match out {
-        Out::LetGo(why) => Some(why.as_str()),
+        CoreEffect::LetGo(why) => Some(why.as_str()),
         _ => None,
     })
 }
@@ -78,7 +77,7 @@ fn lets_go(outs: &[Out]) -> Option<&str> {
 #[test]
 fn commands_that_a_runtime_never_answers_do_not_pile_up() {
     let mut core = in_front(Engine::Followed);
-    let list = |ticket: usize| In::Command {
+    let list = |ticket: usize| CoreInput::Command {
         ui: TERMINAL,
         ticket: Ticket(ticket as u64),
         target: Target::Current,
@@ -86,10 +85,10 @@ fn commands_that_a_runtime_never_answers_do_not_pile_up() {
     };
     for ticket in 0..MAX_CONSULTED {
         let outs = core.step(Millis(1), list(ticket));
-        assert!(outs.iter().any(|out| matches!(out, Out::Order(_))));
+        assert!(outs.iter().any(|out| matches!(out, CoreEffect::Order(_))));
     }
     let outs = core.step(Millis(1), list(MAX_CONSULTED));
-    let refused = |out: &Out| matches!(out, Out::Settle { with: Err(refusal), .. } if refusal.kind == RefusalKind::TooMany);
+    let refused = |out: &CoreEffect| matches!(out, CoreEffect::Settle { with: Err(refusal), .. } if refusal.kind == RefusalKind::TooMany);
     assert!(outs.iter().any(refused), "{outs:?}");
 }
 
@@ -99,7 +98,7 @@ fn a_runtime_that_floods_a_run_that_is_over_is_let_go_with_the_reason() {
     let session = core.current(TERMINAL).unwrap().clone();
     let mut say = |said| {
         let report = Report::Said { session: session.clone(), fact: Fact::of("r", said) };
-        core.step(Millis(1), In::Report(report))
+        core.step(Millis(1), CoreInput::Report(report))
     };
     say(Said::RunStarted);
     say(Said::RunEnded(Outcome::Done));
@@ -115,7 +114,7 @@ fn a_lossless_session_that_grows_without_end_is_let_go_with_the_reason() {
     let mut core = in_front(Engine::Mirrored);
     let session = SessionId::from_number(1);
     let (state, board) = (Box::new(State::new()), Board::default());
-    core.step(Millis(1), In::Mirror { session: session.clone(), state, board });
+    core.step(Millis(1), CoreInput::Mirror { session: session.clone(), state, board });
     let text = "x".repeat(8 * 1024 * 1024);
     let most = MAX_MIRRORED / text.len();
     for number in 1..=most as u64 + 1 {
@@ -129,7 +128,7 @@ fn a_lossless_session_that_grows_without_end_is_let_go_with_the_reason() {
             text,
         });
         let event = Arc::new(Event { seq: Seq(number), at: Millis(1), body });
-        let outs = core.step(Millis(1), In::MirrorEvent { session: session.clone(), event });
+        let outs = core.step(Millis(1), CoreInput::MirrorEvent { session: session.clone(), event });
         let over = number > most as u64 - 1;
         assert_eq!(lets_go(&outs).is_some_and(|why| why.contains("128 MiB")), over, "{number}");
     }
@@ -147,7 +146,7 @@ fn a_lossless_session_that_grows_without_end_is_let_go_with_the_reason() {
         });
         state.apply(Millis(1), &body).unwrap();
     }
-    let mirror = In::Mirror { session, state: Box::new(state), board: Board::default() };
+    let mirror = CoreInput::Mirror { session, state: Box::new(state), board: Board::default() };
     assert!(lets_go(&core.step(Millis(1), mirror)).is_some());
 }
 
@@ -156,12 +155,14 @@ fn a_question_of_a_lossless_runtime_that_nobody_can_be_asked_is_its_own_to_close
     let mut core = in_front(Engine::Mirrored);
     let (session, ask) = (SessionId::from_number(1), AskId(1));
     let (state, board) = (Box::new(State::new()), Board::default());
-    core.step(Millis(1), In::Mirror { session: session.clone(), state, board });
+    core.step(Millis(1), CoreInput::Mirror { session: session.clone(), state, board });
     let event = Arc::new(Event { seq: Seq(1), at: Millis(1), body: confirm(ask) });
-    let outs = core.step(Millis(1), In::MirrorEvent { session: session.clone(), event });
-    assert!(!outs.iter().any(|out| matches!(out, Out::Order(_))), "it can be answered: {outs:?}");
-    let outs = core.step(Millis(1), In::CannotAnswer { ui: TERMINAL, session: session.clone(), ask });
-    let told = |out: &Out| matches!(out, Out::Order(Order::Consult { command: Command::Answer { .. }, .. }));
+    let outs = core.step(Millis(1), CoreInput::MirrorEvent { session: session.clone(), event });
+    assert!(!outs.iter().any(|out| matches!(out, CoreEffect::Order(_))), "it can be answered: {outs:?}");
+    let outs = core.step(Millis(1), CoreInput::CannotAnswer { ui: TERMINAL, session: session.clone(), ask });
+    let told = |out: &CoreEffect| {
+        matches!(out, CoreEffect::Order(Order::Consult { command: Command::Answer { .. }, .. }))
+    };
     assert!(outs.iter().any(told), "{outs:?}");
     assert_eq!(core.state(&session).unwrap().seq, Seq(1), "nothing happens but what the runtime tells");
 }
@@ -179,13 +180,14 @@ fn a_lossless_message_without_end_is_let_go_with_the_reason() {
         step: None,
     });
     state.apply(Millis(1), &started).unwrap();
-    let mirror = In::Mirror { session: session.clone(), state: Box::new(state), board: Board::default() };
+    let mirror =
+        CoreInput::Mirror { session: session.clone(), state: Box::new(state), board: Board::default() };
     core.step(Millis(1), mirror);
     let text = "x".repeat(MAX_STREAMED / 8);
     for number in 1..=9 {
         let body = Body::Message(MessageEvent::Delta { message, kind: TextKind::Text, text: text.clone() });
         let event = Arc::new(Event { seq: Seq(number), at: Millis(1), body });
-        let outs = core.step(Millis(1), In::MirrorEvent { session: session.clone(), event });
+        let outs = core.step(Millis(1), CoreInput::MirrorEvent { session: session.clone(), event });
         assert_eq!(lets_go(&outs).is_some_and(|why| why.contains("one message")), number > 8, "{number}");
     }
 }
@@ -195,12 +197,12 @@ fn a_title_that_changes_for_ever_does_not_end_a_mirrored_session() {
     let mut core = in_front(Engine::Mirrored);
     let session = SessionId::from_number(1);
     let (state, board) = (Box::new(State::new()), Board::default());
-    core.step(Millis(1), In::Mirror { session: session.clone(), state, board });
+    core.step(Millis(1), CoreInput::Mirror { session: session.clone(), state, board });
     let title = "x".repeat(8 * 1024 * 1024);
     for number in 1..=2 * (MAX_MIRRORED / title.len()) as u64 {
         let body = Body::Session(SessionEvent::Renamed { title: title.clone() });
         let event = Arc::new(Event { seq: Seq(number), at: Millis(1), body });
-        let outs = core.step(Millis(1), In::MirrorEvent { session: session.clone(), event });
+        let outs = core.step(Millis(1), CoreInput::MirrorEvent { session: session.clone(), event });
         assert!(lets_go(&outs).is_none());
     }
 }
@@ -222,9 +224,9 @@ fn a_signal_is_cut_to_what_a_screen_can_show() {
     ];
     for signal in signals {
         bench.outs.clear();
-        bench.step(In::Report(Report::Signal { session: session.clone(), signal }));
+        bench.step(CoreInput::Report(Report::Signal { session: session.clone(), signal }));
         let told = bench.outs.iter().find_map(|out| match out {
-            Out::Signal { signal, .. } => Some(signal.weight()),
+            CoreEffect::Signal { signal, .. } => Some(signal.weight()),
             _ => None,
         });
         assert!(told.is_some_and(|weight| weight <= 70_000), "{told:?}");
@@ -233,11 +235,11 @@ fn a_signal_is_cut_to_what_a_screen_can_show() {
 
 /// Looks for something; what is asked of the store, or the refusal.
 fn look(core: &mut Core, ui: UiId, target: Target, command: Command) -> Result<RequestId, Refusal> {
-    let input = In::Command { ui, ticket: Ticket(1), target, command };
+    let input = CoreInput::Command { ui, ticket: Ticket(1), target, command };
     for out in core.step(Millis(1), input) {
         match out {
-            Out::Fetch { id, .. } => return Ok(id),
-            Out::Settle { with, .. } => return Err(with.unwrap_err()),
+            CoreEffect::Fetch { id, .. } => return Ok(id),
+            CoreEffect::Settle { with, .. } => return Err(with.unwrap_err()),
             _ => {}
         }
     }
@@ -250,7 +252,7 @@ fn list(search: Option<String>) -> Command {
 
 fn arrive(core: &mut Core, ui: UiId) {
     let (answers, standing) = (Answers::ALL, Standing::Controller);
-    core.step(Millis(1), In::Arrived { ui, name: "test".into(), answers, standing });
+    core.step(Millis(1), CoreInput::Arrived { ui, name: "test".into(), answers, standing });
 }
 
 #[test]
@@ -266,13 +268,13 @@ fn each_ui_may_have_so_many_requests_and_all_together_so_many() {
         assert!(refused.kind == RefusalKind::TooMany && refused.message.contains("your"), "{refused}");
     }
     // Who left is not answered, and what it asked for is still read.
-    core.step(Millis(1), In::Left { ui: UiId(1) });
+    core.step(Millis(1), CoreInput::Left { ui: UiId(1) });
     let fresh = UiId(MAX_UIS as u64 + 1);
     arrive(&mut core, fresh);
     let refused = look(&mut core, fresh, Target::Current, list(None)).unwrap_err();
     assert!(refused.message.contains(&MAX_ALL_REQUESTS.to_string()), "{refused}");
     let refusal = Refusal::new(RefusalKind::Storage, "no");
-    core.step(Millis(1), In::Answered { id: last.unwrap(), with: Err(refusal) });
+    core.step(Millis(1), CoreInput::Answered { id: last.unwrap(), with: Err(refusal) });
     look(&mut core, fresh, Target::Current, list(None)).unwrap();
 }
 
@@ -289,6 +291,6 @@ fn requests_hold_so_much_text_and_no_more() {
     assert!(refused.kind == RefusalKind::TooMany && refused.message.contains("MiB"), "{refused}");
     assert!(look(&mut core, TERMINAL, Target::Current, list(None)).is_ok());
     let refusal = Refusal::new(RefusalKind::Storage, "no");
-    core.step(Millis(1), In::Answered { id: first, with: Err(refusal) });
+    core.step(Millis(1), CoreInput::Answered { id: first, with: Err(refusal) });
     look(&mut core, TERMINAL, elsewhere(51), rename()).unwrap();
 }

@@ -14,9 +14,9 @@ fn origin() -> Origin {
 fn in_front() -> (Bench, SessionId) {
     let mut bench = Bench::with(Engine::Followed, None);
     bench.core.keep(origin());
-    let (session, outs) = bench.core.ground(Millis(bench.now));
+    let (session, outs) = bench.core.runtime_session(Millis(bench.now));
     bench.outs.extend(outs);
-    bench.step(In::Left { ui: TERMINAL });
+    bench.step(CoreInput::Left { ui: TERMINAL });
     bench.arrive(TERMINAL, Answers::ALL, Standing::Controller);
     (bench, session.expect("a session"))
 }
@@ -64,10 +64,10 @@ fn notices(state: &State) -> Vec<String> {
 /// The past as it is kept, up to where its program died.
 fn kept(prompts: &[&str], name: Option<&str>) -> Opened {
     let (mut bench, session) = in_front();
-    bench.step(In::Told { session, facts: past(prompts) });
+    bench.step(CoreInput::Told { session, facts: past(prompts) });
     if let Some(name) = name {
         let session = bench.session();
-        bench.step(In::Named { session, name: name.into() });
+        bench.step(CoreInput::Named { session, name: name.into() });
     }
     Opened { state: bench.state().clone(), damage: None }
 }
@@ -76,9 +76,9 @@ fn gone_on(prompts: &[&str]) -> (Bench, SessionId) {
     let mut bench = Bench::with(Engine::Followed, None);
     bench.core.keep(origin());
     let session = SessionId::from_number(5);
-    let outs = bench.core.ground_in(Millis(2_000), session.clone(), kept(prompts, Some("theirs")));
+    let outs = bench.core.runtime_session_in(Millis(2_000), session.clone(), kept(prompts, Some("theirs")));
     bench.outs.extend(outs);
-    bench.step(In::Left { ui: TERMINAL });
+    bench.step(CoreInput::Left { ui: TERMINAL });
     bench.arrive(TERMINAL, Answers::ALL, Standing::Controller);
     (bench, session)
 }
@@ -87,25 +87,26 @@ fn gone_on(prompts: &[&str]) -> (Bench, SessionId) {
 fn a_named_session_stands_under_the_one_id_of_its_name_and_its_uis_go_along() {
     let (mut bench, before) = in_front();
     assert_eq!(bench.session(), before);
-    bench.step(In::Named { session: before.clone(), name: "theirs".into() });
+    bench.step(CoreInput::Named { session: before.clone(), name: "theirs".into() });
     let named = origin().named("theirs");
     assert_eq!(Some(bench.session()), named.kept_as());
     assert_eq!(bench.state().settings.origin, Some(named));
     assert!(bench.core.state(&before).is_none());
-    let let_go = |out: &Out| matches!(out, Out::Unwritten { session } if *session == before);
+    let let_go = |out: &CoreEffect| matches!(out, CoreEffect::Unwritten { session } if *session == before);
     assert!(bench.outs.iter().any(let_go), "nothing of the first id is written");
     // What is still said of it by its old id is said there.
-    bench.step(In::Told { session: before, facts: past(&["hi"]) });
+    bench.step(CoreInput::Told { session: before, facts: past(&["hi"]) });
     assert_eq!(texts(bench.state()), ["hi", "well"]);
 }
 
 #[test]
 fn what_is_kept_of_a_name_is_gone_on_with() {
     let (mut bench, session) = in_front();
-    let outs =
-        bench.core.step(Millis(bench.now), In::Named { session: session.clone(), name: "theirs".into() });
+    let outs = bench
+        .core
+        .step(Millis(bench.now), CoreInput::Named { session: session.clone(), name: "theirs".into() });
     let fetch = outs.iter().find_map(|out| match out {
-        Out::Fetch { id, request: Request::Find { origin } } => Some((*id, origin.session.clone())),
+        CoreEffect::Fetch { id, request: Request::Find { origin } } => Some((*id, origin.session.clone())),
         _ => None,
     });
     let (id, asked) = fetch.expect("it is looked for");
@@ -113,9 +114,9 @@ fn what_is_kept_of_a_name_is_gone_on_with() {
     assert!(bench.core.is_finding() && bench.core.is_away(&session), "everything about it waits");
     let found = SessionId::from_number(77);
     let kept = Some(Box::new((found.clone(), kept(&["one", "two"], Some("theirs")))));
-    bench.step(In::Answered { id, with: Ok(Fetched::Found { kept, free: None }) });
+    bench.step(CoreInput::Answered { id, with: Ok(Fetched::Found { kept, free: None }) });
     assert_eq!(bench.session(), found);
-    bench.step(In::Told { session, facts: past(&["one", "two", "three"]) });
+    bench.step(CoreInput::Told { session, facts: past(&["one", "two", "three"]) });
     assert_eq!(texts(bench.state()), ["one", "well", "two", "well", "three", "well"]);
     assert!(!bench.core.is_finding());
 }
@@ -133,7 +134,7 @@ fn the_past_that_is_told_again_is_not_there_twice() {
     ] {
         let (mut bench, session) = gone_on(known);
         let before = texts(bench.state());
-        bench.step(In::Told { session, facts: past(told) });
+        bench.step(CoreInput::Told { session, facts: past(told) });
         let expected: Vec<&str> = news.iter().flat_map(|prompt| [*prompt, "well"]).collect();
         assert_eq!(texts(bench.state())[before.len()..], expected, "{known:?} {told:?}");
         assert_eq!(notices(bench.state()), Vec::<String>::new(), "{known:?} {told:?}");
@@ -143,7 +144,7 @@ fn the_past_that_is_told_again_is_not_there_twice() {
 #[test]
 fn another_past_than_the_kept_one_is_told_and_not_mixed_in() {
     let (mut bench, session) = gone_on(&["a", "b"]);
-    bench.step(In::Told { session, facts: past(&["x", "y"]) });
+    bench.step(CoreInput::Told { session, facts: past(&["x", "y"]) });
     assert_eq!(texts(bench.state()), ["a", "well", "b", "well"]);
     assert_eq!(notices(bench.state()), ["other_past"]);
 }
@@ -152,24 +153,24 @@ fn another_past_than_the_kept_one_is_told_and_not_mixed_in() {
 fn what_a_run_said_when_nobody_followed_it_any_more_is_taken() {
     let (mut bench, session) = in_front();
     let cut: Vec<Fact> = run("r0", "long work", "well").into_iter().take(6).collect();
-    bench.step(In::Told { session, facts: cut });
+    bench.step(CoreInput::Told { session, facts: cut });
     assert!(bench.state().open_run().is_some());
     let died = Opened { state: bench.state().clone(), damage: None };
     let (mut bench, session) = gone_on(&[]);
-    let outs = bench.core.ground_in(Millis(3_000), session.clone(), died);
+    let outs = bench.core.runtime_session_in(Millis(3_000), session.clone(), died);
     bench.outs.extend(outs);
     assert!(bench.state().open_run().is_none(), "the run is closed when the session is taken in");
     assert_eq!(bench.state().runs[0].ended.as_ref().map(|(_, how)| how), Some(&Outcome::Interrupted));
-    bench.step(In::Told { session, facts: run("r0", "long work", "well, here it is") });
+    bench.step(CoreInput::Told { session, facts: run("r0", "long work", "well, here it is") });
     assert_eq!(texts(bench.state()), ["long work", "well", "well, here it is"]);
 }
 
 #[test]
 fn a_runtime_that_begins_anew_is_told_and_the_session_goes_on_under_its_new_name() {
     let (mut bench, session) = gone_on(&["a"]);
-    bench.step(In::Named { session: session.clone(), name: "theirs".into() });
+    bench.step(CoreInput::Named { session: session.clone(), name: "theirs".into() });
     assert_eq!(notices(bench.state()), Vec::<String>::new(), "it is back where it was");
-    bench.step(In::Named { session: session.clone(), name: "new one".into() });
+    bench.step(CoreInput::Named { session: session.clone(), name: "new one".into() });
     assert_eq!(notices(bench.state()), ["not_resumed"]);
     let name = bench.state().settings.origin.as_ref().and_then(|origin| origin.session.clone());
     assert_eq!((bench.session(), name.as_deref()), (session, Some("new one")));
@@ -179,7 +180,7 @@ fn a_runtime_that_begins_anew_is_told_and_the_session_goes_on_under_its_new_name
 fn a_session_that_was_never_named_says_that_its_runtime_begins_anew() {
     let mut bench = Bench::with(Engine::Followed, None);
     bench.core.keep(origin());
-    let outs = bench.core.ground_in(Millis(2_000), SessionId::from_number(5), kept(&["a"], None));
+    let outs = bench.core.runtime_session_in(Millis(2_000), SessionId::from_number(5), kept(&["a"], None));
     bench.outs.extend(outs);
     let state = bench.core.state(&SessionId::from_number(5)).expect("it is there");
     assert_eq!(notices(state), ["not_resumed"]);
@@ -189,24 +190,26 @@ fn a_session_that_was_never_named_says_that_its_runtime_begins_anew() {
 #[test]
 fn a_session_that_somebody_else_writes_goes_on_and_is_left_out() {
     let (mut bench, session) = in_front();
-    let outs =
-        bench.core.step(Millis(bench.now), In::Named { session: session.clone(), name: "theirs".into() });
+    let outs = bench
+        .core
+        .step(Millis(bench.now), CoreInput::Named { session: session.clone(), name: "theirs".into() });
     let id = outs.iter().find_map(|out| match out {
-        Out::Fetch { id, .. } => Some(*id),
+        CoreEffect::Fetch { id, .. } => Some(*id),
         _ => None,
     });
     let busy = Err(Refusal::new(RefusalKind::Busy, "it is open in another program"));
-    bench.step(In::Answered { id: id.expect("asked"), with: busy });
-    let left_out = |out: &Out| matches!(out, Out::LeaveOut { session: left, .. } if *left == session);
+    bench.step(CoreInput::Answered { id: id.expect("asked"), with: busy });
+    let left_out =
+        |out: &CoreEffect| matches!(out, CoreEffect::LeaveOut { session: left, .. } if *left == session);
     assert!(bench.outs.iter().any(left_out));
-    bench.step(In::Told { session, facts: past(&["hi"]) });
+    bench.step(CoreInput::Told { session, facts: past(&["hi"]) });
     assert_eq!(texts(bench.state()), ["hi", "well"]);
 }
 
 #[test]
 fn a_session_that_the_runtime_goes_to_gets_an_id_of_ours() {
-    let (mut bench, ground) = in_front();
-    bench.step(In::Abilities(domain::port::Abilities {
+    let (mut bench, runtime_session) = in_front();
+    bench.step(CoreInput::Abilities(domain::port::Abilities {
         name: "far".into(),
         open_session: true,
         ..Default::default()
@@ -216,17 +219,17 @@ fn a_session_that_the_runtime_goes_to_gets_an_id_of_ours() {
     bench.next_ticket += 1;
     let (ticket, target) = (Ticket(bench.next_ticket), Target::Current);
     let command = Command::Library(LibraryCommand::Open { session: theirs.clone() });
-    bench.step(In::Command { ui: TERMINAL, ticket, target, command });
+    bench.step(CoreInput::Command { ui: TERMINAL, ticket, target, command });
     let consult = bench.outs.iter().rev().find_map(|out| match out {
-        Out::Order(Order::Consult { ticket, .. }) => Some(*ticket),
+        CoreEffect::Order(Order::Consult { ticket, .. }) => Some(*ticket),
         _ => None,
     });
     let with = Ok(Receipt::Session { session: SessionSummary::new(theirs.clone()), parent: None });
-    bench.step(In::Report(Report::Settled { ticket: consult.expect("asked"), with }));
-    bench.step(In::Named { session: theirs.clone(), name: theirs.as_str().into() });
-    bench.step(In::Told { session: theirs.clone(), facts: past(&["there"]) });
+    bench.step(CoreInput::Report(Report::Settled { ticket: consult.expect("asked"), with }));
+    bench.step(CoreInput::Named { session: theirs.clone(), name: theirs.as_str().into() });
+    bench.step(CoreInput::Told { session: theirs.clone(), facts: past(&["there"]) });
     let here = bench.session();
-    assert!(here != theirs && here != ground, "{here}");
+    assert!(here != theirs && here != runtime_session, "{here}");
     assert_eq!(Some(here), origin().named(theirs.as_str()).kept_as());
     assert_eq!(texts(bench.state()), ["there", "well"]);
 }
@@ -238,20 +241,22 @@ fn our_own_agent_does_not_go_on_with_a_conversation_of_another_program() {
     bench.next_ticket += 1;
     let (ticket, target) = (Ticket(bench.next_ticket), Target::Current);
     let command = Command::Library(LibraryCommand::Open { session: foreign.clone() });
-    let outs = bench.core.step(Millis(1_000), In::Command { ui: TERMINAL, ticket, target, command });
+    let outs = bench.core.step(Millis(1_000), CoreInput::Command { ui: TERMINAL, ticket, target, command });
     let id = outs.iter().find_map(|out| match out {
-        Out::Fetch { id, .. } => Some(*id),
+        CoreEffect::Fetch { id, .. } => Some(*id),
         _ => None,
     });
     let opened = Fetched::Opened(Some(Box::new(kept(&["a"], Some("theirs")))));
-    bench.step(In::Answered { id: id.expect("asked"), with: Ok(opened) });
+    bench.step(CoreInput::Answered { id: id.expect("asked"), with: Ok(opened) });
     let refused = bench.outs.iter().find_map(|out| match out {
-        Out::Settle { with: Err(refusal), .. } => Some(refusal.to_string()),
+        CoreEffect::Settle { with: Err(refusal), .. } => Some(refusal.to_string()),
         _ => None,
     });
     let refused = refused.expect("refused");
     assert!(refused.contains(&format!("parlor --resume {foreign}")), "{refused}");
-    assert!(bench.outs.iter().any(|out| matches!(out, Out::Release { session } if *session == foreign)));
+    assert!(
+        bench.outs.iter().any(|out| matches!(out, CoreEffect::Release { session } if *session == foreign))
+    );
 }
 
 #[test]
@@ -263,9 +268,9 @@ fn a_kept_session_is_held_to_what_the_person_set_for_it() {
     let mut bench = Bench::with(Engine::Followed, None);
     bench.core.keep(origin());
     let session = SessionId::from_number(5);
-    let outs = bench.core.ground_in(Millis(2_000), session.clone(), opened);
+    let outs = bench.core.runtime_session_in(Millis(2_000), session.clone(), opened);
     bench.outs.extend(outs);
-    bench.step(In::Left { ui: TERMINAL });
+    bench.step(CoreInput::Left { ui: TERMINAL });
     bench.arrive(TERMINAL, Answers::ALL, Standing::Controller);
     says(&mut bench, &session, wants("t"));
     let denied = |closing: &Closing| matches!(closing, Closing::Answered { answer: Answer::Deny { .. }, .. });
@@ -278,7 +283,7 @@ fn a_kept_session_shows_what_it_is_held_to_now() {
     let mut bench = Bench::with(Engine::Followed, None);
     bench.core.setup.policy = Policy::ReadOnly;
     bench.core.keep(origin());
-    bench.core.ground_in(Millis(2_000), SessionId::from_number(5), kept(&["one"], Some("theirs")));
+    bench.core.runtime_session_in(Millis(2_000), SessionId::from_number(5), kept(&["one"], Some("theirs")));
     let state = bench.core.state(&SessionId::from_number(5)).expect("a session");
     assert_eq!(state.settings.policy, Policy::ReadOnly);
 }

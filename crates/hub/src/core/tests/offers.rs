@@ -39,16 +39,16 @@ fn performed(bench: &mut Bench, ui: UiId, tool: ToolRunId) -> Result<Receipt, Re
     bench.next_ticket += 1;
     let ticket = Ticket(bench.next_ticket);
     let command = Command::Performed { tool, failed: false, result: ToolResult::text("done") };
-    bench.step(In::Command { ui, ticket, target: Target::Session(session), command });
+    bench.step(CoreInput::Command { ui, ticket, target: Target::Session(session), command });
     let settled = bench.outs.iter().find_map(|out| match out {
-        Out::Settle { ticket: t, with, .. } if *t == ticket => Some(with.clone()),
+        CoreEffect::Settle { ticket: t, with, .. } if *t == ticket => Some(with.clone()),
         _ => None,
     });
     settled.expect("settled")
 }
 
 fn orders(bench: &Bench, fits: impl Fn(&Order) -> bool) -> usize {
-    bench.outs.iter().filter(|out| matches!(out, Out::Order(order) if fits(order))).count()
+    bench.outs.iter().filter(|out| matches!(out, CoreEffect::Order(order) if fits(order))).count()
 }
 
 fn gone(order: &Order) -> bool {
@@ -107,9 +107,9 @@ fn a_call_is_answered_once_by_the_ui_that_offers_it() {
 fn the_engine_hears_that_the_ui_left_or_looks_elsewhere() {
     let (mut bench, ..) = called();
     bench.arrive(OTHER, Answers::ALL, Standing::Controller);
-    bench.step(In::Left { ui: OTHER });
+    bench.step(CoreInput::Left { ui: OTHER });
     assert_eq!(orders(&bench, gone), 0, "another one left");
-    bench.step(In::Left { ui: TERMINAL });
+    bench.step(CoreInput::Left { ui: TERMINAL });
     assert_eq!(orders(&bench, gone), 1);
     let (mut bench, ..) = called();
     bench.command(TERMINAL, Command::Session(SessionCommand::Close)).expect("closed");
@@ -126,7 +126,12 @@ fn a_command_line_is_run_for_whoever_could_have_been_asked() {
     assert_eq!(refused.kind, RefusalKind::NotAllowed);
     let consulted = |order: &Order| matches!(order, Order::Consult { command: Command::Shell(_), .. });
     assert_eq!(orders(&bench, consulted), 0);
-    bench.step(In::Command { ui: TERMINAL, ticket: Ticket(99), target: Target::Current, command: line() });
+    bench.step(CoreInput::Command {
+        ui: TERMINAL,
+        ticket: Ticket(99),
+        target: Target::Current,
+        command: line(),
+    });
     assert_eq!(orders(&bench, consulted), 1);
     bench.arrive(OTHER, Answers::ALL, Standing::Observer);
     assert_eq!(bench.command(OTHER, line()).expect_err("refused").kind, RefusalKind::NotAllowed);

@@ -53,21 +53,26 @@ fn a_question_waits_since_it_was_asked_also_after_a_crash() {
     let open = Command::Library(LibraryCommand::Open { session: brief.session.clone() });
     let outs = core.step(
         Millis(9_000),
-        In::Command { ui: TERMINAL, ticket: Ticket(1), target: Target::Current, command: open },
+        CoreInput::Command { ui: TERMINAL, ticket: Ticket(1), target: Target::Current, command: open },
     );
     let id = outs.iter().find_map(|out| match out {
-        Out::Fetch { id, .. } => Some(*id),
+        CoreEffect::Fetch { id, .. } => Some(*id),
         _ => None,
     });
     let opened = Fetched::Opened(Some(Box::new(Opened { state, damage: None })));
-    core.step(Millis(9_000), In::Answered { id: id.expect("it is asked for"), with: Ok(opened) });
+    core.step(Millis(9_000), CoreInput::Answered { id: id.expect("it is asked for"), with: Ok(opened) });
     let since = |core: &Core| {
         core.members().into_iter().find(|one| one.session == brief.session).map(|one| one.since)
     };
     assert_eq!(since(&core), Some(Millis(2_000)));
     core.step(
         Millis(10_000),
-        In::Command { ui: TERMINAL, ticket: Ticket(2), target: Target::Current, command: steer("after") },
+        CoreInput::Command {
+            ui: TERMINAL,
+            ticket: Ticket(2),
+            target: Target::Current,
+            command: steer("after"),
+        },
     );
     assert_eq!(since(&core), Some(Millis(2_000)), "whatever is said meanwhile");
 }
@@ -75,10 +80,10 @@ fn a_question_waits_since_it_was_asked_also_after_a_crash() {
 #[test]
 fn who_only_watches_is_shown_nothing_counts_for_nobody_and_commands_nothing() {
     let mut bench = Bench::with(Engine::Followed, None);
-    bench.core.ground(Millis(1_000));
+    bench.core.runtime_session(Millis(1_000));
     bench.arrive(OTHER, Answers::ALL, Standing::Controller);
     assert!(bench.core.current(OTHER).is_some(), "in front of another program everybody sees its session");
-    bench.step(In::Apart { ui: OTHER });
+    bench.step(CoreInput::Apart { ui: OTHER });
     assert_eq!(bench.core.current(OTHER), None);
     let seen = bench.core.present();
     assert!(seen.iter().all(|session| session.uis.iter().all(|ui| ui.name != "ui2")), "{seen:?}");

@@ -26,7 +26,7 @@ fn an_observer_answers_nothing_and_counts_as_nobody() {
     let ask = bench.ask(&brief, tool);
     let refused = bench.command(OTHER, Command::Answer { ask, answer: allow() }).expect_err("refused");
     assert_eq!(refused.kind, RefusalKind::NotAllowed);
-    bench.step(In::Left { ui: TERMINAL });
+    bench.step(CoreInput::Left { ui: TERMINAL });
     assert_eq!(bench.closings(), [Closing::Unattended]);
 }
 
@@ -57,7 +57,7 @@ fn a_question_that_one_ui_cannot_be_asked_is_open_for_the_others_and_else_nobody
     bench.command(OTHER, open(session.clone())).expect("opened");
     let (_, tool) = bench.propose(&brief);
     let ask = bench.ask(&brief, tool);
-    let cannot = |ui| In::CannotAnswer { ui, session: session.clone(), ask };
+    let cannot = |ui| CoreInput::CannotAnswer { ui, session: session.clone(), ask };
     bench.step(cannot(TERMINAL));
     assert_eq!(bench.closings(), [], "the other one can");
     bench.step(cannot(OTHER));
@@ -68,7 +68,7 @@ fn a_question_that_one_ui_cannot_be_asked_is_open_for_the_others_and_else_nobody
 fn an_ask_is_open_for_as_long_as_the_most_patient_ui_waits() {
     let waits = |seconds| Answers { deadline: Some(Duration::from_secs(seconds)), ..Answers::ALL };
     let mut bench = Bench::new();
-    bench.step(In::Answers { ui: TERMINAL, answers: waits(10) });
+    bench.step(CoreInput::Answers { ui: TERMINAL, answers: waits(10) });
     let brief = bench.prompt("go");
     bench.arrive(OTHER, waits(30), Standing::Controller);
     bench.command(OTHER, open(brief.session.clone())).expect("opened");
@@ -102,27 +102,27 @@ fn tools_that_our_engine_agrees_to_are_chosen() {
     bench.prompt("go");
     let tools = Some(vec!["read".to_owned()]);
     let command = Command::Session(SessionCommand::SetTools { tools: tools.clone() });
-    bench.step(In::Command { ui: TERMINAL, ticket: Ticket(50), target: Target::Current, command });
+    bench.step(CoreInput::Command { ui: TERMINAL, ticket: Ticket(50), target: Target::Current, command });
     let consulted = bench.outs.iter().find_map(|out| match out {
-        Out::Order(Order::Consult { ticket, .. }) => Some(*ticket),
+        CoreEffect::Order(Order::Consult { ticket, .. }) => Some(*ticket),
         _ => None,
     });
     let ticket = consulted.expect("the engine is asked");
-    bench.step(In::Report(Report::Settled { ticket, with: Ok(Receipt::Done) }));
+    bench.step(CoreInput::Report(Report::Settled { ticket, with: Ok(Receipt::Done) }));
     assert_eq!(bench.state().settings.tools, tools);
 }
 
 /// A foreign runtime in front of which somebody sits who can answer so.
 pub(super) fn behind(answers: Answers) -> (Bench, SessionId) {
     let mut bench = Bench::with(Engine::Followed, None);
-    let session = bench.core.ground(Millis(bench.now)).0.expect("a session");
-    bench.step(In::Left { ui: TERMINAL });
+    let session = bench.core.runtime_session(Millis(bench.now)).0.expect("a session");
+    bench.step(CoreInput::Left { ui: TERMINAL });
     bench.arrive(TERMINAL, answers, Standing::Controller);
     (bench, session)
 }
 
 pub(super) fn says(bench: &mut Bench, session: &SessionId, said: Said) {
-    bench.step(In::Report(Report::Said { session: session.clone(), fact: Fact::new(said) }));
+    bench.step(CoreInput::Report(Report::Said { session: session.clone(), fact: Fact::new(said) }));
 }
 
 pub(super) fn wants(tool: &str) -> Said {
@@ -157,7 +157,7 @@ fn a_foreign_run_that_is_stopped_asks_nothing_more_and_was_cancelled() {
     says(&mut bench, &session, wants("t"));
     assert_eq!(bench.state().asks.len(), 1);
     let command = Command::Run(RunCommand::Cancel { run: None, reason: None });
-    bench.step(In::Command { ui: TERMINAL, ticket: Ticket(51), target: Target::Current, command });
+    bench.step(CoreInput::Command { ui: TERMINAL, ticket: Ticket(51), target: Target::Current, command });
     assert_eq!(bench.state().asks.len(), 0, "at once, whatever the runtime does");
     says(&mut bench, &session, Said::RunEnded(Outcome::Done));
     assert_eq!(bench.last_outcome(), Some(Outcome::Cancelled));
@@ -190,7 +190,7 @@ fn a_summary_that_comes_too_late_is_dropped() {
     };
     let entry = EntryId(brief.ids.next());
     let body = Body::Context(ContextEvent::Compacted { entry, parent: None, compaction });
-    bench.step(In::Report(Report::Happened { session: brief.session, run: None, body }));
+    bench.step(CoreInput::Report(Report::Happened { session: brief.session, run: None, body }));
     assert!(!bench.core.accepted(), "it knows nothing of what was said since");
     assert!(!bench.state().entries.contains_key(&entry));
 }
@@ -219,14 +219,14 @@ fn nothing_follows_a_notice() {
 fn a_deadline_waits_for_what_came_before_it() {
     let mut bench = Bench::new();
     let patience = Answers { deadline: Some(Duration::from_secs(1)), ..Answers::ALL };
-    bench.step(In::Answers { ui: TERMINAL, answers: patience });
+    bench.step(CoreInput::Answers { ui: TERMINAL, answers: patience });
     let brief = bench.prompt("go");
     let (_, tool) = bench.propose(&brief);
     bench.ask(&brief, tool);
     bench.now += 2_000;
-    bench.step(In::Tick { except: BTreeSet::from([brief.session]) });
+    bench.step(CoreInput::Tick { except: BTreeSet::from([brief.session]) });
     assert_eq!(bench.closings(), []);
-    bench.step(In::Tick { except: BTreeSet::new() });
+    bench.step(CoreInput::Tick { except: BTreeSet::new() });
     assert_eq!(bench.closings(), [Closing::Expired]);
 }
 
@@ -237,7 +237,7 @@ fn who_waits_for_an_engines_answer_is_due_more() {
     bench.turn_done(&brief, TurnEnd::Done);
     assert!(!bench.core.is_due_more(TERMINAL));
     let command = Command::List(ListCommand::Models { provider: None });
-    bench.step(In::Command { ui: TERMINAL, ticket: Ticket(52), target: Target::Current, command });
+    bench.step(CoreInput::Command { ui: TERMINAL, ticket: Ticket(52), target: Target::Current, command });
     assert!(bench.core.is_due_more(TERMINAL));
 }
 
@@ -245,7 +245,7 @@ fn who_waits_for_an_engines_answer_is_due_more() {
 fn the_hub_queues_for_a_runtime_that_cannot_and_a_cancel_clears_it() {
     let (mut bench, session) = behind(Answers::ALL);
     let abilities = Abilities { steer: false, follow_up: false, ..Abilities::all("x") };
-    bench.step(In::Abilities(abilities));
+    bench.step(CoreInput::Abilities(abilities));
     says(&mut bench, &session, wants("t"));
     let input = Input::text("later");
     let queued =
@@ -253,7 +253,7 @@ fn the_hub_queues_for_a_runtime_that_cannot_and_a_cancel_clears_it() {
     assert!(matches!(queued, Ok(Receipt::Queued { .. })), "{queued:?}");
     assert_eq!(bench.state().queues.all().count(), 1);
     let command = Command::Run(RunCommand::Cancel { run: None, reason: None });
-    bench.step(In::Command { ui: TERMINAL, ticket: Ticket(53), target: Target::Current, command });
+    bench.step(CoreInput::Command { ui: TERMINAL, ticket: Ticket(53), target: Target::Current, command });
     says(&mut bench, &session, Said::RunEnded(Outcome::Done));
     assert_eq!(bench.state().queues.all().count(), 0);
 }
@@ -274,12 +274,12 @@ fn what_is_meant_for_another_conversation_does_not_reach_a_mirrored_one() {
     let mut bench = Bench::with(Engine::Mirrored, None);
     let target = Target::Session(SessionId::from_number(9));
     let command = Command::Session(SessionCommand::Stats);
-    bench.step(In::Command { ui: TERMINAL, ticket: Ticket(54), target, command });
+    bench.step(CoreInput::Command { ui: TERMINAL, ticket: Ticket(54), target, command });
     let asked: Vec<(Ticket, Command)> = bench
         .outs
         .iter()
         .filter_map(|out| match out {
-            Out::Order(Order::Consult { ticket, command, .. }) => Some((*ticket, command.clone())),
+            CoreEffect::Order(Order::Consult { ticket, command, .. }) => Some((*ticket, command.clone())),
             _ => None,
         })
         .collect();
@@ -287,12 +287,12 @@ fn what_is_meant_for_another_conversation_does_not_reach_a_mirrored_one() {
         panic!("{asked:?}")
     };
     let unknown = Err(Refusal::new(RefusalKind::SessionUnknown, "there is none"));
-    bench.step(In::Report(Report::Settled { ticket: *ticket, with: unknown }));
+    bench.step(CoreInput::Report(Report::Settled { ticket: *ticket, with: unknown }));
     let refused = bench.outs.iter().any(|out| {
-        matches!(out, Out::Settle { with: Err(refusal), .. } if refusal.kind == RefusalKind::SessionUnknown)
+        matches!(out, CoreEffect::Settle { with: Err(refusal), .. } if refusal.kind == RefusalKind::SessionUnknown)
     });
     assert!(refused, "{:?}", bench.outs);
-    let orders = bench.outs.iter().filter(|out| matches!(out, Out::Order(_)));
+    let orders = bench.outs.iter().filter(|out| matches!(out, CoreEffect::Order(_)));
     assert_eq!(orders.count(), 1, "and nothing else is asked: {:?}", bench.outs);
 }
 
@@ -309,17 +309,17 @@ fn a_run_goes_on_with_exactly_the_consents_that_are_open() {
     let open = Command::Library(LibraryCommand::Open { session });
     let outs = core.step(
         Millis(3_600_000),
-        In::Command { ui: TERMINAL, ticket: Ticket(1), target: Target::Current, command: open },
+        CoreInput::Command { ui: TERMINAL, ticket: Ticket(1), target: Target::Current, command: open },
     );
     let id = outs.iter().find_map(|out| match out {
-        Out::Fetch { id, .. } => Some(*id),
+        CoreEffect::Fetch { id, .. } => Some(*id),
         _ => None,
     });
     let opened = Fetched::Opened(Some(Box::new(Opened { state, damage: None })));
-    let outs =
-        core.step(Millis(3_600_000), In::Answered { id: id.expect("it is asked for"), with: Ok(opened) });
+    let outs = core
+        .step(Millis(3_600_000), CoreInput::Answered { id: id.expect("it is asked for"), with: Ok(opened) });
     let turn = outs.iter().find_map(|out| match out {
-        Out::Order(Order::Turn(brief)) => Some(brief),
+        CoreEffect::Order(Order::Turn(brief)) => Some(brief),
         _ => None,
     });
     let turn = turn.expect("it goes on");
@@ -366,7 +366,7 @@ fn who_stops_a_foreign_run_answers_what_it_asked_before_it_began() {
     assert_eq!(bench.state().asks[0].run, None, "it came before there was a run");
     bench.outs.clear();
     let command = Command::Run(RunCommand::Cancel { run: None, reason: None });
-    bench.step(In::Command { ui: TERMINAL, ticket: Ticket(51), target: Target::Current, command });
+    bench.step(CoreInput::Command { ui: TERMINAL, ticket: Ticket(51), target: Target::Current, command });
     let orders: Vec<&str> = bench.outs.iter().filter_map(order).collect();
     assert_eq!(orders, ["answer", "cancel", "consult"], "the answer goes out before the cancel");
     // What it asks while it is being stopped is answered at once: it must not wait, and nothing may be allowed any more.
@@ -377,11 +377,11 @@ fn who_stops_a_foreign_run_answers_what_it_asked_before_it_began() {
 }
 
 /// An order to the engine, in a word.
-fn order(out: &Out) -> Option<&'static str> {
+fn order(out: &CoreEffect) -> Option<&'static str> {
     match out {
-        Out::Order(Order::AskClosed { closing: Closing::Withdrawn, .. }) => Some("answer"),
-        Out::Order(Order::Cancel { .. }) => Some("cancel"),
-        Out::Order(Order::Consult { .. }) => Some("consult"),
+        CoreEffect::Order(Order::AskClosed { closing: Closing::Withdrawn, .. }) => Some("answer"),
+        CoreEffect::Order(Order::Cancel { .. }) => Some("cancel"),
+        CoreEffect::Order(Order::Consult { .. }) => Some("consult"),
         _ => None,
     }
 }

@@ -23,7 +23,7 @@ fn a_secret_goes_to_who_asked_and_a_mark_to_everybody_else() {
     let answer = Answer::Entered("hunter2".into());
     bench.command(TERMINAL, Command::Answer { ask, answer: answer.clone() }).unwrap();
     let told = bench.outs.iter().any(|out| {
-        matches!(out, Out::Order(Order::AskClosed { closing: Closing::Answered { answer: given, .. }, .. }) if *given == answer)
+        matches!(out, CoreEffect::Order(Order::AskClosed { closing: Closing::Answered { answer: given, .. }, .. }) if *given == answer)
     });
     assert!(told, "who asked gets it");
     // The model says it again, piece by piece, and wants a tool with it.
@@ -51,7 +51,7 @@ fn a_secret_goes_to_who_asked_and_a_mark_to_everybody_else() {
     bench.happened(&brief, Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
     let signal =
         domain::signal::Signal::Notify { level: domain::signal::Level::Info, text: "hunter2!".into() };
-    bench.step(In::Report(Report::Signal { session: brief.session.clone(), signal }));
+    bench.step(CoreInput::Report(Report::Signal { session: brief.session.clone(), signal }));
     bench.turn_done(&brief, TurnEnd::Failed(domain::event::Failure::new("x", "bad hunter2")));
     let mark = domain::secret::mark(ask);
     let message = bench.state().message(message).unwrap().text();
@@ -61,7 +61,7 @@ fn a_secret_goes_to_who_asked_and_a_mark_to_everybody_else() {
         format!(r#"{{"command":"login {mark}","pin":7}}"#)
     );
     for out in &bench.outs {
-        if !matches!(out, Out::Order(Order::AskClosed { .. })) {
+        if !matches!(out, CoreEffect::Order(Order::AskClosed { .. })) {
             assert!(!format!("{out:?}").contains("hunter2"), "{out:?}");
         }
     }
@@ -69,7 +69,7 @@ fn a_secret_goes_to_who_asked_and_a_mark_to_everybody_else() {
         bench
             .outs
             .iter()
-            .filter(|out| matches!(out, Out::Event { ui: to, .. } if *to == ui))
+            .filter(|out| matches!(out, CoreEffect::Event { ui: to, .. } if *to == ui))
             .any(|out| format!("{out:?}").contains(&mark))
     };
     assert!(marked(TERMINAL) && marked(OTHER));
@@ -94,12 +94,12 @@ fn what_an_engine_settles_a_command_with_has_marks_too() {
         bench.outs.clear();
         let (ticket, command) =
             (Ticket(70 + at as u64), Command::List(ListCommand::Models { provider: None }));
-        bench.step(In::Command { ui: TERMINAL, ticket, target: Target::Current, command });
+        bench.step(CoreInput::Command { ui: TERMINAL, ticket, target: Target::Current, command });
         let consult = bench.outs.iter().find_map(|out| match out {
-            Out::Order(Order::Consult { ticket, .. }) => Some(*ticket),
+            CoreEffect::Order(Order::Consult { ticket, .. }) => Some(*ticket),
             _ => None,
         });
-        bench.step(In::Report(Report::Settled { ticket: consult.unwrap(), with }));
+        bench.step(CoreInput::Report(Report::Settled { ticket: consult.unwrap(), with }));
         let settled = format!("{:?}", bench.outs);
         assert!(settled.contains("not kept]") && !settled.contains("hunter2"), "{settled}");
     }
@@ -127,9 +127,12 @@ fn what_a_lossless_runtime_says_of_a_secret_is_masked_with_its_numbers() {
     let mut happen = |bench: &mut Bench, body: Body| {
         let event = Event { seq: theirs.seq.next(), at: Millis(0), body };
         theirs.fold(&event).unwrap();
-        bench.step(In::MirrorEvent { session: SessionId::from_number(1), event: std::sync::Arc::new(event) });
+        bench.step(CoreInput::MirrorEvent {
+            session: SessionId::from_number(1),
+            event: std::sync::Arc::new(event),
+        });
     };
-    bench.step(In::Mirror {
+    bench.step(CoreInput::Mirror {
         session: session.clone(),
         state: Box::new(State::new()),
         board: Default::default(),
@@ -147,7 +150,7 @@ fn what_a_lossless_runtime_says_of_a_secret_is_masked_with_its_numbers() {
     happen(&mut bench, Body::Ask(AskEvent::Opened(question)));
     let answer = Answer::Entered("hunter2".into());
     let command = Command::Answer { ask, answer };
-    bench.step(In::Command { ui: TERMINAL, ticket: Ticket(1), target: Target::Current, command });
+    bench.step(CoreInput::Command { ui: TERMINAL, ticket: Ticket(1), target: Target::Current, command });
     bench.outs.clear();
     let start = Body::Message(MessageEvent::Started {
         message,
@@ -167,7 +170,11 @@ fn what_a_lossless_runtime_says_of_a_secret_is_masked_with_its_numbers() {
     assert!(bench.outs.iter().all(|out| !format!("{out:?}").contains("hunter2")));
     assert_eq!(bench.core.state(&session).unwrap().seq, theirs.seq);
     // It shows the session once more, as it has it.
-    bench.step(In::Mirror { session: session.clone(), state: Box::new(theirs), board: Default::default() });
+    bench.step(CoreInput::Mirror {
+        session: session.clone(),
+        state: Box::new(theirs),
+        board: Default::default(),
+    });
     let text = bench.core.state(&session).unwrap().message(message).unwrap().text();
     assert!(!text.contains("hunter2"), "{text}");
 }
@@ -175,14 +182,14 @@ fn what_a_lossless_runtime_says_of_a_secret_is_masked_with_its_numbers() {
 #[test]
 fn a_foreign_runtime_hears_what_the_person_saw_masked() {
     let mut bench = Bench::with(Engine::Followed, None);
-    let session = bench.core.ground(Millis(bench.now)).0.expect("a session");
-    bench.step(In::Left { ui: TERMINAL });
+    let session = bench.core.runtime_session(Millis(bench.now)).0.expect("a session");
+    bench.step(CoreInput::Left { ui: TERMINAL });
     bench.arrive(TERMINAL, Answers::ALL, Standing::Controller);
     let opens = |bench: &mut Bench, key: &str, kind: AskKind| {
         let kind = domain::fact::FactAsk::Other(kind);
         let said = domain::fact::Said::AskOpened { ask: key.into(), title: "?".into(), kind, deadline: None };
         let fact = domain::fact::Fact::new(said);
-        bench.step(In::Report(Report::Said { session: session.clone(), fact }));
+        bench.step(CoreInput::Report(Report::Said { session: session.clone(), fact }));
         bench.state().asks.last().expect("it is open").id
     };
     let first = opens(&mut bench, "first", secret());

@@ -9,7 +9,7 @@
 //! Invariants: one conversation of one runtime is one kept session; nothing of the past is in it twice; a run that nobody followed to its
 //! end is closed when the session is taken in.
 
-use super::{Answer, Core, Live, Out, Request, RequestId};
+use super::{Answer, Core, CoreEffect, Live, Request, RequestId};
 use domain::command::Refusal;
 use domain::content::{Part, Role, TextKind};
 use domain::event::{AskEvent, Body, Failure, Outcome, SessionEvent};
@@ -52,7 +52,7 @@ impl Core {
     }
 
     /// Goes on with a kept session as the one where the runtime's conversation stands.
-    pub fn ground_in(&mut self, now: Millis, session: SessionId, opened: Opened) -> Vec<Out> {
+    pub fn runtime_session_in(&mut self, now: Millis, session: SessionId, opened: Opened) -> Vec<CoreEffect> {
         self.now = now.max(self.now);
         let named = opened.state.settings.origin.as_ref().is_some_and(|origin| origin.session.is_some());
         if opened.state.settings.policy == Policy::ReadOnly {
@@ -66,7 +66,7 @@ impl Core {
                 "The runtime has never named this session, so it cannot go back to it.",
             );
         }
-        self.ground = Some(session);
+        self.runtime_session = Some(session);
         std::mem::take(&mut self.out)
     }
 
@@ -81,7 +81,8 @@ impl Core {
         if self.is_untouched(session) {
             self.next_request += 1;
             let id = RequestId(self.next_request);
-            self.out.push(Out::Fetch { id, request: Request::Find { origin: Box::new(origin.clone()) } });
+            self.out
+                .push(CoreEffect::Fetch { id, request: Request::Find { origin: Box::new(origin.clone()) } });
             self.finding = Some(Finding { id, session: session.clone(), origin });
             return;
         }
@@ -119,7 +120,7 @@ impl Core {
             Ok(_) => self.emit(&session, came_from),
             Err(refusal) => {
                 self.emit(&session, came_from);
-                self.out.push(Out::LeaveOut { session, why: refusal.message });
+                self.out.push(CoreEffect::LeaveOut { session, why: refusal.message });
             }
         }
         None
@@ -177,8 +178,8 @@ impl Core {
         if settings.effort.is_some() {
             self.emit(to, Body::Session(SessionEvent::EffortChosen { effort: settings.effort }));
         }
-        if self.ground.as_ref() == Some(from) {
-            self.ground = Some(to.clone());
+        if self.runtime_session.as_ref() == Some(from) {
+            self.runtime_session = Some(to.clone());
         }
         self.names.moved(from, to);
         for consulted in self.consulted.values_mut().filter(|consulted| consulted.session == *from) {
@@ -190,7 +191,7 @@ impl Core {
             self.detach(ui, from);
             self.attach(ui, to);
         }
-        self.out.push(Out::Unwritten { session: from.clone() });
+        self.out.push(CoreEffect::Unwritten { session: from.clone() });
     }
 }
 

@@ -18,8 +18,11 @@ fn set(bench: &mut Bench, policy: Policy) -> Result<Receipt, Refusal> {
 
 /// The prompts that the runtime heard.
 fn heard(bench: &Bench) -> usize {
-    let prompt = |out: &&Out| {
-        matches!(out, Out::Order(Order::Consult { command: Command::Run(RunCommand::Prompt { .. }), .. }))
+    let prompt = |out: &&CoreEffect| {
+        matches!(
+            out,
+            CoreEffect::Order(Order::Consult { command: Command::Run(RunCommand::Prompt { .. }), .. })
+        )
     };
     bench.outs.iter().filter(prompt).count()
 }
@@ -27,15 +30,15 @@ fn heard(bench: &Bench) -> usize {
 fn prompt(bench: &mut Bench, ticket: u64) {
     let options = PromptOptions::default();
     let command = Command::Run(RunCommand::Prompt { input: Input::text("go"), options });
-    bench.step(In::Command { ui: TERMINAL, ticket: Ticket(ticket), target: Target::Current, command });
+    bench.step(CoreInput::Command { ui: TERMINAL, ticket: Ticket(ticket), target: Target::Current, command });
 }
 
 fn demanding(engine: Engine, policy: Policy, require_consent: bool) -> Bench {
     let mut bench = Bench::with(engine, None);
     bench.core.setup.policy = policy;
     bench.core.setup.require_consent = require_consent;
-    bench.core.ground(Millis(bench.now));
-    bench.step(In::Left { ui: TERMINAL });
+    bench.core.runtime_session(Millis(bench.now));
+    bench.step(CoreInput::Left { ui: TERMINAL });
     bench.arrive(TERMINAL, Answers::ALL, Standing::Controller);
     bench
 }
@@ -44,7 +47,7 @@ fn demanding(engine: Engine, policy: Policy, require_consent: bool) -> Bench {
 fn a_mode_that_nobody_can_keep_is_refused_with_what_to_do() {
     for policy in [Policy::Ask, Policy::AutoEdit, Policy::Sandboxed, Policy::Full] {
         let (mut bench, _) = behind(Answers::ALL);
-        bench.step(In::Abilities(told(true)));
+        bench.step(CoreInput::Abilities(told(true)));
         let refused = set(&mut bench, policy).expect_err("refused");
         assert_eq!(refused.kind, RefusalKind::Unsupported);
         assert!(refused.to_string().contains("where the runtime is started"), "{refused}");
@@ -57,7 +60,7 @@ fn what_a_runtime_of_another_program_did_to_files_is_not_taken_back_and_the_reas
     let (mut bench, _) = behind(Answers::ALL);
     for abilities in [None, Some(told(true))] {
         if let Some(abilities) = abilities {
-            bench.step(In::Abilities(abilities));
+            bench.step(CoreInput::Abilities(abilities));
         }
         for command in [FilesCommand::Undo { leave: false }, FilesCommand::Diff { since: DiffSince::Commit }]
         {
@@ -71,7 +74,7 @@ fn what_a_runtime_of_another_program_did_to_files_is_not_taken_back_and_the_reas
 #[test]
 fn read_only_denies_what_is_asked_now_and_later_and_in_other_sessions() {
     let (mut bench, session) = behind(Answers::ALL);
-    bench.step(In::Abilities(told(true)));
+    bench.step(CoreInput::Abilities(told(true)));
     says(&mut bench, &session, wants("open"));
     assert_eq!(bench.closings(), []);
     set(&mut bench, Policy::ReadOnly).expect("taken");
@@ -93,7 +96,7 @@ fn read_only_denies_what_is_asked_now_and_later_and_in_other_sessions() {
 #[test]
 fn from_read_only_there_is_a_way_back_to_being_asked() {
     let (mut bench, session) = behind(Answers::ALL);
-    bench.step(In::Abilities(told(true)));
+    bench.step(CoreInput::Abilities(told(true)));
     set(&mut bench, Policy::ReadOnly).expect("taken");
     assert!(set(&mut bench, Policy::Full).is_err());
     set(&mut bench, Policy::Ask).expect("taken back");
@@ -104,7 +107,7 @@ fn from_read_only_there_is_a_way_back_to_being_asked() {
 #[test]
 fn a_runtime_that_never_asks_cannot_be_held_to_read_only() {
     let (mut bench, _) = behind(Answers::ALL);
-    bench.step(In::Abilities(told(false)));
+    bench.step(CoreInput::Abilities(told(false)));
     let refused = set(&mut bench, Policy::ReadOnly).expect_err("refused");
     assert!(refused.to_string().contains("acts without asking"), "{refused}");
     assert_eq!(bench.state().settings.policy, Policy::default());
@@ -119,13 +122,15 @@ fn nothing_is_said_to_a_runtime_that_had_to_ask_and_does_not() {
     ] {
         let mut bench = demanding(engine, policy, required);
         prompt(&mut bench, 900);
-        bench.step(In::Abilities(Abilities::untold()));
+        bench.step(CoreInput::Abilities(Abilities::untold()));
         assert_eq!(heard(&bench), 0, "it has not told yet whether it asks");
-        bench.step(In::Abilities(told(false)));
+        bench.step(CoreInput::Abilities(told(false)));
         assert_eq!(heard(&bench), 0);
-        let refused = |out: &Out| matches!(out, Out::Settle { ticket: Ticket(900), with: Err(_), .. });
+        let refused =
+            |out: &CoreEffect| matches!(out, CoreEffect::Settle { ticket: Ticket(900), with: Err(_), .. });
         assert!(bench.outs.iter().any(refused), "whoever waits hears of it");
-        let let_go = |out: &Out| matches!(out, Out::LetGo(why) if why.contains("acts without asking"));
+        let let_go =
+            |out: &CoreEffect| matches!(out, CoreEffect::LetGo(why) if why.contains("acts without asking"));
         assert!(bench.outs.iter().any(let_go), "{:?}", bench.outs);
     }
 }
@@ -137,12 +142,12 @@ fn a_runtime_that_asks_hears_what_was_said_before_it_told() {
         prompt(&mut bench, 900);
         prompt(&mut bench, 901);
         assert_eq!(heard(&bench), 0);
-        bench.step(In::Abilities(told(true)));
+        bench.step(CoreInput::Abilities(told(true)));
         assert_eq!(heard(&bench), 2);
-        assert!(!bench.outs.iter().any(|out| matches!(out, Out::LetGo(_))));
+        assert!(!bench.outs.iter().any(|out| matches!(out, CoreEffect::LetGo(_))));
         // One that stops asking is let go as well.
-        bench.step(In::Abilities(told(false)));
-        assert!(bench.outs.iter().any(|out| matches!(out, Out::LetGo(_))));
+        bench.step(CoreInput::Abilities(told(false)));
+        assert!(bench.outs.iter().any(|out| matches!(out, CoreEffect::LetGo(_))));
     }
 }
 
@@ -152,7 +157,7 @@ fn what_waits_for_a_runtime_to_tell_is_bounded() {
     for ticket in 0..=MAX_REQUESTS as u64 {
         prompt(&mut bench, 1_000 + ticket);
     }
-    let too_many = |out: &&Out| matches!(out, Out::Settle { with: Err(refusal), .. } if refusal.kind == RefusalKind::TooMany);
+    let too_many = |out: &&CoreEffect| matches!(out, CoreEffect::Settle { with: Err(refusal), .. } if refusal.kind == RefusalKind::TooMany);
     assert_eq!(bench.outs.iter().filter(too_many).count(), 1);
 }
 
@@ -161,12 +166,23 @@ fn a_session_is_written_out_here_where_the_runtime_cannot() {
     let format = ExportFormat::Markdown;
     let export = || Command::Library(LibraryCommand::Export { session: None, format });
     let (mut bench, _) = behind(Answers::ALL);
-    bench.step(In::Abilities(told(true)));
-    bench.step(In::Command { ui: TERMINAL, ticket: Ticket(7), target: Target::Current, command: export() });
-    let asked = |bench: &Bench| bench.outs.iter().any(|out| matches!(out, Out::Order(Order::Consult { .. })));
+    bench.step(CoreInput::Abilities(told(true)));
+    bench.step(CoreInput::Command {
+        ui: TERMINAL,
+        ticket: Ticket(7),
+        target: Target::Current,
+        command: export(),
+    });
+    let asked =
+        |bench: &Bench| bench.outs.iter().any(|out| matches!(out, CoreEffect::Order(Order::Consult { .. })));
     assert!(!asked(&bench));
-    bench.step(In::Abilities(Abilities { export: true, ..told(true) }));
-    bench.step(In::Command { ui: TERMINAL, ticket: Ticket(8), target: Target::Current, command: export() });
+    bench.step(CoreInput::Abilities(Abilities { export: true, ..told(true) }));
+    bench.step(CoreInput::Command {
+        ui: TERMINAL,
+        ticket: Ticket(8),
+        target: Target::Current,
+        command: export(),
+    });
     assert!(asked(&bench));
 }
 
@@ -191,7 +207,7 @@ fn allow(bench: &mut Bench, scope: Scope) {
 fn a_yes_for_the_session_is_kept_here_for_the_same_action_and_no_other() {
     const LS: &str = r#"{"command":"ls"}"#;
     let (mut bench, session) = behind(Answers::ALL);
-    bench.step(In::Abilities(told(true)));
+    bench.step(CoreInput::Abilities(told(true)));
     asks_about(&mut bench, &session, "a", LS);
     allow(&mut bench, Scope::Once);
     asks_about(&mut bench, &session, "b", LS);
@@ -216,7 +232,7 @@ fn a_yes_for_the_session_is_kept_here_for_the_same_action_and_no_other() {
 #[test]
 fn what_was_not_shown_is_never_taken_for_the_same() {
     let (mut bench, session) = behind(Answers::ALL);
-    bench.step(In::Abilities(told(true)));
+    bench.step(CoreInput::Abilities(told(true)));
     asks_about(&mut bench, &session, "a", "{}");
     allow(&mut bench, Scope::Session);
     asks_about(&mut bench, &session, "b", "{}");
@@ -226,7 +242,7 @@ fn what_was_not_shown_is_never_taken_for_the_same() {
 #[test]
 fn a_runtime_that_keeps_a_yes_itself_is_left_to_it() {
     let (mut bench, session) = behind(Answers::ALL);
-    bench.step(In::Abilities(Abilities { session_scope: true, ..told(true) }));
+    bench.step(CoreInput::Abilities(Abilities { session_scope: true, ..told(true) }));
     asks_about(&mut bench, &session, "a", r#"{"command":"ls"}"#);
     allow(&mut bench, Scope::Session);
     asks_about(&mut bench, &session, "b", r#"{"command":"ls"}"#);
@@ -264,7 +280,7 @@ fn asks_plainly(bench: &mut Bench, session: &SessionId, kind: AskKind) {
 fn read_only_denies_every_question_also_one_that_no_tool_call_announced() {
     for kind in plain_questions() {
         let (mut bench, session) = behind(Answers::ALL);
-        bench.step(In::Abilities(told(true)));
+        bench.step(CoreInput::Abilities(told(true)));
         asks_plainly(&mut bench, &session, kind.clone());
         assert_eq!(bench.state().asks.len(), 1, "it is asked: {kind:?}");
         set(&mut bench, Policy::ReadOnly).expect("taken");
@@ -284,10 +300,13 @@ fn runs(bench: &mut Bench, session: &SessionId, tool: &str, name: &str) {
 
 /// Why the runtime was let go, and whether it was told to stop before.
 fn let_go(bench: &Bench) -> Option<(&str, bool)> {
-    let at = bench.outs.iter().position(|out| matches!(out, Out::LetGo(_)))?;
-    let Out::LetGo(why) = &bench.outs[at] else { return None };
-    let cancel = |out: &Out| {
-        matches!(out, Out::Order(Order::Consult { command: Command::Run(RunCommand::Cancel { .. }), .. }))
+    let at = bench.outs.iter().position(|out| matches!(out, CoreEffect::LetGo(_)))?;
+    let CoreEffect::LetGo(why) = &bench.outs[at] else { return None };
+    let cancel = |out: &CoreEffect| {
+        matches!(
+            out,
+            CoreEffect::Order(Order::Consult { command: Command::Run(RunCommand::Cancel { .. }), .. })
+        )
     };
     Some((why.as_str(), bench.outs[..at].iter().any(cancel)))
 }
@@ -296,8 +315,8 @@ fn let_go(bench: &Bench) -> Option<(&str, bool)> {
 fn held(headless: bool, policy: Policy, required: bool) -> (Bench, SessionId) {
     let mut bench = demanding(Engine::Followed, policy, required);
     bench.core.setup.is_headless = headless;
-    bench.step(In::Abilities(told(true)));
-    let session = bench.core.ground.clone().expect("a session");
+    bench.step(CoreInput::Abilities(told(true)));
+    let session = bench.core.runtime_session.clone().expect("a session");
     (bench, session)
 }
 

@@ -7,10 +7,10 @@ use domain::fact::{Fact, Said};
 /// A core in front of a foreign runtime, where it stands, with one UI.
 fn in_front() -> (Bench, SessionId) {
     let mut bench = Bench::with(Engine::Followed, None);
-    let session = bench.core.ground(Millis(bench.now)).0.expect("a session");
-    bench.step(In::Left { ui: TERMINAL });
+    let session = bench.core.runtime_session(Millis(bench.now)).0.expect("a session");
+    bench.step(CoreInput::Left { ui: TERMINAL });
     bench.arrive(TERMINAL, Answers::ALL, Standing::Controller);
-    bench.step(In::Abilities(domain::port::Abilities { name: "far".into(), ..Default::default() }));
+    bench.step(CoreInput::Abilities(domain::port::Abilities { name: "far".into(), ..Default::default() }));
     (bench, session)
 }
 
@@ -25,36 +25,36 @@ fn say_prompt(text: &str) -> Command {
 fn wish(bench: &mut Bench, target: Target, command: Command) -> Ticket {
     bench.next_ticket += 1;
     let ticket = Ticket(bench.next_ticket);
-    bench.step(In::Command { ui: TERMINAL, ticket, target, command });
+    bench.step(CoreInput::Command { ui: TERMINAL, ticket, target, command });
     ticket
 }
 
 /// What the runtime was asked last, and the ticket of that.
 fn asked(bench: &Bench) -> (Ticket, Command) {
-    let consult = |out: &Out| match out {
-        Out::Order(Order::Consult { ticket, command, .. }) => Some((*ticket, command.clone())),
+    let consult = |out: &CoreEffect| match out {
+        CoreEffect::Order(Order::Consult { ticket, command, .. }) => Some((*ticket, command.clone())),
         _ => None,
     };
     bench.outs.iter().rev().find_map(consult).expect("the runtime is asked")
 }
 
 fn prompts(bench: &Bench) -> Vec<String> {
-    let prompt = |out: &Out| match out {
-        Out::Order(Order::Consult { command: Command::Run(RunCommand::Prompt { input, .. }), .. }) => {
-            Some(input.text.clone())
-        }
+    let prompt = |out: &CoreEffect| match out {
+        CoreEffect::Order(Order::Consult {
+            command: Command::Run(RunCommand::Prompt { input, .. }), ..
+        }) => Some(input.text.clone()),
         _ => None,
     };
     bench.outs.iter().filter_map(prompt).collect()
 }
 
 fn answers(bench: &mut Bench, ticket: Ticket, with: Result<Receipt, Refusal>) {
-    bench.step(In::Report(Report::Settled { ticket, with }));
+    bench.step(CoreInput::Report(Report::Settled { ticket, with }));
 }
 
 fn settled(bench: &Bench, ticket: Ticket) -> Option<Result<Receipt, Refusal>> {
     bench.outs.iter().find_map(|out| match out {
-        Out::Settle { ticket: of, with, .. } if *of == ticket => Some(with.clone()),
+        CoreEffect::Settle { ticket: of, with, .. } if *of == ticket => Some(with.clone()),
         _ => None,
     })
 }
@@ -65,18 +65,18 @@ fn opened(session: &SessionId) -> Result<Receipt, Refusal> {
 
 fn says(bench: &mut Bench, session: &SessionId, run: &str, said: Said) {
     let report = Report::Said { session: session.clone(), fact: Fact::of(run, said) };
-    bench.step(In::Report(report));
+    bench.step(CoreInput::Report(report));
 }
 
 #[test]
 fn a_prompt_for_a_listed_session_opens_it_there_first() {
-    let (mut bench, ground) = in_front();
+    let (mut bench, runtime_session) = in_front();
     let ticket = wish(&mut bench, Target::Session(other()), say_prompt("go on"));
     let (open, command) = asked(&bench);
     assert_eq!(command, Command::Library(LibraryCommand::Open { session: other() }));
     assert!(prompts(&bench).is_empty(), "nothing is said before the runtime is there");
     assert!(bench.core.is_moving(TERMINAL), "what comes behind waits");
-    let answer = In::Report(Report::Settled { ticket: open, with: opened(&other()) });
+    let answer = CoreInput::Report(Report::Settled { ticket: open, with: opened(&other()) });
     assert!(bench.core.concerns(&answer).sessions.is_empty(), "but the answer waits for nothing behind it");
     answers(&mut bench, open, opened(&other()));
     assert_eq!(prompts(&bench), ["go on"]);
@@ -89,12 +89,12 @@ fn a_prompt_for_a_listed_session_opens_it_there_first() {
     // The other UI is still where it was: the runtime comes back for it, once it is idle.
     says(&mut bench, &other(), "r", Said::RunStarted);
     bench.arrive(OTHER, Answers::ALL, Standing::Controller);
-    let back = wish(&mut bench, Target::Session(ground.clone()), say_prompt("back"));
+    let back = wish(&mut bench, Target::Session(runtime_session.clone()), say_prompt("back"));
     let busy = settled(&bench, back).expect("at once").expect_err("a run is under way");
     assert_eq!(busy.kind, RefusalKind::Busy);
     says(&mut bench, &other(), "r", Said::RunEnded(Outcome::Done));
-    bench.step(In::Named { session: ground.clone(), name: "their-own-name".into() });
-    wish(&mut bench, Target::Session(ground), say_prompt("back"));
+    bench.step(CoreInput::Named { session: runtime_session.clone(), name: "their-own-name".into() });
+    wish(&mut bench, Target::Session(runtime_session), say_prompt("back"));
     let theirs = SessionId::parse("their-own-name").unwrap();
     assert_eq!(
         asked(&bench).1,
@@ -105,14 +105,14 @@ fn a_prompt_for_a_listed_session_opens_it_there_first() {
 
 #[test]
 fn a_session_in_which_nothing_was_said_takes_the_runtimes_name_and_its_first_id_stays_known() {
-    let (mut bench, ground) = in_front();
+    let (mut bench, runtime_session) = in_front();
     let opens = || domain::port::Abilities { name: "far".into(), open_session: true, ..Default::default() };
-    bench.step(In::Named { session: ground.clone(), name: "theirs".into() });
-    assert_eq!(bench.core.current(TERMINAL), Some(&ground), "nobody would look for it by that name");
-    bench.step(In::Abilities(opens()));
+    bench.step(CoreInput::Named { session: runtime_session.clone(), name: "theirs".into() });
+    assert_eq!(bench.core.current(TERMINAL), Some(&runtime_session), "nobody would look for it by that name");
+    bench.step(CoreInput::Abilities(opens()));
     let theirs = SessionId::of_peer("theirs");
     assert_eq!(bench.core.current(TERMINAL), Some(&theirs), "who saw it went along");
-    for (target, text) in [(theirs.clone(), "by its name"), (ground.clone(), "by its first id")] {
+    for (target, text) in [(theirs.clone(), "by its name"), (runtime_session.clone(), "by its first id")] {
         let ticket = wish(&mut bench, Target::Session(target), say_prompt(text));
         let (prompted, _) = asked(&bench);
         answers(&mut bench, prompted, Ok(Receipt::Done));
@@ -120,23 +120,23 @@ fn a_session_in_which_nothing_was_said_takes_the_runtimes_name_and_its_first_id_
             Some(Ok(Receipt::Started { session, .. })) => assert_eq!(session, theirs),
             settled => panic!("{settled:?}"),
         }
-        says(&mut bench, &ground, text, Said::RunStarted);
-        says(&mut bench, &ground, text, Said::RunEnded(Outcome::Done));
+        says(&mut bench, &runtime_session, text, Said::RunStarted);
+        says(&mut bench, &runtime_session, text, Said::RunEnded(Outcome::Done));
     }
     assert_eq!(prompts(&bench), ["by its name", "by its first id"]);
     // Once something was said, or is being said, the id that was told stays.
-    bench.step(In::Named { session: ground, name: "another".into() });
+    bench.step(CoreInput::Named { session: runtime_session, name: "another".into() });
     assert_eq!(bench.core.current(TERMINAL), Some(&theirs));
-    let (mut bench, ground) = in_front();
-    bench.step(In::Abilities(opens()));
+    let (mut bench, runtime_session) = in_front();
+    bench.step(CoreInput::Abilities(opens()));
     wish(&mut bench, Target::Current, say_prompt("named while this is under way"));
-    bench.step(In::Named { session: ground.clone(), name: "theirs".into() });
-    assert_eq!(bench.core.current(TERMINAL), Some(&ground));
+    bench.step(CoreInput::Named { session: runtime_session.clone(), name: "theirs".into() });
+    assert_eq!(bench.core.current(TERMINAL), Some(&runtime_session));
 }
 
 #[test]
 fn a_session_that_cannot_be_opened_is_refused_and_nothing_goes_elsewhere() {
-    let (mut bench, ground) = in_front();
+    let (mut bench, runtime_session) = in_front();
     let ticket = wish(&mut bench, Target::Session(other()), say_prompt("go on"));
     let (open, _) = asked(&bench);
     answers(&mut bench, open, Err(Refusal::new(RefusalKind::Unsupported, "it has one session")));
@@ -144,16 +144,16 @@ fn a_session_that_cannot_be_opened_is_refused_and_nothing_goes_elsewhere() {
     assert_eq!(refusal.kind, RefusalKind::SessionUnknown, "in words that every wire has");
     assert!(refusal.to_string().contains("it has one session"));
     assert!(prompts(&bench).is_empty());
-    assert_eq!(bench.core.current(TERMINAL), Some(&ground));
+    assert_eq!(bench.core.current(TERMINAL), Some(&runtime_session));
 }
 
 #[test]
 fn a_session_that_was_left_before_anything_was_said_in_it_says_why_it_is_gone() {
-    let (mut bench, ground) = in_front();
+    let (mut bench, runtime_session) = in_front();
     wish(&mut bench, Target::Session(other()), say_prompt("go on"));
     let (open, _) = asked(&bench);
     answers(&mut bench, open, opened(&other()));
-    let back = wish(&mut bench, Target::Session(ground), say_prompt("back"));
+    let back = wish(&mut bench, Target::Session(runtime_session), say_prompt("back"));
     let (open, _) = asked(&bench);
     answers(&mut bench, open, Err(Refusal::new(RefusalKind::SessionUnknown, "no such session")));
     let refusal = settled(&bench, back).expect("settled").expect_err("refused");
@@ -172,14 +172,14 @@ fn what_is_told_of_a_session_is_its_history() {
     // The shell hands the past over before what was put off is taken again.
     let outs = bench
         .core
-        .step(Millis(bench.now), In::Report(Report::Settled { ticket: open, with: opened(&other()) }));
+        .step(Millis(bench.now), CoreInput::Report(Report::Settled { ticket: open, with: opened(&other()) }));
     for run in ["first", "second"] {
         says(&mut bench, &other(), run, Said::RunStarted);
         says(&mut bench, &other(), run, Said::MessageStarted { message: None, role: Role::User });
         says(&mut bench, &other(), run, Said::RunEnded(Outcome::Done));
     }
     for out in outs {
-        if let Out::Again(input) = out {
+        if let CoreEffect::Again(input) = out {
             bench.step(*input);
         }
     }
@@ -197,7 +197,7 @@ fn a_lossless_runtime_is_told_which_session_is_meant() {
     let mut bench = Bench::with(Engine::Mirrored, None);
     let mirror = |bench: &mut Bench, session: &SessionId| {
         let (state, board) = (Box::new(State::new()), domain::signal::Board::default());
-        bench.step(In::Mirror { session: session.clone(), state, board });
+        bench.step(CoreInput::Mirror { session: session.clone(), state, board });
     };
     let here = SessionId::from_number(1);
     mirror(&mut bench, &here);
@@ -210,7 +210,7 @@ fn a_lossless_runtime_is_told_which_session_is_meant() {
     assert!(settled(&bench, ticket).is_none());
     wish(&mut bench, Target::Session(here.clone()), say_prompt("here"));
     let order = bench.outs.iter().rev().find_map(|out| match out {
-        Out::Order(Order::Consult { session, .. }) => Some(session.clone()),
+        CoreEffect::Order(Order::Consult { session, .. }) => Some(session.clone()),
         _ => None,
     });
     assert_eq!(order, Some(here), "both are open there");
@@ -263,7 +263,7 @@ fn a_runtime_that_names_no_run_goes_on_in_the_same_one_too() {
     let (ticket, _) = asked(&bench);
     answers(&mut bench, ticket, Ok(Receipt::Done));
     let nameless = |bench: &mut Bench, said| {
-        bench.step(In::Report(Report::Said { session: session.clone(), fact: Fact::new(said) }));
+        bench.step(CoreInput::Report(Report::Said { session: session.clone(), fact: Fact::new(said) }));
     };
     nameless(&mut bench, Said::RunStarted);
     nameless(&mut bench, Said::MessageStarted { message: None, role: Role::User });
@@ -308,6 +308,6 @@ fn a_run_ends_lawfully_when_what_waited_is_not_taken_or_is_stopped() {
     says(&mut bench, &session, "one", Said::RunEnded(Outcome::Done));
     wish(&mut bench, Target::Current, Command::Run(RunCommand::Cancel { run: None, reason: None }));
     bench.now += crate::core::CANCEL_GRACE_MS;
-    bench.step(In::Tick { except: BTreeSet::new() });
+    bench.step(CoreInput::Tick { except: BTreeSet::new() });
     assert!(is_balanced(&bench) && bench.last_outcome() == Some(Outcome::Cancelled));
 }

@@ -7,7 +7,7 @@
 //! runtime, so none is shown, unless it has errands done by our hands: every mode counts for those. And nothing that sets a model to
 //! work is said to one that had to ask, before it told that it does.
 
-use super::{Core, In, Live, MAX_REQUESTS, Out};
+use super::{Core, CoreEffect, CoreInput, Live, MAX_REQUESTS};
 use domain::ask::{Answer, AskKind, Assessment, Closing, Consent, EARLIER_YES, Preview, Scope};
 use domain::command::{Command, Refusal, RefusalKind, RunCommand};
 use domain::content::Json;
@@ -241,7 +241,7 @@ impl Core {
         let failure = Failure::new(ACTED_UNASKED, format!("the runtime is let go: {why}")).hint(ASKS_ELSE);
         self.next_ticket += 1;
         let cancel = RunCommand::Cancel { run: None, reason: Some(why.clone()) };
-        self.out.push(Out::Order(Order::Consult {
+        self.out.push(CoreEffect::Order(Order::Consult {
             ticket: Ticket(self.next_ticket),
             session: session.clone(),
             command: Command::Run(cancel),
@@ -252,11 +252,11 @@ impl Core {
             self.notice(session, Level::Error, &failure);
             self.end_run(session, Outcome::Failed(failure));
         }
-        self.out.push(Out::LetGo(format!("{why}: {ASKS_ELSE}")));
+        self.out.push(CoreEffect::LetGo(format!("{why}: {ASKS_ELSE}")));
     }
 
     /// Keeps a command until the runtime has told what it can do.
-    pub(super) fn park(&mut self, command: In) -> Result<(), Refusal> {
+    pub(super) fn park(&mut self, command: CoreInput) -> Result<(), Refusal> {
         if self.parked.len() >= MAX_REQUESTS {
             let why = format!("{MAX_REQUESTS} commands wait for the runtime");
             return Err(Refusal::new(RefusalKind::TooMany, why).hint("wait until it has answered"));
@@ -270,14 +270,14 @@ impl Core {
         let parked = std::mem::take(&mut self.parked);
         if self.must_ask() && !abilities.consent {
             for waiting in parked {
-                if let In::Command { ui, ticket, .. } = waiting {
+                if let CoreInput::Command { ui, ticket, .. } = waiting {
                     let refusal = Refusal::new(RefusalKind::Unsupported, ACTS_UNASKED);
                     self.settle(ui, ticket, Err(refusal));
                 }
             }
-            return self.out.push(Out::LetGo(ACTS_UNASKED.to_owned()));
+            return self.out.push(CoreEffect::LetGo(ACTS_UNASKED.to_owned()));
         }
-        self.out.extend(parked.into_iter().map(|command| Out::Again(Box::new(command))));
+        self.out.extend(parked.into_iter().map(|command| CoreEffect::Again(Box::new(command))));
     }
 }
 

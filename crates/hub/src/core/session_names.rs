@@ -5,7 +5,7 @@
 //! Invariants: what is meant for one session never ends up in another; a session that cannot be opened is refused, and nothing moves.
 
 use super::engine::{is_in_session, moves};
-use super::{Core, In, Out, no_session};
+use super::{Core, CoreEffect, CoreInput, no_session};
 use domain::command::{Command, LibraryCommand, Receipt, Refusal, RefusalKind, Target};
 use domain::ids::{SessionId, UiId};
 use domain::port::Ticket;
@@ -143,15 +143,17 @@ impl Core {
         };
         let (here, stands) = (
             self.sessions.contains_key(&session),
-            self.ground.as_ref().is_none_or(|ground| *ground == session),
+            self.runtime_session.as_ref().is_none_or(|runtime_session| *runtime_session == session),
         );
         self.setup.engine.goes_first(command, &self.abilities, here, stands).then_some(session)
     }
 
     /// Refuses to take a runtime out of a session in the middle of a run: it would end nowhere.
     pub(super) fn check_stays(&self, command: &Command) -> Result<(), Refusal> {
-        match &self.ground {
-            Some(ground) if moves(command) && self.setup.engine.has_one_conversation() => self.idle(ground),
+        match &self.runtime_session {
+            Some(runtime_session) if moves(command) && self.setup.engine.has_one_conversation() => {
+                self.idle(runtime_session)
+            }
             _ => Ok(()),
         }
     }
@@ -162,9 +164,9 @@ impl Core {
         ui: UiId,
         ticket: Ticket,
         session: SessionId,
-        again: In,
+        again: CoreInput,
     ) -> Result<(), Refusal> {
-        let from = self.ground.clone().unwrap_or_else(|| session.clone());
+        let from = self.runtime_session.clone().unwrap_or_else(|| session.clone());
         let open = self.outward(Command::Library(LibraryCommand::Open { session }));
         self.consult_then(ui, ticket, from, open, Some(Box::new(again)))
     }
@@ -176,7 +178,7 @@ impl Core {
         ticket: Ticket,
         command: &Command,
         with: Result<Receipt, Refusal>,
-        again: In,
+        again: CoreInput,
     ) {
         let opened = match with {
             Ok(Receipt::Session { session, .. }) if self.setup.engine.has_one_conversation() => {
@@ -189,23 +191,28 @@ impl Core {
             Err(refusal) => Err(refusal),
         };
         match (opened, again) {
-            (Ok(session), In::Command { ui, ticket, command, .. })
+            (Ok(session), CoreInput::Command { ui, ticket, command, .. })
                 if self.sessions.contains_key(&session) =>
             {
                 self.attach(ui, &session);
                 let target = Target::Session(session);
-                self.out.push(Out::Again(Box::new(In::Command { ui, ticket, target, command })));
+                self.out.push(CoreEffect::Again(Box::new(CoreInput::Command {
+                    ui,
+                    ticket,
+                    target,
+                    command,
+                })));
             }
             (Ok(session), _) => self.settle(ui, ticket, Err(no_session(session.as_str()))),
             // On a wire without sessions there is none of that name.
-            (Err(refusal), In::Command { target: Target::Session(session), .. })
+            (Err(refusal), CoreInput::Command { target: Target::Session(session), .. })
                 if refusal.kind == RefusalKind::Unsupported =>
             {
                 let mut unknown = no_session(session.as_str());
                 unknown.hint = Some(refusal.message);
                 self.settle(ui, ticket, Err(unknown));
             }
-            (Err(refusal), In::Command { target: Target::Session(session), .. })
+            (Err(refusal), CoreInput::Command { target: Target::Session(session), .. })
                 if refusal.kind == RefusalKind::SessionUnknown
                     && self.is_untouched(&session)
                     && !self.names.theirs.contains_key(&session) =>
@@ -236,7 +243,7 @@ impl Core {
             true => id,
             false => self.come_to(id, &summary.cwd),
         };
-        self.ground = Some(id.clone());
+        self.runtime_session = Some(id.clone());
         id
     }
 

@@ -1,6 +1,6 @@
 //! Who is attached and what each may do.
 
-use super::{Core, Out, Ui};
+use super::{Core, CoreEffect, Ui};
 use domain::command::{Command, Refusal, RefusalKind, ShellCommand};
 use domain::ids::{AskId, SessionId, UiId};
 
@@ -10,7 +10,7 @@ impl Core {
         let Some(seat) = self.uis.get(&ui) else {
             return Err(Refusal::new(RefusalKind::NotAllowed, "this UI is not attached"));
         };
-        if seat.apart {
+        if seat.fleet_only {
             let refusal =
                 Refusal::new(RefusalKind::NotAllowed, "this link only watches which sessions are open");
             return Err(refusal.hint("give commands over a link of their own"));
@@ -35,12 +35,12 @@ impl Core {
 
     /// Lets a UI see a session and work there.
     pub(super) fn attach(&mut self, ui: UiId, session: &SessionId) {
-        let Some(seat) = self.uis.get_mut(&ui).filter(|seat| !seat.apart) else { return };
+        let Some(seat) = self.uis.get_mut(&ui).filter(|seat| !seat.fleet_only) else { return };
         let moved = seat.current.as_ref() != Some(session);
         seat.current = Some(session.clone());
         let new = seat.seen.insert(session.clone());
         if new || moved {
-            self.out.push(Out::Attach { ui, session: session.clone() });
+            self.out.push(CoreEffect::Attach { ui, session: session.clone() });
         }
     }
 
@@ -51,7 +51,7 @@ impl Core {
             seat.current = None;
         }
         if seat.seen.remove(session) {
-            self.out.push(Out::Detach { ui, session: session.clone() });
+            self.out.push(CoreEffect::Detach { ui, session: session.clone() });
         }
         self.withdraw_offers(ui, Some(session));
         self.withdraw_files(ui, Some(session));
@@ -60,8 +60,8 @@ impl Core {
     /// A UI is there. In front of a foreign runtime there is one conversation, and everybody sees it.
     pub(super) fn arrived(&mut self, ui: UiId, seat: Ui) {
         self.uis.insert(ui, seat);
-        if let Some(ground) = self.ground.clone() {
-            self.attach(ui, &ground);
+        if let Some(runtime_session) = self.runtime_session.clone() {
+            self.attach(ui, &runtime_session);
         }
     }
 
@@ -101,7 +101,7 @@ impl Core {
         let about = (session.clone(), ask);
         self.uis.values().any(|seat| {
             let answers = if consent { seat.answers.consent } else { seat.answers.other };
-            let may = answers && seat.standing.is_asked(consent) && !seat.deaf_to.contains(&about);
+            let may = answers && seat.standing.is_asked(consent) && !seat.unanswerable.contains(&about);
             may && seat.seen.contains(session)
         })
     }
