@@ -5,7 +5,7 @@ use crate::exit::{self, Exit};
 use crate::headless::{self, Run, Said};
 use crate::screen::{self, UiOptions, Whereabouts};
 use crate::tape::Tape;
-use crate::{aloud, attach_ssh, their_flags};
+use crate::{aloud, attach_ssh, unsupported_flags};
 use clap::Args;
 use domain::ids::SessionId;
 use domain::session::Policy;
@@ -112,7 +112,7 @@ pub(crate) struct Kept {
 pub(crate) async fn attach(mut launch: Launch, mut attach: Attach) -> anyhow::Result<Exit> {
     launch.require_consent = attach.require_consent;
     if let Some(address) = attach.name.as_deref().filter(|name| name.starts_with(remote::ssh::SCHEME)) {
-        their_flags::refuse(&launch, dialects::native::DIALECT)?;
+        unsupported_flags::refuse(&launch, dialects::native::DIALECT)?;
         return attach_ssh::attach(&launch, address).await;
     }
     if let Some(name) = attach.name.clone() {
@@ -123,7 +123,7 @@ pub(crate) async fn attach(mut launch: Launch, mut attach: Attach) -> anyhow::Re
             "--yes and --registry go with the NAME of an agent\n\nhint: `parlor agents` lists names",
         ));
     }
-    their_flags::refuse(&launch, attach.dialect)?;
+    unsupported_flags::refuse(&launch, attach.dialect)?;
     let named = RuntimeAddress::of(attach.socket.as_ref(), &attach.command)
         .or_else(|| RuntimeAddress::usual(attach.dialect));
     let place = match (named, &attach.session) {
@@ -147,7 +147,7 @@ pub(crate) async fn attach(mut launch: Launch, mut attach: Attach) -> anyhow::Re
 async fn attach_listed(launch: Launch, mut attach: Attach, name: &str) -> anyhow::Result<Exit> {
     let agent = agents::find(name, &attach.registry, exit::complain)?;
     attach.dialect = agent.dialect;
-    their_flags::refuse(&launch, attach.dialect)?;
+    unsupported_flags::refuse(&launch, attach.dialect)?;
     match agent_list::agree(&agent, attach.yes).await? {
         Agreed::Yes => {}
         Agreed::No => {
@@ -174,7 +174,7 @@ pub(crate) async fn go(
     place: RuntimeAddress,
     kept: Kept,
 ) -> anyhow::Result<Exit> {
-    their_flags::refuse_allowed(&attach.allow, attach.dialect)?;
+    unsupported_flags::refuse_allowed(&attach.allow, attach.dialect)?;
     let keep = match launch.ephemeral || attach.dialect.is_lossless() {
         true => None,
         false => Some(keep_as(attach, &place, kept)?),

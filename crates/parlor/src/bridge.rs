@@ -3,7 +3,7 @@
 use crate::exit::{self, Exit};
 use crate::serve;
 use crate::tape::Tape;
-use crate::{aloud, their_flags};
+use crate::{aloud, unsupported_flags};
 use clap::Args;
 use dialects::Dialect;
 use host::doors::{self, Wire};
@@ -63,7 +63,7 @@ pub(crate) async fn bridge(mut launch: Launch, bridge: Bridge) -> anyhow::Result
         return Ok(Exit::Done);
     }
     launch.require_consent = bridge.require_consent;
-    their_flags::refuse(&launch, bridge.to)?;
+    unsupported_flags::refuse(&launch, bridge.to)?;
     let Some(place) = RuntimeAddress::of(bridge.to_socket.as_ref(), &bridge.command) else {
         return Err(exit::usage("say where the runtime is\n\nhint: --to-socket PATH, or -- COMMAND"));
     };

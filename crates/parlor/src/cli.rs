@@ -31,7 +31,7 @@ It works without a key: the embedded offline model understands a few plain reque
 /// Without a sub-command, `parlor` opens the terminal UI. It works without a key: the embedded offline model understands plain
 /// requests such as "list files", "read README.md" or "write hello.txt: hi".
 #[derive(Debug, Parser)]
-#[command(name = "parlor", version = host::version::version(), max_term_width = 100, after_help = format!("Try:  parlor run \"list files\"\n{}", crate::serve::habits::words_in_help().trim_end()))]
+#[command(name = "parlor", version = host::version::version(), max_term_width = 100, after_help = format!("Try:  parlor run \"list files\"\n{}", crate::serve::argv_compat::words_in_help().trim_end()))]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) common: Common,

@@ -175,7 +175,7 @@ pub(crate) fn parse(
     let Cli { common, sub } = Cli::from_arg_matches(&found)?;
     let launch = Launch::from(common);
     let typed = |flag: &&str| found.value_source(flag) == Some(ValueSource::CommandLine);
-    let typed = crate::their_flags::OURS.iter().map(|flag| flag.member).filter(typed).collect();
+    let typed = crate::unsupported_flags::OURS.iter().map(|flag| flag.member).filter(typed).collect();
     unread.told.extend(keys());
     let ephemeral = launch.ephemeral || ephemeral;
     Ok(Line { launch: Launch { typed, unread, ephemeral, ..launch }, sub })

@@ -2,12 +2,12 @@
 //!
 //! Invariant: only the run of the prompt's own receipt is told and ends it; what a session held before is not.
 
-mod along;
-mod asked;
+mod args;
+mod attachments;
 mod form;
-mod own;
+mod prompt_run;
 mod report;
-mod said;
+mod request;
 
 use crate::exit::{self, Exit, Stream};
 use domain::ask::{Answer, Ask, AskKind, Closing, Scope};
@@ -26,12 +26,12 @@ use form::{Fitting, Form};
 use host::stop::Stops;
 use hub::core::Standing;
 use hub::{Hub, LocalPort};
-use own::OwnRun;
+use prompt_run::PromptRun;
 use report::Ending;
 use roles::Answers;
 
-pub(crate) use asked::Run;
-pub(crate) use said::Said;
+pub(crate) use args::Run;
+pub(crate) use request::Said;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -141,7 +141,7 @@ struct Headless<'a> {
     port: LocalPort,
     state: State,
     session: Option<SessionId>,
-    own: OwnRun,
+    own: PromptRun,
     /// What the answer must be like, and the answer once it is so.
     form: Option<Form>,
     fitting: Option<Fitting>,
@@ -195,7 +195,7 @@ impl<'a> Headless<'a> {
             port,
             state: State::new(),
             session: None,
-            own: OwnRun::default(),
+            own: PromptRun::default(),
             form,
             fitting: None,
             asked_again: false,
@@ -218,7 +218,7 @@ impl<'a> Headless<'a> {
 
     /// Says something; the run of it is the one that is followed.
     async fn say(&mut self, input: Input) -> anyhow::Result<()> {
-        self.own = OwnRun::default();
+        self.own = PromptRun::default();
         let prompt = RunCommand::Prompt { input, options: PromptOptions::default() };
         Ok(self.port.command(PROMPT, Target::Current, Command::Run(prompt)).await?)
     }

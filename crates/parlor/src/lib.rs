@@ -37,9 +37,9 @@ mod serve;
 mod sessions;
 mod skill_list;
 mod tape;
-mod their_flags;
 mod trace;
 mod ui_settings;
+mod unsupported_flags;
 mod up;
 mod web;
 mod worktree_end;
@@ -71,11 +71,11 @@ pub fn main(commit: Option<&str>) -> ExitCode {
     }
     std::panic::set_hook(Box::new(|panic| exit::complain(&broken(panic))));
     let typed: Vec<OsString> = std::env::args_os().collect();
-    if let Some(help) = serve::habits::help_of_word(&typed) {
+    if let Some(help) = serve::argv_compat::help_of_word(&typed) {
         exit::say(&help);
         return ExitCode::SUCCESS;
     }
-    let words = serve::habits::our_words(typed);
+    let words = serve::argv_compat::our_words(typed);
     if let Some(why) = cli::command_for_value(&words) {
         exit::complain(&format!("error: {why}"));
         return ExitCode::from(exit::USAGE);

@@ -8,7 +8,7 @@ use crate::attach;
 use crate::attach::Attach;
 use crate::exit::{self, Exit};
 use crate::headless::{Run, Said};
-use crate::{aloud, their_flags};
+use crate::{aloud, unsupported_flags};
 use domain::path_text;
 use domain::session::RuntimePlace;
 use host::launch::Launch;
@@ -23,7 +23,7 @@ pub(crate) async fn go_on(
 ) -> anyhow::Result<Exit> {
     let KeptElsewhere { session, origin, cwd } = kept;
     let dialect = dialects::named(&origin.dialect).map_err(|why| anyhow::anyhow!("{why}"))?;
-    their_flags::refuse_resumed(&launch, dialect)?;
+    unsupported_flags::refuse_resumed(&launch, dialect)?;
     let (place, folder) = origin::address(&origin)?;
     if launch.cwd.is_none() {
         // The folder may be gone; the runtime's own is looked at where it is started.

@@ -1,13 +1,11 @@
 //! The terminal UI on a hub, ours or one in front of a foreign runtime: how it is to be, its place at the hub, and how it stays on a
 //! runtime that goes and comes back.
 
-mod again;
+mod reconnect;
 
 use crate::exit::Exit;
 use crate::ui_settings::{self, Ui};
 use crate::{aloud, fleet_port};
-use again::ScreenEnds;
-pub(crate) use again::Whereabouts;
 use domain::command::Command;
 use domain::port::News;
 use domain::session::ModelRef;
@@ -16,6 +14,8 @@ use host::places;
 use host::settings;
 use hub::core::Standing;
 use hub::{Hub, LocalPort, LocalUi};
+use reconnect::ScreenEnds;
+pub(crate) use reconnect::Whereabouts;
 use remote::front::Front;
 use roles::Answers;
 use std::collections::BTreeMap;
@@ -250,7 +250,7 @@ pub(crate) async fn on_runtime(
     let (outgoing, commands) = mpsc::channel(OUTGOING);
     // One wish is enough.
     let (again, restarts) = mpsc::channel(1);
-    let keeping = again::keep_attached(front, open, ScreenEnds { news, commands, restarts });
+    let keeping = reconnect::keep_attached(front, open, ScreenEnds { news, commands, restarts });
     let farewell = is_kept.then_some(farewell as tui::Farewell);
     let fleet = Some(fleet_port::port(visits));
     let options = Options { restart: Some((restart, again)), farewell, fleet, ..look.options(note, cwd) };

@@ -1,6 +1,6 @@
 //! `parlor serve`: be the runtime of other programs' UIs.
 
-pub(crate) mod habits;
+pub(crate) mod argv_compat;
 
 use crate::aloud;
 use crate::exit::{self, Exit};
@@ -68,10 +68,10 @@ pub(crate) struct Serve {
 pub(crate) async fn serve(
     mut launch: Launch,
     mut serve: Serve,
-    own: habits::OwnFlags,
+    own: argv_compat::OwnFlags,
 ) -> anyhow::Result<Exit> {
     let spoken: Vec<Dialect> = serve.dialect.iter().filter_map(|wire| wire.known()).collect();
-    let mut habits = habits::read(&serve.rest, &spoken, own).map_err(exit::usage)?;
+    let mut habits = argv_compat::read(&serve.rest, &spoken, own).map_err(exit::usage)?;
     habits.settle(&mut launch);
     serve.options.append(&mut habits.options);
     let variables = spoken.iter().flat_map(|dialect| dialect.description().habits.variables);

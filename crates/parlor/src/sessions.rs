@@ -4,11 +4,11 @@
 //! stdout, as a table or with `--json` as one JSON document.
 
 mod args;
-mod carry;
 mod files;
-mod mend;
+mod maintenance;
 mod pick;
-mod tell;
+mod reports;
+mod transfer;
 
 pub(crate) use args::Sessions;
 pub(crate) use pick::{Picked, pick};
@@ -49,8 +49,8 @@ pub(crate) async fn sessions(launch: &Launch, sessions: Sessions) -> anyhow::Res
         return nothing_yet(&act);
     }
     match &act {
-        Act::Recover(recover) => return mend::recover(&data, recover),
-        Act::Backup(backup) => return mend::back_up(&data, backup),
+        Act::Recover(recover) => return maintenance::recover(&data, recover),
+        Act::Backup(backup) => return maintenance::back_up(&data, backup),
         _ => {}
     }
     let store = open(&data, act.only_reads())?;
@@ -148,7 +148,7 @@ impl SessionCommands {
         }
         // Ids are shortened so that they name one session among all, not only among those shown.
         let short = kept::shortened(&self.all()?);
-        exit::show(&tell::table(&sessions, &short, list.all, self.now, Paint::of_stdout()), Stream::Out);
+        exit::show(&reports::table(&sessions, &short, list.all, self.now, Paint::of_stdout()), Stream::Out);
         if sessions.len() == list.limit {
             exit::complain(&format!("({} newest; --limit N shows more)", list.limit));
         }
@@ -167,10 +167,13 @@ impl SessionCommands {
             }
         }
         if show.report.json {
-            exit::say(&tell::show_json(&summary, &opened.state));
+            exit::say(&reports::show_json(&summary, &opened.state));
         } else {
             let last = if show.all { usize::MAX } else { show.last };
-            exit::show(&tell::show(&summary, &opened.state, last, self.now, Paint::of_stdout()), Stream::Out);
+            exit::show(
+                &reports::show(&summary, &opened.state, last, self.now, Paint::of_stdout()),
+                Stream::Out,
+            );
         }
         if let Some(damage) = opened.damage {
             exit::complain(&format!("warning: {}", damage.message));
@@ -187,7 +190,7 @@ impl SessionCommands {
             found.retain(|hit| here.iter().any(|session| session.id == hit.session));
         }
         if search.report.json {
-            exit::say(&tell::found_json(&found));
+            exit::say(&reports::found_json(&found));
             return Ok(Exit::Done);
         }
         if found.is_empty() {
@@ -195,7 +198,7 @@ impl SessionCommands {
             return Ok(Exit::Failed);
         }
         let short = kept::shortened(&self.all()?);
-        exit::show(&tell::found(&found, &short, &words, self.now, Paint::of_stdout()), Stream::Out);
+        exit::show(&reports::found(&found, &short, &words, self.now, Paint::of_stdout()), Stream::Out);
         Ok(Exit::Done)
     }
 
@@ -203,9 +206,9 @@ impl SessionCommands {
         let id = self.named(tree.id.as_deref())?;
         let state = self.store.load(&id).map_err(|why| told(&why))?.state;
         if tree.report.json {
-            exit::say(&tell::tree_json(&state));
+            exit::say(&reports::tree_json(&state));
         } else {
-            exit::show(&tell::tree(&state, Paint::of_stdout()), Stream::Out);
+            exit::show(&reports::tree(&state, Paint::of_stdout()), Stream::Out);
         }
         Ok(Exit::Done)
     }
@@ -252,7 +255,7 @@ impl SessionCommands {
                 exit::say(&format!("removed {id}"));
             }
         }
-        mend::give_back(&mut self.store);
+        maintenance::give_back(&mut self.store);
         removed.map_err(|why| told(&why))?;
         if remove.report.json {
             let ids: Vec<&str> = ids.iter().map(SessionId::as_str).collect();

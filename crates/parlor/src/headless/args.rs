@@ -1,6 +1,6 @@
 //! What `parlor run` takes, and `parlor attach --prompt` fills in for itself.
 
-use super::along;
+use super::attachments;
 use clap::Args;
 use std::path::PathBuf;
 use tools::policy::Allowance;
@@ -61,7 +61,7 @@ pub(crate) struct Run {
 impl Run {
     /// Whether what goes along comes on stdin.
     pub(crate) fn takes_stdin(&self) -> bool {
-        along::takes_stdin(&self.file)
+        attachments::takes_stdin(&self.file)
     }
 
     /// A run of what a pipe said.

@@ -1,7 +1,7 @@
 //! What a headless run says: words, what goes along with them, and the form that is wanted of the answer.
 
 use super::form::Form;
-use super::{Run, along};
+use super::{Run, attachments};
 use domain::content::Input;
 use host::launch::Launch;
 use host::{places, settings};
@@ -22,7 +22,7 @@ impl Said {
     pub(crate) fn of(words: String, launch: &Launch, run: &Run) -> anyhow::Result<Said> {
         let form = run.output_schema.as_deref().map(Form::read).transpose()?;
         let cwd = places::ground(launch, &mut settings::read().config)?.cwd;
-        let attachments = along::read(&run.image, &run.file, &cwd)?;
+        let attachments = attachments::read(&run.image, &run.file, &cwd)?;
         let text = form.as_ref().map_or_else(|| words.clone(), |form| form.told_with(&words));
         Ok(Said { input: Input { text, attachments }, form })
     }

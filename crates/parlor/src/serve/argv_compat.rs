@@ -14,7 +14,7 @@ use tools::policy::Allowance;
 
 /// What was said, as settings of ours.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Habits {
+pub(crate) struct CompatArgs {
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) model: Option<String>,
     pub(crate) policy: Option<Policy>,
@@ -39,8 +39,8 @@ fn flags(dialects: &[Dialect]) -> impl Iterator<Item = &'static (&'static str, M
 ///
 /// # Errors
 /// What is not known, in words.
-pub(crate) fn read(rest: &[OsString], dialects: &[Dialect], own: OwnFlags) -> Result<Habits, String> {
-    let mut habits = Habits::default();
+pub(crate) fn read(rest: &[OsString], dialects: &[Dialect], own: OwnFlags) -> Result<CompatArgs, String> {
+    let mut habits = CompatArgs::default();
     let mut words = rest.iter().map(OsString::as_os_str).peekable();
     for interpreter in dialects.iter().filter_map(|dialect| dialect.description().habits.interpreter) {
         let (program, end) = (interpreter.word, interpreter.script_ends);
@@ -217,7 +217,7 @@ fn approval(modes: &[(&str, Approval)], word: &str) -> Result<(Policy, Vec<Allow
     })
 }
 
-impl Habits {
+impl CompatArgs {
     /// Puts what was said into our settings, where nothing was said our way.
     pub(crate) fn settle(&mut self, launch: &mut Launch) {
         launch.cwd = launch.cwd.take().or(self.cwd.take());
@@ -237,7 +237,7 @@ mod tests {
         text.split_whitespace().map(OsString::from).collect()
     }
 
-    fn said(dialect: Dialect, text: &str) -> Result<Habits, String> {
+    fn said(dialect: Dialect, text: &str) -> Result<CompatArgs, String> {
         read(&words(text), &[dialect], crate::cli::flags_of_serve)
     }
 

@@ -22,7 +22,7 @@ enum Awaited {
 
 /// The run of our prompt, among others.
 #[derive(Debug, Default)]
-pub(super) struct OwnRun {
+pub(super) struct PromptRun {
     awaited: Awaited,
     /// The newest run, from its beginning, for as long as it may be ours.
     aside: Vec<Event>,
@@ -30,7 +30,7 @@ pub(super) struct OwnRun {
     open: bool,
 }
 
-impl OwnRun {
+impl PromptRun {
     /// Something happened: what of it is ours, or nobody's, and is told now.
     pub(super) fn heard(&mut self, event: Event) -> Vec<Event> {
         if self.is_taken() {
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn nothing_of_the_past_passes_and_its_end_is_not_the_end() {
-        let mut own = OwnRun::default();
+        let mut own = PromptRun::default();
         for run in [1, 5] {
             for past in [began(run), title(), ended(run)] {
                 assert_eq!(own.heard(past), []);
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_run_that_was_quicker_than_its_receipt_is_told_from_its_beginning() {
-        let mut own = OwnRun::default();
+        let mut own = PromptRun::default();
         for event in [began(1), ended(1), began(9), title(), ended(9)] {
             assert_eq!(own.heard(event), []);
         }
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_prompt_that_waits_for_the_run_of_another_tells_nothing_of_what_that_said_before() {
-        let mut own = OwnRun::default();
+        let mut own = PromptRun::default();
         assert_eq!(own.heard(began(4)), []);
         assert_eq!(own.heard(title()), []);
         own.waits_for(RunId(4));
