@@ -50,12 +50,12 @@ const ONE_PLACE: &[(&str, &[&str], &str)] =
 /// The files that write to the terminal: each lets nothing through that would command it. The sandbox says one fixed sentence, into the
 /// output of its command.
 const SPEAKERS: &[&str] = &[
-    "crates/parlor/src/exit/stream.rs",
-    "crates/parlor/src/exit/carrier.rs",
+    "crates/parlor/src/output/stream.rs",
+    "crates/parlor/src/output/carrier.rs",
     "crates/tools/src/sandbox/landlocked.rs",
     "crates/tui/src/shell/terminal.rs",
 ];
-const SPEAK: &str = "text from elsewhere could command the terminal: use say, put, complain, show or Carrier of parlor's exit";
+const SPEAK: &str = "text from elsewhere could command the terminal: use print_line, print, print_error, print_report or Carrier of parlor's output";
 
 /// Reads every source file and judges it.
 pub(crate) fn run(shell: &Shell) -> Result<()> {

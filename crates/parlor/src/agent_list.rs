@@ -4,8 +4,9 @@
 //! agreed; that is kept by the command itself, so that one that changes is asked for again.
 
 use crate::aloud;
-use crate::exit::{self, Exit, Stream};
+use crate::exit::Exit;
 use crate::login::is_yes;
+use crate::output::{self, Stream};
 use anyhow::Context;
 use clap::Args;
 use domain::session::RuntimePlace;
@@ -35,13 +36,13 @@ pub(crate) struct Agents {
 pub(crate) fn list(asked: &Agents) -> Exit {
     let AgentRegistry { agents, told } = known(&asked.registry);
     for what in &told {
-        exit::complain(&format!("warning: {what}"));
+        output::print_error(&format!("warning: {what}"));
     }
     for agent in &agents {
-        exit::say(&if asked.json { as_json(agent) } else { lines(agent) });
+        output::print_line(&if asked.json { as_json(agent) } else { lines(agent) });
     }
     if !asked.json {
-        exit::say(
+        output::print_line(
             "\n`parlor attach NAME` starts one and opens the terminal UI on it; before its first start you see its command and are asked.",
         );
     }
@@ -116,7 +117,7 @@ pub(crate) async fn agree(agent: &Agent, yes: bool) -> anyhow::Result<Agreed> {
     if whole && origin::is_typed(&origin) {
         return Ok(Agreed::Yes);
     }
-    exit::complain(&format!(
+    output::print_error(&format!(
         "{} ({}, {}) is another program's agent. To be started:\n\n  {}\n\n{}. It speaks {}, and acts by its own rules.",
         agent.title,
         agent.name,

@@ -1,6 +1,6 @@
 //! What the settings, the folder and the agent's end leave to be told, told on stderr: the commands that have no screen begin so.
 
-use crate::exit;
+use crate::output;
 use domain::session::Origin;
 use engine::{Config, Ground};
 use host::launch::Launch;
@@ -12,14 +12,14 @@ use remote::origin;
 
 /// The log on stderr.
 pub(crate) fn log() -> Log {
-    journal::log(exit::complain)
+    journal::log(output::print_error)
 }
 
 /// The settings; what is wrong with them is told.
 pub(crate) fn settings() -> Config {
     let settings::Set { config, told } = settings::read();
     for what in told {
-        exit::complain(&format!("warning: {what}"));
+        output::print_error(&format!("warning: {what}"));
     }
     config
 }
@@ -28,7 +28,7 @@ pub(crate) fn settings() -> Config {
 pub(crate) fn ground(launch: &Launch, config: &mut Config) -> anyhow::Result<Ground> {
     let (ground, told) = places::ground_to_look_at(launch, config)?;
     if let Some(told) = told {
-        exit::complain(&format!("warning: {told}"));
+        output::print_error(&format!("warning: {told}"));
     }
     Ok(ground)
 }
@@ -36,18 +36,18 @@ pub(crate) fn ground(launch: &Launch, config: &mut Config) -> anyhow::Result<Gro
 /// Remembers that a runtime was typed here. What cannot be remembered is asked for when it is started again.
 pub(crate) fn remember(origin: &Origin) {
     if let Err(why) = origin::remember(origin) {
-        exit::complain(&format!("note: {why:#}: you will be asked before this is started again"));
+        output::print_error(&format!("note: {why:#}: you will be asked before this is started again"));
     }
 }
 
 /// What a runtime that is gone said last.
 pub(crate) fn last_words(last: &LastWords) {
-    last.lines().iter().for_each(|line| exit::complain(line));
+    last.lines().iter().for_each(|line| output::print_error(line));
 }
 
 /// Stops the hub and our agent.
 pub(crate) async fn stop(engine: EngineTask, hub: &Hub) {
     if let Err(late) = engine.stop(hub).await {
-        exit::complain(&format!("warning: {late}"));
+        output::print_error(&format!("warning: {late}"));
     }
 }

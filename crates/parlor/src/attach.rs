@@ -3,6 +3,7 @@
 use crate::agent_list::{self, Agreed};
 use crate::exit::{self, Exit};
 use crate::headless::{self, Run, Said};
+use crate::output;
 use crate::screen::{self, UiOptions, Whereabouts};
 use crate::tape::Tape;
 use crate::{aloud, attach_ssh, unsupported_flags};
@@ -145,17 +146,17 @@ pub(crate) async fn attach(mut launch: Launch, mut attach: Attach) -> anyhow::Re
 
 /// The same on an agent that is listed, once the person has agreed to its command.
 async fn attach_listed(launch: Launch, mut attach: Attach, name: &str) -> anyhow::Result<Exit> {
-    let agent = agents::find(name, &attach.registry, exit::complain)?;
+    let agent = agents::find(name, &attach.registry, output::print_error)?;
     attach.dialect = agent.dialect;
     unsupported_flags::refuse(&launch, attach.dialect)?;
     match agent_list::agree(&agent, attach.yes).await? {
         Agreed::Yes => {}
         Agreed::No => {
-            exit::complain("nothing was started");
+            output::print_error("nothing was started");
             return Ok(Exit::Denied);
         }
         Agreed::Nobody => {
-            exit::complain(
+            output::print_error(
                 "nothing was started: nobody is there who could be asked\nhint: say yes with --yes, or start it once in a terminal",
             );
             return Ok(Exit::NeedsInput);
@@ -230,7 +231,7 @@ fn keep_as(attach: &Attach, place: &RuntimeAddress, kept: Kept) -> anyhow::Resul
 
 /// How the runtime is spoken with.
 fn approach<'a>(attach: &Attach, begin: Begin<'a>, person: Person, tape: Option<&Tape>) -> Approach<'a> {
-    let (dialect, size) = (attach.dialect, exit::terminal_size());
+    let (dialect, size) = (attach.dialect, output::terminal_size());
     Approach { dialect, begin, person, size, listening: tape.map(Tape::of_runtimes) }
 }
 
@@ -244,7 +245,7 @@ async fn say(
     said: Said,
 ) -> anyhow::Result<Exit> {
     // Before a runtime is greeted: a signal must not leave it behind.
-    let stops = Stops::listen().with_reader(exit::reader_gone().ok());
+    let stops = Stops::listen().with_reader(output::reader_gone().ok());
     let begin = Begin { session: attach.session.as_deref(), last: None };
     let log = aloud::log();
     let approach = approach(attach, begin, Person::Away, tape);

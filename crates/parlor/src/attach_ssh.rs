@@ -1,6 +1,7 @@
 //! `parlor attach ssh://HOST[/SESSION]`: the terminal UI on a session of another machine.
 
 use crate::exit::{self, Exit};
+use crate::output;
 use crate::screen::{self, UiOptions, Whereabouts};
 use host::launch::Launch;
 use host::places;
@@ -23,7 +24,7 @@ pub(crate) async fn attach(launch: &Launch, address: &str) -> anyhow::Result<Exi
         *running.lock().unwrap_or_else(PoisonError::into_inner) = Some(child);
         // A short id is known there only: the relay tells the whole one.
         let begin = Begin { session: greeting.session.as_deref(), last: None };
-        let (person, size) = (Person::There, exit::terminal_size());
+        let (person, size) = (Person::There, output::terminal_size());
         Front::on_link(launch, link, Approach { dialect, begin, person, size, listening: None })
     };
     let note = screen::note_on_another(format!("on {}", address.host));

@@ -1,6 +1,7 @@
 //! `parlor bridge`: a UI of one wire on a runtime of another. What one side lacks (queues, deadlines, who answered) the hub supplies.
 
 use crate::exit::{self, Exit};
+use crate::output;
 use crate::serve;
 use crate::tape::Tape;
 use crate::{aloud, unsupported_flags};
@@ -59,7 +60,7 @@ pub(crate) struct Bridge {
 pub(crate) async fn bridge(mut launch: Launch, bridge: Bridge) -> anyhow::Result<Exit> {
     let report = report(bridge.from, bridge.to);
     if bridge.report {
-        exit::say(&report);
+        output::print_line(&report);
         return Ok(Exit::Done);
     }
     launch.require_consent = bridge.require_consent;
@@ -70,14 +71,14 @@ pub(crate) async fn bridge(mut launch: Launch, bridge: Bridge) -> anyhow::Result
     if bridge.stdio == bridge.socket.is_some() {
         return Err(exit::usage("say where the UI speaks\n\nhint: --stdio, or --socket PATH"));
     }
-    exit::complain(&report);
+    output::print_error(&report);
     let tape = bridge.record.as_deref().map(Tape::new);
     let runtime_tape = tape.as_ref().map(|tape| tape.beside("runtime"));
     let approach = Approach {
         dialect: bridge.to,
         begin: Begin::default(),
         person: Person::Beyond,
-        size: exit::terminal_size(),
+        size: output::terminal_size(),
         listening: runtime_tape.as_ref().map(Tape::of_runtimes),
     };
     let between = Bridging {
@@ -90,9 +91,16 @@ pub(crate) async fn bridge(mut launch: Launch, bridge: Bridge) -> anyhow::Result
         None => serve::on_stdio(hub, host, bridge.from).await,
         Some(path) => doors::on_sockets(hub, host, &[Wire::Known(bridge.from)], path).await,
     };
-    let (over, last) =
-        remote::bridge::bridge(&launch, place, approach, between, serving, aloud::log(), exit::complaints())
-            .await?;
+    let (over, last) = remote::bridge::bridge(
+        &launch,
+        place,
+        approach,
+        between,
+        serving,
+        aloud::log(),
+        output::stderr_log(),
+    )
+    .await?;
     last.iter().for_each(aloud::last_words);
     for tape in [tape, runtime_tape].into_iter().flatten() {
         tape.finish();

@@ -3,6 +3,7 @@
 pub(crate) mod relay;
 
 use crate::exit::{self, Exit};
+use crate::output;
 use anyhow::Context;
 use host::entrance;
 use host::guard;
@@ -105,7 +106,7 @@ pub(crate) async fn check(asked: Check) -> anyhow::Result<Exit> {
     if asked.list {
         for scenario in &suite.scenarios {
             let section = scenario.says.map_or("left open", |quote| quote.section);
-            exit::say(&format!("{:<26} {section:<28} {}", scenario.name, scenario.expects));
+            output::print_line(&format!("{:<26} {section:<28} {}", scenario.name, scenario.expects));
         }
         return Ok(Exit::Done);
     }
@@ -123,15 +124,15 @@ pub(crate) async fn check(asked: Check) -> anyhow::Result<Exit> {
             .with_context(|| format!("cannot write {}", path.display()))?;
     }
     if asked.json {
-        exit::say(&report.to_json().to_string());
+        output::print_line(&report.to_json().to_string());
     } else {
-        exit::say(&format!("\n{}", report.summary()));
+        output::print_line(&format!("\n{}", report.summary()));
     }
     // With `--only`, what is named in the file and left out here is not unknown.
     let whole = Suite::of(name, tested).unwrap_or(suite);
     let wrong = expected.against(&whole, &report);
     for what in &wrong {
-        exit::complain(&format!("not as expected: {what}"));
+        output::print_error(&format!("not as expected: {what}"));
     }
     Ok(if wrong.is_empty() { Exit::Done } else { Exit::Failed })
 }
@@ -170,9 +171,9 @@ async fn run(suite: &Suite, asked: &Check, expected: &Expected) -> anyhow::Resul
     let mut each = |finding: &kit::check::Finding| {
         let line = CheckReport::line(finding, expected);
         if !asked.json {
-            exit::say(&line);
+            output::print_line(&line);
         } else if matches!(finding.found, Found::Failed(_)) {
-            exit::complain(&line);
+            output::print_error(&line);
         }
     };
     // A program that was not started by us is one and the same for all.

@@ -1,6 +1,7 @@
 //! `parlor devices`: lists and changes the browsers that may connect to the page.
 
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
+use crate::output;
 use crate::paint;
 use clap::{Args, Subcommand};
 use host::devices::File;
@@ -44,7 +45,7 @@ enum DevicesCommand {
 
 /// Lists or changes them.
 pub(crate) fn devices(asked: &DevicesArgs) -> anyhow::Result<Exit> {
-    let file = File::new(&places::data()?, exit::complaints());
+    let file = File::new(&places::data()?, output::stderr_log());
     let told = match &asked.what {
         None | Some(DevicesCommand::List) => return Ok(list(&file, asked.json)),
         Some(DevicesCommand::Revoke { device }) => {
@@ -61,8 +62,8 @@ pub(crate) fn devices(asked: &DevicesArgs) -> anyhow::Result<Exit> {
         }
     };
     match asked.json {
-        true => exit::say(&listed(&file.read()).to_string()),
-        false => exit::say(&told),
+        true => output::print_line(&listed(&file.read()).to_string()),
+        false => output::print_line(&told),
     }
     Ok(Exit::Done)
 }
@@ -79,22 +80,28 @@ fn listed(devices: &Devices) -> Value {
 fn list(file: &File, json: bool) -> Exit {
     let devices = file.read();
     if json {
-        exit::say(&listed(&devices).to_string());
+        output::print_line(&listed(&devices).to_string());
         return Exit::Done;
     }
     let now = clock::now();
     for device in devices.active() {
         let since = paint::ago(domain::ids::Millis(device.added), now);
-        exit::say(&format!("{}  {:<10}  {:<12}  {}", device.id, device.role.name(), since, device.name));
+        output::print_line(&format!(
+            "{}  {:<10}  {:<12}  {}",
+            device.id,
+            device.role.name(),
+            since,
+            device.name
+        ));
     }
     if devices.active().next().is_none() {
-        exit::say(
+        output::print_line(
             "No device is paired. `parlor web` opens the page and asks you whether that browser may be paired.",
         );
     }
     if devices.unread() > 0 {
         let path = file.path.display();
-        exit::complain(&format!(
+        output::print_error(&format!(
             "warning: {} entries of {path} cannot be read and let nobody in",
             devices.unread()
         ));

@@ -2,7 +2,8 @@
 
 mod kept;
 
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
+use crate::output;
 use domain::path_text;
 use engine::{Config, Ground};
 use host::guard;
@@ -16,7 +17,7 @@ use std::path::Path;
 
 /// Prints the report; fails when something that is needed is broken.
 pub(crate) async fn doctor(launch: &Launch) -> anyhow::Result<Exit> {
-    exit::say(&format!("parlor {}\n", host::version::version()));
+    output::print_line(&format!("parlor {}\n", host::version::version()));
     let mut well = true;
     let Set { mut config, told } = settings::read();
     let wanted = launch.model.clone().or_else(|| config.model.clone());
@@ -81,7 +82,7 @@ fn peers(looked_at: bool, handles: bool) -> &'static str {
 
 /// One line; an empty label goes on with the one before.
 fn say(label: &str, text: &str) {
-    exit::say(&format!("{label:<10} {text}"));
+    output::print_line(&format!("{label:<10} {text}"));
 }
 
 async fn model(wanted: Option<&str>) -> bool {

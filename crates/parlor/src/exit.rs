@@ -1,24 +1,10 @@
-//! How the program ends, and what it says: `exit/stream.rs` is the only place that writes to stdout and stderr.
+//! How the program ends, as a number for the shell and a word for scripts.
 
-mod canvas;
-mod carrier;
-mod reader;
-mod screen;
-mod stream;
-
-pub(crate) use canvas::Canvas;
-pub(crate) use carrier::{Carrier, carrier};
 pub(crate) use host::error::{in_words, usage};
-pub(crate) use reader::reader_gone;
-pub(crate) use stream::{
-    Stream, columns, complain, is_heard, put, say, show, tell, terminal_size, unwritten,
-};
 
 use host::error::Usage;
 use host::stop;
-use hub::Log;
 use std::process::ExitCode;
-use std::sync::Arc;
 use tui::StopSignal;
 
 /// How the program ends. The numbers are a promise to scripts.
@@ -91,11 +77,6 @@ pub(crate) fn by(signal: stop::StopSignal) -> StopSignal {
         stop::StopSignal::Terminate => StopSignal::Terminate,
         stop::StopSignal::HangUp => StopSignal::HangUp,
     }
-}
-
-/// Every line on stderr as it comes.
-pub(crate) fn complaints() -> Log {
-    Arc::new(complain)
 }
 
 /// How the program ends when the command line is wrong.

@@ -9,7 +9,8 @@ mod prompt_run;
 mod report;
 mod request;
 
-use crate::exit::{self, Exit, Stream};
+use crate::exit::{self, Exit};
+use crate::output::{self, Stream};
 use domain::ask::{Answer, Ask, AskKind, Closing, Scope};
 use domain::command::{Command, PromptOptions, Receipt, RunCommand, Target};
 use domain::content::{Input, Part, TextKind};
@@ -244,7 +245,7 @@ impl<'a> Headless<'a> {
             return Ok(None);
         }
         let words = format!("the answer does not fit --output-schema: {why}");
-        exit::complain(&format!("error: {words}"));
+        output::print_error(&format!("error: {words}"));
         self.failure = Some(words);
         Ok(Some(if exit == Exit::Done { Exit::WrongForm } else { exit }))
     }
@@ -310,7 +311,7 @@ impl<'a> Headless<'a> {
             }
             News::Signal { signal: Signal::Status { key, text }, .. } if key == hub::UNSAVED => {
                 if let Some(why) = &text {
-                    exit::complain(&format!("warning: {why}"));
+                    output::print_error(&format!("warning: {why}"));
                 }
                 self.unsaved = text;
                 Ok(None)
@@ -319,7 +320,7 @@ impl<'a> Headless<'a> {
             News::Signal { signal: Signal::Notify { level: Level::Warning, text }, .. }
                 if !self.own.is_taken() =>
             {
-                exit::complain(&format!("warning: {text}"));
+                output::print_error(&format!("warning: {text}"));
                 Ok(None)
             }
             News::Settled { .. } | News::Signal { .. } | News::Link(_) => Ok(None),
@@ -371,7 +372,7 @@ impl<'a> Headless<'a> {
     async fn event(&mut self, event: &Event) -> anyhow::Result<Option<Exit>> {
         self.begin();
         if self.run.json && !is_private(&event.body) {
-            exit::say(&record::encode(event));
+            output::print_line(&record::encode(event));
         }
         match &event.body {
             Body::Message(MessageEvent::Delta { message, kind: TextKind::Text, text }) => {
@@ -391,7 +392,7 @@ impl<'a> Headless<'a> {
             Body::Message(MessageEvent::Ended { message, finish }) => self.message_ended(*message, finish),
             Body::Tool(ToolEvent::Proposed { name, args, .. }) => self.aside(&format!("· {name} {args}")),
             Body::Note(NoteEvent::Noticed { level: Level::Error, text, .. }) => {
-                exit::complain(&format!("error: {text}"));
+                output::print_error(&format!("error: {text}"));
                 self.told = Some(text.clone());
             }
             // What another client asked is not of this prompt.
@@ -487,7 +488,7 @@ impl<'a> Headless<'a> {
 
     /// It failed, for a reason that nobody has told yet.
     fn failed(&mut self, why: &str) -> Exit {
-        exit::complain(&format!("error: {why}"));
+        output::print_error(&format!("error: {why}"));
         self.failure = Some(why.to_owned());
         Exit::Failed
     }
@@ -498,7 +499,7 @@ impl<'a> Headless<'a> {
                 self.failure = Some(failure.message.clone());
                 // What was told as it happened is not said twice.
                 if !self.told.as_ref().is_some_and(|told| told.contains(&failure.message)) {
-                    exit::complain(&format!("error: {}", failure.message));
+                    output::print_error(&format!("error: {}", failure.message));
                 }
                 match failure.code.as_str() {
                     engine::OVER_BUDGET => Exit::OverBudget,
@@ -514,7 +515,7 @@ impl<'a> Headless<'a> {
             Outcome::Done if self.denied.is_some() => Exit::Denied,
             Outcome::Done => match self.unfinished {
                 Some(why) => {
-                    exit::complain(&format!("warning: {why}"));
+                    output::print_error(&format!("warning: {why}"));
                     Exit::Unfinished
                 }
                 None => Exit::Done,
@@ -562,7 +563,7 @@ impl<'a> Headless<'a> {
         } else if self.run.json {
             self.text.push_str(&text);
         } else {
-            exit::put(&text);
+            output::print(&text);
         }
     }
 
@@ -581,7 +582,7 @@ impl<'a> Headless<'a> {
         }
         match &mut self.held {
             Some(held) => held.push_str(text),
-            None => exit::put(text),
+            None => output::print(text),
         }
     }
 
@@ -593,7 +594,7 @@ impl<'a> Headless<'a> {
 
     fn aside(&self, line: &str) {
         if !self.run.json {
-            exit::complain(line);
+            output::print_error(line);
         }
     }
 
@@ -626,10 +627,10 @@ impl<'a> Headless<'a> {
                 },
             );
         } else if let Some(fitting) = &self.fitting {
-            exit::say(&fitting.text);
+            output::print_line(&fitting.text);
         } else if self.form.is_some() && !self.text.is_empty() {
             // Who waits for JSON gets none rather than something else; a person may want to read it.
-            exit::complain(self.text.trim_end());
+            output::print_error(self.text.trim_end());
         }
     }
 }

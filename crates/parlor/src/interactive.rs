@@ -3,6 +3,7 @@
 use crate::attach::Attach;
 use crate::exit::{self, Exit};
 use crate::login::{self, Login};
+use crate::output;
 use crate::screen::{
     self, LOG_IN, LOG_IN_LATER, NEWS, OUTGOING, Seat, UiOptions, farewell, note_on, seated, with_fact,
 };
@@ -38,7 +39,7 @@ pub(crate) async fn own_and_errands(mut launch: Launch, tree: Option<&Worktree>)
             Errand::Login => {
                 let came_of_it = login::login(&launch, Login { provider: None, keep: false }).await;
                 if let Err(why) = came_of_it {
-                    exit::complain(&format!("error: {}", exit::in_words(&why)));
+                    output::print_error(&format!("error: {}", exit::in_words(&why)));
                 }
                 match ask_line("Enter goes back ", Echo::Hidden).await? {
                     TypedLine::Line(_) | TypedLine::Unusable(_) => {}
@@ -92,7 +93,7 @@ pub(crate) async fn visits(launch: &Launch, pid: u32, session: SessionId) -> any
             Ok(ExitReason::Quit | ExitReason::Unanswered | ExitReason::Wants { .. }) => {}
             Ok(ExitReason::Signal(signal)) => return Ok(Over::Ended(Exit::Cancelled(signal))),
             Err(why) => {
-                exit::complain(&format!("error: {}", exit::in_words(&why)));
+                output::print_error(&format!("error: {}", exit::in_words(&why)));
                 match ask_line("Enter goes back ", Echo::Hidden).await? {
                     TypedLine::Line(_) | TypedLine::Unusable(_) => {}
                     TypedLine::Cancelled => return Ok(Over::Ended(Exit::Done)),

@@ -1,8 +1,9 @@
 //! `parlor` in a terminal while a server runs: the session lives in a room, and the screen is only attached to it. What cannot go that
 //! way has a process of its own, and the first screen says why.
 
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use crate::interactive::{self, Over};
+use crate::output;
 use crate::screen::{self, UiOptions, Whereabouts};
 use domain::ids::SessionId;
 use domain::path_text;
@@ -203,7 +204,7 @@ impl Joined {
             let named = session.as_ref().map(ToString::to_string);
             let begin = Begin { session: named.as_deref(), last: None };
             let (place, log) = (RuntimeAddress::Socket(socket), stack::no_log());
-            let (person, size) = (Person::There, exit::terminal_size());
+            let (person, size) = (Person::There, output::terminal_size());
             let approach = Approach { dialect, begin, person, size, listening: None };
             Front::open(&plain, place, approach, None, log).await
         };

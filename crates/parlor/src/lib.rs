@@ -22,6 +22,7 @@ mod join;
 mod login;
 mod mcp;
 mod model_list;
+mod output;
 mod paint;
 mod prompt;
 mod ps;
@@ -47,9 +48,10 @@ mod worktree_list;
 
 use cli::{Line, Sub};
 use domain::harmless;
-use exit::{Exit, Stream};
+use exit::Exit;
 use host::{guard, journal, launch, rooms, worktrees};
 pub use host::{stack, vault};
+use output::Stream;
 use remote::elsewhere;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read};
@@ -69,15 +71,15 @@ pub fn main(commit: Option<&str>) -> ExitCode {
         }
         Some(_) | None => {}
     }
-    std::panic::set_hook(Box::new(|panic| exit::complain(&broken(panic))));
+    std::panic::set_hook(Box::new(|panic| output::print_error(&broken(panic))));
     let typed: Vec<OsString> = std::env::args_os().collect();
     if let Some(help) = serve::argv_compat::help_of_word(&typed) {
-        exit::say(&help);
+        output::print_line(&help);
         return ExitCode::SUCCESS;
     }
     let words = serve::argv_compat::our_words(typed);
     if let Some(why) = cli::command_for_value(&words) {
-        exit::complain(&format!("error: {why}"));
+        output::print_error(&format!("error: {why}"));
         return ExitCode::from(exit::USAGE);
     }
     let cli = match environment::parse(&words, |name| std::env::var_os(name)) {
@@ -87,14 +89,16 @@ pub fn main(commit: Option<&str>) -> ExitCode {
     if let (None | Some(Sub::Run(_) | Sub::Serve(_) | Sub::Room(_)), Some(why)) =
         (&cli.sub, stack::refuse_mode(cli.launch.policy, || tools::sandbox::status().can_hold()))
     {
-        exit::complain(&format!("error: {why}\n\nhint: with --policy ask you are asked before each command"));
+        output::print_error(&format!(
+            "error: {why}\n\nhint: with --policy ask you are asked before each command"
+        ));
         return ExitCode::from(exit::USAGE);
     }
     if let Some(command) = cli.sub.as_ref().and_then(Sub::begins_none) {
         let idle = cli::for_sessions(&words);
         if !idle.is_empty() {
             let idle = idle.join(" and ");
-            exit::complain(&format!(
+            output::print_error(&format!(
                 "error: {idle} would mean nothing to `parlor {command}`, which begins no session\n\nhint: say it where a session is begun, or in your settings"
             ));
             return ExitCode::from(exit::USAGE);
@@ -116,7 +120,7 @@ pub fn main(commit: Option<&str>) -> ExitCode {
     // What still runs is abandoned: everything worth keeping is on disk.
     runtime.shutdown_background();
     journal::finish();
-    match (exit, exit::unwritten()) {
+    match (exit, output::unwritten()) {
         (Err(why), _) => say_error(&why),
         // Nobody may take what arrived for all of it.
         (Ok(_), Some(why)) => {
@@ -163,19 +167,19 @@ async fn dispatch(cli: Line) -> anyhow::Result<Exit> {
         Some(Sub::Skills) => skill_list::list(&cli.launch),
         Some(Sub::Prompt { json }) => prompt::print(&cli.launch, json).await,
         Some(Sub::Schema { dialect: Some(dialect), .. }) => {
-            exit::say(&(dialect.description().schema)());
+            output::print_line(&(dialect.description().schema)());
             Ok(Exit::Done)
         }
         Some(Sub::Schema { dialect: None, .. }) => {
             let schema = (dialects::native::DIALECT.description().schema)();
-            exit::put(&dialects::typescript::definitions(&schema).map_err(anyhow::Error::msg)?);
+            output::print(&dialects::typescript::definitions(&schema).map_err(anyhow::Error::msg)?);
             Ok(Exit::Done)
         }
         Some(Sub::Completions { shell }) => {
             use clap::CommandFactory;
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut cli::Cli::command(), "parlor", &mut script);
-            exit::put(&String::from_utf8(script)?);
+            output::print(&String::from_utf8(script)?);
             Ok(Exit::Done)
         }
         Some(Sub::Docs { folder }) => docs::write(&folder),
@@ -199,7 +203,7 @@ async fn dispatch(cli: Line) -> anyhow::Result<Exit> {
 /// Says on stderr what of the environment could not be understood.
 fn say(unread: &launch::Unread) {
     for line in &unread.told {
-        exit::complain(&format!("warning: {line}"));
+        output::print_error(&format!("warning: {line}"));
     }
 }
 
@@ -217,7 +221,7 @@ async fn start(mut launch: launch::Launch) -> anyhow::Result<Exit> {
         if let Some(exit) = join::join(&mut launch).await? {
             return Ok(exit);
         }
-        let tree = worktrees::enter(&mut launch, &exit::complaints())?;
+        let tree = worktrees::enter(&mut launch, &output::stderr_log())?;
         if launch.resume != Some(None)
             && let Some(kept) = elsewhere::find(&mut launch)?
         {
@@ -238,7 +242,7 @@ async fn start(mut launch: launch::Launch) -> anyhow::Result<Exit> {
         }
     }
     say(&launch.unread);
-    exit::say(cli::WHAT_IT_IS);
+    output::print_line(cli::WHAT_IT_IS);
     Ok(Exit::Done)
 }
 
@@ -246,7 +250,7 @@ fn guard(args: &[OsString]) -> ExitCode {
     match tools::sandbox::run_guard(args) {
         Ok(never) => match never {},
         Err(why) => {
-            exit::complain(&format!("error: {why}"));
+            output::print_error(&format!("error: {why}"));
             ExitCode::from(why.exit_code())
         }
     }
@@ -256,11 +260,11 @@ fn guard(args: &[OsString]) -> ExitCode {
 fn detach(args: &[OsString]) -> ExitCode {
     match rooms::detach::between(args) {
         Ok(pid) => {
-            exit::say(&pid.to_string());
+            output::print_line(&pid.to_string());
             ExitCode::SUCCESS
         }
         Err(why) => {
-            exit::complain(&format!("{why:#}"));
+            output::print_error(&format!("{why:#}"));
             ExitCode::FAILURE
         }
     }
@@ -282,14 +286,14 @@ fn told_by_clap(why: &clap::Error, words: &[OsString]) -> ExitCode {
     let stream = if why.use_stderr() { Stream::Err } else { Stream::Out };
     let plain = |word: &OsString| word.to_str().is_some_and(|word| !word.chars().any(harmless::is_harmful));
     if stream.takes_colours() && words.iter().all(plain) {
-        exit::show(&why.render().ansi().to_string(), stream);
+        output::print_report(&why.render().ansi().to_string(), stream);
     } else {
-        exit::tell(&why.render().to_string(), stream);
+        output::print_to(&why.render().to_string(), stream);
     }
     ExitCode::from(u8::try_from(why.exit_code()).unwrap_or(exit::USAGE))
 }
 
 fn say_error(why: &anyhow::Error) -> ExitCode {
-    exit::complain(&format!("error: {}", exit::in_words(why)));
+    output::print_error(&format!("error: {}", exit::in_words(why)));
     exit::of_error(why)
 }

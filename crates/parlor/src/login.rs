@@ -5,6 +5,7 @@
 //! quotes a key, nor a word that may be one.
 
 use crate::exit::{self, Exit};
+use crate::output;
 use clap::Args;
 use host::launch::Launch;
 use host::model_source;
@@ -78,7 +79,7 @@ pub(crate) async fn login(launch: &Launch, asked: Login) -> anyhow::Result<Exit>
     let key = key
         .map_err(|why| anyhow::anyhow!("that is no key: {why}\nhint: nothing was kept; copy it once more"))?;
     let mut stops = Stops::listen();
-    exit::complain("asking the provider…");
+    output::print_error("asking the provider…");
     let trial = tokio::select! {
         tried = catalog.try_key(provider, &key) => tried.map_err(|why| anyhow::anyhow!("{why}\nhint: {}", why.hint()))?,
         signal = stops.next() => return Ok(nothing_kept(exit::by(signal))),
@@ -89,9 +90,9 @@ pub(crate) async fn login(launch: &Launch, asked: Login) -> anyhow::Result<Exit>
     }
     let replaced = keys::keep(provider, &KeptKey { key, address: trial.address })?;
     let again = if replaced { ", in the place of the one before" } else { "" };
-    exit::say(&format!("kept the key of {provider} in {}, for you alone{again}", file.display()));
+    output::print_line(&format!("kept the key of {provider} in {}, for you alone{again}", file.display()));
     for line in afterwards(launch, provider) {
-        exit::say(&line);
+        output::print_line(&line);
     }
     Ok(Exit::Done)
 }
@@ -100,7 +101,7 @@ pub(crate) async fn login(launch: &Launch, asked: Login) -> anyhow::Result<Exit>
 pub(crate) fn logout(asked: &Logout) -> anyhow::Result<Exit> {
     if asked.all {
         let there = keys::forget_all()?;
-        exit::say(if there { "forgot all kept keys" } else { "no key is kept" });
+        output::print_line(if there { "forgot all kept keys" } else { "no key is kept" });
         return Ok(Exit::Done);
     }
     if let Some(why) = keys::trouble().filter(|_| keys::read().is_empty()) {
@@ -110,7 +111,7 @@ pub(crate) fn logout(asked: &Logout) -> anyhow::Result<Exit> {
     let provider = match (&asked.provider, kept.as_slice()) {
         (Some(named), _) => account(named).ok_or_else(|| unknown(named))?.to_owned(),
         (None, []) => {
-            exit::say("no key is kept");
+            output::print_line("no key is kept");
             return Ok(Exit::Done);
         }
         (None, [only]) => only.clone(),
@@ -122,13 +123,13 @@ pub(crate) fn logout(asked: &Logout) -> anyhow::Result<Exit> {
         }
     };
     let there = keys::forget(&provider)?;
-    exit::say(&if there {
+    output::print_line(&if there {
         format!("forgot the key of {provider}")
     } else {
         format!("no key of {provider} is kept")
     });
     if let Some(variable) = state(&provider).and_then(|state| in_environment(&state)) {
-        exit::say(&format!("{variable} is set in the environment, and is used"));
+        output::print_line(&format!("{variable} is set in the environment, and is used"));
     }
     Ok(Exit::Done)
 }
@@ -137,15 +138,15 @@ pub(crate) fn logout(asked: &Logout) -> anyhow::Result<Exit> {
 async fn wanted(provider: &str, trial: &Trial, keep: bool, at_terminal: bool) -> anyhow::Result<bool> {
     let what = match &trial.verdict {
         Verdict::Taken { models: 0 } => {
-            exit::complain(&format!("{} takes it", trial.shown));
+            output::print_error(&format!("{} takes it", trial.shown));
             return Ok(true);
         }
         Verdict::Taken { models } => {
-            exit::complain(&format!("{} takes it and lists {models} models", trial.shown));
+            output::print_error(&format!("{} takes it and lists {models} models", trial.shown));
             return Ok(true);
         }
         Verdict::Unproven => {
-            exit::complain(&format!(
+            output::print_error(&format!(
                 "{} answers without a key as well, so nothing is known of this one until the first prompt",
                 trial.shown
             ));
@@ -154,12 +155,12 @@ async fn wanted(provider: &str, trial: &Trial, keep: bool, at_terminal: bool) ->
         Verdict::Refused(why) => format!("{} does not take this key: {why}", trial.shown),
         Verdict::Untried(why) => format!("the key could not be tried: {why}\nhint: {}", why.hint()),
     };
-    exit::complain(&what);
+    output::print_error(&what);
     if keep {
         return Ok(true);
     }
     if !at_terminal {
-        exit::complain(&format!(
+        output::print_error(&format!(
             "nothing was kept\nhint: look at the key once more; `parlor login {provider} --keep` keeps it all the same"
         ));
         return Ok(false);
@@ -167,7 +168,7 @@ async fn wanted(provider: &str, trial: &Trial, keep: bool, at_terminal: bool) ->
     let answer = ask_line("Keep it all the same? [y/N] ", Echo::Shown).await?;
     let yes = matches!(answer, TypedLine::Line(line) if is_yes(&line));
     if !yes {
-        exit::complain("nothing was kept");
+        output::print_error("nothing was kept");
     }
     Ok(yes)
 }
@@ -178,7 +179,7 @@ pub(crate) fn is_yes(line: &str) -> bool {
 }
 
 fn nothing_kept(signal: StopSignal) -> Exit {
-    exit::complain("nothing was kept");
+    output::print_error("nothing was kept");
     Exit::Cancelled(signal)
 }
 
@@ -225,7 +226,7 @@ fn in_environment(state: &ProviderState) -> Option<&'static str> {
 /// Asks whose key it is, until that is clear; `None` when the person wants nothing of it.
 async fn choose(catalog: &Catalog) -> anyhow::Result<Result<&'static str, StopSignal>> {
     let takers = takers(catalog);
-    exit::complain("Whose key do you have?\n");
+    output::print_error("Whose key do you have?\n");
     for (at, state) in takers.iter().enumerate() {
         let has = match state.key_from {
             Some(KeyFrom::Variable(variable)) => format!("(has one, from {variable})"),
@@ -233,9 +234,9 @@ async fn choose(catalog: &Catalog) -> anyhow::Result<Result<&'static str, StopSi
             None if state.local => "(local; most want none)".to_owned(),
             None => String::new(),
         };
-        exit::complain(format!("  {:>2}  {:<12} {has}", at + 1, state.provider).trim_end());
+        output::print_error(format!("  {:>2}  {:<12} {has}", at + 1, state.provider).trim_end());
     }
-    exit::complain("");
+    output::print_error("");
     let question = format!("A number from 1 to {}, or a name (Ctrl-C leaves): ", takers.len());
     loop {
         let line = match ask_line(&question, Echo::Shown).await? {
@@ -251,7 +252,7 @@ async fn choose(catalog: &Catalog) -> anyhow::Result<Result<&'static str, StopSi
             .or_else(|| account(line.trim()))
         {
             Some(provider) => return Ok(Ok(provider)),
-            None => exit::complain("that is none of them"),
+            None => output::print_error("that is none of them"),
         }
     }
 }

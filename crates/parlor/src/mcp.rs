@@ -2,7 +2,8 @@
 //! person agreed once.
 
 use crate::aloud;
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
+use crate::output;
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use domain::path_text;
@@ -125,14 +126,14 @@ pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
     match asked.what.unwrap_or(McpCommand::List) {
         McpCommand::List => {
             for listed in &servers {
-                exit::say(&line(listed));
+                output::print_line(&line(listed));
             }
             for (file, trouble) in &troubles {
                 let name = trouble.name.as_deref().unwrap_or("the file");
-                exit::complain(&format!("{}: {name}: {}", file.display(), trouble.why));
+                output::print_error(&format!("{}: {name}: {}", file.display(), trouble.why));
             }
             if servers.is_empty() && troubles.is_empty() {
-                exit::say(
+                output::print_line(
                     "no MCP servers\n\nhint: parlor mcp add NAME -- COMMAND, or a .mcp.json in the project",
                 );
             }
@@ -146,7 +147,7 @@ pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
             let allowed = reach.reach(&config.bounds())?;
             let entry = mcp::add(&own?, &name, &value)?;
             let means = reach.keep(&data, None, &entry, &allowed)?;
-            exit::say(&format!("added {}{means}", entry.words()));
+            output::print_line(&format!("added {}{means}", entry.words()));
         }
         McpCommand::Remove { name } => {
             let listed = servers.iter().find(|one| one.entry.name == name && !one.from_project);
@@ -162,13 +163,16 @@ pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
             let means = reach.keep(&data, project, &listed.entry, &allowed)?;
             let place = if listed.from_project { " in this project" } else { "" };
             let compared = listed.compared.as_ref().map(|words| format!("\n{words}")).unwrap_or_default();
-            exit::say(&format!("{name} may start{place}: {}{means}{compared}", listed.entry.words()));
+            output::print_line(&format!(
+                "{name} may start{place}: {}{means}{compared}",
+                listed.entry.words()
+            ));
         }
         McpCommand::Forget { name } => {
             let listed = find(&servers, &name)?;
             let had = mcp::forget(&data, root(&ground, listed)?, &listed.entry)?;
             let said = if had { "what you said to it is taken back" } else { "you had said nothing to it" };
-            exit::say(&format!("{name}: {said}; what it downloaded is removed"));
+            output::print_line(&format!("{name}: {said}; what it downloaded is removed"));
         }
         McpCommand::Test { name } => {
             let listed = find(&servers, &name)?;
@@ -179,9 +183,9 @@ pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
             let guard = guard::of(&config);
             let tested = mcp::test(listed, &data, &ground, guard).await;
             let tested = tested.map_err(|why| anyhow::anyhow!("{name}: {why}"))?;
-            exit::say(&format!("{}: {} tools", tested.name, tested.tools.len()));
+            output::print_line(&format!("{}: {} tools", tested.name, tested.tools.len()));
             for tool in tested.tools {
-                exit::say(&format!("  {tool}"));
+                output::print_line(&format!("  {tool}"));
             }
         }
     }

@@ -1,6 +1,7 @@
 //! `parlor models`: what can be had now.
 
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
+use crate::output;
 use domain::session::ModelEntry;
 use host::launch::Launch;
 use host::model_source::Source;
@@ -14,7 +15,7 @@ pub(crate) async fn list(launch: &Launch, json: bool) -> anyhow::Result<Exit> {
     let current = source.default_model();
     for (entry, guessed) in source.entries().await {
         let used = entry.model == current;
-        exit::say(&if json { as_json(&entry, used, guessed) } else { line(&entry, used, guessed) });
+        output::print_line(&if json { as_json(&entry, used, guessed) } else { line(&entry, used, guessed) });
     }
     Ok(Exit::Done)
 }

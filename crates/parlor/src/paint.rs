@@ -1,6 +1,6 @@
 //! Text on a terminal: colours where they are wanted, widths as they are seen, nothing that could command the terminal.
 
-use crate::exit::{self, Stream};
+use crate::output::{self, Stream};
 use domain::harmless::clean;
 use domain::ids::Millis;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -61,7 +61,7 @@ impl Paint {
 }
 
 fn columns() -> usize {
-    exit::columns().map_or(USUAL_WIDTH, |columns| columns.max(LEAST_WIDTH))
+    output::columns().map_or(USUAL_WIDTH, |columns| columns.max(LEAST_WIDTH))
 }
 
 /// One line without anything that is not text.

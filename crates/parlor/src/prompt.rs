@@ -2,6 +2,7 @@
 
 use crate::aloud;
 use crate::exit::{self, Exit};
+use crate::output;
 use host::launch::Launch;
 use host::model_source::Source;
 use serde_json::json;
@@ -17,7 +18,7 @@ pub(crate) async fn print(launch: &Launch, as_json: bool) -> anyhow::Result<Exit
     let model = source.default_model().name;
     let told = engine::standing_text(&config, &ground, &model, tools::Toolbox::standard());
     for trouble in &told.trouble {
-        exit::complain(trouble);
+        output::print_error(trouble);
     }
     if as_json {
         let tools: Vec<_> = told
@@ -25,18 +26,18 @@ pub(crate) async fn print(launch: &Launch, as_json: bool) -> anyhow::Result<Exit
             .iter()
             .map(|tool| json!({"name": tool.name, "description": tool.description, "schema": tool.schema}))
             .collect();
-        exit::say(&serde_json::to_string_pretty(&json!({"system": told.system, "tools": tools}))?);
+        output::print_line(&serde_json::to_string_pretty(&json!({"system": told.system, "tools": tools}))?);
         return Ok(Exit::Done);
     }
-    exit::say(&told.system);
+    output::print_line(&told.system);
     let mut size = 0;
     for tool in &told.tools {
         let schema = tool.schema.to_string();
         size += tool.name.len() + tool.description.len() + schema.len();
-        exit::say(&format!("\n--- the tool {}\n{}\n{schema}", tool.name, tool.description));
+        output::print_line(&format!("\n--- the tool {}\n{}\n{schema}", tool.name, tool.description));
     }
     let text = told.system.len();
-    exit::complain(&format!(
+    output::print_error(&format!(
         "\n{text} bytes of text, {size} bytes of tools; tools of MCP servers come on top"
     ));
     Ok(Exit::Done)

@@ -6,7 +6,8 @@
 mod rows;
 mod watch;
 
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
+use crate::output;
 use crate::screen::is_plain;
 use crate::web;
 use host::control::{Control, Status};
@@ -51,19 +52,19 @@ pub(crate) async fn ps(launch: &Launch, asked: &Ps) -> anyhow::Result<Exit> {
                 told
             })
             .collect();
-        exit::say(&Value::from(all).to_string());
+        output::print_line(&Value::from(all).to_string());
         return Ok(Exit::Done);
     }
     if all.is_empty() {
-        exit::complain("no session is open; `parlor` opens one, `parlor serve` lets other UIs in");
+        output::print_error("no session is open; `parlor` opens one, `parlor serve` lets other UIs in");
     }
     for process in &all {
         let Notice { pid, serving, cwd, .. } = &process.notice;
-        exit::say(&format!("pid {pid} · {serving} · {cwd}"));
+        output::print_line(&format!("pid {pid} · {serving} · {cwd}"));
         match process.sessions.as_deref() {
-            None => exit::say("  does not answer"),
-            Some([]) => exit::say("  no session yet"),
-            Some(sessions) => sessions.iter().for_each(|session| exit::say(&line(session))),
+            None => output::print_line("  does not answer"),
+            Some([]) => output::print_line("  no session yet"),
+            Some(sessions) => sessions.iter().for_each(|session| output::print_line(&line(session))),
         }
     }
     Ok(Exit::Done)

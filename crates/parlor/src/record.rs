@@ -2,7 +2,8 @@
 //!
 //! Invariants: bytes pass unchanged and are never delayed by the recording; nothing but the program's own words goes to stdout.
 
-use crate::exit::{self, Carrier, Exit};
+use crate::exit::{self, Exit};
+use crate::output::{self, Carrier};
 use crate::tape::{finish, open};
 use host::guard;
 use host::stop::Stops;
@@ -49,10 +50,10 @@ pub(crate) async fn record(record: Record) -> anyhow::Result<Exit> {
         return Err(exit::usage("say what to record\n\nhint: parlor record --dialect codelia -- COMMAND"));
     };
     let recorder = open(&path, record.dialect.name())?;
-    exit::complain(&format!("recording to {}", path.display()));
+    output::print_error(&format!("recording to {}", path.display()));
     let launch = Launch {
         guard: guard::watching(),
-        on_stderr: Some(Box::new(exit::complain)),
+        on_stderr: Some(Box::new(output::print_error)),
         ..Launch::new([program].into_iter().chain(arguments))
     };
     let Bytes { stdin, stdout, mut child } = launch.start_bytes()?;

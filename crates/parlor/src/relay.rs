@@ -2,7 +2,8 @@
 //!
 //! The first line on stdout says who is there, so that the other side knows that ssh has asked all its questions.
 
-use crate::exit::{self, Carrier, Exit};
+use crate::exit::Exit;
+use crate::output::{self, Carrier};
 use domain::ids::SessionId;
 use host::rooms::Wanted;
 use host::{entrance, places, reach};
@@ -34,7 +35,7 @@ pub(crate) async fn relay(asked: Relay) -> anyhow::Result<Exit> {
         "version": host::version::version(),
         "session": session.as_ref().map(SessionId::as_str),
     }});
-    exit::say(&greeting.to_string());
+    output::print_line(&greeting.to_string());
     carry(stream).await;
     Ok(Exit::Done)
 }

@@ -2,6 +2,7 @@
 
 use crate::check::{TestedRole, relay};
 use crate::exit::{self, Exit};
+use crate::output;
 use anyhow::Context;
 use dialects::Dialect;
 use host::entrance;
@@ -81,10 +82,10 @@ pub(crate) async fn replay(replay: Replay) -> anyhow::Result<Exit> {
     let name = replay.file.display().to_string();
     let report = Report { name: &name, transcript: &transcript, outcomes: &played.outcomes };
     let passed = report.passed();
-    exit::put(&report.to_string());
+    output::print(&report.to_string());
     if !passed && played.outcomes.iter().any(|outcome| matches!(outcome.verdict, Verdict::Missing { .. })) {
         for line in peer.stderr() {
-            exit::complain(&format!("program: {line}"));
+            output::print_error(&format!("program: {line}"));
         }
     }
     peer.close().await;

@@ -6,8 +6,9 @@
 use crate::agent_list::{self, Agreed};
 use crate::attach;
 use crate::attach::Attach;
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use crate::headless::{Run, Said};
+use crate::output;
 use crate::{aloud, unsupported_flags};
 use domain::path_text;
 use domain::session::RuntimePlace;
@@ -33,7 +34,7 @@ pub(crate) async fn go_on(
         RuntimePlace::Command { .. } => "starting",
         RuntimePlace::Socket { .. } => "connecting to",
     };
-    exit::complain(&format!("{what} {}", origin::words(&origin)));
+    output::print_error(&format!("{what} {}", origin::words(&origin)));
     if !origin::is_typed(&origin) {
         agreed().await?;
         aloud::remember(&origin);

@@ -1,7 +1,8 @@
 //! `parlor __room`: this program as a room, started by a server or a relay.
 
 use crate::aloud;
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
+use crate::output;
 use host::launch::Launch;
 use host::rooms::room;
 use std::path::PathBuf;
@@ -25,6 +26,6 @@ pub(crate) struct Room {
 pub(crate) async fn run(launch: Launch, asked: Room) -> anyhow::Result<Exit> {
     let Room { session, idle, log } = asked;
     let room = room::Room { session, idle: Duration::from_secs(idle), log };
-    room::run(launch, room, aloud::log(), exit::complaints()).await?;
+    room::run(launch, room, aloud::log(), output::stderr_log()).await?;
     Ok(Exit::Done)
 }

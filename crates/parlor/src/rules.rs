@@ -2,6 +2,7 @@
 
 use crate::aloud;
 use crate::exit::{self, Exit};
+use crate::output;
 use clap::{Args, Subcommand};
 use host::launch::Launch;
 use host::places;
@@ -48,13 +49,13 @@ pub(crate) fn rules(launch: &Launch, asked: RulesArgs) -> anyhow::Result<Exit> {
         Some(RulesCommand::Revoke { number }) => {
             let (mut rules, rule) = numbered(&data, here, number)?;
             rules.remove(&rule)?;
-            exit::say(&format!("revoked: {rule}"));
+            output::print_line(&format!("revoked: {rule}"));
             Ok(Exit::Done)
         }
         Some(RulesCommand::Narrow { number, to }) => {
             let (mut rules, rule) = numbered(&data, here, number)?;
             let narrower = rules.narrow(&rule, &to.join(" "))?;
-            exit::say(&format!("now: {narrower}"));
+            output::print_line(&format!("now: {narrower}"));
             Ok(Exit::Done)
         }
     }
@@ -82,7 +83,7 @@ fn list(data: &Path, here: Option<&Path>, asked: &RulesArgs) -> anyhow::Result<E
                 Ok(rules) => told.push(rules),
                 Err(why) => {
                     failed = true;
-                    exit::complain(&format!("error: {why}"));
+                    output::print_error(&format!("error: {why}"));
                 }
             }
         }
@@ -100,17 +101,19 @@ fn list(data: &Path, here: Option<&Path>, asked: &RulesArgs) -> anyhow::Result<E
                 "rules": kept.collect::<Vec<_>>(),
             })
         };
-        exit::say(&serde_json::Value::from(told.iter().map(project).collect::<Vec<_>>()).to_string());
+        output::print_line(
+            &serde_json::Value::from(told.iter().map(project).collect::<Vec<_>>()).to_string(),
+        );
     } else {
         for rules in &told {
-            exit::say(&domain::path_text::write(rules.project()));
+            output::print_line(&domain::path_text::write(rules.project()));
             for (number, rule) in (1..).zip(rules.kept()) {
-                exit::say(&format!("{number:>4}  {rule}"));
+                output::print_line(&format!("{number:>4}  {rule}"));
             }
         }
         if told.is_empty() && !failed {
             let where_else = if asked.all { "" } else { " in this project; --all lists those of all" };
-            exit::say(&format!("nothing is allowed for good{where_else}"));
+            output::print_line(&format!("nothing is allowed for good{where_else}"));
         }
     }
     Ok(if failed { Exit::Failed } else { Exit::Done })

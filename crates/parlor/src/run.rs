@@ -2,6 +2,7 @@
 
 use crate::exit::{self, Exit};
 use crate::headless::{self, Run, Said};
+use crate::output;
 use crate::{aloud, resumed, worktree_end};
 use domain::ids::SessionId;
 use host::announcement::Announcement;
@@ -36,7 +37,7 @@ pub(crate) async fn run(mut launch: Launch, mut run: Run) -> anyhow::Result<Exit
         launch.worktree = Some(worktree);
     }
     launch.copy.append(&mut run.copy);
-    let tree = worktrees::enter(&mut launch, &exit::complaints())?;
+    let tree = worktrees::enter(&mut launch, &output::stderr_log())?;
     let said = Said::of(prompt, &launch, &run)?;
     if let Some(kept) = elsewhere::find(&mut launch)? {
         return resumed::go_on(launch, kept, Some((said, run))).await;
@@ -57,7 +58,7 @@ pub(crate) async fn run(mut launch: Launch, mut run: Run) -> anyhow::Result<Exit
         }
     };
     if let Some(words) = &own.no_workspace {
-        exit::complain(words);
+        output::print_error(words);
     }
     run.usual_model = Some(own.model.to_string());
     // While it runs it is one of the live ones: nobody takes its folder away, and the fleet shows it.

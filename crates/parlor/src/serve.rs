@@ -4,6 +4,7 @@ pub(crate) mod argv_compat;
 
 use crate::aloud;
 use crate::exit::{self, Exit};
+use crate::output;
 use crate::tape::{self, Tape};
 use anyhow::Context;
 use clap::Args;
@@ -99,7 +100,7 @@ pub(crate) async fn serve(
     let own = stack::own(&launch, aloud::log()).await?;
     warnings.extend(own.no_workspace.clone());
     for words in &warnings {
-        exit::complain(words);
+        output::print_error(words);
     }
     let start = match &serve.session {
         Some(id) => {
@@ -108,7 +109,7 @@ pub(crate) async fn serve(
         }
         None => own.start.clone(),
     };
-    let host = Host::new(&own, serve.options.clone(), serve.standing, warnings, exit::complaints());
+    let host = Host::new(&own, serve.options.clone(), serve.standing, warnings, output::stderr_log());
     let tape = serve.record.as_deref().map(Tape::new);
     let listening = tape.as_ref().map(Tape::of_uis).or_else(|| serve.log_wire.then(tape::on_stderr));
     let host = Host { start, listening, ..host };
@@ -117,7 +118,7 @@ pub(crate) async fn serve(
     let _announcement = Announcement::open(&own.hub, &host, &own.cwd, names.join(", ")).await;
     for path in serve.socket.iter().chain(usual.iter().filter(|_| !serve.stdio && carried.is_none())) {
         if let Some(words) = own.exposes(path) {
-            exit::complain(&words);
+            output::print_error(&words);
         }
     }
     let serving = async {
@@ -147,7 +148,7 @@ pub(crate) async fn serve(
         last_lines: doors::last_lines(serve.stdio),
         keeps_questions: !launch.ephemeral,
     };
-    let exit = stop::until_told(&own.hub, serving, manner, exit::complain).await.map(|_| Exit::Done);
+    let exit = stop::until_told(&own.hub, serving, manner, output::print_error).await.map(|_| Exit::Done);
     aloud::stop(own.engine, &own.hub).await;
     if let Some(tape) = &tape {
         tape.finish();
@@ -157,8 +158,8 @@ pub(crate) async fn serve(
 
 /// Speaks with one UI on stdin and stdout until it leaves.
 pub(crate) async fn on_stdio(hub: &Hub, host: &Host, dialect: Dialect) -> anyhow::Result<()> {
-    let link = link::stdio::join(Lane::MAIN, Limits::default(), std::io::stdin(), exit::carrier())?;
-    let gone = exit::reader_gone()?;
+    let link = link::stdio::join(Lane::MAIN, Limits::default(), std::io::stdin(), output::carrier())?;
+    let gone = output::reader_gone()?;
     let gone = async {
         if gone.await.is_err() {
             std::future::pending::<()>().await;

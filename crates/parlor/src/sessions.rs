@@ -14,7 +14,8 @@ pub(crate) use args::Sessions;
 pub(crate) use pick::{Picked, pick};
 
 use crate::aloud;
-use crate::exit::{self, Exit, Stream};
+use crate::exit::Exit;
+use crate::output::{self, Stream};
 use crate::paint::{Paint, line};
 use anyhow::Context as _;
 use args::{Act, Id, List, Recover, Remove, Rename, Report, Search, Show};
@@ -92,7 +93,11 @@ fn nothing_yet(act: &Act) -> anyhow::Result<Exit> {
             anyhow::bail!("no conversation is kept yet; start one with `parlor`")
         }
     };
-    exit::say(if report.json { "[]" } else { "No conversation is kept yet. Start one with `parlor`." });
+    output::print_line(if report.json {
+        "[]"
+    } else {
+        "No conversation is kept yet. Start one with `parlor`."
+    });
     Ok(Exit::Done)
 }
 
@@ -101,13 +106,13 @@ fn open(data: &Path, only_reads: bool) -> anyhow::Result<SqliteStore> {
     match SqliteStore::at(data) {
         Err(why @ (StoreError::ReadOnly { .. } | StoreError::Full { .. })) if only_reads => {
             let store = SqliteStore::to_read(data).map_err(|why| told(&why))?;
-            exit::complain(&format!("note: {why}: what is kept is shown, and nothing new can be kept"));
+            output::print_error(&format!("note: {why}: what is kept is shown, and nothing new can be kept"));
             Ok(store)
         }
         opened => {
             let store = opened.map_err(|why| told(&why))?;
             if let Some(words) = not_used(store.put_away()) {
-                exit::complain(&format!("warning: {words}"));
+                output::print_error(&format!("warning: {words}"));
             }
             Ok(store)
         }
@@ -135,11 +140,11 @@ impl SessionCommands {
         };
         let sessions = self.store.list(&listing).map_err(|why| told(&why))?;
         if list.report.json {
-            exit::say(&record::encode(&sessions));
+            output::print_line(&record::encode(&sessions));
             return Ok(Exit::Done);
         }
         if sessions.is_empty() {
-            exit::say(if list.all {
+            output::print_line(if list.all {
                 "No conversation is kept yet. Start one with `parlor`."
             } else {
                 "No conversation in this project yet. `parlor sessions list --all` shows all projects."
@@ -148,9 +153,12 @@ impl SessionCommands {
         }
         // Ids are shortened so that they name one session among all, not only among those shown.
         let short = kept::shortened(&self.all()?);
-        exit::show(&reports::table(&sessions, &short, list.all, self.now, Paint::of_stdout()), Stream::Out);
+        output::print_report(
+            &reports::table(&sessions, &short, list.all, self.now, Paint::of_stdout()),
+            Stream::Out,
+        );
         if sessions.len() == list.limit {
-            exit::complain(&format!("({} newest; --limit N shows more)", list.limit));
+            output::print_error(&format!("({} newest; --limit N shows more)", list.limit));
         }
         Ok(Exit::Done)
     }
@@ -167,16 +175,16 @@ impl SessionCommands {
             }
         }
         if show.report.json {
-            exit::say(&reports::show_json(&summary, &opened.state));
+            output::print_line(&reports::show_json(&summary, &opened.state));
         } else {
             let last = if show.all { usize::MAX } else { show.last };
-            exit::show(
+            output::print_report(
                 &reports::show(&summary, &opened.state, last, self.now, Paint::of_stdout()),
                 Stream::Out,
             );
         }
         if let Some(damage) = opened.damage {
-            exit::complain(&format!("warning: {}", damage.message));
+            output::print_error(&format!("warning: {}", damage.message));
         }
         Ok(Exit::Done)
     }
@@ -190,15 +198,18 @@ impl SessionCommands {
             found.retain(|hit| here.iter().any(|session| session.id == hit.session));
         }
         if search.report.json {
-            exit::say(&reports::found_json(&found));
+            output::print_line(&reports::found_json(&found));
             return Ok(Exit::Done);
         }
         if found.is_empty() {
-            exit::complain(&format!("Nothing holds all of: {words}"));
+            output::print_error(&format!("Nothing holds all of: {words}"));
             return Ok(Exit::Failed);
         }
         let short = kept::shortened(&self.all()?);
-        exit::show(&reports::found(&found, &short, &words, self.now, Paint::of_stdout()), Stream::Out);
+        output::print_report(
+            &reports::found(&found, &short, &words, self.now, Paint::of_stdout()),
+            Stream::Out,
+        );
         Ok(Exit::Done)
     }
 
@@ -206,9 +217,9 @@ impl SessionCommands {
         let id = self.named(tree.id.as_deref())?;
         let state = self.store.load(&id).map_err(|why| told(&why))?.state;
         if tree.report.json {
-            exit::say(&reports::tree_json(&state));
+            output::print_line(&reports::tree_json(&state));
         } else {
-            exit::show(&reports::tree(&state, Paint::of_stdout()), Stream::Out);
+            output::print_report(&reports::tree(&state, Paint::of_stdout()), Stream::Out);
         }
         Ok(Exit::Done)
     }
@@ -227,9 +238,9 @@ impl SessionCommands {
         self.store.close(&id).map_err(|why| told(&why))?;
         appended.map_err(|why| told(&why))?;
         if rename.report.json {
-            exit::say(&serde_json::json!({ "session": id.as_str(), "title": title }).to_string());
+            output::print_line(&serde_json::json!({ "session": id.as_str(), "title": title }).to_string());
         } else {
-            exit::say(&format!("{id} is now “{title}”"));
+            output::print_line(&format!("{id} is now “{title}”"));
         }
         Ok(Exit::Done)
     }
@@ -242,7 +253,7 @@ impl SessionCommands {
         ids.sort();
         ids.dedup();
         if !remove.yes && !self.agreed(&ids)? {
-            exit::complain("Nothing was removed.");
+            output::print_error("Nothing was removed.");
             return Ok(Exit::LEFT);
         }
         let mut removed = Ok(());
@@ -252,14 +263,14 @@ impl SessionCommands {
                 break;
             }
             if !remove.report.json {
-                exit::say(&format!("removed {id}"));
+                output::print_line(&format!("removed {id}"));
             }
         }
         maintenance::give_back(&mut self.store);
         removed.map_err(|why| told(&why))?;
         if remove.report.json {
             let ids: Vec<&str> = ids.iter().map(SessionId::as_str).collect();
-            exit::say(&serde_json::json!({ "removed": ids }).to_string());
+            output::print_line(&serde_json::json!({ "removed": ids }).to_string());
         }
         Ok(Exit::Done)
     }
@@ -274,9 +285,9 @@ impl SessionCommands {
         );
         for id in ids {
             let summary = self.store.summary(id).map_err(|why| told(&why))?;
-            exit::complain(&format!("{id}  {} ({} messages)", line(&summary.title), summary.messages));
+            output::print_error(&format!("{id}  {} ({} messages)", line(&summary.title), summary.messages));
         }
-        exit::tell("Remove for good? [y/N] ", Stream::Err);
+        output::print_to("Remove for good? [y/N] ", Stream::Err);
         let mut answer = String::new();
         input.read_line(&mut answer)?;
         Ok(matches!(answer.trim(), "y" | "Y" | "yes"))

@@ -1,7 +1,8 @@
 //! `parlor skills`: what can be pulled into a prompt with `$name`.
 
 use crate::aloud;
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
+use crate::output;
 use host::launch::Launch;
 
 /// Prints the skills and what could not be read.
@@ -11,13 +12,13 @@ pub(crate) fn list(launch: &Launch) -> anyhow::Result<Exit> {
     let found = engine::list_skills(&config, &ground);
     for skill in &found.skills {
         let from = if skill.from_project { "project" } else { "yours" };
-        exit::say(&format!("{:<24} {from:<8} {}", skill.name, skill.description));
+        output::print_line(&format!("{:<24} {from:<8} {}", skill.name, skill.description));
     }
     for (path, why) in &found.errors {
-        exit::complain(&format!("{path}: {why}"));
+        output::print_error(&format!("{path}: {why}"));
     }
     if found.skills.is_empty() && found.errors.is_empty() {
-        exit::say(
+        output::print_line(
             "no skills\n\nhint: put a SKILL.md into .parlor/skills/NAME/ of the project or of your home",
         );
     }

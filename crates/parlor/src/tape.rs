@@ -1,6 +1,6 @@
 //! Who listens in on links: the tape behind `--record`, and what `--log-wire` shows. Also the file that every recording begins with.
 
-use crate::exit;
+use crate::output;
 use anyhow::Context;
 use dialects::Dialect;
 use host::guests::Listening;
@@ -31,7 +31,7 @@ pub(crate) fn open(path: &Path, dialect: &str) -> anyhow::Result<Recorder> {
 /// Brings a recording to disk; whoever wanted it hears when it is not whole.
 pub(crate) fn finish(recorder: &Recorder) {
     if let Err(why) = recorder.finish() {
-        exit::complain(&format!("warning: the recording is not whole: {why}"));
+        output::print_error(&format!("warning: the recording is not whole: {why}"));
     }
 }
 
@@ -127,7 +127,7 @@ pub(crate) fn on_stderr() -> Listening {
                 Way::Out => ("SEND", Side::Runtime),
             };
             let line = locked(&redactor).line(side, line).into_owned();
-            exit::complain(&format!("[{name} {word}] {line}"));
+            output::print_error(&format!("[{name} {word}] {line}"));
         })))
     })
 }

@@ -1,6 +1,7 @@
 //! `parlor trace`: show what a recording tells, as text or as one page to look at.
 
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
+use crate::output;
 use crate::replay;
 use anyhow::Context;
 use std::path::PathBuf;
@@ -28,11 +29,11 @@ pub(crate) fn trace(asked: &Trace) -> anyhow::Result<Exit> {
     };
     let trace = kit::trace::Trace::of(&transcript, dialect);
     match &asked.html {
-        None => exit::put(&trace.to_string()),
+        None => output::print(&trace.to_string()),
         Some(path) => {
             std::fs::write(path, trace.to_html())
                 .with_context(|| format!("cannot write {}", path.display()))?;
-            exit::complain(&format!("wrote {}", path.display()));
+            output::print_error(&format!("wrote {}", path.display()));
         }
     }
     Ok(Exit::Done)

@@ -1,6 +1,7 @@
 //! `parlor up` and `parlor down`: the server in the background, begun and ended.
 
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
+use crate::output;
 use crate::web;
 use host::control::Status;
 use host::rooms::{self, EndedRooms};
@@ -43,7 +44,7 @@ pub(crate) struct Down {
 /// `parlor up`.
 pub(crate) async fn up(asked: Up) -> anyhow::Result<Exit> {
     if asked.foreground || asked.detached {
-        server::serve(asked.room_idle, asked.detached, exit::complaints()).await?;
+        server::serve(asked.room_idle, asked.detached, output::stderr_log()).await?;
         return Ok(Exit::Done);
     }
     let by = if asked.systemd { By::Systemd } else { By::Us };
@@ -56,14 +57,14 @@ fn tell(status: &Status, started: bool, json: bool) {
     if json {
         let mut told = status.to_json();
         told["started"] = json!(started);
-        exit::say(&told.to_string());
+        output::print_line(&told.to_string());
         return;
     }
     let Status { pid, version, rooms, warning, .. } = status;
     let how = if started { "the server runs" } else { "the server runs already" };
-    exit::say(&format!("{how}: process {pid}, parlor {version}, rooms: {}", rooms.len()));
+    output::print_line(&format!("{how}: process {pid}, parlor {version}, rooms: {}", rooms.len()));
     if started {
-        exit::say(
+        output::print_line(
             "`parlor` in any terminal works there now and goes on when it is closed; `parlor down` ends it",
         );
     }
@@ -75,7 +76,9 @@ pub(crate) async fn down(asked: Down) -> anyhow::Result<Exit> {
     let (server, ended) = server::down().await?;
     if asked.json {
         let EndedRooms { rooms, killed, left } = ended;
-        exit::say(&json!({"server": server, "rooms": rooms, "killed": killed, "left": left}).to_string());
+        output::print_line(
+            &json!({"server": server, "rooms": rooms, "killed": killed, "left": left}).to_string(),
+        );
     } else {
         let rooms = match ended.rooms {
             0 => String::new(),
@@ -83,18 +86,18 @@ pub(crate) async fn down(asked: Down) -> anyhow::Result<Exit> {
             many => format!("; {many} rooms ended with it"),
         };
         match server {
-            Some(pid) => exit::say(&format!("the server ended (process {pid}){rooms}")),
+            Some(pid) => output::print_line(&format!("the server ended (process {pid}){rooms}")),
             None if ended.rooms > 0 => {
-                exit::say(&format!(
+                output::print_line(&format!(
                     "no server ran; rooms of one that was killed were ended: {}",
                     ended.rooms
                 ));
             }
-            None => exit::say("no server runs"),
+            None => output::print_line("no server runs"),
         }
     }
     if ended.left > 0 {
-        exit::complain(&format!("error: {} rooms did not end; `parlor ps` names them", ended.left));
+        output::print_error(&format!("error: {} rooms did not end; `parlor ps` names them", ended.left));
         return Ok(Exit::Failed);
     }
     Ok(Exit::Done)

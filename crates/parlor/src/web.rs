@@ -3,8 +3,9 @@
 
 mod confirm;
 
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use crate::flags;
+use crate::output;
 use anyhow::Context;
 use clap::Args;
 use confirm::{Keys, Typed};
@@ -72,7 +73,7 @@ impl Web {
 
 /// Says what is to be known of the page that is served.
 pub(crate) fn warn(warning: &str) {
-    exit::complain(&format!("warning: {warning}"));
+    output::print_error(&format!("warning: {warning}"));
 }
 
 /// Opens the page of the server in the background, or serves it until told to stop.
@@ -86,12 +87,12 @@ pub(crate) async fn web(asked: Web) -> anyhow::Result<Exit> {
                 paired = pair_elsewhere(server, role, !asked.no_open) => paired,
             };
         }
-        exit::complain("the page of `parlor up` has none of these options: this is one of its own");
+        output::print_error("the page of `parlor up` has none of these options: this is one of its own");
     }
     let Served { server, warning } =
-        page::start(&asked.serving(), rooms::Rooms::new(rooms::IDLE)?, exit::complaints()).await?;
+        page::start(&asked.serving(), rooms::Rooms::new(rooms::IDLE)?, output::stderr_log()).await?;
     warning.into_iter().for_each(|warning| warn(&warning));
-    exit::complain(&format!("the page is served at {}; Ctrl-C ends it, sessions go on", server.page()));
+    output::print_error(&format!("the page is served at {}; Ctrl-C ends it, sessions go on", server.page()));
     let exit = tokio::select! {
         _ = stops.next() => Ok(Exit::Done),
         failed = pair_here(&server, role, !asked.no_open) => failed.map(|never| match never {}),
@@ -107,7 +108,7 @@ async fn pair_here(server: &Server<Ways>, role: Role, opens: bool) -> anyhow::Re
     let mut opening = JoinSet::new();
     invite(&page::offer(server, role)?.address, role, opens, &mut opening);
     if keys.is_terminal() {
-        exit::complain("press Enter to pair another browser");
+        output::print_error("press Enter to pair another browser");
     }
     loop {
         let asked_about = pairing.borrow_and_update().clone();
@@ -125,12 +126,12 @@ async fn pair_here(server: &Server<Ways>, role: Role, opens: bool) -> anyhow::Re
                 tokio::select! {
                     changed = pairing.changed() => {
                         changed.context("the page is served no more")?;
-                        exit::complain("that browser is no longer asked about");
+                        output::print_error("that browser is no longer asked about");
                     }
                     allow = confirm::ask(&mut keys, &asking) => {
                         let done = server.answer_pairing(asked.id, allow);
                         pairing.borrow_and_update();
-                        exit::complain(said(allow, done));
+                        output::print_error(said(allow, done));
                     }
                 }
             }
@@ -156,17 +157,17 @@ async fn pair_elsewhere(mut server: Control, role: Role, opens: bool) -> anyhow:
                     }
                 };
                 let done = server.pair(id, allow).await?;
-                exit::complain(said(allow, done));
+                output::print_error(said(allow, done));
             }
             Paired::Joined { name, id } => {
                 let name = quoted(&name);
-                exit::complain(&format!(
+                output::print_error(&format!(
                     "{name} was paired; `parlor devices revoke {id}` takes it away again"
                 ));
                 return Ok(Exit::Done);
             }
             Paired::Over => {
-                exit::complain("no browser was paired; run `parlor web` again to try once more");
+                output::print_error("no browser was paired; run `parlor web` again to try once more");
                 return Ok(Exit::Failed);
             }
         }
@@ -175,9 +176,9 @@ async fn pair_elsewhere(mut server: Control, role: Role, opens: bool) -> anyhow:
 
 /// Tells the person the address, and opens it where that is wanted and can be done.
 fn invite(address: &str, role: Role, opens: bool, opening: &mut JoinSet<()>) {
-    exit::say(address);
+    output::print_line(address);
     let seconds = web::OFFER_GOOD_FOR.as_secs();
-    exit::complain(&format!(
+    output::print_error(&format!(
         "a browser that opens the address above within {seconds} seconds can be paired as {role}; you are asked first"
     ));
     if opens && can_open() {
@@ -189,7 +190,7 @@ fn invite(address: &str, role: Role, opens: bool, opening: &mut JoinSet<()>) {
 /// Whether there is a browser to be opened here.
 fn can_open() -> bool {
     let screen = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    exit::Stream::Out.is_terminal()
+    output::Stream::Out.is_terminal()
         && (cfg!(target_os = "macos") || screen("DISPLAY") || screen("WAYLAND_DISPLAY"))
 }
 
@@ -200,6 +201,6 @@ async fn open(address: &str) {
     opening.arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let opened = tokio::time::timeout(OPENED_WITHIN, opening.status()).await;
     if !matches!(opened, Ok(Ok(status)) if status.success()) && opened.is_ok() {
-        exit::complain("no browser could be opened here: open the address above in one");
+        output::print_error("no browser could be opened here: open the address above in one");
     }
 }

@@ -1,6 +1,7 @@
 //! What becomes of a worktree when its session is over: the person is asked, and told what came of it.
 
-use crate::exit::{self, Exit, Stream};
+use crate::exit::{self, Exit};
+use crate::output::{self, Stream};
 use domain::path_text;
 use host::worktrees::{Git, Merged, Work, Worktree, merge, refuse_while_open, remove, work};
 use std::io::IsTerminal;
@@ -45,8 +46,8 @@ pub(crate) fn kept(git: &Git, tree: &Worktree) -> String {
 
 /// A run in it is over, and nobody can be asked.
 pub(crate) fn told_kept(tree: &Worktree) {
-    if let Ok(git) = Git::of(&tree.path, exit::complaints()) {
-        exit::complain(&kept(&git, tree));
+    if let Ok(git) = Git::of(&tree.path, output::stderr_log()) {
+        output::print_error(&kept(&git, tree));
     }
 }
 
@@ -70,12 +71,12 @@ fn wish(line: &str) -> Option<Wish> {
 
 /// The session in a worktree is over: asks what becomes of it, where somebody can be asked. Without an answer it is kept.
 pub(crate) async fn at_end(tree: &Worktree, exit: Exit) -> anyhow::Result<()> {
-    let Ok(git) = Git::of(&tree.path, exit::complaints()) else { return Ok(()) };
+    let Ok(git) = Git::of(&tree.path, output::stderr_log()) else { return Ok(()) };
     let Ok(left) = work(&git, tree) else { return Ok(()) };
     let asks = exit == Exit::Done && std::io::stdin().is_terminal() && Stream::Err.is_terminal();
     let open = refuse_while_open(tree).await;
     if let (true, Err(why)) = (asks, &open) {
-        exit::complain(&exit::in_words(why));
+        output::print_error(&exit::in_words(why));
     }
     let chosen = if asks && open.is_ok() { ask(tree, &left).await? } else { Wish::Keep };
     // Somebody may have worked there while the question stood.
@@ -96,12 +97,12 @@ pub(crate) async fn at_end(tree: &Worktree, exit: Exit) -> anyhow::Result<()> {
         Wish::Remove => None,
     };
     match done {
-        Some(Ok(words)) => exit::say(&words),
+        Some(Ok(words)) => output::print_line(&words),
         Some(Err(why)) => {
-            exit::complain(&format!("error: {}", exit::in_words(&why)));
-            exit::complain(&kept(&git, tree));
+            output::print_error(&format!("error: {}", exit::in_words(&why)));
+            output::print_error(&kept(&git, tree));
         }
-        None => exit::complain(&kept(&git, tree)),
+        None => output::print_error(&kept(&git, tree)),
     }
     Ok(())
 }
@@ -109,7 +110,7 @@ pub(crate) async fn at_end(tree: &Worktree, exit: Exit) -> anyhow::Result<()> {
 async fn ask(tree: &Worktree, left: &Work) -> anyhow::Result<Wish> {
     let into = tree.base.as_deref().map_or(String::new(), |base| format!(" into {base}"));
     let commits = if left.files > 0 { ", after a commit of all files" } else { "" };
-    exit::complain(&format!(
+    output::print_error(&format!(
         "worktree {} has {}.\nmerge: take it over{into}{commits}. keep: leave it as it is. remove: throw it away.",
         tree.name,
         left.words()
@@ -118,9 +119,9 @@ async fn ask(tree: &Worktree, left: &Work) -> anyhow::Result<Wish> {
         match ask_line("merge, keep or remove? (Enter keeps) ", Echo::Shown).await? {
             TypedLine::Line(line) => match wish(&line) {
                 Some(wish) => return Ok(wish),
-                None => exit::complain("write one of the three words"),
+                None => output::print_error("write one of the three words"),
             },
-            TypedLine::Unusable(_) => exit::complain("write one of the three words"),
+            TypedLine::Unusable(_) => output::print_error("write one of the three words"),
             TypedLine::Cancelled | TypedLine::Told(_) => return Ok(Wish::Keep),
         }
     }

@@ -1,6 +1,7 @@
 //! `parlor worktrees`: the worktrees of a repository, listed, merged and removed.
 
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
+use crate::output;
 use crate::worktree_end::{kept, merged_words, removed_words};
 use clap::{Args, Subcommand};
 use domain::path_text;
@@ -54,24 +55,28 @@ pub(crate) async fn worktrees(launch: &Launch, asked: Worktrees) -> anyhow::Resu
     let does = asked.does.unwrap_or(Does::List { json: false });
     if let (Does::List { json }, None) = (&does, common_of(&here)) {
         let none = json!({ "worktrees": [] }).to_string();
-        exit::say(if *json { &none } else { "no worktrees: this is no checkout of a git repository" });
+        output::print_line(if *json {
+            &none
+        } else {
+            "no worktrees: this is no checkout of a git repository"
+        });
         return Ok(Exit::Done);
     }
-    let git = Git::of(&here, exit::complaints())?;
+    let git = Git::of(&here, output::stderr_log())?;
     match does {
         Does::List { json } => list(&git, json),
         Does::Merge { name, commit, discard } => {
             let tree = find(&git, &name)?;
-            exit::say(&merged_words(&tree, &merge(&git, &tree, commit.as_deref(), discard).await?));
+            output::print_line(&merged_words(&tree, &merge(&git, &tree, commit.as_deref(), discard).await?));
             Ok(Exit::Done)
         }
         Does::Keep { name } => {
-            exit::say(&kept(&git, &find(&git, &name)?));
+            output::print_line(&kept(&git, &find(&git, &name)?));
             Ok(Exit::Done)
         }
         Does::Remove { name, discard } => {
             let tree = find(&git, &name)?;
-            exit::say(&removed_words(&tree, &remove(&git, &tree, discard).await?));
+            output::print_line(&removed_words(&tree, &remove(&git, &tree, discard).await?));
             Ok(Exit::Done)
         }
     }
@@ -98,17 +103,17 @@ fn list(git: &Git, as_json: bool) -> anyhow::Result<Exit> {
             }
             told
         });
-        exit::say(&json!({ "worktrees": told.collect::<Vec<_>>() }).to_string());
+        output::print_line(&json!({ "worktrees": told.collect::<Vec<_>>() }).to_string());
         return Ok(Exit::Done);
     }
     if all.is_empty() {
-        exit::say("no worktrees of Parlor's here; parlor --worktree NAME makes one");
+        output::print_line("no worktrees of Parlor's here; parlor --worktree NAME makes one");
     }
     for tree in &all {
         let base = tree.base.as_deref().unwrap_or("no branch");
         let work =
             work(git, tree).map_or_else(|why| format!("cannot be looked at: {why:#}"), |work| work.words());
-        exit::say(&format!(
+        output::print_line(&format!(
             "{}  branch {} from {base}: {work}\n  {}",
             tree.name,
             tree.branch(),

@@ -57,12 +57,12 @@ const SPAWNERS: &[(&str, usize, &str)] = &[
         "a read of a terminal cannot be called off: abandoned with the process; the wait is awaited below",
     ),
     (
-        "crates/parlor/src/exit/canvas.rs",
+        "crates/parlor/src/output/canvas.rs",
         1,
         "reads keys in short waits and ends with the screen that it reads for",
     ),
     (
-        "crates/parlor/src/exit/reader.rs",
+        "crates/parlor/src/output/reader.rs",
         1,
         "waits until nobody reads stdout, which cannot be called off: abandoned with the process",
     ),

@@ -1,6 +1,7 @@
 //! The lines of `--json` that are not events: the first, which says who speaks and about what, and the last, which says how it went.
 
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
+use crate::output;
 use domain::content::Usage;
 use domain::ids::SessionId;
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ pub(super) fn header(session: Option<&SessionId>, model: Option<String>) {
     let version = env!("CARGO_PKG_VERSION");
     let session = session.map(SessionId::as_str);
     let header = json!({ "format": FORMAT, "version": version, "session": session, "model": model });
-    exit::say(&json!({ "header": header }).to_string());
+    output::print_line(&json!({ "header": header }).to_string());
 }
 
 /// What the last line tells.
@@ -47,7 +48,7 @@ pub(super) fn result(exit: Exit, told: &Ending<'_>) {
     if usage != Usage::default() {
         result["usage"] = used(usage);
     }
-    exit::say(&json!({ "result": result }).to_string());
+    output::print_line(&json!({ "result": result }).to_string());
 }
 
 /// What was used; a price that is not known is left out.

@@ -2,7 +2,8 @@
 //! a line for each change.
 
 use super::rows::{as_json, plain_line, table};
-use crate::exit::{self, Canvas, Exit};
+use crate::exit::Exit;
+use crate::output::{self, Canvas};
 use crate::paint::Paint;
 use crate::ui_settings::Ui;
 use domain::fleet::{Row, newly_waiting};
@@ -23,7 +24,7 @@ pub(super) async fn watch(json: bool, plain: bool) -> anyhow::Result<Exit> {
     let mut stops = Stops::listen();
     let gathering = Gathering::begin()?;
     let telling = async {
-        match !json && !plain && exit::Stream::Out.is_terminal() {
+        match !json && !plain && output::Stream::Out.is_terminal() {
             true => on_screen(gathering).await,
             false => in_lines(gathering, json).await,
         }
@@ -39,9 +40,9 @@ async fn in_lines(mut gathering: Gathering, json: bool) -> anyhow::Result<Exit> 
     let mut before: Option<Rows> = None;
     while let Some(rows) = gathering.next().await {
         for row in changed(before.as_deref().map(Vec::as_slice), &rows) {
-            exit::say(&if json { as_json(row).to_string() } else { plain_line(row) });
+            output::print_line(&if json { as_json(row).to_string() } else { plain_line(row) });
         }
-        if !exit::is_heard() {
+        if !output::is_heard() {
             break;
         }
         before = Some(rows);
@@ -84,11 +85,11 @@ async fn on_screen(mut gathering: Gathering) -> anyhow::Result<Exit> {
             () = tokio::time::sleep(CLOCK) => {}
         }
         if known {
-            let (columns, high) = exit::terminal_size().unwrap_or(USUAL_SIZE);
+            let (columns, high) = output::terminal_size().unwrap_or(USUAL_SIZE);
             let size = (usize::from(columns), usize::from(high));
             canvas.draw(&table(&rows, clock::now(), size, Paint::of_stdout()));
         }
-        if !exit::is_heard() {
+        if !output::is_heard() {
             return Ok(Exit::Done);
         }
     }

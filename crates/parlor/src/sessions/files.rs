@@ -4,7 +4,8 @@
 
 use super::SessionCommands;
 use super::args::{Diff, Undo};
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
+use crate::output;
 use anyhow::Context as _;
 use domain::event::{Body, Event, FILES_REDONE, FILES_UNDONE, NoteEvent};
 use domain::ids::{EntryId, Ids, SessionId};
@@ -40,7 +41,7 @@ impl SessionCommands {
             Ok(moved) => {
                 let words =
                     if undo.report.json { as_json(&id, &moved).to_string() } else { moved.words(went) };
-                exit::say(&words);
+                output::print_line(&words);
                 // A script must not take files for what they were before.
                 if moved.is_all_left() {
                     return Ok(Exit::Failed);
@@ -84,11 +85,11 @@ impl SessionCommands {
         let text = text?;
         closed.map_err(|why| told(&why))?;
         if diff.report.json {
-            exit::say(&json!({ "session": id.as_str(), "diff": text }).to_string());
+            output::print_line(&json!({ "session": id.as_str(), "diff": text }).to_string());
         } else if text.is_empty() {
-            exit::complain("Nothing changed.");
+            output::print_error("Nothing changed.");
         } else {
-            exit::say(text.trim_end());
+            output::print_line(text.trim_end());
         }
         Ok(Exit::Done)
     }

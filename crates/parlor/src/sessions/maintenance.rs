@@ -2,6 +2,7 @@
 
 use super::args::{Backup, Recover};
 use crate::exit::{self, Exit};
+use crate::output;
 use crate::paint;
 use domain::ids::Seq;
 use host::kept::{elsewhere, told};
@@ -35,18 +36,18 @@ pub(super) fn recover(data: &Path, recover: &Recover) -> anyhow::Result<Exit> {
         why => no_store(&why),
     })?;
     if json {
-        exit::say(&in_json(&rescued, store.path()));
+        output::print_line(&in_json(&rescued, store.path()));
         return Ok(Exit::Done);
     }
     let (came, all) = (count(&rescued, is_saved), rescued.sessions.len());
-    exit::say(&format!(
+    output::print_line(&format!(
         "{came} of {all} conversations came from {} into {}",
         file.display(),
         store.path().display()
     ));
     let there = count(&rescued, |fate| fate == Fate::There);
     if there > 0 {
-        exit::say(&format!("{there} are there already and were left as they are"));
+        output::print_line(&format!("{there} are there already and were left as they are"));
     }
     losses(&rescued);
     Ok(Exit::Done)
@@ -58,9 +59,9 @@ fn of_store(data: &Path, json: bool) -> anyhow::Result<Exit> {
         Health::Whole { sessions, .. } => {
             let store = data.join("sessions.db");
             if json {
-                exit::say(&in_json(&Rescued::default(), &store));
+                output::print_line(&in_json(&Rescued::default(), &store));
             } else {
-                exit::say(&format!(
+                output::print_line(&format!(
                     "Nothing to recover: {} is whole ({sessions} conversations)",
                     store.display()
                 ));
@@ -78,15 +79,15 @@ fn of_store(data: &Path, json: bool) -> anyhow::Result<Exit> {
     })?;
     let store = data.join("sessions.db");
     if json {
-        exit::say(&in_json(&rescued, &store));
+        output::print_line(&in_json(&rescued, &store));
         return Ok(Exit::Done);
     }
     let (saved, all) = (count(&rescued, is_saved), rescued.sessions.len());
-    exit::say(&format!("{saved} of {all} conversations are in a new store: {}", store.display()));
+    output::print_line(&format!("{saved} of {all} conversations are in a new store: {}", store.display()));
     losses(&rescued);
-    exit::say("Lists and the search index were made anew.");
+    output::print_line("Lists and the search index were made anew.");
     if let Some(aside) = &rescued.aside {
-        exit::say(&format!(
+        output::print_line(&format!(
             "The damaged store is kept: {}\nRemove it when you miss nothing.",
             aside.display()
         ));
@@ -120,13 +121,16 @@ fn losses(rescued: &Rescued) {
         read += session.events;
         lost += session.lost_events();
         if let Some(line) = loss(session) {
-            exit::say(&line);
+            output::print_line(&line);
         }
     }
     if rescued.strays > 0 {
-        exit::say(&format!("  {} records belong to conversations whose names are lost", rescued.strays));
+        output::print_line(&format!(
+            "  {} records belong to conversations whose names are lost",
+            rescued.strays
+        ));
     }
-    exit::say(&match lost {
+    output::print_line(&match lost {
         0 if read == 0 => return,
         0 => format!("{read} records, none is lost"),
         lost => format!("{read} records were saved, {lost} are lost"),
@@ -206,9 +210,9 @@ pub(super) fn back_up(data: &Path, backup: &Backup) -> anyhow::Result<Exit> {
             let (hit, lost) = extent(damage);
             serde_json::json!({ "conversations": hit, "records": lost })
         });
-        exit::say(&serde_json::json!({ "path": path, "size": size, "damage": damage }).to_string());
+        output::print_line(&serde_json::json!({ "path": path, "size": size, "damage": damage }).to_string());
     } else {
-        exit::say(&format!("{} ({size} bytes)", backup.file.display()));
+        output::print_line(&format!("{} ({size} bytes)", backup.file.display()));
     }
     let Some(damage) = &copied.damage else { return Ok(Exit::Done) };
     let what = match extent(damage) {
@@ -218,7 +222,7 @@ pub(super) fn back_up(data: &Path, backup: &Backup) -> anyhow::Result<Exit> {
             damage.sessions.len()
         ),
     };
-    exit::complain(&format!(
+    output::print_error(&format!(
         "warning: the store is damaged, and so is this copy: {what}\nhint: `parlor sessions recover` saves what can be read; keep older copies until you miss nothing"
     ));
     Ok(Exit::Damaged)
@@ -234,10 +238,10 @@ fn extent(damage: &Rescued) -> (usize, u64) {
 pub(super) fn give_back(store: &mut SqliteStore) {
     match store.give_back() {
         Ok(left) if left < WORTH_A_WORD => {}
-        Ok(left) => exit::complain(&format!(
+        Ok(left) => output::print_error(&format!(
             "note: {} MB stay free in the file for what comes; it becomes smaller when something is removed while no other Parlor writes",
             left / 1024 / 1024
         )),
-        Err(why) => exit::complain(&format!("note: the file did not become smaller: {why}")),
+        Err(why) => output::print_error(&format!("note: the file did not become smaller: {why}")),
     }
 }

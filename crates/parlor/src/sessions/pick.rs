@@ -2,6 +2,7 @@
 //! title or by its id. No cursor is moved; what comes behind the answer stays in stdin, for whoever reads on.
 
 use crate::exit::{self, Exit};
+use crate::output;
 use crate::paint::{self, home};
 use domain::ids::SessionId;
 use domain::session::SessionSummary;
@@ -56,7 +57,7 @@ pub(crate) fn pick(launch: &Launch) -> anyhow::Result<Picked> {
             if asked {
                 return Ok(Picked::Left(Exit::Done));
             }
-            exit::complain(
+            output::print_error(
                 "error: nothing was picked\n\nhint: name one: --resume ID; `parlor sessions list` shows the ids",
             );
             return Ok(Picked::Left(Exit::NeedsInput));
@@ -78,28 +79,30 @@ pub(crate) fn pick(launch: &Launch) -> anyhow::Result<Picked> {
                 "the first line takes none of them: write a number from 1 to {most}, or words of one title only\n\nhint: or name one: --resume ID"
             )));
         }
-        exit::say(&wrong);
+        output::print_line(&wrong);
     }
 }
 
 fn nothing_kept() -> Picked {
-    exit::say("No conversation is kept yet: this is a new one.");
+    output::print_line("No conversation is kept yet: this is a new one.");
     Picked::New
 }
 
 /// Tells what there is.
 fn offer(sessions: &[SessionSummary], everywhere: bool, more: bool) {
-    exit::say(match everywhere {
+    output::print_line(match everywhere {
         true => "Conversations of all projects, the newest first:",
         false => "Conversations of this project, the newest first:",
     });
     for (session, number) in sessions.iter().zip(1..) {
-        exit::say(&offered(session, number, everywhere));
+        output::print_line(&offered(session, number, everywhere));
     }
     if more {
-        exit::say("Older ones are in `parlor sessions list`; an id from there is taken too.");
+        output::print_line("Older ones are in `parlor sessions list`; an id from there is taken too.");
     }
-    exit::say("Write a number or words of a title, and Enter. An empty line begins a new conversation.");
+    output::print_line(
+        "Write a number or words of a title, and Enter. An empty line begins a new conversation.",
+    );
 }
 
 fn offered(session: &SessionSummary, number: usize, everywhere: bool) -> String {

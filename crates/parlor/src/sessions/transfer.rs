@@ -2,7 +2,8 @@
 
 use super::SessionCommands;
 use super::args::{Export, Format, Import};
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
+use crate::output;
 use crate::paint;
 use anyhow::Context;
 use domain::ids::{Seq, SessionId};
@@ -26,7 +27,7 @@ impl SessionCommands {
         let format = export.format.or_else(|| by_name(export.output.as_deref()?)).unwrap_or(Format::Md);
         let opened = self.store.load(&id).map_err(|why| told(&why))?;
         if let Some(damage) = opened.damage {
-            exit::complain(&format!("warning: {}", damage.message));
+            output::print_error(&format!("warning: {}", damage.message));
         }
         let text = match format {
             Format::Md => export::markdown(&opened.state),
@@ -34,15 +35,15 @@ impl SessionCommands {
             Format::Jsonl => export::jsonl(&id, &opened.state, &self.events(&id, &opened.state)?),
         };
         match &export.output {
-            None => exit::put(&text),
+            None => output::print(&text),
             Some(path) => {
                 write(path, &text, export.force)?;
                 if export.report.is_json() {
                     let report =
                         serde_json::json!({ "session": id.as_str(), "path": path, "size": text.len() });
-                    exit::say(&report.to_string());
+                    output::print_line(&report.to_string());
                 } else {
-                    exit::complain(&format!("{} ({} bytes)", path.display(), text.len()));
+                    output::print_error(&format!("{} ({} bytes)", path.display(), text.len()));
                 }
             }
         }
@@ -72,7 +73,7 @@ impl SessionCommands {
         let closed = self.store.close(&id);
         kept.and(closed).map_err(|why| told(&why))?;
         if read.missing > 0 {
-            exit::complain(&format!(
+            output::print_error(&format!(
                 "warning: the file was cut: {} events are missing at its end",
                 read.missing
             ));
@@ -80,11 +81,14 @@ impl SessionCommands {
         if import.report.is_json() {
             let (events, missing) = (read.events.len(), read.missing);
             let report = serde_json::json!({ "session": id.as_str(), "was": read.was, "events": events, "missing": missing });
-            exit::say(&report.to_string());
+            output::print_line(&report.to_string());
         } else {
             let short = kept::shortened(&self.all()?);
             let id = short.get(&id).map_or(id.as_str(), String::as_str);
-            exit::say(&format!("“{}” is here; go on with `parlor --resume {id}`", paint::line(&read.title)));
+            output::print_line(&format!(
+                "“{}” is here; go on with `parlor --resume {id}`",
+                paint::line(&read.title)
+            ));
         }
         Ok(Exit::Done)
     }

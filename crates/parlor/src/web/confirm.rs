@@ -4,7 +4,7 @@
 //! terminal: what comes by a pipe no person has compared with anything. What it is not: the offer itself, which the server has, this one's
 //! or that of `parlor up`.
 
-use crate::exit;
+use crate::output;
 use domain::harmless::quoted;
 use host::control::Asking;
 use rustix::termios::{
@@ -102,7 +102,7 @@ pub(super) async fn ask(keys: &mut Keys, asking: &Asking) -> bool {
             "Nobody is asked here, where no terminal is: answer on a page that is open, or run `parlor web` in a terminal"
         }
     };
-    exit::complain(&format!("{} asks to be paired as {role} with the code {code}. {how}", quoted(name)));
+    output::print_error(&format!("{} asks to be paired as {role} with the code {code}. {how}", quoted(name)));
     keys.forget();
     let (mut quiet, mut told) = (Quiet { since: Instant::now() }, false);
     loop {
@@ -111,7 +111,7 @@ pub(super) async fn ask(keys: &mut Keys, asking: &Asking) -> bool {
             return typed == Typed::Yes;
         }
         if !std::mem::replace(&mut told, true) {
-            exit::complain(
+            output::print_error(
                 "that key came too soon to count: compare the code, and press a key a second later",
             );
         }

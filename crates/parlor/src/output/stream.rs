@@ -112,26 +112,26 @@ pub(crate) fn columns() -> Option<usize> {
 }
 
 /// A line on stdout.
-pub(crate) fn say(line: &str) {
+pub(crate) fn print_line(line: &str) {
     Stream::Out.write(&format!("{line}\n"), false);
 }
 
 /// A piece of text on stdout.
-pub(crate) fn put(text: &str) {
+pub(crate) fn print(text: &str) {
     Stream::Out.write(text, false);
 }
 
 /// A line on stderr.
-pub(crate) fn complain(line: &str) {
+pub(crate) fn print_error(line: &str) {
     Stream::Err.write(&format!("{line}\n"), false);
 }
 
 /// A text on either stream.
-pub(crate) fn tell(text: &str, stream: Stream) {
+pub(crate) fn print_to(text: &str, stream: Stream) {
     stream.write(text, false);
 }
 
 /// A report of ours with its colours. What came from elsewhere was cleaned when it was put into the report.
-pub(crate) fn show(text: &str, stream: Stream) {
+pub(crate) fn print_report(text: &str, stream: Stream) {
     stream.write(text, true);
 }
