@@ -4,8 +4,8 @@
 //! Invariants: everything is removed when the process ends in order. A process that cannot announce itself is only not found.
 
 use crate::directory::{Directory, Notice, SocketPurpose};
-use crate::entrance::Refusals;
 use crate::guests::Host;
+use crate::peer_trust::Refusals;
 use crate::{clock, directory, stack};
 use hub::core::LiveSession;
 use hub::{Guest, Hub};

@@ -13,8 +13,8 @@
 //! Anything else, and what cannot be done, is answered with `{"error":{"message":"…"}}`.
 
 use crate::clock;
-use crate::entrance;
-use crate::rooms::{EndedRooms, Opened, Wanted, birth};
+use crate::peer_trust;
+use crate::rooms::{EndedRooms, Opened, Wanted, spawn_env};
 use anyhow::Context;
 use domain::ids::SessionId;
 use domain::path_text;
@@ -141,14 +141,14 @@ impl Control {
     /// # Errors
     /// When somebody is there and is not to be talked to.
     pub async fn here() -> anyhow::Result<Option<Control>> {
-        Control::reach(&std::path::absolute(crate::places::data()?)?.join(NOTICE)).await
+        Control::reach(&std::path::absolute(crate::paths::data()?)?.join(NOTICE)).await
     }
 
     /// Reaches the server of a notice, if it runs.
     pub(crate) async fn reach(notice: &Path) -> anyhow::Result<Option<Control>> {
         let Some(server) = Server::read(notice) else { return Ok(None) };
         let reached =
-            unix::connect(&server.socket, Lane::MAIN, Limits::default(), REACHED_WITHIN, entrance::trust)
+            unix::connect(&server.socket, Lane::MAIN, Limits::default(), REACHED_WITHIN, peer_trust::trust)
                 .await;
         match reached {
             Ok(link) => Ok(Some(Control { server, link })),
@@ -188,7 +188,7 @@ impl Control {
         let asked = json!({"open": {
             "session": wanted.session.as_ref().map(SessionId::as_str),
             "cwd": wanted.cwd.as_deref().map(path_text::write),
-            "environment": wanted.environment.as_deref().map(birth::to_json),
+            "environment": wanted.environment.as_deref().map(spawn_env::to_json),
             "flags": wanted.flags.iter().map(text).collect::<Vec<_>>(),
         }});
         let told = self.ask(&asked, "opened", ROOM_WITHIN).await?;

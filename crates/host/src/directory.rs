@@ -12,7 +12,7 @@ mod files;
 
 pub use files::Files;
 
-use crate::places;
+use crate::paths;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -98,7 +98,7 @@ pub trait Directory: Send + Sync {
 /// # Errors
 /// When there is no place for it.
 pub fn here() -> anyhow::Result<Arc<dyn Directory>> {
-    Ok(Arc::new(Files::at(places::runtime()?)))
+    Ok(Arc::new(Files::at(paths::runtime()?)))
 }
 
 /// The same for whoever works in another folder later.
@@ -106,5 +106,5 @@ pub fn here() -> anyhow::Result<Arc<dyn Directory>> {
 /// # Errors
 /// As for [`here`].
 pub fn from_anywhere() -> anyhow::Result<Arc<dyn Directory>> {
-    Ok(Arc::new(Files::at(std::path::absolute(places::runtime()?)?)))
+    Ok(Arc::new(Files::at(std::path::absolute(paths::runtime()?)?)))
 }

@@ -1,8 +1,8 @@
 //! Where UIs of other programs come in: a link that is there already, sockets of a wire, or WebSockets. What they meet behind the door is
-//! [`crate::guests::Host`]; who may come in at all, [`crate::entrance`].
+//! [`crate::guests::Host`]; who may come in at all, [`crate::peer_trust`].
 
-pub mod carry;
 mod door;
+pub mod websocket;
 
 use crate::guests::Host;
 use dialects::Dialect;

@@ -11,7 +11,7 @@ mod follow;
 mod look;
 
 use crate::directory::{self, Directory, Notice, Seen};
-use crate::places;
+use crate::paths;
 use domain::fleet::{Fleet, FleetFact, Process, Standing};
 use domain::ids::Millis;
 use follow::Way;
@@ -44,7 +44,7 @@ impl Gathering {
     /// # Errors
     /// When there is no place to look at.
     pub fn begin() -> anyhow::Result<Gathering> {
-        let (directory, data) = (directory::here()?, places::data()?);
+        let (directory, data) = (directory::here()?, paths::data()?);
         let (told, rows) = watch::channel(None);
         let mut tasks = JoinSet::new();
         tasks.spawn(gather(directory, data, told));

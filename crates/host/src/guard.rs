@@ -1,6 +1,6 @@
 //! This program as the guard of what it starts: the sandbox runs commands and MCP servers by it, and watches over programs of others.
 
-use crate::{places, settings};
+use crate::{paths, settings};
 use link::child::TERM_GRACE;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ pub fn of(config: &engine::Config) -> Option<Guard> {
     if !ENABLED.load(Ordering::Relaxed) {
         return None;
     }
-    let ours = [settings::folder(), places::data().ok(), places::runtime().ok()];
+    let ours = [settings::folder(), paths::data().ok(), paths::runtime().ok()];
     let ours: Vec<PathBuf> = ours.into_iter().flatten().collect();
     let guard = Guard::new(&own_program(), &[GUARD]).hiding(&ours);
     Some(guard.also_readable(&config.sandbox.also_readable).also_writable(&config.sandbox.also_writable))

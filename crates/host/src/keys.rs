@@ -6,7 +6,7 @@
 //! are not known here stay.
 
 use crate::text_file::load;
-use crate::{places, private};
+use crate::{paths, private};
 use anyhow::Context;
 use models::Secret;
 use models::catalog::KeptKey;
@@ -22,7 +22,7 @@ const VERSION: u64 = 1;
 
 /// In the data folder, whether it is there or not.
 pub fn file() -> anyhow::Result<PathBuf> {
-    Ok(places::data()?.join(FILE))
+    Ok(paths::data()?.join(FILE))
 }
 
 /// The keys that can be used; [`trouble`] tells of the others.

@@ -8,11 +8,11 @@
 //! The modules stand in layers, lowest first. A module uses those of the layers above it in this list and those named before it in
 //! its own; the two sides of a bar do not know each other (`cargo xtask layers` checks it).
 //!
-//! - words: error, version, launch, clock, journal, stop
-//! - files: private, text_file, vault, places, kept
+//! - words: error, version, launch, clock, log_limit, stop
+//! - files: private, text_file, vault, paths, kept
 //! - settings: keys, settings, guard, model_source
 //! - agent: stack, guests
-//! - doors: entrance, doors, directory, announcement, processes
+//! - doors: peer_trust, doors, directory, announcement, processes
 //! - beside sessions: devices | worktrees
 //! - workers: rooms, control, reach
 //! - all sessions: fleet
@@ -21,13 +21,13 @@
 //! | module | holds |
 //! |---|---|
 //! | [`launch`] | what was asked for when the program was started, as plain data |
-//! | [`error`], [`version`], [`clock`], [`journal`], [`stop`] | what is wrong with what was asked; which program this is; the time of day; a bounded log; being told to stop |
-//! | [`places`], [`private`], [`text_file`] | where things lie; files for the person alone; reading a small one |
+//! | [`error`], [`version`], [`clock`], [`log_limit`], [`stop`] | what is wrong with what was asked; which program this is; the time of day; a bounded log; being told to stop |
+//! | [`paths`], [`private`], [`text_file`] | where things lie; files for the person alone; reading a small one |
 //! | [`settings`], [`keys`], [`vault`] | what the person has set, the keys they gave, contents of files for undo |
 //! | [`model_source`], [`guard`] | models for the agent; this program as the guard of what it starts |
 //! | [`kept`] | which kept conversation is meant |
 //! | [`stack`], [`guests`] | store, agent and hub together; what a UI that connects meets |
-//! | [`entrance`], [`doors`] | who may come in, and where |
+//! | [`peer_trust`], [`doors`] | who may come in, and where |
 //! | [`directory`], [`announcement`], [`processes`] | who has a session: the contract, how this process is found, what each tells |
 //! | [`rooms`], [`control`], [`reach`] | workers without a terminal; what is said to the server; the way to a session |
 //! | [`fleet`] | what all processes tell of their sessions |
@@ -40,18 +40,18 @@ pub mod control;
 pub mod devices;
 pub mod directory;
 pub mod doors;
-pub mod entrance;
 pub mod error;
 pub mod fleet;
 pub mod guard;
 pub mod guests;
-pub mod journal;
 pub mod kept;
 pub mod keys;
 pub mod launch;
+pub mod log_limit;
 pub mod model_source;
 pub mod page;
-pub mod places;
+pub mod paths;
+pub mod peer_trust;
 pub mod private;
 pub mod processes;
 pub mod reach;

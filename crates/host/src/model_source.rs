@@ -1,7 +1,7 @@
 //! Models for the engine, from the environment, the kept keys and the command line. An opened model is kept, so that a script goes
 //! on where it was.
 
-use crate::{keys, places, settings};
+use crate::{keys, paths, settings};
 use domain::command::{Refusal, RefusalKind};
 use domain::session::{ModelEntry, ModelRef};
 use engine::ModelSource;
@@ -143,7 +143,7 @@ impl ModelSource for Source {
 /// Models by what the environment and the kept keys offer.
 pub fn catalog() -> Catalog {
     let (limits, figures) = settings::of_models();
-    Catalog::new(places::variables()).keeping(keys::read()).with_limits(limits).with_figures(&figures)
+    Catalog::new(paths::variables()).keeping(keys::read()).with_limits(limits).with_figures(&figures)
 }
 
 fn refused(why: &CatalogError) -> Refusal {

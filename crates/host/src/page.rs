@@ -8,7 +8,7 @@ use crate::directory::{self, Directory, SocketPurpose};
 use crate::error::{in_words, usage};
 use crate::fleet::{Gathering, act};
 use crate::rooms;
-use crate::{entrance, places, private};
+use crate::{paths, peer_trust, private};
 use anyhow::Context;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -96,7 +96,7 @@ pub struct Served {
 /// # Errors
 /// When its port is taken, its certificate cannot be read, or others could listen in.
 pub async fn start(asked: &Serving, rooms: rooms::Rooms, log: Log) -> anyhow::Result<Served> {
-    let data = places::data()?;
+    let data = paths::data()?;
     let tls = match &asked.tls {
         Some((certificate, key)) => {
             Some(Tls::read(certificate, key).map_err(|why| usage(format!("--tls: {why}")))?)
@@ -125,7 +125,7 @@ pub async fn start(asked: &Serving, rooms: rooms::Rooms, log: Log) -> anyhow::Re
         listeners,
         rooms: Arc::new(ways),
         shelf: Arc::new(File::new(&data, log)),
-        look: Arc::new(move |ends| entrance::look(ends, behind_proxy)),
+        look: Arc::new(move |ends| peer_trust::look(ends, behind_proxy)),
         identity,
     };
     Ok(Served { server: Server::start(options, parts)?, warning })
@@ -264,7 +264,7 @@ impl Ways {
 }
 
 async fn reached(socket: &Path) -> Result<LinkIo, LinkError> {
-    unix::connect(socket, Lane::MAIN, Limits::default(), REACHED_WITHIN, entrance::trust).await
+    unix::connect(socket, Lane::MAIN, Limits::default(), REACHED_WITHIN, peer_trust::trust).await
 }
 
 impl web::Rooms for Ways {

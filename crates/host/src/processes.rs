@@ -1,7 +1,7 @@
 //! What processes tell of their sessions: each that a [`Directory`] knows is asked who is there.
 
 use crate::directory::{Directory, Notice, Seen, SocketPurpose};
-use crate::{directory, entrance};
+use crate::{directory, peer_trust};
 use anyhow::Context;
 use domain::ids::SessionId;
 use link::{Incoming, Limits, LinkError, LinkIo, unix};
@@ -68,7 +68,7 @@ pub async fn all(directory: &dyn Directory) -> anyhow::Result<Vec<Process>> {
         // Its sockets are there before its notice: if nobody answers, the number belongs to another process now.
         // One that is only slow, on a busy machine, stays.
         let (who, limits) = (directory.socket(notice.pid, SocketPurpose::Who), Limits::default());
-        match unix::connect(&who, Lane::MAIN, limits, REACHED_WITHIN, entrance::trust).await {
+        match unix::connect(&who, Lane::MAIN, limits, REACHED_WITHIN, peer_trust::trust).await {
             Ok(link) => all.push(Process { notice, sessions: told(link).await }),
             Err(LinkError::Connect { source, .. }) if nobody(&source) => directory.withdraw(notice.pid),
             Err(_) => all.push(Process { notice, sessions: None }),

@@ -3,7 +3,7 @@
 
 use crate::control::Control;
 use crate::rooms::{IDLE, Opened, Rooms, Wanted};
-use crate::{kept, places, processes};
+use crate::{kept, paths, processes};
 use anyhow::Context;
 use domain::ids::SessionId;
 use store::SqliteStore;
@@ -16,7 +16,7 @@ pub async fn session(id: &str) -> anyhow::Result<(Opened, SessionId)> {
     let whole = match processes::find(id).await {
         Ok((_, whole)) => SessionId::parse(&whole).context("a process names a session that is none")?,
         Err(_) => {
-            let store = SqliteStore::to_read(&places::data()?).map_err(|why| kept::told(&why))?;
+            let store = SqliteStore::to_read(&paths::data()?).map_err(|why| kept::told(&why))?;
             kept::find(&store, id)?
         }
     };

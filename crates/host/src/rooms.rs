@@ -5,18 +5,18 @@
 //! and the store lets one process write a session); a room is no child of whoever started it, so it outlives that and is believed by
 //! UIs; at most [`MAX_ROOMS`] live at once, every wait is bounded, and a room that nobody uses ends by itself.
 
-pub mod birth;
-mod book;
 pub mod detach;
+mod registry;
+mod release;
 pub mod room;
-mod way;
+pub mod spawn_env;
 
-pub use book::{EndedRooms, end_all, live};
-pub use way::make_way;
+pub use registry::{EndedRooms, end_all, live};
+pub use release::make_way;
 
 use crate::directory::{self, Directory, SocketPurpose};
 use crate::kept;
-use crate::places;
+use crate::paths;
 use crate::processes;
 use anyhow::Context;
 use domain::ids::SessionId;
@@ -122,7 +122,7 @@ impl Rooms {
     /// When there is no place for them.
     pub fn new(idle: Duration) -> anyhow::Result<Rooms> {
         // A room begins in another folder.
-        let (data, directory) = (std::path::absolute(places::data()?)?, directory::from_anywhere()?);
+        let (data, directory) = (std::path::absolute(paths::data()?)?, directory::from_anywhere()?);
         Ok(Rooms { data, directory, idle, opening: Arc::default() })
     }
 
@@ -138,7 +138,7 @@ impl Rooms {
         let Some(session) = wanted.session.clone() else {
             let cwd = match &wanted.cwd {
                 Some(cwd) => cwd.clone(),
-                None => places::here().map_err(|why| NoRoom::of(&why))?,
+                None => paths::here().map_err(|why| NoRoom::of(&why))?,
             };
             return self.start(&wanted, &cwd).await;
         };
@@ -206,7 +206,7 @@ impl Rooms {
         if !cwd.is_dir() {
             return Err(NoRoom::CannotOpen(format!("{} is no directory to work in", cwd.display())));
         }
-        let log = book::fresh_log(&self.data).map_err(|why| NoRoom::of(&why))?;
+        let log = registry::fresh_log(&self.data).map_err(|why| NoRoom::of(&why))?;
         detach::fresh(&log).map_err(|why| NoRoom::of(&why))?;
         let mut words = wanted.flags.clone();
         words.push(room::ROOM.into());
@@ -216,7 +216,7 @@ impl Rooms {
         if let Some(session) = &wanted.session {
             words.extend(["--session", session.as_str()].map(OsString::from));
         }
-        let environment = birth::environment(wanted.environment.as_deref());
+        let environment = spawn_env::environment(wanted.environment.as_deref());
         let started = detach::start(&words, cwd, Some(environment), &log).await;
         let pid = started.map_err(|why| NoRoom::of(&why))?;
         let opened = self.announced(pid).await;

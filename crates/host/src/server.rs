@@ -10,7 +10,7 @@ mod unit;
 use crate::control::{Control, NOTICE, Server, Status};
 use crate::rooms::{self, EndedRooms, Rooms, detach};
 use crate::stop::Stops;
-use crate::{places, private};
+use crate::{paths, private};
 use anyhow::Context;
 use hub::Log;
 use link::unix::Listener;
@@ -85,7 +85,7 @@ fn environment() -> anyhow::Result<Vec<(OsString, OsString)>> {
 
 /// The data folder, which a server begun elsewhere finds too.
 fn data() -> anyhow::Result<PathBuf> {
-    let data = std::path::absolute(places::data()?)?;
+    let data = std::path::absolute(paths::data()?)?;
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&data);
     made.with_context(|| format!("{} cannot be made", data.display()))?;
     Ok(data)
@@ -136,7 +136,7 @@ async fn until_up(data: &Path, pid: u32) -> Result<(), String> {
 /// # Errors
 /// When it does not end in time.
 pub async fn down() -> anyhow::Result<(Option<u32>, EndedRooms)> {
-    let data = std::path::absolute(places::data()?)?;
+    let data = std::path::absolute(paths::data()?)?;
     let mut server = None;
     let mut ended = EndedRooms::default();
     if let Some(mut control) = Control::reach(&data.join(NOTICE)).await? {
@@ -166,7 +166,7 @@ pub async fn serve(room_idle: u64, detached: bool, log: Log) -> anyhow::Result<(
     let Some(_lock) = lock_in_time(&data).await? else {
         anyhow::bail!("a server runs already for {}; `parlor down` ends it", data.display());
     };
-    let directory = std::path::absolute(places::runtime()?)?;
+    let directory = std::path::absolute(paths::runtime()?)?;
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&directory);
     made.with_context(|| format!("{} cannot be made", directory.display()))?;
     sweep(&directory);

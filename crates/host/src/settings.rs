@@ -7,7 +7,7 @@ mod agents;
 pub use agents::{OwnAgent, OwnAgents};
 
 use crate::text_file;
-use crate::{keys, places};
+use crate::{keys, paths};
 use engine::{Config, ConfigError};
 use models::catalog::Catalog;
 use models::{Figures, Limits};
@@ -67,7 +67,7 @@ pub fn read() -> Set {
             told.push(format!("models in your settings: {why}; it is left out, the rest counts"));
         }
     }
-    let own: Vec<PathBuf> = folder().into_iter().chain(places::data().ok()).collect();
+    let own: Vec<PathBuf> = folder().into_iter().chain(paths::data().ok()).collect();
     let config = Config { own, ..config.at(tools::home(), folder()) };
     let bounds = config.bounds();
     // One that is not there may come back, such as a disk that is not mounted now.

@@ -7,7 +7,7 @@ use crate::guard;
 use crate::kept;
 use crate::launch::Launch;
 use crate::model_source::Source;
-use crate::{places, settings};
+use crate::{paths, settings};
 use domain::command::{Command, LibraryCommand};
 use domain::path_text;
 use domain::session::{Effort, ModelRef, Policy};
@@ -79,12 +79,12 @@ pub fn no_log() -> Log {
 
 /// Starts the stack with our own agent.
 pub async fn own(launch: &Launch, log: Log) -> anyhow::Result<OwnStack> {
-    let data = places::data()?;
+    let data = paths::data()?;
     let settings::Set { mut config, told } = settings::read();
     for what in told {
         log(&format!("warning: {what}"));
     }
-    let ground = places::ground(launch, &mut config)?;
+    let ground = paths::ground(launch, &mut config)?;
     if let (None, Some(why)) = (&launch.model, &launch.unread.model) {
         // Another model than the one that was meant would hear all that is said.
         return Err(usage(format!("{why}\n\nhint: mend or unset it, or name a model with --model")));
@@ -202,7 +202,7 @@ fn assemble_with(
     let mut engine = EngineTask(JoinSet::new());
     engine.0.spawn(Agent::new(setup, reports).run(ordered));
     let workspace = ground.workspace.as_ref().ok().cloned();
-    let files = Files { data: Some(data), workspace, allowed: places::save_dirs() };
+    let files = Files { data: Some(data), workspace, allowed: paths::save_dirs() };
     let seat = EngineSeat::Driven(orders);
     let hub = Hub::start_with(hub_setup(Engine::Driven, ground, defaults), store, seat, files, log);
     let feeding = hub.clone();
@@ -256,7 +256,7 @@ fn hub_setup(engine: Engine, ground: &Ground, defaults: Defaults) -> Setup {
     let nanos = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let salt = u64::from(std::process::id()) << 16 ^ u64::from(nanos.subsec_nanos());
     Setup {
-        project: places::project(ground),
+        project: paths::project(ground),
         policy: defaults.policy,
         effort: defaults.effort,
         budget: defaults.budget,
@@ -273,7 +273,7 @@ pub fn store(launch: &Launch, log: &Log) -> anyhow::Result<(Box<dyn Store>, Opti
     if launch.ephemeral {
         return Ok((Box::new(MemoryStore::default()), None));
     }
-    match SqliteStore::at(&places::data()?) {
+    match SqliteStore::at(&paths::data()?) {
         Ok(store) => {
             if let Some(words) = kept::not_used(store.put_away()) {
                 log(&format!("warning: {words}"));
@@ -303,7 +303,7 @@ fn vault(data: &Path, is_ephemeral: bool, log: &Log) -> Option<Arc<dyn Vault>> {
 }
 
 fn start_with(launch: &Launch, store: &dyn Store, ground: &Ground) -> anyhow::Result<Option<Command>> {
-    let session = kept::wanted(launch, store, &places::project(ground))?;
+    let session = kept::wanted(launch, store, &paths::project(ground))?;
     Ok(session.map(|session| Command::Library(LibraryCommand::Open { session })))
 }
 

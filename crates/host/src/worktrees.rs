@@ -15,7 +15,7 @@ pub use others::refuse_while_open;
 use crate::error::usage;
 use crate::kept;
 use crate::launch::Launch;
-use crate::{places, settings};
+use crate::{paths, settings};
 use anyhow::Context;
 use domain::path_text;
 use hub::Log;
@@ -108,7 +108,7 @@ impl Work {
 
 /// A line about the other worktrees of the repository that is here, for the first screen; none where that cannot be known.
 pub fn told_at_start(launch: &Launch) -> Vec<String> {
-    let Ok(here) = places::working_directory(launch) else { return Vec::new() };
+    let Ok(here) = paths::working_directory(launch) else { return Vec::new() };
     let others = common_of(&here).map(|common| all(&common)).unwrap_or_default();
     let others: Vec<Worktree> = others.into_iter().filter(|tree| !here.starts_with(&tree.path)).collect();
     // One line, however many there are: the first screen has other things to tell.
@@ -143,7 +143,7 @@ pub fn enter(launch: &mut Launch, log: &Log) -> anyhow::Result<Option<Worktree>>
         return Ok(again(launch));
     }
     let Some(asked) = launch.worktree.clone() else { return Ok(None) };
-    let here = places::working_directory(launch)?;
+    let here = paths::working_directory(launch)?;
     let git = Git::of(&here, log.clone()).map_err(|why| {
         usage(format!("--worktree: {why:#}\n\nhint: start it in a git repository, or leave --worktree out"))
     })?;
@@ -172,14 +172,14 @@ pub fn enter(launch: &mut Launch, log: &Log) -> anyhow::Result<Option<Worktree>>
 fn again(launch: &mut Launch) -> Option<Worktree> {
     if launch.resume.as_ref().is_none_or(Option::is_none) && !launch.continue_last || launch.ephemeral {
         // Where we are may be one.
-        let here = places::working_directory(launch).ok()?;
+        let here = paths::working_directory(launch).ok()?;
         return holding(&here);
     }
-    let data = places::data().ok()?;
+    let data = paths::data().ok()?;
     let Ok(true) = SqliteStore::is_at(&data) else { return None };
     let store = SqliteStore::at(&data).ok()?;
-    let ground = places::ground(launch, &mut settings::read().config).ok()?;
-    let session = kept::wanted(launch, &store, &places::project(&ground)).ok()??;
+    let ground = paths::ground(launch, &mut settings::read().config).ok()?;
+    let session = kept::wanted(launch, &store, &paths::project(&ground)).ok()??;
     let cwd = path_text::read(&store.summary(&session).ok()?.cwd);
     let tree = holding(&cwd)?;
     if launch.cwd.is_none() {

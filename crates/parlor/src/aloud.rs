@@ -5,14 +5,14 @@ use domain::session::Origin;
 use engine::{Config, Ground};
 use host::launch::Launch;
 use host::stack::EngineTask;
-use host::{journal, places, settings};
+use host::{log_limit, paths, settings};
 use hub::{Hub, Log};
 use remote::front::LastWords;
 use remote::origin;
 
 /// The log on stderr.
 pub(crate) fn log() -> Log {
-    journal::log(output::print_error)
+    log_limit::log(output::print_error)
 }
 
 /// The settings; what is wrong with them is told.
@@ -26,7 +26,7 @@ pub(crate) fn settings() -> Config {
 
 /// Where the agent works, for those who only look.
 pub(crate) fn ground(launch: &Launch, config: &mut Config) -> anyhow::Result<Ground> {
-    let (ground, told) = places::ground_to_look_at(launch, config)?;
+    let (ground, told) = paths::ground_to_look_at(launch, config)?;
     if let Some(told) = told {
         output::print_error(&format!("warning: {told}"));
     }

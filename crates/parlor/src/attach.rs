@@ -13,7 +13,7 @@ use domain::session::Policy;
 use host::launch::Launch;
 use host::processes;
 use host::stop::Stops;
-use host::{fleet, places, stack};
+use host::{fleet, paths, stack};
 use remote::agents;
 use remote::front::{Approach, Begin, Front, Person};
 use remote::origin;
@@ -219,7 +219,7 @@ pub(crate) async fn visit(launch: &Launch, pid: u32, session: &SessionId) -> any
 fn keep_as(attach: &Attach, place: &RuntimeAddress, kept: Kept) -> anyhow::Result<KeepAs> {
     let folder = match kept.folder {
         Some(folder) => folder,
-        None => places::here()?,
+        None => paths::here()?,
     };
     let origin = origin::origin(attach.dialect, place, &folder);
     if kept.session.is_none() {
@@ -294,7 +294,7 @@ async fn show(
         Some(keep) => screen::note_on_another(format!("again on {}", origin::words(&keep.origin))),
         None => screen::note_on_another(format!("on a runtime that speaks {}", attach.dialect)),
     };
-    let (cwd, look) = (places::working_directory(launch)?, UiOptions::of(launch)?);
+    let (cwd, look) = (paths::working_directory(launch)?, UiOptions::of(launch)?);
     let restart = match place {
         RuntimeAddress::Socket(_) => Restart::Connect,
         RuntimeAddress::Command(_) => Restart::Start,

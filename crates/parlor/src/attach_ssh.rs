@@ -4,7 +4,7 @@ use crate::exit::{self, Exit};
 use crate::output;
 use crate::screen::{self, UiOptions, Whereabouts};
 use host::launch::Launch;
-use host::places;
+use host::paths;
 use remote::front::{Approach, Begin, Front, Person};
 use remote::ssh;
 use std::sync::{Mutex, PoisonError};
@@ -28,7 +28,7 @@ pub(crate) async fn attach(launch: &Launch, address: &str) -> anyhow::Result<Exi
         Front::on_link(launch, link, Approach { dialect, begin, person, size, listening: None })
     };
     let note = screen::note_on_another(format!("on {}", address.host));
-    let (cwd, look) = (places::working_directory(launch)?, UiOptions::of(launch)?);
+    let (cwd, look) = (paths::working_directory(launch)?, UiOptions::of(launch)?);
     let front = open(None).await?;
     let left = screen::on_runtime(front, open, Restart::Connect, (note, false), cwd, look, false).await?;
     Ok(screen::exit(&left))

@@ -5,8 +5,8 @@ pub(crate) mod relay;
 use crate::exit::{self, Exit};
 use crate::output;
 use anyhow::Context;
-use host::entrance;
 use host::guard;
+use host::peer_trust;
 use kit::check::{CheckReport, Expected, Found, Suite, Tested, Wishes};
 use kit::peer::{Peer, PeerAddress};
 use std::ffi::OsString;
@@ -154,7 +154,7 @@ async fn run(suite: &Suite, asked: &Check, expected: &Expected) -> anyhow::Resul
     let command = absolute(&asked.command);
     let reach = |cwd: PathBuf| {
         let address = match &asked.socket {
-            Some(path) => PeerAddress::Socket(path.clone(), entrance::trust),
+            Some(path) => PeerAddress::Socket(path.clone(), peer_trust::trust),
             None => {
                 PeerAddress::Command { command: command.clone(), cwd: Some(cwd), guard: guard::watching() }
             }

@@ -5,7 +5,7 @@ use crate::output;
 use crate::paint;
 use clap::{Args, Subcommand};
 use host::devices::File;
-use host::{clock, places};
+use host::{clock, paths};
 use serde_json::{Value, json};
 use web::{Devices, Role, Shelf};
 
@@ -45,7 +45,7 @@ enum DevicesCommand {
 
 /// Lists or changes them.
 pub(crate) fn devices(asked: &DevicesArgs) -> anyhow::Result<Exit> {
-    let file = File::new(&places::data()?, output::stderr_log());
+    let file = File::new(&paths::data()?, output::stderr_log());
     let told = match &asked.what {
         None | Some(DevicesCommand::List) => return Ok(list(&file, asked.json)),
         Some(DevicesCommand::Revoke { device }) => {

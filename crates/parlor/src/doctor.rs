@@ -10,7 +10,7 @@ use host::guard;
 use host::launch::Launch;
 use host::model_source;
 use host::model_source::Source;
-use host::places;
+use host::paths;
 use host::settings::{self, Set};
 use models::catalog::{KeyFrom, Listing, ProviderState, account};
 use std::path::Path;
@@ -27,7 +27,7 @@ pub(crate) async fn doctor(launch: &Launch) -> anyhow::Result<Exit> {
         say(if at == 0 { "variables" } else { "" }, line);
     }
     well &= !launch.unread.ours;
-    let (ground, refused) = places::ground_to_look_at(launch, &mut config)?;
+    let (ground, refused) = paths::ground_to_look_at(launch, &mut config)?;
     if let Some(why) = refused {
         well = false;
         say("variables", &why);
@@ -37,7 +37,7 @@ pub(crate) async fn doctor(launch: &Launch) -> anyhow::Result<Exit> {
         Ok(root) => say("workspace", &path_text::write(root)),
         Err(why) => say("workspace", &why.words()),
     }
-    match places::data() {
+    match paths::data() {
         Ok(data) => {
             say("data", &path_text::write(&data));
             well &= kept::store(&data);

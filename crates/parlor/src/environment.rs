@@ -145,7 +145,7 @@ pub(crate) fn parse(
     let (mut command, mut unread, mut ephemeral) =
         (for_help(Cli::command(), words), Unread::default(), false);
     let unset = |command: clap::Command, flag| command.mut_arg(flag, |arg| arg.env(Resettable::Reset));
-    if value(host::places::WORKSPACE).is_some_and(|value| value.is_empty()) {
+    if value(host::paths::WORKSPACE).is_some_and(|value| value.is_empty()) {
         command = unset(command, "workspace");
     }
     for variable in VARIABLES {

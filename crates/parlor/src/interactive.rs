@@ -16,7 +16,7 @@ use host::launch::Launch;
 use host::settings::{self};
 use host::stack::EngineTask;
 use host::worktrees::{self, Worktree};
-use host::{places, stack};
+use host::{paths, stack};
 use hub::Hub;
 use hub::core::Standing;
 use remote::elsewhere;
@@ -110,7 +110,7 @@ async fn own(mut launch: Launch, tree: Option<&Worktree>) -> anyhow::Result<Left
     let look = UiOptions::of(&launch)?.telling(worktrees::told_at_start(&launch));
     // Which conversation to go on with is chosen from the list that the screen has; until then it stands in a new one.
     let begin = launch.resume.take_if(|id| id.is_none()).map(|_| Begin::Sessions);
-    let ground = places::ground(&launch, &mut settings::read().config)?;
+    let ground = paths::ground(&launch, &mut settings::read().config)?;
     let (cwd, look) = (ground.cwd, look.warned(ground.workspace.err().map(|why| why.words())));
     let (outgoing, commands) = mpsc::channel(OUTGOING);
     let (news, incoming) = mpsc::channel(NEWS);

@@ -11,8 +11,8 @@ use host::clock;
 use host::control::Control;
 use host::kept;
 use host::launch::Launch;
-use host::rooms::{Opened, Wanted, birth};
-use host::{places, settings, stack};
+use host::rooms::{Opened, Wanted, spawn_env};
+use host::{paths, settings, stack};
 use remote::front::{Approach, Begin, Front, Person};
 use remote::origin::RuntimeAddress;
 use std::ffi::OsString;
@@ -67,7 +67,7 @@ async fn prepare(launch: &Launch, mut control: Control) -> anyhow::Result<Result
             "the server is parlor {theirs} and this is {ours}; `parlor down`, `parlor up` renews it"
         )));
     }
-    let only_here = birth::only_here(&birth::providers(&salt), &status.providers);
+    let only_here = spawn_env::only_here(&spawn_env::providers(&salt), &status.providers);
     if !only_here.is_empty() {
         let names = only_here.join(", ");
         return Ok(Err(format!(
@@ -75,8 +75,8 @@ async fn prepare(launch: &Launch, mut control: Control) -> anyhow::Result<Result
         )));
     }
     let mut config = settings::read().config;
-    let ground = places::ground(launch, &mut config)?;
-    let session = match session(launch, &places::project(&ground))? {
+    let ground = paths::ground(launch, &mut config)?;
+    let session = match session(launch, &paths::project(&ground))? {
         Found::None => None,
         Found::Ours(session) => Some(session),
         Found::Theirs => return Ok(Err("the conversation is with another program's runtime".to_owned())),
@@ -84,7 +84,7 @@ async fn prepare(launch: &Launch, mut control: Control) -> anyhow::Result<Result
     let wanted = Wanted {
         session,
         cwd: Some(ground.cwd.clone()),
-        environment: Some(birth::of_terminal()),
+        environment: Some(spawn_env::of_terminal()),
         flags: flags(launch)?,
     };
     match control.open(&wanted).await {
@@ -121,7 +121,7 @@ fn session(launch: &Launch, project: &str) -> anyhow::Result<Found> {
     if launch.resume.is_none() && !launch.continue_last {
         return Ok(Found::None);
     }
-    let data = places::data()?;
+    let data = paths::data()?;
     // What is wrong with a store is told by who opens it to write.
     let Ok(store) = SqliteStore::to_read(&data) else { return Ok(Found::Theirs) };
     let Some(session) = kept::wanted(launch, &store, project)? else { return Ok(Found::None) };

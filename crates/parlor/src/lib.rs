@@ -49,7 +49,7 @@ mod worktree_list;
 use cli::{Line, Sub};
 use domain::harmless;
 use exit::Exit;
-use host::{guard, journal, launch, rooms, worktrees};
+use host::{guard, launch, log_limit, rooms, worktrees};
 pub use host::{stack, vault};
 use output::Stream;
 use remote::elsewhere;
@@ -119,7 +119,7 @@ pub fn main(commit: Option<&str>) -> ExitCode {
     let exit = runtime.block_on(dispatch(cli));
     // What still runs is abandoned: everything worth keeping is on disk.
     runtime.shutdown_background();
-    journal::finish();
+    log_limit::finish();
     match (exit, output::unwritten()) {
         (Err(why), _) => say_error(&why),
         // Nobody may take what arrived for all of it.

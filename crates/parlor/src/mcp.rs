@@ -11,7 +11,7 @@ use engine::Ground;
 use engine::mcp::{self, Approvals, Entry, Listed, Reach, Way};
 use host::guard;
 use host::launch::Launch;
-use host::places;
+use host::paths;
 use std::path::{Path, PathBuf};
 
 /// The MCP servers there are.
@@ -120,7 +120,7 @@ fn may(reach: &Reach) -> String {
 /// Lists, adds, removes, approves or tries servers.
 pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
     let mut config = aloud::settings();
-    let (data, ground) = (places::data()?, aloud::ground(launch, &mut config)?);
+    let (data, ground) = (paths::data()?, aloud::ground(launch, &mut config)?);
     let (servers, troubles) = mcp::servers(&config, &data, ground.workspace.as_deref().ok());
     let own = config.settings.clone().context("there is no place for settings: set PARLOR_CONFIG_DIR");
     match asked.what.unwrap_or(McpCommand::List) {

@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::output::{self, Carrier};
 use domain::ids::SessionId;
 use host::rooms::Wanted;
-use host::{entrance, places, reach};
+use host::{paths, peer_trust, reach};
 use link::unix;
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
@@ -28,9 +28,9 @@ pub(crate) async fn relay(asked: Relay) -> anyhow::Result<Exit> {
             let (opened, session) = reach::session(id).await?;
             (opened, Some(session))
         }
-        None => (reach::open(Wanted::new_in(Some(places::here()?))).await?, None),
+        None => (reach::open(Wanted::new_in(Some(paths::here()?))).await?, None),
     };
-    let stream = unix::reach(&opened.socket, unix::CONNECT_WITHIN, entrance::trust).await?;
+    let stream = unix::reach(&opened.socket, unix::CONNECT_WITHIN, peer_trust::trust).await?;
     let greeting = json!({"relay": {
         "version": host::version::version(),
         "session": session.as_ref().map(SessionId::as_str),

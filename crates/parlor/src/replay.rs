@@ -5,8 +5,8 @@ use crate::exit::{self, Exit};
 use crate::output;
 use anyhow::Context;
 use dialects::Dialect;
-use host::entrance;
 use host::guard;
+use host::peer_trust;
 use kit::loosen::loosen;
 use kit::notation::{Report, Side, Transcript, Verdict};
 use kit::peer::{Carrier, Peer, PeerAddress};
@@ -60,7 +60,7 @@ pub(crate) async fn replay(replay: Replay) -> anyhow::Result<Exit> {
         return Err(exit::usage("say what to play it against\n\nhint: --socket PATH, or -- COMMAND"));
     };
     let address = match typed {
-        RuntimeAddress::Socket(path) => PeerAddress::Socket(path, entrance::trust),
+        RuntimeAddress::Socket(path) => PeerAddress::Socket(path, peer_trust::trust),
         RuntimeAddress::Command(command) => {
             PeerAddress::Command { command, cwd: None, guard: guard::watching() }
         }

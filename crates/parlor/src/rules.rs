@@ -5,7 +5,7 @@ use crate::exit::{self, Exit};
 use crate::output;
 use clap::{Args, Subcommand};
 use host::launch::Launch;
-use host::places;
+use host::paths;
 use std::path::Path;
 use tools::policy::{Rule, Rules};
 
@@ -42,7 +42,7 @@ enum RulesCommand {
 /// Lists, narrows or takes back.
 pub(crate) fn rules(launch: &Launch, asked: RulesArgs) -> anyhow::Result<Exit> {
     let mut config = aloud::settings();
-    let (data, ground) = (places::data()?, aloud::ground(launch, &mut config)?);
+    let (data, ground) = (paths::data()?, aloud::ground(launch, &mut config)?);
     let here = ground.workspace.as_deref().ok();
     match asked.what {
         None => list(&data, here, &asked),

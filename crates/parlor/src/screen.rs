@@ -10,7 +10,7 @@ use domain::command::Command;
 use domain::port::News;
 use domain::session::ModelRef;
 use host::launch::Launch;
-use host::places;
+use host::paths;
 use host::settings;
 use hub::core::Standing;
 use hub::{Hub, LocalPort, LocalUi};
@@ -189,7 +189,7 @@ impl UiOptions {
 
     /// For a screen in this folder.
     pub(crate) fn options(self, note: Note, cwd: PathBuf) -> Options {
-        let data = places::data().ok();
+        let data = paths::data().ok();
         Options {
             about: About {
                 program: format!("parlor {}", host::version::version()),

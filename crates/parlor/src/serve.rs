@@ -123,7 +123,7 @@ pub(crate) async fn serve(
     }
     let serving = async {
         if let Some((dialect, url)) = carried {
-            return doors::carry::attend(&own.hub, &host, dialect, url).await;
+            return doors::websocket::attend(&own.hub, &host, dialect, url).await;
         }
         match &serve.socket {
             None if !serve.stdio => {

@@ -26,7 +26,7 @@ use host::clock::now;
 use host::kept;
 use host::kept::{find, newest, not_used, told};
 use host::launch::Launch;
-use host::places;
+use host::paths;
 use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 use store::{Durability, Listing, SqliteStore, Store, StoreError};
@@ -43,7 +43,7 @@ pub(crate) struct SessionCommands {
 
 /// Does what was typed.
 pub(crate) async fn sessions(launch: &Launch, sessions: Sessions) -> anyhow::Result<Exit> {
-    let data = places::data()?;
+    let data = paths::data()?;
     let act = sessions.act.unwrap_or_default();
     let brings = matches!(act, Act::Import(_) | Act::Recover(Recover { file: Some(_), .. }));
     if !SqliteStore::is_at(&data).map_err(|why| told(&why))? && !brings {
@@ -57,7 +57,7 @@ pub(crate) async fn sessions(launch: &Launch, sessions: Sessions) -> anyhow::Res
     let store = open(&data, act.only_reads())?;
     let ground = aloud::ground(launch, &mut aloud::settings())?;
     let mut commands =
-        SessionCommands { store, project: places::project(&ground), cwd: ground.cwd, now: now() };
+        SessionCommands { store, project: paths::project(&ground), cwd: ground.cwd, now: now() };
     match act {
         Act::List(list) => commands.list(&list),
         Act::Show(show) => commands.show(&show),

@@ -6,7 +6,7 @@ use crate::worktree_end::{kept, merged_words, removed_words};
 use clap::{Args, Subcommand};
 use domain::path_text;
 use host::launch::Launch;
-use host::places;
+use host::paths;
 use host::worktrees::{Git, common_of, find, listed, merge, remove, work};
 use serde_json::json;
 
@@ -51,7 +51,7 @@ enum Does {
 
 /// `parlor worktrees`.
 pub(crate) async fn worktrees(launch: &Launch, asked: Worktrees) -> anyhow::Result<Exit> {
-    let here = places::working_directory(launch)?;
+    let here = paths::working_directory(launch)?;
     let does = asked.does.unwrap_or(Does::List { json: false });
     if let (Does::List { json }, None) = (&does, common_of(&here)) {
         let none = json!({ "worktrees": [] }).to_string();

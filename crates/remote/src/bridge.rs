@@ -7,7 +7,7 @@ use dialects::Dialect;
 use host::announcement::Announcement;
 use host::guests::{Host, Listening};
 use host::launch::Launch;
-use host::places;
+use host::paths;
 use host::stop::{self, Manner, Over, Runs};
 use hub::{Hub, Log};
 use roles::Item;
@@ -43,7 +43,7 @@ pub async fn bridge(
     let Bridging { from, options, listening, last_lines } = between;
     let to = approach.dialect;
     let front = Front::open(launch, place, approach, None, log).await?;
-    let cwd = places::working_directory(launch)?;
+    let cwd = paths::working_directory(launch)?;
     let warnings = decided_elsewhere(from, to).into_iter().collect();
     let host = Host::in_front(&cwd, options, warnings, listening, said.clone());
     // Held until the end.

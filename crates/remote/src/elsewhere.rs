@@ -4,7 +4,7 @@
 use domain::ids::SessionId;
 use domain::session::Origin;
 use host::launch::Launch;
-use host::{kept, places, settings};
+use host::{kept, paths, settings};
 use store::{SqliteStore, Store};
 
 /// A kept conversation with another program's runtime.
@@ -25,12 +25,12 @@ pub fn find(launch: &mut Launch) -> anyhow::Result<Option<KeptElsewhere>> {
     if launch.resume.is_none() && !launch.continue_last || launch.ephemeral {
         return Ok(None);
     }
-    let data = places::data()?;
+    let data = paths::data()?;
     // What is wrong with a store is told by who opens it to write.
     let Ok(true) = SqliteStore::is_at(&data) else { return Ok(None) };
     let Ok(store) = SqliteStore::at(&data) else { return Ok(None) };
-    let ground = places::ground(launch, &mut settings::read().config)?;
-    let Some(session) = kept::wanted(launch, &store, &places::project(&ground))? else { return Ok(None) };
+    let ground = paths::ground(launch, &mut settings::read().config)?;
+    let Some(session) = kept::wanted(launch, &store, &paths::project(&ground))? else { return Ok(None) };
     (launch.resume, launch.continue_last) = (Some(Some(session.to_string())), false);
     let summary = store.summary(&session).map_err(|why| kept::told(&why))?;
     Ok(summary.origin.map(|origin| KeptElsewhere { session, origin: *origin, cwd: summary.cwd }))

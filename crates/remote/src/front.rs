@@ -10,7 +10,7 @@ use host::announcement::Announcement;
 use host::guard;
 use host::guests::Listening;
 use host::launch::Launch;
-use host::{entrance, places, stack};
+use host::{paths, peer_trust, stack};
 use hub::{Ended, ForeignKeeping, Hub, LastLines, Log, RemoteSeat};
 use link::child::{self, Child, Exit, Restarted, start_again_on};
 use link::{Limits, LinkIo, unix};
@@ -199,7 +199,7 @@ impl Front {
         let Approach { dialect, begin, person, size, listening: _ } = approach;
         let hello = Hello {
             version: host::version::version().to_owned(),
-            cwd: path_text::write(&places::working_directory(launch)?),
+            cwd: path_text::write(&paths::working_directory(launch)?),
             size,
             shell: std::env::var("SHELL").ok().and_then(|path| path.rsplit('/').next().map(str::to_owned)),
             session: begin.session.map(Into::into),
@@ -298,7 +298,7 @@ async fn connect(dialect: Dialect, path: &Path) -> anyhow::Result<LinkIo> {
     let limits = Limits::default();
     if dialect.has_event_lane() {
         let lanes = (Lane::MAIN, Lane::EVENTS);
-        return Ok(unix::connect_two(path, lanes, limits, CONNECT_WITHIN, entrance::trust).await?);
+        return Ok(unix::connect_two(path, lanes, limits, CONNECT_WITHIN, peer_trust::trust).await?);
     }
-    Ok(unix::connect(path, Lane::MAIN, limits, CONNECT_WITHIN, entrance::trust).await?)
+    Ok(unix::connect(path, Lane::MAIN, limits, CONNECT_WITHIN, peer_trust::trust).await?)
 }

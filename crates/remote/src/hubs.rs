@@ -3,7 +3,7 @@
 use crate::errands::{self, Doing};
 use crate::origin::KeepAs;
 use host::launch::Launch;
-use host::{guard, kept, places, settings, stack};
+use host::{guard, kept, paths, settings, stack};
 use hub::core::{Engine, Setup};
 use hub::{EngineSeat, ForeignKeeping, Hub, Log, RemoteSeat};
 use store::{MemoryStore, Store};
@@ -35,9 +35,9 @@ pub(crate) fn start(
     log: Log,
 ) -> anyhow::Result<(Hub, Option<Doing>)> {
     let mut config = settings::read().config;
-    let ground = places::ground(launch, &mut config)?;
+    let ground = paths::ground(launch, &mut config)?;
     let doing = if seat.role.has_errands() {
-        let (port, doing) = errands::begin(&ground, &places::data()?, guard::of(&config))?;
+        let (port, doing) = errands::begin(&ground, &paths::data()?, guard::of(&config))?;
         seat.errands = Some(port);
         seat.hello.does_errands = true;
         Some(doing)

@@ -10,7 +10,7 @@ use domain::ids::SessionId;
 use domain::path_text;
 use domain::session::origin::MAX_COMMAND;
 use domain::session::{Origin, RuntimePlace};
-use host::{places, private};
+use host::{paths, private};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -132,13 +132,13 @@ pub fn remember(origin: &Origin) -> anyhow::Result<()> {
     if is_typed(origin) {
         return Ok(());
     }
-    places::data().and_then(|data| add(&data.join(TYPED), origin))
+    paths::data().and_then(|data| add(&data.join(TYPED), origin))
 }
 
 /// Whether this needs no asking: it was typed here, or it is no program that would be started.
 pub fn is_typed(origin: &Origin) -> bool {
     let RuntimePlace::Command { .. } = origin.place else { return true };
-    let Ok(data) = places::data() else { return false };
+    let Ok(data) = paths::data() else { return false };
     let typed = std::fs::read_to_string(data.join(TYPED)).unwrap_or_default();
     let line = line(origin);
     typed.lines().any(|known| known == line)

@@ -2,8 +2,8 @@
 //! connection is a UI of its own.
 
 use super::Wire;
-use crate::entrance::Refusals;
 use crate::guests::Host;
+use crate::peer_trust::Refusals;
 use dialects::Dialect;
 use domain::ids::UiId;
 use hub::Hub;

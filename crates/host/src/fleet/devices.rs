@@ -9,7 +9,7 @@ use super::changes::Changes;
 use crate::control::{Asking, Control, NOTICE, Paired, said};
 use crate::devices::{self, File};
 use crate::error::in_words;
-use crate::{clock, places, stack};
+use crate::{clock, paths, stack};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -43,7 +43,7 @@ pub async fn watch(told: mpsc::Sender<DeviceNews>) {
 }
 
 async fn follow_file(told: &mpsc::Sender<DeviceNews>) {
-    let (Ok(data), begun) = (places::data(), clock::now().0) else { return };
+    let (Ok(data), begun) = (paths::data(), clock::now().0) else { return };
     tokio::time::sleep(FIRST_AFTER).await;
     let mut changes = Changes::of(&data, &[devices::FILE]);
     let file = File::new(&data, stack::no_log());
@@ -78,7 +78,7 @@ async fn follow_file(told: &mpsc::Sender<DeviceNews>) {
 }
 
 async fn follow_server(told: &mpsc::Sender<DeviceNews>) {
-    let Ok(data) = places::data() else { return };
+    let Ok(data) = paths::data() else { return };
     tokio::time::sleep(FIRST_AFTER).await;
     let mut changes = Changes::of(&data, &[NOTICE]);
     loop {
@@ -152,7 +152,7 @@ async fn on_file<T: Send + 'static>(
 ) -> Result<T, String> {
     let mut task = JoinSet::new();
     task.spawn_blocking(move || {
-        let data = places::data().map_err(|why| in_words(&why))?;
+        let data = paths::data().map_err(|why| in_words(&why))?;
         does(&File::new(&data, stack::no_log()))
     });
     match task.join_next().await {

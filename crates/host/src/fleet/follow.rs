@@ -3,7 +3,7 @@
 
 use super::process;
 use crate::directory::{Directory, Notice, SocketPurpose};
-use crate::entrance;
+use crate::peer_trust;
 use dialects::native::wire::{FleetNews, FleetWatch, FromRuntime, FromUi, Hello};
 use dialects::native::{PROTOCOL, REVISION, capability};
 use domain::fleet::{FleetChange, FleetFact, Standing};
@@ -120,7 +120,7 @@ impl Way {
 
 /// Connects to a process.
 pub(super) async fn reach(socket: &Path) -> Result<LinkIo, LinkError> {
-    unix::connect(socket, Lane::MAIN, Limits::default(), REACHED_WITHIN, entrance::trust).await
+    unix::connect(socket, Lane::MAIN, Limits::default(), REACHED_WITHIN, peer_trust::trust).await
 }
 
 /// Says hello and waits for the answer. Nobody can be asked over this link.

@@ -1,13 +1,13 @@
 //! The process of a room (`parlor __room`). It has our own agent and no wire but the announced native socket; nobody sits in front of it.
 
-use super::book::Entry;
 use super::detach;
+use super::registry::Entry;
 use crate::announcement::Announcement;
 use crate::guests::Host;
 use crate::launch::Launch;
 use crate::stack;
 use crate::stop::{self, Manner, Runs};
-use crate::{doors, places};
+use crate::{doors, paths};
 use anyhow::Context;
 use domain::ids::SessionId;
 use hub::core::LiveSession;
@@ -42,7 +42,7 @@ pub struct Room {
 /// When nothing can be kept, or the room cannot be found by anybody.
 pub async fn run(launch: Launch, room: Room, log: Log, said: Log) -> anyhow::Result<()> {
     detach::leave();
-    let entry = Entry::new(&places::data()?)?;
+    let entry = Entry::new(&paths::data()?)?;
     let own = stack::own(&launch, log).await?;
     if let Some(why) = &own.unkept {
         // A session that nobody could find again is none that outlives a terminal.
@@ -72,7 +72,7 @@ pub async fn run(launch: Launch, room: Room, log: Log, said: Log) -> anyhow::Res
     told.map(drop)
 }
 
-/// Waits until nobody has needed the room for so long, or nobody does and somebody wants what it has open (`way.rs`).
+/// Waits until nobody has needed the room for so long, or nobody does and somebody wants what it has open (`release.rs`).
 async fn until_idle(hub: &Hub, limit: Duration, mut let_go: Signal, log: &Path, said: &Log) {
     let mut since = Instant::now();
     loop {

@@ -2,10 +2,10 @@
 
 use crate::control::Server;
 use crate::devices;
-use crate::entrance::Refusals;
 use crate::error::in_words;
 use crate::page::{self, Served};
-use crate::rooms::{self, EndedRooms, Opened, Rooms, Wanted, birth};
+use crate::peer_trust::Refusals;
+use crate::rooms::{self, EndedRooms, Opened, Rooms, Wanted, spawn_env};
 use anyhow::Context;
 use domain::ids::SessionId;
 use domain::path_text;
@@ -305,7 +305,7 @@ impl Answers {
         let mut told = self.server.to_json();
         told["rooms"] = json!(rooms::live(&self.data));
         told["data"] = json!(path_text::write(&self.data));
-        told["providers"] = json!(birth::providers(salt));
+        told["providers"] = json!(spawn_env::providers(salt));
         self.warn(&mut told);
         json!({"status": told})
     }
@@ -326,7 +326,7 @@ fn read(with: &Value) -> Result<Wanted, &'static str> {
         None => None,
     };
     let environment = match member("environment") {
-        Some(told) => Some(birth::from_json(told).ok_or("`environment` is a list of pairs")?),
+        Some(told) => Some(spawn_env::from_json(told).ok_or("`environment` is a list of pairs")?),
         None => None,
     };
     let flags = member("flags").and_then(Value::as_array).into_iter().flatten();

@@ -2,7 +2,7 @@
 
 use crate::exit::Exit;
 use anyhow::Context;
-use host::entrance;
+use host::peer_trust;
 use link::unix;
 use std::ffi::OsString;
 use std::path::Path;
@@ -19,7 +19,7 @@ pub(crate) fn command() -> anyhow::Result<Vec<OsString>> {
 /// Carries until one side ends.
 pub(crate) async fn relay(path: &Path) -> anyhow::Result<Exit> {
     let stream =
-        unix::reach(path, unix::CONNECT_WITHIN, entrance::trust).await.context("cannot reach the kit")?;
+        unix::reach(path, unix::CONNECT_WITHIN, peer_trust::trust).await.context("cannot reach the kit")?;
     crate::relay::carry(stream).await;
     Ok(Exit::Done)
 }

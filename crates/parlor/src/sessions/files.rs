@@ -14,7 +14,7 @@ use domain::signal::Level;
 use domain::state::State;
 use host::guard;
 use host::kept::told;
-use host::{places, rooms, settings, vault};
+use host::{paths, rooms, settings, vault};
 use serde_json::json;
 use store::{Durability, Store as _};
 use tools::Workplace;
@@ -109,7 +109,7 @@ impl SessionCommands {
 
 /// The ledger of a conversation where it works.
 fn ledger(id: &SessionId, state: &State) -> anyhow::Result<Ledger> {
-    let data = places::data()?;
+    let data = paths::data()?;
     let vault = vault::open(Some(&data)).map_err(|why| told(&why))?;
     let project = path_text::read(&state.settings.project);
     let place = Workplace::new(&project, &data.join("outputs").join(id.as_str())).with_context(|| {

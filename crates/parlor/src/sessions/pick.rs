@@ -9,7 +9,7 @@ use domain::session::SessionSummary;
 use host::clock::now;
 use host::kept::{find, told};
 use host::launch::Launch;
-use host::{places, settings};
+use host::{paths, settings};
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 use store::{Listing, SqliteStore, Store};
@@ -33,10 +33,10 @@ pub(crate) enum Picked {
 /// # Errors
 /// When the store cannot be read, and for an answer from a pipe that means none of them: nobody is there to say it again.
 pub(crate) fn pick(launch: &Launch) -> anyhow::Result<Picked> {
-    let data = places::data()?;
+    let data = paths::data()?;
     let Ok(true) = SqliteStore::is_at(&data) else { return Ok(nothing_kept()) };
     let store = SqliteStore::to_read(&data).map_err(|why| told(&why))?;
-    let project = places::project(&places::ground(launch, &mut settings::read().config)?);
+    let project = paths::project(&paths::ground(launch, &mut settings::read().config)?);
     let of = |project: Option<String>| {
         store.list(&Listing { project, search: None, limit: Some(PICKS + 1) }).map_err(|why| told(&why))
     };

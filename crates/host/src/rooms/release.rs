@@ -3,9 +3,9 @@
 //! Invariant: the room decides. It is asked by a signal, and looks at that moment whether somebody is there; what runs, asks or is looked
 //! at is never ended for a command.
 
-use super::{book, detach, live};
+use super::{detach, live, registry};
 use crate::directory::{self, Directory};
-use crate::places;
+use crate::paths;
 use crate::processes::{self, Process};
 use domain::ids::SessionId;
 use rustix::process::Signal;
@@ -23,7 +23,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// # Errors
 /// When somebody is there, or it is no room: what can be done then.
 pub async fn make_way(session: &SessionId) -> anyhow::Result<()> {
-    let data = std::path::absolute(places::data()?)?;
+    let data = std::path::absolute(paths::data()?)?;
     let directory = directory::here()?;
     let Some(holder) = holder(session, directory.as_ref()).await else { return Ok(()) };
     let pid = holder.notice.pid;
@@ -33,7 +33,7 @@ pub async fn make_way(session: &SessionId) -> anyhow::Result<()> {
     if let Some(why) = holder.needed(session) {
         return Err(refused(session, pid, &format!("{why}; `parlor down` ends every room")));
     }
-    book::signal(&[pid], LET_GO);
+    registry::signal(&[pid], LET_GO);
     let end = Instant::now() + GONE_WITHIN;
     while detach::is_there(pid) {
         if Instant::now() >= end {

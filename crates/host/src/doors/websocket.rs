@@ -1,9 +1,9 @@
 //! A wire over WebSockets, for programs of this machine that speak it so. The wire has no authentication of its own: the path is the
 //! secret, and who is at the other end is looked at when it connects and before each line that it says.
 
-use crate::entrance;
 use crate::error::usage;
 use crate::guests::Host;
+use crate::peer_trust;
 use dialects::Dialect;
 use hub::{Hub, Log};
 use link::entry::Door as EntryDoor;
@@ -43,7 +43,7 @@ pub async fn attend(hub: &Hub, host: &Host, dialect: Dialect, url: &str) -> anyh
         let (hub, host) = (hub.clone(), host.clone());
         inside.spawn(async move {
             let ends = knock.ends();
-            if let Err(why) = entrance::admit_tcp(EntryDoor::Listen, ends).await {
+            if let Err(why) = peer_trust::admit_tcp(EntryDoor::Listen, ends).await {
                 (host.log)(&format!("refused a UI: {why}"));
                 return;
             }
@@ -64,7 +64,7 @@ fn looked_at(link: LinkIo, ends: Ends, log: Log) -> LinkIo {
     link.judged(move || {
         let log = log.clone();
         async move {
-            let judged = entrance::admit_tcp(EntryDoor::Listen, ends).await;
+            let judged = peer_trust::admit_tcp(EntryDoor::Listen, ends).await;
             if let Err(why) = &judged {
                 log(&format!("a UI is let go: {why}"));
             }

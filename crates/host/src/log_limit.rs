@@ -22,7 +22,7 @@ const PER_SECOND: u32 = 20;
 type Writer = fn(&str);
 
 /// The journal of this program: there is one place where it is read.
-static JOURNAL: Mutex<Option<Journal<Writer>>> = Mutex::new(None);
+static JOURNAL: Mutex<Option<LimitedLog<Writer>>> = Mutex::new(None);
 
 /// The log of this program, told by `say`, which the first line that is logged decides.
 pub fn log(say: fn(&str)) -> Log {
@@ -30,7 +30,7 @@ pub fn log(say: fn(&str)) -> Log {
     Arc::new(move |line| {
         let now = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let mut journal = JOURNAL.lock().unwrap_or_else(PoisonError::into_inner);
-        journal.get_or_insert_with(|| Journal::new(say)).take(line, now);
+        journal.get_or_insert_with(|| LimitedLog::new(say)).take(line, now);
     })
 }
 
@@ -39,7 +39,7 @@ pub fn finish() {
     drop(JOURNAL.lock().unwrap_or_else(PoisonError::into_inner).take());
 }
 
-struct Journal<S: FnMut(&str)> {
+struct LimitedLog<S: FnMut(&str)> {
     say: S,
     /// How often each line came.
     seen: BTreeMap<String, u64>,
@@ -48,9 +48,9 @@ struct Journal<S: FnMut(&str)> {
     left_out: u64,
 }
 
-impl<S: FnMut(&str)> Journal<S> {
-    fn new(say: S) -> Journal<S> {
-        Journal { say, seen: BTreeMap::new(), rate: Rate::new(PER_SECOND), left_out: 0 }
+impl<S: FnMut(&str)> LimitedLog<S> {
+    fn new(say: S) -> LimitedLog<S> {
+        LimitedLog { say, seen: BTreeMap::new(), rate: Rate::new(PER_SECOND), left_out: 0 }
     }
 
     fn take(&mut self, line: &str, now_ms: u64) {
@@ -81,7 +81,7 @@ impl<S: FnMut(&str)> Journal<S> {
     }
 }
 
-impl<S: FnMut(&str)> Drop for Journal<S> {
+impl<S: FnMut(&str)> Drop for LimitedLog<S> {
     fn drop(&mut self) {
         self.tell_left_out();
     }
@@ -108,7 +108,7 @@ mod tests {
     /// What is said of these lines, one per millisecond.
     fn said(lines: impl IntoIterator<Item = String>, apart_ms: u64) -> Vec<String> {
         let mut said = Vec::new();
-        let mut journal = Journal::new(|line: &str| said.push(line.to_owned()));
+        let mut journal = LimitedLog::new(|line: &str| said.push(line.to_owned()));
         for (line, at) in lines.into_iter().zip(0..) {
             journal.take(&line, at * apart_ms);
         }
