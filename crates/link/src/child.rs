@@ -8,8 +8,8 @@
 //! outright, it only sees the end of its stdin, which every dialect over stdio takes as the end. [`Launch::guard`] puts a guard program
 //! in front of the command that does better; a program that is not trusted needs one.
 
-mod again;
 mod process;
+mod restart;
 mod stderr;
 
 #[cfg(test)]
@@ -34,8 +34,8 @@ use crate::{Lane, LinkError};
 
 use process::Process;
 
-pub use again::{LastWitness, MAX_RESTARTS, Restarted, start_again_on};
 pub use process::Exit;
+pub use restart::{LastWitness, MAX_RESTARTS, Restarted, start_again_on};
 pub use stderr::{OnStderr, STDERR_BYTES, STDERR_LINES, StderrTail};
 
 /// How long the program may take to end after its stdin is closed.

@@ -5,7 +5,7 @@
 //! Where a line that is too long costs a socket only itself, here it costs the connection, with code 1009, as it does for binary messages
 //! (1003), bytes that are no text (1007) and frames against the protocol (1002): the peer is told, and nothing is held for it.
 
-mod door;
+mod listener;
 mod pulse;
 #[cfg(test)]
 mod tests;
@@ -33,7 +33,7 @@ use crate::Lane;
 use crate::lane_io::{LinkIo, Wiring};
 use crate::limits::Limits;
 use crate::stream::{Sink, Source};
-pub use door::{MAX_HEAD_BYTES, NotADoor, OPENED_WITHIN, WebSocketListener};
+pub use listener::{MAX_HEAD_BYTES, NotADoor, OPENED_WITHIN, WebSocketListener};
 use pulse::Pulse;
 
 /// After so long without a word the peer is asked whether it is there.

@@ -2,10 +2,10 @@
 //!
 //! Invariant: nothing is fetched, installed or started here.
 
-mod book;
 mod look;
+mod registry;
 
-pub use book::{Agent, AgentRegistry, State};
+pub use registry::{Agent, AgentRegistry, State};
 
 use host::error::usage;
 use host::settings;
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 /// All that are known, these lists of agents among them.
 pub fn known(registries: &[PathBuf]) -> AgentRegistry {
-    book::gather(&settings::own_agents(), registries, &|program| {
+    registry::gather(&settings::own_agents(), registries, &|program| {
         look::on_path(program, std::env::var_os("PATH"))
     })
 }

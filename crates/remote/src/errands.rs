@@ -75,7 +75,7 @@ pub(crate) fn begin(
     };
     let (orders, ordered) = mpsc::channel(ORDERS);
     let (tell, news) = mpsc::channel(NEWS);
-    let hands = Arc::new(Hands {
+    let runner = Arc::new(ToolRunner {
         place,
         rules: Mutex::new(rules),
         asked: Mutex::default(),
@@ -84,25 +84,25 @@ pub(crate) fn begin(
         tell,
     });
     let mut task = JoinSet::new();
-    task.spawn(work(hands, ordered));
+    task.spawn(work(runner, ordered));
     Ok((ErrandPort { orders, news }, Doing { task }))
 }
 
-async fn work(hands: Arc<Hands>, mut ordered: mpsc::Receiver<ErrandOrder>) {
+async fn work(runner: Arc<ToolRunner>, mut ordered: mpsc::Receiver<ErrandOrder>) {
     let mut tasks = JoinSet::new();
     let mut under_way: BTreeMap<ErrandId, AbortHandle> = BTreeMap::new();
     while let Some(ErrandOrder { id, step, policy }) = ordered.recv().await {
         while tasks.try_join_next().is_some() {}
         under_way.retain(|_, task| !task.is_finished());
-        let hands = hands.clone();
+        let runner = runner.clone();
         let task = match step {
-            ErrandStep::Wanted(errand) => tasks.spawn(async move { hands.wanted(id, errand, policy).await }),
-            ErrandStep::Allowed(scope) => tasks.spawn(async move { hands.allowed(id, scope).await }),
+            ErrandStep::Wanted(errand) => tasks.spawn(async move { runner.wanted(id, errand, policy).await }),
+            ErrandStep::Allowed(scope) => tasks.spawn(async move { runner.allowed(id, scope).await }),
             ErrandStep::Dropped => {
-                hands.asked().remove(&id);
+                runner.asked().remove(&id);
                 let task = under_way.remove(&id);
                 // A command that is just being started is ended as soon as it can be named.
-                if !hands.terminals.drop_of(id, &hands.place)
+                if !runner.terminals.drop_of(id, &runner.place)
                     && let Some(task) = task
                 {
                     task.abort();
@@ -113,7 +113,7 @@ async fn work(hands: Arc<Hands>, mut ordered: mpsc::Receiver<ErrandOrder>) {
         under_way.insert(id, task);
     }
     tasks.shutdown().await;
-    hands.place.jobs().end().await;
+    runner.place.jobs().end().await;
 }
 
 /// An errand that a person is asked about.
@@ -129,7 +129,7 @@ enum Then {
     Start { output_limit: Option<u64> },
 }
 
-struct Hands {
+struct ToolRunner {
     place: Workplace,
     rules: Mutex<Rules>,
     asked: Mutex<BTreeMap<ErrandId, Asked>>,
@@ -139,7 +139,7 @@ struct Hands {
     tell: mpsc::Sender<(ErrandId, ErrandNews)>,
 }
 
-impl Hands {
+impl ToolRunner {
     fn asked(&self) -> MutexGuard<'_, BTreeMap<ErrandId, Asked>> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -164,19 +164,19 @@ impl Hands {
     }
 
     async fn wanted(self: Arc<Self>, id: ErrandId, errand: Errand, policy: Policy) {
-        let hands = self.clone();
+        let runner = self.clone();
         let (plan, then) = match errand {
             Errand::Read { path, line, limit } => {
-                let planned = blocking(move || Read.plan(&json!({ "path": path }), &hands.place)).await;
+                let planned = blocking(move || Read.plan(&json!({ "path": path }), &runner.place)).await;
                 (planned, Then::Tell { line, limit })
             }
             Errand::Write { path, text } => {
-                (blocking(move || hands.plan_write(&path, &text)).await, Then::Write)
+                (blocking(move || runner.plan_write(&path, &text)).await, Then::Write)
             }
             Errand::Start(command) => {
                 let output_limit = command.output_limit;
                 let args = terminals::args(&command);
-                let planned = blocking(move || Bash.plan(&args, &hands.place)).await;
+                let planned = blocking(move || Bash.plan(&args, &runner.place)).await;
                 (planned, Then::Start { output_limit })
             }
             Errand::Output { .. } | Errand::Wait { .. } | Errand::Kill { .. } | Errand::Release { .. } => {
