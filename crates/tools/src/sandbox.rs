@@ -7,15 +7,13 @@
 //! whatever way, it ends every process that came from the command, also those that left the process group. It is no container:
 //! docs/security.md says what it does not stop.
 
+mod ancestry;
 #[cfg(target_os = "linux")]
 mod calls;
 mod closed;
+mod env_passing;
 mod family;
 mod guard;
-mod handed;
-#[cfg(target_os = "linux")]
-mod heirs;
-mod kinship;
 #[cfg(target_os = "linux")]
 mod landlocked;
 mod leash;
@@ -26,6 +24,8 @@ mod mark;
 pub(crate) mod mounts;
 mod named;
 #[cfg(target_os = "linux")]
+mod orphans;
+#[cfg(target_os = "linux")]
 mod private;
 #[cfg(target_os = "linux")]
 mod processes;
@@ -34,13 +34,13 @@ mod reading;
 mod secrets;
 mod status;
 
+pub use ancestry::{NotAdmitted, be_known, may_enter};
 pub use closed::Closed;
+pub use env_passing::handed_on;
 pub use guard::{GuardError, own_program, run_guard};
-pub use handed::handed_on;
-#[cfg(target_os = "linux")]
-pub use heirs::inherit;
-pub use kinship::{NotAdmitted, be_known, may_enter};
 pub use leash::{Lacks, Leash};
+#[cfg(target_os = "linux")]
+pub use orphans::inherit;
 pub use status::{Status, status};
 
 use std::ffi::{OsStr, OsString};

@@ -4,7 +4,7 @@
 //! It is single-threaded to its end: limits and namespaces hold for the thread that takes them.
 
 use super::guard::{GuardError, Order, system};
-use super::{handed, limits};
+use super::{env_passing, limits};
 use std::convert::Infallible;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
@@ -29,7 +29,7 @@ pub(super) fn become_command(order: Order) -> Result<Infallible, GuardError> {
         rustix::thread::set_no_new_privs(true).map_err(system("give up privileges"))?;
     }
     let mut command = Command::new(&order.program);
-    handed::hand_over(&mut command);
+    env_passing::hand_over(&mut command);
     let source = command.args(&order.args).exec();
     Err(GuardError::Spawn { program: order.program.into(), source })
 }
