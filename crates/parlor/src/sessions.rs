@@ -30,7 +30,7 @@ use host::paths;
 use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 use store::{Durability, Listing, SqliteStore, Store, StoreError};
-use tools::checkpoint::Went;
+use tools::checkpoint::Direction;
 
 /// What every act works with.
 pub(crate) struct SessionCommands {
@@ -67,8 +67,8 @@ pub(crate) async fn sessions(launch: &Launch, sessions: Sessions) -> anyhow::Res
         Act::Import(import) => commands.import(&import),
         Act::Rename(rename) => commands.rename(rename),
         Act::Remove(remove) => commands.remove(&remove),
-        Act::Undo(undo) => commands.move_files(&undo, Went::Back).await,
-        Act::Redo(redo) => commands.move_files(&redo, Went::Forth).await,
+        Act::Undo(undo) => commands.move_files(&undo, Direction::Back).await,
+        Act::Redo(redo) => commands.move_files(&redo, Direction::Forth).await,
         Act::Diff(diff) => commands.diff_files(&diff),
         // Done above, without opening the store.
         Act::Recover(_) | Act::Backup(_) => Ok(Exit::Done),

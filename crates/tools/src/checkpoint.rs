@@ -17,7 +17,7 @@ mod merge;
 mod restore;
 mod scan;
 mod step;
-mod travel;
+mod undo;
 mod words;
 
 pub use diff::against_git;
@@ -26,8 +26,8 @@ pub use ledger::{Begun, CallScope, Ledger, NotKept, Watched};
 pub use memory::{MAX_IN_MEMORY, MemoryVault};
 pub use scan::{MAX_BYTES, MAX_FILE, MAX_FILES, MAX_TIME, ScanBounds};
 pub use step::{Change, Lost, Step, StepState};
-pub use travel::{Conflicts, Moved, MovedFile, NotMoved, Since};
-pub use words::Went;
+pub use undo::{Conflicts, FileOutcome, Since, UndoError, UndoOutcome};
+pub use words::Direction;
 
 use std::fmt;
 

@@ -5,7 +5,7 @@ use domain::command::{DiffSince, FilesCommand, Receipt, Refusal, RefusalKind};
 use domain::event::{Body, FILES_REDONE, FILES_UNDONE, NoteEvent};
 use domain::ids::EntryId;
 use domain::signal::Level;
-use tools::checkpoint::{Ledger, Moved, NotMoved, Since, Went, against_git};
+use tools::checkpoint::{Direction, Ledger, Since, UndoError, UndoOutcome, against_git};
 
 /// What is said where nothing is kept.
 const NOT_KEPT: &str = "what happens to files is not kept here";
@@ -39,17 +39,17 @@ impl Consulted {
             Err(_) => return Err(broke()),
         };
         let text = moved.words(went);
-        if moved != Moved::default() {
+        if moved != UndoOutcome::default() {
             self.note_moved(moved.went(went), text.clone()).await;
         }
         Ok(Receipt::Files { text })
     }
 
     /// The session says what became of files; the model hears it with the next prompt.
-    async fn note_moved(&self, went: Went, text: String) {
+    async fn note_moved(&self, went: Direction, text: String) {
         let code = match went {
-            Went::Back | Went::Elsewhere => FILES_UNDONE,
-            Went::Forth => FILES_REDONE,
+            Direction::Back | Direction::Elsewhere => FILES_UNDONE,
+            Direction::Forth => FILES_REDONE,
         };
         self.kept(Body::Note(NoteEvent::Noticed {
             entry: EntryId::mint(&self.grounds.ids),
@@ -65,16 +65,16 @@ impl Consulted {
 
 enum FilesOutcome {
     Told(Result<String, Refusal>),
-    Moved(Went, Result<Moved, NotMoved>),
+    Moved(Direction, Result<UndoOutcome, UndoError>),
 }
 
 fn perform(ledger: &Ledger, command: &FilesCommand) -> FilesOutcome {
     let turns = |turns: &[domain::ids::TurnId]| turns.iter().map(ToString::to_string).collect::<Vec<_>>();
     match command {
-        FilesCommand::Undo { leave } => FilesOutcome::Moved(Went::Back, ledger.undo(*leave)),
-        FilesCommand::Redo { leave } => FilesOutcome::Moved(Went::Forth, ledger.redo(*leave)),
+        FilesCommand::Undo { leave } => FilesOutcome::Moved(Direction::Back, ledger.undo(*leave)),
+        FilesCommand::Redo { leave } => FilesOutcome::Moved(Direction::Forth, ledger.redo(*leave)),
         FilesCommand::Go { back, forth, leave } => {
-            FilesOutcome::Moved(Went::Elsewhere, ledger.go(&turns(back), &turns(forth), *leave))
+            FilesOutcome::Moved(Direction::Elsewhere, ledger.go(&turns(back), &turns(forth), *leave))
         }
         FilesCommand::Diff { since } => {
             let since = match since {
@@ -86,12 +86,12 @@ fn perform(ledger: &Ledger, command: &FilesCommand) -> FilesOutcome {
     }
 }
 
-fn refused(why: NotMoved) -> Refusal {
+fn refused(why: UndoError) -> Refusal {
     let refusal = |kind| Refusal::new(kind, why.words());
     match &why {
-        NotMoved::Nothing(_) => refusal(RefusalKind::Invalid),
-        NotMoved::Conflicts(_) => refusal(RefusalKind::NotAllowed).hint(LEAVE),
-        NotMoved::Failed(_) => refusal(RefusalKind::Storage),
+        UndoError::Nothing(_) => refusal(RefusalKind::Invalid),
+        UndoError::Conflicts(_) => refusal(RefusalKind::NotAllowed).hint(LEAVE),
+        UndoError::Failed(_) => refusal(RefusalKind::Storage),
     }
 }
 

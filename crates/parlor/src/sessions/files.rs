@@ -18,17 +18,17 @@ use host::{paths, rooms, settings, vault};
 use serde_json::json;
 use store::{Durability, Store as _};
 use tools::Workplace;
-use tools::checkpoint::{Ledger, Moved, MovedFile, NotMoved, Since, Went, against_git};
+use tools::checkpoint::{Direction, FileOutcome, Ledger, Since, UndoError, UndoOutcome, against_git};
 
 impl SessionCommands {
     /// Takes back, or does again, what the last prompt did to files.
-    pub(super) async fn move_files(&mut self, undo: &Undo, went: Went) -> anyhow::Result<Exit> {
+    pub(super) async fn move_files(&mut self, undo: &Undo, went: Direction) -> anyhow::Result<Exit> {
         let id = self.named(undo.id.as_deref())?;
         rooms::make_way(&id).await?;
         let state = self.store.open(&id).map_err(|why| told(&why))?.state;
         let moved = ledger(&id, &state).map(|ledger| match went {
-            Went::Forth => ledger.redo(undo.leave),
-            Went::Back | Went::Elsewhere => ledger.undo(undo.leave),
+            Direction::Forth => ledger.redo(undo.leave),
+            Direction::Back | Direction::Elsewhere => ledger.undo(undo.leave),
         });
         let noted = match &moved {
             Ok(Ok(moved)) => self.note_moved(&id, &state, went, moved),
@@ -47,7 +47,7 @@ impl SessionCommands {
                     return Ok(Exit::Failed);
                 }
             }
-            Err(why @ NotMoved::Conflicts(_)) => {
+            Err(why @ UndoError::Conflicts(_)) => {
                 anyhow::bail!(
                     "{}\nhint: --leave does it for the other files; or put these in order first",
                     why.words()
@@ -58,8 +58,14 @@ impl SessionCommands {
         Ok(Exit::Done)
     }
 
-    fn note_moved(&mut self, id: &SessionId, state: &State, went: Went, moved: &Moved) -> anyhow::Result<()> {
-        let code = if went == Went::Forth { FILES_REDONE } else { FILES_UNDONE };
+    fn note_moved(
+        &mut self,
+        id: &SessionId,
+        state: &State,
+        went: Direction,
+        moved: &UndoOutcome,
+    ) -> anyhow::Result<()> {
+        let code = if went == Direction::Forth { FILES_REDONE } else { FILES_UNDONE };
         let ids = Ids::after(state.last_id);
         let note = NoteEvent::Noticed {
             entry: EntryId::mint(&ids),
@@ -118,12 +124,12 @@ fn ledger(id: &SessionId, state: &State) -> anyhow::Result<Ledger> {
     Ok(Ledger::new(id.as_str(), &place, vault))
 }
 
-fn as_json(id: &SessionId, moved: &Moved) -> serde_json::Value {
-    let how = |how: MovedFile| match how {
-        MovedFile::Made => "made",
-        MovedFile::Changed => "changed",
-        MovedFile::Merged => "merged",
-        MovedFile::Removed => "removed",
+fn as_json(id: &SessionId, moved: &UndoOutcome) -> serde_json::Value {
+    let how = |how: FileOutcome| match how {
+        FileOutcome::Made => "made",
+        FileOutcome::Changed => "changed",
+        FileOutcome::Merged => "merged",
+        FileOutcome::Removed => "removed",
     };
     let files: Vec<_> =
         moved.files.iter().map(|(path, done)| json!({ "path": path, "done": how(*done) })).collect();

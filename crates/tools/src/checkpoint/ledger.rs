@@ -1,7 +1,7 @@
 //! The ledger of a session: what each of its turns does to files, written down around each tool that may change something.
 //!
 //! Who calls: the engine, around a tool ([`Ledger::prepare`] before the person is asked, [`Ledger::before`] and [`Ledger::after`] around
-//! the run); whoever takes steps back is in `travel`. All of it blocks. A tool that is at work when the program dies is written down as
+//! the run); whoever takes steps back is in `undo`. All of it blocks. A tool that is at work when the program dies is written down as
 //! such: whoever looks next takes what changed since then for its doing.
 
 use super::Vault;

@@ -73,7 +73,7 @@ impl Scene {
 
     fn conflicts(&self) -> Vec<String> {
         match self.ledger.undo(false) {
-            Err(NotMoved::Conflicts(conflicts)) => conflicts.into_iter().map(|(path, _)| path).collect(),
+            Err(UndoError::Conflicts(conflicts)) => conflicts.into_iter().map(|(path, _)| path).collect(),
             other => panic!("{other:?}"),
         }
     }
@@ -132,13 +132,13 @@ fn what_a_command_did_is_taken_back_and_done_again() {
     let moved = scene.ledger.undo(false).unwrap();
     assert_eq!(scene.tree(), before, "{moved:?}");
     assert_eq!(moved.prompts, ["prompt 1"]);
-    assert!(moved.files.contains(&("new-name".to_owned(), MovedFile::Removed)), "{moved:?}");
-    assert!(moved.files.contains(&("changed.rs".to_owned(), MovedFile::Changed)), "{moved:?}");
+    assert!(moved.files.contains(&("new-name".to_owned(), FileOutcome::Removed)), "{moved:?}");
+    assert!(moved.files.contains(&("changed.rs".to_owned(), FileOutcome::Changed)), "{moved:?}");
     scene.ledger.redo(false).unwrap();
     assert_eq!(scene.tree(), after);
     scene.ledger.undo(false).unwrap();
     assert_eq!(scene.tree(), before);
-    assert!(matches!(scene.ledger.undo(false), Err(NotMoved::Nothing(_))));
+    assert!(matches!(scene.ledger.undo(false), Err(UndoError::Nothing(_))));
 }
 
 #[test]
@@ -164,10 +164,10 @@ fn a_prompt_without_words_names_nothing() {
     scene.ledger.begin("turn-1", " \n");
     scene.write("a", "one");
     let moved = scene.ledger.undo(false).unwrap();
-    assert_eq!(moved.words(Went::Back), "Took back 1 file change\n  removed a");
+    assert_eq!(moved.words(Direction::Back), "Took back 1 file change\n  removed a");
     let moved = scene.ledger.redo(false).unwrap();
     assert_eq!(
-        (moved.words(Went::Forth).as_str(), moved.prompts.len()),
+        (moved.words(Direction::Forth).as_str(), moved.prompts.len()),
         ("Did again 1 file change\n  made a", 0)
     );
 }
@@ -185,7 +185,7 @@ fn prompts_are_taken_back_one_by_one_and_a_new_one_ends_redo() {
     scene.ledger.redo(false).unwrap();
     assert_eq!(scene.text("a"), "2");
     scene.command(|root| std::fs::write(root.join("b"), "new").unwrap());
-    assert!(matches!(scene.ledger.redo(false), Err(NotMoved::Nothing(_))));
+    assert!(matches!(scene.ledger.redo(false), Err(UndoError::Nothing(_))));
     assert_eq!(scene.text("a"), "2");
 }
 
@@ -197,7 +197,7 @@ fn what_others_did_elsewhere_in_the_file_stays() {
     scene.command(|root| std::fs::write(root.join("a"), lines("agent", "8")).unwrap());
     scene.put("a", lines("agent", "person"));
     let moved = scene.ledger.undo(false).unwrap();
-    assert_eq!(moved.files, [("a".to_owned(), MovedFile::Merged)]);
+    assert_eq!(moved.files, [("a".to_owned(), FileOutcome::Merged)]);
     assert_eq!(scene.text("a"), lines("1", "person"));
     scene.ledger.redo(false).unwrap();
     assert_eq!(scene.text("a"), lines("agent", "person"));
@@ -238,7 +238,7 @@ fn where_others_changed_the_same_nothing_is_written_and_the_file_is_named() {
     assert_eq!(scene.conflicts(), ["a", "gone", "image", "made"]);
     assert_eq!(scene.tree(), now);
     let moved = scene.ledger.undo(true).unwrap();
-    assert_eq!(moved.files, [("b".to_owned(), MovedFile::Changed)]);
+    assert_eq!(moved.files, [("b".to_owned(), FileOutcome::Changed)]);
     assert_eq!(moved.left.len(), 4, "{moved:?}");
     assert_eq!((scene.text("b").as_str(), scene.text("a").as_str()), ("1\n", "person\n"));
     scene.ledger.redo(false).unwrap();
@@ -260,7 +260,7 @@ fn version_control_and_what_git_ignores_is_not_touched() {
     });
     scene.write(".git/hooks", "new");
     let moved = scene.ledger.undo(false).unwrap();
-    assert_eq!(moved.files, [("seen".to_owned(), MovedFile::Removed)]);
+    assert_eq!(moved.files, [("seen".to_owned(), FileOutcome::Removed)]);
     assert_eq!(moved.left.len(), 1, "{moved:?}");
     for path in [".git/config", "ignored", "sub/.GIT/x", ".git/hooks"] {
         assert_eq!(scene.text(path), "new", "{path}");
@@ -477,7 +477,7 @@ fn an_undo_that_was_cut_goes_on_where_it_stopped() {
     scene.put("b", "2");
     scene.put("c", "person");
     let moved = scene.ledger.undo(false).unwrap();
-    assert_eq!(moved.files, [("b".to_owned(), MovedFile::Changed)]);
+    assert_eq!(moved.files, [("b".to_owned(), FileOutcome::Changed)]);
     assert_eq!(moved.left.len(), 1);
     assert_eq!([scene.text("a"), scene.text("b"), scene.text("c")], ["1", "1", "person"]);
 }
@@ -507,7 +507,7 @@ fn going_to_another_branch_takes_back_and_does_again() {
     scene.command(|root| std::fs::write(root.join("c"), "c").unwrap());
     scene.ledger.go(&turns(&[3]), &turns(&[1]), false).unwrap();
     assert_eq!([scene.text("a"), scene.text("b"), scene.text("c")], ["a", "(none)", "(none)"]);
-    assert_eq!(scene.ledger.go(&turns(&[9]), &[], false), Ok(Moved::default()));
+    assert_eq!(scene.ledger.go(&turns(&[9]), &[], false), Ok(UndoOutcome::default()));
 }
 
 #[test]
@@ -640,12 +640,12 @@ proptest! {
                     }
                 }
             }
-            Err(NotMoved::Conflicts(named)) => {
+            Err(UndoError::Conflicts(named)) => {
                 prop_assert!(!named.is_empty());
                 prop_assert_eq!(scene.tree(), theirs);
             }
-            Err(NotMoved::Nothing(_)) => prop_assert_eq!(scene.tree(), theirs),
-            Err(NotMoved::Failed(why)) => prop_assert!(false, "{}", why),
+            Err(UndoError::Nothing(_)) => prop_assert_eq!(scene.tree(), theirs),
+            Err(UndoError::Failed(why)) => prop_assert!(false, "{}", why),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What was moved, in words for a person.
 
-use super::travel::{Moved, MovedFile, NotMoved};
+use super::undo::{FileOutcome, UndoError, UndoOutcome};
 use std::fmt::Write as _;
 
 /// Files that are named; the others are counted.
@@ -8,7 +8,7 @@ const MAX_NAMED: usize = 50;
 
 /// Which way changes went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Went {
+pub enum Direction {
     /// They were taken back.
     Back,
     /// They were done again.
@@ -17,10 +17,10 @@ pub enum Went {
     Elsewhere,
 }
 
-impl Moved {
+impl UndoOutcome {
     /// Which way changes went where somebody asked for one: the rest of a way that was cut before is done first.
     #[must_use]
-    pub fn went(&self, asked: Went) -> Went {
+    pub fn went(&self, asked: Direction) -> Direction {
         self.finished.unwrap_or(asked)
     }
 
@@ -30,7 +30,7 @@ impl Moved {
     }
 
     /// What was done, a line for each file.
-    pub fn words(&self, went: Went) -> String {
+    pub fn words(&self, went: Direction) -> String {
         let prompts: Vec<String> = self.prompts.iter().map(|prompt| format!("“{prompt}”")).collect();
         let of = if prompts.is_empty() { String::new() } else { format!(" of {}", prompts.join(", ")) };
         let count = match self.files.len() {
@@ -39,9 +39,9 @@ impl Moved {
             count => format!("{count} file changes"),
         };
         let verb = match self.went(went) {
-            Went::Back => "Took back",
-            Went::Forth => "Did again",
-            Went::Elsewhere => "Moved",
+            Direction::Back => "Took back",
+            Direction::Forth => "Did again",
+            Direction::Elsewhere => "Moved",
         };
         let rest = if self.finished.is_some() { " (the rest of what was cut before)" } else { "" };
         let mut text = if self.is_all_left() {
@@ -51,10 +51,10 @@ impl Moved {
         };
         for (path, done) in self.files.iter().take(MAX_NAMED) {
             let done = match done {
-                MovedFile::Made => "made",
-                MovedFile::Changed => "changed",
-                MovedFile::Merged => "merged",
-                MovedFile::Removed => "removed",
+                FileOutcome::Made => "made",
+                FileOutcome::Changed => "changed",
+                FileOutcome::Merged => "merged",
+                FileOutcome::Removed => "removed",
             };
             let _ = write!(text, "\n  {done} {path}");
         }
@@ -68,12 +68,12 @@ impl Moved {
     }
 }
 
-impl NotMoved {
+impl UndoError {
     /// Why nothing was moved.
     pub fn words(&self) -> String {
         match self {
-            NotMoved::Nothing(why) | NotMoved::Failed(why) => why.clone(),
-            NotMoved::Conflicts(files) => {
+            UndoError::Nothing(why) | UndoError::Failed(why) => why.clone(),
+            UndoError::Conflicts(files) => {
                 let named = files.iter().take(MAX_NAMED).map(|(path, why)| format!("{path} ({why})"));
                 format!("nothing was written, because of {}", named.collect::<Vec<_>>().join(", "))
             }

@@ -61,7 +61,7 @@ fn what_is_in_the_way_is_left_with_what_it_holds_and_the_rest_comes_back() {
     });
     scene.put("d", "the person's");
     let moved = scene.ledger.undo(true).unwrap();
-    assert_eq!(moved.files, [("other".to_owned(), MovedFile::Changed)]);
+    assert_eq!(moved.files, [("other".to_owned(), FileOutcome::Changed)]);
     let left: Vec<&str> = moved.left.iter().map(|(path, _)| path.as_str()).collect();
     assert_eq!(left, ["d", "d/x"], "{moved:?}");
     assert_eq!([scene.text("d"), scene.text("other")], ["the person's", "1"]);
@@ -142,7 +142,7 @@ fn an_undo_that_failed_is_told_as_what_it_is_and_can_leave_what_fails() {
     });
     let holed = Arc::new(Holed(scene.vault.clone(), crate::digest::hex(b"b 1\n")));
     let failing = Ledger::new("s", &scene.ledger.place, holed);
-    let Err(NotMoved::Failed(why)) = failing.undo(false) else { panic!("it cannot be") };
+    let Err(UndoError::Failed(why)) = failing.undo(false) else { panic!("it cannot be") };
     assert!(why.starts_with("b: ") && why.contains("--leave"), "{why}");
     assert!(scene.root.join("b").is_dir(), "nothing is removed for what is not to be had");
     // What stands is told, though the step is neither here nor there.
@@ -151,14 +151,14 @@ fn an_undo_that_failed_is_told_as_what_it_is_and_can_leave_what_fails() {
     assert!(told.contains("+c 2\n") && !told.contains("a 2"), "{told}");
     // Whoever asks for a redo hears that an undo was finished, and what was left.
     let moved = failing.redo(true).unwrap();
-    assert_eq!(moved.went(Went::Forth), Went::Back);
+    assert_eq!(moved.went(Direction::Forth), Direction::Back);
     assert!(
-        moved.words(Went::Forth).starts_with("Took back 1 file change of “prompt 1” (the rest"),
+        moved.words(Direction::Forth).starts_with("Took back 1 file change of “prompt 1” (the rest"),
         "{moved:?}"
     );
     assert_eq!(moved.left, [("b".to_owned(), "out of reach".to_owned())]);
     assert_eq!([scene.text("a"), scene.text("c")], ["a 1\n", "c 1\n"]);
-    assert!(matches!(failing.undo(false), Err(NotMoved::Nothing(_))), "the session goes on");
+    assert!(matches!(failing.undo(false), Err(UndoError::Nothing(_))), "the session goes on");
     let moved = failing.redo(false).unwrap();
     assert_eq!((moved.finished, scene.text("c").as_str()), (None, "c 2\n"));
 }

@@ -10,14 +10,14 @@ use super::ledger::{Ledger, go_on};
 use super::merge::{Contents, NotMerged, merge, taken_back};
 use super::restore::{self, Move};
 use super::step::{Change, Step, StepState};
-use super::words::Went;
+use super::words::Direction;
 use crate::digest;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What happened to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MovedFile {
+pub enum FileOutcome {
     Made,
     Changed,
     /// Changed, with what others did to it since.
@@ -27,18 +27,18 @@ pub enum MovedFile {
 
 /// What came of a way back or forth.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Moved {
+pub struct UndoOutcome {
     /// The prompts whose changes these were, where their words are known.
     pub prompts: Vec<String>,
     /// Files by their paths below the workspace.
-    pub files: Vec<(String, MovedFile)>,
+    pub files: Vec<(String, FileOutcome)>,
     /// What stays as it is, and why.
     pub left: Vec<(String, String)>,
     /// This is the rest of a way that was cut before: which way that was.
-    pub finished: Option<Went>,
+    pub finished: Option<Direction>,
 }
 
-impl Moved {
+impl UndoOutcome {
     /// A step is moved with it. A prompt without words, such as a picture, names nothing.
     fn name(&mut self, step: &Step) {
         self.prompts.extend(Some(&step.prompt).filter(|prompt| !prompt.is_empty()).cloned());
@@ -50,7 +50,7 @@ pub type Conflicts = Vec<(String, String)>;
 
 /// Why nothing was moved.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NotMoved {
+pub enum UndoError {
     /// There is nothing to move; the words say so.
     Nothing(String),
     Conflicts(Conflicts),
@@ -58,9 +58,9 @@ pub enum NotMoved {
     Failed(String),
 }
 
-impl From<String> for NotMoved {
-    fn from(why: String) -> NotMoved {
-        NotMoved::Failed(why)
+impl From<String> for UndoError {
+    fn from(why: String) -> UndoError {
+        UndoError::Failed(why)
     }
 }
 
@@ -75,13 +75,13 @@ pub enum Since {
 
 /// What becomes of conflicts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Conflicting {
+enum ConflictMode {
     Refuses,
     IsLeft,
 }
 
-fn conflicting(leave: bool) -> Conflicting {
-    if leave { Conflicting::IsLeft } else { Conflicting::Refuses }
+fn conflicting(leave: bool) -> ConflictMode {
+    if leave { ConflictMode::IsLeft } else { ConflictMode::Refuses }
 }
 
 impl Ledger {
@@ -89,14 +89,14 @@ impl Ledger {
     ///
     /// # Errors
     /// When there is nothing, or it cannot be: then nothing was written, or it says where it stopped.
-    pub fn undo(&self, leave: bool) -> Result<Moved, NotMoved> {
+    pub fn undo(&self, leave: bool) -> Result<UndoOutcome, UndoError> {
         let _alone = self.alone();
         let mut steps = match self.finished(leave)? {
             (_, Some(finished)) => return Ok(finished),
             (steps, None) => steps,
         };
         let Some(at) = steps.iter().rposition(|step| step.state == StepState::Applied) else {
-            return Err(NotMoved::Nothing(
+            return Err(UndoError::Nothing(
                 "no file changes of this session are left to take back".to_owned(),
             ));
         };
@@ -107,7 +107,7 @@ impl Ledger {
     ///
     /// # Errors
     /// As for [`Ledger::undo`].
-    pub fn redo(&self, leave: bool) -> Result<Moved, NotMoved> {
+    pub fn redo(&self, leave: bool) -> Result<UndoOutcome, UndoError> {
         let _alone = self.alone();
         let mut steps = match self.finished(leave)? {
             (_, Some(finished)) => return Ok(finished),
@@ -116,10 +116,10 @@ impl Ledger {
         let stands = steps.iter().rposition(|step| step.state == StepState::Applied).map_or(0, |at| at + 1);
         match steps.iter().skip(stands).position(|step| step.state == StepState::Undone) {
             Some(at) => self.travel(&mut steps, &[], &[stands + at], leave),
-            None if steps.iter().any(|step| step.state == StepState::Undone) => Err(NotMoved::Nothing(
+            None if steps.iter().any(|step| step.state == StepState::Undone) => Err(UndoError::Nothing(
                 "files were changed since the last undo: there is nothing to redo".to_owned(),
             )),
-            None => Err(NotMoved::Nothing("nothing was taken back".to_owned())),
+            None => Err(UndoError::Nothing("nothing was taken back".to_owned())),
         }
     }
 
@@ -128,7 +128,7 @@ impl Ledger {
     ///
     /// # Errors
     /// As for [`Ledger::undo`].
-    pub fn go(&self, back: &[String], forth: &[String], leave: bool) -> Result<Moved, NotMoved> {
+    pub fn go(&self, back: &[String], forth: &[String], leave: bool) -> Result<UndoOutcome, UndoError> {
         let _alone = self.alone();
         let (mut steps, _) = self.finished(leave)?;
         let chosen = |turns: &[String], state: StepState| -> Vec<usize> {
@@ -138,7 +138,7 @@ impl Ledger {
         let (mut back, forth) = (chosen(back, StepState::Applied), chosen(forth, StepState::Undone));
         back.reverse();
         if back.is_empty() && forth.is_empty() {
-            return Ok(Moved::default());
+            return Ok(UndoOutcome::default());
         }
         self.travel(&mut steps, &back, &forth, leave)
     }
@@ -176,7 +176,7 @@ impl Ledger {
 
     /// The steps, with what a crash or a refusal cut in the middle brought to its end; what that moved comes with them. With `leave`,
     /// what cannot be written is left.
-    fn finished(&self, leave: bool) -> Result<(Vec<Step>, Option<Moved>), NotMoved> {
+    fn finished(&self, leave: bool) -> Result<(Vec<Step>, Option<UndoOutcome>), UndoError> {
         let mut steps = self.steps()?;
         let of = |state: StepState| -> Vec<usize> {
             (0..steps.len()).filter(|at| steps[*at].state == state).collect()
@@ -188,11 +188,11 @@ impl Ledger {
         };
         let mut plan = UndoPlan { ledger: self, root: &root, ways: BTreeMap::new(), conflicts: Vec::new() };
         let went = match (back.is_empty(), forth.is_empty()) {
-            (false, true) => Went::Back,
-            (true, _) => Went::Forth,
-            (false, false) => Went::Elsewhere,
+            (false, true) => Direction::Back,
+            (true, _) => Direction::Forth,
+            (false, false) => Direction::Elsewhere,
         };
-        let mut moved = Moved { finished: Some(went), ..Moved::default() };
+        let mut moved = UndoOutcome { finished: Some(went), ..UndoOutcome::default() };
         for at in back.iter().chain(&forth) {
             moved.name(&steps[*at]);
             for change in &steps[*at].journal {
@@ -229,21 +229,21 @@ impl Ledger {
         back: &[usize],
         forth: &[usize],
         leave: bool,
-    ) -> Result<Moved, NotMoved> {
+    ) -> Result<UndoOutcome, UndoError> {
         let conflicting = conflicting(leave);
         let Some(root) = back.iter().chain(forth).next().map(|at| steps[*at].root.clone()) else {
-            return Ok(Moved::default());
+            return Ok(UndoOutcome::default());
         };
         if back.iter().chain(forth).any(|at| steps[*at].root != root) {
-            return Err(NotMoved::Failed(
+            return Err(UndoError::Failed(
                 "the turns worked in different workspaces: take them back one by one".to_owned(),
             ));
         }
         if !root.is_dir() {
-            return Err(NotMoved::Failed(format!("{} is not there any more", shown(&root))));
+            return Err(UndoError::Failed(format!("{} is not there any more", shown(&root))));
         }
         let mut plan = UndoPlan { ledger: self, root: &root, ways: BTreeMap::new(), conflicts: Vec::new() };
-        let mut moved = Moved::default();
+        let mut moved = UndoOutcome::default();
         let mut journals = Vec::new();
         for (at, is_back) in back.iter().map(|at| (*at, true)).chain(forth.iter().map(|at| (*at, false))) {
             let step = &steps[at];
@@ -256,9 +256,9 @@ impl Ledger {
             moved.left.extend(step.blind.iter().map(|why| ("what its commands did".to_owned(), why.clone())));
         }
         plan.look_out()?;
-        if !plan.conflicts.is_empty() && conflicting == Conflicting::Refuses {
+        if !plan.conflicts.is_empty() && conflicting == ConflictMode::Refuses {
             let named = |one: Conflict| (shown(&one.path), one.why);
-            return Err(NotMoved::Conflicts(plan.conflicts.into_iter().map(named).collect()));
+            return Err(UndoError::Conflicts(plan.conflicts.into_iter().map(named).collect()));
         }
         let left = plan.leave_conflicts()?;
         for (_, journal) in &mut journals {
@@ -283,19 +283,19 @@ impl Ledger {
         &self,
         root: &Path,
         moves: &[Move],
-        conflicting: Conflicting,
+        conflicting: ConflictMode,
         steps: &mut [Step],
-        moved: &mut Moved,
+        moved: &mut UndoOutcome,
     ) -> Result<(), String> {
         let content = |digest: &str| VaultContents(self).get(digest);
         let mut left: BTreeMap<PathBuf, String> = BTreeMap::new();
         let mut failed = |path: &Path, why: String| match conflicting {
-            Conflicting::Refuses => Err(format!(
+            ConflictMode::Refuses => Err(format!(
                 "{}: {why} (what was done until then stays; the same command goes on from there, and with \
                  \"rest\" or --leave it leaves what it cannot write)",
                 shown(path)
             )),
-            Conflicting::IsLeft => {
+            ConflictMode::IsLeft => {
                 left.insert(path.to_owned(), why);
                 Ok(())
             }
@@ -388,16 +388,16 @@ struct Conflict {
 }
 
 impl UndoPlan<'_> {
-    fn way(&mut self, path: &Path) -> Result<&mut PathChange, NotMoved> {
+    fn way(&mut self, path: &Path) -> Result<&mut PathChange, UndoError> {
         if !self.ways.contains_key(path) {
             let now = self.ledger.look(self.root, &go_on).at(path)?;
             self.ways.insert(path.to_owned(), PathChange { from: now.clone(), to: now, merged: false });
         }
-        self.ways.get_mut(path).ok_or_else(|| NotMoved::Failed(shown(path)))
+        self.ways.get_mut(path).ok_or_else(|| UndoError::Failed(shown(path)))
     }
 
     /// Takes a step in; what it does to each path comes back.
-    fn take(&mut self, step: &Step, is_back: bool) -> Result<Vec<Change>, NotMoved> {
+    fn take(&mut self, step: &Step, is_back: bool) -> Result<Vec<Change>, UndoError> {
         let mut paths: BTreeMap<&Path, Vec<&Change>> = BTreeMap::new();
         for change in if is_back { &step.changes } else { &step.journal } {
             paths.entry(&change.path).or_default().push(change);
@@ -428,7 +428,7 @@ impl UndoPlan<'_> {
                     self.conflicts.push(Conflict { path: path.to_owned(), why, with_inner });
                 }
                 Err(NotMerged::Failed(why)) => {
-                    return Err(NotMoved::Failed(format!("{}: {why}", shown(path))));
+                    return Err(UndoError::Failed(format!("{}: {why}", shown(path))));
                 }
             }
         }
@@ -436,7 +436,7 @@ impl UndoPlan<'_> {
     }
 
     /// Whether anything that nobody planned for would be in the way.
-    fn look_out(&mut self) -> Result<(), NotMoved> {
+    fn look_out(&mut self) -> Result<(), UndoError> {
         let mut conflicts = Vec::new();
         let mut conflict = |path: &Path, why: String| {
             conflicts.push(Conflict { path: path.to_owned(), why, with_inner: true });
@@ -490,7 +490,7 @@ impl UndoPlan<'_> {
 
     /// Takes what cannot be moved out of the plan, and what then cannot be moved either, until the rest can; what is left, and why,
     /// comes back.
-    fn leave_conflicts(&mut self) -> Result<Conflicts, NotMoved> {
+    fn leave_conflicts(&mut self) -> Result<Conflicts, UndoError> {
         let mut left = Conflicts::new();
         let mut named = BTreeSet::new();
         while !self.conflicts.is_empty() {
@@ -509,7 +509,7 @@ impl UndoPlan<'_> {
     }
 
     /// What to do, and how it is told.
-    fn end(self) -> (Vec<Move>, Vec<(String, MovedFile)>) {
+    fn end(self) -> (Vec<Move>, Vec<(String, FileOutcome)>) {
         let (mut moves, mut files) = (Vec::new(), Vec::new());
         for (path, PathChange { from, to, merged }) in self.ways {
             if from == to {
@@ -517,10 +517,10 @@ impl UndoPlan<'_> {
             }
             let is_folder = |image: &Image| matches!(image, Image::Folder { .. } | Image::Absent);
             let how = match (&from, &to) {
-                (Image::Absent, _) => MovedFile::Made,
-                (_, Image::Absent) => MovedFile::Removed,
-                _ if merged => MovedFile::Merged,
-                _ => MovedFile::Changed,
+                (Image::Absent, _) => FileOutcome::Made,
+                (_, Image::Absent) => FileOutcome::Removed,
+                _ if merged => FileOutcome::Merged,
+                _ => FileOutcome::Changed,
             };
             if !(is_folder(&from) && is_folder(&to)) {
                 files.push((shown(&path), how));
