@@ -23,7 +23,7 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
-use tools::Workplace;
+use tools::ToolContext;
 use tools::checkpoint::Ledger;
 use tools::policy::Rules;
 
@@ -316,8 +316,8 @@ impl Agent {
         if !fits {
             let outputs = self.setup.data.join("outputs").join(session.as_str());
             let place = match &ground.workspace {
-                Ok(root) => Workplace::new(root, &outputs).and_then(|place| place.at(&ground.cwd)),
-                Err(_) => Workplace::without_workspace(&ground.cwd, &outputs),
+                Ok(root) => ToolContext::new(root, &outputs).and_then(|place| place.at(&ground.cwd)),
+                Err(_) => ToolContext::without_workspace(&ground.cwd, &outputs),
             };
             let mut place = place.map_err(|why| why.to_string())?;
             if let Some(guard) = &self.setup.guard {
@@ -368,7 +368,7 @@ fn forget_ended(tasks: &mut JoinSet<()>) {
 ///
 /// # Errors
 /// Why they stay where they are.
-fn moved(place: &Workplace, cwd: Option<&str>) -> Result<Workplace, String> {
+fn moved(place: &ToolContext, cwd: Option<&str>) -> Result<ToolContext, String> {
     let Some(cwd) = cwd.map(path_text::read).filter(|cwd| cwd.is_absolute()) else {
         return Ok(place.clone());
     };
@@ -396,7 +396,7 @@ mod tests {
         let sub = inside.path().join("sub");
         std::fs::create_dir(&sub).unwrap();
         std::os::unix::fs::symlink(outside.path(), inside.path().join("out")).unwrap();
-        let place = Workplace::new(inside.path(), &outside.path().join("outputs")).unwrap();
+        let place = ToolContext::new(inside.path(), &outside.path().join("outputs")).unwrap();
         let at = |cwd: &std::path::Path| moved(&place, Some(&path_text::write(cwd)));
         assert_eq!(at(&sub).unwrap().workdir(), sub.canonicalize().unwrap());
         for cwd in [outside.path().to_owned(), inside.path().join("out")] {

@@ -9,7 +9,7 @@ use domain::event::Failure;
 use domain::state::{Entry, EntryKind};
 use std::path::PathBuf;
 use std::sync::Arc;
-use tools::Workplace;
+use tools::ToolContext;
 
 /// The kind of part that stands for an attached file: `{"path": …, "mime": …}`.
 pub(crate) const ATTACHMENT: &str = "attachment";
@@ -17,7 +17,7 @@ pub(crate) const ATTACHMENT: &str = "attachment";
 pub(crate) const MAX_ATTACHMENT: u64 = 10 * 1024 * 1024;
 
 /// Puts the contents of attached files in the place of their names. Blocks on the disk.
-pub(crate) fn expand(entries: &mut [Entry], place: &Workplace) -> Result<(), Failure> {
+pub(crate) fn expand(entries: &mut [Entry], place: &ToolContext) -> Result<(), Failure> {
     let newest = entries.len().saturating_sub(1);
     for (at, entry) in entries.iter_mut().enumerate() {
         let EntryKind::Message(message) = &mut entry.kind else { continue };
@@ -39,7 +39,7 @@ pub(crate) fn expand(entries: &mut [Entry], place: &Workplace) -> Result<(), Fai
     Ok(())
 }
 
-fn read(json: &str, place: &Workplace) -> Result<Part, String> {
+fn read(json: &str, place: &ToolContext) -> Result<Part, String> {
     let named: serde_json::Value = serde_json::from_str(json).map_err(|why| format!("not a file: {why}"))?;
     let text = |name: &str| named.get(name).and_then(serde_json::Value::as_str);
     let path = text("path").ok_or("the attachment names no file")?;
@@ -100,9 +100,9 @@ mod tests {
         assert!(failure.message.contains("gone.txt"), "{failure:?}");
     }
 
-    fn place() -> (tempfile::TempDir, Workplace) {
+    fn place() -> (tempfile::TempDir, ToolContext) {
         let folder = tempfile::tempdir().unwrap();
-        let place = Workplace::new(folder.path(), &folder.path().join("out")).unwrap();
+        let place = ToolContext::new(folder.path(), &folder.path().join("out")).unwrap();
         (folder, place)
     }
 

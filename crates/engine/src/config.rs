@@ -4,7 +4,7 @@ mod providers;
 
 pub use providers::cost_micros;
 
-use crate::place::TextPlaces;
+use crate::text_sources::TextSources;
 use domain::path_text;
 use domain::session::{Budget, Effort, Policy};
 use models::{Figures, Limits};
@@ -312,9 +312,9 @@ impl Config {
     }
 
     /// Where instructions and skills are looked for.
-    pub(crate) fn look(&self, ground: &Ground) -> TextPlaces {
+    pub(crate) fn look(&self, ground: &Ground) -> TextSources {
         let workspace = ground.workspace.as_deref().ok();
-        TextPlaces::new(workspace, &ground.cwd, self.home.clone(), self.settings.clone())
+        TextSources::new(workspace, &ground.cwd, self.home.clone(), self.settings.clone())
     }
 
     /// The same with the places where the person keeps things.

@@ -19,13 +19,13 @@ mod grants;
 mod long_text;
 pub mod mcp;
 mod offered;
-mod place;
 mod port;
 mod rules;
 mod seat;
 mod secrets;
 mod setup;
 mod skills;
+mod text_sources;
 mod turn;
 mod usage;
 

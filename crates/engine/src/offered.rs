@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::oneshot;
-use tools::{BoxFuture, Deed, Outcome, Plan, Port, Spec, Tool, ToolError, Workplace};
+use tools::{BoxFuture, Deed, Outcome, Plan, Port, Spec, Tool, ToolContext, ToolError};
 
 /// Characters of a description that the model reads.
 const MAX_DESCRIPTION: usize = 2_000;
@@ -124,7 +124,7 @@ impl Tool for OfferedTool {
         self.spec.clone()
     }
 
-    fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
+    fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError> {
         let name = &self.spec.name;
         let mut plan = Plan::reading(name, args, place, format!("{name}, which the UI performs"));
         plan.raise(Risk::Medium, "the UI does it; only it knows what that changes");

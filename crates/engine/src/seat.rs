@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
-use tools::Workplace;
+use tools::ToolContext;
 use tools::checkpoint::Ledger;
 
 /// Where models come from.
@@ -106,7 +106,7 @@ pub(crate) struct Seat {
     pub(crate) steered: Steered,
     /// What turns do to files, where that is kept.
     pub(crate) ledger: Option<Ledger>,
-    pub(crate) place: Workplace,
+    pub(crate) place: ToolContext,
     pub(crate) grants: Grants,
     pub(crate) secrets: Known,
     /// Something the person must hear with the next turn.

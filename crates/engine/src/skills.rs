@@ -7,7 +7,7 @@
 mod matter;
 mod tool;
 
-use crate::place::{TextPlaces, read_text};
+use crate::text_sources::{TextSources, read_text};
 use domain::ids::Millis;
 use domain::session::{SkillEntry, SkillList};
 use std::fs;
@@ -50,7 +50,7 @@ pub(crate) struct Skills {
 
 impl Skills {
     /// Looks for skills: the person's first, then the project's from the nearest directory up.
-    pub(crate) fn find(look: &TextPlaces) -> Skills {
+    pub(crate) fn find(look: &TextSources) -> Skills {
         let mut found = Skills::default();
         if let Some(home) = &look.home {
             found.below(home, None);

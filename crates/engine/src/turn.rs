@@ -14,11 +14,11 @@ use crate::context::Context;
 use crate::grants::Grants;
 use crate::mcp::{Project, Servers};
 use crate::offered::{OfferedTool, OpenCalls};
-use crate::place::TextPlaces;
 use crate::port::Port;
 use crate::seat::{ModelSource, OpenAsks, Steered};
 use crate::secrets::Known;
 use crate::skills::{SkillTool, Skills};
+use crate::text_sources::TextSources;
 pub(crate) use denials::Denials;
 use domain::ask::Closing;
 use domain::content::Role;
@@ -37,7 +37,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tools::checkpoint::Ledger;
-use tools::{Toolbox, Workplace};
+use tools::{ToolContext, Toolbox};
 
 /// Most steps of one turn; then the person is told and decides whether to go on.
 pub(crate) const MAX_STEPS: usize = 50;
@@ -46,7 +46,7 @@ pub(crate) const MAX_STEPS: usize = 50;
 pub(crate) struct Turn {
     pub(crate) models: Arc<dyn ModelSource>,
     pub(crate) toolbox: Toolbox,
-    pub(crate) place: Workplace,
+    pub(crate) place: ToolContext,
     pub(crate) grants: Grants,
     pub(crate) asked: OpenAsks,
     /// Calls that a UI performs.
@@ -74,7 +74,7 @@ pub(crate) struct Turn {
     /// The bound of that wait: who takes longer joins in a later step.
     pub(crate) servers_within: Duration,
     /// Where instructions and skills are looked for.
-    pub(crate) look: TextPlaces,
+    pub(crate) look: TextSources,
     pub(crate) brief: TurnBrief,
 }
 

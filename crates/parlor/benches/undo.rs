@@ -8,7 +8,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 use testkit::Depth;
-use tools::Workplace;
+use tools::ToolContext;
 use tools::checkpoint::{CallScope, Ledger, ScanBounds};
 
 type Done = Result<(), Box<dyn std::error::Error>>;
@@ -41,7 +41,7 @@ fn main() -> Done {
     }
     std::thread::sleep(SETTLE);
     let vault = parlor::vault::open(Some(&dir.path().join("data")))?;
-    let place = Workplace::new(&root, &dir.path().join("outputs"))?;
+    let place = ToolContext::new(&root, &dir.path().join("outputs"))?;
     // What it takes is to be seen, also where it is more than a turn waits for.
     let patient = ScanBounds { time: Duration::from_secs(600), ..ScanBounds::default() };
     let ledger = Ledger::new("bench", &place, vault).within(patient);

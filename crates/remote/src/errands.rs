@@ -27,7 +27,9 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 use tools::policy::{Rules, Verdict, decide};
 use tools::sandbox::Guard;
-use tools::{Bash, Outcome, Plan, Port, Read, Tool, ToolError, Workplace, Write, digest, plain, still_valid};
+use tools::{
+    Bash, Outcome, Plan, Port, Read, Tool, ToolContext, ToolError, Write, digest, plain, still_valid,
+};
 
 /// Orders that may wait; a role has fewer under way.
 const ORDERS: usize = 256;
@@ -61,8 +63,8 @@ pub(crate) fn begin(
 ) -> Result<(ErrandPort, Doing), ToolError> {
     let outputs = data.join("outputs").join("errands");
     let place = match &ground.workspace {
-        Ok(root) => Workplace::new(root, &outputs).and_then(|place| place.at(&ground.cwd)),
-        Err(_) => Workplace::without_workspace(&ground.cwd, &outputs),
+        Ok(root) => ToolContext::new(root, &outputs).and_then(|place| place.at(&ground.cwd)),
+        Err(_) => ToolContext::without_workspace(&ground.cwd, &outputs),
     }?;
     let place = match guard {
         Some(guard) => place.guarded(guard),
@@ -130,7 +132,7 @@ enum Then {
 }
 
 struct ToolRunner {
-    place: Workplace,
+    place: ToolContext,
     rules: Mutex<Rules>,
     asked: Mutex<BTreeMap<ErrandId, Asked>>,
     /// What a person allowed again and again.

@@ -2,7 +2,7 @@
 //! a question with [`parse`], and the answer back into a result with [`report`].
 
 use crate::args::Args;
-use crate::place::Workplace;
+use crate::context::ToolContext;
 use crate::tool::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolError};
 use domain::ask::{Answer, AskKind, Choice, Closing};
 use serde_json::{Value, json};
@@ -158,7 +158,7 @@ impl Tool for Ask {
         }
     }
 
-    fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
+    fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError> {
         let request = parse(args)?;
         Ok(Plan::reading(NAME, args, place, format!("ask: {}", request.title)))
     }

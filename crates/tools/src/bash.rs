@@ -10,9 +10,9 @@ pub use child::GRACE;
 pub use jobs::BashJobs;
 
 use crate::args::{Args, COMMAND};
+use crate::context::ToolContext;
 use crate::digest;
 use crate::output::{Live, Output};
-use crate::place::Workplace;
 use crate::policy::allow::RUNS_IN;
 use crate::shell;
 use crate::tool::{BoxFuture, Deed, Leaves, Outcome, Plan, Port, Spec, Tool, ToolError};
@@ -82,7 +82,7 @@ impl<'a> BashArgs<'a> {
     }
 
     /// What the call asks for beside the command itself. It is no longer what a rule was given for.
-    fn more(&self, plan: &mut Plan, at: &Workplace) -> Leaves {
+    fn more(&self, plan: &mut Plan, at: &ToolContext) -> Leaves {
         let outside = !at.inside(at.workdir());
         if self.unsandboxed {
             plan.raise(Risk::High, "runs outside of the sandbox");
@@ -111,7 +111,7 @@ impl<'a> BashArgs<'a> {
         Leaves { network: self.network, free: self.unsandboxed || outside }
     }
 
-    fn place(&self, place: &Workplace) -> Result<Workplace, ToolError> {
+    fn place(&self, place: &ToolContext) -> Result<ToolContext, ToolError> {
         match self.workdir {
             None => Ok(place.clone()),
             Some(dir) => place.at(&place.resolve(dir)?),
@@ -149,7 +149,7 @@ impl Tool for Bash {
         }
     }
 
-    fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
+    fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError> {
         let wanted = BashArgs::parse(args)?;
         let at = wanted.place(place)?;
         let judgement = shell::judge(wanted.line, &at);
@@ -229,7 +229,7 @@ fn start(plan: &Plan, wanted: &BashArgs<'_>, leave: Leave) -> Result<Running, To
 }
 
 fn background(
-    place: &Workplace,
+    place: &ToolContext,
     wanted: &BashArgs<'_>,
     running: Running,
     steered: Option<Steered>,
@@ -246,7 +246,7 @@ fn background(
     Outcome::done(ToolResult { json: Some(json), ..ToolResult::text(text) })
 }
 
-async fn foreground(place: &Workplace, wanted: &BashArgs<'_>, running: Running, port: Port) -> Outcome {
+async fn foreground(place: &ToolContext, wanted: &BashArgs<'_>, running: Running, port: Port) -> Outcome {
     let output = Arc::new(Mutex::new(Output::new(place.outputs(), place.secrets())));
     let mut sink = Sink { output: output.clone(), progress: Some(port.progress), live: Live::default() };
     let started = Instant::now();

@@ -82,8 +82,8 @@ impl Buffers for OneCall {
 
 #[cfg(test)]
 mod tests {
+    use crate::context::ToolContext;
     use crate::edit::Edit;
-    use crate::place::Workplace;
     use crate::read::Read;
     use crate::tool::{Plan, Port, Tool, ToolError, still_valid};
     use crate::write::Write;
@@ -145,7 +145,7 @@ mod tests {
         _dir: tempfile::TempDir,
         work: PathBuf,
         editor: Arc<Editor>,
-        place: Workplace,
+        place: ToolContext,
     }
 
     fn scene(editor: Editor) -> Scene {
@@ -154,12 +154,12 @@ mod tests {
         std::fs::create_dir(&work).unwrap();
         std::fs::write(work.join("a.txt"), "saved\n").unwrap();
         let editor = Arc::new(editor);
-        let place = Workplace::new(&work, &dir.path().join("outputs")).unwrap();
+        let place = ToolContext::new(&work, &dir.path().join("outputs")).unwrap();
         let place = place.with_buffers(Some(editor.clone()));
         Scene { _dir: dir, work, editor, place }
     }
 
-    async fn run(tool: &dyn Tool, args: Value, place: &Workplace) -> Result<String, String> {
+    async fn run(tool: &dyn Tool, args: Value, place: &ToolContext) -> Result<String, String> {
         run_after(tool, args, place, |_, _| Ok(())).await
     }
 
@@ -167,7 +167,7 @@ mod tests {
     async fn run_after(
         tool: &dyn Tool,
         args: Value,
-        place: &Workplace,
+        place: &ToolContext,
         between: impl FnOnce(&dyn Tool, &Plan) -> Result<(), ToolError>,
     ) -> Result<String, String> {
         let plan = tool.plan(&args, &place.for_one_call()).map_err(|why| why.to_string())?;

@@ -1,10 +1,10 @@
 //! `edit`: exact replacements in one file, several at once, all or none. Ends of lines and the encoding stay what they are.
 
 use crate::args::{Args, PATH};
+use crate::context::ToolContext;
 use crate::diff::{Diff, diff};
 use crate::line_ends::{Plain, with_ending};
 use crate::nearest::nearest;
-use crate::place::Workplace;
 use crate::tool::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolError, blocking, one_line};
 use crate::write::{MAX_WRITE, Old, plan_change, put, same_file};
 use domain::ask::Risk;
@@ -55,7 +55,7 @@ impl Tool for Edit {
         }
     }
 
-    fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
+    fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError> {
         let change = FileEdit::work_out(args, place)?;
         let mut plan = plan_change(NAME, args, place, &change.path, &change.old, &change.new);
         plan.title = one_line(&format!("edit {}", place.show(&change.path)));
@@ -98,7 +98,7 @@ struct Replacement<'a> {
 }
 
 impl FileEdit {
-    fn work_out(args: &Value, place: &Workplace) -> Result<FileEdit, ToolError> {
+    fn work_out(args: &Value, place: &ToolContext) -> Result<FileEdit, ToolError> {
         let said = Args::new(NAME, args);
         let path = place.resolve(said.text(PATH)?)?;
         let edits = parse(said)?;

@@ -9,8 +9,8 @@ mod page;
 pub use address::is_public;
 
 use crate::args::Args;
+use crate::context::ToolContext;
 use crate::output::Output;
-use crate::place::Workplace;
 use crate::policy::{Matcher, Rule};
 use crate::tool::{BoxFuture, Deed, Outcome, Plan, Port, RuleOffer, Spec, Tool, ToolError};
 use address::{Next, Target, next};
@@ -65,7 +65,7 @@ impl Tool for Fetch {
         }
     }
 
-    fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
+    fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError> {
         let wanted = FetchArgs::parse(args, self.private)?;
         let (url, host) = (wanted.target.url(), wanted.target.host());
         let mut plan = Plan::reading(NAME, args, place, format!("fetch from {host}: {url}"));
@@ -126,7 +126,7 @@ impl FetchArgs {
     }
 }
 
-async fn fetch(wanted: FetchArgs, place: &Workplace) -> Result<ToolResult, ToolError> {
+async fn fetch(wanted: FetchArgs, place: &ToolContext) -> Result<ToolResult, ToolError> {
     let FetchArgs { mut target, private, raw } = wanted;
     for _ in 0..=MAX_HOPS {
         let response = ask(&target, private).await?;
@@ -187,7 +187,7 @@ async fn read(
     target: &Target,
     mut response: Response,
     raw: bool,
-    place: &Workplace,
+    place: &ToolContext,
 ) -> Result<ToolResult, ToolError> {
     let (status, headers) = (response.status(), response.headers());
     let header =

@@ -11,7 +11,7 @@
 //! - reader and sandbox: shell | home, exact, sandbox
 //! - texts: diff, digest, encoding, env, line_ends, names, nearest, title
 //! - words: error, args, buffers, known_secrets, output, tries, jobs, port, rule
-//! - place: workspace, steering, place
+//! - context: workspace, steering, context
 //! - calls: tool, policy, passes, own_git
 //! - tools: ask, todo, fetch, bash, ls, search, plain, write, edit, patch, read, toolbox | checkpoint
 
@@ -20,6 +20,7 @@ pub mod ask;
 pub mod bash;
 pub mod buffers;
 pub mod checkpoint;
+pub mod context;
 mod diff;
 pub mod digest;
 pub mod edit;
@@ -39,7 +40,6 @@ mod output;
 pub mod own_git;
 mod passes;
 pub mod patch;
-pub mod place;
 pub mod plain;
 pub mod policy;
 mod port;
@@ -59,6 +59,7 @@ pub mod write;
 
 pub use ask::{Ask, AskRequest};
 pub use bash::{Bash, BashJobs};
+pub use context::ToolContext;
 pub use edit::Edit;
 pub use exact::copy as copy_exactly;
 pub use fetch::Fetch;
@@ -66,7 +67,6 @@ pub use home::home;
 pub use known_secrets::KnownSecrets;
 pub use ls::Ls;
 pub use patch::ApplyPatch;
-pub use place::Workplace;
 pub use read::Read;
 pub use search::{Find, Grep};
 pub use todo::{ItemState, PlanItem, Todo};

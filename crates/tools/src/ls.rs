@@ -1,8 +1,8 @@
 //! `ls`: what is in a directory. What .gitignore leaves out is left out here too, unless all is wanted.
 
 use crate::args::{Args, DIR};
+use crate::context::ToolContext;
 use crate::passes::Passes;
-use crate::place::Workplace;
 use crate::tool::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolError, walking};
 use domain::tool::ToolResult;
 use ignore::WalkBuilder;
@@ -41,7 +41,7 @@ impl Tool for Ls {
         }
     }
 
-    fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
+    fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError> {
         let path = place.resolve(Args::new(NAME, args).text_opt(DIR)?.unwrap_or("."))?;
         let mut plan = Plan::reading(NAME, args, place, format!("list {}", place.show(&path)));
         plan.digest = crate::digest::action(NAME, args, place.workdir(), &[(path.clone(), None)]);
@@ -54,7 +54,7 @@ impl Tool for Ls {
     }
 }
 
-fn list(args: &Value, path: &Path, place: &Workplace) -> Result<ToolResult, ToolError> {
+fn list(args: &Value, path: &Path, place: &ToolContext) -> Result<ToolResult, ToolError> {
     let args = Args::new(NAME, args);
     let depth = args.count_opt(&["depth"])?.unwrap_or(1).clamp(1, MAX_DEPTH);
     let all = args.flag(&["all", "hidden"])?;

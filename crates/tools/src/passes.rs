@@ -2,7 +2,7 @@
 //!
 //! A person has agreed to a walk that begins in such a place; one that begins above it was allowed for other files.
 
-use crate::place::Workplace;
+use crate::context::ToolContext;
 use crate::sandbox::Closed;
 use ignore::DirEntry;
 use std::fmt::Write as _;
@@ -18,7 +18,7 @@ pub(crate) struct Passes {
 
 impl Passes {
     /// For a walk that begins at `start`, every link in it followed.
-    pub(crate) fn below(start: &Path, place: &Workplace) -> Passes {
+    pub(crate) fn below(start: &Path, place: &ToolContext) -> Passes {
         let closed = Some(place.closed()).filter(|closed| !closed.holds(start));
         Passes { closed, passed: Arc::default() }
     }

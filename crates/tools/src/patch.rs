@@ -5,9 +5,9 @@ mod fit;
 mod parse;
 
 use crate::args::Args;
+use crate::context::ToolContext;
 use crate::diff::{Diff, diff};
 use crate::exact;
-use crate::place::Workplace;
 use crate::tool::{BoxFuture, Deed, Outcome, Plan, Port, Spec, Tool, ToolError, blocking, one_line};
 use crate::write::{MAX_WRITE, NewContent, Old, plan_changes, put, remove};
 use domain::ask::Risk;
@@ -46,7 +46,7 @@ impl Tool for ApplyPatch {
         }
     }
 
-    fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
+    fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError> {
         let changes = work_out(args, place)?;
         let wanted: Vec<NewContent<'_>> = changes
             .iter()
@@ -87,7 +87,7 @@ struct PatchedFile {
     new: Option<String>,
 }
 
-fn work_out(args: &Value, place: &Workplace) -> Result<Vec<PatchedFile>, ToolError> {
+fn work_out(args: &Value, place: &ToolContext) -> Result<Vec<PatchedFile>, ToolError> {
     let args = Args::new(NAME, args);
     let text = args.text(&["input", "patch", "patchText", "patch_text"])?;
     let files = parse::parse(text).map_err(|why| args.wrong(format!("{why}; nothing was changed")))?;
@@ -138,7 +138,7 @@ fn work_out(args: &Value, place: &Workplace) -> Result<Vec<PatchedFile>, ToolErr
 
 impl PatchedFile {
     /// A file that is not there yet.
-    fn make(path: &str, text: String, place: &Workplace) -> Result<PatchedFile, ToolError> {
+    fn make(path: &str, text: String, place: &ToolContext) -> Result<PatchedFile, ToolError> {
         let path = place.resolve(path)?;
         let old = Old::look(&path, place)?;
         if old.digest.is_some() {
@@ -148,7 +148,7 @@ impl PatchedFile {
     }
 
     /// A file that is there, and its text.
-    fn there(path: &str, place: &Workplace) -> Result<(PatchedFile, String), ToolError> {
+    fn there(path: &str, place: &ToolContext) -> Result<(PatchedFile, String), ToolError> {
         let path = place.resolve(path)?;
         let old = Old::look(&path, place)?;
         old.not_changed_since_seen(&path, place)?;
@@ -161,14 +161,14 @@ impl PatchedFile {
         Ok((PatchedFile { path, old, new: None }, text))
     }
 
-    fn diff(&self, place: &Workplace) -> Diff {
+    fn diff(&self, place: &ToolContext) -> Diff {
         let old = self.old.text.as_deref().unwrap_or_default();
         diff(&place.show(&self.path), old, self.new.as_deref().unwrap_or_default())
     }
 }
 
 /// Makes all changes; where one fails, those before it are taken back.
-fn carry_out(changes: &[PatchedFile], place: &Workplace) -> Result<(), ToolError> {
+fn carry_out(changes: &[PatchedFile], place: &ToolContext) -> Result<(), ToolError> {
     let mut done: Vec<(&PatchedFile, FileBefore)> = Vec::new();
     for change in changes {
         let before = FileBefore {
@@ -208,7 +208,7 @@ struct FileBefore {
 }
 
 /// Puts back what was there before a change that was made.
-fn take_back(change: &PatchedFile, before: &FileBefore, place: &Workplace) -> Result<(), ToolError> {
+fn take_back(change: &PatchedFile, before: &FileBefore, place: &ToolContext) -> Result<(), ToolError> {
     if before.held && !place.is_read_through(&change.path) {
         // The editor no longer answers: what it holds stays changed, whatever the disk has.
         return Err(ToolError::path(&change.path, "is held by an editor that does not answer"));
@@ -230,7 +230,7 @@ fn put_mode(path: &Path, mode: Option<std::fs::Permissions>) -> Result<(), ToolE
     file.set_permissions(mode).map_err(ToolError::at_path(NAME, path))
 }
 
-fn told(changes: &[PatchedFile], place: &Workplace) -> ToolResult {
+fn told(changes: &[PatchedFile], place: &ToolContext) -> ToolResult {
     let mut lines = Vec::new();
     let mut parts = Vec::new();
     for change in changes {
@@ -254,7 +254,7 @@ mod tests {
     fn where_one_change_fails_in_the_middle_those_before_it_are_taken_back() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().canonicalize().unwrap();
-        let place = Workplace::new(&root, &root.join("outputs")).unwrap();
+        let place = ToolContext::new(&root, &root.join("outputs")).unwrap();
         std::fs::write(root.join("a"), b"caf\xe9\r\n").unwrap();
         std::fs::write(root.join("gone"), "gone\n").unwrap();
         std::fs::set_permissions(root.join("gone"), std::fs::Permissions::from_mode(0o640)).unwrap();

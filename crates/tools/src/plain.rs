@@ -55,7 +55,7 @@ pub fn lines(plan: &Plan, line: Option<u64>, limit: Option<u64>) -> Result<Strin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::place::Workplace;
+    use crate::context::ToolContext;
     use crate::tool::Tool as _;
     use serde_json::json;
     use std::os::unix::fs::symlink;
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn lines_come_as_they_are() {
         let dir = tempfile::tempdir().unwrap();
-        let place = Workplace::new(dir.path(), &dir.path().join("out")).unwrap();
+        let place = ToolContext::new(dir.path(), &dir.path().join("out")).unwrap();
         std::fs::write(dir.path().join("f"), "one\r\ntwo\n\nfour").unwrap();
         std::fs::write(dir.path().join("empty"), "").unwrap();
         let plan = |path: &str| crate::Read.plan(&json!({"path": path}), &place).unwrap();
@@ -85,7 +85,7 @@ mod tests {
         std::fs::write(&other, "SECRET").unwrap();
         std::fs::write(root.join("binary"), [0xff, 0xfe, b'\n']).unwrap();
         std::fs::write(root.join("f"), "text").unwrap();
-        let place = Workplace::new(&root, &dir.path().join("out")).unwrap();
+        let place = ToolContext::new(&root, &dir.path().join("out")).unwrap();
         let plan = |path: &str| crate::Read.plan(&json!({"path": path}), &place).unwrap();
         assert!(lines(&plan("binary"), None, None).is_err());
         assert!(lines(&plan("."), None, None).is_err());

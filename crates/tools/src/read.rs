@@ -1,8 +1,8 @@
 //! `read`: a text file with line numbers, a page at a time, or a picture. Remembers what the file held.
 
 use crate::args::{Args, PATH};
+use crate::context::ToolContext;
 use crate::encoding::{self, Encoding};
-use crate::place::Workplace;
 use crate::tool::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolError, blocking};
 use crate::write::MAX_WRITE;
 use crate::{digest, exact};
@@ -54,7 +54,7 @@ impl Tool for Read {
         }
     }
 
-    fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
+    fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError> {
         let wanted = ReadArgs::parse(args)?;
         let path = place.resolve(wanted.path)?;
         let mut plan = Plan::reading(NAME, args, place, format!("read {}", place.show(&path)));
@@ -89,7 +89,7 @@ impl<'a> ReadArgs<'a> {
     }
 }
 
-fn read(path: &Path, wanted: &ReadArgs<'_>, place: &Workplace) -> Result<ToolResult, ToolError> {
+fn read(path: &Path, wanted: &ReadArgs<'_>, place: &ToolContext) -> Result<ToolResult, ToolError> {
     let failed = ToolError::at_path(NAME, path);
     let mut file = match exact::open(path) {
         Ok(file) => file,
@@ -150,7 +150,7 @@ fn page_of(
     text: &str,
     path: &Path,
     wanted: &ReadArgs<'_>,
-    place: &Workplace,
+    place: &ToolContext,
 ) -> Result<ToolResult, ToolError> {
     place.saw(path, digest::hex(text.as_bytes()));
     page(text.as_bytes(), wanted).map_err(ToolError::at_path(NAME, path))

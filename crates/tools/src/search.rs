@@ -2,9 +2,9 @@
 //! followed; results, files and time are bounded, and said so when a bound was met.
 
 use crate::args::{Args, DIR};
+use crate::context::ToolContext;
 use crate::exact;
 use crate::passes::Passes;
-use crate::place::Workplace;
 use crate::tool::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolError, walking};
 use domain::tool::ToolResult;
 use grep_regex::RegexMatcherBuilder;
@@ -68,7 +68,7 @@ impl Tool for Grep {
         }
     }
 
-    fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
+    fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError> {
         let said = Args::new("grep", args);
         let pattern = said.text(PATTERN)?;
         matcher(said)?;
@@ -102,7 +102,7 @@ impl Tool for Find {
         }
     }
 
-    fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
+    fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError> {
         let pattern = Args::new("find", args).text(PATTERN)?;
         plan("find", args, place, &format!("find files like `{pattern}`"))
     }
@@ -115,7 +115,7 @@ impl Tool for Find {
 
 const PATTERN: &[&str] = &["pattern", "query", "regex", "glob_pattern", "name"];
 
-fn plan(tool: &str, args: &Value, place: &Workplace, title: &str) -> Result<Plan, ToolError> {
+fn plan(tool: &str, args: &Value, place: &ToolContext, title: &str) -> Result<Plan, ToolError> {
     let start = start(Args::new(tool, args), place)?;
     let mut plan = Plan::reading(tool, args, place, format!("{title} in {}", place.show(&start)));
     plan.digest = crate::digest::action(tool, args, place.workdir(), &[(start.clone(), None)]);
@@ -123,7 +123,7 @@ fn plan(tool: &str, args: &Value, place: &Workplace, title: &str) -> Result<Plan
     Ok(plan)
 }
 
-fn start(args: Args<'_>, place: &Workplace) -> Result<PathBuf, ToolError> {
+fn start(args: Args<'_>, place: &ToolContext) -> Result<PathBuf, ToolError> {
     place.resolve(args.text_opt(DIR)?.unwrap_or("."))
 }
 
@@ -213,7 +213,7 @@ impl Hits {
 fn find(
     args: &Value,
     start: &Path,
-    place: &Workplace,
+    place: &ToolContext,
     cancel: CancellationToken,
 ) -> Result<ToolResult, ToolError> {
     let args = Args::new("find", args);
@@ -247,7 +247,7 @@ fn find(
 fn grep(
     args: &Value,
     start: &Path,
-    place: &Workplace,
+    place: &ToolContext,
     cancel: CancellationToken,
 ) -> Result<ToolResult, ToolError> {
     let args = Args::new("grep", args);

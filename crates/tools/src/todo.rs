@@ -1,7 +1,7 @@
 //! `todo`: the model's plan for the work at hand. The tool only checks it; the engine turns it into what UIs show.
 
 use crate::args::Args;
-use crate::place::Workplace;
+use crate::context::ToolContext;
 use crate::tool::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolError};
 use domain::content::Json;
 use domain::tool::ToolResult;
@@ -94,7 +94,7 @@ impl Tool for Todo {
         }
     }
 
-    fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
+    fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError> {
         let items = items(args)?;
         let active = items.iter().find(|item| item.state == ItemState::Active);
         let title =

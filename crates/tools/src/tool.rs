@@ -3,7 +3,7 @@
 //! Invariants: a plan changes nothing; its digest covers everything that a consent was given for (tool, arguments,
 //! working directory, the files it would touch as they are now). The caller compares digests once more before a run.
 
-use crate::place::Workplace;
+use crate::context::ToolContext;
 use domain::ask::{ActionDigest, Assessment, Preview, Risk};
 use domain::tool::ToolResult;
 use serde_json::Value;
@@ -72,7 +72,7 @@ pub struct Plan {
     /// The arguments as the model wrote them.
     pub args: Value,
     /// Where it would happen.
-    pub place: Workplace,
+    pub place: ToolContext,
     /// One short line for a person.
     pub title: String,
     /// How dangerous it is, and why.
@@ -95,7 +95,7 @@ pub struct Plan {
 
 impl Plan {
     /// A plan that reads only and harms nothing; the digest covers tool, arguments and working directory.
-    pub fn reading(tool: &str, args: &Value, place: &Workplace, title: impl Into<String>) -> Plan {
+    pub fn reading(tool: &str, args: &Value, place: &ToolContext, title: impl Into<String>) -> Plan {
         let mut assessment =
             Assessment { risk: Risk::Low, reasons: Vec::new(), reversible: true, unrated: false };
         if let Some(c) = unseen(args) {
@@ -171,7 +171,7 @@ pub trait Tool: Send + Sync {
     /// What the model is told.
     fn spec(&self) -> Spec;
     /// What this call would do. May read files, so call it where blocking is allowed. Never changes anything.
-    fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError>;
+    fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError>;
     /// Does what was planned. Ends soon after `port.cancel` fires.
     fn run(&self, plan: Plan, port: Port) -> BoxFuture<'static, Outcome>;
 }

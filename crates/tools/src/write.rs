@@ -3,9 +3,9 @@
 //! A file that changed since the model saw it is not overwritten; one that the model never saw is, but the person is told.
 
 use crate::args::{Args, PATH};
+use crate::context::ToolContext;
 use crate::diff::{Diff, diff};
 use crate::encoding::{self, Encoding};
-use crate::place::Workplace;
 use crate::policy::{Matcher, Rule};
 use crate::shell::STEERS;
 use crate::tool::{BoxFuture, Deed, Outcome, Plan, Port, RuleOffer, Spec, Tool, ToolError, blocking};
@@ -47,7 +47,7 @@ impl Tool for Write {
         }
     }
 
-    fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
+    fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError> {
         let (path, content) = wanted(args, place)?;
         let old = Old::look(&path, place)?;
         old.not_changed_since_seen(&path, place)?;
@@ -91,7 +91,7 @@ impl Tool for Write {
     }
 }
 
-fn wanted<'a>(args: &'a Value, place: &Workplace) -> Result<(std::path::PathBuf, &'a str), ToolError> {
+fn wanted<'a>(args: &'a Value, place: &ToolContext) -> Result<(std::path::PathBuf, &'a str), ToolError> {
     let args = Args::new(NAME, args);
     let path = place.resolve(args.text(PATH)?)?;
     let content = args.text(&["content", "contents", "text", "file_text"])?;
@@ -122,7 +122,7 @@ pub(crate) struct Old {
 
 impl Old {
     /// Reads what stands at the path now; nothing there is fine.
-    pub(crate) fn look(path: &Path, place: &Workplace) -> Result<Old, ToolError> {
+    pub(crate) fn look(path: &Path, place: &ToolContext) -> Result<Old, ToolError> {
         let saved = match exact::Spot::find(path) {
             Ok(spot) => Old::at(&spot, path)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => Old::default(),
@@ -172,7 +172,7 @@ impl Old {
     }
 
     /// Whether the file on the disk is this text already. What an editor holds is not asked for: to write it may save it.
-    fn holds(&self, content: &str, path: &Path, place: &Workplace) -> bool {
+    fn holds(&self, content: &str, path: &Path, place: &ToolContext) -> bool {
         self.text.as_deref() == Some(content) && !place.is_read_through(path)
     }
 
@@ -199,7 +199,7 @@ impl Old {
     }
 
     /// Refuses to write over a file that changed after the model last saw it.
-    pub(crate) fn not_changed_since_seen(&self, path: &Path, place: &Workplace) -> Result<(), ToolError> {
+    pub(crate) fn not_changed_since_seen(&self, path: &Path, place: &ToolContext) -> Result<(), ToolError> {
         match (place.last_seen(path), &self.digest) {
             (Some(seen), Some(now)) if seen != *now => Err(ToolError::Changed { path: path.to_owned() }),
             _ => Ok(()),
@@ -219,7 +219,7 @@ pub(crate) struct NewContent<'a> {
 pub(crate) fn plan_change(
     tool: &str,
     args: &Value,
-    place: &Workplace,
+    place: &ToolContext,
     path: &Path,
     old: &Old,
     content: &str,
@@ -228,7 +228,7 @@ pub(crate) fn plan_change(
 }
 
 /// The plan of changing files: one digest and one diff for all of them.
-pub(crate) fn plan_changes(tool: &str, args: &Value, place: &Workplace, all: &[NewContent<'_>]) -> Plan {
+pub(crate) fn plan_changes(tool: &str, args: &Value, place: &ToolContext, all: &[NewContent<'_>]) -> Plan {
     let mut plan = Plan::reading(tool, args, place, "");
     plan.read_only = false;
     plan.deed = Deed::Write { paths: all.iter().map(|one| one.path.to_owned()).collect() };
@@ -250,7 +250,7 @@ pub(crate) fn plan_changes(tool: &str, args: &Value, place: &Workplace, all: &[N
     plan
 }
 
-fn preview(place: &Workplace, all: &[NewContent<'_>]) -> Preview {
+fn preview(place: &ToolContext, all: &[NewContent<'_>]) -> Preview {
     let mut whole = String::new();
     for one in all {
         let (shown, content) = (place.show(one.path), one.new.unwrap_or_default());
@@ -269,7 +269,7 @@ fn preview(place: &Workplace, all: &[NewContent<'_>]) -> Preview {
 }
 
 /// Takes in how dangerous it is to change one file.
-fn rate(plan: &mut Plan, place: &Workplace, one: &NewContent<'_>) {
+fn rate(plan: &mut Plan, place: &ToolContext, one: &NewContent<'_>) {
     let (path, old) = (one.path, one.old);
     if !place.inside(path) {
         plan.raise(Risk::High, format!("writes {}, outside the workspace", path_text::write(path)));
@@ -292,7 +292,7 @@ fn rate(plan: &mut Plan, place: &Workplace, one: &NewContent<'_>) {
 }
 
 /// Writes `content` beside `path` and moves it there, or has the editor do it. Refuses when the file is no longer the one in `old`.
-pub(crate) fn put(path: &Path, content: &str, old: &Old, place: &Workplace) -> Result<(), ToolError> {
+pub(crate) fn put(path: &Path, content: &str, old: &Old, place: &ToolContext) -> Result<(), ToolError> {
     let is_same = |now: &Old| match now.digest == old.digest {
         true => Ok(()),
         false => Err(ToolError::Changed { path: path.to_owned() }),
@@ -323,7 +323,7 @@ pub(crate) fn put(path: &Path, content: &str, old: &Old, place: &Workplace) -> R
 }
 
 /// Deletes a file. Refuses when it is no longer the one in `old`.
-pub(crate) fn remove(path: &Path, old: &Old, place: &Workplace) -> Result<(), ToolError> {
+pub(crate) fn remove(path: &Path, old: &Old, place: &ToolContext) -> Result<(), ToolError> {
     let is_same = |now: &Old| match now.digest == old.digest {
         true => Ok(()),
         false => Err(ToolError::Changed { path: path.to_owned() }),

@@ -1,10 +1,10 @@
 //! What the person and the project want of every agent that works here: `AGENTS.md`, or `CLAUDE.md` in a folder that has none.
 
-use crate::place::{TextPlaces, read_text};
+use crate::text_sources::{TextSources, read_text};
 use models::{ToolArgs, ToolCall};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use tools::Workplace;
+use tools::ToolContext;
 use tools::args::{Args, PATH};
 
 /// Largest file of instructions.
@@ -29,15 +29,15 @@ impl Instructions {
     /// Reads every file that applies to a conversation that worked at `paths`.
     pub(crate) fn for_work_at(
         paths: &BTreeSet<String>,
-        place: &Workplace,
-        look: &TextPlaces,
+        place: &ToolContext,
+        look: &TextSources,
     ) -> Instructions {
         Instructions::read(look, &entered(paths, place, look))
     }
 
     /// Reads every file that applies: the person's, those from the project's root down to the working directory, and those of the
     /// folders that the model has entered since. One that cannot be read is named, not fatal.
-    pub(crate) fn read(look: &TextPlaces, entered: &BTreeSet<PathBuf>) -> Instructions {
+    pub(crate) fn read(look: &TextSources, entered: &BTreeSet<PathBuf>) -> Instructions {
         let project = look.project.as_deref();
         let deepest_first = entered.iter().rev().map(PathBuf::as_path);
         let near_first = deepest_first.chain(look.dirs_up()).map(|dir| (dir, project));
@@ -73,7 +73,7 @@ pub(crate) fn paths<'a>(calls: impl Iterator<Item = &'a ToolCall>) -> BTreeSet<S
 }
 
 /// The folders of the project that those paths lead into, beside those that are above the working directory anyway.
-fn entered(paths: &BTreeSet<String>, place: &Workplace, look: &TextPlaces) -> BTreeSet<PathBuf> {
+fn entered(paths: &BTreeSet<String>, place: &ToolContext, look: &TextSources) -> BTreeSet<PathBuf> {
     let Some(project) = &look.project else { return BTreeSet::new() };
     let above = look.dirs_up();
     let mut folders = BTreeSet::new();
@@ -105,7 +105,7 @@ mod tests {
         put("work/a/b/AGENTS.md", "the nearest");
         put("secret", "secret");
         std::os::unix::fs::symlink("../../secret", base.join("work/a/AGENTS.md")).unwrap();
-        let look = TextPlaces::new(
+        let look = TextSources::new(
             Some(&base.join("work")),
             &base.join("work/a/b"),
             None,
@@ -126,7 +126,7 @@ mod tests {
         std::fs::write(base.join("AGENTS.md"), "x".repeat(60 * 1024)).unwrap();
         std::fs::write(base.join("a/AGENTS.md"), "y".repeat(60 * 1024)).unwrap();
         let read =
-            Instructions::read(&TextPlaces::new(Some(&base), &base.join("a"), None, None), &BTreeSet::new());
+            Instructions::read(&TextSources::new(Some(&base), &base.join("a"), None, None), &BTreeSet::new());
         assert!(read.text.ends_with('y') && !read.text.contains("xxx") && read.trouble.len() == 1);
     }
 
@@ -140,7 +140,7 @@ mod tests {
         {
             std::fs::write(base.join(file), text).unwrap();
         }
-        let look = TextPlaces::new(Some(&base), &base.join("a"), None, None);
+        let look = TextSources::new(Some(&base), &base.join("a"), None, None);
         let text = Instructions::read(&look, &BTreeSet::new()).text;
         assert!(
             text.contains("only this") && text.ends_with("the better") && !text.contains("the other"),
@@ -157,8 +157,8 @@ mod tests {
             std::fs::write(base.join(folder).join("AGENTS.md"), format!("those of {folder}")).unwrap();
         }
         std::os::unix::fs::symlink("../../away", base.join("work/sub/link")).unwrap();
-        let look = TextPlaces::new(Some(&base.join("work")), &base.join("work"), None, None);
-        let place = Workplace::new(&base.join("work"), &base.join("outputs")).unwrap();
+        let look = TextSources::new(Some(&base.join("work")), &base.join("work"), None, None);
+        let place = ToolContext::new(&base.join("work"), &base.join("outputs")).unwrap();
         let call = |name: &str, args: serde_json::Value| ToolCall {
             id: "1".to_owned(),
             name: name.to_owned(),

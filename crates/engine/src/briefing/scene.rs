@@ -1,7 +1,7 @@
 //! Where the agent works: the day, the machine, the folders, what git says of them. Runs no program: git's own could be told by the
 //! project to run another. Reads files: call where blocking is allowed.
 
-use crate::place::TextPlaces;
+use crate::text_sources::TextSources;
 use std::fmt;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ enum Head {
 
 impl Scene {
     /// Looks around.
-    pub(crate) fn look(look: &TextPlaces, workdir: &Path) -> Scene {
+    pub(crate) fn look(look: &TextSources, workdir: &Path) -> Scene {
         let uname = rustix::system::uname();
         let words = [uname.sysname(), uname.release()].map(std::ffi::CStr::to_string_lossy).join(" ");
         Scene {

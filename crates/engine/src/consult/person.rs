@@ -23,7 +23,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tools::bash::{DEFAULT_TIMEOUT, JobReport, JobState as State};
 use tools::checkpoint::Ledger;
 use tools::policy::Verdict;
-use tools::{Bash, Outcome, Plan, Port, Tool as _, ToolError, Workplace};
+use tools::{Bash, Outcome, Plan, Port, Tool as _, ToolContext, ToolError};
 
 /// Commands of the person's own that may run at once, over all sessions; past it one is refused.
 pub(crate) const MAX_TYPED: usize = 16;
@@ -36,7 +36,7 @@ const TYPED: &str = "the person typed it";
 
 /// What a command line is run with.
 pub(crate) struct Hands {
-    pub(crate) place: Workplace,
+    pub(crate) place: ToolContext,
     pub(crate) grants: Grants,
     pub(crate) asked: OpenAsks,
     /// Room for commands of the person's own.

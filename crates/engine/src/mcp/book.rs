@@ -9,7 +9,7 @@ use super::entry::{self, Entry, EntryError, Form, Way};
 use super::program::{self, Program};
 use super::reach::Reach;
 use crate::config::Config;
-use crate::place::read_text;
+use crate::text_sources::read_text;
 use domain::given_server::GivenServer;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::sync::Arc;
 use tools::policy::Rule;
-use tools::{BoxFuture, Deed, Outcome, Plan, Port, RuleOffer, Spec, Tool, ToolError, Workplace};
+use tools::{BoxFuture, Deed, Outcome, Plan, Port, RuleOffer, Spec, Tool, ToolContext, ToolError};
 
 /// Longest name that every provider takes.
 const MAX_NAME: usize = 64;
@@ -106,7 +106,7 @@ impl Tool for RemoteTool {
         self.spec.clone()
     }
 
-    fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
+    fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError> {
         let title = format!("{} of {}", self.own_name, self.server);
         let mut plan = Plan::reading(&self.spec.name, args, place, title);
         if self.spec.read_only {

@@ -28,9 +28,9 @@ impl Ground {
         );
     }
 
-    fn look(&self) -> TextPlaces {
+    fn look(&self) -> TextSources {
         let base = self.dir.path().canonicalize().unwrap();
-        TextPlaces::new(Some(&base.join("work")), &base.join("work/sub"), Some(base.join("home")), None)
+        TextSources::new(Some(&base.join("work")), &base.join("work/sub"), Some(base.join("home")), None)
     }
 
     fn find(&self) -> Skills {

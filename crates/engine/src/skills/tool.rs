@@ -5,7 +5,7 @@ use domain::tool::ToolResult;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tools::args::Args;
-use tools::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolError, Workplace};
+use tools::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolContext, ToolError};
 
 const NAME: &str = "skill";
 
@@ -42,7 +42,7 @@ impl Tool for SkillTool {
         }
     }
 
-    fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
+    fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError> {
         let skill = self.wanted(args)?;
         Ok(Plan::reading(NAME, args, place, format!("skill {}", skill.entry.name)))
     }

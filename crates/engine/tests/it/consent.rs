@@ -249,7 +249,7 @@ async fn after_a_crash_a_rule_from_the_first_answer_covers_the_second() {
     let tool = *bench.state.open_tools().last().unwrap();
     let AskKind::Consent(consent) = &mut second.kind else { panic!() };
     consent.tool = tool;
-    let place = tools::Workplace::new(&bench.work(), &bench.dir.path().join("out")).unwrap();
+    let place = tools::ToolContext::new(&bench.work(), &bench.dir.path().join("out")).unwrap();
     let args = serde_json::json!({"path": "b", "content": "x"});
     consent.digest = tools::Tool::plan(&tools::Write, &args, &place).unwrap().digest;
     bench.emit(Body::Ask(AskEvent::Opened(second)));

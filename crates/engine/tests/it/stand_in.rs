@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::Barrier;
-use tools::{BoxFuture, Deed, Outcome, Plan, Port, Spec, Tool, ToolError, Workplace};
+use tools::{BoxFuture, Deed, Outcome, Plan, Port, Spec, Tool, ToolContext, ToolError};
 
 fn spec(name: &str, read_only: bool) -> Spec {
     let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}});
@@ -22,7 +22,7 @@ impl Tool for Meet {
         spec("meet", true)
     }
 
-    fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
+    fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError> {
         Ok(Plan::reading("meet", args, place, "meet"))
     }
 
@@ -50,7 +50,7 @@ impl Tool for Mark {
         spec("mark", false)
     }
 
-    fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
+    fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError> {
         let mut plan = Plan::reading("mark", args, place, "mark");
         plan.raise(Risk::Medium, "it changes something");
         (plan.read_only, plan.deed) = (false, Deed::Other);
@@ -77,7 +77,7 @@ impl Tool for Deaf {
         spec("deaf", true)
     }
 
-    fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
+    fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError> {
         Ok(Plan::reading("deaf", args, place, "deaf"))
     }
 
@@ -99,7 +99,7 @@ impl Tool for Orderly {
         spec("orderly", true)
     }
 
-    fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
+    fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError> {
         Ok(Plan::reading("orderly", args, place, "orderly"))
     }
 
@@ -122,7 +122,7 @@ impl Tool for Broken {
         spec("broken", true)
     }
 
-    fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
+    fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError> {
         Ok(Plan::reading("broken", args, place, "broken"))
     }
 

@@ -17,7 +17,7 @@ use host::kept::told;
 use host::{paths, rooms, settings, vault};
 use serde_json::json;
 use store::{Durability, Store as _};
-use tools::Workplace;
+use tools::ToolContext;
 use tools::checkpoint::{Direction, FileOutcome, Ledger, Since, UndoError, UndoOutcome, against_git};
 
 impl SessionCommands {
@@ -118,7 +118,7 @@ fn ledger(id: &SessionId, state: &State) -> anyhow::Result<Ledger> {
     let data = paths::data()?;
     let vault = vault::open(Some(&data)).map_err(|why| told(&why))?;
     let project = path_text::read(&state.settings.project);
-    let place = Workplace::new(&project, &data.join("outputs").join(id.as_str())).with_context(|| {
+    let place = ToolContext::new(&project, &data.join("outputs").join(id.as_str())).with_context(|| {
         format!("the workspace of this conversation cannot be used: {}", state.settings.project)
     })?;
     Ok(Ledger::new(id.as_str(), &place, vault))

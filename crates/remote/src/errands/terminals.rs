@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tools::bash::JobState;
-use tools::{Outcome, Workplace};
+use tools::{Outcome, ToolContext};
 
 /// How long the end of a command is awaited: as long as the program lives.
 const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
@@ -79,7 +79,7 @@ impl Terminals {
         id: ErrandId,
         outcome: &Outcome,
         output_limit: Option<u64>,
-        place: &Workplace,
+        place: &ToolContext,
         tell: &Tell,
     ) {
         let json: Value = outcome
@@ -122,7 +122,7 @@ impl Terminals {
     }
 
     /// Does what is wanted with a command that was started.
-    pub(super) async fn tend(&self, id: ErrandId, errand: Errand, place: &Workplace, tell: &Tell) {
+    pub(super) async fn tend(&self, id: ErrandId, errand: Errand, place: &ToolContext, tell: &Tell) {
         let (Errand::Output { terminal: name }
         | Errand::Wait { terminal: name }
         | Errand::Kill { terminal: name }
@@ -142,7 +142,7 @@ impl Terminals {
         let _ = tell.send((id, news.unwrap_or_else(missing))).await;
     }
 
-    async fn tend_one(&self, terminal: Terminal, errand: &Errand, place: &Workplace) -> Option<ErrandNews> {
+    async fn tend_one(&self, terminal: Terminal, errand: &Errand, place: &ToolContext) -> Option<ErrandNews> {
         let jobs = place.jobs();
         let done = match errand {
             Errand::Output { .. } => {
@@ -174,7 +174,7 @@ impl Terminals {
     }
 
     /// Nobody wants the command any more that this errand started; whether it is just being started, and ends when that is done.
-    pub(super) fn drop_of(&self, id: ErrandId, place: &Workplace) -> bool {
+    pub(super) fn drop_of(&self, id: ErrandId, place: &ToolContext) -> bool {
         let mut book = self.lock();
         if let Some(is_wanted) = book.starting.get_mut(&id) {
             *is_wanted = false;

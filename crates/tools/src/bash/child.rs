@@ -5,8 +5,8 @@
 //! the command's whole family, and is never ended before it.
 
 use super::steered::names;
+use crate::context::ToolContext;
 use crate::output::{Live, Output};
-use crate::place::Workplace;
 use crate::sandbox::{Leash, handed_on};
 use crate::steering::{self, Commits};
 use domain::tool::Progress;
@@ -124,7 +124,7 @@ impl Sink {
 
 impl Running {
     /// Starts `line` in a shell, in its own process group, with a cleaned environment and no stdin.
-    pub(crate) fn start(line: &str, cwd: &Path, place: &Workplace, leave: Leave) -> io::Result<Running> {
+    pub(crate) fn start(line: &str, cwd: &Path, place: &ToolContext, leave: Leave) -> io::Result<Running> {
         let (reader, writer) = io::pipe()?;
         let scratch = if leave.looking { Some(scratch(place)?) } else { None };
         let mut command = shell(place, leave, line, scratch.as_ref().map(TempDir::path));
@@ -251,7 +251,7 @@ async fn room(progress: Option<&mpsc::Sender<Progress>>) -> Option<mpsc::Permit<
 
 /// A folder for a command that only looks. Where no other command can write, as long as there is room: one that runs beside it could
 /// put something else in its place.
-fn scratch(place: &Workplace) -> io::Result<TempDir> {
+fn scratch(place: &ToolContext) -> io::Result<TempDir> {
     let mut own = tempfile::Builder::new();
     own.prefix("parlor-look-");
     let kept = std::fs::create_dir_all(place.outputs()).and_then(|()| own.tempdir_in(place.outputs()));
@@ -259,7 +259,7 @@ fn scratch(place: &Workplace) -> io::Result<TempDir> {
 }
 
 /// What the command knows: of our environment what is no secret, and where it may write when it only looks.
-fn variables(place: &Workplace, leave: Leave, scratch: Option<&Path>) -> Vec<(OsString, OsString)> {
+fn variables(place: &ToolContext, leave: Leave, scratch: Option<&Path>) -> Vec<(OsString, OsString)> {
     let mut all = place.env().to_vec();
     let looking = crate::env::LOOKING.iter().filter(|_| leave.looking);
     all.extend(looking.map(|(name, value)| (name.into(), value.into())));
@@ -267,7 +267,7 @@ fn variables(place: &Workplace, leave: Leave, scratch: Option<&Path>) -> Vec<(Os
     if place.guard().is_some() { handed_on(all).collect() } else { all }
 }
 
-fn shell(place: &Workplace, leave: Leave, line: &str, scratch: Option<&Path>) -> Command {
+fn shell(place: &ToolContext, leave: Leave, line: &str, scratch: Option<&Path>) -> Command {
     let program = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"]
         .into_iter()
         .find(|path| Path::new(path).exists());

@@ -3,9 +3,9 @@
 use super::child::{End, Running, Sink};
 use super::steered::Steered;
 use crate::args::Args;
+use crate::context::ToolContext;
 use crate::jobs::{Job, JobReport, JobState, Jobs};
 use crate::output::{Live, Output};
-use crate::place::Workplace;
 use crate::tool::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolError};
 use domain::content::Json;
 use domain::tool::ToolResult;
@@ -91,7 +91,7 @@ impl Tool for BashJobs {
         }
     }
 
-    fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
+    fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError> {
         let title = match parse(args)? {
             JobsAction::List => "list background commands".to_owned(),
             JobsAction::Read(id) => format!("read the output of job-{id}"),

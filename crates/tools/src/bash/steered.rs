@@ -1,7 +1,7 @@
 //! A command and the files that steer programs: looked at before it, put back after it, and the person is asked.
 
 use super::child::Leave;
-use crate::place::Workplace;
+use crate::context::ToolContext;
 use crate::steering::compare::{PutBack, SteeringSnapshot, is_of_git};
 use crate::steering::linked_git;
 use crate::steering::question::{SteeringAnswer, ask};
@@ -84,7 +84,7 @@ const NO_TERMINAL: &[&str] = &["pty", "ptys", "pseudo-terminal", "pseudo termina
 const HOW_TO_GET_ONE: &str = "\n(There are no pseudo-terminals in the sandbox here. If it needs one, call it again with `unsandboxed`: the person is asked.)";
 
 /// Tells the model what to ask for, when a command failed for want of a terminal that this kernel cannot give it.
-pub(crate) fn explain(mut outcome: Outcome, place: &Workplace, leave: Leave) -> Outcome {
+pub(crate) fn explain(mut outcome: Outcome, place: &ToolContext, leave: Leave) -> Outcome {
     let without = place.guard().is_some_and(|guard| guard.namespaces().is_err());
     if outcome.outcome == ToolOutcome::Failed && without && !leave.unsandboxed {
         let text = outcome.result.text.to_lowercase();

@@ -9,8 +9,8 @@ use super::changes;
 use super::image::Image;
 use super::scan::{self, Look, ScanBounds, Snapshot};
 use super::step::{Change, OpenDeed, RelPath, Step};
+use crate::context::ToolContext;
 use crate::jobs::JobState;
-use crate::place::Workplace;
 use crate::tool::{Deed, Plan};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -74,7 +74,7 @@ enum ScopeBefore {
 pub struct Ledger {
     pub(super) session: Arc<str>,
     pub(super) vault: Arc<dyn Vault>,
-    pub(super) place: Workplace,
+    pub(super) place: ToolContext,
     bounds: ScanBounds,
     now: Arc<Mutex<CurrentTurn>>,
     /// Held while steps are moved: no turn begins meanwhile.
@@ -99,7 +99,7 @@ struct CurrentTurn {
 
 impl Ledger {
     /// The ledger of a session that works there.
-    pub fn new(session: &str, place: &Workplace, vault: Arc<dyn Vault>) -> Ledger {
+    pub fn new(session: &str, place: &ToolContext, vault: Arc<dyn Vault>) -> Ledger {
         let (session, place) = (session.into(), place.clone());
         Ledger {
             session,

@@ -1,7 +1,7 @@
 //! Turns on real folders, taken back and done again.
 
 use super::*;
-use crate::place::Workplace;
+use crate::context::ToolContext;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -25,7 +25,7 @@ fn scene() -> Scene {
     let root = dir.path().canonicalize().unwrap().join("work");
     std::fs::create_dir(&root).unwrap();
     let vault = Arc::new(MemoryVault::default());
-    let place = Workplace::new(&root, &dir.path().join("outputs")).unwrap().with_home(dir.path());
+    let place = ToolContext::new(&root, &dir.path().join("outputs")).unwrap().with_home(dir.path());
     let ledger = Ledger::new("s", &place, vault.clone());
     Scene { _dir: dir, root, vault, ledger, turns: 0 }
 }

@@ -89,7 +89,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether something below `place` is closed. Paths are ordered so that what lies below comes right after.
+    /// Whether something below `context` is closed. Paths are ordered so that what lies below comes right after.
     fn holds_closed(&self, place: &Path) -> bool {
         let below = self.closed.range::<Path, _>((Bound::Excluded(place), Bound::Unbounded)).next();
         below.is_some_and(|next| next.starts_with(place))

@@ -354,7 +354,7 @@ fn holds_login(settings: &Path) -> bool {
     LOGIN.iter().any(|word| text.contains(word))
 }
 
-/// Adds the real place of `place`, and where links directly in it lead.
+/// Adds the real place of `context`, and where links directly in it lead.
 pub(super) fn close(place: &Path, found: &mut BTreeSet<PathBuf>) {
     let Ok(real) = place.canonicalize() else { return };
     if real.is_dir() {

@@ -419,7 +419,7 @@ async fn a_secret_inside_of_the_workspace_is_read_only_by_its_name() {
     room.put_home(".config/git/credentials", "needle SECRET");
     room.put_home(".config/nvim/init.lua", "needle");
     let home = room.dir.path().canonicalize().unwrap().join("home");
-    let place = tools::Workplace::new(&home.join(".config"), &room.dir.path().join("outputs")).unwrap();
+    let place = tools::ToolContext::new(&home.join(".config"), &room.dir.path().join("outputs")).unwrap();
     let path = [("PATH".into(), crate::room::SYSTEM.into())];
     room.place = place.with_home(&home).with_env(path.into_iter());
     for (path, deed) in [

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use tools::{Outcome, Plan, Port, Tool, Toolbox, Workplace, still_valid};
+use tools::{Outcome, Plan, Port, Tool, ToolContext, Toolbox, still_valid};
 
 /// Where programs are looked for.
 pub(crate) const SYSTEM: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -15,7 +15,7 @@ pub(crate) const SYSTEM: &str = "/usr/local/bin:/usr/bin:/bin";
 /// A workspace in a directory that goes away with the test.
 pub(crate) struct Room {
     pub(crate) dir: tempfile::TempDir,
-    pub(crate) place: Workplace,
+    pub(crate) place: ToolContext,
     pub(crate) toolbox: Toolbox,
 }
 
@@ -23,7 +23,7 @@ impl Room {
     pub(crate) fn new() -> Room {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join("work")).unwrap();
-        let place = Workplace::new(&dir.path().join("work"), &dir.path().join("outputs")).unwrap();
+        let place = ToolContext::new(&dir.path().join("work"), &dir.path().join("outputs")).unwrap();
         let env = [("PATH", SYSTEM), ("HOME", "/nonexistent"), ("LANG", "C.UTF-8")];
         let place = place.with_env(env.map(|(name, value)| (name.into(), value.into())).into_iter());
         let place = place.with_home(&dir.path().canonicalize().unwrap().join("home"));

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use store::{Appended, Durability, Listing, Opened, SearchHit, SqliteStore, Store, StoreError};
 use tools::policy::Allowance;
-use tools::{BoxFuture, Deed, Outcome, Plan, Port, Spec, Tool, ToolError, Toolbox, Workplace};
+use tools::{BoxFuture, Deed, Outcome, Plan, Port, Spec, Tool, ToolContext, ToolError, Toolbox};
 
 /// The tool that runs without asking.
 pub(crate) const TALLY: &str = "tally";
@@ -38,7 +38,7 @@ impl Tool for Counter {
         Spec { name: self.name.into(), description: "counts".into(), schema, read_only: false }
     }
 
-    fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
+    fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError> {
         let mut plan = Plan::reading(self.name, args, place, format!("{} {args}", self.name));
         plan.assessment =
             Assessment { risk: self.risk, reasons: Vec::new(), reversible: false, unrated: false };

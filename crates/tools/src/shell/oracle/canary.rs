@@ -2,7 +2,7 @@
 //!
 //! Everything belongs to a user who may write it all: what does not change was not tried. As root that is nobody's uid, else our own.
 
-use crate::place::Workplace;
+use crate::context::ToolContext;
 use rustix::fs::inotify;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ const SYSTEM: &str = "/usr/local/bin:/usr/bin:/bin";
 /// The project, what is around it, and who watches.
 pub(super) struct Canary {
     dir: tempfile::TempDir,
-    place: std::cell::OnceCell<Workplace>,
+    place: std::cell::OnceCell<ToolContext>,
     path: std::cell::RefCell<String>,
     watch: std::cell::OnceCell<(rustix::fd::OwnedFd, BTreeMap<PathBuf, String>)>,
     watchdog: Watchdog,
@@ -225,9 +225,9 @@ impl Canary {
     }
 
     /// The project as the judge sees it.
-    pub(super) fn place(&self) -> &Workplace {
+    pub(super) fn place(&self) -> &ToolContext {
         self.place.get_or_init(|| {
-            let place = Workplace::new(&self.project(), &self.root().join("outputs")).unwrap();
+            let place = ToolContext::new(&self.project(), &self.root().join("outputs")).unwrap();
             place.with_env(self.env().into_iter())
         })
     }

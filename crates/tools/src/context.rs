@@ -3,7 +3,7 @@
 //! There may be no workspace (see [`crate::workspace`]): then every path lies outside. Paths are resolved component by component with
 //! every symbolic link followed, also for files that do not exist yet, and compared by components, never as text. Clones share one memory of what was read.
 
-mod held;
+mod editor_files;
 
 use crate::buffers::Buffers;
 use crate::error::ToolError;
@@ -30,7 +30,7 @@ const CLOSED_FOR: Duration = Duration::from_secs(1);
 
 /// Where a session's tools work. Cheap to clone; clones share what was read and the background jobs.
 #[derive(Debug, Clone)]
-pub struct Workplace {
+pub struct ToolContext {
     /// The workspace; `None` where there is none.
     root: Option<Arc<Path>>,
     workdir: Arc<Path>,
@@ -56,22 +56,22 @@ struct ReadDigests {
     order: VecDeque<PathBuf>,
 }
 
-impl Workplace {
+impl ToolContext {
     /// A workplace whose workspace is `root` (it must exist) and whose long outputs are kept under `outputs` (made when
     /// needed; it should lie in the user's data directory, never in the project).
-    pub fn new(root: &Path, outputs: &Path) -> Result<Workplace, ToolError> {
-        let place = Workplace::without_workspace(root, outputs)?;
-        Ok(Workplace { root: Some(place.workdir.clone()), ..place })
+    pub fn new(root: &Path, outputs: &Path) -> Result<ToolContext, ToolError> {
+        let place = ToolContext::without_workspace(root, outputs)?;
+        Ok(ToolContext { root: Some(place.workdir.clone()), ..place })
     }
 
     /// A workplace at `workdir` (it must exist) where there is no workspace: everything but our own kept outputs is outside.
-    pub fn without_workspace(workdir: &Path, outputs: &Path) -> Result<Workplace, ToolError> {
+    pub fn without_workspace(workdir: &Path, outputs: &Path) -> Result<ToolContext, ToolError> {
         let workdir: Arc<Path> = workdir.canonicalize().map_err(ToolError::io(workdir))?.into();
         if !workdir.is_dir() {
             return Err(ToolError::path(&workdir, "is no directory"));
         }
         let outputs = std::path::absolute(outputs).map_err(ToolError::io(outputs))?;
-        Ok(Workplace {
+        Ok(ToolContext {
             root: None,
             workdir,
             // In a folder that may not be entered nothing is kept, and work goes on.
@@ -89,37 +89,37 @@ impl Workplace {
     }
 
     /// The same workplace with another working directory (relative ones start at the workspace).
-    pub fn at(&self, workdir: &Path) -> Result<Workplace, ToolError> {
+    pub fn at(&self, workdir: &Path) -> Result<ToolContext, ToolError> {
         let workdir = self.root.as_ref().unwrap_or(&self.workdir).join(workdir);
         let workdir = workdir.canonicalize().map_err(ToolError::io(&workdir))?;
         if !workdir.is_dir() {
             return Err(ToolError::path(&workdir, "is no directory"));
         }
-        Ok(Workplace { workdir: workdir.into(), ..self.clone() })
+        Ok(ToolContext { workdir: workdir.into(), ..self.clone() })
     }
 
     /// The same workplace with commands run by `guard`.
     #[must_use]
-    pub fn guarded(self, guard: Guard) -> Workplace {
-        Workplace { guard: Some(Arc::new(guard)), closed: Arc::default(), ..self }
+    pub fn guarded(self, guard: Guard) -> ToolContext {
+        ToolContext { guard: Some(Arc::new(guard)), closed: Arc::default(), ..self }
     }
 
     /// The same workplace whose commands get another environment than what is left of ours. It is cleaned too.
     #[must_use]
-    pub fn with_env(self, all: impl Iterator<Item = (OsString, OsString)>) -> Workplace {
-        Workplace { env: crate::env::cleaned(all).into(), ..self }
+    pub fn with_env(self, all: impl Iterator<Item = (OsString, OsString)>) -> ToolContext {
+        ToolContext { env: crate::env::cleaned(all).into(), ..self }
     }
 
     /// The same workplace of somebody whose home folder is another.
     #[must_use]
-    pub fn with_home(self, home: &Path) -> Workplace {
-        Workplace { home: Some(home.into()), closed: Arc::default(), ..self }
+    pub fn with_home(self, home: &Path) -> ToolContext {
+        ToolContext { home: Some(home.into()), closed: Arc::default(), ..self }
     }
 
     /// The same workplace beside an editor that holds files.
     #[must_use]
-    pub fn with_buffers(self, buffers: Option<Arc<dyn Buffers>>) -> Workplace {
-        Workplace { buffers, ..self }
+    pub fn with_buffers(self, buffers: Option<Arc<dyn Buffers>>) -> ToolContext {
+        ToolContext { buffers, ..self }
     }
 
     /// The editor that holds files of the person, if there is one.
@@ -162,8 +162,8 @@ impl Workplace {
 
     /// The same workplace where these secrets are not written to files of ours.
     #[must_use]
-    pub fn discreet(self, secrets: KnownSecrets) -> Workplace {
-        Workplace { secrets, ..self }
+    pub fn discreet(self, secrets: KnownSecrets) -> ToolContext {
+        ToolContext { secrets, ..self }
     }
 
     /// Secrets that are not written to files of ours.
@@ -196,7 +196,7 @@ impl Workplace {
         &self.jobs
     }
 
-    /// Where `text` leads: absolute, every link followed. The file itself need not exist. What [`Workplace::show`] gives is understood.
+    /// Where `text` leads: absolute, every link followed. The file itself need not exist. What [`ToolContext::show`] gives is understood.
     pub fn resolve(&self, text: &str) -> Result<PathBuf, ToolError> {
         let plain = Path::new(text);
         if text.is_empty() {
@@ -272,7 +272,7 @@ impl Workplace {
     }
 }
 
-impl Surroundings for Workplace {
+impl Surroundings for ToolContext {
     fn workdir(&self) -> &Path {
         self.workdir()
     }
@@ -378,7 +378,7 @@ mod tests {
         symlink("../work-twin/new", root.join("dangling")).unwrap();
         symlink("loop", root.join("loop")).unwrap();
         symlink("sub", root.join("fine")).unwrap();
-        let place = Workplace::new(&root, &base.join("out")).unwrap();
+        let place = ToolContext::new(&root, &base.join("out")).unwrap();
         let cases = [
             ("sub/new.txt", true),
             ("./sub/../new/deep.txt", true),
@@ -405,7 +405,7 @@ mod tests {
     fn relative_paths_start_at_the_working_directory() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join("sub")).unwrap();
-        let place = Workplace::new(dir.path(), &dir.path().join("out")).unwrap();
+        let place = ToolContext::new(dir.path(), &dir.path().join("out")).unwrap();
         let below = place.at(Path::new("sub")).unwrap();
         assert_eq!(below.resolve("x").unwrap(), place.root().unwrap().join("sub/x"));
         assert!(below.inside(&below.resolve("../x").unwrap()));
@@ -417,7 +417,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let base = dir.path().canonicalize().unwrap();
         std::fs::create_dir(base.join("sub")).unwrap();
-        let place = Workplace::without_workspace(&base, &base.join("out")).unwrap();
+        let place = ToolContext::without_workspace(&base, &base.join("out")).unwrap();
         assert_eq!((place.root(), place.workdir()), (None, base.as_path()));
         for text in ["x", ".", "/", "~", "sub/x"] {
             let path = place.resolve(text).unwrap();
@@ -435,7 +435,7 @@ mod tests {
         let odd = dir.path().canonicalize().unwrap().join(OsStr::from_bytes(b"caf\xe9"));
         std::fs::create_dir(&odd).unwrap();
         std::fs::write(odd.join("plain"), "").unwrap();
-        let place = Workplace::new(dir.path(), &dir.path().join("out")).unwrap();
+        let place = ToolContext::new(dir.path(), &dir.path().join("out")).unwrap();
         let shown = place.show(&odd);
         assert!(shown.starts_with("file:///") && shown.ends_with("/caf%E9"), "{shown}");
         assert_eq!(place.resolve(&shown).unwrap(), odd);
@@ -447,7 +447,7 @@ mod tests {
     #[test]
     fn what_was_seen_is_bounded_and_shared() {
         let dir = tempfile::tempdir().unwrap();
-        let place = Workplace::new(dir.path(), dir.path()).unwrap();
+        let place = ToolContext::new(dir.path(), dir.path()).unwrap();
         let twin = place.clone();
         for number in 0..=MAX_SEEN {
             place.saw(Path::new(&format!("/f{number}")), "d".into());

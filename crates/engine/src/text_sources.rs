@@ -10,7 +10,7 @@ const MAX_DEPTH: usize = 32;
 
 /// From where, and where to, the agent looks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct TextPlaces {
+pub(crate) struct TextSources {
     /// The workspace; where there is none, nothing but the person's own is looked at.
     pub(crate) project: Option<PathBuf>,
     pub(crate) cwd: PathBuf,
@@ -18,15 +18,15 @@ pub(crate) struct TextPlaces {
     pub(crate) settings: Option<PathBuf>,
 }
 
-impl TextPlaces {
+impl TextSources {
     pub(crate) fn new(
         project: Option<&Path>,
         cwd: &Path,
         home: Option<PathBuf>,
         settings: Option<PathBuf>,
-    ) -> TextPlaces {
+    ) -> TextSources {
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        TextPlaces { project: project.map(real), cwd: real(cwd), home: home.as_deref().map(real), settings }
+        TextSources { project: project.map(real), cwd: real(cwd), home: home.as_deref().map(real), settings }
     }
 
     /// The working directory and what is above it, up to the project's root; nothing when it lies elsewhere.

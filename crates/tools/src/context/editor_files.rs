@@ -1,15 +1,15 @@
 //! Which files of a workplace the person's editor is asked for, and what tools are told when it does not answer.
 
-use super::Workplace;
+use super::ToolContext;
 use crate::buffers::{Buffers, MAX_HELD, OneCall};
 use crate::error::ToolError;
 use domain::ui_files::TOO_LONG;
 use std::path::Path;
 
-impl Workplace {
+impl ToolContext {
     /// The same workplace for one call: what the editor holds is asked for once.
     #[must_use]
-    pub fn for_one_call(&self) -> Workplace {
+    pub fn for_one_call(&self) -> ToolContext {
         self.clone().with_buffers(self.buffers().map(OneCall::of))
     }
 
