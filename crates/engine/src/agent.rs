@@ -1,6 +1,6 @@
 //! The agent's own task: takes orders, begins turns, routes answers and cancels, answers what it is consulted about.
 
-use crate::config::Ground;
+use crate::config::WorkDir;
 use crate::consult::{Consulted, Hands, MAX_TYPED};
 use crate::editor::{Editor, OpenFiles};
 use crate::grants::{Changes, Grants};
@@ -211,9 +211,9 @@ impl Agent {
 
     async fn begin(&mut self, brief: TurnBrief) {
         let (session, run, turn) = (brief.session.clone(), brief.run, brief.turn);
-        let ground = self.setup.config.ground(&brief.project, &brief.cwd);
-        let look = self.setup.config.look(&ground);
-        let seat = match self.seat(&brief.session, &brief.cwd, brief.policy, &ground) {
+        let work_dir = self.setup.config.work_dir(&brief.project, &brief.cwd);
+        let look = self.setup.config.look(&work_dir);
+        let seat = match self.seat(&brief.session, &brief.cwd, brief.policy, &work_dir) {
             Ok(seat) => seat,
             Err(why) => {
                 let failure = Failure::new("workplace", why)
@@ -297,9 +297,9 @@ impl Agent {
 
     /// What a command line of the person's own is run with.
     fn hands(&mut self, session: &SessionId, grounds: &Grounds) -> Result<Hands, String> {
-        let ground = self.setup.config.ground(&grounds.project, &grounds.cwd);
+        let work_dir = self.setup.config.work_dir(&grounds.project, &grounds.cwd);
         let room = self.typed.clone();
-        let seat = self.seat(session, &grounds.cwd, grounds.policy, &ground)?;
+        let seat = self.seat(session, &grounds.cwd, grounds.policy, &work_dir)?;
         seat.grants.set_policy(grounds.policy);
         let (place, grants, asked) = (seat.place.clone(), seat.grants.clone(), seat.asked.clone());
         Ok(Hands { place, grants, asked, room, ledger: seat.ledger.clone() })
@@ -310,14 +310,14 @@ impl Agent {
         session: &SessionId,
         cwd: &str,
         policy: Policy,
-        ground: &Ground,
+        work_dir: &WorkDir,
     ) -> Result<&mut Seat, String> {
         let fits = self.seats.get(session).is_some_and(|seat| seat.cwd == cwd);
         if !fits {
             let outputs = self.setup.data.join("outputs").join(session.as_str());
-            let place = match &ground.workspace {
-                Ok(root) => ToolContext::new(root, &outputs).and_then(|place| place.at(&ground.cwd)),
-                Err(_) => ToolContext::without_workspace(&ground.cwd, &outputs),
+            let place = match &work_dir.workspace {
+                Ok(root) => ToolContext::new(root, &outputs).and_then(|place| place.at(&work_dir.cwd)),
+                Err(_) => ToolContext::without_workspace(&work_dir.cwd, &outputs),
             };
             let mut place = place.map_err(|why| why.to_string())?;
             if let Some(guard) = &self.setup.guard {
@@ -326,7 +326,7 @@ impl Agent {
             let secrets = self.seats.get(session).map(|seat| seat.secrets.clone()).unwrap_or_default();
             place = place.discreet(secrets.values());
             let data = &self.setup.data;
-            let (rules, trouble) = match &ground.workspace {
+            let (rules, trouble) = match &work_dir.workspace {
                 Ok(root) => match Rules::load(data, root) {
                     Ok(rules) => (rules, None),
                     Err(why) => (Rules::none(data, root), Some(why.to_string())),

@@ -304,17 +304,17 @@ impl Config {
     }
 
     /// The folder that a session works in freely, from how the session names its places.
-    pub fn ground(&self, project: &str, cwd: &str) -> Ground {
+    pub fn work_dir(&self, project: &str, cwd: &str) -> WorkDir {
         let bounds = self.bounds();
         let (project, cwd) = (path_text::read(project), path_text::read(cwd));
         let workspace = bounds.judge(&project).or_else(|_| bounds.find(&cwd));
-        Ground { cwd, workspace }
+        WorkDir { cwd, workspace }
     }
 
     /// Where instructions and skills are looked for.
-    pub(crate) fn look(&self, ground: &Ground) -> TextSources {
-        let workspace = ground.workspace.as_deref().ok();
-        TextSources::new(workspace, &ground.cwd, self.home.clone(), self.settings.clone())
+    pub(crate) fn look(&self, work_dir: &WorkDir) -> TextSources {
+        let workspace = work_dir.workspace.as_deref().ok();
+        TextSources::new(workspace, &work_dir.cwd, self.home.clone(), self.settings.clone())
     }
 
     /// The same with the places where the person keeps things.
@@ -374,7 +374,7 @@ fn unknown(table: &Table) -> Vec<ConfigError> {
 
 /// Where a session works.
 #[derive(Debug)]
-pub struct Ground {
+pub struct WorkDir {
     /// Its working directory.
     pub cwd: PathBuf,
     /// What it may work in freely, or why there is no such folder.
@@ -559,9 +559,9 @@ mod tests {
         std::fs::create_dir_all(home.join("docs/x")).unwrap();
         let config = Config::default().at(Some(home.clone()), None);
         let text = |path: &str| home.join(path).display().to_string();
-        let ground = config.ground(&text(""), &text("docs/x"));
-        assert_eq!(ground.workspace.unwrap(), home.join("docs/x"));
-        assert!(config.ground(&text(""), &text("")).workspace.is_err());
-        assert!(config.ground("/", "/").workspace.is_err());
+        let work_dir = config.work_dir(&text(""), &text("docs/x"));
+        assert_eq!(work_dir.workspace.unwrap(), home.join("docs/x"));
+        assert!(config.work_dir(&text(""), &text("")).workspace.is_err());
+        assert!(config.work_dir("/", "/").workspace.is_err());
     }
 }

@@ -5,7 +5,7 @@ mod take_back;
 
 use crate::briefing::{self, Instructions, Scene};
 use crate::compact::{NotCompacted, compact};
-use crate::config::{Config, Ground};
+use crate::config::{Config, WorkDir};
 use crate::context::Context;
 use crate::grants::Grants;
 use crate::mcp::{self, Project, Servers, Site};
@@ -34,8 +34,8 @@ use tools::Tool as _;
 pub(crate) use person::{Hands, MAX_TYPED};
 
 /// The skills that can be seen from there. Reads files.
-pub fn list_skills(config: &Config, ground: &Ground) -> SkillList {
-    Skills::find(&config.look(ground)).list()
+pub fn list_skills(config: &Config, work_dir: &WorkDir) -> SkillList {
+    Skills::find(&config.look(work_dir)).list()
 }
 
 /// What the model is told before a conversation that begins there, and the tools that it is offered.
@@ -51,17 +51,17 @@ pub struct StandingText {
 /// What a new conversation there would begin with, for a model of this name. Reads files.
 pub fn standing_text(
     config: &Config,
-    ground: &Ground,
+    work_dir: &WorkDir,
     model: &str,
     mut toolbox: tools::Toolbox,
 ) -> StandingText {
     family::suit(&mut toolbox, model);
-    let look = config.look(ground);
+    let look = config.look(work_dir);
     let (instructions, skills) = (Instructions::read(&look, &BTreeSet::new()), Skills::find(&look));
     if config.fetch.enabled {
         toolbox.add(Arc::new(tools::Fetch { private: config.fetch.private }));
     }
-    let scene = Scene::look(&look, &ground.cwd);
+    let scene = Scene::look(&look, &work_dir.cwd);
     let system = briefing::system(&scene, &UiContext::default(), &instructions, &skills, "", true);
     if !skills.all.is_empty() {
         toolbox.add(Arc::new(SkillTool(Arc::new(skills))));
@@ -114,16 +114,16 @@ impl Consulted {
             Command::List(ListCommand::Skills { cwd, .. }) => {
                 let (config, grounds) = (self.setup.config, self.grounds);
                 let find = move || {
-                    let mut ground = config.ground(&grounds.project, &grounds.cwd);
+                    let mut work_dir = config.work_dir(&grounds.project, &grounds.cwd);
                     if let Some(cwd) = cwd {
                         let there = path_text::read(&cwd);
-                        if ground.workspace.as_ref().is_ok_and(|root| there.starts_with(root)) {
-                            ground.cwd = there;
+                        if work_dir.workspace.as_ref().is_ok_and(|root| there.starts_with(root)) {
+                            work_dir.cwd = there;
                         } else {
-                            ground = config.ground(&cwd, &cwd);
+                            work_dir = config.work_dir(&cwd, &cwd);
                         }
                     }
-                    list_skills(&config, &ground)
+                    list_skills(&config, &work_dir)
                 };
                 let list = tokio::task::spawn_blocking(find).await;
                 list.map(Receipt::Skills)
@@ -148,7 +148,7 @@ impl Consulted {
                 Ok(Receipt::Extension(Json::verbatim(answer.to_string())))
             }
             Command::Extension { name, payload } if name == RULES => {
-                let here = self.ground().workspace.ok();
+                let here = self.work_dir().workspace.ok();
                 let (data, grants) = (self.setup.data.clone(), self.grants);
                 let answer = move || rules::answer(&data, here.as_deref(), grants.as_ref(), &payload);
                 let answered = tokio::task::spawn_blocking(answer).await;
@@ -190,8 +190,8 @@ impl Consulted {
         })
     }
 
-    fn ground(&self) -> Ground {
-        self.setup.config.ground(&self.grounds.project, &self.grounds.cwd)
+    fn work_dir(&self) -> WorkDir {
+        self.setup.config.work_dir(&self.grounds.project, &self.grounds.cwd)
     }
 
     async fn models(&self, provider: Option<String>) -> Result<Receipt, Refusal> {
@@ -215,10 +215,10 @@ impl Consulted {
 
     /// The servers of the session's project; nothing is started for a mere question.
     async fn project(&self) -> Result<Arc<Project>, Refusal> {
-        let (servers, ground) = (self.servers.clone(), self.ground());
+        let (servers, work_dir) = (self.servers.clone(), self.work_dir());
         let given = self.grounds.given_servers.clone();
         let find = move || {
-            let site = Site::new(ground.workspace.as_deref().ok(), &ground.cwd);
+            let site = Site::new(work_dir.workspace.as_deref().ok(), &work_dir.cwd);
             servers.project(&site.with(&given))
         };
         let project = tokio::task::spawn_blocking(find).await;
@@ -241,7 +241,7 @@ impl Consulted {
         }
         let own = toolbox.specs().into_iter().map(|spec| entry(spec, "built-in".to_owned()));
         let mut entries: Vec<ToolEntry> = own.collect();
-        let look = self.setup.config.look(&self.ground());
+        let look = self.setup.config.look(&self.work_dir());
         let skills =
             tokio::task::spawn_blocking(move || Arc::new(Skills::find(&look))).await.unwrap_or_default();
         if !skills.all.is_empty() {

@@ -33,7 +33,7 @@ pub use agent::{Agent, ORDERS};
 pub use briefing::branch;
 pub use budget::OVER_BUDGET;
 pub use config::{
-    COMPACT_AT, Config, ConfigError, EXTENSION_DEADLINE, Extension, Fetching, Ground, Sandbox, cost_micros,
+    COMPACT_AT, Config, ConfigError, EXTENSION_DEADLINE, Extension, Fetching, Sandbox, WorkDir, cost_micros,
 };
 pub use consult::{StandingText, list_skills, standing_text};
 pub use domain::session::Budget;

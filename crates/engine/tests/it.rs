@@ -22,9 +22,6 @@ mod extension;
 #[path = "it/files.rs"]
 mod files;
 #[cfg(test)]
-#[path = "it/ground.rs"]
-mod ground;
-#[cfg(test)]
 #[path = "it/heals.rs"]
 mod heals;
 #[cfg(test)]
@@ -66,3 +63,6 @@ mod table;
 #[cfg(test)]
 #[path = "it/turns.rs"]
 mod turns;
+#[cfg(test)]
+#[path = "it/ground.rs"]
+mod work_dir;

@@ -4,7 +4,7 @@ use crate::error::usage;
 use crate::launch::Launch;
 use anyhow::Context;
 use domain::path_text;
-use engine::{Config, Ground};
+use engine::{Config, WorkDir};
 use std::path::{Path, PathBuf};
 use tools::NoWorkspace;
 
@@ -56,27 +56,30 @@ pub const WORKSPACE: &str = "PARLOR_WORKSPACE";
 
 /// Where the agent works: the folder that was named or that we were started in, and its workspace. A folder named with `--workspace`
 /// is vouched for in `config` from here on.
-pub fn ground(launch: &Launch, config: &mut Config) -> anyhow::Result<Ground> {
+pub fn work_dir(launch: &Launch, config: &mut Config) -> anyhow::Result<WorkDir> {
     let named = named(launch, config).map_err(|(by, why)| {
         let hint = "name the folder of a project, below your home or elsewhere";
         usage(format!("{by} cannot be used: {why}\n\nhint: {hint}"))
     })?;
-    ground_at(launch, config, named)
+    work_dir_at(launch, config, named)
 }
 
 /// The same for those who only look: what the variable says and cannot be used is told, and costs only the workspace.
-pub fn ground_to_look_at(launch: &Launch, config: &mut Config) -> anyhow::Result<(Ground, Option<String>)> {
+pub fn work_dir_to_look_at(
+    launch: &Launch,
+    config: &mut Config,
+) -> anyhow::Result<(WorkDir, Option<String>)> {
     match named(launch, config) {
         Err((WORKSPACE, why)) => {
             let here = Launch { workspace: None, ..launch.clone() };
             let told = format!(
                 "{WORKSPACE} cannot be used: {why}; it may be the folder of a project; nothing is taken for the workspace now"
             );
-            let Ground { cwd, .. } = ground_at(&here, config, None)?;
-            Ok((Ground { cwd, workspace: Err(why) }, Some(told)))
+            let WorkDir { cwd, .. } = work_dir_at(&here, config, None)?;
+            Ok((WorkDir { cwd, workspace: Err(why) }, Some(told)))
         }
-        Ok(named) => Ok((ground_at(launch, config, named)?, None)),
-        Err(_) => Ok((ground(launch, config)?, None)),
+        Ok(named) => Ok((work_dir_at(launch, config, named)?, None)),
+        Err(_) => Ok((work_dir(launch, config)?, None)),
     }
 }
 
@@ -89,7 +92,7 @@ fn named(launch: &Launch, config: &mut Config) -> Result<Option<PathBuf>, (&'sta
     config.bounds().judge(dir).map(Some).map_err(|why| (by, why))
 }
 
-fn ground_at(launch: &Launch, config: &Config, named: Option<PathBuf>) -> anyhow::Result<Ground> {
+fn work_dir_at(launch: &Launch, config: &Config, named: Option<PathBuf>) -> anyhow::Result<WorkDir> {
     let here = std::env::current_dir();
     let cwd = match (&launch.cwd, &named) {
         (Some(dir), _) => {
@@ -111,7 +114,7 @@ fn ground_at(launch: &Launch, config: &Config, named: Option<PathBuf>) -> anyhow
         Some(root) => Ok(root),
         None => config.bounds().find(&cwd),
     };
-    Ok(Ground { cwd, workspace })
+    Ok(WorkDir { cwd, workspace })
 }
 
 /// The folder that we were started in.
@@ -136,6 +139,6 @@ fn real(cwd: &Path) -> anyhow::Result<PathBuf> {
 }
 
 /// What sessions made there are listed under: the workspace, or where there is none the folder itself.
-pub fn project(ground: &Ground) -> String {
-    path_text::write(ground.workspace.as_deref().unwrap_or(&ground.cwd))
+pub fn project(work_dir: &WorkDir) -> String {
+    path_text::write(work_dir.workspace.as_deref().unwrap_or(&work_dir.cwd))
 }

@@ -11,7 +11,7 @@ use crate::{paths, settings};
 use domain::command::{Command, LibraryCommand};
 use domain::path_text;
 use domain::session::{Effort, ModelRef, Policy};
-use engine::{Agent, Budget, Ground, ModelSource, ORDERS, REPORTS};
+use engine::{Agent, Budget, ModelSource, ORDERS, REPORTS, WorkDir};
 use hub::core::{Engine, GivenBudget, Setup};
 use hub::{EngineSeat, Files, Hub, Log};
 use std::path::{Path, PathBuf};
@@ -84,12 +84,12 @@ pub async fn own(launch: &Launch, log: Log) -> anyhow::Result<OwnStack> {
     for what in told {
         log(&format!("warning: {what}"));
     }
-    let ground = paths::ground(launch, &mut config)?;
+    let work_dir = paths::work_dir(launch, &mut config)?;
     if let (None, Some(why)) = (&launch.model, &launch.unread.model) {
         // Another model than the one that was meant would hear all that is said.
         return Err(usage(format!("{why}\n\nhint: mend or unset it, or name a model with --model")));
     }
-    if let Some(why) = unknown_server(&launch.allow, &config, &data, &ground) {
+    if let Some(why) = unknown_server(&launch.allow, &config, &data, &work_dir) {
         return Err(usage(why));
     }
     config.fetch.enabled |= launch.fetch;
@@ -103,7 +103,7 @@ pub async fn own(launch: &Launch, log: Log) -> anyhow::Result<OwnStack> {
     })?;
     let (model, models) = (source.default_model(), source.known_models());
     let (store, unkept) = store(launch, &log)?;
-    let start = start_with(launch, store.as_ref(), &ground)?;
+    let start = start_with(launch, store.as_ref(), &work_dir)?;
     let effort = effort(launch, &config, &source)?;
     let budget = GivenBudget { usual: config.budget, typed: budget(launch) };
     // For sessions that come from elsewhere and say nothing of it.
@@ -113,10 +113,10 @@ pub async fn own(launch: &Launch, log: Log) -> anyhow::Result<OwnStack> {
     let guard = guard::of(&config);
     let vault = vault(&data, launch.ephemeral || unkept.is_some(), &log);
     let (hub, engine) =
-        assemble_with(Arc::new(source), store, &ground, &data, defaults, (config, allow, vault), log);
+        assemble_with(Arc::new(source), store, &work_dir, &data, defaults, (config, allow, vault), log);
     let typed = Typed::of(launch, &model);
     typed.begin(&hub, start.as_ref()).await?;
-    let (workspace, no_workspace) = match ground.workspace {
+    let (workspace, no_workspace) = match work_dir.workspace {
         Ok(workspace) => (Some(workspace), None),
         Err(why) => (None, Some(why.words())),
     };
@@ -125,7 +125,7 @@ pub async fn own(launch: &Launch, log: Log) -> anyhow::Result<OwnStack> {
         engine,
         model,
         models,
-        cwd: ground.cwd,
+        cwd: work_dir.cwd,
         unkept,
         no_workspace,
         workspace,
@@ -145,13 +145,13 @@ fn unknown_server(
     allow: &[Allowance],
     config: &engine::Config,
     data: &Path,
-    ground: &Ground,
+    work_dir: &WorkDir,
 ) -> Option<String> {
     let tools: Vec<&str> = allow.iter().filter_map(Allowance::of_server).collect();
     if tools.is_empty() {
         return None;
     }
-    let (servers, _) = engine::mcp::servers(config, data, ground.workspace.as_deref().ok());
+    let (servers, _) = engine::mcp::servers(config, data, work_dir.workspace.as_deref().ok());
     let names: Vec<&str> = servers.iter().map(|listed| listed.entry.name.as_str()).collect();
     let known = |tool: &&str| names.iter().any(|name| tool.starts_with(&format!("mcp__{name}__")));
     let unknown = tools.into_iter().find(|tool| !known(tool))?;
@@ -177,10 +177,10 @@ pub fn assemble_in(
 ) -> Hub {
     let config = engine::Config::default();
     let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
-    let ground = Ground { workspace: config.bounds().find(&cwd), cwd };
+    let work_dir = WorkDir { workspace: config.bounds().find(&cwd), cwd };
     let settings = (config, Vec::new(), vault(data, true, &log));
     let defaults = Defaults { policy, ..Defaults::default() };
-    let (hub, mut engine) = assemble_with(models, store, &ground, data, defaults, settings, log);
+    let (hub, mut engine) = assemble_with(models, store, &work_dir, data, defaults, settings, log);
     engine.0.detach_all();
     hub
 }
@@ -189,7 +189,7 @@ pub fn assemble_in(
 fn assemble_with(
     models: Arc<dyn ModelSource>,
     store: Box<dyn Store>,
-    ground: &Ground,
+    work_dir: &WorkDir,
     data: &Path,
     defaults: Defaults,
     (config, allow, vault): (engine::Config, Vec<Allowance>, Option<Arc<dyn Vault>>),
@@ -201,10 +201,10 @@ fn assemble_with(
     let setup = engine::Setup { models, toolbox, data: data.clone(), guard, config, allow, vault };
     let mut engine = EngineTask(JoinSet::new());
     engine.0.spawn(Agent::new(setup, reports).run(ordered));
-    let workspace = ground.workspace.as_ref().ok().cloned();
+    let workspace = work_dir.workspace.as_ref().ok().cloned();
     let files = Files { data: Some(data), workspace, allowed: paths::save_dirs() };
     let seat = EngineSeat::Driven(orders);
-    let hub = Hub::start_with(hub_setup(Engine::Driven, ground, defaults), store, seat, files, log);
+    let hub = Hub::start_with(hub_setup(Engine::Driven, work_dir, defaults), store, seat, files, log);
     let feeding = hub.clone();
     engine.0.spawn(async move { feeding.reports(reported).await });
     (hub, engine)
@@ -248,20 +248,20 @@ struct Defaults {
 }
 
 /// How a hub is set up on this ground, in front of whichever engine.
-pub fn setup(engine: Engine, ground: &Ground, policy: Policy) -> Setup {
-    hub_setup(engine, ground, Defaults { policy, ..Defaults::default() })
+pub fn setup(engine: Engine, work_dir: &WorkDir, policy: Policy) -> Setup {
+    hub_setup(engine, work_dir, Defaults { policy, ..Defaults::default() })
 }
 
-fn hub_setup(engine: Engine, ground: &Ground, defaults: Defaults) -> Setup {
+fn hub_setup(engine: Engine, work_dir: &WorkDir, defaults: Defaults) -> Setup {
     let nanos = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let salt = u64::from(std::process::id()) << 16 ^ u64::from(nanos.subsec_nanos());
     Setup {
-        project: paths::project(ground),
+        project: paths::project(work_dir),
         policy: defaults.policy,
         effort: defaults.effort,
         budget: defaults.budget,
         no_sandbox: status().can_hold().err(),
-        ..Setup::new(engine, &path_text::write(&ground.cwd), salt)
+        ..Setup::new(engine, &path_text::write(&work_dir.cwd), salt)
     }
 }
 
@@ -302,8 +302,8 @@ fn vault(data: &Path, is_ephemeral: bool, log: &Log) -> Option<Arc<dyn Vault>> {
     }
 }
 
-fn start_with(launch: &Launch, store: &dyn Store, ground: &Ground) -> anyhow::Result<Option<Command>> {
-    let session = kept::wanted(launch, store, &paths::project(ground))?;
+fn start_with(launch: &Launch, store: &dyn Store, work_dir: &WorkDir) -> anyhow::Result<Option<Command>> {
+    let session = kept::wanted(launch, store, &paths::project(work_dir))?;
     Ok(session.map(|session| Command::Library(LibraryCommand::Open { session })))
 }
 

@@ -178,8 +178,8 @@ fn again(launch: &mut Launch) -> Option<Worktree> {
     let data = paths::data().ok()?;
     let Ok(true) = SqliteStore::is_at(&data) else { return None };
     let store = SqliteStore::at(&data).ok()?;
-    let ground = paths::ground(launch, &mut settings::read().config).ok()?;
-    let session = kept::wanted(launch, &store, &paths::project(&ground)).ok()??;
+    let work_dir = paths::work_dir(launch, &mut settings::read().config).ok()?;
+    let session = kept::wanted(launch, &store, &paths::project(&work_dir)).ok()??;
     let cwd = path_text::read(&store.summary(&session).ok()?.cwd);
     let tree = holding(&cwd)?;
     if launch.cwd.is_none() {

@@ -2,7 +2,7 @@
 
 use crate::output;
 use domain::session::Origin;
-use engine::{Config, Ground};
+use engine::{Config, WorkDir};
 use host::launch::Launch;
 use host::stack::EngineTask;
 use host::{log_limit, paths, settings};
@@ -25,12 +25,12 @@ pub(crate) fn settings() -> Config {
 }
 
 /// Where the agent works, for those who only look.
-pub(crate) fn ground(launch: &Launch, config: &mut Config) -> anyhow::Result<Ground> {
-    let (ground, told) = paths::ground_to_look_at(launch, config)?;
+pub(crate) fn work_dir(launch: &Launch, config: &mut Config) -> anyhow::Result<WorkDir> {
+    let (work_dir, told) = paths::work_dir_to_look_at(launch, config)?;
     if let Some(told) = told {
         output::print_error(&format!("warning: {told}"));
     }
-    Ok(ground)
+    Ok(work_dir)
 }
 
 /// Remembers that a runtime was typed here. What cannot be remembered is asked for when it is started again.

@@ -5,7 +5,7 @@ mod kept;
 use crate::exit::Exit;
 use crate::output;
 use domain::path_text;
-use engine::{Config, Ground};
+use engine::{Config, WorkDir};
 use host::guard;
 use host::launch::Launch;
 use host::model_source;
@@ -27,13 +27,13 @@ pub(crate) async fn doctor(launch: &Launch) -> anyhow::Result<Exit> {
         say(if at == 0 { "variables" } else { "" }, line);
     }
     well &= !launch.unread.ours;
-    let (ground, refused) = paths::ground_to_look_at(launch, &mut config)?;
+    let (work_dir, refused) = paths::work_dir_to_look_at(launch, &mut config)?;
     if let Some(why) = refused {
         well = false;
         say("variables", &why);
     }
-    say("works in", &path_text::write(&ground.cwd));
-    match &ground.workspace {
+    say("works in", &path_text::write(&work_dir.cwd));
+    match &work_dir.workspace {
         Ok(root) => say("workspace", &path_text::write(root)),
         Err(why) => say("workspace", &why.words()),
     }
@@ -41,8 +41,8 @@ pub(crate) async fn doctor(launch: &Launch) -> anyhow::Result<Exit> {
         Ok(data) => {
             say("data", &path_text::write(&data));
             well &= kept::store(&data);
-            servers(&config, &data, &ground);
-            skills(&config, &ground);
+            servers(&config, &data, &work_dir);
+            skills(&config, &work_dir);
         }
         Err(why) => {
             well = false;
@@ -190,8 +190,8 @@ fn set(config: &Config, told: &[String], launch: &Launch) -> bool {
     told.is_empty()
 }
 
-fn servers(config: &Config, data: &Path, ground: &Ground) {
-    let (servers, troubles) = engine::mcp::servers(config, data, ground.workspace.as_deref().ok());
+fn servers(config: &Config, data: &Path, work_dir: &WorkDir) {
+    let (servers, troubles) = engine::mcp::servers(config, data, work_dir.workspace.as_deref().ok());
     if servers.is_empty() && troubles.is_empty() {
         say("mcp", "no servers (`parlor mcp add` adds one)");
     }
@@ -211,8 +211,8 @@ fn servers(config: &Config, data: &Path, ground: &Ground) {
     }
 }
 
-fn skills(config: &Config, ground: &Ground) {
-    let list = engine::list_skills(config, ground);
+fn skills(config: &Config, work_dir: &WorkDir) {
+    let list = engine::list_skills(config, work_dir);
     say(
         "skills",
         &match list.skills.len() {

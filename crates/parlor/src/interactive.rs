@@ -110,8 +110,8 @@ async fn own(mut launch: Launch, tree: Option<&Worktree>) -> anyhow::Result<Left
     let look = UiOptions::of(&launch)?.telling(worktrees::told_at_start(&launch));
     // Which conversation to go on with is chosen from the list that the screen has; until then it stands in a new one.
     let begin = launch.resume.take_if(|id| id.is_none()).map(|_| Begin::Sessions);
-    let ground = paths::ground(&launch, &mut settings::read().config)?;
-    let (cwd, look) = (ground.cwd, look.warned(ground.workspace.err().map(|why| why.words())));
+    let work_dir = paths::work_dir(&launch, &mut settings::read().config)?;
+    let (cwd, look) = (work_dir.cwd, look.warned(work_dir.workspace.err().map(|why| why.words())));
     let (outgoing, commands) = mpsc::channel(OUTGOING);
     let (news, incoming) = mpsc::channel(NEWS);
     let (note, noted) = watch::channel(Note::default());

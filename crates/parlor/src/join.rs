@@ -75,20 +75,20 @@ async fn prepare(launch: &Launch, mut control: Control) -> anyhow::Result<Result
         )));
     }
     let mut config = settings::read().config;
-    let ground = paths::ground(launch, &mut config)?;
-    let session = match session(launch, &paths::project(&ground))? {
+    let work_dir = paths::work_dir(launch, &mut config)?;
+    let session = match session(launch, &paths::project(&work_dir))? {
         Found::None => None,
         Found::Ours(session) => Some(session),
         Found::Theirs => return Ok(Err("the conversation is with another program's runtime".to_owned())),
     };
     let wanted = Wanted {
         session,
-        cwd: Some(ground.cwd.clone()),
+        cwd: Some(work_dir.cwd.clone()),
         environment: Some(spawn_env::of_terminal()),
         flags: flags(launch)?,
     };
     match control.open(&wanted).await {
-        Ok(opened) => Ok(Ok(Joined { wanted, opened, cwd: ground.cwd })),
+        Ok(opened) => Ok(Ok(Joined { wanted, opened, cwd: work_dir.cwd })),
         Err(why) => Ok(Err(format!("the server has no room: {why:#}"))),
     }
 }

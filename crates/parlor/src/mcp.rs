@@ -7,7 +7,7 @@ use crate::output;
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use domain::path_text;
-use engine::Ground;
+use engine::WorkDir;
 use engine::mcp::{self, Approvals, Entry, Listed, Reach, Way};
 use host::guard;
 use host::launch::Launch;
@@ -120,8 +120,8 @@ fn may(reach: &Reach) -> String {
 /// Lists, adds, removes, approves or tries servers.
 pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
     let mut config = aloud::settings();
-    let (data, ground) = (paths::data()?, aloud::ground(launch, &mut config)?);
-    let (servers, troubles) = mcp::servers(&config, &data, ground.workspace.as_deref().ok());
+    let (data, work_dir) = (paths::data()?, aloud::work_dir(launch, &mut config)?);
+    let (servers, troubles) = mcp::servers(&config, &data, work_dir.workspace.as_deref().ok());
     let own = config.settings.clone().context("there is no place for settings: set PARLOR_CONFIG_DIR");
     match asked.what.unwrap_or(McpCommand::List) {
         McpCommand::List => {
@@ -158,7 +158,7 @@ pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
         }
         McpCommand::Approve { name, reach } => {
             let listed = find(&servers, &name)?;
-            let project = root(&ground, listed)?;
+            let project = root(&work_dir, listed)?;
             let allowed = reach.reach(&config.bounds())?;
             let means = reach.keep(&data, project, &listed.entry, &allowed)?;
             let place = if listed.from_project { " in this project" } else { "" };
@@ -170,7 +170,7 @@ pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
         }
         McpCommand::Forget { name } => {
             let listed = find(&servers, &name)?;
-            let had = mcp::forget(&data, root(&ground, listed)?, &listed.entry)?;
+            let had = mcp::forget(&data, root(&work_dir, listed)?, &listed.entry)?;
             let said = if had { "what you said to it is taken back" } else { "you had said nothing to it" };
             output::print_line(&format!("{name}: {said}; what it downloaded is removed"));
         }
@@ -181,7 +181,7 @@ pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
                 "{name} comes from the project: agree first with `parlor mcp approve {name}`"
             );
             let guard = guard::of(&config);
-            let tested = mcp::test(listed, &data, &ground, guard).await;
+            let tested = mcp::test(listed, &data, &work_dir, guard).await;
             let tested = tested.map_err(|why| anyhow::anyhow!("{name}: {why}"))?;
             output::print_line(&format!("{}: {} tools", tested.name, tested.tools.len()));
             for tool in tested.tools {
@@ -193,9 +193,9 @@ pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
 }
 
 /// The project, for a server that it brought.
-fn root<'a>(ground: &'a Ground, listed: &Listed) -> anyhow::Result<Option<&'a Path>> {
+fn root<'a>(work_dir: &'a WorkDir, listed: &Listed) -> anyhow::Result<Option<&'a Path>> {
     match listed.from_project {
-        true => ground.workspace.as_deref().map(Some).map_err(|why| anyhow::anyhow!("{}", why.words())),
+        true => work_dir.workspace.as_deref().map(Some).map_err(|why| anyhow::anyhow!("{}", why.words())),
         false => Ok(None),
     }
 }

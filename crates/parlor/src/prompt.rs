@@ -11,12 +11,12 @@ use serde_json::json;
 pub(crate) async fn print(launch: &Launch, as_json: bool) -> anyhow::Result<Exit> {
     let mut config = aloud::settings();
     config.fetch.enabled |= launch.fetch;
-    let ground = aloud::ground(launch, &mut config)?;
+    let work_dir = aloud::work_dir(launch, &mut config)?;
     let wanted = launch.model.as_deref().or(config.model.as_deref());
     let source =
         Source::new(wanted).await.map_err(|why| exit::usage(format!("{why}\nhint: {}", why.hint())))?;
     let model = source.default_model().name;
-    let told = engine::standing_text(&config, &ground, &model, tools::Toolbox::standard());
+    let told = engine::standing_text(&config, &work_dir, &model, tools::Toolbox::standard());
     for trouble in &told.trouble {
         output::print_error(trouble);
     }

@@ -42,8 +42,8 @@ enum RulesCommand {
 /// Lists, narrows or takes back.
 pub(crate) fn rules(launch: &Launch, asked: RulesArgs) -> anyhow::Result<Exit> {
     let mut config = aloud::settings();
-    let (data, ground) = (paths::data()?, aloud::ground(launch, &mut config)?);
-    let here = ground.workspace.as_deref().ok();
+    let (data, work_dir) = (paths::data()?, aloud::work_dir(launch, &mut config)?);
+    let here = work_dir.workspace.as_deref().ok();
     match asked.what {
         None => list(&data, here, &asked),
         Some(RulesCommand::Revoke { number }) => {

@@ -55,9 +55,9 @@ pub(crate) async fn sessions(launch: &Launch, sessions: Sessions) -> anyhow::Res
         _ => {}
     }
     let store = open(&data, act.only_reads())?;
-    let ground = aloud::ground(launch, &mut aloud::settings())?;
+    let work_dir = aloud::work_dir(launch, &mut aloud::settings())?;
     let mut commands =
-        SessionCommands { store, project: paths::project(&ground), cwd: ground.cwd, now: now() };
+        SessionCommands { store, project: paths::project(&work_dir), cwd: work_dir.cwd, now: now() };
     match act {
         Act::List(list) => commands.list(&list),
         Act::Show(show) => commands.show(&show),

@@ -8,8 +8,8 @@ use host::launch::Launch;
 /// Prints the skills and what could not be read.
 pub(crate) fn list(launch: &Launch) -> anyhow::Result<Exit> {
     let mut config = aloud::settings();
-    let ground = aloud::ground(launch, &mut config)?;
-    let found = engine::list_skills(&config, &ground);
+    let work_dir = aloud::work_dir(launch, &mut config)?;
+    let found = engine::list_skills(&config, &work_dir);
     for skill in &found.skills {
         let from = if skill.from_project { "project" } else { "yours" };
         output::print_line(&format!("{:<24} {from:<8} {}", skill.name, skill.description));

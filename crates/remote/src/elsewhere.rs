@@ -29,8 +29,8 @@ pub fn find(launch: &mut Launch) -> anyhow::Result<Option<KeptElsewhere>> {
     // What is wrong with a store is told by who opens it to write.
     let Ok(true) = SqliteStore::is_at(&data) else { return Ok(None) };
     let Ok(store) = SqliteStore::at(&data) else { return Ok(None) };
-    let ground = paths::ground(launch, &mut settings::read().config)?;
-    let Some(session) = kept::wanted(launch, &store, &paths::project(&ground))? else { return Ok(None) };
+    let work_dir = paths::work_dir(launch, &mut settings::read().config)?;
+    let Some(session) = kept::wanted(launch, &store, &paths::project(&work_dir))? else { return Ok(None) };
     (launch.resume, launch.continue_last) = (Some(Some(session.to_string())), false);
     let summary = store.summary(&session).map_err(|why| kept::told(&why))?;
     Ok(summary.origin.map(|origin| KeptElsewhere { session, origin: *origin, cwd: summary.cwd }))

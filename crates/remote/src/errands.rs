@@ -13,7 +13,7 @@ use domain::errand::{
 };
 use domain::session::Policy;
 use domain::tool::ToolOutcome;
-use engine::Ground;
+use engine::WorkDir;
 use hub::ErrandPort;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,20 +57,20 @@ impl Doing {
 /// # Errors
 /// When the folder cannot be worked in.
 pub(crate) fn begin(
-    ground: &Ground,
+    work_dir: &WorkDir,
     data: &Path,
     guard: Option<Guard>,
 ) -> Result<(ErrandPort, Doing), ToolError> {
     let outputs = data.join("outputs").join("errands");
-    let place = match &ground.workspace {
-        Ok(root) => ToolContext::new(root, &outputs).and_then(|place| place.at(&ground.cwd)),
-        Err(_) => ToolContext::without_workspace(&ground.cwd, &outputs),
+    let place = match &work_dir.workspace {
+        Ok(root) => ToolContext::new(root, &outputs).and_then(|place| place.at(&work_dir.cwd)),
+        Err(_) => ToolContext::without_workspace(&work_dir.cwd, &outputs),
     }?;
     let place = match guard {
         Some(guard) => place.guarded(guard),
         None => place,
     };
-    let rules = match &ground.workspace {
+    let rules = match &work_dir.workspace {
         Ok(root) => Rules::load(data, root).unwrap_or_else(|_| Rules::none(data, root)),
         // Rules are for a project.
         Err(_) => Rules::none(data, place.workdir()),

@@ -35,9 +35,9 @@ pub(crate) fn start(
     log: Log,
 ) -> anyhow::Result<(Hub, Option<Doing>)> {
     let mut config = settings::read().config;
-    let ground = paths::ground(launch, &mut config)?;
+    let work_dir = paths::work_dir(launch, &mut config)?;
     let doing = if seat.role.has_errands() {
-        let (port, doing) = errands::begin(&ground, &paths::data()?, guard::of(&config))?;
+        let (port, doing) = errands::begin(&work_dir, &paths::data()?, guard::of(&config))?;
         seat.errands = Some(port);
         seat.hello.does_errands = true;
         Some(doing)
@@ -46,7 +46,7 @@ pub(crate) fn start(
     };
     // What else than read-only was asked for was refused where a runtime does everything by its own hands and rules.
     let policy = if seat.lossless { None } else { launch.policy };
-    let setup = stack::setup(Engine::behind_wire(seat.lossless), &ground, policy.unwrap_or_default());
+    let setup = stack::setup(Engine::behind_wire(seat.lossless), &work_dir, policy.unwrap_or_default());
     let (require_consent, is_headless) = (launch.require_consent, seat.hello.is_away);
     let setup = Setup { require_consent, is_headless, ..setup };
     if let Some((store, keeping)) = keeping {

@@ -6,7 +6,7 @@ use super::caches;
 use super::calls::McpCalls;
 use super::elicit::{self, Filled};
 use super::entry::{Entry, Way};
-use super::process::{Process, ServerGround};
+use super::process::{Process, ServerScope};
 use super::reach::Reach;
 use super::tool::Offered;
 use crate::config::CONNECT;
@@ -144,22 +144,22 @@ impl Client {
     /// Starts or reaches the server and shakes hands, within [`CONNECT`] and until it is to stop.
     pub(crate) async fn open(
         entry: &Entry,
-        ground: &ServerGround,
+        scope: &ServerScope,
         ear: Ear,
         stop: &CancellationToken,
     ) -> Result<Client, Trouble> {
-        Client::open_within(CONNECT, entry, ground, ear, stop).await
+        Client::open_within(CONNECT, entry, scope, ear, stop).await
     }
 
     /// Lets it download itself: starts it once with the network, and ends it. What came of it is seen when it is started without.
     pub(crate) async fn download(
         entry: &Entry,
-        ground: &ServerGround,
+        scope: &ServerScope,
         stop: &CancellationToken,
     ) -> Result<(), Trouble> {
-        let reach = Reach { network: true, ..ground.reach.clone() };
-        let ground = ServerGround { reach, ..ground.clone() };
-        let client = Client::open_within(DOWNLOAD, entry, &ground, Ear::default(), stop).await?;
+        let reach = Reach { network: true, ..scope.reach.clone() };
+        let scope = ServerScope { reach, ..scope.clone() };
+        let client = Client::open_within(DOWNLOAD, entry, &scope, Ear::default(), stop).await?;
         client.end().await;
         Ok(())
     }
@@ -167,32 +167,31 @@ impl Client {
     async fn open_within(
         most: Duration,
         entry: &Entry,
-        ground: &ServerGround,
+        scope: &ServerScope,
         ear: Ear,
         stop: &CancellationToken,
     ) -> Result<Client, Trouble> {
         let variable = |name: &str| {
             let value = std::env::var(name).ok()?;
             let safe = tools::env::kept(OsStr::new(name), OsStr::new(&value));
-            (safe || !ground.from_project).then_some(value)
+            (safe || !scope.from_project).then_some(value)
         };
         let way = entry.filled(&variable).map_err(Trouble::Broken)?;
         let watch = match &way {
             Way::Child { .. } => {
-                SteeringWatch::begin(format!("the MCP server {}", entry.name), ground.writable()).await
+                SteeringWatch::begin(format!("the MCP server {}", entry.name), scope.writable()).await
             }
             Way::Http { .. } => None,
         };
         // Kept here, so that one whose start is given up is ended before what it did is looked at.
         let process = Mutex::default();
         let opening = async {
-            match Client::connect(&way, ground, ear.clone(), ClientLifecycleMode::Initialize, &process).await
-            {
+            match Client::connect(&way, scope, ear.clone(), ClientLifecycleMode::Initialize, &process).await {
                 // A server that knows only the newer way to begin refuses the older one.
                 Err((_, true)) => {
                     let newer =
                         ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::LATEST] };
-                    Client::connect(&way, ground, ear, newer, &process).await
+                    Client::connect(&way, scope, ear, newer, &process).await
                 }
                 connected => connected,
             }
@@ -206,7 +205,7 @@ impl Client {
             },
         };
         let trouble = match opened {
-            Ok(service) => return Ok(Client { service, process, watch, missing: ground.missing() }),
+            Ok(service) => return Ok(Client { service, process, watch, missing: scope.missing() }),
             Err(trouble) => trouble,
         };
         let started = process.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -226,14 +225,14 @@ impl Client {
     /// The flag of an error says that the server refused this way to begin.
     async fn connect(
         way: &Way,
-        ground: &ServerGround,
+        scope: &ServerScope,
         ear: Ear,
         mode: ClientLifecycleMode,
         slot: &Mutex<Option<Process>>,
     ) -> Result<RunningService<RoleClient, Ear>, (Trouble, bool)> {
         match way {
             Way::Child { command, args, env } => {
-                let (process, input, output) = Process::start(command, args, env, ground)
+                let (process, input, output) = Process::start(command, args, env, scope)
                     .map_err(|why| (Trouble::Broken(format!("{command} cannot be started: {why}")), false))?;
                 slot.lock().unwrap_or_else(PoisonError::into_inner).replace(process);
                 let transport = AsyncRwTransport::new_client(output, input).with_max_line_length(MAX_LINE);
@@ -461,12 +460,12 @@ pub struct Tested {
 pub async fn test(
     listed: &Listed,
     data: &Path,
-    ground: &crate::Ground,
+    work_dir: &crate::WorkDir,
     guard: Option<Guard>,
 ) -> Result<Tested, String> {
-    let (dir, workspace) = match &ground.workspace {
+    let (dir, workspace) = match &work_dir.workspace {
         Ok(root) => (root.clone(), true),
-        Err(_) => (ground.cwd.clone(), false),
+        Err(_) => (work_dir.cwd.clone(), false),
     };
     let Listed { entry, from_project, .. } = listed;
     let project = from_project.then_some(dir.as_path());
@@ -474,17 +473,17 @@ pub async fn test(
     let reach = listed.reach.clone().unwrap_or_default();
     let downloads = Approvals::in_data(data).take_download(project, &entry.digest);
     let stop = CancellationToken::new();
-    let ground = ServerGround { dir, workspace, guard, from_project: *from_project, reach, cache };
+    let scope = ServerScope { dir, workspace, guard, from_project: *from_project, reach, cache };
     let words = |trouble: Trouble| match trouble {
         Trouble::Login => trouble.words(&entry.name, false),
         Trouble::Broken(why) => why,
     };
     if downloads {
-        Client::download(entry, &ground, &stop).await.map_err(words)?;
+        Client::download(entry, &scope, &stop).await.map_err(words)?;
     }
     let ear = Ear { server: entry.name.clone(), ..Ear::default() };
     let client =
-        Client::open(entry, &ground, ear, &stop).await.map_err(|trouble| words(ground.explained(trouble)))?;
+        Client::open(entry, &scope, ear, &stop).await.map_err(|trouble| words(scope.explained(trouble)))?;
     let tools = client.tools().await?;
     let name = client.name();
     client.end().await;

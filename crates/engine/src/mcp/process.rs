@@ -31,7 +31,7 @@ const CHUNK: usize = 1024;
 
 /// Where a server runs, and what it may reach there.
 #[derive(Debug, Clone)]
-pub(crate) struct ServerGround {
+pub(crate) struct ServerScope {
     pub(crate) dir: PathBuf,
     /// Whether that is a workspace, so that it can be let write there.
     pub(crate) workspace: bool,
@@ -43,7 +43,7 @@ pub(crate) struct ServerGround {
     pub(crate) cache: PathBuf,
 }
 
-impl ServerGround {
+impl ServerScope {
     /// The folders with files of the person's that it can write in: what steers programs there is compared.
     pub(crate) fn writable(&self) -> Vec<PathBuf> {
         let project = self.workspace && (self.reach.project || self.guard.is_none());
@@ -107,22 +107,22 @@ impl Process {
         command: &str,
         args: &[String],
         env: &BTreeMap<String, String>,
-        ground: &ServerGround,
+        scope: &ServerScope,
     ) -> io::Result<(Process, ChildStdin, ChildStdout)> {
-        let cache = caches::make(&ground.cache)?;
-        let mut program: Command = match &ground.guard {
+        let cache = caches::make(&scope.cache)?;
+        let mut program: Command = match &scope.guard {
             // What the person lets every command write is no server's.
             Some(guard) => {
-                guard.clone().only_temp().command(OsStr::new(command), &ground.leash(&cache)).into()
+                guard.clone().only_temp().command(OsStr::new(command), &scope.leash(&cache)).into()
             }
             None => Command::new(command),
         };
         let (stderr, theirs) = io::pipe()?;
         program
             .args(args)
-            .current_dir(&ground.dir)
+            .current_dir(&scope.dir)
             .env_clear()
-            .envs(variables(env, &cache, ground))
+            .envs(variables(env, &cache, scope))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(theirs)
@@ -136,7 +136,7 @@ impl Process {
         listening.spawn(listen(words.clone()));
         let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
         let pipes = child.stdin.take().zip(child.stdout.take());
-        let process = Process { group, guarded: ground.guard.is_some(), words, child, listening };
+        let process = Process { group, guarded: scope.guard.is_some(), words, child, listening };
         let (input, output) = pipes.ok_or_else(|| io::Error::other("it has no pipes"))?;
         Ok((process, input, output))
     }
@@ -183,13 +183,13 @@ impl Process {
 fn variables(
     entry: &BTreeMap<String, String>,
     cache: &Path,
-    ground: &ServerGround,
+    scope: &ServerScope,
 ) -> Vec<(OsString, OsString)> {
-    let network = ground.reach.network || ground.guard.is_none();
+    let network = scope.reach.network || scope.guard.is_none();
     let mut all = tools::env::cleaned(std::env::vars_os());
     all.extend(caches::variables(cache, network));
     all.extend(entry.iter().map(|(name, value)| (name.into(), value.into())));
-    if ground.guard.is_some() { handed_on(all).collect() } else { all }
+    if scope.guard.is_some() { handed_on(all).collect() } else { all }
 }
 
 /// What a server says on stderr, of which the end is kept.

@@ -4,7 +4,7 @@ use super::approvals::Approvals;
 use super::book::{self, Listed};
 use super::caches;
 use super::client::{Client, Ear, Trouble};
-use super::process::ServerGround;
+use super::process::ServerScope;
 use super::question::Said;
 use super::reach::Reach;
 use super::tool::RemoteTool;
@@ -400,10 +400,10 @@ impl Project {
         self.changes.send_modify(|count| *count += 1);
     }
 
-    fn ground(&self, listed: &Listed) -> ServerGround {
+    fn scope(&self, listed: &Listed) -> ServerScope {
         let SharedServers { guard, data, .. } = &*self.all.0;
         let Site { dir, workspace, .. } = self.site.clone();
-        ServerGround {
+        ServerScope {
             cache: caches::folder(data, self.root(listed), &listed.entry),
             dir,
             workspace,
@@ -488,16 +488,16 @@ async fn keep(server: Arc<Server>, project: Arc<Project>) {
 
 async fn live(server: &Server, project: &Project) -> Trouble {
     let (listed, stop) = (&server.listed, &server.stop);
-    let (entry, ground) = (&listed.entry, project.ground(listed));
+    let (entry, scope) = (&listed.entry, project.scope(listed));
     let mut downloaded = Ok(());
     if project.takes_download(listed).await {
-        downloaded = Client::download(entry, &ground, stop).await;
+        downloaded = Client::download(entry, &scope, stop).await;
     }
     let ear = Ear { server: entry.name.clone(), ..Ear::default() };
-    let client = match Client::open(entry, &ground, ear.clone(), stop).await {
+    let client = match Client::open(entry, &scope, ear.clone(), stop).await {
         Ok(client) => Arc::new(client),
         // Where it could not download itself, that is why.
-        Err(trouble) => return ground.explained(downloaded.err().unwrap_or(trouble)),
+        Err(trouble) => return scope.explained(downloaded.err().unwrap_or(trouble)),
     };
     server.client.lock().unwrap_or_else(PoisonError::into_inner).replace(client.clone());
     tokio::select! {

@@ -2,17 +2,17 @@
 
 use super::*;
 
-struct Ground {
+struct WorkDir {
     dir: tempfile::TempDir,
 }
 
-impl Ground {
-    fn new() -> Ground {
+impl WorkDir {
+    fn new() -> WorkDir {
         let dir = tempfile::tempdir().unwrap();
         for sub in ["home", "work/sub"] {
             fs::create_dir_all(dir.path().join(sub)).unwrap();
         }
-        Ground { dir }
+        WorkDir { dir }
     }
 
     fn put(&self, path: &str, text: &str) {
@@ -44,12 +44,12 @@ fn names(skills: &Skills) -> Vec<(&str, bool)> {
 
 #[test]
 fn skills_come_from_the_home_and_the_project_up_the_tree() {
-    let ground = Ground::new();
-    ground.skill("home/.claude/skills", "mine");
-    ground.skill("work/.agents/skills", "shared");
-    ground.skill("work/sub/.parlor/skills", "near");
-    ground.skill("elsewhere/.agents/skills", "foreign");
-    let skills = ground.find();
+    let work_dir = WorkDir::new();
+    work_dir.skill("home/.claude/skills", "mine");
+    work_dir.skill("work/.agents/skills", "shared");
+    work_dir.skill("work/sub/.parlor/skills", "near");
+    work_dir.skill("elsewhere/.agents/skills", "foreign");
+    let skills = work_dir.find();
     assert_eq!(names(&skills), [("mine", false), ("near", true), ("shared", true)]);
     assert_eq!(skills.errors, []);
     let text = skills.all[0].load().unwrap();
@@ -58,10 +58,10 @@ fn skills_come_from_the_home_and_the_project_up_the_tree() {
 
 #[test]
 fn a_project_cannot_take_the_place_of_the_persons_skill() {
-    let ground = Ground::new();
-    ground.skill("home/.agents/skills", "deploy");
-    ground.skill("work/.agents/skills", "deploy");
-    let list = ground.find().list();
+    let work_dir = WorkDir::new();
+    work_dir.skill("home/.agents/skills", "deploy");
+    work_dir.skill("work/.agents/skills", "deploy");
+    let list = work_dir.find().list();
     assert_eq!(list.skills.len(), 1);
     assert!(!list.skills[0].from_project);
     assert!(list.errors[0].1.contains("hidden by"), "{:?}", list.errors);
@@ -69,21 +69,21 @@ fn a_project_cannot_take_the_place_of_the_persons_skill() {
 
 #[test]
 fn what_cannot_be_read_is_listed_with_its_reason() {
-    let ground = Ground::new();
-    ground.put("work/.agents/skills/a/SKILL.md", "no front matter");
-    ground.put("work/.agents/skills/b/SKILL.md", "---\nname: b\n---\n");
-    ground.put("work/.agents/skills/c/SKILL.md", "---\nname: not plain\ndescription: x\n---\n");
-    ground.put("work/.agents/skills/d/SKILL.md", &"x".repeat(MAX_SKILL_BYTES as usize + 1));
-    ground.put("work/.agents/skills/e/SKILL.md", "---\ndescription: takes its directory's name\n---\n");
-    ground.put("work/.agents/skills/not-a-skill/README.md", "x");
-    ground.put("secret", "---\nname: f\ndescription: x\n---\n");
-    fs::create_dir(ground.dir.path().join("work/.agents/skills/f")).unwrap();
+    let work_dir = WorkDir::new();
+    work_dir.put("work/.agents/skills/a/SKILL.md", "no front matter");
+    work_dir.put("work/.agents/skills/b/SKILL.md", "---\nname: b\n---\n");
+    work_dir.put("work/.agents/skills/c/SKILL.md", "---\nname: not plain\ndescription: x\n---\n");
+    work_dir.put("work/.agents/skills/d/SKILL.md", &"x".repeat(MAX_SKILL_BYTES as usize + 1));
+    work_dir.put("work/.agents/skills/e/SKILL.md", "---\ndescription: takes its directory's name\n---\n");
+    work_dir.put("work/.agents/skills/not-a-skill/README.md", "x");
+    work_dir.put("secret", "---\nname: f\ndescription: x\n---\n");
+    fs::create_dir(work_dir.dir.path().join("work/.agents/skills/f")).unwrap();
     std::os::unix::fs::symlink(
         "../../../../secret",
-        ground.dir.path().join("work/.agents/skills/f/SKILL.md"),
+        work_dir.dir.path().join("work/.agents/skills/f/SKILL.md"),
     )
     .unwrap();
-    let skills = ground.find();
+    let skills = work_dir.find();
     assert_eq!(names(&skills), [("e", true)]);
     let why: Vec<&str> = skills.errors.iter().map(|(_, why)| why.as_str()).collect();
     for (why, word) in why.iter().zip(["`---`", "description", "name", "larger than", "out of the project"]) {
@@ -94,11 +94,11 @@ fn what_cannot_be_read_is_listed_with_its_reason() {
 
 #[test]
 fn a_prompt_names_skills_at_the_start_of_words() {
-    let ground = Ground::new();
+    let work_dir = WorkDir::new();
     for name in ["pdf", "deploy", "usr"] {
-        ground.skill("home/.agents/skills", name);
+        work_dir.skill("home/.agents/skills", name);
     }
-    let skills = ground.find();
+    let skills = work_dir.find();
     for (prompt, expected) in [
         ("/pdf fill this", &["pdf"][..]),
         ("use $deploy, then /pdf.", &["deploy", "pdf"]),

@@ -25,8 +25,8 @@ impl Turn {
 
     /// Starts the project's servers, if they do not run, and waits for those that no turn has waited for yet.
     pub(super) async fn start_servers(&self) -> Option<Arc<Project>> {
-        let (servers, ground) = (self.servers.clone(), self.site());
-        let project = tokio::task::spawn_blocking(move || servers.project(&ground)).await.ok()?;
+        let (servers, work_dir) = (self.servers.clone(), self.site());
+        let project = tokio::task::spawn_blocking(move || servers.project(&work_dir)).await.ok()?;
         let project = self.ask_about_servers(project).await;
         project.start(!self.waits_for_servers);
         tokio::select! {

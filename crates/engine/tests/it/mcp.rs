@@ -506,11 +506,11 @@ async fn a_server_can_be_tried() {
     let (entries, _) = engine::mcp::parse(&json!({"mcpServers": {"echo": child("")}}).to_string());
     let dir = tempfile::tempdir().unwrap();
     let (config, here) = (Config::default(), dir.path().to_str().unwrap());
-    let ground = config.ground(here, here);
-    let tested = engine::mcp::test(&own(&entries[0]), dir.path(), &ground, None).await.unwrap();
+    let work_dir = config.work_dir(here, here);
+    let tested = engine::mcp::test(&own(&entries[0]), dir.path(), &work_dir, None).await.unwrap();
     assert_eq!(tested.tools.len(), 13);
     let (entries, _) = engine::mcp::parse(&json!({"mcpServers": {"echo": child("die")}}).to_string());
-    let why = engine::mcp::test(&own(&entries[0]), dir.path(), &ground, None).await.unwrap_err();
+    let why = engine::mcp::test(&own(&entries[0]), dir.path(), &work_dir, None).await.unwrap_err();
     assert!(why.contains("the database is missing"), "{why}");
 }
 

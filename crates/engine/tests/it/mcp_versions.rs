@@ -23,9 +23,9 @@ async fn tried(server: Value) -> Result<usize, String> {
     let (entries, _) = engine::mcp::parse(&json!({"mcpServers": {"one": server}}).to_string());
     let dir = tempfile::tempdir().unwrap();
     let (config, here) = (Config::default(), dir.path().to_str().unwrap());
-    let ground = config.ground(here, here);
+    let work_dir = config.work_dir(here, here);
     let listed = crate::mcp::own(&entries[0]);
-    engine::mcp::test(&listed, dir.path(), &ground, None).await.map(|tested| tested.tools.len())
+    engine::mcp::test(&listed, dir.path(), &work_dir, None).await.map(|tested| tested.tools.len())
 }
 
 #[tokio::test]

@@ -21,7 +21,7 @@ impl Said {
     /// Words with what the command line sends along.
     pub(crate) fn of(words: String, launch: &Launch, run: &Run) -> anyhow::Result<Said> {
         let form = run.output_schema.as_deref().map(Form::read).transpose()?;
-        let cwd = paths::ground(launch, &mut settings::read().config)?.cwd;
+        let cwd = paths::work_dir(launch, &mut settings::read().config)?.cwd;
         let attachments = attachments::read(&run.image, &run.file, &cwd)?;
         let text = form.as_ref().map_or_else(|| words.clone(), |form| form.told_with(&words));
         Ok(Said { input: Input { text, attachments }, form })

@@ -36,7 +36,7 @@ pub(crate) fn pick(launch: &Launch) -> anyhow::Result<Picked> {
     let data = paths::data()?;
     let Ok(true) = SqliteStore::is_at(&data) else { return Ok(nothing_kept()) };
     let store = SqliteStore::to_read(&data).map_err(|why| told(&why))?;
-    let project = paths::project(&paths::ground(launch, &mut settings::read().config)?);
+    let project = paths::project(&paths::work_dir(launch, &mut settings::read().config)?);
     let of = |project: Option<String>| {
         store.list(&Listing { project, search: None, limit: Some(PICKS + 1) }).map_err(|why| told(&why))
     };

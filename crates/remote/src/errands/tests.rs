@@ -21,8 +21,8 @@ impl Bench {
         }
         std::fs::write(folder.path().join("outside"), "SECRET").unwrap();
         let root = folder.path().canonicalize().unwrap().join("work");
-        let ground = Ground { cwd: root.clone(), workspace: Ok(root) };
-        let (port, doing) = begin(&ground, &folder.path().join("data"), None).unwrap();
+        let work_dir = WorkDir { cwd: root.clone(), workspace: Ok(root) };
+        let (port, doing) = begin(&work_dir, &folder.path().join("data"), None).unwrap();
         Bench { folder, port, doing, last: 0 }
     }
 
