@@ -1,11 +1,11 @@
 //! The agent's own task: takes orders, begins turns, routes answers and cancels, answers what it is consulted about.
 
 use crate::config::WorkDir;
-use crate::consult::{Consulted, Hands, MAX_TYPED};
 use crate::editor::{Editor, OpenFiles};
 use crate::grants::{Changes, Grants};
 use crate::mcp::{Servers, Site};
 use crate::offered::{OpenCalls, Performed};
+use crate::outside_turn::{Consultation, MAX_TYPED, ShellContext};
 use crate::port::{Port, Reported, Unwritten};
 use crate::seat::{OpenAsks, Seat, Steered};
 use crate::setup::Setup;
@@ -155,8 +155,8 @@ impl Agent {
                 }
             }
             Order::Consult { ticket, session, command, grounds } => {
-                let hands = matches!(command, Command::Shell(_) | Command::Files(_))
-                    .then(|| self.hands(&session, &grounds));
+                let shell_context = matches!(command, Command::Shell(_) | Command::Files(_))
+                    .then(|| self.shell_context(&session, &grounds));
                 // On a task of its own: a slow list of models must not hold up a cancel.
                 let (reports, stop) = (self.reports.clone(), CancellationToken::new());
                 if matches!(command, Command::Run(RunCommand::Compact { .. })) {
@@ -164,7 +164,7 @@ impl Agent {
                     self.compacting.insert(session.clone(), stop.clone());
                 }
                 let grants = self.seats.get(&session).map(|seat| seat.grants.clone());
-                let consulted = Consulted {
+                let consulted = Consultation {
                     grants,
                     setup: self.setup.clone(),
                     servers: self.servers.clone(),
@@ -172,7 +172,7 @@ impl Agent {
                     session,
                     grounds,
                     stop,
-                    hands,
+                    shell_context,
                 };
                 forget_ended(&mut self.answers);
                 self.answers.spawn(async move {
@@ -296,13 +296,13 @@ impl Agent {
     }
 
     /// What a command line of the person's own is run with.
-    fn hands(&mut self, session: &SessionId, grounds: &Grounds) -> Result<Hands, String> {
+    fn shell_context(&mut self, session: &SessionId, grounds: &Grounds) -> Result<ShellContext, String> {
         let work_dir = self.setup.config.work_dir(&grounds.project, &grounds.cwd);
         let room = self.typed.clone();
         let seat = self.seat(session, &grounds.cwd, grounds.policy, &work_dir)?;
         seat.grants.set_policy(grounds.policy);
         let (place, grants, asked) = (seat.place.clone(), seat.grants.clone(), seat.asked.clone());
-        Ok(Hands { place, grants, asked, room, ledger: seat.ledger.clone() })
+        Ok(ShellContext { place, grants, asked, room, ledger: seat.ledger.clone() })
     }
 
     fn seat(

@@ -10,7 +10,6 @@ mod budget;
 mod chat;
 mod compact;
 mod config;
-mod consult;
 mod context;
 mod editor;
 mod extension;
@@ -19,6 +18,7 @@ mod grants;
 mod long_text;
 pub mod mcp;
 mod offered;
+mod outside_turn;
 mod port;
 mod rules;
 mod seat;
@@ -35,8 +35,8 @@ pub use budget::OVER_BUDGET;
 pub use config::{
     COMPACT_AT, Config, ConfigError, EXTENSION_DEADLINE, Extension, Fetching, Sandbox, WorkDir, cost_micros,
 };
-pub use consult::{StandingText, list_skills, standing_text};
 pub use domain::session::Budget;
+pub use outside_turn::{StandingText, list_skills, standing_text};
 pub use port::{REPORTS, Reported};
 pub use seat::ModelSource;
 pub use setup::Setup;

@@ -135,7 +135,7 @@ struct Ui {
 
 /// What to do when the engine settles a command.
 #[derive(Debug)]
-struct Consulted {
+struct OpenConsultation {
     ui: UiId,
     ticket: Ticket,
     session: SessionId,
@@ -164,7 +164,7 @@ pub struct Core {
     parked: Vec<CoreInput>,
     sessions: BTreeMap<SessionId, Live>,
     uis: BTreeMap<UiId, Ui>,
-    consulted: BTreeMap<Ticket, Consulted>,
+    consulted: BTreeMap<Ticket, OpenConsultation>,
     going_on: BTreeMap<Ticket, GoingOn>,
     /// What is done with each answer of the store.
     pending: pending::Pending,

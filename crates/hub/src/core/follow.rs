@@ -3,7 +3,7 @@
 use super::engine::Settled;
 use super::secrets::mask_state;
 use super::{
-    Consulted, Core, CoreEffect, CoreInput, GoingOn, Live, MAX_CONSULTED, MAX_MIRRORED, MAX_STREAMED,
+    Core, CoreEffect, CoreInput, GoingOn, Live, MAX_CONSULTED, MAX_MIRRORED, MAX_STREAMED, OpenConsultation,
 };
 use domain::ask::Closing;
 use domain::command::{Command, QueueCommand, Receipt, Refusal, RefusalKind, RunCommand};
@@ -70,7 +70,8 @@ impl Core {
         let grounds = Box::new(self.grounds(&session, needs_context));
         self.next_ticket += 1;
         let consult = Ticket(self.next_ticket);
-        let consulted = Consulted { ui, ticket, session: session.clone(), command: command.clone(), then };
+        let consulted =
+            OpenConsultation { ui, ticket, session: session.clone(), command: command.clone(), then };
         self.consulted.insert(consult, consulted);
         self.out.push(CoreEffect::Order(Order::Consult { ticket: consult, session, command, grounds }));
         Ok(())
@@ -107,7 +108,7 @@ impl Core {
             return self.went_on(next, with);
         }
         let Some(consulted) = self.consulted.remove(&ticket) else { return };
-        let Consulted { ui, ticket, session, command, then } = consulted;
+        let OpenConsultation { ui, ticket, session, command, then } = consulted;
         let with = self.mask_settled(&session, with);
         if let Some(then) = then {
             return self.arrived_there(ui, ticket, &command, with, *then);

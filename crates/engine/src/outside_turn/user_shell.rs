@@ -4,7 +4,7 @@
 //! hold all the same: a mode that denies what it would do, since whoever served this runtime may have set it, and the workspace as the
 //! place where it begins. What is started in the background goes by the rules and the leash of the model's own commands.
 
-use super::Consulted;
+use super::Consultation;
 use crate::grants::Grants;
 use crate::seat::OpenAsks;
 use domain::ask::{Answer, Ask, AskKind, Closing, Preview, Risk};
@@ -35,7 +35,7 @@ const MAX_WAIT: u64 = 300;
 const TYPED: &str = "the person typed it";
 
 /// What a command line is run with.
-pub(crate) struct Hands {
+pub(crate) struct ShellContext {
     pub(crate) place: ToolContext,
     pub(crate) grants: Grants,
     pub(crate) asked: OpenAsks,
@@ -54,30 +54,32 @@ struct Ran {
     job: Option<String>,
 }
 
-impl Consulted {
+impl Consultation {
     /// Does what the person wants of their shell.
     pub(crate) async fn shell(mut self, command: ShellCommand) -> Result<Receipt, Refusal> {
-        let hands = match self.hands.take() {
-            Some(Ok(hands)) => hands,
+        let shell_context = match self.shell_context.take() {
+            Some(Ok(shell_context)) => shell_context,
             Some(Err(why)) => return Err(Refusal::new(RefusalKind::Invalid, why)),
             None => return Err(Refusal::new(RefusalKind::Internal, "there is no place to run it in")),
         };
         let job = match command {
-            ShellCommand::Jobs => return Ok(Receipt::Jobs(list(&hands))),
-            ShellCommand::Run { line, cwd, seconds } => self.run_typed(&hands, &line, cwd, seconds).await?,
-            ShellCommand::Start { line, cwd } => self.start(&hands, &line, cwd).await?,
+            ShellCommand::Jobs => return Ok(Receipt::Jobs(list(&shell_context))),
+            ShellCommand::Run { line, cwd, seconds } => {
+                self.run_typed(&shell_context, &line, cwd, seconds).await?
+            }
+            ShellCommand::Start { line, cwd } => self.start(&shell_context, &line, cwd).await?,
             ShellCommand::Job { job, wait } => {
                 let id = number(&job)?;
                 if let Some(seconds) = wait {
                     let most = Duration::from_secs(seconds.min(MAX_WAIT));
-                    hands.place.jobs().wait(id, most).await;
+                    shell_context.place.jobs().wait(id, most).await;
                 }
-                look(&hands, id)?
+                look(&shell_context, id)?
             }
             ShellCommand::Stop { job } => {
                 let id = number(&job)?;
-                hands.place.jobs().stop_and_wait(id).await;
-                look(&hands, id)?
+                shell_context.place.jobs().stop_and_wait(id).await;
+                look(&shell_context, id)?
             }
         };
         Ok(Receipt::Jobs(vec![job]))
@@ -85,26 +87,26 @@ impl Consulted {
 
     async fn run_typed(
         &self,
-        hands: &Hands,
+        shell_context: &ShellContext,
         line: &str,
         cwd: Option<String>,
         seconds: Option<u64>,
     ) -> Result<ShellJob, Refusal> {
-        let _room = hands.room.try_acquire().map_err(|_| {
+        let _room = shell_context.room.try_acquire().map_err(|_| {
             let what = format!("{MAX_TYPED} commands of yours run already");
             Refusal::new(RefusalKind::TooMany, what).hint("wait for one to end")
         })?;
         let seconds = seconds.unwrap_or(DEFAULT_TIMEOUT).clamp(1, MAX_SECONDS);
         let mut args = json!({"command": line, "timeout": seconds});
-        begin_at(hands, &mut args, cwd)?;
-        let mut plan = plan(hands, args.clone()).await?;
-        match hands.grants.verdict(&plan) {
+        begin_at(shell_context, &mut args, cwd)?;
+        let mut plan = plan(shell_context, args.clone()).await?;
+        match shell_context.grants.verdict(&plan) {
             Verdict::Deny(reason) => return Err(Refusal::new(RefusalKind::NotAllowed, reason)),
             Verdict::Allow(_) if self.grounds.policy == Policy::ReadOnly => {}
             Verdict::Allow(_) | Verdict::Ask => {
                 args["unsandboxed"] = Value::Bool(true);
                 args["reason"] = Value::from(TYPED);
-                plan = self::plan(hands, args).await?;
+                plan = self::plan(shell_context, args).await?;
             }
         }
         let started_at = now();
@@ -143,27 +145,32 @@ impl Consulted {
         .await;
     }
 
-    async fn start(&self, hands: &Hands, line: &str, cwd: Option<String>) -> Result<ShellJob, Refusal> {
+    async fn start(
+        &self,
+        shell_context: &ShellContext,
+        line: &str,
+        cwd: Option<String>,
+    ) -> Result<ShellJob, Refusal> {
         let mut args = json!({"command": line, "background": true});
-        begin_at(hands, &mut args, cwd)?;
-        let plan = plan(hands, args).await?;
-        let verdict = hands.grants.verdict(&plan);
+        begin_at(shell_context, &mut args, cwd)?;
+        let plan = plan(shell_context, args).await?;
+        let verdict = shell_context.grants.verdict(&plan);
         match verdict {
             Verdict::Allow(_) => {}
             Verdict::Deny(reason) => return Err(Refusal::new(RefusalKind::NotAllowed, reason)),
-            Verdict::Ask => self.ask(hands, &plan).await?,
+            Verdict::Ask => self.ask(shell_context, &plan).await?,
         }
         let outcome = run(plan, &self.stop).await;
         match read(&outcome).0.job {
-            Some(job) => look(hands, number(&job)?),
+            Some(job) => look(shell_context, number(&job)?),
             None => Err(Refusal::new(RefusalKind::Invalid, outcome.result.text)),
         }
     }
 
     /// Asks the person about a command that would go on in the background.
-    async fn ask(&self, hands: &Hands, plan: &Plan) -> Result<(), Refusal> {
+    async fn ask(&self, shell_context: &ShellContext, plan: &Plan) -> Result<(), Refusal> {
         let id = AskId::mint(&self.grounds.ids);
-        let closing = hands.asked.wait_for(id);
+        let closing = shell_context.asked.wait_for(id);
         let line = match &plan.preview {
             Some(Preview::Command { line, .. }) => line.clone(),
             _ => plan.title.clone(),
@@ -193,10 +200,10 @@ impl Consulted {
 }
 
 /// Nothing begins outside of the workspace.
-fn begin_at(hands: &Hands, args: &mut Value, cwd: Option<String>) -> Result<(), Refusal> {
+fn begin_at(shell_context: &ShellContext, args: &mut Value, cwd: Option<String>) -> Result<(), Refusal> {
     let Some(cwd) = cwd else { return Ok(()) };
-    let there = hands.place.resolve(&cwd).map_err(invalid)?;
-    if !hands.place.inside(&there) {
+    let there = shell_context.place.resolve(&cwd).map_err(invalid)?;
+    if !shell_context.place.inside(&there) {
         let what = format!("{} lies outside of the workspace", path_text::write(&there));
         return Err(Refusal::new(RefusalKind::Invalid, what).hint("name a folder in it"));
     }
@@ -204,8 +211,8 @@ fn begin_at(hands: &Hands, args: &mut Value, cwd: Option<String>) -> Result<(), 
     Ok(())
 }
 
-async fn plan(hands: &Hands, args: Value) -> Result<Plan, Refusal> {
-    let place = hands.place.clone();
+async fn plan(shell_context: &ShellContext, args: Value) -> Result<Plan, Refusal> {
+    let place = shell_context.place.clone();
     match tokio::task::spawn_blocking(move || Bash.plan(&args, &place)).await {
         Ok(plan) => plan.map_err(invalid),
         Err(_) => Err(Refusal::new(RefusalKind::Internal, "the command could not be looked at")),
@@ -233,12 +240,12 @@ fn read(outcome: &Outcome) -> (Ran, String) {
     (ran, if quiet { String::new() } else { text.to_owned() })
 }
 
-fn list(hands: &Hands) -> Vec<ShellJob> {
-    hands.place.jobs().list().into_iter().map(|report| told(report, String::new(), false)).collect()
+fn list(shell_context: &ShellContext) -> Vec<ShellJob> {
+    shell_context.place.jobs().list().into_iter().map(|report| told(report, String::new(), false)).collect()
 }
 
-fn look(hands: &Hands, id: u64) -> Result<ShellJob, Refusal> {
-    let seen = hands.place.jobs().read(id).map(|(report, text, cut)| told(report, text, cut));
+fn look(shell_context: &ShellContext, id: u64) -> Result<ShellJob, Refusal> {
+    let seen = shell_context.place.jobs().read(id).map(|(report, text, cut)| told(report, text, cut));
     seen.ok_or_else(|| unknown(&format!("job-{id}")))
 }
 

@@ -1,6 +1,6 @@
 //! What turns did to files, taken back, done again or shown, outside of a run. The session notes it, so that every UI hears of it.
 
-use super::Consulted;
+use super::Consultation;
 use domain::command::{DiffSince, FilesCommand, Receipt, Refusal, RefusalKind};
 use domain::event::{Body, FILES_REDONE, FILES_UNDONE, NoteEvent};
 use domain::ids::EntryId;
@@ -13,18 +13,18 @@ const NOT_KEPT: &str = "what happens to files is not kept here";
 const LEAVE: &str =
     "/undo rest or /redo rest (headless: --leave) does it for the other files; or put these in order first";
 
-impl Consulted {
+impl Consultation {
     /// Does what the person wants with files.
     pub(crate) async fn files(mut self, command: FilesCommand) -> Result<Receipt, Refusal> {
-        let hands = match self.hands.take() {
-            Some(Ok(hands)) => hands,
+        let shell_context = match self.shell_context.take() {
+            Some(Ok(shell_context)) => shell_context,
             Some(Err(why)) => return Err(Refusal::new(RefusalKind::Invalid, why)),
             None => return Err(Refusal::new(RefusalKind::Internal, "there is no place to look at")),
         };
         let unsupported = || Refusal::new(RefusalKind::Unsupported, NOT_KEPT);
         if let FilesCommand::Diff { since: DiffSince::Commit } = command {
-            let root = hands.place.root().unwrap_or(hands.place.workdir()).to_owned();
-            let guard = hands.place.guard().cloned();
+            let root = shell_context.place.root().unwrap_or(shell_context.place.workdir()).to_owned();
+            let guard = shell_context.place.guard().cloned();
             let told = tokio::task::spawn_blocking(move || against_git(&root, guard.as_ref())).await;
             return match told {
                 Ok(Ok(text)) => Ok(Receipt::Files { text }),
@@ -32,7 +32,7 @@ impl Consulted {
                 Err(_) => Err(broke()),
             };
         }
-        let ledger = hands.ledger.ok_or_else(unsupported)?;
+        let ledger = shell_context.ledger.ok_or_else(unsupported)?;
         let (went, moved) = match tokio::task::spawn_blocking(move || perform(&ledger, &command)).await {
             Ok(FilesOutcome::Told(text)) => return Ok(Receipt::Files { text: text? }),
             Ok(FilesOutcome::Moved(went, moved)) => (went, moved.map_err(refused)?),

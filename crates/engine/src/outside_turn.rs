@@ -1,7 +1,7 @@
 //! What only the agent can answer outside of a turn: models, tools, skills, servers, a compaction by hand.
 
-mod person;
-mod take_back;
+mod undo;
+mod user_shell;
 
 use crate::briefing::{self, Instructions, Scene};
 use crate::compact::{NotCompacted, compact};
@@ -31,7 +31,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tools::Tool as _;
 
-pub(crate) use person::{Hands, MAX_TYPED};
+pub(crate) use user_shell::{MAX_TYPED, ShellContext};
 
 /// The skills that can be seen from there. Reads files.
 pub fn list_skills(config: &Config, work_dir: &WorkDir) -> SkillList {
@@ -70,7 +70,7 @@ pub fn standing_text(
 }
 
 /// A question and what it takes to answer it.
-pub(crate) struct Consulted {
+pub(crate) struct Consultation {
     pub(crate) setup: Setup,
     pub(crate) servers: Servers,
     pub(crate) reports: mpsc::Sender<Reported>,
@@ -81,10 +81,10 @@ pub(crate) struct Consulted {
     /// What may happen without asking, where a turn was begun.
     pub(crate) grants: Option<Grants>,
     /// What command lines of the person's own are run with, for those.
-    pub(crate) hands: Option<Result<Hands, String>>,
+    pub(crate) shell_context: Option<Result<ShellContext, String>>,
 }
 
-impl Consulted {
+impl Consultation {
     /// Carries out a command that needs the agent outside a run; one that is none of ours is refused.
     pub(crate) async fn answer(self, command: Command) -> Result<Receipt, Refusal> {
         match command {
