@@ -6,7 +6,7 @@
 //! program keeps to its wire.
 
 pub mod check;
-pub mod loosen;
+pub mod generalize;
 pub mod notation;
 pub mod pattern;
 pub mod peer;

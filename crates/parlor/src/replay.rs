@@ -7,7 +7,7 @@ use anyhow::Context;
 use dialects::Dialect;
 use host::guard;
 use host::peer_trust;
-use kit::loosen::loosen;
+use kit::generalize::generalize;
 use kit::notation::{Report, Side, Transcript, Verdict};
 use kit::peer::{Carrier, Peer, PeerAddress};
 use kit::player::{self, Manner};
@@ -71,7 +71,7 @@ pub(crate) async fn replay(replay: Replay) -> anyhow::Result<Exit> {
         TestedRole::Ui => (Side::Ui, Peer::ui(&address, carrier, &relay::command()?).await?),
     };
     let home = tools::home().map(|home| domain::path_text::write(&home));
-    let transcript = if replay.exact { transcript } else { loosen(&transcript, tested, home.as_deref()) };
+    let transcript = if replay.exact { transcript } else { generalize(&transcript, tested, home.as_deref()) };
     let manner = Manner {
         speed: if replay.at_once { None } else { Some(replay.speed) },
         patience: Duration::from_secs(replay.patience),

@@ -39,8 +39,8 @@ impl Defect {
     }
 
     /// What a runtime of this wire may do and does not have to: no defect, and no scenario may take it for one.
-    pub fn liberties(dialect: &str) -> Vec<Defect> {
-        wires::runtime(dialect).map(|wire| (wire.liberties)()).unwrap_or_default()
+    pub fn permitted(dialect: &str) -> Vec<Defect> {
+        wires::runtime(dialect).map(|wire| (wire.permitted)()).unwrap_or_default()
     }
 
     /// The program with this defect.

@@ -70,7 +70,7 @@ pub(super) struct RuntimeWire {
     /// What a runtime may get wrong of the words that only this wire has.
     pub(super) defects: fn() -> Vec<Defect>,
     /// What its document leaves to a runtime: nobody may mind.
-    pub(super) liberties: fn() -> Vec<Defect>,
+    pub(super) permitted: fn() -> Vec<Defect>,
 }
 
 /// A wire as a runtime sees it, for testing UIs.

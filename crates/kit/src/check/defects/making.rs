@@ -47,7 +47,7 @@ pub(crate) fn swaps(
 }
 
 /// Does not hear some lines.
-pub(crate) fn deaf_to(
+pub(crate) fn ignores(
     name: &'static str,
     found_by: &'static [&'static str],
     which: fn(&Value) -> bool,

@@ -1,7 +1,7 @@
 //! acp: JSON-RPC over stdio, one `session/prompt` for each turn, answered when the turn is over.
 
 mod defects;
-mod liberties;
+mod permitted;
 mod scenes;
 
 use super::{End, Greeting, RuntimeWire, UiWire, main_lane, quote, text};
@@ -176,7 +176,7 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     ends_with_stdin: true,
     own: scenes::scenarios,
     defects: defects::defects,
-    liberties: liberties::liberties,
+    permitted: permitted::permitted,
 };
 
 const CHECKED: &str = "session-check";

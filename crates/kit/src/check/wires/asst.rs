@@ -1,7 +1,7 @@
 //! asst: requests with an id and a kind, answers with a type and the same id, over stdio; no questions, no cancel.
 
 mod defects;
-mod liberties;
+mod permitted;
 
 use super::{End, Greeting, RuntimeWire, UiWire, main_lane, own, quote, text};
 use crate::check::shared::{GREETS, greet, prompt};
@@ -77,7 +77,7 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     ends_with_stdin: true,
     own: scenarios,
     defects: defects::defects,
-    liberties: liberties::liberties,
+    permitted: permitted::permitted,
 };
 
 fn scenarios() -> Vec<Scenario> {

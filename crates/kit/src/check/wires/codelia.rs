@@ -1,7 +1,7 @@
 //! codelia: JSON-RPC over stdio, string ids, `run.start` and one terminal `run.status`.
 
 mod defects;
-mod liberties;
+mod permitted;
 
 use super::{End, Greeting, RuntimeWire, UiWire, main_lane, named, own, quote, text};
 use crate::check::shared::{greet, probe, prompt};
@@ -123,7 +123,7 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     ends_with_stdin: true,
     own: scenarios,
     defects: defects::defects,
-    liberties: liberties::liberties,
+    permitted: permitted::permitted,
 };
 
 fn scenarios() -> Vec<Scenario> {

@@ -1,7 +1,7 @@
 //! lemon: frames with a type over stdio, the server greets, whole messages in events, questions as `ui_request`.
 
 mod defects;
-mod liberties;
+mod permitted;
 
 use super::{End, Greeting, RuntimeWire, UiWire, main_lane, own, quote, text};
 use crate::check::shared::{GREETS, greet, prompt};
@@ -110,7 +110,7 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     ends_with_stdin: true,
     own: scenarios,
     defects: defects::defects,
-    liberties: liberties::liberties,
+    permitted: permitted::permitted,
 };
 
 fn scenarios() -> Vec<Scenario> {

@@ -125,7 +125,7 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     own: scenarios,
     defects: defects::defects,
     // The document is ours and leaves nothing open.
-    liberties: Vec::new,
+    permitted: Vec::new,
 };
 
 fn scenarios() -> Vec<Scenario> {

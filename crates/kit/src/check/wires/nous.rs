@@ -1,7 +1,7 @@
 //! nous: an envelope with version, id, type and payload; answers on one socket, events on another.
 
 mod defects;
-mod liberties;
+mod permitted;
 
 use super::{End, Greeting, RuntimeWire, UiWire, named, own, quote, text};
 use crate::check::shared::prompt;
@@ -97,7 +97,7 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     ends_with_stdin: false,
     own: scenarios,
     defects: defects::defects,
-    liberties: liberties::liberties,
+    permitted: permitted::permitted,
 };
 
 fn scenarios() -> Vec<Scenario> {

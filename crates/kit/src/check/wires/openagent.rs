@@ -1,7 +1,7 @@
 //! openagent: JSON-RPC over a socket, queries that stream tokens and end with `stream.complete`, approvals of tools.
 
 mod defects;
-mod liberties;
+mod permitted;
 
 use super::{End, Greeting, RuntimeWire, UiWire, main_lane, named, own, quote, text};
 use crate::check::shared::{greet, prompt};
@@ -103,7 +103,7 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     ends_with_stdin: false,
     own: scenarios,
     defects: defects::defects,
-    liberties: liberties::liberties,
+    permitted: permitted::permitted,
 };
 
 fn scenarios() -> Vec<Scenario> {

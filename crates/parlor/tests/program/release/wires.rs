@@ -9,7 +9,7 @@ use crate::release::{PARLOR, program, stderr, stdout};
 use dialects::native::wire::{FromRuntime, FromUi};
 use domain::state::{State, StateHash};
 use expect_test::expect_file;
-use kit::loosen::loosen;
+use kit::generalize::generalize;
 use kit::notation::{Kind, Say, Side, Transcript};
 use kit::pattern::{Bindings, Item, Missing, Pattern, matches};
 use serde_json::{Value, json};
@@ -160,8 +160,11 @@ struct Played {
 
 impl Played {
     fn of(wire: &str, tested: Side) -> Vec<Say> {
-        let transcript =
-            loosen(&Transcript::parse(&RELEASE.fixture(&format!("wires/{wire}.txt"))).unwrap(), tested, None);
+        let transcript = generalize(
+            &Transcript::parse(&RELEASE.fixture(&format!("wires/{wire}.txt"))).unwrap(),
+            tested,
+            None,
+        );
         let steps = transcript.steps.into_iter().filter_map(|step| match step.kind {
             Kind::Say(say) => Some(say),
             _ => None,

@@ -1,6 +1,6 @@
 //! What a codelia runtime may get wrong of the words that only its wire has.
 
-use crate::check::defects::making::{deaf_to, dies, is, sets, swaps};
+use crate::check::defects::making::{dies, ignores, is, sets, swaps};
 use crate::check::defects::{Defect, heard, said};
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ pub(super) fn defects() -> Vec<Defect> {
             is(line, "/params/run_id", "run-that-never-was")
         }),
         sets("lists sessions without ids", &["session-list"], "/result/sessions", |_| json!([{}])),
-        deaf_to("passes over reserved names", &["reserved"], |line| is(line, "/method", "theme.set")),
+        ignores("passes over reserved names", &["reserved"], |line| is(line, "/method", "theme.set")),
         Defect::new("asks who cannot answer", &["asks-only-who-can-answer"], || {
             heard(|mut line| {
                 if let Some(can) = line.pointer_mut("/params/ui_capabilities/supports_confirm") {

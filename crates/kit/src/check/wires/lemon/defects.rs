@@ -1,7 +1,7 @@
 //! What a lemon runtime may get wrong of the words that only its wire has.
 
 use crate::check::defects::Defect;
-use crate::check::defects::making::{deaf_to, dies, is, omits, sets, swaps};
+use crate::check::defects::making::{dies, ignores, is, omits, sets, swaps};
 use serde_json::Value;
 
 /// One for each scenario that only this wire has.
@@ -19,7 +19,7 @@ pub(super) fn defects() -> Vec<Defect> {
             |line| is(line, "/type", "event"),
         ),
         sets("has messages of nobody", &["message-shape"], "/event/data/0/role", |_| Value::Null),
-        deaf_to("does not abort", &["abort"], |line| is(line, "/type", "abort")),
+        ignores("does not abort", &["abort"], |line| is(line, "/type", "abort")),
         dies("dies of an abort", &["abort-idle"], |line| is(line, "/type", "abort")),
         sets("counts nothing", &["stats"], "/stats/message_count", |_| Value::Null),
         dies("dies of answers to nothing", &["stray-response"], |line| is(line, "/id", "never-asked")),

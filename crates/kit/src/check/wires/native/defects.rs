@@ -1,7 +1,7 @@
 //! What a native runtime may get wrong of the words that only its wire has.
 
 use crate::check::defects::Defect;
-use crate::check::defects::making::{deaf_to, omits, sets};
+use crate::check::defects::making::{ignores, omits, sets};
 use serde_json::{Value, json};
 
 /// One for each scenario that only this wire has.
@@ -11,7 +11,7 @@ pub(super) fn defects() -> Vec<Defect> {
         sets("speaks a protocol of the future", &["later-protocol"], "/hello/protocol", |_| json!(99)),
         sets("calls every error internal", &["unknown-tag"], "/error/about", |_| json!("internal")),
         sets("refuses without a word", &["refusal"], "/settled/with/refusal", |_| json!({})),
-        deaf_to("passes over what it cannot read", &["unreadable-command"], |line| {
+        ignores("passes over what it cannot read", &["unreadable-command"], |line| {
             line.pointer("/command/what/prompt/input").is_some_and(Value::is_number)
         }),
         sets("counts nothing", &["seq-rises"], "/event/event/seq", |_| json!(4)),

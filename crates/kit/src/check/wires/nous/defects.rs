@@ -1,6 +1,6 @@
 //! What a nous runtime may get wrong of the words that only its wire has.
 
-use crate::check::defects::making::{deaf_to, is, omits, sets};
+use crate::check::defects::making::{ignores, is, omits, sets};
 use crate::check::defects::{Defect, said};
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ pub(super) fn defects() -> Vec<Defect> {
             })
         }),
         sets("says yes to everything", &["busy"], "/ok", |_| json!(true)),
-        deaf_to("does not abort", &["abort"], |line| is(line, "/type", "abort")),
+        ignores("does not abort", &["abort"], |line| is(line, "/type", "abort")),
         sets("tells no state", &["state"], "/payload/run_state", |_| Value::Null),
         sets("forgets what was said", &["messages"], "/payload/messages", |_| json!([])),
     ]

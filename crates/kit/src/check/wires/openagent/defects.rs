@@ -1,6 +1,6 @@
 //! What a openagent runtime may get wrong of the words that only its wire has.
 
-use crate::check::defects::making::{deaf_to, is, sets, swaps};
+use crate::check::defects::making::{ignores, is, sets, swaps};
 use crate::check::defects::{Defect, alike, said};
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ pub(super) fn defects() -> Vec<Defect> {
         ),
         sets("counts nothing", &["tokens-indexed"], "/params/index", |_| json!(0)),
         sets("names another query", &["stream-names-query"], "/params/query_id", |_| json!("q-other")),
-        deaf_to("passes over a cancel of nothing", &["cancel-unknown"], unknown),
+        ignores("passes over a cancel of nothing", &["cancel-unknown"], unknown),
         Defect::new("approves what was never asked", &["approve-unknown"], || {
             said(|line| match line.get("error") {
                 Some(_) => vec![json!({"jsonrpc":"2.0","id":line["id"],"result":{"status":"approved"}})],

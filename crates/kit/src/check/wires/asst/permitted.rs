@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// What `ready` may leave out, and what may stand in any line besides.
-pub(super) fn liberties() -> Vec<Defect> {
+pub(super) fn permitted() -> Vec<Defect> {
     vec![
         liberty("is ready and says no more", || {
             said(|line| {

@@ -5,7 +5,7 @@ use crate::check::defects::{Defect, liberty, said};
 use serde_json::{Value, json};
 
 /// Words to come, and a queue for prompts where another core refuses them.
-pub(super) fn liberties() -> Vec<Defect> {
+pub(super) fn permitted() -> Vec<Defect> {
     vec![
         liberty("says more than the document knows", || {
             said(|mut line| {

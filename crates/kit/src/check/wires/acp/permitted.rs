@@ -6,7 +6,7 @@ use crate::check::defects::{Defect, liberty, said};
 use serde_json::{Value, json};
 
 /// Capabilities and names that need not be told, ids of messages, words to come.
-pub(super) fn liberties() -> Vec<Defect> {
+pub(super) fn permitted() -> Vec<Defect> {
     vec![
         liberty("says nothing of itself", || {
             said(|mut line| {

@@ -21,7 +21,7 @@ const AFTER_PATH: &[char] = &['"', '\'', '`', ',', ';', ')', ']', '}', '>', '|']
 /// The transcript with ids as names, times as `...` and paths in a home as stars, as seen from the side that is tested. `home` is where
 /// the person's home is now; where it was is told by the transcript.
 #[must_use]
-pub fn loosen(transcript: &Transcript, tested: Side, home: Option<&str>) -> Transcript {
+pub fn generalize(transcript: &Transcript, tested: Side, home: Option<&str>) -> Transcript {
     let named = transcript.heads.home.as_deref().into_iter().chain(home);
     let own = named.map(|home| format!("{}/", home.trim_end_matches('/'))).filter(|home| home != "/");
     let homes = HOMES.iter().map(|home| (*home).to_owned()).chain(own).collect();
@@ -291,7 +291,7 @@ mod tests {
 > {"id":"2","params":{"run_id":"run-abc12345"}}
 "#;
         let transcript = Transcript::parse(recorded).unwrap();
-        let loose = loosen(&transcript, Side::Runtime, None).to_string();
+        let loose = generalize(&transcript, Side::Runtime, None).to_string();
         assert_eq!(
             loose,
             r#"> {"id":"1","method":"run.start"}
@@ -301,7 +301,7 @@ mod tests {
 "#
         );
         assert!(Transcript::parse(&loose).is_ok());
-        let as_ui = loosen(&transcript, Side::Ui, None).to_string();
+        let as_ui = generalize(&transcript, Side::Ui, None).to_string();
         assert!(as_ui.contains(r#"{"id":"$id1","method":"run.start"}"#), "{as_ui}");
     }
 
@@ -310,7 +310,7 @@ mod tests {
         let recorded = r#"> {"id":1}
 < {"metadata":{"total_tokens":63,"tokens_per_second":103.4,"duration_ms":87}}
 "#;
-        let loose = loosen(&Transcript::parse(recorded).unwrap(), Side::Runtime, None);
+        let loose = generalize(&Transcript::parse(recorded).unwrap(), Side::Runtime, None);
         let told = |tokens, rate| {
             format!(
                 r#"{{"metadata":{{"total_tokens":{tokens},"tokens_per_second":{rate},"duration_ms":91}}}}"#
@@ -334,7 +334,7 @@ home /tmp/first
 < {"id":"1","log":"/tmp/first/.codelia/a.jsonl","cwd":"/tmp/first/project","n":1}
 < {"text":"see \"/home/me/.codelia/a*b\" and /tmp/other/x"}
 "#;
-        let loose = loosen(&Transcript::parse(recorded).unwrap(), Side::Runtime, Some("/tmp/second"));
+        let loose = generalize(&Transcript::parse(recorded).unwrap(), Side::Runtime, Some("/tmp/second"));
         let says = |log: &str, cwd: &str| {
             plays(&loose, 1, &format!(r#"{{"id":"1","log":"{log}","cwd":"{cwd}","n":1}}"#))
         };
@@ -358,7 +358,7 @@ home /tmp/first
 < {"id":"2","result":{"sessions":[],"tools":[{"tool_id":"t"}]}}
 > {"id":"3","params":{"session_id":"old-session-2"}}
 "#;
-        let loose = loosen(&Transcript::parse(recorded).unwrap(), Side::Runtime, None);
+        let loose = generalize(&Transcript::parse(recorded).unwrap(), Side::Runtime, None);
         let listed = |line: usize, sessions: &str| {
             let id = line.div_ceil(2);
             let more = if line == 3 { r#","tools":[{"tool_id":"u"}]"# } else { "" };

@@ -5,7 +5,7 @@ use crate::check::defects::{Defect, liberty, said};
 use serde_json::{Value, json};
 
 /// The shorter words of the examples, tokens in groups, a refusal as a result, and notifications that nobody has to send.
-pub(super) fn liberties() -> Vec<Defect> {
+pub(super) fn permitted() -> Vec<Defect> {
     vec![
         liberty("is ready in the words of the example", || {
             said(|mut line| {

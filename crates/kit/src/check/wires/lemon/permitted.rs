@@ -5,7 +5,7 @@ use crate::check::defects::{Defect, both, liberty, said};
 use serde_json::{Value, json};
 
 /// A session that waits to be opened, silence about what is not understood, and words to come.
-pub(super) fn liberties() -> Vec<Defect> {
+pub(super) fn permitted() -> Vec<Defect> {
     vec![
         liberty("opens a session when it is told to", || {
             let mut waiting = Some(Vec::new());

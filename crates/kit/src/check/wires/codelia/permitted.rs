@@ -28,7 +28,7 @@ enum Over {
 }
 
 /// Abilities and endings that need not be told, a question and a refusal that a UI must bear, and words to come.
-pub(super) fn liberties() -> Vec<Defect> {
+pub(super) fn permitted() -> Vec<Defect> {
     vec![
         liberty("says nothing of its abilities", || {
             said(|mut line| {
