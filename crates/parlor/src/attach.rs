@@ -21,7 +21,7 @@ use remote::origin::{KeepAs, RuntimeAddress};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use tools::policy::Allowance;
-use tui::{Errand, ExitReason, Restart};
+use tui::{ExitReason, Restart, ScreenExit};
 
 /// Be a UI on another program's runtime.
 ///
@@ -200,7 +200,7 @@ pub(crate) async fn go(
 
 /// Follows a person who goes from one process to the next, until they leave.
 async fn wander(launch: &Launch, mut left: ExitReason) -> anyhow::Result<Exit> {
-    while let ExitReason::Wants { errand: Errand::Visit { pid, session }, .. } = left {
+    while let ExitReason::Wants { exit: ScreenExit::Visit { pid, session }, .. } = left {
         left = visit(launch, pid, &session).await?;
     }
     Ok(screen::exit(&left))

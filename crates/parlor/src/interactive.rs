@@ -24,19 +24,19 @@ use roles::Answers;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
-use tui::{Begin, Echo, Errand, Errands, ExitReason, Note, Options, TypedLine, ask_line};
+use tui::{Begin, Echo, ExitReason, Note, Options, ScreenExit, ScreenExits, TypedLine, ask_line};
 
 /// `parlor` in a terminal, and what a person leaves its screen for: a login comes back to it, another agent takes its place.
 pub(crate) async fn own_and_errands(mut launch: Launch, tree: Option<&Worktree>) -> anyhow::Result<Exit> {
     loop {
-        let (errand, session) = match own(launch.clone(), tree).await? {
+        let (exit, session) = match own(launch.clone(), tree).await? {
             Left::Over(exit) => return Ok(exit),
-            Left::For(errand, session) => (errand, session),
+            Left::For(exit, session) => (exit, session),
         };
         // Where something was said, it goes on.
         (launch.resume, launch.continue_last) = (session.map(|session| Some(session.to_string())), false);
-        match errand {
-            Errand::Login => {
+        match exit {
+            ScreenExit::Login => {
                 let came_of_it = login::login(&launch, Login { provider: None, keep: false }).await;
                 if let Err(why) = came_of_it {
                     output::print_error(&format!("error: {}", exit::in_words(&why)));
@@ -47,18 +47,18 @@ pub(crate) async fn own_and_errands(mut launch: Launch, tree: Option<&Worktree>)
                     TypedLine::Told(signal) => return Ok(Exit::Cancelled(signal)),
                 }
             }
-            Errand::Attach(name) => {
+            ScreenExit::Attach(name) => {
                 let attach = Attach::to(name);
                 return attach::attach(Launch { resume: None, ..launch }, attach).await;
             }
-            Errand::GoOn(session) => {
+            ScreenExit::GoOn(session) => {
                 launch.resume = Some(Some(session.to_string()));
                 if let Some(kept) = elsewhere::find(&mut launch)? {
                     return resumed::go_on(launch, kept, None).await;
                 }
             }
             // Before anything of ours stood: it begins when they are back.
-            Errand::Visit { pid, session } => {
+            ScreenExit::Visit { pid, session } => {
                 if let Over::Ended(exit) = visits(&launch, pid, session).await? {
                     return Ok(exit);
                 }
@@ -71,7 +71,7 @@ pub(crate) async fn own_and_errands(mut launch: Launch, tree: Option<&Worktree>)
 enum Left {
     Over(Exit),
     /// For something that needs the bare terminal, and where the person was.
-    For(Errand, Option<SessionId>),
+    For(ScreenExit, Option<SessionId>),
 }
 
 /// How a visit of other processes came to its end.
@@ -87,7 +87,7 @@ pub(crate) async fn visits(launch: &Launch, pid: u32, session: SessionId) -> any
     let mut next = Some((pid, session));
     while let Some((pid, session)) = next.take() {
         match attach::visit(launch, pid, &session).await {
-            Ok(ExitReason::Wants { errand: Errand::Visit { pid, session }, .. }) => {
+            Ok(ExitReason::Wants { exit: ScreenExit::Visit { pid, session }, .. }) => {
                 next = Some((pid, session));
             }
             Ok(ExitReason::Quit | ExitReason::Unanswered | ExitReason::Wants { .. }) => {}
@@ -118,12 +118,12 @@ async fn own(mut launch: Launch, tree: Option<&Worktree>) -> anyhow::Result<Left
     // What is kept nowhere cannot be gone on with.
     let farewell = (!launch.ephemeral).then_some(farewell as tui::Farewell);
     // What is given is kept, and so is what was agreed to.
-    let errands = (!launch.ephemeral).then(|| Errands(Arc::new(agent_list::for_screen)));
+    let exits = (!launch.ephemeral).then(|| ScreenExits(Arc::new(agent_list::for_screen)));
     let asks_after = tree.is_some();
     let options = Options {
         note: Some(noted.clone()),
         farewell,
-        errands,
+        exits,
         begin,
         asks_after,
         fleet: Some(fleet_port::port(true)),
@@ -152,7 +152,7 @@ async fn own(mut launch: Launch, tree: Option<&Worktree>) -> anyhow::Result<Left
     if let Some(Behind { hub, engine, announcement: _announcement, seat }) = stack {
         // Its place here stays taken while the person is elsewhere: what runs goes on, and what it asks waits for them.
         let mut away = seat;
-        while let Ok(ExitReason::Wants { errand: Errand::Visit { pid, session }, session: was }) = left {
+        while let Ok(ExitReason::Wants { exit: ScreenExit::Visit { pid, session }, session: was }) = left {
             left = match visits(&typed, pid, session).await? {
                 Over::Ended(Exit::Cancelled(signal)) => Ok(ExitReason::Signal(signal)),
                 Over::Ended(_) => Ok(ExitReason::Quit),
@@ -169,7 +169,7 @@ async fn own(mut launch: Launch, tree: Option<&Worktree>) -> anyhow::Result<Left
         leave(&hub, engine, left.as_ref().is_ok_and(|left| !matches!(left, ExitReason::Signal(_)))).await;
     }
     Ok(match left? {
-        ExitReason::Wants { errand, session } => Left::For(errand, session),
+        ExitReason::Wants { exit, session } => Left::For(exit, session),
         other @ (ExitReason::Quit | ExitReason::Unanswered | ExitReason::Signal(_)) => {
             Left::Over(screen::exit(&other))
         }

@@ -18,7 +18,7 @@ use remote::origin::RuntimeAddress;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use store::{SqliteStore, Store};
-use tui::{Errand, ExitReason, Restart};
+use tui::{ExitReason, Restart, ScreenExit};
 
 /// Shows the session in a room of the server; `None` when this terminal has a process of its own. Why is said on its first screen then.
 pub(crate) async fn join(launch: &mut Launch) -> anyhow::Result<Option<Exit>> {
@@ -173,7 +173,7 @@ impl Joined {
         loop {
             let left = self.screen(launch, session.clone(), std::mem::take(&mut told)).await?;
             match left {
-                ExitReason::Wants { errand: Errand::Visit { pid, session: other }, session: was } => {
+                ExitReason::Wants { exit: ScreenExit::Visit { pid, session: other }, session: was } => {
                     session = was;
                     if let Over::Ended(exit) = interactive::visits(launch, pid, other).await? {
                         return Ok(exit);

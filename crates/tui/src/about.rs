@@ -59,8 +59,8 @@ impl Start {
     }
 
     /// What can be done about a runtime that is gone, and whether the person may leave for an errand.
-    pub(crate) fn stand(&mut self, restart: Restart, errands: bool) {
-        self.here = Here { restart, errands, ..self.here };
+    pub(crate) fn stand(&mut self, restart: Restart, exits: bool) {
+        self.here = Here { restart, exits, ..self.here };
     }
 
     /// The fleet is gathered for this screen.

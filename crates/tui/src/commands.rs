@@ -111,7 +111,7 @@ pub enum Restart {
 pub(crate) struct Here {
     pub(crate) restart: Restart,
     /// Whether the person may leave for a login or for another agent.
-    pub(crate) errands: bool,
+    pub(crate) exits: bool,
     /// Where the fleet is gathered.
     pub(crate) fleet: Option<FleetHere>,
     /// Whether somebody tells of the devices of the page.
@@ -131,7 +131,7 @@ impl Here {
     fn has(self, does: SlashAction) -> bool {
         match does {
             SlashAction::Restart => self.restart != Restart::None,
-            SlashAction::Login | SlashAction::Agents => self.errands,
+            SlashAction::Login | SlashAction::Agents => self.exits,
             SlashAction::Fleet => self.fleet.is_some(),
             SlashAction::Devices => self.devices,
             _ => true,

@@ -170,8 +170,8 @@ mod tests {
             slashes(0, "restart", &none, here).offers.iter().any(|offer| offer.insert == "/restart")
         };
         assert!(restarts(Restart::Start) && restarts(Restart::Connect) && !restarts(Restart::None));
-        let leaves = |errands| {
-            let here = Here { errands, ..Here::default() };
+        let leaves = |exits| {
+            let here = Here { exits, ..Here::default() };
             ["/login", "/agents"]
                 .map(|name| slashes(0, &name[1..], &none, here).offers.iter().any(|o| o.insert == name))
         };

@@ -136,7 +136,7 @@ pub struct AgentLine {
 
 /// What a person leaves the screen for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Errand {
+pub enum ScreenExit {
     /// To give the key of a provider.
     Login,
     /// To talk to the agent of this name.
@@ -276,7 +276,7 @@ pub(crate) enum Fx {
     /// Wants something of whoever gathers the fleet.
     Fleet(FleetWish),
     /// Leaves the screen for something that needs the bare terminal.
-    Leave(Errand),
+    Leave(ScreenExit),
     /// Ends the UI.
     Quit,
 }

@@ -28,7 +28,7 @@ use crate::commands::{FleetHere, Restart};
 use crate::keymap::Keymap;
 use crate::layout::has_unseen_question;
 use crate::model::Model;
-use crate::msg::{AgentLine, Begin, Errand, FleetNews, FleetWish, Fx, Msg, Outgoing};
+use crate::msg::{AgentLine, Begin, FleetNews, FleetWish, Fx, Msg, Outgoing, ScreenExit};
 use crate::picture::Graphics;
 use crate::settings::{Setting, Settings};
 use crate::theme::{Depth, Theme};
@@ -98,7 +98,7 @@ pub struct Options {
     /// What can be done about a runtime that is gone, and who does it.
     pub restart: Option<(Restart, mpsc::Sender<()>)>,
     /// What the person may leave the screen for, where whoever runs it sees to that.
-    pub errands: Option<Errands>,
+    pub exits: Option<ScreenExits>,
     /// Where the fleet is gathered.
     pub fleet: Option<FleetPort>,
 }
@@ -124,13 +124,13 @@ impl fmt::Debug for FleetPort {
 
 /// Lets the person leave the screen for a login or for another agent; tells which agents there are.
 #[derive(Clone)]
-pub struct Errands(pub Arc<AgentsFn>);
+pub struct ScreenExits(pub Arc<AgentsFn>);
 
 type AgentsFn = dyn Fn() -> Vec<AgentLine> + Send + Sync;
 
-impl fmt::Debug for Errands {
+impl fmt::Debug for ScreenExits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Errands")
+        f.write_str("ScreenExits")
     }
 }
 
@@ -158,7 +158,7 @@ pub enum ExitReason {
     Unanswered,
     /// The person left for something that needs the bare terminal.
     Wants {
-        errand: Errand,
+        exit: ScreenExit,
         /// Where they were, if something was said there.
         session: Option<SessionId>,
     },
@@ -184,7 +184,7 @@ pub async fn run(
     model.screen.preferences.load(settings, options.keys.clone());
     model.screen.preferences.colour_with(depth);
     let restart = options.restart.as_ref().map(|(restart, _)| *restart).unwrap_or_default();
-    model.screen.start.stand(restart, options.errands.is_some());
+    model.screen.start.stand(restart, options.exits.is_some());
     let (told, fleet) = mpsc::channel(MAX_INBOX);
     let wishes = options.fleet.as_ref().map(|port| {
         model.screen.start.survey(FleetHere { pid: port.pid, visits: port.visits });

@@ -1,9 +1,9 @@
 //! Performs the effects of the update: sends commands, copies, rings, opens the editor, looks for files.
 
 use super::input::InputThread;
-use super::{Errands, ExitReason, MAX_BACKLOG, Shell};
+use super::{ExitReason, MAX_BACKLOG, ScreenExits, Shell};
 use super::{branch, clipboard, command, gallery, picture};
-use crate::msg::{Errand, Fx, Msg};
+use crate::msg::{Fx, Msg, ScreenExit};
 use base64::Engine;
 use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
@@ -118,15 +118,17 @@ impl Shell {
                 }
             }
             Fx::FindAgents => {
-                find_agents(self.options.errands.clone(), self.inbox.clone());
+                find_agents(self.options.exits.clone(), self.inbox.clone());
             }
-            Fx::Leave(errand) => {
-                let session = match errand {
+            Fx::Leave(exit) => {
+                let session = match exit {
                     // They come back to it, whatever was said there.
-                    Errand::Visit { .. } => self.model.world.current.clone(),
-                    Errand::Login | Errand::Attach(_) | Errand::GoOn(_) => self.kept_session().cloned(),
+                    ScreenExit::Visit { .. } => self.model.world.current.clone(),
+                    ScreenExit::Login | ScreenExit::Attach(_) | ScreenExit::GoOn(_) => {
+                        self.kept_session().cloned()
+                    }
                 };
-                self.exit = Some(ExitReason::Wants { errand, session });
+                self.exit = Some(ExitReason::Wants { exit, session });
             }
             Fx::Quit => self.exit = Some(ExitReason::Quit),
         }
@@ -203,8 +205,8 @@ impl Shell {
 }
 
 /// Looks which agents there are; the answer comes to the inbox.
-pub(super) fn find_agents(errands: Option<Errands>, inbox: mpsc::Sender<Msg>) {
-    if let Some(Errands(agents)) = errands {
+pub(super) fn find_agents(exits: Option<ScreenExits>, inbox: mpsc::Sender<Msg>) {
+    if let Some(ScreenExits(agents)) = exits {
         // Files are read for it; the list says so until it is there.
         tokio::task::spawn_blocking(move || {
             let _ = inbox.blocking_send(Msg::Agents(agents()));

@@ -32,7 +32,7 @@ pub(super) async fn run(
     let mut model = Model::new(options.about.clone(), Theme::Plain);
     model.screen.preferences.load(options.settings, options.keys.clone());
     let restart = options.restart.as_ref().map(|(restart, _)| *restart).unwrap_or_default();
-    model.screen.start.stand(restart, options.errands.is_some());
+    model.screen.start.stand(restart, options.exits.is_some());
     let (told_fleet, mut fleet) = mpsc::channel(MAX_INBOX);
     let wishes = options.fleet.as_ref().map(|port| {
         model.screen.start.enlist();
@@ -197,10 +197,10 @@ impl PlainShell {
                         .try_send(Msg::ShellNotice("that was too much at once: try again".to_owned()));
                 }
             }
-            Fx::FindAgents => effects::find_agents(self.options.errands.clone(), self.inbox.clone()),
-            Fx::Leave(errand) => {
+            Fx::FindAgents => effects::find_agents(self.options.exits.clone(), self.inbox.clone()),
+            Fx::Leave(exit) => {
                 let session = kept_session(self.plain.model()).cloned();
-                self.exit = Some(ExitReason::Wants { errand, session });
+                self.exit = Some(ExitReason::Wants { exit, session });
             }
             Fx::Quit if self.plain.is_unanswered() => self.exit = Some(ExitReason::Unanswered),
             Fx::Quit => self.exit = Some(ExitReason::Quit),

@@ -2,7 +2,7 @@
 
 use super::{choices, commands, copies, devices, files, lists, rules, servers};
 use crate::model::{Model, Want};
-use crate::msg::{Errand, Fx};
+use crate::msg::{Fx, ScreenExit};
 use crate::picker::{Choice, ListKind, Picked};
 use crate::settings::Setting;
 use domain::command::{Command, LibraryCommand, QueueCommand, SessionCommand};
@@ -60,7 +60,7 @@ fn choose(model: &mut Model, choice: Choice, fx: &mut Vec<Fx>) {
                 model.send(Want::Nothing, Command::Library(LibraryCommand::Open { session }), fx);
             }
         }
-        Choice::Elsewhere(session) => commands::leave(model, Errand::GoOn(session), fx),
+        Choice::Elsewhere(session) => commands::leave(model, ScreenExit::GoOn(session), fx),
         Choice::Entry(entry) => files::go_back(model, entry, fx),
         Choice::GoBack(entry, with_files) => files::go_with(model, entry, with_files, fx),
         Choice::Model(provider, name) => {
@@ -108,7 +108,7 @@ fn choose(model: &mut Model, choice: Choice, fx: &mut Vec<Fx>) {
         Choice::Command(line) => {
             commands::execute(model, line, fx);
         }
-        Choice::Agent(Ok(name)) => commands::leave(model, Errand::Attach(name), fx),
+        Choice::Agent(Ok(name)) => commands::leave(model, ScreenExit::Attach(name), fx),
         Choice::Agent(Err(missing)) => model.toast(Level::Warning, missing),
         Choice::Nothing => {}
     }

@@ -4,7 +4,7 @@ use super::{budget, copies, devices, files, fleet, lists, prompt, reading, rules
 use crate::commands::{COMMANDS, Parsed, SlashAction, parse};
 use crate::layout::queue_modes;
 use crate::model::{Model, Want};
-use crate::msg::{Errand, Fx};
+use crate::msg::{Fx, ScreenExit};
 use crate::overlay::Content;
 use crate::picker::ListKind;
 use crate::policy::DENIES_ALL;
@@ -65,7 +65,7 @@ fn run(model: &mut Model, does: SlashAction, argument: &str, fx: &mut Vec<Fx>) {
     let given = (!argument.is_empty()).then(|| argument.to_owned());
     match does {
         SlashAction::Restart => fx.push(Fx::Restart),
-        SlashAction::Login => leave(model, Errand::Login, fx),
+        SlashAction::Login => leave(model, ScreenExit::Login, fx),
         SlashAction::Agents => lists::open(model, ListKind::Agents, fx),
         SlashAction::Fleet => fleet::open(model, fx),
         SlashAction::Devices => devices::command(model, argument, fx),
@@ -171,11 +171,11 @@ fn run(model: &mut Model, does: SlashAction, argument: &str, fx: &mut Vec<Fx>) {
 }
 
 /// Leaves the screen, unless that would leave a run behind.
-pub(super) fn leave(model: &mut Model, errand: Errand, fx: &mut Vec<Fx>) {
+pub(super) fn leave(model: &mut Model, exit: ScreenExit, fx: &mut Vec<Fx>) {
     if model.world.is_running() {
         model.toast(Level::Warning, "a run is under way: let it end, or stop it with Esc");
     } else {
-        fx.push(Fx::Leave(errand));
+        fx.push(Fx::Leave(exit));
     }
 }
 

@@ -5,7 +5,7 @@ use crate::clean::clean_line;
 use crate::fleet::{Board, Wanted};
 use crate::layout::fleet_list;
 use crate::model::{Model, Want};
-use crate::msg::{Errand, FleetAct, FleetNews, FleetWish, Fx};
+use crate::msg::{FleetAct, FleetNews, FleetWish, Fx, ScreenExit};
 use domain::command::{Command, LibraryCommand};
 use domain::fleet::{Row, newly_waiting};
 use domain::ids::SessionId;
@@ -121,7 +121,7 @@ fn go(model: &mut Model, row: &Row, fx: &mut Vec<Fx>) {
     match row.pid {
         Some(pid) if pid != here.pid && here.visits => {
             close(model, fx);
-            fx.push(Fx::Leave(Errand::Visit { pid, session }));
+            fx.push(Fx::Leave(ScreenExit::Visit { pid, session }));
         }
         Some(pid) if pid != here.pid => elsewhere(model, &format!("parlor attach --session {session}")),
         // Kept with another program, it is gone on with by that program.

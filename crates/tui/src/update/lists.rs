@@ -230,7 +230,7 @@ pub(super) fn fill(model: &mut Model, of: ListKind, receipt: Receipt) {
         }
     };
     // In front of our own runtime those of other programs are gone on with there.
-    let goes_on = model.screen.start.here().errands && model.world.seen().abilities.policy;
+    let goes_on = model.screen.start.here().exits && model.world.seen().abilities.policy;
     let mut title = None;
     let (items, at, empty) = match receipt {
         Receipt::Sessions(sessions) => {

@@ -2,7 +2,7 @@
 
 use super::tests::{AttachedUi, said};
 use crate::commands::Restart;
-use crate::msg::{AgentLine, Errand, Fx, Mouse, MouseAct, Msg};
+use crate::msg::{AgentLine, Fx, Mouse, MouseAct, Msg, ScreenExit};
 use crate::settings::Setting;
 use crate::theme::Theme;
 use domain::ask::{Answer, Ask, AskKind};
@@ -533,18 +533,18 @@ fn the_screen_is_left_for_a_login_or_an_agent_where_somebody_sees_to_it() {
     assert!(!stage.ui.fx.iter().any(|fx| matches!(fx, Fx::Leave(_) | Fx::FindAgents)));
     stage.ui.model.screen.start.stand(Restart::None, true);
     stage.ui.keys("/login<enter>");
-    assert!(stage.ui.fx.contains(&Fx::Leave(Errand::Login)));
+    assert!(stage.ui.fx.contains(&Fx::Leave(ScreenExit::Login)));
     stage.ui.keys("/agents<enter>");
     assert!(stage.ui.fx.contains(&Fx::FindAgents) && stage.ui.screen().contains("one moment"));
     stage.ui.feed(Msg::Agents(agents()));
     assert!(stage.ui.screen().contains("✓ here") && stage.ui.screen().contains("here --stdio"));
     stage.ui.keys("gone<enter>");
     assert!(stage.ui.screen().contains("gone is not installed"), "{}", stage.ui.screen());
-    assert!(!stage.ui.fx.contains(&Fx::Leave(Errand::Attach("gone".into()))));
+    assert!(!stage.ui.fx.contains(&Fx::Leave(ScreenExit::Attach("gone".into()))));
     stage.ui.keys("/agents<enter>");
     stage.ui.feed(Msg::Agents(agents()));
     stage.ui.keys("<enter>");
-    assert!(stage.ui.fx.contains(&Fx::Leave(Errand::Attach("here".into()))));
+    assert!(stage.ui.fx.contains(&Fx::Leave(ScreenExit::Attach("here".into()))));
     // A list that comes when nobody looks any more disturbs nobody.
     stage.ui.feed(Msg::Agents(agents()));
     assert!(!stage.ui.model.screen.over.is_open());
@@ -552,7 +552,7 @@ fn the_screen_is_left_for_a_login_or_an_agent_where_somebody_sees_to_it() {
     stage.run("hello");
     stage.ui.fx.clear();
     stage.ui.keys("/login<enter>");
-    assert!(!stage.ui.fx.contains(&Fx::Leave(Errand::Login)));
+    assert!(!stage.ui.fx.contains(&Fx::Leave(ScreenExit::Login)));
     assert!(stage.ui.screen().contains("a run is under way"), "{}", stage.ui.screen());
 }
 

@@ -2,7 +2,7 @@
 
 use crate::commands::FleetHere;
 use crate::key::Key;
-use crate::msg::{Errand, FleetAct, FleetNews, FleetWish, Fx, Msg};
+use crate::msg::{FleetAct, FleetNews, FleetWish, Fx, Msg, ScreenExit};
 use crate::update::tests::AttachedUi;
 use domain::command::{Command, LibraryCommand};
 use domain::event::{Failure, Outcome};
@@ -155,7 +155,7 @@ fn a_row_is_opened_spoken_to_and_stopped() {
     let stop = FleetAct::Stop { pid: 8, session: second };
     let act = |act| Fx::Fleet(FleetWish::Act(act));
     for (keys, wanted) in [
-        ("<enter>", Fx::Leave(Errand::Visit { pid: 7, session: first })),
+        ("<enter>", Fx::Leave(ScreenExit::Visit { pid: 7, session: first })),
         ("sonly tests<enter>", act(say)),
         ("<down>xx", act(stop)),
     ] {
