@@ -11,7 +11,7 @@
 //! - tables: settings, commands, keymap
 //! - facts: about, thread, world, policy, cell
 //! - messages: msg
-//! - components: window, flow, toasts, wishes, own, complete, composer, preferences, search, transcript, picker, fleet, devices, overlay, ask
+//! - components: window, flow, toasts, wishes, user_command, complete, composer, preferences, search, transcript, picker, fleet, devices, overlay, ask
 //! - model: model
 //! - layout: layout
 //! - both halves: update | view
@@ -45,7 +45,6 @@ mod markdown;
 mod model;
 mod msg;
 mod overlay;
-mod own;
 mod paint;
 mod picker;
 mod picture;
@@ -62,6 +61,7 @@ mod thread;
 mod toasts;
 mod transcript;
 mod update;
+mod user_command;
 mod view;
 mod window;
 mod wishes;

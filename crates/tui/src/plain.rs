@@ -5,11 +5,11 @@
 //! that a terminal obeys; a line that was begun before a question was told is no answer to it ([`Plain::line`]); what a person typed is
 //! said to the model, or they are told that it was not.
 
-mod own;
 mod question;
 mod telling;
 #[cfg(test)]
 mod tests;
+mod user_command;
 mod words;
 
 use crate::about::Note;
@@ -25,9 +25,9 @@ use domain::command::{Command, RunCommand};
 use domain::event::{Body, RunEvent};
 use domain::ids::{AskId, Millis, SessionId};
 use domain::port::{LinkState, News, Ticket};
-use own::OwnTelling;
 use question::{QuestionExtent, Reading};
 use telling::Telling;
+use user_command::OwnTelling;
 use words::{aloud, diff, many};
 
 /// Lines of a list that are told.

@@ -15,7 +15,6 @@ mod fleet;
 mod keys;
 mod lists;
 mod news;
-mod own;
 mod policies;
 #[cfg(test)]
 mod presses;
@@ -29,6 +28,7 @@ mod servers;
 pub(crate) mod tests;
 #[cfg(test)]
 mod typing;
+mod user_command;
 
 use crate::ask::Keyboard;
 use crate::model::{Model, Want};

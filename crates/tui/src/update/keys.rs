@@ -1,7 +1,7 @@
 //! Which key does what, from the outermost to the composer.
 
 use super::prompt::{self, Manner};
-use super::{asks, chosen, commands, completion, files, fleet, lists, own, policies, reading};
+use super::{asks, chosen, commands, completion, files, fleet, lists, policies, reading, user_command};
 use crate::ask::Keyboard;
 use crate::composer::MAX_ATTACHED;
 use crate::key::{Code, Key};
@@ -10,10 +10,10 @@ use crate::layout::{areas, composer_columns, list_area, over_area, own_rows, pag
 use crate::model::Model;
 use crate::msg::{Fx, Mouse, MouseAct};
 use crate::overlay::{Content, Overlay};
-use crate::own::Ran;
 use crate::picker::ListKind;
 use crate::toasts::Topic;
 use crate::transcript::Stops;
+use crate::user_command::Ran;
 use domain::content::Part;
 use domain::port::LinkState;
 use domain::signal::Level;
@@ -96,7 +96,7 @@ fn interrupt(model: &mut Model, fx: &mut Vec<Fx>) {
     fleet::close(model, fx);
     model.screen.preferences.recolour();
     if model.screen.own.runs() {
-        own::escape(model, fx);
+        user_command::escape(model, fx);
     } else if model.world.is_running() {
         prompt::stop(model, fx);
     } else if !model.screen.composer.is_empty() {
@@ -166,7 +166,7 @@ fn scrolls(model: &mut Model, does: Option<Does>) -> bool {
         Action::ToStart if model.screen.composer.is_empty() => scroll_by(model, |_| i64::MIN / 2),
         Action::ToEnd => model.screen.transcript.go_to_end(),
         // What stands nearest to the person opens first.
-        Action::Fold if model.screen.own.shown().is_some_and(Ran::has_output) => own::open(model),
+        Action::Fold if model.screen.own.shown().is_some_and(Ran::has_output) => user_command::open(model),
         Action::Fold => model.screen.transcript.fold_all(),
         _ => return false,
     }
@@ -242,7 +242,7 @@ fn submit(model: &mut Model, manner: Manner, fx: &mut Vec<Fx>) {
     let Some(text) = model.screen.composer.submit() else { return };
     fx.push(Fx::SaveHistory(text.clone()));
     if let Some(line) = text.strip_prefix('!') {
-        return own::run(model, &text, line.trim(), fx);
+        return user_command::run(model, &text, line.trim(), fx);
     }
     if commands::execute(model, text.trim(), fx) {
         return;
@@ -259,7 +259,7 @@ fn escape(model: &mut Model, fx: &mut Vec<Fx>) {
     if model.screen.wishes.stops_everything() {
         everything(model, fx);
     } else if model.screen.own.runs() {
-        own::escape(model, fx);
+        user_command::escape(model, fx);
         model.screen.wishes.stop_once(model.screen.window.now());
     } else if model.world.is_running() {
         prompt::stop(model, fx);
@@ -268,7 +268,7 @@ fn escape(model: &mut Model, fx: &mut Vec<Fx>) {
     } else if !model.screen.composer.take_attached().is_empty() {
         let word = "the pictures do not go along with your prompt";
         model.toast_about(Topic::Prompt, Level::Info, word);
-    } else if own::escape(model, fx) {
+    } else if user_command::escape(model, fx) {
     } else if !model.screen.composer.is_empty() {
         set_aside(model, fx);
         model.toast_about(Topic::Prompt, Level::Info, "cleared; ↑ brings it back");
@@ -289,7 +289,7 @@ fn edit_last(model: &mut Model, fx: &mut Vec<Fx>) {
 
 /// Stops all that is under way, and puts away what was written for it.
 fn everything(model: &mut Model, fx: &mut Vec<Fx>) {
-    own::escape(model, fx);
+    user_command::escape(model, fx);
     if model.world.is_running() {
         model.screen.wishes.put_away();
         prompt::cancel(model, fx);
@@ -348,7 +348,7 @@ pub(super) fn point(model: &mut Model, mouse: Mouse, fx: &mut Vec<Fx>) {
         MouseAct::WheelUp => wheel(model, -WHEEL),
         MouseAct::WheelDown => wheel(model, WHEEL),
         MouseAct::Press | MouseAct::Drag | MouseAct::Release => match model.screen.over.top_mut() {
-            None if on_own => own::open(model),
+            None if on_own => user_command::open(model),
             None => reading::point(model, mouse, fx),
             Some(Overlay::Picker(picker)) if mouse.act == MouseAct::Press => {
                 let area = list_area(picker, free);

@@ -1,6 +1,6 @@
 //! Reading: what the keys of a selected cell do, and what the mouse does to the text.
 
-use super::{files, own};
+use super::{files, user_command};
 use crate::cell;
 use crate::key::{Code, Key};
 use crate::layout::areas;
@@ -39,7 +39,7 @@ fn press_own(model: &mut Model, key: Key, fx: &mut Vec<Fx>) -> bool {
     match (key.code, key.ctrl) {
         (Code::Up | Code::Char('k'), false) => step(model, true),
         (Code::Down | Code::Char('j'), false) => step(model, false),
-        (Code::Enter | Code::Char(' ' | 'o'), false) => own::open(model),
+        (Code::Enter | Code::Char(' ' | 'o'), false) => user_command::open(model),
         (Code::Char('c' | 'y'), false) => {
             let output = model.screen.own.shown().map(|ran| ran.output.clone()).unwrap_or_default();
             model.copy(&output, fx);

@@ -4,8 +4,8 @@ use crate::clean::clean_line;
 use crate::model::Model;
 use crate::msg::Fx;
 use crate::overlay::Content;
-use crate::own::Escaped;
 use crate::toasts::Topic;
+use crate::user_command::Escaped;
 use domain::signal::Level;
 
 /// Runs a command; one at a time.

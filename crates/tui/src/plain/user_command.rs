@@ -4,7 +4,7 @@ use super::Plain;
 use super::words::{aloud, many};
 use crate::clean::{clean_line, settled};
 use crate::msg::{CommandOutput, Fx, Msg};
-use crate::own::Escaped;
+use crate::user_command::Escaped;
 use domain::prompt_text::OwnEnd;
 
 /// How many lines of what the command wrote were told.
