@@ -4,7 +4,7 @@ use domain::content::{KEPT, Part, Role};
 use domain::event::Finish;
 use domain::state::{Entry, EntryKind, Message};
 use domain::tool::{ToolOutcome, ToolPhase, ToolRun};
-use models::{ChatMessage, Content, Kept, ToolArgs, ToolCall};
+use models::{ChatMessage, Content, OpaquePart, ToolArgs, ToolCall};
 
 /// One entry as the model reads it; empty when it is not for the model.
 pub(crate) fn messages(entry: &Entry, tools: &[ToolRun]) -> Vec<ChatMessage> {
@@ -68,7 +68,7 @@ fn fenced(language: Option<&str>, text: &str, path: Option<&str>) -> String {
     format!("{head}{fence}{}\n{text}\n{fence}", language.unwrap_or_default())
 }
 
-fn kept(part: &Part) -> Option<Kept> {
+fn kept(part: &Part) -> Option<OpaquePart> {
     match part {
         Part::Opaque { kind, json } if kind == KEPT => serde_json::from_str(json.as_str()).ok(),
         _ => None,

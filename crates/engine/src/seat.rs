@@ -4,7 +4,7 @@ use crate::editor::OpenFiles;
 use crate::grants::Grants;
 use crate::offered::OpenCalls;
 use crate::port::Unwritten;
-use crate::secrets::Known;
+use crate::secrets::SessionSecrets;
 use domain::ask::Closing;
 use domain::command::{Refusal, RefusalKind};
 use domain::ids::{AskId, RunId};
@@ -108,7 +108,7 @@ pub(crate) struct Seat {
     pub(crate) ledger: Option<Ledger>,
     pub(crate) place: ToolContext,
     pub(crate) grants: Grants,
-    pub(crate) secrets: Known,
+    pub(crate) secrets: SessionSecrets,
     /// Something the person must hear with the next turn.
     pub(crate) trouble: Option<String>,
     /// Why the tools did not follow the person's terminal, as it was said last.

@@ -18,13 +18,13 @@ const ABOUT_MARKS: &str = "Where it says [secret N: not kept], the person typed 
 
 /// The secrets of a session. Clones share them.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Known {
+pub(crate) struct SessionSecrets {
     secrets: KnownSecrets,
     /// The models that asked; a server's question is in none.
     asked_by: Arc<Mutex<BTreeMap<AskId, ModelRef>>>,
 }
 
-impl Known {
+impl SessionSecrets {
     /// The values, for tools that write files.
     pub(crate) fn values(&self) -> KnownSecrets {
         self.secrets.clone()
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn only_the_model_that_asked_reads_the_value() {
-        let known = Known::default();
+        let known = SessionSecrets::default();
         let mark = known.for_model(AskId(3), "hunter2", Some(&model("one")));
         known.for_server(AskId(4), "server's own");
         let said = format!("{mark} and {}", domain::secret::mark(AskId(4)));

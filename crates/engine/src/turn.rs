@@ -16,7 +16,7 @@ use crate::mcp::{Project, Servers};
 use crate::offered::{OfferedTool, OpenCalls};
 use crate::port::Port;
 use crate::seat::{ModelSource, OpenAsks, Steered};
-use crate::secrets::Known;
+use crate::secrets::SessionSecrets;
 use crate::skills::{SkillTool, Skills};
 use crate::text_sources::TextSources;
 pub(crate) use denials::Denials;
@@ -32,7 +32,7 @@ use models::{Model, ModelError, Request, ToolSpec};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
-use step::Stepped;
+use step::StepEnd;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -54,7 +54,7 @@ pub(crate) struct Turn {
     /// What the session's turns do to files, where that is kept.
     pub(crate) ledger: Option<Ledger>,
     pub(crate) steered: Steered,
-    pub(crate) secrets: Known,
+    pub(crate) secrets: SessionSecrets,
     /// The model that is asked, once it is known.
     pub(crate) asking: Option<ModelRef>,
     pub(crate) cancel: CancellationToken,
@@ -154,11 +154,11 @@ impl Turn {
         };
         if let Some(resume) = &self.brief.resume {
             match self.resume(resume, waits, &mut progress).await {
-                Stepped::Again => {}
-                Stepped::TooLong(error) | Stepped::Failed(error) => {
+                StepEnd::Again => {}
+                StepEnd::TooLong(error) | StepEnd::Failed(error) => {
                     return TurnEnd::Failed(step::failure(&error));
                 }
-                Stepped::End(end) => return end,
+                StepEnd::End(end) => return end,
             }
         }
         let (before, began, mut may_compact) = (progress.bill.time, Instant::now(), true);
@@ -186,13 +186,13 @@ impl Turn {
                 return TurnEnd::Cancelled;
             }
             match self.step(model.as_ref(), spare.is_some(), &mut progress).await {
-                Stepped::Again => {}
-                Stepped::TooLong(error) => {
+                StepEnd::Again => {}
+                StepEnd::TooLong(error) => {
                     if let Some(end) = self.shorten(model.as_ref(), &mut progress, &error).await {
                         return end;
                     }
                 }
-                Stepped::Failed(error) => match spare.take().filter(|_| error.another_may_answer()) {
+                StepEnd::Failed(error) => match spare.take().filter(|_| error.another_may_answer()) {
                     Some(other) => {
                         let text = format!("{error}\nGoing on with {}, as the settings say.", other.name());
                         self.notice(progress.leaf, "fallback", text).await;
@@ -201,7 +201,7 @@ impl Turn {
                     }
                     None => return TurnEnd::Failed(step::failure(&error)),
                 },
-                Stepped::End(end) => return end,
+                StepEnd::End(end) => return end,
             }
         }
         let failure =

@@ -38,13 +38,13 @@ struct Saved<'a> {
     updated_at: u64,
     /// For people and other programs; what is loaded are the records.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    messages: Vec<Said>,
+    messages: Vec<ChatLine>,
     /// The key that makes it whole; last, since it is long.
     log: Vec<Box<RawValue>>,
 }
 
 #[derive(Serialize)]
-struct Said {
+struct ChatLine {
     role: &'static str,
     at: u64,
     text: String,
@@ -111,7 +111,7 @@ pub fn saved(session: &SessionId, state: &State, history: bool) -> String {
     let mut messages = Vec::new();
     if history {
         let said = crate::conversation(state).into_iter().filter_map(|entry| match &entry.kind {
-            EntryKind::Message(m) => Some(Said { role: role(m.role), at: entry.at.0, text: m.text() }),
+            EntryKind::Message(m) => Some(ChatLine { role: role(m.role), at: entry.at.0, text: m.text() }),
             EntryKind::Compaction(_) | EntryKind::Notice { .. } => None,
         });
         messages.extend(said);

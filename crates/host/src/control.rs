@@ -14,7 +14,7 @@
 
 use crate::clock;
 use crate::peer_trust;
-use crate::rooms::{EndedRooms, Opened, Wanted, spawn_env};
+use crate::rooms::{EndedRooms, OpenedRoom, RoomRequest, spawn_env};
 use anyhow::Context;
 use domain::ids::SessionId;
 use domain::path_text;
@@ -183,7 +183,7 @@ impl Control {
     }
 
     /// Asks for a room.
-    pub async fn open(&mut self, wanted: &Wanted) -> anyhow::Result<Opened> {
+    pub async fn open(&mut self, wanted: &RoomRequest) -> anyhow::Result<OpenedRoom> {
         let text = |word: &OsString| path_text::write(Path::new(word));
         let asked = json!({"open": {
             "session": wanted.session.as_ref().map(SessionId::as_str),
@@ -194,7 +194,7 @@ impl Control {
         let told = self.ask(&asked, "opened", ROOM_WITHIN).await?;
         let pid = told.get("pid").and_then(Value::as_u64).and_then(|pid| u32::try_from(pid).ok());
         let socket = told.get("socket").and_then(Value::as_str);
-        Ok(Opened {
+        Ok(OpenedRoom {
             socket: path_text::read(socket.context("the server named no socket")?),
             pid: pid.context("the server named no process")?,
             was_open: told.get("was_open") == Some(&Value::Bool(true)),

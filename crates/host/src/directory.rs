@@ -57,7 +57,7 @@ pub enum SocketPurpose {
 
 /// A process that was looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
+pub struct FoundProcess {
     pub notice: Notice,
     /// Whether a process of its number is there. Told once when it is not: nobody sees it again.
     pub is_alive: bool,
@@ -87,7 +87,7 @@ pub trait Directory: Send + Sync {
     ///
     /// # Errors
     /// When it cannot be known who is there. That nobody ever was is no error.
-    fn look(&self, most: usize) -> anyhow::Result<Vec<Seen>>;
+    fn look(&self, most: usize) -> anyhow::Result<Vec<FoundProcess>>;
 
     /// The socket of this machine by which a process is reached, announced or not.
     fn socket(&self, pid: u32, door: SocketPurpose) -> PathBuf;

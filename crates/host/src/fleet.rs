@@ -10,12 +10,12 @@ pub mod devices;
 mod follow;
 mod look;
 
-use crate::directory::{self, Directory, Notice, Seen};
+use crate::directory::{self, Directory, FoundProcess, Notice};
 use crate::paths;
 use domain::fleet::{Fleet, FleetFact, Process, Standing};
 use domain::ids::Millis;
 use follow::Way;
-use look::{Look, Looked};
+use look::{Look, Sighting};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -121,9 +121,9 @@ async fn gather(directory: Arc<dyn Directory>, data: PathBuf, told: watch::Sende
 
 impl Gatherer {
     /// Takes in what was seen; whether that changed anything.
-    fn looked(&mut self, looked: Looked) -> bool {
+    fn looked(&mut self, looked: Sighting) -> bool {
         let mut changed = false;
-        let there: BTreeMap<u32, Seen> =
+        let there: BTreeMap<u32, FoundProcess> =
             looked.processes.into_iter().map(|seen| (seen.notice.pid, seen)).collect();
         let gone: Vec<u32> = self.following.keys().copied().filter(|pid| !there.contains_key(pid)).collect();
         for pid in gone {
@@ -136,7 +136,7 @@ impl Gatherer {
                 changed |= self.fleet.take(FleetFact::Left { pid });
             }
         }
-        for (pid, Seen { notice, is_alive }) in there {
+        for (pid, FoundProcess { notice, is_alive }) in there {
             if !is_alive {
                 if let Some(following) = self.following.remove(&pid) {
                     following.abort();

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
-use web::{Act, Identity, NoRoom, Offered, Options, Parts, Role, Rows, Server, Tls, Wanted};
+use web::{Act, Identity, NoRoom, Offered, Options, PageTarget, Parts, Role, Rows, Server, Tls};
 
 /// Where the page is served unless somewhere else is named.
 pub const USUAL_BIND: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -272,18 +272,18 @@ impl web::Rooms for Ways {
         self.fleet.rows()
     }
 
-    async fn reach(&self, wanted: Wanted) -> Result<LinkIo, NoRoom> {
+    async fn reach(&self, wanted: PageTarget) -> Result<LinkIo, NoRoom> {
         let wanted = match wanted {
-            Wanted::Session(session) => match self.known(&session).await {
+            PageTarget::Session(session) => match self.known(&session).await {
                 Some(link) => return Ok(link),
-                None => rooms::Wanted::session(session),
+                None => rooms::RoomRequest::session(session),
             },
-            Wanted::New { cwd } => {
+            PageTarget::New { cwd } => {
                 let cwd = cwd.map(PathBuf::from);
                 if cwd.as_deref().is_some_and(|cwd| !cwd.is_absolute()) {
                     return Err(cannot("the folder is to be named with its whole path".to_owned()));
                 }
-                rooms::Wanted::new_in(cwd)
+                rooms::RoomRequest::new_in(cwd)
             }
         };
         let opened = self.rooms.open(wanted).await.map_err(|why| match why {

@@ -39,7 +39,7 @@ fn worse(origin: &Origin) -> u8 {
 
 /// Who is at the other end of a TCP connection. Blocks: it goes through the processes of this machine. `behind_proxy`: the person said
 /// that a proxy of theirs stands before us.
-pub(crate) fn look(ends: Ends, behind_proxy: bool) -> web::Seen {
+pub(crate) fn look(ends: Ends, behind_proxy: bool) -> web::ConnectionOwner {
     let of = |pid, handle: Option<&std::os::fd::OwnedFd>| {
         if pid == std::process::id().cast_signed() {
             return Origin::Person;
@@ -70,7 +70,7 @@ pub(crate) fn look(ends: Ends, behind_proxy: bool) -> web::Seen {
         Origin::OtherUser | Origin::Unseen if behind_proxy => Origin::Proxy,
         origin => origin,
     };
-    web::Seen { origin, process }
+    web::ConnectionOwner { origin, process }
 }
 
 /// Whether a user is neither us nor the administrator.

@@ -1,6 +1,6 @@
 //! What processes tell of their sessions: each that a [`Directory`] knows is asked who is there.
 
-use crate::directory::{Directory, Notice, Seen, SocketPurpose};
+use crate::directory::{Directory, FoundProcess, Notice, SocketPurpose};
 use crate::{directory, peer_trust};
 use anyhow::Context;
 use domain::ids::SessionId;
@@ -61,7 +61,7 @@ fn need(live: &Value) -> Option<&'static str> {
 /// When it cannot be known who is there.
 pub async fn all(directory: &dyn Directory) -> anyhow::Result<Vec<Process>> {
     let mut all = Vec::new();
-    for Seen { notice, is_alive } in directory.look(MAX_PROCESSES)? {
+    for FoundProcess { notice, is_alive } in directory.look(MAX_PROCESSES)? {
         if !is_alive {
             continue;
         }

@@ -2,7 +2,7 @@
 //! Nothing is started twice.
 
 use crate::control::Control;
-use crate::rooms::{IDLE, Opened, Rooms, Wanted};
+use crate::rooms::{IDLE, OpenedRoom, RoomRequest, Rooms};
 use crate::{kept, paths, processes};
 use anyhow::Context;
 use domain::ids::SessionId;
@@ -12,7 +12,7 @@ use store::SqliteStore;
 ///
 /// # Errors
 /// When there is no such session, or it cannot be opened.
-pub async fn session(id: &str) -> anyhow::Result<(Opened, SessionId)> {
+pub async fn session(id: &str) -> anyhow::Result<(OpenedRoom, SessionId)> {
     let whole = match processes::find(id).await {
         Ok((_, whole)) => SessionId::parse(&whole).context("a process names a session that is none")?,
         Err(_) => {
@@ -20,14 +20,14 @@ pub async fn session(id: &str) -> anyhow::Result<(Opened, SessionId)> {
             kept::find(&store, id)?
         }
     };
-    Ok((open(Wanted::session(whole.clone())).await?, whole))
+    Ok((open(RoomRequest::session(whole.clone())).await?, whole))
 }
 
 /// What is wanted, from the server where one runs, else from a room that is started here.
 ///
 /// # Errors
 /// When it cannot be had.
-pub async fn open(wanted: Wanted) -> anyhow::Result<Opened> {
+pub async fn open(wanted: RoomRequest) -> anyhow::Result<OpenedRoom> {
     match Control::here().await? {
         Some(mut control) => control.open(&wanted).await,
         None => Ok(Rooms::new(IDLE)?.open(wanted).await?),

@@ -43,7 +43,7 @@ const FLAGS: &[&str] =
 
 /// What somebody wants to be brought to.
 #[derive(Debug, Clone, Default)]
-pub struct Wanted {
+pub struct RoomRequest {
     /// The session to go on with; without one a room for new sessions.
     pub session: Option<SessionId>,
     /// Where the room works. Without it: where the session did, else where we are.
@@ -54,21 +54,21 @@ pub struct Wanted {
     pub flags: Vec<OsString>,
 }
 
-impl Wanted {
+impl RoomRequest {
     /// A kept or open session.
-    pub(crate) fn session(session: SessionId) -> Wanted {
-        Wanted { session: Some(session), ..Wanted::default() }
+    pub(crate) fn session(session: SessionId) -> RoomRequest {
+        RoomRequest { session: Some(session), ..RoomRequest::default() }
     }
 
     /// A room for new sessions.
-    pub fn new_in(cwd: Option<PathBuf>) -> Wanted {
-        Wanted { cwd, ..Wanted::default() }
+    pub fn new_in(cwd: Option<PathBuf>) -> RoomRequest {
+        RoomRequest { cwd, ..RoomRequest::default() }
     }
 }
 
 /// A room that can be spoken with, started now or found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Opened {
+pub struct OpenedRoom {
     /// The native socket of the process.
     pub socket: PathBuf,
     pub(crate) pid: u32,
@@ -130,7 +130,7 @@ impl Rooms {
     ///
     /// # Errors
     /// When there is none and none can be had.
-    pub(crate) async fn open(&self, wanted: Wanted) -> Result<Opened, NoRoom> {
+    pub(crate) async fn open(&self, wanted: RoomRequest) -> Result<OpenedRoom, NoRoom> {
         if let Some(wrong) = wanted.flags.iter().find(|flag| !is_flag(flag)) {
             let wrong = wrong.to_string_lossy();
             return Err(NoRoom::CannotOpen(format!("a room cannot be started with {wrong}")));
@@ -150,7 +150,7 @@ impl Rooms {
         opened
     }
 
-    async fn open_session(&self, wanted: &Wanted, session: &SessionId) -> Result<Opened, NoRoom> {
+    async fn open_session(&self, wanted: &RoomRequest, session: &SessionId) -> Result<OpenedRoom, NoRoom> {
         if let Some(opened) = self.find(session).await? {
             return Ok(opened);
         }
@@ -164,12 +164,12 @@ impl Rooms {
     }
 
     /// The process that has the session open.
-    async fn find(&self, session: &SessionId) -> Result<Option<Opened>, NoRoom> {
+    async fn find(&self, session: &SessionId) -> Result<Option<OpenedRoom>, NoRoom> {
         let directory = self.directory.as_ref();
         let process = processes::holder(directory, session).await.map_err(|why| NoRoom::of(&why))?;
         Ok(process.map(|process| {
             let pid = process.notice.pid;
-            Opened { socket: directory.socket(pid, SocketPurpose::Ui), pid, was_open: true }
+            OpenedRoom { socket: directory.socket(pid, SocketPurpose::Ui), pid, was_open: true }
         }))
     }
 
@@ -197,7 +197,7 @@ impl Rooms {
     }
 
     /// Starts a room and waits until it is announced.
-    async fn start(&self, wanted: &Wanted, cwd: &Path) -> Result<Opened, NoRoom> {
+    async fn start(&self, wanted: &RoomRequest, cwd: &Path) -> Result<OpenedRoom, NoRoom> {
         if live(&self.data).len() >= MAX_ROOMS {
             return Err(NoRoom::TooMany(format!(
                 "{MAX_ROOMS} rooms are open; close sessions, or end the server with `parlor down`"
@@ -224,12 +224,12 @@ impl Rooms {
     }
 
     /// Waits until a process is announced.
-    async fn announced(&self, pid: u32) -> Result<Opened, String> {
+    async fn announced(&self, pid: u32) -> Result<OpenedRoom, String> {
         let end = Instant::now() + READY_WITHIN;
         loop {
             if self.directory.find(pid).is_some() {
                 let socket = self.directory.socket(pid, SocketPurpose::Ui);
-                return Ok(Opened { socket, pid, was_open: false });
+                return Ok(OpenedRoom { socket, pid, was_open: false });
             }
             if !detach::is_there(pid) {
                 return Err("the room ended before it was there".to_owned());

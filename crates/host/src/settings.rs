@@ -33,13 +33,13 @@ pub fn file() -> Option<PathBuf> {
 }
 
 /// What the person has set for the agent, and what is wrong with it, in words.
-pub struct Set {
+pub struct AgentSettings {
     pub config: Config,
     pub told: Vec<String>,
 }
 
 /// What the person has set; the defaults where nothing is written or nothing can be used.
-pub fn read() -> Set {
+pub fn read() -> AgentSettings {
     let (mut config, mut told) = (Config::default(), Vec::new());
     if let Some(path) = file() {
         let named = path.display();
@@ -78,7 +78,7 @@ pub fn read() -> Set {
     );
     told.extend(own_agents().told);
     told.extend(keys::trouble());
-    Set { config, told }
+    AgentSettings { config, told }
 }
 
 /// How long is waited for providers and how often they are asked, and figures of models. What is wrong with it is told by [`read`].

@@ -24,7 +24,7 @@ use tools::Toolbox;
 use tools::checkpoint::Vault;
 use tools::policy::Allowance;
 use tools::sandbox::{Guard, status};
-pub(crate) use typed::Typed;
+pub(crate) use typed::TypedOptions;
 
 /// A running stack with our own agent.
 pub struct OwnStack {
@@ -48,7 +48,7 @@ pub struct OwnStack {
     /// What a UI starts with.
     pub start: Option<Command>,
     /// What was typed for a session that is gone on with.
-    pub(crate) typed: Typed,
+    pub(crate) typed: TypedOptions,
 }
 
 impl OwnStack {
@@ -80,7 +80,7 @@ pub fn no_log() -> Log {
 /// Starts the stack with our own agent.
 pub async fn own(launch: &Launch, log: Log) -> anyhow::Result<OwnStack> {
     let data = paths::data()?;
-    let settings::Set { mut config, told } = settings::read();
+    let settings::AgentSettings { mut config, told } = settings::read();
     for what in told {
         log(&format!("warning: {what}"));
     }
@@ -114,7 +114,7 @@ pub async fn own(launch: &Launch, log: Log) -> anyhow::Result<OwnStack> {
     let vault = vault(&data, launch.ephemeral || unkept.is_some(), &log);
     let (hub, engine) =
         assemble_with(Arc::new(source), store, &work_dir, &data, defaults, (config, allow, vault), log);
-    let typed = Typed::of(launch, &model);
+    let typed = TypedOptions::of(launch, &model);
     typed.begin(&hub, start.as_ref()).await?;
     let (workspace, no_workspace) = match work_dir.workspace {
         Ok(workspace) => (Some(workspace), None),

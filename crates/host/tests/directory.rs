@@ -1,7 +1,7 @@
 //! What every directory of processes does, and that whoever asks who has a session needs nothing but the contract.
 
 use domain::ids::SessionId;
-use host::directory::{Directory, Files, Notice, Seen, SocketPurpose};
+use host::directory::{Directory, Files, FoundProcess, Notice, SocketPurpose};
 use host::processes;
 use link::unix::Listener;
 use link::{Lane, Limits};
@@ -48,12 +48,12 @@ impl Directory for Table {
         self.notices.lock().unwrap().get(&pid).cloned()
     }
 
-    fn look(&self, most: usize) -> anyhow::Result<Vec<Seen>> {
+    fn look(&self, most: usize) -> anyhow::Result<Vec<FoundProcess>> {
         let mut notices = self.notices.lock().unwrap();
-        let seen: Vec<Seen> = notices
+        let seen: Vec<FoundProcess> = notices
             .values()
             .take(most)
-            .map(|notice| Seen { notice: notice.clone(), is_alive: notice.pid != DEAD })
+            .map(|notice| FoundProcess { notice: notice.clone(), is_alive: notice.pid != DEAD })
             .collect();
         notices.remove(&DEAD);
         Ok(seen)
@@ -78,7 +78,7 @@ fn notice(pid: u32) -> Notice {
     Notice { pid, since: 7, cwd: "/w".to_owned(), serving: "codelia".to_owned() }
 }
 
-fn pids(seen: Vec<Seen>) -> Vec<(u32, bool)> {
+fn pids(seen: Vec<FoundProcess>) -> Vec<(u32, bool)> {
     let mut pids: Vec<(u32, bool)> = seen.iter().map(|seen| (seen.notice.pid, seen.is_alive)).collect();
     pids.sort_unstable();
     pids

@@ -29,7 +29,7 @@ use domain::errand::{ErrandId, ErrandNews, ErrandOrder};
 use domain::ids::{AskId, SessionId, UiId};
 use domain::port::{Kept, News, Order, Report, Ticket};
 use domain::session::Origin;
-use held::{Arrival, Held};
+use held::{Arrival, HeldInputs};
 use keeper::Keeper;
 use link::{Incoming, LinkIo, Outgoing};
 use remote::Remote;
@@ -163,10 +163,10 @@ struct Shell {
     orders: VecDeque<Order>,
     work: VecDeque<CoreInput>,
     later: VecDeque<CoreInput>,
-    held: Held,
+    held: HeldInputs,
     /// Deadlines were not looked at because something came before them that is held.
     tick_owed: bool,
-    acks: Vec<Awaited>,
+    acks: Vec<AwaitedReport>,
     /// What those are told who watch which sessions are open.
     fleet: fleet::Pace,
     /// Why the foreign runtime is to be let go.
@@ -182,14 +182,14 @@ struct Shell {
 }
 
 /// An engine that waits to hear whether its report is kept.
-struct Awaited {
+struct AwaitedReport {
     ack: oneshot::Sender<Kept>,
     session: SessionId,
     accepted: bool,
 }
 
 /// Why the hub goes on.
-enum Woken {
+enum WakeReason {
     Message(Option<Inbox>),
     Store(Option<Finished>),
     Engine,
@@ -225,7 +225,7 @@ impl Shell {
             orders: VecDeque::new(),
             work: VecDeque::new(),
             later: VecDeque::new(),
-            held: Held::default(),
+            held: HeldInputs::default(),
             tick_owed: false,
             acks: Vec::new(),
             fleet: fleet::Pace::default(),
@@ -244,13 +244,13 @@ impl Shell {
         loop {
             let woken = self.woken(Some(&mut messages), None).await;
             let mut next = match woken {
-                Woken::Message(None) => break,
-                Woken::Message(Some(message)) => Some(message),
-                Woken::Store(finished) => {
+                WakeReason::Message(None) => break,
+                WakeReason::Message(Some(message)) => Some(message),
+                WakeReason::Store(finished) => {
                     self.take_back(finished);
                     None
                 }
-                Woken::Engine | Woken::Time => None,
+                WakeReason::Engine | WakeReason::Time => None,
             };
             let (mut stopped, mut ended) = (None, None);
             for _ in 0..ROUND {
@@ -292,7 +292,7 @@ impl Shell {
         &mut self,
         messages: Option<&mut mpsc::Receiver<Inbox>>,
         latest: Option<Instant>,
-    ) -> Woken {
+    ) -> WakeReason {
         let timers = self
             .seats
             .values()
@@ -307,13 +307,13 @@ impl Shell {
         let engine_full = self.engine_full;
         tokio::select! {
             biased;
-            finished = self.archive.finished(), if working => Woken::Store(finished),
+            finished = self.archive.finished(), if working => WakeReason::Store(finished),
             () = room_for_orders(engine.as_ref()), if engine_full => {
                 self.engine_full = false;
-                Woken::Engine
+                WakeReason::Engine
             }
-            message = receive(messages), if !engine_full => Woken::Message(message),
-            () = wait_until(until) => Woken::Time,
+            message = receive(messages), if !engine_full => WakeReason::Message(message),
+            () = wait_until(until) => WakeReason::Time,
         }
     }
 
@@ -326,7 +326,7 @@ impl Shell {
             if !busy || Instant::now() >= latest {
                 return;
             }
-            if let Woken::Store(finished) = self.woken(None, Some(latest)).await {
+            if let WakeReason::Store(finished) = self.woken(None, Some(latest)).await {
                 self.take_back(finished);
             }
             self.give_up(Instant::now());

@@ -150,7 +150,7 @@ impl Stop {
 
 /// What became of a scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum ScenarioOutcome {
     /// Kept.
     Passed,
     /// Not kept; what came instead.
@@ -166,7 +166,7 @@ pub enum Found {
 pub struct Finding {
     pub scenario: Scenario,
     /// What became of it.
-    pub found: Found,
+    pub found: ScenarioOutcome,
     /// The last lines of the conversation, as a transcript, and of the program's stderr.
     pub said: Vec<String>,
     /// How long it took.
@@ -177,7 +177,7 @@ pub struct Finding {
 
 impl Finding {
     fn is_red(&self) -> bool {
-        matches!(self.found, Found::Failed(_) | Found::Open(_))
+        matches!(self.found, ScenarioOutcome::Failed(_) | ScenarioOutcome::Open(_))
     }
 
     /// A fault counts once: where the scenario that is about it found it too, this one had no occasion.
@@ -185,7 +185,8 @@ impl Finding {
         let cause = self.cause.filter(|_| self.is_red());
         let found = cause.and_then(|cause| others.iter().find(|(_, other)| other.scenario.name == cause));
         if let Some((_, other)) = found.filter(|(_, other)| other.is_red()) {
-            self.found = Found::Skipped(format!("it could not come to that: see {}", other.scenario.name));
+            self.found =
+                ScenarioOutcome::Skipped(format!("it could not come to that: see {}", other.scenario.name));
         }
         self
     }
@@ -312,13 +313,13 @@ impl Suite {
             },
         };
         let (found, cause) = match stop {
-            Ok(()) => (Found::Passed, None),
+            Ok(()) => (ScenarioOutcome::Passed, None),
             Err(Stop::Wrong { came, cause }) => {
                 let cause = cause.filter(|cause| *cause != scenario.name);
                 let demanded = scenario.says.is_some();
-                (if demanded { Found::Failed(came) } else { Found::Open(came) }, cause)
+                (if demanded { ScenarioOutcome::Failed(came) } else { ScenarioOutcome::Open(came) }, cause)
             }
-            Err(Stop::Skipped(why)) => (Found::Skipped(why), None),
+            Err(Stop::Skipped(why)) => (ScenarioOutcome::Skipped(why), None),
         };
         Finding { scenario, found, said, took: began.elapsed(), cause }
     }

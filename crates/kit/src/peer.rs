@@ -116,28 +116,28 @@ pub struct Peer {
     pub lanes: Vec<Lane>,
     child: Option<Child>,
     /// Holds stdin of a program that speaks elsewhere, and the sockets' directory.
-    held: Held,
+    held: PeerResources,
     /// How it ended, for programs that are no process of their own, or whose end was put in their way.
     ends: Vec<watch::Receiver<Option<Exit>>>,
 }
 
 #[derive(Default)]
-struct Held {
+struct PeerResources {
     stdin: Option<ChildStdin>,
     dir: Option<tempfile::TempDir>,
     /// Reads what it writes to its stdout, so that it does not die of writing there.
     _stdout: JoinSet<()>,
 }
 
-impl Held {
-    fn of(stdin: ChildStdin, stdout: ChildStdout, dir: tempfile::TempDir) -> Held {
+impl PeerResources {
+    fn of(stdin: ChildStdin, stdout: ChildStdout, dir: tempfile::TempDir) -> PeerResources {
         let mut reading = JoinSet::new();
         reading.spawn(async move {
             let mut stdout = stdout;
             // Ends with the program; what it says there is nobody's business.
             let _ = tokio::io::copy(&mut stdout, &mut tokio::io::sink()).await;
         });
-        Held { stdin: Some(stdin), dir: Some(dir), _stdout: reading }
+        PeerResources { stdin: Some(stdin), dir: Some(dir), _stdout: reading }
     }
 }
 
@@ -149,7 +149,7 @@ impl Peer {
     pub async fn runtime(address: &PeerAddress, carrier: Carrier) -> Result<Peer, PeerError> {
         match address {
             PeerAddress::Socket(path, trust) => {
-                Ok(Peer::over(connect(path, carrier, *trust).await?, None, Held::default()))
+                Ok(Peer::over(connect(path, carrier, *trust).await?, None, PeerResources::default()))
             }
             PeerAddress::Command { command, cwd, guard } if has(command, SOCKET) => {
                 let dir = own_dir()?;
@@ -157,7 +157,7 @@ impl Peer {
                 let command = filled(command, SOCKET, path.as_os_str());
                 let Bytes { stdin, stdout, mut child } =
                     launch(&command, cwd.as_deref(), guard).start_bytes()?;
-                let held = Held::of(stdin, stdout, dir);
+                let held = PeerResources::of(stdin, stdout, dir);
                 match connect_to(&mut child, &path, carrier).await {
                     Ok(lanes) => Ok(Peer::over(lanes, Some(child), held)),
                     Err(why) => Err(why.of(child).await),
@@ -177,7 +177,7 @@ impl Peer {
         let (command, cwd, guard) = match address {
             PeerAddress::Socket(path, _) => {
                 let lanes = Listening::bind(path, carrier)?.accept().await?;
-                return Ok(Peer::over(lanes, None, Held::default()));
+                return Ok(Peer::over(lanes, None, PeerResources::default()));
             }
             PeerAddress::Command { command, cwd, guard } => (command, cwd.as_deref(), guard),
         };
@@ -200,7 +200,7 @@ impl Peer {
             }
         }
         let Bytes { stdin, stdout, child } = launch(&words, cwd, guard).start_bytes()?;
-        let held = Held::of(stdin, stdout, dir);
+        let held = PeerResources::of(stdin, stdout, dir);
         match listening.accept().await {
             Ok(lanes) => Ok(Peer::over(lanes, Some(child), held)),
             Err(why) => Err(why.of(child).await),
@@ -210,16 +210,16 @@ impl Peer {
     fn on_stdio(command: &[OsString], cwd: Option<&Path>, guard: &[OsString]) -> Result<Peer, PeerError> {
         let Bytes { stdin, stdout, child } = launch(command, cwd, guard).start_bytes()?;
         let lane = Lane { number: 0, read: Box::new(stdout), write: Box::new(stdin) };
-        Ok(Peer::over(vec![lane], Some(child), Held::default()))
+        Ok(Peer::over(vec![lane], Some(child), PeerResources::default()))
     }
 
-    fn over(lanes: Vec<Lane>, child: Option<Child>, held: Held) -> Peer {
+    fn over(lanes: Vec<Lane>, child: Option<Child>, held: PeerResources) -> Peer {
         Peer { lanes, child, held, ends: Vec::new() }
     }
 
     /// A program that runs in this process; `end` is told how it ended.
     pub fn inside(lanes: Vec<Lane>, end: watch::Receiver<Option<Exit>>) -> Peer {
-        Peer::over(lanes, None, Held::default()).with_end(end)
+        Peer::over(lanes, None, PeerResources::default()).with_end(end)
     }
 
     /// The same program, which may also end in this way.

@@ -20,7 +20,7 @@ use crate::offline::Offline;
 use crate::provider::{Facts, Remote};
 use crate::scripted::{ScriptError, Scripted};
 use crate::{Figures, Limits, Model, ModelError, ModelInfo, ModelName, Secret};
-use listing::Found;
+use listing::ListedModel;
 use providers::{Environment, PROVIDERS, Provider};
 pub use trial::{Trial, Verdict};
 
@@ -397,7 +397,7 @@ impl Catalog {
         &self,
         providers: Vec<&'static Provider>,
         time: Duration,
-    ) -> Vec<(&'static Provider, Result<Vec<Found>, ModelError>)> {
+    ) -> Vec<(&'static Provider, Result<Vec<ListedModel>, ModelError>)> {
         if providers.is_empty() {
             return Vec::new();
         }

@@ -43,7 +43,7 @@ pub enum ChatMessage {
         /// The tools it called, in order.
         tool_calls: Vec<ToolCall>,
         /// What the provider wants back word for word (signed thoughts and the like).
-        kept: Vec<Kept>,
+        kept: Vec<OpaquePart>,
     },
     /// The result of one tool call.
     Tool {
@@ -170,7 +170,7 @@ impl ToolArgs {
 /// Opaque data of a provider that belongs to a message of the model and must go back unchanged,
 /// such as a signed or encrypted thought. Store it, show it to nobody.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct OpaquePart {
     /// The wire it came from; another wire ignores it.
     pub wire: String,
     /// The data, word for word.

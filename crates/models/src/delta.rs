@@ -2,7 +2,7 @@
 
 use std::ops::AddAssign;
 
-use crate::{ErrorKind, Kept, ToolCall};
+use crate::{ErrorKind, OpaquePart, ToolCall};
 
 /// One item of a response.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,8 +28,8 @@ pub enum Delta {
     },
     /// A complete call. Only this one is to be run.
     ToolCall(ToolCall),
-    /// Data to keep with the message, see [`Kept`].
-    Keep(Kept),
+    /// Data to keep with the message, see [`OpaquePart`].
+    Keep(OpaquePart),
     /// Tokens so far of this response; a later one replaces an earlier one.
     Usage(Usage),
     /// The same, counted by size where the provider told nothing.

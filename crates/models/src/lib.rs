@@ -25,7 +25,7 @@ pub mod scripted;
 mod secret;
 pub mod sse;
 
-pub use chat::{ChatMessage, Content, Effort, Kept, Request, ToolArgs, ToolCall, ToolSpec};
+pub use chat::{ChatMessage, Content, Effort, OpaquePart, Request, ToolArgs, ToolCall, ToolSpec};
 pub use delta::{Delta, StopReason, Usage};
 pub use error::{ErrorKind, MAX_ERROR_TEXT, ModelError, Wait};
 pub use name::{Figures, ModelInfo, ModelName, Price};

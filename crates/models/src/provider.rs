@@ -214,7 +214,7 @@ impl Remote {
         let call = self.target.call(&self.target.path(&self.name.name, path), Some(&body));
         let mut failed = 0;
         loop {
-            let mut heard = Heard { asked: size::of_request(&request), ..Heard::default() };
+            let mut heard = AttemptReply { asked: size::of_request(&request), ..AttemptReply::default() };
             let error = match self.attempt(&call, emit, &mut heard).await {
                 Err(Halt::Failed(error)) if heard.tool && error.is_transient() => {
                     // What the provider did is done: neither this model nor another is asked to do it twice.
@@ -244,7 +244,7 @@ impl Remote {
     }
 
     /// Asks once, and notes in `heard` what came before it failed.
-    async fn attempt(&self, call: &Call, emit: &Emit, heard: &mut Heard) -> Result<(), Halt> {
+    async fn attempt(&self, call: &Call, emit: &Emit, heard: &mut AttemptReply) -> Result<(), Halt> {
         let deadline = Instant::now() + self.limits.first_byte;
         let source = self.name.to_string();
         let sent =
@@ -298,13 +298,13 @@ impl Remote {
                 (Some(stop), None) => break stop,
                 (None, None) if closed => {
                     let (kind, text) = match heard {
-                        Heard { words: true, .. } => {
+                        AttemptReply { words: true, .. } => {
                             (ErrorKind::Cut, "the connection closed before the answer was complete")
                         }
-                        Heard { anything: true, .. } => {
+                        AttemptReply { anything: true, .. } => {
                             (ErrorKind::Network, "the connection closed before the answer began")
                         }
-                        Heard { .. } => {
+                        AttemptReply { .. } => {
                             (ErrorKind::Empty, "the server took the request and closed without a word")
                         }
                     };
@@ -351,7 +351,7 @@ impl Remote {
 
 /// What an attempt brought.
 #[derive(Debug, Default)]
-struct Heard {
+struct AttemptReply {
     /// Any event of the wire.
     anything: bool,
     /// Some of the answer.
@@ -366,7 +366,7 @@ struct Heard {
     said: u64,
 }
 
-impl Heard {
+impl AttemptReply {
     fn take(&mut self, delta: &Delta) {
         match delta {
             Delta::Usage(usage) => self.counted |= usage.input > 0 || usage.output > 0,

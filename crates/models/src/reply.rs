@@ -1,6 +1,6 @@
 //! Gathers a stream into the message that goes into the history. Pure; what arrived before a failure is kept.
 
-use crate::{ChatMessage, Content, Delta, Kept, StopReason, ToolCall, Usage};
+use crate::{ChatMessage, Content, Delta, OpaquePart, StopReason, ToolCall, Usage};
 
 /// What has arrived of one response.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -12,7 +12,7 @@ pub struct Reply {
     /// The complete tool calls so far.
     pub tool_calls: Vec<ToolCall>,
     /// What the provider wants back.
-    pub kept: Vec<Kept>,
+    pub kept: Vec<OpaquePart>,
     /// Tokens so far of the attempt that counts.
     pub usage: Usage,
     /// Some tokens were counted by size.

@@ -96,7 +96,7 @@ fn as_json(agent: &Agent) -> String {
 
 /// What came of asking whether a program may be started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Agreed {
+pub(crate) enum StartConsent {
     Yes,
     No,
     /// Nobody is there who could say it.
@@ -107,7 +107,7 @@ pub(crate) enum Agreed {
 ///
 /// # Errors
 /// When the terminal cannot be read.
-pub(crate) async fn agree(agent: &Agent, yes: bool) -> anyhow::Result<Agreed> {
+pub(crate) async fn agree(agent: &Agent, yes: bool) -> anyhow::Result<StartConsent> {
     let place = RuntimeAddress::Command(agent.command.iter().map(Into::into).collect());
     // Its program is found by its name or whole path: it is the same in every folder, and another one once the path leads to another
     // file. So what is agreed to is the words, at this file.
@@ -115,7 +115,7 @@ pub(crate) async fn agree(agent: &Agent, yes: bool) -> anyhow::Result<Agreed> {
     // Of one with a key in it not all words are kept, and another key would look the same.
     let whole = matches!(origin.place, RuntimePlace::Command { incomplete: false, .. });
     if whole && origin::is_typed(&origin) {
-        return Ok(Agreed::Yes);
+        return Ok(StartConsent::Yes);
     }
     output::print_error(&format!(
         "{} ({}, {}) is another program's agent. To be started:\n\n  {}\n\n{}. It speaks {}, and acts by its own rules.",
@@ -126,9 +126,12 @@ pub(crate) async fn agree(agent: &Agent, yes: bool) -> anyhow::Result<Agreed> {
         agent.state.words(),
         agent.dialect
     ));
-    let agreed =
-        if yes { Agreed::Yes } else { ask_to_start("Start it, now and whenever you ask for it?").await? };
-    if agreed == Agreed::Yes && whole {
+    let agreed = if yes {
+        StartConsent::Yes
+    } else {
+        ask_to_start("Start it, now and whenever you ask for it?").await?
+    };
+    if agreed == StartConsent::Yes && whole {
         aloud::remember(&origin);
     }
     Ok(agreed)
@@ -138,13 +141,15 @@ pub(crate) async fn agree(agent: &Agent, yes: bool) -> anyhow::Result<Agreed> {
 ///
 /// # Errors
 /// When the terminal cannot be read.
-pub(crate) async fn ask_to_start(question: &str) -> anyhow::Result<Agreed> {
+pub(crate) async fn ask_to_start(question: &str) -> anyhow::Result<StartConsent> {
     if !std::io::stdin().is_terminal() || !Stream::Err.is_terminal() {
-        return Ok(Agreed::Nobody);
+        return Ok(StartConsent::Nobody);
     }
     let typed = ask_line(&format!("{question} [y/N] "), Echo::Shown).await.context("nothing was answered")?;
     Ok(match typed {
-        TypedLine::Line(line) if is_yes(&line) => Agreed::Yes,
-        TypedLine::Line(_) | TypedLine::Unusable(_) | TypedLine::Cancelled | TypedLine::Told(_) => Agreed::No,
+        TypedLine::Line(line) if is_yes(&line) => StartConsent::Yes,
+        TypedLine::Line(_) | TypedLine::Unusable(_) | TypedLine::Cancelled | TypedLine::Told(_) => {
+            StartConsent::No
+        }
     })
 }

@@ -17,7 +17,7 @@ pub(crate) fn log() -> Log {
 
 /// The settings; what is wrong with them is told.
 pub(crate) fn settings() -> Config {
-    let settings::Set { config, told } = settings::read();
+    let settings::AgentSettings { config, told } = settings::read();
     for what in told {
         output::print_error(&format!("warning: {what}"));
     }

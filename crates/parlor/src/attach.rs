@@ -1,8 +1,8 @@
 //! `parlor attach`: be the UI of another program's runtime.
 
-use crate::agent_list::{self, Agreed};
+use crate::agent_list::{self, StartConsent};
 use crate::exit::{self, Exit};
-use crate::headless::{self, Run, Said};
+use crate::headless::{self, PromptRequest, Run};
 use crate::output;
 use crate::screen::{self, UiOptions, Whereabouts};
 use crate::tape::Tape;
@@ -102,7 +102,7 @@ impl Attach {
 
 /// A kept session that is gone on with.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Kept {
+pub(crate) struct KeptSession {
     /// `None` for a session that is not kept yet, as far as we know.
     pub(crate) session: Option<SessionId>,
     /// Where its program was started; `None` is where we are.
@@ -140,8 +140,8 @@ pub(crate) async fn attach(mut launch: Launch, mut attach: Attach) -> anyhow::Re
             ));
         }
     };
-    let said = attach.prompt.clone().map(Said::text);
-    go(&launch, &attach, said, place, Kept::default()).await
+    let said = attach.prompt.clone().map(PromptRequest::text);
+    go(&launch, &attach, said, place, KeptSession::default()).await
 }
 
 /// The same on an agent that is listed, once the person has agreed to its command.
@@ -150,12 +150,12 @@ async fn attach_listed(launch: Launch, mut attach: Attach, name: &str) -> anyhow
     attach.dialect = agent.dialect;
     unsupported_flags::refuse(&launch, attach.dialect)?;
     match agent_list::agree(&agent, attach.yes).await? {
-        Agreed::Yes => {}
-        Agreed::No => {
+        StartConsent::Yes => {}
+        StartConsent::No => {
             output::print_error("nothing was started");
             return Ok(Exit::Denied);
         }
-        Agreed::Nobody => {
+        StartConsent::Nobody => {
             output::print_error(
                 "nothing was started: nobody is there who could be asked\nhint: say yes with --yes, or start it once in a terminal",
             );
@@ -163,17 +163,17 @@ async fn attach_listed(launch: Launch, mut attach: Attach, name: &str) -> anyhow
         }
     }
     let place = RuntimeAddress::Command(agent.command.iter().map(Into::into).collect());
-    let said = attach.prompt.clone().map(Said::text);
-    go(&launch, &attach, said, place, Kept::default()).await
+    let said = attach.prompt.clone().map(PromptRequest::text);
+    go(&launch, &attach, said, place, KeptSession::default()).await
 }
 
 /// The same on a runtime whose place is known; with something to say, without a screen.
 pub(crate) async fn go(
     launch: &Launch,
     attach: &Attach,
-    said: Option<Said>,
+    said: Option<PromptRequest>,
     place: RuntimeAddress,
-    kept: Kept,
+    kept: KeptSession,
 ) -> anyhow::Result<Exit> {
     unsupported_flags::refuse_allowed(&attach.allow, attach.dialect)?;
     let keep = match launch.ephemeral || attach.dialect.is_lossless() {
@@ -216,7 +216,7 @@ pub(crate) async fn visit(launch: &Launch, pid: u32, session: &SessionId) -> any
 }
 
 /// As whose its sessions are kept. A command that was typed now may be started again later.
-fn keep_as(attach: &Attach, place: &RuntimeAddress, kept: Kept) -> anyhow::Result<KeepAs> {
+fn keep_as(attach: &Attach, place: &RuntimeAddress, kept: KeptSession) -> anyhow::Result<KeepAs> {
     let folder = match kept.folder {
         Some(folder) => folder,
         None => paths::here()?,
@@ -242,7 +242,7 @@ async fn say(
     place: RuntimeAddress,
     keep: Option<KeepAs>,
     tape: Option<&Tape>,
-    said: Said,
+    said: PromptRequest,
 ) -> anyhow::Result<Exit> {
     // Before a runtime is greeted: a signal must not leave it behind.
     let stops = Stops::listen().with_reader(output::reader_gone().ok());

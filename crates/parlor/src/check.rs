@@ -7,7 +7,7 @@ use crate::output;
 use anyhow::Context;
 use host::guard;
 use host::peer_trust;
-use kit::check::{CheckReport, Expected, Found, Suite, Tested, Wishes};
+use kit::check::{CheckReport, Expected, ScenarioOutcome, Suite, Tested, Wishes};
 use kit::peer::{Peer, PeerAddress};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -172,7 +172,7 @@ async fn run(suite: &Suite, asked: &Check, expected: &Expected) -> anyhow::Resul
         let line = CheckReport::line(finding, expected);
         if !asked.json {
             output::print_line(&line);
-        } else if matches!(finding.found, Found::Failed(_)) {
+        } else if matches!(finding.found, ScenarioOutcome::Failed(_)) {
             output::print_error(&line);
         }
     };

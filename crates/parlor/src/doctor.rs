@@ -11,7 +11,7 @@ use host::launch::Launch;
 use host::model_source;
 use host::model_source::Source;
 use host::paths;
-use host::settings::{self, Set};
+use host::settings::{self, AgentSettings};
 use models::catalog::{KeyFrom, Listing, ProviderState, account};
 use std::path::Path;
 
@@ -19,7 +19,7 @@ use std::path::Path;
 pub(crate) async fn doctor(launch: &Launch) -> anyhow::Result<Exit> {
     output::print_line(&format!("parlor {}\n", host::version::version()));
     let mut well = true;
-    let Set { mut config, told } = settings::read();
+    let AgentSettings { mut config, told } = settings::read();
     let wanted = launch.model.clone().or_else(|| config.model.clone());
     well &= model(wanted.as_deref()).await;
     well &= set(&config, &told, launch);

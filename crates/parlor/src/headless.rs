@@ -32,7 +32,7 @@ use report::Ending;
 use roles::Answers;
 
 pub(crate) use args::Run;
-pub(crate) use request::Said;
+pub(crate) use request::PromptRequest;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -70,7 +70,7 @@ const UNHEARD_GRACE: Duration = Duration::from_millis(500);
 pub(crate) async fn converse(
     hub: &Hub,
     start: Option<Command>,
-    said: Said,
+    said: PromptRequest,
     run: &Run,
     granted: &[Allowance],
     mut stops: Stops,

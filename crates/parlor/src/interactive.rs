@@ -30,8 +30,8 @@ use tui::{Begin, Echo, ExitReason, Note, Options, ScreenExit, ScreenExits, Typed
 pub(crate) async fn own_and_errands(mut launch: Launch, tree: Option<&Worktree>) -> anyhow::Result<Exit> {
     loop {
         let (exit, session) = match own(launch.clone(), tree).await? {
-            Left::Over(exit) => return Ok(exit),
-            Left::For(exit, session) => (exit, session),
+            ScreenLeft::Over(exit) => return Ok(exit),
+            ScreenLeft::For(exit, session) => (exit, session),
         };
         // Where something was said, it goes on.
         (launch.resume, launch.continue_last) = (session.map(|session| Some(session.to_string())), false);
@@ -68,7 +68,7 @@ pub(crate) async fn own_and_errands(mut launch: Launch, tree: Option<&Worktree>)
 }
 
 /// How the screen was left.
-enum Left {
+enum ScreenLeft {
     Over(Exit),
     /// For something that needs the bare terminal, and where the person was.
     For(ScreenExit, Option<SessionId>),
@@ -106,7 +106,7 @@ pub(crate) async fn visits(launch: &Launch, pid: u32, session: SessionId) -> any
 }
 
 /// `parlor` in a terminal. The screen comes first: store, model and agent are put together behind it, while the person reads or types.
-async fn own(mut launch: Launch, tree: Option<&Worktree>) -> anyhow::Result<Left> {
+async fn own(mut launch: Launch, tree: Option<&Worktree>) -> anyhow::Result<ScreenLeft> {
     let look = UiOptions::of(&launch)?.telling(worktrees::told_at_start(&launch));
     // Which conversation to go on with is chosen from the list that the screen has; until then it stands in a new one.
     let begin = launch.resume.take_if(|id| id.is_none()).map(|_| Begin::Sessions);
@@ -169,9 +169,9 @@ async fn own(mut launch: Launch, tree: Option<&Worktree>) -> anyhow::Result<Left
         leave(&hub, engine, left.as_ref().is_ok_and(|left| !matches!(left, ExitReason::Signal(_)))).await;
     }
     Ok(match left? {
-        ExitReason::Wants { exit, session } => Left::For(exit, session),
+        ExitReason::Wants { exit, session } => ScreenLeft::For(exit, session),
         other @ (ExitReason::Quit | ExitReason::Unanswered | ExitReason::Signal(_)) => {
-            Left::Over(screen::exit(&other))
+            ScreenLeft::Over(screen::exit(&other))
         }
     })
 }

@@ -11,7 +11,7 @@ use host::clock;
 use host::control::Control;
 use host::kept;
 use host::launch::Launch;
-use host::rooms::{Opened, Wanted, spawn_env};
+use host::rooms::{OpenedRoom, RoomRequest, spawn_env};
 use host::{paths, settings, stack};
 use remote::front::{Approach, Begin, Front, Person};
 use remote::origin::RuntimeAddress;
@@ -45,8 +45,8 @@ pub(crate) async fn join(launch: &mut Launch) -> anyhow::Result<Option<Exit>> {
 
 /// A room to be in.
 struct Joined {
-    wanted: Wanted,
-    opened: Opened,
+    wanted: RoomRequest,
+    opened: OpenedRoom,
     cwd: PathBuf,
 }
 
@@ -77,11 +77,13 @@ async fn prepare(launch: &Launch, mut control: Control) -> anyhow::Result<Result
     let mut config = settings::read().config;
     let work_dir = paths::work_dir(launch, &mut config)?;
     let session = match session(launch, &paths::project(&work_dir))? {
-        Found::None => None,
-        Found::Ours(session) => Some(session),
-        Found::Theirs => return Ok(Err("the conversation is with another program's runtime".to_owned())),
+        ResumeTarget::None => None,
+        ResumeTarget::Ours(session) => Some(session),
+        ResumeTarget::Theirs => {
+            return Ok(Err("the conversation is with another program's runtime".to_owned()));
+        }
     };
-    let wanted = Wanted {
+    let wanted = RoomRequest {
         session,
         cwd: Some(work_dir.cwd.clone()),
         environment: Some(spawn_env::of_terminal()),
@@ -111,22 +113,22 @@ fn apart(launch: &Launch) -> Option<String> {
 }
 
 /// What is to be gone on with.
-enum Found {
+enum ResumeTarget {
     None,
     Ours(SessionId),
     Theirs,
 }
 
-fn session(launch: &Launch, project: &str) -> anyhow::Result<Found> {
+fn session(launch: &Launch, project: &str) -> anyhow::Result<ResumeTarget> {
     if launch.resume.is_none() && !launch.continue_last {
-        return Ok(Found::None);
+        return Ok(ResumeTarget::None);
     }
     let data = paths::data()?;
     // What is wrong with a store is told by who opens it to write.
-    let Ok(store) = SqliteStore::to_read(&data) else { return Ok(Found::Theirs) };
-    let Some(session) = kept::wanted(launch, &store, project)? else { return Ok(Found::None) };
+    let Ok(store) = SqliteStore::to_read(&data) else { return Ok(ResumeTarget::Theirs) };
+    let Some(session) = kept::wanted(launch, &store, project)? else { return Ok(ResumeTarget::None) };
     let summary = store.summary(&session).map_err(|why| kept::told(&why))?;
-    Ok(if summary.origin.is_some() { Found::Theirs } else { Found::Ours(session) })
+    Ok(if summary.origin.is_some() { ResumeTarget::Theirs } else { ResumeTarget::Ours(session) })
 }
 
 /// What was typed, or set for this terminal, for the sessions that begin in the room.
@@ -218,8 +220,8 @@ impl Joined {
 }
 
 /// The socket of the process that has the session now.
-async fn reopened(wanted: &Wanted, session: &SessionId) -> anyhow::Result<PathBuf> {
-    let wanted = Wanted { session: Some(session.clone()), ..wanted.clone() };
+async fn reopened(wanted: &RoomRequest, session: &SessionId) -> anyhow::Result<PathBuf> {
+    let wanted = RoomRequest { session: Some(session.clone()), ..wanted.clone() };
     match Control::here().await? {
         Some(mut control) => Ok(control.open(&wanted).await?.socket),
         None => Ok(host::processes::find(session.as_str()).await?.0),

@@ -5,7 +5,7 @@
 use crate::exit::Exit;
 use crate::output::{self, Carrier};
 use domain::ids::SessionId;
-use host::rooms::Wanted;
+use host::rooms::RoomRequest;
 use host::{paths, peer_trust, reach};
 use link::unix;
 use serde_json::json;
@@ -28,7 +28,7 @@ pub(crate) async fn relay(asked: Relay) -> anyhow::Result<Exit> {
             let (opened, session) = reach::session(id).await?;
             (opened, Some(session))
         }
-        None => (reach::open(Wanted::new_in(Some(paths::here()?))).await?, None),
+        None => (reach::open(RoomRequest::new_in(Some(paths::here()?))).await?, None),
     };
     let stream = unix::reach(&opened.socket, unix::CONNECT_WITHIN, peer_trust::trust).await?;
     let greeting = json!({"relay": {

@@ -3,11 +3,11 @@
 //!
 //! Invariant: what is started is shown before it is started.
 
-use crate::agent_list::{self, Agreed};
+use crate::agent_list::{self, StartConsent};
 use crate::attach;
 use crate::attach::Attach;
 use crate::exit::Exit;
-use crate::headless::{Run, Said};
+use crate::headless::{PromptRequest, Run};
 use crate::output;
 use crate::{aloud, unsupported_flags};
 use domain::path_text;
@@ -20,7 +20,7 @@ use remote::origin;
 pub(crate) async fn go_on(
     mut launch: Launch,
     kept: KeptElsewhere,
-    said: Option<(Said, Run)>,
+    said: Option<(PromptRequest, Run)>,
 ) -> anyhow::Result<Exit> {
     let KeptElsewhere { session, origin, cwd } = kept;
     let dialect = dialects::named(&origin.dialect).map_err(|why| anyhow::anyhow!("{why}"))?;
@@ -50,16 +50,16 @@ pub(crate) async fn go_on(
         timeout: run.timeout,
         ..Attach::on(dialect)
     };
-    attach::go(&launch, &attach, said, place, attach::Kept { session: Some(session), folder }).await
+    attach::go(&launch, &attach, said, place, attach::KeptSession { session: Some(session), folder }).await
 }
 
 /// Asks before a program is started that nobody has typed here.
 async fn agreed() -> anyhow::Result<()> {
     const UNTYPED: &str = "this command was never typed here: the conversation came from another store";
     match agent_list::ask_to_start(&format!("{UNTYPED}. Start it?")).await? {
-        Agreed::Yes => Ok(()),
-        Agreed::No => anyhow::bail!("nothing was started"),
-        Agreed::Nobody => anyhow::bail!(
+        StartConsent::Yes => Ok(()),
+        StartConsent::No => anyhow::bail!("nothing was started"),
+        StartConsent::Nobody => anyhow::bail!(
             "{UNTYPED}\nhint: go on in a terminal, where you can be asked, or start it by hand with parlor attach"
         ),
     }

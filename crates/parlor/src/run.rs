@@ -1,7 +1,7 @@
 //! `parlor run`: one prompt to our own agent, without a screen.
 
 use crate::exit::{self, Exit};
-use crate::headless::{self, Run, Said};
+use crate::headless::{self, PromptRequest, Run};
 use crate::output;
 use crate::{aloud, resumed, worktree_end};
 use domain::ids::SessionId;
@@ -38,7 +38,7 @@ pub(crate) async fn run(mut launch: Launch, mut run: Run) -> anyhow::Result<Exit
     }
     launch.copy.append(&mut run.copy);
     let tree = worktrees::enter(&mut launch, &output::stderr_log())?;
-    let said = Said::of(prompt, &launch, &run)?;
+    let said = PromptRequest::of(prompt, &launch, &run)?;
     if let Some(kept) = elsewhere::find(&mut launch)? {
         return resumed::go_on(launch, kept, Some((said, run))).await;
     }

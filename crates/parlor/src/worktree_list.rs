@@ -17,11 +17,11 @@ use serde_json::json;
 )]
 pub(crate) struct Worktrees {
     #[command(subcommand)]
-    does: Option<Does>,
+    does: Option<WorktreesCommand>,
 }
 
 #[derive(Debug, Subcommand)]
-enum Does {
+enum WorktreesCommand {
     /// What there is: branch, commits, files that are not committed.
     List {
         /// Print them as JSON.
@@ -52,8 +52,8 @@ enum Does {
 /// `parlor worktrees`.
 pub(crate) async fn worktrees(launch: &Launch, asked: Worktrees) -> anyhow::Result<Exit> {
     let here = paths::working_directory(launch)?;
-    let does = asked.does.unwrap_or(Does::List { json: false });
-    if let (Does::List { json }, None) = (&does, common_of(&here)) {
+    let does = asked.does.unwrap_or(WorktreesCommand::List { json: false });
+    if let (WorktreesCommand::List { json }, None) = (&does, common_of(&here)) {
         let none = json!({ "worktrees": [] }).to_string();
         output::print_line(if *json {
             &none
@@ -64,17 +64,17 @@ pub(crate) async fn worktrees(launch: &Launch, asked: Worktrees) -> anyhow::Resu
     }
     let git = Git::of(&here, output::stderr_log())?;
     match does {
-        Does::List { json } => list(&git, json),
-        Does::Merge { name, commit, discard } => {
+        WorktreesCommand::List { json } => list(&git, json),
+        WorktreesCommand::Merge { name, commit, discard } => {
             let tree = find(&git, &name)?;
             output::print_line(&merged_words(&tree, &merge(&git, &tree, commit.as_deref(), discard).await?));
             Ok(Exit::Done)
         }
-        Does::Keep { name } => {
+        WorktreesCommand::Keep { name } => {
             output::print_line(&kept(&git, &find(&git, &name)?));
             Ok(Exit::Done)
         }
-        Does::Remove { name, discard } => {
+        WorktreesCommand::Remove { name, discard } => {
             let tree = find(&git, &name)?;
             output::print_line(&removed_words(&tree, &remove(&git, &tree, discard).await?));
             Ok(Exit::Done)

@@ -119,7 +119,7 @@ async fn work(runner: Arc<ToolRunner>, mut ordered: mpsc::Receiver<ErrandOrder>)
 }
 
 /// An errand that a person is asked about.
-struct Asked {
+struct PendingErrand {
     plan: Plan,
     then: Then,
 }
@@ -134,7 +134,7 @@ enum Then {
 struct ToolRunner {
     place: ToolContext,
     rules: Mutex<Rules>,
-    asked: Mutex<BTreeMap<ErrandId, Asked>>,
+    asked: Mutex<BTreeMap<ErrandId, PendingErrand>>,
     /// What a person allowed again and again.
     same: Mutex<BTreeSet<String>>,
     terminals: Terminals,
@@ -142,7 +142,7 @@ struct ToolRunner {
 }
 
 impl ToolRunner {
-    fn asked(&self) -> MutexGuard<'_, BTreeMap<ErrandId, Asked>> {
+    fn asked(&self) -> MutexGuard<'_, BTreeMap<ErrandId, PendingErrand>> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -203,7 +203,7 @@ impl ToolRunner {
                     assessment: plan.assessment.clone(),
                     rule: self.offered(&plan),
                 };
-                self.asked().insert(id, Asked { plan, then });
+                self.asked().insert(id, PendingErrand { plan, then });
                 self.say(id, ErrandNews::Asks(Box::new(consent))).await;
             }
         }
@@ -234,7 +234,7 @@ impl ToolRunner {
     }
 
     async fn allowed(self: Arc<Self>, id: ErrandId, scope: Scope) {
-        let Some(Asked { plan, then }) = self.asked().remove(&id) else {
+        let Some(PendingErrand { plan, then }) = self.asked().remove(&id) else {
             return self.refuse(id, ErrandCause::Failed, "nobody asked about this").await;
         };
         let again = plan.clone();

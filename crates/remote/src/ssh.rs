@@ -80,7 +80,7 @@ pub struct Greeting {
 }
 
 /// What ssh said last.
-type Said = Arc<Mutex<VecDeque<String>>>;
+type StderrLines = Arc<Mutex<VecDeque<String>>>;
 
 /// Starts ssh and waits until the relay there has spoken.
 ///
@@ -107,7 +107,7 @@ pub async fn start(
     else {
         anyhow::bail!("ssh has no pipes");
     };
-    let said = Said::default();
+    let said = StderrLines::default();
     let mut draining = JoinSet::new();
     draining.spawn(drain(stderr, said.clone()));
     let mut stdout = BufReader::new(stdout);
@@ -142,7 +142,7 @@ async fn greeted(stdout: &mut (impl AsyncBufReadExt + Unpin)) -> Option<Greeting
 }
 
 /// Keeps the end of what ssh says.
-async fn drain(stderr: ChildStderr, said: Said) {
+async fn drain(stderr: ChildStderr, said: StderrLines) {
     let mut stderr = BufReader::new(stderr);
     loop {
         let mut line = Vec::new();

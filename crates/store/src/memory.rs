@@ -16,12 +16,12 @@ use std::collections::BTreeMap;
 /// Keeps sessions in memory.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
-    sessions: BTreeMap<SessionId, Kept>,
+    sessions: BTreeMap<SessionId, MemorySession>,
     why: Option<String>,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct MemorySession {
     events: Vec<Event>,
     projection: Projection,
     entries: Vec<FoundEntry>,
@@ -38,16 +38,16 @@ impl MemoryStore {
         MemoryStore { why: Some(why.into()), ..MemoryStore::default() }
     }
 
-    fn kept(&self, session: &SessionId) -> Result<&Kept, StoreError> {
+    fn kept(&self, session: &SessionId) -> Result<&MemorySession, StoreError> {
         self.sessions.get(session).ok_or_else(|| StoreError::Unknown(session.clone()))
     }
 
-    fn listed(&self) -> impl Iterator<Item = &Kept> {
+    fn listed(&self) -> impl Iterator<Item = &MemorySession> {
         self.sessions.values().filter(|kept| !kept.events.is_empty())
     }
 }
 
-impl Kept {
+impl MemorySession {
     fn state(&self) -> State {
         let mut state = State::new();
         for event in &self.events {
@@ -79,7 +79,7 @@ impl Store for MemoryStore {
             return Err(StoreError::Exists(session.clone()));
         }
         let projection = Projection::new(session);
-        let kept = Kept { events: Vec::new(), projection, entries: Vec::new(), open: true };
+        let kept = MemorySession { events: Vec::new(), projection, entries: Vec::new(), open: true };
         self.sessions.insert(session.clone(), kept);
         Ok(())
     }

@@ -19,7 +19,7 @@ use domain::ask::{Ask, AskKind};
 use domain::ids::{AskId, Millis};
 use std::collections::BTreeSet;
 
-pub(crate) use asks::{Around, Asks, Moved, Pressed, Standing, TextOwner};
+pub(crate) use asks::{Around, AskStatus, Asks, Moved, Pressed, TextOwner};
 pub(crate) use keyboard::{Answered, HELD_MS, Keyboard, QUIET_MS, ROW_MS, SEEN_MS, Waits};
 pub(crate) use keys::Reply;
 pub(crate) use offers::{Offer, Reach, Sees, of_page, row};

@@ -71,7 +71,7 @@ pub(crate) struct Board {
 
 /// What comes of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum FleetChoice {
     Nothing,
     Close,
     /// Go there.
@@ -133,7 +133,7 @@ impl Board {
     }
 
     /// Does what the key means.
-    pub(crate) fn key(&mut self, key: Key, rows: &[Row], page: usize) -> Wanted {
+    pub(crate) fn key(&mut self, key: Key, rows: &[Row], page: usize) -> FleetChoice {
         if let Some((row, editor)) = &mut self.line {
             match key.code {
                 Code::Esc => self.line = None,
@@ -141,44 +141,44 @@ impl Board {
                     let (row, text) = (row.clone(), editor.unfolded());
                     self.line = None;
                     if !text.trim().is_empty() {
-                        return Wanted::Say(row, text);
+                        return FleetChoice::Say(row, text);
                     }
                 }
                 _ => {
                     editor.key(key);
                 }
             }
-            return Wanted::Nothing;
+            return FleetChoice::Nothing;
         }
         let doomed = self.doomed.take();
         let under = rows.get(self.cursor);
         match (key.code, key.ctrl || key.alt) {
-            (Code::Esc, _) | (Code::Char('q'), false) => return Wanted::Close,
+            (Code::Esc, _) | (Code::Char('q'), false) => return FleetChoice::Close,
             (Code::Up, _) | (Code::Char('k'), false) => self.go(self.cursor.saturating_sub(1), rows),
             (Code::Down, _) | (Code::Char('j'), false) => self.go(self.cursor + 1, rows),
             (Code::PageUp, _) => self.go(self.cursor.saturating_sub(page), rows),
             (Code::PageDown, _) => self.go(self.cursor.saturating_add(page), rows),
             (Code::Home, _) => self.go(0, rows),
             (Code::End, _) => self.go(usize::MAX, rows),
-            (Code::Enter, _) => return under.cloned().map_or(Wanted::Nothing, Wanted::Open),
+            (Code::Enter, _) => return under.cloned().map_or(FleetChoice::Nothing, FleetChoice::Open),
             (Code::Char('s'), false) => match under {
                 Some(row) if row.is_live() => self.line = Some((row.clone(), Editor::default())),
-                Some(_) => return Wanted::Not("nobody has it open: Enter opens it, then write there"),
+                Some(_) => return FleetChoice::Not("nobody has it open: Enter opens it, then write there"),
                 None => {}
             },
             (Code::Char('x'), false) => match under {
                 Some(row) if row.is_live() && row.is_busy() => {
                     if doomed.as_ref() == Some(&name(row)) {
-                        return Wanted::Stop(row.clone());
+                        return FleetChoice::Stop(row.clone());
                     }
                     self.doomed = Some(name(row));
                 }
-                Some(_) => return Wanted::Not("nothing runs there"),
+                Some(_) => return FleetChoice::Not("nothing runs there"),
                 None => {}
             },
             _ => {}
         }
-        Wanted::Nothing
+        FleetChoice::Nothing
     }
 }
 
@@ -208,7 +208,7 @@ mod tests {
         vec![row(1, waiting, Some(7)), row(2, Status::Running, Some(8)), row(3, Status::Kept, None)]
     }
 
-    fn press(board: &mut Board, keys: &[&str], rows: &[Row]) -> Wanted {
+    fn press(board: &mut Board, keys: &[&str], rows: &[Row]) -> FleetChoice {
         keys.iter().map(|key| board.key(key.parse().unwrap(), rows, 10)).last().unwrap()
     }
 
@@ -216,20 +216,20 @@ mod tests {
     fn keys_move_open_say_and_stop() {
         let all = rows();
         for (keys, wanted) in [
-            (&["enter"][..], Wanted::Open(all[0].clone())),
-            (&["down", "enter"], Wanted::Open(all[1].clone())),
-            (&["end", "down", "enter"], Wanted::Open(all[2].clone())),
-            (&["up", "enter"], Wanted::Open(all[0].clone())),
-            (&["s", "h", "i", "enter"], Wanted::Say(all[0].clone(), "hi".to_owned())),
-            (&["s", "q", "esc"], Wanted::Nothing),
-            (&["s", "space", "enter"], Wanted::Nothing),
-            (&["x"], Wanted::Nothing),
-            (&["down", "x", "x"], Wanted::Stop(all[1].clone())),
-            (&["x", "down", "x"], Wanted::Nothing),
-            (&["end", "x"], Wanted::Not("nothing runs there")),
-            (&["end", "s"], Wanted::Not("nobody has it open: Enter opens it, then write there")),
-            (&["esc"], Wanted::Close),
-            (&["q"], Wanted::Close),
+            (&["enter"][..], FleetChoice::Open(all[0].clone())),
+            (&["down", "enter"], FleetChoice::Open(all[1].clone())),
+            (&["end", "down", "enter"], FleetChoice::Open(all[2].clone())),
+            (&["up", "enter"], FleetChoice::Open(all[0].clone())),
+            (&["s", "h", "i", "enter"], FleetChoice::Say(all[0].clone(), "hi".to_owned())),
+            (&["s", "q", "esc"], FleetChoice::Nothing),
+            (&["s", "space", "enter"], FleetChoice::Nothing),
+            (&["x"], FleetChoice::Nothing),
+            (&["down", "x", "x"], FleetChoice::Stop(all[1].clone())),
+            (&["x", "down", "x"], FleetChoice::Nothing),
+            (&["end", "x"], FleetChoice::Not("nothing runs there")),
+            (&["end", "s"], FleetChoice::Not("nobody has it open: Enter opens it, then write there")),
+            (&["esc"], FleetChoice::Close),
+            (&["q"], FleetChoice::Close),
         ] {
             assert_eq!(press(&mut Board::default(), keys, &all), wanted, "{keys:?}");
         }
@@ -241,7 +241,7 @@ mod tests {
         let letters = ('a'..='z').chain('A'..='Z').chain('0'..='9').chain("!?. ".chars());
         for letter in letters.filter(|letter| !"qsxjk".contains(*letter)) {
             let mut board = Board::default();
-            assert_eq!(board.key(Key::char(letter), &all, 10), Wanted::Nothing, "{letter}");
+            assert_eq!(board.key(Key::char(letter), &all, 10), FleetChoice::Nothing, "{letter}");
             assert_eq!((board.cursor(), board.line().is_some()), (0, false), "{letter}");
         }
     }
@@ -259,6 +259,6 @@ mod tests {
         board.settle(&other[1..]);
         assert_eq!(board.cursor(), 0, "it is gone");
         board.settle(&[]);
-        assert_eq!(press(&mut board, &["down", "enter"], &[]), Wanted::Nothing);
+        assert_eq!(press(&mut board, &["down", "enter"], &[]), FleetChoice::Nothing);
     }
 }

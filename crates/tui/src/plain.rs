@@ -79,7 +79,7 @@ pub(crate) struct Told {
 
 /// A question that was told.
 #[derive(Debug)]
-struct Asked {
+struct ToldQuestion {
     id: AskId,
     /// Lines that were begun with this mark or a later one may answer.
     seen: Option<u64>,
@@ -106,7 +106,7 @@ pub(crate) struct Plain {
     model: Model,
     telling: Telling,
     out: Told,
-    asked: Option<Asked>,
+    asked: Option<ToldQuestion>,
     listed: Option<Listed>,
     /// A prompt that a backslash lets go on.
     begun: String,
@@ -494,7 +494,7 @@ impl Plain {
     }
 
     /// The question that was told and waits.
-    fn question(&self) -> Option<(&Asked, &Ask)> {
+    fn question(&self) -> Option<(&ToldQuestion, &Ask)> {
         let asked = self.asked.as_ref().filter(|asked| asked.answered.is_none())?;
         Some((asked, self.model.world.state().ask(asked.id)?))
     }
@@ -570,7 +570,7 @@ impl Plain {
         let Some(id) = first else { return };
         let ask = self.model.world.state().ask(id);
         let hidden = ask.is_some_and(|ask| matches!(ask.kind, AskKind::Text { secret: true, .. }));
-        self.asked = Some(Asked {
+        self.asked = Some(ToldQuestion {
             id,
             seen: None,
             answered: None,

@@ -3,14 +3,14 @@
 //! Invariant: a runtime that does not tell its policy has none on the screen: a word that nobody keeps is worse than no word.
 
 use crate::theme::Role;
-use crate::world::Seen;
+use crate::world::SessionView;
 use domain::session::Policy;
 
 /// All that `read-only` means on a runtime with rules of its own.
 pub(crate) const DENIES_ALL: &str = "every consent is denied; what it does unasked cannot be stopped";
 
 /// What the status line calls the policy of a session, coloured by how much it lets through; nothing while it is not known.
-pub(crate) fn policy_shown(seen: &Seen) -> Option<(&'static str, Role)> {
+pub(crate) fn policy_shown(seen: &SessionView) -> Option<(&'static str, Role)> {
     let (policy, can) = (seen.state.settings.policy, &seen.abilities);
     match policy {
         _ if can.policy => Some(policy_word(policy)),
@@ -26,7 +26,7 @@ pub(crate) fn policy_shown(seen: &Seen) -> Option<(&'static str, Role)> {
 }
 
 /// The same for the page about the session, with what cannot be kept.
-pub(crate) fn policy_told(seen: &Seen) -> Option<String> {
+pub(crate) fn policy_told(seen: &SessionView) -> Option<String> {
     let (word, _) = policy_shown(seen)?;
     let held = !seen.abilities.policy && seen.state.settings.policy == Policy::ReadOnly;
     Some(if held { format!("{word}: {DENIES_ALL}") } else { word.to_owned() })

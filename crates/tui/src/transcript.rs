@@ -18,7 +18,7 @@ use crate::key::Key;
 use crate::look::Appearance;
 use crate::search::Search;
 use crate::thread::{CellKey, Thread};
-use crate::world::Seen;
+use crate::world::SessionView;
 use place::Heights;
 use ratatui::layout::{Position, Rect};
 use std::collections::HashSet;
@@ -29,7 +29,7 @@ const MARGIN: u16 = 1;
 /// The conversation as it is to be shown: what was said, where on the screen, in which colours.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TranscriptPage<'a> {
-    pub(crate) seen: &'a Seen,
+    pub(crate) seen: &'a SessionView,
     pub(crate) area: Rect,
     /// How a cell looks that is not open.
     look: Appearance,
@@ -37,7 +37,7 @@ pub(crate) struct TranscriptPage<'a> {
 
 impl<'a> TranscriptPage<'a> {
     /// The conversation in `area`; its columns are those of `look` then.
-    pub(crate) fn new(seen: &'a Seen, area: Rect, look: Appearance) -> TranscriptPage<'a> {
+    pub(crate) fn new(seen: &'a SessionView, area: Rect, look: Appearance) -> TranscriptPage<'a> {
         let columns = usize::from(area.width.saturating_sub(2 * MARGIN)).max(1);
         TranscriptPage { seen, area, look: Appearance { columns, ..look } }
     }
@@ -212,13 +212,13 @@ impl Transcript {
     }
 
     /// Begins to look for words.
-    pub(crate) fn look_for(&mut self, seen: &Seen, words: &str) {
+    pub(crate) fn look_for(&mut self, seen: &SessionView, words: &str) {
         self.search = Some(Search::new(words, &seen.state, &seen.thread));
         self.select_found();
     }
 
     /// Gives the key to the search; `false` when there is none.
-    pub(crate) fn search_key(&mut self, seen: &Seen, key: Key) -> bool {
+    pub(crate) fn search_key(&mut self, seen: &SessionView, key: Key) -> bool {
         let Some(search) = &mut self.search else { return false };
         if search.key(key, &seen.state, &seen.thread) {
             self.select_found();

@@ -14,7 +14,7 @@ pub(crate) const MAX_SEEN: usize = 16;
 
 /// One session as this UI sees it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Seen {
+pub(crate) struct SessionView {
     pub(crate) state: State,
     /// The cells of its active path.
     pub(crate) thread: Thread,
@@ -30,7 +30,7 @@ pub(crate) struct Seen {
     pub(crate) looked_at: Millis,
 }
 
-impl Seen {
+impl SessionView {
     /// The model that is chosen, or the one that answered last, or the one that would.
     pub(crate) fn model(&self) -> Option<&ModelRef> {
         let steps = self.state.runs.iter().rev().flat_map(|run| run.turns.iter().rev());
@@ -42,18 +42,18 @@ impl Seen {
 /// Everything that came from the runtime.
 #[derive(Debug, Clone)]
 pub(crate) struct World {
-    pub(crate) sessions: BTreeMap<SessionId, Seen>,
+    pub(crate) sessions: BTreeMap<SessionId, SessionView>,
     /// The one on the screen.
     pub(crate) current: Option<SessionId>,
     /// How the way to the runtime is.
     pub(crate) link: LinkState,
     /// Stands in before the first session comes.
-    none: Seen,
+    none: SessionView,
 }
 
 impl Default for World {
     fn default() -> World {
-        let none = Seen { abilities: Abilities::untold(), ..Seen::default() };
+        let none = SessionView { abilities: Abilities::untold(), ..SessionView::default() };
         let sessions = BTreeMap::new();
         World { sessions, current: None, link: LinkState::Connecting, none }
     }
@@ -61,12 +61,12 @@ impl Default for World {
 
 impl World {
     /// The session on the screen, or an empty one.
-    pub(crate) fn seen(&self) -> &Seen {
+    pub(crate) fn seen(&self) -> &SessionView {
         self.current.as_ref().and_then(|id| self.sessions.get(id)).unwrap_or(&self.none)
     }
 
     /// The session on the screen, to change.
-    pub(crate) fn seen_mut(&mut self) -> &mut Seen {
+    pub(crate) fn seen_mut(&mut self) -> &mut SessionView {
         match self.current.as_ref().and_then(|id| self.sessions.get_mut(id)) {
             Some(seen) => seen,
             None => &mut self.none,

@@ -2,7 +2,7 @@
 
 use crate::caller::{Caller, PROVEN_WITHIN, Refused, challenge, next, say, upgraded};
 use crate::devices::{Device, Ground, Signs};
-use crate::rooms::{NoRoom, Rooms, Wanted};
+use crate::rooms::{NoRoom, PageTarget, Rooms};
 use crate::shared::Shared;
 use crate::{code, fleet, proof, relay};
 use axum::body::Body;
@@ -140,7 +140,7 @@ async fn serve<R: Rooms>(
             return Ok(fleet::tell(shared, peer, link, &device, devices).await);
         }
         Wants::Session(id) => {
-            SessionId::parse(&id).map(Wanted::Session).ok_or_else(|| no_room(NoRoom::NoSuchSession))?
+            SessionId::parse(&id).map(PageTarget::Session).ok_or_else(|| no_room(NoRoom::NoSuchSession))?
         }
         Wants::New { cwd } => {
             if device.role != crate::Role::Controller {
@@ -151,7 +151,7 @@ async fn serve<R: Rooms>(
                 );
                 return Err(no_room(NoRoom::CannotOpen { message, hint }));
             }
-            Wanted::New { cwd }
+            PageTarget::New { cwd }
         }
     };
     let room = shared.rooms.reach(wanted).await.map_err(no_room)?;

@@ -26,7 +26,7 @@ use tokio::time::{Instant, timeout};
 const AGAIN: &str = "run `parlor web` in a terminal: it opens the page and asks you there";
 
 #[derive(Deserialize)]
-enum Asked {
+enum EnrolRequest {
     #[serde(rename = "enrol")]
     Enrol {
         key: String,
@@ -102,7 +102,7 @@ async fn looked_at<R: Rooms>(shared: &Shared<R>, caller: &Caller) -> Result<(), 
 
 /// What it asks for, if it holds the key that it brings.
 fn read<R>(shared: &Shared<R>, host: &str, nonce: &str, line: &str) -> Option<Candidate> {
-    let Asked::Enrol { key, tab, name, signature } = serde_json::from_str(line).ok()?;
+    let EnrolRequest::Enrol { key, tab, name, signature } = serde_json::from_str(line).ok()?;
     let public = |text: &str| URL_SAFE_NO_PAD.decode(text).ok().filter(|key| is_key(key));
     let bytes = public(&key)?;
     let text = enrol_text(nonce, host, &key, tab.as_deref().unwrap_or_default());

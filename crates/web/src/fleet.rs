@@ -25,11 +25,11 @@ const MAX_ACTS: usize = 8;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Said {
+enum FleetRequest {
     Act {
         id: u64,
         key: String,
-        what: What,
+        what: FleetAction,
     },
     /// A word about the browser that is asked about.
     Pair {
@@ -44,7 +44,7 @@ enum Said {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum What {
+enum FleetAction {
     Steer(String),
     Stop,
 }
@@ -82,12 +82,12 @@ pub(crate) async fn tell<R: Rooms>(
                 line = next(page) => {
                     let Some(line) = line else { return };
                     let (id, key, what) = match serde_json::from_str(&line) {
-                        Ok(Said::Act { id, key, what }) => (id, key, what),
-                        Ok(Said::Pair { id, allow }) => {
+                        Ok(FleetRequest::Act { id, key, what }) => (id, key, what),
+                        Ok(FleetRequest::Pair { id, allow }) => {
                             pair(shared, peer, device.role, id, allow).await;
                             continue;
                         }
-                        Ok(Said::Revoke { device: id }) => {
+                        Ok(FleetRequest::Revoke { device: id }) => {
                             revoke(shared, peer, device.role, id).await;
                             continue;
                         }
@@ -194,7 +194,7 @@ fn allowed(role: Role, under_way: usize) -> Result<(), String> {
     }
 }
 
-fn act(rows: &watch::Receiver<Option<Rows>>, key: &str, what: What) -> Result<Act, String> {
+fn act(rows: &watch::Receiver<Option<Rows>>, key: &str, what: FleetAction) -> Result<Act, String> {
     let rows = rows.borrow().clone();
     let row = rows.as_ref().and_then(|rows| rows.iter().find(|row| self::key(row) == key));
     let row = row.ok_or("this session is no longer there")?;
@@ -202,9 +202,11 @@ fn act(rows: &watch::Receiver<Option<Rows>>, key: &str, what: What) -> Result<Ac
         return Err("no process has this session open; open it first".to_owned());
     };
     Ok(match what {
-        What::Steer(text) if text.trim().is_empty() => return Err("there is nothing to say".to_owned()),
-        What::Steer(text) => Act::Say { pid, session, text, busy: row.is_busy() },
-        What::Stop => Act::Stop { pid, session },
+        FleetAction::Steer(text) if text.trim().is_empty() => {
+            return Err("there is nothing to say".to_owned());
+        }
+        FleetAction::Steer(text) => Act::Say { pid, session, text, busy: row.is_busy() },
+        FleetAction::Stop => Act::Stop { pid, session },
     })
 }
 

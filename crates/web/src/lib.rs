@@ -29,10 +29,10 @@ mod visits;
 pub use devices::{Device, Devices, Role, Shelf, Signs, Stay};
 pub use offers::{GOOD_FOR as OFFER_GOOD_FOR, Pairing, Standing};
 pub use proof::{Identity, enrol_text, server_text, signed_text};
-pub use rooms::{Act, NoRoom, Rooms, Rows, Wanted};
+pub use rooms::{Act, NoRoom, PageTarget, Rooms, Rows};
 pub use routes::ROUTES;
 pub use server::{MAX_SOCKETS, NotServed, Offered, Parts, Server};
-pub use shared::{Log, Look, Options, Seen};
+pub use shared::{ConnectionOwner, Log, Look, Options};
 pub use tls::Tls;
 
 /// Codes with which a page's socket is closed.

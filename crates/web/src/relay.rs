@@ -29,7 +29,7 @@ pub(crate) async fn carry<R: Rooms>(
 ) -> (u16, String) {
     let gone = || (code::GONE, "the process that had the session open went away".to_owned());
     let (to_page, to_room) = (page.outgoing.clone(), room.outgoing.clone());
-    let held = Held { role: device.role, there: AtomicBool::new(false) };
+    let held = PageRights { role: device.role, there: AtomicBool::new(false) };
     tokio::select! {
         biased;
         ended = dismissed(device, devices) => ended,
@@ -39,13 +39,13 @@ pub(crate) async fn carry<R: Rooms>(
 }
 
 /// What the page is held to, and by whom.
-struct Held {
+struct PageRights {
     role: Role,
     /// The process behind has said that it holds the page to that.
     there: AtomicBool,
 }
 
-impl Held {
+impl PageRights {
     /// Looks whether this is the answer to the page's hello that says so.
     fn hear(&self, line: &str) {
         if self.there.load(Ordering::Relaxed) || !line.starts_with("{\"hello\"") {
@@ -84,7 +84,7 @@ pub(crate) async fn dismissed(device: &Device, mut devices: watch::Receiver<Arc<
     }
 }
 
-async fn outwards(room: &mut mpsc::Receiver<Incoming>, to_page: &Outgoing, held: &Held) {
+async fn outwards(room: &mut mpsc::Receiver<Incoming>, to_page: &Outgoing, held: &PageRights) {
     while let Some(line) = next(room).await {
         held.hear(&line);
         to_page.room_for(line.len()).await;
@@ -112,7 +112,7 @@ async fn inwards<R: Rooms>(
     peer: &Peer,
     page: &mut mpsc::Receiver<Incoming>,
     (to_room, to_page): (&Outgoing, &Outgoing),
-    held: &Held,
+    held: &PageRights,
 ) -> (u16, String) {
     while let Some(line) = next(page).await {
         if is_command(&line) && !may_allow(shared, peer).await {

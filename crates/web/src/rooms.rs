@@ -12,7 +12,7 @@ pub type Rows = Arc<Vec<Row>>;
 
 /// What a page wants to see.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wanted {
+pub enum PageTarget {
     Session(SessionId),
     /// A new one, in this folder or in the usual one.
     New {
@@ -51,7 +51,7 @@ pub trait Rooms: Send + Sync + 'static {
     fn fleet(&self) -> watch::Receiver<Option<Rows>>;
 
     /// A native link to the process that has the session open, on which nothing was said yet.
-    fn reach(&self, wanted: Wanted) -> impl Future<Output = Result<LinkIo, NoRoom>> + Send;
+    fn reach(&self, wanted: PageTarget) -> impl Future<Output = Result<LinkIo, NoRoom>> + Send;
 
     /// Does it; gives words for the person, whatever came of it.
     fn act(&self, act: Act) -> impl Future<Output = String> + Send;

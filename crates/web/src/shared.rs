@@ -21,14 +21,14 @@ pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Who is at the other end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Seen {
+pub struct ConnectionOwner {
     pub origin: Origin,
     /// The process that holds it, where one can be named.
     pub process: Option<i32>,
 }
 
 /// Looks at who is at the other end of a connection; may block.
-pub type Look = Arc<dyn Fn(Ends) -> Seen + Send + Sync>;
+pub type Look = Arc<dyn Fn(Ends) -> ConnectionOwner + Send + Sync>;
 
 /// How it is served.
 #[derive(Clone, Default)]
@@ -111,11 +111,11 @@ impl<R> Shared<R> {
     }
 
     /// Looks at who is at the other end of a connection, and decides whether it may come in by a door.
-    pub(crate) async fn entry(&self, door: Door, peer: &Peer) -> (Entry, Seen) {
+    pub(crate) async fn entry(&self, door: Door, peer: &Peer) -> (Entry, ConnectionOwner) {
         let (look, ends) = (self.look.clone(), peer.ends);
         let seen = tokio::task::spawn_blocking(move || look(ends)).await;
         // A look that failed lets nobody in.
-        let seen = seen.unwrap_or(Seen { origin: Origin::NotLookedAt, process: None });
+        let seen = seen.unwrap_or(ConnectionOwner { origin: Origin::NotLookedAt, process: None });
         (decide(door, seen.origin), seen)
     }
 

@@ -32,7 +32,7 @@ pub struct Approvals {
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Kept {
+struct ApprovalFile {
     /// Digest of project and entry → what it is, for a person who looks into the file.
     approved: BTreeMap<String, String>,
     /// The same digest → what the server may reach.
@@ -126,7 +126,7 @@ impl Approvals {
     }
 
     /// Changes the file while nobody else does.
-    fn change<T>(&self, change: impl FnOnce(&mut Kept) -> io::Result<T>) -> io::Result<T> {
+    fn change<T>(&self, change: impl FnOnce(&mut ApprovalFile) -> io::Result<T>) -> io::Result<T> {
         let _held = hold(&self.file)?;
         let mut kept = self.read()?;
         let changed = change(&mut kept)?;
@@ -135,7 +135,7 @@ impl Approvals {
         Ok(changed)
     }
 
-    fn read(&self) -> io::Result<Kept> {
+    fn read(&self) -> io::Result<ApprovalFile> {
         match std::fs::metadata(&self.file) {
             Ok(meta) if meta.len() > MAX_BYTES => {
                 Err(io::Error::other(format!("{} is too large", self.file.display())))
@@ -143,7 +143,7 @@ impl Approvals {
             Ok(_) => serde_json::from_str(&std::fs::read_to_string(&self.file)?).map_err(|why| {
                 io::Error::other(format!("{} cannot be understood: {why}", self.file.display()))
             }),
-            Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(Kept::default()),
+            Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(ApprovalFile::default()),
             Err(why) => Err(why),
         }
     }

@@ -3,7 +3,7 @@
 //! One extension command, so that a UI behind any wire that carries those can ask: `{"server": NAME, "network": true}`, and likewise
 //! `project`, `programs` and `folders`; what is not named stays as it was. The answer is what it may reach then.
 
-use super::question::Said;
+use super::question::ServerConsent;
 use super::reach::{MAX_FOLDERS, Reach};
 use super::server::{Project, Servers};
 use domain::command::{Refusal, RefusalKind};
@@ -61,7 +61,7 @@ pub(crate) fn change_reach(
     if let Some(wanted) = asked.folders {
         *folders = checked(&wanted, bounds).map_err(invalid)?;
     }
-    let said = Said { reach, download: false };
+    let said = ServerConsent { reach, download: false };
     let failed =
         |why: std::io::Error| Refusal::new(RefusalKind::Storage, format!("this could not be kept: {why}"));
     project.let_reach(&listed, &said).map_err(failed)?;

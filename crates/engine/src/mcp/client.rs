@@ -4,7 +4,7 @@ use super::approvals::Approvals;
 use super::book::Listed;
 use super::caches;
 use super::calls::McpCalls;
-use super::elicit::{self, Filled};
+use super::elicit::{self, FormOutcome};
 use super::entry::{Entry, Way};
 use super::process::{Process, ServerScope};
 use super::reach::Reach;
@@ -82,14 +82,14 @@ impl Trouble {
 
 /// Hears what a server says on its own.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Ear {
+pub(crate) struct ServerListener {
     pub(crate) server: String,
     /// Its tools have changed.
     pub(crate) changed: Arc<Notify>,
     pub(crate) calls: McpCalls,
 }
 
-impl ClientHandler for Ear {
+impl ClientHandler for ServerListener {
     fn get_info(&self) -> ClientConfig {
         let mut info = ClientConfig::default();
         info.client_info = Implementation::new("parlor", env!("CARGO_PKG_VERSION"));
@@ -110,13 +110,15 @@ impl ClientHandler for Ear {
         };
         let filled = tokio::select! {
             biased;
-            () = context.ct.cancelled() => Filled::Not,
+            () = context.ct.cancelled() => FormOutcome::Not,
             filled = elicit::fill(&self.calls, &self.server, &message, requested_schema) => filled,
         };
         Ok(match filled {
-            Filled::In(content) => ElicitResult::new(ElicitationAction::Accept).with_content(content.into()),
-            Filled::Declined => ElicitResult::new(ElicitationAction::Decline),
-            Filled::Not => ElicitResult::new(ElicitationAction::Cancel),
+            FormOutcome::In(content) => {
+                ElicitResult::new(ElicitationAction::Accept).with_content(content.into())
+            }
+            FormOutcome::Declined => ElicitResult::new(ElicitationAction::Decline),
+            FormOutcome::Not => ElicitResult::new(ElicitationAction::Cancel),
         })
     }
 
@@ -131,7 +133,7 @@ impl ClientHandler for Ear {
 
 /// An open connection. Dropping it ends the server's process group.
 pub(crate) struct Client {
-    service: RunningService<RoleClient, Ear>,
+    service: RunningService<RoleClient, ServerListener>,
     /// `None` for one behind a URL, and once it was ended.
     process: Mutex<Option<Process>>,
     /// Looks after the files that steer programs, where it may write beside some.
@@ -145,7 +147,7 @@ impl Client {
     pub(crate) async fn open(
         entry: &Entry,
         scope: &ServerScope,
-        ear: Ear,
+        ear: ServerListener,
         stop: &CancellationToken,
     ) -> Result<Client, Trouble> {
         Client::open_within(CONNECT, entry, scope, ear, stop).await
@@ -159,7 +161,7 @@ impl Client {
     ) -> Result<(), Trouble> {
         let reach = Reach { network: true, ..scope.reach.clone() };
         let scope = ServerScope { reach, ..scope.clone() };
-        let client = Client::open_within(DOWNLOAD, entry, &scope, Ear::default(), stop).await?;
+        let client = Client::open_within(DOWNLOAD, entry, &scope, ServerListener::default(), stop).await?;
         client.end().await;
         Ok(())
     }
@@ -168,7 +170,7 @@ impl Client {
         most: Duration,
         entry: &Entry,
         scope: &ServerScope,
-        ear: Ear,
+        ear: ServerListener,
         stop: &CancellationToken,
     ) -> Result<Client, Trouble> {
         let variable = |name: &str| {
@@ -226,10 +228,10 @@ impl Client {
     async fn connect(
         way: &Way,
         scope: &ServerScope,
-        ear: Ear,
+        ear: ServerListener,
         mode: ClientLifecycleMode,
         slot: &Mutex<Option<Process>>,
-    ) -> Result<RunningService<RoleClient, Ear>, (Trouble, bool)> {
+    ) -> Result<RunningService<RoleClient, ServerListener>, (Trouble, bool)> {
         match way {
             Way::Child { command, args, env } => {
                 let (process, input, output) = Process::start(command, args, env, scope)
@@ -377,8 +379,8 @@ impl Client {
 
 /// The connection, if the server speaks a version of the protocol that we know.
 fn agreed(
-    service: RunningService<RoleClient, Ear>,
-) -> Result<RunningService<RoleClient, Ear>, (Trouble, bool)> {
+    service: RunningService<RoleClient, ServerListener>,
+) -> Result<RunningService<RoleClient, ServerListener>, (Trouble, bool)> {
     let known = ProtocolVersion::KNOWN_VERSIONS;
     let theirs = service.peer().peer_info().map(|info| info.protocol_version.clone());
     match theirs.filter(|version| !known.contains(version)) {
@@ -481,7 +483,7 @@ pub async fn test(
     if downloads {
         Client::download(entry, &scope, &stop).await.map_err(words)?;
     }
-    let ear = Ear { server: entry.name.clone(), ..Ear::default() };
+    let ear = ServerListener { server: entry.name.clone(), ..ServerListener::default() };
     let client =
         Client::open(entry, &scope, ear, &stop).await.map_err(|trouble| words(scope.explained(trouble)))?;
     let tools = client.tools().await?;

@@ -17,7 +17,7 @@ const ATTEMPTS: usize = 5;
 
 /// How a form ended.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Filled {
+pub(crate) enum FormOutcome {
     In(Map<String, Value>),
     /// The person said no.
     Declined,
@@ -26,18 +26,23 @@ pub(crate) enum Filled {
 }
 
 /// Puts a form before the person, field by field in the server's order.
-pub(crate) async fn fill(calls: &McpCalls, server: &str, message: &str, form: ElicitationSchema) -> Filled {
+pub(crate) async fn fill(
+    calls: &McpCalls,
+    server: &str,
+    message: &str,
+    form: ElicitationSchema,
+) -> FormOutcome {
     let order = form.property_order.clone().unwrap_or_default();
     let schema = serde_json::to_value(form).unwrap_or_default();
-    let Some(fields) = fields(message, &schema, &order) else { return Filled::Declined };
+    let Some(fields) = fields(message, &schema, &order) else { return FormOutcome::Declined };
     let mut content = Map::new();
     let count = fields.len();
     if count == 0 {
         let kind = AskKind::Confirm { message: shown(message), yes: None, no: None, danger: false };
         return match calls.ask(format!("The MCP server {server} asks"), kind).await {
-            Some(Closing::Answered { answer: Answer::Confirmed(true), .. }) => Filled::In(content),
-            Some(Closing::Answered { .. }) => Filled::Declined,
-            _ => Filled::Not,
+            Some(Closing::Answered { answer: Answer::Confirmed(true), .. }) => FormOutcome::In(content),
+            Some(Closing::Answered { .. }) => FormOutcome::Declined,
+            _ => FormOutcome::Not,
         };
     }
     for (at, mut field) in fields.into_iter().enumerate() {
@@ -46,9 +51,9 @@ pub(crate) async fn fill(calls: &McpCalls, server: &str, message: &str, form: El
         let mut given = None;
         for _ in 0..ATTEMPTS {
             let answer = match calls.ask(title.clone(), field.kind.clone()).await {
-                Some(Closing::Answered { answer: Answer::Dismissed, .. }) => return Filled::Declined,
+                Some(Closing::Answered { answer: Answer::Dismissed, .. }) => return FormOutcome::Declined,
                 Some(Closing::Answered { answer, .. }) => answer,
-                _ => return Filled::Not,
+                _ => return FormOutcome::Not,
             };
             match field.read(&answer) {
                 Ok(value) => {
@@ -66,8 +71,8 @@ pub(crate) async fn fill(calls: &McpCalls, server: &str, message: &str, form: El
                 content.insert(field.name, value);
             }
             Some(None) => {}
-            None => return Filled::Declined,
+            None => return FormOutcome::Declined,
         }
     }
-    Filled::In(content)
+    FormOutcome::In(content)
 }

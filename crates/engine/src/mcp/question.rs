@@ -6,7 +6,7 @@ use domain::ask::{AskKind, Choice};
 
 /// What the person said to one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Said {
+pub(crate) struct ServerConsent {
     pub(crate) reach: Reach,
     /// It gets the network for its next start, to download itself, and not again.
     pub(crate) download: bool,
@@ -72,7 +72,7 @@ pub(crate) fn question(listed: &Listed) -> (String, AskKind) {
 }
 
 /// What an answer means; `None`: it is not started.
-pub(crate) fn said(chosen: &[String]) -> Option<Said> {
+pub(crate) fn said(chosen: &[String]) -> Option<ServerConsent> {
     let nothing = Reach::default();
     let (reach, download) = match chosen.first()?.as_str() {
         READ => (nothing, false),
@@ -83,7 +83,7 @@ pub(crate) fn said(chosen: &[String]) -> Option<Said> {
         ALL => (Reach::all(), false),
         _ => return None,
     };
-    Some(Said { reach, download })
+    Some(ServerConsent { reach, download })
 }
 
 #[cfg(test)]
@@ -125,6 +125,6 @@ mod tests {
         }
         assert_eq!((said(&[]), said(&["yes".to_owned()])), (None, None));
         let read = said(&[READ.to_owned()]).unwrap();
-        assert_eq!(read, Said { reach: Reach::default(), download: false });
+        assert_eq!(read, ServerConsent { reach: Reach::default(), download: false });
     }
 }

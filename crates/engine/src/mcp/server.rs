@@ -3,9 +3,9 @@
 use super::approvals::Approvals;
 use super::book::{self, Listed};
 use super::caches;
-use super::client::{Client, Ear, Trouble};
+use super::client::{Client, ServerListener, Trouble};
 use super::process::ServerScope;
-use super::question::Said;
+use super::question::ServerConsent;
 use super::reach::Reach;
 use super::tool::RemoteTool;
 use crate::config::{CONNECT, Config};
@@ -369,7 +369,7 @@ impl Project {
     }
 
     /// The person said what this one may reach. Writes a file: call where blocking is allowed.
-    pub(crate) fn let_reach(&self, listed: &Listed, said: &Said) -> std::io::Result<()> {
+    pub(crate) fn let_reach(&self, listed: &Listed, said: &ServerConsent) -> std::io::Result<()> {
         self.agree(listed, Some(&said.reach))?;
         match said.download {
             true => self.approvals().allow_download(self.root(listed), &listed.entry.digest),
@@ -493,7 +493,7 @@ async fn live(server: &Server, project: &Project) -> Trouble {
     if project.takes_download(listed).await {
         downloaded = Client::download(entry, &scope, stop).await;
     }
-    let ear = Ear { server: entry.name.clone(), ..Ear::default() };
+    let ear = ServerListener { server: entry.name.clone(), ..ServerListener::default() };
     let client = match Client::open(entry, &scope, ear.clone(), stop).await {
         Ok(client) => Arc::new(client),
         // Where it could not download itself, that is why.
@@ -508,7 +508,7 @@ async fn live(server: &Server, project: &Project) -> Trouble {
 }
 
 /// Keeps the list of its tools, until it goes away.
-async fn serve(server: &Server, project: &Project, client: &Arc<Client>, ear: &Ear) -> Trouble {
+async fn serve(server: &Server, project: &Project, client: &Arc<Client>, ear: &ServerListener) -> Trouble {
     let listed = &server.listed;
     loop {
         let tools = match client.tools().await {

@@ -48,7 +48,7 @@ pub(crate) struct ShellContext {
 /// What `bash` says beside the output.
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Ran {
+struct BashOutcome {
     exit_code: Option<i32>,
     timed_out: bool,
     job: Option<String>,
@@ -230,9 +230,9 @@ async fn run(plan: Plan, stop: &tokio_util::sync::CancellationToken) -> Outcome 
 }
 
 /// What came of a command, and what it wrote without what `bash` says about it.
-fn read(outcome: &Outcome) -> (Ran, String) {
+fn read(outcome: &Outcome) -> (BashOutcome, String) {
     let json = outcome.result.json.as_ref();
-    let ran: Ran = json.and_then(|json| serde_json::from_str(json.as_str()).ok()).unwrap_or_default();
+    let ran: BashOutcome = json.and_then(|json| serde_json::from_str(json.as_str()).ok()).unwrap_or_default();
     let text = &outcome.result.text;
     let note = ran.exit_code.filter(|code| *code != 0).map(|code| format!("(exit code {code})"));
     let text = note.and_then(|note| text.strip_suffix(&note)).unwrap_or(text);

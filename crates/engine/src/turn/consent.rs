@@ -32,7 +32,7 @@ const NOBODY_TO_ASK: &str = "nobody could be asked here. Whoever started this ru
                              wider mode) or with `policy` in the settings";
 
 /// A call that is ready to be decided on, or why it cannot be.
-enum Planned {
+enum CallPlan {
     Ready(Arc<dyn Tool>, Box<Plan>),
     Impossible(String),
 }
@@ -47,7 +47,7 @@ struct AwaitedConsent {
 }
 
 /// How a decision went.
-enum Decided {
+enum ConsentOutcome {
     Run(Start),
     Not(Outcome),
     /// Denied without a reason: the turn stops.
@@ -67,7 +67,7 @@ impl Turn {
                 continue;
             }
             let planned = self.plan(&calls[at], toolbox).await;
-            let reads = matches!(&planned, Planned::Ready(_, plan) if self.reads_freely(plan));
+            let reads = matches!(&planned, CallPlan::Ready(_, plan) if self.reads_freely(plan));
             if !reads {
                 let (outcome, stop) = self.one(&calls[at], planned, None).await;
                 done.outcomes.push((calls[at].id, outcome));
@@ -79,7 +79,7 @@ impl Turn {
             at += 1;
             while at < calls.len() {
                 let next = self.plan(&calls[at], toolbox).await;
-                if !matches!(&next, Planned::Ready(_, plan) if self.reads_freely(plan)) {
+                if !matches!(&next, CallPlan::Ready(_, plan) if self.reads_freely(plan)) {
                     break;
                 }
                 together.push((&calls[at], next));
@@ -141,7 +141,7 @@ impl Turn {
         done.outcomes.push((call.id, Outcome { outcome, result }));
     }
 
-    async fn plan(&self, call: &Call, toolbox: &Toolbox) -> Planned {
+    async fn plan(&self, call: &Call, toolbox: &Toolbox) -> CallPlan {
         let Some(tool) = toolbox.get(&call.call.name) else {
             let (name, names) = (&call.call.name, toolbox.names().collect::<Vec<_>>().join(", "));
             let why = if toolbox.hides(name) {
@@ -149,24 +149,24 @@ impl Turn {
             } else {
                 format!("There is no tool {name}")
             };
-            return Planned::Impossible(format!("{why}. There are: {names}."));
+            return CallPlan::Impossible(format!("{why}. There are: {names}."));
         };
         if call.cut {
-            return Planned::Impossible(CUT_CALL.to_owned());
+            return CallPlan::Impossible(CUT_CALL.to_owned());
         }
         if let ToolArgs::Unparsed(text) = &call.call.args {
             let start: String = text.chars().take(MAX_ECHO).collect();
-            return Planned::Impossible(format!("The arguments are not JSON: {start}"));
+            return CallPlan::Impossible(format!("The arguments are not JSON: {start}"));
         }
         let (planner, args, place) = (tool.clone(), call.call.args.to_object(), self.place.for_one_call());
         match tokio::task::spawn_blocking(move || planner.plan(&args, &place)).await {
             Ok(Ok(mut plan)) => {
                 // Rules are for a project: where there is no workspace nothing is remembered.
                 plan.rule = plan.rule.filter(|_| self.place.root().is_some());
-                Planned::Ready(tool, Box::new(self.secrets.without_rule(plan)))
+                CallPlan::Ready(tool, Box::new(self.secrets.without_rule(plan)))
             }
-            Ok(Err(why)) => Planned::Impossible(why.to_string()),
-            Err(_) => Planned::Impossible("The tool broke while it looked at its arguments.".to_owned()),
+            Ok(Err(why)) => CallPlan::Impossible(why.to_string()),
+            Err(_) => CallPlan::Impossible("The tool broke while it looked at its arguments.".to_owned()),
         }
     }
 
@@ -198,10 +198,10 @@ impl Turn {
     }
 
     /// One call from its plan to its end; `true` when the turn must stop.
-    async fn one(&self, call: &Call, planned: Planned, open: Option<AwaitedConsent>) -> (Outcome, bool) {
+    async fn one(&self, call: &Call, planned: CallPlan, open: Option<AwaitedConsent>) -> (Outcome, bool) {
         let (tool, plan) = match planned {
-            Planned::Ready(tool, plan) => (tool, *plan),
-            Planned::Impossible(why) => return (self.end(call.id, Outcome::failed(why)).await, false),
+            CallPlan::Ready(tool, plan) => (tool, *plan),
+            CallPlan::Impossible(why) => return (self.end(call.id, Outcome::failed(why)).await, false),
         };
         if self.denials.is_final(call) {
             let outcome = self.denied_again(call).await;
@@ -218,24 +218,24 @@ impl Turn {
             }
             (None, Verdict::Allow(by)) => {
                 let decision = yes(by, Scope::Once, &plan);
-                self.record(call.id, decision, Decided::Run(Start::Written)).await
+                self.record(call.id, decision, ConsentOutcome::Run(Start::Written)).await
             }
             (None, Verdict::Deny(reason)) => self.deny(call.id, Decider::Policy, Some(reason)).await,
             (None, Verdict::Ask) => self.ask(call.id, &tool, &plan).await,
         };
         match decided {
-            Decided::Run(start) => {
+            ConsentOutcome::Run(start) => {
                 let watched = self.watch(&plan).await;
                 let outcome = self.execute(call.id, tool.as_ref(), plan, start).await;
                 self.watched(watched).await;
                 let outcome = self.secrets.mask(outcome);
                 (self.end(call.id, outcome).await, false)
             }
-            Decided::Not(mut outcome) => {
+            ConsentOutcome::Not(mut outcome) => {
                 self.denials.count(call, &mut outcome);
                 (self.end(call.id, outcome).await, false)
             }
-            Decided::Stop(outcome) => (self.end(call.id, outcome).await, true),
+            ConsentOutcome::Stop(outcome) => (self.end(call.id, outcome).await, true),
         }
     }
 
@@ -245,7 +245,7 @@ impl Turn {
     }
 
     /// Asks the person, once more when the disk fails while they think: then a yes is something else than it was.
-    async fn ask(&self, id: ToolRunId, tool: &Arc<dyn Tool>, plan: &Plan) -> Decided {
+    async fn ask(&self, id: ToolRunId, tool: &Arc<dyn Tool>, plan: &Plan) -> ConsentOutcome {
         let ask = AskId::mint(&self.brief.ids);
         let unwritten = self.unwritten_yes(plan);
         let mut assessment = plan.assessment.clone();
@@ -269,7 +269,7 @@ impl Turn {
         let run = Some(self.brief.run);
         let asked = Ask { id: ask, run, title, kind: AskKind::Consent(Box::new(consent)), deadline: None };
         if !self.port.emit_kept(Body::Ask(AskEvent::Opened(asked))).await {
-            return Decided::Not(Outcome::cancelled());
+            return ConsentOutcome::Not(Outcome::cancelled());
         }
         let open = AwaitedConsent { ask, closing, shown: plan.digest.clone(), unwritten };
         self.asked_about(id, open, tool, plan).await
@@ -281,7 +281,7 @@ impl Turn {
         open: AwaitedConsent,
         tool: &Arc<dyn Tool>,
         plan: &Plan,
-    ) -> Decided {
+    ) -> ConsentOutcome {
         let AwaitedConsent { ask, mut closing, shown, unwritten } = open;
         let mut changes = self.grants.changes();
         // A change may have come between the verdict and here, or before a crash. No rule covers what cannot be written down.
@@ -290,7 +290,7 @@ impl Turn {
         let closing = loop {
             tokio::select! {
                 biased;
-                () = self.cancel.cancelled() => return Decided::Not(Outcome::cancelled()),
+                () = self.cancel.cancelled() => return ConsentOutcome::Not(Outcome::cancelled()),
                 closing = &mut closing => break closing.unwrap_or(Closing::Withdrawn),
                 Ok(()) = changes.changed(), if may_cover && covered.is_none() => {
                     covered = self.look_again(ask, plan).await;
@@ -305,7 +305,7 @@ impl Turn {
                 }
                 if unwritten.is_some() {
                     let decision = yes(Decider::Person(by), Scope::Once, plan);
-                    return self.record(id, decision, Decided::Run(Start::InSpite)).await;
+                    return self.record(id, decision, ConsentOutcome::Run(Start::InSpite)).await;
                 }
                 if self.unwritten_yes(plan).is_some() {
                     // Boxed because it is this function again, once.
@@ -313,16 +313,16 @@ impl Turn {
                 }
                 self.grants.remember(scope, plan);
                 let decision = yes(covered.unwrap_or(Decider::Person(by)), scope, plan);
-                self.record(id, decision, Decided::Run(Start::Written)).await
+                self.record(id, decision, ConsentOutcome::Run(Start::Written)).await
             }
             Closing::Answered { answer: Answer::Deny { reason: Some(reason) }, by } => {
                 self.deny(id, Decider::Person(by), Some(reason)).await
             }
             Closing::Answered { by, .. } => match self.deny(id, Decider::Person(by), None).await {
-                Decided::Not(outcome) => Decided::Stop(outcome),
+                ConsentOutcome::Not(outcome) => ConsentOutcome::Stop(outcome),
                 decided => decided,
             },
-            Closing::Withdrawn => Decided::Not(Outcome::cancelled()),
+            Closing::Withdrawn => ConsentOutcome::Not(Outcome::cancelled()),
             Closing::Expired => self.deny_alone(id, "nobody answered in time", unwritten).await,
             Closing::Unattended => self.deny_alone(id, NOBODY_TO_ASK, unwritten).await,
         }
@@ -346,7 +346,7 @@ impl Turn {
     }
 
     /// Denies for want of a person.
-    async fn deny_alone(&self, id: ToolRunId, how: &str, unwritten: Option<String>) -> Decided {
+    async fn deny_alone(&self, id: ToolRunId, how: &str, unwritten: Option<String>) -> ConsentOutcome {
         let reason = match unwritten {
             Some(why) => format!("{}, and {how}", could_run_twice(&why)),
             None => how.to_owned(),
@@ -354,14 +354,14 @@ impl Turn {
         self.deny(id, Decider::Policy, Some(reason)).await
     }
 
-    async fn deny(&self, id: ToolRunId, by: Decider, reason: Option<String>) -> Decided {
+    async fn deny(&self, id: ToolRunId, by: Decider, reason: Option<String>) -> ConsentOutcome {
         let text = match &reason {
             Some(reason) => format!("Permission denied: {reason}"),
             None => "Permission denied.".to_owned(),
         };
         let decision = Decision { allowed: false, by, scope: Scope::Once, reason, digest: None };
         let outcome = Outcome { outcome: ToolOutcome::Denied, result: ToolResult::text(text) };
-        self.record(id, decision, Decided::Not(outcome)).await
+        self.record(id, decision, ConsentOutcome::Not(outcome)).await
     }
 
     /// The model asks for what it was told is final: nobody is asked once more, and the turn ends.
@@ -369,16 +369,16 @@ impl Turn {
         self.denials.insist(call);
         let reason = Some("it was denied before, and that is final".to_owned());
         match self.deny(call.id, Decider::Policy, reason).await {
-            Decided::Not(outcome) | Decided::Stop(outcome) => outcome,
-            Decided::Run(_) => Outcome::cancelled(),
+            ConsentOutcome::Not(outcome) | ConsentOutcome::Stop(outcome) => outcome,
+            ConsentOutcome::Run(_) => Outcome::cancelled(),
         }
     }
 
-    async fn record(&self, tool: ToolRunId, decision: Decision, then: Decided) -> Decided {
+    async fn record(&self, tool: ToolRunId, decision: Decision, then: ConsentOutcome) -> ConsentOutcome {
         if self.port.emit_kept(Body::Tool(ToolEvent::Decided { tool, decision })).await {
             then
         } else {
-            Decided::Not(Outcome::cancelled())
+            ConsentOutcome::Not(Outcome::cancelled())
         }
     }
 

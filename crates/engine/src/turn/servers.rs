@@ -109,22 +109,22 @@ impl Turn {
         let mut unheard = false;
         if !plain.is_empty() {
             match self.ask_about(plain_question(&plain)).await {
-                Heard::Said(Answer::Confirmed(true)) => {
+                ServersReply::Said(Answer::Confirmed(true)) => {
                     project = self.keep(project, move |project| project.approve(&plain)).await;
                 }
-                Heard::Nobody => unheard = true,
-                Heard::Said(_) | Heard::Nothing => {}
+                ServersReply::Nobody => unheard = true,
+                ServersReply::Said(_) | ServersReply::Nothing => {}
             }
         }
         for listed in open {
             match self.ask_about(mcp::question(&listed)).await {
-                Heard::Said(Answer::Chosen(chosen)) => {
+                ServersReply::Said(Answer::Chosen(chosen)) => {
                     if let Some(said) = mcp::said(&chosen) {
                         project = self.keep(project, move |project| project.let_reach(&listed, &said)).await;
                     }
                 }
-                Heard::Nobody => unheard = true,
-                Heard::Said(_) | Heard::Nothing => {}
+                ServersReply::Nobody => unheard = true,
+                ServersReply::Said(_) | ServersReply::Nothing => {}
             }
         }
         if unheard {
@@ -138,9 +138,9 @@ impl Turn {
     }
 
     /// Puts a question of this run; gives what comes of it.
-    async fn ask_about(&self, (title, kind): (String, AskKind)) -> Heard {
+    async fn ask_about(&self, (title, kind): (String, AskKind)) -> ServersReply {
         if self.cancel.is_cancelled() {
-            return Heard::Nothing;
+            return ServersReply::Nothing;
         }
         let id = AskId::mint(&self.brief.ids);
         let closing = self.asked.wait_for(id);
@@ -148,13 +148,13 @@ impl Turn {
         self.port.emit(Body::Ask(AskEvent::Opened(ask))).await;
         let closing = tokio::select! {
             biased;
-            () = self.cancel.cancelled() => return Heard::Nothing,
+            () = self.cancel.cancelled() => return ServersReply::Nothing,
             closing = closing => closing,
         };
         match closing {
-            Ok(Closing::Answered { answer, .. }) => Heard::Said(answer),
-            Ok(Closing::Unattended | Closing::Expired) => Heard::Nobody,
-            Ok(Closing::Withdrawn) | Err(_) => Heard::Nothing,
+            Ok(Closing::Answered { answer, .. }) => ServersReply::Said(answer),
+            Ok(Closing::Unattended | Closing::Expired) => ServersReply::Nobody,
+            Ok(Closing::Withdrawn) | Err(_) => ServersReply::Nothing,
         }
     }
 
@@ -176,7 +176,7 @@ impl Turn {
 }
 
 /// What came of a question about servers.
-enum Heard {
+enum ServersReply {
     Said(Answer),
     /// Nobody was there to answer it.
     Nobody,

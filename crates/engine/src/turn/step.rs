@@ -15,7 +15,7 @@ use models::{ChatMessage, Delta, ErrorKind, Model, ModelError, Reply, StopReason
 use tools::Outcome;
 
 /// Whether the turn goes on.
-pub(super) enum Stepped {
+pub(super) enum StepEnd {
     /// The model must be asked again.
     Again,
     /// The conversation does not fit; nothing was said yet.
@@ -41,7 +41,7 @@ pub(super) struct CallOutcomes {
     pub(super) stop: bool,
 }
 
-struct Streamed {
+struct ReplyStream {
     /// The step under way: each attempt that said something is one of its own.
     step: StepId,
     reply: Reply,
@@ -52,7 +52,7 @@ struct Streamed {
 
 impl Turn {
     /// Streams one response of the model and performs the tool calls in it. `spare`: another model is there to go on.
-    pub(super) async fn step(&self, model: &dyn Model, spare: bool, progress: &mut Progress) -> Stepped {
+    pub(super) async fn step(&self, model: &dyn Model, spare: bool, progress: &mut Progress) -> StepEnd {
         let first = self.start_step(model).await;
         let mut streamed = self.stream(model, first, progress).await;
         let step = streamed.step;
@@ -79,15 +79,15 @@ impl Turn {
         if cancelled {
             self.leave(&calls, ToolOutcome::Cancelled, "Not run: the run was cancelled.").await;
             self.port.emit(Body::Run(RunEvent::StepEnded { step, usage })).await;
-            return Stepped::End(TurnEnd::Cancelled);
+            return StepEnd::End(TurnEnd::Cancelled);
         }
         if let Some(error) = streamed.error {
             self.leave(&calls, ToolOutcome::Skipped, "Not run: the model's answer broke off.").await;
             self.port.emit(Body::Run(RunEvent::StepEnded { step, usage })).await;
             if error.kind == ErrorKind::ContextOverflow && streamed.message.is_none() {
-                return Stepped::TooLong(error);
+                return StepEnd::TooLong(error);
             }
-            return Stepped::Failed(error);
+            return StepEnd::Failed(error);
         }
         if let (Some(StopReason::Length), Some(last)) = (&streamed.reply.stop, calls.last_mut()) {
             last.cut = is_cut(&last.call.args);
@@ -106,7 +106,7 @@ impl Turn {
             }
             self.measure(&progress.context, &info, estimated).await;
             self.port.emit(Body::Run(RunEvent::StepEnded { step, usage })).await;
-            return Stepped::End(TurnEnd::Done);
+            return StepEnd::End(TurnEnd::Done);
         }
         // Before the tools: what is spent is known also when the program dies while one of them runs.
         self.port.emit(Body::Run(RunEvent::StepBilled { step, usage })).await;
@@ -132,7 +132,7 @@ impl Turn {
     }
 
     /// Goes on in a step that a crash cut at its consents.
-    pub(super) async fn resume(&self, resume: &Resume, waits: Waits, progress: &mut Progress) -> Stepped {
+    pub(super) async fn resume(&self, resume: &Resume, waits: Waits, progress: &mut Progress) -> StepEnd {
         let waiting = |id: &ToolRunId| self.brief.tools.iter().find(|tool| tool.id == *id);
         let calls: Vec<(&OpenConsent, Call)> = resume
             .consents
@@ -148,7 +148,7 @@ impl Turn {
         self.after_tools(&calls, done, progress)
     }
 
-    fn after_tools(&self, calls: &[Call], done: CallOutcomes, progress: &mut Progress) -> Stepped {
+    fn after_tools(&self, calls: &[Call], done: CallOutcomes, progress: &mut Progress) -> StepEnd {
         for (id, outcome) in done.outcomes {
             if let Some(call) = calls.iter().find(|call| call.id == id) {
                 // After a crash a result may stand there already, as of a call that never ended.
@@ -156,19 +156,19 @@ impl Turn {
             }
         }
         if self.cancel.is_cancelled() {
-            return Stepped::End(TurnEnd::Cancelled);
+            return StepEnd::End(TurnEnd::Cancelled);
         }
         if done.stop || self.steered.waits() {
-            return Stepped::End(TurnEnd::Done);
+            return StepEnd::End(TurnEnd::Done);
         }
-        Stepped::Again
+        StepEnd::Again
     }
 
-    async fn stream(&self, model: &dyn Model, step: StepId, progress: &mut Progress) -> Streamed {
+    async fn stream(&self, model: &dyn Model, step: StepId, progress: &mut Progress) -> ReplyStream {
         let request = self.request(progress);
         let mut deltas = model.stream(request, self.cancel.clone());
         let mut streamed =
-            Streamed { step, reply: Reply::default(), calls: Vec::new(), message: None, error: None };
+            ReplyStream { step, reply: Reply::default(), calls: Vec::new(), message: None, error: None };
         loop {
             let delta = tokio::select! {
                 biased;
@@ -194,7 +194,7 @@ impl Turn {
 
     /// An answer broke off and the model is asked again: what was said is marked as cut, and the step that said it is paid for. No tool
     /// of it has run: tools run when an answer is complete.
-    async fn begin_anew(&self, model: &dyn Model, streamed: &mut Streamed, progress: &mut Progress) {
+    async fn begin_anew(&self, model: &dyn Model, streamed: &mut ReplyStream, progress: &mut Progress) {
         let Some(message) = streamed.message.take() else { return };
         let finish = Finish::Cut;
         self.port.emit_kept(Body::Message(MessageEvent::Ended { message, finish })).await;
@@ -211,7 +211,7 @@ impl Turn {
         streamed.step = self.start_step(model).await;
     }
 
-    async fn delta(&self, delta: Delta, streamed: &mut Streamed, leaf: &mut Option<EntryId>) {
+    async fn delta(&self, delta: Delta, streamed: &mut ReplyStream, leaf: &mut Option<EntryId>) {
         match &delta {
             Delta::Text(text) | Delta::Thought(text) if text.is_empty() => return,
             Delta::Text(text) => {
@@ -271,7 +271,7 @@ impl Turn {
     }
 
     /// The message of this step, begun with the first thing said in it.
-    async fn message(&self, streamed: &mut Streamed, leaf: &mut Option<EntryId>) -> MessageId {
+    async fn message(&self, streamed: &mut ReplyStream, leaf: &mut Option<EntryId>) -> MessageId {
         if let Some(message) = streamed.message {
             return message;
         }

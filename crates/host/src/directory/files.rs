@@ -1,6 +1,6 @@
 //! The directory in a folder of the person's alone: for each process a small file and its sockets, named by its number.
 
-use super::{Directory, Notice, Seen, SocketPurpose};
+use super::{Directory, FoundProcess, Notice, SocketPurpose};
 use anyhow::Context;
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -53,7 +53,7 @@ impl Directory for Files {
         read(&self.file(pid))
     }
 
-    fn look(&self, most: usize) -> anyhow::Result<Vec<Seen>> {
+    fn look(&self, most: usize) -> anyhow::Result<Vec<FoundProcess>> {
         let files = match std::fs::read_dir(&self.folder) {
             Ok(files) => files,
             Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -66,7 +66,7 @@ impl Directory for Files {
             if !is_alive {
                 self.withdraw(notice.pid);
             }
-            Seen { notice, is_alive }
+            FoundProcess { notice, is_alive }
         });
         Ok(seen.collect())
     }

@@ -18,7 +18,7 @@ pub(super) struct Changes {
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nobody is told of it there"))]
     names: &'static [&'static str],
     #[cfg(target_os = "linux")]
-    told: Option<linux::Told>,
+    told: Option<linux::FolderWatch>,
 }
 
 impl Changes {
@@ -28,7 +28,7 @@ impl Changes {
             folder: folder.to_owned(),
             names,
             #[cfg(target_os = "linux")]
-            told: linux::Told::of(folder, names),
+            told: linux::FolderWatch::of(folder, names),
         }
     }
 
@@ -37,7 +37,7 @@ impl Changes {
         #[cfg(target_os = "linux")]
         match &self.told {
             Some(told) => match told.next().await {
-                Ok(linux::Heard::Folder) => {
+                Ok(linux::FolderEvent::Folder) => {
                     self.told = None;
                     return;
                 }
@@ -45,7 +45,7 @@ impl Changes {
                 Err(_) => self.told = None,
             },
             None => {
-                self.told = linux::Told::of(&self.folder, self.names);
+                self.told = linux::FolderWatch::of(&self.folder, self.names);
                 // What happened before it was watched is a change.
                 if self.told.is_some() {
                     return;
@@ -71,7 +71,7 @@ mod linux {
     const HEAD: usize = 16;
 
     /// What the kernel tells.
-    pub(super) struct Told {
+    pub(super) struct FolderWatch {
         kernel: Receiver,
         names: &'static [&'static str],
         /// How the folder is called by the one that it lies in.
@@ -80,16 +80,16 @@ mod linux {
 
     /// What events are about.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub(super) enum Heard {
+    pub(super) enum FolderEvent {
         Nothing,
         File,
         /// The folder itself, which may be another one now; or events were lost.
         Folder,
     }
 
-    impl Told {
+    impl FolderWatch {
         /// `None` where the kernel watches nothing for us.
-        pub(super) fn of(folder: &Path, names: &'static [&'static str]) -> Option<Told> {
+        pub(super) fn of(folder: &Path, names: &'static [&'static str]) -> Option<FolderWatch> {
             let kernel = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()?;
             let there = WatchFlags::MOVED_TO | WatchFlags::CREATE | WatchFlags::DELETE | WatchFlags::ONLYDIR;
             // What is watched is a folder and not its name. One that is removed while a file in it is open is told of by its parent alone.
@@ -101,18 +101,18 @@ mod linux {
             add_watch(&kernel, folder, there | gone | WatchFlags::CLOSE_WRITE).ok()?;
             let own = folder.file_name().unwrap_or_default().to_owned();
             // It is no pipe, but is read as one.
-            Some(Told { kernel: Receiver::from_owned_fd_unchecked(kernel).ok()?, names, own })
+            Some(FolderWatch { kernel: Receiver::from_owned_fd_unchecked(kernel).ok()?, names, own })
         }
 
         /// # Errors
         /// When the kernel tells nothing any more.
-        pub(super) async fn next(&self) -> io::Result<Heard> {
+        pub(super) async fn next(&self) -> io::Result<FolderEvent> {
             loop {
                 self.kernel.readable().await?;
                 let mut room = [0; ROOM];
                 match self.kernel.try_read(&mut room) {
                     Ok(count) => match heard(room.get(..count).unwrap_or_default(), self.names, &self.own) {
-                        Heard::Nothing => {}
+                        FolderEvent::Nothing => {}
                         heard => return Ok(heard),
                     },
                     Err(why) if why.kind() == io::ErrorKind::WouldBlock => {}
@@ -123,17 +123,17 @@ mod linux {
     }
 
     /// What the most important of these events is about.
-    pub(super) fn heard(events: &[u8], names: &[&str], own: &OsStr) -> Heard {
-        let (mut rest, mut heard) = (events, Heard::Nothing);
+    pub(super) fn heard(events: &[u8], names: &[&str], own: &OsStr) -> FolderEvent {
+        let (mut rest, mut heard) = (events, FolderEvent::Nothing);
         while let Some((head, behind)) = rest.split_at_checked(HEAD) {
             let length = head.last_chunk().map_or(0, |length| u32::from_ne_bytes(*length) as usize);
-            let Some((name, next)) = behind.split_at_checked(length) else { return Heard::Folder };
+            let Some((name, next)) = behind.split_at_checked(length) else { return FolderEvent::Folder };
             let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
             if name.is_empty() || name == own.as_bytes() {
-                return Heard::Folder;
+                return FolderEvent::Folder;
             }
             if names.iter().any(|known| known.as_bytes() == name) {
-                heard = Heard::File;
+                heard = FolderEvent::File;
             }
             rest = next;
         }
@@ -200,18 +200,18 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn nobody_is_woken_for_other_files() {
-        use linux::{Heard, heard};
+        use linux::{FolderEvent, heard};
         use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
         let dir = tempfile::tempdir().unwrap();
         let kernel = init(CreateFlags::NONBLOCK).unwrap();
         let own = std::ffi::OsStr::new("data");
         add_watch(&kernel, dir.path(), WatchFlags::CREATE).unwrap();
         for (names, expected) in [
-            (["other", "a"].as_slice(), Heard::Nothing),
-            (&["wanted"], Heard::File),
-            (&["wanted.new"], Heard::Nothing),
-            (&["b", "wanted2", "c"], Heard::File),
-            (&["wanted", "data"], Heard::Folder),
+            (["other", "a"].as_slice(), FolderEvent::Nothing),
+            (&["wanted"], FolderEvent::File),
+            (&["wanted.new"], FolderEvent::Nothing),
+            (&["b", "wanted2", "c"], FolderEvent::File),
+            (&["wanted", "data"], FolderEvent::Folder),
         ] {
             for name in names {
                 std::fs::write(dir.path().join(name), "").unwrap();
@@ -220,7 +220,7 @@ mod tests {
             let count = rustix::io::read(&kernel, &mut room).unwrap();
             assert_eq!(heard(&room[..count], &["wanted", "wanted2"], own), expected, "{names:?}");
         }
-        assert_eq!(heard(&[], &["wanted"], own), Heard::Nothing);
-        assert_eq!(heard(&[0; 16], &["wanted"], own), Heard::Folder);
+        assert_eq!(heard(&[], &["wanted"], own), FolderEvent::Nothing);
+        assert_eq!(heard(&[0; 16], &["wanted"], own), FolderEvent::Folder);
     }
 }

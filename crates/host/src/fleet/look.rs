@@ -1,6 +1,6 @@
 //! Looks at what lies on the disk: the notices of live processes, the store where it changed, what git has checked out. Blocks.
 
-use crate::directory::{Directory, Seen};
+use crate::directory::{Directory, FoundProcess};
 use domain::fleet::{MAX_KEPT, MAX_PROCESSES};
 use domain::path_text;
 use domain::session::SessionSummary;
@@ -29,8 +29,8 @@ pub(super) struct Look {
 
 /// One look, with what may be new in it.
 #[derive(Debug, Default)]
-pub(super) struct Looked {
-    pub(super) processes: Vec<Seen>,
+pub(super) struct Sighting {
+    pub(super) processes: Vec<FoundProcess>,
     /// The newest sessions, where the store may have changed.
     pub(super) kept: Option<Vec<SessionSummary>>,
     pub(super) branches: Vec<(String, Option<String>)>,
@@ -42,12 +42,12 @@ impl Look {
     }
 
     /// Looks; `folders` are those where live sessions work.
-    pub(super) fn look(&mut self, folders: BTreeSet<String>) -> Looked {
+    pub(super) fn look(&mut self, folders: BTreeSet<String>) -> Sighting {
         let branch = |cwd: String| {
             let branch = engine::branch(&path_text::read(&cwd));
             (cwd, branch)
         };
-        Looked {
+        Sighting {
             // One that cannot be read tells of nobody.
             processes: self.directory.look(MAX_PROCESSES).unwrap_or_default(),
             kept: self.kept(),

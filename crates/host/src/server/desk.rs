@@ -5,7 +5,7 @@ use crate::devices;
 use crate::error::in_words;
 use crate::page::{self, Served};
 use crate::peer_trust::Refusals;
-use crate::rooms::{self, EndedRooms, Opened, Rooms, Wanted, spawn_env};
+use crate::rooms::{self, EndedRooms, OpenedRoom, RoomRequest, Rooms, spawn_env};
 use anyhow::Context;
 use domain::ids::SessionId;
 use domain::path_text;
@@ -115,13 +115,13 @@ pub(super) async fn attend(door: &Listener, desk: &Desk) -> AskedToStop {
 }
 
 /// An offer to browsers that was made on a connection: it is over when that is.
-struct Made {
+struct PairingOffer {
     page: Page,
     number: u64,
     joined: broadcast::Receiver<Device>,
 }
 
-impl Drop for Made {
+impl Drop for PairingOffer {
     fn drop(&mut self) {
         if let Some(page) = self.page.get() {
             page.server.withdraw(self.number);
@@ -189,7 +189,7 @@ struct Answers {
 }
 
 impl Answers {
-    async fn answer(&self, request: &Value, made: &mut Option<Made>) -> Value {
+    async fn answer(&self, request: &Value, made: &mut Option<PairingOffer>) -> Value {
         let Some((what, with)) =
             request.as_object().filter(|asked| asked.len() == 1).and_then(|asked| asked.iter().next())
         else {
@@ -199,7 +199,7 @@ impl Answers {
             "status" => self.status(with.get("salt").and_then(Value::as_str).unwrap_or_default()),
             "open" => match read(with) {
                 Ok(wanted) => match self.rooms.open(wanted).await {
-                    Ok(Opened { socket, pid, was_open }) => {
+                    Ok(OpenedRoom { socket, pid, was_open }) => {
                         json!({"opened": {"socket": path_text::write(&socket), "pid": pid, "was_open": was_open}})
                     }
                     Err(why) => error(&why.to_string()),
@@ -209,7 +209,7 @@ impl Answers {
             "web" => match self.offer(with.get("role").and_then(Value::as_str)).await {
                 Ok(offered) => {
                     let mut told = json!({"address": offered.address});
-                    *made = self.page.get().map(|page| Made {
+                    *made = self.page.get().map(|page| PairingOffer {
                         page: self.page.clone(),
                         number: offered.number,
                         joined: page.server.joined(),
@@ -238,7 +238,7 @@ impl Answers {
     }
 
     /// Waits until there is something to tell of the offer that was made here; where none was, of any.
-    async fn pairing(&self, made: Option<&mut Made>) -> Value {
+    async fn pairing(&self, made: Option<&mut PairingOffer>) -> Value {
         let over = || json!({"pairing": {"over": {}}});
         let Some(page) = self.page.get() else { return over() };
         let (mut pairing, mut standing) = (page.server.pairing(), page.server.standing());
@@ -312,7 +312,7 @@ impl Answers {
 }
 
 /// Reads what is wanted.
-fn read(with: &Value) -> Result<Wanted, &'static str> {
+fn read(with: &Value) -> Result<RoomRequest, &'static str> {
     let member = |key: &str| with.get(key).filter(|value| !value.is_null());
     let session = match member("session") {
         Some(id) => Some(id.as_str().and_then(SessionId::parse).ok_or("`session` is the id of a session")?),
@@ -332,7 +332,7 @@ fn read(with: &Value) -> Result<Wanted, &'static str> {
     let flags = member("flags").and_then(Value::as_array).into_iter().flatten();
     let flags: Option<Vec<OsString>> =
         flags.map(|flag| Some(path_text::read(flag.as_str()?).into_os_string())).collect();
-    Ok(Wanted { session, cwd, environment, flags: flags.ok_or("`flags` are words")? })
+    Ok(RoomRequest { session, cwd, environment, flags: flags.ok_or("`flags` are words")? })
 }
 
 #[cfg(test)]

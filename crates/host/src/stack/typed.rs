@@ -15,18 +15,18 @@ use roles::Answers;
 
 /// What the command line says of how a session is run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Typed {
+pub(crate) struct TypedOptions {
     policy: Option<Policy>,
     effort: Option<Effort>,
     model: Option<ModelRef>,
 }
 
-impl Typed {
+impl TypedOptions {
     /// `model` is what `--model` means. What the environment says is for sessions that have chosen none.
-    pub(super) fn of(launch: &Launch, model: &ModelRef) -> Typed {
+    pub(super) fn of(launch: &Launch, model: &ModelRef) -> TypedOptions {
         let usual = std::env::var(crate::launch::MODEL).ok();
         let typed = launch.model.as_ref().filter(|typed| usual.as_ref() != Some(*typed));
-        Typed { policy: launch.policy, effort: launch.effort, model: typed.map(|_| model.clone()) }
+        TypedOptions { policy: launch.policy, effort: launch.effort, model: typed.map(|_| model.clone()) }
     }
 
     /// The commands that make a session so. A model that was never chosen there is no choice to be undone.
@@ -81,7 +81,7 @@ impl Typed {
     }
 
     fn is_empty(&self) -> bool {
-        *self == Typed::default()
+        *self == TypedOptions::default()
     }
 
     /// The same for what a UI starts with, where that is a session to go on with and something was typed for it. A session that cannot
@@ -115,16 +115,19 @@ mod tests {
         ] {
             state.apply(Millis(1), &Body::Session(event)).unwrap();
         }
-        assert!(Typed::default().commands(&state).is_empty());
-        let typed =
-            Typed { policy: Some(Policy::ReadOnly), effort: Some(Effort::High), model: Some(model("b")) };
+        assert!(TypedOptions::default().commands(&state).is_empty());
+        let typed = TypedOptions {
+            policy: Some(Policy::ReadOnly),
+            effort: Some(Effort::High),
+            model: Some(model("b")),
+        };
         let mode = SessionCommand::SetPolicy { policy: Policy::ReadOnly };
         let effort = SessionCommand::SetEffort { effort: Some(Effort::High) };
         assert_eq!(typed.commands(&state), [effort.clone(), mode.clone()], "no model was chosen there");
         state.apply(Millis(1), &Body::Session(SessionEvent::ModelChosen { model: model("a") })).unwrap();
         let other = SessionCommand::SetModel { provider: Some("p".to_owned()), name: "b".to_owned() };
         assert_eq!(typed.commands(&state), [other, effort, mode]);
-        let same = Typed { policy: Some(Policy::Full), effort: None, model: Some(model("a")) };
+        let same = TypedOptions { policy: Some(Policy::Full), effort: None, model: Some(model("a")) };
         assert!(same.commands(&state).is_empty());
     }
 }

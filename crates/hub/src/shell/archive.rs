@@ -145,15 +145,15 @@ enum Job {
 /// What a thread brings back.
 pub(super) enum Finished {
     /// The store, and what it did.
-    Store(Box<dyn Store>, Done),
+    Store(Box<dyn Store>, StoreOutcome),
     /// What reads beside the store, and what it read.
-    Reader(Box<dyn Store>, Done),
+    Reader(Box<dyn Store>, StoreOutcome),
     /// A file or a text.
     File(RequestId, Result<Answer, Refusal>),
 }
 
 /// What the store did.
-pub(super) enum Done {
+pub(super) enum StoreOutcome {
     /// A batch was appended, or not: then it comes back.
     Appended { session: SessionId, batch: Batch, result: Result<Appended, StoreError> },
     /// A request was answered; `about` is the session that it opened or took away. One that only met a lock comes back.
@@ -462,45 +462,50 @@ impl Archive {
             self.queue.iter_mut().for_each(|queued| queued.under_way.locked = None);
         }
         match done {
-            Done::Appended { session, batch, result } => News::Appended { session, batch, result },
-            Done::Fetched { id, about, with, .. } => self.answered(id, about, with),
-            Done::Log { id, session, state, events } => {
+            StoreOutcome::Appended { session, batch, result } => News::Appended { session, batch, result },
+            StoreOutcome::Fetched { id, about, with, .. } => self.answered(id, about, with),
+            StoreOutcome::Log { id, session, state, events } => {
                 if self.asked.contains_key(&id) {
                     let format = ExportFormat::Jsonl;
                     self.files.push_back((id, FileTask::Text { session, state, format, events }));
                 }
                 News::Nothing
             }
-            Done::Tended(result) => {
+            StoreOutcome::Tended(result) => {
                 self.tending = false;
                 News::Tended(result)
             }
-            Done::Closed { result: Ok(()), .. } => News::Nothing,
+            StoreOutcome::Closed { result: Ok(()), .. } => News::Nothing,
             // Where only a lock is in the way it stays open, and is closed with the store.
-            Done::Closed { result: Err(why), .. } => News::Log(format!("store: {why}")),
-            Done::Quiet(Some(line)) => News::Log(line),
-            Done::Quiet(None) => News::Nothing,
+            StoreOutcome::Closed { result: Err(why), .. } => News::Log(format!("store: {why}")),
+            StoreOutcome::Quiet(Some(line)) => News::Log(line),
+            StoreOutcome::Quiet(None) => News::Nothing,
         }
     }
 
     /// Puts back what only met another program's lock and may wait for it; gives on what is done, or has waited long enough.
-    fn try_again(&mut self, done: Done, was: Option<UnderWay>, keeper: &mut Keeper) -> Option<Done> {
+    fn try_again(
+        &mut self,
+        done: StoreOutcome,
+        was: Option<UnderWay>,
+        keeper: &mut Keeper,
+    ) -> Option<StoreOutcome> {
         let now = Instant::now();
         let since = was.and_then(|was| was.locked).unwrap_or(now);
         let is_early = now.duration_since(since) < LOCK_PATIENCE;
         let task = match done {
             // Who knows already that nothing can be written now does not wait for it again.
-            Done::Appended { session, batch, result: Err(StoreError::Locked { .. }) }
+            StoreOutcome::Appended { session, batch, result: Err(StoreError::Locked { .. }) }
                 if is_early && keeper.trouble(&session).is_none() =>
             {
                 keeper.put_back(&session, batch);
                 Task::Append(session)
             }
-            Done::Fetched { id, locked: Some(request), .. } if is_early => Task::Fetch(id, request),
-            Done::Closed { session, result: Err(StoreError::Locked { .. }) } if is_early => {
+            StoreOutcome::Fetched { id, locked: Some(request), .. } if is_early => Task::Fetch(id, request),
+            StoreOutcome::Closed { session, result: Err(StoreError::Locked { .. }) } if is_early => {
                 Task::Close(session)
             }
-            Done::Tended(Err(StoreError::Locked { .. }))
+            StoreOutcome::Tended(Err(StoreError::Locked { .. }))
                 if now.duration_since(*self.untended.get_or_insert(now)) < LOCK_PATIENCE =>
             {
                 // It is tended again soon enough.
@@ -508,7 +513,7 @@ impl Archive {
                 return None;
             }
             done => {
-                if let Done::Tended(Ok(())) = done {
+                if let StoreOutcome::Tended(Ok(())) = done {
                     self.untended = None;
                 }
                 return Some(done);

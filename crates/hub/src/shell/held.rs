@@ -38,12 +38,12 @@ impl From<CoreInput> for Arrival {
 
 /// Inputs that wait for the store, in the order in which they came.
 #[derive(Default)]
-pub(super) struct Held {
+pub(super) struct HeldInputs {
     waiting: VecDeque<(Arrival, Concerns)>,
     bytes: usize,
 }
 
-impl Held {
+impl HeldInputs {
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn nothing_overtakes_what_concerns_the_same_session_or_ui() {
-        let mut held = Held::default();
+        let mut held = HeldInputs::default();
         // The second shares the session with the first, the third the UI with the second; the fourth shares nothing.
         for (ui, session, number) in [(1, 1, 1), (2, 1, 2), (2, 2, 3), (3, 3, 4)] {
             assert!(held.push(command(ui, number), about(ui, session)).is_ok());
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn nothing_overtakes_what_concerns_a_session_that_moved() {
-        let mut held = Held::default();
+        let mut held = HeldInputs::default();
         assert!(held.push(command(1, 1), about(1, 1)).is_ok());
         assert!(!held.touches(&about(2, 2)));
         held.reconsider(|_| about(1, 2));
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn so_many_commands_of_one_ui_wait_and_no_more() {
-        let mut held = Held::default();
+        let mut held = HeldInputs::default();
         for number in 0..MAX_HELD as u64 {
             assert!(held.push(command(1, number), about(1, 1)).is_ok());
         }
@@ -212,7 +212,7 @@ mod tests {
         let text = || "x".repeat(LARGE);
         let rename = || Command::Session(SessionCommand::Rename { title: text() });
         let context = || Command::UpdateContext(UiContext { notes: vec![text()], ..UiContext::default() });
-        let mut held = Held::default();
+        let mut held = HeldInputs::default();
         // Of different UIs and about different sessions: the bound is for all together.
         for (number, command) in [(1, rename()), (2, context()), (3, rename())] {
             assert!(held.push(arrival(number, number, command), about(number, number)).is_ok());

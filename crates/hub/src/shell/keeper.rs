@@ -139,7 +139,7 @@ impl Keeper {
         let account = self.accounts.entry(session.clone()).or_default();
         if let (Some(why), false) = (&self.forgets, account.warned) {
             account.warned = true;
-            let what = What::Forgets(why.clone());
+            let what = TroubleKind::Forgets(why.clone());
             self.troubles.push(Trouble { session: session.clone(), what });
         }
         if account.gap.is_some() {
@@ -150,7 +150,7 @@ impl Keeper {
                 format!("too much waited for the disk; from event {} on it is never written", event.seq.0);
             (self.log)(&format!("store: {session}: {why}"));
             account.gap = Some(Gap { from: event.seq, why });
-            return self.troubles.push(Trouble { session, what: What::Lost(event.seq) });
+            return self.troubles.push(Trouble { session, what: TroubleKind::Lost(event.seq) });
         }
         account.said |= is_said(&event.body);
         account.durable |= event.body.is_durable();
@@ -252,7 +252,7 @@ impl Keeper {
                 account.snapshot_due |= appended.snapshot_due;
                 if account.events.is_empty() {
                     if account.works() {
-                        self.troubles.push(Trouble { session: session.clone(), what: What::Works });
+                        self.troubles.push(Trouble { session: session.clone(), what: TroubleKind::Works });
                     }
                     return std::mem::take(&mut account.snapshot_due);
                 }
@@ -281,7 +281,7 @@ impl Keeper {
                 for (session, account) in &mut self.accounts {
                     account.held_back = false;
                     if account.events.is_empty() && !account.with_store && account.works() {
-                        self.troubles.push(Trouble { session: session.clone(), what: What::Works });
+                        self.troubles.push(Trouble { session: session.clone(), what: TroubleKind::Works });
                     }
                 }
             }
@@ -335,7 +335,8 @@ impl Keeper {
         }
         // Who knows that it is never written need not hear that it is not written now.
         if known.is_none() && account.gap.is_none() {
-            self.troubles.push(Trouble { session: session.clone(), what: What::Fails { reason, hint } });
+            self.troubles
+                .push(Trouble { session: session.clone(), what: TroubleKind::Fails { reason, hint } });
         }
     }
 
@@ -416,7 +417,7 @@ impl Keeper {
         let account = self.accounts.entry(session.clone()).or_default();
         account.open = true;
         if let Some(gap) = account.gap.take() {
-            let what = What::Cut { from: gap.from, failing: account.failing.clone() };
+            let what = TroubleKind::Cut { from: gap.from, failing: account.failing.clone() };
             self.troubles.push(Trouble { session, what });
         }
     }
@@ -430,7 +431,8 @@ impl Keeper {
         (account.durable, account.failing) = (false, None);
         if account.gap.replace(Gap { from, why: why.to_owned() }).is_none() {
             (self.log)(&format!("store: {session}: not kept here: {why}"));
-            self.troubles.push(Trouble { session: session.clone(), what: What::Elsewhere(why.to_owned()) });
+            self.troubles
+                .push(Trouble { session: session.clone(), what: TroubleKind::Elsewhere(why.to_owned()) });
         }
     }
 
@@ -497,10 +499,10 @@ fn is_said(body: &Body) -> bool {
 /// What the UIs of a session and the engine must know of the store.
 pub(super) struct Trouble {
     session: SessionId,
-    what: What,
+    what: TroubleKind,
 }
 
-enum What {
+enum TroubleKind {
     /// The session cannot be written.
     Fails { reason: String, hint: &'static str },
     /// It can again.
@@ -515,18 +517,20 @@ enum What {
     Elsewhere(String),
 }
 
-impl What {
+impl TroubleKind {
     /// What the person is told, and why nothing is saved now (`None` if that is as it was).
     fn said(self) -> (Level, String, Option<Option<String>>) {
         match self {
-            What::Fails { reason, hint } => {
+            TroubleKind::Fails { reason, hint } => {
                 let text = format!(
                     "Not saved: {reason} ({hint}). The conversation goes on in memory and will be written when that works again."
                 );
                 (Level::Error, text, Some(Some(reason)))
             }
-            What::Works => (Level::Success, "Saved again: everything is written.".to_owned(), Some(None)),
-            What::Lost(from) => {
+            TroubleKind::Works => {
+                (Level::Success, "Saved again: everything is written.".to_owned(), Some(None))
+            }
+            TroubleKind::Lost(from) => {
                 let from = from.0;
                 let text = format!(
                     "Not saved from event {from} on: too much waited for the disk. The conversation goes on in memory and will not be written, also when the disk works again. Export it to keep it."
@@ -534,18 +538,18 @@ impl What {
                 let status = format!("from event {from} on, for good; export the session to keep it");
                 (Level::Error, text, Some(Some(status)))
             }
-            What::Cut { from, failing } => {
+            TroubleKind::Cut { from, failing } => {
                 let text = format!(
                     "What happened here from event {} on could not be written and is gone. The session goes on from there.",
                     from.0
                 );
                 (Level::Warning, text, Some(failing))
             }
-            What::Elsewhere(why) => {
+            TroubleKind::Elsewhere(why) => {
                 let text = format!("This conversation is not kept from here: {why}.");
                 (Level::Warning, text, None)
             }
-            What::Forgets(why) => {
+            TroubleKind::Forgets(why) => {
                 (Level::Warning, format!("Nothing of this conversation will be kept: {why}"), None)
             }
         }

@@ -3,7 +3,7 @@
 
 use super::archive::{Finished, News};
 use super::held::{Arrival, overlap};
-use super::{Awaited, START, Shell, Tell};
+use super::{AwaitedReport, START, Shell, Tell};
 use crate::core::{Answer, Concerns, CoreEffect, CoreInput};
 use domain::command::{Refusal, RefusalKind};
 use domain::ids::{SessionId, UiId};
@@ -83,7 +83,7 @@ impl Shell {
         let outs = self.core.step(self.clock.now(), input);
         self.fleet_changed();
         if let (Some(ack), Some(session)) = (ack, session) {
-            self.acks.push(Awaited { ack, session, accepted: self.core.accepted() });
+            self.acks.push(AwaitedReport { ack, session, accepted: self.core.accepted() });
         }
         self.sort(outs);
         if shown {
@@ -193,7 +193,7 @@ impl Shell {
                 self.acks.push(awaited);
                 continue;
             }
-            let Awaited { ack, session, accepted } = awaited;
+            let AwaitedReport { ack, session, accepted } = awaited;
             let _ = ack.send(match self.keeper.trouble(&session) {
                 _ if !accepted => Kept::Late,
                 Some(why) => Kept::InMemory(why.to_owned()),

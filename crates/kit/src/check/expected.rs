@@ -1,7 +1,7 @@
 //! Failures that are known: a file that names them, strict in both directions. What is named and passes is as wrong as what is not
 //! named and fails, so that the file never outlives its reasons.
 
-use super::{CheckReport, Found, Suite};
+use super::{CheckReport, ScenarioOutcome, Suite};
 use std::collections::BTreeMap;
 
 /// The scenarios that are expected to fail, with the reasons that the file gives.
@@ -57,8 +57,8 @@ impl Expected {
         for finding in &report.findings {
             let name = finding.scenario.name;
             match (&finding.found, self.names.contains_key(name)) {
-                (Found::Failed(_), false) => wrong.push(NotExpected::Failed(name.to_owned())),
-                (Found::Passed, true) => wrong.push(NotExpected::Passed(name.to_owned())),
+                (ScenarioOutcome::Failed(_), false) => wrong.push(NotExpected::Failed(name.to_owned())),
+                (ScenarioOutcome::Passed, true) => wrong.push(NotExpected::Passed(name.to_owned())),
                 _ => {}
             }
         }

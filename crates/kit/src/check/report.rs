@@ -1,6 +1,6 @@
 //! What a check found: as a table, as JSON, as JUnit, and as a score.
 
-use super::{Expected, Finding, Found, Quote, Tested};
+use super::{Expected, Finding, Quote, ScenarioOutcome, Tested};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -17,13 +17,14 @@ pub struct CheckReport {
 impl CheckReport {
     /// How many passed, failed, were skipped, and were not kept where the document leaves it open.
     pub fn counts(&self) -> (usize, usize, usize, usize) {
-        let count =
-            |is: fn(&Found) -> bool| self.findings.iter().filter(|finding| is(&finding.found)).count();
+        let count = |is: fn(&ScenarioOutcome) -> bool| {
+            self.findings.iter().filter(|finding| is(&finding.found)).count()
+        };
         (
-            count(|found| matches!(found, Found::Passed)),
-            count(|found| matches!(found, Found::Failed(_))),
-            count(|found| matches!(found, Found::Skipped(_))),
-            count(|found| matches!(found, Found::Open(_))),
+            count(|found| matches!(found, ScenarioOutcome::Passed)),
+            count(|found| matches!(found, ScenarioOutcome::Failed(_))),
+            count(|found| matches!(found, ScenarioOutcome::Skipped(_))),
+            count(|found| matches!(found, ScenarioOutcome::Open(_))),
         )
     }
 
@@ -53,12 +54,12 @@ impl CheckReport {
         let head =
             |mark: &str| format!("{mark:<7} {:<26} {millis:>6} ms  {}", scenario.name, scenario.expects);
         match &finding.found {
-            Found::Passed => head("ok"),
-            Found::Skipped(why) => format!("{}\n          skipped: {why}", head("skip")),
-            Found::Open(came) => {
+            ScenarioOutcome::Passed => head("ok"),
+            ScenarioOutcome::Skipped(why) => format!("{}\n          skipped: {why}", head("skip")),
+            ScenarioOutcome::Open(came) => {
                 format!("{}\n          the document leaves it open; came: {came}", head("open"))
             }
-            Found::Failed(came) => {
+            ScenarioOutcome::Failed(came) => {
                 let mark = if expected.why(scenario.name).is_some() { "known" } else { "FAILED" };
                 let mut text = head(mark);
                 if let Some(Quote { section, text: quote }) = scenario.says {
@@ -84,10 +85,10 @@ impl CheckReport {
             .iter()
             .map(|finding| {
                 let (found, came) = match &finding.found {
-                    Found::Passed => ("passed", None),
-                    Found::Failed(came) => ("failed", Some(came)),
-                    Found::Skipped(why) => ("skipped", Some(why)),
-                    Found::Open(came) => ("open", Some(came)),
+                    ScenarioOutcome::Passed => ("passed", None),
+                    ScenarioOutcome::Failed(came) => ("failed", Some(came)),
+                    ScenarioOutcome::Skipped(why) => ("skipped", Some(why)),
+                    ScenarioOutcome::Open(came) => ("open", Some(came)),
                 };
                 let millis = u64::try_from(finding.took.as_millis()).unwrap_or(u64::MAX);
                 json!({
@@ -134,11 +135,11 @@ impl CheckReport {
                 finding.took.as_secs_f64()
             );
             let _ = match &finding.found {
-                Found::Passed => writeln!(text, "/>"),
-                Found::Skipped(why) | Found::Open(why) => {
+                ScenarioOutcome::Passed => writeln!(text, "/>"),
+                ScenarioOutcome::Skipped(why) | ScenarioOutcome::Open(why) => {
                     writeln!(text, "><skipped message=\"{}\"/></testcase>", escaped(why))
                 }
-                Found::Failed(came) => {
+                ScenarioOutcome::Failed(came) => {
                     let quote = scenario.says.map_or("", |quote| quote.text);
                     let said = finding.said.join("\n");
                     let body = format!("expected: {} (“{quote}”)\n{said}", scenario.expects);

@@ -46,8 +46,8 @@ fn what_a_scenario_quotes_stands_in_the_document_word_for_word() {
     }
 }
 
-fn report(found: &[(usize, Found)], suite: &Suite) -> CheckReport {
-    let finding = |(index, found): &(usize, Found)| Finding {
+fn report(found: &[(usize, ScenarioOutcome)], suite: &Suite) -> CheckReport {
+    let finding = |(index, found): &(usize, ScenarioOutcome)| Finding {
         scenario: suite.scenarios[*index],
         found: found.clone(),
         said: vec!["> {\"a\":\"<&>\"}".to_owned()],
@@ -65,10 +65,10 @@ fn report(found: &[(usize, Found)], suite: &Suite) -> CheckReport {
 fn the_score_counts_what_could_be_judged() {
     let suite = Suite::of("codelia", Tested::Runtime).unwrap();
     let all = [
-        (0, Found::Passed),
-        (1, Found::Failed("x < y".into())),
-        (2, Found::Skipped("no occasion".into())),
-        (3, Found::Open("nothing".into())),
+        (0, ScenarioOutcome::Passed),
+        (1, ScenarioOutcome::Failed("x < y".into())),
+        (2, ScenarioOutcome::Skipped("no occasion".into())),
+        (3, ScenarioOutcome::Open("nothing".into())),
     ];
     let report = report(&all, &suite);
     assert_eq!((report.counts(), report.score()), ((1, 1, 1, 1), 50));
@@ -85,7 +85,11 @@ fn expected_failures_are_strict_in_both_directions() {
         Expected::parse(&format!("# known\n{} # a reason\n{}\nno-such-scenario\n", name(0), name(1)));
     assert_eq!(expected.why(name(0)), Some("a reason"));
     let found = report(
-        &[(0, Found::Passed), (1, Found::Failed(String::new())), (2, Found::Failed(String::new()))],
+        &[
+            (0, ScenarioOutcome::Passed),
+            (1, ScenarioOutcome::Failed(String::new())),
+            (2, ScenarioOutcome::Failed(String::new())),
+        ],
         &suite,
     );
     assert_eq!(

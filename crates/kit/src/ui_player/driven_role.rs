@@ -27,14 +27,14 @@ pub(super) struct DrivenRole<'r> {
     now: Millis,
     timers: BTreeMap<TimerKey, Millis>,
     said: VecDeque<(u8, String)>,
-    noticed: Vec<Noticed>,
+    noticed: Vec<RoleNotice>,
     /// How far `event` steps have matched.
     matched: usize,
     tickets: u64,
     broken: Vec<String>,
 }
 
-struct Noticed {
+struct RoleNotice {
     text: String,
     /// Must be named by an `event`.
     must_be_named: bool,
@@ -190,6 +190,6 @@ impl<'r> DrivenRole<'r> {
     }
 
     fn notice(&mut self, text: String, must_be_named: bool) {
-        self.noticed.push(Noticed { text, must_be_named, named: false });
+        self.noticed.push(RoleNotice { text, must_be_named, named: false });
     }
 }

@@ -8,7 +8,7 @@ use std::net::{IpAddr, SocketAddr};
 
 /// A socket of this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct DiagSocket {
     pub(super) uid: u32,
     pub(super) inode: u64,
 }
@@ -20,7 +20,7 @@ const MAX_TABLE: u64 = 64 * 1024 * 1024;
 ///
 /// # Errors
 /// When it could not be looked for.
-pub(super) fn find(ends: Ends) -> std::io::Result<Option<Found>> {
+pub(super) fn find(ends: Ends) -> std::io::Result<Option<DiagSocket>> {
     // A socket that takes both kinds of addresses shows the older kind in a disguise.
     let plain = |address: SocketAddr| SocketAddr::new(address.ip().to_canonical(), address.port());
     let ends = Ends { peer: plain(ends.peer), ours: plain(ends.ours) };
@@ -41,7 +41,7 @@ const TCP: u8 = 6;
 const NO_SUCH: i32 = -2;
 
 /// Asks the kernel; an error where it cannot be asked.
-fn asked(ends: Ends) -> std::io::Result<Option<Found>> {
+fn asked(ends: Ends) -> std::io::Result<Option<DiagSocket>> {
     let socket = rustix::net::socket_with(
         AddressFamily::NETLINK,
         SocketType::DGRAM,
@@ -95,7 +95,7 @@ fn request(ends: Ends) -> Vec<u8> {
 }
 
 /// Reads `inet_diag_msg`. A listener that would take such a connection is not the connection.
-fn read(answer: &[u8], ends: Ends) -> std::io::Result<Option<Found>> {
+fn read(answer: &[u8], ends: Ends) -> std::io::Result<Option<DiagSocket>> {
     let odd = || std::io::Error::other("an answer of sock_diag that cannot be read");
     let half = |at: usize| answer.get(at..at + 2).and_then(|bytes| <[u8; 2]>::try_from(bytes).ok());
     let word = |at: usize| answer.get(at..at + 4).and_then(|bytes| <[u8; 4]>::try_from(bytes).ok());
@@ -113,11 +113,11 @@ fn read(answer: &[u8], ends: Ends) -> std::io::Result<Option<Found>> {
     }
     let (uid, inode) = (word(HEAD + 64), word(HEAD + 68));
     let (uid, inode) = (uid.ok_or_else(odd)?, inode.ok_or_else(odd)?);
-    Ok(Some(Found { uid: u32::from_ne_bytes(uid), inode: u32::from_ne_bytes(inode).into() }))
+    Ok(Some(DiagSocket { uid: u32::from_ne_bytes(uid), inode: u32::from_ne_bytes(inode).into() }))
 }
 
 /// Looks for the socket in the tables of both kinds of addresses: one of the newer kind can speak the older one.
-fn tabled(ends: Ends) -> std::io::Result<Option<Found>> {
+fn tabled(ends: Ends) -> std::io::Result<Option<DiagSocket>> {
     let disguised = |address: SocketAddr| match address.ip() {
         IpAddr::V4(ip) => SocketAddr::new(ip.to_ipv6_mapped().into(), address.port()),
         IpAddr::V6(_) => address,
@@ -131,7 +131,7 @@ fn tabled(ends: Ends) -> std::io::Result<Option<Found>> {
     listed("/proc/net/tcp6", mapped)
 }
 
-fn listed(path: &str, ends: Ends) -> std::io::Result<Option<Found>> {
+fn listed(path: &str, ends: Ends) -> std::io::Result<Option<DiagSocket>> {
     let mut table = String::new();
     match std::fs::File::open(path) {
         Ok(file) => file.take(MAX_TABLE).read_to_string(&mut table)?,
@@ -143,7 +143,9 @@ fn listed(path: &str, ends: Ends) -> std::io::Result<Option<Found>> {
     Ok(table.lines().skip(1).find_map(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();
         let is_it = words.get(1) == Some(&from.as_str()) && words.get(2) == Some(&to.as_str());
-        is_it.then(|| Some(Found { uid: words.get(7)?.parse().ok()?, inode: words.get(9)?.parse().ok()? }))?
+        is_it.then(|| {
+            Some(DiagSocket { uid: words.get(7)?.parse().ok()?, inode: words.get(9)?.parse().ok()? })
+        })?
     }))
 }
 
@@ -197,7 +199,7 @@ mod tests {
         ] {
             let Some((client, _server, ends)) = ends(listening, connecting) else { continue };
             let uid = rustix::process::getuid().as_raw();
-            let expected = Some(Found { uid, inode: inode(&client) });
+            let expected = Some(DiagSocket { uid, inode: inode(&client) });
             assert_eq!(find(ends).unwrap(), expected, "{listening}");
             let plain = |address: SocketAddr| SocketAddr::new(address.ip().to_canonical(), address.port());
             assert_eq!(

@@ -3,7 +3,7 @@
 //! One look goes through all processes, so whoever asks while others look waits for a look that began after it asked, and shares it: a
 //! thousand pages that return at once cost a few looks.
 
-use super::diag::Found;
+use super::diag::DiagSocket;
 use super::{Holder, Holders};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ const LOOKS: usize = 3;
 
 /// All sockets of the machine as one look saw them.
 #[derive(Debug, Default)]
-struct Seen {
+struct SocketTable {
     holders: BTreeMap<u64, Vec<i32>>,
     /// Processes whose files are not shown, with their users.
     hidden: Vec<(i32, u32)>,
@@ -25,8 +25,8 @@ struct Seen {
 }
 
 /// Who holds a socket now.
-pub(super) fn of(found: Found) -> Holders {
-    let Found { uid, inode } = found;
+pub(super) fn of(found: DiagSocket) -> Holders {
+    let DiagSocket { uid, inode } = found;
     let mut hidden = Vec::new();
     for _ in 0..LOOKS {
         let seen = look();
@@ -50,8 +50,8 @@ fn held(pid: i32, inode: u64) -> Option<Holder> {
 }
 
 /// A look that began after this was called.
-fn look() -> Arc<Seen> {
-    static LAST: Mutex<Option<(Instant, Arc<Seen>)>> = Mutex::new(None);
+fn look() -> Arc<SocketTable> {
+    static LAST: Mutex<Option<(Instant, Arc<SocketTable>)>> = Mutex::new(None);
     let asked = Instant::now();
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((began, seen)) = &*last
@@ -65,11 +65,11 @@ fn look() -> Arc<Seen> {
     seen
 }
 
-fn everybody() -> Seen {
-    let mut seen = Seen::default();
+fn everybody() -> SocketTable {
+    let mut seen = SocketTable::default();
     let all = match std::fs::read_dir("/proc") {
         Ok(all) => all,
-        Err(why) => return Seen { failed: Some(why.kind()), ..seen },
+        Err(why) => return SocketTable { failed: Some(why.kind()), ..seen },
     };
     for entry in all.flatten() {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else {
@@ -145,15 +145,15 @@ mod tests {
     use std::os::unix::fs::MetadataExt;
     use std::process::{Command, Stdio};
 
-    fn connected() -> (TcpListener, TcpStream, Found) {
+    fn connected() -> (TcpListener, TcpStream, DiagSocket) {
         use std::os::fd::AsRawFd;
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let inode = std::fs::metadata(format!("/proc/thread-self/fd/{}", client.as_raw_fd())).unwrap().ino();
-        (listener, client, Found { uid: rustix::process::getuid().as_raw(), inode })
+        (listener, client, DiagSocket { uid: rustix::process::getuid().as_raw(), inode })
     }
 
-    fn pids(found: Found) -> Vec<i32> {
+    fn pids(found: DiagSocket) -> Vec<i32> {
         let Holders::Here { holders, .. } = of(found) else { return Vec::new() };
         holders.into_iter().map(|holder| holder.pid).collect()
     }
@@ -196,7 +196,7 @@ mod tests {
             drop((listener, client));
         });
         let inode = tells.recv().unwrap();
-        let found = Found { uid: rustix::process::getuid().as_raw(), inode };
+        let found = DiagSocket { uid: rustix::process::getuid().as_raw(), inode };
         assert_eq!(pids(found), [std::process::id().cast_signed()]);
         end.send(()).unwrap();
         hiding.join().unwrap();

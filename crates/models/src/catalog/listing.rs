@@ -31,7 +31,7 @@ const NOT_CHAT: [&str; 13] = [
 
 /// A model as its server lists it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Found {
+pub(super) struct ListedModel {
     pub(super) name: String,
     /// What the server tells of it.
     pub(super) figures: Figures,
@@ -43,7 +43,7 @@ pub(super) async fn ask(
     target: &Target,
     source: &str,
     time: Duration,
-) -> Result<Vec<Found>, ModelError> {
+) -> Result<Vec<ListedModel>, ModelError> {
     let path = match target.wire {
         Wire::Anthropic => "/v1/models?limit=500",
         Wire::Gemini => "/models?pageSize=500",
@@ -89,7 +89,7 @@ async fn fetch(clients: &Clients, call: &Call, source: &str) -> Result<Vec<u8>, 
 }
 
 /// Reads the lists of all wires: `data[].id`, or `models[].name` with Gemini's prefix.
-fn read(body: &[u8], source: &str) -> Result<Vec<Found>, ModelError> {
+fn read(body: &[u8], source: &str) -> Result<Vec<ListedModel>, ModelError> {
     let value: Value = serde_json::from_slice(body).map_err(|error| {
         ModelError::new(ErrorKind::Protocol, source, format!("no list of models: {error}"))
     })?;
@@ -99,7 +99,7 @@ fn read(body: &[u8], source: &str) -> Result<Vec<Found>, ModelError> {
     Ok(list.iter().filter_map(found).take(MAX_MODELS).collect())
 }
 
-fn found(model: &Value) -> Option<Found> {
+fn found(model: &Value) -> Option<ListedModel> {
     let name = model.get("id").or_else(|| model.get("name")).and_then(Value::as_str)?;
     let name = name.strip_prefix("models/").unwrap_or(name);
     let methods = model.get("supportedGenerationMethods").and_then(Value::as_array);
@@ -141,7 +141,7 @@ fn found(model: &Value) -> Option<Found> {
             cache_write: price("/pricing/input_cache_write"),
         }),
     };
-    Some(Found { name: name.to_owned(), figures })
+    Some(ListedModel { name: name.to_owned(), figures })
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::{ErrorKind, Kept, Reply, ToolSpec};
+use crate::{ErrorKind, OpaquePart, Reply, ToolSpec};
 
 const TOOLS: [&str; 10] = ["ls", "read", "bash", "write", "edit", "grep", "find", "todo", "ask", "odd"];
 
@@ -60,7 +60,7 @@ fn talk(prompt: &str, results: &[(&str, bool)]) -> String {
         messages.push(ChatMessage::Assistant {
             content: vec![],
             tool_calls: tool_calls.clone(),
-            kept: Vec::<Kept>::new(),
+            kept: Vec::<OpaquePart>::new(),
         });
         for call in tool_calls {
             let (text, is_error) = *results.next().unwrap();

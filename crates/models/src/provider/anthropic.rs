@@ -10,7 +10,7 @@ use super::failure::failure_in_stream;
 use super::json::{count, text};
 use super::{Draft, Reader};
 use crate::{
-    ChatMessage, Content, Delta, Effort, ErrorKind, Kept, ModelError, StopReason, ToolCall, Usage, sse,
+    ChatMessage, Content, Delta, Effort, ErrorKind, ModelError, OpaquePart, StopReason, ToolCall, Usage, sse,
 };
 
 const WIRE: &str = "anthropic";
@@ -110,7 +110,7 @@ fn messages(messages: &[ChatMessage]) -> Vec<Value> {
     turns.into_iter().map(|(role, blocks)| json!({ "role": role, "content": blocks })).collect()
 }
 
-fn spoken(content: &[Content], calls: &[ToolCall], kept: &[Kept]) -> Vec<Value> {
+fn spoken(content: &[Content], calls: &[ToolCall], kept: &[OpaquePart]) -> Vec<Value> {
     let mut blocks: Vec<Value> =
         kept.iter().filter(|kept| kept.wire == WIRE).map(|kept| kept.value.clone()).collect();
     blocks.extend(pieces(content));
@@ -274,7 +274,7 @@ impl Messages {
                 // Without its signature the provider would refuse the block.
                 let whole = block.contains_key("data") || block.get("signature").is_some_and(|s| s != "");
                 if whole {
-                    out.push(Delta::Keep(Kept { wire: WIRE.to_owned(), value: Value::Object(block) }));
+                    out.push(Delta::Keep(OpaquePart { wire: WIRE.to_owned(), value: Value::Object(block) }));
                 }
             }
             Block::Tool => self.calls.close(&index.to_string(), None, out),

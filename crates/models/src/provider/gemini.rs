@@ -12,7 +12,7 @@ use super::json::{count, list, text};
 use super::{Draft, Reader};
 use crate::chat::join_text;
 use crate::{
-    ChatMessage, Content, Delta, Effort, ErrorKind, Kept, ModelError, StopReason, ToolCall, Usage, sse,
+    ChatMessage, Content, Delta, Effort, ErrorKind, ModelError, OpaquePart, StopReason, ToolCall, Usage, sse,
 };
 
 const WIRE: &str = "gemini";
@@ -80,7 +80,7 @@ fn contents(messages: &[ChatMessage], signed_only: bool) -> Vec<Value> {
     turns.into_iter().map(|(role, parts)| json!({ "role": role, "parts": parts })).collect()
 }
 
-fn spoken(content: &[Content], calls: &[ToolCall], kept: &[Kept], signed_only: bool) -> Vec<Value> {
+fn spoken(content: &[Content], calls: &[ToolCall], kept: &[OpaquePart], signed_only: bool) -> Vec<Value> {
     let signature = |call: Option<usize>| {
         let mine = kept.iter().filter(|kept| kept.wire == WIRE);
         mine.filter(|kept| kept.value.get("call") == call.map(Value::from).as_ref())
@@ -157,7 +157,7 @@ impl Candidates {
                 Some(place) => json!({ "call": place, "signature": signature }),
                 None => json!({ "signature": signature }),
             };
-            out.push(Delta::Keep(Kept { wire: WIRE.to_owned(), value }));
+            out.push(Delta::Keep(OpaquePart { wire: WIRE.to_owned(), value }));
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use super::json::{count, text};
 use super::openai_chat::effort;
 use super::{Draft, Reader};
 use crate::chat::join_text;
-use crate::{ChatMessage, Content, Delta, Effort, ErrorKind, Kept, ModelError, StopReason, Usage, sse};
+use crate::{ChatMessage, Content, Delta, Effort, ErrorKind, ModelError, OpaquePart, StopReason, Usage, sse};
 
 const WIRE: &str = "openai-responses";
 /// Calls that somebody else than the provider performs.
@@ -183,7 +183,7 @@ impl Items {
                 if let Value::Object(fields) = &mut value {
                     fields.remove("status");
                 }
-                out.push(Delta::Keep(Kept { wire: WIRE.to_owned(), value }));
+                out.push(Delta::Keep(OpaquePart { wire: WIRE.to_owned(), value }));
             }
             _ => {}
         }

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use models::catalog::Catalog;
 use models::{
-    ChatMessage, Content, Delta, Effort, Kept, Limits, Model, ModelError, Request, ToolArgs, ToolCall,
+    ChatMessage, Content, Delta, Effort, Limits, Model, ModelError, OpaquePart, Request, ToolArgs, ToolCall,
     ToolSpec,
 };
 use serde_json::json;
@@ -82,7 +82,7 @@ pub(crate) fn shown(deltas: &[Result<Delta, ModelError>]) -> String {
             Ok(Delta::Text(text)) => ("text", text.clone()),
             Ok(Delta::Thought(text)) => ("thought", text.clone()),
             Ok(Delta::ToolCallArgs { index, fragment }) => ("args", format!("{index} {fragment}")),
-            Ok(Delta::Keep(Kept { wire, value })) => ("keep", format!("{wire} {value}")),
+            Ok(Delta::Keep(OpaquePart { wire, value })) => ("keep", format!("{wire} {value}")),
             Ok(Delta::Retrying { attempt, max, reason, status, .. }) => {
                 ("retry", format!("{attempt}/{max} {status:?} {reason}"))
             }
@@ -122,7 +122,7 @@ pub(crate) fn long_request() -> Request {
         name: "read".to_owned(),
         args: ToolArgs::Parsed(json!({ "path": path })),
     };
-    let kept = |wire: &str, value| Kept { wire: wire.to_owned(), value };
+    let kept = |wire: &str, value| OpaquePart { wire: wire.to_owned(), value };
     let (a, b) = (call("c.1", "a"), call("c2", "b"));
     Request {
         system: Some("Be brief.".to_owned()),

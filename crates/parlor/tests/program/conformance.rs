@@ -7,7 +7,7 @@ mod defects;
 mod inside;
 mod own;
 
-use kit::check::{CheckReport, Finding, Found, Suite, Tested, Wishes};
+use kit::check::{CheckReport, Finding, ScenarioOutcome, Suite, Tested, Wishes};
 use kit::peer::{Peer, PeerAddress, PeerError};
 use std::ffi::OsString;
 use std::future::Future;
@@ -58,7 +58,8 @@ async fn check(suite: &Suite, command: &str, wishes: &Wishes) -> CheckReport {
 
 /// The names of what was not kept, sorted.
 fn red(report: &CheckReport) -> Vec<&'static str> {
-    let red = |finding: &&Finding| matches!(finding.found, Found::Failed(_) | Found::Open(_));
+    let red =
+        |finding: &&Finding| matches!(finding.found, ScenarioOutcome::Failed(_) | ScenarioOutcome::Open(_));
     let failed = report.findings.iter().filter(red);
     let mut names: Vec<&str> = failed.map(|finding| finding.scenario.name).collect();
     names.sort_unstable();

@@ -65,7 +65,7 @@ impl Owner {
             .prepare_cached(
                 "SELECT owner, host, pid, started, expires, fence FROM leases WHERE session = ?1",
             )?
-            .query_row([session], |row| Ok((Held::read(row, 0)?, Fence(nat(row.get(5)?)))))
+            .query_row([session], |row| Ok((LeaseRow::read(row, 0)?, Fence(nat(row.get(5)?)))))
             .optional()?;
         if let Some((held, _)) = &held
             && held.owner != self.name
@@ -110,7 +110,7 @@ impl Owner {
         if row.get::<_, Option<String>>(column)?.is_none() {
             return Ok(false);
         }
-        Ok(Held::read(row, column)?.is_good(&self.host, now().0))
+        Ok(LeaseRow::read(row, column)?.is_good(&self.host, now().0))
     }
 
     /// Lets go. The row stays, so that the fence never falls.
@@ -124,7 +124,7 @@ impl Owner {
     }
 }
 
-struct Held {
+struct LeaseRow {
     owner: String,
     host: String,
     pid: u32,
@@ -132,9 +132,9 @@ struct Held {
     expires: u64,
 }
 
-impl Held {
-    fn read(row: &Row<'_>, column: usize) -> Result<Held> {
-        Ok(Held {
+impl LeaseRow {
+    fn read(row: &Row<'_>, column: usize) -> Result<LeaseRow> {
+        Ok(LeaseRow {
             owner: row.get(column)?,
             host: row.get(column + 1)?,
             pid: row.get(column + 2)?,
@@ -206,9 +206,9 @@ fn stat_of(pid: u32, place: usize) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn held(host: &str, expires: u64) -> Held {
+    fn held(host: &str, expires: u64) -> LeaseRow {
         let (pid, started) = (std::process::id(), 1);
-        Held { owner: "x".into(), host: host.into(), pid, started, expires }
+        LeaseRow { owner: "x".into(), host: host.into(), pid, started, expires }
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! Any other file is only read, and gives the sessions that are not there yet.
 
 use super::pages::{is_orphaned, log_path};
-use super::salvage::{Known, Salvage, SalvagedRows};
+use super::salvage::{Salvage, SalvagedRows, SessionFacts};
 use super::{access, place, read_only, reading, rows, schema, session, trouble, writing};
 use crate::projection::Projection;
 use crate::{SqliteStore, StoreError};
@@ -296,7 +296,7 @@ fn rescue_all(
 }
 
 /// Writes what was found of a session, with everything that is made from it.
-fn put(connection: &Connection, known: &Known, found: &SalvagedRows) -> rusqlite::Result<Fate> {
+fn put(connection: &Connection, known: &SessionFacts, found: &SalvagedRows) -> rusqlite::Result<Fate> {
     let name = &known.name;
     if found.is_empty() {
         return Ok(Fate::Gone);
@@ -337,7 +337,7 @@ fn put(connection: &Connection, known: &Known, found: &SalvagedRows) -> rusqlite
 }
 
 /// The word in the conversation that something of it is gone.
-fn notice(state: &mut State, known: &Known, found: &SalvagedRows) -> Event {
+fn notice(state: &mut State, known: &SessionFacts, found: &SalvagedRows) -> Event {
     let lost: u64 = report(known, found, Fate::Partly).lost_events();
     let body = Body::Note(NoteEvent::Noticed {
         entry: EntryId(state.last_id + 1),
@@ -354,7 +354,7 @@ fn notice(state: &mut State, known: &Known, found: &SalvagedRows) -> Event {
     event
 }
 
-fn report(known: &Known, found: &SalvagedRows, fate: Fate) -> RescuedSession {
+fn report(known: &SessionFacts, found: &SalvagedRows, fate: Fate) -> RescuedSession {
     let mut lost = Vec::new();
     let mut due = Seq(1);
     for row in &found.rows {

@@ -25,7 +25,7 @@ type RowPosition = (u32, usize);
 
 /// What is known of a session besides its log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Known {
+pub(super) struct SessionFacts {
     pub(super) name: SessionId,
     /// Its last event; `None` when nobody knows.
     pub(super) last: Option<Seq>,
@@ -53,7 +53,7 @@ pub(super) struct Salvage {
     pages: Pages,
     /// The same file once more: closing it would give up the lock of whoever recovers it.
     kept_open: Option<Pages>,
-    sessions: BTreeMap<i64, Known>,
+    sessions: BTreeMap<i64, SessionFacts>,
     rows: Vec<(i64, RowPosition)>,
     snapshots: Vec<(i64, RowPosition)>,
     made: Made,
@@ -122,12 +122,12 @@ impl Salvage {
 
     /// The sessions with their numbers in this file, without those in which nothing was ever written. A name that is there twice was
     /// taken away and used again: the later one counts.
-    pub(super) fn sessions(&self) -> Vec<(i64, &Known)> {
+    pub(super) fn sessions(&self) -> Vec<(i64, &SessionFacts)> {
         let written =
             self.sessions.iter().filter(|(id, known)| known.last != Some(Seq(0)) || self.has_rows(**id));
-        let newest: BTreeMap<&SessionId, (i64, &Known)> =
+        let newest: BTreeMap<&SessionId, (i64, &SessionFacts)> =
             written.map(|(id, known)| (&known.name, (*id, known))).collect();
-        let mut sessions: Vec<(i64, &Known)> = newest.into_values().collect();
+        let mut sessions: Vec<(i64, &SessionFacts)> = newest.into_values().collect();
         sessions.sort_by_key(|(id, _)| *id);
         sessions
     }
@@ -236,7 +236,7 @@ impl Salvage {
                 // Of the index of names: it knows a session also where its row is lost.
                 (None, [Column::Text(Some(name)), Column::Int(Some(rowid))]) => {
                     if let Some(name) = SessionId::parse(name) {
-                        self.remember(*rowid, Known { name, last: None, title: String::new() });
+                        self.remember(*rowid, SessionFacts { name, last: None, title: String::new() });
                     }
                 }
                 (
@@ -290,7 +290,7 @@ impl Salvage {
         }
     }
 
-    fn remember(&mut self, id: i64, known: Known) {
+    fn remember(&mut self, id: i64, known: SessionFacts) {
         if !(1..=MAX_SESSION).contains(&id) {
             return;
         }
@@ -304,7 +304,7 @@ impl Salvage {
 /// The largest number of a session that a log key can hold.
 const MAX_SESSION: i64 = i64::MAX >> SEQ_BITS;
 
-fn known(columns: &[Column<'_>]) -> Option<Known> {
+fn known(columns: &[Column<'_>]) -> Option<SessionFacts> {
     let [_, Column::Text(Some(name)), Column::Int(Some(last)), .., summary] = columns else { return None };
     let title = match summary {
         Column::Text(Some(summary)) => {
@@ -312,7 +312,7 @@ fn known(columns: &[Column<'_>]) -> Option<Known> {
         }
         _ => None,
     };
-    Some(Known {
+    Some(SessionFacts {
         name: SessionId::parse(name)?,
         last: Some(Seq(nat(*last))),
         title: title.unwrap_or_default(),

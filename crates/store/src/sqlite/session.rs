@@ -57,7 +57,7 @@ pub(super) enum Sync {
 }
 
 /// Writes answer `false` when the session is no longer ours to write.
-type Written = Result<bool>;
+type WriteResult = Result<bool>;
 
 impl Writer {
     pub(super) fn new(id: i64, fence: Fence, last: Seq, projection: Projection) -> Writer {
@@ -145,7 +145,7 @@ impl Writer {
         owner: &Owner,
         session: &SessionId,
         events: &[Event],
-    ) -> Written {
+    ) -> WriteResult {
         let waited = self.waiting.len();
         self.waiting.extend_from_slice(events);
         let written = self.flush(connection, owner, session, Sync::Now);
@@ -162,7 +162,7 @@ impl Writer {
         owner: &Owner,
         session: &SessionId,
         events: &[Event],
-    ) -> Written {
+    ) -> WriteResult {
         let (waited, bytes) = (self.waiting.len(), self.waiting_bytes);
         self.waiting.extend_from_slice(events);
         self.waiting_bytes += events.iter().map(weight).sum::<usize>();
@@ -183,7 +183,7 @@ impl Writer {
         owner: &Owner,
         session: &SessionId,
         sync: Sync,
-    ) -> Written {
+    ) -> WriteResult {
         let Some(end) = self.waiting.last().map(|event| event.seq) else { return Ok(true) };
         // What stands aside lasts already, and is taken out once it is written here.
         let sync = if self.aside > self.last { Sync::Now } else { sync };
@@ -220,7 +220,7 @@ impl Writer {
         owner: &Owner,
         session: &SessionId,
         state: &State,
-    ) -> Written {
+    ) -> WriteResult {
         if !self.flush(connection, owner, session, Sync::Later)? {
             return Ok(false);
         }
@@ -243,7 +243,7 @@ impl Writer {
         connection: &mut Connection,
         owner: &Owner,
         session: &SessionId,
-    ) -> Written {
+    ) -> WriteResult {
         let now = lease::now();
         let aged = now.since(self.renewed) >= LEASE_MS / 3 || now < self.renewed;
         if aged {

@@ -22,7 +22,7 @@ pub(crate) struct Around {
 
 /// What became of the question on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum AskStatus {
     /// No question was on the screen.
     Nothing,
     /// It is still open.
@@ -144,15 +144,15 @@ impl Asks {
     }
 
     /// Lets a question go that is over.
-    pub(crate) fn look_after(&mut self, state: &State) -> Standing {
-        let Some(panel) = &self.panel else { return Standing::Nothing };
+    pub(crate) fn look_after(&mut self, state: &State) -> AskStatus {
+        let Some(panel) = &self.panel else { return AskStatus::Nothing };
         if state.ask(panel.id).is_some() {
-            return Standing::Stays;
+            return AskStatus::Stays;
         }
         let told = panel.answered;
         self.panel = None;
         self.passed = if state.asks.is_empty() { 0 } else { self.passed + 1 };
-        if told { Standing::Over } else { Standing::Vanished }
+        if told { AskStatus::Over } else { AskStatus::Vanished }
     }
 
     /// Puts the oldest open ask on the screen; its title, if there is one.

@@ -1,7 +1,7 @@
 //! What comes of a question: how it goes, what its answers do.
 
 use super::prompt;
-use crate::ask::{Keyboard, Moved, Pressed, Reply, Standing, TextOwner, page_title};
+use crate::ask::{AskStatus, Keyboard, Moved, Pressed, Reply, TextOwner, page_title};
 use crate::key::{Code, Key};
 use crate::layout;
 use crate::model::{Model, Want};
@@ -44,19 +44,19 @@ pub(super) fn settle(model: &mut Model, fx: &mut Vec<Fx>) {
         model.screen.asks.cover();
     }
     let standing = model.screen.asks.look_after(model.world.state());
-    if matches!(standing, Standing::Over | Standing::Vanished) {
+    if matches!(standing, AskStatus::Over | AskStatus::Vanished) {
         model.screen.toasts.over(Topic::Question);
         if model.screen.over.shows_question() {
             model.screen.over.close();
         }
     }
     match standing {
-        Standing::Stays => return,
+        AskStatus::Stays => return,
         // How is not known: the session was shown anew without it.
-        Standing::Vanished => {
+        AskStatus::Vanished => {
             model.toast(Level::Info, format!("{OVER}: it was answered elsewhere, withdrawn or it expired"));
         }
-        Standing::Over | Standing::Nothing => {}
+        AskStatus::Over | AskStatus::Nothing => {}
     }
     if let Some(title) = model.screen.asks.open_next(model.world.state(), now) {
         model.ring(&title, fx);

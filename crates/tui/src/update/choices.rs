@@ -6,7 +6,7 @@ use crate::picker::{CURRENT, Choice, IN_USE, Item};
 use crate::policy::{DENIES_ALL, policy_about, policy_shown};
 use crate::settings::{SETTINGS, Setting};
 use crate::theme::THEMES;
-use crate::world::Seen;
+use crate::world::SessionView;
 use domain::session::Policy;
 
 /// The sign of the one in use.
@@ -20,7 +20,7 @@ fn told(about: &str, current: bool) -> String {
 }
 
 /// The list to choose from, the current one marked.
-pub(super) fn policies(seen: &Seen) -> Vec<Item> {
+pub(super) fn policies(seen: &SessionView) -> Vec<Item> {
     let current = seen.state.settings.policy;
     let item = |(policy, about): (Policy, &str)| Item {
         cells: Vec::new(),

@@ -2,7 +2,7 @@
 
 use super::{devices, news};
 use crate::clean::clean_line;
-use crate::fleet::{Board, Wanted};
+use crate::fleet::{Board, FleetChoice};
 use crate::layout::fleet_list;
 use crate::model::{Model, Want};
 use crate::msg::{FleetAct, FleetNews, FleetWish, Fx, ScreenExit};
@@ -81,17 +81,17 @@ pub(super) fn press(model: &mut Model, key: crate::key::Key, page: usize, fx: &m
     let rows = model.screen.fleet.shared();
     let Some(board) = model.screen.over.fleet_mut() else { return };
     match board.key(key, &rows, page) {
-        Wanted::Nothing => {}
-        Wanted::Close => close(model, fx),
-        Wanted::Not(why) => model.toast(Level::Info, why),
-        Wanted::Open(row) => go(model, &row, fx),
-        Wanted::Say(row, text) => {
+        FleetChoice::Nothing => {}
+        FleetChoice::Close => close(model, fx),
+        FleetChoice::Not(why) => model.toast(Level::Info, why),
+        FleetChoice::Open(row) => go(model, &row, fx),
+        FleetChoice::Say(row, text) => {
             if let (Some(pid), Some(session)) = (row.pid, row.session.clone()) {
                 let busy = row.is_busy();
                 fx.push(Fx::Fleet(FleetWish::Act(FleetAct::Say { pid, session, text, busy })));
             }
         }
-        Wanted::Stop(row) => {
+        FleetChoice::Stop(row) => {
             if let (Some(pid), Some(session)) = (row.pid, row.session) {
                 fx.push(Fx::Fleet(FleetWish::Act(FleetAct::Stop { pid, session })));
             }

@@ -9,7 +9,7 @@ use crate::model::{Model, Want};
 use crate::msg::{AgentLine, FleetWish, Fx};
 use crate::picker::{CURRENT, Choice, HERE, Hint, IN_USE, Item, ListKind, Picker};
 use crate::row::fit;
-use crate::world::Seen;
+use crate::world::SessionView;
 use domain::command::{Command, LibraryCommand, ListCommand, ListScope, Receipt};
 use domain::content::Role;
 use domain::event::Outcome;
@@ -183,7 +183,7 @@ pub(super) fn sessions(search: Option<String>) -> Command {
 
 /// The sessions that were seen since this UI is here, where the runtime lists none.
 fn seen_here(model: &Model) -> Vec<Item> {
-    let item = |(id, seen): (&SessionId, &Seen)| {
+    let item = |(id, seen): (&SessionId, &SessionView)| {
         let title = clean_line(&seen.state.title());
         Item {
             cells: Vec::new(),

@@ -8,7 +8,7 @@ use crate::msg::Fx;
 use crate::picker::ListKind;
 use crate::thread::Thread;
 use crate::toasts::Topic;
-use crate::world::Seen;
+use crate::world::SessionView;
 use domain::command::{Command, LibraryCommand, ListCommand, Receipt, Refusal, RefusalKind};
 use domain::content::Input;
 use domain::event::{
@@ -41,8 +41,15 @@ pub(super) fn hear(model: &mut Model, news: News, fx: &mut Vec<Fx>) {
             }
             let draft = model.world.sessions.remove(&session).map(|seen| seen.draft).unwrap_or_default();
             let looked_at = model.screen.window.now();
-            let seen =
-                Seen { state, thread, board, abilities, unread: false, draft: String::new(), looked_at };
+            let seen = SessionView {
+                state,
+                thread,
+                board,
+                abilities,
+                unread: false,
+                draft: String::new(),
+                looked_at,
+            };
             model.world.sessions.insert(session.clone(), seen);
             model.world.current = Some(session);
             is_back(model);

@@ -13,7 +13,8 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use web::{
-    Act, Devices, Identity, NoRoom, NotServed, Options, Parts, Role, Rooms, Rows, Seen, Server, Shelf, Wanted,
+    Act, ConnectionOwner, Devices, Identity, NoRoom, NotServed, Options, PageTarget, Parts, Role, Rooms,
+    Rows, Server, Shelf,
 };
 use wire::lines::Frame;
 
@@ -85,9 +86,9 @@ impl Rooms for Echo {
         self.rows.subscribe()
     }
 
-    async fn reach(&self, wanted: Wanted) -> Result<LinkIo, NoRoom> {
+    async fn reach(&self, wanted: PageTarget) -> Result<LinkIo, NoRoom> {
         match wanted {
-            Wanted::Session(id) if id.as_str() == SESSION => {}
+            PageTarget::Session(id) if id.as_str() == SESSION => {}
             _ => return Err(NoRoom::NoSuchSession),
         }
         let (ours, room) = memory::pair(&[Lane::MAIN], Limits::default());
@@ -158,7 +159,7 @@ pub(crate) fn serve_again(
         listeners: vec![listener],
         rooms: rooms.clone(),
         shelf: shelf.clone(),
-        look: Arc::new(move |_| Seen { origin: *seen.lock().unwrap(), process: Some(1) }),
+        look: Arc::new(move |_| ConnectionOwner { origin: *seen.lock().unwrap(), process: Some(1) }),
         identity: Identity::read(identity).unwrap(),
     };
     let server = Server::start(options, parts)?;

@@ -1,6 +1,6 @@
 //! One field of a form: the question it becomes, and what its answers mean. Pure.
 
-use super::rule::{Between, Format, Written};
+use super::rule::{FieldInput, Format, Limits};
 use domain::ask::{Answer, AskKind, Choice};
 use serde_json::{Map, Value};
 
@@ -25,10 +25,10 @@ pub(super) struct Field {
 
 #[derive(Debug, Clone, PartialEq)]
 enum Reads {
-    Written(Written),
+    Written(FieldInput),
     Flag,
     One(Options),
-    Many(Options, Between),
+    Many(Options, Limits),
 }
 
 /// What may be chosen.
@@ -150,8 +150,8 @@ impl Reads {
     fn checked(&self, default: &Value) -> Option<Value> {
         let fits = match (self, default) {
             (_, Value::Null) => false,
-            (Reads::Written(Written::Text { .. }), Value::String(text)) => self.takes(text),
-            (Reads::Written(Written::Number(_) | Written::Integer(_)), Value::Number(number)) => {
+            (Reads::Written(FieldInput::Text { .. }), Value::String(text)) => self.takes(text),
+            (Reads::Written(FieldInput::Number(_) | FieldInput::Integer(_)), Value::Number(number)) => {
                 self.takes(&number.to_string())
             }
             (Reads::Flag, Value::Bool(_)) => true,
@@ -213,16 +213,16 @@ fn reads(schema: &Value) -> Option<(Reads, Vec<Choice>)> {
     }
     let written = |written| Some((Reads::Written(written), Vec::new()));
     match schema["type"].as_str()? {
-        "string" => written(Written::Text {
-            length: Between::of(schema, "minLength", "maxLength"),
+        "string" => written(FieldInput::Text {
+            length: Limits::of(schema, "minLength", "maxLength"),
             format: schema["format"].as_str().and_then(Format::named),
         }),
-        "number" => written(Written::Number(Between::of(schema, "minimum", "maximum"))),
-        "integer" => written(Written::Integer(Between::of(schema, "minimum", "maximum"))),
+        "number" => written(FieldInput::Number(Limits::of(schema, "minimum", "maximum"))),
+        "integer" => written(FieldInput::Integer(Limits::of(schema, "minimum", "maximum"))),
         "boolean" => Some((Reads::Flag, Vec::new())),
         "array" => {
             let choices = choices(&schema["items"])?;
-            let count = Between::of(schema, "minItems", "maxItems");
+            let count = Limits::of(schema, "minItems", "maxItems");
             Some((Reads::Many(options(&choices), count), choices))
         }
         _ => None,

@@ -72,15 +72,15 @@ fn is_email(text: &str) -> bool {
 
 /// Least and most of something; both count.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Between {
+pub(super) struct Limits {
     pub(super) least: Option<f64>,
     pub(super) most: Option<f64>,
 }
 
-impl Between {
+impl Limits {
     /// The limits that a schema names with these two words.
-    pub(super) fn of(schema: &Value, least: &str, most: &str) -> Between {
-        Between { least: schema[least].as_f64(), most: schema[most].as_f64() }
+    pub(super) fn of(schema: &Value, least: &str, most: &str) -> Limits {
+        Limits { least: schema[least].as_f64(), most: schema[most].as_f64() }
     }
 
     /// What is wrong with so many, in words that go on after "it must".
@@ -105,26 +105,26 @@ impl Between {
 
 /// What is written into a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Written {
-    Text { length: Between, format: Option<Format> },
-    Number(Between),
-    Integer(Between),
+pub(super) enum FieldInput {
+    Text { length: Limits, format: Option<Format> },
+    Number(Limits),
+    Integer(Limits),
 }
 
-impl Written {
+impl FieldInput {
     /// What to show in an empty field.
     pub(super) fn hint(self) -> Option<String> {
         match self {
-            Written::Text { format: Some(format), .. } => Some(format.looks().to_owned()),
-            Written::Text { length, .. } => length.words().map(|words| format!("{words} characters")),
-            Written::Number(range) | Written::Integer(range) => range.words(),
+            FieldInput::Text { format: Some(format), .. } => Some(format.looks().to_owned()),
+            FieldInput::Text { length, .. } => length.words().map(|words| format!("{words} characters")),
+            FieldInput::Number(range) | FieldInput::Integer(range) => range.words(),
         }
     }
 
     /// The value of a text that is not blank; an error says what would fit.
     pub(super) fn read(self, text: &str) -> Result<Value, String> {
         match self {
-            Written::Text { length, format } => {
+            FieldInput::Text { length, format } => {
                 // A blank around a date is a slip; in a plain text it may be meant.
                 let text = if format.is_some() { text.trim() } else { text };
                 if let Some(format) = format.filter(|format| !format.fits(text)) {
@@ -137,14 +137,14 @@ impl Written {
                     None => Ok(Value::from(text)),
                 }
             }
-            Written::Integer(range) => {
+            FieldInput::Integer(range) => {
                 let number =
                     text.trim().parse::<i64>().map_err(|_| "it must be a whole number".to_owned())?;
                 #[expect(clippy::cast_precision_loss, reason = "limits are told as such numbers too")]
                 within(range, number as f64)?;
                 Ok(Value::from(number))
             }
-            Written::Number(range) => {
+            FieldInput::Number(range) => {
                 let text = text.trim();
                 let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
                 let number = number.ok_or("it must be a number")?;
@@ -158,7 +158,7 @@ impl Written {
     }
 }
 
-fn within(range: Between, number: f64) -> Result<(), String> {
+fn within(range: Limits, number: f64) -> Result<(), String> {
     range.misses(number).map_or(Ok(()), |limit| Err(format!("it must be {limit}")))
 }
 
@@ -191,7 +191,7 @@ mod tests {
             ),
         ];
         for (format, right, wrong) in table {
-            let field = Written::Text { length: Between { least: None, most: None }, format: Some(format) };
+            let field = FieldInput::Text { length: Limits { least: None, most: None }, format: Some(format) };
             for text in right {
                 assert_eq!(field.read(text), Ok(Value::from(text.trim())), "{format:?} {text}");
             }
@@ -205,20 +205,20 @@ mod tests {
 
     #[test]
     fn limits_count_both_ends_and_whole_signs() {
-        let few = Between { least: Some(2.0), most: Some(3.0) };
-        let text = Written::Text { length: few, format: None };
+        let few = Limits { least: Some(2.0), most: Some(3.0) };
+        let text = FieldInput::Text { length: few, format: None };
         assert_eq!(text.read("äö"), Ok(Value::from("äö")));
         assert_eq!(text.read("ä"), Err("it must have at least 2 characters, and has 1".to_owned()));
         assert_eq!(text.read("abcd"), Err("it must have at most 3 characters, and has 4".to_owned()));
         for (kind, words) in [
-            (Written::Integer(few), ["2", " 3 ", "1", "4", "2.5", "", "99999999999999999999"]),
-            (Written::Number(few), ["2", "2.5", "1.999", "3.1", "inf", "NaN", "two"]),
+            (FieldInput::Integer(few), ["2", " 3 ", "1", "4", "2.5", "", "99999999999999999999"]),
+            (FieldInput::Number(few), ["2", "2.5", "1.999", "3.1", "inf", "NaN", "two"]),
         ] {
             let fits: Vec<bool> = words.iter().map(|word| kind.read(word).is_ok()).collect();
             assert_eq!(fits, [true, true, false, false, false, false, false], "{kind:?}");
         }
-        assert_eq!(Written::Number(few).read("1"), Err("it must be at least 2".to_owned()));
-        assert_eq!(Written::Number(few).read("3").unwrap().to_string(), "3");
-        assert_eq!(Written::Number(few).hint().as_deref(), Some("2 to 3"));
+        assert_eq!(FieldInput::Number(few).read("1"), Err("it must be at least 2".to_owned()));
+        assert_eq!(FieldInput::Number(few).read("3").unwrap().to_string(), "3");
+        assert_eq!(FieldInput::Number(few).hint().as_deref(), Some("2 to 3"));
     }
 }

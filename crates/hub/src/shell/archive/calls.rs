@@ -1,6 +1,6 @@
 //! What is done on a thread for blocking work: the calls of the store, and of files. Nothing here knows of queues, or of the hub.
 
-use super::{Done, FileTask, Job, past};
+use super::{FileTask, Job, StoreOutcome, past};
 use crate::core::{Answer, Request, RequestId, imported};
 use crate::shell::files::Cabinet;
 use domain::command::{ExportFormat, Refusal, RefusalKind};
@@ -12,10 +12,10 @@ use std::io;
 use store::{Durability, Listing, Opened, Store, StoreError};
 
 /// A kept session, or an id that is free for one.
-type Found = (Option<Box<(SessionId, Opened)>>, Option<SessionId>);
+type FoundSession = (Option<Box<(SessionId, Opened)>>, Option<SessionId>);
 
 /// A call of the store, or of what reads beside it, which is only ever given what reads.
-pub(super) fn perform(store: &mut dyn Store, job: Job) -> Done {
+pub(super) fn perform(store: &mut dyn Store, job: Job) -> StoreOutcome {
     match job {
         Job::Append { session, batch } => {
             let created = if batch.create { store.create(&session) } else { Ok(()) };
@@ -24,23 +24,29 @@ pub(super) fn perform(store: &mut dyn Store, job: Job) -> Done {
                 // One that cannot be written now is found out by the next call that must write.
                 let _ = store.tend();
             }
-            Done::Appended { session, batch, result }
+            StoreOutcome::Appended { session, batch, result }
         }
         Job::Fetch { id, request, unkept, open } => fetch(store, id, request, unkept, open),
         Job::Snapshot { session, state } => match store.snapshot(&session, &state) {
             // One that could not be made for a lock is due again with the next batch.
-            Ok(()) | Err(StoreError::Locked { .. }) => Done::Quiet(None),
-            Err(why) => Done::Quiet(Some(format!("snapshot of {session}: {why}"))),
+            Ok(()) | Err(StoreError::Locked { .. }) => StoreOutcome::Quiet(None),
+            Err(why) => StoreOutcome::Quiet(Some(format!("snapshot of {session}: {why}"))),
         },
-        Job::Tend => Done::Tended(store.tend()),
+        Job::Tend => StoreOutcome::Tended(store.tend()),
         Job::Close { session } => {
             let result = store.close(&session);
-            Done::Closed { session, result }
+            StoreOutcome::Closed { session, result }
         }
     }
 }
 
-fn fetch(store: &mut dyn Store, id: RequestId, request: Request, unkept: Vec<Event>, open: bool) -> Done {
+fn fetch(
+    store: &mut dyn Store,
+    id: RequestId,
+    request: Request,
+    unkept: Vec<Event>,
+    open: bool,
+) -> StoreOutcome {
     let (about, answered) = match &request {
         Request::Open { session } => {
             let opened = match store.open(session) {
@@ -81,24 +87,24 @@ fn fetch(store: &mut dyn Store, id: RequestId, request: Request, unkept: Vec<Eve
         Request::Save { .. } | Request::Load { .. } | Request::Folder { .. } => return misplaced(id),
     };
     let locked = matches!(answered, Err(StoreError::Locked { .. })).then_some(request);
-    Done::Fetched { id, about, with: answered.map_err(|why| why.to_refusal()), locked }
+    StoreOutcome::Fetched { id, about, with: answered.map_err(|why| why.to_refusal()), locked }
 }
 
 /// The log of a session that is to be exported.
-fn log(id: RequestId, request: Request, events: Vec<Event>) -> Done {
+fn log(id: RequestId, request: Request, events: Vec<Event>) -> StoreOutcome {
     match request {
-        Request::Export { session, state, .. } => Done::Log { id, session, state, events },
+        Request::Export { session, state, .. } => StoreOutcome::Log { id, session, state, events },
         _ => misplaced(id),
     }
 }
 
-fn misplaced(id: RequestId) -> Done {
+fn misplaced(id: RequestId) -> StoreOutcome {
     let with = Err(Refusal::new(RefusalKind::Internal, "a file is no matter for the store"));
-    Done::Fetched { id, about: None, with, locked: None }
+    StoreOutcome::Fetched { id, about: None, with, locked: None }
 }
 
 /// What is kept of a foreign session, opened for writing; else the id that it is to be kept under, unless that is taken.
-fn find(store: &mut dyn Store, origin: &Origin) -> Result<Found, StoreError> {
+fn find(store: &mut dyn Store, origin: &Origin) -> Result<FoundSession, StoreError> {
     if let Some(id) = store.find_origin(origin)? {
         let opened = store.open(&id)?;
         return Ok((Some(Box::new((id, opened))), None));

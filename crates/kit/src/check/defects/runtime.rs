@@ -164,14 +164,14 @@ fn failed(line: Value) -> Value {
 }
 
 /// What is known of the question that is open.
-type Asked = Arc<Mutex<Option<Value>>>;
+type OpenQuestion = Arc<Mutex<Option<Value>>>;
 
 /// Remembers the questions of the program while lines of the kit are changed.
 fn asking(
     wire: &'static RuntimeWire,
     mut change: impl FnMut(Value, Option<&Value>) -> Vec<Value> + Send + 'static,
 ) -> Filter {
-    let asked = Asked::default();
+    let asked = OpenQuestion::default();
     let noting = asked.clone();
     let watching = said(move |line| {
         if let Some(ask) = wire.asked.and_then(|asked| asked(&line)) {

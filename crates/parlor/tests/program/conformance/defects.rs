@@ -3,7 +3,7 @@
 
 use super::{inside, red};
 use dialects::Dialect;
-use kit::check::{CheckReport, Defect, Expected, Found, MARK, Suite, Tested, Wishes};
+use kit::check::{CheckReport, Defect, Expected, MARK, ScenarioOutcome, Suite, Tested, Wishes};
 use kit::peer::{Peer, PeerError};
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -54,7 +54,7 @@ fn on_a_stopped_clock<T>(doing: impl Future<Output = T>) -> T {
 fn all_found(dialect: Dialect, tested: Tested) {
     let whole = on_a_stopped_clock(check(dialect, tested, &[], &[]));
     let kept = |report: &CheckReport| -> Vec<String> {
-        let lost = report.findings.iter().filter(|finding| finding.found != Found::Passed);
+        let lost = report.findings.iter().filter(|finding| finding.found != ScenarioOutcome::Passed);
         lost.map(|finding| {
             format!("{}: {:?}\n{}", finding.scenario.name, finding.found, finding.said.join("\n"))
         })
@@ -117,7 +117,8 @@ fn whoever_takes_every_liberty_of_the_document_scores_100() {
         assert!(dialect.is_lossless() || !permitted.is_empty(), "{dialect}: no liberty is known");
         let taken: Vec<&Defect> = permitted.iter().collect();
         let report = on_a_stopped_clock(check(*dialect, Tested::Runtime, &[], &taken));
-        let failed = report.findings.iter().filter(|finding| matches!(finding.found, Found::Failed(_)));
+        let failed =
+            report.findings.iter().filter(|finding| matches!(finding.found, ScenarioOutcome::Failed(_)));
         let failed = failed.map(|finding| CheckReport::line(finding, &Expected::default()));
         accused.extend((report.score() != 100).then(|| report.summary()).into_iter().chain(failed));
     }

@@ -1,13 +1,13 @@
 //! Our own program keeps all of it.
 
 use super::{check, wishes};
-use kit::check::{CheckReport, Expected, Found, Suite, Tested};
+use kit::check::{CheckReport, Expected, ScenarioOutcome, Suite, Tested};
 use std::time::Duration;
 
 async fn all_kept(dialect: &str, tested: Tested, command: &str) {
     let suite = Suite::of(dialect, tested).unwrap();
     let report = check(&suite, command, &wishes(Duration::from_secs(60))).await;
-    let kept = |found: &Found| matches!(found, Found::Passed);
+    let kept = |found: &ScenarioOutcome| matches!(found, ScenarioOutcome::Passed);
     let lines: Vec<String> = report
         .findings
         .iter()

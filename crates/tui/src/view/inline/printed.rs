@@ -8,7 +8,7 @@ use crate::look::Appearance;
 use crate::row::{Row, fit};
 use crate::thread::{Cell, CellKey};
 use crate::transcript::{CellCache, Transcript, TranscriptPage};
-use crate::world::Seen;
+use crate::world::SessionView;
 use std::collections::HashSet;
 
 /// Columns of a prompt that is quoted.
@@ -55,7 +55,7 @@ impl Printed {
     }
 
     /// Finds the place again when the path is another one; a word when it left what was handed out.
-    pub(super) fn follow(&mut self, seen: &Seen) -> Option<String> {
+    pub(super) fn follow(&mut self, seen: &SessionView) -> Option<String> {
         let thread = &seen.thread;
         let known = self.upto.checked_sub(1).and_then(|at| thread.cells().get(at)).map(|cell| cell.key);
         if known == self.last {
