@@ -67,7 +67,6 @@ pub(crate) async fn own_and_errands(mut launch: Launch, tree: Option<&Worktree>)
     }
 }
 
-/// How the screen was left.
 enum ScreenLeft {
     Over(Exit),
     /// For something that needs the bare terminal, and where the person was.

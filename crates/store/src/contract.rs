@@ -80,7 +80,7 @@ pub struct Listing {
     pub limit: Option<usize>,
 }
 
-/// A hit of a search.
+/// An entry that holds every word that was looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchHit {
     pub session: SessionId,

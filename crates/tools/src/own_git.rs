@@ -61,7 +61,6 @@ pub enum GitDeed {
 }
 
 impl GitDeed {
-    /// The hooks that git has for it.
     fn hooks(self) -> &'static [&'static str] {
         match self {
             GitDeed::CheckOut => &["post-checkout", "reference-transaction"],

@@ -77,7 +77,6 @@ pub(crate) struct Told {
     pub(crate) hidden: Option<bool>,
 }
 
-/// A question that was told.
 #[derive(Debug)]
 struct ToldQuestion {
     id: AskId,

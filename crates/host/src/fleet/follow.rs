@@ -32,7 +32,7 @@ pub(super) struct Way {
     facts: mpsc::Sender<FleetFact>,
 }
 
-/// How a link ended.
+/// What is to be done about a process whose link is over.
 enum LinkEnd {
     /// It may be tried again.
     Broken,

@@ -509,11 +509,8 @@ impl RoleSeat {
                 RuntimeEffect::WatchFleet { alone } => {
                     self.fleet = Some(None);
                     // Also wakes the hub, so that it is told what is there.
-                    round.work.push_back(if alone {
-                        CoreInput::Apart { ui }
-                    } else {
-                        CoreInput::Answers { ui, answers }
-                    });
+                    let answers = CoreInput::Answers { ui, answers };
+                    round.work.push_back(if alone { CoreInput::Apart { ui } } else { answers });
                 }
                 RuntimeEffect::FileDone { id, with } => {
                     round.work.push_back(CoreInput::FileDone { ui, id, with });

@@ -43,7 +43,7 @@ pub enum NotADoor {
     Listen { address: SocketAddr, source: io::Error },
 }
 
-/// The listener.
+/// Where programs come in that were told the path.
 #[derive(Debug)]
 pub struct WebSocketListener {
     listener: TcpListener,

@@ -89,7 +89,7 @@ struct CurrentTurn {
     step: Option<Step>,
     /// The last look at the whole workspace.
     known: Arc<Snapshot>,
-    /// Whether it was looked at in this turn.
+    /// Whether that was since the prompt.
     looked: bool,
     /// Whether a command in the background may have gone on since then.
     jobs: bool,

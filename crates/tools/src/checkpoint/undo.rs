@@ -328,7 +328,6 @@ impl Ledger {
     }
 }
 
-/// Contents in the vault.
 struct VaultContents<'a>(&'a Ledger);
 
 impl Contents for VaultContents<'_> {

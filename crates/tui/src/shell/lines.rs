@@ -88,14 +88,14 @@ impl Shared {
     }
 }
 
-/// The lines of stdin.
+/// What was typed or piped in, read by a thread of its own.
 #[derive(Debug)]
 pub(super) struct StdinLines {
     shared: Arc<Shared>,
     /// Wakes the thread for its end.
     wake: PipeWriter,
     thread: Option<JoinHandle<()>>,
-    /// The terminal as it was, where stdin is one.
+    /// How it was set before; none where lines come from a pipe.
     terminal: Option<Termios>,
 }
 
