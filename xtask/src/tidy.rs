@@ -11,7 +11,7 @@ use anyhow::Result;
 
 use crate::comments;
 use crate::findings::judge;
-use crate::program::programs;
+use crate::program::{programs, sources};
 use crate::shell::Shell;
 use crate::tree::{self, Page};
 
@@ -62,6 +62,7 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
     let pages = tree::pages(shell.root(), ".rs")?;
     let documents = tree::pages(shell.root(), ".md")?;
     let mut found = findings(&pages, LONG);
+    found.extend(names::findings(&sources(&pages)));
     found.extend(starts::untrue(&pages, &documents));
     found.extend(comments::findings(&pages));
     judge("tidy", &found)
