@@ -2,6 +2,7 @@
 //!
 //! What it is not: a parser. It looks at lines and names; comment lines are not searched for refused code.
 
+mod names;
 mod repeats;
 mod spawns;
 mod starts;

@@ -2,7 +2,7 @@
 //! frozen: whoever renames a member keeps its written name by an attribute.
 //!
 //! An enum that holds its variants in groups is [`Flat`]: it is written as if the variants of the groups were its own. Writing needs
-//! nothing: a group writes its variant under its own name. Reading looks at the name first and hands the rest to the group that has it,
+//! nothing: a group writes its variant under its own name. FlatReading looks at the name first and hands the rest to the group that has it,
 //! without looking at the value twice.
 
 #[cfg(feature = "schema")]
@@ -33,7 +33,7 @@ pub(crate) trait Flat: Sized {
     const NOUN: &'static str;
 
     /// Offers the variant to one group after another.
-    fn read<'de, A: VariantAccess<'de>>(reading: Reading<'de, Self, A>) -> Reading<'de, Self, A>;
+    fn read<'de, A: VariantAccess<'de>>(reading: FlatReading<'de, Self, A>) -> FlatReading<'de, Self, A>;
 
     /// The name first, then what the group of that name makes of the rest.
     fn read_flat<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -52,12 +52,12 @@ impl<'de, T: Flat> Visitor<'de> for FlatVisitor<T> {
 
     fn visit_enum<A: EnumAccess<'de>>(self, data: A) -> Result<T, A::Error> {
         let (name, rest) = data.variant_seed(AnyName)?;
-        T::read(Reading { name, stage: Stage::Open(rest), known: Vec::new() }).end()
+        T::read(FlatReading { name, stage: Stage::Open(rest), known: Vec::new() }).end()
     }
 }
 
 /// A variant whose name was read, on its way to the group that has it.
-pub(crate) struct Reading<'de, T, A: VariantAccess<'de>> {
+pub(crate) struct FlatReading<'de, T, A: VariantAccess<'de>> {
     name: Cow<'de, str>,
     stage: Stage<T, A, A::Error>,
     /// The names of the groups that do not have it.
@@ -69,7 +69,7 @@ enum Stage<T, A, E> {
     Read(Result<T, E>),
 }
 
-impl<'de, T, A: VariantAccess<'de>> Reading<'de, T, A> {
+impl<'de, T, A: VariantAccess<'de>> FlatReading<'de, T, A> {
     /// Reads the variant if it is one of this group.
     pub(crate) fn group<G: Deserialize<'de>>(mut self, of: impl FnOnce(G) -> T) -> Self {
         let Stage::Open(rest) = self.stage else { return self };

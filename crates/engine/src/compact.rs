@@ -89,17 +89,17 @@ pub(crate) async fn compact(
     let mut bill = Bill::default();
     let (written, by_rule) = match summarizer.write(older, context.tokens(), &mut bill).await {
         Ok(written) => (written, None),
-        Err(Unwritten::Cancelled) => return Err(NotCompacted::Cancelled),
-        Err(Unwritten::Failed(error) | Unwritten::NotWhole(error))
+        Err(NoSummary::Cancelled) => return Err(NotCompacted::Cancelled),
+        Err(NoSummary::Failed(error) | NoSummary::NotWhole(error))
             if summarizer.trigger == Trigger::Manual =>
         {
             return Err(NotCompacted::Failed(error));
         }
         // The next step may find the provider well again; one that does not fit does not.
-        Err(Unwritten::Failed(error)) if summarizer.trigger != Trigger::Overflow => {
+        Err(NoSummary::Failed(error)) if summarizer.trigger != Trigger::Overflow => {
             return Err(NotCompacted::Failed(error));
         }
-        Err(Unwritten::Failed(error) | Unwritten::NotWhole(error)) => {
+        Err(NoSummary::Failed(error) | NoSummary::NotWhole(error)) => {
             (by_rule(older), Some(error.to_string()))
         }
     };
@@ -132,7 +132,7 @@ struct Bill {
 }
 
 /// Why there is no summary.
-enum Unwritten {
+enum NoSummary {
     Cancelled,
     /// It is cut or empty.
     NotWhole(ModelError),
@@ -141,7 +141,7 @@ enum Unwritten {
 
 impl Summarizer<'_> {
     /// The summary, by whoever writes a whole one first.
-    async fn write(&mut self, older: &[Piece], tokens: u64, bill: &mut Bill) -> Result<String, Unwritten> {
+    async fn write(&mut self, older: &[Piece], tokens: u64, bill: &mut Bill) -> Result<String, NoSummary> {
         let most = room(self.model);
         let first = match self.request.take() {
             Some(mut request) if tokens + u64::from(most) < u64::from(window(self.model)) => {
@@ -151,19 +151,19 @@ impl Summarizer<'_> {
             _ => self.plain(self.model, older, most, bill).await,
         };
         let more = match first {
-            Err(Unwritten::NotWhole(_)) => {
+            Err(NoSummary::NotWhole(_)) => {
                 self.plain(self.model, older, most.saturating_mul(MORE_ROOM), bill).await
             }
-            Err(Unwritten::Failed(error)) if error.kind == ErrorKind::ContextOverflow => {
+            Err(NoSummary::Failed(error)) if error.kind == ErrorKind::ContextOverflow => {
                 self.plain(self.model, older, most, bill).await
             }
             first => first,
         };
         match (more, self.spare) {
-            (Err(Unwritten::NotWhole(_)), Some(spare)) => {
+            (Err(NoSummary::NotWhole(_)), Some(spare)) => {
                 self.plain(spare, older, room(spare).saturating_mul(MORE_ROOM), bill).await
             }
-            (Err(Unwritten::Failed(error)), Some(spare)) if error.another_may_answer() => {
+            (Err(NoSummary::Failed(error)), Some(spare)) if error.another_may_answer() => {
                 self.plain(spare, older, room(spare), bill).await
             }
             (more, _) => more,
@@ -177,7 +177,7 @@ impl Summarizer<'_> {
         older: &[Piece],
         most: u32,
         bill: &mut Bill,
-    ) -> Result<String, Unwritten> {
+    ) -> Result<String, NoSummary> {
         let mut room = (window(model) as usize).saturating_mul(BYTES_PER_WINDOW_TOKEN);
         let mut attempt = 1;
         loop {
@@ -186,7 +186,7 @@ impl Summarizer<'_> {
             // What it thinks counts into that.
             request.thinking = if model.info().thinking == Some(true) { Effort::None } else { Effort::Off };
             match self.answer(model, request, bill).await {
-                Err(Unwritten::Failed(error))
+                Err(NoSummary::Failed(error))
                     if error.kind == ErrorKind::ContextOverflow && attempt < ATTEMPTS =>
                 {
                     (room, attempt) = (room / 2, attempt + 1);
@@ -208,13 +208,13 @@ impl Summarizer<'_> {
         model: &dyn Model,
         request: Request,
         bill: &mut Bill,
-    ) -> Result<String, Unwritten> {
+    ) -> Result<String, NoSummary> {
         let mut deltas = model.stream(request, self.cancel.clone());
         let mut reply = Reply::default();
         let failed = loop {
             let delta = tokio::select! {
                 biased;
-                () = self.cancel.cancelled() => return Err(Unwritten::Cancelled),
+                () = self.cancel.cancelled() => return Err(NoSummary::Cancelled),
                 delta = deltas.recv() => delta,
             };
             match delta {
@@ -226,10 +226,10 @@ impl Summarizer<'_> {
         bill.usage += reply.spent();
         bill.estimated |= reply.estimated;
         if let Some(error) = failed {
-            return Err(Unwritten::Failed(error));
+            return Err(NoSummary::Failed(error));
         }
         let not_whole = |why: &str| {
-            Err(Unwritten::NotWhole(ModelError::new(ErrorKind::Protocol, model.name().to_string(), why)))
+            Err(NoSummary::NotWhole(ModelError::new(ErrorKind::Protocol, model.name().to_string(), why)))
         };
         let text = reply.text.trim();
         match reply.stop {
@@ -241,6 +241,7 @@ impl Summarizer<'_> {
     }
 }
 
+/// Tokens that fit into a request of this model, or usually do where nobody told.
 pub(crate) fn window(model: &dyn Model) -> u32 {
     model.info().context_window.unwrap_or(USUAL_WINDOW)
 }

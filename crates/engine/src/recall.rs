@@ -36,6 +36,7 @@ impl OldResults {
         results
     }
 
+    /// Adds one that leaves the conversation.
     pub(crate) fn keep(&self, id: String, text: String) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id, text);
     }

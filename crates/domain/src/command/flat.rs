@@ -1,7 +1,7 @@
 //! Commands as they are written: flat, whatever group holds one.
 
 use super::Command;
-use crate::written::{Flat, Reading};
+use crate::written::{Flat, FlatReading};
 use serde::de::VariantAccess;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -32,7 +32,9 @@ impl<'de> Deserialize<'de> for Command {
 impl Flat for Command {
     const NOUN: &'static str = "a Command";
 
-    fn read<'de, A: VariantAccess<'de>>(reading: Reading<'de, Command, A>) -> Reading<'de, Command, A> {
+    fn read<'de, A: VariantAccess<'de>>(
+        reading: FlatReading<'de, Command, A>,
+    ) -> FlatReading<'de, Command, A> {
         reading
             .group(Command::Run)
             .group(Command::Queue)
@@ -41,15 +43,15 @@ impl Flat for Command {
             .group(Command::List)
             .group(Command::Shell)
             .group(Command::Files)
-            .group(|Alone(command)| command)
+            .group(|LoneCommand(command)| command)
     }
 }
 
 /// A command that is in no group.
-struct Alone(Command);
+struct LoneCommand(Command);
 
-impl<'de> Deserialize<'de> for Alone {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Alone, D::Error> {
-        Command::deserialize(deserializer).map(Alone)
+impl<'de> Deserialize<'de> for LoneCommand {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<LoneCommand, D::Error> {
+        Command::deserialize(deserializer).map(LoneCommand)
     }
 }

@@ -12,7 +12,7 @@ use crate::queue::{Cause, Mode, QueueKind};
 use crate::signal::Level;
 use crate::terms::{Budget, Effort, ModelRef, Policy};
 use crate::tool::{Decision, Progress, ToolOutcome, ToolResult};
-use crate::written::{Flat, Reading};
+use crate::written::{Flat, FlatReading};
 use serde::de::VariantAccess;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -345,7 +345,7 @@ impl<'de> Deserialize<'de> for Body {
 impl Flat for Body {
     const NOUN: &'static str = "a Body";
 
-    fn read<'de, A: VariantAccess<'de>>(reading: Reading<'de, Body, A>) -> Reading<'de, Body, A> {
+    fn read<'de, A: VariantAccess<'de>>(reading: FlatReading<'de, Body, A>) -> FlatReading<'de, Body, A> {
         reading
             .group(Body::Session)
             .group(Body::Run)
@@ -355,16 +355,16 @@ impl Flat for Body {
             .group(Body::Queue)
             .group(Body::Context)
             .group(Body::Note)
-            .group(|Alone(body)| body)
+            .group(|LoneEvent(body)| body)
     }
 }
 
 /// A body that is in no group.
-struct Alone(Body);
+struct LoneEvent(Body);
 
-impl<'de> Deserialize<'de> for Alone {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Alone, D::Error> {
-        Body::deserialize(deserializer).map(Alone)
+impl<'de> Deserialize<'de> for LoneEvent {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<LoneEvent, D::Error> {
+        Body::deserialize(deserializer).map(LoneEvent)
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) struct Known {
     /// What a command of the model made of it since.
     by_command: Option<String>,
     /// How the file looked to the system when it was last compared.
-    compared: Option<Stamp>,
+    compared: Option<ContentStamp>,
 }
 
 impl Known {
@@ -39,7 +39,7 @@ impl Known {
 
 /// How a file looks to the system: another look, perhaps another content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamp {
+struct ContentStamp {
     device: u64,
     inode: u64,
     size: u64,
@@ -47,9 +47,9 @@ struct Stamp {
     changed: (i64, i64),
 }
 
-impl Stamp {
-    fn of(meta: &Metadata) -> Stamp {
-        Stamp {
+impl ContentStamp {
+    fn of(meta: &Metadata) -> ContentStamp {
+        ContentStamp {
             device: meta.dev(),
             inode: meta.ino(),
             size: meta.size(),
@@ -58,15 +58,15 @@ impl Stamp {
         }
     }
 
-    fn at(path: &Path) -> Option<Stamp> {
+    fn at(path: &Path) -> Option<ContentStamp> {
         let meta = std::fs::symlink_metadata(path).ok()?;
-        (meta.is_file() && meta.len() <= MAX_FOLLOWED).then(|| Stamp::of(&meta))
+        (meta.is_file() && meta.len() <= MAX_FOLLOWED).then(|| ContentStamp::of(&meta))
     }
 }
 
 /// Files that are what the model knows, before a command of its own.
 #[derive(Debug)]
-pub(crate) struct Followed(Vec<(PathBuf, Stamp)>);
+pub(crate) struct Followed(Vec<(PathBuf, ContentStamp)>);
 
 impl ToolContext {
     /// The same workplace with a memory of its own: what happens there is not the model's doing.
@@ -84,7 +84,9 @@ impl ToolContext {
         let mut followed = Vec::new();
         for (path, known) in seen {
             // What an editor holds is the person's.
-            let Some(stamp) = Stamp::at(&path).filter(|_| !self.is_read_through(&path)) else { continue };
+            let Some(stamp) = ContentStamp::at(&path).filter(|_| !self.is_read_through(&path)) else {
+                continue;
+            };
             if known.compared != Some(stamp) {
                 if content(&path).as_deref() != Some(known.expected()) {
                     continue;
@@ -99,7 +101,7 @@ impl ToolContext {
     /// After it: what it made of them is known to be its doing.
     pub(crate) fn after_command(&self, followed: Followed) {
         for (path, before) in followed.0 {
-            let Some(stamp) = Stamp::at(&path).filter(|stamp| *stamp != before) else { continue };
+            let Some(stamp) = ContentStamp::at(&path).filter(|stamp| *stamp != before) else { continue };
             let (Some(known), Some(now)) = (self.known(&path), content(&path)) else { continue };
             let by_command = Some(now).filter(|now| *now != known.digest);
             self.compared(&path, &known, stamp, by_command);
@@ -119,7 +121,7 @@ impl ToolContext {
     }
 
     /// Takes in a comparison, unless the model saw the file anew meanwhile.
-    fn compared(&self, path: &Path, then: &Known, stamp: Stamp, by_command: Option<String>) {
+    fn compared(&self, path: &Path, then: &Known, stamp: ContentStamp, by_command: Option<String>) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = seen.files.get_mut(path)
             && known.digest == then.digest

@@ -32,7 +32,7 @@ impl Style {
 
 /// A rule that leads from the indentation that a model wrote to that of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rule<'a> {
+pub(super) enum IndentRule<'a> {
     /// The model left this out at the beginning of each line.
     Deeper(&'a str),
     /// The model put this at the beginning of each line.
@@ -43,21 +43,21 @@ pub(super) enum Rule<'a> {
     Blanks { width: usize, more: usize },
 }
 
-impl<'a> Rule<'a> {
+impl<'a> IndentRule<'a> {
     /// Every rule that leads from each of the model's indentations to the file's. `pairs` are of the file and of the model.
-    pub(super) fn all(pairs: &[(&'a str, &'a str)]) -> Vec<Rule<'a>> {
+    pub(super) fn all(pairs: &[(&'a str, &'a str)]) -> Vec<IndentRule<'a>> {
         let Some((file, wrote)) = pairs.first().copied() else { return Vec::new() };
         let mut rules = Vec::new();
         if let Some(more) = file.strip_suffix(wrote) {
-            rules.push(Rule::Deeper(more));
+            rules.push(IndentRule::Deeper(more));
         } else if let Some(more) = wrote.strip_suffix(file) {
-            rules.push(Rule::Shallower(more));
+            rules.push(IndentRule::Shallower(more));
         }
         // Where the model wrote no blanks for a tab that is there, nobody knows what its blanks are.
         let translates = pairs.iter().any(|(_, wrote)| wrote.starts_with(' '));
         if translates && is_all(file, '\t') && is_all(wrote, ' ') {
             let left_out = |width: usize| file.len().checked_sub(wrote.len() / width);
-            let rule = |width| left_out(width).map(|more| Rule::Tabs { width, more });
+            let rule = |width| left_out(width).map(|more| IndentRule::Tabs { width, more });
             rules.extend(WIDTHS.into_iter().filter_map(rule));
         }
         // How wide a tab is here only two lines can tell.
@@ -68,10 +68,11 @@ impl<'a> Rule<'a> {
         {
             let width = more_file.len().saturating_sub(file.len()) / (more_wrote.len() - wrote.len());
             let more = file.len().checked_sub(width * wrote.len());
-            rules.extend(more.filter(|_| width > 0).map(|more| Rule::Blanks { width, more }));
+            rules.extend(more.filter(|_| width > 0).map(|more| IndentRule::Blanks { width, more }));
         }
-        let holds =
-            |rule: &Rule<'_>| pairs.iter().all(|(file, wrote)| rule.apply(wrote).as_deref() == Some(*file));
+        let holds = |rule: &IndentRule<'_>| {
+            pairs.iter().all(|(file, wrote)| rule.apply(wrote).as_deref() == Some(*file))
+        };
         rules.retain(holds);
         rules
     }
@@ -79,11 +80,11 @@ impl<'a> Rule<'a> {
     /// The file's indentation for what the model wrote; `None` where the rule says nothing of it.
     fn apply(self, wrote: &str) -> Option<String> {
         match self {
-            Rule::Deeper(more) => Some(format!("{more}{wrote}")),
-            Rule::Shallower(more) => wrote.strip_prefix(more).map(str::to_owned),
-            Rule::Tabs { width, more } => (is_all(wrote, ' ') && wrote.len().is_multiple_of(width))
+            IndentRule::Deeper(more) => Some(format!("{more}{wrote}")),
+            IndentRule::Shallower(more) => wrote.strip_prefix(more).map(str::to_owned),
+            IndentRule::Tabs { width, more } => (is_all(wrote, ' ') && wrote.len().is_multiple_of(width))
                 .then(|| "\t".repeat(wrote.len() / width + more)),
-            Rule::Blanks { width, more } => {
+            IndentRule::Blanks { width, more } => {
                 is_all(wrote, '\t').then(|| " ".repeat(wrote.len() * width + more))
             }
         }
@@ -91,7 +92,7 @@ impl<'a> Rule<'a> {
 
     /// The same for an indentation that the file is not known to have there: it has to be of the file's kind.
     pub(super) fn lead(self, wrote: &str, style: Style) -> Option<String> {
-        let kept = matches!(self, Rule::Deeper(_) | Rule::Shallower(_));
+        let kept = matches!(self, IndentRule::Deeper(_) | IndentRule::Shallower(_));
         self.apply(wrote).filter(|_| !kept || style.knows(wrote))
     }
 }

@@ -3,7 +3,7 @@
 //! What always holds: a line that the model repeats is the file's line, byte by byte; where two lines of the file could be meant, or two
 //! indentations, there is no answer.
 
-use super::indent::{Rule, Style, split};
+use super::indent::{IndentRule, Style, split};
 use crate::nearest::straight;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ pub(super) struct Fitting<'a> {
     pairs: Vec<(&'a str, &'a str)>,
     /// The file's indentation for each that the model wrote.
     indents: BTreeMap<&'a str, &'a str>,
-    rules: Vec<Rule<'a>>,
+    rules: Vec<IndentRule<'a>>,
     style: Style,
     /// Quotes and dashes, as a keyboard has them, that the model wrote otherwise than the file.
     turned: BTreeSet<char>,
@@ -36,7 +36,7 @@ impl<'a> Fitting<'a> {
             }
         }
         let known: Vec<(&str, &str)> = indents.iter().map(|(wrote, file)| (*file, *wrote)).collect();
-        let mut rules = Rule::all(&known);
+        let mut rules = IndentRule::all(&known);
         for line in new.iter().filter(|line| !line.trim().is_empty()) {
             let indent = split(line).0;
             if !indents.contains_key(indent) {
