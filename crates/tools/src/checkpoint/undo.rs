@@ -477,7 +477,7 @@ impl UndoPlan<'_> {
                 let inner = folder.join(entry.file_name());
                 match self.ways.get(&inner) {
                     Some(PathChange { from: Image::Folder { .. }, to: Image::Absent, .. }) => {
-                        waiting.push(inner)
+                        waiting.push(inner);
                     }
                     Some(PathChange { to: Image::Absent, .. }) => {}
                     _ => return Some(inner),

@@ -17,7 +17,7 @@ fn new(id: &str) -> Command {
 }
 
 #[test]
-fn an_observer_answers_nothing_and_counts_as_nobody() {
+fn an_observer_answers_nothing_and_ends_nothing() {
     let mut bench = Bench::new();
     let brief = bench.prompt("go");
     bench.arrive(OTHER, Answers::ALL, Standing::Observer);
@@ -27,7 +27,7 @@ fn an_observer_answers_nothing_and_counts_as_nobody() {
     let refused = bench.command(OTHER, Command::Answer { ask, answer: allow() }).expect_err("refused");
     assert_eq!(refused.kind, RefusalKind::NotAllowed);
     bench.step(CoreInput::Left { ui: TERMINAL });
-    assert_eq!(bench.closings(), [Closing::Unattended]);
+    assert_eq!(bench.closings(), [], "it waits for whom it is for");
 }
 
 #[test]

@@ -109,25 +109,26 @@ fn what_cannot_go_along_is_wrong_usage_and_nothing_is_asked() {
 #[test]
 fn what_is_piped_in_beside_a_prompt_goes_along() {
     let wire = Wire::Anthropic;
-    let (project, server) = (Project::new(), Server::start(wire, vec![Say::words("I see."); 4]));
+    let begin = || (Project::new(), Server::start(wire, vec![Say::words("I see.")]));
+    let (project, server) = begin();
     let output = with_stdin(&project, wire, &server, &["run", "explain"], "the log of the build");
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let heard = server.last().to_string();
-    assert!(
-        heard.contains("explain") && heard.contains("stdin:") && heard.contains("the log of the build"),
-        "{heard}"
-    );
+    for told in ["explain", "stdin:", "the log of the build"] {
+        assert!(heard.contains(told), "{told}: {heard}");
+    }
     // A file is as good as a pipe, and one that is too long is refused, not dropped.
-    let stdin = |text: &str| {
-        std::fs::write(project.path("log"), text).unwrap();
+    for (text, code) in [("from a file".to_owned(), 0), ("a".repeat(1024 * 1024 + 1), 2)] {
+        let (project, server) = begin();
+        std::fs::write(project.path("log"), &text).unwrap();
         let mut command = project.parlor(wire, &server, &["run", "explain"]);
-        command.stdin(std::fs::File::open(project.path("log")).unwrap()).output().unwrap()
-    };
-    assert_eq!(stdin("from a file").status.code(), Some(0));
-    assert!(server.last().to_string().contains("from a file"));
-    let output = stdin(&"a".repeat(1024 * 1024 + 1));
-    assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
+        let output = command.stdin(std::fs::File::open(project.path("log")).unwrap()).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(server.requests(), usize::from(code == 0));
+        assert!(code != 0 || server.last().to_string().contains(&text));
+    }
     // A pipe that ends without a byte is none.
+    let (project, server) = begin();
     assert_eq!(with_stdin(&project, wire, &server, &["run", "nothing"], "").status.code(), Some(0));
     assert!(!server.last().to_string().contains("stdin:"));
 }
