@@ -117,7 +117,6 @@ fn listens(socket: &Path) -> bool {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test fails by panic")]
 mod tests {
     use super::*;
     use std::os::unix::net::UnixListener;

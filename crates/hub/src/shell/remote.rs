@@ -582,7 +582,7 @@ impl Shell {
                 self.work.push_back(CoreInput::Mirror { session, state: Box::new(state), board });
             }
             News::Happened { session, event } => {
-                self.work.push_back(CoreInput::MirrorEvent { session, event })
+                self.work.push_back(CoreInput::MirrorEvent { session, event });
             }
             News::Signal { session, signal } => {
                 let now = self.clock.now();

@@ -111,7 +111,7 @@ impl Shell {
                 CoreEffect::Signal { ui, session, signal } => self.tell(ui, Tell::Signal(session, signal)),
                 CoreEffect::Keep { session } => self.keeper.keep(&session),
                 CoreEffect::File { ui, session, id, request } => {
-                    self.tell(ui, Tell::File { session, id, request })
+                    self.tell(ui, Tell::File { session, id, request });
                 }
                 CoreEffect::Settle { ui, ticket: START, with, .. } => {
                     let (after, refused) = (appended.iter().cloned().collect(), with.err());

@@ -14,6 +14,9 @@ use std::time::Instant;
 /// How often it is looked again where nobody holds a socket that is there: it may just have been handed from one to another.
 const LOOKS: usize = 3;
 
+/// How often the threads of a process are listed where one was gone before it was looked at.
+const THREAD_LOOKS: usize = 8;
+
 /// All sockets of the machine as one look saw them.
 #[derive(Debug, Default)]
 struct SocketTable {
@@ -100,16 +103,24 @@ fn is_gone(why: &std::io::Error) -> bool {
 }
 
 /// The sockets among the open files of a process: of all its threads, since each may have open files of its own, also when the first
-/// one has ended.
+/// one has ended. A thread that is gone when we come to it may be the first one now, under another number: a program that another thread
+/// than the first started takes over the number of the process. So it is looked again.
 fn sockets(pid: i32) -> std::io::Result<Vec<u64>> {
     let mut inodes = Vec::new();
-    for thread in std::fs::read_dir(format!("/proc/{pid}/task"))? {
-        let thread = thread?.path();
-        match open_sockets(&thread.join("fd"), &mut inodes) {
-            Ok(()) => {}
-            // A thread that has ended shows nothing, and has nothing.
-            Err(why) if is_gone(&why) || has_ended(&thread) => {}
-            Err(why) => return Err(why),
+    for _ in 0..THREAD_LOOKS {
+        let mut is_whole = true;
+        for thread in std::fs::read_dir(format!("/proc/{pid}/task"))? {
+            let thread = thread?.path();
+            match open_sockets(&thread.join("fd"), &mut inodes) {
+                Ok(()) => {}
+                Err(why) if is_gone(&why) => is_whole = false,
+                // A thread that has ended shows nothing, and has nothing.
+                Err(_) if has_ended(&thread) => {}
+                Err(why) => return Err(why),
+            }
+        }
+        if is_whole {
+            break;
         }
     }
     Ok(inodes)
