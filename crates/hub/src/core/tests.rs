@@ -101,7 +101,7 @@ impl Bench {
             match out {
                 CoreEffect::Again(input) => self.step(*input),
                 CoreEffect::Fetch { id, request } => {
-                    self.step(CoreInput::Answered { id, with: answer(request) })
+                    self.step(CoreInput::Answered { id, with: answer(request) });
                 }
                 out => self.outs.push(out),
             }
@@ -535,7 +535,7 @@ fn who_may_not_answer_ends_no_question_by_coming_or_leaving() {
     let (_, tool) = bench.propose(&brief);
     let session = bench.session();
     bench.arrive(OTHER, Answers::ALL, Standing::Observer);
-    bench.command(OTHER, Command::Library(LibraryCommand::Open { session: session.clone() })).unwrap();
+    bench.command(OTHER, Command::Library(LibraryCommand::Open { session })).unwrap();
     bench.ask(&brief, tool);
     bench.step(CoreInput::Left { ui: TERMINAL });
     assert_eq!(bench.closings(), []);
