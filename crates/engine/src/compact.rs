@@ -154,7 +154,9 @@ impl Summarizer<'_> {
             Err(NoSummary::NotWhole(_)) => {
                 self.plain(self.model, older, most.saturating_mul(MORE_ROOM), bill).await
             }
-            Err(NoSummary::Failed(error)) if error.kind == ErrorKind::ContextOverflow => {
+            Err(NoSummary::Failed(error))
+                if matches!(error.kind, ErrorKind::ContextOverflow | ErrorKind::BadRequest) =>
+            {
                 self.plain(self.model, older, most, bill).await
             }
             first => first,

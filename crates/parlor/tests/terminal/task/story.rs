@@ -92,9 +92,10 @@ pub(crate) fn brought(
         Some(summary) => past[summary..].iter().filter(|say| counts(say)).count(),
         None => all.len(),
     };
-    // A summary is made from plain words.
-    let most = if story.get(at).is_some_and(|say| say.sums_up) { 0 } else { all.len() };
-    (all, least.min(most)..=most)
+    // A summary is made from plain words, or at the end of the conversation itself.
+    let least = if story.get(at).is_some_and(|say| say.sums_up) { 0 } else { least };
+    let most = all.len();
+    (all, least..=most)
 }
 
 /// Whether a request tells everything that happened before step `at`; what is missing otherwise.
