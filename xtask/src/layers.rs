@@ -382,7 +382,7 @@ mod tests {
     fn each_planted_violation_is_found_and_named() {
         let cases = [
             (("domain", "wire", EdgeKind::Normal), "`domain` must not use `wire`"),
-            (("domain", "serde", EdgeKind::Normal), "`domain` must not use the outside crate `serde`"),
+            (("domain", "regex", EdgeKind::Normal), "`domain` must not use the outside crate `regex`"),
             (("hub", "engine", EdgeKind::Normal), "`hub` must not use `engine`"),
             (("tui", "link", EdgeKind::Normal), "`tui` must not use `link`"),
             (("store", "tokio", EdgeKind::Normal), "`store` must not use `tokio`"),

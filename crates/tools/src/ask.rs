@@ -79,7 +79,10 @@ fn choices(said: Args<'_>) -> Result<Vec<Choice>, ToolError> {
         let one = Args::new(NAME, value);
         let label = match value {
             Value::String(label) => label.as_str(),
-            _ => one.text(&["label", "title", "name", "id"])?,
+            _ => match one.text_opt(&["label", "title", "name"])? {
+                Some(label) => label,
+                None => one.text(&["id"])?,
+            },
         };
         let id = one.text_opt(&["id", "value"])?.unwrap_or(label);
         if choices.iter().any(|known| known.id == id) {

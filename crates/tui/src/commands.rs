@@ -235,7 +235,7 @@ pub const COMMANDS: &[Slash] = &[
     ),
     of_some(
         |a| a.effort,
-        slash("effort", "none|low|…|max|auto", "how hard the model thinks", SlashAction::Effort),
+        slash("effort", "LEVEL|auto", "how hard the model thinks", SlashAction::Effort),
     ),
     of_some(
         |a| a.policy,
