@@ -233,10 +233,7 @@ pub const COMMANDS: &[Slash] = &[
         slash("model", "[name]", "see the models, and take another", SlashAction::Model)
             .in_short("see models, take another"),
     ),
-    of_some(
-        |a| a.effort,
-        slash("effort", "LEVEL|auto", "how hard the model thinks", SlashAction::Effort),
-    ),
+    of_some(|a| a.effort, slash("effort", "LEVEL|auto", "how hard the model thinks", SlashAction::Effort)),
     of_some(
         |a| a.policy,
         slash("budget", "[cost|steps|time N|off]", "what may be spent, and what was", SlashAction::Budget)
