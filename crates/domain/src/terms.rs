@@ -73,7 +73,7 @@ impl fmt::Display for Policy {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]
 #[serde(rename_all = "snake_case")]
 pub enum Effort {
-    /// Not at all, or as little as the model can.
+    // Not at all, or as little as the model can. No doc comment: the schema would name it last.
     None,
     Minimal,
     Low,
