@@ -38,7 +38,7 @@ pub struct TurnBrief {
     pub ids: Ids,
     /// The whole conversation: the path that goes to the model, the turn's input at its end.
     pub context: Vec<Entry>,
-    /// The tool runs named in it, and those of the part that a summary stands for.
+    /// The tool runs named in it, and the newest with long results of the part that a summary stands for.
     pub tools: Vec<ToolRun>,
     pub input: Input,
     /// How the prompt wants it.

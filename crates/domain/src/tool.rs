@@ -74,6 +74,9 @@ pub struct Decision {
     pub digest: Option<ActionDigest>,
 }
 
+/// Bytes of a result from which on it is long: left out of an old part of a conversation, and to be read again.
+pub const LONG_RESULT: usize = 2_000;
+
 /// What a tool gave back.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]

@@ -8,7 +8,7 @@ use crate::recall;
 use domain::content::Role;
 use domain::ids::EntryId;
 use domain::state::{Entry, EntryKind};
-use domain::tool::ToolRun;
+use domain::tool::{LONG_RESULT, ToolRun};
 use models::{ChatMessage, Content, ToolCall};
 
 /// A token is about this many bytes where the provider has not told.
@@ -221,7 +221,7 @@ fn spoke(entry: &Entry) -> bool {
 fn left_out(message: &mut ChatMessage) -> Option<(String, String)> {
     let ChatMessage::Tool { call_id, content, .. } = message else { return None };
     let [Content::Text(text), ..] = content.as_mut_slice() else { return None };
-    if text.len() <= recall::LONG {
+    if text.len() <= LONG_RESULT {
         return None;
     }
     let (head, count): (String, usize) = (text.chars().take(PRUNED_HEAD).collect(), text.chars().count());

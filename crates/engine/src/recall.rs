@@ -2,7 +2,7 @@
 //!
 //! What it reads comes from the session's record, not from disk: it is what the tool gave then.
 
-use domain::tool::{ToolResult, ToolRun};
+use domain::tool::{LONG_RESULT, ToolResult, ToolRun};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,8 +10,6 @@ use tools::args::Args;
 use tools::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolContext, ToolError};
 
 pub(crate) const NAME: &str = "recall";
-/// Characters of a result from which on it is left out of an old part of the conversation, and can be read again.
-pub(crate) const LONG: usize = 2_000;
 /// Bytes that are read at once.
 const MAX_BYTES: usize = 50 * 1024;
 
@@ -29,7 +27,7 @@ impl OldResults {
     pub(crate) fn of(tools: &[ToolRun]) -> OldResults {
         let results = OldResults::default();
         for run in tools {
-            if let Some(result) = run.result.as_ref().filter(|result| result.text.len() > LONG) {
+            if let Some(result) = run.result.as_ref().filter(|result| result.text.len() > LONG_RESULT) {
                 results.keep(crate::chat::call_id(run.id), result.text.clone());
             }
         }

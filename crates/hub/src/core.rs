@@ -34,13 +34,13 @@ use domain::event::{Body, Event, Failure, NoteEvent, QueueEvent, SessionEvent};
 use domain::fact::Key;
 use domain::given_server::GivenServer;
 use domain::grammar::Grammar;
-use domain::ids::{AskId, EntryId, Ids, MessageId, Millis, QueuedId, RunId, SessionId, UiId};
+use domain::ids::{AskId, EntryId, Ids, MessageId, Millis, QueuedId, RunId, SessionId, ToolRunId, UiId};
 use domain::port::{Abilities, Order, Report, Ticket};
 use domain::secret::{Secrets, Veil};
 use domain::session::{Origin, Policy};
 use domain::signal::{Board, Level, Signal, UiContext};
 use domain::state::{Entry, EntryKind, State};
-use domain::tool::ToolRun;
+use domain::tool::{LONG_RESULT, ToolRun};
 use domain::ui_files::{FileRequestId, UiFiles};
 use roles::Answers;
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,6 +75,8 @@ pub const MAX_MIRRORED: usize = 128 * 1024 * 1024;
 pub const MAX_STREAMED: usize = 8 * 1024 * 1024;
 /// Most of an event that is logged.
 const MAX_LOGGED: usize = 400;
+/// Long results from before the last summary that a turn can read again; a session of a month has thousands.
+const MAX_RECALLED: usize = 64;
 /// Why nothing is taken back for a runtime that is not ours.
 const FILES_NOT_KEPT: &str = "only what Parlor's own agent does to files is kept: this runtime's changes cannot be shown or taken back here";
 const FILES_ELSEWHERE: &str = "use git, or what the runtime itself offers";
@@ -655,21 +657,31 @@ impl Live {
         }
     }
 
-    /// What goes to the model, and the tool runs named in it.
+    /// What goes to the model, the tool runs named in it, and the newest long ones of the part that a summary stands for: the model may
+    /// want to read what those gave again.
     fn context(&self) -> (Vec<Entry>, Vec<ToolRun>) {
         let context: Vec<Entry> = self.state.context_path().into_iter().cloned().collect();
-        // Also those that a summary stands for: the model may want to read what they gave again.
-        let messages = self.state.path().into_iter().filter_map(|entry| match &entry.kind {
-            EntryKind::Message(message) => Some(message),
-            EntryKind::Compaction(_) | EntryKind::Notice { .. } => None,
-        });
-        let tools = messages.flat_map(|m| m.tools()).filter_map(|id| self.state.tool(id).cloned()).collect();
+        let named: BTreeSet<ToolRunId> = context.iter().flat_map(tools_of).collect();
+        let is_long =
+            |run: &&ToolRun| run.result.as_ref().is_some_and(|result| result.text.len() > LONG_RESULT);
+        let before = self.state.path().into_iter().rev().flat_map(tools_of).filter(|id| !named.contains(id));
+        let before = before.filter_map(|id| self.state.tool(id)).filter(is_long).take(MAX_RECALLED);
+        let tools = before.chain(named.iter().filter_map(|id| self.state.tool(*id))).cloned().collect();
         (context, tools)
     }
 
     fn open_run(&self, run: RunId) -> bool {
         self.state.open_run().is_some_and(|open| open.id == run)
     }
+}
+
+/// The tool runs that an entry names.
+fn tools_of(entry: &Entry) -> impl Iterator<Item = ToolRunId> {
+    let message = match &entry.kind {
+        EntryKind::Message(message) => Some(message),
+        EntryKind::Compaction(_) | EntryKind::Notice { .. } => None,
+    };
+    message.into_iter().flat_map(|message| message.tools())
 }
 
 fn no_session(id: &str) -> Refusal {

@@ -7,6 +7,7 @@
 use crate::briefing;
 use crate::context::{Piece, Source};
 use crate::recall;
+use domain::tool::LONG_RESULT;
 use models::{ChatMessage, Content, ToolArgs, ToolCall};
 use std::collections::VecDeque;
 
@@ -236,7 +237,7 @@ fn long_results(piece: &Piece) -> Vec<String> {
                     Content::Image { .. } => "",
                 });
                 call_id == id
-                    && text.clone().any(|text| text.len() > recall::LONG || text.ends_with(&recall::hint(id)))
+                    && text.clone().any(|text| text.len() > LONG_RESULT || text.ends_with(&recall::hint(id)))
             }
             ChatMessage::User { .. } | ChatMessage::Assistant { .. } => false,
         })

@@ -6,6 +6,7 @@ mod foreign_policy;
 mod kept;
 mod offers;
 mod present;
+mod recalled;
 mod rules;
 mod secrets;
 mod session_names;

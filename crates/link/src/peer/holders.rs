@@ -7,7 +7,7 @@ use super::diag::DiagSocket;
 use super::{Holder, Holders};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -106,11 +106,15 @@ fn is_gone(why: &std::io::Error) -> bool {
 /// one has ended. A thread that is gone when we come to it may be the first one now, under another number: a program that another thread
 /// than the first started takes over the number of the process. So it is looked again.
 fn sockets(pid: i32) -> std::io::Result<Vec<u64>> {
+    let folder = format!("/proc/{pid}/task");
+    sockets_of(|| std::fs::read_dir(&folder)?.map(|thread| Ok(thread?.path())).collect())
+}
+
+fn sockets_of(mut threads: impl FnMut() -> std::io::Result<Vec<PathBuf>>) -> std::io::Result<Vec<u64>> {
     let mut inodes = Vec::new();
     for _ in 0..THREAD_LOOKS {
         let mut is_whole = true;
-        for thread in std::fs::read_dir(format!("/proc/{pid}/task"))? {
-            let thread = thread?.path();
+        for thread in threads()? {
             match open_sockets(&thread.join("fd"), &mut inodes) {
                 Ok(()) => {}
                 Err(why) if is_gone(&why) => is_whole = false,
@@ -211,6 +215,24 @@ mod tests {
         assert_eq!(pids(found), [std::process::id().cast_signed()]);
         end.send(()).unwrap();
         hiding.join().unwrap();
+    }
+
+    #[test]
+    fn a_thread_that_takes_over_the_number_of_its_process_is_seen() {
+        let dir = tempfile::tempdir().unwrap();
+        let (old, new) = (dir.path().join("8"), dir.path().join("7"));
+        std::fs::create_dir_all(new.join("fd")).unwrap();
+        std::os::unix::fs::symlink("socket:[42]", new.join("fd/3")).unwrap();
+        // It was listed under its own number, and is gone from there when it is looked at.
+        let mut listed = [vec![old.clone()], vec![new]].into_iter();
+        assert_eq!(sockets_of(|| Ok(listed.next().unwrap())).unwrap(), [42]);
+        let mut looks = 0;
+        let always_gone = || {
+            looks += 1;
+            Ok(vec![old.clone()])
+        };
+        assert_eq!(sockets_of(always_gone).unwrap(), [0; 0]);
+        assert_eq!(looks, THREAD_LOOKS, "and not for ever");
     }
 
     #[test]
