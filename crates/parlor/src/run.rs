@@ -20,18 +20,19 @@ pub(crate) async fn run(mut launch: Launch, mut run: Run) -> anyhow::Result<Exit
     if let Some(id) = &run.resume {
         launch.resume = Some(Some(id.clone()));
     }
-    let prompt = match run.prompt.join(" ") {
-        dash if dash == "-" => {
-            if run.takes_stdin() {
-                return Err(exit::usage("stdin is the prompt or a file that goes along, not both"));
-            }
-            let mut text = String::new();
-            std::io::stdin().take(headless::MAX_PIPED).read_to_string(&mut text)?;
-            text
+    let mut prompt = run.prompt.join(" ");
+    let is_piped = prompt == attachments::STDIN;
+    if is_piped {
+        if run.takes_stdin() {
+            return Err(exit::usage("stdin is the prompt or a file that goes along, not both"));
         }
-        prompt => prompt,
-    };
-    if run.prompt.join(" ") != attachments::STDIN && !run.takes_stdin() {
+        prompt.clear();
+        std::io::stdin().take(headless::MAX_PIPED).read_to_string(&mut prompt)?;
+    }
+    if prompt.trim().is_empty() {
+        return Err(exit::usage("there is nothing to say\n\nhint: parlor run \"list files\""));
+    }
+    if !is_piped && !run.takes_stdin() {
         match attachments::on_stdin() {
             OnStdin::Nothing => {}
             OnStdin::Something => run.file.push(attachments::STDIN.into()),
@@ -40,9 +41,6 @@ pub(crate) async fn run(mut launch: Launch, mut run: Run) -> anyhow::Result<Exit
                 attachments::STDIN_WITHIN.tv_sec
             )),
         }
-    }
-    if prompt.trim().is_empty() {
-        return Err(exit::usage("there is nothing to say\n\nhint: parlor run \"list files\""));
     }
     if let Some(worktree) = run.worktree.take() {
         launch.worktree = Some(worktree);
