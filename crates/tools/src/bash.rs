@@ -155,7 +155,8 @@ impl Tool for Bash {
         let judgement = shell::judge(wanted.line, &at);
         let mut plan = Plan::reading(NAME, args, place, format!("run `{}`", wanted.line.trim()));
         // What was judged belongs to what was shown: a link that leads elsewhere by now makes it another action.
-        let told = format!("{:?} {:?}", judgement.risk, judgement.reasons);
+        let scripts: Vec<_> = judgement.inner.iter().filter_map(|inner| inner.script.as_ref()).collect();
+        let told = format!("{:?} {:?} {scripts:?}", judgement.risk, judgement.reasons);
         plan.digest = digest::action(NAME, args, at.workdir(), &[("judgement".into(), Some(told))]);
         let inner = judgement.inner.iter().map(|inner| inner.shown.clone()).collect();
         plan.preview = Some(Preview::Command { line: wanted.line.to_owned(), inner });

@@ -7,7 +7,7 @@ pub mod allow;
 pub mod book;
 pub mod table;
 
-use crate::shell::{Cover, Inner, Judgement, rule_words};
+use crate::shell::{Cover, Inner, Judgement, ScriptFile, rule_words};
 use crate::tool::{Deed, Plan, RuleOffer};
 use domain::ask::Risk;
 use domain::session::Policy;
@@ -103,7 +103,10 @@ fn cover_inner<'r>(inner: &Inner, rules: &'r [Rule]) -> Option<Vec<&'r Rule>> {
     match &inner.cover {
         Cover::Never => return None,
         Cover::Free => {}
-        Cover::Words(words) => used.push(rules.iter().find(|rule| rule.covers_words(words))?),
+        Cover::Words(words) => {
+            let script = |rule: &Rule| inner.script.as_ref().is_some_and(|script| rule.covers_script(script));
+            used.push(rules.iter().find(|rule| rule.covers_words(words) || script(rule))?);
+        }
     }
     for path in &inner.writes {
         used.push(rules.iter().find(|rule| rule.covers_file(path))?);
@@ -118,20 +121,23 @@ pub fn offer(judgement: &Judgement) -> Option<RuleOffer> {
     }
     let mut rules: Vec<Rule> = Vec::new();
     for inner in &judgement.inner {
-        let matcher = match &inner.cover {
+        let matchers = match &inner.cover {
             Cover::Never => return None,
-            Cover::Free => None,
-            Cover::Words(words) => Some(match rule_words(words) {
-                Some(prefix) => Matcher::Prefix { words: prefix },
-                None => Matcher::Exact { words: words.clone() },
-            }),
+            Cover::Free => Vec::new(),
+            Cover::Words(words) => match (rule_words(words), &inner.script) {
+                (prefixes, None) if prefixes.is_empty() => vec![Matcher::Exact { words: words.clone() }],
+                (_, Some(ScriptFile { by, file, digest })) => {
+                    vec![Matcher::Script { by: by.clone(), file: file.clone(), digest: digest.clone() }]
+                }
+                (prefixes, None) => prefixes.into_iter().map(|words| Matcher::Prefix { words }).collect(),
+            },
         };
         let dirs = inner
             .writes
             .iter()
             .filter_map(|path| path.parent())
             .map(|dir| Matcher::Under { dir: dir.to_owned() });
-        for matcher in matcher.into_iter().chain(dirs) {
+        for matcher in matchers.into_iter().chain(dirs) {
             let rule = Rule { tool: None, matcher };
             if !rules.contains(&rule) {
                 rules.push(rule);
@@ -141,6 +147,21 @@ pub fn offer(judgement: &Judgement) -> Option<RuleOffer> {
     if rules.is_empty() {
         return None;
     }
-    let words: Vec<String> = rules.iter().map(Rule::to_string).collect();
-    Some(RuleOffer { words: words.join(", "), rules })
+    Some(RuleOffer { words: in_words(&rules), rules })
+}
+
+/// Some rules in words; what several begin with is said once.
+fn in_words(rules: &[Rule]) -> String {
+    let mut said = String::new();
+    let mut before: Option<&Rule> = None;
+    for rule in rules {
+        let alike = before.is_some_and(|before| matches!(before.matcher, Matcher::Prefix { .. }));
+        match &rule.matcher {
+            Matcher::Prefix { words } if alike => said.push_str(&format!(", `{}`", words.join(" "))),
+            _ if said.is_empty() => said = rule.to_string(),
+            _ => said.push_str(&format!(", {rule}")),
+        }
+        before = Some(rule);
+    }
+    said
 }

@@ -4,7 +4,7 @@
 
 mod allowance;
 
-use crate::shell::barred;
+use crate::shell::{ScriptFile, barred};
 use domain::path_text;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -32,6 +32,17 @@ pub enum Matcher {
     Prefix { words: Vec<String> },
     /// Commands that are exactly these words.
     Exact { words: Vec<String> },
+    /// One script of the workspace as it was then, whatever words it gets.
+    Script {
+        /// The program that runs it; left out where it is run itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+        /// The script, canonical.
+        #[serde(with = "path")]
+        file: PathBuf,
+        /// What it held, as a digest.
+        digest: String,
+    },
     /// Writes to files in this directory or below.
     Under {
         /// The directory, canonical.
@@ -54,6 +65,10 @@ impl fmt::Display for Rule {
             Matcher::Whole => write!(f, "use {}", self.tool.as_deref().unwrap_or("nothing")),
             Matcher::Prefix { words } => write!(f, "run commands that start with `{}`", words.join(" ")),
             Matcher::Exact { words } => write!(f, "run exactly `{}`", words.join(" ")),
+            Matcher::Script { by, file, .. } => {
+                let by = by.as_ref().map(|by| format!("{by} ")).unwrap_or_default();
+                write!(f, "run `{by}{}` as it is now, with any arguments", path_text::write(file))
+            }
             Matcher::Under { dir } => write!(f, "write files under {}", path_text::write(dir)),
             Matcher::Host { host } => write!(f, "fetch pages from {host}"),
             Matcher::Given(allowance) => write!(f, "allowed from the start: {allowance}"),
@@ -95,7 +110,11 @@ impl Rule {
                 }
                 Matcher::Under { dir: below }
             }
-            Matcher::Whole | Matcher::Exact { .. } | Matcher::Host { .. } | Matcher::Given(_) => {
+            Matcher::Whole
+            | Matcher::Exact { .. }
+            | Matcher::Script { .. }
+            | Matcher::Host { .. }
+            | Matcher::Given(_) => {
                 return Err(no());
             }
         };
@@ -107,7 +126,11 @@ impl Rule {
         match &self.matcher {
             Matcher::Prefix { words } => Some(words.join(" ")),
             Matcher::Under { dir } => Some(path_text::write(dir)),
-            Matcher::Whole | Matcher::Exact { .. } | Matcher::Host { .. } | Matcher::Given(_) => None,
+            Matcher::Whole
+            | Matcher::Exact { .. }
+            | Matcher::Script { .. }
+            | Matcher::Host { .. }
+            | Matcher::Given(_) => None,
         }
     }
 
@@ -115,9 +138,11 @@ impl Rule {
         match &self.matcher {
             Matcher::Prefix { .. } => "write its words and more of them, or just its words for exactly that",
             Matcher::Under { .. } => "write a folder below",
-            Matcher::Whole | Matcher::Exact { .. } | Matcher::Host { .. } | Matcher::Given(_) => {
-                "it cannot be narrowed, only revoked"
-            }
+            Matcher::Whole
+            | Matcher::Exact { .. }
+            | Matcher::Script { .. }
+            | Matcher::Host { .. }
+            | Matcher::Given(_) => "it cannot be narrowed, only revoked",
         }
     }
 
@@ -126,8 +151,18 @@ impl Rule {
         match &self.matcher {
             Matcher::Prefix { words } => !words.is_empty() && said.starts_with(words) && !barred(said),
             Matcher::Exact { words } => said == words.as_slice(),
-            Matcher::Whole | Matcher::Under { .. } | Matcher::Host { .. } | Matcher::Given(_) => false,
+            Matcher::Whole
+            | Matcher::Script { .. }
+            | Matcher::Under { .. }
+            | Matcher::Host { .. }
+            | Matcher::Given(_) => false,
         }
+    }
+
+    /// Whether it allows this script, as it is now.
+    pub(crate) fn covers_script(&self, script: &ScriptFile) -> bool {
+        matches!(&self.matcher, Matcher::Script { by, file, digest }
+            if *by == script.by && *file == script.file && *digest == script.digest)
     }
 
     /// Whether it allows pages of this host.

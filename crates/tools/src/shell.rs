@@ -8,6 +8,7 @@ mod judge;
 mod linked_git;
 mod lookers;
 mod looks;
+mod loops;
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 mod oracle;
@@ -15,14 +16,16 @@ mod parse;
 mod programs;
 mod python;
 mod reach;
+mod small_languages;
 mod surroundings;
 mod table;
 #[cfg(test)]
 mod tests;
+mod toolchains;
 mod unwrap;
 
 pub(crate) use git::is_harmless_setting;
-pub use judge::{Cover, Inner, Judgement, judge};
+pub use judge::{Cover, Inner, Judgement, ScriptFile, judge};
 pub use linked_git::{LinkedGit, linked_git};
 pub(crate) use linked_git::{git_word, small};
 pub(crate) use reach::STEERS;
@@ -63,8 +66,13 @@ pub(crate) struct Simple {
     /// Files that are opened for reading.
     pub(crate) reads: Vec<Word>,
     /// The variable that a loop sets, and what it goes over.
-    pub(crate) looped: Option<(String, Vec<Word>)>,
+    pub(crate) looped: Option<Loop>,
+    /// The loops whose body it stands in.
+    pub(crate) inside: Vec<Loop>,
 }
+
+/// A variable that a loop sets, and what it goes over.
+pub(crate) type Loop = (String, Vec<Word>);
 
 /// What was found in a line.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -75,13 +83,32 @@ pub(crate) struct Script {
     pub(crate) doubts: Vec<String>,
 }
 
-/// The first words that make a useful rule for this command; `None` when only the exact command does.
-pub(crate) fn rule_words(words: &[String]) -> Option<Vec<String>> {
+/// The first words that make a useful rule for this command, and those of others that do no more than it can do already: whoever
+/// lets a project's tests run lets it be built. Nothing when only the exact command makes one.
+pub(crate) fn rule_words(words: &[String]) -> Vec<Vec<String>> {
+    let Some(first) = first_words(words) else { return Vec::new() };
+    let split = |command: &&str| command.split(' ').map(str::to_owned).collect::<Vec<String>>();
+    let family =
+        table::FAMILIES.iter().find(|family| family.alike.iter().any(|command| split(command) == first));
+    let Some(family) = family else { return vec![first] };
+    family.alike.iter().chain(family.less).map(split).collect()
+}
+
+fn first_words(words: &[String]) -> Option<Vec<String>> {
     let name = words.first()?.as_str();
     let verb = words.get(1).map(String::as_str).filter(|verb| !verb.starts_with(['-', '+']));
-    if name == "git" {
-        let verb = verb.filter(|verb| table::GIT_ROUTINE.contains(verb))?;
-        return Some(vec![name.to_owned(), verb.to_owned()]).filter(|_| !barred(words));
+    let count = match (name, verb, words.get(2).map(String::as_str)) {
+        ("git", Some("checkout"), Some("-b")) | ("git", Some("switch"), Some("-c")) => Some(3),
+        ("git", Some(verb), _) if table::GIT_ROUTINE.contains(&verb) => Some(2),
+        ("git", ..) => return None,
+        ("python" | "python3", None, Some("pytest")) if words.get(1).is_some_and(|word| word == "-m") => {
+            Some(3)
+        }
+        ("npx", Some(tool), _) | ("make", Some(tool), _) if is_plain_name(tool) => Some(2),
+        _ => None,
+    };
+    if let Some(count) = count {
+        return words.get(..count).map(<[String]>::to_vec).filter(|_| !barred(words));
     }
     let runs_anything = table::RUNNERS.contains(&name)
         || verb.is_some_and(|verb| table::RUNNER_VERBS.contains(&(name, verb)))
@@ -95,6 +122,10 @@ pub(crate) fn rule_words(words: &[String]) -> Option<Vec<String>> {
     // `npm run` alone would cover every script.
     let count = if verb? == "run" && name != "cargo" { 3 } else { 2 };
     words.get(..count).map(<[String]>::to_vec)
+}
+
+fn is_plain_name(name: &str) -> bool {
+    name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
 }
 
 pub(crate) use table::barred;

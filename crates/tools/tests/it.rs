@@ -13,6 +13,9 @@ mod consent;
 #[path = "it/escapes.rs"]
 mod escapes;
 #[cfg(test)]
+#[path = "it/everyday.rs"]
+mod everyday;
+#[cfg(test)]
 #[path = "it/fetch.rs"]
 mod fetch;
 #[cfg(test)]

@@ -7,7 +7,8 @@ use super::reach::{Leads, Reach, WriteTarget};
 use super::surroundings::Surroundings;
 use super::table::{self, base, has_option};
 use super::unwrap::{Bare, commands};
-use super::{git, parse, python};
+use super::{git, loops, parse, python};
+use crate::digest;
 use domain::ask::Risk;
 use std::path::PathBuf;
 
@@ -38,6 +39,19 @@ pub struct Inner {
     pub cover: Cover,
     /// Files that redirections write, canonical.
     pub writes: Vec<PathBuf>,
+    /// The script of the workspace that it runs.
+    pub script: Option<ScriptFile>,
+}
+
+/// A script of the workspace as it is now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScriptFile {
+    /// The program that runs it; nothing where it is run itself.
+    pub by: Option<String>,
+    /// Where it lies, canonical.
+    pub file: PathBuf,
+    /// What it holds, as a digest.
+    pub digest: String,
 }
 
 /// What a line would do.
@@ -61,7 +75,34 @@ pub struct Judgement {
     pub steering: bool,
 }
 
+impl Inner {
+    /// A command that only looks, until more is found.
+    fn looking(bare: &Bare) -> Inner {
+        Inner {
+            shown: shown(bare),
+            risk: Risk::Low,
+            looks: true,
+            cover: Cover::Free,
+            writes: Vec::new(),
+            script: None,
+        }
+    }
+}
+
 impl Judgement {
+    fn nothing() -> Judgement {
+        Judgement {
+            inner: Vec::new(),
+            doubts: Vec::new(),
+            risk: Risk::Low,
+            reasons: Vec::new(),
+            reversible: true,
+            network: false,
+            repository: false,
+            steering: false,
+        }
+    }
+
     /// Whether it only looks, inside the workspace.
     pub fn read_only(&self) -> bool {
         self.doubts.is_empty()
@@ -85,16 +126,7 @@ impl Judgement {
 /// Reads `line` as bash would and judges every command in it. Looks at the file system, changes nothing.
 pub fn judge(line: &str, place: &dyn Surroundings) -> Judgement {
     let found = commands(line);
-    let mut judgement = Judgement {
-        inner: Vec::new(),
-        doubts: found.doubts,
-        risk: Risk::Low,
-        reasons: Vec::new(),
-        reversible: true,
-        network: false,
-        repository: false,
-        steering: false,
-    };
+    let mut judgement = Judgement { doubts: found.doubts, ..Judgement::nothing() };
     if !line.is_ascii() && !reads_utf8(place) {
         judgement
             .doubts
@@ -105,9 +137,12 @@ pub fn judge(line: &str, place: &dyn Surroundings) -> Judgement {
         judgement.doubts.extend(reach.follow(&bare.simple.words));
     }
     let looks = Looks::new(&reach, place, &found.commands);
-    let mut judge = Judge { reach: &reach, looks, out: &mut judgement };
+    let mut judge = Judge { reach: &reach, looks: &looks, out: &mut judgement };
     for bare in &found.commands {
-        judge.command(bare);
+        match loops::each_time(bare, &found.commands) {
+            Some(times) if judge.only_looks(&times) => judge.looked(bare),
+            _ => judge.command(bare),
+        }
     }
     let fed = found.commands.iter().any(|bare| bare.fed_shell);
     if fed && judgement.network {
@@ -137,19 +172,27 @@ fn plain_language(value: &str) -> bool {
 
 struct Judge<'a> {
     reach: &'a Reach<'a>,
-    looks: Looks<'a>,
+    looks: &'a Looks<'a>,
     out: &'a mut Judgement,
 }
 
 impl Judge<'_> {
+    /// Whether every one of these commands only looks, inside the workspace.
+    fn only_looks(&self, commands: &[Bare]) -> bool {
+        commands.iter().all(|bare| {
+            let mut out = Judgement::nothing();
+            let mut judge = Judge { reach: self.reach, looks: self.looks, out: &mut out };
+            judge.command(bare);
+            out.read_only()
+        })
+    }
+
+    fn looked(&mut self, bare: &Bare) {
+        self.out.inner.push(Inner::looking(bare));
+    }
+
     fn command(&mut self, bare: &Bare) {
-        let mut inner = Inner {
-            shown: shown(bare),
-            risk: Risk::Low,
-            looks: true,
-            cover: Cover::Free,
-            writes: Vec::new(),
-        };
+        let mut inner = Inner::looking(bare);
         if !bare.simple.words.is_empty() {
             self.words(bare, &mut inner);
         } else if let Some(doubt) = self.looks.other_wrapper(bare) {
@@ -267,9 +310,28 @@ impl Judge<'_> {
             }
             Looking::No => {
                 inner.risk = self.acts(name, &words);
+                inner.script = self.script(bare);
                 self.arguments(bare, inner);
             }
         }
+    }
+
+    /// The script that a command runs, where it is a plain file of the workspace that steers nothing else.
+    fn script(&self, bare: &Bare) -> Option<ScriptFile> {
+        let mut words = bare.simple.words.iter();
+        let first = words.next()?;
+        let name = first.text.as_deref()?;
+        let (by, word) = match table::RUNS_SCRIPTS.contains(&name) {
+            true => (Some(name.to_owned()), words.next()?),
+            false => (None, first),
+        };
+        let path = word.text.as_deref().filter(|_| !word.glob && !word.tilde)?;
+        let [base] = self.reach.bases() else { return None };
+        let named = by.is_none() && !path.contains('/') || path.starts_with('-');
+        let file = self.looks.place().follow(&base.join(path)).filter(|_| !named)?;
+        let ours = self.looks.place().inside(&file) && file.metadata().ok()?.is_file();
+        let digest = digest::of_file(&file).ok().flatten().filter(|_| ours)?;
+        Some(ScriptFile { by, file, digest })
     }
 
     /// What the words of a command that does more than look lead to.

@@ -170,6 +170,13 @@ pub(super) const LOOKERS: &[Looker] = &[
     builtin(":"),
     builtin("printf"),
     builtin("type"),
+    // They end or turn what the line itself does.
+    builtin("exit"),
+    builtin("return"),
+    builtin("break"),
+    builtin("continue"),
+    builtin("wait"),
+    builtin("times"),
     talker("sleep"),
     talker("seq"),
     talker("whoami"),
@@ -306,6 +313,7 @@ pub(super) const LOOKERS: &[Looker] = &[
     long(these("rg", "0.abcFhHiIlnNopPqsSuUvwx", "ABCdeEgjmMrtT"), RG_LONG),
     long(these("fd", "01aFgHIipqsu", "cdeEjSt"), FD_LONG),
     long(these("fdfind", "01aFgHIipqsu", "cdeEjSt"), FD_LONG),
+    long(these("jq", "acCejMnrRsS", ""), JQ_LONG),
     at_most(1, these("xxd", "abdeEipu", "cgls")),
     long(
         these("od", "abcdfhilosvx", "AjNtw"),
@@ -371,6 +379,28 @@ const RG_LONG: &[&str] = &[
     "--vimgrep",
     "--with-filename",
     "--word-regexp",
+];
+
+const JQ_LONG: &[&str] = &[
+    "--arg",
+    "--argjson",
+    "--args",
+    "--ascii-output",
+    "--color-output",
+    "--compact-output",
+    "--exit-status",
+    "--indent",
+    "--join-output",
+    "--jsonargs",
+    "--monochrome-output",
+    "--null-input",
+    "--raw-input",
+    "--raw-output",
+    "--seq",
+    "--slurp",
+    "--sort-keys",
+    "--stream",
+    "--tab",
 ];
 
 const FD_LONG: &[&str] = &[

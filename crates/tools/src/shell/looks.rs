@@ -7,7 +7,7 @@ use super::reach::{Leads, Reach};
 use super::surroundings::Surroundings;
 use super::table::{self, base};
 use super::unwrap::Bare;
-use super::{BareExpansion, Word, git};
+use super::{BareExpansion, Word, git, small_languages, toolchains};
 use std::collections::HashMap;
 
 /// What a command does to what it names.
@@ -28,6 +28,7 @@ pub(super) enum Looking {
 /// What is known about the whole line when one command is looked at.
 pub(super) struct Looks<'a> {
     reach: &'a Reach<'a>,
+    place: &'a dyn Surroundings,
     programs: Programs<'a>,
     /// Variables that the line sets: whether what they hold stays one plain word.
     variables: HashMap<&'a str, bool>,
@@ -48,7 +49,11 @@ impl<'a> Looks<'a> {
                 set(name, list.iter().all(|word| word.text.is_some() && (word.glob || is_plain(word))));
             }
         }
-        Looks { reach, programs: Programs::new(place), variables }
+        Looks { reach, place, programs: Programs::new(place), variables }
+    }
+
+    pub(super) fn place(&self) -> &dyn Surroundings {
+        self.place
     }
 
     /// What the command called `name` does.
@@ -60,12 +65,16 @@ impl<'a> Looks<'a> {
             None => matches!(name, "echo" | "true" | "false" | ":"),
             Some(known) => self.sedate(&kind, name, bare, &known),
         };
+        // These look only for a few words: for all others it is as if they were not known.
+        if !sedate && matches!(kind, CommandKind::Version | CommandKind::Toolchain(_)) {
+            return Looking::No;
+        }
         if let Some(doubt) = self.other_program(&kind, name, bare) {
             return Looking::OtherProgram(doubt);
         }
         if !sedate {
             // These have names of their own for what they do beside looking.
-            let many_sided = matches!(name, "git" | "sed" | "find") || matches!(kind, CommandKind::Version);
+            let many_sided = matches!(kind, CommandKind::Program);
             let reason = format!("`{name}` with words that may make it do more than look");
             return if many_sided { Looking::No } else { Looking::Unsure(reason) };
         }
@@ -83,11 +92,11 @@ impl<'a> Looks<'a> {
     fn kind(&self, name: &str) -> Option<CommandKind> {
         match name {
             "cd" | "set" | "command" | "test" | "[" => Some(CommandKind::Shell),
-            "find" | "sed" | "git" => Some(CommandKind::Program),
-            _ => match lookers::find(name) {
-                Some(looker) => Some(CommandKind::Looker(looker)),
-                None => table::TELL_VERSION.contains(&name).then_some(CommandKind::Version),
-            },
+            "find" | "sed" | "git" | "awk" | "gawk" | "mawk" => Some(CommandKind::Program),
+            _ => lookers::find(name)
+                .map(CommandKind::Looker)
+                .or_else(|| toolchains::find(name).map(CommandKind::Toolchain))
+                .or_else(|| table::TELL_VERSION.contains(&name).then_some(CommandKind::Version)),
         }
     }
 
@@ -102,6 +111,8 @@ impl<'a> Looks<'a> {
                 args.iter().all(|arg| !arg.starts_with('-') || number(arg) || table::FIND_LOOKS.contains(arg))
             }
             "sed" => sed_prints(args),
+            "awk" | "gawk" | "mawk" => small_languages::awk_prints(args),
+            "jq" if !small_languages::jq_prints(args) => false,
             "git" if args == ["--version"] => true,
             "git" => git::looks(args) && self.reach.bases().iter().all(|base| git::is_plain(base)),
             // In directories it follows links, wherever they lead.
@@ -116,6 +127,7 @@ impl<'a> Looks<'a> {
                     looker.sedate(args) && !globs
                 }
                 CommandKind::Version => args == ["--version"],
+                CommandKind::Toolchain(_) => toolchains::looks(name, args),
                 CommandKind::Shell | CommandKind::Program => false,
             },
         }
@@ -126,12 +138,15 @@ impl<'a> Looks<'a> {
         let builtin = match kind {
             CommandKind::Shell => true,
             CommandKind::Looker(looker) => looker.builtin,
-            CommandKind::Program | CommandKind::Version => false,
+            CommandKind::Program | CommandKind::Version | CommandKind::Toolchain(_) => false,
         };
         if let Some(doubt) = self.other_wrapper(bare) {
             return Some(doubt);
         }
         let said = bare.simple.words.first().and_then(|word| word.text.as_deref()).unwrap_or(name);
+        if let CommandKind::Toolchain(toolchain) = kind {
+            return toolchain.doubt(name, said, &self.programs, self.reach, self.place);
+        }
         let mut names = Vec::new();
         if !builtin || bare.around.run_by_program || said != base(said) {
             names.push(said);
@@ -206,6 +221,8 @@ enum CommandKind {
     Looker(&'static lookers::Looker),
     /// It only looks when it tells its version.
     Version,
+    /// It looks for a few words, where the project cannot choose what runs.
+    Toolchain(&'static toolchains::Toolchain),
 }
 
 const SETS: &[&str] = &["-e", "-u", "-x", "-eu", "-ex", "-eux", "-euo", "-euxo", "-o", "pipefail"];

@@ -111,6 +111,17 @@ fn no_free_line_runs_a_program_of_the_project() {
     assert!(ran > RUN / 40, "{ran}: what the shell does itself is free all the same");
 }
 
+#[test]
+fn whatever_small_program_or_loop_is_free_only_looks() {
+    let canary = Canary::new();
+    canary.make_repository();
+    let times = if slowly() { SLOW } else { 1 };
+    let mut generator = Generator::new(SEED ^ 2);
+    let lines = (0..MADE * times / 8).map(|_| generator.small_language_or_loop());
+    let ran = run_free(&canary, lines, RUN * times / 4);
+    assert!(ran > RUN / 8, "{ran}: the lines must be worth the test");
+}
+
 /// Lines that once were free and did harm. None is free now; were one free again, it would be run and seen.
 const ONCE_FREE: &[&str] = &[
     "cat commands | xargs -I{} sh -c 'echo {}'",

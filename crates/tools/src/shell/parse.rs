@@ -2,7 +2,7 @@
 //!
 //! It over-reads on purpose: where bash would refuse a line, it may still find commands in it, which does no harm.
 
-use super::{BareExpansion, Script, Simple, Word};
+use super::{BareExpansion, Loop, Script, Simple, Word};
 
 /// Deepest nesting of substitutions and subshells.
 const MAX_DEPTH: usize = 16;
@@ -39,7 +39,7 @@ fn nested(text: &str, depth: usize, script: &mut Script) -> Odd<()> {
         }
         before = [before[1], Some(c)];
     }
-    let mut parser = Parser { chars: text.chars().collect(), at: 0, depth, here: Vec::new(), script };
+    let mut parser = Parser::new(text, depth, script);
     parser.list(Close::End)
 }
 
@@ -62,7 +62,18 @@ struct Parser<'s> {
     at: usize,
     depth: usize,
     here: Vec<Here>,
+    /// The loop whose `do` must come next.
+    head: Option<Loop>,
+    /// Every `do` that has no `done` yet, with its loop where that sets a variable.
+    bodies: Vec<Option<Loop>>,
     script: &'s mut Script,
+}
+
+impl<'s> Parser<'s> {
+    fn new(text: &str, depth: usize, script: &'s mut Script) -> Parser<'s> {
+        let chars = text.chars().collect();
+        Parser { chars, at: 0, depth, here: Vec::new(), head: None, bodies: Vec::new(), script }
+    }
 }
 
 impl Parser<'_> {
@@ -119,7 +130,11 @@ impl Parser<'_> {
 
     fn deeper(&mut self, read: impl FnOnce(&mut Self) -> Odd<()>) -> Odd<()> {
         self.depth += 1;
+        // What parentheses open or close stays in them, also where they are not balanced.
+        let bodies = self.bodies.clone();
         let result = read(self);
+        self.bodies = bodies;
+        self.head = None;
         self.depth -= 1;
         result
     }
@@ -171,6 +186,7 @@ impl Parser<'_> {
                     } else if UNREAD.contains(&word.raw.as_str()) {
                         return Err(format!("it uses `{}`", word.raw));
                     } else if STRUCTURE.contains(&word.raw.as_str()) && command == Simple::default() {
+                        self.structure(&word.raw);
                         return Ok(());
                     } else if let Some((name, value)) = assignment(&word)? {
                         if self.peek() == Some('(') {
@@ -184,16 +200,31 @@ impl Parser<'_> {
                 }
             }
         }
+        self.head = None;
         if looping {
             command = the_loop(command)?;
+            self.head.clone_from(&command.looped);
         }
         if command != Simple::default() {
+            command.inside = self.bodies.iter().flatten().cloned().collect();
             self.script.commands.push(command);
         }
         if self.script.commands.len() > MAX_COMMANDS {
             return Err("it holds too many commands".to_owned());
         }
         Ok(())
+    }
+
+    /// A word that gives structure. The body of a loop begins right after its head or, for the reader, nowhere.
+    fn structure(&mut self, word: &str) {
+        let head = self.head.take();
+        match word {
+            "do" => self.bodies.push(head),
+            "done" => {
+                self.bodies.pop();
+            }
+            _ => {}
+        }
     }
 
     fn redirection(&mut self, command: &mut Simple) -> Odd<bool> {
@@ -287,13 +318,7 @@ impl Parser<'_> {
         if here.verbatim {
             return Ok(());
         }
-        let mut inner = Parser {
-            chars: body.chars().collect(),
-            at: 0,
-            depth: self.depth + 1,
-            here: Vec::new(),
-            script: self.script,
-        };
+        let mut inner = Parser::new(&body, self.depth + 1, self.script);
         while let Some(c) = inner.next() {
             match c {
                 '\\' => inner.at += 1,

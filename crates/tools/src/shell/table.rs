@@ -39,9 +39,10 @@ pub(super) const CHANGES_SHELL: &[&str] = &[
     "ulimit",
 ];
 
-/// Programs whose `--version` runs nothing else. Not those that let a repository choose what runs: rustup's proxies, yarn.
+/// Programs whose `--version` runs nothing else. Not those that let a repository choose what runs, such as
+/// yarn; those of which it is known how are in `toolchains`.
 pub(super) const TELL_VERSION: &[&str] =
-    &["git", "make", "cmake", "ninja", "gcc", "node", "python", "python3", "docker"];
+    &["git", "make", "cmake", "ninja", "gcc", "python", "python3", "docker"];
 
 /// What `find` may be asked without doing more than look.
 pub(super) const FIND_LOOKS: &[&str] = &[
@@ -377,6 +378,29 @@ pub(super) const RUNNER_VERBS: &[(&str, &str)] = &[
 /// What git does to the workspace alone, so that a rule may cover it with any arguments.
 pub(super) const GIT_ROUTINE: &[&str] = &["add", "commit", "merge", "mv", "stash", "tag", "branch", "switch"];
 
+/// Commands that are allowed together, because they run the same code of the project, and those that can do no more than these.
+pub(super) struct Family {
+    pub(super) alike: &'static [&'static str],
+    pub(super) less: &'static [&'static str],
+}
+
+pub(super) const FAMILIES: &[Family] = &[
+    // A build script runs in each of the first.
+    Family {
+        alike: &["cargo build", "cargo check", "cargo clippy", "cargo doc", "cargo test"],
+        less: &["cargo fmt", "cargo tree"],
+    },
+    // The hooks of the repository do.
+    Family { alike: &["git commit", "git checkout -b", "git switch -c"], less: &["git add", "git stash"] },
+    Family { alike: &["pytest", "python -m pytest", "python3 -m pytest"], less: &["mypy", "ruff check"] },
+    // Their settings may be code.
+    Family { alike: &["npx eslint", "npx prettier"], less: &["npx tsc"] },
+];
+
+/// Programs whose first word is the script that they run.
+pub(super) const RUNS_SCRIPTS: &[&str] =
+    &["bash", "sh", "dash", "zsh", "python", "python3", "node", "ruby", "perl", "php"];
+
 /// Options that make a build tool run or obey something else: no rule by first words covers them.
 pub(super) const BARRED: &[(&str, &[&str])] = &[
     ("cargo", &["config", "Z", "C", "manifest-path", "lockfile-path"]),
@@ -409,7 +433,21 @@ pub(super) const BARRED: &[(&str, &[&str])] = &[
     ("prettier", &["config", "plugin"]),
     (
         "git",
-        &["exec", "upload-pack", "receive-pack", "gpg-sign", "S", "F", "template", "edit", "e", "p", "patch"],
+        &[
+            "exec",
+            "upload-pack",
+            "receive-pack",
+            "gpg-sign",
+            "S",
+            "F",
+            "template",
+            "edit",
+            "e",
+            "p",
+            "patch",
+            "f",
+            "force",
+        ],
     ),
     ("dotnet", &["property", "p"]),
 ];
@@ -443,9 +481,28 @@ pub(super) fn has_option(arg: &str, short: &str, long: &[&str]) -> bool {
     arg.strip_prefix('-').is_some_and(|letters| letters.chars().any(|letter| short.contains(letter)))
 }
 
+fn is_number(text: &str) -> bool {
+    text.chars().all(|c| c.is_ascii_digit())
+}
+
 /// Whether a build tool gets an option that makes it run or obey something else.
 pub(crate) fn barred(words: &[String]) -> bool {
     let Some((name, args)) = words.split_first() else { return true };
+    match name.as_str() {
+        // What it runs has options of its own.
+        "npx" => return barred(args),
+        "python" | "python3" if args.first().is_some_and(|arg| arg == "-m") => {
+            return barred(args.get(1..).unwrap_or_default());
+        }
+        // A second target is another command, and a variable may be any.
+        "make" => {
+            let calm = |arg: &String| {
+                matches!(arg.as_str(), "-k" | "-s") || arg.strip_prefix("-j").is_some_and(is_number)
+            };
+            return !args.iter().skip(1).all(calm);
+        }
+        _ => {}
+    }
     let Some((_, options)) = BARRED.iter().find(|(program, _)| program == name) else { return false };
     // What comes after `--` is for the program that is built, not for the tool.
     args.iter().take_while(|arg| *arg != "--").filter(|arg| arg.starts_with('-')).any(|arg| {

@@ -385,6 +385,97 @@ const FILLED: &[&str] =
     &["echo {}", "echo x{}", "ls {}", "cat {}", "printf {}", "echo '{}'", "echo \"{}\"", "grep x {}"];
 
 /// Makes lines, always the same ones from the same seed.
+const AWK: &[&str] = &[
+    "print $1",
+    "print",
+    "n++",
+    "print > \"b.txt\"",
+    "print >> \"b.txt\"",
+    "print | \"sh\"",
+    "system(\"touch made\")",
+    "while ((getline line < \"../outside/secret.txt\") > 0) print line",
+    "\"cat ../outside/secret.txt\" | getline x; print x",
+    "ARGV[1] = \"../outside/secret.txt\"",
+    "ARGC = 2",
+    "$1 > 5",
+    "x = \"}\"; print 1 > \"made\"",
+    "printf \"%s\", $0 > \"made\"",
+    "print (1 > 2)",
+    "close(\"x\")",
+    "/a|b/",
+    "NR == 1 || NR == 2",
+    "print length($0)",
+    ";",
+    "\n",
+];
+const AWK_OPTIONS: &[&str] = &[
+    "",
+    "",
+    "",
+    "-F: ",
+    "-F : ",
+    "-v n=1 ",
+    "-vn=1 ",
+    "-f a.txt ",
+    "-i inplace ",
+    "-o ",
+    "-- ",
+    "-W exec ",
+    "-e ",
+];
+const JQ: &[&str] = &[
+    ".",
+    ".[]",
+    "keys",
+    "env",
+    "$ENV",
+    "import \"x\" as $x; .",
+    "include \"x\"; .",
+    "input_filename",
+    "length",
+];
+const JQ_OPTIONS: &[&str] = &[
+    "",
+    "",
+    "-r ",
+    "-c ",
+    "-s ",
+    "-n ",
+    "--arg a b ",
+    "-f a.txt ",
+    "-L .. ",
+    "--rawfile a ../outside/secret.txt ",
+    "--slurpfile a link ",
+    "--indent 2 ",
+    "--tab ",
+    "-rn ",
+    "--from-file a.txt ",
+];
+/// What the body of a loop over `x` does, or what stands beside it.
+const BODIES: &[&str] = &[
+    "cat \"$x\"",
+    "cat $x",
+    "cat \"${x}\"",
+    "wc -l < \"$x\"",
+    "wc -l < $x",
+    "head -1 \"$x\"",
+    "echo \"$x: $(wc -l < \"$x\")\"",
+    "x=../outside/secret.txt; cat \"$x\"",
+    "cat \"$x/secret.txt\"",
+    "cat \"$y\"",
+    "ls -d \"$x\"",
+    "test -f \"$x\" && cat \"$x\" || exit 1",
+    "echo x > \"$x\"",
+    "touch \"$x\"",
+    "(for x in ../outside/secret.txt; do :; done); cat \"$x\"",
+    "for x in ../outside/secret.txt; do :; done; cat \"$x\"",
+    "$x a.txt",
+    "break",
+    "git log --oneline -- \"$x\"",
+    "sort \"$x\"",
+    "uniq \"$x\"",
+];
+
 pub(super) struct Generator {
     state: u64,
 }
@@ -403,6 +494,33 @@ impl Generator {
 
     fn one(&mut self, of: &[&'static str]) -> &'static str {
         of[self.below(of.len())]
+    }
+
+    /// A program in awk or jq, or a loop over files, made of pieces of which many do harm.
+    pub(super) fn small_language_or_loop(&mut self) -> String {
+        match self.below(3) {
+            0 => {
+                let pieces = (0..1 + self.below(5)).map(|_| self.one(AWK)).collect::<Vec<_>>().join(" ");
+                let braces = [("{", "}"), ("", ""), ("BEGIN {", "}"), ("/x/ {", "} END {print NR}")];
+                let (open, close) = braces[self.below(braces.len())];
+                let (options, file) = (self.one(AWK_OPTIONS), self.one(WORDS));
+                format!("{} {options}'{open}{pieces}{close}' {file}", self.one(&["awk", "mawk", "gawk"]))
+            }
+            1 => {
+                let filter = (0..1 + self.below(3)).map(|_| self.one(JQ)).collect::<Vec<_>>().join(" | ");
+                format!("echo '[1]' | jq {}'{filter}' {}", self.one(JQ_OPTIONS), self.one(WORDS))
+            }
+            _ => {
+                let (list, body) = (self.one(WORDS), self.one(BODIES));
+                let line = format!("for x in {list} {}; do {body}; done", self.one(WORDS));
+                match self.below(4) {
+                    0 => format!("({line}); {}", self.one(BODIES)),
+                    1 => format!("{}; {line}", self.one(BODIES)),
+                    2 => format!("for y in a.txt ../outside; do {line}; {}; done", self.one(BODIES)),
+                    _ => line,
+                }
+            }
+        }
     }
 
     pub(super) fn line(&mut self) -> String {
