@@ -37,7 +37,7 @@ impl CallArgs {
 }
 
 /// A folder that is neither temp nor the person's own home, where root can make homes for others.
-fn outside_temp() -> PathBuf {
+pub(crate) fn outside_temp() -> PathBuf {
     let system = ["/srv", "/opt", "/home"].into_iter().map(PathBuf::from);
     let mut places = system.chain(std::env::home_dir());
     places
