@@ -25,6 +25,9 @@ mod files;
 #[path = "it/leash.rs"]
 mod leash;
 #[cfg(test)]
+#[path = "it/offers.rs"]
+mod offers;
+#[cfg(test)]
 #[path = "it/own.rs"]
 mod own;
 #[cfg(test)]

@@ -52,6 +52,7 @@ impl<'a> Looks<'a> {
         Looks { reach, place, programs: Programs::new(place), variables }
     }
 
+    /// Where the line would run.
     pub(super) fn place(&self) -> &dyn Surroundings {
         self.place
     }

@@ -379,22 +379,28 @@ pub(super) const RUNNER_VERBS: &[(&str, &str)] = &[
 pub(super) const GIT_ROUTINE: &[&str] = &["add", "commit", "merge", "mv", "stash", "tag", "branch", "switch"];
 
 /// Commands that are allowed together, because they run the same code of the project, and those that can do no more than these.
-pub(super) struct Family {
+pub(super) struct CommandFamily {
     pub(super) alike: &'static [&'static str],
     pub(super) less: &'static [&'static str],
 }
 
-pub(super) const FAMILIES: &[Family] = &[
+pub(super) const FAMILIES: &[CommandFamily] = &[
     // A build script runs in each of the first.
-    Family {
+    CommandFamily {
         alike: &["cargo build", "cargo check", "cargo clippy", "cargo doc", "cargo test"],
         less: &["cargo fmt", "cargo tree"],
     },
     // The hooks of the repository do.
-    Family { alike: &["git commit", "git checkout -b", "git switch -c"], less: &["git add", "git stash"] },
-    Family { alike: &["pytest", "python -m pytest", "python3 -m pytest"], less: &["mypy", "ruff check"] },
+    CommandFamily {
+        alike: &["git commit", "git checkout -b", "git switch -c"],
+        less: &["git add", "git stash"],
+    },
+    CommandFamily {
+        alike: &["pytest", "python -m pytest", "python3 -m pytest"],
+        less: &["mypy", "ruff check"],
+    },
     // Their settings may be code.
-    Family { alike: &["npx eslint", "npx prettier"], less: &["npx tsc"] },
+    CommandFamily { alike: &["npx eslint", "npx prettier"], less: &["npx tsc"] },
 ];
 
 /// Programs whose first word is the script that they run.
