@@ -4,8 +4,11 @@ use super::image::Image;
 use super::scan::{Snapshot, StampedImage};
 use super::step::Change;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use std::cell::LazyCell;
 use std::collections::{BTreeSet, HashSet};
+use std::ffi::{OsStr, OsString};
 use std::fs::Metadata;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -34,23 +37,25 @@ pub(crate) fn between(
     content: &dyn Fn(&str) -> Option<Vec<u8>>,
 ) -> Changes {
     let hidden = Hidden::find(root, before, after, since, content);
-    let inodes: HashSet<(u64, u64)> = before.values().map(inode).collect();
+    // Most looks find nothing new, and need none of these.
+    let inodes: LazyCell<HashSet<(u64, u64)>, _> = LazyCell::new(|| before.values().map(inode).collect());
     let mut found = Changes::default();
     for (path, now) in after {
+        let name = Path::new(path);
         match before.get(path) {
             Some(was) if was.image == now.image => {}
             Some(was) => found.changes.push(Change {
-                path: path.clone(),
+                path: name.to_owned(),
                 before: was.image.clone(),
                 after: now.image.clone(),
             }),
             None if !inodes.contains(&inode(now))
-                && (is_older(&root.join(path), since) || hidden.held(path, &now.image)) =>
+                && (is_older(&root.join(name), since) || hidden.held(name, &now.image)) =>
             {
-                found.strangers.push(path.clone());
+                found.strangers.push(name.to_owned());
             }
             None => found.changes.push(Change {
-                path: path.clone(),
+                path: name.to_owned(),
                 before: Image::Absent,
                 after: now.image.clone(),
             }),
@@ -58,7 +63,7 @@ pub(crate) fn between(
     }
     let gone = before.iter().filter(|(path, _)| !after.contains_key(*path));
     found.changes.extend(gone.map(|(path, was)| Change {
-        path: path.clone(),
+        path: PathBuf::from(path),
         before: was.image.clone(),
         after: Image::Absent,
     }));
@@ -94,14 +99,14 @@ impl Hidden {
             None => Some(String::new()),
             Some(image) => Some(String::from_utf8_lossy(&content(image.digest()?)?).into_owned()),
         };
-        let is_rules = |path: &&PathBuf| path.file_name().is_some_and(|name| name == RULES);
-        let paths: BTreeSet<&PathBuf> = before.keys().chain(after.keys()).filter(is_rules).collect();
-        for path in paths {
+        let is_rules = |path: &&OsString| path.as_bytes().ends_with(RULES.as_bytes());
+        let paths: BTreeSet<&OsString> = before.keys().chain(after.keys()).filter(is_rules).collect();
+        for path in paths.into_iter().filter(|path| Path::new(path).file_name() == Some(OsStr::new(RULES))) {
             let images = [before, after].map(|look| look.get(path).map(|seen| &seen.image));
             if images[0] == images[1] {
                 continue;
             }
-            let folder = path.parent().unwrap_or(Path::new(""));
+            let folder = Path::new(path).parent().unwrap_or(Path::new(""));
             let rules = |text: String| {
                 let mut rules = GitignoreBuilder::new(folder);
                 for line in text.lines() {

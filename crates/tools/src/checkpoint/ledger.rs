@@ -15,11 +15,13 @@ use crate::tool::{Deed, Plan};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// What is told of a step whose commands went on in the background when it was written down.
 const LATER: &str = "what commands in the background did later";
 const NOT_TOLD_APART: &str = "nobody can tell it from what others did";
+/// How long a look is as good as a new one: no longer than a look takes.
+const FRESH: Duration = Duration::from_millis(50);
 /// Characters of a prompt that a step is known by.
 const MAX_PROMPT: usize = 80;
 
@@ -91,6 +93,8 @@ struct CurrentTurn {
     known: Arc<Snapshot>,
     /// Whether that was since the prompt.
     looked: bool,
+    /// When it was, where nothing ran since.
+    looked_at: Option<Instant>,
     /// Whether a command in the background may have gone on since then.
     jobs: bool,
     /// Whether it was said that commands cannot be taken back.
@@ -141,6 +145,7 @@ impl Ledger {
         let begun = self.steps().ok().and_then(|steps| steps.into_iter().find(|step| step.turn == turn));
         let mut now = self.now();
         now.looked = false;
+        now.looked_at = None;
         if !now.jobs {
             now.known = Arc::default();
         }
@@ -223,6 +228,7 @@ impl Ledger {
             ScopeBefore::Nothing => {}
             ScopeBefore::Files { seen } => self.close_files(root, seen, &mut step),
             ScopeBefore::Everything { before, since } => {
+                now.looked_at = None;
                 match self.close_everything(root, &before, &before, since, &mut step) {
                     Some(after) => now.known = Arc::new(after),
                     None => now.looked = false,
@@ -319,6 +325,10 @@ impl Ledger {
         now: &mut CurrentTurn,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Arc<Snapshot>, String> {
+        // The look before the question serves the run as well, where nobody had to be asked.
+        if now.looked_at.take().is_some_and(|at| at.elapsed() < FRESH) {
+            return Ok(now.known.clone());
+        }
         let begun = SystemTime::now();
         let known = scan::known(self.vault.as_ref(), root)?;
         let seen = Arc::new(self.look(root, stop).around(&known, &Snapshot::new())?);
@@ -331,6 +341,7 @@ impl Ledger {
         }
         now.jobs = self.has_jobs();
         now.known = seen.clone();
+        now.looked_at = (!now.jobs).then(Instant::now);
         Ok(seen)
     }
 

@@ -3,16 +3,19 @@
 //! A file that looks as it did (device, inode, size, times) is not read again, unless it had changed so shortly before it was read that
 //! a second change could look the same. Past a bound nothing is claimed: the caller hears which one it was.
 
-use super::image::{Image, path_of};
+use super::image::Image;
 use super::{Print, Vault};
 use crate::sandbox::Closed;
 use crate::{digest, exact, steering};
+use ignore::WalkState;
 use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::io::Read as _;
-use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Files and folders of a workspace whose changes by commands can be taken back.
@@ -109,15 +112,16 @@ impl Stamp {
     }
 }
 
-/// A workspace as it was seen. Paths are below its root.
-pub(crate) type Snapshot = BTreeMap<PathBuf, StampedImage>;
+/// A workspace as it was seen. Paths are below its root, in the order of their bytes: to compare them part by part took half the time of
+/// a look.
+pub(crate) type Snapshot = BTreeMap<OsString, StampedImage>;
 
 /// Reads what was last seen of a workspace.
 pub(crate) fn known(vault: &dyn Vault, root: &Path) -> Result<Snapshot, String> {
     let seen = |print: Print| {
         let seen =
             StampedImage { image: Image::try_from(print.image).ok()?, stamp: Stamp::read(&print.stamp)? };
-        Some((path_of(print.path), seen))
+        Some((OsString::from_vec(print.path), seen))
     };
     Ok(vault.prints(root.as_os_str().as_bytes())?.into_iter().filter_map(seen).collect())
 }
@@ -158,7 +162,7 @@ impl Look<'_> {
             if meta.is_dir() {
                 snapshot.insert(path, StampedImage { image: Image::Folder { mode }, stamp });
             } else if !meta.is_file() || meta.len() > MAX_FILE || self.closed.holds(&self.root.join(&path)) {
-                let image = self.without_content(&path, &meta, &stamp);
+                let image = self.without_content(Path::new(&path), &meta, &stamp);
                 snapshot.insert(path, StampedImage { image, stamp });
             } else {
                 bytes += meta.len();
@@ -224,7 +228,7 @@ impl Look<'_> {
         also: &Snapshot,
         until: Instant,
         unchanged: &mut Snapshot,
-    ) -> Result<BTreeMap<PathBuf, std::fs::Metadata>, String> {
+    ) -> Result<BTreeMap<OsString, std::fs::Metadata>, String> {
         let mut walk = ignore::WalkBuilder::new(self.root);
         walk.hidden(false).require_git(false).ignore(false).filter_entry(|entry| {
             let name = entry.file_name();
@@ -234,23 +238,28 @@ impl Look<'_> {
                 is_folder && entry.depth() > 0 && steering::is_heavy(above, &name.to_string_lossy());
             !is_version_control(Path::new(name)) && !is_heavy
         });
-        let mut met = BTreeMap::new();
-        for entry in walk.build() {
-            // What vanishes meanwhile, or may not be entered, is not there for us.
-            let Ok(entry) = entry else { continue };
-            let Ok(path) = entry.path().strip_prefix(self.root) else { continue };
-            let Some(meta) = (!path.as_os_str().is_empty()).then(|| entry.metadata().ok()).flatten() else {
-                continue;
-            };
-            met.insert(path.to_owned(), meta);
-            if met.len() > self.bounds.files {
-                return Err(format!("there are more than {} files here", self.bounds.files));
-            }
-            if met.len().is_multiple_of(BATCH_FILES) {
-                self.in_time(until)?;
-            }
-        }
-        for (path, seen) in also.iter().filter(|(path, _)| !is_version_control(path)) {
+        let walkers = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_READERS);
+        let walked = Walked::default();
+        let root = self.root.as_os_str().as_bytes();
+        let skip = root.len() + usize::from(!root.ends_with(b"/"));
+        walk.threads(walkers).build_parallel().run(|| {
+            let mut own = OwnPart { walked: &walked, met: Vec::new() };
+            Box::new(move |entry| {
+                // What vanishes meanwhile, or may not be entered, is not there for us.
+                let Some(path) = entry.as_ref().ok().and_then(|entry| below(entry.path(), skip)) else {
+                    return WalkState::Continue;
+                };
+                if let Some(meta) = entry.as_ref().ok().and_then(|entry| entry.metadata().ok()) {
+                    own.met.push((path, meta));
+                }
+                match own.counted(|| self.in_time(until), self.bounds.files) {
+                    true => WalkState::Continue,
+                    false => WalkState::Quit,
+                }
+            })
+        });
+        let mut met = walked.all()?;
+        for (path, seen) in also.iter().filter(|(path, _)| !is_version_control(Path::new(path))) {
             if met.contains_key(path) {
                 continue;
             }
@@ -274,7 +283,7 @@ impl Look<'_> {
     }
 
     /// Reads files and has the vault keep them; what was done before something failed comes back with the reason.
-    fn read(&self, paths: &[PathBuf], until: Instant) -> Result<Met, (Met, String)> {
+    fn read(&self, paths: &[OsString], until: Instant) -> Result<Met, (Met, String)> {
         let next = AtomicUsize::new(0);
         let readers = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_READERS);
         let readers = readers.min(paths.len().div_ceil(BATCH_FILES)).max(1);
@@ -325,8 +334,8 @@ impl Look<'_> {
 
     /// Has the vault take in what looks other than before.
     fn note(&self, known: &Snapshot, now: &Snapshot, is_all: bool) -> Result<(), String> {
-        let print = |(path, seen): (&PathBuf, &StampedImage)| Print {
-            path: path.as_os_str().as_bytes().to_vec(),
+        let print = |(path, seen): (&OsString, &StampedImage)| Print {
+            path: path.as_bytes().to_vec(),
             stamp: seen.stamp.write(),
             image: seen.image.to_string(),
             digest: seen.image.digest().map(str::to_owned),
@@ -334,7 +343,7 @@ impl Look<'_> {
         let seen: Vec<Print> =
             now.iter().filter(|(path, seen)| known.get(*path) != Some(*seen)).map(print).collect();
         let gone = known.keys().filter(|path| is_all && !now.contains_key(*path));
-        let gone: Vec<Vec<u8>> = gone.map(|path| path.as_os_str().as_bytes().to_vec()).collect();
+        let gone: Vec<Vec<u8>> = gone.map(|path| path.as_bytes().to_vec()).collect();
         if seen.is_empty() && gone.is_empty() {
             return Ok(());
         }
@@ -342,8 +351,58 @@ impl Look<'_> {
     }
 }
 
+/// What walkers met together.
+#[derive(Default)]
+struct Walked {
+    met: Mutex<Vec<(OsString, std::fs::Metadata)>>,
+    count: AtomicUsize,
+    failed: Mutex<Option<String>>,
+}
+
+impl Walked {
+    fn all(self) -> Result<BTreeMap<OsString, std::fs::Metadata>, String> {
+        match self.failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(why) => Err(why),
+            None => Ok(self.met.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().collect()),
+        }
+    }
+}
+
+/// What one walker met; it goes to the others' when the walker is through.
+struct OwnPart<'a> {
+    walked: &'a Walked,
+    met: Vec<(OsString, std::fs::Metadata)>,
+}
+
+impl OwnPart<'_> {
+    /// Counts one more; tells whether the walk goes on.
+    fn counted(&self, in_time: impl Fn() -> Result<(), String>, most: usize) -> bool {
+        let count = self.walked.count.fetch_add(1, Ordering::Relaxed) + 1;
+        let fine = match count {
+            _ if count > most => Err(format!("there are more than {most} files here")),
+            _ if count.is_multiple_of(BATCH_FILES) => in_time(),
+            _ => Ok(()),
+        };
+        let Err(why) = fine else { return true };
+        *self.walked.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
+        false
+    }
+}
+
+impl Drop for OwnPart<'_> {
+    fn drop(&mut self) {
+        self.walked.met.lock().unwrap_or_else(PoisonError::into_inner).append(&mut self.met);
+    }
+}
+
+/// A path without its first bytes, which are the root and the slash after it; `None` for the root itself.
+fn below(path: &Path, skip: usize) -> Option<OsString> {
+    let below = path.as_os_str().as_bytes().get(skip..).filter(|below| !below.is_empty())?;
+    Some(OsStr::from_bytes(below).to_owned())
+}
+
 /// Files that were met.
-type Met = Vec<(PathBuf, StampedImage)>;
+type Met = Vec<(OsString, StampedImage)>;
 
 /// What goes to the vault at once, and what may be said once it holds it.
 #[derive(Default)]
@@ -419,7 +478,7 @@ mod tests {
         let third = look.around(&second, &Snapshot::new()).unwrap();
         assert_eq!(vault.handed(), 1201);
         let changed: Vec<_> = third.iter().filter(|(path, seen)| first[*path].image != seen.image).collect();
-        assert!(matches!(&changed[..], [(path, _)] if *path == Path::new("7")), "{changed:?}");
+        assert!(matches!(&changed[..], [(path, _)] if *path == "7"), "{changed:?}");
     }
 
     #[test]
