@@ -1,8 +1,8 @@
 //! Names that are near one that is not there: what a model probably meant.
 
 use super::ToolContext;
-use crate::{exact, names};
-use similar::TextDiff;
+use crate::{diff, exact, names};
+use similar::DiffTag;
 use std::path::{Path, PathBuf};
 
 /// Names that are told.
@@ -10,8 +10,8 @@ const MAX_NEAR: usize = 3;
 /// Names of one folder that are looked at.
 const MAX_LOOKED: usize = 5_000;
 /// How much of two names must be the same, in percent.
-const ALIKE: u32 = 75;
-const SAME_STEM: u32 = 95;
+const ALIKE: usize = 75;
+const SAME_STEM: usize = 95;
 
 impl ToolContext {
     /// Says which files of the workspace have names near this path, first in its own folder, then anywhere; `None` where none has, or
@@ -56,13 +56,13 @@ fn beside(folder: &Path, wanted: &str) -> Vec<PathBuf> {
 /// The nearest of some names, best first.
 fn nearest(wanted: &str, names: impl Iterator<Item = (String, PathBuf)>) -> Vec<PathBuf> {
     let scored = names.filter_map(|(name, path)| Some((alike(wanted, &name)?, path)));
-    let mut scored: Vec<(u32, PathBuf)> = scored.collect();
+    let mut scored: Vec<(usize, PathBuf)> = scored.collect();
     scored.sort_by(|(a, at), (b, bt)| b.cmp(a).then_with(|| at.cmp(bt)));
     scored.into_iter().map(|(_, path)| path).take(MAX_NEAR).collect()
 }
 
 /// How much two names are alike, in percent; `None` where it is too little. A common ending makes no two names alike.
-fn alike(wanted: &str, name: &str) -> Option<u32> {
+fn alike(wanted: &str, name: &str) -> Option<usize> {
     let (wanted, name) = (wanted.to_lowercase(), name.to_lowercase());
     if wanted == name {
         return Some(100);
@@ -77,8 +77,11 @@ fn alike(wanted: &str, name: &str) -> Option<u32> {
         return Some(SAME_STEM);
     }
     let (a, b) = if ending == its { (&stem, &other) } else { (&wanted, &name) };
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 100")]
-    let ratio = (TextDiff::from_chars(a.as_str(), b.as_str()).ratio() * 100.0) as u32;
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let steps = diff::compared(&a, &b, None).into_ops();
+    let kept = steps.iter().filter(|step| step.tag() == DiffTag::Equal);
+    let same: usize = kept.map(|step| step.old_range().len()).sum();
+    let ratio = 200 * same / (a.len() + b.len());
     (ratio >= ALIKE).then_some(ratio)
 }
 
