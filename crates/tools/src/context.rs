@@ -8,6 +8,7 @@ mod followed;
 mod near;
 
 use crate::buffers::Buffers;
+use crate::built::BuiltFolders;
 use crate::error::ToolError;
 use crate::jobs::Jobs;
 use crate::known_secrets::KnownSecrets;
@@ -49,6 +50,8 @@ pub struct ToolContext {
     /// What was closed when it was last looked up.
     closed: Arc<Mutex<Option<LookedUp>>>,
     buffers: Option<Arc<dyn Buffers>>,
+    /// `None` where there is no workspace.
+    built: Option<Arc<BuiltFolders>>,
 }
 
 /// The closed places, and when they were looked up.
@@ -65,7 +68,8 @@ impl ToolContext {
     /// needed; it should lie in the user's data directory, never in the project).
     pub fn new(root: &Path, outputs: &Path) -> Result<ToolContext, ToolError> {
         let place = ToolContext::without_workspace(root, outputs)?;
-        Ok(ToolContext { root: Some(place.workdir.clone()), ..place })
+        let built = Some(Arc::new(BuiltFolders::of(&place.workdir)));
+        Ok(ToolContext { root: Some(place.workdir.clone()), built, ..place })
     }
 
     /// A workplace at `workdir` (it must exist) where there is no workspace: everything but our own kept outputs is outside.
@@ -89,6 +93,7 @@ impl ToolContext {
             tries: Arc::default(),
             closed: Arc::default(),
             buffers: None,
+            built: None,
         })
     }
 
@@ -315,6 +320,11 @@ impl Surroundings for ToolContext {
 
     fn writable(&self) -> &[PathBuf] {
         self.guard().map_or(&[], Guard::writable)
+    }
+
+    fn is_built_again(&self, folder: &Path) -> bool {
+        let known = self.root().zip(self.built.as_ref());
+        known.is_some_and(|(root, built)| built.hold(root, folder, self.guard()))
     }
 }
 

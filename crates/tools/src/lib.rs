@@ -19,6 +19,7 @@ pub mod args;
 pub mod ask;
 pub mod bash;
 pub mod buffers;
+mod built;
 pub mod checkpoint;
 pub mod context;
 mod diff;

@@ -1,7 +1,7 @@
 //! Whether a planned call may run: policy modes and remembered rules. Pure; the modes are in [`table`], the files in [`book`].
 //!
 //! Invariants: a rule covers a command line only when it covers every command inside it and nothing is in doubt; what is critical,
-//! steers programs or leaves the leash is never covered by a rule or a mode. To look again at what is pending, decide again.
+//! steers programs or leaves the leash is never covered by a rule or a mode, but for the removal of what can be built again. To look again at what is pending, decide again.
 
 pub mod allow;
 pub mod book;
@@ -52,8 +52,11 @@ fn covering(plan: &Plan, rules: &[Rule]) -> Option<String> {
     if let Some(rule) = given {
         return Some(rule.to_string());
     }
-    let never = [Act::Critical, Act::Steer, Act::Leave];
-    if acts(plan).iter().any(|act| never.contains(act)) {
+    let never = |act: &Act| match (act, &plan.deed) {
+        (Act::Critical, Deed::Command { judgement, .. }) => !judgement.only_built,
+        (act, _) => [Act::Critical, Act::Steer, Act::Leave].contains(act),
+    };
+    if acts(plan).iter().any(never) {
         return None;
     }
     let whole = || {
@@ -116,7 +119,8 @@ fn cover_inner<'r>(inner: &Inner, rules: &'r [Rule]) -> Option<Vec<&'r Rule>> {
 
 /// The rules that would cover a command line from now on; `None` when it must be asked each time.
 pub fn offer(judgement: &Judgement) -> Option<RuleOffer> {
-    if !judgement.doubts.is_empty() || judgement.risk == Risk::Critical {
+    let critical = judgement.risk == Risk::Critical && !judgement.only_built;
+    if !judgement.doubts.is_empty() || critical {
         return None;
     }
     let mut rules: Vec<Rule> = Vec::new();

@@ -21,4 +21,6 @@ pub trait Surroundings {
     fn steering(&self, path: &Path) -> Option<String>;
     /// The folders beside the workspace that every command may write in.
     fn writable(&self) -> &[PathBuf];
+    /// Whether a folder, every link followed, holds only what can be built or installed again.
+    fn is_built_again(&self, folder: &Path) -> bool;
 }

@@ -142,3 +142,67 @@ fn a_tool_that_obeys_the_project_looks_only_where_nothing_chooses() {
         let _ = std::fs::remove_dir_all(room.path(".cargo"));
     }
 }
+
+#[test]
+fn only_folders_that_are_built_again_may_be_removed_by_a_rule() {
+    let room = Room::new();
+    for (name, text) in [
+        (".gitignore", "target\nnode_modules/\nbuild\nlogs\ndist\n"),
+        ("target/debug/x", ""),
+        ("sub/target/x", ""),
+        ("node_modules/y/index.js", ""),
+        ("build/kept.txt", ""),
+        ("dist/.git/config", ""),
+        ("logs/x", ""),
+        ("out/x", ""),
+        ("src/main.rs", ""),
+    ] {
+        room.put(name, text);
+    }
+    std::os::unix::fs::symlink("target", room.path("venv")).unwrap();
+    let git = |args: &[&str]| {
+        let ran = std::process::Command::new("git").arg("-C").arg(room.path("")).args(args).output().unwrap();
+        assert!(ran.status.success(), "{args:?}: {}", String::from_utf8_lossy(&ran.stderr));
+    };
+    git(&["init", "-q"]);
+    git(&["add", "-f", "build/kept.txt", "src"]);
+    // The session begins now.
+    let room = room.begun_again();
+    // A rule that is written later makes nothing of the person's a folder to be removed.
+    room.put(".gitignore", "target\nnode_modules/\nbuild\nlogs\ndist\nout\n");
+    let plan = |line: &str| room.plan("bash", &json!({"command": line})).unwrap();
+    for line in
+        ["rm -rf target", "rm -r -f ./target sub/target/ node_modules", "rm -rf target && cargo build"]
+    {
+        let plan = plan(line);
+        assert_eq!(decide(Policy::Sandboxed, &plan, &[]), Verdict::Ask, "{line}");
+        let rules = plan.rule.clone().unwrap_or_else(|| panic!("{line} has no rule")).rules;
+        assert!(matches!(decide(Policy::Ask, &plan, &rules), Verdict::Allow(Decider::Rule(_))), "{line}");
+    }
+    for line in [
+        "rm -rf src",
+        "rm -rf out",
+        "rm -rf build",
+        "rm -rf dist",
+        "rm -rf logs",
+        "rm -rf venv",
+        "rm -rf venv/",
+        "rm -rf target src",
+        "rm -rf target/../src",
+        "rm -rf target/*",
+        "rm -rf t*",
+        "rm -rf $PWD/target",
+        "rm --recursive target",
+        "rm -rf --no-preserve-root target",
+        "cd sub && rm -rf target",
+        "sudo rm -rf target",
+        "rm -rf target; rm -rf src",
+        "rm -rf missing/target",
+        "rm -rf",
+        "find target -delete",
+    ] {
+        let plan = plan(line);
+        assert_eq!(plan.rule, None, "{line}");
+        assert_eq!(decide(Policy::Sandboxed, &plan, &[]), Verdict::Ask, "{line}");
+    }
+}

@@ -23,6 +23,15 @@ impl Room {
     pub(crate) fn new() -> Room {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join("work")).unwrap();
+        Room::within(dir)
+    }
+
+    /// The same workspace with what is in it, for a session that begins now.
+    pub(crate) fn begun_again(self) -> Room {
+        Room::within(self.dir)
+    }
+
+    fn within(dir: tempfile::TempDir) -> Room {
         let place = ToolContext::new(&dir.path().join("work"), &dir.path().join("outputs")).unwrap();
         let env = [("PATH", SYSTEM), ("HOME", "/nonexistent"), ("LANG", "C.UTF-8")];
         let place = place.with_env(env.map(|(name, value)| (name.into(), value.into())).into_iter());

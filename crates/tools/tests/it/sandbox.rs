@@ -16,7 +16,10 @@ pub(crate) fn program() -> PathBuf {
 }
 
 pub(crate) fn guarded() -> Room {
-    let room = Room::new();
+    guarded_by_program(Room::new())
+}
+
+pub(crate) fn guarded_by_program(room: Room) -> Room {
     let place = room.place.clone().guarded(Guard::new(&program(), &["__guard"]));
     Room { place, ..room }
 }
