@@ -38,6 +38,7 @@ const RULES: [&str; 2] = [".git/info/exclude", ".gitignore"];
 pub(crate) struct BuiltFolders(Gitignore);
 
 impl BuiltFolders {
+    /// Those of a workspace whose session begins now.
     pub(crate) fn of(root: &Path) -> BuiltFolders {
         let mut rules = GitignoreBuilder::new(root);
         for line in RULES.iter().filter_map(|file| small(&root.join(file))).flat_map(lines) {
