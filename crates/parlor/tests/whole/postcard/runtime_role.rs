@@ -4,7 +4,7 @@
 //! that says what was wrong, and the link lives on.
 
 use super::wire::{FromRuntime, FromUi};
-use dialects::narrator::{Narration, Narrator};
+use rolekit::narrator::{Narration, Narrator};
 use domain::ask::{Answer, AskKind, Scope};
 use domain::command::{Command, PromptOptions, Receipt, Refusal, RunCommand, Target, WhenBusy};
 use domain::content::Input;

@@ -3,7 +3,7 @@
 //! What is said is taken when it is sent: the wire has no receipts. Its run ends with `end`, or with the link.
 
 use super::wire::{FromRuntime, FromUi};
-use dialects::listener::Listener;
+use rolekit::listener::Listener;
 use domain::ask::{Answer, Assessment, Risk};
 use domain::command::{Command, Receipt, Refusal, RefusalKind, RunCommand};
 use domain::content::{Input, Json, TextKind};
