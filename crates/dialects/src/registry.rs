@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn every_item_has_its_row_and_words_exactly_where_it_is_not_exact() {
         for dialect in ALL {
-            let faults = roles::fidelity::faults(&dialect.fidelity());
+            let faults = dialect.description().fidelity.faults();
             assert!(faults.is_empty(), "{dialect}: {faults:#?}");
         }
     }

@@ -1,10 +1,9 @@
 //! acp: the Agent Client Protocol, JSON-RPC 2.0 in lines of UTF-8, over the stdio of a child process. Editors speak it with agents.
 //!
 //! The document is the published JSON Schema of version 1; the existing programs differ here and there ([`quirks`]). What this wire can
-//! carry is in [`fidelity`]. Wire types are in [`wire`]; the roles are [`AcpRuntime`] (a client talks to us) and [`AcpUi`] (we talk to
+//! carry is in `words.txt`. Wire types are in [`wire`]; the roles are [`AcpRuntime`] (a client talks to us) and [`AcpUi`] (we talk to
 //! an agent).
 
-pub mod fidelity;
 pub mod quirks;
 #[cfg(feature = "schema")]
 pub mod schema;
@@ -23,6 +22,7 @@ mod tests;
 
 use rolekit::first_line;
 use roles::dialect::{Description, Dialect, Habits, Lanes};
+use roles::fidelity::{Sources, Verdicts, Words};
 
 pub use runtime_role::{ANSWERS_WITHIN, AcpRuntime};
 pub use ui_role::AcpUi;
@@ -51,7 +51,10 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     },
     runtime_role: || Box::new(AcpRuntime::new()),
     ui_role: || Box::new(AcpUi::new()),
-    fidelity: fidelity::SOURCES,
+    fidelity: Sources {
+        words: Words(include_str!("words.txt")),
+        verdicts: Verdicts(include_str!("verdicts.txt")),
+    },
     quirks: quirks::QUIRKS,
     schema: || include_str!("schema.json").to_owned(),
 });

@@ -4,7 +4,6 @@
 //! one `done` or `error` (`get_status` by its `status`). There are no asks, no cancel and no list of conversations on this wire.
 
 mod conversation;
-pub mod fidelity;
 pub mod quirks;
 mod runtime_role;
 #[cfg(feature = "schema")]
@@ -15,6 +14,7 @@ mod ui_role;
 mod wire;
 
 use roles::dialect::{Description, Dialect, Habits, Interpreter, Lanes};
+use roles::fidelity::{Sources, Verdicts, Words};
 
 pub use runtime_role::{
     AsstRuntime, MAX_ATTACHMENTS, MAX_IMAGE_BYTES, MAX_READY_AGAIN, MAX_REQUESTS, READY_AGAIN,
@@ -47,7 +47,10 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     },
     runtime_role: || Box::new(AsstRuntime::default()),
     ui_role: || Box::new(AsstUi::default()),
-    fidelity: fidelity::SOURCES,
+    fidelity: Sources {
+        words: Words(include_str!("words.txt")),
+        verdicts: Verdicts(include_str!("verdicts.txt")),
+    },
     quirks: quirks::QUIRKS,
     schema: || include_str!("schema.json").to_owned(),
 });

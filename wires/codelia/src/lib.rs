@@ -1,11 +1,10 @@
 //! codelia: JSON-RPC 2.0 in lines of UTF-8, over the stdio of a child process.
 //!
 //! The document is version "0" of codelia's UI protocol; the existing programs are later than it and differ here and there
-//! ([`quirks`]). What this wire can carry is in [`fidelity`]. Wire types are in [`wire`]; the roles are [`CodeliaRuntime`] (a codelia UI
+//! ([`quirks`]). What this wire can carry is in `words.txt`. Wire types are in [`wire`]; the roles are [`CodeliaRuntime`] (a codelia UI
 //! talks to us) and [`CodeliaUi`] (we talk to a codelia runtime).
 
 mod effort_name;
-pub mod fidelity;
 pub mod quirks;
 #[cfg(feature = "schema")]
 pub mod schema;
@@ -22,6 +21,7 @@ mod tests;
 
 use rolekit::first_line;
 use roles::dialect::{Approval, Description, Dialect, Habits, Lanes, Meaning};
+use roles::fidelity::{Sources, Verdicts, Words};
 
 pub use runtime_role::{
     ANSWERS_WITHIN, BEGINS_AFTER, COMMAND_LINE, CodeliaRuntime, READ_WITHIN_MS, RESULT_PAUSE, TERMINAL_UI,
@@ -61,7 +61,10 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     },
     runtime_role: || Box::new(CodeliaRuntime::default()),
     ui_role: || Box::new(CodeliaUi::default()),
-    fidelity: fidelity::SOURCES,
+    fidelity: Sources {
+        words: Words(include_str!("words.txt")),
+        verdicts: Verdicts(include_str!("verdicts.txt")),
+    },
     quirks: quirks::QUIRKS,
     schema: || include_str!("schema.json").to_owned(),
 });

@@ -1,10 +1,9 @@
 //! lemon: JSON objects in lines, over the stdio of a child process. Commands one way, events the other, no ids but those of questions.
 //!
 //! The document is a plan for a terminal client and the questions an agent can put to it; the existing programs came after it and
-//! added several sessions ([`quirks`] has where they differ). What this wire can carry is in [`fidelity`], its lines are in [`wire`].
+//! added several sessions ([`quirks`] has where they differ). What this wire can carry is in `words.txt`, its lines are in [`wire`].
 //! The roles are [`LemonRuntime`] (a lemon client talks to us) and [`LemonUi`] (we talk to a lemon server).
 
-pub mod fidelity;
 pub mod quirks;
 #[cfg(feature = "schema")]
 pub mod schema;
@@ -19,6 +18,7 @@ mod ui_role;
 mod tests;
 
 use roles::dialect::{Description, Dialect, Habits, Interpreter, Lanes, Meaning};
+use roles::fidelity::{Sources, Verdicts, Words};
 
 pub use runtime_role::{ANSWER_DEADLINE, LemonRuntime, MAX_PENDING};
 pub use ui_role::{EXIT_RESTART, LemonUi};
@@ -65,7 +65,10 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     },
     runtime_role: || Box::new(LemonRuntime::new()),
     ui_role: || Box::new(LemonUi::new()),
-    fidelity: fidelity::SOURCES,
+    fidelity: Sources {
+        words: Words(include_str!("words.txt")),
+        verdicts: Verdicts(include_str!("verdicts.txt")),
+    },
     quirks: quirks::QUIRKS,
     schema: || include_str!("schema.json").to_owned(),
 });

@@ -4,7 +4,6 @@
 //! what happens goes the other way, in order. Every value of the vocabulary is written as `record` writes it, so nothing here
 //! lifts or lowers; the roles keep the handshake, the tickets and the proof that both sides see the same session.
 
-pub mod fidelity;
 mod runtime_role;
 #[cfg(feature = "schema")]
 pub mod schema;
@@ -17,6 +16,7 @@ mod tests;
 
 use rolekit::first_line;
 use roles::dialect::{Description, Dialect, Habits, Lanes};
+use roles::fidelity::{Sources, Verdicts, Words};
 
 pub use runtime_role::NativeRuntime;
 pub use ui_role::NativeUi;
@@ -72,7 +72,10 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     habits: Habits::NONE,
     runtime_role: || Box::new(NativeRuntime::default()),
     ui_role: || Box::new(NativeUi::default()),
-    fidelity: fidelity::SOURCES,
+    fidelity: Sources {
+        words: Words(include_str!("words.txt")),
+        verdicts: Verdicts(include_str!("verdicts.txt")),
+    },
     quirks: &[],
     schema: || include_str!("schema.json").to_owned(),
 });

@@ -1,10 +1,9 @@
 //! openagent: JSON-RPC 2.0 in lines of UTF-8 over a Unix socket of mode 0600.
 //!
 //! The document is version 1.0.0 of the OpenAgent-Terminal protocol. The existing programs differ from it ([`quirks`]), so what we send
-//! holds both spellings. What this wire can carry is in [`fidelity`]. Wire types are in [`wire`]; the roles are [`OpenagentRuntime`] (an
+//! holds both spellings. What this wire can carry is in `words.txt`. Wire types are in [`wire`]; the roles are [`OpenagentRuntime`] (an
 //! openagent UI talks to us) and [`OpenagentUi`] (we talk to an openagent backend); where they meet is [`SocketEnv`].
 
-pub mod fidelity;
 pub mod quirks;
 #[cfg(feature = "schema")]
 pub mod schema;
@@ -24,6 +23,7 @@ mod tests;
 
 use rolekit::first_line;
 use roles::dialect::{Description, Dialect, Habits, Lanes, UsualSockets};
+use roles::fidelity::{Sources, Verdicts, Words};
 
 pub use runtime_role::{MAX_QUERIES, MAX_UNSAID, OpenagentRuntime};
 pub use socket::SocketEnv;
@@ -59,7 +59,10 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     habits: Habits { saves: Some(".openagent/sessions"), ..Habits::NONE },
     runtime_role: || Box::new(OpenagentRuntime::new()),
     ui_role: || Box::new(OpenagentUi::new()),
-    fidelity: fidelity::SOURCES,
+    fidelity: Sources {
+        words: Words(include_str!("words.txt")),
+        verdicts: Verdicts(include_str!("verdicts.txt")),
+    },
     quirks: quirks::QUIRKS,
     schema: || include_str!("schema.json").to_owned(),
 });

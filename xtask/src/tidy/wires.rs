@@ -20,10 +20,9 @@ pub(super) fn findings(pages: &[Page], programs: &[Program<'_>]) -> Vec<String> 
     programs.iter().flat_map(|program| of_program(program, &wires)).collect()
 }
 
-/// The foreign wires, by the folders that have a table of what they carry.
+/// The foreign wires, by their crates.
 fn wires(pages: &[Page]) -> Vec<&str> {
-    let folders =
-        pages.iter().filter_map(|page| page.path.strip_prefix(WIRES)?.strip_suffix("/src/fidelity.rs"));
+    let folders = pages.iter().filter_map(|page| page.path.strip_prefix(WIRES)?.strip_suffix("/src/lib.rs"));
     folders.filter(|name| *name != "native").collect()
 }
 
@@ -109,12 +108,12 @@ mod tests {
                 ("crates/rolekit/src/narrator.rs", false),
                 ("crates/kit/src/check/wires/semaphore.rs", false),
                 ("wires/morse/src/wire.rs", true),
-                ("wires/morse/src/lib.rs", true),
+                ("wires/morse/src/quirks.rs", true),
                 ("crates/kit/src/check/wires/morse/scenes.rs", true),
                 ("crates/dialects/src/registry.rs", true),
                 ("crates/parlor/tests/whole.rs", true),
             ] {
-                let pages = [page("wires/morse/src/fidelity.rs", ""), page(path, text)];
+                let pages = [page("wires/morse/src/lib.rs", ""), page(path, text)];
                 let found = findings(&pages, &programs(&pages));
                 assert_eq!(found.len(), if own { 0 } else { count }, "{path}: {text}: {found:?}");
             }

@@ -7,7 +7,7 @@
 //! - emulated: it arrives, but otherwise.
 //!
 //! `UPDATE_EXPECT=1` writes the verdicts down (`wires/NAME/src/verdicts.txt`, which the program reads). The words beside them
-//! (how, why) are written by hand, in `fidelity.rs` of each wire; there must be some exactly where the verdict is not exact. A probe is
+//! (how, why) are written by hand, in `words.txt` of each wire; there must be some exactly where the verdict is not exact. A probe is
 //! written once per item and knows no wire, so a new wire gets its verdicts by being in the registry.
 
 mod acts;

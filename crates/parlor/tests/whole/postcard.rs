@@ -3,7 +3,6 @@
 //!
 //! It stands among the tests because the program does not offer it. As a wire of the program it would be a folder of `dialects`.
 
-mod fidelity;
 mod runtime_role;
 mod ui_role;
 mod wire;
@@ -14,6 +13,7 @@ use domain::content::Part;
 use domain::event::{Body, Outcome, RunEvent, ToolEvent};
 use expect_test::expect_file;
 use roles::dialect::{Description, Dialect, Habits, Lanes};
+use roles::fidelity::{Sources, Verdicts, Words};
 use runtime_role::PostcardRuntime;
 use ui_role::PostcardUi;
 
@@ -30,7 +30,10 @@ const DIALECT: Dialect = Dialect::new(&Description {
     habits: Habits::NONE,
     runtime_role: || Box::new(PostcardRuntime::default()),
     ui_role: || Box::new(PostcardUi::default()),
-    fidelity: fidelity::SOURCES,
+    fidelity: Sources {
+        words: Words(include_str!("postcard/words.txt")),
+        verdicts: Verdicts(include_str!("postcard/verdicts.txt")),
+    },
     quirks: &[],
     schema: String::new,
 });
@@ -63,7 +66,7 @@ fn the_verdicts_of_the_example_are_computed_like_any_other() {
     let verdicts = written(&[(roles::fidelity::ALONE.to_owned(), column(&[DIALECT]))]);
     expect_file![concat!(env!("CARGO_MANIFEST_DIR"), "/tests/whole/postcard/verdicts.txt")]
         .assert_eq(&verdicts);
-    assert_eq!(roles::fidelity::faults(&DIALECT.fidelity()), Vec::<String>::new());
+    assert_eq!(DIALECT.description().fidelity.faults(), Vec::<String>::new());
 }
 
 /// The figure of docs/guides/a-dialect.md.
@@ -73,7 +76,6 @@ fn the_guide_says_how_long_the_example_is() {
         include_str!("postcard/wire.rs"),
         include_str!("postcard/runtime_role.rs"),
         include_str!("postcard/ui_role.rs"),
-        include_str!("postcard/fidelity.rs"),
     ];
     let lines: usize = sources.iter().map(|text| text.lines().count()).sum();
     let guide = include_str!("../../../../docs/guides/a-dialect.md");

@@ -4,7 +4,6 @@
 //! that says what was wrong, and the link lives on.
 
 use super::wire::{FromRuntime, FromUi};
-use rolekit::narrator::{Narration, Narrator};
 use domain::ask::{Answer, AskKind, Scope};
 use domain::command::{Command, PromptOptions, Receipt, Refusal, RunCommand, Target, WhenBusy};
 use domain::content::Input;
@@ -12,6 +11,7 @@ use domain::event::{AskEvent, Body, Event, Outcome, RunEvent};
 use domain::ids::AskId;
 use domain::port::Ticket;
 use domain::tool::ToolOutcome;
+use rolekit::narrator::{Narration, Narrator};
 use roles::{Answers, Greeting, Item, Lane, Line, RuntimeCx, RuntimeRole, Tickets, View};
 use serde_json::Value;
 

@@ -3,7 +3,6 @@
 //! What is said is taken when it is sent: the wire has no receipts. Its run ends with `end`, or with the link.
 
 use super::wire::{FromRuntime, FromUi};
-use rolekit::listener::Listener;
 use domain::ask::{Answer, Assessment, Risk};
 use domain::command::{Command, Receipt, Refusal, RefusalKind, RunCommand};
 use domain::content::{Input, Json, TextKind};
@@ -12,6 +11,7 @@ use domain::fact::{FactAsk, Key, Said};
 use domain::ids::AskId;
 use domain::port::{Abilities, Ticket};
 use domain::tool::{ToolOutcome, ToolResult};
+use rolekit::listener::Listener;
 use roles::{Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey, UiCx, UiRole};
 
 const HANDSHAKE: TimerKey = TimerKey(1);
