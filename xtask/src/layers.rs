@@ -91,6 +91,7 @@ pub(crate) const LAYERS: &[Layer] = &[
     foreign_wire("lemon"),
     foreign_wire("nous"),
     foreign_wire("openagent"),
+    foreign_wire("postcard"),
     Layer {
         name: "native",
         why: "our own wire, which carries everything as it is written",

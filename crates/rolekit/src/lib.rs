@@ -7,6 +7,7 @@ mod calls;
 pub mod endpoint;
 pub mod exchange;
 pub mod first_line;
+pub mod lines;
 pub mod listener;
 pub mod narrator;
 pub mod rpc;

@@ -10,8 +10,8 @@
 #[cfg(test)]
 mod tests;
 
-use domain::content::{Input, Part, Role, Usage};
-use domain::event::{Finish, Outcome};
+use domain::content::{Input, Json, Part, Role, TextKind, Usage};
+use domain::event::{Cause, Finish, Outcome};
 use domain::fact::{Fact, Key, Said};
 use domain::tool::{ToolOutcome, ToolResult};
 use roles::UiCx;
@@ -57,6 +57,15 @@ impl<T> Listener<T> {
         }
     }
 
+    /// Begins a run with what the person said, on a wire where that is all a run is for.
+    pub fn begin(cx: &mut UiCx<'_>, run: Key, input: &Input) -> Listener<T> {
+        let listener = Listener::new(run);
+        listener.say(cx, Said::RunStarted);
+        listener.say(cx, Said::TurnStarted(Some(Cause::Prompt)));
+        listener.input(cx, input);
+        listener
+    }
+
     /// The run's name on the wire.
     pub fn run(&self) -> &Key {
         &self.run
@@ -88,6 +97,19 @@ impl<T> Listener<T> {
             self.step_over(cx, Usage::default());
         }
         next
+    }
+
+    /// More of what the model says or thinks, on a wire that does not name its messages.
+    pub fn text(&mut self, cx: &mut UiCx<'_>, kind: TextKind, text: String) {
+        self.model_speaks(cx);
+        self.say(cx, Said::Text { message: None, kind, text });
+    }
+
+    /// The model wants a tool, which is noted as open.
+    pub fn call(&mut self, cx: &mut UiCx<'_>, tool: Key, name: String, args: Json, note: T) {
+        self.model_speaks(cx);
+        self.note(&tool, || note);
+        self.say(cx, Said::ToolProposed { tool, name, args });
     }
 
     /// The model has answered, and its tools are done.

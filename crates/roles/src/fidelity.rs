@@ -172,6 +172,11 @@ pub struct Sources {
 }
 
 impl Sources {
+    /// The text of both, as a wire includes it.
+    pub const fn new(words: &'static str, verdicts: &'static str) -> Sources {
+        Sources { words: Words(words), verdicts: Verdicts(verdicts) }
+    }
+
     /// The table: what was written beside what was computed.
     pub fn table(&self) -> Vec<Row> {
         let (verdicts, words) = (self.verdicts.column(ALONE), self.words.rows());
@@ -268,7 +273,7 @@ mod tests {
 
     fn sources(words: &str, verdicts: &str) -> Sources {
         let text = |text: &str| -> &'static str { Box::leak(text.to_owned().into_boxed_str()) };
-        Sources { words: Words(text(words)), verdicts: Verdicts(text(verdicts)) }
+        Sources::new(text(words), text(verdicts))
     }
 
     fn carried(computed: &'static str, ours: Verdict, theirs: Verdict) -> Carried {

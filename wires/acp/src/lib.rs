@@ -22,7 +22,7 @@ mod tests;
 
 use rolekit::first_line;
 use roles::dialect::{Description, Dialect, Habits, Lanes};
-use roles::fidelity::{Sources, Verdicts, Words};
+use roles::fidelity::Sources;
 
 pub use runtime_role::{ANSWERS_WITHIN, AcpRuntime};
 pub use ui_role::AcpUi;
@@ -51,10 +51,7 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     },
     runtime_role: || Box::new(AcpRuntime::new()),
     ui_role: || Box::new(AcpUi::new()),
-    fidelity: Sources {
-        words: Words(include_str!("words.txt")),
-        verdicts: Verdicts(include_str!("verdicts.txt")),
-    },
+    fidelity: Sources::new(include_str!("words.txt"), include_str!("verdicts.txt")),
     quirks: quirks::QUIRKS,
     schema: || include_str!("schema.json").to_owned(),
 });

@@ -14,7 +14,7 @@ mod ui_role;
 mod wire;
 
 use roles::dialect::{Description, Dialect, Habits, Interpreter, Lanes};
-use roles::fidelity::{Sources, Verdicts, Words};
+use roles::fidelity::Sources;
 
 pub use runtime_role::{
     AsstRuntime, MAX_ATTACHMENTS, MAX_IMAGE_BYTES, MAX_READY_AGAIN, MAX_REQUESTS, READY_AGAIN,
@@ -47,10 +47,7 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     },
     runtime_role: || Box::new(AsstRuntime::default()),
     ui_role: || Box::new(AsstUi::default()),
-    fidelity: Sources {
-        words: Words(include_str!("words.txt")),
-        verdicts: Verdicts(include_str!("verdicts.txt")),
-    },
+    fidelity: Sources::new(include_str!("words.txt"), include_str!("verdicts.txt")),
     quirks: quirks::QUIRKS,
     schema: || include_str!("schema.json").to_owned(),
 });

@@ -21,7 +21,7 @@ mod tests;
 
 use rolekit::first_line;
 use roles::dialect::{Approval, Description, Dialect, Habits, Lanes, Meaning};
-use roles::fidelity::{Sources, Verdicts, Words};
+use roles::fidelity::Sources;
 
 pub use runtime_role::{
     ANSWERS_WITHIN, BEGINS_AFTER, COMMAND_LINE, CodeliaRuntime, READ_WITHIN_MS, RESULT_PAUSE, TERMINAL_UI,
@@ -61,10 +61,7 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     },
     runtime_role: || Box::new(CodeliaRuntime::default()),
     ui_role: || Box::new(CodeliaUi::default()),
-    fidelity: Sources {
-        words: Words(include_str!("words.txt")),
-        verdicts: Verdicts(include_str!("verdicts.txt")),
-    },
+    fidelity: Sources::new(include_str!("words.txt"), include_str!("verdicts.txt")),
     quirks: quirks::QUIRKS,
     schema: || include_str!("schema.json").to_owned(),
 });

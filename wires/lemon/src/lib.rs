@@ -18,7 +18,7 @@ mod ui_role;
 mod tests;
 
 use roles::dialect::{Description, Dialect, Habits, Interpreter, Lanes, Meaning};
-use roles::fidelity::{Sources, Verdicts, Words};
+use roles::fidelity::Sources;
 
 pub use runtime_role::{ANSWER_DEADLINE, LemonRuntime, MAX_PENDING};
 pub use ui_role::{EXIT_RESTART, LemonUi};
@@ -65,10 +65,7 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     },
     runtime_role: || Box::new(LemonRuntime::new()),
     ui_role: || Box::new(LemonUi::new()),
-    fidelity: Sources {
-        words: Words(include_str!("words.txt")),
-        verdicts: Verdicts(include_str!("verdicts.txt")),
-    },
+    fidelity: Sources::new(include_str!("words.txt"), include_str!("verdicts.txt")),
     quirks: quirks::QUIRKS,
     schema: || include_str!("schema.json").to_owned(),
 });

@@ -16,7 +16,7 @@ mod tests;
 
 use rolekit::first_line;
 use roles::dialect::{Description, Dialect, Habits, Lanes};
-use roles::fidelity::{Sources, Verdicts, Words};
+use roles::fidelity::Sources;
 
 pub use runtime_role::NativeRuntime;
 pub use ui_role::NativeUi;
@@ -72,10 +72,7 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     habits: Habits::NONE,
     runtime_role: || Box::new(NativeRuntime::default()),
     ui_role: || Box::new(NativeUi::default()),
-    fidelity: Sources {
-        words: Words(include_str!("words.txt")),
-        verdicts: Verdicts(include_str!("verdicts.txt")),
-    },
+    fidelity: Sources::new(include_str!("words.txt"), include_str!("verdicts.txt")),
     quirks: &[],
     schema: || include_str!("schema.json").to_owned(),
 });

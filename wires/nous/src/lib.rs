@@ -17,7 +17,7 @@ mod wire;
 
 use rolekit::first_line;
 use roles::dialect::{Description, Dialect, Habits, Lanes, UsualSockets};
-use roles::fidelity::{Sources, Verdicts, Words};
+use roles::fidelity::Sources;
 use std::path::PathBuf;
 
 pub use runtime_role::{HOLD, MAX_ANSWER_BYTES, MAX_HELD, MAX_WAITING_LINES, NousRuntime};
@@ -48,10 +48,7 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     habits: Habits::NONE,
     runtime_role: || Box::new(NousRuntime::default()),
     ui_role: || Box::new(NousUi::default()),
-    fidelity: Sources {
-        words: Words(include_str!("words.txt")),
-        verdicts: Verdicts(include_str!("verdicts.txt")),
-    },
+    fidelity: Sources::new(include_str!("words.txt"), include_str!("verdicts.txt")),
     quirks: quirks::QUIRKS,
     schema: || include_str!("schema.json").to_owned(),
 });

@@ -23,7 +23,7 @@ mod tests;
 
 use rolekit::first_line;
 use roles::dialect::{Description, Dialect, Habits, Lanes, UsualSockets};
-use roles::fidelity::{Sources, Verdicts, Words};
+use roles::fidelity::Sources;
 
 pub use runtime_role::{MAX_QUERIES, MAX_UNSAID, OpenagentRuntime};
 pub use socket::SocketEnv;
@@ -59,10 +59,7 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     habits: Habits { saves: Some(".openagent/sessions"), ..Habits::NONE },
     runtime_role: || Box::new(OpenagentRuntime::new()),
     ui_role: || Box::new(OpenagentUi::new()),
-    fidelity: Sources {
-        words: Words(include_str!("words.txt")),
-        verdicts: Verdicts(include_str!("verdicts.txt")),
-    },
+    fidelity: Sources::new(include_str!("words.txt"), include_str!("verdicts.txt")),
     quirks: quirks::QUIRKS,
     schema: || include_str!("schema.json").to_owned(),
 });

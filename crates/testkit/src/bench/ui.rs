@@ -3,7 +3,7 @@
 use super::{Link, Sent, follow, outcome, prompt, texts};
 use domain::ask::Answer;
 use domain::canon::{self, Canon};
-use domain::command::{Command, Receipt, Refusal, RefusalKind};
+use domain::command::{Command, RefusalKind};
 use domain::content::Role;
 use domain::errand::{ErrandId, ErrandNews, ErrandStep};
 use domain::event::{AskEvent, Body, Event, Outcome};
@@ -13,11 +13,8 @@ use domain::ids::{Ids, Millis};
 use domain::port::{News, Ticket};
 use domain::signal::Signal;
 use domain::state::State;
-use roles::{Cx, Hello, Lane, Line, Seen, TimerKey, UiCx, UiEffect, UiRole};
+use roles::{Cx, Hello, Lane, Line, Seen, Settled, TimerKey, UiCx, UiEffect, UiRole};
 use serde_json::Value;
-
-/// How a command was settled.
-type Settled = Result<Receipt, Refusal>;
 
 /// A UI role under test, and the hub that a test plays for it.
 pub struct UiBench {

@@ -32,18 +32,15 @@ impl Hearing {
 
     /// The model says a piece of text.
     pub(super) fn token(&mut self, cx: &mut UiCx<'_>, text: String) {
-        self.listener.model_speaks(cx);
-        self.fact(cx, Said::Text { message: None, kind: TextKind::Text, text });
+        self.listener.text(cx, TextKind::Text, text);
     }
 
     /// The model uses a tool; the wire does not tell when it begins to run, so it runs from here on.
     pub(super) fn tool_use(&mut self, cx: &mut UiCx<'_>, data: ToolUse, line: &str) {
         let Some((tool, name)) = read(cx, &data.tool, line) else { return };
-        self.listener.model_speaks(cx);
-        self.listener.note(&tool, || ());
         let input = [data.input, data.tool_input].into_iter().find(|input| !input.is_null());
         let args = input.map_or_else(Json::empty, |input| Json::verbatim(input.to_string()));
-        self.fact(cx, Said::ToolProposed { tool: tool.clone(), name, args });
+        self.listener.call(cx, tool.clone(), name, args, ());
         self.fact(cx, Said::ToolStarted { tool, name: None, args: None });
     }
 
