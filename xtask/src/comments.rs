@@ -44,7 +44,8 @@ fn judged(pages: &[Page], spared: &[&str]) -> Vec<String> {
     let mut findings = Vec::new();
     let mut guilty = BTreeSet::new();
     for page in pages.iter().filter(|page| is_program(&page.path, &tests)) {
-        let crate_name = page.path.trim_start_matches("crates/").split('/').next().unwrap_or_default();
+        let folder = page.path.split("/src/").next().unwrap_or_default();
+        let crate_name = folder.rsplit('/').next().unwrap_or_default();
         let found = of_page(page);
         if !spared.contains(&crate_name) {
             findings.extend(found);

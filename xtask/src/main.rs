@@ -38,7 +38,7 @@ cargo xtask CHORE
                            in its short form, and docs --check
   lint                     formatting, clippy, layers, tidy, links, the page's freshness; warnings are errors
   layers                   check which crate and which module of a crate uses which, and the drawing in ARCHITECTURE.md
-  tidy                     check heads, lengths, names and comments of source files, and that no two places of dialects share
+  tidy                     check heads, lengths, names and comments of source files, and that no two places of the wires share
                            12 lines in a row (to the letter; comments, tests, `use` and lines without a word are passed over)
   docs [--check]           write the generated pages (or check them), and check every relative link
   page                     build the page of `parlor web` again, which is committed

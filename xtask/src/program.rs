@@ -20,8 +20,7 @@ pub(crate) struct Program<'t> {
 
 /// The programs among these files: what lies under the `src` of a crate that is shipped and is compiled without tests.
 pub(crate) fn programs(pages: &[Page]) -> Vec<Program<'_>> {
-    let shipped =
-        |program: &Program<'_>| program.path.starts_with("crates/") && !program.path.starts_with(TESTKIT);
+    let shipped = |program: &Program<'_>| is_ours(program.path) && !program.path.starts_with(TESTKIT);
     sources(pages).into_iter().filter(shipped).collect()
 }
 
@@ -31,8 +30,15 @@ pub(crate) fn sources(pages: &[Page]) -> Vec<Program<'_>> {
     pages.iter().filter(|page| is_source(&page.path, &tests)).map(read).collect()
 }
 
+/// Where our crates lie; the project's chores lie elsewhere.
+const CRATES: &[&str] = &["crates/", "wires/"];
 /// What only tests and benches use.
 const TESTKIT: &str = "crates/testkit/";
+
+/// Whether a file is one of our crates'.
+pub(crate) fn is_ours(path: &str) -> bool {
+    CRATES.iter().any(|folder| path.starts_with(folder))
+}
 
 fn is_source(path: &str, tests: &BTreeSet<String>) -> bool {
     path.contains("/src/")

@@ -12,7 +12,7 @@ use anyhow::Result;
 
 use crate::comments;
 use crate::findings::judge;
-use crate::program::{programs, sources};
+use crate::program::{is_ours, programs, sources};
 use crate::shell::Shell;
 use crate::tree::{self, Page};
 
@@ -110,7 +110,7 @@ fn of_page(page: &Page, long: &[(&str, usize)]) -> Vec<String> {
             }
         }
         for (code, places, instead) in ONE_PLACE {
-            let ours = path.starts_with("crates/") && path.contains("/src/");
+            let ours = is_ours(path) && path.contains("/src/");
             if ours && line.contains(code) && !places.contains(&path.as_str()) {
                 found.push(format!("{path}:{}: `{code}` is refused here: {instead}", number + 1));
             }

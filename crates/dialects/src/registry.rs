@@ -7,15 +7,15 @@ use std::fmt;
 #[cfg(feature = "schema")]
 pub type WriteSchema = fn() -> String;
 
-/// The wires by the names of their folders: the one list in which a wire stands.
+/// The wires by the names of their crates: the one list in which a wire stands.
 macro_rules! wires {
     ($($name:ident),* $(,)?) => {
         /// Every wire of this build.
-        pub const ALL: &[Dialect] = &[$(crate::$name::DIALECT),*];
+        pub const ALL: &[Dialect] = &[$($name::DIALECT),*];
 
         /// The schema of each wire, as its types say it now. What the program prints is the committed file.
         #[cfg(feature = "schema")]
-        pub const DERIVED: &[(Dialect, WriteSchema)] = &[$((crate::$name::DIALECT, crate::$name::schema::document)),*];
+        pub const DERIVED: &[(Dialect, WriteSchema)] = &[$(($name::DIALECT, $name::schema::document)),*];
     };
 }
 
@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn every_item_has_its_row_and_words_exactly_where_it_is_not_exact() {
         for dialect in ALL {
-            let faults = roles::fidelity::faults(&dialect.fidelity());
+            let faults = dialect.description().fidelity.faults();
             assert!(faults.is_empty(), "{dialect}: {faults:#?}");
         }
     }

@@ -8,7 +8,8 @@ use std::path::Path;
 #[test]
 fn every_schema_is_what_the_types_say() {
     for (dialect, document) in dialects::DERIVED {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(dialect.name());
+        let folder =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../wires").join(dialect.name()).join("src");
         expect_file![folder.join("schema.json")].assert_eq(&document());
     }
 }

@@ -22,8 +22,7 @@ fn put(folder: &Path, name: &str, text: &str) -> anyhow::Result<()> {
     std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
-const NOTE: &str =
-    "<!-- Written by `cargo xtask docs` from the tables in crates/dialects. Do not edit. -->\n\n";
+const NOTE: &str = "<!-- Written by `cargo xtask docs` from the tables of the wires. Do not edit. -->\n\n";
 
 /// How the verdicts came about, for readers.
 const HOW: &str = "The verdicts are computed: a suite (`fidelity` in `crates/parlor/tests/whole`) lets each item happen at one end and looks \

@@ -172,7 +172,7 @@ async fn dispatch(cli: Line) -> anyhow::Result<Exit> {
         }
         Some(Sub::Schema { dialect: None, .. }) => {
             let schema = (dialects::native::DIALECT.description().schema)();
-            output::print(&dialects::typescript::definitions(&schema).map_err(anyhow::Error::msg)?);
+            output::print(&dialects::native::typescript::definitions(&schema).map_err(anyhow::Error::msg)?);
             Ok(Exit::Done)
         }
         Some(Sub::Completions { shell }) => {

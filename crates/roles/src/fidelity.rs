@@ -42,16 +42,6 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// What a person wrote about an item on a wire.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Words {
-    pub item: Item,
-    /// Where it stands on the wire.
-    pub wire: &'static str,
-    /// How it is emulated, or why it is dropped or refused; empty where it is exact.
-    pub why: &'static str,
-}
-
 /// One row of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
@@ -131,40 +121,95 @@ impl Verdicts {
     }
 }
 
+/// What people wrote about the items on a wire: a line for each, with the item, where it stands on the wire, and how it is emulated or why
+/// it is dropped or refused, which is nothing where it is exact. A fourth cell says why a bridge changes what is exact on both of its
+/// wires.
+///
+/// The item `*` is every item without a line of its own. A cell that is `"` says what the cell above it says.
+#[derive(Debug, Clone, Copy)]
+pub struct Words(pub &'static str);
+
+/// The item that is every other one.
+const REST: &str = "*";
+/// The cell above.
+const DITTO: &str = "\"";
+
+/// A line of [`Words`].
+#[derive(Debug, Clone, Copy, Default)]
+struct WrittenRow {
+    item: &'static str,
+    wire: &'static str,
+    why: &'static str,
+    across: &'static str,
+}
+
+impl Words {
+    fn rows(self) -> Vec<WrittenRow> {
+        let mut above = WrittenRow::default();
+        let row = |line: &'static str| {
+            let mut cells = line.split(CELLS).map(str::trim);
+            let mut cell = |above| match cells.next() {
+                Some(DITTO) => above,
+                cell => cell.unwrap_or_default(),
+            };
+            above = WrittenRow {
+                item: cell(above.item),
+                wire: cell(above.wire),
+                why: cell(above.why),
+                across: cell(above.across),
+            };
+            above
+        };
+        self.0.lines().filter(|line| !line.starts_with(REMARK)).map(row).collect()
+    }
+}
+
 /// What a wire's table is made of.
 #[derive(Debug, Clone, Copy)]
 pub struct Sources {
-    /// What was written about each item.
-    pub words: &'static [Words],
-    /// What is said of items without words of their own, where they are not exact; empty where each must have its own.
-    pub rest: &'static str,
+    pub words: Words,
     pub verdicts: Verdicts,
-    /// What is exact on this wire and on another, and yet not over a bridge between them: why.
-    pub across: &'static [(Item, &'static str)],
 }
 
 impl Sources {
+    /// The text of both, as a wire includes it.
+    pub const fn new(words: &'static str, verdicts: &'static str) -> Sources {
+        Sources { words: Words(words), verdicts: Verdicts(verdicts) }
+    }
+
     /// The table: what was written beside what was computed.
     pub fn table(&self) -> Vec<Row> {
-        let verdicts = self.verdicts.column(ALONE);
-        let row = |words: &Words| {
-            let (_, verdict) = verdicts.iter().find(|(item, _)| *item == words.item)?;
-            Some(Row { item: words.item, wire: words.wire, verdict: *verdict, why: words.why })
+        let (verdicts, words) = (self.verdicts.column(ALONE), self.words.rows());
+        let row = |words: &WrittenRow| {
+            let (item, verdict) = verdicts.iter().find(|(item, _)| item.name() == words.item)?;
+            Some(Row { item: *item, wire: words.wire, verdict: *verdict, why: words.why })
         };
-        let unsaid = |(item, _): &&(Item, Verdict)| !self.words.iter().any(|words| words.item == *item);
-        let rest = verdicts.iter().filter(unsaid).filter(|_| !self.rest.is_empty());
-        let rest = rest.map(|(item, verdict)| {
-            let why = if *verdict == Verdict::Exact { "" } else { self.rest };
-            Row { item: *item, wire: "", verdict: *verdict, why }
+        let rest = words.iter().find(|words| words.item == REST);
+        let unsaid = |(item, _): &&(Item, Verdict)| !words.iter().any(|words| words.item == item.name());
+        let rest = rest.into_iter().flat_map(|rest| {
+            verdicts.iter().filter(unsaid).map(|(item, verdict)| {
+                let why = if *verdict == Verdict::Exact { "" } else { rest.why };
+                Row { item: *item, wire: rest.wire, verdict: *verdict, why }
+            })
         });
-        self.words.iter().filter_map(row).chain(rest).collect()
+        words.iter().filter_map(row).chain(rest).collect()
+    }
+
+    /// What is wrong with the table, in words: lines about something that is no item, items without exactly one row, and words that are
+    /// missing or that say how something is emulated which is exact.
+    pub fn faults(&self) -> Vec<String> {
+        let is_item = |name: &str| name == REST || Item::ALL.iter().any(|item| item.name() == name);
+        let words = self.words.rows();
+        let unknown = words.iter().filter(|words| !is_item(words.item));
+        let unknown = unknown.map(|words| format!("{}: is no item", words.item));
+        unknown.chain(faults(&self.table())).collect()
     }
 
     /// What becomes of each item between a UI of this wire and a runtime of another: the verdict is the computed one of the pair, the
     /// words are those of the wire that it is owed to. A pair is exact only where both of its wires are: what was sent through the pair
     /// may lack just the thing that one of them leaves out.
     pub fn carried_on(&self, runtime: &str, table: &[Row]) -> Vec<Carried> {
-        let ours = self.table();
+        let (ours, words) = (self.table(), self.words.rows());
         let one = |(item, computed): &(Item, Verdict)| {
             let rows: Vec<&Row> = [&ours, table]
                 .into_iter()
@@ -175,7 +220,8 @@ impl Sources {
                 Verdict::Exact if !both_exact => Verdict::Emulated,
                 computed => *computed,
             };
-            let across = self.across.iter().find(|(of, _)| of == item).map(|(_, why)| *why);
+            let across =
+                words.iter().find(|words| words.item == item.name()).map_or("", |words| words.across);
             Carried { item: *item, verdict, why: why(verdict, &rows, across) }
         };
         self.verdicts.column(runtime).iter().map(one).collect()
@@ -186,7 +232,7 @@ impl Sources {
 const FORMS_DIFFER: &str = "each wire has a form of its own for it, and neither form fits the other";
 
 /// Why a pair has this verdict, given the rows of its two wires.
-fn why(verdict: Verdict, rows: &[&Row], across: Option<&str>) -> String {
+fn why(verdict: Verdict, rows: &[&Row], across: &str) -> String {
     let said = |wanted: &dyn Fn(&Row) -> bool| -> Vec<&str> {
         let mut said: Vec<&str> = rows.iter().filter(|row| wanted(row)).map(|row| row.why).collect();
         said.dedup();
@@ -198,16 +244,15 @@ fn why(verdict: Verdict, rows: &[&Row], across: Option<&str>) -> String {
         _ if !same.is_empty() => same.join("; "),
         Verdict::Emulated => {
             let other = said(&|row| row.verdict != Verdict::Exact);
-            if other.is_empty() { across.unwrap_or_default().to_owned() } else { other.join("; ") }
+            if other.is_empty() { across.to_owned() } else { other.join("; ") }
         }
         // How a wire emulates something does not say why it is lost.
-        Verdict::Dropped | Verdict::Refused => across.unwrap_or(FORMS_DIFFER).to_owned(),
+        Verdict::Dropped | Verdict::Refused if across.is_empty() => FORMS_DIFFER.to_owned(),
+        Verdict::Dropped | Verdict::Refused => across.to_owned(),
     }
 }
 
-/// What is wrong with a table, in words: items without exactly one row, and words that are missing or that say how something is emulated
-/// which is exact.
-pub fn faults(table: &[Row]) -> Vec<String> {
+fn faults(table: &[Row]) -> Vec<String> {
     let rows = |item: Item| table.iter().filter(|row| row.item == item).count();
     let holes = Item::ALL.iter().filter(|item| rows(**item) != 1);
     let holes = holes.map(|item| format!("{item}: {} rows", rows(*item)));
@@ -226,16 +271,18 @@ mod tests {
         Row { item: Item::MessageText, wire: "text", verdict, why }
     }
 
+    fn sources(words: &str, verdicts: &str) -> Sources {
+        let text = |text: &str| -> &'static str { Box::leak(text.to_owned().into_boxed_str()) };
+        Sources::new(text(words), text(verdicts))
+    }
+
     fn carried(computed: &'static str, ours: Verdict, theirs: Verdict) -> Carried {
         let words = match ours {
             Verdict::Exact => "",
             _ => "our words",
         };
-        let words: &'static [Words] =
-            Box::leak(Box::new([Words { item: Item::MessageText, wire: "text", why: words }]));
-        let text = format!("item | alone | far\nmessage text | {ours} | {computed}\n");
-        let sources =
-            Sources { words, rest: "", verdicts: Verdicts(Box::leak(text.into_boxed_str())), across: &[] };
+        let verdicts = format!("item | alone | far\nmessage text | {ours} | {computed}\n");
+        let sources = sources(&format!("message text | text | {words}"), &verdicts);
         let theirs = if theirs == Verdict::Exact { row(theirs, "") } else { row(theirs, "their words") };
         sources.carried_on("far", &[theirs]).remove(0)
     }
@@ -260,5 +307,33 @@ mod tests {
         }
         // The hub makes up for what a wire refuses.
         assert_eq!(carried("emulated", Verdict::Exact, Verdict::Refused).why, "their words");
+    }
+
+    #[test]
+    fn a_line_says_what_the_one_above_says_and_one_line_may_be_for_the_rest() {
+        let verdicts = "item | alone | far\nprompt | emulated | x\nsteer | dropped | x\ncancel | exact | exact\ntitle | exact | dropped\n";
+        let words =
+            "# remark\nprompt | say | in words\nsteer | | \"\ntitle | head || comes twice\n* | all | none\n";
+        let sources = sources(words, verdicts);
+        let table = sources.table();
+        let told: Vec<_> = table.iter().map(|row| (row.item.name(), row.wire, row.why)).collect();
+        let expected = [
+            ("prompt", "say", "in words"),
+            ("steer", "", "in words"),
+            ("title", "head", ""),
+            ("cancel", "all", ""),
+        ];
+        assert_eq!(told, expected);
+        let theirs = Row { item: Item::Title, wire: "", verdict: Verdict::Exact, why: "" };
+        assert_eq!(sources.carried_on("far", &[theirs])[1].why, "comes twice");
+    }
+
+    #[test]
+    fn a_line_about_no_item_is_a_fault_as_one_that_is_said_twice_is() {
+        let faults =
+            sources("promt | say |\nprompt | say |\nprompt | say |", "item | alone\nprompt | exact\n");
+        let faults = faults.faults();
+        assert!(faults.contains(&"promt: is no item".to_owned()), "{faults:?}");
+        assert!(faults.contains(&"prompt: 2 rows".to_owned()), "{faults:?}");
     }
 }

@@ -32,3 +32,12 @@ pub enum Line {
     /// Not UTF-8, or with a NUL in it; the bytes as far as they can be shown.
     Garbled(String),
 }
+
+impl Line {
+    /// What came, as far as it was kept.
+    pub fn kept(&self) -> &str {
+        match self {
+            Line::Text(text) | Line::Overlong(text) | Line::Garbled(text) => text,
+        }
+    }
+}

@@ -62,10 +62,13 @@ pub struct View<'a> {
     pub current: bool,
 }
 
+/// How a command was settled.
+pub type Settled = Result<Receipt, Refusal>;
+
 /// We play the runtime: a foreign UI is at the other end.
 pub trait RuntimeRole: Send {
     /// The link is up.
-    fn open(&mut self, cx: &mut RuntimeCx<'_>, greeting: &Greeting);
+    fn open(&mut self, _cx: &mut RuntimeCx<'_>, _greeting: &Greeting) {}
     /// A line came.
     fn line(&mut self, cx: &mut RuntimeCx<'_>, lane: Lane, line: Line);
     /// The peer opened one more connection on a lane (wires with several); `false` when it closed one.
@@ -89,13 +92,7 @@ pub trait RuntimeRole: Send {
     /// A one-way word.
     fn signal(&mut self, _cx: &mut RuntimeCx<'_>, _view: View<'_>, _signal: &Signal) {}
     /// A command of this link is settled.
-    fn settled(
-        &mut self,
-        cx: &mut RuntimeCx<'_>,
-        view: Option<View<'_>>,
-        ticket: Ticket,
-        with: Result<Receipt, Refusal>,
-    );
+    fn settled(&mut self, cx: &mut RuntimeCx<'_>, view: Option<View<'_>>, ticket: Ticket, with: Settled);
     /// What is new of the sessions that are open here; only called once the role wanted it ([`RuntimeCx::watch_fleet`]).
     fn fleet(&mut self, _cx: &mut RuntimeCx<'_>, _change: FleetChange) {}
     /// A timer ran out.

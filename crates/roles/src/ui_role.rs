@@ -25,8 +25,8 @@ pub struct Seen<'a> {
 
 /// We play the UI: a foreign runtime is at the other end.
 pub trait UiRole: Send {
-    /// The link is up: greet.
-    fn open(&mut self, cx: &mut UiCx<'_>, hello: &Hello);
+    /// The link is up: greet, where the wire has a greeting.
+    fn open(&mut self, _cx: &mut UiCx<'_>, _hello: &Hello) {}
     /// A line came.
     fn line(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, lane: Lane, line: Line);
     /// Our side wants something. Must be settled exactly once, now or later; what the wire cannot do is refused as unsupported.

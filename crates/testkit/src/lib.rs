@@ -1,7 +1,7 @@
 //! What tests and benches of several crates need: the built program as a person or another program uses it (a place of its own, a
 //! terminal to type into and the screen that it shows, lines to write and read, what it cost, bars to hold it against), any value of the
-//! vocabulary ([`arb`]), and lines held against the schema of their wire ([`contract`]). It is linked into no program that is shipped, and
-//! of our crates it knows the vocabulary alone.
+//! vocabulary ([`arb`]), either role of a wire with the hub played by hand ([`bench`]), and lines held against the schema of their wire
+//! ([`contract`]). It is linked into no program that is shipped, and of our crates it knows the vocabulary and the roles alone.
 
 #![allow(
     clippy::expect_used,
@@ -13,6 +13,7 @@
 
 pub mod arb;
 mod bars;
+pub mod bench;
 mod cases;
 pub mod contract;
 mod cost;

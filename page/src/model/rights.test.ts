@@ -4,7 +4,7 @@ import { mayAnswer } from "./rights";
 import type { Answer, Command, Standing } from "./types";
 
 // The table of every command, by which the hub and the relay are tested too.
-const TABLE = readFileSync(new URL("../../../crates/dialects/src/native/rights.jsonl", import.meta.url), "utf8")
+const TABLE = readFileSync(new URL("../../../wires/native/src/rights.jsonl", import.meta.url), "utf8")
   .trim()
   .split("\n")
   .map((row) => JSON.parse(row) as { least: Standing; what: Command });

@@ -17,8 +17,8 @@ type Place = (usize, usize, usize);
 /// Every arrow that goes up or over a bar, in crates that name layers.
 pub(super) fn findings(crates: &[Modules], pages: &[Page]) -> Vec<String> {
     let head = |one: &Modules| {
-        let path = format!("crates/{}/src/lib.rs", one.name);
-        pages.iter().find(|page| page.path == path).filter(|page| page.text.contains(SAYS_SO))
+        let root = format!("/{}/src/lib.rs", one.name);
+        pages.iter().find(|page| page.path.ends_with(&root)).filter(|page| page.text.contains(SAYS_SO))
     };
     crates.iter().filter_map(|one| Some(of_crate(one, &places(&head(one)?.text)))).flatten().collect()
 }

@@ -1,28 +1,26 @@
 //! Names of types: each is used once in its crate, so that a reader who meets one knows which is meant.
 //!
 //! What it is not: a judge of whether a name is a good noun. Counted are structs, enums and traits outside of tests, wherever they stand;
-//! a name for another type (`type`) is none of its own. Each wire of `dialects` is a namespace of its own, as if it were a crate.
+//! a name for another type (`type`) is none of its own.
 
 use std::collections::BTreeMap;
 
 use crate::program::{Program, line_of};
 
-/// Where each wire is counted by itself.
-const WIRES: &str = "crates/dialects/src/";
 /// What begins the definition of a type.
 const KEYWORDS: &[&str] = &["struct", "enum", "trait"];
 
-/// A namespace, and a name that it still has twice or more.
+/// A crate's folder, and a name that it still has twice or more.
 type Listed = (&'static str, &'static str);
 
 /// The names that are left. The list only shrinks.
 const LEFT: &[Listed] = &[
-    ("crates/dialects/src/acp", "OpenAsk"),
-    ("crates/dialects/src/codelia", "Call"),
-    ("crates/dialects/src/codelia", "Paragraphs"),
-    ("crates/dialects/src/codelia", "Telling"),
-    ("crates/dialects/src/openagent", "Piece"),
-    ("crates/dialects/src/openagent", "Tool"),
+    ("wires/acp", "OpenAsk"),
+    ("wires/codelia", "Call"),
+    ("wires/codelia", "Paragraphs"),
+    ("wires/codelia", "Telling"),
+    ("wires/openagent", "Piece"),
+    ("wires/openagent", "Tool"),
     ("crates/domain", "OpenAsk"),
     ("crates/domain", "OpenMessage"),
     ("crates/domain", "OpenTool"),
@@ -40,7 +38,7 @@ fn judged(sources: &[Program<'_>], left: &[Listed]) -> Vec<String> {
     for source in sources {
         for (at, name) in types(&source.code) {
             let place = format!("{}:{}", source.path, line_of(&source.code, at));
-            places.entry((namespace(source.path), name)).or_default().push(place);
+            places.entry((crate_of(source.path), name)).or_default().push(place);
         }
     }
     places.retain(|_, places| places.len() > 1);
@@ -58,13 +56,9 @@ fn judged(sources: &[Program<'_>], left: &[Listed]) -> Vec<String> {
     shared.chain(over).collect()
 }
 
-/// The crate of a file, or its wire.
-fn namespace(path: &str) -> &str {
-    let wire = path.strip_prefix(WIRES).and_then(|rest| rest.split(['/', '.']).next());
-    match wire {
-        Some(wire) => &path[..WIRES.len() + wire.len()],
-        None => path.split("/src/").next().unwrap_or(path),
-    }
+/// The folder of a file's crate.
+fn crate_of(path: &str) -> &str {
+    path.split("/src/").next().unwrap_or(path)
 }
 
 /// The types that are defined in this code, and where each name begins.
@@ -118,13 +112,6 @@ mod tests {
             assert_eq!(found.len(), count, "{path}: {text}: {found:?}");
             assert!(found.iter().all(|one| one.contains(&format!("{a}:2: `Wish` names 2"))), "{found:?}");
         }
-    }
-
-    #[test]
-    fn a_wire_is_a_namespace_of_its_own() {
-        let morse = ("crates/dialects/src/morse/wire.rs", "struct Wish;");
-        assert!(found(&[morse, ("crates/dialects/src/semaphore.rs", "struct Wish;")], &[]).is_empty());
-        assert_eq!(found(&[morse, ("crates/dialects/src/morse.rs", "struct Wish;")], &[]).len(), 1);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Places of `dialects` that share lines: what two wires do alike belongs where both can use it.
+//! Places of the wires that share lines: what two wires do alike belongs into `rolekit`, where both can use it.
 //!
 //! How it counts: lines as rustfmt writes them, without the blanks around them, to the letter; twelve in a row are too many. Comments, tests,
 //! `use` items and lines without a letter or a digit (`}`, `});`) are passed over: they neither count nor end a row.
@@ -9,7 +9,7 @@ use crate::program::Program;
 use crate::tree::Page;
 
 /// Where nothing may be written twice.
-const WIRES: &str = "crates/dialects/src/";
+const WIRES: &[&str] = &["wires/", "crates/rolekit/", "crates/dialects/"];
 /// So many lines in a row may not stand in two places.
 const ROW: usize = 12;
 
@@ -27,7 +27,7 @@ pub(super) fn findings(pages: &[Page], programs: &[Program<'_>]) -> Vec<String> 
         pages.iter().map(|page| (page.path.as_str(), page.text.as_str())).collect();
     let files: Vec<Vec<Counted<'_>>> = programs
         .iter()
-        .filter(|program| program.path.starts_with(WIRES))
+        .filter(|program| WIRES.iter().any(|folder| program.path.starts_with(folder)))
         .filter_map(|program| Some(counted(program, texts.get(program.path)?)))
         .collect();
     let mut first: BTreeMap<Vec<&str>, (usize, usize)> = BTreeMap::new();
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn twelve_shared_lines_are_found_once_and_eleven_are_not() {
-        let (one, two) = ("crates/dialects/src/morse.rs", "crates/dialects/src/flags/wave.rs");
+        let (one, two) = ("crates/rolekit/src/calls.rs", "wires/flags/src/wave.rs");
         let text = |count| format!("fn a() {{\n{}}}\n", lines(count, "send"));
         let expected = format!("{two}:3: 12 lines or more as at {one}:2: write them once");
         for (count, expected) in [(11, vec![]), (12, vec![expected.clone()]), (40, vec![expected])] {
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn what_is_passed_over_neither_counts_nor_ends_a_row() {
-        let (one, two) = ("crates/dialects/src/morse.rs", "crates/dialects/src/flags.rs");
+        let (one, two) = ("wires/flags/src/lib.rs", "wires/morse/src/lib.rs");
         let mixed = format!("{}    // why\n\n    }}\n{}", lines(6, "send"), lines(6, "wave"));
         let plain = format!("{}{}", lines(6, "send"), lines(6, "wave"));
         assert_eq!(found(&[(one, mixed), (two, plain)]).len(), 1);

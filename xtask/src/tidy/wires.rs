@@ -7,7 +7,7 @@ use crate::program::{Program, line_of};
 use crate::tree::Page;
 
 /// Where each foreign wire lives. The native one is ours: everybody may name it.
-const WIRES: &str = "crates/dialects/src/";
+const WIRES: &str = "wires/";
 /// Where the kit knows them apart from our code.
 const CHECKED: &str = "crates/kit/src/check/wires/";
 /// The lists of all wires.
@@ -20,9 +20,9 @@ pub(super) fn findings(pages: &[Page], programs: &[Program<'_>]) -> Vec<String> 
     programs.iter().flat_map(|program| of_program(program, &wires)).collect()
 }
 
-/// The foreign wires, by the folders that have a table of what they carry.
+/// The foreign wires, by their crates.
 fn wires(pages: &[Page]) -> Vec<&str> {
-    let folders = pages.iter().filter_map(|page| page.path.strip_prefix(WIRES)?.strip_suffix("/fidelity.rs"));
+    let folders = pages.iter().filter_map(|page| page.path.strip_prefix(WIRES)?.strip_suffix("/src/lib.rs"));
     folders.filter(|name| *name != "native").collect()
 }
 
@@ -104,16 +104,16 @@ mod tests {
         ] {
             for (path, own) in [
                 ("crates/parlor/src/serve.rs", false),
-                ("crates/dialects/src/semaphore/wire.rs", false),
-                ("crates/dialects/src/bridge.rs", false),
+                ("wires/semaphore/src/wire.rs", false),
+                ("crates/rolekit/src/narrator.rs", false),
                 ("crates/kit/src/check/wires/semaphore.rs", false),
-                ("crates/dialects/src/morse/wire.rs", true),
-                ("crates/dialects/src/morse.rs", true),
+                ("wires/morse/src/wire.rs", true),
+                ("wires/morse/src/quirks.rs", true),
                 ("crates/kit/src/check/wires/morse/scenes.rs", true),
                 ("crates/dialects/src/registry.rs", true),
                 ("crates/parlor/tests/whole.rs", true),
             ] {
-                let pages = [page("crates/dialects/src/morse/fidelity.rs", ""), page(path, text)];
+                let pages = [page("wires/morse/src/lib.rs", ""), page(path, text)];
                 let found = findings(&pages, &programs(&pages));
                 assert_eq!(found.len(), if own { 0 } else { count }, "{path}: {text}: {found:?}");
             }

@@ -16,7 +16,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStrea
 use tokio::sync::mpsc;
 
 /// Every command there is, and the least that may give it.
-const TABLE: &str = include_str!("../../../dialects/src/native/rights.jsonl");
+const TABLE: &str = include_str!("../../../../wires/native/src/rights.jsonl");
 const PIPE: usize = 4 * 1024 * 1024;
 /// A command that is settled as soon as it is looked at: what came before it and was refused was refused by then.
 const LAST: u64 = 999;

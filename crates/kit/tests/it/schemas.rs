@@ -27,7 +27,7 @@ fn native() -> Contract {
 }
 
 fn folder(wire: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../dialects/src").join(wire)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../wires").join(wire).join("src")
 }
 
 /// A document's own example may lack what we always write: whoever checks it with a schema has to know.

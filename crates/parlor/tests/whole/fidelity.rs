@@ -6,8 +6,8 @@
 //! - dropped: the other end sees nothing that it would not see without the item;
 //! - emulated: it arrives, but otherwise.
 //!
-//! `UPDATE_EXPECT=1` writes the verdicts down (`crates/dialects/src/NAME/verdicts.txt`, which the program reads). The words beside them
-//! (how, why) are written by hand, in `fidelity.rs` of each wire; there must be some exactly where the verdict is not exact. A probe is
+//! `UPDATE_EXPECT=1` writes the verdicts down (`wires/NAME/src/verdicts.txt`, which the program reads). The words beside them
+//! (how, why) are written by hand, in `words.txt` of each wire; there must be some exactly where the verdict is not exact. A probe is
 //! written once per item and knows no wire, so a new wire gets its verdicts by being in the registry.
 
 mod acts;
@@ -71,7 +71,7 @@ fn verdicts_of(dialect: Dialect) {
     for runtime in dialects::ALL {
         columns.push((runtime.name().to_owned(), column(&[dialect, *runtime])));
     }
-    let path = format!("{}/../dialects/src/{dialect}/verdicts.txt", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../../wires/{dialect}/src/verdicts.txt", env!("CARGO_MANIFEST_DIR"));
     expect_file![path].assert_eq(&written(&columns));
 }
 

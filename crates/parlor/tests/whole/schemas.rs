@@ -72,9 +72,9 @@ fn written(steps: &[Step], by: notation::Side) -> Vec<String> {
 /// Lines that no transcript has, one for each kind that would otherwise be met nowhere.
 fn samples(dialect: Dialect) -> Vec<(Side, Value)> {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../dialects/src")
+        .join("../../wires")
         .join(dialect.name())
-        .join("samples.txt");
+        .join("src/samples.txt");
     let text = std::fs::read_to_string(path).unwrap_or_default();
     let line = |line: &str| {
         let (side, json) = line.split_once(' ').expect("a side and a line");

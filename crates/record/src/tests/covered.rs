@@ -74,7 +74,7 @@ impl Seen {
 
 #[test]
 fn every_variant_and_every_member_told_and_left_out_is_in_a_session() {
-    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dialects/src/native/schema.json");
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../wires/native/src/schema.json");
     let schema: Value = serde_json::from_str(&std::fs::read_to_string(schema).unwrap()).unwrap();
     let mut seen = Seen::default();
     for seed in 0..SESSIONS {

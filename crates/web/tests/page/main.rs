@@ -155,7 +155,7 @@ async fn a_role_holds_for_every_line() {
 /// Every command, in rooms that hold a page to its role and in rooms that do not, or do not say so.
 #[tokio::test]
 async fn a_role_is_held_here_until_the_room_has_said_that_it_holds_it() {
-    let table = include_str!("../../../dialects/src/native/rights.jsonl");
+    let table = include_str!("../../../../wires/native/src/rights.jsonl");
     let rows: Vec<Value> = table.lines().map(|row| serde_json::from_str(row).unwrap()).collect();
     let world = World::start().await;
     let greets = |revision: u32, rights: Option<&str>| {

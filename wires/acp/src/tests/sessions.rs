@@ -1,0 +1,188 @@
+//! We are the agent: sessions that a client loads, resumes, closes, and shares with others.
+
+use super::super::AcpRuntime;
+use super::runtime::{answers, begun, prompt};
+use super::{agent, greeted, here, one, settle_lists, up, updates};
+use domain::command::{Command, LibraryCommand, Receipt, RunCommand, SessionCommand};
+use domain::content::Usage;
+use domain::event::Outcome;
+use domain::port::Abilities;
+use domain::tool::{ToolOutcome, ToolResult};
+use roles::Greeting;
+use serde_json::{Value, json};
+use testkit::bench::{RuntimeBench, summary};
+
+/// Gives the session to the client by one of these methods.
+fn opened_by(bench: &mut RuntimeBench, method: &str, servers: &Value) -> Vec<Value> {
+    let params = json!({"sessionId":"sess-0001","cwd":"/w","mcpServers":servers});
+    bench.say(&json!({"jsonrpc":"2.0","id":3,"method":method,"params":params}).to_string());
+    let ticket = one(bench, |command| matches!(command, Command::Library(LibraryCommand::Open { .. })));
+    bench.attach();
+    bench.settle(ticket, Ok(Receipt::Session { session: summary(&here()), parent: None }));
+    settle_lists(bench);
+    bench.sent()
+}
+
+#[test]
+fn load_tells_the_past_before_its_answer_and_resume_tells_none() {
+    for (method, replays) in [("session/load", true), ("session/resume", false)] {
+        let mut bench = greeted(json!({"_meta":{"terminal_output":true}}));
+        bench.opened("/w");
+        bench.begin("hello");
+        let (step, message) = bench.step();
+        bench.delta(message, "hi");
+        let tool = bench.propose(message, "bash", r#"{"command":"ls"}"#);
+        bench.end_message(message);
+        bench.run_tool(tool, ToolOutcome::Done, ToolResult::text("a.txt"));
+        bench.end_step(step, Usage::default());
+        bench.end(Outcome::Done);
+        bench.forget();
+        let sent = opened_by(&mut bench, method, &json!([]));
+        let at = sent.iter().position(|line| line["id"] == 3).unwrap();
+        assert!(sent[at]["result"]["modes"].is_object() && sent[at]["result"]["configOptions"].is_array());
+        let before = updates(&sent[..at]);
+        if replays {
+            assert_eq!(before.first(), Some(&"user_message_chunk"));
+            assert_eq!(before.last(), Some(&"tool_call_update"));
+            let all = sent[..at].iter().map(Value::to_string).collect::<String>();
+            assert!(!all.contains("terminal"), "no terminal is named in a past: {all}");
+            assert!(all.contains("a.txt") && all.contains("hi"), "{all}");
+        } else {
+            assert_eq!(before, Vec::<&str>::new());
+        }
+    }
+}
+
+#[test]
+fn the_session_where_the_link_was_put_is_loaded_without_being_opened() {
+    let mut bench = agent();
+    bench.attach();
+    bench.say(r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}"#);
+    assert_eq!(bench.sent()[0]["result"]["_meta"]["parlor"]["session"], "sess-0001");
+    bench.opened("/w");
+    let params = json!({"sessionId":"sess-0001","cwd":"/w","mcpServers":[]});
+    bench.say(&json!({"jsonrpc":"2.0","id":3,"method":"session/load","params":params}).to_string());
+    // A runtime behind us may have no name for it yet.
+    let ticket = one(&mut bench, |command| matches!(command, Command::Session(SessionCommand::Stats)));
+    bench.settle(ticket, Ok(Receipt::Stats(Default::default())));
+    settle_lists(&mut bench);
+    let sent = bench.sent();
+    assert!(answers(&sent, 3)[0]["result"]["modes"].is_object(), "{sent:?}");
+    prompt(&mut bench, 4, "go");
+    one(&mut bench, |command| matches!(command, Command::Run(RunCommand::Prompt { .. })));
+}
+
+#[test]
+fn what_a_runtime_learns_later_that_it_can_do_is_told_to_the_client() {
+    use domain::port::Abilities;
+    let mut bench = up(json!({}));
+    let tell = |bench: &mut RuntimeBench, can: Abilities| {
+        bench.call(|role, cx| {
+            role.abilities(cx, None, &can);
+        });
+        bench.sent()
+    };
+    tell(&mut bench, Abilities { cancel: true, ..Abilities::default() });
+    let sent = tell(&mut bench, Abilities { cancel: true, compact: true, ..Abilities::default() });
+    assert_eq!(updates(&sent), ["available_commands_update"]);
+    assert!(sent[0].to_string().contains("compact"), "{sent:?}");
+    let sent = tell(&mut bench, Abilities { compact: true, set_model: true, ..Abilities::default() });
+    assert_eq!(updates(&sent), ["config_option_update"]);
+}
+
+#[test]
+fn a_run_under_way_is_told_before_the_answer_to_load_and_after_that_to_resume_and_names_no_terminal() {
+    for method in ["session/load", "session/resume"] {
+        let mut bench = greeted(json!({"_meta":{"terminal_output":true}}));
+        bench.opened("/w");
+        bench.begin("hello");
+        let (_, message) = bench.step();
+        let tool = bench.propose(message, "bash", r#"{"command":"ls"}"#);
+        bench.end_message(message);
+        bench.start_tool(tool);
+        bench.forget();
+        let sent = opened_by(&mut bench, method, &json!([]));
+        let at = sent.iter().position(|line| line["id"] == 3).unwrap();
+        let call = |sent: &[Value]| updates(sent).contains(&"tool_call");
+        assert_eq!(
+            (call(&sent[..at]), call(&sent[at..])),
+            (method == "session/load", method != "session/load")
+        );
+        if method == "session/load" {
+            assert_eq!(updates(&sent[..at])[..2], ["session_info_update", "user_message_chunk"], "{sent:?}");
+        } else {
+            assert_eq!(at, 0, "{sent:?}");
+        }
+        // What comes after is live.
+        bench.end_tool(tool, ToolOutcome::Done, ToolResult::text("a.txt"));
+        assert_eq!(updates(&bench.sent()), ["tool_call_update"]);
+        let all = sent.iter().map(Value::to_string).collect::<String>();
+        assert!(!all.contains("terminal"), "{method}: {all}");
+    }
+}
+
+#[test]
+fn servers_that_another_agent_does_not_get_are_never_passed_over_in_silence() {
+    let servers = json!([{"name":"files","command":"/bin/files","args":[],"env":[]}]);
+    for (capabilities, notices) in [(json!({"session":{"notices":{}}}), true), (json!({}), false)] {
+        let behind = Greeting { follows: true, ..super::greeting() };
+        let mut bench = RuntimeBench::open(AcpRuntime::new(), here(), &behind);
+        let params = json!({"protocolVersion": 1, "clientCapabilities": capabilities});
+        bench.say(&json!({"jsonrpc":"2.0","id":0,"method":"initialize","params":params}).to_string());
+        bench.call(|role, cx| {
+            role.abilities(cx, None, &Abilities::all("far"));
+        });
+        bench.sent();
+        bench.opened("/w");
+        let sent = opened_by(&mut bench, "session/resume", &servers);
+        assert!(bench.given.is_empty());
+        assert_eq!(updates(&sent).contains(&"notice"), notices, "{sent:?}");
+        begun(&mut bench, 5);
+        let all = bench.sent().iter().map(Value::to_string).collect::<String>();
+        assert_eq!(
+            all.contains("does not get the MCP servers"),
+            !notices,
+            "with the next prompt, once: {all}"
+        );
+    }
+}
+
+#[test]
+fn a_run_that_was_begun_elsewhere_is_shown_with_what_was_said_and_its_end() {
+    let mut bench = up(json!({}));
+    bench.forget();
+    bench.begin("from another");
+    bench.talk("yes");
+    bench.end(Outcome::Done);
+    let sent = bench.sent();
+    assert_eq!(
+        updates(&sent),
+        [
+            "session_info_update",
+            "user_message_chunk",
+            "agent_message_chunk",
+            "session_info_update",
+            "session_info_update"
+        ]
+    );
+    assert_eq!(sent[0]["params"]["update"]["_meta"]["parlor"]["run"]["state"], "started");
+    assert_eq!(sent[4]["params"]["update"]["_meta"]["parlor"]["run"]["state"], "done");
+}
+
+#[test]
+fn closing_stops_what_runs_and_answers_it() {
+    let mut bench = up(json!({}));
+    begun(&mut bench, 5);
+    bench.say(r#"{"jsonrpc":"2.0","id":8,"method":"session/close","params":{"sessionId":"sess-0001"}}"#);
+    let wanted = bench.commands();
+    assert!(matches!(wanted[0].2, Command::Run(RunCommand::Cancel { .. })));
+    assert!(matches!(wanted[1].2, Command::Session(SessionCommand::Close)));
+    bench.forget();
+    bench.detach(&here());
+    bench.settle(wanted[1].0, Ok(Receipt::Done));
+    let sent = bench.sent();
+    assert_eq!(answers(&sent, 5)[0]["result"]["stopReason"], "cancelled");
+    assert_eq!(answers(&sent, 8)[0]["result"], json!({}));
+    prompt(&mut bench, 9, "still there?");
+    assert_eq!(bench.sent()[0]["error"]["code"], -32002);
+}

@@ -1,0 +1,218 @@
+//! The UI role alone: what a transcript cannot show of it.
+
+use super::{run_event, said, ui, ui_greeted, ui_running};
+use domain::ask::{AskKind, Preview, Risk};
+use domain::command::{
+    Command, LibraryCommand, ListCommand, ListScope, Receipt, RefusalKind, RunCommand, SessionCommand,
+};
+use domain::event::Outcome;
+use domain::session::Effort;
+use roles::Line;
+use testkit::bench::UiBench;
+
+#[test]
+fn what_a_runtime_of_the_document_can_do() {
+    let mut bench = ui();
+    assert_eq!(bench.role.abilities(), None);
+    bench.hear(r#"{"id":"1","result":{"protocol_version":"0","server":{"name":"codelia-runtime","version":"0.1.0"}}}"#);
+    let abilities = bench.role.abilities().unwrap();
+    assert!(abilities.cancel && abilities.consent && !abilities.servers && !abilities.steer);
+}
+
+#[test]
+fn what_a_list_holds() {
+    let mut bench = ui();
+    bench.hear(r#"{"id":"1","result":{"protocol_version":"0","server":{"name":"rt","version":"1"},"server_capabilities":{"supports_skills_list":true}}}"#);
+    let models = bench.command(Command::List(ListCommand::Models { provider: None }));
+    bench.hear(r#"{"id":"3","result":{"provider":"p","models":["m"],"current":"m","details":{"m":{"context_window":10,"cost_per_1m_input_tokens_usd":1}}}}"#);
+    // All providers are asked; one that is there already or cannot be had adds nothing.
+    bench.hear(r#"{"id":"4","result":{"provider":"openai","models":["g"],"details":{}}}"#);
+    bench.hear(r#"{"id":"5","result":{"provider":"p","models":["m"],"current":"m"}}"#);
+    for id in 6..=8 {
+        bench.hear(&format!(r#"{{"id":"{id}","error":{{"code":-32602,"message":"no key"}}}}"#));
+    }
+    assert_eq!(bench.settlement(models), None);
+    bench.hear(r#"{"id":"9","error":{"code":-32602,"message":"no key"}}"#);
+    let Some(Ok(Receipt::Models { models, current })) = bench.settlement(models) else { panic!("no models") };
+    let names: Vec<String> = models.iter().map(|entry| entry.model.to_string()).collect();
+    assert_eq!(
+        (names, current.unwrap().to_string()),
+        (vec!["p/m".to_owned(), "openai/g".into()], "p/m".into())
+    );
+    assert_eq!((models[0].context_window, models[0].price_input), (Some(10), Some(1_000_000)));
+    // A runtime without models says so, whoever else might have some.
+    let refused = bench.command(Command::List(ListCommand::Models { provider: None }));
+    bench.hear(r#"{"id":"10","error":{"code":-32601,"message":"method not found"}}"#);
+    assert!(
+        matches!(bench.settlement(refused), Some(Err(refusal)) if refusal.kind == RefusalKind::Unsupported)
+    );
+    let skills = bench.command(Command::List(ListCommand::Skills { cwd: None, reload: true }));
+    bench.hear(r#"{"id":"11","result":{"skills":[{"id":"s","name":"n","description":"d","path":"/p","dir":"/","scope":"user","mtime_ms":12.5}],"errors":[],"truncated":false}}"#);
+    let Some(Ok(Receipt::Skills(list))) = bench.settlement(skills) else { panic!("no skills") };
+    assert_eq!(list.skills[0].modified_at.0, 12);
+}
+
+#[test]
+fn how_hard_the_model_thinks_is_set_with_the_model() {
+    let mut bench = ui();
+    bench.hear(r#"{"id":"1","result":{"protocol_version":"0","server":{"name":"rt","version":"1"}}}"#);
+    let set = |effort| Command::Session(SessionCommand::SetEffort { effort });
+    let unknown = bench.command(set(Some(Effort::High)));
+    assert!(
+        matches!(bench.settlement(unknown), Some(Err(refusal)) if refusal.kind == RefusalKind::Unsupported)
+    );
+    bench.hear(r#"{"id":"2","result":{"provider":"p","models":["m"],"current":"m","reasoning":"medium"}}"#);
+    assert_eq!(bench.state.settings.effort, Some(Effort::Medium));
+    bench.forget();
+    let ticket = bench.command(set(Some(Effort::High)));
+    assert!(bench.lines()[0].contains(
+        r#""method":"model.set","params":{"name":"m","provider":"p","reasoning":"high","scope":"session"}"#
+    ));
+    bench.hear(r#"{"id":"3","result":{"provider":"p","name":"m","reasoning":"high","source":"session"}}"#);
+    assert_eq!(bench.settlement(ticket), Some(Ok(Receipt::Done)));
+    assert_eq!(bench.state.settings.effort, Some(Effort::High));
+    // A runtime that takes the model and not the effort says so by leaving it out.
+    let ticket = bench.command(set(Some(Effort::Low)));
+    bench.hear(r#"{"id":"4","result":{"provider":"p","name":"m"}}"#);
+    assert!(
+        matches!(bench.settlement(ticket), Some(Err(refusal)) if refusal.kind == RefusalKind::Unsupported)
+    );
+    assert_eq!(bench.state.settings.effort, None);
+    let ticket = bench.command(set(None));
+    assert!(matches!(bench.settlement(ticket), Some(Err(_))));
+}
+
+#[test]
+fn what_a_runtime_can_do_is_what_it_said_and_what_it_answered() {
+    let can = |bench: &UiBench| bench.role.abilities().expect("abilities");
+    let greeted = |capabilities: &str| {
+        let mut bench = ui();
+        bench.hear(&format!(
+            r#"{{"id":"1","result":{{"protocol_version":"0","server":{{"name":"rt","version":"1"}}{capabilities}}}}}"#
+        ));
+        bench
+    };
+    // Whether it asks is known only where it says so.
+    for (capabilities, asks) in [
+        ("", true),
+        (r#","server_capabilities":{}"#, true),
+        (r#","server_capabilities":{"supports_ui_requests":true}"#, true),
+        (r#","server_capabilities":{"supports_ui_requests":false}"#, false),
+    ] {
+        assert_eq!(can(&greeted(capabilities)).consent, asks, "{capabilities}");
+    }
+    // A runtime that names its model can be told how hard it thinks, also where it did not say it.
+    let mut bench = greeted("");
+    assert!(!can(&bench).effort);
+    bench.hear(r#"{"id":"2","result":{"provider":"p","models":["m"],"current":"m"}}"#);
+    assert!(can(&bench).effort && can(&bench).models && can(&bench).set_model);
+    // What it does not know is not offered again.
+    let unknown = r#""error":{"code":-32601,"message":"method not found"}"#;
+    let mut bench = greeted(r#","server_capabilities":{}"#);
+    bench.hear(&format!(r#"{{"id":"2",{unknown}}}"#));
+    let without = can(&bench);
+    assert!(!without.models && !without.set_model && !without.effort && without.sessions);
+    let list = LibraryCommand::List { scope: ListScope::All, limit: None, search: None };
+    bench.command(Command::Library(list));
+    bench.hear(&format!(r#"{{"id":"3",{unknown}}}"#));
+    assert!(!can(&bench).sessions && !can(&bench).open_session);
+}
+
+#[test]
+fn a_question_about_a_command_shows_the_command_and_its_risk() {
+    let mut bench = ui_running();
+    bench.hear(&run_event(
+        r#"{"type":"tool_call","tool":"shell","args":{"command":"echo hi"},"tool_call_id":"c1"}"#,
+    ));
+    bench.hear(&run_event(r#"{"type":"permission.ready","tool":"shell","tool_call_id":"c1"}"#));
+    bench.hear(r#"{"id":"ui_2","method":"ui.confirm.request","params":{"run_id":"r1","title":"Run command?","message":"echo hi\n\nRemember (don't ask again):\n- shell: echo","allow_remember":true,"allow_reason":true}}"#);
+    bench.hear(r#"{"id":7,"method":"ui.confirm.request","params":{"title":"Log out?","message":"really","danger_level":"danger"}}"#);
+    let [AskKind::Consent(consent), AskKind::Confirm { danger: true, .. }] =
+        &bench.state.asks.iter().map(|ask| ask.kind.clone()).collect::<Vec<_>>()[..]
+    else {
+        panic!("{:?}", bench.state.asks)
+    };
+    assert_eq!(consent.rule.as_deref(), Some("shell: echo"));
+    assert_eq!(consent.preview, Some(Preview::Command { line: "echo hi".into(), inner: vec![] }));
+    assert!(consent.takes_reason && consent.assessment.unrated, "the wire does not say how dangerous it is");
+}
+
+#[test]
+fn that_a_command_cannot_be_undone_is_never_said_for_the_runtime() {
+    let mut bench = ui_running();
+    bench.hear(&run_event(
+        r#"{"type":"tool_call","tool":"shell","args":{"command":"rm -rf /"},"tool_call_id":"c1"}"#,
+    ));
+    bench.hear(&run_event(r#"{"type":"permission.ready","tool":"shell","tool_call_id":"c1"}"#));
+    bench.hear(r#"{"id":"ui_2","method":"ui.confirm.request","params":{"run_id":"r1","title":"Run command?","message":"rm -rf /","danger_level":"danger"}}"#);
+    let AskKind::Consent(consent) = &bench.state.asks[0].kind else { panic!("{:?}", bench.state.asks) };
+    assert!(consent.assessment.reversible && consent.assessment.risk == Risk::High);
+    assert!(!consent.assessment.unrated, "that it is dangerous was said");
+}
+
+#[test]
+fn what_is_not_known_is_drift_and_does_no_harm() {
+    let mut bench = ui_greeted();
+    for line in [
+        Line::Text(
+            r#"{"method":"agent.event","params":{"run_id":"r1","event":{"type":"tool_call"}}}"#.into(),
+        ),
+        Line::Text(r#"{"method":"agent.event","params":{"run_id":"r1"}}"#.into()),
+        Line::Text(r#"{"id":"1"}"#.into()),
+        Line::Overlong("{".into()),
+    ] {
+        bench.line(line.clone());
+        assert_eq!(bench.link.drifts.len(), 1, "{line:?}");
+        assert!(bench.lines().is_empty() && bench.settled.is_empty() && bench.events.is_empty(), "{line:?}");
+        bench.forget();
+    }
+    bench.hear("  ");
+    assert_eq!(bench.link.drifts, []);
+}
+
+#[test]
+fn a_run_is_over_with_its_final_where_no_status_comes() {
+    let mut bench = ui_running();
+    bench.hear(&run_event(r#"{"type":"final","content":"done"}"#));
+    assert_eq!(bench.outcome(), None, "a status may still come");
+    bench.wait(10_000);
+    assert_eq!(bench.outcome(), Some(Outcome::Done));
+    bench.forget();
+    bench.prompt("next");
+    assert!(said(&mut bench.link).contains("run.start"), "one can go on");
+    // Something after a final: it was not the last word.
+    let mut bench = ui_running();
+    bench.hear(&run_event(r#"{"type":"final","content":"first"}"#));
+    bench.hear(&run_event(r#"{"type":"reasoning","content":"hm"}"#));
+    bench.wait(10_000);
+    assert_eq!(bench.outcome(), None);
+}
+
+#[test]
+fn a_runtime_that_cannot_stop_a_run_does_not_keep_the_person_waiting() {
+    let mut bench = ui_running();
+    let ticket = bench.command(Command::Run(RunCommand::Cancel { run: None, reason: None }));
+    bench.hear(r#"{"id":"4","error":{"code":-32601,"message":"method not found"}}"#);
+    assert_eq!(bench.outcome(), Some(Outcome::Cancelled));
+    assert!(bench.settlement(ticket).is_some());
+    bench.forget();
+    bench.prompt("next");
+    assert!(said(&mut bench.link).contains("run.start"), "one can go on");
+}
+
+#[test]
+fn sessions_keep_the_names_that_their_runtime_gives_them() {
+    let mut bench = ui_greeted();
+    let all = LibraryCommand::List { scope: ListScope::All, limit: None, search: None };
+    let ticket = bench.command(Command::Library(all));
+    bench.hear(r#"{"id":"3","result":{"sessions":[{"session_id":"s1","updated_at":""},{"session_id":"a b/c","updated_at":""},{"session_id":"","updated_at":""}]}}"#);
+    let Some(Ok(Receipt::Sessions(sessions))) = bench.settlement(ticket) else { panic!("listed") };
+    let titles: Vec<&str> = sessions.iter().map(|session| session.title.as_str()).collect();
+    assert_eq!(titles, ["s1", "a b/c"]);
+    bench.forget();
+    bench.command(Command::Library(LibraryCommand::Open { session: sessions[0].id.clone() }));
+    assert!(said(&mut bench.link).contains(r#""session_id":"s1""#));
+    bench.hear(r#"{"id":"4","result":{"runs":0,"events_sent":0}}"#);
+    bench.prompt("go on");
+    assert!(said(&mut bench.link).contains(r#""session_id":"s1""#));
+}
