@@ -64,6 +64,9 @@ mod storm;
 #[path = "it/table.rs"]
 mod table;
 #[cfg(test)]
+#[path = "it/told.rs"]
+mod told;
+#[cfg(test)]
 #[path = "it/turns.rs"]
 mod turns;
 #[cfg(test)]

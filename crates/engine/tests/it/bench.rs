@@ -144,6 +144,8 @@ pub(crate) struct Bench {
     pub(crate) closings: Vec<Closing>,
     /// Tools that a UI performs.
     pub(crate) offers: Vec<Offer>,
+    /// What the UI knows.
+    pub(crate) ui: UiContext,
     pub(crate) ui_files: UiFiles,
     pub(crate) given_servers: Vec<GivenServer>,
     /// How long the turn that goes on had been at work.
@@ -228,6 +230,7 @@ impl Bench {
             options: PromptOptions::default(),
             closings: Vec::new(),
             offers: Vec::new(),
+            ui: UiContext::default(),
             ui_files: UiFiles::default(),
             given_servers: Vec::new(),
             took: Duration::ZERO,
@@ -348,7 +351,7 @@ impl Bench {
             policy: self.policy,
             active_tools: None,
             attended: self.attended,
-            ui_context: UiContext::default(),
+            ui_context: self.ui.clone(),
             ui_files: self.ui_files,
             given_servers: self.given_servers.clone(),
             leaf: self.state.leaf,
@@ -663,6 +666,16 @@ impl Bench {
 
     pub(crate) fn system(&self) -> String {
         self.model.seen().last().unwrap().system.clone().unwrap_or_default()
+    }
+
+    /// What the last request told beside the conversation at places of it, the oldest first.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let seen = self.model.seen();
+        let texts = seen.last().unwrap().messages.iter().filter_map(|message| match message {
+            ChatMessage::User { .. } => Some(message.text()),
+            ChatMessage::Assistant { .. } | ChatMessage::Tool { .. } => None,
+        });
+        texts.filter_map(|text| text.strip_prefix("[note from Parlor]\n").map(str::to_owned)).collect()
     }
 }
 
