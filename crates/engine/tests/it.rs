@@ -4,6 +4,12 @@
 #[path = "it/bench.rs"]
 mod bench;
 #[cfg(test)]
+#[path = "it/cached_day.rs"]
+mod cached_day;
+#[cfg(test)]
+#[path = "it/caches.rs"]
+mod caches;
+#[cfg(test)]
 #[path = "it/cancel.rs"]
 mod cancel;
 #[cfg(test)]

@@ -36,8 +36,8 @@ use tools::{Tool, Toolbox};
 /// Longer than anything here takes; a test that hangs fails instead.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// One scripted model under every name.
-struct Only(Arc<Scripted>);
+/// One model under every name.
+struct Only(Arc<dyn Model>);
 
 impl ModelSource for Only {
     fn find(&self, _: Option<&str>, name: &str) -> Result<ModelRef, Refusal> {
@@ -56,6 +56,8 @@ impl ModelSource for Only {
 /// How the bench is set up.
 pub(crate) struct Plan {
     pub(crate) script: String,
+    /// The model, where it is not the one that plays the script.
+    pub(crate) model: Option<Arc<dyn Model>>,
     pub(crate) window: u32,
     pub(crate) thinking: bool,
     /// Dollars for a million tokens, read or written.
@@ -72,6 +74,7 @@ impl Plan {
     pub(crate) fn script(script: impl Into<String>) -> Plan {
         Plan {
             script: script.into(),
+            model: None,
             window: 200_000,
             thinking: true,
             price: None,
@@ -201,7 +204,7 @@ impl Bench {
             toolbox.add(tool);
         }
         let data = dir.path().join("data");
-        let models = Arc::new(Only(model.clone()));
+        let models = Arc::new(Only(plan.model.unwrap_or(model.clone())));
         let setup = Setup {
             models,
             toolbox,
