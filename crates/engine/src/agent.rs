@@ -165,9 +165,12 @@ impl Agent {
                     self.stop_compacting(&session);
                     self.compacting.insert(session.clone(), stop.clone());
                 }
-                let grants = self.seats.get(&session).map(|seat| seat.grants.clone());
+                let seat = self.seats.get(&session);
+                let (grants, cache) =
+                    (seat.map(|seat| seat.grants.clone()), seat.map(|seat| seat.cache.clone()));
                 let consulted = Consultation {
                     grants,
+                    cache,
                     setup: self.setup.clone(),
                     servers: self.servers.clone(),
                     reports: reports.clone(),

@@ -28,7 +28,7 @@ const KEPT_FOR: [(&str, Duration); 4] = [
 ];
 
 /// What a provider reads from its beginning, so far as it decides about the cache.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct RequestPrint {
     model: ModelRef,
     at: SystemTime,
@@ -38,6 +38,8 @@ pub(crate) struct RequestPrint {
     messages: Vec<u64>,
     /// A summary stands for what was said before.
     is_summarized: bool,
+    /// The request without the conversation.
+    frame: Request,
 }
 
 /// By what a cache was lost.
@@ -66,6 +68,7 @@ struct Asked {
 }
 
 impl RequestPrint {
+    /// A request as it is about to be sent.
     pub(crate) fn of(request: &Request, model: ModelRef, at: SystemTime) -> RequestPrint {
         RequestPrint {
             model,
@@ -75,6 +78,16 @@ impl RequestPrint {
             effort: request.thinking,
             messages: request.messages.iter().map(|message| hash(&format!("{message:?}"))).collect(),
             is_summarized: request.messages.first().is_some_and(chat::is_summary),
+            frame: Request {
+                messages: Vec::new(),
+                system: request.system.clone(),
+                tools: request.tools.clone(),
+                max_tokens: request.max_tokens,
+                temperature: request.temperature,
+                thinking: request.thinking,
+                schema: request.schema.clone(),
+                cache_key: request.cache_key.clone(),
+            },
         }
     }
 
@@ -97,6 +110,12 @@ impl RequestPrint {
 }
 
 impl CacheMeter {
+    /// What stood around the conversation in the last request to this model: who asks with the same finds what is in the cache.
+    pub(crate) fn frame(&self, model: &ModelRef) -> Option<Request> {
+        let last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        last.as_ref().filter(|last| last.print.model == *model).map(|last| last.print.frame.clone())
+    }
+
     /// The provider has answered; where it had lost what was sent before, the words for that.
     pub(crate) fn answered(&self, print: RequestPrint, usage: &Usage, info: &ModelInfo) -> Option<String> {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);

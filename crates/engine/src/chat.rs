@@ -26,7 +26,6 @@ pub(crate) fn summary(text: &str) -> ChatMessage {
     ChatMessage::user(format!("{SUMMARY}{text}"))
 }
 
-/// Whether it is such a summary.
 pub(crate) fn is_summary(message: &ChatMessage) -> bool {
     matches!(message, ChatMessage::User { .. }) && message.text().starts_with(SUMMARY)
 }

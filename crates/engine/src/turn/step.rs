@@ -59,7 +59,6 @@ struct ReplyStream {
     message: Option<MessageId>,
     /// What the model is told beside the conversation; kept with what it says.
     told: Told,
-    /// What it was asked.
     asked: RequestPrint,
     error: Option<ModelError>,
 }
