@@ -4,6 +4,12 @@
 #[path = "it/bench.rs"]
 mod bench;
 #[cfg(test)]
+#[path = "it/cached_day.rs"]
+mod cached_day;
+#[cfg(test)]
+#[path = "it/caches.rs"]
+mod caches;
+#[cfg(test)]
 #[path = "it/cancel.rs"]
 mod cancel;
 #[cfg(test)]
@@ -63,6 +69,9 @@ mod storm;
 #[cfg(test)]
 #[path = "it/table.rs"]
 mod table;
+#[cfg(test)]
+#[path = "it/told.rs"]
+mod told;
 #[cfg(test)]
 #[path = "it/turns.rs"]
 mod turns;

@@ -1,17 +1,24 @@
 //! One step: a model response as it streams, then its tool calls.
 
 use super::{Progress, Turn, Waits};
+use crate::briefing::Told;
+use crate::cache_meter::RequestPrint;
 use crate::chat;
 use crate::context::Context;
 use crate::usage::counted;
 use domain::content::{Json, KEPT, Part, Role, TextKind};
 use domain::event::{
-    Body, ContextEvent, EMPTY_ANSWER, Failure, Finish, MessageEvent, RetryKind, RunEvent, ToolEvent,
+    Body, CACHE_LOST, ContextEvent, EMPTY_ANSWER, Failure, Finish, MessageEvent, RetryKind, RunEvent,
+    ToolEvent,
 };
 use domain::ids::{EntryId, MessageId, StepId, ToolRunId};
 use domain::port::{OpenConsent, Resume, TurnEnd};
+use domain::signal::Level;
 use domain::tool::{ToolOutcome, ToolResult};
-use models::{ChatMessage, Delta, ErrorKind, Model, ModelError, Reply, StopReason, ToolArgs, ToolCall};
+use models::{
+    ChatMessage, Delta, ErrorKind, Model, ModelError, OpaquePart, Reply, StopReason, ToolArgs, ToolCall,
+};
+use std::time::SystemTime;
 use tokio::time::Instant;
 use tools::{CallArgs, Outcome, Toolbox};
 
@@ -50,6 +57,9 @@ struct ReplyStream {
     reply: Reply,
     calls: Vec<Call>,
     message: Option<MessageId>,
+    /// What the model is told beside the conversation; kept with what it says.
+    told: Told,
+    asked: RequestPrint,
     error: Option<ModelError>,
 }
 
@@ -96,11 +106,15 @@ impl Turn {
             last.cut = is_cut(&last.call.args);
         }
         let mut reply = streamed.reply;
+        if !estimated && let Some(text) = self.cache.answered(streamed.asked, &reply.usage, &info) {
+            self.note(Level::Info, progress.leaf, CACHE_LOST, text).await;
+        }
         reply.tool_calls = calls.iter().map(|call| call.call.clone()).collect();
         let (said, stop) = (reply.text.clone(), reply.stop.clone());
         let used = reply.usage.input.saturating_add(reply.usage.output);
         if let Some(message) = streamed.message {
-            progress.context.push(message.into(), reply.into_message());
+            progress.context.push(message.into(), streamed.told, reply.into_message());
+            progress.once.clear();
             progress.context.counted(used);
         }
         if calls.is_empty() {
@@ -178,10 +192,19 @@ impl Turn {
     }
 
     async fn stream(&self, model: &dyn Model, step: StepId, progress: &mut Progress) -> ReplyStream {
-        let request = self.request(progress);
+        let told = progress.told();
+        let request = self.request(progress, &told);
+        let asked = RequestPrint::of(&request, super::named(model), SystemTime::now());
         let mut deltas = model.stream(request, self.cancel.clone());
-        let mut streamed =
-            ReplyStream { step, reply: Reply::default(), calls: Vec::new(), message: None, error: None };
+        let mut streamed = ReplyStream {
+            step,
+            reply: Reply::default(),
+            calls: Vec::new(),
+            message: None,
+            told,
+            asked,
+            error: None,
+        };
         loop {
             let delta = tokio::select! {
                 biased;
@@ -286,10 +309,7 @@ impl Turn {
             }
             Delta::Keep(kept) => {
                 let message = self.message(streamed, leaf).await;
-                if let Ok(json) = serde_json::to_string(kept) {
-                    let part = Part::Opaque { kind: KEPT.to_owned(), json: Json::verbatim(json) };
-                    self.port.emit(Body::Message(MessageEvent::PartAdded { message, part })).await;
-                }
+                self.keep_with(message, kept).await;
             }
             Delta::Retrying { attempt, max, delay_ms, reason, kind, .. } => {
                 let (attempt, max, delay_ms, reason) = (*attempt, *max, *delay_ms, reason.clone());
@@ -322,7 +342,18 @@ impl Turn {
         self.port.emit(start).await;
         *leaf = Some(message.into());
         streamed.message = Some(message);
+        if let Some(told) = streamed.told.to_part() {
+            self.keep_with(message, &told).await;
+        }
         message
+    }
+
+    /// Keeps with an answer what nobody is shown.
+    async fn keep_with(&self, message: MessageId, kept: &OpaquePart) {
+        if let Ok(json) = serde_json::to_string(kept) {
+            let part = Part::Opaque { kind: KEPT.to_owned(), json: Json::verbatim(json) };
+            self.port.emit(Body::Message(MessageEvent::PartAdded { message, part })).await;
+        }
     }
 
     async fn measure(&self, context: &Context, info: &models::ModelInfo, estimated: bool) {
