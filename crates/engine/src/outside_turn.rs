@@ -58,9 +58,7 @@ pub fn standing_text(
     family::suit(&mut toolbox, model);
     let look = config.look(work_dir);
     let (instructions, skills) = (Instructions::read(&look, &BTreeSet::new()), Skills::find(&look));
-    if config.fetch.enabled {
-        toolbox.add(Arc::new(tools::Fetch { private: config.fetch.private }));
-    }
+    config.fit(&mut toolbox);
     let scene = Scene::look(&look, &work_dir.cwd);
     let system = briefing::system(&scene, &UiContext::default(), &instructions, &skills, "", true, true);
     if !skills.all.is_empty() {

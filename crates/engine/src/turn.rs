@@ -6,6 +6,7 @@ mod execute;
 mod repeats;
 mod servers;
 mod step;
+mod together;
 mod watch;
 
 use crate::briefing::{self, Instructions, Scene};

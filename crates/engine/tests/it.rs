@@ -64,6 +64,9 @@ mod storm;
 #[path = "it/table.rs"]
 mod table;
 #[cfg(test)]
+#[path = "it/together.rs"]
+mod together;
+#[cfg(test)]
 #[path = "it/turns.rs"]
 mod turns;
 #[cfg(test)]

@@ -12,7 +12,7 @@
 //! - texts: diff, digest, encoding, env, forms, line_ends, names, nearest, loose, title
 //! - words: error, args, buffers, known_secrets, output, tries, jobs, port, rule
 //! - context: workspace, steering, context
-//! - calls: tool, policy, passes, own_git
+//! - calls: tool, touches, policy, passes, own_git
 //! - tools: ask, todo, fetch, bash, ls, search, plain, write, edit, patch, read, toolbox, heard | checkpoint
 
 pub mod args;
@@ -56,6 +56,7 @@ mod title;
 pub mod todo;
 pub mod tool;
 pub mod toolbox;
+mod touches;
 mod tries;
 pub mod workspace;
 pub mod write;
@@ -78,5 +79,6 @@ pub use tool::{
     BoxFuture, Deed, Leaves, Outcome, Plan, Port, Question, RuleOffer, Spec, Tool, ToolError, still_valid,
 };
 pub use toolbox::Toolbox;
+pub use touches::Touches;
 pub use workspace::{Bounds, NoWorkspace};
 pub use write::Write;

@@ -28,7 +28,7 @@ impl Toolbox {
             Arc::new(crate::Find),
             Arc::new(crate::Write),
             Arc::new(crate::Edit),
-            Arc::new(crate::Bash),
+            Arc::new(crate::Bash::default()),
             Arc::new(crate::BashJobs),
             Arc::new(crate::Todo),
             Arc::new(crate::Ask),

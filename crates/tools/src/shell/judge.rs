@@ -6,6 +6,7 @@ use super::looks::{Looking, Looks};
 use super::reach::{Leads, Reach, WriteTarget};
 use super::surroundings::Surroundings;
 use super::table::{self, base, has_option};
+use super::touches::{self, Touched};
 use super::unwrap::{Bare, commands};
 use super::{git, parse, python};
 use domain::ask::Risk;
@@ -59,6 +60,8 @@ pub struct Judgement {
     pub repository: bool,
     /// Whether something in it names a part of the workspace that steers programs, to do more than look at it.
     pub steering: bool,
+    /// The files that it touches; `None` where that is not known before it runs.
+    pub touches: Option<Touched>,
 }
 
 impl Judgement {
@@ -94,6 +97,7 @@ pub fn judge(line: &str, place: &dyn Surroundings) -> Judgement {
         network: false,
         repository: false,
         steering: false,
+        touches: None,
     };
     if !line.is_ascii() && !reads_utf8(place) {
         judgement
@@ -109,6 +113,7 @@ pub fn judge(line: &str, place: &dyn Surroundings) -> Judgement {
     for bare in &found.commands {
         judge.command(bare);
     }
+    let touches = touches::of(&found.commands, &reach, &judge.looks, place);
     let fed = found.commands.iter().any(|bare| bare.fed_shell);
     if fed && judgement.network {
         judgement.raise(Risk::Critical, "runs what it fetches from the network");
@@ -117,6 +122,9 @@ pub fn judge(line: &str, place: &dyn Surroundings) -> Judgement {
         judgement.raise(Risk::High, format!("cannot tell what it runs: {doubt}"));
         judgement.reversible = false;
     }
+    // What steers programs is looked at around a command, and git's records hang together.
+    let is_plain = judgement.doubts.is_empty() && !judgement.steering && !judgement.repository;
+    judgement.touches = touches.filter(|_| is_plain);
     judgement
 }
 
