@@ -161,6 +161,7 @@ impl Consultation {
                 let broken = |_| Refusal::new(RefusalKind::Internal, "the servers could not be looked up");
                 let (project, answer) = changed.map_err(broken)??;
                 project.start(true);
+                project.start_known();
                 Ok(Receipt::Extension(answer))
             }
             Command::Extension { name, payload } => {

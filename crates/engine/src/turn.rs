@@ -101,6 +101,7 @@ struct Progress {
     moved: String,
     /// What is told of servers whose tools are not there; after everything else, since it changes between steps.
     missing: Option<String>,
+    servers: Option<Arc<Project>>,
     toolbox: Toolbox,
     /// What summaries cost, until a step takes it into its account.
     spent: models::Usage,
@@ -154,6 +155,7 @@ impl Turn {
             moved,
             missing: None,
             toolbox: self.offered(&own, servers.as_deref()),
+            servers: servers.clone(),
             spent: models::Usage::default(),
             estimated: false,
             bill: Spent {
@@ -164,6 +166,8 @@ impl Turn {
             may_shorten: true,
         };
         if let Some(resume) = &self.brief.resume {
+            // What was agreed to runs at once.
+            servers.iter().for_each(Project::start_known);
             match self.resume(resume, waits, &mut progress).await {
                 StepEnd::Again => {}
                 StepEnd::TooLong(error) | StepEnd::Failed(error) => {
@@ -187,6 +191,9 @@ impl Turn {
             // A server may have become ready, or gone.
             progress.toolbox = self.offered(&own, servers.as_deref());
             progress.missing = servers.as_deref().and_then(Project::missing);
+            if let Some(project) = servers.as_deref().filter(|_| self.is_headless) {
+                self.tell_troubles(project).await;
+            }
             self.follow(&mut progress).await;
             let room = u64::from(compact::window(model.as_ref())) * u64::from(self.compact_at) / 100;
             for (id, text) in progress.context.prune(room * 7 / 8) {
