@@ -2,6 +2,7 @@
 //! ratatui program does, in the same run. Ends with a failure when a bar is missed. `cargo bench -p parlor --bench start`, or only
 //! `-- version`, `wires`, `screen`, `text`, `servers`, `memory` or `calls`; `--short` measures each once and judges counts only.
 
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -236,10 +237,16 @@ fn servers(stage: &Stage, bars: &mut Bars) {
     let first_text = |home: &Home| {
         let begin = Instant::now();
         let arguments = ["--model", "offline/offline", "run", "--json", "hello"];
-        let mut lines = Lines::start(&mut home.start(stage.program.path(), &arguments));
-        lines.until(r#""message_delta""#);
+        let mut command = home.start(stage.program.path(), &arguments);
+        // A pipe that says nothing would be waited for.
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("the program starts");
+        let said = BufReader::new(child.stdout.take().expect("it has a stdout"));
+        let mut lines = said.lines().map_while(Result::ok);
+        assert!(lines.any(|line| line.contains(r#""message_delta""#)), "it says something");
         let took = begin.elapsed();
-        lines.until(r#""result""#);
+        assert!(lines.any(|line| line.contains(r#""exit_code":0"#)), "it ends well");
+        child.wait().expect("it has ended");
         took
     };
     first_text(&none);

@@ -120,6 +120,10 @@ impl Tool for RemoteTool {
         self.spec.clone()
     }
 
+    fn name(&self) -> String {
+        self.spec.name.clone()
+    }
+
     fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError> {
         let title = format!("{} of {}", self.own_name, self.server);
         let mut plan = Plan::reading(&self.spec.name, args, place, title);
