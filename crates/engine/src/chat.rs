@@ -1,5 +1,6 @@
 //! The conversation as a model reads it: entries to chat messages. Pure.
 
+use crate::briefing::Told;
 use domain::content::{KEPT, Part, Role};
 use domain::event::Finish;
 use domain::state::{Entry, EntryKind, Message};
@@ -35,8 +36,9 @@ fn add_message(chat: &mut Vec<ChatMessage>, message: &Message, tools: &[ToolRun]
             if content.is_empty() && tool_calls.is_empty() {
                 return;
             }
-            let kept = message.parts.iter().filter_map(kept).collect();
-            chat.push(ChatMessage::Assistant { content, tool_calls, kept });
+            chat.extend(message.parts.iter().filter_map(told).filter_map(|told| told.message()));
+            let kept = message.parts.iter().filter_map(kept).filter(|kept| Told::of_part(kept).is_none());
+            chat.push(ChatMessage::Assistant { content, tool_calls, kept: kept.collect() });
             for run in runs {
                 chat.push(answer(run));
             }
@@ -66,6 +68,18 @@ fn fenced(language: Option<&str>, text: &str, path: Option<&str>) -> String {
     let fence = "`".repeat(longest.unwrap_or(0).max(2) + 1);
     let head = path.map(|path| format!("{path}:\n")).unwrap_or_default();
     format!("{head}{fence}{}\n{text}\n{fence}", language.unwrap_or_default())
+}
+
+/// What the model was told right before an answer.
+pub(crate) fn told_before(entry: &Entry) -> Option<Told> {
+    match &entry.kind {
+        EntryKind::Message(message) => message.parts.iter().find_map(told),
+        EntryKind::Compaction(_) | EntryKind::Notice { .. } => None,
+    }
+}
+
+fn told(part: &Part) -> Option<Told> {
+    kept(part).as_ref().and_then(Told::of_part)
 }
 
 fn kept(part: &Part) -> Option<OpaquePart> {

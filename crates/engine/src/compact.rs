@@ -266,7 +266,7 @@ fn by_rule(older: &[Piece]) -> String {
     let answers: Vec<String> = older
         .iter()
         .filter(|piece| piece.source == Source::Model)
-        .filter_map(|piece| piece.messages.first().map(ChatMessage::text))
+        .filter_map(|piece| piece.messages.iter().find(|message| is_answer(message)).map(ChatMessage::text))
         .filter(|text| !text.trim().is_empty())
         .collect();
     for answer in answers.iter().skip(answers.len().saturating_sub(RULE_ANSWERS)) {
@@ -290,16 +290,18 @@ fn request(older: &[Piece], room: usize, system: &str) -> Request {
     Request { system: Some(system.to_owned()), messages: plain, ..Request::default() }
 }
 
-/// A piece without tool calls: a provider refuses those when no tools are offered.
+fn is_answer(message: &ChatMessage) -> bool {
+    matches!(message, ChatMessage::Assistant { .. })
+}
+
+/// A piece without tool calls: a provider refuses those when no tools are offered. What the model was told beside it is told anew.
 fn plain(piece: &Piece) -> Option<ChatMessage> {
     let mut text = String::new();
-    let mut person = false;
+    let person = !piece.messages.iter().any(is_answer);
     for message in &piece.messages {
         match message {
-            ChatMessage::User { content } => {
-                person = true;
-                add(&mut text, &said(content));
-            }
+            ChatMessage::User { .. } if !person => {}
+            ChatMessage::User { content } => add(&mut text, &said(content)),
             ChatMessage::Assistant { content, tool_calls, .. } => {
                 add(&mut text, &said(content));
                 for call in tool_calls {
@@ -359,8 +361,13 @@ mod tests {
         let call = ToolCall { id: "c".into(), name: "read".into(), args: ToolArgs::read(r#"{"path":"a"}"#) };
         let asks =
             ChatMessage::Assistant { content: Vec::new(), tool_calls: vec![call.clone()], kept: Vec::new() };
-        let piece =
-            |entry, messages| Piece { entry: EntryId(entry), messages, source: Source::Model, pruned: 0 };
+        let piece = |entry, messages| Piece {
+            entry: EntryId(entry),
+            messages,
+            source: Source::Model,
+            told: None,
+            pruned: 0,
+        };
         let pieces = [
             piece(1, vec![ChatMessage::user("fix it")]),
             piece(2, vec![ChatMessage::assistant("x".repeat(3000))]),
@@ -397,6 +404,7 @@ mod tests {
                 entry: EntryId(1),
                 messages: vec![ChatMessage::user("fix it")],
                 source: Source::Person("fix it".to_owned()),
+                told: None,
                 pruned: 0,
             }],
             Bill::default(),

@@ -3,6 +3,7 @@
 //! A piece is one entry of the conversation with everything that belongs to it: an answer of the model and the results of the
 //! tools it called are never torn apart, so the conversation can be cut between any two pieces.
 
+use crate::briefing::{Known, Told};
 use crate::chat;
 use crate::recall;
 use domain::content::Role;
@@ -32,6 +33,8 @@ pub(crate) struct Piece {
     pub(crate) entry: EntryId,
     pub(crate) messages: Vec<ChatMessage>,
     pub(crate) source: Source,
+    /// What the model was told beside it, which stands before its answer.
+    pub(crate) told: Option<Told>,
     /// Bytes of old results that were left out of it.
     pub(crate) pruned: u64,
 }
@@ -74,12 +77,14 @@ impl Context {
         let read = |entries: &[Entry]| {
             let pieces = entries.iter().map(|entry| {
                 let messages = chat::messages(entry, tools);
-                Piece { entry: entry.id, messages, source: Source::of(entry), pruned: 0 }
+                let (source, told) = (Source::of(entry), chat::told_before(entry));
+                Piece { entry: entry.id, messages, source, told, pruned: 0 }
             });
             pieces.filter(|piece| !piece.messages.is_empty()).collect::<Vec<_>>()
         };
         let (before, since) = entries.split_at(entries.iter().rposition(spoke).map_or(0, |at| at + 1));
         let mut context = Context { pieces: read(before), overhead: 0, counted: None };
+        context.tell_once();
         context.counted(counted.unwrap_or(0));
         context.pieces.extend(read(since));
         context
@@ -103,9 +108,15 @@ impl Context {
         })
     }
 
-    /// Adds an answer of the model, which the provider has not counted yet.
-    pub(crate) fn push(&mut self, entry: EntryId, message: ChatMessage) {
-        self.pieces.push(Piece { entry, messages: vec![message], source: Source::Model, pruned: 0 });
+    /// What the model was told beside it.
+    pub(crate) fn known(&self) -> Option<Known<'_>> {
+        Known::of(self.pieces.iter().filter_map(|piece| piece.told.as_ref()))
+    }
+
+    /// Adds an answer of the model to what it was told before it, which the provider has not counted yet.
+    pub(crate) fn push(&mut self, entry: EntryId, told: Told, message: ChatMessage) {
+        let messages = told.message().into_iter().chain([message]).collect();
+        self.pieces.push(Piece { entry, messages, source: Source::Model, told: Some(told), pruned: 0 });
     }
 
     /// A tool that was called in some answer has a (new) result.
@@ -203,8 +214,22 @@ impl Context {
     pub(crate) fn compacted(&mut self, cut: usize, entry: EntryId, summary: &str) {
         self.pieces.drain(..cut.min(self.pieces.len()));
         let source = Source::Summary(summary.to_owned());
-        self.pieces.insert(0, Piece { entry, messages: vec![chat::summary(summary)], source, pruned: 0 });
+        let messages = vec![chat::summary(summary)];
+        self.pieces.insert(0, Piece { entry, messages, source, told: None, pruned: 0 });
+        self.tell_once();
         self.counted = None;
+    }
+
+    /// What stands before the conversation covers what was told before that began to stand there.
+    fn tell_once(&mut self) {
+        let begins = |piece: &Piece| piece.told.as_ref().is_some_and(|told| told.first().is_some());
+        let covered = self.pieces.iter().rposition(begins).unwrap_or(self.pieces.len());
+        for piece in self.pieces.iter_mut().take(covered) {
+            let Some(told) = &mut piece.told else { continue };
+            let stood = usize::from(told.message().is_some());
+            told.forget_facts();
+            piece.messages.splice(..stood, told.message());
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 mod undo;
 mod user_shell;
 
-use crate::briefing::{self, Instructions, Scene};
+use crate::briefing::{self, Instructions, Scene, Surroundings};
 use crate::compact::{NotCompacted, Summarizer, compact};
 use crate::config::{Config, WorkDir};
 use crate::context::Context;
@@ -60,7 +60,16 @@ pub fn standing_text(
     let (instructions, skills) = (Instructions::read(&look, &BTreeSet::new()), Skills::find(&look));
     config.fit(&mut toolbox);
     let scene = Scene::look(&look, &work_dir.cwd);
-    let system = briefing::system(&scene, &UiContext::default(), &instructions, &skills, "", true, true);
+    let ui = &UiContext::default();
+    let here = Surroundings {
+        scene: &scene,
+        ui,
+        instructions: &instructions,
+        skills: &skills,
+        tools: true,
+        attended: true,
+    };
+    let system = briefing::system(&briefing::facts(&here));
     if !skills.all.is_empty() {
         toolbox.add(Arc::new(SkillTool(Arc::new(skills))));
     }

@@ -70,7 +70,7 @@ impl SessionSecrets {
         let (secrets, asked_by) = (self.secrets.lock(), self.asked_by());
         let may = |ask: AskId| model.is_some() && asked_by.get(&ask) == model;
         let open = |text: &mut String| *text = secrets.unmask(text, may).into_owned();
-        let mut marks = false;
+        let (mut marks, mut explained) = (false, false);
         for message in &mut request.messages {
             if let ChatMessage::Assistant { tool_calls, kept, .. } = message {
                 for call in tool_calls {
@@ -90,11 +90,16 @@ impl SessionSecrets {
                     marks |= has_mark(text);
                 }
             }
+            // In the same place of every later request, so that a provider knows it again.
+            if let ChatMessage::User { content } | ChatMessage::Tool { content, .. } = message
+                && marks
+                && !std::mem::replace(&mut explained, true)
+            {
+                content.push(Content::Text(ABOUT_MARKS.to_owned()));
+            }
         }
-        if marks {
-            let system = request.system.get_or_insert_default();
-            system.push_str("\n\n");
-            system.push_str(ABOUT_MARKS);
+        if marks && !explained {
+            request.messages.push(ChatMessage::user(ABOUT_MARKS));
         }
     }
 }
@@ -126,8 +131,9 @@ mod tests {
             let mut request =
                 Request { messages: vec![ChatMessage::user(said.clone())], ..Request::default() };
             known.open(&mut request, name.map(model).as_ref());
-            let told = request.system.is_some_and(|system| system.contains("Ask for it again"));
-            (request.messages[0].text(), told)
+            let text = request.messages[0].text();
+            let (read, told) = text.split_once('\n').unwrap_or((&text, ""));
+            (read.to_owned(), told == ABOUT_MARKS && request.system.is_none())
         };
         assert_eq!(read(Some("one")), ("hunter2 and [secret 4: not kept]".to_owned(), true));
         assert_eq!(read(Some("two")), (said.clone(), true));

@@ -9,7 +9,7 @@ mod step;
 mod together;
 mod watch;
 
-use crate::briefing::{self, Instructions, Scene};
+use crate::briefing::{self, Fact, Instructions, Scene, Section, Surroundings, Told};
 use crate::budget::{self, Spent};
 use crate::compact::{self, NotCompacted, Summarizer};
 use crate::context::Context;
@@ -94,12 +94,13 @@ struct Progress {
     context: Context,
     /// The newest entry of the conversation.
     leaf: Option<EntryId>,
-    system: String,
-    /// Where the model has worked: the instructions of those folders stand in it too.
+    /// What is so here, as far as the model is told of it.
+    facts: Vec<Fact>,
+    /// Where the model has worked: the instructions of those folders are among the facts.
     paths: BTreeSet<String>,
-    /// What is told of files that were taken back since the last turn; it stands in it too.
-    moved: String,
-    /// What is told of servers whose tools are not there; after everything else, since it changes between steps.
+    /// What happened and the model is not told of yet.
+    once: Vec<String>,
+    /// What is told of servers whose tools are not there; it changes between steps.
     missing: Option<String>,
     servers: Option<Arc<Project>>,
     toolbox: Toolbox,
@@ -111,6 +112,23 @@ struct Progress {
     bill: Spent,
     /// Whether the conversation may still be made shorter in this turn when the provider finds it too long.
     may_shorten: bool,
+}
+
+impl Progress {
+    /// What the next request tells beside the conversation.
+    fn told(&self) -> Told {
+        let missing =
+            self.missing.iter().map(|text| Fact::new(Section::Now, "MCP servers that are missing", text));
+        let facts: Vec<Fact> = self.facts.iter().cloned().chain(missing).collect();
+        Told::since(self.context.known().as_ref(), &facts, &self.once)
+    }
+
+    /// What stands before the conversation.
+    fn system(&self, told: &Told) -> String {
+        let known = self.context.known();
+        let first = told.first().or(known.as_ref().map(|known| known.first));
+        briefing::system(first.unwrap_or_default())
+    }
 }
 
 impl Turn {
@@ -131,10 +149,12 @@ impl Turn {
         self.asking = Some(named(model.as_ref()));
         let mut spare = self.spare(model.as_ref()).await;
         let context = Context::read(&self.brief.context, &self.brief.tools, self.brief.counted_tokens);
-        let paths = briefing::paths(context.calls());
-        let (mut system, skills) = self.brief_model(&paths).await;
-        let moved = moved.map(|told| format!("\n\n{told}")).unwrap_or_default();
-        system.push_str(&moved);
+        let mut paths = briefing::paths(context.calls());
+        // Also where the calls that led into a folder are summarized already.
+        let known = context.known();
+        paths.extend(known.iter().flat_map(|known| known.topics(Section::Instructions)).map(str::to_owned));
+        let (facts, skills) = self.look_around(&paths).await;
+        let once = moved.into_iter().chain(self.wanted(&skills).await).collect();
         let chosen = named(model.as_ref());
         let (servers, ()) = tokio::join!(self.start_servers(), self.models.learn(&chosen));
         let mut own = self.toolbox.clone();
@@ -150,9 +170,9 @@ impl Turn {
         let mut progress = Progress {
             context,
             leaf: self.brief.leaf,
-            system,
+            facts,
             paths,
-            moved,
+            once,
             missing: None,
             toolbox: self.offered(&own, servers.as_deref()),
             servers: servers.clone(),
@@ -190,7 +210,7 @@ impl Turn {
             }
             // A server may have become ready, or gone.
             progress.toolbox = self.offered(&own, servers.as_deref());
-            progress.missing = servers.as_deref().and_then(Project::missing);
+            progress.missing = servers.as_deref().and_then(Project::missing).filter(|_| self.offers_tools());
             if let Some(project) = servers.as_deref().filter(|_| self.is_headless) {
                 self.tell_troubles(project).await;
             }
@@ -301,7 +321,7 @@ impl Turn {
         trigger: Trigger,
     ) -> bool {
         // What the provider just refused is not asked once more.
-        let request = (trigger != Trigger::Overflow).then(|| self.request(progress));
+        let request = (trigger != Trigger::Overflow).then(|| self.request(progress, &progress.told()));
         let summarizer =
             Summarizer { model, spare, request, trigger, instruction: None, cancel: &self.cancel };
         match compact::compact(summarizer, &mut progress.context, &self.brief.ids).await {
@@ -346,62 +366,81 @@ impl Turn {
         self.port.emit(Body::Note(NoteEvent::Noticed { entry, parent, run, level, code, text })).await;
     }
 
-    fn request(&self, progress: &Progress) -> Request {
-        let offered = self.brief.options.tools != Some(false);
-        let specs = if offered { progress.toolbox.specs() } else { Vec::new() };
+    fn offers_tools(&self) -> bool {
+        self.brief.options.tools != Some(false)
+    }
+
+    /// The next request: what stands before the conversation, the conversation, what is told at its end.
+    fn request(&self, progress: &Progress, told: &Told) -> Request {
+        let specs = if self.offers_tools() { progress.toolbox.specs() } else { Vec::new() };
         let tools: Vec<ToolSpec> = specs
             .into_iter()
             .map(|spec| ToolSpec { name: spec.name, description: spec.description, schema: spec.schema })
             .collect();
-        let mut system = progress.system.clone();
-        if let Some(missing) = progress.missing.as_ref().filter(|_| offered) {
-            system.push_str("\n\n");
-            system.push_str(missing);
-        }
+        let mut messages = progress.context.messages();
+        messages.extend(told.message());
         let mut request = Request {
-            system: Some(system),
-            messages: progress.context.messages(),
+            system: Some(progress.system(told)),
+            messages,
             tools,
             max_tokens: self.brief.options.max_tokens.map(|most| u32::try_from(most).unwrap_or(u32::MAX)),
             temperature: self.brief.options.temperature.map(|thousandths| f64::from(thousandths) / 1000.0),
             thinking: self.brief.effort.map_or(models::Effort::Off, thinking),
             schema: self.answer_schema.clone(),
+            cache_key: Some(self.port.session.as_str().to_owned()),
         };
         self.secrets.open(&mut request, self.asking.as_ref());
         request
     }
 
-    /// Adds the instructions of the folders that the model has entered with its last calls.
+    /// Looks around again, with the instructions of the folders that the model has entered with its last calls.
     async fn follow(&self, progress: &mut Progress) {
         let paths = briefing::paths(progress.context.calls());
         if !paths.is_subset(&progress.paths) {
             progress.paths.extend(paths);
-            progress.system = self.brief_model(&progress.paths).await.0 + &progress.moved;
+            progress.facts = self.look_around(&progress.paths).await.0;
         }
     }
 
-    /// Reads what stands before the conversation; the skills that are there come back with it.
-    async fn brief_model(&self, paths: &BTreeSet<String>) -> (String, Arc<Skills>) {
-        let said = self.brief.context.iter().rev().find_map(|entry| match &entry.kind {
-            EntryKind::Message(message) if message.role == Role::User => Some(message.text()),
-            _ => None,
-        });
+    /// What is so here now; the skills that are there come back with it.
+    async fn look_around(&self, paths: &BTreeSet<String>) -> (Vec<Fact>, Arc<Skills>) {
         let (look, place, paths) = (self.look.clone(), self.place.clone(), paths.clone());
-        let (ui, prompt) = (self.brief.ui_context.clone(), said.unwrap_or_default());
-        let (tools, attended) = (self.brief.options.tools != Some(false), !self.nobody_there());
+        let (ui, tools, attended) =
+            (self.brief.ui_context.clone(), self.offers_tools(), !self.nobody_there());
         let read = move || {
             let instructions = Instructions::for_work_at(&paths, &place, &look);
             let (scene, skills) = (Scene::look(&look, place.workdir()), Skills::find(&look));
-            let system = briefing::system(&scene, &ui, &instructions, &skills, &prompt, tools, attended);
-            (system, skills, instructions.trouble)
+            let here = Surroundings {
+                scene: &scene,
+                ui: &ui,
+                instructions: &instructions,
+                skills: &skills,
+                tools,
+                attended,
+            };
+            (briefing::facts(&here), skills, instructions.trouble)
         };
-        let (system, skills, trouble) = tokio::task::spawn_blocking(read).await.unwrap_or_default();
+        let (facts, skills, trouble) = tokio::task::spawn_blocking(read).await.unwrap_or_default();
         // Told once: with the first prompt of the session.
         if self.brief.context.len() <= 1 && !trouble.is_empty() {
             let text = format!("Some instructions could not be read: {}", trouble.join("; "));
             self.notice(self.brief.leaf, "instructions", text).await;
         }
-        (system, Arc::new(skills))
+        (facts, Arc::new(skills))
+    }
+
+    /// The skills that the prompt names, in words; nothing where it was answered already, before a crash.
+    async fn wanted(&self, skills: &Arc<Skills>) -> Vec<String> {
+        let newest = self.brief.context.iter().rev().find_map(|entry| match &entry.kind {
+            EntryKind::Message(message) => Some(message),
+            EntryKind::Compaction(_) | EntryKind::Notice { .. } => None,
+        });
+        let Some(prompt) = newest.filter(|message| message.role == Role::User).map(|prompt| prompt.text())
+        else {
+            return Vec::new();
+        };
+        let skills = skills.clone();
+        tokio::task::spawn_blocking(move || briefing::wanted(&skills, &prompt)).await.unwrap_or_default()
     }
 
     async fn start_step(&self, model: &dyn Model) -> StepId {
@@ -429,9 +468,10 @@ fn thinking(effort: Effort) -> models::Effort {
     }
 }
 
-/// Bytes of what stands before the conversation.
+/// Bytes of what goes along with the conversation.
 fn overhead(progress: &Progress) -> usize {
     let size = |spec: &tools::Spec| spec.name.len() + spec.description.len() + spec.schema.to_string().len();
-    let missing = progress.missing.as_ref().map_or(0, String::len);
-    progress.system.len() + missing + progress.toolbox.specs().iter().map(size).sum::<usize>()
+    let told = progress.told();
+    let note = told.note().map_or(0, |note| note.len());
+    progress.system(&told).len() + note + progress.toolbox.specs().iter().map(size).sum::<usize>()
 }

@@ -4,6 +4,12 @@
 #[path = "it/bench.rs"]
 mod bench;
 #[cfg(test)]
+#[path = "it/cached_day.rs"]
+mod cached_day;
+#[cfg(test)]
+#[path = "it/caches.rs"]
+mod caches;
+#[cfg(test)]
 #[path = "it/cancel.rs"]
 mod cancel;
 #[cfg(test)]
@@ -66,6 +72,9 @@ mod table;
 #[cfg(test)]
 #[path = "it/together.rs"]
 mod together;
+#[cfg(test)]
+#[path = "it/told.rs"]
+mod told;
 #[cfg(test)]
 #[path = "it/turns.rs"]
 mod turns;

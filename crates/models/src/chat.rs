@@ -21,6 +21,9 @@ pub struct Request {
     /// JSON Schema of the answer, for providers that hold their models to one; others leave it out, and so does one that refuses it. Tell the
     /// model in words as well, and judge what comes.
     pub schema: Option<Value>,
+    /// What requests of the same conversation have in common: a provider that has several machines sends them to the one that has the
+    /// beginning in its cache. It is no secret and tells nothing about the person.
+    pub cache_key: Option<String>,
 }
 
 /// How hard a model shall think. Ignored by models that cannot; what a model does not have becomes the nearest that it has.

@@ -7,6 +7,7 @@
 //! asked again once the provider ran a tool of its own.
 
 mod anthropic;
+mod cache;
 mod calls;
 mod effort;
 mod failure;

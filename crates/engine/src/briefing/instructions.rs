@@ -18,10 +18,11 @@ const NAMES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 /// The tools that work at a path of the workspace.
 const WORK_AT_A_PATH: [&str; 6] = ["read", "ls", "grep", "find", "write", "edit"];
 
-/// The instructions that apply, the farthest first; what could not be read, in words.
+/// The instructions that apply; what could not be read, in words.
 #[derive(Debug, Default)]
 pub(crate) struct Instructions {
-    pub(crate) text: String,
+    /// The files and their texts, the farthest first.
+    pub(crate) files: Vec<(String, String)>,
     pub(crate) trouble: Vec<String>,
 }
 
@@ -53,13 +54,13 @@ impl Instructions {
                 }
                 Ok(text) => {
                     size += text.len();
-                    parts.push(format!("From {}:\n{}", file.display(), text.trim()));
+                    parts.push((file.display().to_string(), text.trim().to_owned()));
                 }
                 Err(why) => trouble.push(format!("{}: {why}", file.display())),
             }
         }
         parts.reverse();
-        Instructions { text: parts.join("\n\n"), trouble }
+        Instructions { files: parts, trouble }
     }
 }
 
@@ -91,6 +92,10 @@ fn entered(paths: &BTreeSet<String>, place: &ToolContext, look: &TextSources) ->
 mod tests {
     use super::*;
 
+    fn texts(read: &Instructions) -> String {
+        read.files.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n")
+    }
+
     #[test]
     fn instructions_are_read_up_the_tree_and_the_nearest_stands_last() {
         let dir = tempfile::tempdir().unwrap();
@@ -112,7 +117,8 @@ mod tests {
             Some(base.join("settings")),
         );
         let read = Instructions::read(&look, &BTreeSet::new());
-        let order: Vec<&str> = read.text.lines().filter(|line| line.starts_with("the ")).collect();
+        let all = texts(&read);
+        let order: Vec<&str> = all.lines().filter(|line| line.starts_with("the ")).collect();
         assert_eq!(order, ["the person's", "the project's", "the nearest"]);
         assert_eq!(read.trouble.len(), 1, "{:?}", read.trouble);
         assert!(read.trouble[0].contains("out of the project"));
@@ -127,7 +133,7 @@ mod tests {
         std::fs::write(base.join("a/AGENTS.md"), "y".repeat(60 * 1024)).unwrap();
         let read =
             Instructions::read(&TextSources::new(Some(&base), &base.join("a"), None, None), &BTreeSet::new());
-        assert!(read.text.ends_with('y') && !read.text.contains("xxx") && read.trouble.len() == 1);
+        assert!(texts(&read).ends_with('y') && !texts(&read).contains("xxx") && read.trouble.len() == 1);
     }
 
     #[test]
@@ -141,7 +147,7 @@ mod tests {
             std::fs::write(base.join(file), text).unwrap();
         }
         let look = TextSources::new(Some(&base), &base.join("a"), None, None);
-        let text = Instructions::read(&look, &BTreeSet::new()).text;
+        let text = texts(&Instructions::read(&look, &BTreeSet::new()));
         assert!(
             text.contains("only this") && text.ends_with("the better") && !text.contains("the other"),
             "{text}"
@@ -171,7 +177,8 @@ mod tests {
             call("edit", serde_json::json!({"path": 7})),
         ];
         let read = Instructions::for_work_at(&paths(calls.iter()), &place, &look);
-        assert!(read.text.ends_with("those of work/sub/deep"), "{}", read.text);
-        assert!(!read.text.contains("other") && !read.text.contains("away"), "{}", read.text);
+        let told = texts(&read);
+        assert!(told.ends_with("those of work/sub/deep"), "{told}");
+        assert!(!told.contains("other") && !told.contains("away"), "{told}");
     }
 }

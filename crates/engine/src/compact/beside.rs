@@ -282,11 +282,17 @@ mod tests {
 
     fn person(text: &str) -> Piece {
         let messages = vec![ChatMessage::user(text)];
-        Piece { entry: EntryId(1), messages, source: Source::Person(text.to_owned()), pruned: 0 }
+        Piece { entry: EntryId(1), messages, source: Source::Person(text.to_owned()), told: None, pruned: 0 }
     }
 
     fn summary(text: String) -> Piece {
-        Piece { entry: EntryId(1), messages: Vec::new(), source: Source::Summary(text), pruned: 0 }
+        Piece {
+            entry: EntryId(1),
+            messages: Vec::new(),
+            source: Source::Summary(text),
+            told: None,
+            pruned: 0,
+        }
     }
 
     fn calls(calls: &[(&str, &str)]) -> Piece {
@@ -297,7 +303,7 @@ mod tests {
         };
         let tool_calls = calls.iter().map(call).collect();
         let message = ChatMessage::Assistant { content: Vec::new(), tool_calls, kept: Vec::new() };
-        Piece { entry: EntryId(1), messages: vec![message], source: Source::Model, pruned: 0 }
+        Piece { entry: EntryId(1), messages: vec![message], source: Source::Model, told: None, pruned: 0 }
     }
 
     #[test]

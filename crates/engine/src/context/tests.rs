@@ -1,12 +1,13 @@
 //! Where a conversation is cut.
 
 use super::*;
+use crate::briefing::Told;
 use models::{ToolArgs, ToolCall};
 
 fn context(sizes: &[usize]) -> Context {
     let mut context = Context::default();
     for (at, size) in sizes.iter().enumerate() {
-        context.push(EntryId(at as u64 + 1), ChatMessage::user("x".repeat(*size)));
+        context.push(EntryId(at as u64 + 1), Told::default(), ChatMessage::user("x".repeat(*size)));
     }
     context
 }
@@ -42,7 +43,7 @@ fn what_the_provider_counted_leads_the_estimate() {
     context.set_overhead(400);
     assert_eq!(context.tokens(), 200);
     context.counted(1000);
-    context.push(EntryId(2), ChatMessage::user("x".repeat(40)));
+    context.push(EntryId(2), Told::default(), ChatMessage::user("x".repeat(40)));
     assert_eq!(context.tokens(), 1010);
 }
 
@@ -52,7 +53,7 @@ fn a_result_stands_with_its_call_and_replaces_an_older_one() {
     let call = ToolCall { id: "c".into(), name: "read".into(), args: ToolArgs::read("") };
     let asks =
         ChatMessage::Assistant { content: Vec::new(), tool_calls: vec![call.clone()], kept: Vec::new() };
-    context.push(EntryId(1), asks);
+    context.push(EntryId(1), Told::default(), asks);
     context.answer("c", ChatMessage::tool(&call, "did not run"));
     context.answer("c", ChatMessage::tool(&call, "text"));
     context.answer("unknown", ChatMessage::tool(&call, "lost"));

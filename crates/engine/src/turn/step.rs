@@ -1,6 +1,7 @@
 //! One step: a model response as it streams, then its tool calls.
 
 use super::{Progress, Turn, Waits};
+use crate::briefing::Told;
 use crate::chat;
 use crate::context::Context;
 use crate::usage::counted;
@@ -11,7 +12,9 @@ use domain::event::{
 use domain::ids::{EntryId, MessageId, StepId, ToolRunId};
 use domain::port::{OpenConsent, Resume, TurnEnd};
 use domain::tool::{ToolOutcome, ToolResult};
-use models::{ChatMessage, Delta, ErrorKind, Model, ModelError, Reply, StopReason, ToolArgs, ToolCall};
+use models::{
+    ChatMessage, Delta, ErrorKind, Model, ModelError, OpaquePart, Reply, StopReason, ToolArgs, ToolCall,
+};
 use tokio::time::Instant;
 use tools::{CallArgs, Outcome, Toolbox};
 
@@ -50,6 +53,8 @@ struct ReplyStream {
     reply: Reply,
     calls: Vec<Call>,
     message: Option<MessageId>,
+    /// What the model is told beside the conversation; kept with what it says.
+    told: Told,
     error: Option<ModelError>,
 }
 
@@ -100,7 +105,8 @@ impl Turn {
         let (said, stop) = (reply.text.clone(), reply.stop.clone());
         let used = reply.usage.input.saturating_add(reply.usage.output);
         if let Some(message) = streamed.message {
-            progress.context.push(message.into(), reply.into_message());
+            progress.context.push(message.into(), streamed.told, reply.into_message());
+            progress.once.clear();
             progress.context.counted(used);
         }
         // A run that nobody watches and that is over needs them no more.
@@ -182,10 +188,17 @@ impl Turn {
     }
 
     async fn stream(&self, model: &dyn Model, step: StepId, progress: &mut Progress) -> ReplyStream {
-        let request = self.request(progress);
+        let told = progress.told();
+        let request = self.request(progress, &told);
         let mut deltas = model.stream(request, self.cancel.clone());
-        let mut streamed =
-            ReplyStream { step, reply: Reply::default(), calls: Vec::new(), message: None, error: None };
+        let mut streamed = ReplyStream {
+            step,
+            reply: Reply::default(),
+            calls: Vec::new(),
+            message: None,
+            told,
+            error: None,
+        };
         loop {
             let delta = tokio::select! {
                 biased;
@@ -290,10 +303,7 @@ impl Turn {
             }
             Delta::Keep(kept) => {
                 let message = self.message(streamed, leaf).await;
-                if let Ok(json) = serde_json::to_string(kept) {
-                    let part = Part::Opaque { kind: KEPT.to_owned(), json: Json::verbatim(json) };
-                    self.port.emit(Body::Message(MessageEvent::PartAdded { message, part })).await;
-                }
+                self.keep_with(message, kept).await;
             }
             Delta::Retrying { attempt, max, delay_ms, reason, kind, .. } => {
                 let (attempt, max, delay_ms, reason) = (*attempt, *max, *delay_ms, reason.clone());
@@ -326,7 +336,18 @@ impl Turn {
         self.port.emit(start).await;
         *leaf = Some(message.into());
         streamed.message = Some(message);
+        if let Some(told) = streamed.told.to_part() {
+            self.keep_with(message, &told).await;
+        }
         message
+    }
+
+    /// Keeps with an answer what nobody is shown.
+    async fn keep_with(&self, message: MessageId, kept: &OpaquePart) {
+        if let Ok(json) = serde_json::to_string(kept) {
+            let part = Part::Opaque { kind: KEPT.to_owned(), json: Json::verbatim(json) };
+            self.port.emit(Body::Message(MessageEvent::PartAdded { message, part })).await;
+        }
     }
 
     async fn measure(&self, context: &Context, info: &models::ModelInfo, estimated: bool) {

@@ -36,8 +36,8 @@ use tools::{Tool, Toolbox};
 /// Longer than anything here takes; a test that hangs fails instead.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// One scripted model under every name.
-struct Only(Arc<Scripted>);
+/// One model under every name.
+struct Only(Arc<dyn Model>);
 
 impl ModelSource for Only {
     fn find(&self, _: Option<&str>, name: &str) -> Result<ModelRef, Refusal> {
@@ -56,6 +56,8 @@ impl ModelSource for Only {
 /// How the bench is set up.
 pub(crate) struct Plan {
     pub(crate) script: String,
+    /// The model, where it is not the one that plays the script.
+    pub(crate) model: Option<Arc<dyn Model>>,
     pub(crate) window: u32,
     pub(crate) thinking: bool,
     /// Dollars for a million tokens, read or written.
@@ -72,6 +74,7 @@ impl Plan {
     pub(crate) fn script(script: impl Into<String>) -> Plan {
         Plan {
             script: script.into(),
+            model: None,
             window: 200_000,
             thinking: true,
             price: None,
@@ -144,6 +147,8 @@ pub(crate) struct Bench {
     pub(crate) closings: Vec<Closing>,
     /// Tools that a UI performs.
     pub(crate) offers: Vec<Offer>,
+    /// What the UI knows.
+    pub(crate) ui: UiContext,
     pub(crate) ui_files: UiFiles,
     pub(crate) given_servers: Vec<GivenServer>,
     /// How long the turn that goes on had been at work.
@@ -199,7 +204,7 @@ impl Bench {
             toolbox.add(tool);
         }
         let data = dir.path().join("data");
-        let models = Arc::new(Only(model.clone()));
+        let models = Arc::new(Only(plan.model.unwrap_or(model.clone())));
         let setup = Setup {
             models,
             toolbox,
@@ -228,6 +233,7 @@ impl Bench {
             options: PromptOptions::default(),
             closings: Vec::new(),
             offers: Vec::new(),
+            ui: UiContext::default(),
             ui_files: UiFiles::default(),
             given_servers: Vec::new(),
             took: Duration::ZERO,
@@ -348,7 +354,7 @@ impl Bench {
             policy: self.policy,
             active_tools: None,
             attended: self.attended,
-            ui_context: UiContext::default(),
+            ui_context: self.ui.clone(),
             ui_files: self.ui_files,
             given_servers: self.given_servers.clone(),
             leaf: self.state.leaf,
@@ -663,6 +669,16 @@ impl Bench {
 
     pub(crate) fn system(&self) -> String {
         self.model.seen().last().unwrap().system.clone().unwrap_or_default()
+    }
+
+    /// What the last request told beside the conversation at places of it, the oldest first.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let seen = self.model.seen();
+        let texts = seen.last().unwrap().messages.iter().filter_map(|message| match message {
+            ChatMessage::User { .. } => Some(message.text()),
+            ChatMessage::Assistant { .. } | ChatMessage::Tool { .. } => None,
+        });
+        texts.filter_map(|text| text.strip_prefix("[note from Parlor]\n").map(str::to_owned)).collect()
     }
 }
 

@@ -69,8 +69,9 @@ async fn what_commands_and_tools_did_is_taken_back_noted_and_told_to_the_model()
     assert!(bench.state.context_path().len() == 6, "notices are no part of what the model reads");
 
     bench.run("third").await;
-    let seen = bench.model.seen().last().unwrap().system.clone().unwrap();
-    let seen = seen.lines().last().unwrap();
+    let notes = bench.notes();
+    let seen = notes.last().unwrap();
+    assert!(!bench.system().contains("took back"), "{}", bench.system());
     assert!(seen.contains("took back") && seen.contains("e.") && !seen.contains("d/c"), "{seen}");
 }
 

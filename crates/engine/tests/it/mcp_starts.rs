@@ -85,7 +85,7 @@ async fn a_run_that_nobody_watches_waits_for_a_slow_server_and_says_so() {
     ];
     assert_eq!(said, want);
     assert_eq!(remote_tools(&bench), [13], "they are in the first request");
-    assert!(!bench.system().contains("MCP servers"), "{}", bench.system());
+    assert_eq!(bench.notes(), Vec::<String>::new());
 }
 
 #[tokio::test(start_paused = true)]
@@ -129,7 +129,7 @@ async fn what_is_missing_in_a_run_that_nobody_watches_is_said() {
     };
     missing("mute", "did not start within 10 seconds");
     missing("dead", "/no/such/program cannot be started");
-    let told = bench.system();
+    let told = bench.notes().concat();
     let line = told.lines().last().unwrap();
     assert!(line.starts_with("MCP servers whose tools are not there now: dead (it could not be"), "{line}");
     assert!(!told.contains("/no/such"), "no word of a server stands among instructions");
@@ -156,15 +156,15 @@ async fn the_model_knows_who_is_starting_and_gets_the_tools_in_the_next_step() {
     bench.prompt("go").await;
     bench.until(|body| matches!(body, Body::Tool(ToolEvent::Started { .. }))).await;
     tokio::time::resume();
-    let told = bench.system();
+    let (before, told) = (bench.system(), bench.notes().concat());
     assert!(told.ends_with("slow (still starting, its tools join when it has answered)."), "{told}");
     open(&door).await;
     until(&mut bench, |state| *state == ServerState::Ready).await;
     meet.wait().await;
     assert_eq!(bench.finish().await, TurnEnd::Done);
     assert_eq!(remote_tools(&bench), [0, 13]);
-    let before = told.rsplit_once("\n\nMCP servers").unwrap().0;
-    assert_eq!(bench.system(), before, "nothing else of it changed");
+    assert_eq!(bench.system(), before, "what stands before the conversation stays");
+    assert_eq!(bench.notes(), [told.as_str(), "- No longer so: MCP servers that are missing."]);
     assert_eq!(remarks(&bench), [], "who watches hears of it otherwise");
     assert!(!bench.signals.iter().any(|signal| matches!(signal, Signal::Notify { .. })));
 }

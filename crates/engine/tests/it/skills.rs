@@ -38,27 +38,37 @@ async fn the_instructions_of_a_folder_come_with_the_first_step_into_it_and_stay(
         model text "read"
         ---
         model text "and again"
+        ---
+        model text "and on"
         "#;
     let mut bench = bench(script);
     bench.put("sub/AGENTS.md", "Only tabs here.");
     bench.put("sub/a.txt", "text");
     assert_eq!(bench.run("look").await, TurnEnd::Done);
     assert_eq!(bench.run("once more").await, TurnEnd::Done);
-    let told: Vec<bool> = bench
-        .model
-        .seen()
-        .iter()
-        .map(|request| request.system.as_deref().unwrap_or_default().contains("Only tabs here."))
-        .collect();
-    assert_eq!(told, [false, true, true]);
+    assert_eq!(bench.run("and on").await, TurnEnd::Done);
+    let requests = bench.model.seen();
+    let told = |request: &models::Request| {
+        let place = request.messages.iter().position(|message| message.text().contains("Only tabs here."));
+        (place, request.messages.len())
+    };
+    // At the end where it was entered, and then always in that place.
+    assert_eq!(
+        requests.iter().map(told).collect::<Vec<_>>(),
+        [(None, 1), (Some(3), 4), (Some(3), 6), (Some(3), 8)]
+    );
+    assert!(requests.iter().all(|request| request.system == requests[0].system));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_prompt_that_names_a_skill_pulls_it_in() {
     let mut bench = bench("model text \"ok\"\n---\nmodel text \"ok\"");
     assert_eq!(bench.run("take $pdf for this").await, TurnEnd::Done);
-    assert!(bench.system().contains("Use the form filler."));
+    let wanted = "The person wants this skill to be used now.\n";
+    let told = |bench: &Bench| bench.notes().iter().filter(|note| note.starts_with(wanted)).count();
+    assert_eq!(told(&bench), 1, "{:?}", bench.notes());
     assert_eq!(bench.run("and now without").await, TurnEnd::Done);
+    assert_eq!(told(&bench), 1, "where it was wanted: {:?}", bench.notes());
     assert!(!bench.system().contains("Use the form filler."));
 }
 

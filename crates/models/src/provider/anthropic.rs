@@ -42,6 +42,7 @@ pub(super) fn body(draft: &Draft<'_>) -> Value {
     if let Some(system) = request.system.as_deref().filter(|system| !system.is_empty()) {
         body.insert(
             "system".into(),
+            // What stands before it, the tools, is in the cache with it.
             json!([{ "type": "text", "text": system, "cache_control": cache_mark() }]),
         );
     }
@@ -49,9 +50,7 @@ pub(super) fn body(draft: &Draft<'_>) -> Value {
         let tools = request.tools.iter().map(
             |tool| json!({ "name": tool.name, "description": tool.description, "input_schema": tool.schema }),
         );
-        let mut tools: Vec<Value> = tools.collect();
-        mark_last(&mut tools);
-        body.insert("tools".into(), Value::Array(tools));
+        body.insert("tools".into(), tools.collect());
     }
     let version = version(draft.model);
     let by_budget = version.is_some_and(|version| version < ADAPTIVE);
@@ -130,6 +129,12 @@ fn cache_mark() -> Value {
     json!({ "type": "ephemeral" })
 }
 
+/// Marks of the conversation, beside the one of what stands before it; four are allowed in a request. The newest turn of the person is
+/// written to the cache. The provider looks only 20 blocks back from a mark for what was written, and a step with 30 calls is 60: so the turn
+/// that was the newest in the request before is marked once more, exactly where it was. The one before that is for a step that another model
+/// answered.
+const MARKED_TURNS: usize = 3;
+
 fn mark_last(blocks: &mut [Value]) {
     if let Some(Value::Object(block)) = blocks.last_mut() {
         block.insert("cache_control".into(), cache_mark());
@@ -157,10 +162,9 @@ fn messages(messages: &[ChatMessage]) -> Vec<Value> {
             _ => turns.push((role, blocks)),
         }
     }
-    if let Some((_, blocks)) = turns.last_mut() {
-        mark_last(blocks);
-    }
     turns.retain(|(_, blocks)| !blocks.is_empty());
+    let persons = turns.iter_mut().rev().filter(|(role, _)| *role == "user");
+    persons.take(MARKED_TURNS).for_each(|(_, blocks)| mark_last(blocks));
     turns.into_iter().map(|(role, blocks)| json!({ "role": role, "content": blocks })).collect()
 }
 

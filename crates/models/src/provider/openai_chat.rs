@@ -9,11 +9,17 @@ use serde_json::{Map, Value, json};
 
 use super::calls::Calls;
 use super::failure::failure_in_stream;
+use super::house::plain_name;
 use super::json::{count, list, text};
 use super::reasoning::{self, Gathered};
-use super::{Draft, House, Reader, effort, schema};
+use super::{Draft, House, Reader, cache, effort, schema};
 use crate::chat::join_text;
 use crate::{ChatMessage, Content, Delta, Effort, ErrorKind, ModelError, StopReason, ToolCall, Usage, sse};
+
+/// The families of Mistral's models, by parts of their names.
+const MISTRALS: [&str; 6] = ["mistral", "mixtral", "ministral", "devstral", "codestral", "magistral"];
+/// What such a model seems to say between results of tools and a word of the person.
+const BRIDGE: &str = "I have read the results.";
 
 /// Writes the request. `official`: OpenAI itself, which renamed a field that older servers do not know.
 pub(super) fn body(draft: &Draft<'_>, official: bool) -> Value {
@@ -28,7 +34,8 @@ pub(super) fn body(draft: &Draft<'_>, official: bool) -> Value {
     }
     let asked = draft.effort();
     let returns = (draft.house, asked != Effort::None);
-    lower_messages(&request.messages, returns, &mut messages);
+    let turns = taking_turns(&request.messages, wants_a_bridge(draft));
+    lower_messages(&turns, returns, &mut messages);
     body.insert("messages".into(), Value::Array(messages));
     if !request.tools.is_empty() {
         let tools = request.tools.iter().map(|tool| {
@@ -38,6 +45,7 @@ pub(super) fn body(draft: &Draft<'_>, official: bool) -> Value {
         });
         body.insert("tools".into(), tools.collect());
     }
+    cache::write_chat(draft, &mut body);
     if let Some(max) = request.max_tokens {
         let field = if official { "max_completion_tokens" } else { "max_tokens" };
         body.insert(field.into(), json!(max));
@@ -57,6 +65,30 @@ pub(super) fn body(draft: &Draft<'_>, official: bool) -> Value {
         body.insert("temperature".into(), json!(temperature));
     }
     Value::Object(body)
+}
+
+/// Whether the model refuses a word of the person right after results of tools: "Unexpected role 'user' after role 'tool'", as Mistral's do
+/// wherever they run.
+fn wants_a_bridge(draft: &Draft<'_>) -> bool {
+    let name = plain_name(draft.model);
+    draft.house == House::Mistral || MISTRALS.iter().any(|family| name.contains(family))
+}
+
+/// Prompts in a row become one: templates of many models that run locally want roles to take turns.
+fn taking_turns(messages: &[ChatMessage], bridged: bool) -> Vec<ChatMessage> {
+    let mut out: Vec<ChatMessage> = Vec::with_capacity(messages.len());
+    for message in messages {
+        match (out.last_mut(), message) {
+            (Some(ChatMessage::User { content: before }), ChatMessage::User { content }) => {
+                before.extend(content.iter().cloned());
+            }
+            (Some(ChatMessage::Tool { .. }), ChatMessage::User { .. }) if bridged => {
+                out.extend([ChatMessage::assistant(BRIDGE), message.clone()]);
+            }
+            _ => out.push(message.clone()),
+        }
+    }
+    out
 }
 
 fn lower_messages(messages: &[ChatMessage], (house, thinks): (House, bool), out: &mut Vec<Value>) {
@@ -254,11 +286,13 @@ impl Chunks {
 }
 
 fn read_usage(usage: &Value) -> Usage {
+    // OpenAI's field, DeepSeek's and Kimi's.
+    let read = ["/prompt_tokens_details/cached_tokens", "/prompt_cache_hit_tokens", "/cached_tokens"];
     Usage {
         input: count(usage, "/prompt_tokens"),
         output: count(usage, "/completion_tokens"),
-        cache_read: count(usage, "/prompt_tokens_details/cached_tokens"),
-        cache_write: 0,
+        cache_read: read.iter().map(|field| count(usage, field)).max().unwrap_or(0),
+        cache_write: count(usage, "/prompt_tokens_details/cache_write_tokens"),
         reasoning: count(usage, "/completion_tokens_details/reasoning_tokens"),
     }
 }

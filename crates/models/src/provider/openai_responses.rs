@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::calls::Calls;
 use super::failure::failure_in_stream;
 use super::json::{count, text};
-use super::{Draft, House, Reader, effort, schema};
+use super::{Draft, House, Reader, cache, effort, schema};
 use crate::chat::join_text;
 use crate::{ChatMessage, Content, Delta, ErrorKind, ModelError, OpaquePart, StopReason, Usage, sse};
 
@@ -43,6 +43,7 @@ pub(super) fn body(draft: &Draft<'_>) -> Value {
         });
         body.insert("tools".into(), tools.collect());
     }
+    cache::write_responses(draft, &mut body);
     if let Some(max) = request.max_tokens {
         body.insert("max_output_tokens".into(), json!(max));
     }
@@ -212,7 +213,7 @@ impl Items {
                 input: count(response, "/usage/input_tokens"),
                 output: count(response, "/usage/output_tokens"),
                 cache_read: count(response, "/usage/input_tokens_details/cached_tokens"),
-                cache_write: 0,
+                cache_write: count(response, "/usage/input_tokens_details/cache_write_tokens"),
                 reasoning: count(response, "/usage/output_tokens_details/reasoning_tokens"),
             }));
         }

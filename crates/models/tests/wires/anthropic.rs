@@ -126,6 +126,9 @@ async fn the_request_says_everything() {
                   "type": "text"
                 },
                 {
+                  "cache_control": {
+                    "type": "ephemeral"
+                  },
                   "source": {
                     "data": "AAAA",
                     "media_type": "image/png",
@@ -215,9 +218,6 @@ async fn the_request_says_everything() {
           "temperature": 0.5,
           "tools": [
             {
-              "cache_control": {
-                "type": "ephemeral"
-              },
               "description": "Reads a file",
               "input_schema": {
                 "properties": {

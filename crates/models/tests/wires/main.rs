@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panic")]
 
 mod anthropic;
+mod caching;
 mod efforts;
 mod failures;
 mod figures;
@@ -161,6 +162,7 @@ pub(crate) fn long_request() -> Request {
         temperature: Some(0.5),
         thinking: Effort::Off,
         schema: None,
+        cache_key: None,
     }
 }
 

@@ -73,6 +73,6 @@ fn a_server_that_does_not_start_is_named_with_what_that_means() {
     assert!(said.contains("The MCP server slow cannot be used: "), "{said}");
     assert!(said.contains("This run goes on without its tools\n"), "{said}");
     assert_eq!(output.status.code(), Some(0), "{said}");
-    let told = provider.last()["system"].to_string();
+    let told = provider.last()["messages"].to_string();
     assert!(told.contains("slow (it could not be started or has ended)"), "{told}");
 }
