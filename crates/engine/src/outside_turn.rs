@@ -59,7 +59,7 @@ pub fn standing_text(
     let look = config.look(work_dir);
     let (instructions, skills) = (Instructions::read(&look, &BTreeSet::new()), Skills::find(&look));
     config.fit(&mut toolbox);
-    let scene = Scene::look(&look, &work_dir.cwd);
+    let scene = Scene::look(&look, &work_dir.cwd).at_the_beginning(None);
     let ui = &UiContext::default();
     let here = Surroundings {
         scene: &scene,
@@ -68,6 +68,8 @@ pub fn standing_text(
         skills: &skills,
         tools: true,
         attended: true,
+        policy: config.policy.unwrap_or_default(),
+        model,
     };
     let system = briefing::system(&briefing::facts(&here));
     if !skills.all.is_empty() {

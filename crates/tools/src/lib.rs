@@ -9,7 +9,7 @@
 //! of the rest, and the sandbox nothing of tools.
 //!
 //! - reader and sandbox: shell | home, exact, sandbox
-//! - texts: diff, digest, encoding, env, forms, line_ends, names, nearest, loose, title
+//! - texts: diff, digest, encoding, env, forms, line_ends, names, outline, nearest, loose, title
 //! - words: error, args, buffers, known_secrets, output, tries, jobs, port, rule
 //! - context: workspace, steering, context
 //! - calls: tool, touches, policy, passes, own_git
@@ -39,6 +39,7 @@ mod loose;
 pub mod ls;
 pub mod names;
 mod nearest;
+pub mod outline;
 mod output;
 pub mod own_git;
 mod passes;
