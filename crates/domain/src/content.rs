@@ -214,6 +214,12 @@ impl Usage {
         self.input.saturating_add(self.output)
     }
 
+    /// Percent of what was read that came from a cache, where any did.
+    pub fn cached_percent(&self) -> Option<u64> {
+        (self.cache_read > 0 && self.input > 0)
+            .then(|| self.cache_read.min(self.input).saturating_mul(100) / self.input)
+    }
+
     /// Nothing was counted.
     pub fn is_nothing(&self) -> bool {
         *self == Usage::default()

@@ -25,6 +25,9 @@ pub const ERRAND_REFUSED: &str = "refused";
 /// The code of a notice that says that the model ended its turn without a word.
 pub const EMPTY_ANSWER: &str = "empty_answer";
 
+/// The code of a notice that says that the provider had lost what was sent before, by what, and what that cost.
+pub const CACHE_LOST: &str = "cache_lost";
+
 /// One numbered thing that happened in a session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -1,6 +1,7 @@
 //! The agent's own task: takes orders, begins turns, routes answers and cancels, answers what it is consulted about.
 
 use crate::budget;
+use crate::cache_meter::CacheMeter;
 use crate::config::WorkDir;
 use crate::editor::{Editor, OpenFiles};
 use crate::grants::{Changes, Grants};
@@ -161,9 +162,12 @@ impl Agent {
                     self.stop_compacting(&session);
                     self.compacting.insert(session.clone(), stop.clone());
                 }
-                let grants = self.seats.get(&session).map(|seat| seat.grants.clone());
+                let seat = self.seats.get(&session);
+                let (grants, cache) =
+                    (seat.map(|seat| seat.grants.clone()), seat.map(|seat| seat.cache.clone()));
                 let consulted = Consultation {
                     grants,
+                    cache,
                     setup: self.setup.clone(),
                     servers: self.servers.clone(),
                     reports: reports.clone(),
@@ -230,7 +234,7 @@ impl Agent {
         let mut trouble = seat.trouble.take();
         let (asked, steered, calls) = (seat.asked.clone(), seat.steered.clone(), seat.calls.clone());
         calls.begin();
-        let secrets = seat.secrets.clone();
+        let (secrets, cache) = (seat.secrets.clone(), seat.cache.clone());
         let (place, grants) = match moved(&seat.place, brief.ui_context.cwd.as_deref()) {
             Ok(place) => (place, seat.grants.clone()),
             Err(why) => {
@@ -264,6 +268,7 @@ impl Agent {
             ledger,
             steered,
             secrets,
+            cache,
             asking: None,
             cancel,
             port: port.clone(),
@@ -352,6 +357,7 @@ impl Agent {
                 place,
                 grants: Grants::new(policy, rules.with(&self.setup.allow), self.changes.clone()),
                 secrets,
+                cache: CacheMeter::default(),
                 trouble,
                 unmoved: None,
                 under_way: None,

@@ -18,9 +18,16 @@ pub(crate) fn messages(entry: &Entry, tools: &[ToolRun]) -> Vec<ChatMessage> {
     chat
 }
 
+/// How a summary begins.
+const SUMMARY: &str = "Summary of our conversation so far:\n";
+
 /// A summary in the place of what was said before.
 pub(crate) fn summary(text: &str) -> ChatMessage {
-    ChatMessage::user(format!("Summary of our conversation so far:\n{text}"))
+    ChatMessage::user(format!("{SUMMARY}{text}"))
+}
+
+pub(crate) fn is_summary(message: &ChatMessage) -> bool {
+    matches!(message, ChatMessage::User { .. }) && message.text().starts_with(SUMMARY)
 }
 
 fn add_message(chat: &mut Vec<ChatMessage>, message: &Message, tools: &[ToolRun]) {

@@ -146,6 +146,8 @@ impl Summarizer<'_> {
         let first = match self.request.take() {
             Some(mut request) if tokens + u64::from(most) < u64::from(window(self.model)) => {
                 request.messages.push(ChatMessage::user(self.asking(SUMMARIZE_ALL)));
+                // The form is for the answer.
+                request.schema = None;
                 self.answer(self.model, request, bill).await
             }
             _ => self.plain(self.model, older, most, bill).await,

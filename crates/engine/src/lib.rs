@@ -7,6 +7,7 @@ mod agent;
 mod attachments;
 mod briefing;
 mod budget;
+mod cache_meter;
 mod chat;
 mod compact;
 mod config;

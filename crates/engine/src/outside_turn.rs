@@ -4,7 +4,8 @@ mod undo;
 mod user_shell;
 
 use crate::briefing::{self, Instructions, Scene, Surroundings};
-use crate::compact::{NotCompacted, Summarizer, compact};
+use crate::cache_meter::CacheMeter;
+use crate::compact::{NotCompacted, Summarizer, compact, window};
 use crate::config::{Config, WorkDir};
 use crate::context::Context;
 use crate::grants::Grants;
@@ -25,6 +26,7 @@ use domain::path_text;
 use domain::port::{Grounds, Kept, Report};
 use domain::session::{ModelRef, SkillList, ToolEntry};
 use domain::signal::UiContext;
+use models::Request;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
@@ -89,6 +91,8 @@ pub(crate) struct Consultation {
     pub(crate) stop: CancellationToken,
     /// What may happen without asking, where a turn was begun.
     pub(crate) grants: Option<Grants>,
+    /// What was asked last, where a turn was begun.
+    pub(crate) cache: Option<CacheMeter>,
     /// What command lines of the person's own are run with, for those.
     pub(crate) shell_context: Option<Result<ShellContext, String>>,
 }
@@ -282,10 +286,15 @@ impl Consultation {
             let found = self.setup.models.find(None, name).ok()?;
             self.setup.models.open(Some(&found)).ok()
         });
+        // As a turn does it: what the provider has in its cache is the conversation as it was sent.
+        let room = u64::from(window(model.as_ref())) * u64::from(self.setup.config.compact_at) / 100;
+        context.prune(room * 7 / 8);
+        let named = ModelRef { provider: model.name().provider.clone(), name: model.name().name.clone() };
+        let frame = self.cache.as_ref().and_then(|cache| cache.frame(&named));
         let summarizer = Summarizer {
             model: model.as_ref(),
             spare: spare.as_deref(),
-            request: None,
+            request: frame.map(|frame| Request { messages: context.messages(), ..frame }),
             trigger: Trigger::Manual,
             instruction,
             cancel: &self.stop,

@@ -1,5 +1,6 @@
 //! What the agent keeps for a session between turns: rules, the workplace, the way to a turn under way.
 
+use crate::cache_meter::CacheMeter;
 use crate::editor::OpenFiles;
 use crate::grants::Grants;
 use crate::offered::OpenCalls;
@@ -109,6 +110,7 @@ pub(crate) struct Seat {
     pub(crate) place: ToolContext,
     pub(crate) grants: Grants,
     pub(crate) secrets: SessionSecrets,
+    pub(crate) cache: CacheMeter,
     /// Something the person must hear with the next turn.
     pub(crate) trouble: Option<String>,
     /// Why the tools did not follow the person's terminal, as it was said last.

@@ -11,6 +11,7 @@ mod watch;
 
 use crate::briefing::{self, Fact, Instructions, Scene, Section, Surroundings, Told};
 use crate::budget::{self, Spent};
+use crate::cache_meter::CacheMeter;
 use crate::compact::{self, NotCompacted, Summarizer};
 use crate::context::Context;
 use crate::grants::Grants;
@@ -59,6 +60,8 @@ pub(crate) struct Turn {
     pub(crate) ledger: Option<Ledger>,
     pub(crate) steered: Steered,
     pub(crate) secrets: SessionSecrets,
+    /// Whether the provider still has what was sent before.
+    pub(crate) cache: CacheMeter,
     /// The model that is asked, once it is known.
     pub(crate) asking: Option<ModelRef>,
     pub(crate) cancel: CancellationToken,

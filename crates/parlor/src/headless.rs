@@ -15,8 +15,8 @@ use domain::ask::{Answer, Ask, AskKind, Closing, Scope};
 use domain::command::{Command, PromptOptions, Receipt, RunCommand, Target};
 use domain::content::{Input, Part, TextKind};
 use domain::event::{
-    AskEvent, Body, EMPTY_ANSWER, ERRAND_REFUSED, Event, Finish, MessageEvent, NoteEvent, Outcome, RunEvent,
-    ToolEvent,
+    AskEvent, Body, CACHE_LOST, EMPTY_ANSWER, ERRAND_REFUSED, Event, Finish, MessageEvent, NoteEvent,
+    Outcome, RunEvent, ToolEvent,
 };
 use domain::ids::{AskId, MessageId, Millis, SessionId, ToolRunId};
 use domain::port::{LinkState, News, Ticket};
@@ -159,6 +159,8 @@ struct Headless<'a> {
     held: Option<String>,
     /// How the newest message of the model ended, where it is not whole.
     unfinished: Option<&'static str>,
+    /// Each time that the provider had lost what was sent before, in words.
+    cache_lost: Vec<String>,
     /// Whether something was said that no line break ended.
     in_line: bool,
     /// What was denied first.
@@ -206,6 +208,7 @@ impl<'a> Headless<'a> {
             text: String::new(),
             held: holds.then(String::new),
             unfinished: None,
+            cache_lost: Vec::new(),
             in_line: false,
             denied: None,
             unanswered: BTreeMap::new(),
@@ -401,6 +404,9 @@ impl<'a> Headless<'a> {
             Body::Note(NoteEvent::Noticed { code, text, .. }) => {
                 if code == EMPTY_ANSWER {
                     self.unfinished = Some("the answer is empty");
+                }
+                if code == CACHE_LOST {
+                    self.cache_lost.push(text.clone());
                 }
                 if code == ERRAND_REFUSED {
                     self.denied.get_or_insert_with(|| text.clone());
@@ -645,6 +651,7 @@ impl<'a> Headless<'a> {
                     output: self.fitting.as_ref().map(|fitting| &fitting.value),
                     error: self.trouble(exit),
                     usage: self.state.usage,
+                    cache_lost: &self.cache_lost,
                 },
             );
         } else if let Some(fitting) = &self.fitting {

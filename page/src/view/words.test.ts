@@ -369,8 +369,9 @@ describe("tools and numbers", () => {
     expect([
       tokenWords({ input: 10_300, output: 20, rough: true }),
       tokenWords({ input: 10_300, output: 20 }),
+      tokenWords({ input: 10_300, output: 20, cache_read: 9_785 }),
       tokenWords({}),
-    ]).toEqual(["~10.3 k in · ~20 out", "10.3 k in · 20 out", undefined]);
+    ]).toEqual(["~10.3 k in · ~20 out", "10.3 k in · 20 out", "10.3 k in (95% cached) · 20 out", undefined]);
     const retry = { attempt: 2, max: 5, delayMs: 3000, reason: "connection\u202e lost", at: NOW };
     // Also where the clocks of the two machines differ.
     expect([0, 1001, 2999, 3000, -60_000].map((passed) => retryWords(retry, NOW + passed))).toEqual([

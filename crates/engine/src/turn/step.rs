@@ -2,19 +2,23 @@
 
 use super::{Progress, Turn, Waits};
 use crate::briefing::Told;
+use crate::cache_meter::RequestPrint;
 use crate::chat;
 use crate::context::Context;
 use crate::usage::counted;
 use domain::content::{Json, KEPT, Part, Role, TextKind};
 use domain::event::{
-    Body, ContextEvent, EMPTY_ANSWER, Failure, Finish, MessageEvent, RetryKind, RunEvent, ToolEvent,
+    Body, CACHE_LOST, ContextEvent, EMPTY_ANSWER, Failure, Finish, MessageEvent, RetryKind, RunEvent,
+    ToolEvent,
 };
 use domain::ids::{EntryId, MessageId, StepId, ToolRunId};
 use domain::port::{OpenConsent, Resume, TurnEnd};
+use domain::signal::Level;
 use domain::tool::{ToolOutcome, ToolResult};
 use models::{
     ChatMessage, Delta, ErrorKind, Model, ModelError, OpaquePart, Reply, StopReason, ToolArgs, ToolCall,
 };
+use std::time::SystemTime;
 use tokio::time::Instant;
 use tools::{CallArgs, Outcome, Toolbox};
 
@@ -55,6 +59,7 @@ struct ReplyStream {
     message: Option<MessageId>,
     /// What the model is told beside the conversation; kept with what it says.
     told: Told,
+    asked: RequestPrint,
     error: Option<ModelError>,
 }
 
@@ -101,6 +106,9 @@ impl Turn {
             last.cut = is_cut(&last.call.args);
         }
         let mut reply = streamed.reply;
+        if !estimated && let Some(text) = self.cache.answered(streamed.asked, &reply.usage, &info) {
+            self.note(Level::Info, progress.leaf, CACHE_LOST, text).await;
+        }
         reply.tool_calls = calls.iter().map(|call| call.call.clone()).collect();
         let (said, stop) = (reply.text.clone(), reply.stop.clone());
         let used = reply.usage.input.saturating_add(reply.usage.output);
@@ -190,6 +198,7 @@ impl Turn {
     async fn stream(&self, model: &dyn Model, step: StepId, progress: &mut Progress) -> ReplyStream {
         let told = progress.told();
         let request = self.request(progress, &told);
+        let asked = RequestPrint::of(&request, super::named(model), SystemTime::now());
         let mut deltas = model.stream(request, self.cancel.clone());
         let mut streamed = ReplyStream {
             step,
@@ -197,6 +206,7 @@ impl Turn {
             calls: Vec::new(),
             message: None,
             told,
+            asked,
             error: None,
         };
         loop {

@@ -4,6 +4,7 @@
 use crate::bench::{Bench, Plan, put};
 use crate::caches::{Counts, Maker, Provider, Says};
 use domain::command::{Command, FilesCommand, Receipt};
+use domain::event::{Body, CACHE_LOST, NoteEvent};
 use domain::port::TurnEnd;
 use domain::session::Policy;
 use domain::signal::UiContext;
@@ -119,6 +120,9 @@ async fn hold(maker: Maker, name: &str, base: &str, key: &str) -> Provider {
     let lost: Vec<(usize, &Counts)> =
         counts.iter().enumerate().filter(|(_, one)| one.cached * 10 < one.again * 9).collect();
     assert!(share >= BAR, "{share} % of what was sent before are cached: {lost:?}");
+    let lost =
+        bench.count(|body| matches!(body, Body::Note(NoteEvent::Noticed { code, .. }) if code == CACHE_LOST));
+    assert_eq!(lost, 0, "nothing was lost");
     // What the person is told is what the provider counted.
     assert_eq!(bench.state.usage.cache_read, counts.iter().map(|one| one.cached).sum::<u64>());
     provider

@@ -54,8 +54,15 @@ async fn by_hand_the_model_writes_the_summary_and_the_next_turn_stands_on_it() {
     let (spent, full) = (bench.state.usage, bench.state.context);
     let command = Command::Run(RunCommand::Compact { instruction: Some("keep the names".to_owned()) });
     let Ok(Receipt::Compacted { entry, compaction }) = bench.consult(command).await else { panic!() };
-    let asked = bench.model.seen().last().cloned().unwrap();
-    assert!(asked.tools.is_empty() && asked.system.unwrap().contains("keep the names"));
+    let seen = bench.model.seen();
+    let [.., before, asked] = seen.as_slice() else { panic!() };
+    assert_eq!(
+        (&before.system, &before.tools),
+        (&asked.system, &asked.tools),
+        "what a provider has in its cache"
+    );
+    assert!(asked.messages.starts_with(&before.messages), "{:?}", asked.messages);
+    assert!(asked.messages.last().unwrap().text().contains("keep the names"));
     assert_eq!(bench.state.leaf, Some(entry), "it stands in the conversation");
     let cost = Usage { input: 500, output: 20, ..Usage::default() };
     assert_eq!((compaction.usage, bench.state.usage), (cost, spent.plus(cost)), "the session pays for it");

@@ -1,6 +1,7 @@
 //! What the model is told beside the conversation: what stood in a request stands in the next one, byte for byte, whatever changes.
 
 use crate::bench::{Bench, Plan};
+use domain::event::{Body, CACHE_LOST, NoteEvent};
 use domain::port::TurnEnd;
 use domain::signal::UiContext;
 use models::Request;
@@ -92,4 +93,33 @@ async fn a_summary_has_all_that_is_so_told_anew() {
     let told = format!("{system}{}", notes.concat());
     assert_eq!(told.matches("Only tabs here.").count(), 1, "{told}");
     assert_eq!(told.matches("The person has a.rs open.").count(), 1, "{told}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cache_that_the_provider_has_lost_is_noted_once() {
+    let usage = [
+        "in=50000 cache_write=50000",
+        "in=51000 cache_read=50000",
+        "in=52000 cache_read=1000",
+        "in=53000 cache_read=52000",
+    ];
+    let script = usage.map(|usage| format!("model text \"ok\" | usage {usage} out=1")).join("\n---\n");
+    let mut bench = Bench::new(script);
+    for prompt in ["first", "second", "third", "fourth"] {
+        assert_eq!(bench.run(prompt).await, TurnEnd::Done);
+    }
+    let lost: Vec<&str> = bench
+        .events
+        .iter()
+        .filter_map(|event| match &event.body {
+            Body::Note(NoteEvent::Noticed { code, text, .. }) if code == CACHE_LOST => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        lost,
+        ["The provider's cache was lost: 50000 tokens were read anew."],
+        "neither cause nor price is known"
+    );
+    assert_eq!(bench.state.usage.cached_percent(), Some(50));
 }

@@ -27,6 +27,8 @@ pub(super) struct Ending<'a> {
     /// Why it is not done, if so.
     pub(super) error: Option<&'a str>,
     pub(super) usage: Usage,
+    /// Each time that the provider had lost what was sent before, in words.
+    pub(super) cache_lost: &'a [String],
 }
 
 /// Writes the last line.
@@ -48,12 +50,19 @@ pub(super) fn result(exit: Exit, told: &Ending<'_>) {
     if usage != Usage::default() {
         result["usage"] = used(usage);
     }
+    if !told.cache_lost.is_empty() {
+        result["cache_lost"] = told.cache_lost.into();
+    }
     output::print_line(&json!({ "result": result }).to_string());
 }
 
 /// What was used; a price that is not known is left out.
 fn used(usage: Usage) -> Value {
     let mut used = json!({ "input": usage.input, "output": usage.output });
+    if let Some(percent) = usage.cached_percent() {
+        used["cached"] = usage.cache_read.into();
+        used["cached_percent"] = percent.into();
+    }
     if usage.cost_micros > 0 {
         used["cost_micros"] = usage.cost_micros.into();
     }
@@ -73,5 +82,7 @@ mod tests {
         assert_eq!(used(known), json!({ "input": 406, "output": 80, "cost_micros": 2418 }));
         let unknown = Usage { cost_micros: 0, rough: true, ..known };
         assert_eq!(used(unknown), json!({ "input": 406, "output": 80, "estimated": true }));
+        let cached = Usage { input: 400, cache_read: 300, ..Usage::default() };
+        assert_eq!(used(cached), json!({ "input": 400, "output": 0, "cached": 300, "cached_percent": 75 }));
     }
 }

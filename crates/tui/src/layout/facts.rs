@@ -7,9 +7,10 @@ use crate::model::Model;
 use crate::policy::policy_told;
 use crate::row::{Row, wrap};
 use crate::theme::Role;
+use domain::event::CACHE_LOST;
 use domain::queue::{Mode, Queues};
 use domain::session::Budget;
-use domain::state::State;
+use domain::state::{EntryKind, State};
 
 /// How many waiting texts a turn takes of each queue, in words.
 pub(crate) fn queue_modes(queues: &Queues) -> String {
@@ -27,6 +28,17 @@ pub(crate) fn queue_modes(queues: &Queues) -> String {
 const ROUGH_USAGE: &str =
     " (~: a provider told no count for some of it, or the price is that of a related model)";
 const ROUGH_CONTEXT: &str = " (~: the window is that of a related model, or the tokens are counted by size until the model answers again)";
+
+/// How often the provider had lost what was sent before, and the last time in words.
+fn cache_lost(state: &State) -> Option<String> {
+    let lost = state.entries.values().filter_map(|entry| match &entry.kind {
+        EntryKind::Notice { code, text, .. } if code == CACHE_LOST => Some(text),
+        EntryKind::Notice { .. } | EntryKind::Message(_) | EntryKind::Compaction(_) => None,
+    });
+    let lost: Vec<&String> = lost.collect();
+    let last = clean_line(lost.last()?);
+    Some(if lost.len() == 1 { last } else { format!("lost {} times; the last: {last}", lost.len()) })
+}
 
 /// The lines of the page about the session.
 pub(super) fn rows(model: &Model) -> Vec<Row> {
@@ -54,7 +66,10 @@ pub(super) fn rows(model: &Model) -> Vec<Row> {
         let read = count(usage.input);
         let cached = match usage.cache_read {
             0 => String::new(),
-            cached => format!(" ({} from cache)", count(cached)),
+            cached => {
+                let share = usage.cached_percent().unwrap_or(0);
+                format!(" ({} from the provider's cache, {share}%)", count(cached))
+            }
         };
         let rough = if usage.rough { ROUGH_USAGE } else { "" };
         let written = count(usage.output);
@@ -64,6 +79,7 @@ pub(super) fn rows(model: &Model) -> Vec<Row> {
     if stats.usage.cost_micros > 0 {
         facts.push(("cost", cost(stats.usage)));
     }
+    facts.extend(cache_lost(state).map(|told| ("cache", told)));
     facts.extend(budget_told(state).map(|told| ("budget", told)));
     if let Some((used, most)) = state.context {
         let left = state.context_left().unwrap_or(0);

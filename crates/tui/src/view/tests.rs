@@ -19,10 +19,10 @@ use domain::ask::{ActionDigest, Ask, AskKind, Assessment, Choice, Consent, Previ
 use domain::command::{Receipt, Refusal, RefusalKind};
 use domain::content::{Input, Json, Part, TextKind, Usage};
 use domain::event::{
-    AskEvent, Body, ContextEvent, Failure, Finish, MessageEvent, NoteEvent, Outcome, PlanItem, PlanState,
-    QueueEvent, RunEvent, SessionEvent, ToolEvent,
+    AskEvent, Body, CACHE_LOST, ContextEvent, Failure, Finish, MessageEvent, NoteEvent, Outcome, PlanItem,
+    PlanState, QueueEvent, RunEvent, SessionEvent, ToolEvent,
 };
-use domain::ids::{AskId, MessageId, Millis, QueuedId, RunId, SessionId, StepId, ToolRunId};
+use domain::ids::{AskId, EntryId, MessageId, Millis, QueuedId, RunId, SessionId, StepId, ToolRunId};
 use domain::port::{LinkState, News};
 use domain::queue::QueueKind;
 use domain::session::{Budget, ModelRef, SessionSummary};
@@ -317,6 +317,31 @@ fn guesses_are_marked_and_told() {
         stage.end(Outcome::Done);
         stage.ui.keys("/status<enter>");
     });
+}
+
+#[test]
+fn the_status_page_tells_how_much_came_from_the_cache_and_when_it_was_lost() {
+    let mut stage = AttachedUi::new(100, 30);
+    stage.run("work");
+    let usage = Usage { input: 40_000, output: 120, cache_read: 38_000, ..Usage::default() };
+    stage.happen(Body::Run(RunEvent::StepEnded { step: StepId(4), usage }));
+    stage.end(Outcome::Done);
+    stage.ui.keys("/status<enter>");
+    let screen = stage.ui.screen();
+    assert!(screen.contains("from the provider's cache, 95%)") && !screen.contains("lost"), "{screen}");
+    for (entry, text) in [(901, "Lost by one thing."), (902, "Lost by another.")] {
+        stage.happen(Body::Note(NoteEvent::Noticed {
+            entry: EntryId(entry),
+            parent: None,
+            run: None,
+            level: Level::Info,
+            code: CACHE_LOST.to_owned(),
+            text: text.to_owned(),
+        }));
+    }
+    stage.ui.keys("<esc>/status<enter>");
+    let screen = stage.ui.screen();
+    assert!(screen.contains("cache     lost 2 times; the last: Lost by another."), "{screen}");
 }
 
 #[test]

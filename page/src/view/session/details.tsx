@@ -29,10 +29,12 @@ function pathOf(tool: ToolRun): string | undefined {
   return paths.get(tool);
 }
 
-/** What was used; what is an estimate is marked. */
-export function tokenWords({ input = 0, output = 0, rough }: Used): string | undefined {
+/** What was used, and how much of it came from the provider's cache; what is an estimate is marked. */
+export function tokenWords({ input = 0, output = 0, cache_read = 0, rough }: Used): string | undefined {
   const about = (count: Count): string => `${rough ? "~" : ""}${tokens(count)}`;
-  return input || output ? `${about(input)} in · ${about(output)} out` : undefined;
+  const share = Math.floor((Math.min(Number(cache_read), Number(input)) * 100) / Number(input));
+  const cached = cache_read && input ? ` (${share}% cached)` : "";
+  return input || output ? `${about(input)} in${cached} · ${about(output)} out` : undefined;
 }
 
 export function Details({ port, state, show }: { port: SessionPort; state: State; show: (screen: Screen) => void }) {
