@@ -28,12 +28,14 @@ struct Listed {
 
 /// The outline of a folder; nothing where there is nothing to tell. Reads the disk.
 pub fn outline(folder: &Path) -> Option<String> {
-    let top = listed(folder, MAX_NAMES);
+    let mut top = listed(folder, MAX_NAMES);
+    while line(&top).len() > MAX_BYTES && top.names.pop().is_some() {
+        top.more += 1;
+    }
     if top.names.is_empty() {
         return None;
     }
     let mut text = line(&top);
-    text.truncate(text.floor_char_boundary(MAX_BYTES));
     for name in top.names.iter().filter(|name| name.ends_with('/')) {
         if text.lines().count() >= MAX_LINES {
             break;

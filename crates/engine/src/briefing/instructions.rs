@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use tools::ToolContext;
 use tools::args::{Args, PATH};
-use tools::steering::imports::{Import, imports, takes_in};
+use tools::steering::imports::{TakenIn, imports, takes_in};
 
 /// Largest file of instructions.
 const MAX_FILE: u64 = 64 * 1024;
@@ -47,7 +47,7 @@ impl Instructions {
         let deepest_first = entered.iter().rev().map(PathBuf::as_path);
         let near_first = deepest_first.chain(look.dirs_up()).map(|dir| (dir, project));
         let near_first = near_first.chain(look.settings.as_deref().map(|dir| (dir, None)));
-        let mut taken = Taken::default();
+        let mut taken = ReadFiles::default();
         for (dir, within) in near_first {
             let main = NAMES.iter().map(|name| dir.join(name)).find(|file| file.exists());
             let local = Some(dir.join(LOCAL)).filter(|file| file.exists());
@@ -62,7 +62,7 @@ impl Instructions {
                     Some(root) if !path.starts_with(root) => Err("it leads out of the project".to_owned()),
                     _ => Ok(()),
                 };
-                for Import { path, by, text } in
+                for TakenIn { path, by, text } in
                     imports(&file, &text, look.home.as_deref(), &inside).into_iter().rev()
                 {
                     taken.take(&path, format!("{}, which {} takes in", path.display(), by.display()), text);
@@ -76,7 +76,7 @@ impl Instructions {
 
 /// What was read so far, the nearest first.
 #[derive(Default)]
-struct Taken {
+struct ReadFiles {
     files: Vec<(String, String)>,
     trouble: Vec<String>,
     size: usize,
@@ -84,7 +84,7 @@ struct Taken {
     seen: BTreeSet<PathBuf>,
 }
 
-impl Taken {
+impl ReadFiles {
     /// Takes a file in, and gives its text where that was so.
     fn take(&mut self, file: &Path, shown: String, text: Result<String, String>) -> Option<String> {
         if !self.seen.insert(file.canonicalize().unwrap_or_else(|_| file.to_owned())) {

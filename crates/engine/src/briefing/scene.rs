@@ -65,9 +65,8 @@ pub(crate) struct Scene {
 /// How the project looked when a session began. It is not followed later: the model changes it itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Beginning {
-    /// What git counted.
+    /// Nothing where git did not say it in time.
     pub(crate) state: Option<GitState>,
-    /// What lies there.
     pub(crate) outline: Option<String>,
 }
 

@@ -69,6 +69,7 @@ impl Offered {
         &self.name
     }
 
+    /// The same, of a tool that is no longer needed.
     pub(crate) fn into_name(self) -> String {
         self.name
     }

@@ -88,6 +88,7 @@ impl Turn {
         done
     }
 
+    /// What the call would do, and what it touches, as things stand.
     pub(super) async fn plan(&self, call: &Call, toolbox: &Toolbox) -> CallPlan {
         let Some(tool) = toolbox.reach(&call.call.name) else {
             let (name, names) = (&call.call.name, toolbox.names().collect::<Vec<_>>().join(", "));

@@ -18,14 +18,14 @@ const MAX_TOGETHER: usize = 32;
 
 /// Calls that run at the same time.
 #[derive(Default)]
-struct Group<'a> {
+struct CallGroup<'a> {
     calls: Vec<(&'a Call, CallPlan)>,
     touches: Vec<Touches>,
     /// What they may change, all of them.
     scope: Option<CallScope>,
 }
 
-impl<'a> Group<'a> {
+impl<'a> CallGroup<'a> {
     /// Takes a call in; gives it back when it has to wait.
     fn take(&mut self, call: &'a Call, planned: CallPlan) -> Result<(), CallPlan> {
         let CallPlan::Ready(_, plan, touches) = &planned else { return Err(planned) };
@@ -58,7 +58,7 @@ impl Turn {
                 continue;
             }
             let planned = self.plan(call, toolbox).await;
-            let mut group = Group::default();
+            let mut group = CallGroup::default();
             let alone = match self.joins(call, &planned) {
                 true => group.take(call, planned).err(),
                 false => Some(planned),
@@ -86,7 +86,7 @@ impl Turn {
         matches!(planned, CallPlan::Ready(_, plan, _) if self.runs_unasked(call, plan))
     }
 
-    async fn run_together(&self, group: Group<'_>, done: &mut CallOutcomes) {
+    async fn run_together(&self, group: CallGroup<'_>, done: &mut CallOutcomes) {
         for (_, planned) in &group.calls {
             if let CallPlan::Ready(_, plan, _) = planned {
                 self.prepare(plan).await;

@@ -22,10 +22,9 @@ const STOPS: &[char] = &['.', ',', ';', ':', '!', '?', ')', ']', '"', '\''];
 
 /// A file that another one takes in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Import {
+pub struct TakenIn {
     /// Every link followed.
     pub path: PathBuf,
-    /// Who names it.
     pub by: PathBuf,
     /// What it holds, or why that cannot be told.
     pub text: Result<String, String>,
@@ -44,7 +43,7 @@ pub fn imports(
     text: &str,
     home: Option<&Path>,
     may_read: &dyn Fn(&Path) -> Result<(), String>,
-) -> Vec<Import> {
+) -> Vec<TakenIn> {
     let seen = file.canonicalize().into_iter().collect();
     let mut taken = Taken { home, may_read, seen, found: Vec::new() };
     taken.of(file, text, 1);
@@ -55,7 +54,7 @@ struct Taken<'a> {
     home: Option<&'a Path>,
     may_read: &'a dyn Fn(&Path) -> Result<(), String>,
     seen: BTreeSet<PathBuf>,
-    found: Vec<Import>,
+    found: Vec<TakenIn>,
 }
 
 impl Taken<'_> {
@@ -69,7 +68,7 @@ impl Taken<'_> {
             if let Ok(text) = &text {
                 self.of(&path, text, depth + 1);
             }
-            self.found.push(Import { path, by: file.to_owned(), text });
+            self.found.push(TakenIn { path, by: file.to_owned(), text });
         }
     }
 
