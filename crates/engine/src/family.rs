@@ -34,7 +34,7 @@ pub(crate) fn advice(model: &str) -> Option<&'static str> {
     let name = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
     // In the middle of a name two letters may mean anything.
     let fits = |piece: &&str| name.starts_with(*piece) || piece.len() > 2 && name.contains(*piece);
-    ADVICE.iter().find(|(pieces, _)| pieces.iter().any(|piece| fits(&piece))).map(|(_, words)| *words)
+    ADVICE.iter().find(|(pieces, _)| pieces.iter().any(fits)).map(|(_, words)| *words)
 }
 
 /// Adds the tools that a model of this name was trained on.
