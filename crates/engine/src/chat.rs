@@ -26,6 +26,7 @@ pub(crate) fn summary(text: &str) -> ChatMessage {
     ChatMessage::user(format!("{SUMMARY}{text}"))
 }
 
+/// By how it begins: a person who writes the same is taken for one, which costs nothing but a word.
 pub(crate) fn is_summary(message: &ChatMessage) -> bool {
     matches!(message, ChatMessage::User { .. }) && message.text().starts_with(SUMMARY)
 }

@@ -148,6 +148,7 @@ pub(super) fn lower_part(part: &Part, embeds: bool) -> Option<ContentBlock> {
         }
         Part::Diff { text, path } => ContentBlock::text(fenced(Some("diff"), text, path.as_deref())),
         Part::Tool(_) => return None,
+        Part::Opaque { .. } if part.is_private() => return None,
         Part::Opaque { kind, json } if kind == BLOCK => {
             serde_json::from_str(json.as_str()).unwrap_or_else(|_| ContentBlock::text(json.as_str()))
         }
@@ -172,4 +173,15 @@ pub(super) fn fenced(language: Option<&str>, text: &str, path: Option<&str>) -> 
 /// JSON that may be absent, as it stands in `rawInput` and `rawOutput`.
 pub(super) fn raw(json: &Json) -> Raw {
     Raw::keep(json.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_the_agent_reads_is_told_to_nobody() {
+        let private = Part::Opaque { kind: domain::content::KEPT.to_owned(), json: Json::empty() };
+        assert!(lower_part(&private, true).is_none());
+    }
 }

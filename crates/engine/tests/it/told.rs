@@ -33,7 +33,7 @@ fn answers(count: usize) -> String {
 
 #[tokio::test(start_paused = true)]
 async fn what_changes_is_told_at_the_end_and_what_was_sent_stays_as_it_was() {
-    let mut bench = Bench::new(&answers(3));
+    let mut bench = Bench::new(answers(3));
     checkout(&bench, "main");
     bench.put("AGENTS.md", "Tabs.");
     bench.ui = in_editor("a.rs", Some("fn a()"));

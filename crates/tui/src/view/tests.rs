@@ -22,7 +22,7 @@ use domain::event::{
     AskEvent, Body, CACHE_LOST, ContextEvent, Failure, Finish, MessageEvent, NoteEvent, Outcome, PlanItem,
     PlanState, QueueEvent, RunEvent, SessionEvent, ToolEvent,
 };
-use domain::ids::{AskId, EntryId, MessageId, Millis, QueuedId, RunId, SessionId, StepId, ToolRunId};
+use domain::ids::{AskId, MessageId, Millis, QueuedId, RunId, SessionId, StepId, ToolRunId};
 use domain::port::{LinkState, News};
 use domain::queue::QueueKind;
 use domain::session::{Budget, ModelRef, SessionSummary};
@@ -331,7 +331,7 @@ fn the_status_page_tells_how_much_came_from_the_cache_and_when_it_was_lost() {
     assert!(screen.contains("from the provider's cache, 95%)") && !screen.contains("lost"), "{screen}");
     for (entry, text) in [(901, "Lost by one thing."), (902, "Lost by another.")] {
         stage.happen(Body::Note(NoteEvent::Noticed {
-            entry: EntryId(entry),
+            entry: domain::ids::EntryId(entry),
             parent: None,
             run: None,
             level: Level::Info,
