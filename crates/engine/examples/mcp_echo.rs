@@ -182,6 +182,7 @@ fn plain_answer(request: &Value) -> Option<Value> {
             "protocolVersion": request["params"]["protocolVersion"],
             "capabilities": {"tools": {}},
             "serverInfo": {"name": "mcp_echo", "version": "1"},
+            "instructions": std::env::var("MCP_ECHO_SAYS").unwrap_or_default(),
         })),
         "tools/list" => Some(tools()),
         "ping" => Some(json!({})),

@@ -59,10 +59,7 @@ pub struct Agent {
 impl Agent {
     /// An agent that reports to `reports`.
     pub fn new(mut setup: Setup, reports: mpsc::Sender<Reported>) -> Agent {
-        let fetch = setup.config.fetch;
-        if fetch.enabled {
-            setup.toolbox.add(Arc::new(tools::Fetch { private: fetch.private }));
-        }
+        setup.config.fit(&mut setup.toolbox);
         let servers = Servers::new(setup.config.clone(), setup.data.clone(), setup.guard.clone());
         Agent {
             setup,

@@ -10,8 +10,10 @@ mod told;
 
 use crate::skills::Skills;
 use domain::path_text;
+use domain::session::Policy;
 use domain::signal::UiContext;
 pub(crate) use instructions::{Instructions, paths};
+use scene::Beginning;
 pub(crate) use scene::Scene;
 pub use scene::branch;
 pub(crate) use told::{Fact, Known, Section, Told};
@@ -22,7 +24,7 @@ const MAX_SELECTION: usize = 20_000;
 const SELECTION: &str = "the selection";
 /// Bytes of what every request carries: the text that is always there, and the tools with their schemas.
 #[cfg(test)]
-const MAX_STANDING: usize = 12 * 1024;
+const MAX_STANDING: usize = 10 * 1024;
 
 const WHO: &str = "\
 You are Parlor's coding agent. A person works with you from a terminal, a page or an editor: they read what you say, see every tool you \
@@ -76,6 +78,20 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) tools: bool,
     /// Whether somebody can be asked.
     pub(crate) attended: bool,
+    pub(crate) policy: Policy,
+    /// The model's name.
+    pub(crate) model: &'a str,
+}
+
+/// What a mode means for the model.
+fn mode(policy: Policy) -> &'static str {
+    match policy {
+        Policy::ReadOnly => "Mode read-only: nothing may be changed. Look, and answer.",
+        Policy::Ask => "Mode ask: changes and commands that do more than look are asked for.",
+        Policy::AutoEdit => "Mode auto-edit: edits in the workspace are free, commands are asked for.",
+        Policy::Sandboxed => "Mode sandboxed: edits in the workspace and commands in the sandbox are free.",
+        Policy::Full => "Mode full: nearly everything is free, so take care.",
+    }
 }
 
 /// Everything that is told and may be otherwise elsewhere or later, in its order.
@@ -105,11 +121,15 @@ pub(crate) fn facts(here: &Surroundings<'_>) -> Vec<Fact> {
         }
         None => {}
     }
+    add(Section::Place, "the mode", mode(here.policy).to_owned());
     if !here.attended {
         add(Section::Place, "nobody is there", NOBODY_THERE.to_owned());
     }
     if here.tools {
         add(Section::Habits, "tools", HOW_TOOLS_BEHAVE.to_owned());
+    }
+    if let Some(advice) = crate::family::advice(here.model) {
+        add(Section::Habits, "how this model works best", format!("- {advice}"));
     }
     for (file, text) in &here.instructions.files {
         add(Section::Instructions, file, format!("From {file}:\n{text}"));
@@ -137,6 +157,17 @@ pub(crate) fn facts(here: &Surroundings<'_>) -> Vec<Fact> {
     }
     if !ui.notes.is_empty() {
         add(Section::Now, "what the UI told", ui.notes.join("\n"));
+    }
+    let Beginning { state, outline } = &scene.beginning;
+    let state = state.map(|state| ("what Git had changed", format!("When the session began, {state}.")));
+    let files = outline.as_ref().map(|outline| {
+        (
+            "the files",
+            format!("In the workspace, when the session began (without what Git ignores):\n{outline}"),
+        )
+    });
+    for (topic, text) in state.into_iter().chain(files) {
+        facts.push(Fact { fixed: true, ..Fact::new(Section::Place, topic, text) });
     }
     facts
 }
@@ -181,8 +212,13 @@ mod tests {
     use super::*;
 
     fn told(scene: &Scene, ui: &UiContext, tools: bool) -> Vec<Fact> {
-        let (instructions, skills) = (&Instructions::default(), &Skills::default());
-        facts(&Surroundings { scene, ui, instructions, skills, tools, attended: true })
+        told_to("some-model", scene, ui, tools)
+    }
+
+    fn told_to(model: &str, scene: &Scene, ui: &UiContext, tools: bool) -> Vec<Fact> {
+        let (instructions, skills, policy) =
+            (&Instructions::default(), &Skills::default(), Policy::Sandboxed);
+        facts(&Surroundings { scene, ui, instructions, skills, tools, attended: true, policy, model })
     }
 
     #[test]
@@ -205,15 +241,43 @@ mod tests {
     }
 
     #[test]
-    fn what_every_request_carries_is_small() {
-        let mut toolbox = tools::Toolbox::standard();
-        toolbox.add(std::sync::Arc::new(tools::Fetch { private: false }));
+    fn what_every_request_carries_is_small_for_every_family() {
         let size =
             |spec: &tools::Spec| spec.name.len() + spec.description.len() + spec.schema.to_string().len();
-        let tools: usize = toolbox.specs().iter().map(size).sum();
-        let text = bare(&Scene::sample(), true).len();
-        println!("{text} bytes of text, {tools} bytes of tools");
-        assert!(text + tools <= MAX_STANDING, "{text} + {tools}");
+        for model in ["gpt-5.5", "codex-mini", "claude-opus-4-7", "gemini-3-pro", "qwen3-coder", "other"] {
+            let mut toolbox = tools::Toolbox::standard();
+            crate::family::suit(&mut toolbox, model);
+            let tools: usize = toolbox.specs().iter().map(size).sum();
+            let text = system(&told_to(model, &Scene::sample(), &UiContext::default(), true)).len();
+            println!("{model}: {text} bytes of text, {tools} bytes of tools");
+            assert!(text + tools <= MAX_STANDING, "{model}: {text} + {tools}");
+        }
+    }
+
+    #[test]
+    fn how_it_looked_at_the_beginning_is_told_once_and_not_followed() {
+        let ui = UiContext::default();
+        let first = Told::since(None, &told(&Scene::sample(), &ui, true), &[]);
+        let text = system(first.first().unwrap());
+        assert!(
+            text.contains("When the session began, files 12 staged, 345 changed, 67 untracked."),
+            "{text}"
+        );
+        assert!(text.contains("(without what Git ignores):\nxxx"), "{text}");
+        let later = Scene { beginning: Beginning::default(), ..Scene::sample() };
+        let known = Known::of([&first].into_iter());
+        assert_eq!(Told::since(known.as_ref(), &told(&later, &ui, true), &[]), Told::default());
+    }
+
+    #[test]
+    fn the_model_knows_the_mode_and_what_its_family_needs() {
+        let ui = UiContext::default();
+        let claude = system(&told_to("claude-opus-4-7", &Scene::sample(), &ui, true));
+        let gpt = system(&told_to("gpt-5.5", &Scene::sample(), &ui, true));
+        assert!(
+            gpt.contains("Mode sandboxed") && gpt.contains("apply_patch") && !claude.contains("apply_patch")
+        );
+        assert!(claude.contains("no more than that"), "{claude}");
     }
 
     #[test]
@@ -228,7 +292,8 @@ mod tests {
         ] {
             assert!(told.contains(wanted), "{wanted}: {told}");
         }
-        let nowhere = Scene { workspace: None, git: None, ..Scene::sample() };
+        let beginning = Beginning::default();
+        let nowhere = Scene { workspace: None, git: None, beginning, ..Scene::sample() };
         let told = bare(&nowhere, true);
         assert!(told.contains(NO_WORKSPACE) && !told.contains("Git"), "{told}");
         let no_repository = Scene { git: None, ..Scene::sample() };

@@ -10,9 +10,11 @@ use domain::session::{Budget, Effort, Policy};
 use models::{Figures, Limits};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 use toml::{Table, Value};
-use tools::{Bounds, NoWorkspace};
+use tools::bash::{MAX_SET_TIMEOUT, MAX_TIMEOUT};
+use tools::{Bash, Bounds, NoWorkspace, Tool as _, Toolbox};
 
 /// Percent of the window at which a conversation is compacted.
 pub const COMPACT_AT: u8 = 80;
@@ -61,6 +63,8 @@ pub struct Config {
     pub is_headless: bool,
     /// How long it waits for them. Who takes longer joins in a later step.
     pub servers_within: Duration,
+    /// The longest that one command of the model may take.
+    pub commands_within: Duration,
     /// JSON Schema of the answer that is wanted of every run, for providers that hold their models to one. Not of the settings.
     pub answer_schema: Option<serde_json::Value>,
     /// Folders that the person vouches for as workspaces, whoever owns them.
@@ -90,6 +94,7 @@ impl Default for Config {
             sandbox: Sandbox::default(),
             is_headless: false,
             servers_within: SERVERS_WITHIN,
+            commands_within: Duration::from_secs(MAX_TIMEOUT),
             answer_schema: None,
             workspaces: Vec::new(),
             home: None,
@@ -235,22 +240,22 @@ impl Config {
             config.compact_at = percent.ok_or_else(|| ConfigError::value("compact_at", why()))?;
             Ok(())
         });
-        take("answer_within_s", &mut |value| {
-            let seconds = value.as_integer().and_then(|number| u64::try_from(number).ok());
-            let seconds = seconds.filter(|seconds| *seconds <= MAX_ANSWER_S);
-            let why = || format!("{} is no number of seconds from 0 to {MAX_ANSWER_S}", shown(value));
-            let seconds = seconds.ok_or_else(|| ConfigError::value("answer_within_s", why()))?;
-            config.answer_within = Some(Duration::from_secs(seconds));
-            Ok(())
-        });
-        take("servers_within_s", &mut |value| {
-            let seconds = value.as_integer().and_then(|number| u64::try_from(number).ok());
-            let seconds = seconds.filter(|seconds| *seconds <= MAX_SERVERS_S);
-            let why = || format!("{} is no number of seconds from 0 to {MAX_SERVERS_S}", shown(value));
-            let seconds = seconds.ok_or_else(|| ConfigError::value("servers_within_s", why()))?;
-            config.servers_within = Duration::from_secs(seconds);
-            Ok(())
-        });
+        let mut seconds = |key: &str, from: u64, to: u64| {
+            let mut found = None;
+            take(key, &mut |value| {
+                let number = value.as_integer().and_then(|number| u64::try_from(number).ok());
+                let why = || format!("{} is no number of seconds from {from} to {to}", shown(value));
+                let number = number.filter(|number| (from..=to).contains(number));
+                found = Some(Duration::from_secs(number.ok_or_else(|| ConfigError::value(key, why()))?));
+                Ok(())
+            });
+            found
+        };
+        config.answer_within = seconds("answer_within_s", 0, MAX_ANSWER_S);
+        config.servers_within =
+            seconds("servers_within_s", 0, MAX_SERVERS_S).unwrap_or(config.servers_within);
+        config.commands_within =
+            seconds("commands_within_s", 1, MAX_SET_TIMEOUT).unwrap_or(config.commands_within);
         let mut more = Vec::new();
         take("workspaces", &mut |value| folders("workspaces", value, &mut config.workspaces, &mut more));
         take("extensions", &mut |value| {
@@ -301,6 +306,17 @@ impl Config {
         (config, wrong)
     }
 
+    /// Makes tools what was set for them.
+    pub(crate) fn fit(&self, toolbox: &mut Toolbox) {
+        if self.fetch.enabled {
+            toolbox.add(Arc::new(tools::Fetch { private: self.fetch.private }));
+        }
+        let bash = Bash { max_timeout: self.commands_within.as_secs() };
+        if toolbox.get(&bash.spec().name).is_some() {
+            toolbox.add(Arc::new(bash));
+        }
+    }
+
     /// What a workspace may be.
     pub fn bounds(&self) -> Bounds {
         Bounds::new(self.home.as_deref(), &self.own, &self.workspaces)
@@ -341,6 +357,7 @@ const KNOWN: &[(&str, Option<&[&str]>)] = &[
     ("compact_at", None),
     ("answer_within_s", None),
     ("servers_within_s", None),
+    ("commands_within_s", None),
     ("workspaces", None),
     ("extensions", None),
     ("fetch", Some(&["enabled", "private"])),
@@ -450,6 +467,7 @@ mod tests {
         assert_eq!(config.extensions["weather"], weather);
         assert_eq!(config.extensions["plain"].deadline, EXTENSION_DEADLINE);
         assert_eq!(read(""), Config::default());
+        assert_eq!(read("commands_within_s = 3600").commands_within, Duration::from_secs(3600));
         assert_eq!(read("answer_within_s = 120").answer_within, Some(Duration::from_secs(120)));
         assert_eq!(
             read("answer_within_s = 0").answer_within,
@@ -530,6 +548,7 @@ mod tests {
             ("compact_at = \"many\"", "compact_at: \"many\" is no percentage"),
             ("servers_within_s = 31", "servers_within_s: 31 is no number of seconds from 0 to 30"),
             ("servers_within_s = -1", "servers_within_s: -1 is no number of seconds from 0 to 30"),
+            ("commands_within_s = 0", "commands_within_s: 0 is no number of seconds from 1 to 86400"),
             ("answer_within_s = -1", "answer_within_s: -1 is no number of seconds from 0 to 86400"),
             ("answer_within_s = \"1m\"", "answer_within_s: \"1m\" is no number of seconds"),
             ("workspaces = \"/x\"", "workspaces: must be a list of folders"),

@@ -1,10 +1,41 @@
-//! What models of one family are given beside the usual tools.
+//! What models of one family are given beside the usual tools, and told beside the usual words: what its makers and users say that it
+//! needs to hear, and nothing that is true for all.
 
 use std::sync::Arc;
 use tools::Toolbox;
 
 /// How the names of models begin that were trained on patches.
 const KNOW_PATCHES: &[&str] = &["gpt-", "codex", "o3", "o4"];
+
+/// What a family is told, by a piece of its models' names.
+const ADVICE: &[(&[&str], &str)] = &[
+    (
+        &["gpt-", "codex", "o3", "o4"],
+        "Do the work; never end with a plan, an offer or a question whether to go on. Change files with apply_patch or edit, not with \
+         commands.",
+    ),
+    (
+        &["claude"],
+        "Do what was asked, and no more than that: no files, fallbacks, options or documents that nobody asked for.",
+    ),
+    (
+        &["gemini", "gemma"],
+        "Call a tool rather than describe what you would do, and do not repeat a call that failed in the same way. Put code into files, \
+         not into the answer.",
+    ),
+    (
+        &["qwen", "deepseek", "kimi", "glm", "mistral", "devstral", "llama", "grok"],
+        "Call tools only through the tool interface, by their exact names; a call that is written as text does nothing.",
+    ),
+];
+
+/// What a model of this name is told beside the others.
+pub(crate) fn advice(model: &str) -> Option<&'static str> {
+    let name = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
+    // In the middle of a name two letters may mean anything.
+    let fits = |piece: &&str| name.starts_with(*piece) || piece.len() > 2 && name.contains(*piece);
+    ADVICE.iter().find(|(pieces, _)| pieces.iter().any(fits)).map(|(_, words)| *words)
+}
 
 /// Adds the tools that a model of this name was trained on.
 pub(crate) fn suit(toolbox: &mut Toolbox, model: &str) {
@@ -17,6 +48,22 @@ pub(crate) fn suit(toolbox: &mut Toolbox, model: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_family_is_known_by_its_models_names() {
+        for (model, word) in [
+            ("openai/gpt-5.5", "apply_patch"),
+            ("o4-mini", "apply_patch"),
+            ("anthropic.claude-sonnet-4-5", "no more than that"),
+            ("gemini-3-pro", "Put code into files"),
+            ("moonshotai/kimi-k3", "exact names"),
+        ] {
+            assert!(advice(model).is_some_and(|words| words.contains(word)), "{model}");
+        }
+        for model in ["offline", "phi-4o3", "some-model"] {
+            assert_eq!(advice(model), None, "{model}");
+        }
+    }
 
     #[test]
     fn patches_are_offered_to_those_who_know_them() {

@@ -1,7 +1,8 @@
 //! MCP servers: programs whose tools the model may use beside our own.
 //!
 //! The person's servers stand in `mcp.json` of their settings, a project's in its `.mcp.json`; the latter start only after the
-//! person agreed to exactly that entry. Servers start with the first turn in a project, in the background. Invariants: a server
+//! person agreed to exactly that entry. Servers start with the first turn in a project, in the background; those whose tools are known from
+//! their last run (`card`) once the first answer is there. Invariants: a server
 //! that is slow, dead or wrong holds up a run at most once and not for long; no key of ours reaches a server unless the person's own
 //! entry says so; one on its leash writes nothing of the person's but what they let it (`reach`); no child outlives us.
 
@@ -9,10 +10,12 @@ mod approvals;
 mod book;
 mod caches;
 mod calls;
+mod card;
 mod change;
 mod client;
 mod elicit;
 mod entry;
+mod link;
 mod process;
 mod program;
 mod question;

@@ -60,10 +60,8 @@ pub fn standing_text(
     family::suit(&mut toolbox, model);
     let look = config.look(work_dir);
     let (instructions, skills) = (Instructions::read(&look, &BTreeSet::new()), Skills::find(&look));
-    if config.fetch.enabled {
-        toolbox.add(Arc::new(tools::Fetch { private: config.fetch.private }));
-    }
-    let scene = Scene::look(&look, &work_dir.cwd);
+    config.fit(&mut toolbox);
+    let scene = Scene::look(&look, &work_dir.cwd).at_the_beginning(None);
     let ui = &UiContext::default();
     let here = Surroundings {
         scene: &scene,
@@ -72,6 +70,8 @@ pub fn standing_text(
         skills: &skills,
         tools: true,
         attended: true,
+        policy: config.policy.unwrap_or_default(),
+        model,
     };
     let system = briefing::system(&briefing::facts(&here));
     if !skills.all.is_empty() {
@@ -176,6 +176,7 @@ impl Consultation {
                 let broken = |_| Refusal::new(RefusalKind::Internal, "the servers could not be looked up");
                 let (project, answer) = changed.map_err(broken)??;
                 project.start(true);
+                project.start_known();
                 Ok(Receipt::Extension(answer))
             }
             Command::Extension { name, payload } => {

@@ -6,6 +6,7 @@ mod execute;
 mod repeats;
 mod servers;
 mod step;
+mod together;
 mod watch;
 
 use crate::briefing::{self, Fact, Instructions, Scene, Section, Surroundings, Told};
@@ -104,6 +105,7 @@ struct Progress {
     once: Vec<String>,
     /// What is told of servers whose tools are not there; it changes between steps.
     missing: Option<String>,
+    servers: Option<Arc<Project>>,
     toolbox: Toolbox,
     /// What summaries cost, until a step takes it into its account.
     spent: models::Usage,
@@ -154,10 +156,11 @@ impl Turn {
         // Also where the calls that led into a folder are summarized already.
         let known = context.known();
         paths.extend(known.iter().flat_map(|known| known.topics(Section::Instructions)).map(str::to_owned));
-        let (facts, skills) = self.look_around(&paths).await;
-        let once = moved.into_iter().chain(self.wanted(&skills).await).collect();
         let chosen = named(model.as_ref());
-        let (servers, ()) = tokio::join!(self.start_servers(), self.models.learn(&chosen));
+        let looks = self.look_around(&paths, known.is_none());
+        let ((facts, skills), servers, ()) =
+            tokio::join!(looks, self.start_servers(), self.models.learn(&chosen));
+        let once = moved.into_iter().chain(self.wanted(&skills).await).collect();
         let mut own = self.toolbox.clone();
         crate::family::suit(&mut own, &model.name().name);
         if self.nobody_there() {
@@ -175,7 +178,8 @@ impl Turn {
             paths,
             once,
             missing: None,
-            toolbox: self.offered(&own, servers.as_deref()),
+            toolbox: own.clone(),
+            servers: servers.clone(),
             spent: models::Usage::default(),
             estimated: false,
             bill: Spent {
@@ -186,6 +190,9 @@ impl Turn {
             may_shorten: true,
         };
         if let Some(resume) = &self.brief.resume {
+            // What was agreed to runs at once.
+            servers.iter().for_each(Project::start_known);
+            progress.toolbox = self.offered(&own, servers.as_deref());
             match self.resume(resume, waits, &mut progress).await {
                 StepEnd::Again => {}
                 StepEnd::TooLong(error) | StepEnd::Failed(error) => {
@@ -209,6 +216,9 @@ impl Turn {
             // A server may have become ready, or gone.
             progress.toolbox = self.offered(&own, servers.as_deref());
             progress.missing = servers.as_deref().and_then(Project::missing).filter(|_| self.offers_tools());
+            if let Some(project) = servers.as_deref().filter(|_| self.is_headless) {
+                self.tell_troubles(project).await;
+            }
             self.follow(&mut progress).await;
             let room = u64::from(compact::window(model.as_ref())) * u64::from(self.compact_at) / 100;
             for (id, text) in progress.context.prune(room * 7 / 8) {
@@ -393,18 +403,23 @@ impl Turn {
         let paths = briefing::paths(progress.context.calls());
         if !paths.is_subset(&progress.paths) {
             progress.paths.extend(paths);
-            progress.facts = self.look_around(&progress.paths).await.0;
+            progress.facts = self.look_around(&progress.paths, false).await.0;
         }
     }
 
     /// What is so here now; the skills that are there come back with it.
-    async fn look_around(&self, paths: &BTreeSet<String>) -> (Vec<Fact>, Arc<Skills>) {
+    async fn look_around(&self, paths: &BTreeSet<String>, begins: bool) -> (Vec<Fact>, Arc<Skills>) {
         let (look, place, paths) = (self.look.clone(), self.place.clone(), paths.clone());
         let (ui, tools, attended) =
             (self.brief.ui_context.clone(), self.offers_tools(), !self.nobody_there());
+        let policy = self.brief.policy;
+        let model = self.asking.as_ref().map(|model| model.name.clone()).unwrap_or_default();
         let read = move || {
             let instructions = Instructions::for_work_at(&paths, &place, &look);
-            let (scene, skills) = (Scene::look(&look, place.workdir()), Skills::find(&look));
+            let (mut scene, skills) = (Scene::look(&look, place.workdir()), Skills::find(&look));
+            if begins {
+                scene = scene.at_the_beginning(place.guard());
+            }
             let here = Surroundings {
                 scene: &scene,
                 ui: &ui,
@@ -412,6 +427,8 @@ impl Turn {
                 skills: &skills,
                 tools,
                 attended,
+                policy,
+                model: &model,
             };
             (briefing::facts(&here), skills, instructions.trouble)
         };

@@ -70,6 +70,9 @@ mod storm;
 #[path = "it/table.rs"]
 mod table;
 #[cfg(test)]
+#[path = "it/together.rs"]
+mod together;
+#[cfg(test)]
 #[path = "it/told.rs"]
 mod told;
 #[cfg(test)]

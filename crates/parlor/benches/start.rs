@@ -1,7 +1,8 @@
 //! How soon the built program is of use, and what that costs: each figure beside a program that does nothing, or beside the least that a
 //! ratatui program does, in the same run. Ends with a failure when a bar is missed. `cargo bench -p parlor --bench start`, or only
-//! `-- version`, `wires`, `screen`, `text`, `memory` or `calls`; `--short` measures each once and judges counts only.
+//! `-- version`, `wires`, `screen`, `text`, `servers`, `memory` or `calls`; `--short` measures each once and judges counts only.
 
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -18,6 +19,9 @@ const SCREEN_BAR: f64 = 4.0;
 const SCREEN_SOON: Duration = Duration::from_millis(25);
 /// The first text of a session beside that of a later prompt.
 const TEXT_BAR: f64 = 1.5;
+/// The first text of a run with MCP servers configured, beside one without any.
+const SERVERS_BAR: f64 = 1.2;
+const SERVERS: usize = 25;
 /// Memory of a program that has greeted and does nothing.
 const MEMORY_BAR_KIB: u64 = 20 * 1024;
 /// System calls, with room for those that wait more or less often.
@@ -70,9 +74,13 @@ fn main() {
             wires(&stage, version, &mut bars);
         }
     }
-    for (name, measure) in
-        [("screen", screen as fn(&Stage, &mut Bars)), ("text", text), ("memory", memory), ("calls", calls)]
-    {
+    for (name, measure) in [
+        ("screen", screen as fn(&Stage, &mut Bars)),
+        ("text", text),
+        ("servers", servers),
+        ("memory", memory),
+        ("calls", calls),
+    ] {
         if wants(name) {
             measure(&stage, &mut bars);
         }
@@ -214,6 +222,48 @@ fn text(stage: &Stage, bars: &mut Bars) {
         "prompt to first text, the first beside a later one",
         (median(first), median(later)),
         TEXT_BAR,
+    );
+}
+
+/// From the start of a run to its first text, with many MCP servers and with none, in turns. Each server is a process of its own.
+fn servers(stage: &Stage, bars: &mut Bars) {
+    let echo = Program::example("engine", "mcp_echo");
+    let (none, many) = (Home::new(), Home::new());
+    let entry = format!(r#"{{"command":{:?}}}"#, echo.display().to_string());
+    let entries: Vec<String> = (0..SERVERS).map(|number| format!(r#""s{number}":{entry}"#)).collect();
+    let written = format!(r#"{{"mcpServers":{{{}}}}}"#, entries.join(","));
+    std::fs::create_dir(many.path("config")).expect("a folder");
+    std::fs::write(many.path("config/mcp.json"), written).expect("the settings can be written");
+    let first_text = |home: &Home| {
+        let begin = Instant::now();
+        let arguments = ["--model", "offline/offline", "run", "--json", "hello"];
+        let mut command = home.start(stage.program.path(), &arguments);
+        // A pipe that says nothing would be waited for.
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("the program starts");
+        let said = BufReader::new(child.stdout.take().expect("it has a stdout"));
+        let mut lines = said.lines().map_while(Result::ok);
+        assert!(lines.any(|line| line.contains(r#""message_delta""#)), "it says something");
+        let took = begin.elapsed();
+        assert!(lines.any(|line| line.contains(r#""exit_code":0"#)), "it ends well");
+        child.wait().expect("it has ended");
+        took
+    };
+    first_text(&none);
+    // Nobody knows their tools yet: here they are waited for.
+    bars.note(
+        &format!("start to first text with {SERVERS} servers that never ran"),
+        &format!("{:.2?}", first_text(&many)),
+    );
+    let (mut without, mut with) = (Vec::new(), Vec::new());
+    for _ in 0..stage.depth.times(STARTS) {
+        without.push(first_text(&none));
+        with.push(first_text(&many));
+    }
+    bars.ratio(
+        &format!("start to first text with {SERVERS} MCP servers beside none"),
+        (median(with), median(without)),
+        SERVERS_BAR,
     );
 }
 

@@ -18,11 +18,12 @@ use domain::event::{
     AskEvent, Body, CACHE_LOST, EMPTY_ANSWER, ERRAND_REFUSED, Event, Finish, MessageEvent, NoteEvent,
     Outcome, RunEvent, ToolEvent,
 };
-use domain::ids::{AskId, MessageId, Millis, SessionId};
+use domain::ids::{AskId, MessageId, Millis, SessionId, ToolRunId};
 use domain::port::{LinkState, News, Ticket};
 use domain::session::Policy;
 use domain::signal::{Level, Signal};
 use domain::state::State;
+use domain::tool::{ToolOutcome, ToolPhase, ToolRun};
 use form::{Fitting, Form};
 use host::stop::Stops;
 use hub::core::Standing;
@@ -33,7 +34,7 @@ use roles::Answers;
 
 pub(crate) use args::Run;
 pub(crate) use request::PromptRequest;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::Instant;
 use tools::policy::Allowance;
@@ -164,10 +165,10 @@ struct Headless<'a> {
     in_line: bool,
     /// What was denied first.
     denied: Option<String>,
-    /// Questions of a run that nobody has answered yet.
-    unanswered: BTreeSet<AskId>,
-    /// Whether one of them was given up.
-    needs_input: bool,
+    /// Questions of a run that nobody has answered yet, with the tool that was at work.
+    unanswered: BTreeMap<AskId, Option<ToolRunId>>,
+    /// Those of them that were given up.
+    given_up: Vec<Option<ToolRunId>>,
     /// The last error that was told as it happened.
     told: Option<String>,
     /// Why it failed, for the last line of `--json`.
@@ -210,8 +211,8 @@ impl<'a> Headless<'a> {
             cache_lost: Vec::new(),
             in_line: false,
             denied: None,
-            unanswered: BTreeSet::new(),
-            needs_input: false,
+            unanswered: BTreeMap::new(),
+            given_up: Vec::new(),
             told: None,
             failure: None,
             stopped: None,
@@ -433,7 +434,8 @@ impl<'a> Headless<'a> {
                     Closing::Unattended | Closing::Expired => true,
                     Closing::Withdrawn => false,
                 };
-                self.needs_input |= self.unanswered.remove(ask) && given_up;
+                let asked = self.unanswered.remove(ask);
+                self.given_up.extend(asked.filter(|_| given_up));
             }
             Body::Run(RunEvent::Ended { run, outcome }) => {
                 let ends = self.own.ends_with(*run);
@@ -465,7 +467,7 @@ impl<'a> Headless<'a> {
             if self.state.settings.policy == Policy::ReadOnly {
                 self.aside(&format!("denied: {} (read-only)", ask.title));
             } else if ask.run.is_some() {
-                self.unanswered.insert(ask.id);
+                self.unanswered.insert(ask.id, self.at_work());
                 self.aside(&format!("not answered: {} (nobody is here to be asked)", ask.title));
             }
             return Ok(());
@@ -490,6 +492,25 @@ impl<'a> Headless<'a> {
         let answer = Answer::Deny { reason: Some(reason) };
         self.port.command(ANSWER, Target::Current, Command::Answer { ask: ask.id, answer }).await?;
         Ok(())
+    }
+
+    /// The tool that was started last and has not ended.
+    fn at_work(&self) -> Option<ToolRunId> {
+        let is_at_work = |id: &ToolRunId| self.state.tool(*id).is_some_and(|tool| tool.started_at.is_some());
+        self.state.open_tools().into_iter().rfind(is_at_work)
+    }
+
+    /// Whether something was not done for want of an answer. A tool that came to its end without one has done it, and so has another run
+    /// of it since.
+    fn is_left_undone(&self) -> bool {
+        let is_done = |tool: &ToolRun| tool.phase == ToolPhase::Ended(ToolOutcome::Done);
+        let made_up = |id: &ToolRunId| {
+            let asking = self.state.tool(*id);
+            let since = self.state.tools.range(*id..).map(|(_, tool)| tool);
+            asking
+                .is_some_and(|asking| since.into_iter().any(|tool| tool.name == asking.name && is_done(tool)))
+        };
+        !self.unanswered.is_empty() || self.given_up.iter().any(|tool| !tool.as_ref().is_some_and(made_up))
     }
 
     /// It failed, for a reason that nobody has told yet.
@@ -517,7 +538,7 @@ impl<'a> Headless<'a> {
                 self.failed("the runtime went away before the run was over")
             }
             Outcome::Cancelled => Exit::LEFT,
-            Outcome::Done if self.needs_input || !self.unanswered.is_empty() => Exit::NeedsInput,
+            Outcome::Done if self.is_left_undone() => Exit::NeedsInput,
             Outcome::Done if self.denied.is_some() => Exit::Denied,
             Outcome::Done => match self.unfinished {
                 Some(why) => {

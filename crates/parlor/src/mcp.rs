@@ -187,6 +187,11 @@ pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
             for tool in tested.tools {
                 output::print_line(&format!("  {tool}"));
             }
+            if let Some(words) = tested.instructions {
+                output::print_line(&format!(
+                    "It says of them, and the model reads it as its words:\n{words}"
+                ));
+            }
         }
     }
     Ok(Exit::Done)

@@ -178,7 +178,7 @@ impl ToolRunner {
             Errand::Start(command) => {
                 let output_limit = command.output_limit;
                 let args = terminals::args(&command);
-                let planned = blocking(move || Bash.plan(&args, &runner.place)).await;
+                let planned = blocking(move || Bash::default().plan(&args, &runner.place)).await;
                 (planned, Then::Start { output_limit })
             }
             Errand::Output { .. } | Errand::Wait { .. } | Errand::Kill { .. } | Errand::Release { .. } => {
@@ -240,7 +240,7 @@ impl ToolRunner {
         let again = plan.clone();
         let valid = blocking(move || match &again.tool {
             tool if tool == "write" => still_valid(&Write, &again),
-            tool if tool == "bash" => still_valid(&Bash, &again),
+            tool if tool == "bash" => still_valid(&Bash::default(), &again),
             _ => still_valid(&Read, &again),
         });
         if let Err(why) = valid.await {
@@ -289,7 +289,7 @@ impl ToolRunner {
             }
             Then::Start { output_limit } => {
                 self.terminals.starting(id);
-                let started = run(&Bash, plan).await;
+                let started = run(&Bash::default(), plan).await;
                 self.terminals.started(id, &started, output_limit, &self.place, &self.tell).await;
             }
         }

@@ -29,8 +29,10 @@ use steered::Steered;
 
 /// Time limit unless the call says otherwise, in seconds.
 pub const DEFAULT_TIMEOUT: u64 = 120;
-/// Longest time limit, in seconds.
+/// Longest time limit of a call unless the person has set another, in seconds.
 pub const MAX_TIMEOUT: u64 = 600;
+/// The longest that can be set: a day, in seconds.
+pub const MAX_SET_TIMEOUT: u64 = 24 * 60 * 60;
 /// Longest command line, in bytes.
 pub const MAX_LINE: usize = 64 * 1024;
 
@@ -40,11 +42,22 @@ const MAX_REASON: usize = 400;
 
 /// Runs a command line.
 #[derive(Debug, Clone, Copy)]
-pub struct Bash;
+pub struct Bash {
+    /// Longest time limit of a call, in seconds.
+    pub max_timeout: u64,
+}
+
+impl Default for Bash {
+    fn default() -> Bash {
+        Bash { max_timeout: MAX_TIMEOUT }
+    }
+}
 
 struct BashArgs<'a> {
     line: &'a str,
     timeout: Duration,
+    /// What it asked for, where that is more than a command may have.
+    too_long: Option<u64>,
     background: bool,
     network: bool,
     unsandboxed: bool,
@@ -53,7 +66,7 @@ struct BashArgs<'a> {
 }
 
 impl<'a> BashArgs<'a> {
-    fn parse(args: &'a Value) -> Result<BashArgs<'a>, ToolError> {
+    fn parse(args: &'a Value, max_timeout: u64) -> Result<BashArgs<'a>, ToolError> {
         let args = Args::new(NAME, args);
         let line = args.text(COMMAND)?;
         if line.trim().is_empty() {
@@ -64,10 +77,12 @@ impl<'a> BashArgs<'a> {
                 args.wrong(format!("`command` must be text of at most {MAX_LINE} bytes: use a script file"))
             );
         }
-        let seconds = args.count_opt(&["timeout", "timeout_seconds"])?.unwrap_or(DEFAULT_TIMEOUT);
+        let asked = args.count_opt(&["timeout", "timeout_seconds"])?;
+        let seconds = asked.unwrap_or(DEFAULT_TIMEOUT).clamp(1, max_timeout.max(1));
         let wanted = BashArgs {
             line,
-            timeout: Duration::from_secs(seconds.clamp(1, MAX_TIMEOUT)),
+            timeout: Duration::from_secs(seconds),
+            too_long: asked.filter(|asked| *asked > seconds),
             background: args.flag(&["background", "run_in_background"])?,
             network: args.flag(&["network"])?,
             unsandboxed: args.flag(&["unsandboxed"])?,
@@ -121,11 +136,13 @@ impl<'a> BashArgs<'a> {
 
 impl Tool for Bash {
     fn spec(&self) -> Spec {
+        let most = self.max_timeout;
+        let usual = DEFAULT_TIMEOUT.min(most);
         Spec {
             name: NAME.into(),
             description: format!(
                 "Run a command line in bash. No stdin, no terminal. Output past {} KB is cut in the middle and kept in \
-                 a file. The time limit is {DEFAULT_TIMEOUT} s unless `timeout` (at most {MAX_TIMEOUT}) says otherwise. \
+                 a file. The time limit is {usual} s unless `timeout` (at most {most}) says otherwise. \
                  What must go on running (servers, watchers) needs `background`; everything else ends with the command. \
                  Commands run in a sandbox: they write only in the workspace and temp, files that steer programs (.git, \
                  CI, editor and agent settings) stay as they are, and there is no network. When a command fails for \
@@ -136,7 +153,7 @@ impl Tool for Bash {
                 "type": "object",
                 "properties": {
                     "command": {"type": "string", "description": "The command line"},
-                    "timeout": {"type": "integer", "minimum": 1, "maximum": MAX_TIMEOUT, "description": "Seconds"},
+                    "timeout": {"type": "integer", "minimum": 1, "maximum": most, "description": "Seconds"},
                     "workdir": {"type": "string", "description": "Where to run; the working directory if left out"},
                     "background": {"type": "boolean", "description": "Go on without waiting; see bash_jobs"},
                     "network": {"type": "boolean", "description": "It needs the network"},
@@ -150,9 +167,9 @@ impl Tool for Bash {
     }
 
     fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError> {
-        let wanted = BashArgs::parse(args)?;
+        let wanted = BashArgs::parse(args, self.max_timeout)?;
         let at = wanted.place(place)?;
-        let judgement = shell::judge(wanted.line, &at);
+        let mut judgement = shell::judge(wanted.line, &at);
         let mut plan = Plan::reading(NAME, args, place, format!("run `{}`", wanted.line.trim()));
         // What was judged belongs to what was shown: a link that leads elsewhere by now makes it another action.
         let scripts: Vec<_> = judgement.inner.iter().filter_map(|inner| inner.script.as_ref()).collect();
@@ -170,16 +187,19 @@ impl Tool for Bash {
         let stays = leaves == Leaves::default();
         plan.read_only = judgement.read_only() && !wanted.background && stays;
         plan.rule = crate::policy::offer(&judgement).filter(|_| stays);
+        // In the background it goes on beside whatever comes next.
+        judgement.touches = judgement.touches.filter(|_| stays && !wanted.background);
         plan.deed = Deed::Command { judgement: Box::new(judgement), leaves };
         Ok(plan)
     }
 
     fn run(&self, plan: Plan, port: Port) -> BoxFuture<'static, Outcome> {
+        let max_timeout = self.max_timeout;
         Box::pin(async move {
             if port.cancel.is_cancelled() {
                 return Outcome::cancelled();
             }
-            let decided = BashArgs::parse(&plan.args).and_then(|wanted| {
+            let decided = BashArgs::parse(&plan.args, max_timeout).and_then(|wanted| {
                 let leave = leave(&plan, &wanted)?;
                 Ok((wanted, leave))
             });
@@ -295,7 +315,8 @@ fn report(end: End, output: &Output, wanted: &BashArgs<'_>, took: Duration) -> O
         },
         End::TimedOut => {
             let seconds = wanted.timeout.as_secs();
-            let note = format!("(stopped after {seconds} s: give a longer `timeout`, or `background`)");
+            let instead = if wanted.too_long.is_some() { "use" } else { "give a longer `timeout`, or" };
+            let note = format!("(stopped after {seconds} s: {instead} `background`)");
             (ToolOutcome::Failed, None, Some(note))
         }
         End::Cancelled => (ToolOutcome::Cancelled, None, Some("(cancelled)".to_owned())),
@@ -309,6 +330,13 @@ fn report(end: End, output: &Output, wanted: &BashArgs<'_>, took: Duration) -> O
         }
         None if text.is_empty() => text.push_str("(no output)"),
         None => {}
+    }
+    if let Some(asked) = wanted.too_long {
+        let most = wanted.timeout.as_secs();
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(&format!("(`timeout` {asked} is more than a command may have here: {most} s counted; `background` has no limit)"));
     }
     let json = json!({
         "exit_code": code,

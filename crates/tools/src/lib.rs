@@ -9,10 +9,10 @@
 //! of the rest, and the sandbox nothing of tools.
 //!
 //! - reader and sandbox: shell | home, exact, sandbox
-//! - texts: diff, digest, encoding, env, forms, line_ends, names, nearest, loose, title
+//! - texts: diff, digest, encoding, env, forms, line_ends, names, outline, nearest, loose, title
 //! - words: error, args, buffers, known_secrets, output, tries, jobs, port, rule
 //! - context: workspace, steering, context
-//! - calls: tool, policy, passes, own_git
+//! - calls: tool, touches, policy, passes, own_git
 //! - tools: ask, todo, fetch, bash, ls, search, plain, write, edit, patch, read, toolbox, heard | checkpoint
 
 pub mod args;
@@ -40,6 +40,7 @@ mod loose;
 pub mod ls;
 pub mod names;
 mod nearest;
+pub mod outline;
 mod output;
 pub mod own_git;
 mod passes;
@@ -57,6 +58,7 @@ mod title;
 pub mod todo;
 pub mod tool;
 pub mod toolbox;
+mod touches;
 mod tries;
 pub mod workspace;
 pub mod write;
@@ -79,5 +81,6 @@ pub use tool::{
     BoxFuture, Deed, Leaves, Outcome, Plan, Port, Question, RuleOffer, Spec, Tool, ToolError, still_valid,
 };
 pub use toolbox::Toolbox;
+pub use touches::Touches;
 pub use workspace::{Bounds, NoWorkspace};
 pub use write::Write;

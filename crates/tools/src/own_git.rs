@@ -7,11 +7,13 @@
 //! git that writes, as long as the repository's settings are all known to be harmless: a program of the person's may obey those, too.
 
 mod child;
+mod state;
 mod switches;
 
 use crate::env;
 use crate::sandbox::{Guard, Leash, handed_on};
 use crate::shell::git_word;
+pub use state::GitState;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -84,6 +86,8 @@ impl GitDeed {
 pub struct OwnGit {
     here: PathBuf,
     guard: Option<Guard>,
+    /// How long it may take to look, where that is less than usual.
+    within: Option<Duration>,
     /// What the settings that count here make git run. Read once: whoever works in one folder for long makes another of this.
     switches: OnceLock<Result<Switches, String>>,
 }
@@ -92,13 +96,13 @@ impl OwnGit {
     /// Git in a folder; `guard` is what holds it while it looks.
     pub fn at(here: &Path, guard: Option<&Guard>) -> OwnGit {
         let guard = guard.filter(|guard| guard.holds()).cloned();
-        OwnGit { here: here.to_owned(), guard, switches: OnceLock::new() }
+        OwnGit { here: here.to_owned(), guard, within: None, switches: OnceLock::new() }
     }
 
     /// The same git in another folder.
     #[must_use]
     pub fn elsewhere(&self, here: &Path) -> OwnGit {
-        OwnGit { here: here.to_owned(), guard: self.guard.clone(), switches: OnceLock::new() }
+        OwnGit { guard: self.guard.clone(), within: self.within, ..OwnGit::at(here, None) }
     }
 
     /// What git says to a question that changes nothing.
@@ -258,7 +262,7 @@ impl OwnGit {
             }
         };
         command.arg("--no-pager").args(args).current_dir(&self.here);
-        let within = if does == Does::Writes { MAX_WRITE } else { MAX_LOOK };
+        let within = if does == Does::Writes { MAX_WRITE } else { self.within.unwrap_or(MAX_LOOK) };
         let ended = child::ended(command, within, does == Does::Looks && self.guard.is_some())?;
         match ended.success {
             // What was not read of them could not be switched off.

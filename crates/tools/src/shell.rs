@@ -22,6 +22,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod toolchains;
+mod touches;
 mod unwrap;
 
 pub(crate) use git::is_harmless_setting;
@@ -30,6 +31,8 @@ pub use linked_git::{LinkedGit, linked_git};
 pub(crate) use linked_git::{git_word, small};
 pub(crate) use reach::STEERS;
 pub use surroundings::Surroundings;
+pub use touches::Touched;
+pub(crate) use touches::ground;
 
 /// One word of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -5,6 +5,7 @@
 //! what was installed or built are passed over: nobody opens them as a project of their own.
 
 pub(crate) mod compare;
+pub mod imports;
 pub(crate) mod question;
 mod watch;
 
@@ -25,6 +26,8 @@ const MAX_LOCKS: usize = 1024;
 const HEAVY: &[&str] = &["node_modules", ".venv", "__pycache__", ".tox", ".mypy_cache", ".pytest_cache"];
 /// What cargo builds lies there, beside this file.
 const BUILT: (&str, &str) = ("target", "Cargo.toml");
+/// Instructions of one agent that take in other files, as they are usually spelt.
+const TAKE_IN: [&str; 2] = ["CLAUDE.md", "CLAUDE.local.md"];
 /// Parts of a repository that make git run something or obey somebody.
 const GIT: &[&str] = &["hooks", "config", "config.worktree", "info", "commondir"];
 /// Parts of a repository that hold more repositories.
@@ -60,13 +63,17 @@ pub fn places(root: &Path) -> (Vec<PathBuf>, bool) {
 /// Whether a resolved path of the workspace is where a name right in its root leads that steers: a link, or git's word on where it keeps its
 /// records.
 pub(crate) fn is_led_to(root: &Path, path: &Path) -> Option<String> {
+    // Instructions of the folders above may take it in.
+    let above = path.ancestors().skip(1).take_while(|above| *above != root && above.starts_with(root));
+    let taking = above.flat_map(|folder| TAKE_IN.map(|name| folder.join(name))).filter(|file| file.is_file());
     let place = own(root)
         .into_iter()
+        .chain(taking)
         .find(|place| led_to(root, place).iter().any(|target| path.starts_with(target)))?;
     Some(place.file_name()?.to_string_lossy().into_owned())
 }
 
-/// Where a place that steers leads inside of the workspace, if it is a link or names another place: that steers too.
+/// Where a place that steers leads inside of the workspace, if it is a link, names another place or takes it in: that steers too.
 fn led_to(root: &Path, place: &Path) -> Vec<PathBuf> {
     let real = |path: &Path| path.canonicalize().ok();
     let Some(top) = real(root) else { return Vec::new() };
@@ -85,6 +92,12 @@ fn led_to(root: &Path, place: &Path) -> Vec<PathBuf> {
         let hooks = git_setting(&config, "hookspath").and_then(|told| real(&above.join(told)));
         targets.extend(records.into_iter().chain(common).flat_map(|records| parts_of_git(&records)));
         targets.extend(hooks);
+    }
+    if imports::takes_in(place)
+        && let Ok(text) = imports::read(place)
+    {
+        let inside = |path: &Path| path.starts_with(&top).then_some(()).ok_or_else(String::new);
+        targets.extend(imports::imports(place, &text, None, &inside).into_iter().map(|import| import.path));
     }
     let inside = targets.into_iter().filter_map(|target| Some(target.strip_prefix(&top).ok()?.to_owned()));
     inside.filter(|inner| !inner.as_os_str().is_empty()).map(|inner| root.join(inner)).collect()
@@ -286,6 +299,19 @@ mod tests {
         }
         assert_eq!(is_led_to(&root, &root.join("docs/other.txt")), None);
         assert_eq!(is_led_to(&root, &root.join(".bare/index")), None);
+    }
+
+    #[test]
+    fn what_instructions_take_in_steers_too() {
+        let (_dir, root) = workspace(&["docs/style.md", "docs/other.md", "a/CLAUDE.md", "a/b/rules.md"]);
+        std::fs::write(root.join("CLAUDE.md"), "@docs/style.md @docs/new.md\n`@docs/other.md`\n").unwrap();
+        std::fs::write(root.join("a/CLAUDE.md"), "@b/rules.md").unwrap();
+        let found = below(&root, &places(&root).0);
+        for wanted in ["docs/style.md", "docs/new.md", "a/b/rules.md"] {
+            assert!(found.iter().any(|place| place == wanted), "{wanted} {found:?}");
+            assert!(is_led_to(&root, &root.join(wanted)).is_some(), "{wanted}");
+        }
+        assert_eq!(is_led_to(&root, &root.join("docs/other.md")), None);
     }
 
     #[test]

@@ -170,6 +170,10 @@ impl Plan {
 pub trait Tool: Send + Sync {
     /// What the model is told.
     fn spec(&self) -> Spec;
+    /// The name it is called by.
+    fn name(&self) -> String {
+        self.spec().name
+    }
     /// What this call would do. May read files, so call it where blocking is allowed. Never changes anything.
     fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError>;
     /// Does what was planned. Ends soon after `port.cancel` fires.

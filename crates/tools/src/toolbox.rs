@@ -28,7 +28,7 @@ impl Toolbox {
             Arc::new(crate::Find),
             Arc::new(crate::Write),
             Arc::new(crate::Edit),
-            Arc::new(crate::Bash),
+            Arc::new(crate::Bash::default()),
             Arc::new(crate::BashJobs),
             Arc::new(crate::Todo),
             Arc::new(crate::Ask),
@@ -42,14 +42,14 @@ impl Toolbox {
 
     /// Puts a tool of ours in.
     pub fn add(&mut self, tool: Arc<dyn Tool>) {
-        let name = tool.spec().name;
+        let name = tool.name();
         self.foreign.remove(&name);
         self.tools.insert(name, tool);
     }
 
     /// Puts in a tool of an MCP server or a UI.
     pub fn add_foreign(&mut self, tool: Arc<dyn Tool>) {
-        let name = tool.spec().name;
+        let name = tool.name();
         self.foreign.insert(name.clone());
         self.tools.insert(name, tool);
     }

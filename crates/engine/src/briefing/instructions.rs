@@ -1,4 +1,5 @@
-//! What the person and the project want of every agent that works here: `AGENTS.md`, or `CLAUDE.md` in a folder that has none.
+//! What the person and the project want of every agent that works here: `AGENTS.md`, or `CLAUDE.md` in a folder that has none, with the
+//! files that it takes in; and beside either of them `CLAUDE.local.md`.
 
 use crate::text_sources::{TextSources, read_text};
 use models::{ToolArgs, ToolCall};
@@ -6,6 +7,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use tools::ToolContext;
 use tools::args::{Args, PATH};
+use tools::steering::imports::{TakenIn, imports, takes_in};
 
 /// Largest file of instructions.
 const MAX_FILE: u64 = 64 * 1024;
@@ -15,6 +17,8 @@ const MAX_INSTRUCTIONS: usize = 96 * 1024;
 const MAX_ENTERED: usize = 64;
 /// The names of the files, the better one first.
 const NAMES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
+/// What a person adds for themselves in a project.
+const LOCAL: &str = "CLAUDE.local.md";
 /// The tools that work at a path of the workspace.
 const WORK_AT_A_PATH: [&str; 6] = ["read", "ls", "grep", "find", "write", "edit"];
 
@@ -43,24 +47,64 @@ impl Instructions {
         let deepest_first = entered.iter().rev().map(PathBuf::as_path);
         let near_first = deepest_first.chain(look.dirs_up()).map(|dir| (dir, project));
         let near_first = near_first.chain(look.settings.as_deref().map(|dir| (dir, None)));
-        let (mut parts, mut trouble, mut size) = (Vec::new(), Vec::new(), 0);
+        let mut taken = ReadFiles::default();
         for (dir, within) in near_first {
-            let Some(file) = NAMES.iter().map(|name| dir.join(name)).find(|file| file.exists()) else {
-                continue;
-            };
-            match read_text(&file, within, MAX_FILE) {
-                Ok(text) if size + text.len() > MAX_INSTRUCTIONS => {
-                    trouble.push(format!("{}: left out, there are too many instructions", file.display()));
+            let main = NAMES.iter().map(|name| dir.join(name)).find(|file| file.exists());
+            let local = Some(dir.join(LOCAL)).filter(|file| file.exists());
+            for file in local.into_iter().chain(main) {
+                let shown = file.display().to_string();
+                let text = read_text(&file, within, MAX_FILE);
+                let Some(text) = taken.take(&file, shown, text) else { continue };
+                if !takes_in(&file) {
+                    continue;
                 }
-                Ok(text) => {
-                    size += text.len();
-                    parts.push((file.display().to_string(), text.trim().to_owned()));
+                let inside = |path: &Path| match within {
+                    Some(root) if !path.starts_with(root) => Err("it leads out of the project".to_owned()),
+                    _ => Ok(()),
+                };
+                for TakenIn { path, by, text } in
+                    imports(&file, &text, look.home.as_deref(), &inside).into_iter().rev()
+                {
+                    taken.take(&path, format!("{}, which {} takes in", path.display(), by.display()), text);
                 }
-                Err(why) => trouble.push(format!("{}: {why}", file.display())),
             }
         }
-        parts.reverse();
-        Instructions { files: parts, trouble }
+        taken.files.reverse();
+        Instructions { files: taken.files, trouble: taken.trouble }
+    }
+}
+
+/// What was read so far, the nearest first.
+#[derive(Default)]
+struct ReadFiles {
+    files: Vec<(String, String)>,
+    trouble: Vec<String>,
+    size: usize,
+    /// The files, every link followed: none is told twice.
+    seen: BTreeSet<PathBuf>,
+}
+
+impl ReadFiles {
+    /// Takes a file in, and gives its text where that was so.
+    fn take(&mut self, file: &Path, shown: String, text: Result<String, String>) -> Option<String> {
+        if !self.seen.insert(file.canonicalize().unwrap_or_else(|_| file.to_owned())) {
+            return None;
+        }
+        match text {
+            Ok(text) if self.size + text.len() > MAX_INSTRUCTIONS => {
+                self.trouble.push(format!("{shown}: left out, there are too many instructions"));
+                None
+            }
+            Ok(text) => {
+                self.size += text.len();
+                self.files.push((shown, text.trim().to_owned()));
+                Some(text)
+            }
+            Err(why) => {
+                self.trouble.push(format!("{shown}: {why}"));
+                None
+            }
+        }
     }
 }
 
@@ -152,6 +196,37 @@ mod tests {
             text.contains("only this") && text.ends_with("the better") && !text.contains("the other"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn files_that_instructions_take_in_stand_before_them_and_stay_in_the_project() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        let put = |path: &str, text: &str| {
+            std::fs::create_dir_all(base.join(path).parent().unwrap()).unwrap();
+            std::fs::write(base.join(path), text).unwrap();
+        };
+        put("work/CLAUDE.md", "main, with @docs/style.md @../secret.md and @AGENTS.md");
+        put("work/docs/style.md", "style, with @deep.md");
+        put("work/docs/deep.md", "deep");
+        put("work/CLAUDE.local.md", "for me, with @docs/style.md");
+        put("secret.md", "secret");
+        put("settings/CLAUDE.md", "the person's, with @~/own.md");
+        put("home/own.md", "own");
+        let home = Some(base.join("home"));
+        let look =
+            TextSources::new(Some(&base.join("work")), &base.join("work"), home, Some(base.join("settings")));
+        let read = Instructions::read(&look, &BTreeSet::new());
+        let words: Vec<&str> =
+            read.files.iter().map(|(_, text)| text.split(',').next().unwrap_or_default()).collect();
+        assert_eq!(words, ["own", "the person's", "main", "deep", "style", "for me"]);
+        let by =
+            format!("{0}/docs/style.md, which {0}/CLAUDE.local.md takes in", base.join("work").display());
+        assert_eq!(read.files[4].0, by);
+        assert!(
+            read.trouble.iter().any(|why| why.contains("secret.md") && why.contains("out of the project"))
+        );
+        assert!(!texts(&read).contains("secret\n") && read.trouble.len() == 2, "{:?}", read.trouble);
     }
 
     #[test]

@@ -1,12 +1,18 @@
-//! Where the agent works: the day, the machine, the folders, what git says of them. Runs no program: git's own could be told by the
-//! project to run another. Reads files: call where blocking is allowed.
+//! Where the agent works: the day, the machine, the folders, what git says of them. Runs no program but Parlor's own git, once, when a
+//! session begins: git as it is could be told by the project to run another. Reads files: call where blocking is allowed.
 
 use crate::text_sources::TextSources;
 use std::fmt;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::Duration;
+use tools::outline::outline;
+use tools::own_git::GitState;
+use tools::sandbox::Guard;
 
+/// How long git may take to say what is changed; in a tree that is larger, the model begins without knowing.
+const GIT_WITHIN: Duration = Duration::from_secs(1);
 /// Bytes of git's small files that are read.
 const MAX_WORDS: u64 = 4096;
 /// Characters of a commit's name that are shown.
@@ -52,6 +58,16 @@ pub(crate) struct Scene {
     pub(crate) programs: Vec<&'static str>,
     /// What is checked out, if the workspace is a repository.
     pub(crate) git: Option<Checkout>,
+    /// What only who begins is told.
+    pub(crate) beginning: Beginning,
+}
+
+/// How the project looked when a session began. It is not followed later: the model changes it itself.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Beginning {
+    /// Nothing where git did not say it in time.
+    pub(crate) state: Option<GitState>,
+    pub(crate) outline: Option<String>,
 }
 
 /// What is checked out.
@@ -79,7 +95,18 @@ impl Scene {
             workspace: look.project.clone(),
             programs: programs().to_vec(),
             git: look.project.as_deref().and_then(Checkout::read),
+            beginning: Beginning::default(),
         }
+    }
+
+    /// The same for who begins here. Asks git, which may take up to [`GIT_WITHIN`].
+    #[must_use]
+    pub(crate) fn at_the_beginning(self, guard: Option<&Guard>) -> Scene {
+        let root = self.workspace.as_deref();
+        let repository = root.filter(|_| self.git.is_some());
+        let state = repository.and_then(|root| GitState::of(root, guard, GIT_WITHIN));
+        let beginning = Beginning { state, outline: root.and_then(outline) };
+        Scene { beginning, ..self }
     }
 
     #[cfg(test)]
@@ -91,6 +118,10 @@ impl Scene {
             workspace: Some("/work".into()),
             programs: vec!["rg", "gh"],
             git: Some(Checkout { head: Head::Branch("main".to_owned()), under_way: None }),
+            beginning: Beginning {
+                state: Some(GitState { staged: 12, changed: 345, untracked: 67, ..GitState::default() }),
+                outline: Some("x".repeat(tools::outline::MAX_BYTES)),
+            },
         }
     }
 }

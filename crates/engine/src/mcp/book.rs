@@ -5,6 +5,7 @@
 
 use super::approvals::{Approvals, write_private};
 use super::caches;
+use super::card::CardFile;
 use super::entry::{self, Entry, EntryError, Form, Way};
 use super::program::{self, Program};
 use super::reach::Reach;
@@ -167,6 +168,7 @@ pub fn remove(settings: &Path, name: &str) -> io::Result<bool> {
 pub fn forget(data: &Path, project: Option<&Path>, entry: &Entry) -> io::Result<bool> {
     // First of all: it counts whatever becomes of the folder.
     let had = Approvals::in_data(data).forget(project, &entry.digest)?;
+    CardFile::of(data, project, &entry.digest).remove();
     let folder = caches::folder(data, project, entry);
     caches::remove(&folder).map_err(|why| {
         let what = "what you said to it is taken back, but what it downloaded cannot be removed; remove";

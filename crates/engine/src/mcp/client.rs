@@ -46,6 +46,8 @@ const MAX_LINE: usize = 10 * 1024 * 1024;
 const MAX_TOOLS: usize = 128;
 /// Most pages of a list of tools.
 const MAX_PAGES: usize = 32;
+/// Characters of what a server says of all its tools that the model reads.
+const MAX_INSTRUCTIONS: usize = 2_000;
 /// Characters of a server's error that a person sees.
 const MAX_WORDS: usize = 500;
 
@@ -356,6 +358,13 @@ impl Client {
         if words.is_empty() { "it ended".to_owned() } else { format!("it ended; it last said: {words}") }
     }
 
+    /// What it says of all its tools, as much as a model reads.
+    pub(crate) fn instructions(&self) -> Option<String> {
+        let info = self.service.peer().peer_info()?;
+        let text: String = info.instructions.as_deref()?.trim().chars().take(MAX_INSTRUCTIONS).collect();
+        (!text.is_empty()).then_some(text)
+    }
+
     fn name(&self) -> String {
         let info = self.service.peer().peer_info();
         let name = info.and_then(|info| serde_json::to_value(info.as_ref()).ok());
@@ -453,6 +462,8 @@ pub struct Tested {
     /// Its own name and version; may be empty.
     pub name: String,
     pub tools: Vec<String>,
+    /// What it says of all its tools.
+    pub instructions: Option<String>,
 }
 
 /// Starts a server there, asks for its tools and stops it again.
@@ -487,7 +498,7 @@ pub async fn test(
     let client =
         Client::open(entry, &scope, ear, &stop).await.map_err(|trouble| words(scope.explained(trouble)))?;
     let tools = client.tools().await?;
-    let name = client.name();
+    let (name, instructions) = (client.name(), client.instructions());
     client.end().await;
-    Ok(Tested { name, tools: tools.into_iter().map(Offered::into_name).collect() })
+    Ok(Tested { name, instructions, tools: tools.into_iter().map(Offered::into_name).collect() })
 }

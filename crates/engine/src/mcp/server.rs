@@ -3,7 +3,9 @@
 use super::approvals::Approvals;
 use super::book::{self, Listed};
 use super::caches;
+use super::card::{Card, CardFile};
 use super::client::{Client, ServerListener, Trouble};
+use super::link::Link;
 use super::process::ServerScope;
 use super::question::ServerConsent;
 use super::reach::Reach;
@@ -14,7 +16,7 @@ use domain::ids::Millis;
 use domain::session::{ServerEntry, ServerState};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -93,7 +95,11 @@ struct Server {
     listed: Listed,
     status: Mutex<Status>,
     /// Its connection, while there is one.
-    client: Mutex<Option<Arc<Client>>>,
+    link: watch::Sender<Link>,
+    /// Where what it told of itself last is kept.
+    card_file: Option<CardFile>,
+    /// What stood there when this began.
+    card: Option<Card>,
     stop: CancellationToken,
 }
 
@@ -118,14 +124,28 @@ enum Phase {
     /// Nobody has needed it yet.
     #[default]
     Idle,
+    /// Its tools are known and offered; it starts when the first answer is there.
+    Known,
     Connecting,
     Ready,
     Broken(Trouble),
 }
 
 impl Server {
-    fn status(&self) -> std::sync::MutexGuard<'_, Status> {
+    fn status(&self) -> MutexGuard<'_, Status> {
         self.status.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The tools of a card, in an order that stays; what the server says of all of them stands with the first.
+    fn tools_of(&self, card: &Card) -> Vec<Arc<RemoteTool>> {
+        let (name, believed) = (&self.listed.entry.name, !self.listed.from_project);
+        let mut tools = card.tools.clone();
+        tools.sort_by(|one, other| one.name().cmp(other.name()));
+        if let (Some(words), Some(first)) = (&card.instructions, tools.first_mut()) {
+            *first = first.clone().said_by(name, words);
+        }
+        let remote = |tool| Arc::new(RemoteTool::new(name, tool, self.link.subscribe(), believed));
+        tools.into_iter().map(remote).collect()
     }
 
     fn may_start(&self) -> bool {
@@ -140,7 +160,7 @@ impl Server {
             is_held && self.listed.reach.is_none() && !status.unattended && status.phase == Phase::Idle;
         let state = match &status.phase {
             _ if !self.may_start() || waits => ServerState::Disabled,
-            Phase::Idle | Phase::Connecting => ServerState::Connecting,
+            Phase::Idle | Phase::Known | Phase::Connecting => ServerState::Connecting,
             Phase::Ready => ServerState::Ready,
             Phase::Broken(Trouble::Login) => ServerState::AuthRequired,
             Phase::Broken(Trouble::Broken(why)) => ServerState::Failed(why.clone()),
@@ -230,8 +250,13 @@ impl Project {
         for listed in listed {
             let same = old.iter().find(|server| server.listed == listed);
             servers.push(same.cloned().unwrap_or_else(|| {
-                let stop = self.all.0.stop.child_token();
-                Arc::new(Server { listed, status: Mutex::default(), client: Mutex::default(), stop })
+                let (stop, link) = (self.all.0.stop.child_token(), watch::Sender::default());
+                // Of what a UI brought for one session nothing is written down.
+                let card_file = (!listed.from_ui)
+                    .then(|| CardFile::of(&self.all.0.data, self.root(&listed), &listed.entry.digest));
+                let may_start = listed.approved && !listed.entry.disabled;
+                let card = card_file.as_ref().filter(|_| may_start).and_then(CardFile::read);
+                Arc::new(Server { listed, status: Mutex::default(), link, card_file, card, stop })
             }));
         }
         for gone in old.iter().filter(|server| !servers.iter().any(|kept| Arc::ptr_eq(kept, server))) {
@@ -245,7 +270,8 @@ impl Project {
     }
 
     /// Starts what may start and does not run, in the background; those of which nobody has said what they may reach only where
-    /// nobody is there to say it, and then they reach nothing. Must be called inside a runtime.
+    /// nobody is there to say it, and then they reach nothing. Those whose tools are known are offered, and wait for
+    /// [`Project::start_known`]. Must be called inside a runtime.
     pub(crate) fn start(self: &Arc<Project>, attended: bool) {
         for server in self.servers().into_iter().filter(|server| server.may_start()) {
             let mut status = server.status();
@@ -255,15 +281,36 @@ impl Project {
             }
             let due = match status.phase {
                 Phase::Idle => true,
-                Phase::Connecting | Phase::Ready => false,
+                Phase::Known | Phase::Connecting | Phase::Ready => false,
                 Phase::Broken(_) => status.ended.is_none_or(|ended| ended.elapsed() >= AGAIN_AFTER),
             };
-            if due {
-                status.phase = Phase::Connecting;
-                drop(status);
-                self.all.spawn(keep(server, self.clone()));
+            match &server.card {
+                Some(card) if due && status.phase == Phase::Idle => {
+                    status.tools = server.tools_of(card);
+                    status.phase = Phase::Known;
+                }
+                _ if due => self.connect(&server, status),
+                _ => {}
             }
         }
+    }
+
+    /// Starts those whose tools are known: what they take of the machine no longer keeps the first answer waiting. Must be called inside
+    /// a runtime.
+    pub(crate) fn start_known(self: &Arc<Project>) {
+        for server in self.servers() {
+            let status = server.status();
+            if status.phase == Phase::Known {
+                self.connect(&server, status);
+            }
+        }
+    }
+
+    fn connect(self: &Arc<Project>, server: &Arc<Server>, mut status: MutexGuard<'_, Status>) {
+        status.phase = Phase::Connecting;
+        server.link.send_replace(Link::Coming);
+        drop(status);
+        self.all.spawn(keep(server.clone(), self.clone()));
     }
 
     /// The servers that are just starting, without those that a turn has waited for in vain.
@@ -271,7 +318,7 @@ impl Project {
         let changes = self.changes.subscribe();
         let due = |server: &Arc<Server>| {
             let status = server.status();
-            status.phase == Phase::Connecting && !status.waited
+            status.phase == Phase::Connecting && status.tools.is_empty() && !status.waited
         };
         let all: Vec<Arc<Server>> = self.servers().into_iter().filter(due).collect();
         Starting { open: all.clone(), all, changes }
@@ -281,11 +328,13 @@ impl Project {
     /// instructions stand.
     pub(crate) fn missing(&self) -> Option<String> {
         let of = |server: Arc<Server>| {
-            let why = match &server.status().phase {
+            let status = server.status();
+            let why = match &status.phase {
+                Phase::Connecting if !status.tools.is_empty() => return None,
                 Phase::Connecting => "still starting, its tools join when it has answered",
                 Phase::Broken(Trouble::Login) => "it wants a login",
                 Phase::Broken(Trouble::Broken(_)) => "it could not be started or has ended",
-                Phase::Idle | Phase::Ready => return None,
+                Phase::Idle | Phase::Known | Phase::Ready => return None,
             };
             Some(format!("{} ({why})", server.listed.entry.name))
         };
@@ -318,7 +367,7 @@ impl Project {
             let (words, told) = match &status.phase {
                 Phase::Broken(trouble) => (trouble.words(&entry.name, *from_ui), &mut status.told),
                 // Who chose it for this session misses its tools in the first answer.
-                Phase::Connecting if *from_ui => {
+                Phase::Connecting if *from_ui && status.tools.is_empty() => {
                     let most = CONNECT.as_secs();
                     let words = format!(
                         "{} is still starting: its tools are missing until it has answered, for which it has {most} s",
@@ -326,7 +375,7 @@ impl Project {
                     );
                     (words, &mut status.told_slow)
                 }
-                Phase::Idle | Phase::Connecting | Phase::Ready => return None,
+                Phase::Idle | Phase::Known | Phase::Connecting | Phase::Ready => return None,
             };
             (!std::mem::replace(told, true)).then(|| format!("The MCP server {words}"))
         };
@@ -471,14 +520,21 @@ impl Starting {
 /// The life of one connection, from its start to its end.
 async fn keep(server: Arc<Server>, project: Arc<Project>) {
     let trouble = live(&server, &project).await;
-    {
+    let why = match &trouble {
+        Trouble::Login => "it wants a login".to_owned(),
+        Trouble::Broken(why) => why.clone(),
+    };
+    let never_was = {
         let mut status = server.status();
+        let was = std::mem::replace(&mut status.phase, Phase::Broken(trouble));
         status.tools.clear();
-        status.phase = Phase::Broken(trouble);
         status.ended = Some(Instant::now());
+        was == Phase::Connecting && !server.stop.is_cancelled()
+    };
+    if let Some(file) = server.card_file.clone().filter(|_| never_was && server.card.is_some()) {
+        let _ = tokio::task::spawn_blocking(move || file.remove()).await;
     }
-    let client = server.client.lock().unwrap_or_else(PoisonError::into_inner).take();
-    if let Some(client) = client
+    if let Link::Open(client) = server.link.send_replace(Link::Over(why))
         && let Some(told) = client.end().await
     {
         project.news.lock().unwrap_or_else(PoisonError::into_inner).push(told);
@@ -499,7 +555,7 @@ async fn live(server: &Server, project: &Project) -> Trouble {
         // Where it could not download itself, that is why.
         Err(trouble) => return scope.explained(downloaded.err().unwrap_or(trouble)),
     };
-    server.client.lock().unwrap_or_else(PoisonError::into_inner).replace(client.clone());
+    server.link.send_replace(Link::Open(client.clone()));
     tokio::select! {
         biased;
         () = stop.cancelled() => Trouble::Broken("it was stopped".to_owned()),
@@ -509,23 +565,25 @@ async fn live(server: &Server, project: &Project) -> Trouble {
 
 /// Keeps the list of its tools, until it goes away.
 async fn serve(server: &Server, project: &Project, client: &Arc<Client>, ear: &ServerListener) -> Trouble {
-    let listed = &server.listed;
+    let mut known = server.card.clone();
     loop {
         let tools = match client.tools().await {
             Ok(tools) => tools,
             Err(why) => return Trouble::Broken(why),
         };
+        let card = Card { tools, instructions: client.instructions() };
+        if let Some(file) = server.card_file.clone().filter(|_| known.as_ref() != Some(&card)) {
+            let card = card.clone();
+            let _ = tokio::task::spawn_blocking(move || file.write(&card)).await;
+        }
         {
             let mut status = server.status();
-            let remote = |tool| {
-                Arc::new(RemoteTool::new(&listed.entry.name, tool, client.clone(), !listed.from_project))
-            };
-            status.tools = tools.into_iter().map(remote).collect();
-            status.tools.sort_by(|one, other| one.name().cmp(other.name()));
+            status.tools = server.tools_of(&card);
             status.phase = Phase::Ready;
             (status.told, status.told_slow, status.waited) = (false, false, false);
             status.connected_at = Some(now());
         }
+        known = Some(card);
         project.changed();
         tokio::time::sleep(LIST_AGAIN).await;
         // Until its tools change; a server that went away is noticed soon.

@@ -1,14 +1,15 @@
 //! A server's tool as one of ours.
 
-use super::client::Client;
+use super::link::Link;
 use crate::long_text::{MAX_TEXT, cap};
 use domain::ask::{Preview, Risk};
 use domain::content::{Json, Part};
 use domain::tool::ToolResult;
 use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, ResourceContents};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::path::Path;
-use std::sync::Arc;
+use tokio::sync::watch;
 use tools::policy::Rule;
 use tools::{BoxFuture, Deed, Outcome, Plan, Port, RuleOffer, Spec, Tool, ToolContext, ToolError};
 
@@ -25,6 +26,7 @@ const MAX_IMAGES: usize = 8;
 const MAX_OWN_NAME: usize = 256;
 
 /// What is kept of a tool that a server offers: never more than a model may read, whatever the server sent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Offered {
     name: String,
     description: String,
@@ -54,7 +56,20 @@ impl Offered {
         })
     }
 
+    /// The same with what its server says of all its tools, marked as the server's words. They stand here and nowhere else: a server's
+    /// word has the weight of a tool's description, never that of an instruction.
+    pub(super) fn said_by(self, server: &str, instructions: &str) -> Offered {
+        let about =
+            format!("{}\n\nThe server {server} says of all its tools: {instructions}", self.description);
+        Offered { description: about, ..self }
+    }
+
     /// The name that its server gave it.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The same, of a tool that is no longer needed.
     pub(crate) fn into_name(self) -> String {
         self.name
     }
@@ -67,22 +82,22 @@ pub(crate) struct RemoteTool {
     /// Its name at the server.
     own_name: String,
     says_destructive: bool,
-    client: Arc<Client>,
+    link: watch::Receiver<Link>,
 }
 
 impl RemoteTool {
     /// `believed`: whether the server's own word that a tool only reads counts. A project's does not: it would free itself of
     /// being asked for.
-    pub(crate) fn new(server: &str, tool: Offered, client: Arc<Client>, believed: bool) -> RemoteTool {
+    pub(super) fn new(
+        server: &str,
+        tool: Offered,
+        link: watch::Receiver<Link>,
+        believed: bool,
+    ) -> RemoteTool {
         let Offered { name: own_name, description, schema, says_read_only, says_destructive } = tool;
         let name = full_name(server, &own_name);
         let spec = Spec { name, description, schema, read_only: believed && says_read_only };
-        RemoteTool { server: server.to_owned(), spec, own_name, says_destructive, client }
-    }
-
-    /// The name under which the model sees it.
-    pub(crate) fn name(&self) -> &str {
-        &self.spec.name
+        RemoteTool { server: server.to_owned(), spec, own_name, says_destructive, link }
     }
 }
 
@@ -104,6 +119,10 @@ fn full_name(server: &str, tool: &str) -> String {
 impl Tool for RemoteTool {
     fn spec(&self) -> Spec {
         self.spec.clone()
+    }
+
+    fn name(&self) -> String {
+        self.spec.name.clone()
     }
 
     fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError> {
@@ -128,10 +147,18 @@ impl Tool for RemoteTool {
     }
 
     fn run(&self, plan: Plan, port: Port) -> BoxFuture<'static, Outcome> {
-        let (client, server) = (self.client.clone(), self.server.clone());
+        let (link, server) = (self.link.clone(), self.server.clone());
         let mut params = CallToolRequestParams::new(self.own_name.clone());
         params.arguments = Some(plan.args.as_object().cloned().unwrap_or_else(Map::new));
         Box::pin(async move {
+            let client = tokio::select! {
+                biased;
+                () = port.cancel.cancelled() => return Outcome::cancelled(),
+                reached = Link::reach(link) => match reached {
+                    Ok(client) => client,
+                    Err(why) => return Outcome::failed(format!("The MCP server {server}: {why}")),
+                },
+            };
             let call = async {
                 let answer = tokio::select! {
                     biased;

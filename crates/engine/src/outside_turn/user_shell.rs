@@ -214,7 +214,7 @@ fn begin_at(shell_context: &ShellContext, args: &mut Value, cwd: Option<String>)
 async fn plan(shell_context: &ShellContext, args: Value) -> Result<Plan, Refusal> {
     // What the person's command changes is theirs: the model reads it anew before it edits.
     let place = shell_context.place.clone().with_own_memory();
-    match tokio::task::spawn_blocking(move || Bash.plan(&args, &place)).await {
+    match tokio::task::spawn_blocking(move || Bash::default().plan(&args, &place)).await {
         Ok(plan) => plan.map_err(invalid),
         Err(_) => Err(Refusal::new(RefusalKind::Internal, "the command could not be looked at")),
     }
@@ -227,7 +227,7 @@ fn invalid(why: ToolError) -> Refusal {
 /// Nobody watches the output as it comes, and nobody is asked in the middle.
 async fn run(plan: Plan, stop: &tokio_util::sync::CancellationToken) -> Outcome {
     let ((progress, _), (asks, _)) = (mpsc::channel(1), mpsc::channel(1));
-    Bash.run(plan, Port { progress, asks, cancel: stop.clone() }).await
+    Bash::default().run(plan, Port { progress, asks, cancel: stop.clone() }).await
 }
 
 /// What came of a command, and what it wrote without what `bash` says about it.

@@ -1,4 +1,4 @@
-//! The tool calls of a step: planned, decided, run. Reading ones run together, the others in order.
+//! A tool call: planned, decided, run. Which of a step's calls run together is in `together`.
 //!
 //! A yes is good for one run because the record of it is on disk before the tool starts. While the store fails there is no such record:
 //! then nothing that changes anything runs unless a person was told so and said yes in spite of it.
@@ -17,8 +17,9 @@ use domain::tool::{Decider, Decision, NOT_ACTIVE, ToolOutcome, ToolResult};
 use models::ToolArgs;
 use std::sync::Arc;
 use tokio::sync::oneshot;
+use tools::checkpoint::CallScope;
 use tools::policy::Verdict;
-use tools::{Outcome, Plan, Tool, ToolError, Toolbox};
+use tools::{Outcome, Plan, Tool, ToolError, Toolbox, Touches};
 
 /// Characters of arguments that could not be read which the model gets to see again.
 const MAX_ECHO: usize = 200;
@@ -32,13 +33,22 @@ const NOBODY_TO_ASK: &str = "nobody could be asked here. Whoever started this ru
                              wider mode) or with `policy` in the settings";
 
 /// A call that is ready to be decided on, or why it cannot be.
-enum CallPlan {
-    Ready(Arc<dyn Tool>, Box<Plan>),
+pub(super) enum CallPlan {
+    Ready(Arc<dyn Tool>, Box<Plan>, Touches),
     Impossible(String),
 }
 
+/// Who looks at the files around a call that may change some.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Watching {
+    /// The call itself.
+    Own,
+    /// Whoever runs it together with others: it is one look around all of them.
+    Together,
+}
+
 /// A consent that somebody was asked for.
-struct AwaitedConsent {
+pub(super) struct AwaitedConsent {
     ask: AskId,
     closing: oneshot::Receiver<Closing>,
     shown: ActionDigest,
@@ -55,44 +65,6 @@ enum ConsentOutcome {
 }
 
 impl Turn {
-    /// Runs the calls of a step.
-    pub(super) async fn run_calls(&self, calls: &[Call], toolbox: &Toolbox) -> CallOutcomes {
-        let mut done = CallOutcomes { outcomes: Vec::new(), stop: false };
-        let mut at = 0;
-        while at < calls.len() {
-            let skip = self.skips(&done);
-            if let Some(why) = skip {
-                self.skip(&calls[at], why, &mut done).await;
-                at += 1;
-                continue;
-            }
-            let planned = self.plan(&calls[at], toolbox).await;
-            let reads = matches!(&planned, CallPlan::Ready(_, plan) if self.reads_freely(plan));
-            if !reads {
-                let (outcome, stop) = self.one(&calls[at], planned, None).await;
-                done.outcomes.push((calls[at].id, outcome));
-                done.stop |= stop;
-                at += 1;
-                continue;
-            }
-            let mut together = vec![(&calls[at], planned)];
-            at += 1;
-            while at < calls.len() {
-                let next = self.plan(&calls[at], toolbox).await;
-                if !matches!(&next, CallPlan::Ready(_, plan) if self.reads_freely(plan)) {
-                    break;
-                }
-                together.push((&calls[at], next));
-                at += 1;
-            }
-            let ids: Vec<ToolRunId> = together.iter().map(|(call, _)| call.id).collect();
-            let running = together.into_iter().map(|(call, planned)| self.one(call, planned, None));
-            let outcomes = futures_join(running).await;
-            done.outcomes.extend(ids.into_iter().zip(outcomes.into_iter().map(|(outcome, _)| outcome)));
-        }
-        done
-    }
-
     /// Runs the calls whose consents a crash left open.
     pub(super) async fn run_resumed(
         &self,
@@ -109,39 +81,15 @@ impl Turn {
                 shown: open.digest.clone(),
                 unwritten: None,
             });
-            let (outcome, stop) = self.one(call, planned, open).await;
+            let (outcome, stop) = self.one(call, planned, open, Watching::Own).await;
             done.outcomes.push((call.id, outcome));
             done.stop |= stop;
         }
         done
     }
 
-    fn skips(&self, done: &CallOutcomes) -> Option<&'static str> {
-        if self.cancel.is_cancelled() {
-            Some("Not run: the run was cancelled.")
-        } else if done.stop {
-            Some("Not run: the person denied the call before it.")
-        } else if self.steered.waits() {
-            Some("Skipped: the person has said something new.")
-        } else {
-            None
-        }
-    }
-
-    async fn skip(&self, call: &Call, why: &str, done: &mut CallOutcomes) {
-        let outcome = if self.cancel.is_cancelled() { ToolOutcome::Cancelled } else { ToolOutcome::Skipped };
-        let result = ToolResult::text(why);
-        self.port
-            .emit(Body::Tool(ToolEvent::Ended {
-                tool: call.id,
-                outcome: outcome.clone(),
-                result: result.clone(),
-            }))
-            .await;
-        done.outcomes.push((call.id, Outcome { outcome, result }));
-    }
-
-    async fn plan(&self, call: &Call, toolbox: &Toolbox) -> CallPlan {
+    /// What the call would do, and what it touches, as things stand.
+    pub(super) async fn plan(&self, call: &Call, toolbox: &Toolbox) -> CallPlan {
         let Some(tool) = toolbox.reach(&call.call.name) else {
             let (name, names) = (&call.call.name, toolbox.names().collect::<Vec<_>>().join(", "));
             let why = if toolbox.hides(name) {
@@ -162,19 +110,23 @@ impl Turn {
             return CallPlan::Impossible(format!("The arguments are not JSON: {start}"));
         }
         let (planner, args, place) = (tool.clone(), call.call.args.to_object(), self.place.for_one_call());
-        match tokio::task::spawn_blocking(move || planner.plan(&args, &place)).await {
-            Ok(Ok(mut plan)) => {
+        let look = move || planner.plan(&args, &place).map(|plan| (Touches::of(&plan), plan));
+        match tokio::task::spawn_blocking(look).await {
+            Ok(Ok((touches, mut plan))) => {
                 // Rules are for a project: where there is no workspace nothing is remembered.
                 plan.rule = plan.rule.filter(|_| self.place.root().is_some());
-                CallPlan::Ready(tool, Box::new(self.secrets.without_rule(plan)))
+                CallPlan::Ready(tool, Box::new(self.secrets.without_rule(plan)), touches)
             }
             Ok(Err(why)) => CallPlan::Impossible(why.to_string()),
             Err(_) => CallPlan::Impossible("The tool broke while it looked at its arguments.".to_owned()),
         }
     }
 
-    fn reads_freely(&self, plan: &Plan) -> bool {
-        plan.read_only && matches!(self.verdict(plan), Verdict::Allow(_))
+    /// Whether a call runs without a question, as things stand.
+    pub(super) fn runs_unasked(&self, call: &Call, plan: &Plan) -> bool {
+        matches!(self.verdict(plan), Verdict::Allow(_))
+            && self.unwritten_yes(plan).is_none()
+            && !self.denials.is_final(call)
     }
 
     fn verdict(&self, plan: &Plan) -> Verdict {
@@ -201,9 +153,15 @@ impl Turn {
     }
 
     /// One call from its plan to its end; `true` when the turn must stop.
-    async fn one(&self, call: &Call, planned: CallPlan, open: Option<AwaitedConsent>) -> (Outcome, bool) {
+    pub(super) async fn one(
+        &self,
+        call: &Call,
+        planned: CallPlan,
+        open: Option<AwaitedConsent>,
+        watching: Watching,
+    ) -> (Outcome, bool) {
         let (tool, plan) = match planned {
-            CallPlan::Ready(tool, plan) => (tool, *plan),
+            CallPlan::Ready(tool, plan, _) => (tool, *plan),
             CallPlan::Impossible(why) => return (self.end(call, Outcome::failed(why)).await, false),
         };
         if self.denials.is_final(call) {
@@ -228,7 +186,8 @@ impl Turn {
         };
         match decided {
             ConsentOutcome::Run(start) => {
-                let watched = self.watch(&plan).await;
+                let scope = CallScope::of(&plan).filter(|_| watching == Watching::Own);
+                let watched = self.watch(scope).await;
                 let outcome = self.execute(call.id, tool.as_ref(), plan, start).await;
                 self.watched(watched).await;
                 let outcome = self.secrets.mask(outcome);
@@ -412,26 +371,4 @@ pub(super) fn could_run_twice(why: &str) -> String {
 
 fn yes(by: Decider, scope: Scope, plan: &Plan) -> Decision {
     Decision { allowed: true, by, scope, reason: None, digest: Some(plan.digest.clone()) }
-}
-
-/// Waits for all, in order of the list; each makes progress while the others wait.
-async fn futures_join<F: Future>(futures: impl IntoIterator<Item = F>) -> Vec<F::Output> {
-    let mut waiting: Vec<_> = futures.into_iter().map(|future| Some(Box::pin(future))).collect();
-    let mut outputs: Vec<Option<F::Output>> = waiting.iter().map(|_| None).collect();
-    std::future::poll_fn(move |cx| {
-        for (slot, output) in waiting.iter_mut().zip(&mut outputs) {
-            if let Some(future) = slot
-                && let std::task::Poll::Ready(ready) = future.as_mut().poll(cx)
-            {
-                *output = Some(ready);
-                *slot = None;
-            }
-        }
-        if waiting.iter().all(Option::is_none) {
-            std::task::Poll::Ready(outputs.iter_mut().filter_map(Option::take).collect())
-        } else {
-            std::task::Poll::Pending
-        }
-    })
-    .await
 }

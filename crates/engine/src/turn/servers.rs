@@ -34,6 +34,12 @@ impl Turn {
             () = self.cancel.cancelled() => {}
             () = self.wait_for(project.starting()) => {}
         }
+        self.tell_troubles(&project).await;
+        Some(project)
+    }
+
+    /// Tells what is new of servers that cannot be used.
+    pub(super) async fn tell_troubles(&self, project: &Project) {
         for trouble in project.unusable().into_iter().chain(project.troubles()) {
             if self.is_headless {
                 let text = format!("{trouble}. This run goes on without its tools");
@@ -42,7 +48,6 @@ impl Turn {
                 self.port.notify(Level::Warning, trouble).await;
             }
         }
-        Some(project)
     }
 
     async fn wait_for(&self, mut starting: Starting) {

@@ -117,6 +117,10 @@ impl Turn {
             progress.once.clear();
             progress.context.counted(used);
         }
+        // A run that nobody watches and that is over needs them no more.
+        if let Some(servers) = progress.servers.as_ref().filter(|_| !calls.is_empty() || !self.is_headless) {
+            servers.start_known();
+        }
         if calls.is_empty() {
             if said.trim().is_empty() {
                 self.notice(progress.leaf, EMPTY_ANSWER, without_a_word(stop.as_ref())).await;

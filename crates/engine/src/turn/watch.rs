@@ -42,9 +42,9 @@ impl Turn {
         }
     }
 
-    /// A call is about to run.
-    pub(super) async fn watch(&self, plan: &Plan) -> Option<Watched> {
-        let (ledger, watch) = (self.ledger.clone()?, CallScope::of(plan)?);
+    /// A call is about to run, or several together.
+    pub(super) async fn watch(&self, scope: Option<CallScope>) -> Option<Watched> {
+        let (ledger, watch) = (self.ledger.clone()?, scope?);
         let cancel = self.cancel.clone();
         self.looked(move || ledger.before(&watch, &|| cancel.is_cancelled())).await
     }

@@ -110,12 +110,21 @@ fn shorten(text: &str, max: usize) -> String {
     }
 }
 
+/// How a message begins that the program wrote and no person.
+const NOTE: &str = "[note from Parlor]";
+
+/// Whether a person said it.
+pub(super) fn is_prompt(message: &ChatMessage) -> bool {
+    matches!(message, ChatMessage::User { .. }) && !message.text().starts_with(NOTE)
+}
+
 /// The conversation in a few lines, as a compaction wants it.
 pub(super) fn summary(messages: &[ChatMessage]) -> String {
     let mut text = String::from("What happened so far:\n");
     let mut any = false;
     for message in messages {
         match message {
+            ChatMessage::User { .. } if !is_prompt(message) => {}
             ChatMessage::User { .. } => {
                 let said = message.text();
                 let line = said.lines().next().unwrap_or_default();

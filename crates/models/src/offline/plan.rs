@@ -34,8 +34,7 @@ const MAX_ECHO: usize = 300;
 
 /// Decides what to do from the last prompt and the tool results after it.
 pub fn plan(request: &Request) -> Vec<Planned> {
-    let Some(at) = request.messages.iter().rposition(|message| matches!(message, ChatMessage::User { .. }))
-    else {
+    let Some(at) = request.messages.iter().rposition(closing::is_prompt) else {
         return vec![Planned::Say(samples::HELP.to_owned())];
     };
     let prompt = request.messages[at].text();
@@ -121,7 +120,7 @@ fn is_offered(tool: &str, request: &Request) -> bool {
 fn asked_before(request: &Request, at: usize) -> usize {
     request.messages[..at]
         .iter()
-        .filter(|message| matches!(message, ChatMessage::User { .. }))
+        .filter(|message| closing::is_prompt(message))
         .filter(|message| read(&message.text()).iter().flatten().any(|wish| *wish == Wish::AskSomething))
         .count()
 }

@@ -31,6 +31,14 @@ fn table(prompts: &[&str]) -> String {
     prompts.iter().map(line).collect()
 }
 
+#[test]
+fn a_note_of_the_program_is_no_prompt() {
+    let note = ChatMessage::user("[note from Parlor]\n- The mode is another.");
+    let told = plan(&request(vec![ChatMessage::user("read a.txt"), note.clone()]));
+    assert_eq!(shown(&told), r#"read {"path":"a.txt"}"#);
+    assert!(!closing::summary(&[note]).contains("mode"));
+}
+
 /// Plays the model against a table of results until it calls nothing more; gives all it said.
 fn talk(prompt: &str, results: &[(&str, bool)]) -> String {
     let mut messages = vec![ChatMessage::user(prompt)];

@@ -45,6 +45,21 @@ impl CallScope {
             Deed::Read | Deed::ReadClosed | Deed::Fetch { .. } => None,
         }
     }
+
+    /// What two calls may change that run together; `None` where one is about files by name and the other about anything: a look at the
+    /// whole workspace leaves out files that git ignores, which a file's own does not.
+    #[must_use]
+    pub fn with(&self, other: &CallScope) -> Option<CallScope> {
+        match (self, other) {
+            (CallScope::Everything, CallScope::Everything) => Some(CallScope::Everything),
+            (CallScope::Files(ours), CallScope::Files(theirs)) => {
+                Some(CallScope::Files(ours.iter().chain(theirs).cloned().collect()))
+            }
+            (CallScope::Everything, CallScope::Files(_)) | (CallScope::Files(_), CallScope::Everything) => {
+                None
+            }
+        }
+    }
 }
 
 /// Why what a turn's commands do cannot be taken back.

@@ -6,6 +6,7 @@ use super::looks::{Looking, Looks};
 use super::reach::{Leads, Reach, WriteTarget};
 use super::surroundings::Surroundings;
 use super::table::{self, base, has_option};
+use super::touches::{self, Touched};
 use super::unwrap::{Bare, commands};
 use super::{git, loops, parse, python};
 use crate::digest;
@@ -73,6 +74,8 @@ pub struct Judgement {
     pub repository: bool,
     /// Whether something in it names a part of the workspace that steers programs, to do more than look at it.
     pub steering: bool,
+    /// The files that it touches; `None` where that is not known before it runs.
+    pub touches: Option<Touched>,
     /// Whether what is critical in it only removes what can be built or installed again: that alone a rule may cover.
     pub only_built: bool,
 }
@@ -102,6 +105,7 @@ impl Judgement {
             network: false,
             repository: false,
             steering: false,
+            touches: None,
             only_built: true,
         }
     }
@@ -151,6 +155,7 @@ pub fn judge(line: &str, place: &dyn Surroundings) -> Judgement {
             _ => judge.command(bare),
         }
     }
+    let touches = touches::of(&found.commands, &reach, judge.looks, place);
     let fed = found.commands.iter().any(|bare| bare.fed_shell);
     if fed && judgement.network {
         judgement.raise(Risk::Critical, "runs what it fetches from the network");
@@ -159,6 +164,9 @@ pub fn judge(line: &str, place: &dyn Surroundings) -> Judgement {
         judgement.raise(Risk::High, format!("cannot tell what it runs: {doubt}"));
         judgement.reversible = false;
     }
+    // What steers programs is looked at around a command, and git's records hang together.
+    let is_plain = judgement.doubts.is_empty() && !judgement.steering && !judgement.repository;
+    judgement.touches = touches.filter(|_| is_plain);
     judgement
 }
 

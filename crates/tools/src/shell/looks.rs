@@ -168,6 +168,11 @@ impl<'a> Looks<'a> {
         bare.around.wrappers.iter().find_map(|name| self.doubt(name))
     }
 
+    /// Whether a name stands for the program that everybody means by it.
+    pub(super) fn is_sure(&self, name: &str) -> bool {
+        self.doubt(name).is_none()
+    }
+
     fn doubt(&self, name: &str) -> Option<String> {
         match self.programs.look_up(name) {
             Program::Sure => None,

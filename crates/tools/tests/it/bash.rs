@@ -109,6 +109,23 @@ async fn a_time_limit_stops_it_and_says_what_to_do() {
 }
 
 #[tokio::test]
+async fn the_limit_can_be_set_and_who_asks_for_more_hears_what_counted() {
+    let mut room = Room::new();
+    room.toolbox.add(std::sync::Arc::new(tools::Bash { max_timeout: 1 }));
+    let spec = room.tool("bash").spec();
+    assert_eq!(spec.schema["properties"]["timeout"]["maximum"], 1);
+    assert!(spec.description.contains("limit is 1 s unless `timeout` (at most 1)"), "{}", spec.description);
+    let told =
+        "(`timeout` 5000 is more than a command may have here: 1 s counted; `background` has no limit)";
+    let text = room.done("bash", json!({"command": "echo a", "timeout": 5000})).await;
+    assert_eq!(text, format!("a\n{told}"));
+    let text = room.failed("bash", json!({"command": "sleep 1000", "timeout": 5000})).await;
+    assert_eq!(text, format!("(stopped after 1 s: use `background`)\n{told}"));
+    room.toolbox.add(std::sync::Arc::new(tools::Bash { max_timeout: 7200 }));
+    assert_eq!(room.done("bash", json!({"command": "echo a", "timeout": 5000})).await, "a\n");
+}
+
+#[tokio::test]
 async fn what_a_command_leaves_behind_does_not_keep_us_and_ends_with_it() {
     let room = Room::new();
     let started = Instant::now();

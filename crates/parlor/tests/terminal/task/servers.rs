@@ -76,3 +76,54 @@ fn a_server_that_does_not_start_is_named_with_what_that_means() {
     let told = provider.last()["messages"].to_string();
     assert!(told.contains("slow (it could not be started or has ended)"), "{told}");
 }
+
+/// A server whose tool wants to know something the first time, and fails without an answer.
+const ASKING: &str = r#"answer() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
+while read -r line; do
+    id=$(printf %s "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
+    case "$line" in
+    *'"initialize"'*) answer '{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"slow","version":"1"}}' ;;
+    *tools/list*) answer '{"tools":[{"name":"greet","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}]}' ;;
+    *tools/call*)
+        if [ -z "$asked" ]; then
+            asked=yes
+            printf '%s\n' '{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"Who?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}}'
+            read -r said
+            answer '{"content":[{"type":"text","text":"nobody has a name"}],"isError":true}'
+        else
+            answer '{"content":[{"type":"text","text":"hello, whoever"}]}'
+        fi ;;
+    esac
+done"#;
+
+#[test]
+fn a_question_that_nobody_answered_counts_only_where_something_was_left_undone() {
+    let call = |gives| Say::call("I ask it.", "mcp__slow__greet", json!({}), gives);
+    let (left, done) = (call("nobody has a name"), call("hello, whoever"));
+    for (calls, code) in [(vec![left.clone()], 4), (vec![left, done], 0)] {
+        let mut story = calls;
+        story.push(Say::words("That is all."));
+        let (project, provider) =
+            (with_server("/bin/sh", &["-c", ASKING]), Server::start(Wire::Anthropic, story));
+        let output = project.parlor(Wire::Anthropic, &provider, &["run", "greet"]).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(provider.trouble(), Vec::<String>::new(), "{said}");
+        assert!(said.contains("not answered: "), "{said}");
+        assert_eq!(output.status.code(), Some(code), "{said}");
+    }
+}
+
+#[test]
+fn a_model_that_asks_where_nobody_is_hears_that_and_the_run_ends_well() {
+    let ask =
+        Say::call("I ask.", "ask", json!({"kind": "confirm", "title": "Sure?"}), "There is no tool ask");
+    let (project, provider) =
+        (Project::new(), Server::start(Wire::Anthropic, vec![ask, Say::words("Done alone.")]));
+    let output = project.parlor(Wire::Anthropic, &provider, &["run", "do it"]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(provider.trouble(), Vec::<String>::new(), "{said}");
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let told = provider.last();
+    assert!(told["system"].to_string().contains("Nobody is there while you work"), "{told}");
+    assert!(told["tools"].as_array().unwrap().iter().all(|tool| tool["name"] != "ask"), "{told}");
+}

@@ -1,0 +1,153 @@
+//! The tool calls of a step, in their order; those that are known not to touch each other run together.
+//!
+//! A group holds calls that need no question, so questions come one at a time and in order; a call that touches what one of the group
+//! touches waits until the group is over and is then planned anew. Undo takes one look before a group and one after it: all of a turn
+//! is taken back as one. What a call touches is decided in `tools` ([`tools::Touches`]).
+
+use super::Turn;
+use super::consent::{CallPlan, Watching};
+use super::step::{Call, CallOutcomes};
+use domain::event::{Body, ToolEvent};
+use domain::ids::ToolRunId;
+use domain::tool::{ToolOutcome, ToolResult};
+use tools::checkpoint::CallScope;
+use tools::{Outcome, Toolbox, Touches};
+
+/// Calls that run at the same time.
+const MAX_TOGETHER: usize = 32;
+
+/// Calls that run at the same time.
+#[derive(Default)]
+struct CallGroup<'a> {
+    calls: Vec<(&'a Call, CallPlan)>,
+    touches: Vec<Touches>,
+    /// What they may change, all of them.
+    scope: Option<CallScope>,
+}
+
+impl<'a> CallGroup<'a> {
+    /// Takes a call in; gives it back when it has to wait.
+    fn take(&mut self, call: &'a Call, planned: CallPlan) -> Result<(), CallPlan> {
+        let CallPlan::Ready(_, plan, touches) = &planned else { return Err(planned) };
+        if self.calls.len() >= MAX_TOGETHER || !self.touches.iter().all(|other| other.is_apart_from(touches))
+        {
+            return Err(planned);
+        }
+        let scope = match (&self.scope, CallScope::of(plan)) {
+            (Some(known), Some(new)) => match known.with(&new) {
+                Some(both) => Some(both),
+                None => return Err(planned),
+            },
+            (known, new) => new.or_else(|| known.clone()),
+        };
+        self.touches.push(touches.clone());
+        self.scope = scope;
+        self.calls.push((call, planned));
+        Ok(())
+    }
+}
+
+impl Turn {
+    /// Runs the calls of a step.
+    pub(super) async fn run_calls(&self, calls: &[Call], toolbox: &Toolbox) -> CallOutcomes {
+        let mut done = CallOutcomes { outcomes: Vec::new(), stop: false };
+        let mut left = calls.iter().peekable();
+        while let Some(call) = left.next() {
+            if let Some(why) = self.skips(&done) {
+                self.skip(call, why, &mut done).await;
+                continue;
+            }
+            let planned = self.plan(call, toolbox).await;
+            let mut group = CallGroup::default();
+            let alone = match self.joins(call, &planned) {
+                true => group.take(call, planned).err(),
+                false => Some(planned),
+            };
+            if let Some(planned) = alone {
+                let (outcome, stop) = self.one(call, planned, None, Watching::Own).await;
+                done.outcomes.push((call.id, outcome));
+                done.stop |= stop;
+                continue;
+            }
+            while let Some(next) = left.peek() {
+                let planned = self.plan(next, toolbox).await;
+                if !self.joins(next, &planned) || group.take(next, planned).is_err() {
+                    break;
+                }
+                left.next();
+            }
+            self.run_together(group, &mut done).await;
+        }
+        done
+    }
+
+    /// Whether a call may be one of a group.
+    fn joins(&self, call: &Call, planned: &CallPlan) -> bool {
+        matches!(planned, CallPlan::Ready(_, plan, _) if self.runs_unasked(call, plan))
+    }
+
+    async fn run_together(&self, group: CallGroup<'_>, done: &mut CallOutcomes) {
+        for (_, planned) in &group.calls {
+            if let CallPlan::Ready(_, plan, _) = planned {
+                self.prepare(plan).await;
+            }
+        }
+        let watched = self.watch(group.scope).await;
+        let ids: Vec<ToolRunId> = group.calls.iter().map(|(call, _)| call.id).collect();
+        let running =
+            group.calls.into_iter().map(|(call, planned)| self.one(call, planned, None, Watching::Together));
+        let outcomes = futures_join(running).await;
+        self.watched(watched).await;
+        for (id, (outcome, stop)) in ids.into_iter().zip(outcomes) {
+            done.outcomes.push((id, outcome));
+            done.stop |= stop;
+        }
+    }
+
+    fn skips(&self, done: &CallOutcomes) -> Option<&'static str> {
+        if self.cancel.is_cancelled() {
+            Some("Not run: the run was cancelled.")
+        } else if done.stop {
+            Some("Not run: the person denied the call before it.")
+        } else if self.steered.waits() {
+            Some("Skipped: the person has said something new.")
+        } else {
+            None
+        }
+    }
+
+    async fn skip(&self, call: &Call, why: &str, done: &mut CallOutcomes) {
+        let outcome = if self.cancel.is_cancelled() { ToolOutcome::Cancelled } else { ToolOutcome::Skipped };
+        let result = ToolResult::text(why);
+        self.port
+            .emit(Body::Tool(ToolEvent::Ended {
+                tool: call.id,
+                outcome: outcome.clone(),
+                result: result.clone(),
+            }))
+            .await;
+        done.outcomes.push((call.id, Outcome { outcome, result }));
+    }
+}
+
+/// Waits for all, in order of the list; each makes progress while the others wait.
+async fn futures_join<F: Future>(futures: impl IntoIterator<Item = F>) -> Vec<F::Output> {
+    let mut waiting: Vec<_> = futures.into_iter().map(|future| Some(Box::pin(future))).collect();
+    let mut outputs: Vec<Option<F::Output>> = waiting.iter().map(|_| None).collect();
+    std::future::poll_fn(move |cx| {
+        for (slot, output) in waiting.iter_mut().zip(&mut outputs) {
+            if let Some(future) = slot
+                && let std::task::Poll::Ready(ready) = future.as_mut().poll(cx)
+            {
+                *output = Some(ready);
+                *slot = None;
+            }
+        }
+        if waiting.iter().all(Option::is_none) {
+            std::task::Poll::Ready(outputs.iter_mut().filter_map(Option::take).collect())
+        } else {
+            std::task::Poll::Pending
+        }
+    })
+    .await
+}
