@@ -168,7 +168,7 @@ impl ToolArgs {
         if text.trim().is_empty() {
             return Self::Parsed(Value::Object(serde_json::Map::new()));
         }
-        match crate::half::read(text) {
+        match crate::breaks::read(text) {
             Ok(value) => Self::Parsed(value),
             Err(_) => Self::Unparsed(text.to_owned()),
         }

@@ -9,6 +9,7 @@
 //! - A cancelled or dropped stream does nothing more: its task ends and its connection is closed.
 //! - No key appears in `Debug`, `Display` or an error (see [`Secret`]).
 
+mod breaks;
 pub mod catalog;
 mod chat;
 mod delta;
