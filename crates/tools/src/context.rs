@@ -322,6 +322,10 @@ impl Surroundings for ToolContext {
         self.guard().map_or(&[], Guard::writable)
     }
 
+    fn digest(&self, file: &Path) -> Option<String> {
+        crate::digest::of_file(file).ok().flatten()
+    }
+
     fn is_built_again(&self, folder: &Path) -> bool {
         let known = self.root().zip(self.built.as_ref());
         known.is_some_and(|(root, built)| built.hold(root, folder, self.guard()))

@@ -11,8 +11,8 @@
 //! - reader and sandbox: shell | home, exact, sandbox
 //! - texts: diff, digest, encoding, env, forms, line_ends, names, outline, nearest, loose, title
 //! - words: error, args, buffers, known_secrets, output, tries, jobs, port, rule
-//! - context: workspace, steering, context
-//! - calls: tool, touches, policy, passes, own_git
+//! - context: workspace, steering, own_git, built, context
+//! - calls: tool, touches, policy, passes
 //! - tools: ask, todo, fetch, bash, ls, search, plain, write, edit, patch, read, toolbox, heard | checkpoint
 
 pub mod args;

@@ -9,7 +9,6 @@ use super::table::{self, base, has_option};
 use super::touches::{self, Touched};
 use super::unwrap::{Bare, commands};
 use super::{git, loops, parse, python};
-use crate::digest;
 use domain::ask::Risk;
 use std::path::PathBuf;
 
@@ -371,7 +370,7 @@ impl Judge<'_> {
         let named = by.is_none() && !path.contains('/') || path.starts_with('-');
         let file = self.looks.place().follow(&base.join(path)).filter(|_| !named)?;
         let ours = self.looks.place().inside(&file) && file.metadata().ok()?.is_file();
-        let digest = digest::of_file(&file).ok().flatten().filter(|_| ours)?;
+        let digest = self.looks.place().digest(&file).filter(|_| ours)?;
         Some(ScriptFile { by, file, digest })
     }
 
