@@ -5,6 +5,8 @@
 //! asked, it was too quick to be cancelled) is skipped, with the reason. Invariants: each scenario judges one thing; no scenario
 //! depends on another; nothing waits without a bound.
 
+pub mod agent;
+mod at_once;
 mod defects;
 mod expected;
 mod report;
@@ -16,10 +18,9 @@ mod ui;
 mod wires;
 
 use crate::peer::{Carrier, Peer, PeerError};
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::task::Poll;
 use std::time::{Duration, Instant};
 use talk::Talk;
 
@@ -97,9 +98,6 @@ pub type Doing<'t> = Pin<Box<dyn Future<Output = Result<(), Stop>> + Send + 't>>
 /// Starts or reaches the program, in a directory.
 pub type Reach<'r> =
     dyn Fn(PathBuf) -> Pin<Box<dyn Future<Output = Result<Peer, PeerError>> + Send + 'r>> + Send + Sync + 'r;
-
-/// A scenario under way.
-type Search<'s> = Pin<Box<dyn Future<Output = Finding> + Send + 's>>;
 
 /// One thing to find out.
 #[derive(Clone, Copy)]
@@ -242,39 +240,17 @@ impl Suite {
         at_once: usize,
         each: &mut (dyn FnMut(&Finding) + Send),
     ) -> CheckReport {
-        let mut waiting = self.scenarios.iter().enumerate();
-        let mut running: Vec<(usize, Search<'_>)> = Vec::new();
         let mut findings: Vec<(usize, Finding)> = Vec::new();
         // Those that wait for the scenario that is about what went wrong.
         let mut held: Vec<(usize, Finding)> = Vec::new();
-        poll_fn(|cx| {
-            loop {
-                while running.len() < at_once.max(1) {
-                    let Some((index, scenario)) = waiting.next() else { break };
-                    running.push((index, Box::pin(self.find(*scenario, reach, wishes))));
-                }
-                let before = running.len();
-                running.retain_mut(|(index, finding)| match finding.as_mut().poll(cx) {
-                    Poll::Pending => true,
-                    Poll::Ready(finding) => {
-                        held.push((*index, finding));
-                        false
-                    }
-                });
-                while let Some(at) =
-                    held.iter().position(|(_, finding)| self.can_be_judged(finding, &findings))
-                {
-                    let (index, finding) = held.remove(at);
-                    let finding = finding.judged(&findings);
-                    each(&finding);
-                    findings.push((index, finding));
-                }
-                match running.len() {
-                    0 if waiting.len() == 0 => return Poll::Ready(()),
-                    // Somebody ended: there is room for the next.
-                    left if left < before => {}
-                    _ => return Poll::Pending,
-                }
+        let jobs = self.scenarios.iter().map(|scenario| Box::pin(self.find(*scenario, reach, wishes)));
+        at_once::at_once(jobs, at_once, |index, finding| {
+            held.push((index, finding));
+            while let Some(at) = held.iter().position(|(_, finding)| self.can_be_judged(finding, &findings)) {
+                let (index, finding) = held.remove(at);
+                let finding = finding.judged(&findings);
+                each(&finding);
+                findings.push((index, finding));
             }
         })
         .await;

@@ -32,17 +32,31 @@ const END_WITHIN: Duration = Duration::from_millis(500);
 /// Where the program under test is.
 #[derive(Debug, Clone)]
 pub enum PeerAddress {
-    /// It is started anew each time, here.
-    Command {
-        /// The program and its arguments.
-        command: Vec<OsString>,
-        /// Where it is started.
-        cwd: Option<PathBuf>,
-        /// What stands before it and watches over it, as [`Launch::guard`] says; without one it keeps our session.
-        guard: Vec<OsString>,
-    },
+    /// It is started anew each time.
+    Command(PeerCommand),
     /// It listens there already, or for a UI: we do.
     Socket(PathBuf, Trust),
+}
+
+/// A program that is to be started.
+#[derive(Debug, Clone, Default)]
+pub struct PeerCommand {
+    /// The program and its arguments.
+    pub command: Vec<OsString>,
+    /// Where it is started.
+    pub cwd: Option<PathBuf>,
+    /// Added to our environment.
+    pub env: Vec<(OsString, OsString)>,
+    /// What stands before it and watches over it, as [`Launch::guard`] says; without one it keeps our session.
+    pub guard: Vec<OsString>,
+}
+
+impl PeerCommand {
+    /// The same with other words.
+    fn launch(&self, command: &[OsString]) -> Launch {
+        let Self { cwd, env, guard, .. } = self.clone();
+        Launch { cwd, env, guard, ..Launch::new(command) }
+    }
 }
 
 /// What is known of a wire's carrier.
@@ -151,20 +165,19 @@ impl Peer {
             PeerAddress::Socket(path, trust) => {
                 Ok(Peer::over(connect(path, carrier, *trust).await?, None, PeerResources::default()))
             }
-            PeerAddress::Command { command, cwd, guard } if has(command, SOCKET) => {
+            PeerAddress::Command(start) if has(&start.command, SOCKET) => {
                 let dir = own_dir()?;
                 let path = dir.path().join("s");
-                let command = filled(command, SOCKET, path.as_os_str());
-                let Bytes { stdin, stdout, mut child } =
-                    launch(&command, cwd.as_deref(), guard).start_bytes()?;
+                let command = filled(&start.command, SOCKET, path.as_os_str());
+                let Bytes { stdin, stdout, mut child } = start.launch(&command).start_bytes()?;
                 let held = PeerResources::of(stdin, stdout, dir);
                 match connect_to(&mut child, &path, carrier).await {
                     Ok(lanes) => Ok(Peer::over(lanes, Some(child), held)),
                     Err(why) => Err(why.of(child).await),
                 }
             }
-            PeerAddress::Command { .. } if carrier == Carrier::Two => Err(PeerError::NeedsSocket),
-            PeerAddress::Command { command, cwd, guard } => Peer::on_stdio(command, cwd.as_deref(), guard),
+            PeerAddress::Command(_) if carrier == Carrier::Two => Err(PeerError::NeedsSocket),
+            PeerAddress::Command(start) => Peer::on_stdio(start),
         }
     }
 
@@ -174,18 +187,19 @@ impl Peer {
     /// # Errors
     /// When it cannot be started or does not come.
     pub async fn ui(address: &PeerAddress, carrier: Carrier, relay: &[OsString]) -> Result<Peer, PeerError> {
-        let (command, cwd, guard) = match address {
+        let start = match address {
             PeerAddress::Socket(path, _) => {
                 let lanes = Listening::bind(path, carrier)?.accept().await?;
                 return Ok(Peer::over(lanes, None, PeerResources::default()));
             }
-            PeerAddress::Command { command, cwd, guard } => (command, cwd.as_deref(), guard),
+            PeerAddress::Command(start) => start,
         };
+        let command = &start.command;
         if !has(command, SOCKET) && !has(command, RUNTIME) {
             if carrier == Carrier::Two {
                 return Err(PeerError::NeedsSocket);
             }
-            return Peer::on_stdio(command, cwd, guard);
+            return Peer::on_stdio(start);
         }
         let dir = own_dir()?;
         let path = dir.path().join("s");
@@ -199,7 +213,7 @@ impl Peer {
                 words.push(replaced(&word, RUNTIME, &runtime.join(OsStr::new(" "))));
             }
         }
-        let Bytes { stdin, stdout, child } = launch(&words, cwd, guard).start_bytes()?;
+        let Bytes { stdin, stdout, child } = start.launch(&words).start_bytes()?;
         let held = PeerResources::of(stdin, stdout, dir);
         match listening.accept().await {
             Ok(lanes) => Ok(Peer::over(lanes, Some(child), held)),
@@ -207,8 +221,8 @@ impl Peer {
         }
     }
 
-    fn on_stdio(command: &[OsString], cwd: Option<&Path>, guard: &[OsString]) -> Result<Peer, PeerError> {
-        let Bytes { stdin, stdout, child } = launch(command, cwd, guard).start_bytes()?;
+    fn on_stdio(start: &PeerCommand) -> Result<Peer, PeerError> {
+        let Bytes { stdin, stdout, child } = start.launch(&start.command).start_bytes()?;
         let lane = Lane { number: 0, read: Box::new(stdout), write: Box::new(stdin) };
         Ok(Peer::over(vec![lane], Some(child), PeerResources::default()))
     }
@@ -296,10 +310,6 @@ impl Peer {
             child.shutdown_within(END_WITHIN, END_WITHIN).await;
         }
     }
-}
-
-fn launch(command: &[OsString], cwd: Option<&Path>, guard: &[OsString]) -> Launch {
-    Launch { cwd: cwd.map(Path::to_owned), guard: guard.to_vec(), ..Launch::new(command) }
 }
 
 fn has(command: &[OsString], word: &str) -> bool {

@@ -1,5 +1,6 @@
 //! `parlor check`: the conformance kit for other people's programs, and for our own.
 
+mod agent;
 pub(crate) mod relay;
 
 use crate::exit::{self, Exit};
@@ -8,7 +9,7 @@ use anyhow::Context;
 use host::guard;
 use host::peer_trust;
 use kit::check::{CheckReport, Expected, ScenarioOutcome, Suite, Tested, Wishes};
-use kit::peer::{Peer, PeerAddress};
+use kit::peer::{Peer, PeerAddress, PeerCommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -36,14 +37,44 @@ impl From<TestedRole> for Tested {
 /// Each scenario starts the program anew in an empty directory and plays the other side: handshake, runs, consent, cancelling, and what
 /// goes wrong in practice (torn lines, garbage, a slow reader, late and double answers). In the command, `{socket}` becomes the path of a
 /// socket; for a UI, `{runtime}` becomes a program to start as its runtime. A UI has to say one prompt by itself. Exit code 0 when all
-/// is as expected, 1 when not.
+/// is as expected, 1 when not. `parlor check agent` checks how well an agent works.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_help = "\
 Examples:
   parlor check --dialect codelia --role runtime -- parlor serve --dialect codelia --stdio --ephemeral
   parlor check --dialect nous --role runtime -- parlor serve --dialect nous --socket {socket} --ephemeral
-  parlor check --dialect codelia --role ui -- parlor attach --dialect codelia --prompt hello -- {runtime}")]
-pub(crate) struct Check {
+  parlor check --dialect codelia --role ui -- parlor attach --dialect codelia --prompt hello -- {runtime}
+  parlor check agent"
+)]
+pub(crate) struct CheckArgs {
+    #[command(subcommand)]
+    agent: Option<CheckAgent>,
+    #[command(flatten)]
+    program: Option<Check>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum CheckAgent {
+    Agent(agent::AgentArgs),
+}
+
+/// Checks what was asked for.
+pub(crate) async fn check(asked: CheckArgs) -> anyhow::Result<Exit> {
+    match (asked.agent, asked.program) {
+        (Some(CheckAgent::Agent(asked)), _) => agent::agent(asked).await,
+        (None, Some(asked)) => program(asked).await,
+        (None, None) => {
+            Err(exit::usage("say what to check\n\nhint: --dialect D --role ROLE -- COMMAND, or `agent`"))
+        }
+    }
+}
+
+/// A program, and how it is checked.
+#[derive(Debug, clap::Args)]
+struct Check {
     /// The wire that it speaks.
     #[arg(long, value_name = "DIALECT", value_parser = crate::flags::dialect())]
     dialect: dialects::Dialect,
@@ -92,7 +123,7 @@ pub(crate) struct Check {
 }
 
 /// Runs the scenarios against the program and reports.
-pub(crate) async fn check(asked: Check) -> anyhow::Result<Exit> {
+async fn program(asked: Check) -> anyhow::Result<Exit> {
     let name = asked.dialect.name();
     let tested = Tested::from(asked.role);
     let mut suite =
@@ -155,9 +186,12 @@ async fn run(suite: &Suite, asked: &Check, expected: &Expected) -> anyhow::Resul
     let reach = |cwd: PathBuf| {
         let address = match &asked.socket {
             Some(path) => PeerAddress::Socket(path.clone(), peer_trust::trust),
-            None => {
-                PeerAddress::Command { command: command.clone(), cwd: Some(cwd), guard: guard::watching() }
-            }
+            None => PeerAddress::Command(PeerCommand {
+                command: command.clone(),
+                cwd: Some(cwd),
+                guard: guard::watching(),
+                ..PeerCommand::default()
+            }),
         };
         let (carrier, tested, relay) = (suite.carrier, suite.tested, relay.clone());
         let reaching = async move {

@@ -260,8 +260,7 @@ pub(crate) enum Sub {
     Replay(crate::replay::Replay),
     /// Show what a recording tells, as text or as a page.
     Trace(crate::trace::Trace),
-    /// Check whether a program keeps to its wire.
-    Check(crate::check::Check),
+    Check(crate::check::CheckArgs),
     /// MCP servers: list, add, remove, approve, test.
     Mcp(crate::mcp::Mcp),
     /// The skills that a prompt can pull in with `$name`.

@@ -9,7 +9,7 @@ use host::guard;
 use host::peer_trust;
 use kit::generalize::generalize;
 use kit::notation::{Report, Side, Transcript, Verdict};
-use kit::peer::{Carrier, Peer, PeerAddress};
+use kit::peer::{Carrier, Peer, PeerAddress, PeerCommand};
 use kit::player::{self, Manner};
 use remote::origin::RuntimeAddress;
 use std::ffi::OsString;
@@ -62,7 +62,7 @@ pub(crate) async fn replay(replay: Replay) -> anyhow::Result<Exit> {
     let address = match typed {
         RuntimeAddress::Socket(path) => PeerAddress::Socket(path, peer_trust::trust),
         RuntimeAddress::Command(command) => {
-            PeerAddress::Command { command, cwd: None, guard: guard::watching() }
+            PeerAddress::Command(PeerCommand { command, guard: guard::watching(), ..PeerCommand::default() })
         }
     };
     let carrier = carrier(&transcript);

@@ -65,6 +65,8 @@ pub(super) struct RuntimeWire {
     pub(super) asked: Option<fn(&Value) -> Option<Value>>,
     pub(super) answer: fn(u64, &Value, bool) -> Value,
     pub(super) ends_with_stdin: bool,
+    /// A prompt that waits for its turn while another one is answered.
+    pub(super) later: Option<fn(u64, &str) -> Value>,
     /// The scenarios that only this wire has.
     pub(super) own: fn() -> Vec<Scenario>,
     /// What a runtime may get wrong of the words that only this wire has.

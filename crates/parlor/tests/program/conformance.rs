@@ -8,7 +8,7 @@ mod inside;
 mod own;
 
 use kit::check::{CheckReport, Finding, ScenarioOutcome, Suite, Tested, Wishes};
-use kit::peer::{Peer, PeerAddress, PeerError};
+use kit::peer::{Peer, PeerAddress, PeerCommand, PeerError};
 use std::ffi::OsString;
 use std::future::Future;
 use std::path::PathBuf;
@@ -43,7 +43,11 @@ fn words(line: &str) -> Vec<OsString> {
 /// Runs a suite on the program.
 async fn check(suite: &Suite, command: &str, wishes: &Wishes) -> CheckReport {
     let reach = |cwd: PathBuf| {
-        let address = PeerAddress::Command { command: words(command), cwd: Some(cwd), guard: Vec::new() };
+        let address = PeerAddress::Command(PeerCommand {
+            command: words(command),
+            cwd: Some(cwd),
+            ..PeerCommand::default()
+        });
         let (carrier, tested) = (suite.carrier, suite.tested);
         let reaching = async move {
             match tested {

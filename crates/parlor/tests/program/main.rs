@@ -2,6 +2,7 @@
 
 #![allow(clippy::duplicate_mod, reason = "the same tests are held against the fixtures of each release")]
 
+mod agents;
 mod called;
 mod clients;
 mod conformance;

@@ -174,6 +174,7 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     asked: Some(asked),
     answer: |_, ask, yes| answer(ask, yes),
     ends_with_stdin: true,
+    later: None,
     own: scenes::scenarios,
     defects: defects::defects,
     permitted: permitted::permitted,

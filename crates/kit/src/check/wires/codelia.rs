@@ -121,6 +121,7 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     }),
     answer: |_, ask, yes| json!({"jsonrpc":"2.0","id":ask,"result":{"ok":yes,"remember":false,"reason":null}}),
     ends_with_stdin: true,
+    later: None,
     own: scenarios,
     defects: defects::defects,
     permitted: permitted::permitted,

@@ -108,6 +108,7 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     asked: Some(consent),
     answer: |_, ask, yes| answer(ask, yes),
     ends_with_stdin: true,
+    later: None,
     own: scenarios,
     defects: defects::defects,
     permitted: permitted::permitted,

@@ -122,6 +122,9 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
         command(id, json!({"answer":{"ask":ask,"answer":answer}}))
     },
     ends_with_stdin: true,
+    later: Some(|id, text| {
+        command(id, json!({"prompt":{"input":{"text":text},"options":{"when_busy":"queue"}}}))
+    }),
     own: scenarios,
     defects: defects::defects,
     // The document is ours and leaves nothing open.

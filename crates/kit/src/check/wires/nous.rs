@@ -95,6 +95,7 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     asked: None,
     answer: |_, _, _| Value::Null,
     ends_with_stdin: false,
+    later: None,
     own: scenarios,
     defects: defects::defects,
     permitted: permitted::permitted,

@@ -101,6 +101,7 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     }),
     answer: |id, ask, yes| request(id, "tool.approve", json!({"execution_id":ask,"approved":yes})),
     ends_with_stdin: false,
+    later: None,
     own: scenarios,
     defects: defects::defects,
     permitted: permitted::permitted,

@@ -54,12 +54,13 @@ fn probe(world: &World, name: &str) -> [String; 3] {
 fn programs_on_the_command_line_get_no_terminal_and_leave_nothing_behind() {
     as_each_user(|world| {
         let attack = world.attack();
-        let ways: [(&str, &[&str]); 5] = [
+        let ways: [(&str, &[&str]); 6] = [
             ("attach", &["attach", "--dialect", "native", "--prompt", "x", "--"]),
             ("screen", &["attach", "--dialect", "codelia", "--"]),
             ("bridge", &["bridge", "--from", "codelia", "--to", "native", "--stdio", "--"]),
             ("record", &["record", "--dialect", "codelia", "--out", "talk.txt", "--"]),
             ("check", &["check", "--dialect", "codelia", "--role", "runtime", "--at-once", "1", "--"]),
+            ("agent", &["check", "agent", "--only", "exact-edit", "--"]),
         ];
         for (name, args) in ways {
             let parlor = world.parlor(args);
@@ -68,7 +69,9 @@ fn programs_on_the_command_line_get_no_terminal_and_leave_nothing_behind() {
                 .arg("on-terminal")
                 .arg(parlor.get_program())
                 .args(parlor.get_args())
-                .args(probe(world, name));
+                .args(probe(world, name))
+                // Who is killed leaves its folder behind.
+                .env("TMPDIR", world.path("project"));
             let terminal = Screen::start(&mut command);
             let told = told(world, name);
             assert_eq!(told.terminal, "none", "{name}");
