@@ -2,6 +2,8 @@
 //! ratatui program does, in the same run. Ends with a failure when a bar is missed. `cargo bench -p parlor --bench start`, or only
 //! `-- version`, `wires`, `screen`, `text`, `servers`, `memory` or `calls`; `--short` measures each once and judges counts only.
 
+#![allow(clippy::expect_used, reason = "a bench that cannot measure ends")]
+
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
