@@ -149,7 +149,7 @@ pub(crate) const LAYERS: &[Layer] = &[
     Layer {
         name: "web",
         why: "guard and relay between pages and the processes that have sessions; knows these only through a trait",
-        uses: &["domain", "wire", "dialects", "link"],
+        uses: &["domain", "wire", "native", "link"],
         outside: Outside::Any,
     },
     Layer {
@@ -178,7 +178,7 @@ pub(crate) const LAYERS: &[Layer] = &[
     Layer {
         name: "kit",
         why: "transcripts, replay, scripted peers and conformance, for our tests and other people's programs",
-        uses: &["domain", "wire", "record", "roles", "dialects", "link"],
+        uses: &["domain", "wire", "record", "roles", "link"],
         outside: Outside::Any,
     },
     Layer {

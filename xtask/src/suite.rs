@@ -315,9 +315,10 @@ mod tests {
 
     #[test]
     fn every_bench_is_run() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let mut found = Vec::new();
-        for member in root.read_dir().unwrap().flatten() {
+        let members = ["crates", "wires"].map(|folder| root.join(folder).read_dir().unwrap().flatten());
+        for member in members.into_iter().flatten() {
             let manifest = std::fs::read_to_string(member.path().join("Cargo.toml")).unwrap_or_default();
             for part in manifest.split("[[bench]]").skip(1) {
                 found.extend(part.split('"').nth(1).map(str::to_owned));

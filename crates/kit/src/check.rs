@@ -27,7 +27,6 @@ use talk::Talk;
 pub use defects::Defect;
 pub use expected::{Expected, NotExpected};
 pub use report::CheckReport;
-pub use wires::names;
 
 /// How many times the patience one scenario may take.
 const SCENARIO_PATIENCE: u32 = 6;

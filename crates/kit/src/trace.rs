@@ -13,9 +13,9 @@ mod words;
 
 use crate::notation::{Kind, Millis, RawBytes, Side, Step, Transcript};
 use crate::pattern::{Bindings, Missing};
-use dialects::Dialect;
 use domain::content::Usage;
 use lift::Lift;
+use roles::dialect::Dialect;
 
 /// Lines of a transcript that are looked at; the rest is counted.
 pub const MAX_LINES: usize = 50_000;

@@ -125,11 +125,6 @@ pub(super) fn ui(dialect: &str) -> Option<&'static UiWire> {
     UIS.iter().copied().find(|wire| wire.dialect == dialect)
 }
 
-/// The wires that can be checked.
-pub fn names() -> Vec<&'static str> {
-    RUNTIMES.iter().map(|wire| wire.dialect).collect()
-}
-
 /// A sentence of a document.
 const fn quote(section: &'static str, text: &'static str) -> Option<Quote> {
     Some(Quote { section, text })

@@ -8,7 +8,6 @@ use super::words::{name_of, of_command, of_line, short};
 use super::{Span, SpanKind};
 use crate::notation::{Heads, Side};
 use crate::ui_player::brief;
-use dialects::Dialect;
 use domain::canon::Canon;
 use domain::command::Command;
 use domain::content::{Role, Usage};
@@ -16,6 +15,7 @@ use domain::event::{AskEvent, Body, MessageEvent, RunEvent, ToolEvent};
 use domain::ids::{AskId, Ids, Millis};
 use domain::port::{News, Ticket};
 use domain::state::State;
+use roles::dialect::Dialect;
 use roles::{
     Cx, Greeting, Hello, Lane, Line, LinkEffect, RuntimeCx, RuntimeEffect, RuntimeRole, Seen, UiCx, UiEffect,
     UiRole,
