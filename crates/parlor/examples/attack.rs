@@ -1,4 +1,4 @@
-//! What a hostile command does: the program that the tests in `tests/hostile` let an agent run. It says what it got and ends with 0
+//! What a hostile command does: the program that the tests in `tests/terminal/hostile` let an agent run. It says what it got and ends with 0
 //! when it got something, with 1 when it was stopped.
 
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};

@@ -1,4 +1,4 @@
-//! One wire, described once: everything that others need to know of it. Each folder of `dialects` exports one.
+//! One wire, described once: everything that others need to know of it. Each crate in `wires/` exports one.
 //!
 //! Whoever serves, attaches, bridges, records or documents reads the description; nobody asks for a wire by its name.
 

@@ -1,5 +1,5 @@
 // What a runtime can do. Members that came later are absent where older ones say the same: read as
-// `crates/record/src/abilities.rs` does.
+// `crates/domain/src/port/abilities.rs` does.
 
 import type { Abilities } from "./types";
 
