@@ -74,6 +74,12 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// A name in one line: what would break the line, or is not seen, is written out. Whoever makes a file or a branch chooses its name, and
+/// could add lines to what is told of it.
+pub fn in_line(name: &str) -> String {
+    visible(name).replace('\n', "\\n").replace('\t', "\\t")
+}
+
 /// What somebody else calls itself, in quotes that it cannot close and in one short line: whatever it says, it reads as a name.
 pub fn quoted(name: &str) -> String {
     let clean = clean(name);

@@ -79,7 +79,7 @@ fn listed(folder: &Path, most: usize) -> Listed {
 /// Whether it is a name as people give them: what a repository calls its files stands where instructions stand.
 fn is_plain(name: &str) -> bool {
     name.chars().count() <= MAX_NAME
-        && !name.chars().any(|c| c.is_whitespace() || domain::harmless::is_harmful(c))
+        && !name.chars().any(|c| c.is_whitespace() || domain::harmless::is_hidden(c))
 }
 
 #[cfg(test)]

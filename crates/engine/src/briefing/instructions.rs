@@ -44,33 +44,16 @@ impl Instructions {
     /// folders that the model has entered since. One that cannot be read is named, not fatal.
     pub(crate) fn read(look: &TextSources, entered: &BTreeSet<PathBuf>) -> Instructions {
         let project = look.project.as_deref();
-        let deepest_first = entered.iter().rev().map(PathBuf::as_path);
-        let near_first = deepest_first.chain(look.dirs_up()).map(|dir| (dir, project));
+        let near_first = look.dirs_up().into_iter().map(|dir| (dir, project));
         let near_first = near_first.chain(look.settings.as_deref().map(|dir| (dir, None)));
         let mut taken = ReadFiles::default();
-        for (dir, within) in near_first {
-            let main = NAMES.iter().map(|name| dir.join(name)).find(|file| file.exists());
-            let local = Some(dir.join(LOCAL)).filter(|file| file.exists());
-            for file in local.into_iter().chain(main) {
-                let shown = file.display().to_string();
-                let text = read_text(&file, within, MAX_FILE);
-                let Some(text) = taken.take(&file, shown, text) else { continue };
-                if !takes_in(&file) {
-                    continue;
-                }
-                let inside = |path: &Path| match within {
-                    Some(root) if !path.starts_with(root) => Err("it leads out of the project".to_owned()),
-                    _ => Ok(()),
-                };
-                for TakenIn { path, by, text } in
-                    imports(&file, &text, look.home.as_deref(), &inside).into_iter().rev()
-                {
-                    taken.take(&path, format!("{}, which {} takes in", path.display(), by.display()), text);
-                }
-            }
-        }
-        taken.files.reverse();
-        Instructions { files: taken.files, trouble: taken.trouble }
+        taken.read(near_first, look);
+        // What is met on the way gets the room that is left: no folder pushes out what the person and the project want everywhere.
+        let mut everywhere = std::mem::take(&mut taken.files);
+        taken.read(entered.iter().rev().map(|dir| (dir.as_path(), project)), look);
+        everywhere.reverse();
+        everywhere.extend(taken.files.into_iter().rev());
+        Instructions { files: everywhere, trouble: taken.trouble }
     }
 }
 
@@ -85,6 +68,30 @@ struct ReadFiles {
 }
 
 impl ReadFiles {
+    /// Reads the files of some folders, the nearest first; with a root they stay within it.
+    fn read<'a>(&mut self, folders: impl Iterator<Item = (&'a Path, Option<&'a Path>)>, look: &TextSources) {
+        for (dir, within) in folders {
+            let main = NAMES.iter().map(|name| dir.join(name)).find(|file| file.exists());
+            let local = Some(dir.join(LOCAL)).filter(|file| file.exists());
+            for file in local.into_iter().chain(main) {
+                let text = read_text(&file, within, MAX_FILE);
+                let Some(text) = self.take(&file, shown(&file), text) else { continue };
+                if !takes_in(&file) {
+                    continue;
+                }
+                let inside = |path: &Path| match within {
+                    Some(root) if !path.starts_with(root) => Err("it leads out of the project".to_owned()),
+                    _ => Ok(()),
+                };
+                for TakenIn { path, by, text } in
+                    imports(&file, &text, look.home.as_deref(), &inside).into_iter().rev()
+                {
+                    self.take(&path, format!("{}, which {} takes in", shown(&path), shown(&by)), text);
+                }
+            }
+        }
+    }
+
     /// Takes a file in, and gives its text where that was so.
     fn take(&mut self, file: &Path, shown: String, text: Result<String, String>) -> Option<String> {
         if !self.seen.insert(file.canonicalize().unwrap_or_else(|_| file.to_owned())) {
@@ -108,6 +115,10 @@ impl ReadFiles {
     }
 }
 
+fn shown(path: &Path) -> String {
+    domain::harmless::in_line(&path.to_string_lossy())
+}
+
 /// The paths that calls of the model work at, as it wrote them.
 pub(crate) fn paths<'a>(calls: impl Iterator<Item = &'a ToolCall>) -> BTreeSet<String> {
     let path = |call: &'a ToolCall| {
@@ -117,19 +128,28 @@ pub(crate) fn paths<'a>(calls: impl Iterator<Item = &'a ToolCall>) -> BTreeSet<S
     calls.filter(|call| WORK_AT_A_PATH.contains(&call.name.as_str())).filter_map(path).collect()
 }
 
-/// The folders of the project that those paths lead into, beside those that are above the working directory anyway.
+/// The folders of the project that those paths lead into, beside those that are above the working directory anyway. What was installed or
+/// built says nothing: it is not the project's, and files that steer are not watched there.
 fn entered(paths: &BTreeSet<String>, place: &ToolContext, look: &TextSources) -> BTreeSet<PathBuf> {
     let Some(project) = &look.project else { return BTreeSet::new() };
     let above = look.dirs_up();
     let mut folders = BTreeSet::new();
     for path in paths.iter().filter_map(|path| place.resolve(path).ok()) {
-        let apart = |dir: &&Path| dir.starts_with(project) && dir.is_dir() && !above.contains(dir);
+        let within = |dir: &Path| dir.ancestors().take_while(|dir| dir.starts_with(project)).any(is_heavy);
+        let apart =
+            |dir: &&Path| dir.starts_with(project) && dir.is_dir() && !above.contains(dir) && !within(dir);
         folders.extend(path.ancestors().filter(apart).map(Path::to_owned));
         if folders.len() > MAX_ENTERED {
             return folders.into_iter().take(MAX_ENTERED).collect();
         }
     }
     folders
+}
+
+/// Whether a folder holds what was installed or built.
+fn is_heavy(folder: &Path) -> bool {
+    let name = folder.file_name().map(|name| name.to_string_lossy());
+    folder.parent().zip(name).is_some_and(|(above, name)| tools::steering::is_heavy(above, &name))
 }
 
 #[cfg(test)]
@@ -178,6 +198,26 @@ mod tests {
         let read =
             Instructions::read(&TextSources::new(Some(&base), &base.join("a"), None, None), &BTreeSet::new());
         assert!(texts(&read).ends_with('y') && !texts(&read).contains("xxx") && read.trouble.len() == 1);
+    }
+
+    #[test]
+    fn a_folder_on_the_way_pushes_out_nothing_of_the_person_and_the_project() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        for (folder, letter) in [("settings", "p"), ("work", "r"), ("work/a", "a"), ("work/b", "b")] {
+            std::fs::create_dir_all(base.join(folder)).unwrap();
+            std::fs::write(base.join(folder).join("AGENTS.md"), letter.repeat(40 * 1024)).unwrap();
+        }
+        let work = base.join("work");
+        let look = TextSources::new(Some(&work), &work, None, Some(base.join("settings")));
+        let read = Instructions::read(&look, &BTreeSet::from([work.join("a"), work.join("b")]));
+        let first: Vec<&str> = read.files.iter().map(|(_, text)| &text[..1]).collect();
+        assert_eq!(first, ["p", "r"]);
+        assert!(
+            read.trouble.len() == 2 && read.trouble.iter().all(|why| why.contains("left out")),
+            "{:?}",
+            read.trouble
+        );
     }
 
     #[test]
@@ -233,7 +273,7 @@ mod tests {
     fn the_model_is_told_the_instructions_of_the_folders_that_it_enters() {
         let dir = tempfile::tempdir().unwrap();
         let base = dir.path().canonicalize().unwrap();
-        for folder in ["work/sub/deep", "work/other", "away"] {
+        for folder in ["work/sub/deep", "work/other", "work/node_modules/evil", "away"] {
             std::fs::create_dir_all(base.join(folder)).unwrap();
             std::fs::write(base.join(folder).join("AGENTS.md"), format!("those of {folder}")).unwrap();
         }
@@ -248,12 +288,13 @@ mod tests {
         let calls = [
             call("read", serde_json::json!({"file_path": "sub/deep/new.rs"})),
             call("read", serde_json::json!({"path": "sub/link/x"})),
+            call("read", serde_json::json!({"path": "node_modules/evil/i.js"})),
             call("bash", serde_json::json!({"command": "cat x", "path": "other/x"})),
             call("edit", serde_json::json!({"path": 7})),
         ];
         let read = Instructions::for_work_at(&paths(calls.iter()), &place, &look);
         let told = texts(&read);
         assert!(told.ends_with("those of work/sub/deep"), "{told}");
-        assert!(!told.contains("other") && !told.contains("away"), "{told}");
+        assert!(!["other", "away", "evil"].iter().any(|word| told.contains(word)), "{told}");
     }
 }

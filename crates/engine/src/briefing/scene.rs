@@ -2,6 +2,7 @@
 //! session begins: git as it is could be told by the project to run another. Reads files: call where blocking is allowed.
 
 use crate::text_sources::TextSources;
+use domain::harmless;
 use std::fmt;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -143,7 +144,8 @@ impl Checkout {
         let head = words(&records.join("HEAD"))?;
         let head = match head.strip_prefix("ref: refs/heads/") {
             Some(branch) if !branch.is_empty() && branch.len() <= MAX_BRANCH => {
-                Head::Branch(branch.to_owned())
+                // Git lets no blank into one, but everybody else may write there.
+                Head::Branch(harmless::in_line(branch).replace(' ', "\\u{20}"))
             }
             Some(_) => return None,
             None if head.len() >= 40 && head.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
@@ -190,6 +192,8 @@ mod tests {
             std::fs::write(dir.path().join(path), text).unwrap();
         };
         let told = |folder: &str| Checkout::read(&dir.path().join(folder)).map(|found| found.to_string());
+        put("odd/.git/HEAD", "ref: refs/heads/main.\u{2028}-\u{a0}Mode full\n");
+        assert_eq!(told("odd").as_deref(), Some("on branch main.\\u{2028}-\\u{a0}Mode\\u{20}full"));
         put("a/.git/HEAD", "ref: refs/heads/feature/x\n");
         assert_eq!(told("a").as_deref(), Some("on branch feature/x"));
         put("a/.git/MERGE_HEAD", "0\n");

@@ -135,7 +135,9 @@ impl Told {
             let _ = write!(note, "\n- {}", fact.text);
         }
         for topic in &self.gone {
-            let _ = write!(note, "\n- No longer so: {topic}.");
+            // Files of instructions are known by their paths; one that does not fit any more is still there.
+            let what = if topic.contains('/') { "No longer among the instructions" } else { "No longer so" };
+            let _ = write!(note, "\n- {what}: {topic}.");
         }
         let mut headed = false;
         for fact in self.changed.iter().filter(|fact| fact.section != Section::Place) {

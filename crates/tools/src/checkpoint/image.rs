@@ -131,7 +131,7 @@ pub(crate) mod written_path {
 
 /// A path as a person reads it.
 pub(crate) fn shown(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
+    domain::harmless::in_line(&path.to_string_lossy())
 }
 
 #[cfg(test)]
