@@ -8,7 +8,6 @@ mod followed;
 mod near;
 
 use crate::buffers::Buffers;
-use crate::built::BuiltFolders;
 use crate::error::ToolError;
 use crate::jobs::Jobs;
 use crate::known_secrets::KnownSecrets;
@@ -50,8 +49,6 @@ pub struct ToolContext {
     /// What was closed when it was last looked up.
     closed: Arc<Mutex<Option<LookedUp>>>,
     buffers: Option<Arc<dyn Buffers>>,
-    /// `None` where there is no workspace.
-    built: Option<Arc<BuiltFolders>>,
 }
 
 /// The closed places, and when they were looked up.
@@ -68,8 +65,7 @@ impl ToolContext {
     /// needed; it should lie in the user's data directory, never in the project).
     pub fn new(root: &Path, outputs: &Path) -> Result<ToolContext, ToolError> {
         let place = ToolContext::without_workspace(root, outputs)?;
-        let built = Some(Arc::new(BuiltFolders::of(&place.workdir)));
-        Ok(ToolContext { root: Some(place.workdir.clone()), built, ..place })
+        Ok(ToolContext { root: Some(place.workdir.clone()), ..place })
     }
 
     /// A workplace at `workdir` (it must exist) where there is no workspace: everything but our own kept outputs is outside.
@@ -93,7 +89,6 @@ impl ToolContext {
             tries: Arc::default(),
             closed: Arc::default(),
             buffers: None,
-            built: None,
         })
     }
 
@@ -324,11 +319,6 @@ impl Surroundings for ToolContext {
 
     fn digest(&self, file: &Path) -> Option<String> {
         crate::digest::of_file(file).ok().flatten()
-    }
-
-    fn is_built_again(&self, folder: &Path) -> bool {
-        let known = self.root().zip(self.built.as_ref());
-        known.is_some_and(|(root, built)| built.hold(root, folder, self.guard()))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Whether a planned call may run: policy modes and remembered rules. Pure; the modes are in [`table`], the files in [`book`].
 //!
 //! Invariants: a rule covers a command line only when it covers every command inside it and nothing is in doubt; what is critical,
-//! steers programs or leaves the leash is never covered by a rule or a mode, but for the removal of what can be built again. To look again at what is pending, decide again.
+//! steers programs or leaves the leash is never covered by a rule or a mode. To look again at what is pending, decide again.
 
 pub mod allow;
 pub mod book;
@@ -52,11 +52,8 @@ fn covering(plan: &Plan, rules: &[Rule]) -> Option<String> {
     if let Some(rule) = given {
         return Some(rule.to_string());
     }
-    let never = |act: &Act| match (act, &plan.deed) {
-        (Act::Critical, Deed::Command { judgement, .. }) => !judgement.only_built,
-        (act, _) => [Act::Critical, Act::Steer, Act::Leave].contains(act),
-    };
-    if acts(plan).iter().any(never) {
+    let never = [Act::Critical, Act::Steer, Act::Leave];
+    if acts(plan).iter().any(|act| never.contains(act)) {
         return None;
     }
     let whole = || {
@@ -92,6 +89,10 @@ fn cover_line(judgement: &Judgement, rules: &[Rule]) -> Option<String> {
     let mut used: Vec<String> = Vec::new();
     for inner in &judgement.inner {
         for rule in cover_inner(inner, rules)? {
+            // What else the line does could change the script before it runs.
+            if matches!(rule.matcher, Matcher::Script { .. }) && !is_alone(inner, judgement) {
+                return None;
+            }
             let words = rule.to_string();
             if !used.contains(&words) {
                 used.push(words);
@@ -119,8 +120,7 @@ fn cover_inner<'r>(inner: &Inner, rules: &'r [Rule]) -> Option<Vec<&'r Rule>> {
 
 /// The rules that would cover a command line from now on; `None` when it must be asked each time.
 pub fn offer(judgement: &Judgement) -> Option<RuleOffer> {
-    let critical = judgement.risk == Risk::Critical && !judgement.only_built;
-    if !judgement.doubts.is_empty() || critical {
+    if !judgement.doubts.is_empty() || judgement.risk == Risk::Critical {
         return None;
     }
     let mut rules: Vec<Rule> = Vec::new();
@@ -129,11 +129,11 @@ pub fn offer(judgement: &Judgement) -> Option<RuleOffer> {
             Cover::Never => return None,
             Cover::Free => Vec::new(),
             Cover::Words(words) => match (rule_words(words), &inner.script) {
-                (prefixes, None) if prefixes.is_empty() => vec![Matcher::Exact { words: words.clone() }],
-                (_, Some(ScriptFile { by, file, digest })) => {
+                (_, Some(ScriptFile { by, file, digest })) if is_alone(inner, judgement) => {
                     vec![Matcher::Script { by: by.clone(), file: file.clone(), digest: digest.clone() }]
                 }
-                (prefixes, None) => prefixes.into_iter().map(|words| Matcher::Prefix { words }).collect(),
+                (prefixes, _) if prefixes.is_empty() => vec![Matcher::Exact { words: words.clone() }],
+                (prefixes, _) => prefixes.into_iter().map(|words| Matcher::Prefix { words }).collect(),
             },
         };
         let dirs = inner
@@ -152,6 +152,12 @@ pub fn offer(judgement: &Judgement) -> Option<RuleOffer> {
         return None;
     }
     Some(RuleOffer { words: in_words(&rules), rules })
+}
+
+/// Whether everything else in a line only looks.
+fn is_alone(inner: &Inner, judgement: &Judgement) -> bool {
+    let looks = |other: &Inner| other.cover == Cover::Free && other.writes.is_empty();
+    inner.writes.is_empty() && judgement.inner.iter().all(|other| std::ptr::eq(inner, other) || looks(other))
 }
 
 /// Some rules in words; what several begin with is said once.

@@ -21,7 +21,6 @@ mod surroundings;
 mod table;
 #[cfg(test)]
 mod tests;
-mod toolchains;
 mod touches;
 mod unwrap;
 
@@ -107,7 +106,8 @@ fn first_words(words: &[String]) -> Option<Vec<String>> {
         ("python" | "python3", None, Some("pytest")) if words.get(1).is_some_and(|word| word == "-m") => {
             Some(3)
         }
-        ("npx", Some(tool), _) | ("make", Some(tool), _) if is_plain_name(tool) => Some(2),
+        ("npx", Some(tool), _) if table::NPX_TOOLS.contains(&tool) => Some(2),
+        ("make", Some(target), _) if is_plain_name(target) => Some(2),
         _ => None,
     };
     if let Some(count) = count {

@@ -75,8 +75,6 @@ pub struct Judgement {
     pub steering: bool,
     /// The files that it touches; `None` where that is not known before it runs.
     pub touches: Option<Touched>,
-    /// Whether what is critical in it only removes what can be built or installed again: that alone a rule may cover.
-    pub only_built: bool,
 }
 
 impl Inner {
@@ -105,7 +103,6 @@ impl Judgement {
             repository: false,
             steering: false,
             touches: None,
-            only_built: true,
         }
     }
 
@@ -121,11 +118,7 @@ impl Judgement {
     }
 
     fn raise(&mut self, risk: Risk, reason: impl Into<String>) {
-        self.only_built &= risk != Risk::Critical;
-        self.note(risk, reason.into());
-    }
-
-    fn note(&mut self, risk: Risk, reason: String) {
+        let reason = reason.into();
         self.risk = self.risk.max(risk);
         if !self.reasons.contains(&reason) {
             self.reasons.push(reason);
@@ -299,12 +292,6 @@ impl Judge<'_> {
         };
         if let Some(reason) = critical {
             self.out.reversible = false;
-            if !bare.rights && self.removes_built(name, bare) {
-                self.out
-                    .note(Risk::Critical, format!("{reason}, all of which can be built or installed again"));
-                (inner.risk, inner.looks, inner.cover) = (Risk::Critical, false, known_words(&words));
-                return;
-            }
             return self.never(inner, Risk::Critical, reason);
         }
         let look = self.looks.look(name, bare, &words);
@@ -334,26 +321,6 @@ impl Judge<'_> {
                 self.arguments(bare, inner);
             }
         }
-    }
-
-    /// Whether it removes nothing but folders that can be built or installed again.
-    fn removes_built(&self, name: &str, bare: &Bare) -> bool {
-        let [base] = self.reach.bases() else { return false };
-        let mut words = bare.simple.words.iter().skip(1).peekable();
-        let plain = |letter: char| "rRfv".contains(letter);
-        while words
-            .next_if(|word| word.raw.strip_prefix('-').is_some_and(|flags| flags.chars().all(plain)))
-            .is_some()
-        {}
-        let built = |word: &super::Word| {
-            let text = word.text.as_deref().filter(|_| !word.glob && !word.tilde);
-            let Some(text) = text.filter(|text| !text.starts_with('-')) else { return false };
-            let named = base.join(text.trim_end_matches('/'));
-            let place = self.looks.place();
-            // No link on the way: what is shown is what goes.
-            place.follow(&named).is_some_and(|folder| folder == named && place.is_built_again(&folder))
-        };
-        name == "rm" && words.peek().is_some() && words.all(built)
     }
 
     /// The script that a command runs, where it is a plain file of the workspace that steers nothing else.

@@ -440,12 +440,24 @@ impl Looker {
         let Options::These { flags, valued, long } = &self.options else { return true };
         let options = args.iter().position(|arg| *arg == "--").unwrap_or(args.len());
         let (before, after) = args.split_at(options);
+        if !after.is_empty() && before.last().is_some_and(|last| takes_value(last, valued)) {
+            // It is the value of that option, and what follows are options still.
+            return false;
+        }
         let plain = |arg: &&&str| **arg == "-" || !arg.starts_with('-');
         let names = before.iter().filter(plain).count() + after.len().saturating_sub(1);
         // A word may be the value of the option before it or, to another version of the program, an option: it must be both.
         let known = before.iter().filter(|arg| !plain(arg)).all(|arg| known(arg, flags, valued, long));
         let listed = self.reads == Reads::Lists && args.iter().any(|arg| arg.starts_with('@'));
         known && !listed && names <= self.most
+    }
+}
+
+/// Whether the word after `arg` may be its value.
+fn takes_value(arg: &str, valued: &str) -> bool {
+    match arg.strip_prefix("--") {
+        Some(long) => !long.contains('='),
+        None => arg.starts_with('-') && arg.ends_with(|letter| valued.contains(letter)),
     }
 }
 

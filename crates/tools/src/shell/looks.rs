@@ -7,7 +7,7 @@ use super::reach::{Leads, Reach};
 use super::surroundings::Surroundings;
 use super::table::{self, base};
 use super::unwrap::Bare;
-use super::{BareExpansion, Word, git, small_languages, toolchains};
+use super::{BareExpansion, Word, git, small_languages};
 use std::collections::HashMap;
 
 /// What a command does to what it names.
@@ -66,8 +66,8 @@ impl<'a> Looks<'a> {
             None => matches!(name, "echo" | "true" | "false" | ":"),
             Some(known) => self.sedate(&kind, name, bare, &known),
         };
-        // These look only for a few words: for all others it is as if they were not known.
-        if !sedate && matches!(kind, CommandKind::Version | CommandKind::Toolchain(_)) {
+        // It looks only for one word: for all others it is as if it were not known.
+        if !sedate && matches!(kind, CommandKind::Version) {
             return Looking::No;
         }
         if let Some(doubt) = self.other_program(&kind, name, bare) {
@@ -96,7 +96,6 @@ impl<'a> Looks<'a> {
             "find" | "sed" | "git" | "awk" | "gawk" | "mawk" => Some(CommandKind::Program),
             _ => lookers::find(name)
                 .map(CommandKind::Looker)
-                .or_else(|| toolchains::find(name).map(CommandKind::Toolchain))
                 .or_else(|| table::TELL_VERSION.contains(&name).then_some(CommandKind::Version)),
         }
     }
@@ -112,8 +111,12 @@ impl<'a> Looks<'a> {
                 args.iter().all(|arg| !arg.starts_with('-') || number(arg) || table::FIND_LOOKS.contains(arg))
             }
             "sed" => sed_prints(args),
+            // A file may be called like a program: no pattern may stand where one stands.
+            "awk" | "gawk" | "mawk" | "jq" if bare.simple.words.iter().any(|word| word.glob) => false,
             "awk" | "gawk" | "mawk" => small_languages::awk_prints(args),
             "jq" if !small_languages::jq_prints(args) => false,
+            // `-p` sets a variable, and runs what stands in its brackets.
+            "wait" => args.is_empty(),
             "git" if args == ["--version"] => true,
             "git" => git::looks(args) && self.reach.bases().iter().all(|base| git::is_plain(base)),
             // In directories it follows links, wherever they lead.
@@ -128,7 +131,6 @@ impl<'a> Looks<'a> {
                     looker.sedate(args) && !globs
                 }
                 CommandKind::Version => args == ["--version"],
-                CommandKind::Toolchain(_) => toolchains::looks(name, args),
                 CommandKind::Shell | CommandKind::Program => false,
             },
         }
@@ -139,15 +141,12 @@ impl<'a> Looks<'a> {
         let builtin = match kind {
             CommandKind::Shell => true,
             CommandKind::Looker(looker) => looker.builtin,
-            CommandKind::Program | CommandKind::Version | CommandKind::Toolchain(_) => false,
+            CommandKind::Program | CommandKind::Version => false,
         };
         if let Some(doubt) = self.other_wrapper(bare) {
             return Some(doubt);
         }
         let said = bare.simple.words.first().and_then(|word| word.text.as_deref()).unwrap_or(name);
-        if let CommandKind::Toolchain(toolchain) = kind {
-            return toolchain.doubt(name, said, &self.programs, self.reach, self.place);
-        }
         let mut names = Vec::new();
         if !builtin || bare.around.run_by_program || said != base(said) {
             names.push(said);
@@ -227,8 +226,6 @@ enum CommandKind {
     Looker(&'static lookers::Looker),
     /// It only looks when it tells its version.
     Version,
-    /// It looks for a few words, where the project cannot choose what runs.
-    Toolchain(&'static toolchains::Toolchain),
 }
 
 const SETS: &[&str] = &["-e", "-u", "-x", "-eu", "-ex", "-eux", "-euo", "-euxo", "-o", "pipefail"];

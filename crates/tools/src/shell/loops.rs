@@ -72,5 +72,6 @@ fn replace(bare: &Bare, name: &str, item: &Word) -> Option<Bare> {
 
 fn is_one_plain_word(item: &Word) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
-    !item.glob && item.text.as_deref().is_some_and(|text| text.chars().all(plain))
+    // An empty one vanishes.
+    !item.glob && item.text.as_deref().is_some_and(|text| !text.is_empty() && text.chars().all(plain))
 }

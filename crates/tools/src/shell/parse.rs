@@ -178,6 +178,9 @@ impl Parser<'_> {
                     if number && matches!(self.peek(), Some('<' | '>')) {
                         continue;
                     }
+                    if word.raw.ends_with('}') && matches!(self.peek(), Some('<' | '>')) {
+                        return Err("a redirection may set a variable".to_owned());
+                    }
                     if split {
                         return Err("words follow `&>`, which shells read in two ways".to_owned());
                     }

@@ -66,26 +66,12 @@ impl<'a> Programs<'a> {
             })
     }
 
-    /// Whether it is the system's own, or lies where a manager of versions puts it, in the person's home.
-    pub(super) fn is_managed(&self, name: &str, below: &str) -> bool {
-        if self.is_systems(name) {
-            return true;
-        }
-        let Ok(Some(file)) = self.found(name) else { return false };
-        let folder = file.parent().and_then(|parent| parent.canonicalize().ok());
-        let managed = self.home.as_ref().map(|home| home.join(below));
-        let there = folder.zip(managed).is_some_and(|(folder, managed)| folder.starts_with(managed));
-        there && self.libraries().is_none() && matches!(self.unsure(&file), None | Some(Unsure::Chooses))
-    }
-
     fn search(&self, name: &str) -> Program {
         match self.found(name) {
             Ok(None) => Program::Sure,
             Ok(Some(file)) => match self.unsure(&file) {
                 None => Program::Sure,
-                Some(unsure) => {
-                    Program::Doubtful(format!("`{name}` is {}, {}", file.display(), unsure.words()))
-                }
+                Some(doubt) => Program::Doubtful(format!("`{name}` is {}, {doubt}", file.display())),
             },
             Err(doubt) => Program::Doubtful(format!("`{name}` {doubt}")),
         }
@@ -111,21 +97,20 @@ impl<'a> Programs<'a> {
     }
 
     /// Why it is not sure what the file is, link by link.
-    fn unsure(&self, file: &Path) -> Option<Unsure> {
-        let other = |why: &str| Some(Unsure::Other(why.to_owned()));
+    fn unsure(&self, file: &Path) -> Option<String> {
         let asked = file.file_name();
         let mut file = file.to_owned();
         for _ in 0..MAX_LINKS {
             let (Some(parent), Some(name)) = (file.parent(), file.file_name()) else { break };
             let Ok(dir) = parent.canonicalize() else { break };
             if self.place.inside(&dir) {
-                return other("a program of this workspace");
+                return Some("a program of this workspace".to_owned());
             }
             if self.commands_write(&dir) {
-                return other("where commands may write");
+                return Some("where commands may write".to_owned());
             }
             if let Some(open) = dir.ancestors().find(|dir| !guarded(dir)) {
-                return Some(Unsure::Other(format!("and others may write in {}", open.display())));
+                return Some(format!("and others may write in {}", open.display()));
             }
             let here = dir.join(name);
             let Ok(meta) = here.symlink_metadata() else { break };
@@ -135,14 +120,14 @@ impl<'a> Programs<'a> {
                 continue;
             }
             if !guarded(&here) {
-                return other("which others may write");
+                return Some("which others may write".to_owned());
             }
             // Version managers put their own program or script under every name; it then obeys files of the project.
             let home = self.home.as_ref().is_some_and(|home| here.starts_with(home));
             let shim = home && (asked != Some(name) || is_script(&here));
-            return shim.then_some(Unsure::Chooses);
+            return shim.then(|| "which may choose by the project's files what it runs".to_owned());
         }
-        other("which cannot be followed")
+        Some("which cannot be followed".to_owned())
     }
 
     /// Whether commands may change what lies in `dir`, by a setting of the person.
@@ -166,23 +151,6 @@ impl<'a> Programs<'a> {
             "LD_LIBRARY_PATH names {:?}: programs load what lies there",
             String::from_utf8_lossy(odd)
         ))
-    }
-}
-
-/// Why it is not sure what a file is.
-enum Unsure {
-    /// A project may have put something there.
-    Other(String),
-    /// It is a manager's, and chooses what it runs.
-    Chooses,
-}
-
-impl Unsure {
-    fn words(self) -> String {
-        match self {
-            Unsure::Other(why) => why,
-            Unsure::Chooses => "which may choose by the project's files what it runs".to_owned(),
-        }
     }
 }
 

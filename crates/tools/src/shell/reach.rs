@@ -254,7 +254,7 @@ fn readings(text: &str) -> Vec<&str> {
 }
 
 /// The path with its steps back taken along the names, links not followed.
-fn lexical(path: &Path) -> PathBuf {
+pub(super) fn lexical(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for component in path.components() {
         match component {

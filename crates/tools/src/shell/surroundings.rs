@@ -23,6 +23,4 @@ pub trait Surroundings {
     fn writable(&self) -> &[PathBuf];
     /// What a file holds, as a digest; `None` where it cannot be read.
     fn digest(&self, file: &Path) -> Option<String>;
-    /// Whether a folder, every link followed, holds only what can be built or installed again.
-    fn is_built_again(&self, folder: &Path) -> bool;
 }

@@ -39,10 +39,9 @@ pub(super) const CHANGES_SHELL: &[&str] = &[
     "ulimit",
 ];
 
-/// Programs whose `--version` runs nothing else. Not those that let a repository choose what runs, such as
-/// yarn; those of which it is known how are in `toolchains`.
+/// Programs whose `--version` runs nothing else. Not those that let a repository choose what runs: rustup's proxies, yarn.
 pub(super) const TELL_VERSION: &[&str] =
-    &["git", "make", "cmake", "ninja", "gcc", "python", "python3", "docker"];
+    &["git", "make", "cmake", "ninja", "gcc", "node", "python", "python3", "docker"];
 
 /// What `find` may be asked without doing more than look.
 pub(super) const FIND_LOOKS: &[&str] = &[
@@ -403,6 +402,10 @@ pub(super) const FAMILIES: &[CommandFamily] = &[
     CommandFamily { alike: &["npx eslint", "npx prettier"], less: &["npx tsc"] },
 ];
 
+/// What `npx` runs and that runs nothing else that it is given: a rule may cover it with other words.
+pub(super) const NPX_TOOLS: &[&str] =
+    &["eslint", "prettier", "tsc", "vitest", "jest", "mocha", "biome", "stylelint"];
+
 /// Programs whose first word is the script that they run.
 pub(super) const RUNS_SCRIPTS: &[&str] =
     &["bash", "sh", "dash", "zsh", "python", "python3", "node", "ruby", "perl", "php"];
@@ -420,7 +423,7 @@ pub(super) const BARRED: &[(&str, &[&str])] = &[
             "pkgdir", "o",
         ],
     ),
-    ("pytest", &["c", "p", "rootdir", "o", "override-ini", "confcutdir", "import-mode"]),
+    ("pytest", &["c", "p", "rootdir", "o", "override-ini", "confcutdir", "import-mode", "basetemp"]),
     (
         "eslint",
         &[
@@ -453,6 +456,8 @@ pub(super) const BARRED: &[(&str, &[&str])] = &[
             "patch",
             "f",
             "force",
+            "D",
+            "discard-changes",
         ],
     ),
     ("dotnet", &["property", "p"]),
@@ -495,6 +500,8 @@ fn is_number(text: &str) -> bool {
 pub(crate) fn barred(words: &[String]) -> bool {
     let Some((name, args)) = words.split_first() else { return true };
     match name.as_str() {
+        // Options may stand in a file.
+        "pytest" if args.iter().any(|arg| arg.starts_with('@')) => return true,
         // What it runs has options of its own.
         "npx" => return barred(args),
         "python" | "python3" if args.first().is_some_and(|arg| arg == "-m") => {

@@ -6,7 +6,7 @@
 
 use super::Word;
 use super::looks::{Looking, Looks};
-use super::reach::Reach;
+use super::reach::{Reach, lexical};
 use super::surroundings::Surroundings;
 use super::table::base;
 use super::unwrap::Bare;
@@ -102,7 +102,13 @@ impl Paths<'_> {
             return Some(());
         }
         for base in self.reach.bases() {
-            to.push(ground(self.place.follow(&base.join(text))?)?);
+            let named = base.join(text);
+            let path = self.place.follow(&named)?;
+            // A link on the way lies somewhere too, and what is there may be moved.
+            if path != lexical(&named) {
+                return None;
+            }
+            to.push(ground(path)?);
         }
         Some(())
     }
