@@ -19,8 +19,21 @@ pub const USUAL_PATIENCE_MS: u64 = 60_000;
 /// The longest that an offer may say: a person may have to think.
 pub const MAX_PATIENCE_MS: u64 = 60 * 60 * 1000;
 /// The tools that our own agent has. An offer must not pass for one of them.
-pub const OUR_TOOLS: &[&str] =
-    &["ask", "bash", "bash_jobs", "edit", "fetch", "find", "grep", "ls", "read", "skill", "todo", "write"];
+pub const OUR_TOOLS: &[&str] = &[
+    "ask",
+    "bash",
+    "bash_jobs",
+    "edit",
+    "fetch",
+    "find",
+    "grep",
+    "ls",
+    "read",
+    "recall",
+    "skill",
+    "todo",
+    "write",
+];
 /// How the names of tools of MCP servers begin.
 pub const SERVERS_BEGIN: &str = "mcp__";
 

@@ -249,6 +249,7 @@ mod tests {
         for model in ["gpt-5.5", "codex-mini", "claude-opus-4-7", "gemini-3-pro", "qwen3-coder", "other"] {
             let mut toolbox = tools::Toolbox::standard();
             crate::family::suit(&mut toolbox, model);
+            toolbox.add(std::sync::Arc::new(crate::recall::Recall(crate::recall::OldResults::default())));
             let tools: usize = toolbox.specs().iter().map(size).sum();
             let text = system(&told_to(model, &Scene::sample(), &UiContext::default(), true)).len();
             println!("{model}: {text} bytes of text, {tools} bytes of tools");

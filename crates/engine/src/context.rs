@@ -18,10 +18,9 @@ const BYTES_PER_TOKEN: u64 = 4;
 const IMAGE_BYTES: u64 = 4_000;
 /// A cut keeps the newest part of this share.
 const KEPT_SHARE: u64 = 5;
-/// Results are old that lie further back than this share of the room; more of them are left out at once, by this share, so that what a
-/// provider has in its cache changes seldom.
-const YOUNG_SHARE: u64 = 2;
-const PRUNED_SHARE: u64 = 4;
+/// Once the room is full, results are left out that lie further back than this share of it. What a provider has in its cache is lost then,
+/// so it must happen seldom: the next time is when all that became free is full again.
+const YOUNG_SHARE: u64 = 4;
 /// Characters of an old result that stay.
 const PRUNED_HEAD: usize = 400;
 /// Fewer pieces than this are not worth a summary.
@@ -153,13 +152,14 @@ impl Context {
         self.pieces.iter().map(Piece::bytes).sum()
     }
 
-    /// Leaves long results out that lie far back, where there is room for so many tokens; hands them over, by the ids of their calls. The same
+    /// Leaves long results out that lie far back, once so many tokens are full; hands them over, by the ids of their calls. The same
     /// conversation always loses the same ones, whichever turn looks.
     pub(crate) fn prune(&mut self, room: u64) -> Vec<(String, String)> {
         let room = room.saturating_mul(BYTES_PER_TOKEN);
         let all: u64 = self.pieces.iter().map(|piece| piece.bytes() + piece.pruned).sum();
-        let step = (room / PRUNED_SHARE).max(1);
-        let limit = all.saturating_sub(room / YOUNG_SHARE) / step * step;
+        let young = room / YOUNG_SHARE;
+        let step = (room - young).max(1);
+        let limit = all.saturating_sub(young) / step * step;
         let (mut pruned, mut end, mut saved) = (Vec::new(), 0, 0);
         for piece in &mut self.pieces {
             end += piece.bytes() + piece.pruned;
@@ -177,11 +177,6 @@ impl Context {
             *bytes = bytes.saturating_sub(saved);
         }
         pruned
-    }
-
-    /// Whether something was left out of it that can be read again.
-    pub(crate) fn is_incomplete(&self) -> bool {
-        self.pieces.iter().any(|piece| piece.pruned > 0 || matches!(piece.source, Source::Summary(_)))
     }
 
     /// Where to cut: what is before goes into a summary, the newest fifth is kept. `None` when that is not worth it.

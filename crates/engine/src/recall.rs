@@ -51,14 +51,12 @@ impl Tool for Recall {
     fn spec(&self) -> Spec {
         Spec {
             name: NAME.to_owned(),
-            description: "Read a long tool result of this session again that was left out of the conversation. It is what the tool gave \
-                          then; for how things are now, call that tool again."
-                .to_owned(),
+            description: "Read an old tool result again that was left out, from `line` on.".to_owned(),
             schema: json!({
                 "type": "object",
                 "properties": {
-                    "id": {"type": "string", "description": "The id that stands where the result was left out, such as call_12"},
-                    "line": {"type": "integer", "description": "First line to read, from 1"}
+                    "id": {"type": "string"},
+                    "line": {"type": "integer"}
                 },
                 "required": ["id"]
             }),

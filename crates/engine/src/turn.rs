@@ -18,7 +18,7 @@ use crate::grants::Grants;
 use crate::mcp::{Project, Servers};
 use crate::offered::{OfferedTool, OpenCalls};
 use crate::port::Port;
-use crate::recall::{self, OldResults, Recall};
+use crate::recall::{OldResults, Recall};
 use crate::seat::{ModelSource, OpenAsks, Steered};
 use crate::secrets::SessionSecrets;
 use crate::skills::{SkillTool, Skills};
@@ -169,6 +169,9 @@ impl Turn {
         if !skills.all.is_empty() {
             own.add(Arc::new(SkillTool(skills)));
         }
+        // From the first request on: tools stand before everything, so one that comes later costs all that the provider has in its cache.
+        let old_results = OldResults::of(&self.brief.tools);
+        own.add(Arc::new(Recall(old_results.clone())));
         // What is ours stays ours, whatever the names are.
         self.brief.options.offers.retain(|offer| own.get(&offer.name).is_none() && !own.hides(&offer.name));
         let mut progress = Progress {
@@ -201,7 +204,6 @@ impl Turn {
                 StepEnd::End(end) => return end,
             }
         }
-        let old_results = OldResults::of(&self.brief.tools);
         let (before, began, mut may_compact) = (progress.bill.time, Instant::now(), true);
         if budget::bound(self.budget.max_cost_micros).is_some() && model.info().price.is_none() {
             let text =
@@ -223,10 +225,6 @@ impl Turn {
             let room = u64::from(compact::window(model.as_ref())) * u64::from(self.compact_at) / 100;
             for (id, text) in progress.context.prune(room * 7 / 8) {
                 old_results.keep(id, text);
-            }
-            if progress.context.is_incomplete() && own.get(recall::NAME).is_none() {
-                own.add(Arc::new(Recall(old_results.clone())));
-                progress.toolbox = self.offered(&own, servers.as_deref());
             }
             progress.context.set_overhead(overhead(&progress));
             if may_compact && self.is_full(model.as_ref(), &progress.context) {

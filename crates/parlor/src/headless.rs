@@ -467,7 +467,9 @@ impl<'a> Headless<'a> {
             if self.state.settings.policy == Policy::ReadOnly {
                 self.aside(&format!("denied: {} (read-only)", ask.title));
             } else if ask.run.is_some() {
-                self.unanswered.insert(ask.id, self.at_work());
+                // What needs a dangerous yes is not done without it, however the tool that asked ends.
+                let is_dangerous = matches!(ask.kind, AskKind::Confirm { danger: true, .. });
+                self.unanswered.insert(ask.id, self.at_work().filter(|_| !is_dangerous));
                 self.aside(&format!("not answered: {} (nobody is here to be asked)", ask.title));
             }
             return Ok(());

@@ -154,7 +154,7 @@ impl Tool for Bash {
                 "properties": {
                     "command": {"type": "string", "description": "The command line"},
                     "timeout": {"type": "integer", "minimum": 1, "maximum": most, "description": "Seconds"},
-                    "workdir": {"type": "string", "description": "Where to run; the working directory if left out"},
+                    "workdir": {"type": "string", "description": "The working directory if left out"},
                     "background": {"type": "boolean", "description": "Go on without waiting; see bash_jobs"},
                     "network": {"type": "boolean", "description": "It needs the network"},
                     "unsandboxed": {"type": "boolean", "description": "It must do what the sandbox does not let it"},

@@ -36,7 +36,7 @@ impl Tool for Edit {
             schema: json!({
                 "type": "object",
                 "properties": {
-                    "path": {"type": "string", "description": "The file"},
+                    "path": {"type": "string"},
                     "edits": {
                         "type": "array",
                         "items": {

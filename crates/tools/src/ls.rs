@@ -32,7 +32,7 @@ impl Tool for Ls {
             schema: json!({
                 "type": "object",
                 "properties": {
-                    "path": {"type": "string", "description": "The directory; the working directory if left out"},
+                    "path": {"type": "string", "description": "The working directory if left out"},
                     "depth": {"type": "integer", "minimum": 1, "maximum": MAX_DEPTH, "description": "1 if left out"},
                     "all": {"type": "boolean", "description": "Ignored files too"}
                 }

@@ -44,7 +44,7 @@ impl Tool for Read {
             schema: json!({
                 "type": "object",
                 "properties": {
-                    "path": {"type": "string", "description": "The file"},
+                    "path": {"type": "string"},
                     "offset": {"type": "integer", "minimum": 1, "description": "First line, from 1"},
                     "limit": {"type": "integer", "minimum": 1, "description": "How many lines"}
                 },

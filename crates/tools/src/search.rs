@@ -93,7 +93,7 @@ impl Tool for Find {
                 "type": "object",
                 "properties": {
                     "pattern": {"type": "string", "description": "The glob, or a part of the name"},
-                    "path": {"type": "string", "description": "The directory; the working directory if left out"},
+                    "path": {"type": "string", "description": "The working directory if left out"},
                     "limit": {"type": "integer", "minimum": 1, "maximum": MAX_RESULTS}
                 },
                 "required": ["pattern"]

@@ -38,7 +38,7 @@ impl Tool for Write {
             schema: json!({
                 "type": "object",
                 "properties": {
-                    "path": {"type": "string", "description": "The file"},
+                    "path": {"type": "string"},
                     "content": {"type": "string", "description": "All of its text"}
                 },
                 "required": ["path", "content"]

@@ -150,3 +150,50 @@ async fn a_day_on_openai_chat_comes_from_its_cache_by_one_key() {
 async fn a_day_on_gemini_comes_from_its_cache() {
     hold(Maker::Gemini, "gemini/gemini-2.5-pro", "GEMINI_BASE_URL", "GEMINI_API_KEY").await;
 }
+
+/// Long files that are read in one prompt, twice as much as the window holds, and the bytes of each: 40 KB with the numbers of its lines.
+const LONG_FILES: usize = 40;
+const LONG_FILE: usize = 36_300;
+/// Percent of each request with which the next one must begin. What leaves the conversation is missing here and costs nothing; what costs
+/// is what is sent again and not cached, and there the bar is that of every day.
+const KEPT_BAR: u64 = 87;
+/// How often results may leave.
+const MOST_CUTS: usize = 3;
+
+#[tokio::test]
+async fn long_results_leave_the_conversation_at_rare_moments() {
+    let maker = Maker::Anthropic;
+    let mut says: Vec<Says> = (0..LONG_FILES)
+        .map(|n| (format!("File {n}."), vec![("read", json!({ "path": format!("long_{n}.txt") }))]))
+        .collect();
+    says.push(("All are read.".to_owned(), Vec::new()));
+    let provider = Provider::start(maker, says).await;
+    let env = [
+        ("ANTHROPIC_API_KEY".to_owned(), "k".to_owned()),
+        ("ANTHROPIC_BASE_URL".to_owned(), provider.url.clone()),
+    ];
+    let model = Catalog::new(env).open("anthropic/claude-sonnet-4-5").unwrap();
+    assert_eq!(model.info().context_window, Some(200_000));
+    let mut bench = Bench::with(bench(&model));
+    for n in 0..LONG_FILES {
+        let line = |at: usize| {
+            format!("line {at} of file {n:02} and it has some words, which make it a long line\n")
+        };
+        let text: String = (0..LONG_FILE / line(100).len()).map(line).collect();
+        bench.put(&format!("long_{n}.txt"), &text);
+    }
+    assert_eq!(bench.run("read them all").await, TurnEnd::Done);
+    let (counts, bodies) = (provider.counts(), provider.bodies());
+    let (kept, share) = (provider.kept(maker), share(maker, &counts));
+    println!("{kept} % of what was sent before is kept, {share} % of what is sent again is cached");
+    assert_eq!(counts.len(), LONG_FILES + 1, "nothing is summarized");
+    let last = bodies.last().unwrap()["messages"].to_string();
+    assert!(last.contains("`recall` with id"), "the day is long enough");
+    assert!(last.contains(&format!("line 500 of file {} ", LONG_FILES - 1)), "the newest result is whole");
+    // A tool that comes later changes what stands before everything.
+    assert!(bodies.iter().all(|body| body["tools"] == bodies[0]["tools"]), "the tools stay the same");
+    let cuts = counts.windows(2).filter(|pair| pair[1].sent < pair[0].sent).count();
+    assert!(cuts <= MOST_CUTS, "results left {cuts} times");
+    assert!(kept >= KEPT_BAR, "{kept} % of what was sent before is kept");
+    assert!(share >= BAR, "{share} % of what is sent again is cached");
+}

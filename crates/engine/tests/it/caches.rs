@@ -94,6 +94,18 @@ impl Provider {
     pub(crate) fn bodies(&self) -> Vec<Value> {
         self.seen.lock().unwrap().bodies.clone()
     }
+
+    /// Percent of each request with which the next one begins, over all of them; what is left out since counts as not kept.
+    pub(crate) fn kept(&self, maker: Maker) -> u64 {
+        let (mut before, mut kept) = (0, 0);
+        let requests: Vec<Vec<Unit>> = self.bodies().iter().map(|body| maker.units(body)).collect();
+        for pair in requests.windows(2) {
+            let same = pair[0].iter().zip(&pair[1]).take_while(|(old, new)| old.text == new.text);
+            kept += same.map(|(old, _)| old.text.len() as u64).sum::<u64>();
+            before += pair[0].iter().map(|unit| unit.text.len() as u64).sum::<u64>();
+        }
+        kept * 100 / before
+    }
 }
 
 async fn serve(socket: TcpStream, maker: Maker, seen: &Mutex<Seen>) -> std::io::Result<()> {

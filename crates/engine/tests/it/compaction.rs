@@ -346,7 +346,7 @@ async fn after_twenty_summaries_the_first_prompt_is_still_sent_word_for_word() {
 #[tokio::test(start_paused = true)]
 async fn old_results_are_left_out_before_anything_is_summarized_and_can_be_read_again() {
     let text = |at: usize| format!("file {at}\n{}", "some line of it\n".repeat(600));
-    let files = 12;
+    let files = 14;
     let reads = (0..files).map(|at| format!("model tool read {{\"path\":\"{at}.txt\"}}\n---\n"));
     let mut bench =
         Bench::with(Plan::script(reads.collect::<String>() + "model text \"read\"").window(40_000));

@@ -129,3 +129,20 @@ fn a_command_sees_no_key_and_the_settings_choose_the_model() {
     assert_eq!(server.trouble(), Vec::<String>::new(), "{}", words(&output).1);
     assert_eq!((output.status.code(), server.requests()), (Some(0), 2), "{}", words(&output).1);
 }
+
+#[test]
+fn what_was_put_back_for_want_of_an_answer_is_left_undone() {
+    let call = |line: &str| Say::call("I run it.", "bash", json!({ "command": line }), "");
+    // A later command that comes to its end has not done it either.
+    let story = vec![call("sh ./make.sh"), call("echo fine"), Say::words("That is all.")];
+    let (project, server) = (Project::new(), Server::start(Wire::Anthropic, story));
+    std::fs::write(project.path("work/make.sh"), "echo made > .envrc\n").unwrap();
+    let args = ["run", "--json", "--allow", "bash", "make it"];
+    let output = project.parlor(Wire::Anthropic, &server, &args).output().unwrap();
+    let (out, err) = words(&output);
+    assert_eq!(server.trouble(), Vec::<String>::new(), "{err}");
+    assert!(!project.path("work/.envrc").exists() && project.path("work/.envrc.held").exists(), "{out}{err}");
+    assert_eq!(output.status.code(), Some(4), "{out}{err}");
+    let result: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
+    assert_eq!(result["result"]["outcome"], "needs_input", "{result}");
+}
