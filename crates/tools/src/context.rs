@@ -32,6 +32,8 @@ const MAX_LINKS: usize = 40;
 
 /// How long what is closed is not looked up again: it is asked for each word of a command line.
 const CLOSED_FOR: Duration = Duration::from_secs(1);
+/// How long the instructions that take in other files are not looked for again: one call asks several times.
+const TAKING_IN_FOR: Duration = Duration::from_secs(1);
 
 /// Where a session's tools work. Cheap to clone; clones share what was read and the background jobs.
 #[derive(Debug, Clone)]
@@ -49,6 +51,8 @@ pub struct ToolContext {
     tries: Arc<Tries>,
     /// What was closed when it was last looked up.
     closed: Arc<Mutex<Option<LookedUp>>>,
+    /// The instructions that take in other files, as they were last looked for.
+    taking_in: Arc<Mutex<Option<FoundInstructions>>>,
     buffers: Option<Arc<dyn Buffers>>,
     /// `None` where there is no workspace.
     built: Option<Arc<BuiltFolders>>,
@@ -56,6 +60,8 @@ pub struct ToolContext {
 
 /// The closed places, and when they were looked up.
 type LookedUp = (Instant, Arc<Closed>);
+/// Files of instructions, and when they were found.
+type FoundInstructions = (Instant, Arc<[PathBuf]>);
 
 #[derive(Debug, Default)]
 struct ReadDigests {
@@ -92,6 +98,7 @@ impl ToolContext {
             secrets: KnownSecrets::default(),
             tries: Arc::default(),
             closed: Arc::default(),
+            taking_in: Arc::default(),
             buffers: None,
             built: None,
         })
@@ -246,6 +253,28 @@ impl ToolContext {
         part.or_else(|| crate::steering::is_led_to(root, path))
     }
 
+    /// The same for a path that a tool would write: also the instructions of folders elsewhere in the workspace that take it in, which
+    /// the model is told once it works there. Walks the workspace.
+    pub fn steering_when_written(&self, path: &Path) -> Option<String> {
+        let elsewhere = || {
+            let root = self.root.as_ref().filter(|root| path.starts_with(root))?;
+            crate::steering::taken_in_by(root, &self.taking_in(root), path)
+        };
+        self.steering(path).or_else(elsewhere)
+    }
+
+    fn taking_in(&self, root: &Path) -> Arc<[PathBuf]> {
+        let mut known = self.taking_in.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*known {
+            Some((at, files)) if at.elapsed() < TAKING_IN_FOR => files.clone(),
+            _ => {
+                let files: Arc<[PathBuf]> = crate::steering::taking_in(root).into();
+                *known = Some((Instant::now(), files.clone()));
+                files
+            }
+        }
+    }
+
     /// Whether a resolved path belongs to the repository that the workspace is a worktree of: it is its `.git`.
     fn is_linked_git(&self, path: &Path) -> bool {
         let linked = self.root.as_deref().and_then(shell::linked_git);
@@ -333,7 +362,7 @@ impl Surroundings for ToolContext {
 }
 
 /// Follows every link of an absolute path. What does not exist is kept as it is, but nothing can step back out of it.
-fn real(path: &Path) -> Result<PathBuf, ToolError> {
+pub(crate) fn real(path: &Path) -> Result<PathBuf, ToolError> {
     let mut rest: Vec<OsString> = pieces(path);
     let mut here = PathBuf::from("/");
     let mut missing = false;
