@@ -362,7 +362,7 @@ impl Surroundings for ToolContext {
 }
 
 /// Follows every link of an absolute path. What does not exist is kept as it is, but nothing can step back out of it.
-pub(crate) fn real(path: &Path) -> Result<PathBuf, ToolError> {
+fn real(path: &Path) -> Result<PathBuf, ToolError> {
     let mut rest: Vec<OsString> = pieces(path);
     let mut here = PathBuf::from("/");
     let mut missing = false;

@@ -4,7 +4,6 @@
 //! no file nothing is said, unless it ends like one: `@someone` is a person. It is found all the same, because whoever makes a file of that
 //! name has it taken in. Bounded in depth, number and size; a circle is gone through once.
 
-use crate::context::real;
 use std::collections::BTreeSet;
 use std::io::{ErrorKind, Read as _};
 use std::path::{Component, Path, PathBuf};
@@ -15,6 +14,8 @@ const TAKE_IN: &[&str] = &["claude.md", "claude.local.md"];
 pub const MAX_DEPTH: usize = 5;
 /// Files that one takes in, all of them.
 pub const MAX_IMPORTS: usize = 32;
+/// Links to nothing that are followed one after the other.
+const MAX_LINKS: usize = 8;
 /// Names that are looked at in all those files together; the ones past it take nothing in.
 const MAX_NAMES: usize = 1024;
 /// Largest file that is taken in, in bytes.
@@ -100,7 +101,7 @@ impl Taken<'_> {
         let files = [named, bare].into_iter().filter(|way| !way.is_empty() && !way.ends_with('/'));
         let mut ways: Vec<PathBuf> = files.filter_map(|way| self.full(file, way)).collect();
         ways.dedup();
-        ways.iter().map(|way| real(way).unwrap_or_else(|_| straight(way))).collect()
+        ways.iter().map(|way| straight(way, MAX_LINKS)).collect()
     }
 
     fn full(&self, file: &Path, named: &str) -> Option<PathBuf> {
@@ -115,7 +116,9 @@ impl Taken<'_> {
     fn lead(&self, file: &Path, named: &str) -> Option<PathBuf> {
         let bare = named.trim_end_matches(STOPS);
         let there = [named, bare].into_iter().filter_map(|way| self.full(file, way)?.canonicalize().ok());
-        let missing = || self.full(file, bare).filter(|_| bare.ends_with(ENDING)).map(|path| straight(&path));
+        let missing = || {
+            self.full(file, bare).filter(|_| bare.ends_with(ENDING)).map(|path| straight(&path, MAX_LINKS))
+        };
         there.into_iter().find(|path| path.is_file()).or_else(missing)
     }
 }
@@ -129,7 +132,7 @@ fn may_become_a_file(path: &Path) -> bool {
 }
 
 /// The path with its steps back taken, of something that is not there; as much of it as is there with every link followed.
-fn straight(path: &Path) -> PathBuf {
+fn straight(path: &Path, links: usize) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
         match part {
@@ -137,7 +140,14 @@ fn straight(path: &Path) -> PathBuf {
             Component::CurDir => {}
             other => out.push(other),
         }
-        out = out.canonicalize().unwrap_or(out);
+        out = match (out.canonicalize(), out.read_link()) {
+            (Ok(real), _) => real,
+            // Whoever writes through a link to nothing makes what it leads to.
+            (Err(_), Ok(target)) if links > 0 => {
+                straight(&out.parent().unwrap_or(&out).join(target), links - 1)
+            }
+            _ => out,
+        };
     }
     out
 }
