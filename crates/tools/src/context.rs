@@ -31,6 +31,8 @@ const MAX_LINKS: usize = 40;
 
 /// How long what is closed is not looked up again: it is asked for each word of a command line.
 const CLOSED_FOR: Duration = Duration::from_secs(1);
+/// How long the instructions that take in other files are not looked for again: one call asks several times.
+const TAKING_IN_FOR: Duration = Duration::from_secs(1);
 
 /// Where a session's tools work. Cheap to clone; clones share what was read and the background jobs.
 #[derive(Debug, Clone)]
@@ -48,11 +50,15 @@ pub struct ToolContext {
     tries: Arc<Tries>,
     /// What was closed when it was last looked up.
     closed: Arc<Mutex<Option<LookedUp>>>,
+    /// The instructions that take in other files, as they were last looked for.
+    taking_in: Arc<Mutex<Option<FoundInstructions>>>,
     buffers: Option<Arc<dyn Buffers>>,
 }
 
 /// The closed places, and when they were looked up.
 type LookedUp = (Instant, Arc<Closed>);
+/// Files of instructions, and when they were found.
+type FoundInstructions = (Instant, Arc<[PathBuf]>);
 
 #[derive(Debug, Default)]
 struct ReadDigests {
@@ -88,6 +94,7 @@ impl ToolContext {
             secrets: KnownSecrets::default(),
             tries: Arc::default(),
             closed: Arc::default(),
+            taking_in: Arc::default(),
             buffers: None,
         })
     }
@@ -239,6 +246,28 @@ impl ToolContext {
         let inner = path.strip_prefix(root).ok()?;
         let part = domain::steering::part(inner.iter().filter_map(|name| name.to_str())).map(str::to_owned);
         part.or_else(|| crate::steering::is_led_to(root, path))
+    }
+
+    /// The same for a path that a tool would write: also the instructions of folders elsewhere in the workspace that take it in, which
+    /// the model is told once it works there. Walks the workspace.
+    pub fn steering_when_written(&self, path: &Path) -> Option<String> {
+        let elsewhere = || {
+            let root = self.root.as_ref().filter(|root| path.starts_with(root))?;
+            crate::steering::taken_in_by(root, &self.taking_in(root), path)
+        };
+        self.steering(path).or_else(elsewhere)
+    }
+
+    fn taking_in(&self, root: &Path) -> Arc<[PathBuf]> {
+        let mut known = self.taking_in.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*known {
+            Some((at, files)) if at.elapsed() < TAKING_IN_FOR => files.clone(),
+            _ => {
+                let files: Arc<[PathBuf]> = crate::steering::taking_in(root).into();
+                *known = Some((Instant::now(), files.clone()));
+                files
+            }
+        }
     }
 
     /// Whether a resolved path belongs to the repository that the workspace is a worktree of: it is its `.git`.

@@ -66,11 +66,25 @@ pub(crate) fn is_led_to(root: &Path, path: &Path) -> Option<String> {
     // Instructions of the folders above may take it in.
     let above = path.ancestors().skip(1).take_while(|above| *above != root && above.starts_with(root));
     let taking = above.flat_map(|folder| TAKE_IN.map(|name| folder.join(name))).filter(|file| file.is_file());
-    let place = own(root)
-        .into_iter()
-        .chain(taking)
-        .find(|place| led_to(root, place).iter().any(|target| path.starts_with(target)))?;
+    let place = own(root).into_iter().chain(taking).find(|place| leads_to(root, place, path))?;
     Some(place.file_name()?.to_string_lossy().into_owned())
+}
+
+/// The instructions anywhere in the workspace that take in other files. Walks the workspace.
+pub(crate) fn taking_in(root: &Path) -> Vec<PathBuf> {
+    walked(root).0.into_iter().filter(|place| imports::takes_in(place)).collect()
+}
+
+/// Which of these instructions takes in a resolved path, as it would be said to a person.
+pub(crate) fn taken_in_by(root: &Path, instructions: &[PathBuf], path: &Path) -> Option<String> {
+    let file = instructions.iter().find(|file| leads_to(root, file, path))?;
+    Some(file.strip_prefix(root).unwrap_or(file).display().to_string())
+}
+
+/// Whether a place that steers leads to this path. Below a name that nothing has yet anything may lie.
+fn leads_to(root: &Path, place: &Path, path: &Path) -> bool {
+    let fits = |target: &PathBuf| path == target || path.starts_with(target) && target.is_dir();
+    led_to(root, place).iter().any(fits)
 }
 
 /// Where a place that steers leads inside of the workspace, if it is a link, names another place or takes it in: that steers too.
@@ -312,6 +326,32 @@ mod tests {
             assert!(is_led_to(&root, &root.join(wanted)).is_some(), "{wanted}");
         }
         assert_eq!(is_led_to(&root, &root.join("docs/other.md")), None);
+    }
+
+    #[test]
+    fn a_name_that_instructions_take_in_steers_whatever_it_is_and_before_anything_is_there() {
+        let (_dir, root) = workspace(&["docs/style.md", "src/main.rs", "plain.txt"]);
+        let text = "@docs/rules.txt, @docs/norule @link.txt\n@src by @someone @new/ @plain.txt/x @types/node";
+        std::fs::write(root.join("CLAUDE.md"), format!("{text}\nSee @docs/style.md.")).unwrap();
+        std::os::unix::fs::symlink("docs/later", root.join("link.txt")).unwrap();
+        let found = below(&root, &places(&root).0);
+        // The last one is what a name with its full stop would lead to.
+        for wanted in ["docs/rules.txt", "docs/norule", "docs/later", "someone", "docs/style.md."] {
+            assert!(found.iter().any(|place| place == wanted), "{wanted} {found:?}");
+            assert!(is_led_to(&root, &root.join(wanted)).is_some(), "{wanted}");
+        }
+        for free in ["src/main.rs", "src/new.rs", "new/a", "plain.txt", "types/node/index.d.ts"] {
+            assert_eq!(is_led_to(&root, &root.join(free)), None, "{free}");
+        }
+        assert!(!found.iter().any(|place| place == "src" || place.starts_with("plain.txt")), "{found:?}");
+    }
+
+    #[test]
+    fn more_names_of_people_than_files_are_taken_in_hide_no_file() {
+        let (_dir, root) = workspace(&["docs/style.md"]);
+        let people: Vec<String> = (0..imports::MAX_IMPORTS * 2).map(|at| format!("@person{at}")).collect();
+        std::fs::write(root.join("CLAUDE.md"), format!("{} @docs/style.md", people.join(" "))).unwrap();
+        assert!(is_led_to(&root, &root.join("docs/style.md")).is_some());
     }
 
     #[test]

@@ -8,6 +8,7 @@ use domain::ask::{ActionDigest, Assessment, Preview, Risk};
 use domain::tool::ToolResult;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use crate::error::ToolError;
 pub use crate::port::{BoxFuture, Outcome, Port, Question};
@@ -125,7 +126,9 @@ impl Plan {
     pub(crate) fn changes_nothing(&self) -> bool {
         let Deed::Write { paths } = &self.deed else { return false };
         let plain = |path: &PathBuf| {
-            self.place.inside(path) && self.place.readable(path) && self.place.steering(path).is_none()
+            self.place.inside(path)
+                && self.place.readable(path)
+                && self.place.steering_when_written(path).is_none()
         };
         self.writes_the_same
             && self.assessment.reversible
@@ -173,6 +176,14 @@ pub trait Tool: Send + Sync {
     /// The name it is called by.
     fn name(&self) -> String {
         self.spec().name
+    }
+    /// For a tool that something outside of us performs: the tool as that offers it now, once it is there. A call is planned, decided on and
+    /// run with what this gives, never with what was known of it before.
+    ///
+    /// # Errors
+    /// Why there is no such tool any more, in words for the model.
+    fn as_of_now(&self) -> Option<BoxFuture<'static, Result<Arc<dyn Tool>, String>>> {
+        None
     }
     /// What this call would do. May read files, so call it where blocking is allowed. Never changes anything.
     fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError>;

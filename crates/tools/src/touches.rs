@@ -94,7 +94,9 @@ mod tests {
         }
         std::fs::hard_link(base.join("c"), base.join("same-as-c")).unwrap();
         std::os::unix::fs::symlink("a", base.join("link")).unwrap();
-        let place = ToolContext::new(&base, &base.join("out")).unwrap();
+        // Nothing of where the tests lie makes a program doubtful.
+        let env = [("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())];
+        let place = ToolContext::new(&base, &base.join("out")).unwrap().with_env(env.into_iter());
         let bash = |line: &str| touches(&Bash::default(), json!({"command": line}), &place);
         let apart = [
             ("sleep 1; echo 1 > one/x", "sleep 1; echo 1 > two/x"),

@@ -260,7 +260,7 @@ pub(crate) fn plan_changes(tool: &str, args: &Value, place: &ToolContext, all: &
     let mut folders: Vec<&Path> = all.iter().filter_map(|one| one.path.parent()).collect();
     folders.sort_unstable();
     folders.dedup();
-    if all.iter().all(|one| place.inside(one.path) && place.steering(one.path).is_none()) {
+    if all.iter().all(|one| place.inside(one.path) && place.steering_when_written(one.path).is_none()) {
         let names: Vec<String> = folders.iter().map(|dir| path_text::write(dir)).collect();
         let under = |dir: &&Path| Rule { tool: None, matcher: Matcher::Under { dir: (*dir).to_owned() } };
         let words = format!("write files under {}", names.join(", "));
@@ -292,7 +292,7 @@ fn rate(plan: &mut Plan, place: &ToolContext, one: &NewContent<'_>) {
     let (path, old) = (one.path, one.old);
     if !place.inside(path) {
         plan.raise(Risk::High, format!("writes {}, outside the workspace", path_text::write(path)));
-    } else if let Some(part) = place.steering(path) {
+    } else if let Some(part) = place.steering_when_written(path) {
         plan.raise(Risk::High, format!("changes `{part}`, which {STEERS}"));
     } else {
         let what = match (one.new, &old.digest) {

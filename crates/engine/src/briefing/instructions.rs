@@ -83,9 +83,8 @@ impl ReadFiles {
                     Some(root) if !path.starts_with(root) => Err("it leads out of the project".to_owned()),
                     _ => Ok(()),
                 };
-                for TakenIn { path, by, text } in
-                    imports(&file, &text, look.home.as_deref(), &inside).into_iter().rev()
-                {
+                let all = imports(&file, &text, look.home.as_deref(), &inside);
+                for TakenIn { path, by, text, .. } in all.into_iter().rev().filter(|import| !import.quiet) {
                     self.take(&path, format!("{}, which {} takes in", shown(&path), shown(&by)), text);
                 }
             }

@@ -534,7 +534,7 @@ async fn keep(server: Arc<Server>, project: Arc<Project>) {
     if let Some(file) = server.card_file.clone().filter(|_| never_was && server.card.is_some()) {
         let _ = tokio::task::spawn_blocking(move || file.remove()).await;
     }
-    if let Link::Open(client) = server.link.send_replace(Link::Over(why))
+    if let Link::Open { client, .. } = server.link.send_replace(Link::Over(why))
         && let Some(told) = client.end().await
     {
         project.news.lock().unwrap_or_else(PoisonError::into_inner).push(told);
@@ -555,7 +555,7 @@ async fn live(server: &Server, project: &Project) -> Trouble {
         // Where it could not download itself, that is why.
         Err(trouble) => return scope.explained(downloaded.err().unwrap_or(trouble)),
     };
-    server.link.send_replace(Link::Open(client.clone()));
+    server.link.send_replace(Link::Open { client: client.clone(), tools: None });
     tokio::select! {
         biased;
         () = stop.cancelled() => Trouble::Broken("it was stopped".to_owned()),
@@ -583,6 +583,9 @@ async fn serve(server: &Server, project: &Project, client: &Arc<Client>, ear: &S
             (status.told, status.told_slow, status.waited) = (false, false, false);
             status.connected_at = Some(now());
         }
+        // Calls that wait for it are decided on by this.
+        let tools = Some(card.tools.clone().into());
+        server.link.send_replace(Link::Open { client: client.clone(), tools });
         known = Some(card);
         project.changed();
         tokio::time::sleep(LIST_AGAIN).await;

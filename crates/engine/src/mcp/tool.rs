@@ -9,6 +9,7 @@ use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, ResourceC
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::path::Path;
+use std::sync::Arc;
 use tokio::sync::watch;
 use tools::policy::Rule;
 use tools::{BoxFuture, Deed, Outcome, Plan, Port, RuleOffer, Spec, Tool, ToolContext, ToolError};
@@ -82,6 +83,7 @@ pub(crate) struct RemoteTool {
     /// Its name at the server.
     own_name: String,
     says_destructive: bool,
+    believed: bool,
     link: watch::Receiver<Link>,
 }
 
@@ -97,7 +99,7 @@ impl RemoteTool {
         let Offered { name: own_name, description, schema, says_read_only, says_destructive } = tool;
         let name = full_name(server, &own_name);
         let spec = Spec { name, description, schema, read_only: believed && says_read_only };
-        RemoteTool { server: server.to_owned(), spec, own_name, says_destructive, link }
+        RemoteTool { server: server.to_owned(), spec, own_name, says_destructive, believed, link }
     }
 }
 
@@ -123,6 +125,23 @@ impl Tool for RemoteTool {
 
     fn name(&self) -> String {
         self.spec.name.clone()
+    }
+
+    fn as_of_now(&self) -> Option<BoxFuture<'static, Result<Arc<dyn Tool>, String>>> {
+        let (link, server, name) = (self.link.clone(), self.server.clone(), self.own_name.clone());
+        let believed = self.believed;
+        Some(Box::pin(async move {
+            let offered =
+                Link::offered(link.clone()).await.map_err(|why| format!("The MCP server {server}: {why}"))?;
+            let gone = || {
+                format!(
+                    "The MCP server {server} no longer has a tool {name}. What it has now is offered in your next step."
+                )
+            };
+            let tool = offered.iter().find(|tool| tool.name == name).ok_or_else(gone)?;
+            let now: Arc<dyn Tool> = Arc::new(RemoteTool::new(&server, tool.clone(), link, believed));
+            Ok(now)
+        }))
     }
 
     fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError> {

@@ -36,6 +36,8 @@ const NOBODY_TO_ASK: &str = "nobody could be asked here. Whoever started this ru
 pub(super) enum CallPlan {
     Ready(Arc<dyn Tool>, Box<Plan>, Touches),
     Impossible(String),
+    /// The run was cancelled while what performs it was waited for.
+    Cancelled,
 }
 
 /// Who looks at the files around a call that may change some.
@@ -109,6 +111,17 @@ impl Turn {
             let start: String = text.chars().take(MAX_ECHO).collect();
             return CallPlan::Impossible(format!("The arguments are not JSON: {start}"));
         }
+        let tool = match tool.as_of_now() {
+            None => tool,
+            Some(coming) => tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => return CallPlan::Cancelled,
+                now = coming => match now {
+                    Ok(now) => now,
+                    Err(why) => return CallPlan::Impossible(why),
+                },
+            },
+        };
         let (planner, args, place) = (tool.clone(), call.call.args.to_object(), self.place.for_one_call());
         let look = move || planner.plan(&args, &place).map(|plan| (Touches::of(&plan), plan));
         match tokio::task::spawn_blocking(look).await {
@@ -163,6 +176,7 @@ impl Turn {
         let (tool, plan) = match planned {
             CallPlan::Ready(tool, plan, _) => (tool, *plan),
             CallPlan::Impossible(why) => return (self.end(call, Outcome::failed(why)).await, false),
+            CallPlan::Cancelled => return (self.end(call, Outcome::cancelled()).await, false),
         };
         if self.denials.is_final(call) {
             let outcome = self.denied_again(call).await;

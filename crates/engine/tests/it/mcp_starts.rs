@@ -3,7 +3,7 @@
 use crate::bench::{Bench, Plan, put};
 use crate::mcp::{child, echo, servers, until};
 use crate::stand_in::Meet;
-use domain::event::{Body, NoteEvent, ToolEvent};
+use domain::event::{Body, NoteEvent, RunEvent, ToolEvent};
 use domain::port::TurnEnd;
 use domain::session::ServerState;
 use domain::signal::Signal;
@@ -191,9 +191,10 @@ async fn the_next_session_has_the_tools_at_once_and_a_call_waits_for_the_server(
     let script = "model tool mcp__slow__echo {\"text\":\"hello\"}\n---\nmodel text \"ok\"";
     let mut next = again(first.leave(), true, Plan::script(script).policy(domain::session::Policy::Full));
     next.prompt("again").await;
-    next.until(|body| matches!(body, Body::Tool(ToolEvent::Started { .. }))).await;
+    next.until(|body| matches!(body, Body::Run(RunEvent::StepBilled { .. }))).await;
     assert_eq!(next.model.seen()[0].tools, told, "the same, in the same order");
     assert!(!next.system().contains("MCP servers"), "nothing is missing: {}", next.system());
+    assert_eq!(next.count(|body| matches!(body, Body::Tool(ToolEvent::Decided { .. }))), 0);
     open(&door).await;
     assert_eq!(next.finish().await, TurnEnd::Done);
     assert_eq!(next.outcomes()[0].2, "hello");
@@ -218,6 +219,66 @@ async fn a_server_that_no_longer_starts_is_told_and_waited_for_the_next_time() {
     let said = remarks(&next);
     assert!(said.iter().any(|(code, text)| code == "mcp_missing" && text.contains("gone")), "{said:?}");
     assert_eq!(remote_tools(&next), [13, 0], "it is offered no more");
+}
+
+/// A server of a few lines that reads what it offers from a file each time that it is asked.
+fn offers(file: &std::path::Path) -> Value {
+    let hello = r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}"#;
+    let line = format!(
+        r#"answer() {{ printf '{{"jsonrpc":"2.0","id":%s,"result":%s}}\n' "$id" "$1"; }}
+        while read -r line; do
+            id=$(printf %s "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
+            case "$line" in
+            *'"initialize"'*) answer '{hello}' ;;
+            *tools/list*) answer "$(cat '{}')" ;;
+            *tools/call*) answer '{{"content":[{{"type":"text","text":"it was called"}}]}}' ;;
+            esac
+        done"#,
+        file.display()
+    );
+    json!({"command": "/bin/sh", "args": ["-c", line]})
+}
+
+#[tokio::test]
+async fn a_call_is_decided_on_by_what_the_server_offers_now_and_not_by_what_it_offered_before() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("tools.json");
+    let offer = |tools: Value| std::fs::write(&file, json!({ "tools": tools }).to_string()).unwrap();
+    let tool = |name: &str, hints: Value| json!({"name": name, "inputSchema": {"type": "object"}, "annotations": hints});
+    offer(json!([tool("t", json!({"readOnlyHint": true}))]));
+    let mut first = bench(json!({"s": offers(&file)}), true, turns(1));
+    assert_eq!(first.run("go").await, TurnEnd::Done);
+    assert_eq!(remote_tools(&first), [1]);
+
+    offer(json!([tool("t", json!({"readOnlyHint": false, "destructiveHint": true}))]));
+    let script = "model tool mcp__s__t {}\n---\nmodel text \"ok\"";
+    let plan = Plan::script(script).policy(domain::session::Policy::ReadOnly);
+    let mut next = again(first.leave(), true, plan);
+    assert_eq!(next.run("again").await, TurnEnd::Done);
+    assert_eq!(remote_tools(&next)[0], 1, "what it had the last time is offered at once");
+    let (_, outcome, text) = next.outcomes().remove(0);
+    assert_eq!(outcome, domain::tool::ToolOutcome::Denied, "{text}");
+    assert_eq!(next.count(|body| matches!(body, Body::Tool(ToolEvent::Started { .. }))), 0);
+}
+
+#[tokio::test]
+async fn a_tool_that_its_server_no_longer_has_is_refused_with_those_words() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("tools.json");
+    let offer = |name: &str| {
+        let tool = json!({"name": name, "inputSchema": {"type": "object"}});
+        std::fs::write(&file, json!({"tools": [tool]}).to_string()).unwrap();
+    };
+    offer("old");
+    let mut first = bench(json!({"s": offers(&file)}), true, turns(1));
+    assert_eq!(first.run("go").await, TurnEnd::Done);
+    offer("new");
+    let script = "model tool mcp__s__old {}\n---\nmodel tool mcp__s__new {}\n---\nmodel text \"ok\"";
+    let mut next = again(first.leave(), true, Plan::script(script).policy(domain::session::Policy::Full));
+    assert_eq!(next.run("again").await, TurnEnd::Done);
+    let told: Vec<String> = next.outcomes().into_iter().map(|(_, _, text)| text).collect();
+    assert!(told[0].contains("The MCP server s no longer has a tool old"), "{told:?}");
+    assert_eq!(told[1], "it was called", "{told:?}");
 }
 
 #[tokio::test]

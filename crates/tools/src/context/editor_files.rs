@@ -5,12 +5,14 @@ use crate::buffers::{Buffers, MAX_HELD, OneCall};
 use crate::error::ToolError;
 use domain::ui_files::TOO_LONG;
 use std::path::Path;
+use std::sync::Arc;
 
 impl ToolContext {
     /// The same workplace for one call: what the editor holds is asked for once.
     #[must_use]
     pub fn for_one_call(&self) -> ToolContext {
-        self.clone().with_buffers(self.buffers().map(OneCall::of))
+        let fresh = ToolContext { taking_in: Arc::default(), ..self.clone() };
+        fresh.with_buffers(self.buffers().map(OneCall::of))
     }
 
     /// Time went by: what the editor holds is asked for again.

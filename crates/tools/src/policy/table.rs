@@ -151,7 +151,7 @@ pub fn acts(plan: &Plan) -> Vec<Act> {
         Deed::Write { paths } => {
             let act = |path: &PathBuf| match plan.place.inside(path) {
                 false => Act::Leave,
-                true if plan.place.steering(path).is_some() => Act::Steer,
+                true if plan.place.steering_when_written(path).is_some() => Act::Steer,
                 true => Act::Write,
             };
             paths.iter().map(act).collect()

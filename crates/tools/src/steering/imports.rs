@@ -1,10 +1,11 @@
 //! Files that `CLAUDE.md` takes in by `@path`: they are instructions as it is, so whoever writes one of them steers.
 //!
 //! A path counts where it begins a word, outside of code; relative ones start in the folder of the file that names them. Of a name that is
-//! no file nothing is said, unless it ends like one: `@someone` is a person, `@docs/new.md` may be written. Bounded in depth, number and size; a circle is gone through once.
+//! no file nothing is said, unless it ends like one: `@someone` is a person. It is found all the same, because whoever makes a file of that
+//! name has it taken in. Bounded in depth, number and size; a circle is gone through once.
 
 use std::collections::BTreeSet;
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _};
 use std::path::{Component, Path, PathBuf};
 
 /// The files that may take in others, in lower case.
@@ -13,10 +14,16 @@ const TAKE_IN: &[&str] = &["claude.md", "claude.local.md"];
 pub const MAX_DEPTH: usize = 5;
 /// Files that one takes in, all of them.
 pub const MAX_IMPORTS: usize = 32;
+/// Links to nothing that are followed one after the other.
+const MAX_LINKS: usize = 8;
+/// Names that are looked at in all those files together; the ones past it take nothing in.
+const MAX_NAMES: usize = 1024;
 /// Largest file that is taken in, in bytes.
 pub const MAX_FILE: u64 = 64 * 1024;
 /// How a file of instructions is called.
 const ENDING: &str = ".md";
+/// What is said of a file that is not there.
+const NOTHING_THERE: &str = "there is no such file";
 /// What follows a path in a sentence.
 const STOPS: &[char] = &['.', ',', ';', ':', '!', '?', ')', ']', '"', '\''];
 
@@ -28,6 +35,8 @@ pub struct TakenIn {
     pub by: PathBuf,
     /// What it holds, or why that cannot be told.
     pub text: Result<String, String>,
+    /// Whether it is nothing to be told of: nothing is there, and the name is not one of a file of instructions.
+    pub quiet: bool,
 }
 
 /// Whether a file of this name may take in others.
@@ -45,7 +54,7 @@ pub fn imports(
     may_read: &dyn Fn(&Path) -> Result<(), String>,
 ) -> Vec<TakenIn> {
     let seen = file.canonicalize().into_iter().collect();
-    let mut taken = Taken { home, may_read, seen, found: Vec::new() };
+    let mut taken = Taken { home, may_read, seen, names: 0, found: Vec::new() };
     taken.of(file, text, 1);
     taken.found
 }
@@ -54,41 +63,76 @@ struct Taken<'a> {
     home: Option<&'a Path>,
     may_read: &'a dyn Fn(&Path) -> Result<(), String>,
     seen: BTreeSet<PathBuf>,
+    names: usize,
     found: Vec<TakenIn>,
 }
 
 impl Taken<'_> {
     fn of(&mut self, file: &Path, text: &str, depth: usize) {
         for named in named(text) {
-            let Some(path) = self.lead(file, named) else { continue };
-            if depth > MAX_DEPTH || self.seen.len() > MAX_IMPORTS || !self.seen.insert(path.clone()) {
+            self.names += 1;
+            if self.names > MAX_NAMES {
+                return;
+            }
+            if depth > MAX_DEPTH || self.seen.len() > MAX_IMPORTS {
                 continue;
             }
+            for way in self.ways(file, named) {
+                if !way.is_file() && may_become_a_file(&way) {
+                    let text = Err(NOTHING_THERE.to_owned());
+                    self.found.push(TakenIn { path: way, by: file.to_owned(), text, quiet: true });
+                }
+            }
+            let Some(path) = self.lead(file, named).filter(|path| self.seen.insert(path.clone())) else {
+                continue;
+            };
             let text = (self.may_read)(&path).and_then(|()| read(&path));
             if let Ok(text) = &text {
                 self.of(&path, text, depth + 1);
             }
-            self.found.push(TakenIn { path, by: file.to_owned(), text });
+            self.found.push(TakenIn { path, by: file.to_owned(), text, quiet: false });
+        }
+    }
+
+    /// Where a name may lead: as it is written, and without what follows it in a sentence.
+    fn ways(&self, file: &Path, named: &str) -> Vec<PathBuf> {
+        let bare = named.trim_end_matches(STOPS);
+        // What ends so is a folder.
+        let files = [named, bare].into_iter().filter(|way| !way.is_empty() && !way.ends_with('/'));
+        let mut ways: Vec<PathBuf> = files.filter_map(|way| self.full(file, way)).collect();
+        ways.dedup();
+        ways.iter().map(|way| straight(way, MAX_LINKS)).collect()
+    }
+
+    fn full(&self, file: &Path, named: &str) -> Option<PathBuf> {
+        match (named.strip_prefix("~/"), self.home) {
+            (Some(rest), Some(home)) => Some(home.join(rest)),
+            (Some(_), None) => None,
+            (None, _) => Some(file.parent()?.join(named)),
         }
     }
 
     /// Where a name leads, if that is a file or is called like one.
     fn lead(&self, file: &Path, named: &str) -> Option<PathBuf> {
-        let folder = file.parent()?;
-        let full = |named: &str| match (named.strip_prefix("~/"), self.home) {
-            (Some(rest), Some(home)) => Some(home.join(rest)),
-            (Some(_), None) => None,
-            (None, _) => Some(folder.join(named)),
-        };
         let bare = named.trim_end_matches(STOPS);
-        let there = [named, bare].into_iter().filter_map(|way| full(way)?.canonicalize().ok());
-        let missing = || full(bare).filter(|_| bare.ends_with(ENDING)).map(|path| straight(&path));
+        let there = [named, bare].into_iter().filter_map(|way| self.full(file, way)?.canonicalize().ok());
+        let missing = || {
+            self.full(file, bare).filter(|_| bare.ends_with(ENDING)).map(|path| straight(&path, MAX_LINKS))
+        };
         there.into_iter().find(|path| path.is_file()).or_else(missing)
     }
 }
 
+/// Whether somebody could make a file there. No folder: what lies in it is not taken in.
+fn may_become_a_file(path: &Path) -> bool {
+    match path.symlink_metadata() {
+        Ok(meta) => !meta.is_dir(),
+        Err(why) => why.kind() == ErrorKind::NotFound,
+    }
+}
+
 /// The path with its steps back taken, of something that is not there; as much of it as is there with every link followed.
-fn straight(path: &Path) -> PathBuf {
+fn straight(path: &Path, links: usize) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
         match part {
@@ -96,7 +140,14 @@ fn straight(path: &Path) -> PathBuf {
             Component::CurDir => {}
             other => out.push(other),
         }
-        out = out.canonicalize().unwrap_or(out);
+        out = match (out.canonicalize(), out.read_link()) {
+            (Ok(real), _) => real,
+            // Whoever writes through a link to nothing makes what it leads to.
+            (Err(_), Ok(target)) if links > 0 => {
+                straight(&out.parent().unwrap_or(&out).join(target), links - 1)
+            }
+            _ => out,
+        };
     }
     out
 }
@@ -129,7 +180,7 @@ fn named(text: &str) -> Vec<&str> {
 pub(super) fn read(path: &Path) -> Result<String, String> {
     // A pipe in its place would keep us waiting.
     if !path.is_file() {
-        return Err("there is no such file".to_owned());
+        return Err(NOTHING_THERE.to_owned());
     }
     let open = std::fs::File::open(path).map_err(|why| why.to_string())?;
     let mut bytes = Vec::new();
@@ -171,6 +222,7 @@ mod tests {
         let found = imports(&file, text, Some(&base.join("home")), &inside);
         let told: Vec<String> = found
             .iter()
+            .filter(|import| !import.quiet)
             .map(|import| {
                 let name = import.path.file_name().unwrap().to_string_lossy().into_owned();
                 match &import.text {
@@ -194,7 +246,8 @@ mod tests {
                 "hostname: it leads out of the project"
             ]
         );
-        assert_eq!(found[4].by, file);
+        let loud: Vec<&TakenIn> = found.iter().filter(|import| !import.quiet).collect();
+        assert_eq!(loud[4].by, file);
         assert!(takes_in(Path::new("/x/Claude.local.md")) && !takes_in(Path::new("/x/AGENTS.md")));
     }
 }

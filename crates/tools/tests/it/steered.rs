@@ -2,10 +2,12 @@
 
 use crate::room::Room;
 use domain::ask::{Answer, AskKind, Closing};
+use domain::session::Policy;
 use domain::tool::ToolOutcome;
 use serde_json::json;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+use tools::policy::{Verdict, decide};
 use tools::sandbox::{Guard, Lacks};
 use tools::{Outcome, Port};
 
@@ -172,4 +174,22 @@ async fn a_program_without_a_terminal_fails_with_a_word_on_what_to_ask_for() {
         let other = room.failed("bash", json!({"command": "echo empty; exit 1"})).await;
         assert!(!other.contains("unsandboxed"), "{other}");
     }
+}
+
+#[test]
+fn no_tool_writes_unasked_what_instructions_anywhere_in_the_workspace_take_in() {
+    let room = Room::new();
+    room.put("CLAUDE.md", "@docs/rules.txt and @docs/norule, by @someone\n");
+    room.put("sub/CLAUDE.md", "@../docs/of-sub.md\n");
+    room.put("docs/of-sub.md", "be kind\n");
+    let verdict = |path: &str| {
+        let plan = room.plan("write", &json!({"path": path, "content": "be evil"})).unwrap();
+        (decide(Policy::AutoEdit, &plan, &[]), plan.assessment.reasons)
+    };
+    for path in ["docs/rules.txt", "docs/norule", "docs/of-sub.md"] {
+        let (verdict, reasons) = verdict(path);
+        assert!(matches!(verdict, Verdict::Ask), "{path} {verdict:?} {reasons:?}");
+    }
+    assert!(verdict("docs/of-sub.md").1.concat().contains("`sub/CLAUDE.md`"));
+    assert!(matches!(verdict("docs/other.md").0, Verdict::Allow(_)));
 }
