@@ -354,8 +354,9 @@ impl Turn {
 
     /// Keeps with an answer what nobody is shown.
     async fn keep_with(&self, message: MessageId, kept: &OpaquePart) {
-        if let Ok(json) = serde_json::to_string(kept) {
-            let part = Part::Opaque { kind: KEPT.to_owned(), json: Json::verbatim(json) };
+        // In the order of its names, as whoever reads it into a map would write it again: the text counts in the hash of a state.
+        if let Ok(json) = serde_json::to_value(kept) {
+            let part = Part::Opaque { kind: KEPT.to_owned(), json: Json::verbatim(json.to_string()) };
             self.port.emit(Body::Message(MessageEvent::PartAdded { message, part })).await;
         }
     }
