@@ -129,7 +129,11 @@ impl CacheMeter {
         if lost < MIN_LOST || usage.cache_read.saturating_mul(100) >= expected.saturating_mul(FOUND_PERCENT) {
             return None;
         }
+        // What a summary stands in was never sent before, so nobody could have it.
         let cause = now.print.differs(&before.print);
+        if cause == Some(Cause::Summary) {
+            return None;
+        }
         Some(words(lost, cause, info.price.as_ref()))
     }
 }
@@ -137,7 +141,6 @@ impl CacheMeter {
 fn words(lost: u64, cause: Option<Cause>, price: Option<&Price>) -> String {
     let cause = match cause {
         Some(Cause::Model) => " since another model answers now".to_owned(),
-        Some(Cause::Summary) => " since the conversation was summarized".to_owned(),
         Some(Cause::Tools) => " since other tools are offered now".to_owned(),
         Some(Cause::Instructions) => " since the instructions changed".to_owned(),
         Some(Cause::Past) => " since an earlier part of the conversation changed".to_owned(),
@@ -145,7 +148,7 @@ fn words(lost: u64, cause: Option<Cause>, price: Option<&Price>) -> String {
         Some(Cause::Pause(pause)) => {
             format!(" after a pause of {} minutes", pause.as_secs() / MINUTE.as_secs())
         }
-        None => String::new(),
+        Some(Cause::Summary) | None => String::new(),
     };
     let cost = price
         .and_then(|price| more(lost, price))
@@ -227,7 +230,7 @@ mod tests {
             text(" since an earlier part of the conversation changed")
         );
         let summary = |now: &mut Request, _: &mut RequestPrint| now.messages = vec![chat::summary("s")];
-        assert_eq!(told(summary, 1, 0), text(" since the conversation was summarized"));
+        assert_eq!(told(summary, 1, 0), None, "it was never sent before");
         assert_eq!(
             told(|now, _| now.thinking = Effort::High, 1, 0),
             text(" since the thinking effort changed")

@@ -4,13 +4,13 @@
 use std::sync::Arc;
 use tools::Toolbox;
 
-/// How the names of models begin that were trained on patches.
+/// Pieces of the names of models that were trained on patches.
 const KNOW_PATCHES: &[&str] = &["gpt-", "codex", "o3", "o4"];
 
 /// What a family is told, by a piece of its models' names.
 const ADVICE: &[(&[&str], &str)] = &[
     (
-        &["gpt-", "codex", "o3", "o4"],
+        KNOW_PATCHES,
         "Do the work; never end with a plan, an offer or a question whether to go on. Change files with apply_patch or edit, not with \
          commands.",
     ),
@@ -29,18 +29,21 @@ const ADVICE: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// What a model of this name is told beside the others.
-pub(crate) fn advice(model: &str) -> Option<&'static str> {
+/// Whether a model of this name is of a family.
+fn is_of(model: &str, pieces: &[&str]) -> bool {
     let name = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
     // In the middle of a name two letters may mean anything.
-    let fits = |piece: &&str| name.starts_with(*piece) || piece.len() > 2 && name.contains(*piece);
-    ADVICE.iter().find(|(pieces, _)| pieces.iter().any(fits)).map(|(_, words)| *words)
+    pieces.iter().any(|piece| name.starts_with(piece) || piece.len() > 2 && name.contains(piece))
+}
+
+/// What a model of this name is told beside the others.
+pub(crate) fn advice(model: &str) -> Option<&'static str> {
+    ADVICE.iter().find(|(pieces, _)| is_of(model, pieces)).map(|(_, words)| *words)
 }
 
 /// Adds the tools that a model of this name was trained on.
 pub(crate) fn suit(toolbox: &mut Toolbox, model: &str) {
-    let name = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
-    if KNOW_PATCHES.iter().any(|family| name.starts_with(family)) {
+    if is_of(model, KNOW_PATCHES) {
         toolbox.add(Arc::new(tools::ApplyPatch));
     }
 }
@@ -72,7 +75,15 @@ mod tests {
             suit(&mut toolbox, model);
             toolbox.get("apply_patch").is_some()
         };
-        for model in ["gpt-5.5", "openai/gpt-oss-20b", "codex-mini", "o4-mini", "GPT-4.1"] {
+        for model in [
+            "gpt-5.5",
+            "openai/gpt-oss-20b",
+            "codex-mini",
+            "o4-mini",
+            "GPT-4.1",
+            "chatgpt-4o-latest",
+            "ft:gpt-4.1:me",
+        ] {
             assert!(offered(model), "{model}");
         }
         for model in ["claude-opus-4-7", "gemini-3-pro", "offline", "qwen3-coder"] {

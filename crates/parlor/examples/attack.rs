@@ -34,9 +34,11 @@ fn main() -> ExitCode {
         ["connect-on-stdin", path] => connect_on_stdin(path),
         ["listen-instead", path] => listen_instead(path).and_then(|listener| pretend(&listener)),
         ["listen-instead-and-die", path] => listen_instead(path).and_then(hand_on),
-        ["pretend-on-stdin"] => {
-            std::io::stdin().as_fd().try_clone_to_owned().and_then(|fd| pretend(&UnixListener::from(fd)))
-        }
+        ["pretend-on-stdin", parent] => process(parent).and_then(|parent| {
+            until_gone(parent);
+            let listener = std::io::stdin().as_fd().try_clone_to_owned()?;
+            pretend(&UnixListener::from(listener))
+        }),
         ["ask", how, kind, address, host, path] => ask(how, *kind == "page", address, host, path),
         ["first-words-on-stdin", kind] => {
             let socket = std::io::stdin().as_fd().try_clone_to_owned();
@@ -365,11 +367,18 @@ fn pretend(listener: &UnixListener) -> Result<String> {
 fn hand_on(listener: UnixListener) -> Result<String> {
     let mut child = Command::new(std::env::current_exe()?);
     child
-        .arg("pretend-on-stdin")
+        .args(["pretend-on-stdin", &std::process::id().to_string()])
         .stdin(Stdio::from(OwnedFd::from(listener)))
         .stdout(Stdio::null())
         .spawn()?;
     Ok("handed on".to_owned())
+}
+
+/// Waits until a process is gone, also as a zombie: who looks before that finds it, and is told of something else.
+fn until_gone(pid: Pid) {
+    while rustix::process::test_kill_process(pid).is_ok() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 fn process(pid: &str) -> Result<Pid> {

@@ -16,8 +16,8 @@ use tempfile::TempDir;
 
 /// How long anything may take on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
-/// An ordinary user that owns nothing, on every machine.
-const NOBODY: u32 = 65534;
+/// Ordinary users that own nothing, on every machine: the first, and how many there are.
+const NOBODIES: (u32, u32) = (40_000, 20_000);
 /// Where root keeps worlds: outside of temp, not in a home that others cannot enter.
 const ROOTS: &[&str] = &["/var/lib", "/opt", "/run"];
 
@@ -25,8 +25,14 @@ const ROOTS: &[&str] = &["/var/lib", "/opt", "/run"];
 pub(crate) fn as_each_user(test: impl Fn(&World)) {
     test(&World::new(None));
     if rustix::process::getuid().is_root() {
-        test(&World::new(Some(NOBODY)));
+        test(&World::new(Some(nobody())));
     }
+}
+
+/// An ordinary user of this test process alone: what a program of another test hides would count for this one's, were both one user.
+fn nobody() -> u32 {
+    let (first, count) = NOBODIES;
+    first + std::process::id() % count
 }
 
 /// A place on disk with everything in it that an attack could want.
@@ -149,7 +155,7 @@ impl World {
 
     /// The same for a program of another user.
     pub(crate) fn stranger(&self, program: &str, args: &[&str]) -> String {
-        let other = if self.user.is_none() { NOBODY } else { NOBODY - 1 };
+        let other = if self.user.is_none() { nobody() } else { nobody() - 1 };
         // Where the world's own folders are closed to others.
         let copies = tempfile::tempdir().unwrap();
         fs::set_permissions(copies.path(), fs::Permissions::from_mode(0o755)).unwrap();
