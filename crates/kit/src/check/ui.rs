@@ -4,7 +4,7 @@
 
 use super::talk::{NextLine, Talk};
 use super::wires::UiWire;
-use super::{Doing, Scenario, Stop};
+use super::{Doing, Scenario, Stop, Tested};
 use link::child::Exit;
 use serde_json::Value;
 use std::time::Duration;
@@ -47,7 +47,11 @@ pub(super) fn scenarios(wire: &UiWire) -> Vec<Scenario> {
             |t| Box::pin(withdrawn(t)),
         ));
     }
-    let scenario = |(name, expects, act)| Scenario { name, says: (wire.says)(name), expects, act };
+    let told = wire.told.as_ref().ok();
+    let scenario = |(name, expects, act)| {
+        let says = told.and_then(|told| told.says(Tested::Ui, name));
+        Scenario { name, says, expects, act: super::Act::Code(act) }
+    };
     all.into_iter().map(scenario).collect()
 }
 

@@ -10,10 +10,15 @@ mod nous;
 mod openagent;
 
 use super::defects::Defect;
-use super::talk::Talk;
-use super::{Doing, Quote, Scenario};
+use super::scenes::{OwnScenario, ScenarioFile};
+use super::{Act, Scenario};
+use crate::notation::NotationError;
 use crate::peer::Carrier;
 use serde_json::Value;
+use std::sync::LazyLock;
+
+/// What a wire's file of scenarios tells, read when it is needed. That it can be read is held by a test.
+pub(super) type Told = LazyLock<Result<ScenarioFile, NotationError>>;
 
 /// How a conversation begins.
 pub(super) enum Greeting {
@@ -37,8 +42,7 @@ pub(super) enum End {
 pub(super) struct RuntimeWire {
     pub(super) dialect: &'static str,
     pub(super) carrier: Carrier,
-    /// What its document says about a scenario that all wires have, by name.
-    pub(super) says: fn(&str) -> Option<Quote>,
+    pub(super) told: &'static Told,
     pub(super) greeting: Greeting,
     /// Whether a line ends the handshake.
     pub(super) greeted: fn(&Value) -> bool,
@@ -67,8 +71,6 @@ pub(super) struct RuntimeWire {
     pub(super) ends_with_stdin: bool,
     /// A prompt that waits for its turn while another one is answered.
     pub(super) later: Option<fn(u64, &str) -> Value>,
-    /// The scenarios that only this wire has.
-    pub(super) own: fn() -> Vec<Scenario>,
     /// What a runtime may get wrong of the words that only this wire has.
     pub(super) defects: fn() -> Vec<Defect>,
     /// What its document leaves to a runtime: nobody may mind.
@@ -79,8 +81,7 @@ pub(super) struct RuntimeWire {
 pub(super) struct UiWire {
     pub(super) dialect: &'static str,
     pub(super) carrier: Carrier,
-    /// What its document says about a scenario that all wires have, by name.
-    pub(super) says: fn(&str) -> Option<Quote>,
+    pub(super) told: &'static Told,
     /// What the runtime says first, where it does.
     pub(super) opening: fn() -> Vec<Value>,
     /// What a line of the UI is answered with before any prompt: the handshake, lists, whatever it wants to know.
@@ -125,19 +126,18 @@ pub(super) fn ui(dialect: &str) -> Option<&'static UiWire> {
     UIS.iter().copied().find(|wire| wire.dialect == dialect)
 }
 
-/// A sentence of a document.
-const fn quote(section: &'static str, text: &'static str) -> Option<Quote> {
-    Some(Quote { section, text })
-}
-
-/// A scenario that only one wire has; without a quote its document leaves it open.
-const fn own(
-    name: &'static str,
-    says: Option<Quote>,
-    expects: &'static str,
-    act: fn(&mut Talk) -> Doing<'_>,
-) -> Scenario {
-    Scenario { name, says, expects, act }
+impl RuntimeWire {
+    /// The scenarios that only this wire has.
+    pub(super) fn own(&self) -> Vec<Scenario> {
+        let own = self.told.as_ref().map(|file| file.own.as_slice()).unwrap_or_default();
+        let scenario = |own: &'static OwnScenario| Scenario {
+            name: own.name,
+            says: own.says,
+            expects: own.title,
+            act: Act::Steps(&own.steps),
+        };
+        own.iter().map(scenario).collect()
+    }
 }
 
 /// A text at a place of a line.

@@ -2,71 +2,14 @@
 
 mod defects;
 mod permitted;
-mod scenes;
 
-use super::{End, Greeting, RuntimeWire, UiWire, main_lane, quote, text};
-use crate::check::Quote;
+use super::{End, Greeting, RuntimeWire, Told, UiWire, main_lane, text};
+use crate::check::scenes::ScenarioFile;
 use crate::peer::Carrier;
 use serde_json::{Value, json};
+use std::sync::LazyLock;
 
-/// What the document says about what all runtimes are asked.
-fn says(scenario: &str) -> Option<Quote> {
-    match scenario {
-        "greets" => quote(
-            "InitializeRequest",
-            "The agent should respond with its supported protocol version and capabilities.",
-        ),
-        "answers" | "two-in-one-write" | "torn-line" => quote(
-            "RequestId",
-            "The Server MUST reply with the same value in the Response object if included. This member is used to correlate the context between the two objects.",
-        ),
-        "garbage" => quote("ErrorCode", "**Parse error**: Invalid JSON was received by the server."),
-        "run-ends" | "second-run" => quote(
-            "SessionCapabilities",
-            "As a baseline, all Agents **MUST** support `session/new`, `session/prompt`, `session/cancel`, and `session/update`.",
-        ),
-        "cancel" | "consent-after-cancel" => {
-            quote("StopReason", "This stop reason MUST be returned when the client sends a `session/cancel`")
-        }
-        "cancel-nothing" => quote(
-            "CancelNotification",
-            "This is a notification sent by the client to cancel an ongoing prompt turn.",
-        ),
-        "consent-yes" | "consent-no" | "consent-twice" | "leave-while-asked" => quote(
-            "RequestPermissionRequest",
-            "Called by the agent when it needs user authorization before executing",
-        ),
-        _ => None,
-    }
-}
-
-/// What the document says about what all UIs are asked.
-fn says_of_ui(scenario: &str) -> Option<Quote> {
-    match scenario {
-        "prompts" => quote(
-            "PromptRequest",
-            "As a baseline, the Agent MUST support `text` and `resource_link` content blocks,",
-        ),
-        "whole-run" | "torn-lines" => quote(
-            "SessionNotification",
-            "This is a notification endpoint (no response expected) that receives",
-        ),
-        "failed-run" => quote("Error", "The message should be limited to a concise single sentence."),
-        "unknown-words" => quote(
-            "meta",
-            "metadata to their interactions. Implementations MUST NOT make assumptions about values at",
-        ),
-        "after-the-end" => quote(
-            "SessionNotification",
-            "Note: Clients SHOULD continue accepting tool call updates even after",
-        ),
-        "answers-once" | "question-withdrawn" => quote(
-            "RequestPermissionRequest",
-            "a potentially sensitive operation. The client should present the options",
-        ),
-        _ => None,
-    }
-}
+static TOLD: Told = LazyLock::new(|| ScenarioFile::parse(include_str!("acp/scenarios.txt"), &[]));
 
 /// The id of the greeting, and of the session that follows it.
 const HELLO: &str = "hello";
@@ -153,7 +96,7 @@ fn reply(line: &Value) -> Vec<Value> {
 pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     dialect: "acp",
     carrier: Carrier::One,
-    says,
+    told: &TOLD,
     greeting: Greeting::Say(|| hello(1)),
     greeted: |line| text(line, "/id") == Some(SESSION) && text(line, "/result/sessionId").is_some(),
     reply,
@@ -175,7 +118,6 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     answer: |_, ask, yes| answer(ask, yes),
     ends_with_stdin: true,
     later: None,
-    own: scenes::scenarios,
     defects: defects::defects,
     permitted: permitted::permitted,
 };
@@ -189,7 +131,7 @@ fn told(update: Value) -> Value {
 pub(in crate::check) static UI: UiWire = UiWire {
     dialect: "acp",
     carrier: Carrier::One,
-    says: says_of_ui,
+    told: &TOLD,
     opening: Vec::new,
     reply: |line| {
         let Some(id) = line.get("id").filter(|_| line.get("method").is_some()) else { return Vec::new() };
