@@ -5,6 +5,9 @@
 //!
 //! - `word NAME CONDITION`: a condition that others may name;
 //! - `runtime NAME…` or `ui NAME…`, then `seed` and `says`: what the document says about scenarios that every wire has;
+//! - `part NAME`: what the kit says (`<`) in the place of a runtime, and conditions by which it knows what a UI says (`>`). In `reply` each
+//!   condition stands above what it is answered with. `$id` is the id of the prompt and `$text` its words, `$said` the model's,
+//!   `$ask` the number of a question and `$seq` that of an event;
 //! - `scenario NAME`, then `title`, perhaps `seed` and `says` (a document that says nothing leaves it open), and steps.
 //!
 //! A *condition* holds of a line: patterns, `/place` (something is there), `/place is text` (`name`, `number`, `count`, `list`, `object`;
@@ -35,8 +38,18 @@ pub(super) use play::play;
 pub(super) struct ScenarioFile {
     /// What the document says about scenarios that every wire has.
     quotes: Vec<(Tested, &'static str, Quote)>,
+    /// What is said to a UI, by what it is.
+    parts: Vec<(&'static str, Vec<PartLine>)>,
     /// The scenarios that only this wire has, in order.
     pub(super) own: Vec<OwnScenario>,
+}
+
+/// A line of a part.
+pub(super) enum PartLine {
+    /// The UI may say this.
+    Heard(Condition),
+    /// The kit says this, on a lane.
+    Said(u8, Pattern),
 }
 
 /// A scenario that only one wire has.
@@ -148,6 +161,11 @@ impl ScenarioFile {
         found.map(|(.., quote)| *quote)
     }
 
+    /// The lines of a part; none where the wire has no such thing.
+    pub(super) fn part(&self, name: &str) -> &[PartLine] {
+        self.parts.iter().find(|(known, _)| *known == name).map_or(&[], |(_, lines)| lines)
+    }
+
     /// The names of the scenarios that it has quotes for.
     #[cfg(test)]
     pub(super) fn quoted(&self, tested: Tested) -> impl Iterator<Item = &'static str> {
@@ -157,7 +175,7 @@ impl ScenarioFile {
 
 impl Condition {
     /// Whether it holds of a line; names that it binds then are bound.
-    fn holds(&self, wire: &RuntimeWire, line: &Value, bindings: &mut Bindings) -> bool {
+    pub(super) fn holds(&self, wire: Option<&RuntimeWire>, line: &Value, bindings: &mut Bindings) -> bool {
         self.0.iter().any(|terms| {
             let mut tried = bindings.clone();
             let holds = terms.iter().all(|(wanted, term)| match wanted {
@@ -173,12 +191,12 @@ impl Condition {
 }
 
 impl Term {
-    fn holds(&self, wire: &RuntimeWire, line: &Value, bindings: &mut Bindings) -> bool {
+    fn holds(&self, wire: Option<&RuntimeWire>, line: &Value, bindings: &mut Bindings) -> bool {
         match self {
             Term::Fits(pattern) => matches(pattern, line, bindings).is_ok(),
             Term::Has(place) => line.pointer(place).is_some(),
             Term::Is(place, kind) => line.pointer(place).is_some_and(|value| kind.is(value)),
-            Term::Wire(kind) => kind.is(wire, line),
+            Term::Wire(kind) => wire.is_some_and(|wire| kind.is(wire, line)),
             Term::Word(condition) => condition.holds(wire, line, bindings),
         }
     }

@@ -56,7 +56,9 @@ fn a_file_of_scenarios_that_cannot_be_read_says_where_and_why() {
         ("scenario a\ngreet\n".to_owned(), 2, "a `title` and steps"),
         ("scenario a\nsays b\n".to_owned(), 2, "below its `seed`"),
         ("runtime a\n# c\n\ntitle b".to_owned(), 4, "`seed` and `says` are missing"),
-        ("greet".to_owned(), 1, "a part begins with"),
+        ("part song".to_owned(), 1, "\"song\" is no part"),
+        ("part end\n< {}\n> {} 7".to_owned(), 3, "after the line"),
+        ("greet".to_owned(), 1, "what begins here is no word"),
     ] {
         let Err(error) = scenes::ScenarioFile::parse(text.clone().leak(), &[]) else { panic!("{text}") };
         assert!(error.line == line && error.what.contains(why), "{text}\n{error}");

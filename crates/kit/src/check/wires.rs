@@ -10,9 +10,10 @@ mod nous;
 mod openagent;
 
 use super::defects::Defect;
-use super::scenes::{OwnScenario, ScenarioFile};
+use super::scenes::{OwnScenario, PartLine, ScenarioFile};
 use super::{Act, Scenario};
 use crate::notation::NotationError;
+use crate::pattern::{Bindings, Missing, Pattern};
 use crate::peer::Carrier;
 use serde_json::Value;
 use std::sync::LazyLock;
@@ -82,26 +83,8 @@ pub(super) struct UiWire {
     pub(super) dialect: &'static str,
     pub(super) carrier: Carrier,
     pub(super) told: &'static Told,
-    /// What the runtime says first, where it does.
-    pub(super) opening: fn() -> Vec<Value>,
-    /// What a line of the UI is answered with before any prompt: the handshake, lists, whatever it wants to know.
-    pub(super) reply: fn(&Value) -> Vec<Value>,
-    /// The prompt's text, if a line is one.
-    pub(super) prompt: fn(&Value) -> Option<String>,
-    /// What is said when a prompt is taken, given its line.
-    pub(super) accept: fn(&Value) -> Vec<(u8, Value)>,
-    /// A message of the model.
-    pub(super) text: fn(&str) -> Vec<(u8, Value)>,
-    pub(super) end: fn() -> Vec<(u8, Value)>,
-    pub(super) fail: fn() -> Vec<(u8, Value)>,
-    /// A question for consent with this number; empty where the wire has none.
-    pub(super) ask: fn(u64) -> Vec<(u8, Value)>,
-    /// The answer to it, if a line is one.
-    pub(super) answered: fn(&Value, u64) -> Option<bool>,
-    /// What the runtime says once the question is answered, before the run goes on.
-    pub(super) settled: fn(u64) -> Vec<(u8, Value)>,
-    /// Something that no UI knows.
-    pub(super) unknown: fn() -> Value,
+    /// What lines name that only code can know.
+    pub(super) bound: fn() -> Bindings,
 }
 
 const RUNTIMES: &[&RuntimeWire] = &[
@@ -140,6 +123,69 @@ impl RuntimeWire {
     }
 }
 
+impl UiWire {
+    fn part(&self, name: &str) -> &'static [PartLine] {
+        self.told.as_ref().map(|file| file.part(name)).unwrap_or_default()
+    }
+
+    /// What names stand for before the UI has said anything, while question `ask` is the one that is asked.
+    pub(super) fn names(&self, ask: u64) -> Bindings {
+        let mut names = (self.bound)();
+        names.bind("ask", Value::from(ask));
+        names
+    }
+
+    /// The lines of a part, each with its lane.
+    pub(super) fn lines(&self, part: &str) -> Vec<(u8, &'static Pattern)> {
+        let said = self.part(part).iter().filter_map(|line| match line {
+            PartLine::Said(lane, pattern) => Some((*lane, pattern)),
+            PartLine::Heard(_) => None,
+        });
+        said.collect()
+    }
+
+    /// What a line of the UI is answered with before any prompt: the handshake, lists, whatever it wants to know.
+    pub(super) fn reply(&self, line: &Value) -> Vec<Value> {
+        let mut names = (self.bound)();
+        let fits =
+            |part: &PartLine| matches!(part, PartLine::Heard(heard) if heard.holds(None, line, &mut names));
+        let mut lines = self.part("reply").iter();
+        if lines.position(fits).is_none() {
+            return Vec::new();
+        }
+        let said = lines.map_while(|part| match part {
+            PartLine::Said(_, pattern) => Some(pattern),
+            PartLine::Heard(_) => None,
+        });
+        said.map(|pattern| filled(pattern, &mut names)).collect()
+    }
+
+    /// The prompt's text, if a line is one; what it names is known then.
+    pub(super) fn prompt(&self, line: &Value, names: &mut Bindings) -> Option<String> {
+        self.hears("prompt", line, names).then(|| {
+            names.bind("id", line.get("id").cloned().unwrap_or_default());
+            names.get("text").and_then(Value::as_str).unwrap_or_default().to_owned()
+        })
+    }
+
+    /// Whether the question was answered with yes, if a line is its answer.
+    pub(super) fn answered(&self, line: &Value, ask: u64) -> Option<bool> {
+        let mut names = self.names(ask);
+        self.hears("answered", line, &mut names).then(|| self.hears("yes", line, &mut names))
+    }
+
+    fn hears(&self, part: &str, line: &Value, names: &mut Bindings) -> bool {
+        let fits = |part: &PartLine| matches!(part, PartLine::Heard(heard) if heard.holds(None, line, names));
+        self.part(part).iter().any(fits)
+    }
+}
+
+/// A line with what its names stand for. What nobody has named yet is made up.
+pub(super) fn filled(pattern: &Pattern, names: &mut Bindings) -> Value {
+    let line = pattern.fill(names, Missing::Invent).unwrap_or_default();
+    serde_json::from_str(&line).unwrap_or_default()
+}
+
 /// A text at a place of a line.
 fn text<'v>(line: &'v Value, place: &str) -> Option<&'v str> {
     line.pointer(place).and_then(Value::as_str)
@@ -148,9 +194,4 @@ fn text<'v>(line: &'v Value, place: &str) -> Option<&'v str> {
 /// A text that is not empty.
 fn named(line: &Value, place: &str) -> Option<Value> {
     text(line, place).filter(|text| !text.is_empty()).map(Value::from)
-}
-
-/// Lines on the main lane.
-fn main_lane(lines: Vec<Value>) -> Vec<(u8, Value)> {
-    lines.into_iter().map(|line| (0, line)).collect()
 }

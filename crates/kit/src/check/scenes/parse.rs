@@ -1,7 +1,8 @@
 //! The reader of a wire's file of scenarios.
 
 use super::{
-    Condition, JsonKind, Judgement, LineKind, Otherwise, OwnScenario, ScenarioFile, SceneStep, Term, WishName,
+    Condition, JsonKind, Judgement, LineKind, Otherwise, OwnScenario, PartLine, ScenarioFile, SceneStep,
+    Term, WishName,
 };
 use crate::check::{Quote, Tested};
 use crate::notation::NotationError;
@@ -9,6 +10,9 @@ use crate::pattern::Pattern;
 
 const STEPS: &str = "`>`, `<`, greet, hello, probe, prompt, gather, lull, must, none, some, once, each, rises, counts, pairs, judge, \
                      anyorder, tries";
+
+const PARTS: &str = "opening, reply, prompt, accept, text, end, fail, ask, answered, yes, settled, unknown";
+const BEGINNINGS: [&str; 5] = ["word", "runtime", "ui", "part", "scenario"];
 
 /// Reads a whole file.
 pub(super) fn file(
@@ -37,6 +41,14 @@ pub(super) fn file(
                 file.quotes.extend(rest.split_whitespace().map(|name| (tested, name, quote)));
                 next
             }
+            "part" if !PARTS.split(", ").any(|known| known == rest) => {
+                return Err(reader.error(format!("{rest:?} is no part; there are {PARTS}")));
+            }
+            "part" => {
+                let (lines, next) = reader.part()?;
+                file.parts.push((rest, lines));
+                next
+            }
             "scenario" => {
                 let (heads, next) = reader.heads()?;
                 let (steps, next) = reader.steps(next, None)?;
@@ -46,7 +58,7 @@ pub(super) fn file(
                 file.own.push(OwnScenario { name: rest, title, says: heads.says, steps });
                 next
             }
-            _ => return Err(reader.error("a part begins with word, runtime, ui or scenario")),
+            _ => return Err(reader.error("what begins here is no word, runtime, ui, part or scenario")),
         };
     }
     Ok(file)
@@ -110,6 +122,24 @@ impl FileReader {
         }
     }
 
+    /// The lines of a part, and the line after them.
+    fn part(&mut self) -> Result<(Vec<PartLine>, FileLine), NotationError> {
+        let mut lines = Vec::new();
+        loop {
+            let line = self.next();
+            let (sign, mut left) = line.as_ref().map_or(("", ""), |(_, whole)| split(whole));
+            lines.push(match sign {
+                ">" => PartLine::Heard(self.condition(&mut left)?),
+                "<" => PartLine::Said(0, self.pattern(&mut left)?),
+                "<@1" => PartLine::Said(1, self.pattern(&mut left)?),
+                _ => return Ok((lines, line)),
+            });
+            if !left.is_empty() {
+                return Err(self.error(format!("{left:?} after the line")));
+            }
+        }
+    }
+
     /// Steps, up to the next part or the `end` of a block.
     fn steps(
         &mut self,
@@ -120,7 +150,7 @@ impl FileReader {
         while let Some((_, whole)) = &line {
             match (split(whole), block) {
                 (("end", ""), Some(_)) => return Ok((steps, self.next())),
-                (("word" | "runtime" | "ui" | "scenario", _), None) => break,
+                ((word, _), None) if BEGINNINGS.contains(&word) => break,
                 ((word @ ("anyorder" | "tries"), mut rest), _) => {
                     let step = if word == "tries" {
                         let (times, condition) = split(rest);

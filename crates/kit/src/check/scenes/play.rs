@@ -82,7 +82,7 @@ impl Scene<'_> {
                 let (wire, bindings) = (self.wire, &mut self.bindings);
                 let mut open: Vec<&Condition> = all.iter().collect();
                 let came = self.talk.until(what, |line| {
-                    open.retain(|condition| !condition.holds(wire, line, bindings));
+                    open.retain(|condition| !condition.holds(Some(wire), line, bindings));
                     open.is_empty().then(|| line.clone())
                 });
                 self.line = came.await.map_err(|stop| match because {
@@ -93,7 +93,7 @@ impl Scene<'_> {
             }
             SceneStep::Gather(last) => {
                 let (wire, bindings) = (self.wire, &mut self.bindings);
-                self.heard = self.talk.until_over(|line| last.holds(wire, line, bindings)).await;
+                self.heard = self.talk.until_over(|line| last.holds(Some(wire), line, bindings)).await;
                 Ok(())
             }
             SceneStep::Lull => {
@@ -117,7 +117,7 @@ impl Scene<'_> {
     fn judge(&mut self, step: &SceneStep) -> Result<(), Stop> {
         match step {
             SceneStep::Must(condition, otherwise) => {
-                let holds = condition.holds(self.wire, &self.line, &mut self.bindings);
+                let holds = condition.holds(Some(self.wire), &self.line, &mut self.bindings);
                 self.or(holds, otherwise)
             }
             SceneStep::None(condition, otherwise) => {
@@ -129,7 +129,7 @@ impl Scene<'_> {
                 self.or(found, otherwise)
             }
             SceneStep::Once(condition, otherwise) => {
-                let of = |line: &&Value| condition.holds(self.wire, line, &mut self.bindings.clone());
+                let of = |line: &&Value| condition.holds(Some(self.wire), line, &mut self.bindings.clone());
                 let count = self.heard.iter().filter(of).count();
                 self.bindings.bind("count", Value::from(count));
                 self.or(count == 1, otherwise)
@@ -137,7 +137,7 @@ impl Scene<'_> {
             SceneStep::Each(place, condition, otherwise) => {
                 let items = elements(self.line.pointer(place));
                 let other = |(_, item): &(Value, Value)| {
-                    !condition.holds(self.wire, item, &mut self.bindings.clone())
+                    !condition.holds(Some(self.wire), item, &mut self.bindings.clone())
                 };
                 let Some((name, item)) = items.into_iter().find(other) else { return Ok(()) };
                 self.bindings.bind("name", name);
@@ -172,13 +172,13 @@ impl Scene<'_> {
     }
 
     fn position(&self, condition: &Condition) -> Option<usize> {
-        self.heard.iter().position(|line| condition.holds(self.wire, line, &mut self.bindings.clone()))
+        self.heard.iter().position(|line| condition.holds(Some(self.wire), line, &mut self.bindings.clone()))
     }
 
     /// Whether a line was kept of which a condition holds; it is the one that was found last then.
     fn found(&mut self, condition: &Condition) -> bool {
         let (wire, bindings) = (self.wire, &mut self.bindings);
-        let found = self.heard.iter().find(|line| condition.holds(wire, line, bindings));
+        let found = self.heard.iter().find(|line| condition.holds(Some(wire), line, bindings));
         if let Some(line) = found {
             self.line = line.clone();
         }

@@ -3,8 +3,9 @@
 mod defects;
 mod permitted;
 
-use super::{End, Greeting, RuntimeWire, Told, UiWire, main_lane, text};
+use super::{End, Greeting, RuntimeWire, Told, UiWire, text};
 use crate::check::scenes::ScenarioFile;
+use crate::pattern::Bindings;
 use crate::peer::Carrier;
 use serde_json::{Value, json};
 use std::sync::LazyLock;
@@ -122,64 +123,5 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     permitted: permitted::permitted,
 };
 
-const CHECKED: &str = "session-check";
-
-fn told(update: Value) -> Value {
-    json!({"jsonrpc":"2.0","method":"session/update","params":{"sessionId":CHECKED,"update":update}})
-}
-
-pub(in crate::check) static UI: UiWire = UiWire {
-    dialect: "acp",
-    carrier: Carrier::One,
-    told: &TOLD,
-    opening: Vec::new,
-    reply: |line| {
-        let Some(id) = line.get("id").filter(|_| line.get("method").is_some()) else { return Vec::new() };
-        let result = match text(line, "/method").unwrap_or_default() {
-            "initialize" => json!({"protocolVersion":1,"agentCapabilities":{"loadSession":false},
-                "agentInfo":{"name":"parlor-check","version":"0"}}),
-            "session/new" => json!({"sessionId":CHECKED}),
-            _ => {
-                return vec![
-                    json!({"jsonrpc":"2.0","id":id,"error":{"code":-32601,"message":"method not found"}}),
-                ];
-            }
-        };
-        vec![json!({"jsonrpc":"2.0","id":id,"result":result})]
-    },
-    prompt: |line| {
-        (text(line, "/method") == Some("session/prompt"))
-            .then(|| text(line, "/params/prompt/0/text").unwrap_or_default().to_owned())
-    },
-    accept: |_| Vec::new(),
-    text: |text| {
-        main_lane(vec![told(
-            json!({"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":text}}),
-        )])
-    },
-    end: || main_lane(vec![json!({"jsonrpc":"2.0","id":"{id}","result":{"stopReason":"end_turn"}})]),
-    fail: || {
-        main_lane(vec![
-            json!({"jsonrpc":"2.0","id":"{id}","error":{"code":-32603,"message":"broken on purpose"}}),
-        ])
-    },
-    ask: |number| {
-        main_lane(vec![
-            told(json!({"sessionUpdate":"tool_call","toolCallId":"call-1","title":"true","kind":"execute",
-                "status":"pending","rawInput":{"command":"true"}})),
-            json!({"jsonrpc":"2.0","id":number,"method":"session/request_permission","params":{"sessionId":CHECKED,
-                "toolCall":{"toolCallId":"call-1"},
-                "options":[{"optionId":"y","name":"Yes","kind":"allow_once"},{"optionId":"n","name":"No","kind":"reject_once"}]}}),
-        ])
-    },
-    answered: |line, number| {
-        answers(line, number).then(|| text(line, "/result/outcome/optionId") == Some("y"))
-    },
-    settled: |_| {
-        main_lane(vec![told(
-            json!({"sessionUpdate":"tool_call_update","toolCallId":"call-1","status":"completed",
-            "content":[{"type":"content","content":{"type":"text","text":"ok"}}]}),
-        )])
-    },
-    unknown: || told(json!({"sessionUpdate":"from_the_future","x":[1,{"y":null}]})),
-};
+pub(in crate::check) static UI: UiWire =
+    UiWire { dialect: "acp", carrier: Carrier::One, told: &TOLD, bound: Bindings::new };

@@ -3,8 +3,9 @@
 mod defects;
 mod permitted;
 
-use super::{End, Greeting, RuntimeWire, Told, UiWire, main_lane, text};
+use super::{End, Greeting, RuntimeWire, Told, UiWire, text};
 use crate::check::scenes::ScenarioFile;
+use crate::pattern::Bindings;
 use crate::peer::Carrier;
 use serde_json::{Value, json};
 use std::sync::LazyLock;
@@ -52,34 +53,5 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     permitted: permitted::permitted,
 };
 
-pub(in crate::check) static UI: UiWire = UiWire {
-    dialect: "asst",
-    carrier: Carrier::One,
-    told: &TOLD,
-    opening: || {
-        vec![json!({"type":"ready","version":"1.0.0","capabilities":["streaming","tools"],"timestamp":1})]
-    },
-    reply: |line| {
-        let Some(id) = line.get("id") else { return Vec::new() };
-        match text(line, "/kind").unwrap_or_default() {
-            "get_status" => vec![
-                json!({"type":"status","id":id,"data":{"state":"idle","conversationLength":0,"uptime":1},"timestamp":1}),
-            ],
-            "clear_history" => vec![json!({"type":"done","id":id,"timestamp":1})],
-            _ => vec![json!({"type":"error","id":id,"error":"not in this check","timestamp":1})],
-        }
-    },
-    prompt: |line| {
-        (text(line, "/kind") == Some("user_message"))
-            .then(|| text(line, "/message").unwrap_or_default().to_owned())
-    },
-    // Lines of a request carry its id, which only the prompt tells: see `ui::under`.
-    accept: |_| Vec::new(),
-    text: |text| main_lane(vec![json!({"type":"token","id":"{id}","token":text,"timestamp":1})]),
-    end: || main_lane(vec![json!({"type":"done","id":"{id}","timestamp":1})]),
-    fail: || main_lane(vec![json!({"type":"error","id":"{id}","error":"broken on purpose","timestamp":1})]),
-    ask: |_| Vec::new(),
-    answered: |_, _| None,
-    settled: |_| Vec::new(),
-    unknown: || json!({"type":"from_the_future","id":"x","x":[1,{"y":null}],"timestamp":1}),
-};
+pub(in crate::check) static UI: UiWire =
+    UiWire { dialect: "asst", carrier: Carrier::One, told: &TOLD, bound: Bindings::new };

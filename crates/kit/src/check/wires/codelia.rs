@@ -3,8 +3,9 @@
 mod defects;
 mod permitted;
 
-use super::{End, Greeting, RuntimeWire, Told, UiWire, main_lane, named, text};
+use super::{End, Greeting, RuntimeWire, Told, UiWire, named, text};
 use crate::check::scenes::ScenarioFile;
+use crate::pattern::Bindings;
 use crate::peer::Carrier;
 use serde_json::{Value, json};
 use std::sync::LazyLock;
@@ -77,72 +78,5 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     permitted: permitted::permitted,
 };
 
-const RUN: &str = "run-check";
-
-fn event(seq: u64, event: Value) -> Value {
-    json!({"jsonrpc":"2.0","method":"agent.event","params":{"run_id":RUN,"seq":seq,"event":event}})
-}
-
-fn status(status: &str) -> Value {
-    json!({"jsonrpc":"2.0","method":"run.status","params":{"run_id":RUN,"status":status}})
-}
-
-pub(in crate::check) static UI: UiWire = UiWire {
-    dialect: "codelia",
-    carrier: Carrier::One,
-    told: &TOLD,
-    opening: Vec::new,
-    reply: |line| {
-        let Some(id) = line.get("id").filter(|_| line.get("method").is_some()) else { return Vec::new() };
-        let result = match text(line, "/method").unwrap_or_default() {
-            "initialize" => json!({"protocol_version":"0","server":{"name":"parlor-check","version":"0"},
-                "server_capabilities":{"supports_run_cancel":true,"supports_ui_requests":true}}),
-            "session.list" => json!({"sessions":[]}),
-            "run.cancel" => json!({"ok":true}),
-            _ => {
-                return vec![
-                    json!({"jsonrpc":"2.0","id":id,"error":{"code":-32601,"message":"method not found"}}),
-                ];
-            }
-        };
-        vec![json!({"jsonrpc":"2.0","id":id,"result":result})]
-    },
-    prompt: |line| {
-        (text(line, "/method") == Some("run.start"))
-            .then(|| text(line, "/params/input/text").unwrap_or_default().to_owned())
-    },
-    accept: |line| {
-        main_lane(vec![
-            json!({"jsonrpc":"2.0","id":line.get("id"),"result":{"run_id":RUN,"session_id":"sess-check"}}),
-            status("running"),
-        ])
-    },
-    text: |text| main_lane(vec![event(0, json!({"type":"final","content":text}))]),
-    end: || main_lane(vec![status("completed")]),
-    fail: || {
-        main_lane(vec![
-            json!({"jsonrpc":"2.0","method":"run.status","params":{"run_id":RUN,"status":"error","message":"broken on purpose"}}),
-        ])
-    },
-    ask: |number| {
-        main_lane(vec![
-            event(
-                0,
-                json!({"type":"tool_call","tool":"bash","args":{"command":"true"},"tool_call_id":"call-1"}),
-            ),
-            json!({"jsonrpc":"2.0","id":format!("ui_{number}"),"method":"ui.confirm.request","params":{"run_id":RUN,
-                "title":"Run command?","message":"true","allow_remember":false,"allow_reason":true}}),
-        ])
-    },
-    answered: |line, number| {
-        let ours = text(line, "/id") == Some(format!("ui_{number}").as_str()) && line.get("method").is_none();
-        ours.then(|| line.pointer("/result/ok").and_then(Value::as_bool).unwrap_or(false))
-    },
-    settled: |_| {
-        main_lane(vec![event(
-            1,
-            json!({"type":"tool_result","tool":"bash","result":"","tool_call_id":"call-1"}),
-        )])
-    },
-    unknown: || json!({"jsonrpc":"2.0","method":"future.notification","params":{"x":[1,{"y":null}]}}),
-};
+pub(in crate::check) static UI: UiWire =
+    UiWire { dialect: "codelia", carrier: Carrier::One, told: &TOLD, bound: Bindings::new };

@@ -3,8 +3,9 @@
 mod defects;
 mod permitted;
 
-use super::{End, Greeting, RuntimeWire, Told, UiWire, main_lane, text};
+use super::{End, Greeting, RuntimeWire, Told, UiWire, text};
 use crate::check::scenes::ScenarioFile;
+use crate::pattern::Bindings;
 use crate::peer::Carrier;
 use serde_json::{Value, json};
 use std::sync::LazyLock;
@@ -80,75 +81,5 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     permitted: permitted::permitted,
 };
 
-fn event(kind: &str, data: Value) -> Value {
-    json!({"type":"event","session_id":"sess-check1","event":{"type":kind,"data":data}})
-}
-
-fn message(content: Value, stop: Value) -> Value {
-    json!({"role":"assistant","content":content,"provider":"check","model":"check","usage":null,"stop_reason":stop,"error_message":null,"timestamp":0})
-}
-
-pub(in crate::check) static UI: UiWire = UiWire {
-    dialect: "lemon",
-    carrier: Carrier::One,
-    told: &TOLD,
-    opening: || {
-        vec![
-            json!({"type":"ready","cwd":"/","model":{"provider":"check","id":"check"},"debug":false,"ui":true,
-            "primary_session_id":"sess-check1","active_session_id":"sess-check1"}),
-        ]
-    },
-    reply: |line| match text(line, "/type").unwrap_or_default() {
-        "ping" => vec![json!({"type":"pong"})],
-        "list_sessions" => vec![json!({"type":"sessions_list","sessions":[],"error":null})],
-        "list_running_sessions" => vec![json!({"type":"running_sessions","sessions":[],"error":null})],
-        "list_models" => vec![json!({"type":"models_list","providers":[],"error":null})],
-        "start_session" => vec![
-            json!({"type":"session_started","session_id":"sess-check1","cwd":"/","model":{"provider":"check","id":"check"}}),
-        ],
-        "stats" => vec![
-            json!({"type":"stats","session_id":"sess-check1","stats":{"session_id":"sess-check1","message_count":0,"turn_count":0,
-            "is_streaming":false,"cwd":"/","model":{"provider":"check","id":"check"},"thinking_level":"off"}}),
-        ],
-        _ => Vec::new(),
-    },
-    prompt: |line| {
-        (text(line, "/type") == Some("prompt")).then(|| text(line, "/text").unwrap_or_default().to_owned())
-    },
-    accept: |_| {
-        main_lane(vec![
-            event("agent_start", json!([])),
-            event("turn_start", json!([])),
-            event("message_start", json!([message(json!([]), Value::Null)])),
-        ])
-    },
-    text: |text| {
-        main_lane(vec![event(
-            "message_update",
-            json!([message(json!([{"type":"text","text":text}]), Value::Null), ["text_delta", 0, text]]),
-        )])
-    },
-    end: || {
-        let done = message(json!([{"type":"text","text":"hello"}]), json!("stop"));
-        main_lane(vec![
-            event("message_end", json!([done])),
-            event("turn_end", json!([done, []])),
-            event("agent_end", json!([[done]])),
-        ])
-    },
-    fail: || {
-        main_lane(vec![event("error", json!(["broken on purpose", null])), event("agent_end", json!([[]]))])
-    },
-    ask: |number| {
-        main_lane(vec![
-            json!({"type":"ui_request","id":format!("ask-{number}"),"method":"confirm","params":{"title":"Run?","message":"true","opts":{}}}),
-        ])
-    },
-    answered: |line, number| {
-        let ours = text(line, "/type") == Some("ui_response")
-            && text(line, "/id") == Some(format!("ask-{number}").as_str());
-        ours.then(|| line.get("result") == Some(&Value::Bool(true)))
-    },
-    settled: |_| Vec::new(),
-    unknown: || json!({"type":"from_the_future","x":[1,{"y":null}]}),
-};
+pub(in crate::check) static UI: UiWire =
+    UiWire { dialect: "lemon", carrier: Carrier::One, told: &TOLD, bound: Bindings::new };

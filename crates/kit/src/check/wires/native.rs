@@ -2,9 +2,10 @@
 
 mod defects;
 
-use super::{End, Greeting, RuntimeWire, Told, UiWire, text};
+use super::{End, Greeting, RuntimeWire, Told, UiWire};
 use crate::check::Stop;
 use crate::check::scenes::ScenarioFile;
+use crate::pattern::Bindings;
 use crate::peer::Carrier;
 use domain::event::{Base, Body, SessionEvent};
 use domain::ids::{Millis, Seq};
@@ -128,15 +129,8 @@ fn balanced(lines: &[Value]) -> Result<(), Stop> {
     }
 }
 
-const SESSION: &str = "sess-0000000c4ec5";
-
-/// An event; its number is the next one, whatever was said before.
-fn happened(body: Value) -> (u8, Value) {
-    (0, json!({"event":{"session":SESSION,"event":{"seq":"{seq}","at":1_730_000_000_000_u64,"body":body}}}))
-}
-
-/// An empty session, with the proof of what its replay builds.
-fn attached() -> Value {
+/// The proof of what the replay of an empty session builds.
+fn proof() -> Bindings {
     let at = Millis(1_730_000_000_000);
     let opened =
         Body::Session(SessionEvent::Opened { cwd: "/".to_owned(), project: "/".to_owned(), parent: None });
@@ -147,85 +141,10 @@ fn attached() -> Value {
         // None of them can fail on an empty state; a proof that does not fit would show as a UI that asks again.
         let _ = state.apply(at, &body);
     }
-    let replay = json!([
-        [at.0, {"session_opened":{"cwd":"/","project":"/"}}],
-        [at.0, {"leaf_moved":{}}],
-        [at.0, {"rebased":{"seq":1,"updated_at":at.0,"last_id":0,"usage":{}}}]
-    ]);
-    let abilities = json!({"name":"parlor-check","cancel":true,"consent":true});
-    let at = json!({"session":SESSION,"seq":1,"hash":state.hash().to_string()});
-    json!({"attached":{"at":at,"replay":replay,"board":{},"abilities":abilities}})
+    let mut bindings = Bindings::new();
+    bindings.bind("hash", Value::from(state.hash().to_string()));
+    bindings
 }
 
-pub(in crate::check) static UI: UiWire = UiWire {
-    dialect: "native",
-    carrier: Carrier::One,
-    told: &TOLD,
-    opening: Vec::new,
-    reply: |line| {
-        if line.get("hello").is_some() {
-            return vec![
-                json!({"hello":{"protocol":1,"revision":2,"name":"parlor-check","version":"0","capabilities":["cursor"]}}),
-            ];
-        }
-        let Some(ticket) = line.pointer("/command/ticket") else { return Vec::new() };
-        let refusal = json!({"kind":"unsupported","message":"not in this check"});
-        vec![json!({"settled":{"ticket":ticket,"with":{"refusal":refusal}}})]
-    },
-    prompt: |line| text(line, "/command/what/prompt/input/text").map(str::to_owned),
-    accept: |line| {
-        let ticket = line.pointer("/command/ticket");
-        vec![
-            (0, attached()),
-            (
-                0,
-                json!({"settled":{"ticket":ticket,"with":{"receipt":{"started":{"session":SESSION,"run":1}}}}}),
-            ),
-            happened(json!({"run_started":{"run":1}})),
-            happened(json!({"turn_started":{"run":1,"turn":2,"cause":"prompt"}})),
-            happened(json!({"step_started":{"turn":2,"step":3}})),
-            happened(json!({"message_started":{"message":4,"role":"assistant","turn":2,"step":3}})),
-        ]
-    },
-    text: |text| vec![happened(json!({"part_added":{"message":4,"part":{"text":text}}}))],
-    end: || {
-        vec![
-            happened(json!({"message_ended":{"message":4,"finish":"complete"}})),
-            happened(json!({"step_ended":{"step":3,"usage":{}}})),
-            happened(json!({"turn_ended":{"turn":2}})),
-            happened(json!({"run_ended":{"run":1,"outcome":"done"}})),
-        ]
-    },
-    fail: || {
-        vec![
-            happened(json!({"message_ended":{"message":4,"finish":"failed"}})),
-            happened(json!({"step_ended":{"step":3,"usage":{}}})),
-            happened(json!({"turn_ended":{"turn":2}})),
-            happened(
-                json!({"run_ended":{"run":1,"outcome":{"failed":{"code":"broken","message":"broken on purpose"}}}}),
-            ),
-        ]
-    },
-    ask: |number| {
-        vec![
-            happened(json!({"tool_proposed":{"tool":6,"message":4,"name":"bash","args":{"command":"true"}}})),
-            happened(
-                json!({"ask_opened":{"id":number,"run":1,"title":"run `true`","kind":{"consent":{"tool":6,"name":"bash",
-                "args":{"command":"true"},"preview":{"command":{"line":"true","inner":["true"]}},
-                "assessment":{"risk":"medium","reasons":[],"reversible":true},"digest":"d","takes_reason":true}}}}),
-            ),
-        ]
-    },
-    answered: |line, number| {
-        let answer = line.pointer("/command/what/answer")?;
-        let ours = answer.get("ask").and_then(Value::as_u64) == Some(number);
-        ours.then(|| answer.pointer("/answer/allow").is_some())
-    },
-    settled: |number| {
-        vec![
-            happened(json!({"ask_closed":{"ask":number,"closing":"withdrawn"}})),
-            happened(json!({"tool_ended":{"tool":6,"outcome":"skipped","result":{"text":""}}})),
-        ]
-    },
-    unknown: || json!({"from_the_future":{"x":[1,{"y":null}]}}),
-};
+pub(in crate::check) static UI: UiWire =
+    UiWire { dialect: "native", carrier: Carrier::One, told: &TOLD, bound: proof };

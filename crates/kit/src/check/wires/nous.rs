@@ -6,6 +6,7 @@ mod permitted;
 use super::{End, Greeting, RuntimeWire, Told, UiWire, named, text};
 use crate::check::Stop;
 use crate::check::scenes::ScenarioFile;
+use crate::pattern::Bindings;
 use crate::peer::Carrier;
 use serde_json::{Value, json};
 use std::sync::LazyLock;
@@ -80,76 +81,5 @@ fn all_name_one_run(lines: &[Value]) -> Result<(), Stop> {
     }
 }
 
-fn event(number: u64, kind: &str, payload: Value) -> (u8, Value) {
-    (
-        1,
-        json!({"v":"1","id":format!("evt-{number}"),"type":kind,"payload":payload,"ts":"2026-01-01T00:00:00Z"}),
-    )
-}
-
-const RUN: &str = "run-1";
-
-pub(in crate::check) static UI: UiWire = UiWire {
-    dialect: "nous",
-    carrier: Carrier::Two,
-    told: &TOLD,
-    opening: Vec::new,
-    reply: |line| {
-        let Some(id) = line.get("id") else { return Vec::new() };
-        let ok = |kind: &str, payload: Value| {
-            vec![json!({"v":"1","id":id,"type":kind,"payload":payload,"ok":true})]
-        };
-        match text(line, "/type").unwrap_or_default() {
-            "ping" => ok("pong", json!({"message":"pong"})),
-            "get_state" => ok(
-                "state",
-                json!({"run_state":"idle","run_id":"","session_id":"sess-check1","steering_mode":"one-at-a-time",
-                "follow_up_mode":"one-at-a-time","pending_counts":{"steer":0,"follow_up":0}}),
-            ),
-            "get_messages" => ok("messages", json!({"session_id":"sess-check1","messages":[]})),
-            "new_session" | "switch_session" => ok("session", json!({"session_id":"sess-check1"})),
-            _ => vec![
-                json!({"v":"1","id":id,"type":"error","payload":{},"ok":false,"error":{"code":"invalid_command","message":"not in this check"}}),
-            ],
-        }
-    },
-    prompt: |line| {
-        (text(line, "/type") == Some("prompt"))
-            .then(|| text(line, "/payload/text").unwrap_or_default().to_owned())
-    },
-    accept: |line| {
-        vec![
-            (
-                0,
-                json!({"v":"1","id":line.get("id"),"type":"accepted","payload":{"command":"prompt","run_id":RUN,"session_id":"sess-check1"},"ok":true}),
-            ),
-            event(1, "agent_start", json!({"run_id":RUN})),
-            event(2, "turn_start", json!({"run_id":RUN,"turn_id":"1"})),
-            event(
-                3,
-                "message_start",
-                json!({"run_id":RUN,"turn_id":"1","message_id":"m1","role":"assistant"}),
-            ),
-        ]
-    },
-    text: |text| {
-        vec![event(4, "message_update", json!({"run_id":RUN,"turn_id":"1","message_id":"m1","delta":text}))]
-    },
-    end: || {
-        vec![
-            event(5, "message_end", json!({"run_id":RUN,"turn_id":"1","message_id":"m1"})),
-            event(6, "turn_end", json!({"run_id":RUN,"turn_id":"1"})),
-            event(7, "agent_end", json!({"run_id":RUN})),
-        ]
-    },
-    fail: || {
-        vec![
-            event(5, "error", json!({"run_id":RUN,"turn_id":"1","message":"broken on purpose"})),
-            event(6, "agent_end", json!({"run_id":RUN})),
-        ]
-    },
-    ask: |_| Vec::new(),
-    answered: |_, _| None,
-    settled: |_| Vec::new(),
-    unknown: || json!({"v":"1","id":"evt-99","type":"from_the_future","payload":{"x":[1,{"y":null}]}}),
-};
+pub(in crate::check) static UI: UiWire =
+    UiWire { dialect: "nous", carrier: Carrier::Two, told: &TOLD, bound: Bindings::new };

@@ -3,9 +3,10 @@
 mod defects;
 mod permitted;
 
-use super::{End, Greeting, RuntimeWire, Told, UiWire, main_lane, named, text};
+use super::{End, Greeting, RuntimeWire, Told, UiWire, named, text};
 use crate::check::Stop;
 use crate::check::scenes::ScenarioFile;
+use crate::pattern::Bindings;
 use crate::peer::Carrier;
 use serde_json::{Value, json};
 use std::sync::LazyLock;
@@ -99,80 +100,5 @@ fn tokens_rise(lines: &[Value]) -> Result<(), Stop> {
     }
 }
 
-const QUERY: &str = "q-check";
-
-fn notify(method: &str, params: Value) -> Value {
-    json!({"jsonrpc":"2.0","method":method,"params":params})
-}
-
-pub(in crate::check) static UI: UiWire = UiWire {
-    dialect: "openagent",
-    carrier: Carrier::One,
-    told: &TOLD,
-    opening: Vec::new,
-    reply: |line| {
-        let Some(id) = line.get("id").filter(|_| line.get("method").is_some()) else { return Vec::new() };
-        let result = match text(line, "/method").unwrap_or_default() {
-            "initialize" => {
-                json!({"status":"ready","protocol_version":"1.0.0","server_info":{"name":"parlor-check","version":"0"},
-                "capabilities":["streaming","blocks","tool_execution","tool_approval"]})
-            }
-            "context.update" => json!({"status":"updated"}),
-            "agent.cancel" => json!({"cancelled":true,"query_id":QUERY}),
-            "tool.approve" => json!({"status":"approved"}),
-            _ => {
-                return vec![
-                    json!({"jsonrpc":"2.0","id":id,"error":{"code":-32601,"message":"Method not found"}}),
-                ];
-            }
-        };
-        vec![json!({"jsonrpc":"2.0","id":id,"result":result})]
-    },
-    prompt: |line| {
-        (text(line, "/method") == Some("agent.query"))
-            .then(|| text(line, "/params/message").unwrap_or_default().to_owned())
-    },
-    accept: |line| {
-        main_lane(vec![
-            json!({"jsonrpc":"2.0","id":line.get("id"),"result":{"query_id":QUERY,"status":"processing"}}),
-        ])
-    },
-    text: |text| {
-        main_lane(vec![notify(
-            "stream.token",
-            json!({"query_id":QUERY,"token":text,"index":0,"metadata":{"type":"text"}}),
-        )])
-    },
-    end: || {
-        main_lane(vec![notify("stream.complete", json!({"query_id":QUERY,"status":"success","metadata":{}}))])
-    },
-    fail: || {
-        main_lane(vec![
-            notify(
-                "stream.error",
-                json!({"query_id":QUERY,"error":{"code":-32002,"message":"broken on purpose"}}),
-            ),
-            notify("stream.complete", json!({"query_id":QUERY,"status":"error","metadata":{}})),
-        ])
-    },
-    ask: |number| {
-        main_lane(vec![notify(
-            "tool.request_approval",
-            json!({"execution_id":format!("exec-{number}"),"query_id":QUERY,
-            "tool":{"name":"bash","description":"runs a command","category":"system"},"arguments":{"command":"true"},
-            "risk_assessment":{"level":"medium","reasons":[],"reversible":true},"timeout":30}),
-        )])
-    },
-    answered: |line, number| {
-        let ours = text(line, "/method") == Some("tool.approve")
-            && text(line, "/params/execution_id") == Some(format!("exec-{number}").as_str());
-        ours.then(|| line.pointer("/params/approved").and_then(Value::as_bool).unwrap_or(false))
-    },
-    settled: |number| {
-        main_lane(vec![notify(
-            "tool.complete",
-            json!({"execution_id":format!("exec-{number}"),"query_id":QUERY,"status":"denied","result":{"output":""}}),
-        )])
-    },
-    unknown: || notify("future.notification", json!({"x":[1,{"y":null}]})),
-};
+pub(in crate::check) static UI: UiWire =
+    UiWire { dialect: "openagent", carrier: Carrier::One, told: &TOLD, bound: Bindings::new };
