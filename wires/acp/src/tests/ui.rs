@@ -1,9 +1,9 @@
 //! We are the client: what an agent says, and what it is told.
 
-use super::{client, client_of, told};
-use domain::ask::{Answer, AskKind, Preview, Scope};
+use super::{client, told};
+use domain::ask::{Answer, AskKind, Preview};
 use domain::command::{Command, LibraryCommand, ListScope, Receipt, RefusalKind, SessionCommand};
-use domain::content::{Json, Part};
+use domain::content::Part;
 use domain::event::{Outcome, PlanState};
 use domain::ids::SessionId;
 use domain::session::Effort;
@@ -11,7 +11,7 @@ use domain::state::EntryKind;
 use domain::tool::{ToolOutcome, ToolPhase};
 use roles::{Hello, Reason};
 use serde_json::{Value, json};
-use testkit::bench::{UiBench, cancel, prompt};
+use testkit::bench::UiBench;
 
 fn text(kind: &str, words: &str) -> String {
     told(json!({"sessionUpdate":kind,"content":{"type":"text","text":words}}))
@@ -39,25 +39,6 @@ fn permission(bench: &mut UiBench, id: u64, call: Value, kinds: &[&str]) {
     bench.hear(
         &json!({"jsonrpc":"2.0","id":id,"method":"session/request_permission","params":params}).to_string(),
     );
-}
-
-#[test]
-fn stop_reasons_are_outcomes() {
-    for (stop, outcome) in [
-        ("end_turn", Outcome::Done),
-        ("max_tokens", Outcome::Done),
-        ("cancelled", Outcome::Cancelled),
-        ("from_the_future", Outcome::Done),
-    ] {
-        let mut bench = prompted();
-        answer_to(&mut bench, 3, json!({"stopReason":stop}));
-        assert_eq!(bench.outcome(), Some(outcome), "{stop}");
-    }
-    for stop in ["refusal", "max_turn_requests"] {
-        let mut bench = prompted();
-        answer_to(&mut bench, 3, json!({"stopReason":stop}));
-        assert!(matches!(bench.outcome(), Some(Outcome::Failed(_))), "{stop}");
-    }
 }
 
 #[test]
@@ -99,22 +80,6 @@ fn a_call_that_the_agent_leaves_open_keeps_what_was_told_of_it() {
 }
 
 #[test]
-fn a_session_that_nobody_has_used_is_the_new_one() {
-    let new = || Command::Library(LibraryCommand::New { cwd: None, title: None, id: None });
-    let mut bench = client();
-    bench.forget();
-    bench.command(new());
-    assert!(bench.sent().is_empty(), "no second one is left behind unused");
-    bench.command(new());
-    assert_eq!(bench.sent()[0]["method"], "session/new", "only once");
-    let mut bench = prompted();
-    answer_to(&mut bench, 3, json!({"stopReason":"end_turn"}));
-    bench.forget();
-    bench.command(new());
-    assert_eq!(bench.sent()[0]["method"], "session/new");
-}
-
-#[test]
 fn a_prompt_that_is_refused_at_once_is_refused_and_one_that_breaks_later_fails() {
     let mut bench = client();
     let ticket = bench.prompt("go");
@@ -133,83 +98,6 @@ fn a_prompt_that_is_refused_at_once_is_refused_and_one_that_breaks_later_fails()
     let ticket = bench.prompt("go");
     bench.wait(400);
     assert_eq!(bench.settlement(ticket), Some(Ok(Receipt::Done)));
-}
-
-#[test]
-fn a_second_prompt_waits_for_the_first() {
-    let mut bench = prompted();
-    bench.command(prompt("and"));
-    assert_eq!(bench.refused(), RefusalKind::Busy);
-    answer_to(&mut bench, 3, json!({"stopReason":"end_turn"}));
-    bench.forget();
-    bench.command(prompt("and"));
-    assert_eq!(bench.sent()[0]["method"], "session/prompt");
-}
-
-#[test]
-fn permissions_are_answered_by_kind_and_authority_is_never_widened() {
-    let all = ["allow_once", "allow_always", "reject_once", "reject_always"];
-    let allow = |scope| Answer::Allow { scope, digest: None };
-    let deny = || Answer::Deny { reason: Some("no".to_owned()) };
-    for (kinds, answer, option) in [
-        (&all[..], allow(Scope::Once), Some("opt-allow_once")),
-        (&all[..], allow(Scope::Always), Some("opt-allow_always")),
-        (&all[..], allow(Scope::Session), Some("opt-allow_once")),
-        (&all[..], deny(), Some("opt-reject_once")),
-        (&all[..], Answer::Dismissed, None),
-        (&["allow_always", "reject_once"][..], allow(Scope::Once), None),
-        (&["allow_once", "reject_always"][..], deny(), None),
-        (&["allow_once"][..], deny(), None),
-    ] {
-        let mut bench = prompted();
-        permission(
-            &mut bench,
-            50,
-            json!({"toolCallId":"c","title":"ls","kind":"execute","rawInput":{"command":"ls"}}),
-            kinds,
-        );
-        bench.forget();
-        bench.answer(answer.clone());
-        let outcome = bench.sent()[0]["result"]["outcome"].clone();
-        match option {
-            Some(option) => {
-                assert_eq!(outcome, json!({"outcome":"selected","optionId":option}), "{answer:?}");
-            }
-            None => assert_eq!(outcome, json!({"outcome":"cancelled"}), "{kinds:?} {answer:?}"),
-        }
-    }
-}
-
-#[test]
-fn a_cancel_answers_what_is_asked_first_and_nothing_after() {
-    let mut bench = prompted();
-    permission(&mut bench, 50, json!({"toolCallId":"c","title":"ls"}), &["allow_once", "reject_once"]);
-    bench.forget();
-    bench.command(cancel());
-    let sent = bench.sent();
-    assert_eq!(sent[0]["result"]["outcome"], json!({"outcome":"cancelled"}));
-    assert_eq!((sent[1]["method"].as_str(), sent.len()), (Some("session/cancel"), 2));
-    // One that is asked while it stops, and one after the end.
-    permission(&mut bench, 51, json!({"toolCallId":"d","title":"ls"}), &["allow_once"]);
-    answer_to(&mut bench, 3, json!({"stopReason":"cancelled"}));
-    permission(&mut bench, 52, json!({"toolCallId":"e","title":"ls"}), &["allow_once"]);
-    let sent = bench.sent();
-    let ids: Vec<&Value> = sent.iter().map(|line| &line["id"]).collect();
-    assert_eq!(ids, [&json!(51), &json!(52)]);
-    assert!(sent.iter().all(|line| line["result"]["outcome"]["outcome"] == "cancelled"));
-}
-
-#[test]
-fn a_question_that_is_taken_back_is_closed_and_answered_once() {
-    let mut bench = prompted();
-    permission(&mut bench, 50, json!({"toolCallId":"c","title":"ls"}), &["allow_once"]);
-    assert_eq!(bench.state.asks.len(), 1);
-    bench.forget();
-    bench.hear(r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":50}}"#);
-    assert_eq!(bench.state.asks.len(), 0);
-    assert_eq!(bench.sent()[0]["result"]["outcome"]["outcome"], "cancelled");
-    bench.hear(r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":50}}"#);
-    assert!(bench.sent().is_empty());
 }
 
 #[test]
@@ -360,16 +248,6 @@ fn sessions_are_listed_by_page_opened_with_their_past_and_begun() {
 }
 
 #[test]
-fn an_agent_that_acts_by_itself_is_shown_until_it_is_silent() {
-    let mut bench = client();
-    bench.hear(&text("agent_message_chunk", "By the way."));
-    assert!(bench.state.open_run().is_some());
-    bench.wait(6_000);
-    assert_eq!(bench.outcome(), Some(Outcome::Done));
-    assert_eq!(bench.texts(), ["By the way."]);
-}
-
-#[test]
 fn agents_that_cannot_be_spoken_with_are_diagnosed() {
     let unusable = |bench: &UiBench| match &bench.link.closed {
         Some(Reason::Unusable(why)) => why.clone(),
@@ -435,28 +313,4 @@ fn results_are_shown_wherever_they_stand() {
         assert_eq!(tools[0].phase, ToolPhase::Ended(ToolOutcome::Done));
         assert_eq!(tools[0].result.as_ref().map(|result| result.text.as_str()), Some(words), "{update}");
     }
-}
-
-#[test]
-fn modes_and_added_methods_are_extensions() {
-    let mut bench = client_of(json!({"protocolVersion":1}));
-    bench.hear(&told(json!({"sessionUpdate":"current_mode_update","currentModeId":"plan"})));
-    bench.forget();
-    let set =
-        bench.command(Command::Extension { name: "mode".to_owned(), payload: Json::verbatim("\"auto\"") });
-    assert_eq!(bench.sent()[0]["params"], json!({"sessionId":"theirs-1","modeId":"auto"}));
-    answer_to(&mut bench, 3, json!({}));
-    assert_eq!(bench.settlement(set), Some(Ok(Receipt::Done)));
-    let added =
-        bench.command(Command::Extension { name: "_x/y".to_owned(), payload: Json::verbatim("{\"a\":1}") });
-    let sent = bench.sent();
-    assert_eq!((sent[0]["method"].as_str(), &sent[0]["params"]), (Some("_x/y"), &json!({"a":1})));
-    answer_to(&mut bench, 4, json!({"b":2}));
-    assert_eq!(bench.settlement(added), Some(Ok(Receipt::Extension(Json::verbatim("{\"b\":2}")))));
-    bench.command(Command::Extension { name: "y".to_owned(), payload: Json::empty() });
-    assert_eq!(bench.refused(), RefusalKind::ExtensionUnknown);
-    // What never comes back has a deadline.
-    let slow = bench.command(Command::Extension { name: "_x/z".to_owned(), payload: Json::empty() });
-    bench.wait(61_000);
-    assert_eq!(bench.settlement(slow).unwrap().unwrap_err().kind, RefusalKind::TimedOut);
 }
