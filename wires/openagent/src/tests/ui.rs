@@ -1,37 +1,18 @@
 //! The client's side: handshake, every notification of the document, commands, and backends that misbehave.
 
-use super::{ui, ui_by_the_book, ui_of_ours, ui_query};
-use domain::ask::{Answer, AskKind, Preview, Risk, Scope};
-use domain::command::{
-    Command, ExportFormat, LibraryCommand, ListCommand, ListScope, Receipt, RefusalKind, RunCommand,
-    SessionCommand,
-};
+use super::{ui_by_the_book, ui_of_ours, ui_query};
+use domain::ask::{AskKind, Preview, Risk};
+use domain::command::{Command, ExportFormat, LibraryCommand, ListCommand, ListScope, Receipt};
 use domain::content::{Part, Role};
 use domain::event::Outcome;
 use domain::prompt_text::{self, OwnEnd};
 use domain::signal::UiContext;
 use domain::state::EntryKind;
-use domain::tool::{ToolOutcome, ToolPhase};
-use roles::{Reason, TimerKey};
 use serde_json::json;
 use testkit::bench::{UiBench, session, texts};
 
 fn note(method: &str, params: &serde_json::Value) -> String {
     json!({"jsonrpc":"2.0","method":method,"params":params}).to_string()
-}
-
-#[test]
-fn a_backend_that_cannot_be_spoken_with() {
-    let unusable =
-        |bench: &UiBench| matches!(&bench.link.closed, Some(Reason::Unusable(why)) if !why.is_empty());
-    let mut bench = ui();
-    bench.hear(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"Invalid Request: version"}}"#);
-    assert!(unusable(&bench));
-    bench.command(Command::List(ListCommand::Models { provider: None }));
-    assert_eq!(bench.refused(), RefusalKind::Lost);
-    let mut bench = ui();
-    bench.fire(TimerKey(1));
-    assert!(unusable(&bench));
 }
 
 #[test]
@@ -89,30 +70,6 @@ fn that_it_cannot_be_undone_is_only_said_where_the_backend_does() {
         bench.hear(&note("tool.request_approval", &request));
         let AskKind::Consent(consent) = &bench.state.asks[0].kind else { panic!("{:?}", bench.state.asks) };
         assert_eq!(consent.assessment.reversible, reversible, "{told:?}");
-    }
-}
-
-#[test]
-fn a_rejected_tool_is_denied_whether_or_not_the_backend_says_so() {
-    for says in [true, false] {
-        let mut bench = ui_by_the_book();
-        ui_query(&mut bench);
-        bench.hear(&note("tool.request_approval", &json!({"execution_id":"e1","query_id":"q-9","tool":{"name":"x"},"risk_assessment":{"level":"low"}})));
-        bench.answer(Answer::Deny { reason: None });
-        let id = bench.sent()[0]["id"].clone();
-        bench.hear(
-            &json!({"jsonrpc":"2.0","id":id,"result":{"status":"rejected","execution_id":"e1"}}).to_string(),
-        );
-        if says {
-            bench.hear(&note(
-                "tool.complete",
-                &json!({"execution_id":"e1","status":"rejected","result":{"output":"no"}}),
-            ));
-        }
-        bench.hear(&note("stream.complete", &json!({"query_id":"q-9","status":"success"})));
-        let tool = bench.state.tools.values().next().unwrap();
-        assert_eq!(tool.phase, ToolPhase::Ended(ToolOutcome::Denied));
-        assert_eq!(bench.outcome(), Some(Outcome::Done));
     }
 }
 
@@ -197,24 +154,6 @@ fn a_loaded_session_is_told_once() {
     assert_eq!(bench.state.runs.len(), 2);
     assert_eq!(texts(&bench.state, Role::User), ["hello", "more"]);
     assert!(bench.state.open_run().is_none());
-}
-
-#[test]
-fn what_this_wire_cannot_do_is_refused() {
-    let mut bench = ui_by_the_book();
-    for command in [
-        Command::Library(LibraryCommand::New { cwd: None, title: None, id: None }),
-        Command::Session(SessionCommand::Clear),
-        Command::Run(RunCommand::Compact { instruction: None }),
-        Command::Session(SessionCommand::SetModel { provider: None, name: "x".into() }),
-        Command::List(ListCommand::Servers),
-    ] {
-        bench.command(command);
-        assert_eq!(bench.refused(), RefusalKind::Unsupported);
-    }
-    ui_query(&mut bench);
-    bench.prompt("again");
-    assert_eq!(bench.refused(), RefusalKind::Busy);
 }
 
 #[test]
@@ -323,21 +262,6 @@ fn where_the_person_works_goes_to_the_members_of_the_document() {
     let context = bench.sent()[0]["params"]["context"].clone();
     assert_eq!((&context["cwd"], &context["shell"]), (&json!("/p/sub"), &json!("fish")));
     assert_eq!(context["open_files"], json!(["a.rs", "b.rs"]), "a resize takes nothing away");
-}
-
-#[test]
-fn a_yes_for_what_is_similar_says_so() {
-    for (scope, options) in [
-        (Scope::Once, json!({"remember_choice":false,"apply_to_similar":false})),
-        (Scope::Session, json!({"remember_choice":false,"apply_to_similar":true})),
-        (Scope::Always, json!({"remember_choice":true,"apply_to_similar":true})),
-    ] {
-        let mut bench = ui_by_the_book();
-        ui_query(&mut bench);
-        bench.hear(&note("tool.request_approval", &json!({"execution_id":"e1","query_id":"q-9","tool":{"name":"x"},"risk_assessment":{"level":"low"}})));
-        bench.answer(Answer::Allow { scope, digest: None });
-        assert_eq!(bench.sent()[0]["params"]["options"], options);
-    }
 }
 
 #[test]
