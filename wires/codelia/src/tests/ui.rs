@@ -3,7 +3,7 @@
 use super::{run_event, said, ui, ui_greeted, ui_running};
 use domain::ask::{AskKind, Preview, Risk};
 use domain::command::{
-    Command, LibraryCommand, ListCommand, ListScope, Receipt, RefusalKind, RunCommand, SessionCommand,
+    Command, LibraryCommand, ListCommand, ListScope, Receipt, RefusalKind, SessionCommand,
 };
 use domain::event::Outcome;
 use domain::session::Effort;
@@ -186,18 +186,6 @@ fn a_run_is_over_with_its_final_where_no_status_comes() {
     bench.hear(&run_event(r#"{"type":"reasoning","content":"hm"}"#));
     bench.wait(10_000);
     assert_eq!(bench.outcome(), None);
-}
-
-#[test]
-fn a_runtime_that_cannot_stop_a_run_does_not_keep_the_person_waiting() {
-    let mut bench = ui_running();
-    let ticket = bench.command(Command::Run(RunCommand::Cancel { run: None, reason: None }));
-    bench.hear(r#"{"id":"4","error":{"code":-32601,"message":"method not found"}}"#);
-    assert_eq!(bench.outcome(), Some(Outcome::Cancelled));
-    assert!(bench.settlement(ticket).is_some());
-    bench.forget();
-    bench.prompt("next");
-    assert!(said(&mut bench.link).contains("run.start"), "one can go on");
 }
 
 #[test]
