@@ -108,22 +108,22 @@ pub struct Scenario {
     pub says: Option<Quote>,
     /// What a program should do, in a sentence.
     pub expects: &'static str,
-    act: Act,
+    act: ScenarioPlay,
 }
 
 /// How a scenario is played.
 #[derive(Clone, Copy)]
-enum Act {
+enum ScenarioPlay {
     Code(fn(&mut Talk) -> Doing<'_>),
     /// As its wire's file tells it.
     Steps(&'static [scenes::SceneStep]),
 }
 
-impl Act {
+impl ScenarioPlay {
     async fn play(self, talk: &mut Talk) -> Result<(), Stop> {
         match self {
-            Act::Code(act) => act(talk).await,
-            Act::Steps(steps) => scenes::play(talk, steps).await,
+            ScenarioPlay::Code(act) => act(talk).await,
+            ScenarioPlay::Steps(steps) => scenes::play(talk, steps).await,
         }
     }
 }

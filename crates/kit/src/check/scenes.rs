@@ -44,7 +44,7 @@ pub(super) struct ScenarioFile {
     pub(super) own: Vec<OwnScenario>,
 }
 
-/// A line of a part.
+/// What is said in a `reply` belongs to the condition above it, so order counts.
 pub(super) enum PartLine {
     /// The UI may say this.
     Heard(Condition),

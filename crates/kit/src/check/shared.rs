@@ -2,7 +2,7 @@
 
 use super::talk::Talk;
 use super::wires::{End, Greeting, RuntimeWire};
-use super::{Doing, Scenario, Stop, Tested};
+use super::{Doing, Scenario, ScenarioPlay, Stop, Tested};
 use crate::peer::Carrier;
 use link::child::Exit;
 use serde_json::Value;
@@ -85,7 +85,7 @@ pub(super) fn scenarios(wire: &RuntimeWire) -> Vec<Scenario> {
     let told = wire.told.as_ref().ok();
     let scenario = |(name, expects, act)| {
         let says = told.and_then(|told| told.says(Tested::Runtime, name));
-        Scenario { name, says, expects, act: super::Act::Code(act) }
+        Scenario { name, says, expects, act: ScenarioPlay::Code(act) }
     };
     all.into_iter().map(scenario).collect()
 }

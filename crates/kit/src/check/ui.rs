@@ -4,7 +4,7 @@
 
 use super::talk::{NextLine, Talk};
 use super::wires::{UiWire, filled};
-use super::{Doing, Scenario, Stop, Tested};
+use super::{Doing, Scenario, ScenarioPlay, Stop, Tested};
 use crate::pattern::Bindings;
 use link::child::Exit;
 use serde_json::Value;
@@ -51,7 +51,7 @@ pub(super) fn scenarios(wire: &UiWire) -> Vec<Scenario> {
     let told = wire.told.as_ref().ok();
     let scenario = |(name, expects, act)| {
         let says = told.and_then(|told| told.says(Tested::Ui, name));
-        Scenario { name, says, expects, act: super::Act::Code(act) }
+        Scenario { name, says, expects, act: ScenarioPlay::Code(act) }
     };
     all.into_iter().map(scenario).collect()
 }

@@ -11,7 +11,7 @@ mod openagent;
 
 use super::defects::Defect;
 use super::scenes::{OwnScenario, PartLine, ScenarioFile};
-use super::{Act, Scenario};
+use super::{Scenario, ScenarioPlay};
 use crate::notation::NotationError;
 use crate::pattern::{Bindings, Missing, Pattern};
 use crate::peer::Carrier;
@@ -117,7 +117,7 @@ impl RuntimeWire {
             name: own.name,
             says: own.says,
             expects: own.title,
-            act: Act::Steps(&own.steps),
+            act: ScenarioPlay::Steps(&own.steps),
         };
         own.iter().map(scenario).collect()
     }
