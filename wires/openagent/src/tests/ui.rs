@@ -1,6 +1,6 @@
 //! The client's side: handshake, every notification of the document, commands, and backends that misbehave.
 
-use super::{ui_by_the_book, ui_of_ours, ui_query};
+use super::{ui_by_the_book, ui_query};
 use domain::ask::{AskKind, Preview, Risk};
 use domain::command::{Command, ExportFormat, LibraryCommand, ListCommand, ListScope, Receipt};
 use domain::content::{Part, Role};
@@ -292,26 +292,4 @@ fn a_query_tells_the_commands_and_files_that_the_person_told_and_no_other() {
         json!([{"command":"cargo test","exit_code":101},{"command":"sleep 9"}])
     );
     assert!(told.get("open_files").is_none(), "what was mentioned before is not open now");
-}
-
-/// Our runtime names sessions so that the first characters vary; the ids of other backends are theirs.
-#[test]
-fn names_that_a_backend_of_ours_makes_are_read_back() {
-    for (ours, named, session) in
-        [(true, "3b2a104f0e81", "sess-18e0f401a2b3"), (false, "3b2a104f0e81", "3b2a104f0e81")]
-    {
-        let mut bench = if ours { ui_of_ours() } else { ui_by_the_book() };
-        let list =
-            Command::Library(LibraryCommand::List { scope: ListScope::All, limit: None, search: None });
-        let ticket = bench.command(list);
-        let id = bench.sent().pop().unwrap()["id"].clone();
-        let item = json!({"session_id":named,"title":"t","created_at":"2026-11-15T00:13:07Z","updated_at":"2026-11-15T00:13:08Z","message_count":4,"total_tokens":43});
-        bench.hear(
-            &json!({"jsonrpc":"2.0","id":id,"result":{"status":"success","sessions":[item]}}).to_string(),
-        );
-        let Some(Ok(Receipt::Sessions(listed))) = bench.settlement(ticket) else { panic!() };
-        assert_eq!(listed[0].id.as_str(), session);
-        bench.command(Command::Library(LibraryCommand::Open { session: listed[0].id.clone() }));
-        assert_eq!(bench.sent().pop().unwrap()["params"], json!({ "session_id": named }));
-    }
 }
