@@ -2,11 +2,8 @@
 
 use super::{run_event, said, ui, ui_greeted, ui_running};
 use domain::ask::{AskKind, Preview, Risk};
-use domain::command::{
-    Command, LibraryCommand, ListCommand, ListScope, Receipt, RefusalKind, SessionCommand,
-};
+use domain::command::{Command, LibraryCommand, ListCommand, ListScope, Receipt, RefusalKind};
 use domain::event::Outcome;
-use domain::session::Effort;
 use roles::Line;
 use testkit::bench::UiBench;
 
@@ -50,36 +47,6 @@ fn what_a_list_holds() {
     bench.hear(r#"{"id":"11","result":{"skills":[{"id":"s","name":"n","description":"d","path":"/p","dir":"/","scope":"user","mtime_ms":12.5}],"errors":[],"truncated":false}}"#);
     let Some(Ok(Receipt::Skills(list))) = bench.settlement(skills) else { panic!("no skills") };
     assert_eq!(list.skills[0].modified_at.0, 12);
-}
-
-#[test]
-fn how_hard_the_model_thinks_is_set_with_the_model() {
-    let mut bench = ui();
-    bench.hear(r#"{"id":"1","result":{"protocol_version":"0","server":{"name":"rt","version":"1"}}}"#);
-    let set = |effort| Command::Session(SessionCommand::SetEffort { effort });
-    let unknown = bench.command(set(Some(Effort::High)));
-    assert!(
-        matches!(bench.settlement(unknown), Some(Err(refusal)) if refusal.kind == RefusalKind::Unsupported)
-    );
-    bench.hear(r#"{"id":"2","result":{"provider":"p","models":["m"],"current":"m","reasoning":"medium"}}"#);
-    assert_eq!(bench.state.settings.effort, Some(Effort::Medium));
-    bench.forget();
-    let ticket = bench.command(set(Some(Effort::High)));
-    assert!(bench.lines()[0].contains(
-        r#""method":"model.set","params":{"name":"m","provider":"p","reasoning":"high","scope":"session"}"#
-    ));
-    bench.hear(r#"{"id":"3","result":{"provider":"p","name":"m","reasoning":"high","source":"session"}}"#);
-    assert_eq!(bench.settlement(ticket), Some(Ok(Receipt::Done)));
-    assert_eq!(bench.state.settings.effort, Some(Effort::High));
-    // A runtime that takes the model and not the effort says so by leaving it out.
-    let ticket = bench.command(set(Some(Effort::Low)));
-    bench.hear(r#"{"id":"4","result":{"provider":"p","name":"m"}}"#);
-    assert!(
-        matches!(bench.settlement(ticket), Some(Err(refusal)) if refusal.kind == RefusalKind::Unsupported)
-    );
-    assert_eq!(bench.state.settings.effort, None);
-    let ticket = bench.command(set(None));
-    assert!(matches!(bench.settlement(ticket), Some(Err(_))));
 }
 
 #[test]
