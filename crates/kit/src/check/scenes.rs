@@ -1,7 +1,7 @@
 //! The scenarios that a wire's file tells (`wires/NAME/scenarios.txt`): the sentence of the document beside what is said and expected.
 //!
 //! The file is written like a transcript, of which it has the heads `title` and `seed`, the signs `>` and `<`, the patterns, `anyorder` and
-//! `#`. A line that is indented goes on with the one before. It begins a part with one of
+//! `#`. A line that is indented goes on with the one before. In it stand
 //!
 //! - `word NAME CONDITION`: a condition that others may name;
 //! - `runtime NAME…` or `ui NAME…`, then `seed` and `says`: what the document says about scenarios that every wire has;
@@ -16,11 +16,12 @@
 //! each `>` line with it is a new one. `$plain`, `$tool`, `$slow` and `$consent` are the prompts.
 //!
 //! The *steps*: `greet`, `hello` (only its first line), `probe`, `prompt plain` and `>` say something. `< CONDITION else WORDS` waits for
-//! a line, passing over others; `anyorder else WORDS` … `end` for several. `gather CONDITION` keeps what comes up to such a line, `lull`
-//! what comes until the program is silent, in addition; whatever is said next lets go of it. `must` judges the line that was found last,
-//! `none`, `some` (which finds it) and `once` those that were kept, `each /place` the elements there; `rises`, `counts`, `pairs` and
-//! `judge` look at all of them. What does not hold is wrong (`else WORDS`; without, the line) or had no occasion (`skip WORDS`), where
-//! `$name` is a value and `${name}` its bare text. `tries N CONDITION` … `end` goes again until such a line was kept.
+//! a line, passing over others (`because greets` before `else`: that scenario is about its absence); `anyorder else WORDS` … `end` for
+//! several. `gather CONDITION` keeps what comes up to such a line, `lull` what comes until the program is silent, in addition; whatever
+//! is said next lets go of it. `must` judges the line that was found last, `none`, `some` (which finds it) and `once` those that were
+//! kept, `each /place` the elements there; `rises`, `counts`, `pairs` and `judge` look at all of them. What does not hold is wrong (`else
+//! WORDS`; without, the line) or had no occasion (`skip WORDS`), where `$name` is a value and `${name}` its bare text. `tries N
+//! CONDITION` … `end` goes again until such a line was kept.
 
 mod parse;
 mod play;
