@@ -1,9 +1,9 @@
 //! We are the client: what an agent says, and what it is told.
 
-use super::{client, told};
+use super::{client, client_of, told};
 use domain::ask::{Answer, AskKind, Preview};
 use domain::command::{Command, LibraryCommand, ListScope, Receipt, RefusalKind, SessionCommand};
-use domain::content::Part;
+use domain::content::{Json, Part};
 use domain::event::{Outcome, PlanState};
 use domain::ids::SessionId;
 use domain::session::Effort;
@@ -313,4 +313,28 @@ fn results_are_shown_wherever_they_stand() {
         assert_eq!(tools[0].phase, ToolPhase::Ended(ToolOutcome::Done));
         assert_eq!(tools[0].result.as_ref().map(|result| result.text.as_str()), Some(words), "{update}");
     }
+}
+
+#[test]
+fn modes_and_added_methods_are_extensions() {
+    let mut bench = client_of(json!({"protocolVersion":1}));
+    bench.hear(&told(json!({"sessionUpdate":"current_mode_update","currentModeId":"plan"})));
+    bench.forget();
+    let set =
+        bench.command(Command::Extension { name: "mode".to_owned(), payload: Json::verbatim("\"auto\"") });
+    assert_eq!(bench.sent()[0]["params"], json!({"sessionId":"theirs-1","modeId":"auto"}));
+    answer_to(&mut bench, 3, json!({}));
+    assert_eq!(bench.settlement(set), Some(Ok(Receipt::Done)));
+    let added =
+        bench.command(Command::Extension { name: "_x/y".to_owned(), payload: Json::verbatim("{\"a\":1}") });
+    let sent = bench.sent();
+    assert_eq!((sent[0]["method"].as_str(), &sent[0]["params"]), (Some("_x/y"), &json!({"a":1})));
+    answer_to(&mut bench, 4, json!({"b":2}));
+    assert_eq!(bench.settlement(added), Some(Ok(Receipt::Extension(Json::verbatim("{\"b\":2}")))));
+    bench.command(Command::Extension { name: "y".to_owned(), payload: Json::empty() });
+    assert_eq!(bench.refused(), RefusalKind::ExtensionUnknown);
+    // What never comes back has a deadline.
+    let slow = bench.command(Command::Extension { name: "_x/z".to_owned(), payload: Json::empty() });
+    bench.wait(61_000);
+    assert_eq!(bench.settlement(slow).unwrap().unwrap_err().kind, RefusalKind::TimedOut);
 }
