@@ -10,6 +10,7 @@ mod at_once;
 mod defects;
 mod expected;
 mod report;
+mod scenes;
 mod shared;
 mod talk;
 #[cfg(test)]
@@ -107,7 +108,24 @@ pub struct Scenario {
     pub says: Option<Quote>,
     /// What a program should do, in a sentence.
     pub expects: &'static str,
-    act: fn(&mut Talk) -> Doing<'_>,
+    act: ScenarioPlay,
+}
+
+/// How a scenario is played.
+#[derive(Clone, Copy)]
+enum ScenarioPlay {
+    Code(fn(&mut Talk) -> Doing<'_>),
+    /// As its wire's file tells it.
+    Steps(&'static [scenes::SceneStep]),
+}
+
+impl ScenarioPlay {
+    async fn play(self, talk: &mut Talk) -> Result<(), Stop> {
+        match self {
+            ScenarioPlay::Code(act) => act(talk).await,
+            ScenarioPlay::Steps(steps) => scenes::play(talk, steps).await,
+        }
+    }
 }
 
 /// A sentence of a wire's document, word for word.
@@ -208,7 +226,7 @@ impl Suite {
             Tested::Runtime => {
                 let wire = wires::runtime(dialect)?;
                 let mut scenarios = shared::scenarios(wire);
-                scenarios.extend((wire.own)());
+                scenarios.extend(wire.own());
                 let wire_of = talk::AnyWire::Runtime(wire);
                 Some(Suite { dialect: wire.dialect, tested, carrier: wire.carrier, scenarios, wire: wire_of })
             }
@@ -281,7 +299,7 @@ impl Suite {
                 Ok(peer) => {
                     let mut talk = Talk::new(peer, self.wire, wishes.clone(), real(dir.path()));
                     let bound = wishes.patience * SCENARIO_PATIENCE;
-                    let stop = tokio::time::timeout(bound, (scenario.act)(&mut talk)).await;
+                    let stop = tokio::time::timeout(bound, scenario.act.play(&mut talk)).await;
                     let stop = stop.unwrap_or_else(|_| Err(Stop::wrong(format!("not over after {bound:?}"))));
                     (stop, talk.close().await)
                 }

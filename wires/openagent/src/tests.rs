@@ -129,13 +129,6 @@ fn ui_by_the_book() -> UiBench {
     )
 }
 
-/// Our client in front of a runtime of ours.
-fn ui_of_ours() -> UiBench {
-    ui_greeted(
-        r#"{"status":"ready","server_info":{"name":"parlor","version":"0.1.0"},"capabilities":["streaming"]}"#,
-    )
-}
-
 /// Our client in front of the existing backend.
 fn existing() -> UiBench {
     ui_greeted(

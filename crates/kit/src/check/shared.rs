@@ -2,7 +2,7 @@
 
 use super::talk::Talk;
 use super::wires::{End, Greeting, RuntimeWire};
-use super::{Doing, Scenario, Stop};
+use super::{Doing, Scenario, ScenarioPlay, Stop, Tested};
 use crate::peer::Carrier;
 use link::child::Exit;
 use serde_json::Value;
@@ -82,7 +82,11 @@ pub(super) fn scenarios(wire: &RuntimeWire) -> Vec<Scenario> {
     if wire.ends_with_stdin {
         all.push(("end-of-stdin", "the program ends when its stdin does", |t| Box::pin(end_of_stdin(t))));
     }
-    let scenario = |(name, expects, act)| Scenario { name, says: (wire.says)(name), expects, act };
+    let told = wire.told.as_ref().ok();
+    let scenario = |(name, expects, act)| {
+        let says = told.and_then(|told| told.says(Tested::Runtime, name));
+        Scenario { name, says, expects, act: ScenarioPlay::Code(act) }
+    };
     all.into_iter().map(scenario).collect()
 }
 

@@ -19,6 +19,52 @@ fn every_wire_has_scenarios_for_both_roles_with_names_of_their_own() {
     }
 }
 
+#[test]
+fn every_file_of_scenarios_can_be_read_and_quotes_for_scenarios_that_there_are() {
+    for dialect in dialects::ALL {
+        let told = wires::runtime(dialect.name()).unwrap().told.as_ref();
+        let told = told.unwrap_or_else(|why| panic!("{dialect}/scenarios.txt: {why}"));
+        assert!(!told.own.is_empty(), "{dialect}");
+        for tested in [Tested::Runtime, Tested::Ui] {
+            let suite = Suite::of(dialect.name(), tested).unwrap();
+            let mut quoted: Vec<&str> = told.quoted(tested).collect();
+            for name in &quoted {
+                assert!(suite.scenarios.iter().any(|there| there.name == *name), "{dialect}: no {name}");
+            }
+            quoted.sort_unstable();
+            let count = quoted.len();
+            quoted.dedup();
+            assert_eq!(quoted.len(), count, "{dialect}: a scenario has two quotes");
+        }
+    }
+}
+
+#[test]
+fn a_file_of_scenarios_that_cannot_be_read_says_where_and_why() {
+    let scenario = |steps: &str| -> String { format!("scenario a\ntitle t\ngreet\n{steps}") };
+    for (text, line, why) in [
+        (scenario("sing"), 4, "unknown word \"sing\""),
+        (scenario("prompt loud"), 4, "plain, tool, slow or consent"),
+        (scenario("< {\"a\":1"), 4, "character"),
+        (scenario("< {...}"), 4, "what is waited for is missing"),
+        (scenario("must song"), 4, "\"song\" is neither a pattern nor a word"),
+        (scenario("must /a is song"), 4, "no kind of value"),
+        (scenario("must {...} perhaps"), 4, "follow a condition"),
+        (scenario("judge song"), 4, "there is no judgement \"song\""),
+        (scenario("tries 2 any\nprompt plain"), 5, "this `tries` has no `end`"),
+        (scenario("anyorder else b\nprobe\nend"), 6, "only `<` lines"),
+        ("scenario a\ngreet\n".to_owned(), 2, "a `title` and steps"),
+        ("scenario a\nsays b\n".to_owned(), 2, "below its `seed`"),
+        ("runtime a\n# c\n\ntitle b".to_owned(), 4, "`seed` and `says` are missing"),
+        ("part song".to_owned(), 1, "\"song\" is no part"),
+        ("part end\n< {}\n> {} 7".to_owned(), 3, "after the line"),
+        ("greet".to_owned(), 1, "what begins here is no word"),
+    ] {
+        let Err(error) = scenes::ScenarioFile::parse(text.clone().leak(), &[]) else { panic!("{text}") };
+        assert!(error.line == line && error.what.contains(why), "{text}\n{error}");
+    }
+}
+
 /// A text with every run of white space as one blank: documents break their lines where they like.
 fn flowing(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -3,8 +3,9 @@
 //! The UI has to say one prompt by itself, from its command line. After a run it may end or stay; it may not crash.
 
 use super::talk::{NextLine, Talk};
-use super::wires::UiWire;
-use super::{Doing, Scenario, Stop};
+use super::wires::{UiWire, filled};
+use super::{Doing, Scenario, ScenarioPlay, Stop, Tested};
+use crate::pattern::Bindings;
 use link::child::Exit;
 use serde_json::Value;
 use std::time::Duration;
@@ -39,7 +40,7 @@ pub(super) fn scenarios(wire: &UiWire) -> Vec<Scenario> {
         ("after-the-end", "words that come after the end of a run do no harm", |t| Box::pin(after(t))),
         ("only-protocol", "the UI says nothing but the protocol", |t| Box::pin(only_protocol(t))),
     ];
-    if !(wire.ask)(ASK).is_empty() {
+    if !wire.lines("ask").is_empty() {
         all.push(("answers-once", "a question is answered exactly once", |t| Box::pin(answers_once(t))));
         all.push((
             "question-withdrawn",
@@ -47,25 +48,32 @@ pub(super) fn scenarios(wire: &UiWire) -> Vec<Scenario> {
             |t| Box::pin(withdrawn(t)),
         ));
     }
-    let scenario = |(name, expects, act)| Scenario { name, says: (wire.says)(name), expects, act };
+    let told = wire.told.as_ref().ok();
+    let scenario = |(name, expects, act)| {
+        let says = told.and_then(|told| told.says(Tested::Ui, name));
+        Scenario { name, says, expects, act: ScenarioPlay::Code(act) }
+    };
     all.into_iter().map(scenario).collect()
 }
 
-/// Serves the UI until it says its prompt; gives the prompt's line.
-async fn prompted(talk: &mut Talk) -> Result<Value, Stop> {
+/// Serves the UI until it says its prompt; gives the prompt's line, its text, and what lines name from then on.
+async fn prompted(talk: &mut Talk) -> Result<(Value, String, Bindings), Stop> {
     let wire = talk.ui_wire()?;
-    for line in (wire.opening)() {
-        talk.say(&line).await?;
+    let mut names = wire.names(ASK);
+    for (_, line) in wire.lines("opening") {
+        talk.say(&filled(line, &mut names)).await?;
     }
     let deadline = Instant::now() + talk.wishes.patience;
     loop {
         match talk.next_within(deadline.saturating_duration_since(Instant::now())).await {
-            NextLine::Json(_, line) if (wire.prompt)(&line).is_some() => return Ok(line),
-            NextLine::Json(_, line) => {
-                for reply in (wire.reply)(&line) {
-                    talk.say(&reply).await?;
+            NextLine::Json(_, line) => match wire.prompt(&line, &mut names) {
+                Some(text) => return Ok((line, text, names)),
+                None => {
+                    for reply in wire.reply(&line) {
+                        talk.say(&reply).await?;
+                    }
                 }
-            }
+            },
             NextLine::Noise(_) => {}
             NextLine::Closed => {
                 return Err(Stop::wrong("the UI left before it said a prompt").because(PROMPTS));
@@ -81,29 +89,54 @@ async fn prompted(talk: &mut Talk) -> Result<Value, Stop> {
 /// The number of the event before the first, on wires that number them.
 const FIRST_SEQ: u64 = 1;
 
-/// Lines under the id of the prompt and with the next numbers, on wires where lines carry them.
-fn under(talk: &mut Talk, prompt: &Value, lines: Vec<(u8, Value)>) -> Vec<(u8, Value)> {
-    let id = prompt.get("id").cloned().unwrap_or_default();
-    let mut fill = |(lane, mut line): (u8, Value)| {
-        if let Some(place) = line.get_mut("id").filter(|place| **place == "{id}") {
-            *place = id.clone();
-        }
-        if let Some(place) = line.pointer_mut("/event/event/seq").filter(|place| **place == "{seq}") {
-            *place = Value::from(FIRST_SEQ + talk.id());
-        }
-        (lane, line)
-    };
-    lines.into_iter().map(&mut fill).collect()
+/// A run of the UI, from its prompt on.
+struct UiRun<'t> {
+    talk: &'t mut Talk,
+    wire: &'static UiWire,
+    names: Bindings,
 }
 
-async fn say(talk: &mut Talk, prompt: &Value, lines: Vec<(u8, Value)>) -> Result<(), Stop> {
-    for (lane, line) in under(talk, prompt, lines) {
-        // A UI that has what it wanted may leave.
-        if talk.say_on(lane, &line).await.is_err() {
-            return Ok(());
+impl UiRun<'_> {
+    /// Waits for the prompt, and takes it.
+    async fn taken(talk: &mut Talk) -> Result<UiRun<'_>, Stop> {
+        let mut run = UiRun::prompted(talk).await?;
+        run.say(&["accept"]).await;
+        Ok(run)
+    }
+
+    async fn prompted(talk: &mut Talk) -> Result<UiRun<'_>, Stop> {
+        let (wire, (.., names)) = (talk.ui_wire()?, prompted(talk).await?);
+        Ok(UiRun { talk, wire, names })
+    }
+
+    /// The lines of a part, with the next numbers where they carry them.
+    fn lines(&mut self, part: &str) -> Vec<(u8, Value)> {
+        let mut lines = Vec::new();
+        for (lane, line) in self.wire.lines(part) {
+            if line.to_string().contains("$seq") {
+                self.names.bind("seq", Value::from(FIRST_SEQ + self.talk.id()));
+            }
+            lines.push((lane, filled(line, &mut self.names)));
+        }
+        lines
+    }
+
+    async fn say(&mut self, parts: &[&str]) {
+        for part in parts {
+            for (lane, line) in self.lines(part) {
+                // A UI that has what it wanted may leave.
+                if self.talk.say_on(lane, &line).await.is_err() {
+                    break;
+                }
+            }
         }
     }
-    Ok(())
+
+    /// A message of the model.
+    async fn text(&mut self, text: &str) {
+        self.names.bind("said", Value::from(text));
+        self.say(&["text"]).await;
+    }
 }
 
 /// Serves the UI for a while and makes sure that it did not crash.
@@ -113,7 +146,7 @@ async fn survives(talk: &mut Talk) -> Result<(), Stop> {
     while Instant::now() < until {
         match talk.next_within(until.saturating_duration_since(Instant::now())).await {
             NextLine::Json(_, line) => {
-                for reply in (wire.reply)(&line) {
+                for reply in wire.reply(&line) {
                     let _ = talk.say(&reply).await;
                 }
             }
@@ -131,95 +164,84 @@ async fn survives(talk: &mut Talk) -> Result<(), Stop> {
 }
 
 async fn prompts(talk: &mut Talk) -> Result<(), Stop> {
-    let wire = talk.ui_wire()?;
-    let line = prompted(talk).await?;
-    match (wire.prompt)(&line) {
-        Some(text) if !text.trim().is_empty() => Ok(()),
-        _ => Err(Stop::wrong(format!("a prompt without a text: {line}"))),
+    match prompted(talk).await? {
+        (_, text, _) if !text.trim().is_empty() => Ok(()),
+        (line, ..) => Err(Stop::wrong(format!("a prompt without a text: {line}"))),
     }
 }
 
 async fn whole_run(talk: &mut Talk) -> Result<(), Stop> {
-    let wire = talk.ui_wire()?;
-    let prompt = prompted(talk).await?;
-    say(talk, &prompt, (wire.accept)(&prompt)).await?;
-    say(talk, &prompt, (wire.text)("hello")).await?;
-    say(talk, &prompt, (wire.end)()).await?;
+    let mut run = UiRun::taken(talk).await?;
+    run.text("hello").await;
+    run.say(&["end"]).await;
     survives(talk).await
 }
 
 async fn failed_run(talk: &mut Talk) -> Result<(), Stop> {
-    let wire = talk.ui_wire()?;
-    let prompt = prompted(talk).await?;
-    say(talk, &prompt, (wire.accept)(&prompt)).await?;
-    say(talk, &prompt, (wire.fail)()).await?;
+    UiRun::taken(talk).await?.say(&["fail"]).await;
     survives(talk).await
 }
 
 async fn unknown(talk: &mut Talk) -> Result<(), Stop> {
     let wire = talk.ui_wire()?;
-    talk.say(&(wire.unknown)()).await?;
-    let prompt = prompted(talk).await?;
-    say(talk, &prompt, (wire.accept)(&prompt)).await?;
-    talk.say(&(wire.unknown)()).await?;
-    say(talk, &prompt, (wire.end)()).await?;
+    let unknown: Vec<Value> =
+        wire.lines("unknown").into_iter().map(|(_, line)| filled(line, &mut wire.names(ASK))).collect();
+    for line in &unknown {
+        talk.say(line).await?;
+    }
+    let mut run = UiRun::taken(talk).await?;
+    for line in &unknown {
+        run.talk.say(line).await?;
+    }
+    run.say(&["end"]).await;
     survives(talk).await
 }
 
 async fn garbage(talk: &mut Talk) -> Result<(), Stop> {
-    let wire = talk.ui_wire()?;
-    let prompt = prompted(talk).await?;
-    talk.bytes(b"not json at all\n\n{\"half\":\n\xff\xfe\n[1]\nnull\n").await?;
-    say(talk, &prompt, (wire.accept)(&prompt)).await?;
-    say(talk, &prompt, (wire.end)()).await?;
+    let mut run = UiRun::prompted(talk).await?;
+    run.talk.bytes(b"not json at all\n\n{\"half\":\n\xff\xfe\n[1]\nnull\n").await?;
+    run.say(&["accept", "end"]).await;
     survives(talk).await
 }
 
 async fn oversized(talk: &mut Talk) -> Result<(), Stop> {
-    let wire = talk.ui_wire()?;
-    let prompt = prompted(talk).await?;
+    let mut run = UiRun::prompted(talk).await?;
     let mut line = vec![b'x'; MAX_LINE + 1024];
     line.push(b'\n');
-    talk.bytes(&line).await?;
-    say(talk, &prompt, (wire.accept)(&prompt)).await?;
-    say(talk, &prompt, (wire.end)()).await?;
+    run.talk.bytes(&line).await?;
+    run.say(&["accept", "end"]).await;
     survives(talk).await
 }
 
 async fn torn(talk: &mut Talk) -> Result<(), Stop> {
-    let wire = talk.ui_wire()?;
-    let prompt = prompted(talk).await?;
-    let lines: Vec<(u8, Value)> = (wire.accept)(&prompt).into_iter().chain((wire.text)("hello")).collect();
-    for (lane, line) in under(talk, &prompt, lines) {
+    let mut run = UiRun::prompted(talk).await?;
+    run.names.bind("said", Value::from("hello"));
+    let lines: Vec<(u8, Value)> = ["accept", "text"].iter().flat_map(|part| run.lines(part)).collect();
+    for (lane, line) in lines {
         if lane != 0 {
-            say(talk, &prompt, vec![(lane, line)]).await?;
+            let _ = run.talk.say_on(lane, &line).await;
             continue;
         }
         for piece in format!("{line}\n").into_bytes().chunks(16) {
-            talk.bytes(piece).await?;
+            run.talk.bytes(piece).await?;
             tokio::time::sleep(TORN).await;
         }
     }
-    say(talk, &prompt, (wire.end)()).await?;
+    run.say(&["end"]).await;
     survives(talk).await
 }
 
 async fn dies(talk: &mut Talk) -> Result<(), Stop> {
-    let wire = talk.ui_wire()?;
-    let prompt = prompted(talk).await?;
-    say(talk, &prompt, (wire.accept)(&prompt)).await?;
-    say(talk, &prompt, (wire.text)("hel")).await?;
+    UiRun::taken(talk).await?.text("hel").await;
     talk.leave();
     survives(talk).await
 }
 
 async fn after(talk: &mut Talk) -> Result<(), Stop> {
-    let wire = talk.ui_wire()?;
-    let prompt = prompted(talk).await?;
-    say(talk, &prompt, (wire.accept)(&prompt)).await?;
-    say(talk, &prompt, (wire.end)()).await?;
-    say(talk, &prompt, (wire.text)("too late")).await?;
-    say(talk, &prompt, (wire.end)()).await?;
+    let mut run = UiRun::taken(talk).await?;
+    run.say(&["end"]).await;
+    run.text("too late").await;
+    run.say(&["end"]).await;
     survives(talk).await
 }
 
@@ -232,26 +254,19 @@ async fn only_protocol(talk: &mut Talk) -> Result<(), Stop> {
 }
 
 async fn answers_once(talk: &mut Talk) -> Result<(), Stop> {
-    let wire = talk.ui_wire()?;
-    let prompt = prompted(talk).await?;
-    say(talk, &prompt, (wire.accept)(&prompt)).await?;
-    say(talk, &prompt, (wire.ask)(ASK)).await?;
-    talk.until("the answer to a question", |line| (wire.answered)(line, ASK)).await?;
-    let again = talk.lull().await.iter().filter(|line| (wire.answered)(line, ASK).is_some()).count();
+    let mut run = UiRun::taken(talk).await?;
+    run.say(&["ask"]).await;
+    let wire = run.wire;
+    run.talk.until("the answer to a question", |line| wire.answered(line, ASK)).await?;
+    let again = run.talk.lull().await.iter().filter(|line| wire.answered(line, ASK).is_some()).count();
     if again > 0 {
         return Err(Stop::wrong(format!("it was answered {} times", again + 1)));
     }
-    say(talk, &prompt, (wire.settled)(ASK)).await?;
-    say(talk, &prompt, (wire.end)()).await?;
+    run.say(&["settled", "end"]).await;
     survives(talk).await
 }
 
 async fn withdrawn(talk: &mut Talk) -> Result<(), Stop> {
-    let wire = talk.ui_wire()?;
-    let prompt = prompted(talk).await?;
-    say(talk, &prompt, (wire.accept)(&prompt)).await?;
-    say(talk, &prompt, (wire.ask)(ASK)).await?;
-    say(talk, &prompt, (wire.settled)(ASK)).await?;
-    say(talk, &prompt, (wire.end)()).await?;
+    UiRun::taken(talk).await?.say(&["ask", "settled", "end"]).await;
     survives(talk).await
 }

@@ -10,10 +10,16 @@ mod nous;
 mod openagent;
 
 use super::defects::Defect;
-use super::talk::Talk;
-use super::{Doing, Quote, Scenario};
+use super::scenes::{OwnScenario, PartLine, ScenarioFile};
+use super::{Scenario, ScenarioPlay};
+use crate::notation::NotationError;
+use crate::pattern::{Bindings, Missing, Pattern};
 use crate::peer::Carrier;
 use serde_json::Value;
+use std::sync::LazyLock;
+
+/// What a wire's file of scenarios tells, read when it is needed. That it can be read is held by a test.
+pub(super) type Told = LazyLock<Result<ScenarioFile, NotationError>>;
 
 /// How a conversation begins.
 pub(super) enum Greeting {
@@ -37,8 +43,7 @@ pub(super) enum End {
 pub(super) struct RuntimeWire {
     pub(super) dialect: &'static str,
     pub(super) carrier: Carrier,
-    /// What its document says about a scenario that all wires have, by name.
-    pub(super) says: fn(&str) -> Option<Quote>,
+    pub(super) told: &'static Told,
     pub(super) greeting: Greeting,
     /// Whether a line ends the handshake.
     pub(super) greeted: fn(&Value) -> bool,
@@ -67,8 +72,6 @@ pub(super) struct RuntimeWire {
     pub(super) ends_with_stdin: bool,
     /// A prompt that waits for its turn while another one is answered.
     pub(super) later: Option<fn(u64, &str) -> Value>,
-    /// The scenarios that only this wire has.
-    pub(super) own: fn() -> Vec<Scenario>,
     /// What a runtime may get wrong of the words that only this wire has.
     pub(super) defects: fn() -> Vec<Defect>,
     /// What its document leaves to a runtime: nobody may mind.
@@ -79,28 +82,9 @@ pub(super) struct RuntimeWire {
 pub(super) struct UiWire {
     pub(super) dialect: &'static str,
     pub(super) carrier: Carrier,
-    /// What its document says about a scenario that all wires have, by name.
-    pub(super) says: fn(&str) -> Option<Quote>,
-    /// What the runtime says first, where it does.
-    pub(super) opening: fn() -> Vec<Value>,
-    /// What a line of the UI is answered with before any prompt: the handshake, lists, whatever it wants to know.
-    pub(super) reply: fn(&Value) -> Vec<Value>,
-    /// The prompt's text, if a line is one.
-    pub(super) prompt: fn(&Value) -> Option<String>,
-    /// What is said when a prompt is taken, given its line.
-    pub(super) accept: fn(&Value) -> Vec<(u8, Value)>,
-    /// A message of the model.
-    pub(super) text: fn(&str) -> Vec<(u8, Value)>,
-    pub(super) end: fn() -> Vec<(u8, Value)>,
-    pub(super) fail: fn() -> Vec<(u8, Value)>,
-    /// A question for consent with this number; empty where the wire has none.
-    pub(super) ask: fn(u64) -> Vec<(u8, Value)>,
-    /// The answer to it, if a line is one.
-    pub(super) answered: fn(&Value, u64) -> Option<bool>,
-    /// What the runtime says once the question is answered, before the run goes on.
-    pub(super) settled: fn(u64) -> Vec<(u8, Value)>,
-    /// Something that no UI knows.
-    pub(super) unknown: fn() -> Value,
+    pub(super) told: &'static Told,
+    /// What lines name that only code can know.
+    pub(super) bound: fn() -> Bindings,
 }
 
 const RUNTIMES: &[&RuntimeWire] = &[
@@ -125,19 +109,81 @@ pub(super) fn ui(dialect: &str) -> Option<&'static UiWire> {
     UIS.iter().copied().find(|wire| wire.dialect == dialect)
 }
 
-/// A sentence of a document.
-const fn quote(section: &'static str, text: &'static str) -> Option<Quote> {
-    Some(Quote { section, text })
+impl RuntimeWire {
+    /// The scenarios that only this wire has.
+    pub(super) fn own(&self) -> Vec<Scenario> {
+        let own = self.told.as_ref().map(|file| file.own.as_slice()).unwrap_or_default();
+        let scenario = |own: &'static OwnScenario| Scenario {
+            name: own.name,
+            says: own.says,
+            expects: own.title,
+            act: ScenarioPlay::Steps(&own.steps),
+        };
+        own.iter().map(scenario).collect()
+    }
 }
 
-/// A scenario that only one wire has; without a quote its document leaves it open.
-const fn own(
-    name: &'static str,
-    says: Option<Quote>,
-    expects: &'static str,
-    act: fn(&mut Talk) -> Doing<'_>,
-) -> Scenario {
-    Scenario { name, says, expects, act }
+impl UiWire {
+    fn part(&self, name: &str) -> &'static [PartLine] {
+        self.told.as_ref().map(|file| file.part(name)).unwrap_or_default()
+    }
+
+    /// What names stand for before the UI has said anything, while question `ask` is the one that is asked.
+    pub(super) fn names(&self, ask: u64) -> Bindings {
+        let mut names = (self.bound)();
+        names.bind("ask", Value::from(ask));
+        names
+    }
+
+    /// The lines of a part, each with its lane.
+    pub(super) fn lines(&self, part: &str) -> Vec<(u8, &'static Pattern)> {
+        let said = self.part(part).iter().filter_map(|line| match line {
+            PartLine::Said(lane, pattern) => Some((*lane, pattern)),
+            PartLine::Heard(_) => None,
+        });
+        said.collect()
+    }
+
+    /// What a line of the UI is answered with before any prompt: the handshake, lists, whatever it wants to know.
+    pub(super) fn reply(&self, line: &Value) -> Vec<Value> {
+        let mut names = (self.bound)();
+        let fits =
+            |part: &PartLine| matches!(part, PartLine::Heard(heard) if heard.holds(None, line, &mut names));
+        let mut lines = self.part("reply").iter();
+        if lines.position(fits).is_none() {
+            return Vec::new();
+        }
+        let said = lines.map_while(|part| match part {
+            PartLine::Said(_, pattern) => Some(pattern),
+            PartLine::Heard(_) => None,
+        });
+        said.map(|pattern| filled(pattern, &mut names)).collect()
+    }
+
+    /// The prompt's text, if a line is one; what it names is known then.
+    pub(super) fn prompt(&self, line: &Value, names: &mut Bindings) -> Option<String> {
+        self.hears("prompt", line, names).then(|| {
+            names.bind("id", line.get("id").cloned().unwrap_or_default());
+            names.get("text").and_then(Value::as_str).unwrap_or_default().to_owned()
+        })
+    }
+
+    /// Whether the question was answered with yes, if a line is its answer.
+    pub(super) fn answered(&self, line: &Value, ask: u64) -> Option<bool> {
+        let mut names = self.names(ask);
+        self.hears("answered", line, &mut names).then(|| self.hears("yes", line, &mut names))
+    }
+
+    fn hears(&self, part: &str, line: &Value, names: &mut Bindings) -> bool {
+        let fits = |part: &PartLine| matches!(part, PartLine::Heard(heard) if heard.holds(None, line, names));
+        self.part(part).iter().any(fits)
+    }
+}
+
+/// A line with what its names stand for. What nobody has named yet is made up.
+pub(super) fn filled(pattern: &Pattern, names: &mut Bindings) -> Value {
+    let line = pattern.fill(names, Missing::Invent).unwrap_or_default();
+    serde_json::from_str(&line).unwrap_or_default()
 }
 
 /// A text at a place of a line.
@@ -148,9 +194,4 @@ fn text<'v>(line: &'v Value, place: &str) -> Option<&'v str> {
 /// A text that is not empty.
 fn named(line: &Value, place: &str) -> Option<Value> {
     text(line, place).filter(|text| !text.is_empty()).map(Value::from)
-}
-
-/// Lines on the main lane.
-fn main_lane(lines: Vec<Value>) -> Vec<(u8, Value)> {
-    lines.into_iter().map(|line| (0, line)).collect()
 }

@@ -1,7 +1,7 @@
 //! We are the client: what an agent says, and what it is told.
 
 use super::{client, client_of, told};
-use domain::ask::{Answer, AskKind, Preview, Scope};
+use domain::ask::{Answer, AskKind, Preview};
 use domain::command::{Command, LibraryCommand, ListScope, Receipt, RefusalKind, SessionCommand};
 use domain::content::{Json, Part};
 use domain::event::{Outcome, PlanState};
@@ -11,7 +11,7 @@ use domain::state::EntryKind;
 use domain::tool::{ToolOutcome, ToolPhase};
 use roles::{Hello, Reason};
 use serde_json::{Value, json};
-use testkit::bench::{UiBench, cancel, prompt};
+use testkit::bench::UiBench;
 
 fn text(kind: &str, words: &str) -> String {
     told(json!({"sessionUpdate":kind,"content":{"type":"text","text":words}}))
@@ -39,25 +39,6 @@ fn permission(bench: &mut UiBench, id: u64, call: Value, kinds: &[&str]) {
     bench.hear(
         &json!({"jsonrpc":"2.0","id":id,"method":"session/request_permission","params":params}).to_string(),
     );
-}
-
-#[test]
-fn stop_reasons_are_outcomes() {
-    for (stop, outcome) in [
-        ("end_turn", Outcome::Done),
-        ("max_tokens", Outcome::Done),
-        ("cancelled", Outcome::Cancelled),
-        ("from_the_future", Outcome::Done),
-    ] {
-        let mut bench = prompted();
-        answer_to(&mut bench, 3, json!({"stopReason":stop}));
-        assert_eq!(bench.outcome(), Some(outcome), "{stop}");
-    }
-    for stop in ["refusal", "max_turn_requests"] {
-        let mut bench = prompted();
-        answer_to(&mut bench, 3, json!({"stopReason":stop}));
-        assert!(matches!(bench.outcome(), Some(Outcome::Failed(_))), "{stop}");
-    }
 }
 
 #[test]
@@ -99,22 +80,6 @@ fn a_call_that_the_agent_leaves_open_keeps_what_was_told_of_it() {
 }
 
 #[test]
-fn a_session_that_nobody_has_used_is_the_new_one() {
-    let new = || Command::Library(LibraryCommand::New { cwd: None, title: None, id: None });
-    let mut bench = client();
-    bench.forget();
-    bench.command(new());
-    assert!(bench.sent().is_empty(), "no second one is left behind unused");
-    bench.command(new());
-    assert_eq!(bench.sent()[0]["method"], "session/new", "only once");
-    let mut bench = prompted();
-    answer_to(&mut bench, 3, json!({"stopReason":"end_turn"}));
-    bench.forget();
-    bench.command(new());
-    assert_eq!(bench.sent()[0]["method"], "session/new");
-}
-
-#[test]
 fn a_prompt_that_is_refused_at_once_is_refused_and_one_that_breaks_later_fails() {
     let mut bench = client();
     let ticket = bench.prompt("go");
@@ -133,83 +98,6 @@ fn a_prompt_that_is_refused_at_once_is_refused_and_one_that_breaks_later_fails()
     let ticket = bench.prompt("go");
     bench.wait(400);
     assert_eq!(bench.settlement(ticket), Some(Ok(Receipt::Done)));
-}
-
-#[test]
-fn a_second_prompt_waits_for_the_first() {
-    let mut bench = prompted();
-    bench.command(prompt("and"));
-    assert_eq!(bench.refused(), RefusalKind::Busy);
-    answer_to(&mut bench, 3, json!({"stopReason":"end_turn"}));
-    bench.forget();
-    bench.command(prompt("and"));
-    assert_eq!(bench.sent()[0]["method"], "session/prompt");
-}
-
-#[test]
-fn permissions_are_answered_by_kind_and_authority_is_never_widened() {
-    let all = ["allow_once", "allow_always", "reject_once", "reject_always"];
-    let allow = |scope| Answer::Allow { scope, digest: None };
-    let deny = || Answer::Deny { reason: Some("no".to_owned()) };
-    for (kinds, answer, option) in [
-        (&all[..], allow(Scope::Once), Some("opt-allow_once")),
-        (&all[..], allow(Scope::Always), Some("opt-allow_always")),
-        (&all[..], allow(Scope::Session), Some("opt-allow_once")),
-        (&all[..], deny(), Some("opt-reject_once")),
-        (&all[..], Answer::Dismissed, None),
-        (&["allow_always", "reject_once"][..], allow(Scope::Once), None),
-        (&["allow_once", "reject_always"][..], deny(), None),
-        (&["allow_once"][..], deny(), None),
-    ] {
-        let mut bench = prompted();
-        permission(
-            &mut bench,
-            50,
-            json!({"toolCallId":"c","title":"ls","kind":"execute","rawInput":{"command":"ls"}}),
-            kinds,
-        );
-        bench.forget();
-        bench.answer(answer.clone());
-        let outcome = bench.sent()[0]["result"]["outcome"].clone();
-        match option {
-            Some(option) => {
-                assert_eq!(outcome, json!({"outcome":"selected","optionId":option}), "{answer:?}");
-            }
-            None => assert_eq!(outcome, json!({"outcome":"cancelled"}), "{kinds:?} {answer:?}"),
-        }
-    }
-}
-
-#[test]
-fn a_cancel_answers_what_is_asked_first_and_nothing_after() {
-    let mut bench = prompted();
-    permission(&mut bench, 50, json!({"toolCallId":"c","title":"ls"}), &["allow_once", "reject_once"]);
-    bench.forget();
-    bench.command(cancel());
-    let sent = bench.sent();
-    assert_eq!(sent[0]["result"]["outcome"], json!({"outcome":"cancelled"}));
-    assert_eq!((sent[1]["method"].as_str(), sent.len()), (Some("session/cancel"), 2));
-    // One that is asked while it stops, and one after the end.
-    permission(&mut bench, 51, json!({"toolCallId":"d","title":"ls"}), &["allow_once"]);
-    answer_to(&mut bench, 3, json!({"stopReason":"cancelled"}));
-    permission(&mut bench, 52, json!({"toolCallId":"e","title":"ls"}), &["allow_once"]);
-    let sent = bench.sent();
-    let ids: Vec<&Value> = sent.iter().map(|line| &line["id"]).collect();
-    assert_eq!(ids, [&json!(51), &json!(52)]);
-    assert!(sent.iter().all(|line| line["result"]["outcome"]["outcome"] == "cancelled"));
-}
-
-#[test]
-fn a_question_that_is_taken_back_is_closed_and_answered_once() {
-    let mut bench = prompted();
-    permission(&mut bench, 50, json!({"toolCallId":"c","title":"ls"}), &["allow_once"]);
-    assert_eq!(bench.state.asks.len(), 1);
-    bench.forget();
-    bench.hear(r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":50}}"#);
-    assert_eq!(bench.state.asks.len(), 0);
-    assert_eq!(bench.sent()[0]["result"]["outcome"]["outcome"], "cancelled");
-    bench.hear(r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":50}}"#);
-    assert!(bench.sent().is_empty());
 }
 
 #[test]
@@ -357,16 +245,6 @@ fn sessions_are_listed_by_page_opened_with_their_past_and_begun() {
     assert_eq!(bench.state.runs.len(), 2, "each thing that the person said began a run");
     assert_eq!(bench.texts(), ["First.", "Second."]);
     assert_eq!(bench.role.session_name().as_deref(), Some("odd name/1"));
-}
-
-#[test]
-fn an_agent_that_acts_by_itself_is_shown_until_it_is_silent() {
-    let mut bench = client();
-    bench.hear(&text("agent_message_chunk", "By the way."));
-    assert!(bench.state.open_run().is_some());
-    bench.wait(6_000);
-    assert_eq!(bench.outcome(), Some(Outcome::Done));
-    assert_eq!(bench.texts(), ["By the way."]);
 }
 
 #[test]

@@ -2,11 +2,8 @@
 
 use super::{run_event, said, ui, ui_greeted, ui_running};
 use domain::ask::{AskKind, Preview, Risk};
-use domain::command::{
-    Command, LibraryCommand, ListCommand, ListScope, Receipt, RefusalKind, RunCommand, SessionCommand,
-};
+use domain::command::{Command, LibraryCommand, ListCommand, ListScope, Receipt, RefusalKind};
 use domain::event::Outcome;
-use domain::session::Effort;
 use roles::Line;
 use testkit::bench::UiBench;
 
@@ -50,36 +47,6 @@ fn what_a_list_holds() {
     bench.hear(r#"{"id":"11","result":{"skills":[{"id":"s","name":"n","description":"d","path":"/p","dir":"/","scope":"user","mtime_ms":12.5}],"errors":[],"truncated":false}}"#);
     let Some(Ok(Receipt::Skills(list))) = bench.settlement(skills) else { panic!("no skills") };
     assert_eq!(list.skills[0].modified_at.0, 12);
-}
-
-#[test]
-fn how_hard_the_model_thinks_is_set_with_the_model() {
-    let mut bench = ui();
-    bench.hear(r#"{"id":"1","result":{"protocol_version":"0","server":{"name":"rt","version":"1"}}}"#);
-    let set = |effort| Command::Session(SessionCommand::SetEffort { effort });
-    let unknown = bench.command(set(Some(Effort::High)));
-    assert!(
-        matches!(bench.settlement(unknown), Some(Err(refusal)) if refusal.kind == RefusalKind::Unsupported)
-    );
-    bench.hear(r#"{"id":"2","result":{"provider":"p","models":["m"],"current":"m","reasoning":"medium"}}"#);
-    assert_eq!(bench.state.settings.effort, Some(Effort::Medium));
-    bench.forget();
-    let ticket = bench.command(set(Some(Effort::High)));
-    assert!(bench.lines()[0].contains(
-        r#""method":"model.set","params":{"name":"m","provider":"p","reasoning":"high","scope":"session"}"#
-    ));
-    bench.hear(r#"{"id":"3","result":{"provider":"p","name":"m","reasoning":"high","source":"session"}}"#);
-    assert_eq!(bench.settlement(ticket), Some(Ok(Receipt::Done)));
-    assert_eq!(bench.state.settings.effort, Some(Effort::High));
-    // A runtime that takes the model and not the effort says so by leaving it out.
-    let ticket = bench.command(set(Some(Effort::Low)));
-    bench.hear(r#"{"id":"4","result":{"provider":"p","name":"m"}}"#);
-    assert!(
-        matches!(bench.settlement(ticket), Some(Err(refusal)) if refusal.kind == RefusalKind::Unsupported)
-    );
-    assert_eq!(bench.state.settings.effort, None);
-    let ticket = bench.command(set(None));
-    assert!(matches!(bench.settlement(ticket), Some(Err(_))));
 }
 
 #[test]
@@ -186,18 +153,6 @@ fn a_run_is_over_with_its_final_where_no_status_comes() {
     bench.hear(&run_event(r#"{"type":"reasoning","content":"hm"}"#));
     bench.wait(10_000);
     assert_eq!(bench.outcome(), None);
-}
-
-#[test]
-fn a_runtime_that_cannot_stop_a_run_does_not_keep_the_person_waiting() {
-    let mut bench = ui_running();
-    let ticket = bench.command(Command::Run(RunCommand::Cancel { run: None, reason: None }));
-    bench.hear(r#"{"id":"4","error":{"code":-32601,"message":"method not found"}}"#);
-    assert_eq!(bench.outcome(), Some(Outcome::Cancelled));
-    assert!(bench.settlement(ticket).is_some());
-    bench.forget();
-    bench.prompt("next");
-    assert!(said(&mut bench.link).contains("run.start"), "one can go on");
 }
 
 #[test]

@@ -2,11 +2,9 @@
 
 use super::{event, ui, ui_open};
 use domain::ask::{Answer, AskKind, Preview};
-use domain::command::{Command, LibraryCommand, Receipt, RefusalKind, SessionCommand};
+use domain::command::{Command, LibraryCommand, Receipt, RefusalKind};
 use domain::content::Role;
 use domain::event::Outcome;
-use domain::signal::{Level, Signal};
-use domain::tool::{ToolOutcome, ToolPhase};
 use roles::Reason;
 use serde_json::{Value, json};
 use testkit::bench::texts;
@@ -46,78 +44,6 @@ fn a_question_has_a_deadline_and_one_answer_in_its_own_type() {
     assert_eq!(ui.sent(), [json!({"type":"ui_response","id":"u-1","result":7,"error":null})]);
     ui.command(Command::Answer { ask: ask.id, answer });
     assert!(ui.sent().is_empty() && ui.settled[1].1.is_err(), "answered once");
-}
-
-#[test]
-fn a_tool_whose_end_never_came_ends_with_its_message() {
-    let mut ui = ui();
-    event(&mut ui, "agent_start", &json!([]));
-    event(&mut ui, "tool_execution_start", &json!(["call_1", "read", {}]));
-    event(
-        &mut ui,
-        "message_end",
-        &json!([{"role":"tool_result","tool_call_id":"call_1","tool_name":"read","content":text("no"),"is_error":true}]),
-    );
-    let tool = ui.state.tools.values().next().expect("a tool");
-    assert_eq!(tool.phase, ToolPhase::Ended(ToolOutcome::Failed));
-}
-
-#[test]
-fn errors_that_nobody_waits_for_are_shown() {
-    let mut ui = ui();
-    ui.hear(r#"{"type":"error","message":"stdin closed"}"#);
-    assert_eq!(ui.signals, [Signal::Notify { level: Level::Error, text: "stdin closed".to_owned() }]);
-}
-
-#[test]
-fn odd_lines_are_counted_and_harm_nobody() {
-    let mut ui = ui();
-    let odd = [
-        "[warning] log line",
-        "[1]",
-        r#"{"a":1}"#,
-        r#"{"type":"weather"}"#,
-        r#"{"type":"event"}"#,
-        r#"{"type":"event","event":{"type":"message_end","data":[]}}"#,
-        r#"{"type":"event","event":{"type":"tool_execution_start","data":[7]}}"#,
-        r#"{"type":"event","event":{"type":"novel","data":[]}}"#,
-        r#"{"type":"ui_request","id":7}"#,
-    ];
-    for line in odd {
-        ui.hear(line);
-    }
-    assert_eq!(ui.link.drifts.len(), odd.len());
-    ui.hear("");
-    event(&mut ui, "agent_start", &json!([]));
-    assert_eq!(ui.link.drifts.len(), odd.len());
-    assert!(ui.state.open_run().is_some());
-}
-
-#[test]
-fn a_consent_of_our_own_server_is_one_again() {
-    let mut ui = ui();
-    event(&mut ui, "agent_start", &json!([]));
-    let hint = json!({"consent":{"tool_call_id":"tool-7","tool_name":"bash","risk":"high","reasons":["it writes"],"reversible":false}});
-    ui.hear(&json!({"type":"ui_request","id":"u-1","method":"confirm","params":{"title":"Run?","message":"$ ls","opts":hint}}).to_string());
-    let ask = ui.state.asks.first().cloned().expect("an ask");
-    assert!(matches!(&ask.kind, AskKind::Consent(consent) if consent.name == "bash"));
-    ui.command(Command::Answer { ask: ask.id, answer: Answer::Deny { reason: None } });
-    assert_eq!(ui.sent()[0]["result"], false);
-}
-
-#[test]
-fn a_server_that_starts_again_is_taken_up_anew() {
-    let mut ui = ui();
-    ui.prompt("restart");
-    event(&mut ui, "agent_start", &json!([]));
-    ui.command(Command::Session(SessionCommand::Stats));
-    ui.hear(r#"{"type":"ready","cwd":"/w","model":{"provider":"p","id":"m"},"debug":false,"ui":true}"#);
-    assert_eq!(ui.outcome(), Some(Outcome::Lost));
-    assert!(matches!(&ui.settled[1], (_, Err(refusal)) if refusal.kind == RefusalKind::Lost));
-    assert!(matches!(&ui.signals[0], Signal::Notify { text, .. } if text.contains("started again")));
-    ui.sent();
-    ui.prompt("again");
-    assert_eq!(ui.sent()[0]["text"], "again");
 }
 
 #[test]
@@ -186,21 +112,6 @@ fn a_prompt_that_a_question_of_somebody_else_seemed_to_take_fails_in_words() {
     );
     ui.hear(r#"{"type":"error","message":"another"}"#);
     assert_eq!(ui.signals.len(), 1, "later errors are told as ever");
-}
-
-#[test]
-fn closing_a_question_is_null_and_saying_no_is_false() {
-    for (answer, result) in [
-        (Answer::Dismissed, Value::Null),
-        (Answer::Confirmed(false), json!(false)),
-        (Answer::Confirmed(true), json!(true)),
-    ] {
-        let mut ui = ui();
-        ui.hear(&question("u-1", "confirm"));
-        let ask = ui.state.asks.first().expect("an ask").id;
-        ui.command(Command::Answer { ask, answer });
-        assert_eq!(ui.sent(), [json!({"type":"ui_response","id":"u-1","result":result,"error":null})]);
-    }
 }
 
 #[test]
@@ -327,27 +238,6 @@ fn what_runs_there_is_listed_before_what_is_saved_and_each_once() {
         assert!(
             matches!(ui.settlement(ticket), Some(Ok(Receipt::Sessions(sessions))) if sessions.len() == 2)
         );
-    }
-}
-
-#[test]
-fn a_session_that_runs_is_put_in_front_and_only_a_saved_one_opened_by_its_path() {
-    for (id, command) in [
-        ("ffff0000aaaa9999", json!({"type":"set_active_session","session_id":"ffff0000aaaa9999"})),
-        ("aaaa1111bbbb7777", json!({"type":"set_active_session","session_id":"aaaa1111bbbb7777"})),
-        ("bbbb5555cccc8888", json!({"type":"start_session","session_file":"/data/b.jsonl"})),
-        ("nowhere-at-all", json!({"type":"set_active_session","session_id":"nowhere-at-all"})),
-    ] {
-        let mut ui = ui_of_many(None);
-        let ticket = ui.command(open(id));
-        assert_eq!(with_lists(&mut ui), std::slice::from_ref(&command));
-        if command["type"] == "set_active_session" {
-            ui.hear(&json!({"type":"active_session","session_id":id}).to_string());
-            let settled = ui.settlement(ticket);
-            assert!(
-                matches!(settled, Some(Ok(Receipt::Session { session, .. })) if session.id.as_str() == id)
-            );
-        }
     }
 }
 

@@ -9,7 +9,6 @@ use domain::event::{Body, Cause, Leaving, NoteEvent, Outcome, QueueEvent};
 use domain::queue::QueueKind;
 use domain::signal::Signal;
 use domain::state::EntryKind;
-use domain::tool::{ToolOutcome, ToolPhase};
 use roles::{Hello, Lane, TimerKey};
 use serde_json::{Value, json};
 use testkit::bench::{UiBench, texts};
@@ -83,24 +82,6 @@ fn steers_come_before_follow_ups_and_keep_their_words() {
 }
 
 #[test]
-fn refusals_are_told_in_our_words() {
-    for (code, message, kind) in [
-        ("command_rejected", "run_in_progress", RefusalKind::Busy),
-        ("command_rejected", "no_active_run", RefusalKind::NoRun),
-        ("command_rejected", "tool_not_registered: x", RefusalKind::ToolUnknown),
-        ("command_rejected", "nothing_to_compact", RefusalKind::NothingToCompact),
-        ("session_not_found", "stat", RefusalKind::SessionUnknown),
-        ("timeout", "too slow", RefusalKind::TimedOut),
-        ("provider_error", "x", RefusalKind::Remote { code: "provider_error".into() }),
-    ] {
-        let mut bench = Client::greeted();
-        bench.prompt("go");
-        bench.refuse(code, message);
-        assert_eq!(bench.refused(), kind);
-    }
-}
-
-#[test]
 fn nonsense_is_drift_and_nothing_more() {
     let mut bench = Client::greeted();
     for line in [
@@ -116,15 +97,6 @@ fn nonsense_is_drift_and_nothing_more() {
     bench.event("brand_new", json!({ "run_id": "run-1" }));
     bench.event("message_update", json!({ "delta": "who?" }));
     assert!(bench.settled.is_empty() && bench.link.closed.is_none());
-}
-
-#[test]
-fn an_answer_that_cannot_be_read_is_drift() {
-    let mut bench = Client::new();
-    bench.reply("pong", json!({ "message": "pong" }));
-    bench.reply("state", json!({ "run_state": 7 }));
-    let told: Vec<&str> = bench.link.drifts.iter().map(|drift| drift.place.as_str()).collect();
-    assert_eq!(told, ["state"]);
 }
 
 /// What the core holds for a turn is shown as waiting, leaves with its turn, and is given back when the run is stopped.
@@ -211,15 +183,6 @@ fn a_run_that_was_never_heard_is_recovered_by_its_id() {
 }
 
 #[test]
-fn nothing_is_asked_before_the_core_has_answered() {
-    let mut bench = Client::new();
-    bench.prompt("early");
-    assert_eq!(bench.last()["type"], "ping");
-    bench.reply("pong", json!({ "message": "pong" }));
-    assert_eq!(bench.last()["type"], "prompt");
-}
-
-#[test]
 fn the_prompt_is_shown_where_the_core_has_no_event_for_it() {
     let mut bench = Client::greeted();
     bench.prompt("hello");
@@ -256,32 +219,6 @@ fn a_run_of_another_client_shows_its_prompt() {
         let told = |event: &domain::event::Event| matches!(&event.body, Body::Note(NoteEvent::Noticed { text, .. }) if text.contains("theirs"));
         assert!(bench.events.iter().any(told));
     }
-}
-
-#[test]
-fn a_refusal_shows_its_code_its_message_and_its_cause() {
-    let mut bench = Client::greeted();
-    let ticket = bench.prompt("go");
-    bench.refuse("session_not_found", "no such session");
-    let Some(Err(refusal)) = bench.settlement(ticket) else { panic!() };
-    assert_eq!(refusal.message, "session_not_found: no such session");
-}
-
-#[test]
-fn a_tool_that_was_stopped_with_its_run_was_not_skipped() {
-    let mut bench = Client::greeted();
-    bench.prompt("go");
-    bench.reply("accepted", json!({ "command": "prompt", "run_id": "run-1" }));
-    bench.event(
-        "tool_execution_start",
-        json!({ "run_id": "run-1", "tool_call_id": "t", "tool_name": "bash" }),
-    );
-    bench.command(Command::Run(RunCommand::Cancel { run: None, reason: None }));
-    bench.reply("accepted", json!({ "command": "abort", "run_id": "run-1" }));
-    bench.event("warning", json!({ "run_id": "run-1", "code": "tool_execution_error", "message": "killed" }));
-    bench.event("tool_execution_end", json!({ "run_id": "run-1", "tool_call_id": "t", "tool_name": "bash" }));
-    let tool = bench.state.tools.values().next().unwrap();
-    assert_eq!(tool.phase, ToolPhase::Ended(ToolOutcome::Cancelled));
 }
 
 fn entry(id: &str, role: &str, text: &str, run: &str) -> Value {

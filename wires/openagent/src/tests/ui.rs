@@ -1,37 +1,18 @@
 //! The client's side: handshake, every notification of the document, commands, and backends that misbehave.
 
-use super::{ui, ui_by_the_book, ui_of_ours, ui_query};
-use domain::ask::{Answer, AskKind, Preview, Risk, Scope};
-use domain::command::{
-    Command, ExportFormat, LibraryCommand, ListCommand, ListScope, Receipt, RefusalKind, RunCommand,
-    SessionCommand,
-};
+use super::{ui_by_the_book, ui_query};
+use domain::ask::{AskKind, Preview, Risk};
+use domain::command::{Command, ExportFormat, LibraryCommand, ListCommand, ListScope, Receipt};
 use domain::content::{Part, Role};
 use domain::event::Outcome;
 use domain::prompt_text::{self, OwnEnd};
 use domain::signal::UiContext;
 use domain::state::EntryKind;
-use domain::tool::{ToolOutcome, ToolPhase};
-use roles::{Reason, TimerKey};
 use serde_json::json;
 use testkit::bench::{UiBench, session, texts};
 
 fn note(method: &str, params: &serde_json::Value) -> String {
     json!({"jsonrpc":"2.0","method":method,"params":params}).to_string()
-}
-
-#[test]
-fn a_backend_that_cannot_be_spoken_with() {
-    let unusable =
-        |bench: &UiBench| matches!(&bench.link.closed, Some(Reason::Unusable(why)) if !why.is_empty());
-    let mut bench = ui();
-    bench.hear(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"Invalid Request: version"}}"#);
-    assert!(unusable(&bench));
-    bench.command(Command::List(ListCommand::Models { provider: None }));
-    assert_eq!(bench.refused(), RefusalKind::Lost);
-    let mut bench = ui();
-    bench.fire(TimerKey(1));
-    assert!(unusable(&bench));
 }
 
 #[test]
@@ -89,30 +70,6 @@ fn that_it_cannot_be_undone_is_only_said_where_the_backend_does() {
         bench.hear(&note("tool.request_approval", &request));
         let AskKind::Consent(consent) = &bench.state.asks[0].kind else { panic!("{:?}", bench.state.asks) };
         assert_eq!(consent.assessment.reversible, reversible, "{told:?}");
-    }
-}
-
-#[test]
-fn a_rejected_tool_is_denied_whether_or_not_the_backend_says_so() {
-    for says in [true, false] {
-        let mut bench = ui_by_the_book();
-        ui_query(&mut bench);
-        bench.hear(&note("tool.request_approval", &json!({"execution_id":"e1","query_id":"q-9","tool":{"name":"x"},"risk_assessment":{"level":"low"}})));
-        bench.answer(Answer::Deny { reason: None });
-        let id = bench.sent()[0]["id"].clone();
-        bench.hear(
-            &json!({"jsonrpc":"2.0","id":id,"result":{"status":"rejected","execution_id":"e1"}}).to_string(),
-        );
-        if says {
-            bench.hear(&note(
-                "tool.complete",
-                &json!({"execution_id":"e1","status":"rejected","result":{"output":"no"}}),
-            ));
-        }
-        bench.hear(&note("stream.complete", &json!({"query_id":"q-9","status":"success"})));
-        let tool = bench.state.tools.values().next().unwrap();
-        assert_eq!(tool.phase, ToolPhase::Ended(ToolOutcome::Denied));
-        assert_eq!(bench.outcome(), Some(Outcome::Done));
     }
 }
 
@@ -197,24 +154,6 @@ fn a_loaded_session_is_told_once() {
     assert_eq!(bench.state.runs.len(), 2);
     assert_eq!(texts(&bench.state, Role::User), ["hello", "more"]);
     assert!(bench.state.open_run().is_none());
-}
-
-#[test]
-fn what_this_wire_cannot_do_is_refused() {
-    let mut bench = ui_by_the_book();
-    for command in [
-        Command::Library(LibraryCommand::New { cwd: None, title: None, id: None }),
-        Command::Session(SessionCommand::Clear),
-        Command::Run(RunCommand::Compact { instruction: None }),
-        Command::Session(SessionCommand::SetModel { provider: None, name: "x".into() }),
-        Command::List(ListCommand::Servers),
-    ] {
-        bench.command(command);
-        assert_eq!(bench.refused(), RefusalKind::Unsupported);
-    }
-    ui_query(&mut bench);
-    bench.prompt("again");
-    assert_eq!(bench.refused(), RefusalKind::Busy);
 }
 
 #[test]
@@ -326,21 +265,6 @@ fn where_the_person_works_goes_to_the_members_of_the_document() {
 }
 
 #[test]
-fn a_yes_for_what_is_similar_says_so() {
-    for (scope, options) in [
-        (Scope::Once, json!({"remember_choice":false,"apply_to_similar":false})),
-        (Scope::Session, json!({"remember_choice":false,"apply_to_similar":true})),
-        (Scope::Always, json!({"remember_choice":true,"apply_to_similar":true})),
-    ] {
-        let mut bench = ui_by_the_book();
-        ui_query(&mut bench);
-        bench.hear(&note("tool.request_approval", &json!({"execution_id":"e1","query_id":"q-9","tool":{"name":"x"},"risk_assessment":{"level":"low"}})));
-        bench.answer(Answer::Allow { scope, digest: None });
-        assert_eq!(bench.sent()[0]["params"]["options"], options);
-    }
-}
-
-#[test]
 fn a_query_tells_the_commands_and_files_that_the_person_told_and_no_other() {
     let mut bench = ui_by_the_book();
     let context = |bench: &mut UiBench, text: &str| {
@@ -368,26 +292,4 @@ fn a_query_tells_the_commands_and_files_that_the_person_told_and_no_other() {
         json!([{"command":"cargo test","exit_code":101},{"command":"sleep 9"}])
     );
     assert!(told.get("open_files").is_none(), "what was mentioned before is not open now");
-}
-
-/// Our runtime names sessions so that the first characters vary; the ids of other backends are theirs.
-#[test]
-fn names_that_a_backend_of_ours_makes_are_read_back() {
-    for (ours, named, session) in
-        [(true, "3b2a104f0e81", "sess-18e0f401a2b3"), (false, "3b2a104f0e81", "3b2a104f0e81")]
-    {
-        let mut bench = if ours { ui_of_ours() } else { ui_by_the_book() };
-        let list =
-            Command::Library(LibraryCommand::List { scope: ListScope::All, limit: None, search: None });
-        let ticket = bench.command(list);
-        let id = bench.sent().pop().unwrap()["id"].clone();
-        let item = json!({"session_id":named,"title":"t","created_at":"2026-11-15T00:13:07Z","updated_at":"2026-11-15T00:13:08Z","message_count":4,"total_tokens":43});
-        bench.hear(
-            &json!({"jsonrpc":"2.0","id":id,"result":{"status":"success","sessions":[item]}}).to_string(),
-        );
-        let Some(Ok(Receipt::Sessions(listed))) = bench.settlement(ticket) else { panic!() };
-        assert_eq!(listed[0].id.as_str(), session);
-        bench.command(Command::Library(LibraryCommand::Open { session: listed[0].id.clone() }));
-        assert_eq!(bench.sent().pop().unwrap()["params"], json!({ "session_id": named }));
-    }
 }

@@ -1,8 +1,9 @@
 //! What any UI may get wrong, on every wire.
 
-use super::{AtEnd, Defect, Filter, alike, by_chunk, dies_of, json, said};
+use super::{AtEnd, Defect, Filter, by_chunk, dies_of, json, said};
 use crate::check::ui::ASK;
 use crate::check::wires::UiWire;
+use crate::pattern::{Bindings, Pattern, matches};
 use serde_json::Value;
 use wire::lines::MAX_LINE;
 
@@ -11,31 +12,36 @@ const PIECE: usize = 16;
 
 /// What UIs of every wire may get wrong.
 pub(super) fn defects(wire: &'static UiWire) -> Vec<Defect> {
+    let lines = move |part: &str| -> Vec<&'static Pattern> {
+        wire.lines(part).into_iter().map(|(_, line)| line).collect()
+    };
     let mut all = vec![
         Defect::new("says no prompt", &["prompts"], move || {
-            said(move |line| if (wire.prompt)(&line).is_some() { vec![] } else { vec![line] })
+            said(
+                move |line| {
+                    if wire.prompt(&line, &mut Bindings::new()).is_some() { vec![] } else { vec![line] }
+                },
+            )
         }),
         Defect::new("says an empty prompt", &["prompts"], move || {
-            said(move |line| match (wire.prompt)(&line) {
+            said(move |line| match wire.prompt(&line, &mut Bindings::new()) {
                 Some(text) => vec![emptied(line, &text)],
                 None => vec![line],
             })
         }),
         Defect::new("dies of the end of a run", &["whole-run"], move || {
-            let ends = lines((wire.end)());
+            let ends = lines("end");
             dies_of(move |line| is_one_of(line, &ends))
         }),
         Defect::new("dies of a failure", &["failed-run"], move || {
-            let ends = lines((wire.end)());
-            let fails: Vec<Value> = lines((wire.fail)())
-                .into_iter()
-                .filter(|line| !ends.iter().any(|end| alike(line, end) && same(line, end)))
-                .collect();
-            dies_of(move |line| json(line).is_some_and(|line| fails.iter().any(|fail| same(&line, fail))))
+            let ends = lines("end");
+            let fails: Vec<&Pattern> =
+                lines("fail").into_iter().filter(|line| !ends.contains(line)).collect();
+            dies_of(move |line| is_one_of(line, &fails))
         }),
         Defect::new("dies of unknown words", &["unknown-words"], move || {
-            let unknown = (wire.unknown)();
-            dies_of(move |line| json(line).is_some_and(|line| line == unknown))
+            let unknown = lines("unknown");
+            dies_of(move |line| is_one_of(line, &unknown))
         }),
         Defect::new("dies of what is no JSON", &["garbage"], || {
             dies_of(|line| line.starts_with(b"not json"))
@@ -54,36 +60,36 @@ pub(super) fn defects(wire: &'static UiWire) -> Vec<Defect> {
             ..Filter::default()
         }),
         Defect::new("dies of a second end", &["after-the-end"], move || {
-            let (ends, mut seen) = (lines((wire.end)()), 0);
-            let last = ends.last().cloned().unwrap_or_default();
+            let (ends, mut seen) = (lines("end"), 0);
+            let last: Vec<&Pattern> = ends.last().copied().into_iter().collect();
             dies_of(move |line| {
-                seen += usize::from(is_one_of(line, std::slice::from_ref(&last)));
+                seen += usize::from(is_one_of(line, &last));
                 seen > 1
             })
         }),
         Defect::new("logs to its runtime", &["only-protocol"], move || {
-            said(move |line| match (wire.prompt)(&line) {
+            said(move |line| match wire.prompt(&line, &mut Bindings::new()) {
                 Some(_) => vec![line, Value::from("INFO prompt sent")],
                 None => vec![line],
             })
         }),
     ];
-    let asks = lines((wire.ask)(ASK));
+    let asks = lines("ask");
     if !asks.is_empty() {
         all.push(Defect::new("answers twice", &["answers-once"], move || {
-            said(move |line| match (wire.answered)(&line, ASK) {
+            said(move |line| match wire.answered(&line, ASK) {
                 Some(_) => vec![line.clone(), line],
                 None => vec![line],
             })
         }));
         all.push(Defect::new("never answers", &["answers-once"], move || {
-            said(move |line| match (wire.answered)(&line, ASK) {
+            said(move |line| match wire.answered(&line, ASK) {
                 Some(_) => vec![],
                 None => vec![line],
             })
         }));
         all.push(Defect::new("dies of a question that is withdrawn", &["question-withdrawn"], move || {
-            let (asks, ends, mut open) = (asks.clone(), lines((wire.end)()), false);
+            let (asks, ends, mut open) = (asks.clone(), lines("end"), false);
             dies_of(move |line| {
                 open |= is_one_of(line, &asks);
                 open && is_one_of(line, &ends)
@@ -93,27 +99,11 @@ pub(super) fn defects(wire: &'static UiWire) -> Vec<Defect> {
     all
 }
 
-fn lines(said: Vec<(u8, Value)>) -> Vec<Value> {
-    said.into_iter().map(|(_, line)| line).collect()
-}
-
-fn is_one_of(line: &[u8], lines: &[Value]) -> bool {
-    json(line).is_some_and(|line| lines.iter().any(|other| same(&line, other)))
-}
-
-/// Whether a line is this one, with its id and number filled in.
-fn same(line: &Value, template: &Value) -> bool {
-    match (line, template) {
-        (_, Value::String(hole)) if hole == "{id}" || hole == "{seq}" => true,
-        (Value::Object(line), Value::Object(template)) => {
-            line.len() == template.len()
-                && line.iter().all(|(key, value)| template.get(key).is_some_and(|there| same(value, there)))
-        }
-        (Value::Array(line), Value::Array(template)) => {
-            line.len() == template.len() && line.iter().zip(template).all(|(one, other)| same(one, other))
-        }
-        _ => line == template,
-    }
+/// Whether a line is one of these, whatever its id and number.
+fn is_one_of(line: &[u8], lines: &[&Pattern]) -> bool {
+    let mut names = Bindings::new();
+    names.bind("ask", Value::from(ASK));
+    json(line).is_some_and(|line| lines.iter().any(|other| matches(other, &line, &mut names.clone()).is_ok()))
 }
 
 /// A line with nothing where this text stood.

@@ -2,71 +2,15 @@
 
 mod defects;
 mod permitted;
-mod scenes;
 
-use super::{End, Greeting, RuntimeWire, UiWire, main_lane, quote, text};
-use crate::check::Quote;
+use super::{End, Greeting, RuntimeWire, Told, UiWire, text};
+use crate::check::scenes::ScenarioFile;
+use crate::pattern::Bindings;
 use crate::peer::Carrier;
 use serde_json::{Value, json};
+use std::sync::LazyLock;
 
-/// What the document says about what all runtimes are asked.
-fn says(scenario: &str) -> Option<Quote> {
-    match scenario {
-        "greets" => quote(
-            "InitializeRequest",
-            "The agent should respond with its supported protocol version and capabilities.",
-        ),
-        "answers" | "two-in-one-write" | "torn-line" => quote(
-            "RequestId",
-            "The Server MUST reply with the same value in the Response object if included. This member is used to correlate the context between the two objects.",
-        ),
-        "garbage" => quote("ErrorCode", "**Parse error**: Invalid JSON was received by the server."),
-        "run-ends" | "second-run" => quote(
-            "SessionCapabilities",
-            "As a baseline, all Agents **MUST** support `session/new`, `session/prompt`, `session/cancel`, and `session/update`.",
-        ),
-        "cancel" | "consent-after-cancel" => {
-            quote("StopReason", "This stop reason MUST be returned when the client sends a `session/cancel`")
-        }
-        "cancel-nothing" => quote(
-            "CancelNotification",
-            "This is a notification sent by the client to cancel an ongoing prompt turn.",
-        ),
-        "consent-yes" | "consent-no" | "consent-twice" | "leave-while-asked" => quote(
-            "RequestPermissionRequest",
-            "Called by the agent when it needs user authorization before executing",
-        ),
-        _ => None,
-    }
-}
-
-/// What the document says about what all UIs are asked.
-fn says_of_ui(scenario: &str) -> Option<Quote> {
-    match scenario {
-        "prompts" => quote(
-            "PromptRequest",
-            "As a baseline, the Agent MUST support `text` and `resource_link` content blocks,",
-        ),
-        "whole-run" | "torn-lines" => quote(
-            "SessionNotification",
-            "This is a notification endpoint (no response expected) that receives",
-        ),
-        "failed-run" => quote("Error", "The message should be limited to a concise single sentence."),
-        "unknown-words" => quote(
-            "meta",
-            "metadata to their interactions. Implementations MUST NOT make assumptions about values at",
-        ),
-        "after-the-end" => quote(
-            "SessionNotification",
-            "Note: Clients SHOULD continue accepting tool call updates even after",
-        ),
-        "answers-once" | "question-withdrawn" => quote(
-            "RequestPermissionRequest",
-            "a potentially sensitive operation. The client should present the options",
-        ),
-        _ => None,
-    }
-}
+static TOLD: Told = LazyLock::new(|| ScenarioFile::parse(include_str!("acp/scenarios.txt"), &[]));
 
 /// The id of the greeting, and of the session that follows it.
 const HELLO: &str = "hello";
@@ -153,7 +97,7 @@ fn reply(line: &Value) -> Vec<Value> {
 pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     dialect: "acp",
     carrier: Carrier::One,
-    says,
+    told: &TOLD,
     greeting: Greeting::Say(|| hello(1)),
     greeted: |line| text(line, "/id") == Some(SESSION) && text(line, "/result/sessionId").is_some(),
     reply,
@@ -175,69 +119,9 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     answer: |_, ask, yes| answer(ask, yes),
     ends_with_stdin: true,
     later: None,
-    own: scenes::scenarios,
     defects: defects::defects,
     permitted: permitted::permitted,
 };
 
-const CHECKED: &str = "session-check";
-
-fn told(update: Value) -> Value {
-    json!({"jsonrpc":"2.0","method":"session/update","params":{"sessionId":CHECKED,"update":update}})
-}
-
-pub(in crate::check) static UI: UiWire = UiWire {
-    dialect: "acp",
-    carrier: Carrier::One,
-    says: says_of_ui,
-    opening: Vec::new,
-    reply: |line| {
-        let Some(id) = line.get("id").filter(|_| line.get("method").is_some()) else { return Vec::new() };
-        let result = match text(line, "/method").unwrap_or_default() {
-            "initialize" => json!({"protocolVersion":1,"agentCapabilities":{"loadSession":false},
-                "agentInfo":{"name":"parlor-check","version":"0"}}),
-            "session/new" => json!({"sessionId":CHECKED}),
-            _ => {
-                return vec![
-                    json!({"jsonrpc":"2.0","id":id,"error":{"code":-32601,"message":"method not found"}}),
-                ];
-            }
-        };
-        vec![json!({"jsonrpc":"2.0","id":id,"result":result})]
-    },
-    prompt: |line| {
-        (text(line, "/method") == Some("session/prompt"))
-            .then(|| text(line, "/params/prompt/0/text").unwrap_or_default().to_owned())
-    },
-    accept: |_| Vec::new(),
-    text: |text| {
-        main_lane(vec![told(
-            json!({"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":text}}),
-        )])
-    },
-    end: || main_lane(vec![json!({"jsonrpc":"2.0","id":"{id}","result":{"stopReason":"end_turn"}})]),
-    fail: || {
-        main_lane(vec![
-            json!({"jsonrpc":"2.0","id":"{id}","error":{"code":-32603,"message":"broken on purpose"}}),
-        ])
-    },
-    ask: |number| {
-        main_lane(vec![
-            told(json!({"sessionUpdate":"tool_call","toolCallId":"call-1","title":"true","kind":"execute",
-                "status":"pending","rawInput":{"command":"true"}})),
-            json!({"jsonrpc":"2.0","id":number,"method":"session/request_permission","params":{"sessionId":CHECKED,
-                "toolCall":{"toolCallId":"call-1"},
-                "options":[{"optionId":"y","name":"Yes","kind":"allow_once"},{"optionId":"n","name":"No","kind":"reject_once"}]}}),
-        ])
-    },
-    answered: |line, number| {
-        answers(line, number).then(|| text(line, "/result/outcome/optionId") == Some("y"))
-    },
-    settled: |_| {
-        main_lane(vec![told(
-            json!({"sessionUpdate":"tool_call_update","toolCallId":"call-1","status":"completed",
-            "content":[{"type":"content","content":{"type":"text","text":"ok"}}]}),
-        )])
-    },
-    unknown: || told(json!({"sessionUpdate":"from_the_future","x":[1,{"y":null}]})),
-};
+pub(in crate::check) static UI: UiWire =
+    UiWire { dialect: "acp", carrier: Carrier::One, told: &TOLD, bound: Bindings::new };
