@@ -34,6 +34,9 @@ mod own;
 #[path = "it/patch.rs"]
 mod patch;
 #[cfg(test)]
+#[path = "it/removed.rs"]
+mod removed;
+#[cfg(test)]
 #[path = "it/room.rs"]
 mod room;
 #[cfg(test)]
