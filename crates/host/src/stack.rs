@@ -107,6 +107,7 @@ pub async fn own(launch: &Launch, log: Log) -> anyhow::Result<OwnStack> {
     })?;
     let (model, models) = (source.default_model(), source.known_models());
     let (store, unkept) = store(launch, &log)?;
+    config.keeps_questions = !(launch.ephemeral || launch.is_headless || unkept.is_some());
     let start = start_with(launch, store.as_ref(), &work_dir)?;
     let effort = effort(launch, &config, &source)?;
     let budget = GivenBudget { usual: config.budget, typed: budget(launch) };

@@ -4,6 +4,7 @@
 //! steers programs or leaves the leash is never covered by a rule or a mode, but for the removal of what can be built again. To look again at what is pending, decide again.
 
 pub mod allow;
+mod asked;
 pub mod book;
 pub mod table;
 
@@ -15,6 +16,7 @@ use domain::tool::Decider;
 use std::path::PathBuf;
 
 pub use crate::rule::{Allowance, Matcher, NotAllowable, NotNarrower, Rule};
+pub use asked::{AnsweredBy, AskedQuestions};
 pub use book::{Rules, RulesError, projects};
 use table::{Act, Say, acts};
 

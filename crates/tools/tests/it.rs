@@ -1,6 +1,9 @@
 //! Tools at work, on real files and real processes.
 
 #[cfg(test)]
+#[path = "it/asked.rs"]
+mod asked;
+#[cfg(test)]
 #[path = "it/bash.rs"]
 mod bash;
 #[cfg(test)]

@@ -7,6 +7,7 @@
 use crate::built::{BuiltFolders, NAMES};
 use crate::context::ToolContext;
 use crate::own_git::OwnGit;
+use crate::sandbox::mounts::mounted_below;
 use crate::shell::{Cover, Judgement, removed};
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;
@@ -43,6 +44,7 @@ fn is_built(name: &str, root: &Path, built: &BuiltFolders, git: &dyn Fn() -> Own
     built.held_nothing_of_git(known)
         && git().look(&["check-ignore", "--quiet", "--", known]).is_ok()
         && recorded(&git(), &[known]).is_some_and(|recorded| recorded.is_empty())
+        && !mounted_below(&folder)
         && is_plain(&folder, on)
 }
 

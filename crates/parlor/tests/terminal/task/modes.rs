@@ -102,6 +102,27 @@ fn nobody_else_begins_to_work_unasked() {
     assert_eq!(mode_of(&mut world.parlor("one", &["relay"])), None);
 }
 
+#[test]
+fn a_proposed_rule_says_how_many_questions_it_would_have_answered() {
+    for (flags, keeps) in [(&[][..], true), (&["--ephemeral"], false)] {
+        let project = Project::new();
+        let mut screen = Screen::start(project.bare(OFFLINE).args(flags));
+        screen.shows(&["shows all keys", "asks first"]);
+        for _ in 0..2 {
+            screen.send("run `touch new.txt`\r");
+            screen.asks(&["$ touch new.txt", "exactly this command", "y once"]);
+            screen.send("y");
+            screen.until("it ran", |screen| !screen.contents().contains("y once"));
+        }
+        assert_eq!(screen.said("would have answered"), keeps, "{}", screen.contents());
+        screen.send("run `touch new.txt`\r");
+        screen.asks(&["$ touch new.txt", "y once"]);
+        let contents = screen.contents().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(contents.contains("would have answered 2 of the 2 questions"), keeps, "{contents}");
+        assert_eq!(project.path("data/rules").exists(), keeps);
+    }
+}
+
 /// The mode that a new session is set to on stdin and stdout of a program, where it is set at all.
 fn mode_of(command: &mut Command) -> Option<Value> {
     let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
