@@ -52,8 +52,20 @@ fn plain_lines_tell_the_new_default_too() {
     let project = Project::newcomer();
     let plain = |project: &Project| {
         let mut command = project.bare(&["--plain"]);
-        let output = command.args(OFFLINE).stdin(Stdio::null()).output().unwrap();
-        String::from_utf8(output.stdout).unwrap()
+        let child = command.args(OFFLINE).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = Running(child);
+        let mut stdin = child.0.stdin.take().unwrap();
+        writeln!(stdin, "say farewell").unwrap();
+        // Whoever has answered has told before what there is to know.
+        let mut stdin = Some(stdin);
+        let mut said = String::new();
+        for line in BufReader::new(child.0.stdout.take().unwrap()).lines().map_while(Result::ok) {
+            if line.contains("farewell") {
+                drop(stdin.take());
+            }
+            said.push_str(&line);
+        }
+        said
     };
     assert_eq!(plain(&project).contains(NEW), holds());
     assert!(!plain(&project).contains(NEW));
