@@ -38,7 +38,8 @@ fn what_the_readme_promises_comes() {
             "read README.md" => terminal.shows(&["✓ read README.md", "hello there"]),
             "run `ls -la`" => terminal.shows(&["✓ bash ls -la", "total"]),
             "run `touch new.txt`" => {
-                terminal.shows(&["✓ bash touch new.txt"]);
+                terminal.shows(&["✓ bash touch new.txt", "printed:"]);
+                terminal.until("the run is over", |screen| !screen.contents().contains("Esc stops"));
                 assert!(project.path("work/new.txt").exists());
                 terminal.send("/undo\r");
                 let there = project.path("work/new.txt");
@@ -46,6 +47,7 @@ fn what_the_readme_promises_comes() {
             }
             "write hello.txt: hi" => {
                 terminal.shows(&["✓ write hello.txt", "+ hi"]);
+                terminal.until("the run is over", |screen| !screen.contents().contains("Esc stops"));
                 // From the sandbox through read-only.
                 terminal.send("\x1b[Z\x1b[Z");
                 terminal.shows(&["asks first"]);
