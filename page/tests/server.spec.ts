@@ -26,7 +26,8 @@ const parlor = (...words: string[]): string =>
 
 beforeAll(async () => {
   expect(existsSync(program), "PARLOR_BIN names the built program").toBe(true);
-  for (const folder of ["home", "project"]) mkdirSync(join(place, folder));
+  for (const folder of ["home", "project", "config"]) mkdirSync(join(place, folder));
+  writeFileSync(join(place, "config", "config.toml"), 'policy = "ask"\n');
   writeFileSync(join(project, "only-in-the-answer.txt"), "");
   server = await web(program, { cwd: project, env });
   browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", RESOLVES] });

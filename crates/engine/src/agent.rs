@@ -355,7 +355,8 @@ impl Agent {
                 steered: Steered::default(),
                 ledger,
                 place,
-                grants: Grants::new(policy, rules.with(&self.setup.allow), self.changes.clone()),
+                grants: Grants::new(policy, rules.with(&self.setup.allow), self.changes.clone())
+                    .keeping(self.setup.config.keeps_questions),
                 secrets,
                 cache: CacheMeter::default(),
                 trouble,

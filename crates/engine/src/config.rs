@@ -61,7 +61,10 @@ pub struct Config {
     /// Whether nobody is there who could see what is missing, say it again or answer: then the first turn waits until each MCP server has
     /// answered or failed and tells of it in the run, the model knows and cannot ask, and steps are bounded.
     pub is_headless: bool,
-    /// How long it waits for them. Who takes longer joins in a later step.
+    /// Whether it may be kept what a person was asked, so that a question tells how many of the latest ones its rule would have answered.
+    /// Not of the settings.
+    pub keeps_questions: bool,
+    /// How long is waited for MCP servers where nobody is there. Who takes longer joins in a later step.
     pub servers_within: Duration,
     /// The longest that one command of the model may take.
     pub commands_within: Duration,
@@ -93,6 +96,7 @@ impl Default for Config {
             fetch: Fetching::default(),
             sandbox: Sandbox::default(),
             is_headless: false,
+            keeps_questions: false,
             servers_within: SERVERS_WITHIN,
             commands_within: Duration::from_secs(MAX_TIMEOUT),
             answer_schema: None,

@@ -4,6 +4,7 @@
 use domain::ask::Scope;
 use domain::session::Policy;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 use tokio::sync::watch;
 use tools::Plan;
 use tools::policy::{Rule, Rules, Verdict};
@@ -24,11 +25,42 @@ pub(crate) struct Grants {
     policy: Arc<Mutex<Policy>>,
     rules: Arc<Mutex<Rules>>,
     changes: Changes,
+    /// Whether it is kept what was asked.
+    keeps: bool,
 }
 
 impl Grants {
     pub(crate) fn new(policy: Policy, rules: Rules, changes: Changes) -> Grants {
-        Grants { policy: Arc::new(Mutex::new(policy)), rules: Arc::new(Mutex::new(rules)), changes }
+        Grants {
+            policy: Arc::new(Mutex::new(policy)),
+            rules: Arc::new(Mutex::new(rules)),
+            changes,
+            keeps: false,
+        }
+    }
+
+    /// The same, keeping what is asked where that may be kept.
+    pub(crate) fn keeping(self, keeps: bool) -> Grants {
+        Grants { keeps, ..self }
+    }
+
+    /// The rule that a question about this proposes, in words, with how many of the latest questions it would have answered. That this
+    /// was asked is kept. Reads and writes a small file.
+    pub(crate) fn proposed(&self, plan: &Plan) -> Option<String> {
+        let (rules, asked) = {
+            let rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
+            (rules.all(), rules.asked())
+        };
+        let now = SystemTime::now();
+        let offer = plan.rule.as_ref();
+        let answered = offer.filter(|_| self.keeps).and_then(|offer| asked.answered_by(offer, &rules, now));
+        if self.keeps && plan.place.root().is_some() {
+            asked.add(plan, now);
+        }
+        offer.map(|offer| match answered {
+            Some(answered) => format!("{}; {answered}", offer.words),
+            None => offer.words.clone(),
+        })
     }
 
     /// Changes the mode at once, also for a run in progress; open questions are judged again.

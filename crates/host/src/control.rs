@@ -189,6 +189,7 @@ impl Control {
             "session": wanted.session.as_ref().map(SessionId::as_str),
             "cwd": wanted.cwd.as_deref().map(path_text::write),
             "environment": wanted.environment.as_deref().map(spawn_env::to_json),
+            "own_ui": wanted.own_ui,
             "flags": wanted.flags.iter().map(text).collect::<Vec<_>>(),
         }});
         let told = self.ask(&asked, "opened", ROOM_WITHIN).await?;

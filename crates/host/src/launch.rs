@@ -21,6 +21,8 @@ pub struct Launch {
     pub workspace: Option<PathBuf>,
     /// What tools may do without asking.
     pub policy: Option<Policy>,
+    /// Whether sessions begin in Parlor's own terminal or page: they have a usual mode of their own (`mode.rs`).
+    pub own_ui: bool,
     /// Whether the model may fetch pages.
     pub fetch: bool,
     /// Go on with the newest conversation of the project.

@@ -10,7 +10,7 @@
 //!
 //! - words: error, version, launch, clock, log_limit, stop
 //! - files: private, text_file, vault, paths, kept
-//! - settings: keys, settings, guard, model_source
+//! - settings: keys, settings, guard, model_source, mode
 //! - agent: stack, guests
 //! - doors: peer_trust, doors, directory, announcement, processes
 //! - beside sessions: devices | worktrees
@@ -24,7 +24,7 @@
 //! | [`error`], [`version`], [`clock`], [`log_limit`], [`stop`] | what is wrong with what was asked; which program this is; the time of day; a bounded log; being told to stop |
 //! | [`paths`], [`private`], [`text_file`] | where things lie; files for the person alone; reading a small one |
 //! | [`settings`], [`keys`], [`vault`] | what the person has set, the keys they gave, contents of files for undo |
-//! | [`model_source`], [`guard`] | models for the agent; this program as the guard of what it starts |
+//! | [`model_source`], [`guard`], [`mode`] | models for the agent; this program as the guard of what it starts; the mode that a session begins in |
 //! | [`kept`] | which kept conversation is meant |
 //! | [`stack`], [`guests`] | store, agent and hub together; what a UI that connects meets |
 //! | [`peer_trust`], [`doors`] | who may come in, and where |
@@ -48,6 +48,7 @@ pub mod kept;
 pub mod keys;
 pub mod launch;
 pub mod log_limit;
+pub mod mode;
 pub mod model_source;
 pub mod page;
 pub mod paths;

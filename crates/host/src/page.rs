@@ -286,6 +286,7 @@ impl web::Rooms for Ways {
                 rooms::RoomRequest::new_in(cwd)
             }
         };
+        let wanted = rooms::RoomRequest { own_ui: true, ..wanted };
         let opened = self.rooms.open(wanted).await.map_err(|why| match why {
             rooms::NoRoom::NoSuchSession(_) => NoRoom::NoSuchSession,
             rooms::NoRoom::TooMany(words) | rooms::NoRoom::CannotOpen(words) => cannot(words),

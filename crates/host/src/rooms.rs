@@ -50,6 +50,8 @@ pub struct RoomRequest {
     pub cwd: Option<PathBuf>,
     /// The environment of the terminal that asks; without it our own.
     pub environment: Option<Vec<(OsString, OsString)>>,
+    /// Whether sessions begin there in Parlor's own terminal or page.
+    pub own_ui: bool,
     /// Flags for the sessions that begin there, as `--name=value`; only those of [`FLAGS`].
     pub flags: Vec<OsString>,
 }
@@ -213,6 +215,9 @@ impl Rooms {
         let idle = self.idle.as_secs().to_string();
         words.extend(["--idle", idle.as_str(), "--log"].map(OsString::from));
         words.push(log.clone().into());
+        if wanted.own_ui {
+            words.push("--own-ui".into());
+        }
         if let Some(session) = &wanted.session {
             words.extend(["--session", session.as_str()].map(OsString::from));
         }

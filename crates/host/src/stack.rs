@@ -6,6 +6,7 @@ use crate::error::usage;
 use crate::guard;
 use crate::kept;
 use crate::launch::Launch;
+use crate::mode::{Folder, Ground};
 use crate::model_source::Source;
 use crate::{paths, settings};
 use domain::command::{Command, LibraryCommand};
@@ -47,6 +48,8 @@ pub struct OwnStack {
     guard: Option<Guard>,
     /// What a UI starts with.
     pub start: Option<Command>,
+    /// What the mode of its sessions depends on.
+    pub ground: Ground,
     /// What was typed for a session that is gone on with.
     pub(crate) typed: TypedOptions,
 }
@@ -104,18 +107,21 @@ pub async fn own(launch: &Launch, log: Log) -> anyhow::Result<OwnStack> {
     })?;
     let (model, models) = (source.default_model(), source.known_models());
     let (store, unkept) = store(launch, &log)?;
+    config.keeps_questions = !(launch.ephemeral || launch.is_headless || unkept.is_some());
     let start = start_with(launch, store.as_ref(), &work_dir)?;
     let effort = effort(launch, &config, &source)?;
     let budget = GivenBudget { usual: config.budget, typed: budget(launch) };
     // For sessions that come from elsewhere and say nothing of it.
     config.budget = budget.typed.or(config.budget);
-    let defaults = Defaults { policy: policy(launch, &config, &log), effort, budget };
     let allow = launch.allow.clone();
     let guard = guard::of(&config);
     let vault = vault(&data, launch.ephemeral || unkept.is_some(), &log);
+    let ground = Ground::of(launch, &config, Folder::of(&work_dir, vault.is_some()));
+    let (policy, policy_elsewhere) = policies(&ground, &log);
+    let defaults = Defaults { policy, policy_elsewhere, effort, budget };
     let (hub, engine) =
         assemble_with(Arc::new(source), store, &work_dir, &data, defaults, (config, allow, vault), log);
-    let typed = TypedOptions::of(launch, &model);
+    let typed = TypedOptions::of(launch, &model, &ground);
     typed.begin(&hub, start.as_ref()).await?;
     let (workspace, no_workspace) = match work_dir.workspace {
         Ok(workspace) => (Some(workspace), None),
@@ -132,6 +138,7 @@ pub async fn own(launch: &Launch, log: Log) -> anyhow::Result<OwnStack> {
         workspace,
         guard,
         start,
+        ground,
         typed,
     })
 }
@@ -244,6 +251,7 @@ impl std::error::Error for StillRuns {}
 #[derive(Debug, Clone, Copy, Default)]
 struct Defaults {
     policy: Policy,
+    policy_elsewhere: Option<Policy>,
     effort: Option<Effort>,
     budget: GivenBudget,
 }
@@ -259,6 +267,7 @@ fn hub_setup(engine: Engine, work_dir: &WorkDir, defaults: Defaults) -> Setup {
     Setup {
         project: paths::project(work_dir),
         policy: defaults.policy,
+        policy_elsewhere: defaults.policy_elsewhere,
         effort: defaults.effort,
         budget: defaults.budget,
         no_sandbox: status().can_hold().err(),
@@ -326,20 +335,14 @@ hint: take another --model, or leave --effort out; if it does, say so in your se
     }
 }
 
-/// The mode of new sessions. What the command line asks for was looked at by [`refuse_mode`]; settings that ask for what cannot be had
-/// cost nothing but that.
-fn policy(launch: &Launch, config: &engine::Config, log: &Log) -> Policy {
-    if let Some(mode) = launch.policy {
-        return mode;
+/// The modes of new sessions, in our folder and in those that UIs name where it is another. What the command line asks for was
+/// looked at by [`refuse_mode`]; settings that ask for what cannot be had cost nothing but that.
+fn policies(ground: &Ground, log: &Log) -> (Policy, Option<Policy>) {
+    if let (None, Some(Policy::Sandboxed), Err(why)) = (ground.typed, ground.set, status().can_hold()) {
+        log(&format!("warning: {why}; commands are asked for"));
     }
-    let set = config.policy.unwrap_or_default();
-    match (set, status().can_hold()) {
-        (Policy::Sandboxed, Err(why)) => {
-            log(&format!("warning: {why}; commands are asked for"));
-            Policy::default()
-        }
-        (set, _) => set,
-    }
+    let (here, elsewhere) = (ground.mode(None), Ground { folder: Folder::None, ..*ground }.mode(None));
+    (here, Some(elsewhere).filter(|mode| *mode != here))
 }
 
 /// Why the mode that was asked for cannot be had, if so.

@@ -93,7 +93,7 @@ pub(crate) struct Common {
     /// your home folder itself, in `/` and in a folder of another user.
     #[arg(long, global = true, env = "PARLOR_WORKSPACE", value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
-    /// What tools may do without asking.
+    /// What tools may do without asking. Without it: your settings; else `sandboxed` in Parlor's own terminal and page, where the kernel holds commands and the folder is a project, and `ask` everywhere else.
     #[arg(long, global = true, value_name = "MODE", value_parser = crate::flags::policy())]
     pub(crate) policy: Option<Policy>,
     /// Let the model fetch pages of the web; each host is asked for. Off unless your settings say `fetch.enabled = true`.

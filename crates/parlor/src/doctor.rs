@@ -8,6 +8,7 @@ use domain::path_text;
 use engine::{Config, WorkDir};
 use host::guard;
 use host::launch::Launch;
+use host::mode::{Folder, Ground};
 use host::model_source;
 use host::model_source::Source;
 use host::paths;
@@ -57,6 +58,9 @@ pub(crate) async fn doctor(launch: &Launch) -> anyhow::Result<Exit> {
     if let Err(why) = held.can_hold() {
         say("", &why);
     }
+    let own = Launch { own_ui: true, ..launch.clone() };
+    let mode = Ground::of(&own, &config, Folder::of(&work_dir, true)).mode(None);
+    say("mode", &format!("new sessions of the terminal and the page begin here in {}", mode.name()));
     if rustix::process::geteuid().is_root() {
         say("", "you are root: commands own files as root does; better work as an ordinary user");
     }

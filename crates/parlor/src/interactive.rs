@@ -16,7 +16,7 @@ use host::launch::Launch;
 use host::settings::{self};
 use host::stack::EngineTask;
 use host::worktrees::{self, Worktree};
-use host::{paths, stack};
+use host::{mode, paths, stack};
 use hub::Hub;
 use hub::core::Standing;
 use remote::elsewhere;
@@ -28,6 +28,7 @@ use tui::{Begin, Echo, ExitReason, Note, Options, ScreenExit, ScreenExits, Typed
 
 /// `parlor` in a terminal, and what a person leaves its screen for: a login comes back to it, another agent takes its place.
 pub(crate) async fn own_and_errands(mut launch: Launch, tree: Option<&Worktree>) -> anyhow::Result<Exit> {
+    launch.own_ui = true;
     loop {
         let (exit, session) = match own(launch.clone(), tree).await? {
             ScreenLeft::Over(exit) => return Ok(exit),
@@ -213,7 +214,9 @@ async fn stand(
         own.start.or(Some(Command::Library(LibraryCommand::New { cwd: None, title: None, id: None })));
     let instead = if launch.ephemeral { LOG_IN_LATER } else { LOG_IN };
     let model = Some(own.model.name.clone());
-    note.send_replace(Note { unkept: own.unkept, model, ..note_on(&own.model, instead) });
+    // A session that is gone on with has the mode that it had.
+    let told = if begins { None } else { mode::first_told(&own.ground, &paths::data()?, launch.ephemeral) };
+    note.send_replace(Note { unkept: own.unkept, told, model, ..note_on(&own.model, instead) });
     let mut ui = own.hub.attach("terminal", Standing::Controller, Answers::ALL, start).await?;
     if begins && let Some(first) = ui.begun().await? {
         news.send(with_fact(first, fact.as_deref())).await?;

@@ -11,14 +11,15 @@ use host::clock;
 use host::control::Control;
 use host::kept;
 use host::launch::Launch;
+use host::mode::{Folder, Ground};
 use host::rooms::{OpenedRoom, RoomRequest, spawn_env};
-use host::{paths, settings, stack};
+use host::{mode, paths, settings, stack};
 use remote::front::{Approach, Begin, Front, Person};
 use remote::origin::RuntimeAddress;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use store::{SqliteStore, Store};
-use tui::{ExitReason, Restart, ScreenExit};
+use tui::{ExitReason, Note, Restart, ScreenExit};
 
 /// Shows the session in a room of the server; `None` when this terminal has a process of its own. Why is said on its first screen then.
 pub(crate) async fn join(launch: &mut Launch) -> anyhow::Result<Option<Exit>> {
@@ -48,6 +49,8 @@ struct Joined {
     wanted: RoomRequest,
     opened: OpenedRoom,
     cwd: PathBuf,
+    /// What the mode of sessions that begin there depends on.
+    ground: Ground,
 }
 
 /// Finds or asks for the room; else says why this terminal has a process of its own.
@@ -87,10 +90,14 @@ async fn prepare(launch: &Launch, mut control: Control) -> anyhow::Result<Result
         session,
         cwd: Some(work_dir.cwd.clone()),
         environment: Some(spawn_env::of_terminal()),
+        own_ui: true,
         flags: flags(launch)?,
     };
+    // A room that cannot keep what stood in files tells so itself.
+    let folder = Folder::of(&work_dir, true);
+    let ground = Ground { own_ui: wanted.own_ui, ..Ground::of(launch, &config, folder) };
     match control.open(&wanted).await {
-        Ok(opened) => Ok(Ok(Joined { wanted, opened, cwd: work_dir.cwd })),
+        Ok(opened) => Ok(Ok(Joined { wanted, opened, cwd: work_dir.cwd, ground })),
         Err(why) => Ok(Err(format!("the server has no room: {why:#}"))),
     }
 }
@@ -212,7 +219,11 @@ impl Joined {
         };
         let words =
             format!("in a room at {}: it goes on when this terminal is closed", path_text::write(&self.cwd));
-        let note = screen::note_on_another(words);
+        let new = match session {
+            None => mode::first_told(&self.ground, &paths::data()?, false),
+            Some(_) => None,
+        };
+        let note = Note { told: new, ..screen::note_on_another(words) };
         let look = UiOptions::of(launch)?.telling(told);
         let front = open(None).await?;
         screen::on_runtime(front, open, Restart::Connect, (note, true), self.cwd.clone(), look, true).await

@@ -4,6 +4,7 @@ use crate::aloud;
 use crate::exit::{self, Exit};
 use crate::output;
 use host::launch::Launch;
+use host::mode::{Folder, Ground};
 use host::model_source::Source;
 use serde_json::json;
 
@@ -16,6 +17,9 @@ pub(crate) async fn print(launch: &Launch, as_json: bool) -> anyhow::Result<Exit
     let source =
         Source::new(wanted).await.map_err(|why| exit::usage(format!("{why}\nhint: {}", why.hint())))?;
     let model = source.default_model().name;
+    // As a session of the terminal begins here.
+    let here = Launch { own_ui: true, ..launch.clone() };
+    config.policy = Some(Ground::of(&here, &config, Folder::of(&work_dir, true)).mode(None));
     let told = engine::standing_text(&config, &work_dir, &model, tools::Toolbox::standard());
     for trouble in &told.trouble {
         output::print_error(trouble);

@@ -20,11 +20,15 @@ pub(crate) struct Room {
     /// The log that it writes.
     #[arg(long)]
     log: PathBuf,
+    /// Sessions begin there in Parlor's own terminal or page.
+    #[arg(long)]
+    own_ui: bool,
 }
 
 /// Is a room until nobody needs it, or it is told to end.
 pub(crate) async fn run(launch: Launch, asked: Room) -> anyhow::Result<Exit> {
-    let Room { session, idle, log } = asked;
+    let Room { session, idle, log, own_ui } = asked;
+    let launch = Launch { own_ui, ..launch };
     let room = room::Room { session, idle: Duration::from_secs(idle), log };
     room::run(launch, room, aloud::log(), output::stderr_log()).await?;
     Ok(Exit::Done)

@@ -1,5 +1,6 @@
 //! Folders of one person who has a server in the background, and the programs that are started in them.
 
+use crate::asked_first;
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -14,12 +15,13 @@ pub struct Person {
 }
 
 impl Person {
-    /// With a home and two projects, `one` and `two`.
+    /// With a home and two projects, `one` and `two`; they are asked before each change.
     pub fn new(program: impl AsRef<Path>) -> Person {
         let person = Person { program: program.as_ref().to_owned(), place: tempfile::tempdir().unwrap() };
         for folder in ["home", "one", "two"] {
             std::fs::create_dir(person.path(folder)).unwrap();
         }
+        asked_first(&person.path("config"));
         person
     }
 

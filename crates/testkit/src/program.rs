@@ -79,6 +79,13 @@ pub fn ps_until(program: impl AsRef<Path>, world: &Path, wanted: impl Fn(&Value)
     }
 }
 
+/// Writes settings into a world's folder of them, for a person who is asked before each change and each command, as UIs of other programs
+/// are: what a question does can be seen by a harmless command then.
+pub fn asked_first(config: &Path) {
+    std::fs::create_dir_all(config).expect("a folder");
+    std::fs::write(config.join("config.toml"), "policy = \"ask\"\n").expect("settings");
+}
+
 /// Folders of one person, for one test or bench.
 #[derive(Debug)]
 pub struct Home(tempfile::TempDir);

@@ -2,6 +2,7 @@
 
 mod child;
 mod jobs;
+mod removal;
 mod steered;
 
 pub use crate::jobs::{JobReport, JobState, Jobs, MAX_JOBS, MAX_RUNNING};
@@ -170,6 +171,9 @@ impl Tool for Bash {
         let wanted = BashArgs::parse(args, self.max_timeout)?;
         let at = wanted.place(place)?;
         let mut judgement = shell::judge(wanted.line, &at);
+        if !judgement.read_only() {
+            removal::look(wanted.line, &at, &mut judgement);
+        }
         let mut plan = Plan::reading(NAME, args, place, format!("run `{}`", wanted.line.trim()));
         // What was judged belongs to what was shown: a link that leads elsewhere by now makes it another action.
         let scripts: Vec<_> = judgement.inner.iter().filter_map(|inner| inner.script.as_ref()).collect();

@@ -8,6 +8,7 @@ mod followed;
 mod near;
 
 use crate::buffers::Buffers;
+use crate::built::BuiltFolders;
 use crate::error::ToolError;
 use crate::jobs::Jobs;
 use crate::known_secrets::KnownSecrets;
@@ -53,6 +54,8 @@ pub struct ToolContext {
     /// The instructions that take in other files, as they were last looked for.
     taking_in: Arc<Mutex<Option<FoundInstructions>>>,
     buffers: Option<Arc<dyn Buffers>>,
+    /// `None` where there is no workspace.
+    built: Option<Arc<BuiltFolders>>,
 }
 
 /// The closed places, and when they were looked up.
@@ -71,7 +74,8 @@ impl ToolContext {
     /// needed; it should lie in the user's data directory, never in the project).
     pub fn new(root: &Path, outputs: &Path) -> Result<ToolContext, ToolError> {
         let place = ToolContext::without_workspace(root, outputs)?;
-        Ok(ToolContext { root: Some(place.workdir.clone()), ..place })
+        let built = Some(Arc::new(BuiltFolders::of(&place.workdir)));
+        Ok(ToolContext { root: Some(place.workdir.clone()), built, ..place })
     }
 
     /// A workplace at `workdir` (it must exist) where there is no workspace: everything but our own kept outputs is outside.
@@ -96,7 +100,13 @@ impl ToolContext {
             closed: Arc::default(),
             taking_in: Arc::default(),
             buffers: None,
+            built: None,
         })
+    }
+
+    /// What git ignored when the session began; `None` where there is no workspace.
+    pub(crate) fn built(&self) -> Option<&BuiltFolders> {
+        self.built.as_deref()
     }
 
     /// The same workplace with another working directory (relative ones start at the workspace).

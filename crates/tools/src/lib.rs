@@ -11,7 +11,7 @@
 //! - reader and sandbox: shell | home, exact, sandbox
 //! - texts: diff, digest, encoding, env, forms, line_ends, names, outline, nearest, loose, title
 //! - words: error, args, buffers, known_secrets, output, tries, jobs, port, rule
-//! - context: workspace, steering, context
+//! - context: workspace, steering, built, context
 //! - calls: tool, touches, policy, passes, own_git
 //! - tools: ask, todo, fetch, bash, ls, search, plain, write, edit, patch, read, toolbox, heard | checkpoint
 
@@ -19,6 +19,7 @@ pub mod args;
 pub mod ask;
 pub mod bash;
 pub mod buffers;
+mod built;
 pub mod checkpoint;
 pub mod context;
 mod diff;

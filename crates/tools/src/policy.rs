@@ -1,13 +1,14 @@
 //! Whether a planned call may run: policy modes and remembered rules. Pure; the modes are in [`table`], the files in [`book`].
 //!
 //! Invariants: a rule covers a command line only when it covers every command inside it and nothing is in doubt; what is critical,
-//! steers programs or leaves the leash is never covered by a rule or a mode. To look again at what is pending, decide again.
+//! steers programs or leaves the leash is never covered by a rule or a mode, but for the removal of what can be built again. To look again at what is pending, decide again.
 
 pub mod allow;
+mod asked;
 pub mod book;
 pub mod table;
 
-use crate::shell::{Cover, Inner, Judgement, ScriptFile, rule_words};
+use crate::shell::{Cover, Inner, Judgement, RuleWords, ScriptFile, rule_words};
 use crate::tool::{Deed, Plan, RuleOffer};
 use domain::ask::Risk;
 use domain::session::Policy;
@@ -15,6 +16,7 @@ use domain::tool::Decider;
 use std::path::PathBuf;
 
 pub use crate::rule::{Allowance, Matcher, NotAllowable, NotNarrower, Rule};
+pub use asked::{AnsweredBy, AskedQuestions};
 pub use book::{Rules, RulesError, projects};
 use table::{Act, Say, acts};
 
@@ -52,8 +54,12 @@ fn covering(plan: &Plan, rules: &[Rule]) -> Option<String> {
     if let Some(rule) = given {
         return Some(rule.to_string());
     }
-    let never = [Act::Critical, Act::Steer, Act::Leave];
-    if acts(plan).iter().any(|act| never.contains(act)) {
+    let only_built = matches!(&plan.deed, Deed::Command { judgement, .. } if judgement.only_built);
+    let never = |act: &Act| match act {
+        Act::Critical => !only_built,
+        act => [Act::Steer, Act::Leave].contains(act),
+    };
+    if acts(plan).iter().any(never) {
         return None;
     }
     let whole = || {
@@ -120,7 +126,7 @@ fn cover_inner<'r>(inner: &Inner, rules: &'r [Rule]) -> Option<Vec<&'r Rule>> {
 
 /// The rules that would cover a command line from now on; `None` when it must be asked each time.
 pub fn offer(judgement: &Judgement) -> Option<RuleOffer> {
-    if !judgement.doubts.is_empty() || judgement.risk == Risk::Critical {
+    if !judgement.doubts.is_empty() || judgement.risk == Risk::Critical && !judgement.only_built {
         return None;
     }
     let mut rules: Vec<Rule> = Vec::new();
@@ -132,8 +138,8 @@ pub fn offer(judgement: &Judgement) -> Option<RuleOffer> {
                 (_, Some(ScriptFile { by, file, digest })) if is_alone(inner, judgement) => {
                     vec![Matcher::Script { by: by.clone(), file: file.clone(), digest: digest.clone() }]
                 }
-                (prefixes, _) if prefixes.is_empty() => vec![Matcher::Exact { words: words.clone() }],
-                (prefixes, _) => prefixes.into_iter().map(|words| Matcher::Prefix { words }).collect(),
+                (known, _) if known.is_empty() => vec![Matcher::Exact { words: words.clone() }],
+                (known, _) => known.into_iter().map(matcher).collect(),
             },
         };
         let dirs = inner
@@ -154,6 +160,13 @@ pub fn offer(judgement: &Judgement) -> Option<RuleOffer> {
     Some(RuleOffer { words: in_words(&rules), rules })
 }
 
+fn matcher(words: RuleWords) -> Matcher {
+    match words {
+        RuleWords::First(words) => Matcher::Prefix { words },
+        RuleWords::Exactly(words) => Matcher::Exact { words },
+    }
+}
+
 /// Whether everything else in a line only looks.
 fn is_alone(inner: &Inner, judgement: &Judgement) -> bool {
     let looks = |other: &Inner| other.cover == Cover::Free && other.writes.is_empty();
@@ -165,9 +178,11 @@ fn in_words(rules: &[Rule]) -> String {
     let mut said = String::new();
     let mut before: Option<&Rule> = None;
     for rule in rules {
-        let alike = before.is_some_and(|before| matches!(before.matcher, Matcher::Prefix { .. }));
-        match &rule.matcher {
-            Matcher::Prefix { words } if alike => said.push_str(&format!(", `{}`", words.join(" "))),
+        match (before.map(|before| &before.matcher), &rule.matcher) {
+            (Some(Matcher::Prefix { .. }), Matcher::Prefix { words })
+            | (Some(Matcher::Exact { .. }), Matcher::Exact { words }) => {
+                said.push_str(&format!(", `{}`", words.join(" ")));
+            }
             _ if said.is_empty() => said = rule.to_string(),
             _ => said.push_str(&format!(", {rule}")),
         }

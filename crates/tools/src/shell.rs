@@ -85,15 +85,24 @@ pub(crate) struct Script {
     pub(crate) doubts: Vec<String>,
 }
 
+/// Words that make a rule.
+pub(crate) enum RuleWords {
+    /// For commands that start with them.
+    First(Vec<String>),
+    /// For a command of exactly these: further words could make it another one.
+    Exactly(Vec<String>),
+}
+
 /// The first words that make a useful rule for this command, and those of others that do no more than it can do already: whoever
 /// lets a project's tests run lets it be built. Nothing when only the exact command makes one.
-pub(crate) fn rule_words(words: &[String]) -> Vec<Vec<String>> {
+pub(crate) fn rule_words(words: &[String]) -> Vec<RuleWords> {
     let Some(first) = first_words(words) else { return Vec::new() };
     let split = |command: &&str| command.split(' ').map(str::to_owned).collect::<Vec<String>>();
     let family =
         table::FAMILIES.iter().find(|family| family.alike.iter().any(|command| split(command) == first));
-    let Some(family) = family else { return vec![first] };
-    family.alike.iter().chain(family.less).map(split).collect()
+    let Some(family) = family else { return vec![RuleWords::First(first)] };
+    let first = family.alike.iter().chain(family.less).map(split).map(RuleWords::First);
+    first.chain(family.told.iter().map(split).map(RuleWords::Exactly)).collect()
 }
 
 fn first_words(words: &[String]) -> Option<Vec<String>> {
@@ -129,6 +138,43 @@ fn first_words(words: &[String]) -> Option<Vec<String>> {
 
 fn is_plain_name(name: &str) -> bool {
     name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
+}
+
+/// A line that is nothing but `rm -rf` of names.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Removed {
+    pub(crate) words: Vec<String>,
+    /// What is removed, each a name without a path.
+    pub(crate) folders: Vec<String>,
+}
+
+/// Reads a line that is one `rm -rf` of names which are written out, and nothing else.
+pub(crate) fn removed(line: &str) -> Option<Removed> {
+    let Script { commands, doubts } = parse::parse(line);
+    let [Simple { assigns, words, writes, reads, looped: None, inside }] = commands.as_slice() else {
+        return None;
+    };
+    if !(doubts.is_empty()
+        && assigns.is_empty()
+        && writes.is_empty()
+        && reads.is_empty()
+        && inside.is_empty())
+    {
+        return None;
+    }
+    let plain = |word: &Word| word.text.clone().filter(|text| !word.glob && !word.tilde && *text == word.raw);
+    let words: Vec<String> = words.iter().map(plain).collect::<Option<_>>()?;
+    let (rm, rest) = words.split_first()?;
+    let is_option =
+        |word: &&String| matches!(word.as_str(), "-r" | "-f" | "-R" | "-rf" | "-fr" | "-Rf" | "-fR");
+    let options = rest.iter().take_while(is_option).count();
+    let is_name = |word: &String| !word.is_empty() && !word.starts_with('-') && !word.contains('/');
+    let folders: Vec<String> =
+        rest.iter().skip(options).map(|word| word.strip_suffix('/').unwrap_or(word).to_owned()).collect();
+    // Whatever a shell would read beside them is no part of such a line.
+    let alone = line.split_ascii_whitespace().eq(words.iter().map(String::as_str));
+    let fits = alone && rm == "rm" && options > 0 && !folders.is_empty() && folders.iter().all(is_name);
+    fits.then_some(Removed { words, folders })
 }
 
 pub(crate) use table::barred;

@@ -1,6 +1,9 @@
 //! Tools at work, on real files and real processes.
 
 #[cfg(test)]
+#[path = "it/asked.rs"]
+mod asked;
+#[cfg(test)]
 #[path = "it/bash.rs"]
 mod bash;
 #[cfg(test)]
@@ -33,6 +36,9 @@ mod own;
 #[cfg(test)]
 #[path = "it/patch.rs"]
 mod patch;
+#[cfg(test)]
+#[path = "it/removed.rs"]
+mod removed;
 #[cfg(test)]
 #[path = "it/room.rs"]
 mod room;

@@ -27,6 +27,8 @@ pub struct Note {
     pub offline_examples: Vec<String>,
     /// Why nothing will be kept, and what to do, if that is so.
     pub unkept: Option<String>,
+    /// What is new since the last start, in one line.
+    pub told: Option<String>,
     /// The model that answers where a session has taken no other, if it is known.
     pub model: Option<String>,
 }

@@ -174,6 +174,9 @@ impl Plain {
         if !note.words.is_empty() {
             self.say(format!("{}.", aloud(&note.words)));
         }
+        if let Some(told) = &note.told {
+            self.say(format!("{}.", aloud(told)));
+        }
         if let Some(unkept) = &note.unkept {
             self.say(format!("Warning: {}", aloud(unkept)));
         }

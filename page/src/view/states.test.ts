@@ -90,10 +90,15 @@ test("an empty session says where it is once it knows, and never an empty name",
     cwd: string,
     role: "controller" | "observer" = "controller",
     connection: ConnectionState = { is: "up" },
-  ): string => words(Empty({ named, cwd, connection, role }));
+    sandboxed = false,
+  ): string => words(Empty({ named, cwd, sandboxed, connection, role }));
   expect(say(false, "")).toBe("New sessionSay what you want done.");
   expect(say(true, "")).toBe("Opening the session…");
   expect(say(true, "/home/ada/p")).toBe("Nothing yetSay what you want done in /home/ada/p.");
+  const free = say(true, "/p", "controller", { is: "up" }, true);
+  expect(free).toMatch(
+    /done in \/p\. It works inside this project, and asks before anything leaves it\. .*policy = "ask"/,
+  );
   expect(say(true, "/p", "observer")).toBe("Nothing yetNothing was said in /p so far.");
   expect(say(true, "", "controller", { is: "lost", since: NOW, retryAt: undefined })).toBe("");
 });

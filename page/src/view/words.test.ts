@@ -176,6 +176,9 @@ describe("a question", () => {
     );
     expect(askTitle(ask("Deploy to production", { consent: consent(command) }))).toBe("Deploy to production");
     expect(rule(consent(command, "run exactly `cargo test`"))).toBe("exactly this command");
+    const counted = "; would have answered 2 of the 3 questions of the last 7 days";
+    expect(rule(consent(command, `run exactly \`cargo test\`${counted}`))).toBe(`exactly this command${counted}`);
+    expect(rule(consent(command, "run exactly `cargo test`, `x`"))).toBe("run exactly `cargo test`, `x`");
   });
 
   test("says how far a yes and a no go, as the runtime has it", () => {

@@ -1,6 +1,6 @@
 // A session is begun in the folder that was meant, on the built program.
 
-import { mkdirSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { begin, LONG, ownHouse } from "./house";
@@ -25,6 +25,14 @@ test("a folder is typed once and offered from then on", LONG, async () => {
   await page.goto(`${page.url().split("#")[0]}#/s/${first}`);
   await page.getByRole("button", { name: folder }).click();
   await page.getByText(`Say what you want done in ${folder}.`).waitFor();
+  expect(trouble).toEqual([]);
+});
+
+test("where nothing is set a project's session works inside it, and says so", LONG, async () => {
+  rmSync(join(home.house.place, "config", "config.toml"));
+  const { page, trouble } = await home.house.visitor();
+  await begin(page);
+  await page.getByText("It works inside this project, and asks before anything leaves it.").waitFor();
   expect(trouble).toEqual([]);
 });
 

@@ -3,7 +3,7 @@
 // program.
 
 import { execFile, spawn, type ChildProcess } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -68,7 +68,9 @@ export class House {
     const program = process.env.PARLOR_BIN ?? "";
     expect(existsSync(program), "PARLOR_BIN names the built program").toBe(true);
     const place = realpathSync(mkdtempSync(join(tmpdir(), "parlor-page-")));
-    for (const folder of ["home", "project"]) mkdirSync(join(place, folder));
+    for (const folder of ["home", "project", "config"]) mkdirSync(join(place, folder));
+    // Whoever is asked before each change sees a question by a harmless one.
+    writeFileSync(join(place, "config", "config.toml"), 'policy = "ask"\n');
     const env = {
       PATH: process.env.PATH ?? "",
       HOME: join(place, "home"),

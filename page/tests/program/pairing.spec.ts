@@ -2,7 +2,7 @@
 // meanwhile.
 
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -33,7 +33,8 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   place = realpathSync(mkdtempSync(join(tmpdir(), "parlor-page-")));
-  for (const folder of ["home", "project"]) mkdirSync(join(place, folder));
+  for (const folder of ["home", "project", "config"]) mkdirSync(join(place, folder));
+  writeFileSync(join(place, "config", "config.toml"), 'policy = "ask"\n');
   options = {
     cwd: join(place, "project"),
     env: {

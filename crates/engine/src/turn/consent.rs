@@ -229,7 +229,9 @@ impl Turn {
             assessment.reasons.insert(0, could_run_twice(why));
         }
         // A rule would say yes to the next ones without naming that.
-        let rule = plan.rule.as_ref().filter(|_| unwritten.is_none()).map(|rule| rule.words.clone());
+        let (grants, asked) = (self.grants.clone(), plan.clone());
+        let proposed = tokio::task::spawn_blocking(move || grants.proposed(&asked)).await;
+        let rule = proposed.ok().flatten().filter(|_| unwritten.is_none());
         let consent = Consent {
             tool: id,
             name: plan.tool.clone(),

@@ -332,7 +332,8 @@ fn read(with: &Value) -> Result<RoomRequest, &'static str> {
     let flags = member("flags").and_then(Value::as_array).into_iter().flatten();
     let flags: Option<Vec<OsString>> =
         flags.map(|flag| Some(path_text::read(flag.as_str()?).into_os_string())).collect();
-    Ok(RoomRequest { session, cwd, environment, flags: flags.ok_or("`flags` are words")? })
+    let own_ui = member("own_ui") == Some(&Value::Bool(true));
+    Ok(RoomRequest { session, cwd, environment, own_ui, flags: flags.ok_or("`flags` are words")? })
 }
 
 #[cfg(test)]

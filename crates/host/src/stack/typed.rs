@@ -4,10 +4,11 @@
 //! Invariant: only the session that the command line goes on with is set anew; others that are opened later in this process are not.
 
 use crate::launch::Launch;
+use crate::mode::Ground;
 use domain::command::{Command, LibraryCommand, SessionCommand, Target};
 use domain::ids::SessionId;
 use domain::port::{News, Ticket};
-use domain::session::{Effort, ModelRef, Policy};
+use domain::session::{Effort, ModelRef};
 use domain::state::State;
 use hub::Hub;
 use hub::core::Standing;
@@ -16,23 +17,26 @@ use roles::Answers;
 /// What the command line says of how a session is run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct TypedOptions {
-    policy: Option<Policy>,
+    /// What the mode depends on, where one was typed.
+    mode: Option<Ground>,
     effort: Option<Effort>,
     model: Option<ModelRef>,
 }
 
 impl TypedOptions {
     /// `model` is what `--model` means. What the environment says is for sessions that have chosen none.
-    pub(super) fn of(launch: &Launch, model: &ModelRef) -> TypedOptions {
+    pub(super) fn of(launch: &Launch, model: &ModelRef, ground: &Ground) -> TypedOptions {
         let usual = std::env::var(crate::launch::MODEL).ok();
         let typed = launch.model.as_ref().filter(|typed| usual.as_ref() != Some(*typed));
-        TypedOptions { policy: launch.policy, effort: launch.effort, model: typed.map(|_| model.clone()) }
+        let mode = launch.policy.map(|_| *ground);
+        TypedOptions { mode, effort: launch.effort, model: typed.map(|_| model.clone()) }
     }
 
     /// The commands that make a session so. A model that was never chosen there is no choice to be undone.
     fn commands(&self, state: &State) -> Vec<SessionCommand> {
         let settings = &state.settings;
-        let policy = self.policy.filter(|policy| *policy != settings.policy);
+        let policy = self.mode.map(|ground| ground.mode(Some(settings.policy)));
+        let policy = policy.filter(|policy| *policy != settings.policy);
         let effort = self.effort.filter(|effort| Some(*effort) != settings.effort);
         let model =
             self.model.as_ref().filter(|model| settings.model.as_ref().is_some_and(|is| is != *model));
@@ -101,9 +105,15 @@ mod tests {
     use super::*;
     use domain::event::{Body, SessionEvent};
     use domain::ids::Millis;
+    use domain::session::Policy;
 
     fn model(name: &str) -> ModelRef {
         ModelRef { provider: "p".to_owned(), name: name.to_owned() }
+    }
+
+    fn typed_mode(policy: Policy) -> Ground {
+        let launch = Launch { policy: Some(policy), ..Launch::default() };
+        Ground::of(&launch, &engine::Config::default(), crate::mode::Folder::Project)
     }
 
     #[test]
@@ -117,7 +127,7 @@ mod tests {
         }
         assert!(TypedOptions::default().commands(&state).is_empty());
         let typed = TypedOptions {
-            policy: Some(Policy::ReadOnly),
+            mode: Some(typed_mode(Policy::ReadOnly)),
             effort: Some(Effort::High),
             model: Some(model("b")),
         };
@@ -127,7 +137,8 @@ mod tests {
         state.apply(Millis(1), &Body::Session(SessionEvent::ModelChosen { model: model("a") })).unwrap();
         let other = SessionCommand::SetModel { provider: Some("p".to_owned()), name: "b".to_owned() };
         assert_eq!(typed.commands(&state), [other, effort, mode]);
-        let same = TypedOptions { policy: Some(Policy::Full), effort: None, model: Some(model("a")) };
+        let same =
+            TypedOptions { mode: Some(typed_mode(Policy::Full)), effort: None, model: Some(model("a")) };
         assert!(same.commands(&state).is_empty());
     }
 }

@@ -14,7 +14,7 @@ use domain::event::{Body, Event, RunEvent, SessionEvent};
 use domain::grammar::Grammar;
 use domain::ids::{Millis, SessionId, UiId};
 use domain::port::{Order, Report, Ticket};
-use domain::session::{Origin, Policy, SessionSummary};
+use domain::session::{Origin, SessionSummary};
 use domain::signal::UiContext;
 use domain::state::State;
 use std::sync::Arc;
@@ -528,9 +528,7 @@ impl Core {
         }
         let session = self.adopt(import);
         // A file cannot say what is allowed: it is as in any new session.
-        if self.setup.policy != Policy::default() {
-            self.emit(&session, Body::Session(SessionEvent::PolicyChosen { policy: self.setup.policy }));
-        }
+        self.begin_mode(&session);
         self.enter(ui, ticket, &session)
     }
 

@@ -117,8 +117,17 @@ impl Core {
         if budget != Budget::default() && !self.setup.engine.has_own_rules() {
             self.emit(id, Body::Session(SessionEvent::BudgetChosen { budget }));
         }
-        if self.setup.policy != Policy::default() {
-            self.emit(id, Body::Session(SessionEvent::PolicyChosen { policy: self.setup.policy }));
+        self.begin_mode(id);
+    }
+
+    /// A session that begins has the mode that is usual in its folder.
+    pub(super) fn begin_mode(&mut self, id: &SessionId) {
+        let Ok(live) = self.live(id) else { return };
+        let here = live.state.settings.cwd == self.setup.cwd;
+        let elsewhere = self.setup.policy_elsewhere.filter(|_| !here);
+        let policy = elsewhere.unwrap_or(self.setup.policy);
+        if policy != Policy::default() {
+            self.emit(id, Body::Session(SessionEvent::PolicyChosen { policy }));
         }
     }
 

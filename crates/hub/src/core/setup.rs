@@ -25,6 +25,8 @@ pub struct Setup {
     pub effort: Option<Effort>,
     /// How tools get their consent in new sessions.
     pub policy: Policy,
+    /// The same in a folder that a UI names, where that is another mode: of such a folder the program knows nothing.
+    pub policy_elsewhere: Option<Policy>,
     /// What sessions may spend.
     pub budget: GivenBudget,
     /// Why mode `sandboxed` cannot be had here, if so.
@@ -46,6 +48,7 @@ impl Setup {
             project: folder.to_owned(),
             effort: None,
             policy: Policy::Ask,
+            policy_elsewhere: None,
             budget: GivenBudget::default(),
             no_sandbox: None,
             require_consent: false,

@@ -648,6 +648,23 @@ fn a_mode_that_cannot_be_had_here_is_refused_with_the_reason() {
 }
 
 #[test]
+fn a_folder_that_a_ui_names_has_not_the_mode_of_ours() {
+    let begun_in = |cwd: Option<&str>, policy_elsewhere| {
+        let policy = Policy::Sandboxed;
+        let setup = Setup { policy, policy_elsewhere, ..Setup::new(Engine::Driven, "/w", 7) };
+        let mut bench = Bench { core: Core::new(setup), now: 1_000, outs: Vec::new(), next_ticket: 0 };
+        bench.arrive(TERMINAL, Answers::ALL, Standing::Controller);
+        let new = LibraryCommand::New { cwd: cwd.map(str::to_owned), title: None, id: None };
+        bench.command(TERMINAL, Command::Library(new)).expect("begun");
+        bench.state().settings.policy
+    };
+    assert_eq!(begun_in(None, Some(Policy::Ask)), Policy::Sandboxed);
+    assert_eq!(begun_in(Some("/w"), Some(Policy::Ask)), Policy::Sandboxed);
+    assert_eq!(begun_in(Some("/home"), Some(Policy::Ask)), Policy::Ask);
+    assert_eq!(begun_in(Some("/home"), None), Policy::Sandboxed, "it was said for all");
+}
+
+#[test]
 fn a_session_that_was_sandboxed_elsewhere_asks_and_says_so() {
     let open =
         || Command::Library(LibraryCommand::Open { session: SessionId::parse(SANDBOXED).expect("an id") });

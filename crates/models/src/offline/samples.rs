@@ -5,7 +5,8 @@ I am the offline model: no key, no network, but every feature can be tried with 
 
 - `list files in src`, `read README.md`, `read A and B`
 - ``run `ls -la` ``, `grep TODO in src`, `find *.rs`
-- `write hello.txt: hi`, `edit hello.txt: hi => hello`
+- `write hello.txt: hi`, `edit hello.txt: hi => hello`: in a project of yours it works, and asks where the mode is ask
+- ``run `git tag try` ``, which is asked for, as is all that leaves the project
 - `plan`, `ask me something` (or: to confirm, choose, type, edit)
 - `think`, `show markdown`, `count to 200 slowly`, `fail`, `say WORDS`
 - `call TOOL {\"json\": \"arguments\"}` for any other tool

@@ -13,6 +13,7 @@ mod form;
 mod headless;
 mod heals;
 mod login;
+mod modes;
 mod pages;
 mod peers;
 mod plain;

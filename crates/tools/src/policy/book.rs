@@ -3,6 +3,7 @@
 //! Never inside the project, so that nothing in a repository can allow itself anything. A file that cannot be understood
 //! allows nothing and is not overwritten.
 
+use super::asked::AskedQuestions;
 use crate::rule::{Allowance, Matcher, NotNarrower, Rule};
 use serde::{Deserialize, Serialize};
 use std::io::Write as _;
@@ -107,6 +108,11 @@ impl Rules {
     /// Whose rules these are, as a canonical path.
     pub fn project(&self) -> &Path {
         &self.project
+    }
+
+    /// What was asked in the project lately.
+    pub fn asked(&self) -> AskedQuestions {
+        AskedQuestions::beside(&self.file)
     }
 
     /// The rules that hold until the session closes.
@@ -243,7 +249,7 @@ impl Rules {
         let kept = RulesFile { project: self.project.clone(), rules };
         let text = serde_json::to_string_pretty(&kept).map_err(|error| fail(error.into()))?;
         let dir = self.file.parent().unwrap_or(Path::new("/"));
-        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(fail)?;
+        private_folder(dir).map_err(fail)?;
         let private = std::fs::Permissions::from_mode(0o600);
         let mut file = tempfile::Builder::new().permissions(private).tempfile_in(dir).map_err(fail)?;
         file.write_all(text.as_bytes()).map_err(fail)?;
@@ -253,6 +259,11 @@ impl Rules {
         self.seen = FileStamp::of(&self.file);
         Ok(())
     }
+}
+
+/// Makes a folder for the person alone, where it is missing.
+pub(super) fn private_folder(dir: &Path) -> std::io::Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
 }
 
 fn read_file(file: &Path) -> Result<RulesFile, RulesError> {

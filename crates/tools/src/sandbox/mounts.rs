@@ -26,6 +26,12 @@ struct Mount {
     at: PathBuf,
 }
 
+/// Whether something is mounted at a folder or below it; yes where that cannot be told.
+pub(crate) fn mounted_below(folder: &Path) -> bool {
+    let Ok(list) = std::fs::read(LIST) else { return true };
+    read(&list).iter().any(|mount| mount.at.starts_with(folder))
+}
+
 /// Where else these places, or parts of them, can be seen.
 pub(super) fn again(places: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
     let mounts = read(&std::fs::read(LIST).unwrap_or_default());
@@ -90,6 +96,13 @@ fn unescaped(field: &[u8]) -> OsString {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_mounted_below_a_folder_is_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(mounted_below(Path::new("/")));
+        assert!(!mounted_below(&folder.path().canonicalize().unwrap()) || !Path::new(LIST).exists());
+    }
 
     #[test]
     fn a_place_is_found_wherever_a_mount_shows_it_or_a_part_of_it() {

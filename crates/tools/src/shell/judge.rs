@@ -73,6 +73,8 @@ pub struct Judgement {
     pub repository: bool,
     /// Whether something in it names a part of the workspace that steers programs, to do more than look at it.
     pub steering: bool,
+    /// Whether all that it does is to remove folders that can be built or installed again. Whoever knows the session says so.
+    pub only_built: bool,
     /// The files that it touches; `None` where that is not known before it runs.
     pub touches: Option<Touched>,
 }
@@ -102,6 +104,7 @@ impl Judgement {
             network: false,
             repository: false,
             steering: false,
+            only_built: false,
             touches: None,
         }
     }

@@ -381,6 +381,8 @@ pub(super) const GIT_ROUTINE: &[&str] = &["add", "commit", "merge", "mv", "stash
 pub(super) struct CommandFamily {
     pub(super) alike: &'static [&'static str],
     pub(super) less: &'static [&'static str],
+    /// What only tells something, when it is exactly this: `npm --version --no-version test` is another command.
+    pub(super) told: &'static [&'static str],
 }
 
 pub(super) const FAMILIES: &[CommandFamily] = &[
@@ -388,18 +390,24 @@ pub(super) const FAMILIES: &[CommandFamily] = &[
     CommandFamily {
         alike: &["cargo build", "cargo check", "cargo clippy", "cargo doc", "cargo test"],
         less: &["cargo fmt", "cargo tree"],
+        // The project chooses the toolchain of all of them.
+        told: &["cargo --version", "rustc --version"],
     },
+    // npm reads the settings of the project for all of them.
+    CommandFamily { alike: &["npm test"], less: &["npm ls"], told: &["npm --version"] },
     // The hooks of the repository do.
     CommandFamily {
         alike: &["git commit", "git checkout -b", "git switch -c"],
         less: &["git add", "git stash"],
+        told: &[],
     },
     CommandFamily {
         alike: &["pytest", "python -m pytest", "python3 -m pytest"],
         less: &["mypy", "ruff check"],
+        told: &[],
     },
     // Their settings may be code.
-    CommandFamily { alike: &["npx eslint", "npx prettier"], less: &["npx tsc"] },
+    CommandFamily { alike: &["npx eslint", "npx prettier"], less: &["npx tsc"], told: &[] },
 ];
 
 /// What `npx` runs and that runs nothing else that it is given: a rule may cover it with other words.

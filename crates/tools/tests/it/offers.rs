@@ -14,9 +14,10 @@ fn offered_rules_are_shown_in_words_and_cover_what_they_were_offered_for() {
         (
             "cargo test --all",
             Some(
-                "run commands that start with `cargo build`, `cargo check`, `cargo clippy`, `cargo doc`, `cargo test`, `cargo fmt`, `cargo tree`",
+                "run commands that start with `cargo build`, `cargo check`, `cargo clippy`, `cargo doc`, `cargo test`, `cargo fmt`, `cargo tree`, run exactly `cargo --version`, `rustc --version`",
             ),
         ),
+        ("npm test", Some("run commands that start with `npm test`, `npm ls`, run exactly `npm --version`")),
         // Formatting is less than building, so it asks for no more.
         ("cd src && cargo fmt", Some("run commands that start with `cargo fmt`")),
         ("cargo fmt && cargo run | tail", Some("run commands that start with `cargo fmt`, `cargo run`")),
@@ -55,6 +56,31 @@ fn offered_rules_are_shown_in_words_and_cover_what_they_were_offered_for() {
                 "{line}"
             );
         }
+    }
+}
+
+#[test]
+fn what_tells_a_version_is_covered_word_by_word() {
+    let room = trapped();
+    let plan = |line: &str| room.plan("bash", &json!({"command": line})).unwrap();
+    let rules: Vec<Rule> =
+        ["cargo test", "npm test"].iter().flat_map(|line| plan(line).rule.unwrap().rules).collect();
+    let allowed = |line: &str| matches!(decide(Policy::Ask, &plan(line), &rules), Verdict::Allow(_));
+    for line in ["cargo --version && rustc --version", "npm --version", "npm ls --depth=0"] {
+        assert!(allowed(line), "{line}");
+    }
+    for line in [
+        "npm --version --no-version run evil",
+        "npm --version=false run evil",
+        "npm -v run evil",
+        "npm ls --prefix /tmp",
+        "npm install",
+        "cargo --version run",
+        "cargo +nightly --version",
+        "rustc --version a.rs",
+        "rustc a.rs",
+    ] {
+        assert!(!allowed(line), "{line}");
     }
 }
 

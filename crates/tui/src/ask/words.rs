@@ -110,12 +110,15 @@ pub(super) fn risk_style(assessment: &Assessment, theme: Theme) -> Style {
 /// What the rule of a consent allows; the command that stands above is not written out again.
 pub(super) fn rule(consent: &Consent) -> Option<String> {
     let rule = agreed_line(consent.rule.as_deref()?);
-    match &consent.preview {
-        Some(Preview::Command { line, .. })
-            if rule == format!("run exactly `{}`", agreed_line(line.trim())) =>
-        {
-            Some("exactly this command".to_owned())
+    let exactly = match &consent.preview {
+        Some(Preview::Command { line, .. }) => format!("run exactly `{}`", agreed_line(line.trim())),
+        Some(_) | None => return Some(rule),
+    };
+    Some(match rule.strip_prefix(&exactly) {
+        // What it would have answered may stand behind it.
+        Some(rest) if rest.is_empty() || rest.starts_with("; would ") => {
+            format!("exactly this command{rest}")
         }
-        Some(_) | None => Some(rule),
-    }
+        Some(_) | None => rule,
+    })
 }

@@ -165,6 +165,7 @@ const PLACES: &[(&str, Put)] = &[
             words: text.to_owned(),
             examples: vec![text.to_owned()],
             unkept: Some(text.to_owned()),
+            told: Some(text.to_owned()),
             offline_examples: vec![text.to_owned()],
             model: Some(text.to_owned()),
         }));

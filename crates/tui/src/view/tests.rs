@@ -25,7 +25,7 @@ use domain::event::{
 use domain::ids::{AskId, MessageId, Millis, QueuedId, RunId, SessionId, StepId, ToolRunId};
 use domain::port::{LinkState, News};
 use domain::queue::QueueKind;
-use domain::session::{Budget, ModelRef, SessionSummary};
+use domain::session::{Budget, ModelRef, Policy, SessionSummary};
 use domain::signal::{Level, Signal, WidgetPlace};
 use domain::tool::{Progress, ToolOutcome, ToolResult};
 use expect_test::expect_file;
@@ -107,6 +107,17 @@ fn pictures() {
         let pixels = Pixels { width: 2, height: 2, rgb };
         let decoded = Some(crate::picture::Decoded { pixels, png: None });
         stage.ui.feed(Msg::Picture { framed, decoded });
+    });
+}
+
+#[test]
+fn first_screen_in_the_sandbox() {
+    check("first_screen_in_the_sandbox", 22, |stage| {
+        let told = Some("new: it works unasked; policy = \"ask\" goes back".into());
+        let note = Note { words: "model: offline".into(), told, ..Note::default() };
+        let settings = "/home/ann/.config/parlor/config.toml".into();
+        stage.ui.tell(About { program: "parlor 0.1.0".into(), settings, note, ..About::default() });
+        stage.happen(Body::Session(SessionEvent::PolicyChosen { policy: Policy::Sandboxed }));
     });
 }
 

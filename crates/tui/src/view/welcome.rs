@@ -9,6 +9,7 @@ use crate::model::Model;
 use crate::row::{Links, Row, wrap, wrap_text};
 use crate::theme::Role;
 use domain::port::LinkState;
+use domain::session::Policy;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 
@@ -30,6 +31,9 @@ pub(super) fn rows(model: &Model, high: usize) -> Vec<Row> {
     let mut head = vec![Row::of(about.program.clone(), style(Role::Heading))];
     let can = &model.world.seen().abilities;
     let what = match (can.policy, can.name.as_str()) {
+        (true, _) if model.world.seen().state.settings.policy == Policy::Sandboxed => {
+            "Talk to an agent: it works inside this project, and asks before anything leaves it."
+        }
         (true, _) => "Talk to an agent: it answers, and uses tools when you allow it.",
         (false, "") => "Talk to an agent: it answers, and uses tools.",
         (false, _) => "Talk to an agent: it answers, and uses tools by its own rules.",
@@ -40,14 +44,14 @@ pub(super) fn rows(model: &Model, high: usize) -> Vec<Row> {
         facts.extend(wrap_text(&about.note.words, look.columns, style(Role::Dim)));
     }
     let mut told = Vec::new();
-    if !about.told.is_empty() {
+    if !about.told.is_empty() || about.note.told.is_some() {
         let head = "Worth knowing before you begin:";
         told.extend(wrap_text(head, look.columns, style(Role::Warn)));
         let (first, rest) = (look.piece("  ! ", Role::Warn), look.piece("    ", Role::Warn));
-        for text in &about.told {
+        for text in about.told.iter().chain(&about.note.told) {
             told.extend(wrap(&look.words(&clean_line(text), Role::Text), look.columns, &first, &rest));
         }
-        if !about.settings.is_empty() {
+        if !about.settings.is_empty() && !about.told.is_empty() {
             let lead = look.piece("    ", Role::Dim);
             let place = format!("/settings changes what is kept in {}", clean_line(&about.settings));
             told.extend(wrap(&[look.piece(place, Role::Dim)], look.columns, &lead, &lead));

@@ -46,7 +46,10 @@ export function rule(consent: Consent): string | undefined {
   if (consent.rule === undefined) return undefined;
   const said = oneLine(consent.rule);
   const line = consent.preview && "command" in consent.preview ? consent.preview.command.line.trim() : undefined;
-  return line !== undefined && said === `run exactly \`${oneLine(line)}\`` ? "exactly this command" : said;
+  const exactly = `run exactly \`${oneLine(line ?? "")}\``;
+  // What it would have answered may stand behind it.
+  const rest = line !== undefined && said.startsWith(exactly) ? said.slice(exactly.length) : undefined;
+  return rest === "" || rest?.startsWith("; would ") ? `exactly this command${rest}` : said;
 }
 
 /** How far a yes goes that is for more than once, as `reach` in `crates/tui/src/layout/page.rs` reads it. */

@@ -8,11 +8,14 @@ import { visible } from "../text/unseen";
 export function Empty({
   named,
   cwd,
+  sandboxed,
   connection,
   role,
 }: {
   named: boolean;
   cwd: string;
+  /** Whether it works inside its project unasked. */
+  sandboxed: boolean;
   connection: ConnectionState;
   role: DeviceRole;
 }) {
@@ -42,6 +45,13 @@ export function Empty({
         </>
       )}
       .
+      {cwd !== "" && sandboxed && (
+        <>
+          {" "}
+          It works inside this project, and asks before anything leaves it. To be asked first: Mode in the settings of
+          this session, or <code>policy = "ask"</code> in your own.
+        </>
+      )}
     </State>
   );
 }

@@ -133,6 +133,7 @@ export const SessionMain = memo(function SessionMain({
           <Empty
             named={port.id.value !== undefined}
             cwd={state.settings.cwd}
+            sandboxed={state.settings.policy === "sandboxed" && port.abilities.value.policy !== false}
             connection={connection}
             role={port.role.value}
           />

@@ -27,6 +27,7 @@ impl World {
         for folder in ["home", "project"] {
             std::fs::create_dir(world.path(folder)).unwrap();
         }
+        testkit::asked_first(&world.path("config"));
         world
     }
 

@@ -17,7 +17,7 @@ fn report(project: &Project, server: Option<&Server>) -> (String, Option<i32>) {
 
 #[test]
 fn without_anything_it_says_how_to_begin() {
-    let (said, code) = report(&Project::new(), None);
+    let (said, code) = report(&Project::newcomer(), None);
     for wanted in [
         "model      offline: it needs no key",
         "for a real one `parlor login`, or set ANTHROPIC_API_KEY",
@@ -27,6 +27,7 @@ fn without_anything_it_says_how_to_begin() {
         "mcp        no servers (`parlor mcp add`",
         "skills     none",
         "sandbox    ",
+        "mode       new sessions of the terminal and the page begin here in ",
     ] {
         assert!(said.contains(wanted), "{wanted}\n{said}");
     }

@@ -20,7 +20,15 @@ pub(crate) struct Project {
 }
 
 impl Project {
+    /// Of somebody who is asked before each change.
     pub(crate) fn new() -> Project {
+        let project = Project::newcomer();
+        testkit::asked_first(&project.path("config"));
+        project
+    }
+
+    /// Of somebody who has set nothing.
+    pub(crate) fn newcomer() -> Project {
         let world = tempfile::tempdir().unwrap();
         for dir in ["work/.git", "home", "data", "config", "run"] {
             std::fs::create_dir_all(world.path().join(dir)).unwrap();

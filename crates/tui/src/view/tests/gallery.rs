@@ -385,9 +385,11 @@ fn every_screen_is_drawn_in_every_width_and_colour() {
 /// `UPDATE_EXPECT=1 cargo test -p tui` draws them again.
 #[test]
 fn the_pictures_of_the_readme_are_what_is_drawn() {
-    for (name, scene) in [("question", question_write as fn(&mut AttachedUi)), ("work", working)] {
+    for (name, scene) in [("question", question_command as fn(&mut AttachedUi)), ("work", working)] {
         for theme in [Theme::Dark, Theme::Light] {
             let mut stage = stage(90, 36);
+            // As a session begins in a project.
+            stage.happen(Body::Session(SessionEvent::PolicyChosen { policy: Policy::Sandboxed }));
             scene(&mut stage);
             stage.ui.wear(theme);
             let path = format!("{}/../../docs/img/{name}-{}.svg", env!("CARGO_MANIFEST_DIR"), theme.name());
