@@ -24,7 +24,7 @@ mod files;
 #[cfg(test)]
 #[path = "it/leash.rs"]
 mod leash;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 #[path = "it/net.rs"]
 mod net;
 #[cfg(test)]

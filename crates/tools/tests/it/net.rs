@@ -1,5 +1,7 @@
 //! A network of the session's own: what commands start there they reach there, and nothing leaves or comes in.
 
+#![cfg(target_os = "linux")]
+
 use crate::bash::{SOON, gone};
 use crate::room::Room;
 use crate::sandbox::{guarded, program};

@@ -44,11 +44,11 @@ fn keeper(serving: &Serving) -> i32 {
 }
 
 /// Has a command listen in the background, unasked; gives its port.
-fn served(world: &World, ui: &mut Ui) -> u16 {
-    let serve = "perl -MIO::Socket::INET -e 'my $s = IO::Socket::INET->new(LocalAddr => q(127.0.0.1), LocalPort => 0, Listen => 5) \
+fn served(world: &World, ui: &mut Ui, port: u16) -> u16 {
+    let serve = "perl -MIO::Socket::INET -e 'my $s = IO::Socket::INET->new(LocalAddr => q(127.0.0.1), LocalPort => shift, Listen => 5) \
                  or die; open(my $f, q(>), q(port.new)); print $f $s->sockport; close $f; rename q(port.new), q(port); \
                  while (my $c = $s->accept) { print $c qq(hello\\n); close $c }'";
-    let ran = ui.call("bash", &json!({"command": serve, "background": true}), false);
+    let ran = ui.call("bash", &json!({"command": format!("{serve} {port}"), "background": true}), false);
     assert_eq!((ran.outcome.as_str(), ran.asked), ("done", None), "{}", ran.text);
     wait_until("it listens", || !world.get("project/port").is_empty());
     world.get("project/port").parse().unwrap()
@@ -61,7 +61,7 @@ fn a_server_and_its_client_need_no_question_and_the_machines_ports_are_out_of_re
             return;
         }
         let (_serving, mut ui) = sandboxed(world);
-        let port = served(world, &mut ui);
+        let port = served(world, &mut ui, 0);
         let client = "perl -MIO::Socket::INET -e 'my $c = IO::Socket::INET->new(PeerAddr => q(127.0.0.1:).shift) or die; print <$c>'";
         let ran = ui.bash(&format!("{client} {port} > answer; cat answer"), false);
         assert_eq!((ran.text.as_str(), ran.asked), ("hello\n", None));
@@ -156,7 +156,7 @@ fn a_port_is_led_out_when_the_person_says_so_and_never_where_the_page_was() {
         };
         let none = json!({"receipt": {"extension": {"ports": []}}});
         assert_eq!(ports(&mut ui, json!({})), none, "nothing runs yet");
-        let port = served(world, &mut ui);
+        let port = served(world, &mut ui, 0);
         let is = |open: bool| json!({"receipt": {"extension": {"ports": [{"port": port, "open": open, "listens": true}]}}});
         assert_eq!(ports(&mut ui, json!({})), is(false));
         let refused = ports(&mut ui, json!({"open": 1}));
@@ -170,6 +170,20 @@ fn a_port_is_led_out_when_the_person_says_so_and_never_where_the_page_was() {
         world.put("data/web.ports", format!("1\n{port}\n"));
         let refused = ports(&mut ui, json!({"open": port}));
         assert!(refused["refusal"]["message"].as_str().unwrap().contains("the page's"), "{refused}");
+    });
+}
+
+#[test]
+fn a_person_is_told_where_a_command_listens() {
+    as_each_user(|world| {
+        if !has_networks(world) {
+            return;
+        }
+        let (_serving, mut ui) = sandboxed(world);
+        // In a network of the session's own no port is anybody else's.
+        assert_eq!(served(world, &mut ui, 5173), 5173);
+        let told = ui.notified("listens on");
+        assert_eq!(told, "a command listens on 5173 · /ports 5173 opens it on this machine");
     });
 }
 
