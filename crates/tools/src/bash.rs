@@ -142,7 +142,7 @@ impl Tool for Bash {
             name: NAME.into(),
             description: format!(
                 "Run a command line in bash. No stdin, no terminal. Output past {} KB is cut in the middle, kept in \
-                 a file. Time limit: {usual} s unless `timeout` (at most {most}) says otherwise. \
+                 a file. The limit is {usual} s unless `timeout` (at most {most}) says otherwise. \
                  What must go on (servers, watchers) needs `background`; all else ends with the command. \
                  Commands run in a sandbox: they write only in the workspace and temp, files that steer programs (.git, \
                  CI, editor and agent settings) stay as is, and there is no network but 127.0.0.1 of their own. When a command fails for \
