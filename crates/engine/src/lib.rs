@@ -21,6 +21,7 @@ pub mod mcp;
 mod offered;
 mod outside_turn;
 mod port;
+mod ports;
 mod recall;
 mod rules;
 mod seat;
@@ -40,6 +41,7 @@ pub use config::{
 pub use domain::session::Budget;
 pub use outside_turn::{StandingText, list_skills, standing_text};
 pub use port::{REPORTS, Reported};
+pub use ports::PAGE_PORTS;
 pub use seat::ModelSource;
 pub use setup::Setup;
 pub use skills::{MAX_SKILL_BYTES, MAX_SKILLS};

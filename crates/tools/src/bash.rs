@@ -142,11 +142,11 @@ impl Tool for Bash {
         Spec {
             name: NAME.into(),
             description: format!(
-                "Run a command line in bash. No stdin, no terminal. Output past {} KB is cut in the middle and kept in \
-                 a file. The time limit is {usual} s unless `timeout` (at most {most}) says otherwise. \
-                 What must go on running (servers, watchers) needs `background`; everything else ends with the command. \
+                "Run a command line in bash. No stdin, no terminal. Output past {} KB is cut in the middle, kept in \
+                 a file. The limit is {usual} s unless `timeout` (at most {most}) says otherwise. \
+                 What must go on (servers, watchers) needs `background`; all else ends with the command. \
                  Commands run in a sandbox: they write only in the workspace and temp, files that steer programs (.git, \
-                 CI, editor and agent settings) stay as they are, and there is no network. When a command fails for \
+                 CI, editor and agent settings) stay as is, and there is no network but 127.0.0.1 of their own. When a command fails for \
                  that, call it again with `network` or `unsandboxed` and a `reason`: the person is asked.",
                 KEPT / 1024
             ),

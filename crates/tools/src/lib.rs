@@ -9,6 +9,7 @@
 //! of the rest, and the sandbox nothing of tools.
 //!
 //! - reader and sandbox: shell | home, exact, sandbox
+//! - network: net
 //! - texts: diff, digest, encoding, env, forms, line_ends, names, outline, nearest, loose, title
 //! - words: error, args, buffers, known_secrets, output, tries, jobs, port, rule
 //! - context: workspace, steering, built, context
@@ -40,6 +41,7 @@ mod loose;
 pub mod ls;
 pub mod names;
 mod nearest;
+pub mod net;
 pub mod outline;
 mod output;
 pub mod own_git;
@@ -73,6 +75,7 @@ pub use heard::{CallArgs, Heard};
 pub use home::home;
 pub use known_secrets::KnownSecrets;
 pub use ls::Ls;
+pub use net::Net;
 pub use patch::ApplyPatch;
 pub use read::Read;
 pub use search::{Find, Grep};

@@ -28,6 +28,9 @@ mod files;
 #[path = "it/leash.rs"]
 mod leash;
 #[cfg(test)]
+#[path = "it/net.rs"]
+mod net;
+#[cfg(test)]
 #[path = "it/offers.rs"]
 mod offers;
 #[cfg(test)]

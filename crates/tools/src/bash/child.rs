@@ -127,14 +127,15 @@ impl Running {
     pub(crate) fn start(line: &str, cwd: &Path, place: &ToolContext, leave: Leave) -> io::Result<Running> {
         let (reader, writer) = io::pipe()?;
         let scratch = if leave.looking { Some(scratch(place)?) } else { None };
-        let mut command = shell(place, leave, line, scratch.as_ref().map(TempDir::path));
+        let pass = pass(place, leave);
+        let mut command = shell(place, leave, line, scratch.as_ref().map(TempDir::path), pass.is_some());
         command
             .arg("-c")
             .arg(line)
             .current_dir(cwd)
             .env_clear()
             .envs(variables(place, leave, scratch.as_ref().map(TempDir::path)))
-            .stdin(Stdio::null())
+            .stdin(pass.unwrap_or_else(Stdio::null))
             .stdout(writer.try_clone()?)
             .stderr(writer)
             .process_group(0);
@@ -267,7 +268,21 @@ fn variables(place: &ToolContext, leave: Leave, scratch: Option<&Path>) -> Vec<(
     if place.guard().is_some() { handed_on(all).collect() } else { all }
 }
 
-fn shell(place: &ToolContext, leave: Leave, line: &str, scratch: Option<&Path>) -> Command {
+/// The way into the session's network, for a command that is on the leash and may not use another. Who only looks needs none.
+fn pass(place: &ToolContext, leave: Leave) -> Option<Stdio> {
+    match place.net() {
+        Some(net) if !leave.looking && !leave.network && !leave.unsandboxed => net.pass(),
+        _ => None,
+    }
+}
+
+fn shell(
+    place: &ToolContext,
+    leave: Leave,
+    line: &str,
+    scratch: Option<&Path>,
+    own_network: bool,
+) -> Command {
     let program = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"]
         .into_iter()
         .find(|path| Path::new(path).exists());
@@ -314,6 +329,7 @@ fn shell(place: &ToolContext, leave: Leave, line: &str, scratch: Option<&Path>) 
                         locked,
                         pinned,
                         network: leave.network,
+                        own_network,
                         free: leave.unsandboxed,
                         ..Leash::default()
                     }

@@ -385,6 +385,17 @@ impl Ui {
         }
     }
 
+    /// Waits until a word in passing holds this text; gives it whole.
+    pub(crate) fn notified(&mut self, text: &str) -> String {
+        loop {
+            let message = self.next();
+            let said = message["signal"]["signal"]["notify"]["text"].as_str().unwrap_or_default();
+            if said.contains(text) {
+                return said.to_owned();
+            }
+        }
+    }
+
     /// Answers the next question.
     pub(crate) fn answer(&mut self, answer: &Value) {
         let ask = self.asked();
