@@ -75,6 +75,7 @@ fn covering(plan: &Plan, rules: &[Rule]) -> Option<String> {
         Deed::Fetch { host } if usual => {
             rules.iter().find(|rule| rule.covers_host(host)).map(Rule::to_string)
         }
+        Deed::Reach { host } => rules.iter().find(|rule| rule.covers_reach(host)).map(Rule::to_string),
         Deed::Other => whole(),
         Deed::Command { .. } | Deed::Write { .. } | Deed::Fetch { .. } | Deed::Read | Deed::ReadClosed => {
             None

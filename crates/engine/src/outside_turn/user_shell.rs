@@ -227,7 +227,7 @@ fn invalid(why: ToolError) -> Refusal {
 /// Nobody watches the output as it comes, and nobody is asked in the middle.
 async fn run(plan: Plan, stop: &tokio_util::sync::CancellationToken) -> Outcome {
     let ((progress, _), (asks, _)) = (mpsc::channel(1), mpsc::channel(1));
-    Bash::default().run(plan, Port { progress, asks, cancel: stop.clone() }).await
+    Bash::default().run(plan, Port { progress, asks, cancel: stop.clone(), gate: None }).await
 }
 
 /// What came of a command, and what it wrote without what `bash` says about it.

@@ -117,7 +117,7 @@ impl Turn {
         let mut live = Live { output: LiveOutput::default(), since: Instant::now() };
         let (asks, mut questions) = mpsc::channel(1);
         let mut open: Option<OpenQuestion> = None;
-        let port = tools::Port { progress, asks, cancel: self.cancel.clone() };
+        let port = tools::Port { progress, asks, cancel: self.cancel.clone(), gate: None };
         // On a task of its own, so that a defect in a tool ends the tool and not the turn.
         let mut running = JoinSet::new();
         running.spawn(tool.run(plan, port));
