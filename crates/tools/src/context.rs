@@ -11,6 +11,7 @@ use crate::buffers::Buffers;
 use crate::error::ToolError;
 use crate::jobs::Jobs;
 use crate::known_secrets::KnownSecrets;
+use crate::net::Net;
 use crate::sandbox::{Closed, Guard};
 use crate::shell::{self, Surroundings};
 use crate::tries::Tries;
@@ -42,6 +43,8 @@ pub struct ToolContext {
     workdir: Arc<Path>,
     outputs: Arc<Path>,
     guard: Option<Arc<Guard>>,
+    /// The network of the session's commands, where they are guarded.
+    net: Option<Net>,
     home: Option<Arc<Path>>,
     env: Arc<[(OsString, OsString)]>,
     seen: Arc<Mutex<ReadDigests>>,
@@ -87,6 +90,7 @@ impl ToolContext {
             // In a folder that may not be entered nothing is kept, and work goes on.
             outputs: real(&outputs).unwrap_or(outputs).into(),
             guard: None,
+            net: None,
             home: crate::home::home().map(Arc::from),
             env: crate::env::cleaned(std::env::vars_os()).into(),
             seen: Arc::default(),
@@ -112,7 +116,8 @@ impl ToolContext {
     /// The same workplace with commands run by `guard`.
     #[must_use]
     pub fn guarded(self, guard: Guard) -> ToolContext {
-        ToolContext { guard: Some(Arc::new(guard)), closed: Arc::default(), ..self }
+        let net = Some(Net::new(guard.clone()));
+        ToolContext { guard: Some(Arc::new(guard)), net, closed: Arc::default(), ..self }
     }
 
     /// The same workplace whose commands get another environment than what is left of ours. It is cleaned too.
@@ -190,6 +195,11 @@ impl ToolContext {
     /// What runs commands on our behalf; `None` means that they run unguarded.
     pub fn guard(&self) -> Option<&Guard> {
         self.guard.as_deref()
+    }
+
+    /// The network of the session's own, which its commands inside the leash share; `None` where commands run unguarded.
+    pub fn net(&self) -> Option<&Net> {
+        self.net.as_ref()
     }
 
     /// Whether commands are held inside the leash: there is a guard, and the kernel can.

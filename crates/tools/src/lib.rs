@@ -9,6 +9,7 @@
 //! of the rest, and the sandbox nothing of tools.
 //!
 //! - reader and sandbox: shell | home, exact, sandbox
+//! - network: net
 //! - texts: address, diff, digest, encoding, env, forms, line_ends, names, outline, nearest, loose, title
 //! - words: error, args, buffers, known_secrets, output, tries, jobs, rule, gate, port, proxy
 //! - context: workspace, steering, context
@@ -41,6 +42,7 @@ mod loose;
 pub mod ls;
 pub mod names;
 mod nearest;
+pub mod net;
 pub mod outline;
 mod output;
 pub mod own_git;
@@ -77,6 +79,7 @@ pub use heard::{CallArgs, Heard};
 pub use home::home;
 pub use known_secrets::KnownSecrets;
 pub use ls::Ls;
+pub use net::Net;
 pub use patch::ApplyPatch;
 pub use read::Read;
 pub use search::{Find, Grep};

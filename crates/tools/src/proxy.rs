@@ -87,6 +87,11 @@ impl WayOut {
         Ok(WayOut { port, keeper, thinking, _tasks: tasks })
     }
 
+    /// Where it listens.
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
     /// What tells programs of it.
     pub(crate) fn variables(&self) -> Vec<(&'static str, String)> {
         let address = format!("http://127.0.0.1:{}", self.port);

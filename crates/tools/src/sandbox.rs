@@ -15,6 +15,10 @@ mod env_passing;
 mod family;
 mod guard;
 #[cfg(target_os = "linux")]
+mod handing;
+#[cfg(target_os = "linux")]
+pub(crate) mod keeper;
+#[cfg(target_os = "linux")]
 mod landlocked;
 mod leash;
 mod limiter;
@@ -74,8 +78,16 @@ pub struct Guard {
     lead: Vec<OsString>,
     always: Leash,
     temp: PathBuf,
-    /// Whether namespaces work, or why not; tried once.
-    namespaces: Arc<OnceLock<Result<(), String>>>,
+    /// What was found of namespaces; tried once.
+    namespaces: Arc<OnceLock<Found>>,
+}
+
+/// What commands can get of their own, or why not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Found {
+    /// A view of the file system.
+    view: Result<(), String>,
+    network: Result<(), String>,
 }
 
 impl Guard {
@@ -139,12 +151,12 @@ impl Guard {
 
     /// What the sandbox gives on this machine.
     pub fn status(&self) -> Status {
-        status::without(self.always.lacks, self.namespaces())
+        status::without(self.always.lacks, self.namespaces(), self.networks())
     }
 
     /// Whether commands can be held well enough to run them unasked.
     pub fn holds(&self) -> bool {
-        status::without(self.always.lacks, Ok(())).can_hold().is_ok()
+        status::without(self.always.lacks, Ok(()), Ok(())).can_hold().is_ok()
     }
 
     /// Whether commands get a view of the file system of their own, or why not. Tried by a guard that enters one and ends.
@@ -152,20 +164,49 @@ impl Guard {
         if self.always.lacks.namespaces {
             return Err("not used".to_owned());
         }
-        self.namespaces.get_or_init(|| self.try_namespaces()).clone()
+        self.found().view.clone()
     }
 
-    fn try_namespaces(&self) -> Result<(), String> {
-        if !cfg!(target_os = "linux") {
-            return Err("only Linux has them".to_owned());
+    /// Whether the commands of a session get a network of their own, or why not. Found in the same way.
+    pub fn networks(&self) -> Result<(), String> {
+        self.namespaces()?;
+        if self.always.lacks.networks {
+            return Err("not used".to_owned());
         }
-        let tried = Command::new(&self.program).args(&self.lead).arg(guard::PROBE).output();
-        let tried = tried.map_err(|why| format!("{}: {why}", self.program.display()))?;
+        self.found().network.clone()
+    }
+
+    fn found(&self) -> &Found {
+        self.namespaces.get_or_init(|| self.try_namespaces())
+    }
+
+    fn try_namespaces(&self) -> Found {
+        let neither = |why: String| Found { view: Err(why.clone()), network: Err(why) };
+        if !cfg!(target_os = "linux") {
+            return neither("only Linux has them".to_owned());
+        }
+        let tried = match Command::new(&self.program).args(&self.lead).arg(guard::PROBE).output() {
+            Err(why) => return neither(format!("{}: {why}", self.program.display())),
+            Ok(tried) => tried,
+        };
         if tried.status.success() {
-            return Ok(());
+            return Found { view: Ok(()), network: Ok(()) };
         }
         let words = String::from_utf8_lossy(&tried.stderr);
-        Err(words.lines().next().unwrap_or("the guard did not start").chars().take(MAX_WORDS).collect())
+        let why: String =
+            words.lines().next().unwrap_or("the guard did not start").chars().take(MAX_WORDS).collect();
+        match tried.status.code() == Some(i32::from(guard::NO_NETWORK)) {
+            true => Found { view: Ok(()), network: Err(why) },
+            false => neither(why),
+        }
+    }
+
+    /// Our own binary as the keeper of a network.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn keeper(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.lead).arg(guard::KEEP);
+        command
     }
 
     /// A command that runs `program` on `leash`; the caller adds arguments, pipes and the environment (see [`handed_on`]), and puts it in
@@ -185,7 +226,7 @@ impl Guard {
     /// All that stands between our program and the command.
     fn words(&self, grace: Option<Duration>, leash: &Leash) -> Vec<OsString> {
         let mut words = self.lead.clone();
-        words.extend(["--parent".into(), std::process::id().to_string().into()]);
+        words.extend([guard::PARENT.into(), std::process::id().to_string().into()]);
         words.extend(grace.iter().flat_map(|grace| ["--grace".into(), grace.as_millis().to_string().into()]));
         words.extend(self.complete(leash).arguments());
         words.push("--".into());

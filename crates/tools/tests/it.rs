@@ -24,6 +24,9 @@ mod files;
 #[cfg(test)]
 #[path = "it/leash.rs"]
 mod leash;
+#[cfg(all(test, target_os = "linux"))]
+#[path = "it/net.rs"]
+mod net;
 #[cfg(test)]
 #[path = "it/offers.rs"]
 mod offers;

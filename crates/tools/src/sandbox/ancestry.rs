@@ -16,6 +16,9 @@ const MAX_ANCESTORS: usize = 256;
 /// How often a family that changes while we look is looked at again.
 const MAX_LOOKS: usize = 8;
 #[cfg(target_os = "linux")]
+/// What stands second in the words of a guard, and of a keeper.
+const SECOND: [&[u8]; 2] = [super::guard::PARENT.as_bytes(), super::guard::KEEP.as_bytes()];
+#[cfg(target_os = "linux")]
 /// What our processes are called.
 const PROGRAM: &std::ffi::CStr = c"parlor";
 
@@ -162,7 +165,7 @@ fn lives(handle: BorrowedFd<'_>) -> bool {
 fn is_guard(lead: &str, pid: i32) -> Result<bool, NotAdmitted> {
     let words = std::fs::read(format!("/proc/{pid}/cmdline")).map_err(|_| NotAdmitted::Unknown)?;
     let mut words = words.split(|byte| *byte == 0).skip(1);
-    Ok(words.next() == Some(lead.as_bytes()) && words.next() == Some(b"--parent"))
+    Ok(words.next() == Some(lead.as_bytes()) && words.next().is_some_and(|second| SECOND.contains(&second)))
 }
 
 #[cfg(target_os = "linux")]

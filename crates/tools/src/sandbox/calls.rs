@@ -1,11 +1,12 @@
 //! System calls that a command in a leash is refused: what Landlock cannot say.
 //!
 //! Sockets of every family that leads off this machine (Landlock knows TCP only; names are looked up over UDP, which is as good a way
-//! out); the requests that type into a terminal; rings of io_uring, which do such things without the calls; the kernel's key store;
+//! out), and in a network of the command's own whatever is neither TCP nor UDP; the requests that type into a terminal; rings of io_uring, which do such things without the calls; the kernel's key store;
 //! all ways to mount; fanotify, which watches more than a folder; and setting the limits of other processes (a second of processor time for Parlor would end it). Sockets between
 //! processes of this machine stay: shells, build tools and language servers live on them. A program for another processor mode (32 bits
 //! on 64) cannot be filtered this way and is ended by the kernel.
 
+use super::Leash;
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
     TargetArch,
@@ -15,6 +16,12 @@ use std::io::{Error, Result};
 
 /// The families that stay on this machine: sockets between processes, and talk with the kernel.
 const LOCAL: [libc::c_int; 2] = [libc::AF_UNIX, libc::AF_NETLINK];
+/// The two that lead to a network; in one of the command's own there is nothing but loopback.
+const INTERNET: [libc::c_int; 2] = [libc::AF_INET, libc::AF_INET6];
+/// What is spoken there, beside whatever a socket's kind stands for: TCP, UDP, and TCP by several ways, which Go asks for.
+const PROTOCOLS: [libc::c_int; 4] = [0, libc::IPPROTO_TCP, libc::IPPROTO_UDP, libc::IPPROTO_MPTCP];
+/// Kinds of sockets that are no streams (1) and no datagrams (2), by the bits that tell: the mask, and what is found.
+const OTHER_KINDS: [(u64, u32); 4] = [(0b0100, 0b0100), (0b1000, 0b1000), (0b0011, 0b0011), (0b0011, 0)];
 /// Requests that put bytes into a terminal's input, or paste its selection there. The kernel looks at the low 32 bits only.
 const TYPING: [u32; 2] = [0x5412, 0x541c];
 /// `open_tree_attr`, too new for the table of names.
@@ -41,7 +48,27 @@ const REFUSED: [i64; 16] = [
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-fn rules(network: bool) -> Result<Rules> {
+/// How far a command's sockets lead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// To processes of this machine by other ways than a network.
+    Nowhere,
+    /// To the loopback of a network of its own, by TCP and UDP.
+    Loopback,
+    Everywhere,
+}
+
+impl Reach {
+    pub(super) fn of(leash: &Leash) -> Reach {
+        match (leash.network, leash.own_network) {
+            (true, _) => Reach::Everywhere,
+            (false, true) => Reach::Loopback,
+            (false, false) => Reach::Nowhere,
+        }
+    }
+}
+
+fn rules(reach: Reach) -> Result<Rules> {
     let condition = |argument: u8, operator: SeccompCmpOp, value: u32| {
         SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, u64::from(value))
     };
@@ -58,10 +85,27 @@ fn rules(network: bool) -> Result<Rules> {
         Ok(vec![other, sets])
     });
     rules.insert(libc::SYS_prlimit64, vec![rule(others)?]);
-    if !network {
-        let leads_away =
-            LOCAL.iter().map(|family| condition(0, SeccompCmpOp::Ne, family.cast_unsigned())).collect();
-        rules.insert(libc::SYS_socket, vec![rule(leads_away)?]);
+    let none_of = |argument: u8, known: &[libc::c_int]| -> std::result::Result<Vec<_>, _> {
+        known.iter().map(|one| condition(argument, SeccompCmpOp::Ne, one.cast_unsigned())).collect()
+    };
+    match reach {
+        Reach::Everywhere => {}
+        Reach::Nowhere => drop(rules.insert(libc::SYS_socket, vec![rule(none_of(0, &LOCAL))?])),
+        Reach::Loopback => {
+            let mut refused = vec![rule(none_of(0, &[LOCAL, INTERNET].concat()))?];
+            for family in INTERNET {
+                let of_family = || condition(0, SeccompCmpOp::Eq, family.cast_unsigned());
+                for (mask, found) in OTHER_KINDS {
+                    let kind = condition(1, SeccompCmpOp::MaskedEq(mask), found);
+                    refused.push(rule(kind.and_then(|kind| Ok(vec![of_family()?, kind])))?);
+                }
+                refused.push(rule(none_of(2, &PROTOCOLS).and_then(|mut protocol| {
+                    protocol.push(of_family()?);
+                    Ok(protocol)
+                }))?);
+            }
+            rules.insert(libc::SYS_socket, refused);
+        }
     }
     #[cfg(target_arch = "x86_64")]
     second_numbers(&mut rules);
@@ -80,22 +124,22 @@ fn second_numbers(rules: &mut Rules) {
     rules.extend(twins);
 }
 
-fn filter(network: bool) -> Result<BpfProgram> {
+fn filter(reach: Reach) -> Result<BpfProgram> {
     let refused = SeccompAction::Errno(libc::EACCES.cast_unsigned());
     let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(Error::other)?;
     let filter =
-        SeccompFilter::new(rules(network)?, SeccompAction::Allow, refused, arch).map_err(Error::other)?;
+        SeccompFilter::new(rules(reach)?, SeccompAction::Allow, refused, arch).map_err(Error::other)?;
     filter.try_into().map_err(Error::other)
 }
 
 /// Refuses those calls to this thread and everything it starts.
-pub(super) fn refuse(network: bool) -> Result<()> {
-    seccompiler::apply_filter(&filter(network)?).map_err(Error::other)
+pub(super) fn refuse(reach: Reach) -> Result<()> {
+    seccompiler::apply_filter(&filter(reach)?).map_err(Error::other)
 }
 
 /// Whether this kernel can, found by limiting a thread that then ends.
 pub(super) fn can_filter() -> bool {
-    std::thread::spawn(|| refuse(false)).join().is_ok_and(|refused| refused.is_ok())
+    std::thread::spawn(|| refuse(Reach::Nowhere)).join().is_ok_and(|refused| refused.is_ok())
 }
 
 #[cfg(test)]
@@ -143,12 +187,13 @@ mod tests {
     fn what_types_into_a_terminal_or_leads_away_is_refused_in_every_spelling() {
         const MACHINE: u32 = 0xc000_003e;
         const X32: i64 = 0x4000_0000;
-        let [alone, online] = [false, true].map(|network| filter(network).unwrap());
+        let [alone, own, online] =
+            [Reach::Nowhere, Reach::Loopback, Reach::Everywhere].map(|reach| filter(reach).unwrap());
         let ways = |program: &[sock_filter], call: i64, arguments: [u64; 2]| {
             let [first, second] = arguments;
             [call, call | X32].map(|call| verdict(program, call, MACHINE, [first, second, 0]))
         };
-        for program in [&alone, &online] {
+        for program in [&alone, &own, &online] {
             for request in [0x5412_u64, 0x541c, 0x5412 | 1 << 32, 0x541c | u64::MAX << 32] {
                 assert_eq!(ways(program, libc::SYS_ioctl, [0, request]), [DENIED; 2], "{request:#x}");
                 assert_eq!(verdict(program, 514 | X32, MACHINE, [0, request, 0]), DENIED);
@@ -186,6 +231,33 @@ mod tests {
                 assert_eq!(ways(&alone, libc::SYS_socket, [family, 2]), [DENIED; 2], "{family}");
                 assert_eq!(ways(&online, libc::SYS_socket, [family, 2]), [ALLOWED; 2], "{family}");
             }
+        }
+        let socket = |family: libc::c_int, kind: libc::c_int, protocol: libc::c_int| {
+            let words = [family, kind, protocol].map(|word| u64::from(word.cast_unsigned()));
+            verdict(&own, libc::SYS_socket, MACHINE, words)
+        };
+        let flags = libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+        for family in INTERNET {
+            for kind in 0..16 {
+                let said =
+                    if matches!(kind, libc::SOCK_STREAM | libc::SOCK_DGRAM) { ALLOWED } else { DENIED };
+                assert_eq!([kind, kind | flags].map(|kind| socket(family, kind, 0)), [said; 2], "{kind}");
+            }
+            for (kind, protocol, said) in [
+                (libc::SOCK_STREAM, libc::IPPROTO_TCP, ALLOWED),
+                (libc::SOCK_STREAM, libc::IPPROTO_MPTCP, ALLOWED),
+                (libc::SOCK_DGRAM, libc::IPPROTO_UDP, ALLOWED),
+                (libc::SOCK_STREAM, libc::IPPROTO_SCTP, DENIED),
+                (libc::SOCK_DGRAM, libc::IPPROTO_ICMP, DENIED),
+                (libc::SOCK_RAW, libc::IPPROTO_RAW, DENIED),
+            ] {
+                assert_eq!(socket(family, kind, protocol), said, "{family} {kind} {protocol}");
+            }
+        }
+        // Addresses of this machine's devices are told by the kernel, as ever.
+        assert_eq!(socket(libc::AF_NETLINK, libc::SOCK_RAW, 0), ALLOWED);
+        for family in [libc::AF_PACKET, libc::AF_VSOCK, libc::AF_BLUETOOTH] {
+            assert_eq!(socket(family, libc::SOCK_DGRAM, 0), DENIED, "{family}");
         }
     }
 }

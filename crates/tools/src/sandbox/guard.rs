@@ -7,6 +7,8 @@
 //! SIGTERM and SIGHUP ask the family to end and end it after the grace time; SIGINT ends it at once.
 
 use super::family::{Family, Reaped};
+#[cfg(target_os = "linux")]
+use super::keeper;
 use super::{Leash, limiter, limits};
 use std::convert::Infallible;
 use std::ffi::OsString;
@@ -27,8 +29,14 @@ const POLL: Duration = Duration::from_millis(200);
 /// The first argument of a limiter, in the place of the guard's own.
 const LIMIT: &str = "--limit";
 
+/// The first argument of a guard: who started it.
+pub(super) const PARENT: &str = "--parent";
 /// The only argument of a guard that tries whether namespaces work.
 pub(super) const PROBE: &str = "--probe";
+/// The only argument of what keeps a network instead.
+pub(super) const KEEP: &str = "--keep";
+/// The exit code of a guard that found namespaces to work, but none for a network.
+pub(super) const NO_NETWORK: u8 = 3;
 
 /// Why a command could not be guarded.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +51,9 @@ pub enum GuardError {
     /// The system said no.
     #[error("guard: cannot {what}: {source}")]
     System { what: &'static str, source: std::io::Error },
+    /// Namespaces work here, but there is none for a network.
+    #[error("guard: cannot make a network: {source}")]
+    NoNetwork { source: std::io::Error },
     /// The command cannot be started.
     #[error("{}: {source}", program.display())]
     Spawn {
@@ -53,10 +64,11 @@ pub enum GuardError {
 }
 
 impl GuardError {
-    /// The exit code that a shell has for it: 127 for a program that is not there, else 126.
+    /// The exit code: of what was only tried its own, else that which a shell has for it, 127 for a program that is not there, else 126.
     pub fn exit_code(&self) -> u8 {
         match self {
             GuardError::Spawn { source, .. } if source.kind() == std::io::ErrorKind::NotFound => 127,
+            GuardError::NoNetwork { .. } => NO_NETWORK,
             _ => 126,
         }
     }
@@ -75,9 +87,11 @@ pub fn run_guard(args: &[OsString]) -> Result<Infallible, GuardError> {
     {
         return limiter::become_command(Order::parse(words)?);
     }
-    if args.iter().map(OsString::as_os_str).eq([PROBE]) {
-        limits::separate(&Leash { private: true, ..Leash::default() }).map_err(system("use namespaces"))?;
-        std::process::exit(0)
+    #[cfg(target_os = "linux")]
+    match args {
+        [one] if one == PROBE => return probe(),
+        [one] if one == KEEP => return keeper::keep(),
+        _ => {}
     }
     let duty = Duty::parse(args)?;
     limits::separate(&duty.order.leash).map_err(system("give the command a view of its own"))?;
@@ -88,6 +102,15 @@ pub fn run_guard(args: &[OsString]) -> Result<Infallible, GuardError> {
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(system("start"))?;
     let code = runtime.block_on(duty.carry_out(family, lead(args.len())))?;
     std::process::exit(code)
+}
+
+/// Tries what commands of a session get: a network, and a view of the file system, each of their own.
+#[cfg(target_os = "linux")]
+fn probe() -> Result<Infallible, GuardError> {
+    let network = keeper::enter_new();
+    limits::separate(&Leash { private: true, ..Leash::default() }).map_err(system("use namespaces"))?;
+    network.map_err(|source| GuardError::NoNetwork { source })?;
+    std::process::exit(0)
 }
 
 /// The arguments that make our binary call [`run_guard`]: those before the last `own`.
@@ -131,7 +154,7 @@ impl Duty {
         while let [name, value, rest @ ..] = words {
             let number = value.to_str().and_then(|text| text.parse::<i32>().ok());
             match name.to_str() {
-                Some("--parent") => parent = number,
+                Some(PARENT) => parent = number,
                 Some("--grace") => {
                     let millis = number.and_then(|millis| u64::try_from(millis).ok());
                     grace = millis.map(Duration::from_millis).unwrap_or(GRACE);

@@ -111,7 +111,8 @@ fn ruleset(leash: &Leash, version: u32) -> std::result::Result<RulesetCreated, R
         // Nor may it end or stop a program that is none of its own: ours, say.
         ruleset = ruleset.scope(Scope::Signal)?.scope(Scope::AbstractUnixSocket)?;
     }
-    if version >= TCP && !leash.network {
+    // In a network of its own a command may talk to whatever is there.
+    if version >= TCP && !leash.network && !leash.own_network {
         ruleset = ruleset.handle_access(AccessNet::BindTcp)?.handle_access(AccessNet::ConnectTcp)?;
     }
     ruleset.create()

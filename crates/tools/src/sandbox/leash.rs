@@ -29,6 +29,9 @@ pub struct Leash {
     pub home: Option<PathBuf>,
     /// Whether it may use the network.
     pub network: bool,
+    /// Whether it joins the network whose namespaces its guard is handed as stdin ([`crate::net::Net`]), where there is nothing but
+    /// loopback.
+    pub own_network: bool,
     /// Whether it may talk to programs that were there before it, by their sockets. The network is another matter.
     pub sockets: bool,
     /// Whether it gets a view of the file system of its own: terminals, locked files, no sockets of others. Set by [`super::Guard`].
@@ -51,6 +54,8 @@ pub struct Lacks {
     pub filter: bool,
     /// No namespaces.
     pub namespaces: bool,
+    /// No network of commands' own.
+    pub networks: bool,
 }
 
 const WRITABLE: &str = "--rw";
@@ -63,12 +68,14 @@ const SOCKETS: &str = "--sockets";
 const PRIVATE: &str = "--private";
 const HOME: &str = "--home";
 const NETWORK: &str = "--net";
+const OWN_NETWORK: &str = "--own-net";
 const LOOKING: &str = "--look";
 const FREE: &str = "--free";
 const LACKS: &str = "--without";
 const LANDLOCK: &str = "landlock-";
 const FILTER: &str = "filter";
 const NAMESPACES: &str = "namespaces";
+const NETWORKS: &str = "networks";
 
 impl Leash {
     /// The leash as arguments of a guard.
@@ -88,6 +95,7 @@ impl Leash {
         said.extend(self.home.iter().flat_map(|home| [HOME.into(), home.into()]));
         let flags = [
             (NETWORK, self.network),
+            (OWN_NETWORK, self.own_network),
             (SOCKETS, self.sockets),
             (PRIVATE, self.private),
             (LOOKING, self.looking),
@@ -115,6 +123,7 @@ impl Leash {
             PRIVATE => self.private = true,
             HOME => self.home = Some(value()?.into()),
             NETWORK => self.network = true,
+            OWN_NETWORK => self.own_network = true,
             LOOKING => self.looking = true,
             FREE => self.free = true,
             LACKS => return Ok(self.lacks.take(&value()?.to_string_lossy())),
@@ -127,7 +136,7 @@ impl Leash {
 impl Lacks {
     fn words(self) -> Vec<String> {
         let mut words: Vec<String> = self.landlock.iter().map(|most| format!("{LANDLOCK}{most}")).collect();
-        let flags = [(FILTER, self.filter), (NAMESPACES, self.namespaces)];
+        let flags = [(FILTER, self.filter), (NAMESPACES, self.namespaces), (NETWORKS, self.networks)];
         words.extend(flags.iter().filter(|(_, set)| *set).map(|(word, _)| (*word).to_owned()));
         words
     }
@@ -136,6 +145,7 @@ impl Lacks {
         match word {
             FILTER => self.filter = true,
             NAMESPACES => self.namespaces = true,
+            NETWORKS => self.networks = true,
             other => match other.strip_prefix(LANDLOCK).and_then(|most| most.parse().ok()) {
                 Some(most) => self.landlock = Some(most),
                 None => return false,
@@ -163,9 +173,10 @@ mod tests {
             private: true,
             home: Some("/home/u".into()),
             network: true,
+            own_network: true,
             looking: true,
             free: true,
-            lacks: Lacks { landlock: Some(3), filter: true, namespaces: true },
+            lacks: Lacks { landlock: Some(3), filter: true, namespaces: true, networks: true },
         };
         let mut told = leash.arguments().into_iter();
         let mut heard = Leash::default();

@@ -36,7 +36,7 @@ pub(super) fn become_command(order: Order) -> Result<Infallible, GuardError> {
 
 /// Closes every file but the pipes: an open terminal or socket would be a way past all limits.
 #[cfg(target_os = "linux")]
-fn close_the_rest() {
+pub(super) fn close_the_rest() {
     let open = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
     let open: Vec<i32> = open.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
     for number in open.into_iter().filter(|number| !PIPES.contains(number)) {

@@ -40,7 +40,11 @@ const MAX_LOOKED: usize = 4096;
 
 /// Enters a view of its own. Fails as a whole: whoever asked for it was told that it works here.
 pub(super) fn enter(leash: &Leash) -> Result<()> {
-    separate()?;
+    match leash.own_network && super::keeper::join()? {
+        // That one is shared with others of the same network, and they are none of the command's business.
+        true => separate_user(CloneFlags::CLONE_NEWNS)?,
+        false => drop(separate(CloneFlags::CLONE_NEWNS)?),
+    }
     // What others mount goes on to appear here; what we mount appears nowhere else.
     mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)?;
     terminals()?;
@@ -81,15 +85,19 @@ fn above(leash: &Leash) -> std::collections::BTreeSet<PathBuf> {
     on_the_way.collect()
 }
 
-/// A mount namespace; without the right to make one, it is made inside a user namespace, as the same user.
-fn separate() -> Result<()> {
-    match unshare(CloneFlags::CLONE_NEWNS) {
-        Ok(()) => return Ok(()),
-        Err(nix::errno::Errno::EPERM) => {}
-        Err(why) => return Err(why.into()),
+/// A namespace of this kind; without the right to make one, it is made inside a user namespace. Tells whether that was needed.
+pub(super) fn separate(kind: CloneFlags) -> Result<bool> {
+    match unshare(kind) {
+        Ok(()) => Ok(false),
+        Err(nix::errno::Errno::EPERM) => separate_user(kind).map(|()| true),
+        Err(why) => Err(why.into()),
     }
+}
+
+/// A namespace of this kind inside a user namespace of its own, as the same user.
+fn separate_user(kind: CloneFlags) -> Result<()> {
     let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-    unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS)?;
+    unshare(CloneFlags::CLONE_NEWUSER | kind)?;
     std::fs::write("/proc/self/setgroups", "deny")?;
     std::fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
     std::fs::write("/proc/self/gid_map", format!("{group} {group} 1"))

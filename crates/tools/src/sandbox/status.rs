@@ -19,6 +19,8 @@ pub struct Status {
     pub filter: bool,
     /// Whether commands get a view of the file system of their own, or why not; `None` when it was not tried.
     pub namespaces: Option<Result<(), String>>,
+    /// Whether the commands of a session get a network of their own, or why not; `None` when it was not tried.
+    pub networks: Option<Result<(), String>>,
     /// The most important of it in words for a person.
     pub words: String,
 }
@@ -49,7 +51,8 @@ impl Status {
             (false, false) => "this kernel cannot keep them off the network",
         };
         let words = format!("{files}; {network}");
-        Status { landlock, files: landlock.is_some(), network: filter || tcp, filter, namespaces, words }
+        let network = filter || tcp;
+        Status { landlock, files: landlock.is_some(), network, filter, namespaces, networks: None, words }
     }
 
     /// Whether commands can be held well enough to run them unasked, so that mode `sandboxed` can be had.
@@ -91,9 +94,22 @@ impl Status {
             Some(Err(why)) => format!(
                 "namespaces do not work here ({why}): programs that need a terminal fail in the sandbox, sockets of \
                  Docker, D-Bus, tmux and the like can be reached, and files that steer programs are compared before \
-                 and after each command instead of being read-only"
+                 and after each command instead of being read-only, and what listens at 127.0.0.1 must ask for the network"
             ),
         });
+        match &self.networks {
+            // Where namespaces do not work at all, that was said.
+            Some(Ok(())) => lines.push(
+                "the commands of a session have a network of their own: what they start at 127.0.0.1 or ::1 they reach \
+                 there, and nothing of it leaves or comes in"
+                    .to_owned(),
+            ),
+            Some(Err(why)) if matches!(self.namespaces, Some(Ok(()))) => lines.push(format!(
+                "commands have no network of their own ({why}): one that listens at 127.0.0.1, as tests and servers do, \
+                 must ask for the network"
+            )),
+            Some(Err(_)) | None => {}
+        }
         lines.push(typing(self.filter).to_owned());
         lines
     }
@@ -120,10 +136,10 @@ pub fn status() -> Status {
 }
 
 /// What this kernel gives without some of what it could do.
-pub(super) fn without(lacks: Lacks, namespaces: Result<(), String>) -> Status {
+pub(super) fn without(lacks: Lacks, namespaces: Result<(), String>, networks: Result<(), String>) -> Status {
     #[cfg(target_os = "linux")]
     let namespaces = namespaces.map_err(|why| private::obstacle().map_or(why, str::to_owned));
-    of_kernel(lacks, Some(namespaces))
+    Status { networks: Some(networks), ..of_kernel(lacks, Some(namespaces)) }
 }
 
 fn of_kernel(lacks: Lacks, namespaces: Option<Result<(), String>>) -> Status {
@@ -169,6 +185,9 @@ mod tests {
         let new = Status::of(Some(9), true, Some(Ok(())));
         assert_eq!(new.lines().len(), 3, "{:?}", new.lines());
         assert!(said(&new, "read-only to them"));
+        let with = |networks| Status { networks: Some(networks), ..new.clone() };
+        assert!(said(&with(Ok(())), "a network of their own: what they start at 127.0.0.1"));
+        assert!(said(&with(Err("because".to_owned())), "no network of their own (because)"));
     }
 
     #[test]
