@@ -7,11 +7,13 @@
 #[cfg(target_os = "linux")]
 mod made;
 #[cfg(not(target_os = "linux"))]
-#[path = "net/nowhere.rs"]
-mod made;
+mod nowhere;
 
 use crate::sandbox::Guard;
+#[cfg(target_os = "linux")]
 use made::Made;
+#[cfg(not(target_os = "linux"))]
+use nowhere::Nowhere as Made;
 use std::collections::BTreeSet;
 use std::io::{Error, ErrorKind, Result};
 use std::net::{TcpListener, TcpStream};

@@ -79,12 +79,12 @@ pub struct Guard {
     always: Leash,
     temp: PathBuf,
     /// What was found of namespaces; tried once.
-    namespaces: Arc<OnceLock<Found>>,
+    namespaces: Arc<OnceLock<NamespacesFound>>,
 }
 
 /// What commands can get of their own, or why not.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Found {
+struct NamespacesFound {
     /// A view of the file system.
     view: Result<(), String>,
     network: Result<(), String>,
@@ -167,7 +167,7 @@ impl Guard {
         self.found().view.clone()
     }
 
-    /// Whether the commands of a session get a network of their own, or why not. Found in the same way.
+    /// Whether the commands of a session get a network of their own, or why not. NamespacesFound in the same way.
     pub fn networks(&self) -> Result<(), String> {
         self.namespaces()?;
         if self.always.lacks.networks {
@@ -176,12 +176,12 @@ impl Guard {
         self.found().network.clone()
     }
 
-    fn found(&self) -> &Found {
+    fn found(&self) -> &NamespacesFound {
         self.namespaces.get_or_init(|| self.try_namespaces())
     }
 
-    fn try_namespaces(&self) -> Found {
-        let neither = |why: String| Found { view: Err(why.clone()), network: Err(why) };
+    fn try_namespaces(&self) -> NamespacesFound {
+        let neither = |why: String| NamespacesFound { view: Err(why.clone()), network: Err(why) };
         if !cfg!(target_os = "linux") {
             return neither("only Linux has them".to_owned());
         }
@@ -190,13 +190,13 @@ impl Guard {
             Ok(tried) => tried,
         };
         if tried.status.success() {
-            return Found { view: Ok(()), network: Ok(()) };
+            return NamespacesFound { view: Ok(()), network: Ok(()) };
         }
         let words = String::from_utf8_lossy(&tried.stderr);
         let why: String =
             words.lines().next().unwrap_or("the guard did not start").chars().take(MAX_WORDS).collect();
         match tried.status.code() == Some(i32::from(guard::NO_NETWORK)) {
-            true => Found { view: Ok(()), network: Err(why) },
+            true => NamespacesFound { view: Ok(()), network: Err(why) },
             false => neither(why),
         }
     }

@@ -56,10 +56,10 @@ const STARTS: &[Start] = &[
     },
     Start {
         file: "crates/tools/src/sandbox.rs",
-        count: 2,
-        program: "Parlor, as the guard of a command",
+        count: 3,
+        program: "Parlor, as the guard of a command and as the keeper of a network",
         leash: "none: it is what holds the others",
-        why: "ends what it guards; the first tries whether namespaces work",
+        why: "ends what it guards; the first tries whether namespaces work, the second makes sockets in a session's network",
     },
     Start {
         file: "crates/tools/src/sandbox/guard.rs",

@@ -1,7 +1,7 @@
 //! A network that is there: what is done with the sockets that its keeper makes, and what its lists tell.
 
 use crate::sandbox::Guard;
-use crate::sandbox::keeper::{Family, Keeper};
+use crate::sandbox::keeper::{AddressKind, Keeper};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::sockopt::{set_socket_reuseaddr, socket_error};
@@ -26,6 +26,7 @@ const MAX_PORTS: usize = 256;
 /// How the kernel writes that a socket listens.
 const LISTENS: &str = "0A";
 
+/// Its keeper, and what was learned of it.
 #[derive(Debug)]
 pub(super) struct Made {
     /// One question at a time.
@@ -34,13 +35,15 @@ pub(super) struct Made {
 }
 
 impl Made {
+    /// Makes one, by the program that guards commands.
     pub(super) fn by(guard: &Guard) -> Result<Made> {
         let keeper = Keeper::start(guard.keeper())?;
         Ok(Made { pid: keeper.pid(), keeper: Mutex::new(keeper) })
     }
 
+    /// Listens at 127.0.0.1; port 0 is any that is free.
     pub(super) fn listen(&self, port: u16) -> Result<TcpListener> {
-        let socket = self.keeper().socket(Family::V4)?;
+        let socket = self.keeper().socket(AddressKind::V4)?;
         set_socket_reuseaddr(&socket, true)?;
         bind(&socket, &SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
         listen(&socket, BACKLOG)?;
@@ -49,11 +52,11 @@ impl Made {
 
     /// What listens at `localhost` does so at either address, or at both.
     pub(super) fn connect(&self, port: u16) -> Result<TcpStream> {
-        let first = self.connect_by(Family::V4, SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
-        first.or_else(|_| self.connect_by(Family::V6, SocketAddr::from((Ipv6Addr::LOCALHOST, port))))
+        let first = self.connect_by(AddressKind::V4, SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+        first.or_else(|_| self.connect_by(AddressKind::V6, SocketAddr::from((Ipv6Addr::LOCALHOST, port))))
     }
 
-    fn connect_by(&self, family: Family, to: SocketAddr) -> Result<TcpStream> {
+    fn connect_by(&self, family: AddressKind, to: SocketAddr) -> Result<TcpStream> {
         let socket = self.keeper().socket(family)?;
         let stream = TcpStream::from(socket);
         stream.set_nonblocking(true)?;
@@ -71,6 +74,7 @@ impl Made {
         Ok(stream)
     }
 
+    /// Where somebody listens, in order.
     pub(super) fn ports(&self) -> Vec<u16> {
         let keeper = self.keeper();
         let lists = keeper.lists().iter().map(read);
@@ -82,10 +86,12 @@ impl Made {
         self.keeper.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The keeper's number.
     pub(super) fn pid(&self) -> u32 {
         self.pid
     }
 
+    /// What a guard joins it by.
     pub(super) fn pass(&self) -> Result<Stdio> {
         self.keeper().pass().map(Stdio::from)
     }

@@ -6,30 +6,37 @@ use std::io::{ErrorKind, Result};
 use std::net::{TcpListener, TcpStream};
 use std::process::Stdio;
 
+/// None there can be.
 #[derive(Debug)]
-pub(super) struct Made(Infallible);
+pub(super) struct Nowhere(Infallible);
 
-impl Made {
-    pub(super) fn by(_: &Guard) -> Result<Made> {
+impl Nowhere {
+    /// It cannot be made.
+    pub(super) fn by(_: &Guard) -> Result<Nowhere> {
         Err(ErrorKind::Unsupported.into())
     }
 
+    /// As where there are some; so are the others.
     pub(super) fn listen(&self, _: u16) -> Result<TcpListener> {
         match self.0 {}
     }
 
+    /// As `listen`.
     pub(super) fn connect(&self, _: u16) -> Result<TcpStream> {
         match self.0 {}
     }
 
+    /// As `listen`.
     pub(super) fn ports(&self) -> Vec<u16> {
         match self.0 {}
     }
 
+    /// As `listen`.
     pub(super) fn pid(&self) -> u32 {
         match self.0 {}
     }
 
+    /// As `listen`.
     pub(super) fn pass(&self) -> Result<Stdio> {
         match self.0 {}
     }

@@ -50,7 +50,7 @@ type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// How far a command's sockets lead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(super) enum SocketReach {
     /// To processes of this machine by other ways than a network.
     Nowhere,
     /// To the loopback of a network of its own, by TCP and UDP.
@@ -58,17 +58,18 @@ pub(super) enum Reach {
     Everywhere,
 }
 
-impl Reach {
-    pub(super) fn of(leash: &Leash) -> Reach {
+impl SocketReach {
+    /// How far those of a command on this leash do.
+    pub(super) fn of(leash: &Leash) -> SocketReach {
         match (leash.network, leash.own_network) {
-            (true, _) => Reach::Everywhere,
-            (false, true) => Reach::Loopback,
-            (false, false) => Reach::Nowhere,
+            (true, _) => SocketReach::Everywhere,
+            (false, true) => SocketReach::Loopback,
+            (false, false) => SocketReach::Nowhere,
         }
     }
 }
 
-fn rules(reach: Reach) -> Result<Rules> {
+fn rules(reach: SocketReach) -> Result<Rules> {
     let condition = |argument: u8, operator: SeccompCmpOp, value: u32| {
         SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, u64::from(value))
     };
@@ -89,9 +90,9 @@ fn rules(reach: Reach) -> Result<Rules> {
         known.iter().map(|one| condition(argument, SeccompCmpOp::Ne, one.cast_unsigned())).collect()
     };
     match reach {
-        Reach::Everywhere => {}
-        Reach::Nowhere => drop(rules.insert(libc::SYS_socket, vec![rule(none_of(0, &LOCAL))?])),
-        Reach::Loopback => {
+        SocketReach::Everywhere => {}
+        SocketReach::Nowhere => drop(rules.insert(libc::SYS_socket, vec![rule(none_of(0, &LOCAL))?])),
+        SocketReach::Loopback => {
             let mut refused = vec![rule(none_of(0, &[LOCAL, INTERNET].concat()))?];
             for family in INTERNET {
                 let of_family = || condition(0, SeccompCmpOp::Eq, family.cast_unsigned());
@@ -124,7 +125,7 @@ fn second_numbers(rules: &mut Rules) {
     rules.extend(twins);
 }
 
-fn filter(reach: Reach) -> Result<BpfProgram> {
+fn filter(reach: SocketReach) -> Result<BpfProgram> {
     let refused = SeccompAction::Errno(libc::EACCES.cast_unsigned());
     let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(Error::other)?;
     let filter =
@@ -133,13 +134,13 @@ fn filter(reach: Reach) -> Result<BpfProgram> {
 }
 
 /// Refuses those calls to this thread and everything it starts.
-pub(super) fn refuse(reach: Reach) -> Result<()> {
+pub(super) fn refuse(reach: SocketReach) -> Result<()> {
     seccompiler::apply_filter(&filter(reach)?).map_err(Error::other)
 }
 
 /// Whether this kernel can, found by limiting a thread that then ends.
 pub(super) fn can_filter() -> bool {
-    std::thread::spawn(|| refuse(Reach::Nowhere)).join().is_ok_and(|refused| refused.is_ok())
+    std::thread::spawn(|| refuse(SocketReach::Nowhere)).join().is_ok_and(|refused| refused.is_ok())
 }
 
 #[cfg(test)]
@@ -187,8 +188,8 @@ mod tests {
     fn what_types_into_a_terminal_or_leads_away_is_refused_in_every_spelling() {
         const MACHINE: u32 = 0xc000_003e;
         const X32: i64 = 0x4000_0000;
-        let [alone, own, online] =
-            [Reach::Nowhere, Reach::Loopback, Reach::Everywhere].map(|reach| filter(reach).unwrap());
+        let [alone, own, online] = [SocketReach::Nowhere, SocketReach::Loopback, SocketReach::Everywhere]
+            .map(|reach| filter(reach).unwrap());
         let ways = |program: &[sock_filter], call: i64, arguments: [u64; 2]| {
             let [first, second] = arguments;
             [call, call | X32].map(|call| verdict(program, call, MACHINE, [first, second, 0]))

@@ -31,7 +31,7 @@ const NO: u8 = b'-';
 
 /// The two kinds of addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Family {
+pub(crate) enum AddressKind {
     V4,
     V6,
 }
@@ -71,10 +71,10 @@ impl Keeper {
     }
 
     /// A socket for TCP in the network, neither bound nor connected.
-    pub(crate) fn socket(&self, family: Family) -> Result<OwnedFd> {
+    pub(crate) fn socket(&self, family: AddressKind) -> Result<OwnedFd> {
         let word = match family {
-            Family::V4 => SOCKET,
-            Family::V6 => SOCKET_V6,
+            AddressKind::V4 => SOCKET,
+            AddressKind::V6 => SOCKET_V6,
         };
         self.ask(word)?.pop().ok_or_else(|| ErrorKind::Unsupported.into())
     }
@@ -196,7 +196,7 @@ fn loopback_up() -> Result<()> {
     message.extend(NEW_LINK.to_ne_bytes());
     message.extend(REQUEST_AND_ANSWER.to_ne_bytes());
     message.extend([0; 8]);
-    // Family and kind (any), which device, its flags, which of them to change.
+    // AddressKind and kind (any), which device, its flags, which of them to change.
     message.extend([0; 4]);
     for word in [LOOPBACK, UP, UP] {
         message.extend(word.to_ne_bytes());

@@ -27,7 +27,7 @@ pub(super) fn apply(leash: &Leash) -> std::io::Result<()> {
         give_up_capabilities()?;
         landlocked::apply(leash)?;
         if !leash.lacks.filter && calls::can_filter() {
-            calls::refuse(calls::Reach::of(leash))?;
+            calls::refuse(calls::SocketReach::of(leash))?;
         }
     }
     Ok(())
