@@ -5,6 +5,7 @@
 
 pub mod allow;
 pub mod book;
+mod registries;
 pub mod table;
 
 use crate::shell::{Cover, Inner, Judgement, ScriptFile, rule_words};
@@ -151,6 +152,11 @@ pub fn offer(judgement: &Judgement) -> Option<RuleOffer> {
     }
     if rules.is_empty() {
         return None;
+    }
+    for host in rules.iter().flat_map(registries::hosts_of).collect::<Vec<Rule>>() {
+        if !rules.contains(&host) {
+            rules.push(host);
+        }
     }
     Some(RuleOffer { words: in_words(&rules), rules })
 }

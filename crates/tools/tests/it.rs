@@ -54,3 +54,6 @@ mod table;
 #[cfg(test)]
 #[path = "it/tricks.rs"]
 mod tricks;
+#[cfg(all(test, target_os = "linux"))]
+#[path = "it/way_out.rs"]
+mod way_out;
