@@ -32,6 +32,10 @@ pub const FILES: &str = "parlor/files";
 /// own agent answers it; what it takes is told in the native protocol.
 pub const SERVER_REACH: &str = "parlor/server-reach";
 
+/// The extension command by which a person sees at which ports commands of the session listen, in a network of the session's own, and leads
+/// one out to their machine. Our own agent answers it; what it takes and gives is told in the native protocol.
+pub const PORTS: &str = "parlor/ports";
+
 /// Which session a command is for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]

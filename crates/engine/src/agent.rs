@@ -9,6 +9,7 @@ use crate::mcp::{Servers, Site};
 use crate::offered::{OpenCalls, Performed};
 use crate::outside_turn::{Consultation, MAX_TYPED, ShellContext};
 use crate::port::{Port, Reported, Unwritten};
+use crate::ports;
 use crate::seat::{OpenAsks, Seat, Steered};
 use crate::setup::Setup;
 use crate::turn::{Denials, Repeats, Turn};
@@ -165,7 +166,9 @@ impl Agent {
                 let seat = self.seats.get(&session);
                 let (grants, cache) =
                     (seat.map(|seat| seat.grants.clone()), seat.map(|seat| seat.cache.clone()));
+                let net = seat.and_then(|seat| seat.place.net().cloned());
                 let consulted = Consultation {
+                    net,
                     grants,
                     cache,
                     setup: self.setup.clone(),
@@ -362,6 +365,10 @@ impl Agent {
                 unmoved: None,
                 under_way: None,
             };
+            if let Some(net) = seat.place.net() {
+                forget_ended(&mut self.answers);
+                self.answers.spawn(ports::watch(net.watch(), session.clone(), self.reports.clone()));
+            }
             self.seats.insert(session.clone(), seat);
         }
         self.seats.get_mut(session).ok_or_else(|| "the session is gone".to_owned())

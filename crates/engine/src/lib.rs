@@ -22,6 +22,7 @@ pub mod mcp;
 mod offered;
 mod outside_turn;
 mod port;
+mod ports;
 mod recall;
 mod rules;
 mod seat;
@@ -41,6 +42,7 @@ pub use config::{
 pub use domain::session::Budget;
 pub use outside_turn::{StandingText, list_skills, standing_text};
 pub use port::{REPORTS, Reported};
+pub use ports::PAGE_PORTS;
 pub use seat::ModelSource;
 pub use setup::Setup;
 pub use skills::{MAX_SKILL_BYTES, MAX_SKILLS};

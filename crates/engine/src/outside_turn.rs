@@ -14,10 +14,10 @@ use crate::port::Reported;
 use crate::setup::Setup;
 use crate::skills::{SkillTool, Skills};
 use crate::usage::counted;
-use crate::{extension, family, rules};
+use crate::{extension, family, ports, rules};
 use domain::command::{
-    Command, FILES, FORGET_KEYS, ListCommand, RULES, Receipt, Refusal, RefusalKind, RunCommand, SERVER_REACH,
-    SessionCommand,
+    Command, FILES, FORGET_KEYS, ListCommand, PORTS, RULES, Receipt, Refusal, RefusalKind, RunCommand,
+    SERVER_REACH, SessionCommand,
 };
 use domain::content::Json;
 use domain::event::{Body, Compaction, ContextEvent, SessionEvent, Trigger};
@@ -93,6 +93,8 @@ pub(crate) struct Consultation {
     pub(crate) grants: Option<Grants>,
     /// What was asked last, where a turn was begun.
     pub(crate) cache: Option<CacheMeter>,
+    /// The network of the session's commands, where a turn was begun.
+    pub(crate) net: Option<tools::Net>,
     /// What command lines of the person's own are run with, for those.
     pub(crate) shell_context: Option<Result<ShellContext, String>>,
 }
@@ -166,6 +168,13 @@ impl Consultation {
                 let answer = move || rules::answer(&data, here.as_deref(), grants.as_ref(), &payload);
                 let answered = tokio::task::spawn_blocking(answer).await;
                 let broken = |_| Refusal::new(RefusalKind::Internal, "the rules could not be read");
+                answered.map_err(broken)?.map(Receipt::Extension)
+            }
+            Command::Extension { name, payload } if name == PORTS => {
+                let (data, net) = (self.setup.data.clone(), self.net);
+                let answered =
+                    tokio::task::spawn_blocking(move || ports::answer(&data, net.as_ref(), &payload)).await;
+                let broken = |_| Refusal::new(RefusalKind::Internal, "the ports could not be looked up");
                 answered.map_err(broken)?.map(Receipt::Extension)
             }
             Command::Extension { name, payload } if name == SERVER_REACH => {

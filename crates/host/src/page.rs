@@ -110,6 +110,7 @@ pub async fn start(asked: &Serving, rooms: rooms::Rooms, log: Log) -> anyhow::Re
     }
     more_descriptors();
     let (listeners, of_port) = listen(&data, asked.bind, asked.port).await?;
+    remember(&data, &listeners)?;
     let (identity, of_key) = identity(&data)?;
     let warning = of_port.into_iter().chain(of_key).reduce(|port, key| format!("{port}; {key}"));
     let options = Options {
@@ -163,6 +164,25 @@ async fn listen(
         warning = Some(format!("{}; next time the port is another one", in_words(&why)));
     }
     Ok((listeners, warning))
+}
+
+/// Ports of the page that are remembered, the newest.
+const PORTS_KEPT: usize = 64;
+
+/// Writes down at which port the page is served: what a browser keeps for the page it keeps by that address, so nothing that a command
+/// serves is ever led out there.
+fn remember(data: &Path, listeners: &[TcpListener]) -> anyhow::Result<()> {
+    let file = data.join(engine::PAGE_PORTS);
+    let mut ports: Vec<String> =
+        std::fs::read_to_string(&file).unwrap_or_default().lines().map(str::to_owned).collect();
+    for listener in listeners {
+        let port = listener.local_addr()?.port().to_string();
+        ports.retain(|known| *known != port);
+        ports.push(port);
+    }
+    let newest = ports.get(ports.len().saturating_sub(PORTS_KEPT)..).unwrap_or_default();
+    private::replace(&file, &format!("{}\n", newest.join("\n")))?;
+    Ok(())
 }
 
 /// Ports that are tried until one is free on both addresses of this machine.

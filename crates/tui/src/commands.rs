@@ -37,6 +37,8 @@ pub(crate) enum SlashAction {
     Policy,
     /// Shows, narrows and revokes what was allowed for good.
     Rules,
+    /// Shows where commands listen, and opens that on this machine.
+    Ports,
     /// Shows and switches tools.
     Tools,
     /// Shows skills.
@@ -167,7 +169,10 @@ impl Slash {
     /// Whether words are written behind its name, as a rule; lists are mostly opened without any.
     pub(crate) fn waits(&self) -> bool {
         !self.takes.is_empty()
-            && !matches!(self.does, SlashAction::Sessions | SlashAction::Tools | SlashAction::Devices)
+            && !matches!(
+                self.does,
+                SlashAction::Sessions | SlashAction::Tools | SlashAction::Devices | SlashAction::Ports
+            )
     }
 
     /// Whether there is such a thing here at all, whatever the runtime can.
@@ -246,6 +251,11 @@ pub const COMMANDS: &[Slash] = &[
     ),
     slash("rules", "[narrow WORDS]", "what you allowed: see, narrow, revoke", SlashAction::Rules)
         .in_short("what you allowed"),
+    of_some(
+        |a| a.policy,
+        slash("ports", "[[close] PORT]", "where commands listen: open or close", SlashAction::Ports)
+            .in_short("where commands listen"),
+    ),
     of_some(
         |a| a.list_tools || a.set_tools,
         slash("tools", "[name]", "the tools that the model may use", SlashAction::Tools)

@@ -36,6 +36,8 @@ pub(crate) enum ListKind {
     Policies,
     /// What was allowed for good.
     Rules,
+    /// Where commands of the session listen.
+    Ports,
     /// The devices of the page, and who wants to become one.
     Devices,
     Tools,
@@ -106,6 +108,8 @@ pub(crate) enum Choice {
     Tool(String, bool),
     /// What a server may reach: choosing it opens or closes that.
     Reach(Box<ReachLine>),
+    /// A port at which a command listens, and whether it is open on this machine.
+    Port(u16, bool),
     /// A text for the composer.
     Text(String),
     /// An input that waits in a queue.

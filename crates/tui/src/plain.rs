@@ -655,8 +655,8 @@ fn item_told(item: &Item) -> String {
                 ", off"
             }
         }
-        (_, Choice::Tool(_, true)) => ", on",
-        (_, Choice::Tool(_, false)) => ", off",
+        (_, Choice::Tool(_, true) | Choice::Port(_, true)) => ", on",
+        (_, Choice::Tool(_, false) | Choice::Port(_, false)) => ", off",
         (sign, _) if sign == CURRENT.trim() || item.label.ends_with(HERE) => ", the current one",
         ("✗", _) => ", failed",
         _ => "",

@@ -16,6 +16,7 @@ mod keys;
 mod lists;
 mod news;
 mod policies;
+mod ports;
 #[cfg(test)]
 mod presses;
 mod prompt;

@@ -220,3 +220,47 @@ async fn without_such_networks_a_command_has_none_as_ever_and_it_is_said() {
         assert!(room.place.net().unwrap().listen(None).is_err());
     }
 }
+
+#[tokio::test]
+async fn a_port_is_led_out_until_it_is_taken_back_or_the_session_ends() {
+    let room = guarded();
+    if !has_networks(&room) {
+        return;
+    }
+    let port = started(&room, &server("AF_INET6", "::1", "hello")).await;
+    let net = room.place.net().unwrap().clone();
+    let asked = move || {
+        let mut text = String::new();
+        std::net::TcpStream::connect(("127.0.0.1", port))?.read_to_string(&mut text)?;
+        std::io::Result::Ok(text)
+    };
+    let ask = || async { tokio::task::spawn_blocking(asked).await.unwrap() };
+    assert!(ask().await.is_err());
+    net.lead_out(port).unwrap();
+    net.lead_out(port).unwrap();
+    assert_eq!(net.led_out(), [port]);
+    for _ in 0..3 {
+        assert_eq!(ask().await.unwrap(), "hello\n");
+    }
+    assert!(net.take_back(port) && !net.take_back(port));
+    // The task that listens ends when it is next looked at.
+    let ended = async {
+        while ask().await.is_ok() {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(SOON, ended).await.expect("it is still led out");
+    // One that a program of the person's has is not taken from it.
+    let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = net.lead_out(other.local_addr().unwrap().port()).unwrap_err();
+    assert_eq!(taken.kind(), std::io::ErrorKind::AddrInUse);
+    net.lead_out(port).unwrap();
+    assert_eq!(ask().await.unwrap(), "hello\n");
+    drop((net, room));
+    let ended = async {
+        while ask().await.is_ok() {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(SOON, ended).await.expect("it outlives its session");
+}

@@ -40,6 +40,7 @@ pub(super) fn of(before: &str) -> Option<Values> {
         (SlashAction::Rules, []) => {
             Some(Values::Words(&[("narrow", "a command with more words, or exactly these")]))
         }
+        (SlashAction::Ports, []) => Some(Values::Words(&[("close", "what was opened on this machine")])),
         (SlashAction::Devices, []) => Some(Values::Words(&[
             ("allow", "the browser that shows this code"),
             ("deny", "the browser that asks"),

@@ -1,6 +1,6 @@
 //! Pickers: what choosing a line does, and taking one away.
 
-use super::{choices, commands, copies, devices, files, lists, rules, servers};
+use super::{choices, commands, copies, devices, files, lists, ports, rules, servers};
 use crate::model::{Model, Want};
 use crate::msg::{Fx, ScreenExit};
 use crate::picker::{Choice, ListKind, Picked};
@@ -29,6 +29,7 @@ pub(super) fn picked(model: &mut Model, picked: Picked, fx: &mut Vec<Fx>) {
                 Choice::Tool(..)
                     | Choice::Setting(_)
                     | Choice::Reach(_)
+                    | Choice::Port(..)
                     | Choice::Asking(..)
                     | Choice::Device(_)
             );
@@ -79,6 +80,7 @@ fn choose(model: &mut Model, choice: Choice, fx: &mut Vec<Fx>) {
         Choice::Copy(what) => copies::copy(model, what, fx),
         Choice::Policy(policy) => commands::set_policy(model, policy, fx),
         Choice::Reach(line) => servers::switch(model, &line, fx),
+        Choice::Port(port, open) => ports::switch(model, port, open, fx),
         Choice::Tool(name, active) => switch_tool(model, &name, !active, fx),
         Choice::Text(text) => {
             if text.starts_with('$') {

@@ -1,6 +1,6 @@
 //! Performs slash commands.
 
-use super::{budget, copies, devices, files, fleet, lists, prompt, reading, rules};
+use super::{budget, copies, devices, files, fleet, lists, ports, prompt, reading, rules};
 use crate::commands::{COMMANDS, Parsed, SlashAction, parse};
 use crate::layout::queue_modes;
 use crate::model::{Model, Want};
@@ -90,6 +90,7 @@ fn run(model: &mut Model, does: SlashAction, argument: &str, fx: &mut Vec<Fx>) {
         SlashAction::Redo => files::redo(model, argument, fx),
         SlashAction::Diff => files::diff(model, argument, fx),
         SlashAction::Rules => rules::command(model, argument, fx),
+        SlashAction::Ports => ports::command(model, argument, fx),
         SlashAction::Tools => tools(model, argument, fx),
         SlashAction::Extension => extension(model, argument, fx),
         SlashAction::Skills => lists::open(model, ListKind::Skills, fx),

@@ -1,6 +1,6 @@
 //! Pickers: what fills them.
 
-use super::{choices, copies, rules, servers};
+use super::{choices, copies, ports, rules, servers};
 use crate::clean::{clean, clean_line};
 use crate::figures::{ago, counted, window};
 use crate::keymap::Action;
@@ -60,6 +60,10 @@ pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
                 ("Del twice revokes it", "Del twice revokes"),
             ],
         ),
+        ListKind::Ports => (
+            "Where commands listen",
+            &[("Enter opens it on this machine, or closes it", "Enter opens or closes it")],
+        ),
         ListKind::Devices => (
             "Devices of the page",
             &[
@@ -98,6 +102,7 @@ pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
         | ListKind::Tools
         | ListKind::Skills
         | ListKind::Servers
+        | ListKind::Ports
         | ListKind::History
         | ListKind::Themes
         | ListKind::Settings
@@ -119,7 +124,7 @@ pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
         }
         ListKind::Sessions => Some(sessions(None)),
         // Its command goes with what is to be done first.
-        ListKind::Rules => None,
+        ListKind::Rules | ListKind::Ports => None,
         ListKind::Devices => {
             fx.push(Fx::Fleet(FleetWish::Devices));
             None
@@ -334,11 +339,15 @@ pub(super) fn fill(model: &mut Model, of: ListKind, receipt: Receipt) {
         Receipt::Extension(json) if of == ListKind::Rules => {
             (rules::items(&json), 0, "nothing was allowed for longer than once yet: a question offers it")
         }
+        Receipt::Extension(json) if of == ListKind::Ports => {
+            (ports::items(&json), 0, "no command of this session listens anywhere now")
+        }
         _ => return,
     };
     if let Some(picker) = model.screen.over.list_mut().filter(|picker| picker.kind() == of) {
         // What was switched in it is told again: the cursor stays on it.
-        match of == ListKind::Servers && picker.all().count() == items.len() && !items.is_empty() {
+        let is_switched = matches!(of, ListKind::Servers | ListKind::Ports);
+        match is_switched && picker.all().count() == items.len() && !items.is_empty() {
             true => picker.refill(items),
             false => picker.fill(items, at, empty),
         }

@@ -2,9 +2,11 @@
 
 use crate::hostile::bench::{Serving, Ui, World, alive, as_each_user, wait_until};
 use serde_json::json;
-use std::net::{TcpListener, UdpSocket};
+use std::io::Read as _;
+use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener};
+use std::process::Stdio;
 
 /// Whether the program gets a network for its commands here, as `doctor` says.
 fn has_networks(world: &World) -> bool {
@@ -41,6 +43,17 @@ fn keeper(serving: &Serving) -> i32 {
     found
 }
 
+/// Has a command listen in the background, unasked; gives its port.
+fn served(world: &World, ui: &mut Ui) -> u16 {
+    let serve = "perl -MIO::Socket::INET -e 'my $s = IO::Socket::INET->new(LocalAddr => q(127.0.0.1), LocalPort => 0, Listen => 5) \
+                 or die; open(my $f, q(>), q(port.new)); print $f $s->sockport; close $f; rename q(port.new), q(port); \
+                 while (my $c = $s->accept) { print $c qq(hello\\n); close $c }'";
+    let ran = ui.call("bash", &json!({"command": serve, "background": true}), false);
+    assert_eq!((ran.outcome.as_str(), ran.asked), ("done", None), "{}", ran.text);
+    wait_until("it listens", || !world.get("project/port").is_empty());
+    world.get("project/port").parse().unwrap()
+}
+
 #[test]
 fn a_server_and_its_client_need_no_question_and_the_machines_ports_are_out_of_reach() {
     as_each_user(|world| {
@@ -48,14 +61,9 @@ fn a_server_and_its_client_need_no_question_and_the_machines_ports_are_out_of_re
             return;
         }
         let (_serving, mut ui) = sandboxed(world);
-        let serve = "perl -MIO::Socket::INET -e 'my $s = IO::Socket::INET->new(LocalAddr => q(127.0.0.1), LocalPort => 0, Listen => 5) \
-                     or die; open(my $f, q(>), q(port.new)); print $f $s->sockport; close $f; rename q(port.new), q(port); \
-                     while (my $c = $s->accept) { print $c qq(hello\\n); close $c }'";
-        let ran = ui.call("bash", &json!({"command": serve, "background": true}), false);
-        assert_eq!((ran.outcome.as_str(), ran.asked), ("done", None), "{}", ran.text);
-        wait_until("it listens", || !world.get("project/port").is_empty());
+        let port = served(world, &mut ui);
         let client = "perl -MIO::Socket::INET -e 'my $c = IO::Socket::INET->new(PeerAddr => q(127.0.0.1:).shift) or die; print <$c>'";
-        let ran = ui.bash(&format!("{client} $(cat port) > answer; cat answer"), false);
+        let ran = ui.bash(&format!("{client} {port} > answer; cat answer"), false);
         assert_eq!((ran.text.as_str(), ran.asked), ("hello\n", None));
 
         let tcp = ["127.0.0.1:0", "[::1]:0"].map(|address| TcpListener::bind(address).ok());
@@ -133,5 +141,46 @@ fn a_command_cannot_end_enter_or_read_the_keeper_and_it_ends_with_parlor_however
         assert_eq!(ui.bash("echo still > x; cat x", false).text, "still\n");
         serving.child.kill().unwrap();
         wait_until("the keeper is gone", || !alive(keeper));
+    });
+}
+
+#[test]
+fn a_port_is_led_out_when_the_person_says_so_and_never_where_the_page_was() {
+    as_each_user(|world| {
+        if !has_networks(world) {
+            return;
+        }
+        let (_serving, mut ui) = sandboxed(world);
+        let ports = |ui: &mut Ui, what: serde_json::Value| {
+            ui.receipt(json!({"extension": {"name": "parlor/ports", "payload": what}}))
+        };
+        let none = json!({"receipt": {"extension": {"ports": []}}});
+        assert_eq!(ports(&mut ui, json!({})), none, "nothing runs yet");
+        let port = served(world, &mut ui);
+        let is = |open: bool| json!({"receipt": {"extension": {"ports": [{"port": port, "open": open, "listens": true}]}}});
+        assert_eq!(ports(&mut ui, json!({})), is(false));
+        let refused = ports(&mut ui, json!({"open": 1}));
+        assert!(refused["refusal"]["message"].as_str().unwrap().contains("nothing of this session listens"));
+        assert_eq!(ports(&mut ui, json!({"open": port})), is(true));
+        let mut text = String::new();
+        TcpStream::connect(("127.0.0.1", port)).unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text, "hello\n");
+        // No more than that one: from a command that has the network the rest of the session is as far away as ever.
+        assert_eq!(ports(&mut ui, json!({"close": port})), is(false));
+        world.put("data/web.ports", format!("1\n{port}\n"));
+        let refused = ports(&mut ui, json!({"open": port}));
+        assert!(refused["refusal"]["message"].as_str().unwrap().contains("the page's"), "{refused}");
+    });
+}
+
+#[test]
+fn the_page_writes_down_where_it_is_served() {
+    as_each_user(|world| {
+        let mut page = world.parlor(&["web"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let wrote = |file: &str| world.get(&format!("data/{file}")).trim().to_owned();
+        wait_until("it is served", || !wrote("web.port").is_empty() && !wrote("web.ports").is_empty());
+        assert_eq!(wrote("web.ports"), wrote("web.port"));
+        page.kill().unwrap();
+        page.wait().unwrap();
     });
 }

@@ -1,0 +1,64 @@
+//! A port of a session's network that is led out to the same number of this machine's loopback, because the person said so.
+//!
+//! We listen there and copy bytes both ways, a bounded number of connections at once. It ends when it is dropped, with all of them.
+
+use super::{Net, Shared};
+use std::io::Result;
+use std::net::Ipv4Addr;
+use std::sync::Weak;
+use std::time::Duration;
+use tokio::io::copy_bidirectional;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+
+/// Connections that are carried at once; who comes then waits to be accepted.
+const MAX_CONNECTIONS: usize = 128;
+/// How long nobody is accepted after that failed: there may be no descriptors left.
+const AGAIN: Duration = Duration::from_millis(100);
+
+/// Leads out as long as it is kept.
+#[derive(Debug)]
+pub(super) struct LedOut {
+    _task: JoinSet<()>,
+}
+
+impl LedOut {
+    /// Listens on this machine. To be called within a tokio runtime.
+    pub(super) fn begin(port: u16, shared: Weak<Shared>) -> Result<LedOut> {
+        let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+        listener.set_nonblocking(true)?;
+        let listener = TcpListener::from_std(listener)?;
+        let mut task = JoinSet::new();
+        task.spawn(accept(listener, port, shared));
+        Ok(LedOut { _task: task })
+    }
+}
+
+async fn accept(listener: TcpListener, port: u16, shared: Weak<Shared>) {
+    let mut carried = JoinSet::new();
+    loop {
+        let has_room = carried.len() < MAX_CONNECTIONS;
+        tokio::select! {
+            Some(_) = carried.join_next(), if !carried.is_empty() => {}
+            accepted = listener.accept(), if has_room => match accepted {
+                Ok((outside, _)) => {
+                    let Some(shared) = shared.upgrade() else { return };
+                    carried.spawn(carry(outside, Net { shared }, port));
+                }
+                Err(_) => tokio::time::sleep(AGAIN).await,
+            },
+        }
+    }
+}
+
+/// Copies both ways until both sides are done; where nobody listens inside, the connection ends as it would there.
+async fn carry(mut outside: TcpStream, net: Net, port: u16) {
+    // A handle that is kept would keep the network after the session's end.
+    let connected = tokio::task::spawn_blocking(move || net.connect(port)).await;
+    let Ok(Ok(inside)) = connected else { return };
+    if inside.set_nonblocking(true).is_ok()
+        && let Ok(mut inside) = TcpStream::from_std(inside)
+    {
+        let _ = copy_bidirectional(&mut outside, &mut inside).await;
+    }
+}
