@@ -144,11 +144,12 @@ impl Tool for Bash {
             name: NAME.into(),
             description: format!(
                 "Run a command line in bash. No stdin, no terminal. Output past {} KB is cut in the middle and kept in \
-                 a file. The time limit is {usual} s unless `timeout` (at most {most}) says otherwise. \
-                 What must go on running (servers, watchers) needs `background`; everything else ends with the command. \
+                 a file. Time limit: {usual} s unless `timeout` (at most {most}) is set. \
+                 What must go on (servers, watchers) needs `background`; all else ends with the command. \
                  Commands run in a sandbox: they write only in the workspace and temp, files that steer programs (.git, \
-                 CI, editor and agent settings) stay as they are, and there is no network. When a command fails for \
-                 that, call it again with `network` or `unsandboxed` and a `reason`: the person is asked.",
+                 CI, editor and agent settings) stay as they are, and the network is loopback and $https_proxy (asked \
+                 per host). If one fails for that, call it again with `network` or `unsandboxed` and a `reason`: the \
+                 person is asked.",
                 KEPT / 1024
             ),
             schema: json!({
