@@ -14,6 +14,7 @@ pub(crate) struct HostGate {
 }
 
 impl HostGate {
+    /// The gate of a session, for the ports of its tools.
     pub(crate) fn of(grants: &Grants, place: &ToolContext) -> Arc<dyn Gate> {
         Arc::new(HostGate { grants: grants.clone(), place: place.clone() })
     }

@@ -87,7 +87,7 @@ impl WayOut {
         Ok(WayOut { port, keeper, thinking, _tasks: tasks })
     }
 
-    /// Where it listens.
+    /// Of 127.0.0.1 in the network that the command is in.
     pub(crate) fn port(&self) -> u16 {
         self.port
     }

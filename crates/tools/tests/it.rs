@@ -24,7 +24,8 @@ mod files;
 #[cfg(test)]
 #[path = "it/leash.rs"]
 mod leash;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 #[path = "it/net.rs"]
 mod net;
 #[cfg(test)]
@@ -54,6 +55,7 @@ mod table;
 #[cfg(test)]
 #[path = "it/tricks.rs"]
 mod tricks;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 #[path = "it/way_out.rs"]
 mod way_out;

@@ -17,7 +17,9 @@ const MAX_TRIES: usize = 4;
 
 /// What asks the network; tests have one of their own.
 pub(super) trait Outside: Debug + Send + Sync {
+    /// All addresses of a name.
     fn look_up<'a>(&'a self, name: &'a str, port: u16) -> BoxFuture<'a, io::Result<Vec<SocketAddr>>>;
+    /// To this address and no other.
     fn connect(&self, to: SocketAddr) -> BoxFuture<'_, io::Result<TcpStream>>;
 }
 

@@ -21,6 +21,7 @@ struct Thought {
 pub(super) struct Pause(Thinking);
 
 impl Thinking {
+    /// A question opens; until its end the time stands still.
     pub(super) fn begin(&self) -> Pause {
         self.0.send_modify(|thought| thought.since = Some(Instant::now()));
         Pause(self.clone())

@@ -107,14 +107,14 @@ impl No {
 pub(super) async fn serve(stream: TcpStream, door: Arc<Door>) {
     let moved = watch::Sender::new(Instant::now());
     let idle = idle(moved.subscribe());
-    let client = Watched { io: stream, moved };
+    let client = IdleWatch { io: stream, moved };
     tokio::select! {
         () = idle => {}
         () = converse(client, door) => {}
     }
 }
 
-async fn converse(client: Watched<TcpStream>, door: Arc<Door>) {
+async fn converse(client: IdleWatch<TcpStream>, door: Arc<Door>) {
     let visit = Arc::new(Visit { door, upstream: Mutex::default(), tunnel: Mutex::default() });
     let answering = visit.clone();
     let outer = hyper::service::service_fn(move |request| {
@@ -327,12 +327,12 @@ async fn idle(mut moved: watch::Receiver<Instant>) {
 }
 
 /// A connection that notes when something moves on it.
-struct Watched<T> {
+struct IdleWatch<T> {
     io: T,
     moved: watch::Sender<Instant>,
 }
 
-impl<T> Watched<T> {
+impl<T> IdleWatch<T> {
     fn note<R>(&self, polled: Poll<io::Result<R>>) -> Poll<io::Result<R>> {
         if matches!(polled, Poll::Ready(Ok(_))) {
             self.moved.send_replace(Instant::now());
@@ -341,7 +341,7 @@ impl<T> Watched<T> {
     }
 }
 
-impl<T: AsyncRead + Unpin> AsyncRead for Watched<T> {
+impl<T: AsyncRead + Unpin> AsyncRead for IdleWatch<T> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -352,7 +352,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Watched<T> {
     }
 }
 
-impl<T: AsyncWrite + Unpin> AsyncWrite for Watched<T> {
+impl<T: AsyncWrite + Unpin> AsyncWrite for IdleWatch<T> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let polled = Pin::new(&mut self.io).poll_write(cx, bytes);
         self.note(polled)

@@ -251,7 +251,7 @@ fn a_host_for_commands_is_that_host_and_that_port_and_no_page() {
     let room = guarded();
     let reaching = |host: &str| Plan::reaching(&Host::parse(host, Some(443)).unwrap(), &room.place);
     let plan = reaching("Registry.npmjs.org.");
-    let mut kept = plan.rule.clone().unwrap().rules;
+    let mut kept = plan.rule.unwrap().rules;
     assert_eq!(kept[0].to_string(), "let commands reach registry.npmjs.org");
     kept.push(Rule::given(Allowance::parse("host:files.test:8443", &[]).unwrap()));
     // A rule for pages of a host, which `fetch` offers, lets no command go there.
