@@ -259,7 +259,7 @@ fn screens_say_what_they_mean() {
             &["◆ auto      in use · fits the terminal"],
             &["terminal here", "› auto", "●"],
         ),
-        (|stage| stage.ui.keys("/"), (120, 36), &["and 31 more", "Type one of these"], &[]),
+        (|stage| stage.ui.keys("/"), (120, 36), &["and 32 more", "Type one of these"], &[]),
         (|stage| stage.ui.keys("/ses"), (80, 24), &["/sessions [id]", "Tab takes · Enter runs"], &[]),
         (|stage| stage.ui.keys("/rena"), (80, 24), &["/rename TITLE", "Tab takes"], &["Enter runs"]),
     ] {
