@@ -144,12 +144,12 @@ impl Tool for Bash {
             name: NAME.into(),
             description: format!(
                 "Run a command line in bash. No stdin, no terminal. Output past {} KB is cut in the middle, kept in \
-                 a file. Time limit: {usual} s unless `timeout` (at most {most}) is set. \
+                 a file. The limit is {usual} s unless `timeout` (at most {most}) is set. \
                  What must go on (servers, watchers) needs `background`; all else ends with the command. \
                  Commands run in a sandbox: they write only in the workspace and temp, files that steer programs (.git, \
-                 CI, editor and agent settings) stay as is, and the network is a 127.0.0.1 of their own and $https_proxy \
-                 (asked per host). When one fails for that, call it again with `network` or `unsandboxed` and a `reason`: \
-                 the person is asked.",
+                 CI, editor and agent settings) stay as is, and the network is an own 127.0.0.1 and $https_proxy (asked per \
+                 host). If one fails for that, call it again with `network` or `unsandboxed` and a `reason`: the person is \
+                 asked.",
                 KEPT / 1024
             ),
             schema: json!({
