@@ -16,6 +16,7 @@ mod editor;
 mod extension;
 mod family;
 mod grants;
+mod host_gate;
 mod long_text;
 pub mod mcp;
 mod offered;

@@ -305,7 +305,7 @@ fn key_of(plan: &Plan) -> String {
 async fn run(tool: &dyn Tool, plan: Plan) -> Outcome {
     let (progress, _told) = mpsc::channel(1);
     let (asks, _asked) = mpsc::channel(1);
-    tool.run(plan, Port { progress, asks, cancel: CancellationToken::new() }).await
+    tool.run(plan, Port { progress, asks, cancel: CancellationToken::new(), gate: None }).await
 }
 
 async fn blocking<T: Send + 'static>(

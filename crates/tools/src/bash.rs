@@ -4,6 +4,7 @@ mod child;
 mod jobs;
 mod removal;
 mod steered;
+mod way;
 
 pub use crate::jobs::{JobReport, JobState, Jobs, MAX_JOBS, MAX_RUNNING};
 pub use crate::output::{KEPT, MAX_FILES, MAX_SPILL};
@@ -27,6 +28,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use steered::Steered;
+use way::Way;
 
 /// Time limit unless the call says otherwise, in seconds.
 pub const DEFAULT_TIMEOUT: u64 = 120;
@@ -143,11 +145,12 @@ impl Tool for Bash {
             name: NAME.into(),
             description: format!(
                 "Run a command line in bash. No stdin, no terminal. Output past {} KB is cut in the middle, kept in \
-                 a file. The limit is {usual} s unless `timeout` (at most {most}) says otherwise. \
+                 a file. The limit is {usual} s unless `timeout` (at most {most}) is set. \
                  What must go on (servers, watchers) needs `background`; all else ends with the command. \
                  Commands run in a sandbox: they write only in the workspace and temp, files that steer programs (.git, \
-                 CI, editor and agent settings) stay as is, and there is no network but 127.0.0.1 of their own. When a command fails for \
-                 that, call it again with `network` or `unsandboxed` and a `reason`: the person is asked.",
+                 CI, editor and agent settings) stay as is, and the network is an own 127.0.0.1 and $https_proxy (asked per \
+                 host). If one fails for that, call it again with `network` or `unsandboxed` and a `reason`: the person is \
+                 asked.",
                 KEPT / 1024
             ),
             schema: json!({
@@ -213,11 +216,12 @@ impl Tool for Bash {
             };
             let steered = Steered::before(plan.place.root(), wanted.line, leave).await;
             let followed = follow(&plan.place, leave).await;
-            let outcome = match start(&plan, &wanted, leave) {
+            let way = Way::open(&plan.place, wanted.line, leave, wanted.background, &port).await;
+            let outcome = match start(&plan, &wanted, leave, way.as_ref()) {
                 Err(error) => Outcome::failed(error.to_string()),
-                Ok(running) if wanted.background => background(&plan.place, &wanted, running, steered),
+                Ok(running) if wanted.background => background(&plan.place, &wanted, running, steered, way),
                 Ok(running) => {
-                    let outcome = foreground(&plan.place, &wanted, running, port.clone()).await;
+                    let outcome = foreground(&plan.place, &wanted, running, port.clone(), way).await;
                     let outcome = steered::explain(outcome, &plan.place, leave);
                     match steered {
                         Some(steered) => steered.after(outcome, &port).await,
@@ -258,14 +262,14 @@ fn leave(plan: &Plan, wanted: &BashArgs<'_>) -> Result<Leave, ToolError> {
     })
 }
 
-fn start(plan: &Plan, wanted: &BashArgs<'_>, leave: Leave) -> Result<Running, ToolError> {
+fn start(plan: &Plan, wanted: &BashArgs<'_>, leave: Leave, way: Option<&Way>) -> Result<Running, ToolError> {
     if wanted.background && !plan.place.jobs().has_room() {
         let why = format!("{MAX_RUNNING} commands run in the background already: stop one with bash_jobs");
         return Err(ToolError::Args { tool: NAME.into(), why });
     }
     let at = wanted.place(&plan.place)?;
     let shell = Path::new("bash");
-    Running::start(wanted.line, at.workdir(), &plan.place, leave).map_err(ToolError::io(shell))
+    Running::start(wanted.line, at.workdir(), &plan.place, leave, way).map_err(ToolError::io(shell))
 }
 
 fn background(
@@ -273,6 +277,7 @@ fn background(
     wanted: &BashArgs<'_>,
     running: Running,
     steered: Option<Steered>,
+    way: Option<Way>,
 ) -> Outcome {
     let id = jobs::adopt(
         place.jobs(),
@@ -280,17 +285,26 @@ fn background(
         running,
         Output::new(place.outputs(), place.secrets()),
         steered,
+        way,
     );
     let text = format!("started as job-{id}: read it with bash_jobs");
     let json = Json::verbatim(json!({"job": format!("job-{id}")}).to_string());
     Outcome::done(ToolResult { json: Some(json), ..ToolResult::text(text) })
 }
 
-async fn foreground(place: &ToolContext, wanted: &BashArgs<'_>, running: Running, port: Port) -> Outcome {
+async fn foreground(
+    place: &ToolContext,
+    wanted: &BashArgs<'_>,
+    running: Running,
+    port: Port,
+    way: Option<Way>,
+) -> Outcome {
     let output = Arc::new(Mutex::new(Output::new(place.outputs(), place.secrets())));
     let mut sink = Sink { output: output.clone(), progress: Some(port.progress), live: Live::default() };
     let started = Instant::now();
-    let end = running.watch(&mut sink, Some(wanted.timeout), &port.cancel).await;
+    let thinking = way.as_ref().map(Way::thinking).unwrap_or_default();
+    let end = running.watch(&mut sink, Some(wanted.timeout), &thinking, &port.cancel).await;
+    let refused = way.and_then(|way| way.told());
     let output = output.lock().unwrap_or_else(PoisonError::into_inner);
     let mut outcome = report(end, &output, wanted, started.elapsed());
     if place.guard().is_some() && !wanted.unsandboxed {
@@ -298,9 +312,14 @@ async fn foreground(place: &ToolContext, wanted: &BashArgs<'_>, running: Running
         if let Ok(at) = wanted.place(place) {
             place.tries().note(wanted.line, at.workdir(), failed.as_deref());
         }
-        if failed.is_some_and(|output| crate::tries::sounds_refused(&output)) {
+        // Who was told no is not told to ask for more.
+        if refused.is_none() && failed.is_some_and(|output| crate::tries::sounds_refused(&output)) {
             outcome.result.text.push_str(HOW_TO_ASK);
         }
+    }
+    if let Some(refused) = refused {
+        outcome.result.text.push('\n');
+        outcome.result.text.push_str(&refused);
     }
     outcome
 }

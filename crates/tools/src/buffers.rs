@@ -174,7 +174,7 @@ mod tests {
         between(tool, &plan).map_err(|why| why.to_string())?;
         let (progress, _news) = mpsc::channel(16);
         let (asks, _questions) = mpsc::channel(1);
-        let port = Port { progress, asks, cancel: CancellationToken::new() };
+        let port = Port { progress, asks, cancel: CancellationToken::new(), gate: None };
         let outcome = tool.run(plan, port).await;
         match outcome.outcome {
             domain::tool::ToolOutcome::Done => Ok(outcome.result.text),

@@ -3,17 +3,16 @@
 //! Invariants: only the host that was shown is ever spoken to, at an address that was checked before the connection and is the
 //! one connected to; a redirect elsewhere is told to the model, which must ask again. Size and time are bounded.
 
-mod address;
 mod page;
 
-pub use address::is_public;
+pub use crate::address::is_public;
 
+use crate::address::{self, Next, NoWay, Target, next};
 use crate::args::Args;
 use crate::context::ToolContext;
 use crate::output::Output;
 use crate::policy::{Matcher, Rule};
 use crate::tool::{BoxFuture, Deed, Outcome, Plan, Port, RuleOffer, Spec, Tool, ToolError};
-use address::{Next, Target, next};
 use domain::ask::{Preview, Risk};
 use domain::tool::ToolResult;
 use reqwest::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
@@ -155,12 +154,10 @@ async fn ask(target: &Target, private: bool) -> Result<Response, ToolError> {
     let found = tokio::net::lookup_host((target.name(), target.port())).await;
     let addresses: Vec<SocketAddr> =
         found.map_err(|why| failed(format!("{host} cannot be found: {why}")))?.collect();
-    if !private && !addresses.iter().all(|address| is_public(address.ip())) {
-        return Err(failed(address::refusal(host)));
-    }
-    if addresses.is_empty() {
-        return Err(failed(format!("{host} has no address")));
-    }
+    let addresses = address::judged(addresses, private).map_err(|why| match why {
+        NoWay::Own => failed(address::refusal(host)),
+        NoWay::Nowhere => failed(format!("{host} has no address")),
+    })?;
     let client = client(target, &addresses).map_err(|why| failed(format!("no HTTP client: {why}")))?;
     let accept = "text/html, text/plain, application/json, text/*;q=0.9, */*;q=0.5";
     let sent = client.get(target.url().clone()).header(ACCEPT, accept).send().await;

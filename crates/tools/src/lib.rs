@@ -10,12 +10,13 @@
 //!
 //! - reader and sandbox: shell | home, exact, sandbox
 //! - network: net
-//! - texts: diff, digest, encoding, env, forms, line_ends, names, outline, nearest, loose, title
-//! - words: error, args, buffers, known_secrets, output, tries, jobs, port, rule
+//! - texts: address, diff, digest, encoding, env, forms, line_ends, names, outline, nearest, loose, title
+//! - words: error, args, buffers, known_secrets, output, tries, jobs, rule, gate, port, proxy
 //! - context: workspace, steering, built, context
 //! - calls: tool, touches, policy, passes, own_git
 //! - tools: ask, todo, fetch, bash, ls, search, plain, write, edit, patch, read, toolbox, heard | checkpoint
 
+mod address;
 pub mod args;
 pub mod ask;
 pub mod bash;
@@ -32,6 +33,7 @@ mod error;
 mod exact;
 pub mod fetch;
 mod forms;
+mod gate;
 pub mod heard;
 mod home;
 mod jobs;
@@ -50,6 +52,7 @@ pub mod patch;
 pub mod plain;
 pub mod policy;
 mod port;
+mod proxy;
 pub mod read;
 mod rule;
 pub mod sandbox;
@@ -65,12 +68,14 @@ mod tries;
 pub mod workspace;
 pub mod write;
 
+pub use address::Host;
 pub use ask::{Ask, AskRequest};
 pub use bash::{Bash, BashJobs};
 pub use context::ToolContext;
 pub use edit::Edit;
 pub use exact::copy as copy_exactly;
 pub use fetch::Fetch;
+pub use gate::{Gate, HostSay};
 pub use heard::{CallArgs, Heard};
 pub use home::home;
 pub use known_secrets::KnownSecrets;

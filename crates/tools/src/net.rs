@@ -71,6 +71,11 @@ impl Net {
         Ok(listener)
     }
 
+    /// Forgets that we listened at a port: whoever takes it from now on is one of the session's.
+    pub(crate) fn let_go(&self, port: u16) {
+        self.ours().remove(&port);
+    }
+
     /// Connects to what listens at this port of the network's loopback. Waits for it no longer than a moment.
     ///
     /// # Errors

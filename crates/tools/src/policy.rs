@@ -6,6 +6,7 @@
 pub mod allow;
 mod asked;
 pub mod book;
+mod registries;
 pub mod table;
 
 use crate::shell::{Cover, Inner, Judgement, RuleWords, ScriptFile, rule_words};
@@ -81,6 +82,7 @@ fn covering(plan: &Plan, rules: &[Rule]) -> Option<String> {
         Deed::Fetch { host } if usual => {
             rules.iter().find(|rule| rule.covers_host(host)).map(Rule::to_string)
         }
+        Deed::Reach { host } => rules.iter().find(|rule| rule.covers_reach(host)).map(Rule::to_string),
         Deed::Other => whole(),
         Deed::Command { .. } | Deed::Write { .. } | Deed::Fetch { .. } | Deed::Read | Deed::ReadClosed => {
             None
@@ -156,6 +158,11 @@ pub fn offer(judgement: &Judgement) -> Option<RuleOffer> {
     }
     if rules.is_empty() {
         return None;
+    }
+    for host in rules.iter().flat_map(registries::hosts_of).collect::<Vec<Rule>>() {
+        if !rules.contains(&host) {
+            rules.push(host);
+        }
     }
     Some(RuleOffer { words: in_words(&rules), rules })
 }

@@ -1,10 +1,12 @@
 //! What a running tool has in its hands, and how a run ends. Which tool it is does not matter here.
 
 use crate::error::ToolError;
+use crate::gate::Gate;
 use crate::title::one_line;
 use domain::ask::{AskKind, Closing};
 use domain::tool::{Progress, ToolOutcome, ToolResult};
 use std::pin::Pin;
+use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
@@ -20,6 +22,8 @@ pub struct Port {
     pub asks: mpsc::Sender<Question>,
     /// Says when to stop.
     pub cancel: CancellationToken,
+    /// Who decides on hosts that commands want to reach; without one they reach none by name.
+    pub gate: Option<Arc<dyn Gate>>,
 }
 
 impl Port {

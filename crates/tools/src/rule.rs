@@ -4,6 +4,7 @@
 
 mod allowance;
 
+use crate::address::Host;
 use crate::shell::{ScriptFile, barred};
 use domain::path_text;
 use serde::{Deserialize, Serialize};
@@ -54,6 +55,11 @@ pub enum Matcher {
         /// The host, with its port where that is not the usual one.
         host: String,
     },
+    /// Commands that go to this host by the session's proxy. Not the same as its pages: a command sends what it likes.
+    Reach {
+        /// The host, with its port where that is not a usual one.
+        host: String,
+    },
     /// What was allowed when the program was started. Never kept.
     #[serde(skip)]
     Given(Allowance),
@@ -71,6 +77,7 @@ impl fmt::Display for Rule {
             }
             Matcher::Under { dir } => write!(f, "write files under {}", path_text::write(dir)),
             Matcher::Host { host } => write!(f, "fetch pages from {host}"),
+            Matcher::Reach { host } => write!(f, "let commands reach {host}"),
             Matcher::Given(allowance) => write!(f, "allowed from the start: {allowance}"),
         }
     }
@@ -80,6 +87,11 @@ impl Rule {
     /// Every call of one tool, as for tools of an MCP server.
     pub fn whole(tool: &str) -> Rule {
         Rule { tool: Some(tool.to_owned()), matcher: Matcher::Whole }
+    }
+
+    /// That commands reach one host.
+    pub fn reach(host: &Host) -> Rule {
+        Rule { tool: None, matcher: Matcher::Reach { host: host.to_string() } }
     }
 
     /// What a person allowed when the program was started.
@@ -114,6 +126,7 @@ impl Rule {
             | Matcher::Exact { .. }
             | Matcher::Script { .. }
             | Matcher::Host { .. }
+            | Matcher::Reach { .. }
             | Matcher::Given(_) => {
                 return Err(no());
             }
@@ -130,6 +143,7 @@ impl Rule {
             | Matcher::Exact { .. }
             | Matcher::Script { .. }
             | Matcher::Host { .. }
+            | Matcher::Reach { .. }
             | Matcher::Given(_) => None,
         }
     }
@@ -142,6 +156,7 @@ impl Rule {
             | Matcher::Exact { .. }
             | Matcher::Script { .. }
             | Matcher::Host { .. }
+            | Matcher::Reach { .. }
             | Matcher::Given(_) => "it cannot be narrowed, only revoked",
         }
     }
@@ -155,6 +170,7 @@ impl Rule {
             | Matcher::Script { .. }
             | Matcher::Under { .. }
             | Matcher::Host { .. }
+            | Matcher::Reach { .. }
             | Matcher::Given(_) => false,
         }
     }
@@ -168,6 +184,11 @@ impl Rule {
     /// Whether it allows pages of this host.
     pub(crate) fn covers_host(&self, wanted: &str) -> bool {
         matches!(&self.matcher, Matcher::Host { host } if host == wanted)
+    }
+
+    /// Whether it allows commands to reach this host.
+    pub(crate) fn covers_reach(&self, wanted: &str) -> bool {
+        matches!(&self.matcher, Matcher::Reach { host } if host == wanted)
     }
 
     /// Whether it allows to write this file, by its resolved path.

@@ -3,7 +3,9 @@
 //! Invariants: a plan changes nothing; its digest covers everything that a consent was given for (tool, arguments,
 //! working directory, the files it would touch as they are now). The caller compares digests once more before a run.
 
+use crate::address::Host;
 use crate::context::ToolContext;
+use crate::rule::Rule;
 use domain::ask::{ActionDigest, Assessment, Preview, Risk};
 use domain::tool::ToolResult;
 use serde_json::Value;
@@ -52,6 +54,11 @@ pub enum Deed {
     /// Asks another machine for a page.
     Fetch {
         /// The host, with its port where that is not the usual one.
+        host: String,
+    },
+    /// Lets a command that runs reach a host by the session's proxy.
+    Reach {
+        /// The host, with its port where that is not a usual one.
         host: String,
     },
     /// Anything else: only a rule for the whole tool can cover it.
@@ -120,6 +127,19 @@ impl Plan {
             path: None,
             writes_the_same: false,
         }
+    }
+
+    /// That a command of `bash` reaches a host while it runs: what the session's proxy has decided.
+    pub fn reaching(host: &Host, place: &ToolContext) -> Plan {
+        let args = serde_json::json!({"host": host.to_string()});
+        let mut plan = Plan::reading("bash", &args, place, format!("reach {host}"));
+        plan.raise(Risk::High, format!("sends to {host} what it likes of what it can read"));
+        plan.assessment.reversible = false;
+        (plan.read_only, plan.deed) = (false, Deed::Reach { host: host.to_string() });
+        let rule = Rule::reach(host);
+        // Rules are for a project: where there is no workspace nothing is remembered.
+        plan.rule = place.root().map(|_| RuleOffer { words: rule.to_string(), rules: vec![rule] });
+        plan
     }
 
     /// Whether it would write what is there already, in files of the workspace that anybody may change: nobody needs to be asked.

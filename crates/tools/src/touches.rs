@@ -31,7 +31,7 @@ impl Touches {
                 Some(path) if !path.is_dir() => (Places::at([path.clone()]), NOTHING),
                 _ => (Places::Anywhere, NOTHING),
             },
-            Deed::Fetch { .. } => (NOTHING, NOTHING),
+            Deed::Fetch { .. } | Deed::Reach { .. } => (NOTHING, NOTHING),
             Deed::Write { paths } => (NOTHING, Places::at(paths.iter().cloned())),
             Deed::Command { judgement, .. } => match &judgement.touches {
                 Some(known) => (Places::Only(known.reads.clone()), Places::Only(known.writes.clone())),

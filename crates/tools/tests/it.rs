@@ -28,6 +28,7 @@ mod files;
 #[path = "it/leash.rs"]
 mod leash;
 #[cfg(test)]
+#[cfg(target_os = "linux")]
 #[path = "it/net.rs"]
 mod net;
 #[cfg(test)]
@@ -60,3 +61,7 @@ mod table;
 #[cfg(test)]
 #[path = "it/tricks.rs"]
 mod tricks;
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+#[path = "it/way_out.rs"]
+mod way_out;

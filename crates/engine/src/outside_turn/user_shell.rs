@@ -6,6 +6,7 @@
 
 use super::Consultation;
 use crate::grants::Grants;
+use crate::host_gate::HostGate;
 use crate::seat::OpenAsks;
 use domain::ask::{Answer, Ask, AskKind, Closing, Preview, Risk};
 use domain::command::{Receipt, Refusal, RefusalKind, ShellCommand};
@@ -110,7 +111,7 @@ impl Consultation {
             }
         }
         let started_at = now();
-        let outcome = run(plan, &self.stop).await;
+        let outcome = run(plan, shell_context, &self.stop).await;
         let (ran, output) = read(&outcome);
         let state = match &outcome.outcome {
             ToolOutcome::Cancelled => JobState::Stopped,
@@ -160,7 +161,7 @@ impl Consultation {
             Verdict::Deny(reason) => return Err(Refusal::new(RefusalKind::NotAllowed, reason)),
             Verdict::Ask => self.ask(shell_context, &plan).await?,
         }
-        let outcome = run(plan, &self.stop).await;
+        let outcome = run(plan, shell_context, &self.stop).await;
         match read(&outcome).0.job {
             Some(job) => look(shell_context, number(&job)?),
             None => Err(Refusal::new(RefusalKind::Invalid, outcome.result.text)),
@@ -225,9 +226,14 @@ fn invalid(why: ToolError) -> Refusal {
 }
 
 /// Nobody watches the output as it comes, and nobody is asked in the middle.
-async fn run(plan: Plan, stop: &tokio_util::sync::CancellationToken) -> Outcome {
+async fn run(
+    plan: Plan,
+    shell_context: &ShellContext,
+    stop: &tokio_util::sync::CancellationToken,
+) -> Outcome {
     let ((progress, _), (asks, _)) = (mpsc::channel(1), mpsc::channel(1));
-    Bash::default().run(plan, Port { progress, asks, cancel: stop.clone() }).await
+    let gate = Some(HostGate::of(&shell_context.grants, &shell_context.place));
+    Bash::default().run(plan, Port { progress, asks, cancel: stop.clone(), gate }).await
 }
 
 /// What came of a command, and what it wrote without what `bash` says about it.

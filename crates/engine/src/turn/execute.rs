@@ -2,6 +2,7 @@
 
 use super::Turn;
 use super::consent::could_run_twice;
+use crate::host_gate::HostGate;
 use crate::offered::{OpenCall, UI_LEFT, bounded};
 use domain::ask::{Ask, AskKind, Closing};
 use domain::event::{AskEvent, Body, NoteEvent, PlanItem, PlanState, ToolEvent};
@@ -117,7 +118,8 @@ impl Turn {
         let mut live = Live { output: LiveOutput::default(), since: Instant::now() };
         let (asks, mut questions) = mpsc::channel(1);
         let mut open: Option<OpenQuestion> = None;
-        let port = tools::Port { progress, asks, cancel: self.cancel.clone() };
+        let gate = Some(HostGate::of(&self.grants, &self.place));
+        let port = tools::Port { progress, asks, cancel: self.cancel.clone(), gate };
         // On a task of its own, so that a defect in a tool ends the tool and not the turn.
         let mut running = JoinSet::new();
         running.spawn(tool.run(plan, port));

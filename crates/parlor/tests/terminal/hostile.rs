@@ -25,3 +25,5 @@ mod secrets;
 mod servers;
 #[cfg(test)]
 mod terminals;
+#[cfg(test)]
+mod ways_out;

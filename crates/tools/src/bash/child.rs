@@ -5,8 +5,10 @@
 //! the command's whole family, and is never ended before it.
 
 use super::steered::names;
+use super::way::Way;
 use crate::context::ToolContext;
 use crate::output::{Live, Output};
+use crate::proxy::Thinking;
 use crate::sandbox::{Leash, handed_on};
 use crate::steering::{self, Commits};
 use domain::tool::Progress;
@@ -124,7 +126,13 @@ impl Sink {
 
 impl Running {
     /// Starts `line` in a shell, in its own process group, with a cleaned environment and no stdin.
-    pub(crate) fn start(line: &str, cwd: &Path, place: &ToolContext, leave: Leave) -> io::Result<Running> {
+    pub(crate) fn start(
+        line: &str,
+        cwd: &Path,
+        place: &ToolContext,
+        leave: Leave,
+        way: Option<&Way>,
+    ) -> io::Result<Running> {
         let (reader, writer) = io::pipe()?;
         let scratch = if leave.looking { Some(scratch(place)?) } else { None };
         let pass = pass(place, leave);
@@ -134,7 +142,7 @@ impl Running {
             .arg(line)
             .current_dir(cwd)
             .env_clear()
-            .envs(variables(place, leave, scratch.as_ref().map(TempDir::path)))
+            .envs(variables(place, leave, scratch.as_ref().map(TempDir::path), way))
             .stdin(pass.unwrap_or_else(Stdio::null))
             .stdout(writer.try_clone()?)
             .stderr(writer)
@@ -148,14 +156,16 @@ impl Running {
         Ok(Running { child, group, pipe, _scratch: scratch })
     }
 
-    /// Watches until the command ends, the time is over or `cancel` fires. What still lives then is stopped behind our back.
+    /// Watches until the command ends, the time is over (without what a person took to think) or `cancel` fires. What still lives then is stopped behind our back.
     pub(crate) async fn watch(
         mut self,
         sink: &mut Sink,
         time: Option<Duration>,
+        thinking: &Thinking,
         cancel: &CancellationToken,
     ) -> End {
-        let deadline = Instant::now() + time.unwrap_or(FOREVER);
+        let over = thinking.over(time.unwrap_or(FOREVER));
+        tokio::pin!(over);
         let mut drained = Instant::now() + FOREVER;
         let mut exited = None;
         let mut open = true;
@@ -177,7 +187,7 @@ impl Running {
             tokio::select! {
                 biased;
                 () = cancel.cancelled() => break End::Cancelled,
-                () = tokio::time::sleep_until(deadline) => break End::TimedOut,
+                () = &mut over => break End::TimedOut,
                 () = tokio::time::sleep_until(drained), if exited.is_some() => open = false,
                 step = step => match step {
                     ChildEvent::Read(0) => open = false,
@@ -259,12 +269,19 @@ fn scratch(place: &ToolContext) -> io::Result<TempDir> {
     kept.or_else(|_| own.tempdir_in(std::env::temp_dir().canonicalize()?))
 }
 
-/// What the command knows: of our environment what is no secret, and where it may write when it only looks.
-fn variables(place: &ToolContext, leave: Leave, scratch: Option<&Path>) -> Vec<(OsString, OsString)> {
+/// What the command knows: of our environment what is no secret, where it may write when it only looks, and by which proxy it goes out.
+fn variables(
+    place: &ToolContext,
+    leave: Leave,
+    scratch: Option<&Path>,
+    way: Option<&Way>,
+) -> Vec<(OsString, OsString)> {
     let mut all = place.env().to_vec();
     let looking = crate::env::LOOKING.iter().filter(|_| leave.looking);
     all.extend(looking.map(|(name, value)| (name.into(), value.into())));
     all.extend(scratch.iter().flat_map(|own| TEMP_NAMES.map(|name| (name.into(), own.into()))));
+    let out = way.map(Way::variables).unwrap_or_default();
+    all.extend(out.into_iter().map(|(name, value)| (name.into(), value.into())));
     if place.guard().is_some() { handed_on(all).collect() } else { all }
 }
 

@@ -2,10 +2,12 @@
 
 use super::child::{End, Running, Sink};
 use super::steered::Steered;
+use super::way::Way;
 use crate::args::Args;
 use crate::context::ToolContext;
 use crate::jobs::{Job, JobReport, JobState, Jobs};
 use crate::output::{Live, Output};
+use crate::proxy::Thinking;
 use crate::tool::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolError};
 use domain::content::Json;
 use domain::tool::ToolResult;
@@ -23,6 +25,7 @@ pub(super) fn adopt(
     running: Running,
     output: Output,
     steered: Option<Steered>,
+    way: Option<Way>,
 ) -> u64 {
     let output = Arc::new(Mutex::new(output));
     let stop = CancellationToken::new();
@@ -30,10 +33,14 @@ pub(super) fn adopt(
     let mut sink = Sink { output: output.clone(), progress: None, live: Live::default() };
     let token = stop.clone();
     tokio::spawn(async move {
-        let state = match running.watch(&mut sink, None, &token).await {
+        let state = match running.watch(&mut sink, None, &Thinking::default(), &token).await {
             End::Exited(status) => JobState::Exited(status.code()),
             End::TimedOut | End::Cancelled => JobState::Stopped,
         };
+        if let Some(told) = way.and_then(|way| way.told()) {
+            let mut output = sink.output.lock().unwrap_or_else(PoisonError::into_inner);
+            output.push(format!("\n{told}\n").as_bytes());
+        }
         if let Some(steered) = steered
             && let Some(told) = steered.after_all().await
         {

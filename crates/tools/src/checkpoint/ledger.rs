@@ -42,7 +42,7 @@ impl CallScope {
         match &plan.deed {
             Deed::Write { paths } => Some(CallScope::Files(paths.clone())),
             Deed::Command { .. } | Deed::Other => Some(CallScope::Everything),
-            Deed::Read | Deed::ReadClosed | Deed::Fetch { .. } => None,
+            Deed::Read | Deed::ReadClosed | Deed::Fetch { .. } | Deed::Reach { .. } => None,
         }
     }
 

@@ -6,7 +6,7 @@
 use super::table::{Act, acts};
 use crate::rule::Allowance;
 use crate::shell::STEERS;
-use crate::tool::{KEEPS_SECRETS, Plan};
+use crate::tool::{Deed, KEEPS_SECRETS, Plan};
 use domain::ask::{Consent, Risk};
 use serde_json::Value;
 
@@ -26,6 +26,7 @@ impl Allowance {
             Allowance::All => true,
             Allowance::Free => fits(BASH, &[Act::Network, Act::Leave]),
             Allowance::Network => fits(BASH, &[Act::Network]),
+            Allowance::Host(host) => matches!(&plan.deed, Deed::Reach { host: wanted } if wanted == host),
             // Its only use is the network.
             Allowance::Tool(name) if name == "fetch" => fits(name, &[Act::Network]),
             Allowance::Tool(name) => fits(name, &[]),
@@ -114,12 +115,32 @@ mod tests {
     #[test]
     fn a_word_that_names_nothing_is_refused_with_what_there_is() {
         let tools = ["bash", "write"];
-        for word in ["bash", "write", "bash:network", "bash:free", "all", "mcp__files__read_file"] {
+        for word in [
+            "bash",
+            "write",
+            "bash:network",
+            "bash:free",
+            "all",
+            "mcp__files__read_file",
+            "host:registry.npmjs.org",
+            "host:a.example:8080",
+        ] {
             assert_eq!(Allowance::parse(word, &tools).unwrap().to_string(), word);
         }
-        for word in
-            ["bsah", "", "Bash", "bash:", "bash:all", "mcp__", "mcp__x", "mcp____x", "write:free", "*"]
-        {
+        for word in [
+            "bsah",
+            "",
+            "Bash",
+            "bash:",
+            "bash:all",
+            "mcp__",
+            "mcp__x",
+            "mcp____x",
+            "write:free",
+            "*",
+            "host:",
+            "host:me@x",
+        ] {
             let why = Allowance::parse(word, &tools).unwrap_err().to_string();
             assert!(why.contains("bash, bash:free, bash:network, write"), "{why}");
         }

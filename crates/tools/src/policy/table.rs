@@ -156,7 +156,7 @@ pub fn acts(plan: &Plan) -> Vec<Act> {
             };
             paths.iter().map(act).collect()
         }
-        Deed::Fetch { .. } => vec![Act::Network],
+        Deed::Fetch { .. } | Deed::Reach { .. } => vec![Act::Network],
         Deed::Read if plan.read_only && risk == Risk::Low => vec![Act::LookInside],
         Deed::Read if plan.read_only => vec![Act::LookOutside],
         Deed::ReadClosed => vec![Act::Leave],

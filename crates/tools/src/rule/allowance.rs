@@ -2,12 +2,17 @@
 //!
 //! It holds for one process and is never written down. What it covers is decided by the policy.
 
+use crate::address::Host;
 use std::fmt;
 
 /// The word for everything.
 const ALL: &str = "all";
 const NETWORK: &str = "bash:network";
 const FREE: &str = "bash:free";
+/// How the word for one host begins.
+const HOST: &str = "host:";
+/// The port of a host where the word names none; it stands for the other usual one too.
+const USUAL_PORT: u16 = 443;
 /// How the names of tools of MCP servers begin; which there are is known only when the servers run.
 const SERVER: &str = "mcp__";
 
@@ -20,13 +25,17 @@ pub enum Allowance {
     Network,
     /// Commands, also those that ask to run free of the leash, which has the network too.
     Free,
+    /// That commands reach this host by the session's proxy; the commands themselves are another matter.
+    Host(String),
     /// Whatever would be asked.
     All,
 }
 
 /// The text names nothing that can be allowed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no tool `{said}`: allow {known}, a tool of an MCP server as mcp__SERVER__TOOL, or all")]
+#[error(
+    "there is no tool `{said}`: allow {known}, host:NAME, a tool of an MCP server as mcp__SERVER__TOOL, or all"
+)]
 pub struct NotAllowable {
     pub said: String,
     pub known: String,
@@ -41,6 +50,9 @@ impl Allowance {
             FREE => Ok(Allowance::Free),
             name if tools.contains(&name) || is_servers(name) => Ok(Allowance::Tool(name.to_owned())),
             other => {
+                if let Some(host) = named_host(other) {
+                    return Ok(Allowance::Host(host));
+                }
                 let mut known = tools.to_vec();
                 known.extend([NETWORK, FREE]);
                 known.sort_unstable();
@@ -53,9 +65,15 @@ impl Allowance {
     pub fn of_server(&self) -> Option<&str> {
         match self {
             Allowance::Tool(name) => Some(name.as_str()).filter(|name| name.starts_with(SERVER)),
-            Allowance::Network | Allowance::Free | Allowance::All => None,
+            Allowance::Network | Allowance::Free | Allowance::Host(_) | Allowance::All => None,
         }
     }
+}
+
+/// The host that a word names, as rules name it.
+fn named_host(word: &str) -> Option<String> {
+    let host = Host::parse(word.strip_prefix(HOST)?, Some(USUAL_PORT)).ok()?;
+    Some(host.to_string())
 }
 
 fn is_servers(name: &str) -> bool {
@@ -65,11 +83,12 @@ fn is_servers(name: &str) -> bool {
 
 impl fmt::Display for Allowance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Allowance::Tool(name) => name,
-            Allowance::Network => NETWORK,
-            Allowance::Free => FREE,
-            Allowance::All => ALL,
-        })
+        match self {
+            Allowance::Tool(name) => f.write_str(name),
+            Allowance::Network => f.write_str(NETWORK),
+            Allowance::Free => f.write_str(FREE),
+            Allowance::Host(host) => write!(f, "{HOST}{host}"),
+            Allowance::All => f.write_str(ALL),
+        }
     }
 }

@@ -204,7 +204,7 @@ mod tests {
     /// A port, and the questions that come to it.
     fn port() -> (Port, mpsc::Receiver<Question>) {
         let ((progress, _), (asks, questions)) = (mpsc::channel(1), mpsc::channel(1));
-        (Port { progress, asks, cancel: CancellationToken::new() }, questions)
+        (Port { progress, asks, cancel: CancellationToken::new(), gate: None }, questions)
     }
 
     /// One call, which makes a file or does nothing; every question is answered so. Gives how many there were.

@@ -112,5 +112,5 @@ impl Room {
 pub(crate) fn port() -> (Port, mpsc::Receiver<Progress>) {
     let (progress, news) = mpsc::channel(16);
     let (asks, _) = mpsc::channel(1);
-    (Port { progress, asks, cancel: CancellationToken::new() }, news)
+    (Port { progress, asks, cancel: CancellationToken::new(), gate: None }, news)
 }

@@ -27,7 +27,7 @@ fn room(namespaces: bool) -> Room {
 async fn answered(room: &Room, line: &str, answer: Option<bool>) -> (Outcome, Vec<String>) {
     let (progress, _news) = mpsc::channel(16);
     let (asks, mut questions) = mpsc::channel::<tools::Question>(1);
-    let port = Port { progress, asks, cancel: CancellationToken::new() };
+    let port = Port { progress, asks, cancel: CancellationToken::new(), gate: None };
     let call = room.call_with("bash", json!({ "command": line }), port);
     let person = async {
         let mut heard = Vec::new();

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use tools::policy::table::{Act, Say, TABLE, acts, says};
 use tools::policy::{Allowance, Rule, Verdict, decide};
 use tools::sandbox::{Guard, Lacks};
-use tools::{Deed, Fetch, Plan, Tool};
+use tools::{Deed, Fetch, Host, Plan, Tool};
 
 /// Calls of the real tools, with what each does.
 fn calls(room: &Room) -> Vec<(Plan, Vec<Act>)> {
@@ -70,6 +70,8 @@ fn calls(room: &Room) -> Vec<(Plan, Vec<Act>)> {
         .collect();
     let fetch = Fetch { private: false }.plan(&json!({"url": "https://example.com"}), &room.place).unwrap();
     calls.push((fetch, vec![Act::Network]));
+    let host = Host::parse("registry.npmjs.org:443", None).unwrap();
+    calls.push((Plan::reaching(&host, &room.place), vec![Act::Network]));
     // As the engine plans a tool of a server; the engine's own tests drive a real one.
     let mut server = Plan::reading("mcp__x__y", &json!({}), &room.place, "y of x");
     server.raise(Risk::Medium, "the server does it");
@@ -211,11 +213,24 @@ fn what_is_allowed_from_the_start_covers_that_much_and_no_more() {
                     && acts.iter().all(|act| inside(act) || matches!(act, Act::Network | Act::Leave))
             }
             "fetch" => tool == "fetch",
+            // Another host is another matter; the next test has one.
+            "host:registry.npmjs.org" => tool == "bash" && acts == [Act::Network],
             name => tool == name && acts.iter().all(inside),
         }
     };
     let tools: Vec<&str> = room.toolbox.names().chain(["fetch"]).collect();
-    let words = ["bash", "bash:network", "bash:free", "all", "write", "edit", "read", "fetch", "mcp__x__y"];
+    let words = [
+        "bash",
+        "bash:network",
+        "bash:free",
+        "all",
+        "write",
+        "edit",
+        "read",
+        "fetch",
+        "mcp__x__y",
+        "host:registry.npmjs.org",
+    ];
     for word in words {
         let rule = Rule::given(Allowance::parse(word, &tools).unwrap());
         for (plan, acts) in calls(&room) {
@@ -229,6 +244,41 @@ fn what_is_allowed_from_the_start_covers_that_much_and_no_more() {
             }
         }
     }
+}
+
+#[test]
+fn a_host_for_commands_is_that_host_and_that_port_and_no_page() {
+    let room = guarded();
+    let reaching = |host: &str| Plan::reaching(&Host::parse(host, Some(443)).unwrap(), &room.place);
+    let plan = reaching("Registry.npmjs.org.");
+    let mut kept = plan.rule.unwrap().rules;
+    assert_eq!(kept[0].to_string(), "let commands reach registry.npmjs.org");
+    kept.push(Rule::given(Allowance::parse("host:files.test:8443", &[]).unwrap()));
+    // A rule for pages of a host, which `fetch` offers, lets no command go there.
+    let fetch = Fetch { private: false }.plan(&json!({"url": "https://pages.test"}), &room.place).unwrap();
+    kept.extend(fetch.rule.unwrap().rules);
+    for (host, covered) in [
+        ("registry.npmjs.org", true),
+        ("registry.npmjs.org:80", true),
+        ("registry.npmjs.org:8443", false),
+        ("x.registry.npmjs.org", false),
+        ("npmjs.org", false),
+        ("files.test:8443", true),
+        ("files.test", false),
+        ("pages.test", false),
+    ] {
+        for mode in [Policy::Ask, Policy::AutoEdit, Policy::Sandboxed, Policy::Full] {
+            let verdict = decide(mode, &reaching(host), &kept);
+            assert_eq!(said(&verdict), if covered { Say::Free } else { Say::Asked }, "{mode}: {host}");
+        }
+        assert_eq!(said(&decide(Policy::ReadOnly, &reaching(host), &kept)), Say::Denied, "{host}");
+    }
+    let page = Fetch { private: false };
+    let page = page.plan(&json!({"url": "https://registry.npmjs.org"}), &room.place).unwrap();
+    assert_eq!(decide(Policy::Ask, &page, &kept), Verdict::Ask);
+    // Nor does it cover the network as a whole.
+    let whole = room.plan("bash", &json!({"command": "make", "network": true, "reason": "x"})).unwrap();
+    assert_eq!(decide(Policy::Sandboxed, &whole, &kept), Verdict::Ask);
 }
 
 #[test]

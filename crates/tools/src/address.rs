@@ -1,14 +1,19 @@
-//! Which addresses may be fetched from, and where a redirect may lead. Pure.
+//! Addresses on the network: which may be fetched from, where a redirect may lead, which host a program names, and what is one's own
+//! network. Pure: who looks names up and connects does it elsewhere, and has what was found judged here.
+
+mod host;
+
+pub use host::Host;
 
 use reqwest::Url;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// Longest address.
 const MAX_URL: usize = 8 * 1024;
 
 /// An address that can be fetched from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Target {
+pub(crate) struct Target {
     url: Url,
     /// Host and, where it is not the usual one, port: what the person is shown and what rules hold.
     host: String,
@@ -18,7 +23,7 @@ pub(super) struct Target {
 
 impl Target {
     /// Reads an address; the error says what would be right.
-    pub(super) fn parse(text: &str) -> Result<Target, String> {
+    pub(crate) fn parse(text: &str) -> Result<Target, String> {
         let text = text.trim();
         if text.len() > MAX_URL {
             return Err(format!("the address is longer than {MAX_URL} bytes"));
@@ -44,39 +49,65 @@ impl Target {
     }
 
     /// The address as it is fetched.
-    pub(super) fn url(&self) -> &Url {
+    pub(crate) fn url(&self) -> &Url {
         &self.url
     }
 
     /// The host as people and rules name it: with the port, if the URL names one.
-    pub(super) fn host(&self) -> &str {
+    pub(crate) fn host(&self) -> &str {
         &self.host
     }
 
     /// The host as it is looked up.
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
     /// The port, also when the URL leaves it to the scheme.
-    pub(super) fn port(&self) -> u16 {
+    pub(crate) fn port(&self) -> u16 {
         self.port
     }
 
     /// Whether nothing in the address itself says that it is not public; what a name leads to shows when it is looked up.
-    pub(super) fn looks_public(&self) -> bool {
-        if let Ok(address) = self.name.parse::<IpAddr>() {
-            return is_public(address);
-        }
-        let name = self.name.trim_end_matches('.').to_ascii_lowercase();
-        let own = ["localhost", "local", "internal", "localdomain", "home.arpa"];
-        !own.iter().any(|own| name == *own || name.strip_suffix(own).is_some_and(|rest| rest.ends_with('.')))
+    pub(crate) fn looks_public(&self) -> bool {
+        looks_public(&self.name)
     }
+}
+
+/// Whether nothing in a name itself, or in an address that stands in its place, says that it is not public.
+pub(crate) fn looks_public(name: &str) -> bool {
+    if let Ok(address) = name.parse::<IpAddr>() {
+        return is_public(address);
+    }
+    let name = name.trim_end_matches('.').to_ascii_lowercase();
+    let own = ["localhost", "local", "internal", "localdomain", "home.arpa"];
+    !own.iter().any(|own| name == *own || name.strip_suffix(own).is_some_and(|rest| rest.ends_with('.')))
+}
+
+/// The addresses that a name was found to have, if they may be connected to: whoever connects takes these and does not look the name up
+/// again. `private` lets one's own network count as well.
+pub(crate) fn judged(found: Vec<SocketAddr>, private: bool) -> Result<Vec<SocketAddr>, NoWay> {
+    if found.is_empty() {
+        Err(NoWay::Nowhere)
+    } else if private || found.iter().all(|address| is_public(address.ip())) {
+        Ok(found)
+    } else {
+        Err(NoWay::Own)
+    }
+}
+
+/// Why a name is not connected to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NoWay {
+    /// It leads to this machine or its own network, if by one of its addresses.
+    Own,
+    /// It has no address.
+    Nowhere,
 }
 
 /// Where a redirect leads.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Next {
+pub(crate) enum Next {
     /// Another page of the same host.
     Here(Target),
     /// Another host: nobody agreed to that.
@@ -84,7 +115,7 @@ pub(super) enum Next {
 }
 
 /// Where a redirect leads; an error where it cannot be followed at all.
-pub(super) fn next(from: &Target, location: &str) -> Result<Next, String> {
+pub(crate) fn next(from: &Target, location: &str) -> Result<Next, String> {
     let url = from.url.join(location).map_err(|why| format!("{why}"))?;
     let target = Target::parse(url.as_str())?;
     if from.url.scheme() == "https" && target.url.scheme() == "http" {
@@ -95,7 +126,7 @@ pub(super) fn next(from: &Target, location: &str) -> Result<Next, String> {
 }
 
 /// Why an address of one's own network is not asked, and what to do.
-pub(super) fn refusal(host: &str) -> String {
+pub(crate) fn refusal(host: &str) -> String {
     format!(
         "{host} is on this machine or its own network, which is not asked; the person can allow it with `private = true` \
          under [fetch] in their settings"

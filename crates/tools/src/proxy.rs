@@ -1,0 +1,135 @@
+//! The way out of one command: a small proxy for HTTP in the session's own network, by which programs that honour the usual variables
+//! reach hosts that a rule or the person allows.
+//!
+//! What a request itself names is what is judged, looked up and connected to, once each: no header, no second look-up and nothing that a
+//! tunnel carries changes it. One's own networks are not reached. It is no cache and looks into nothing that is encrypted. All of it ends
+//! when it is dropped, with the command.
+
+mod doorkeeper;
+mod hello;
+mod outside;
+mod thinking;
+mod visit;
+
+pub(crate) use thinking::Thinking;
+
+use crate::gate::Gate;
+use crate::port::Port;
+use doorkeeper::Doorkeeper;
+use outside::{Internet, Outside};
+use std::io;
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use visit::Door;
+
+/// Connections of a command at once; past it new ones wait until another ends.
+const MAX_CONNECTIONS: usize = 128;
+/// How long to wait after a connection could not be taken, such as for want of descriptors.
+const BREATH: Duration = Duration::from_millis(100);
+/// What programs reach without the proxy: the session's own network.
+const NOT_BY_PROXY: &str = "localhost,127.0.0.1,::1";
+/// Variables by which a person's own environment names a proxy.
+pub(crate) const NAMES: [&str; 6] =
+    ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
+
+/// A command's proxy. Dropped, it ends with every connection.
+#[derive(Debug)]
+pub(crate) struct WayOut {
+    port: u16,
+    keeper: Arc<Doorkeeper>,
+    thinking: Thinking,
+    _tasks: JoinSet<()>,
+}
+
+/// Whom a way out may ask.
+#[derive(Debug)]
+pub(crate) enum Asking {
+    /// The person, in the middle of the command.
+    Person(Port),
+    /// Nobody: it goes on in the background.
+    Nobody,
+}
+
+impl WayOut {
+    /// Takes connections of the command `line` from `listener` on.
+    pub(crate) fn open(
+        listener: TcpListener,
+        gate: Arc<dyn Gate>,
+        asking: Asking,
+        line: &str,
+    ) -> io::Result<WayOut> {
+        WayOut::over(listener, gate, asking, line, Arc::new(Internet))
+    }
+
+    fn over(
+        listener: TcpListener,
+        gate: Arc<dyn Gate>,
+        asking: Asking,
+        line: &str,
+        outside: Arc<dyn Outside>,
+    ) -> io::Result<WayOut> {
+        let port = listener.local_addr()?.port();
+        listener.set_nonblocking(true)?;
+        let listener = tokio::net::TcpListener::from_std(listener)?;
+        let (mut tasks, thinking) = (JoinSet::new(), Thinking::default());
+        let keeper = match asking {
+            Asking::Nobody => Doorkeeper::silent(gate),
+            Asking::Person(person) => {
+                let (keeper, asker) = Doorkeeper::asking(gate, person, line, thinking.clone());
+                tasks.spawn(asker.run());
+                keeper
+            }
+        };
+        tasks.spawn(take(listener, Arc::new(Door { keeper: keeper.clone(), outside })));
+        Ok(WayOut { port, keeper, thinking, _tasks: tasks })
+    }
+
+    /// Of 127.0.0.1 in the network that the command is in.
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// What tells programs of it.
+    pub(crate) fn variables(&self) -> Vec<(&'static str, String)> {
+        let address = format!("http://127.0.0.1:{}", self.port);
+        let by =
+            ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY"].map(|name| (name, address.clone()));
+        let not = ["no_proxy", "NO_PROXY"].map(|name| (name, NOT_BY_PROXY.to_owned()));
+        by.into_iter().chain(not).chain([("NODE_USE_ENV_PROXY", "1".to_owned())]).collect()
+    }
+
+    /// How long the person was asked meanwhile.
+    pub(crate) fn thinking(&self) -> &Thinking {
+        &self.thinking
+    }
+
+    /// What was refused, in words for the model.
+    pub(crate) fn told(&self) -> Vec<String> {
+        self.keeper.told()
+    }
+}
+
+async fn take(listener: tokio::net::TcpListener, door: Arc<Door>) {
+    let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let mut visits = JoinSet::new();
+    loop {
+        let Ok(place) = room.clone().acquire_owned().await else { return };
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let door = door.clone();
+                visits.spawn(async move {
+                    visit::serve(stream, door).await;
+                    drop(place);
+                });
+            }
+            Err(_) => tokio::time::sleep(BREATH).await,
+        }
+        while visits.try_join_next().is_some() {}
+    }
+}
+
+#[cfg(test)]
+mod tests;
