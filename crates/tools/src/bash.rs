@@ -207,7 +207,7 @@ impl Tool for Bash {
                 Ok(decided) => decided,
                 Err(error) => return Outcome::failed(error.to_string()),
             };
-            let steered = Steered::before(plan.place.root(), wanted.line, leave).await;
+            let steered = Steered::before(&plan.place, wanted.line, leave).await;
             let followed = follow(&plan.place, leave).await;
             let outcome = match start(&plan, &wanted, leave) {
                 Err(error) => Outcome::failed(error.to_string()),

@@ -13,6 +13,7 @@ use crate::jobs::Jobs;
 use crate::known_secrets::KnownSecrets;
 use crate::sandbox::{Closed, Guard};
 use crate::shell::{self, Surroundings};
+use crate::tree::Tree;
 use crate::tries::Tries;
 use domain::path_text;
 pub(crate) use followed::Followed;
@@ -39,6 +40,8 @@ const TAKING_IN_FOR: Duration = Duration::from_secs(1);
 pub struct ToolContext {
     /// The workspace; `None` where there is none.
     root: Option<Arc<Path>>,
+    /// The walks through it.
+    tree: Option<Arc<Tree>>,
     workdir: Arc<Path>,
     outputs: Arc<Path>,
     guard: Option<Arc<Guard>>,
@@ -71,7 +74,8 @@ impl ToolContext {
     /// needed; it should lie in the user's data directory, never in the project).
     pub fn new(root: &Path, outputs: &Path) -> Result<ToolContext, ToolError> {
         let place = ToolContext::without_workspace(root, outputs)?;
-        Ok(ToolContext { root: Some(place.workdir.clone()), ..place })
+        let tree = Some(Arc::new(Tree::new(&place.workdir)));
+        Ok(ToolContext { root: Some(place.workdir.clone()), tree, ..place })
     }
 
     /// A workplace at `workdir` (it must exist) where there is no workspace: everything but our own kept outputs is outside.
@@ -83,6 +87,7 @@ impl ToolContext {
         let outputs = std::path::absolute(outputs).map_err(ToolError::io(outputs))?;
         Ok(ToolContext {
             root: None,
+            tree: None,
             workdir,
             // In a folder that may not be entered nothing is kept, and work goes on.
             outputs: real(&outputs).unwrap_or(outputs).into(),
@@ -164,6 +169,11 @@ impl ToolContext {
     /// The workspace, canonical; `None` where there is none.
     pub fn root(&self) -> Option<&Path> {
         self.root.as_deref()
+    }
+
+    /// The walks through it.
+    pub(crate) fn tree(&self) -> Option<&Arc<Tree>> {
+        self.tree.as_ref()
     }
 
     /// What relative paths start from, canonical.

@@ -11,7 +11,7 @@
 //! - reader and sandbox: shell | home, exact, sandbox
 //! - texts: diff, digest, encoding, env, forms, line_ends, names, outline, nearest, loose, title
 //! - words: error, args, buffers, known_secrets, output, tries, jobs, port, rule
-//! - context: workspace, steering, context
+//! - context: workspace, tree, steering, context
 //! - calls: tool, touches, policy, passes, own_git
 //! - tools: ask, todo, fetch, bash, ls, search, plain, write, edit, patch, read, toolbox, heard | checkpoint
 
@@ -58,6 +58,7 @@ pub mod todo;
 pub mod tool;
 pub mod toolbox;
 mod touches;
+mod tree;
 mod tries;
 pub mod workspace;
 pub mod write;
