@@ -10,7 +10,7 @@ pub(crate) mod question;
 mod watch;
 
 use crate::shell::{git_word, small};
-use crate::tree::{self, Keep, Root, Walk};
+use crate::tree::{self, Keep, Root, TreeWalk};
 use std::path::{Path, PathBuf};
 
 pub use crate::shell::{LinkedGit, linked_git};
@@ -47,7 +47,7 @@ pub fn places(root: &Path) -> (Vec<PathBuf>, bool) {
 }
 
 /// The same where the workspace was walked through already.
-fn places_of(root: &Path, walk: Option<&Walk>) -> (Vec<PathBuf>, bool) {
+fn places_of(root: &Path, walk: Option<&TreeWalk>) -> (Vec<PathBuf>, bool) {
     let (mut found, cut) = walked(root, walk);
     // Looked for by name as well: whoever fills a folder with other things must not hide them from the walk.
     found.extend(own(root));
@@ -176,14 +176,14 @@ fn spellings(name: &str) -> [String; 3] {
 }
 
 /// Walks through a workspace for nothing but names that steer.
-fn walk(root: &Path) -> Option<Walk> {
+fn walk(root: &Path) -> Option<TreeWalk> {
     let nothing = Keep { files: 0, go_on: &|| Ok(()) };
     let root = root.canonicalize().ok()?;
-    Root::open(&root).ok().map(|folder| Walk::through(folder, &root, &nothing, None))
+    Root::open(&root).ok().map(|folder| TreeWalk::through(folder, &root, &nothing, None))
 }
 
-fn walked(root: &Path, walk: Option<&Walk>) -> (Vec<PathBuf>, bool) {
-    let (found, cut) = walk.map(Walk::steering).unwrap_or_default();
+fn walked(root: &Path, walk: Option<&TreeWalk>) -> (Vec<PathBuf>, bool) {
+    let (found, cut) = walk.map(TreeWalk::steering).unwrap_or_default();
     (found.into_iter().map(|place| root.join(place)).collect(), cut)
 }
 
@@ -198,7 +198,11 @@ pub fn locks(root: &Path, commits: Commits) -> (Vec<PathBuf>, Vec<PathBuf>) {
 }
 
 /// The same where the workspace was walked through already.
-pub(crate) fn locks_of(root: &Path, walk: Option<&Walk>, commits: Commits) -> (Vec<PathBuf>, Vec<PathBuf>) {
+pub(crate) fn locks_of(
+    root: &Path,
+    walk: Option<&TreeWalk>,
+    commits: Commits,
+) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let (mut locked, mut pinned) = (Vec::new(), Vec::new());
     for place in places_of(root, walk).0 {
         let name =

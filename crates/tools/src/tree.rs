@@ -10,7 +10,7 @@
 mod rules;
 mod walk;
 
-pub(crate) use walk::{Keep, MAX_SEARCHED, Root, Walk};
+pub(crate) use walk::{Keep, MAX_SEARCHED, Root, TreeWalk};
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -55,18 +55,22 @@ impl Stat {
         }
     }
 
+    /// A folder itself: what a link leads to does not count, here and below.
     pub(crate) fn is_folder(&self) -> bool {
         self.mode & KIND == 0o040_000
     }
 
+    /// A plain one.
     pub(crate) fn is_file(&self) -> bool {
         self.mode & KIND == 0o100_000
     }
 
+    /// A symbolic one.
     pub(crate) fn is_link(&self) -> bool {
         self.mode & KIND == 0o120_000
     }
 
+    /// With the bits for other users and sticky folders.
     pub(crate) fn permissions(&self) -> u32 {
         self.mode & 0o7777
     }
@@ -90,17 +94,17 @@ pub(crate) fn is_version_control(name: &std::ffi::OsStr) -> bool {
 #[derive(Debug)]
 pub(crate) struct Tree {
     root: PathBuf,
-    now: Mutex<Known>,
+    now: Mutex<KnownWalks>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct KnownWalks {
     /// The last walk, from which the next one is told.
-    last: Option<Arc<Walk>>,
+    last: Option<Arc<TreeWalk>>,
     /// A walk that nothing of ours ran since.
-    before: Option<Arc<Walk>>,
+    before: Option<Arc<TreeWalk>>,
     /// A walk after a command, which nothing of ours ran since and after which nothing was put back.
-    after: Option<Arc<Walk>>,
+    after: Option<Arc<TreeWalk>>,
     /// Files that undo asked to be kept the last time it looked.
     keep: usize,
     /// Commands that are at work.
@@ -118,7 +122,7 @@ impl Tree {
         &self.root
     }
 
-    fn now(&self) -> MutexGuard<'_, Known> {
+    fn now(&self) -> MutexGuard<'_, KnownWalks> {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -126,11 +130,11 @@ impl Tree {
     ///
     /// # Errors
     /// When the workspace cannot be opened.
-    pub(crate) fn before(&self, keep: Option<Keep<'_>>) -> std::io::Result<Arc<Walk>> {
+    pub(crate) fn before(&self, keep: Option<Keep<'_>>) -> std::io::Result<Arc<TreeWalk>> {
         let mut now = self.now();
         let wanted = keep.as_ref().map_or(0, |keep| keep.files);
         let fits =
-            |walk: &&Arc<Walk>| walk.ended().elapsed() < FRESH && (wanted == 0 || walk.keeps() == wanted);
+            |walk: &&Arc<TreeWalk>| walk.ended().elapsed() < FRESH && (wanted == 0 || walk.keeps() == wanted);
         if let Some(walk) = now.before.as_ref().filter(fits).filter(|_| now.at_work == 0) {
             return Ok(walk.clone());
         }
@@ -143,9 +147,9 @@ impl Tree {
     ///
     /// # Errors
     /// When the workspace cannot be opened.
-    pub(crate) fn after(&self, keep: Keep<'_>) -> std::io::Result<Arc<Walk>> {
+    pub(crate) fn after(&self, keep: Keep<'_>) -> std::io::Result<Arc<TreeWalk>> {
         let mut now = self.now();
-        let fits = |walk: &Arc<Walk>| walk.ended().elapsed() < FRESH && walk.keeps() == keep.files;
+        let fits = |walk: &Arc<TreeWalk>| walk.ended().elapsed() < FRESH && walk.keeps() == keep.files;
         if let Some(walk) = now.after.take().filter(fits) {
             return Ok(walk);
         }
@@ -154,17 +158,17 @@ impl Tree {
     }
 
     /// A look that begins now, at the folder that was looked at before, wherever it lies by now.
-    pub(crate) fn compare(&self, root: &Root) -> Arc<Walk> {
+    pub(crate) fn compare(&self, root: &Root) -> Arc<TreeWalk> {
         self.again(&mut self.now(), root.clone(), None)
     }
 
     /// The next walk, told from the last one. What undo last asked for is looked at as well, so that it need not walk by itself.
-    fn again(&self, now: &mut Known, root: Root, keep: Option<Keep<'_>>) -> Arc<Walk> {
+    fn again(&self, now: &mut KnownWalks, root: Root, keep: Option<Keep<'_>>) -> Arc<TreeWalk> {
         if let Some(keep) = &keep {
             now.keep = keep.files;
         }
         let keep = keep.unwrap_or(Keep { files: now.keep, go_on: &|| Ok(()) });
-        let walk = Arc::new(Walk::through(root, &self.root, &keep, now.last.as_deref()));
+        let walk = Arc::new(TreeWalk::through(root, &self.root, &keep, now.last.as_deref()));
         if walk.kept().is_err() {
             now.keep = 0;
         }
@@ -186,7 +190,7 @@ impl Tree {
     }
 
     /// Nothing was put back after a look that began when a command had ended: it serves undo, unless another one is at work.
-    pub(crate) fn nothing_was_put_back(&self, walk: &Arc<Walk>) {
+    pub(crate) fn nothing_was_put_back(&self, walk: &Arc<TreeWalk>) {
         let mut now = self.now();
         let is_here = Root::open(&self.root).is_ok_and(|root| root.is_same(walk.root()));
         now.after = (now.at_work == 0 && is_here).then(|| walk.clone());

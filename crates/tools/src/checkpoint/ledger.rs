@@ -12,7 +12,7 @@ use super::step::{Change, OpenDeed, RelPath, Step};
 use crate::context::ToolContext;
 use crate::jobs::JobState;
 use crate::tool::{Deed, Plan};
-use crate::tree::{FRESH, Keep, Tree, Walk};
+use crate::tree::{FRESH, Keep, Tree, TreeWalk};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -494,7 +494,7 @@ impl LookHere<'_> {
         &self,
         last: LastLook,
         also: &Snapshot,
-        walk: impl FnOnce(Keep<'_>) -> std::io::Result<Arc<Walk>>,
+        walk: impl FnOnce(Keep<'_>) -> std::io::Result<Arc<TreeWalk>>,
     ) -> Result<LastLook, String> {
         let look = self.look();
         let until = Instant::now() + look.bounds.time;

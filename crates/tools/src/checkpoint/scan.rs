@@ -6,7 +6,7 @@
 use super::image::Image;
 use super::{Print, Vault};
 use crate::sandbox::Closed;
-use crate::tree::{self, Root, Stat, Walk};
+use crate::tree::{self, Root, Stat, TreeWalk};
 use crate::{digest, exact};
 use rustix::fs::OFlags;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -154,7 +154,7 @@ impl Look<'_> {
     /// Which bound was met, in words that go on "cannot be undone: …".
     pub(crate) fn take_in(
         &self,
-        walk: &Arc<Walk>,
+        walk: &Arc<TreeWalk>,
         last: LastLook,
         also: &Snapshot,
         until: Instant,
@@ -219,7 +219,7 @@ impl Look<'_> {
     /// lies in a folder that is shut to us.
     fn beside(
         &self,
-        walk: &Walk,
+        walk: &TreeWalk,
         last: &LastLook,
         also: &Snapshot,
         differing: &mut Differing,
@@ -253,7 +253,7 @@ impl Look<'_> {
         (beside, unchanged)
     }
 
-    fn is_small_enough(&self, walk: &Walk, is_closed: &dyn Fn(&OsStr) -> bool) -> Result<(), String> {
+    fn is_small_enough(&self, walk: &TreeWalk, is_closed: &dyn Fn(&OsStr) -> bool) -> Result<(), String> {
         let mut bytes = 0;
         for folder in walk.folders() {
             let kept = |(name, stat): &(&OsStr, &Stat)| {
@@ -400,7 +400,7 @@ impl Look<'_> {
 #[derive(Debug)]
 pub(crate) struct LastLook {
     /// None where it is known from the vault alone.
-    walk: Option<Arc<Walk>>,
+    walk: Option<Arc<TreeWalk>>,
     pub(crate) seen: Arc<Snapshot>,
     /// What may have changed without looking other, or has to be looked at in any case.
     unsure: HashSet<OsString>,
@@ -428,7 +428,7 @@ impl LastLook {
         self.at.elapsed() > REMEMBERED
     }
 
-    fn differing(&self, walk: &Walk) -> Differing {
+    fn differing(&self, walk: &TreeWalk) -> Differing {
         let mut differing = Differing::default();
         let unsure: HashSet<&[u8]> = self.unsure.iter().map(|path| above(path)).collect();
         for folder in walk.folders() {
@@ -529,7 +529,7 @@ mod tests {
         fn around(&self, known: &Snapshot, also: &Snapshot) -> Result<Snapshot, String> {
             let until = Instant::now() + self.bounds.time;
             let keep = tree::Keep { files: self.bounds.files, go_on: &|| self.in_time(until) };
-            let walk = Arc::new(Walk::through(Root::open(self.root).unwrap(), self.root, &keep, None));
+            let walk = Arc::new(TreeWalk::through(Root::open(self.root).unwrap(), self.root, &keep, None));
             let last = LastLook::from_vault(Arc::new(known.clone()));
             Ok(Snapshot::clone(&self.take_in(&walk, last, also, until)?.seen))
         }

@@ -6,7 +6,7 @@
 //! Invariant: no link is followed on the way to a file; a workspace that was made to lead elsewhere is not written through.
 
 use super::{YARN, parts_of_git, places_of};
-use crate::tree::{Tree, Walk};
+use crate::tree::{Tree, TreeWalk};
 use crate::{digest, exact};
 use domain::ask::MAX_SHOWN;
 use rustix::fs::{
@@ -107,7 +107,7 @@ impl Anchor {
 #[derive(Debug, Clone)]
 enum CompareScope {
     /// A workspace, and the walk that found what steers it. There is none where it cannot be opened.
-    Workspace(Arc<Tree>, Option<Arc<Walk>>),
+    Workspace(Arc<Tree>, Option<Arc<TreeWalk>>),
     /// The records of a repository: its `.git`.
     Repository,
 }

@@ -1,7 +1,7 @@
 //! What git ignores: the rules of a folder on top of those of the folders above it, as `.gitignore`, `.git/info/exclude` and the person's
 //! own file of excludes say it.
 //!
-//! Rules are read in every walk and told apart by their text: rules that are the same are the very same, so that what they said of a
+//! IgnoreRules are read in every walk and told apart by their text: rules that are the same are the very same, so that what they said of a
 //! name need not be worked out again. As git does it, `.gitignore` is not read through a link.
 
 use crate::shell::git_word;
@@ -28,28 +28,29 @@ pub(super) struct Texts {
 
 /// What is ignored in a folder and below.
 #[derive(Debug)]
-pub(super) struct Rules {
-    above: Option<Arc<Rules>>,
+pub(super) struct IgnoreRules {
+    above: Option<Arc<IgnoreRules>>,
     folder: PathBuf,
     texts: Texts,
     ignore: Gitignore,
     exclude: Gitignore,
 }
 
-impl Rules {
-    /// None.
-    pub(super) fn none(root: &Path) -> Arc<Rules> {
-        Arc::new(Rules::of(None, root, Texts::default()))
+impl IgnoreRules {
+    /// For whoever keeps nothing.
+    pub(super) fn none(root: &Path) -> Arc<IgnoreRules> {
+        Arc::new(IgnoreRules::of(None, root, Texts::default()))
     }
 
     /// Those that hold for a whole workspace: the person's own, and those of the folders above it.
-    pub(super) fn above(root: &Path, last: Option<&Arc<Rules>>) -> Arc<Rules> {
-        let known: Vec<&Arc<Rules>> = std::iter::successors(last, |rules| rules.above.as_ref()).collect();
+    pub(super) fn above(root: &Path, last: Option<&Arc<IgnoreRules>>) -> Arc<IgnoreRules> {
+        let known: Vec<&Arc<IgnoreRules>> =
+            std::iter::successors(last, |rules| rules.above.as_ref()).collect();
         let own = gitconfig_excludes_path().and_then(|path| open(CWD, &path, OFlags::empty()));
         let texts = Texts { ignore: None, exclude: own };
         let mut rules = match known.last().filter(|first| first.texts == texts) {
             Some(first) => Arc::clone(first),
-            None => Arc::new(Rules::of(None, root, texts)),
+            None => Arc::new(IgnoreRules::of(None, root, texts)),
         };
         let mut folders: Vec<&Path> = root.ancestors().skip(1).collect();
         folders.reverse();
@@ -57,37 +58,37 @@ impl Rules {
             let ignore = open(CWD, &folder.join(RULES), OFlags::empty());
             let texts = Texts { ignore, exclude: exclude(folder) };
             let same = known.iter().find(|known| known.above.is_some() && known.folder == folder);
-            rules = Rules::below(&rules, folder, texts, same.copied());
+            rules = IgnoreRules::below(&rules, folder, texts, same.copied());
         }
         rules
     }
 
     /// Those of a folder. `last` are the ones that it had before.
     pub(super) fn below(
-        above: &Arc<Rules>,
+        above: &Arc<IgnoreRules>,
         folder: &Path,
         texts: Texts,
-        last: Option<&Arc<Rules>>,
-    ) -> Arc<Rules> {
+        last: Option<&Arc<IgnoreRules>>,
+    ) -> Arc<IgnoreRules> {
         if texts == Texts::default() {
             return above.clone();
         }
-        let is_same = |last: &&Arc<Rules>| {
+        let is_same = |last: &&Arc<IgnoreRules>| {
             last.above.as_ref().is_some_and(|one| Arc::ptr_eq(one, above))
                 && last.folder == folder
                 && last.texts == texts
         };
         match last.filter(is_same) {
             Some(last) => last.clone(),
-            None => Arc::new(Rules::of(Some(above.clone()), folder, texts)),
+            None => Arc::new(IgnoreRules::of(Some(above.clone()), folder, texts)),
         }
     }
 
-    fn of(above: Option<Arc<Rules>>, folder: &Path, texts: Texts) -> Rules {
+    fn of(above: Option<Arc<IgnoreRules>>, folder: &Path, texts: Texts) -> IgnoreRules {
         let compiled =
             |text: Option<&Vec<u8>>| text.map_or_else(Gitignore::empty, |text| compile(folder, text));
         let (ignore, exclude) = (compiled(texts.ignore.as_ref()), compiled(texts.exclude.as_ref()));
-        Rules { above, folder: folder.to_owned(), texts, ignore, exclude }
+        IgnoreRules { above, folder: folder.to_owned(), texts, ignore, exclude }
     }
 
     /// Whether a path right in the folder of these rules, or in one below that has none of its own, is ignored.

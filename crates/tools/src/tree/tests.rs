@@ -19,7 +19,7 @@ fn keep(files: usize) -> Keep<'static> {
     Keep { files, go_on: &|| Ok(()) }
 }
 
-fn kept(walk: &Walk) -> Vec<OsString> {
+fn kept(walk: &TreeWalk) -> Vec<OsString> {
     let mut all: Vec<OsString> =
         walk.folders().flat_map(|folder| folder.kept().map(|(name, _)| folder.join(name))).collect();
     all.sort();
@@ -31,7 +31,7 @@ fn one_walk_before_a_command_and_one_after_it_serve_undo_and_what_steers() {
     let (_dir, root) = ground(&["a", "AGENTS.md"]);
     let tree = Arc::new(Tree::new(&root));
     // On a starved machine a look of a moment ago may be too old: then there is another one, and nothing to be seen here.
-    let same = |one: &Arc<Walk>, other: &Arc<Walk>| {
+    let same = |one: &Arc<TreeWalk>, other: &Arc<TreeWalk>| {
         Arc::ptr_eq(one, other) || other.ended().duration_since(one.ended()) >= FRESH
     };
     let undo = tree.before(Some(keep(10))).unwrap();

@@ -1,6 +1,6 @@
 //! One walk through a workspace, level by level, several folders of a level at a time.
 
-use super::rules::{self, RULES, Rules, Texts};
+use super::rules::{self, IgnoreRules, RULES, Texts};
 use super::{BUILT, Stat, is_heavy, is_version_control, nanos};
 use crate::exact;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, statat};
@@ -106,8 +106,8 @@ pub(crate) struct Folder {
     /// Below the workspace.
     path: Arc<OsStr>,
     /// The rules of the folder above, and those that hold here.
-    above: Arc<Rules>,
-    rules: Arc<Rules>,
+    above: Arc<IgnoreRules>,
+    rules: Arc<IgnoreRules>,
     is_kept: bool,
     is_searched: bool,
     /// In the order of the listing.
@@ -150,10 +150,10 @@ fn joined(folder: &OsStr, name: &OsStr) -> OsString {
 
 /// A workspace as it was seen.
 #[derive(Debug)]
-pub(crate) struct Walk {
+pub(crate) struct TreeWalk {
     root: Root,
-    /// The rules from above it.
-    above: Arc<Rules>,
+    /// What holds for the whole workspace.
+    above: Arc<IgnoreRules>,
     /// The shallow ones first.
     folders: Vec<Arc<Folder>>,
     by_path: HashMap<Arc<OsStr>, usize>,
@@ -165,22 +165,22 @@ pub(crate) struct Walk {
 /// A folder that is to be looked at.
 struct FolderJob<'a> {
     path: Arc<OsStr>,
-    above: Arc<Rules>,
+    above: Arc<IgnoreRules>,
     is_kept: bool,
     is_searched: bool,
     last: Option<&'a Arc<Folder>>,
 }
 
-impl Walk {
+impl TreeWalk {
     /// Walks through `root`, which is found at `path`. `last` is an earlier walk.
-    pub(crate) fn through(root: Root, path: &Path, keep: &Keep<'_>, last: Option<&Walk>) -> Walk {
+    pub(crate) fn through(root: Root, path: &Path, keep: &Keep<'_>, last: Option<&TreeWalk>) -> TreeWalk {
         let keeps = keep.files > 0;
         let known = last.map(|last| &last.above);
         let above = match (keeps, known) {
-            (true, known) => Rules::above(path, known),
+            (true, known) => IgnoreRules::above(path, known),
             // Whoever keeps nothing need not know what is ignored.
             (false, Some(known)) => known.clone(),
-            (false, None) => Rules::none(path),
+            (false, None) => IgnoreRules::none(path),
         };
         let state = Walker {
             root: &root,
@@ -200,7 +200,7 @@ impl Walk {
         }
         let by_path = folders.iter().enumerate().map(|(at, folder)| (folder.path.clone(), at)).collect();
         let kept = state.failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err);
-        Walk { root, above, folders, by_path, keeps: keep.files, kept, ended: Instant::now() }
+        TreeWalk { root, above, folders, by_path, keeps: keep.files, kept, ended: Instant::now() }
     }
 
     /// The folder that was walked through.
@@ -228,7 +228,7 @@ impl Walk {
         self.folders.iter()
     }
 
-    /// One folder.
+    /// The one at a path below the workspace, where it was entered.
     pub(crate) fn folder(&self, path: &OsStr) -> Option<&Arc<Folder>> {
         self.by_path.get(path).and_then(|at| self.folders.get(*at))
     }
@@ -255,7 +255,7 @@ struct Walker<'a> {
     root: &'a Root,
     path: &'a Path,
     keep: &'a Keep<'a>,
-    last: Option<&'a Walk>,
+    last: Option<&'a TreeWalk>,
     kept: AtomicUsize,
     searched: AtomicUsize,
     failed: Mutex<Option<String>>,
@@ -270,7 +270,13 @@ struct Scratch {
 }
 
 impl<'a> Walker<'a> {
-    fn job(&self, path: Arc<OsStr>, above: Arc<Rules>, is_kept: bool, is_searched: bool) -> FolderJob<'a> {
+    fn job(
+        &self,
+        path: Arc<OsStr>,
+        above: Arc<IgnoreRules>,
+        is_kept: bool,
+        is_searched: bool,
+    ) -> FolderJob<'a> {
         let last = self.last.and_then(|last| last.folder(&path));
         FolderJob { path, above, is_kept, is_searched, last }
     }
@@ -382,7 +388,7 @@ impl<'a> Walker<'a> {
         folder: BorrowedFd<'_>,
         scratch: &Scratch,
         last: Option<&Arc<Folder>>,
-    ) -> Arc<Rules> {
+    ) -> Arc<IgnoreRules> {
         if !job.is_kept {
             return job.above.clone();
         }
@@ -394,11 +400,11 @@ impl<'a> Walker<'a> {
                 _ => {}
             }
         }
-        Rules::below(&job.above, &self.path.join(&*job.path), texts, last.map(|last| &last.rules))
+        IgnoreRules::below(&job.above, &self.path.join(&*job.path), texts, last.map(|last| &last.rules))
     }
 
     /// What is to be known of the names in a folder.
-    fn names(&self, job: &FolderJob<'_>, rules: &Rules, scratch: &Scratch) -> Vec<Name> {
+    fn names(&self, job: &FolderJob<'_>, rules: &IgnoreRules, scratch: &Scratch) -> Vec<Name> {
         let folder = self.path.join(&*job.path);
         let mut path = folder.join(RULES);
         let named = |(name, kind): (&[u8], FileType)| {

@@ -167,6 +167,32 @@ fn images(seen: &Snapshot) -> BTreeMap<OsString, Image> {
     seen.iter().map(|(path, seen)| (path.clone(), seen.image.clone())).collect()
 }
 
+#[test]
+fn what_changed_a_moment_before_the_last_look_is_read_again_and_nothing_else_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    std::fs::write(root.join("a"), "").unwrap();
+    // In the future, so that it is too young however long this takes.
+    let late = SystemTime::now() + Duration::from_secs(3600);
+    File::options().write(true).open(root.join("a")).unwrap().set_modified(late).unwrap();
+    let (vault, closed) = (MemoryVault::default(), Closed::of(None, None));
+    let look =
+        Look { root: &root, vault: &vault, closed: &closed, bounds: ScanBounds::default(), stop: &|| false };
+    let tree = Tree::new(&root);
+    let mut last = LastLook::from_vault(Arc::default());
+    for handed in [1, 2, 3] {
+        let walk = tree.after(Keep { files: 10, go_on: &|| Ok(()) }).unwrap();
+        last = look.take_in(&walk, last, &Snapshot::new(), Instant::now() + MAX_TIME).unwrap();
+        assert_eq!(vault.handed(), handed);
+    }
+    Arc::make_mut(&mut last.seen).values_mut().for_each(|seen| seen.stamp.settled = true);
+    last.unsure.clear();
+    let walk = tree.after(Keep { files: 10, go_on: &|| Ok(()) }).unwrap();
+    let seen = last.seen.clone();
+    last = look.take_in(&walk, last, &Snapshot::new(), Instant::now() + MAX_TIME).unwrap();
+    assert!(vault.handed() == 3 && Arc::ptr_eq(&last.seen, &seen));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
@@ -185,7 +211,7 @@ proptest! {
         let mut last = LastLook::from_vault(Arc::default());
         let others = MemoryVault::default();
         let first = |also: &Snapshot| {
-            let walk = Arc::new(Walk::through(Root::open(&root).unwrap(), &root, &keep(), None));
+            let walk = Arc::new(TreeWalk::through(Root::open(&root).unwrap(), &root, &keep(), None));
             let look = Look { vault: &others, ..look };
             look.take_in(&walk, LastLook::from_vault(Arc::default()), also, until).unwrap()
         };
