@@ -179,7 +179,7 @@ fn spellings(name: &str) -> [String; 3] {
 fn walk(root: &Path) -> Option<TreeWalk> {
     let nothing = Keep { files: 0, go_on: &|| Ok(()) };
     let root = root.canonicalize().ok()?;
-    Root::open(&root).ok().map(|folder| TreeWalk::through(folder, &root, &nothing, None))
+    Root::open(&root).ok().map(|folder| TreeWalk::through(&folder, &root, &nothing, None))
 }
 
 fn walked(root: &Path, walk: Option<&TreeWalk>) -> (Vec<PathBuf>, bool) {

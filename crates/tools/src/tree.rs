@@ -126,21 +126,21 @@ impl Tree {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A look before something runs. One of a moment ago serves, where nothing of ours ran since.
+    /// A look before something runs, and the folder that was looked at. One of a moment ago serves, where nothing of ours ran since.
     ///
     /// # Errors
     /// When the workspace cannot be opened.
-    pub(crate) fn before(&self, keep: Option<Keep<'_>>) -> std::io::Result<Arc<TreeWalk>> {
+    pub(crate) fn before(&self, keep: Option<Keep<'_>>) -> std::io::Result<(Root, Arc<TreeWalk>)> {
         let mut now = self.now();
+        let root = Root::open(&self.root)?;
         let wanted = keep.as_ref().map_or(0, |keep| keep.files);
-        let fits =
-            |walk: &&Arc<TreeWalk>| walk.ended().elapsed() < FRESH && (wanted == 0 || walk.keeps() == wanted);
+        let fits = |walk: &&Arc<TreeWalk>| walk.is_fresh(&root) && (wanted == 0 || walk.keeps() == wanted);
         if let Some(walk) = now.before.as_ref().filter(fits).filter(|_| now.at_work == 0) {
-            return Ok(walk.clone());
+            return Ok((root, walk.clone()));
         }
-        let walk = self.again(&mut now, Root::open(&self.root)?, keep);
+        let walk = self.again(&mut now, &root, keep);
         (now.before, now.after) = (Some(walk.clone()), None);
-        Ok(walk)
+        Ok((root, walk))
     }
 
     /// A look that begins now, for undo after a call; one that was made since the command ended serves.
@@ -149,21 +149,22 @@ impl Tree {
     /// When the workspace cannot be opened.
     pub(crate) fn after(&self, keep: Keep<'_>) -> std::io::Result<Arc<TreeWalk>> {
         let mut now = self.now();
-        let fits = |walk: &Arc<TreeWalk>| walk.ended().elapsed() < FRESH && walk.keeps() == keep.files;
+        let root = Root::open(&self.root)?;
+        let fits = |walk: &Arc<TreeWalk>| walk.is_fresh(&root) && walk.keeps() == keep.files;
         if let Some(walk) = now.after.take().filter(fits) {
             return Ok(walk);
         }
         now.before = None;
-        Ok(self.again(&mut now, Root::open(&self.root)?, Some(keep)))
+        Ok(self.again(&mut now, &root, Some(keep)))
     }
 
     /// A look that begins now, at the folder that was looked at before, wherever it lies by now.
     pub(crate) fn compare(&self, root: &Root) -> Arc<TreeWalk> {
-        self.again(&mut self.now(), root.clone(), None)
+        self.again(&mut self.now(), root, None)
     }
 
     /// The next walk, told from the last one. What undo last asked for is looked at as well, so that it need not walk by itself.
-    fn again(&self, now: &mut KnownWalks, root: Root, keep: Option<Keep<'_>>) -> Arc<TreeWalk> {
+    fn again(&self, now: &mut KnownWalks, root: &Root, keep: Option<Keep<'_>>) -> Arc<TreeWalk> {
         if let Some(keep) = &keep {
             now.keep = keep.files;
         }
@@ -192,8 +193,7 @@ impl Tree {
     /// Nothing was put back after a look that began when a command had ended: it serves undo, unless another one is at work.
     pub(crate) fn nothing_was_put_back(&self, walk: &Arc<TreeWalk>) {
         let mut now = self.now();
-        let is_here = Root::open(&self.root).is_ok_and(|root| root.is_same(walk.root()));
-        now.after = (now.at_work == 0 && is_here).then(|| walk.clone());
+        now.after = (now.at_work == 0).then(|| walk.clone());
     }
 }
 

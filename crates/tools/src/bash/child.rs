@@ -303,7 +303,8 @@ fn shell(place: &ToolContext, leave: Leave, line: &str, scratch: Option<&Path>) 
                         true => Default::default(),
                         false => place.tree().map_or_else(Default::default, |tree| {
                             // Looked at a moment ago, to be compared with afterwards.
-                            steering::locks_of(tree.root(), tree.before(None).ok().as_deref(), commits)
+                            let seen = tree.before(None).ok();
+                            steering::locks_of(tree.root(), seen.as_ref().map(|(_, walk)| &**walk), commits)
                         }),
                     };
                     locked.extend(linked.iter().flat_map(steering::locks_of_linked));

@@ -482,7 +482,7 @@ impl LookHere<'_> {
 
     /// Looks at everything before a call.
     fn before(&self, tree: &Tree, last: LastLook) -> Result<LastLook, String> {
-        self.around(last, &Snapshot::new(), |keep| tree.before(Some(keep)))
+        self.around(last, &Snapshot::new(), |keep| Ok(tree.before(Some(keep))?.1))
     }
 
     /// The same after it; `also` is what was there before.

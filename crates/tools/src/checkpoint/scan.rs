@@ -188,7 +188,7 @@ impl Look<'_> {
                 }
             }
         }
-        let read = self.read(walk.root(), &unread, until);
+        let read = self.read(&unread, until);
         let is_all = read.is_ok();
         let (Ok(more) | Err((more, _))) = &read;
         seen.extend(more.iter().cloned());
@@ -315,7 +315,12 @@ impl Look<'_> {
     }
 
     /// Reads files and has the vault keep them; what was done before something failed comes back with the reason.
-    fn read(&self, root: &Root, paths: &[OsString], until: Instant) -> Result<Met, (Met, String)> {
+    fn read(&self, paths: &[OsString], until: Instant) -> Result<Met, (Met, String)> {
+        if paths.is_empty() {
+            return Ok(Vec::new());
+        }
+        let shut = |why: io::Error| (Vec::new(), format!("the workspace cannot be opened ({why})"));
+        let root = Root::open(self.root).map_err(shut)?;
         let next = AtomicUsize::new(0);
         let readers = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_READERS);
         let readers = readers.min(paths.len().div_ceil(BATCH_FILES)).max(1);
@@ -529,7 +534,7 @@ mod tests {
         fn around(&self, known: &Snapshot, also: &Snapshot) -> Result<Snapshot, String> {
             let until = Instant::now() + self.bounds.time;
             let keep = tree::Keep { files: self.bounds.files, go_on: &|| self.in_time(until) };
-            let walk = Arc::new(TreeWalk::through(Root::open(self.root).unwrap(), self.root, &keep, None));
+            let walk = Arc::new(TreeWalk::through(&Root::open(self.root).unwrap(), self.root, &keep, None));
             let last = LastLook::from_vault(Arc::new(known.clone()));
             Ok(Snapshot::clone(&self.take_in(&walk, last, also, until)?.seen))
         }

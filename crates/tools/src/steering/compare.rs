@@ -6,7 +6,7 @@
 //! Invariant: no link is followed on the way to a file; a workspace that was made to lead elsewhere is not written through.
 
 use super::{YARN, parts_of_git, places_of};
-use crate::tree::{Tree, TreeWalk};
+use crate::tree::{Root, Tree, TreeWalk};
 use crate::{digest, exact};
 use domain::ask::MAX_SHOWN;
 use rustix::fs::{
@@ -107,7 +107,7 @@ impl Anchor {
 #[derive(Debug, Clone)]
 enum CompareScope {
     /// A workspace, and the walk that found what steers it. There is none where it cannot be opened.
-    Workspace(Arc<Tree>, Option<Arc<TreeWalk>>),
+    Workspace(Arc<Tree>, Option<(Root, Arc<TreeWalk>)>),
     /// The records of a repository: its `.git`.
     Repository,
 }
@@ -138,7 +138,7 @@ impl SteeringSnapshot {
     /// The same of a workspace that others look at too: before something runs there.
     pub(crate) fn before(tree: &Arc<Tree>) -> SteeringSnapshot {
         let walk = tree.before(None).ok();
-        let folder = walk.as_ref().map(|walk| walk.root().handle().clone());
+        let folder = walk.as_ref().map(|(folder, _)| folder.handle().clone());
         let root = Anchor::of(tree.root(), folder);
         SteeringSnapshot::look_at(root, CompareScope::Workspace(tree.clone(), walk))
     }
@@ -151,7 +151,7 @@ impl SteeringSnapshot {
     fn look_at(root: Anchor, of: CompareScope) -> SteeringSnapshot {
         let at = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let (found, cut) = match &of {
-            CompareScope::Workspace(_, walk) => places_of(&root.path, walk.as_deref()),
+            CompareScope::Workspace(_, walk) => places_of(&root.path, walk.as_ref().map(|(_, walk)| &**walk)),
             CompareScope::Repository => (Vec::new(), false),
         };
         let below = |place: &PathBuf| Some(place.strip_prefix(&root.path).ok()?.to_owned());
@@ -184,7 +184,7 @@ impl SteeringSnapshot {
     pub(crate) fn again(&self) -> SteeringSnapshot {
         let of = match &self.of {
             CompareScope::Workspace(tree, walk) => {
-                let again = walk.as_ref().map(|walk| tree.compare(walk.root()));
+                let again = walk.as_ref().map(|(folder, _)| (folder.clone(), tree.compare(folder)));
                 CompareScope::Workspace(tree.clone(), again)
             }
             CompareScope::Repository => CompareScope::Repository,
@@ -231,7 +231,7 @@ impl SteeringSnapshot {
     pub(crate) fn put_back_at_the_end(&self, agreed: impl Fn(&Path) -> bool) -> Option<PutBack> {
         let now = self.again();
         let changed = self.against(&now, agreed);
-        if let (CompareScope::Workspace(tree, Some(walk)), None) = (&now.of, &changed) {
+        if let (CompareScope::Workspace(tree, Some((_, walk))), None) = (&now.of, &changed) {
             tree.nothing_was_put_back(walk);
         }
         Some(self.put_these_back(changed?))

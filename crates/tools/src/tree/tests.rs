@@ -34,16 +34,16 @@ fn one_walk_before_a_command_and_one_after_it_serve_undo_and_what_steers() {
     let same = |one: &Arc<TreeWalk>, other: &Arc<TreeWalk>| {
         Arc::ptr_eq(one, other) || other.ended().duration_since(one.ended()) >= FRESH
     };
-    let undo = tree.before(Some(keep(10))).unwrap();
-    let steers = tree.before(None).unwrap();
+    let (_, undo) = tree.before(Some(keep(10))).unwrap();
+    let (folder, steers) = tree.before(None).unwrap();
     assert!(same(&undo, &steers));
     let work = tree.at_work();
     assert!(
-        !Arc::ptr_eq(&steers, &tree.before(None).unwrap()),
+        !Arc::ptr_eq(&steers, &tree.before(None).unwrap().1),
         "while a command is at work each looks for itself"
     );
     drop(work);
-    let steers = tree.compare(steers.root());
+    let steers = tree.compare(&folder);
     assert!(!Arc::ptr_eq(&undo, &steers), "what was before the command tells nothing of what came after it");
     tree.nothing_was_put_back(&steers);
     let undo = tree.after(keep(10)).unwrap();
@@ -55,15 +55,15 @@ fn one_walk_before_a_command_and_one_after_it_serve_undo_and_what_steers() {
 fn no_look_serves_over_something_that_ran_or_was_put_back() {
     let (_dir, root) = ground(&["a"]);
     let tree = Arc::new(Tree::new(&root));
-    let first = tree.before(Some(keep(10))).unwrap();
+    let (folder, first) = tree.before(Some(keep(10))).unwrap();
     tree.begins();
-    assert!(!Arc::ptr_eq(&first, &tree.before(None).unwrap()));
+    assert!(!Arc::ptr_eq(&first, &tree.before(None).unwrap().1));
     // Something was put back: nobody says that nothing was.
-    let compared = tree.compare(first.root());
+    let compared = tree.compare(&folder);
     assert!(!Arc::ptr_eq(&compared, &tree.after(keep(10)).unwrap()));
     // Another one is still at work.
     let _work = tree.at_work();
-    let compared = tree.compare(first.root());
+    let compared = tree.compare(&folder);
     tree.nothing_was_put_back(&compared);
     assert!(!Arc::ptr_eq(&compared, &tree.after(keep(10)).unwrap()));
 }
@@ -73,11 +73,11 @@ fn a_workspace_that_was_moved_away_does_not_serve_the_one_in_its_place() {
     let (dir, root) = ground(&["work/a"]);
     let (root, away) = (root.join("work"), dir.path().join("away"));
     let tree = Arc::new(Tree::new(&root));
-    let before = tree.before(Some(keep(10))).unwrap();
+    let (folder, _) = tree.before(Some(keep(10))).unwrap();
     std::fs::rename(&root, &away).unwrap();
     std::fs::create_dir(&root).unwrap();
     std::fs::write(root.join("other"), "").unwrap();
-    let compared = tree.compare(before.root());
+    let compared = tree.compare(&folder);
     assert_eq!(kept(&compared), ["a"]);
     tree.nothing_was_put_back(&compared);
     assert_eq!(kept(&tree.after(keep(10)).unwrap()), ["other"]);
@@ -106,7 +106,7 @@ fn past_its_bounds_a_walk_says_so_and_still_finds_what_steers() {
     let steers = [OsString::from("d/.envrc"), OsString::from("d/e/AGENTS.md")];
     assert_eq!(walk.steering(), (steers.to_vec(), false));
     // What undo gave up is not asked of the next walk.
-    assert_eq!(tree.compare(walk.root()).keeps(), 0);
+    assert_eq!(tree.compare(&Root::open(&root).unwrap()).keeps(), 0);
     assert_eq!(*tree.after(keep(6)).unwrap().kept(), Ok(()));
 }
 
@@ -139,7 +139,8 @@ fn nothing_is_read_through_links_and_a_pipe_keeps_nobody() {
     rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
     let walk = Tree::new(&root).after(keep(10)).unwrap();
     assert_eq!(kept(&walk), [".gitignore", "a.o", "d", "e", "e/.gitignore"]);
-    let below = |path: &str| walk.root().open_below(Path::new(path), rustix::fs::OFlags::RDONLY);
+    let folder = Root::open(&root).unwrap();
+    let below = |path: &str| folder.open_below(Path::new(path), rustix::fs::OFlags::RDONLY);
     assert!(below("d/secret").is_err() && below("d").is_err() && below("a.o").is_ok());
     assert!(below("").is_err());
     assert!(is_version_control(std::ffi::OsStr::from_bytes(b".GIT")));

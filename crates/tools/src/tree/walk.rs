@@ -1,7 +1,7 @@
 //! One walk through a workspace, level by level, several folders of a level at a time.
 
 use super::rules::{self, IgnoreRules, RULES, Texts};
-use super::{BUILT, Stat, is_heavy, is_version_control, nanos};
+use super::{BUILT, FRESH, Stat, is_heavy, is_version_control, nanos};
 use crate::exact;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, statat};
 use std::collections::HashMap;
@@ -61,10 +61,10 @@ impl Root {
         here.ok_or_else(|| io::ErrorKind::IsADirectory.into())
     }
 
-    /// Whether both are one folder.
-    pub(crate) fn is_same(&self, other: &Root) -> bool {
-        let id = |root: &Root| fstat(&root.0).ok().map(|stat| (stat.st_dev, stat.st_ino));
-        id(self).is_some_and(|one| Some(one) == id(other))
+    /// Tells it from every other folder that is there.
+    fn id(&self) -> Option<(u64, u64)> {
+        #[allow(clippy::unnecessary_cast, clippy::useless_conversion, reason = "as in `look`")]
+        fstat(&self.0).ok().map(|stat| (stat.st_dev as u64, stat.st_ino.into()))
     }
 
     /// What holds it open.
@@ -149,9 +149,11 @@ fn joined(folder: &OsStr, name: &OsStr) -> OsString {
 }
 
 /// A workspace as it was seen.
+///
+/// It does not hold the workspace open: it is remembered for as long as a session lasts, and nobody could unmount the disk meanwhile.
 #[derive(Debug)]
 pub(crate) struct TreeWalk {
-    root: Root,
+    root: Option<(u64, u64)>,
     /// What holds for the whole workspace.
     above: Arc<IgnoreRules>,
     /// The shallow ones first.
@@ -173,7 +175,7 @@ struct FolderJob<'a> {
 
 impl TreeWalk {
     /// Walks through `root`, which is found at `path`. `last` is an earlier walk.
-    pub(crate) fn through(root: Root, path: &Path, keep: &Keep<'_>, last: Option<&TreeWalk>) -> TreeWalk {
+    pub(crate) fn through(root: &Root, path: &Path, keep: &Keep<'_>, last: Option<&TreeWalk>) -> TreeWalk {
         let keeps = keep.files > 0;
         let known = last.map(|last| &last.above);
         let above = match (keeps, known) {
@@ -183,7 +185,7 @@ impl TreeWalk {
             (false, None) => IgnoreRules::none(path),
         };
         let state = Walker {
-            root: &root,
+            root,
             path,
             keep,
             last,
@@ -200,15 +202,16 @@ impl TreeWalk {
         }
         let by_path = folders.iter().enumerate().map(|(at, folder)| (folder.path.clone(), at)).collect();
         let kept = state.failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err);
-        TreeWalk { root, above, folders, by_path, keeps: keep.files, kept, ended: Instant::now() }
+        TreeWalk { root: root.id(), above, folders, by_path, keeps: keep.files, kept, ended: Instant::now() }
     }
 
-    /// The folder that was walked through.
-    pub(crate) fn root(&self) -> &Root {
-        &self.root
+    /// Whether it was over a moment ago, and led through this very folder.
+    pub(crate) fn is_fresh(&self, root: &Root) -> bool {
+        self.ended.elapsed() < FRESH && self.root.is_some() && self.root == root.id()
     }
 
     /// When it was over.
+    #[cfg(test)]
     pub(crate) fn ended(&self) -> Instant {
         self.ended
     }

@@ -211,7 +211,7 @@ proptest! {
         let mut last = LastLook::from_vault(Arc::default());
         let others = MemoryVault::default();
         let first = |also: &Snapshot| {
-            let walk = Arc::new(TreeWalk::through(Root::open(&root).unwrap(), &root, &keep(), None));
+            let walk = Arc::new(TreeWalk::through(&Root::open(&root).unwrap(), &root, &keep(), None));
             let look = Look { vault: &others, ..look };
             look.take_in(&walk, LastLook::from_vault(Arc::default()), also, until).unwrap()
         };
@@ -230,7 +230,7 @@ proptest! {
             prop_assert_eq!(images(&last.seen), images(&first(&before).seen));
             // As before the next one.
             tree.begins();
-            let walk = tree.before(Some(keep())).unwrap();
+            let (_, walk) = tree.before(Some(keep())).unwrap();
             last = look.take_in(&walk, last, &Snapshot::new(), until).unwrap();
             prop_assert_eq!(images(&last.seen), images(&first(&Snapshot::new()).seen));
             let paths: BTreeSet<OsString> = last.seen.keys().cloned().collect();
