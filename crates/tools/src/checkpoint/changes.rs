@@ -37,7 +37,7 @@ pub(crate) fn between(
     content: &dyn Fn(&str) -> Option<Vec<u8>>,
 ) -> Changes {
     let mut found = Changes::default();
-    let differing = differing(before, after);
+    let differing = differing(before, after, |was, is| was.image == is.image);
     if differing.is_empty() {
         return found;
     }
@@ -62,10 +62,14 @@ pub(crate) fn between(
 }
 
 /// A path at which two looks saw something other.
-type Differing<'a> = (&'a OsString, Option<&'a StampedImage>, Option<&'a StampedImage>);
+pub(super) type Differing<'a> = (&'a OsString, Option<&'a StampedImage>, Option<&'a StampedImage>);
 
 /// All of them, in the order of their paths. Both looks are, so they are gone through side by side.
-fn differing<'a>(before: &'a Snapshot, after: &'a Snapshot) -> Vec<Differing<'a>> {
+pub(super) fn differing<'a>(
+    before: &'a Snapshot,
+    after: &'a Snapshot,
+    is_same: impl Fn(&StampedImage, &StampedImage) -> bool,
+) -> Vec<Differing<'a>> {
     let mut found = Vec::new();
     if std::ptr::eq(before, after) {
         return found;
@@ -80,7 +84,7 @@ fn differing<'a>(before: &'a Snapshot, after: &'a Snapshot) -> Vec<Differing<'a>
         };
         let old = if order.is_le() { was.next() } else { None };
         let new = if order.is_ge() { now.next() } else { None };
-        let is_same = old.zip(new).is_some_and(|((_, old), (_, new))| old.image == new.image);
+        let is_same = old.zip(new).is_some_and(|((_, old), (_, new))| is_same(old, new));
         if let Some((path, _)) = old.or(new).filter(|_| !is_same) {
             found.push((path, old.map(|(_, seen)| seen), new.map(|(_, seen)| seen)));
         }

@@ -3,6 +3,7 @@
 //! What is there is found by a walk ([`crate::tree`]); here only what the walk found to be other than the last time is looked at. A file that looks as it did (device, inode, size, times) is not read again, unless it had changed so shortly before it was read that
 //! a second change could look the same. Past a bound nothing is claimed: the caller hears which one it was.
 
+use super::changes::differing;
 use super::image::Image;
 use super::{Print, Vault};
 use crate::sandbox::Closed;
@@ -162,15 +163,15 @@ impl Look<'_> {
         walk.kept().clone()?;
         let may_be_closed = self.closed.meets(self.root);
         let is_closed = |path: &OsStr| may_be_closed && self.closed.holds(&self.root.join(path));
-        self.is_small_enough(walk, &is_closed)?;
-        let mut differing = last.differing(walk);
-        let (beside, unchanged) = self.beside(walk, &last, also, &mut differing);
-        if last.walk.is_some() && differing.met.is_empty() && differing.gone.is_empty() {
+        self.is_small_enough(walk, may_be_closed.then_some(&is_closed))?;
+        let mut other = last.differing(walk);
+        let (beside, unchanged) = self.beside(walk, &last, also, &mut other);
+        if last.walk.is_some() && other.met.is_empty() && other.gone.is_empty() {
             return Ok(LastLook { walk: Some(walk.clone()), beside, ..last });
         }
         let mut seen: Met = unchanged;
         let mut unread = Vec::new();
-        for (path, stat) in differing.met {
+        for (path, stat) in other.met {
             let (stamp, mode) = (Stamp::of(&stat), stat.permissions());
             let known = last.seen.get(&path).filter(|last| last.stamp.settled && last.stamp.is_same(&stamp));
             if stat.is_folder() {
@@ -195,24 +196,30 @@ impl Look<'_> {
         seen.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
         let is_unsure = |(path, seen): &(OsString, StampedImage)| seen.is_unsure().then(|| path.clone());
         let unsure = seen.iter().filter_map(is_unsure).collect();
-        let mut touched: Vec<OsString> = seen.iter().map(|(path, _)| path.clone()).collect();
-        touched.extend(unread);
-        touched.extend(differing.gone);
-        let now: Snapshot = match last.walk {
-            None => {
-                touched.extend(last.seen.keys().cloned());
-                seen.into_iter().collect()
-            }
+        let now = match last.walk {
+            None => Arc::new(seen.into_iter().collect()),
             Some(_) => {
-                let mut now = Snapshot::clone(&last.seen);
-                touched.iter().for_each(|path| drop(now.remove(path)));
-                now.extend(seen);
+                // What is not there any more, also what vanished before it was read.
+                let mut gone = other.gone;
+                gone.extend(
+                    unread
+                        .into_iter()
+                        .filter(|path| seen.binary_search_by(|(seen, _)| seen.cmp(path)).is_err()),
+                );
+                gone.retain(|path| last.seen.contains_key(path));
+                seen.retain(|(path, seen)| last.seen.get(path) != Some(seen));
+                let mut now = last.seen.clone();
+                if !gone.is_empty() || !seen.is_empty() {
+                    let now = Arc::make_mut(&mut now);
+                    gone.iter().for_each(|path| drop(now.remove(path)));
+                    now.extend(seen);
+                }
                 now
             }
         };
-        self.note(&last.seen, &now, touched, is_all)?;
+        self.note(&last.seen, &now, is_all)?;
         read.map_err(|(_, why)| why)?;
-        Ok(LastLook { walk: Some(walk.clone()), seen: Arc::new(now), unsure, beside, at: last.at })
+        Ok(LastLook { walk: Some(walk.clone()), seen: now, unsure, beside, at: last.at })
     }
 
     /// Paths that are asked for beside what the walk found: those that are there are to be looked at, and nothing is known to be gone that
@@ -222,10 +229,10 @@ impl Look<'_> {
         walk: &TreeWalk,
         last: &LastLook,
         also: &Snapshot,
-        differing: &mut Differing,
+        differing: &mut WalkDifference,
     ) -> (Vec<OsString>, Met) {
         let (mut beside, mut unchanged) = (Vec::new(), Vec::new());
-        let wanted: Vec<&OsString> = match std::ptr::eq(also, &*last.seen) {
+        let wanted: Vec<&OsString> = match also.is_empty() || std::ptr::eq(also, &*last.seen) {
             // What was there and is still in the walk did not go.
             true => differing.gone.iter().collect(),
             false => {
@@ -253,11 +260,17 @@ impl Look<'_> {
         (beside, unchanged)
     }
 
-    fn is_small_enough(&self, walk: &TreeWalk, is_closed: &dyn Fn(&OsStr) -> bool) -> Result<(), String> {
+    fn is_small_enough(
+        &self,
+        walk: &TreeWalk,
+        is_closed: Option<&impl Fn(&OsStr) -> bool>,
+    ) -> Result<(), String> {
         let mut bytes = 0;
         for folder in walk.folders() {
             let kept = |(name, stat): &(&OsStr, &Stat)| {
-                stat.is_file() && stat.size <= MAX_FILE && !is_closed(&folder.join(name))
+                stat.is_file()
+                    && stat.size <= MAX_FILE
+                    && !is_closed.is_some_and(|is_closed| is_closed(&folder.join(name)))
             };
             bytes += folder.kept().filter(kept).map(|(_, stat)| stat.size).sum::<u64>();
         }
@@ -370,16 +383,8 @@ impl Look<'_> {
         }
     }
 
-    /// Has the vault take in what looks other than before, among the paths that may.
-    fn note(
-        &self,
-        known: &Snapshot,
-        now: &Snapshot,
-        mut touched: Vec<OsString>,
-        is_all: bool,
-    ) -> Result<(), String> {
-        touched.sort_unstable();
-        touched.dedup();
+    /// Has the vault take in what looks other than before.
+    fn note(&self, known: &Snapshot, now: &Snapshot, is_all: bool) -> Result<(), String> {
         let print = |path: &OsString, seen: &StampedImage| Print {
             path: path.as_bytes().to_vec(),
             stamp: seen.stamp.write(),
@@ -387,11 +392,11 @@ impl Look<'_> {
             digest: seen.image.digest().map(str::to_owned),
         };
         let (mut seen, mut gone) = (Vec::new(), Vec::new());
-        for path in touched {
-            match (known.get(&path), now.get(&path)) {
-                (was, Some(is)) if was != Some(is) => seen.push(print(&path, is)),
-                (Some(_), None) if is_all => gone.push(path.into_vec()),
-                _ => {}
+        for (path, _, now) in differing(known, now, |was, is| was == is) {
+            match now {
+                Some(now) => seen.push(print(path, now)),
+                None if is_all => gone.push(path.as_bytes().to_vec()),
+                None => {}
             }
         }
         if seen.is_empty() && gone.is_empty() {
@@ -417,7 +422,7 @@ pub(crate) struct LastLook {
 
 /// What a walk found that is other than the last look.
 #[derive(Default)]
-struct Differing {
+struct WalkDifference {
     met: Vec<(OsString, Stat)>,
     gone: Vec<OsString>,
 }
@@ -433,8 +438,8 @@ impl LastLook {
         self.at.elapsed() > REMEMBERED
     }
 
-    fn differing(&self, walk: &TreeWalk) -> Differing {
-        let mut differing = Differing::default();
+    fn differing(&self, walk: &TreeWalk) -> WalkDifference {
+        let mut differing = WalkDifference::default();
         let unsure: HashSet<&[u8]> = self.unsure.iter().map(|path| above(path)).collect();
         for folder in walk.folders() {
             let last = self.walk.as_ref().and_then(|last| last.folder(folder.path()));
