@@ -1,7 +1,8 @@
 //! Looks at a whole workspace: what git does not ignore, each file by the digest of its content, which the vault then holds.
 //!
-//! What is there is found by a walk ([`crate::tree`]); here only what the walk found to be other than the last time is looked at. A file that looks as it did (device, inode, size, times) is not read again, unless it had changed so shortly before it was read that
-//! a second change could look the same. Past a bound nothing is claimed: the caller hears which one it was.
+//! What is there is found by a walk ([`crate::tree`]); here only what the walk found to be other than the last time is looked at. A file
+//! that looks as it did (device, inode, size, times) is not read again, unless it had changed so shortly before it was read that a second
+//! change could look the same. Past a bound nothing is claimed: the caller hears which one it was.
 
 use super::changes::differing;
 use super::image::Image;
