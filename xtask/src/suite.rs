@@ -24,7 +24,7 @@ const SLOW_CASES: &str = "5000";
 const SCHEMAS: &[&str] = &["test", "--workspace", "--features", "dialects/schema", "--test", "schemas"];
 
 /// The benches of the workspace, by name. Not `--benches`: that would run the tests of every library once more.
-const BENCHES: &[&str] = &["figures", "fleet", "frame", "returning", "screen", "start", "undo"];
+const BENCHES: &[&str] = &["figures", "fleet", "frame", "returning", "screen", "start", "undo", "walk"];
 
 /// How many tests nextest runs at once.
 const TEST_THREADS: &str = "NEXTEST_TEST_THREADS";

@@ -214,7 +214,7 @@ impl Tool for Bash {
                 Ok(decided) => decided,
                 Err(error) => return Outcome::failed(error.to_string()),
             };
-            let steered = Steered::before(plan.place.root(), wanted.line, leave).await;
+            let steered = Steered::before(&plan.place, wanted.line, leave).await;
             let followed = follow(&plan.place, leave).await;
             let way = Way::open(&plan.place, wanted.line, leave, wanted.background, &port).await;
             let outcome = match start(&plan, &wanted, leave, way.as_ref()) {

@@ -15,6 +15,7 @@ use crate::known_secrets::KnownSecrets;
 use crate::net::Net;
 use crate::sandbox::{Closed, Guard};
 use crate::shell::{self, Surroundings};
+use crate::tree::Tree;
 use crate::tries::Tries;
 use domain::path_text;
 pub(crate) use followed::Followed;
@@ -41,6 +42,8 @@ const TAKING_IN_FOR: Duration = Duration::from_secs(1);
 pub struct ToolContext {
     /// The workspace; `None` where there is none.
     root: Option<Arc<Path>>,
+    /// The walks through it.
+    tree: Option<Arc<Tree>>,
     workdir: Arc<Path>,
     outputs: Arc<Path>,
     guard: Option<Arc<Guard>>,
@@ -78,7 +81,8 @@ impl ToolContext {
     pub fn new(root: &Path, outputs: &Path) -> Result<ToolContext, ToolError> {
         let place = ToolContext::without_workspace(root, outputs)?;
         let built = Some(Arc::new(BuiltFolders::of(&place.workdir)));
-        Ok(ToolContext { root: Some(place.workdir.clone()), built, ..place })
+        let tree = Some(Arc::new(Tree::new(&place.workdir)));
+        Ok(ToolContext { root: Some(place.workdir.clone()), built, tree, ..place })
     }
 
     /// A workplace at `workdir` (it must exist) where there is no workspace: everything but our own kept outputs is outside.
@@ -90,6 +94,7 @@ impl ToolContext {
         let outputs = std::path::absolute(outputs).map_err(ToolError::io(outputs))?;
         Ok(ToolContext {
             root: None,
+            tree: None,
             workdir,
             // In a folder that may not be entered nothing is kept, and work goes on.
             outputs: real(&outputs).unwrap_or(outputs).into(),
@@ -179,6 +184,11 @@ impl ToolContext {
     /// The workspace, canonical; `None` where there is none.
     pub fn root(&self) -> Option<&Path> {
         self.root.as_deref()
+    }
+
+    /// The walks through it.
+    pub(crate) fn tree(&self) -> Option<&Arc<Tree>> {
+        self.tree.as_ref()
     }
 
     /// What relative paths start from, canonical.

@@ -10,22 +10,18 @@ pub(crate) mod question;
 mod watch;
 
 use crate::shell::{git_word, small};
-use std::collections::VecDeque;
+use crate::tree::{self, Keep, Root, TreeWalk};
 use std::path::{Path, PathBuf};
 
 pub use crate::shell::{LinkedGit, linked_git};
 pub use watch::SteeringWatch;
 
 /// Entries that one walk looks at.
-pub const MAX_WALKED: usize = 50_000;
+pub const MAX_WALKED: usize = tree::MAX_SEARCHED;
 /// Entries of a folder that are listed; in a larger one each name that steers is looked for.
 const MAX_LISTED: usize = 1024;
 /// Places that are locked, the shallow ones first; those past it are only compared.
 const MAX_LOCKS: usize = 1024;
-/// Folders of installed or built things.
-const HEAVY: &[&str] = &["node_modules", ".venv", "__pycache__", ".tox", ".mypy_cache", ".pytest_cache"];
-/// What cargo builds lies there, beside this file.
-const BUILT: (&str, &str) = ("target", "Cargo.toml");
 /// Instructions of one agent that take in other files, as they are usually spelt.
 const TAKE_IN: [&str; 2] = ["CLAUDE.md", "CLAUDE.local.md"];
 /// Parts of a repository that make git run something or obey somebody.
@@ -47,7 +43,12 @@ pub enum Commits {
 /// The places below `root` that steer: files, and folders as a whole. What matters most comes first: the shallow ones, and of those the
 /// ones that every program takes for what they are. Also tells whether the walk ended before it was through.
 pub fn places(root: &Path) -> (Vec<PathBuf>, bool) {
-    let (mut found, cut) = walked(root);
+    places_of(root, walk(root).as_ref())
+}
+
+/// The same where the workspace was walked through already.
+fn places_of(root: &Path, walk: Option<&TreeWalk>) -> (Vec<PathBuf>, bool) {
+    let (mut found, cut) = walked(root, walk);
     // Looked for by name as well: whoever fills a folder with other things must not hide them from the walk.
     found.extend(own(root));
     let led: Vec<PathBuf> = found.iter().flat_map(|place| led_to(root, place)).collect();
@@ -72,7 +73,7 @@ pub(crate) fn is_led_to(root: &Path, path: &Path) -> Option<String> {
 
 /// The instructions anywhere in the workspace that take in other files. Walks the workspace.
 pub(crate) fn taking_in(root: &Path) -> Vec<PathBuf> {
-    walked(root).0.into_iter().filter(|place| imports::takes_in(place)).collect()
+    walked(root, walk(root).as_ref()).0.into_iter().filter(|place| imports::takes_in(place)).collect()
 }
 
 /// Which of these instructions takes in a resolved path, as it would be said to a person.
@@ -174,39 +175,36 @@ fn spellings(name: &str) -> [String; 3] {
     [name.to_owned(), format!("{}{end}", stem.to_ascii_uppercase()), format!("{capital}{end}")]
 }
 
-fn walked(root: &Path) -> (Vec<PathBuf>, bool) {
-    let mut found = Vec::new();
-    let mut waiting = VecDeque::from([root.to_owned()]);
-    let mut walked = 0;
-    while let Some(folder) = waiting.pop_front() {
-        let Ok(entries) = std::fs::read_dir(&folder) else { continue };
-        for entry in entries.flatten() {
-            walked += 1;
-            if walked > MAX_WALKED {
-                return (found, true);
-            }
-            let name = entry.file_name();
-            let text = name.to_string_lossy();
-            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            if domain::steering::part([&*text]).is_some() {
-                found.push(entry.path());
-            } else if is_folder && !is_heavy(&folder, &text) {
-                waiting.push_back(entry.path());
-            }
-        }
-    }
-    (found, false)
+/// Walks through a workspace for nothing but names that steer.
+fn walk(root: &Path) -> Option<TreeWalk> {
+    let nothing = Keep { files: 0, go_on: &|| Ok(()) };
+    let root = root.canonicalize().ok()?;
+    Root::open(&root).ok().map(|folder| TreeWalk::through(&folder, &root, &nothing, None))
+}
+
+fn walked(root: &Path, walk: Option<&TreeWalk>) -> (Vec<PathBuf>, bool) {
+    let (found, cut) = walk.map(TreeWalk::steering).unwrap_or_default();
+    (found.into_iter().map(|place| root.join(place)).collect(), cut)
 }
 
 /// Whether a folder holds what was installed or built.
 pub fn is_heavy(folder: &Path, name: &str) -> bool {
-    HEAVY.contains(&name) || name == BUILT.0 && folder.join(BUILT.1).exists()
+    tree::is_heavy(folder, name)
 }
 
 /// What a command in `root` may not write, and what it may write but not move: for [`crate::sandbox::Leash`].
 pub fn locks(root: &Path, commits: Commits) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    locks_of(root, walk(root).as_ref(), commits)
+}
+
+/// The same where the workspace was walked through already.
+pub(crate) fn locks_of(
+    root: &Path,
+    walk: Option<&TreeWalk>,
+    commits: Commits,
+) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let (mut locked, mut pinned) = (Vec::new(), Vec::new());
-    for place in places(root).0 {
+    for place in places_of(root, walk).0 {
         let name =
             place.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
         match commits {

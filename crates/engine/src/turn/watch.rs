@@ -13,8 +13,9 @@ use tools::checkpoint::{Begun, CallScope, NotKept, Watched};
 const STATUS: &str = "undo";
 /// How long a look at the files may take before the person is told what is waited for.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// What they are told.
-const LOOKING: &str = "keeping the files' state before the command";
+/// What they are told before a call, and after it.
+const KEEPING: &str = "keeping the files' state before the command";
+const COMPARING: &str = "looking at what the command changed";
 
 impl Turn {
     /// The turn begins. What the model said of files may no longer be so: then these are words for it.
@@ -35,7 +36,7 @@ impl Turn {
         let (Some(ledger), Some(watch)) = (self.ledger.clone(), CallScope::of(plan)) else { return };
         let cancel = self.cancel.clone();
         let look = move || ledger.prepare(&watch, &|| cancel.is_cancelled());
-        if let Some(Err(NotKept(why))) = self.looked(look).await
+        if let Some(Err(NotKept(why))) = self.looked(KEEPING, look).await
             && !self.cancel.is_cancelled()
         {
             self.say_status(Some(format!("this turn's commands cannot be undone: {why}"))).await;
@@ -46,11 +47,15 @@ impl Turn {
     pub(super) async fn watch(&self, scope: Option<CallScope>) -> Option<Watched> {
         let (ledger, watch) = (self.ledger.clone()?, scope?);
         let cancel = self.cancel.clone();
-        self.looked(move || ledger.before(&watch, &|| cancel.is_cancelled())).await
+        self.looked(KEEPING, move || ledger.before(&watch, &|| cancel.is_cancelled())).await
     }
 
-    /// Looks at the files; in a large tree the first look takes long, which is told while it lasts.
-    async fn looked<T: Send + 'static>(&self, look: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    /// Looks at the files; in a large tree that takes long, which is told while it lasts.
+    async fn looked<T: Send + 'static>(
+        &self,
+        words: &str,
+        look: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
         let looking = async { tokio::task::spawn_blocking(look).await.ok() };
         tokio::pin!(looking);
         tokio::select! {
@@ -58,7 +63,7 @@ impl Turn {
             done = &mut looking => return done,
             () = tokio::time::sleep(PATIENCE) => {}
         }
-        self.say(Signal::Working(Some(LOOKING.to_owned()))).await;
+        self.say(Signal::Working(Some(words.to_owned()))).await;
         let done = looking.await;
         self.say(Signal::Working(None)).await;
         done
@@ -67,7 +72,7 @@ impl Turn {
     /// A call is over, however it ended.
     pub(super) async fn watched(&self, watched: Option<Watched>) {
         if let (Some(ledger), Some(watched)) = (self.ledger.clone(), watched) {
-            let _ = tokio::task::spawn_blocking(move || ledger.after(watched)).await;
+            self.looked(COMPARING, move || ledger.after(watched)).await;
         }
     }
 

@@ -11,6 +11,7 @@ use crate::output::{Live, Output};
 use crate::proxy::Thinking;
 use crate::sandbox::{Leash, handed_on};
 use crate::steering::{self, Commits};
+use crate::tree::{AtWork, Tree};
 use domain::tool::Progress;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::{OsStr, OsString};
@@ -100,6 +101,8 @@ pub(crate) struct Running {
     pipe: pipe::Receiver,
     /// Temp of a command that only looks; goes away with it.
     _scratch: Option<TempDir>,
+    /// Says that files may change, until the command is gone.
+    at_work: Option<AtWork>,
 }
 
 /// Where output goes while a command runs.
@@ -147,13 +150,14 @@ impl Running {
             .stdout(writer.try_clone()?)
             .stderr(writer)
             .process_group(0);
+        let at_work = place.tree().filter(|_| !leave.looking).map(Tree::at_work);
         let child = command.spawn()?;
         // The command holds our ends of the pipe: with them open the pipe would never end.
         drop(command);
         let leader = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
         let group = Group { leader, guarded: place.guard().is_some() };
         let pipe = pipe::Receiver::from_owned_fd(reader.into())?;
-        Ok(Running { child, group, pipe, _scratch: scratch })
+        Ok(Running { child, group, pipe, _scratch: scratch, at_work })
     }
 
     /// Watches until the command ends, the time is over (without what a person took to think) or `cancel` fires. What still lives then is stopped behind our back.
@@ -243,6 +247,7 @@ impl Running {
                 let _ = self.child.wait().await;
             }
             self.group.let_go();
+            drop(self.at_work);
         });
     }
 }
@@ -328,9 +333,11 @@ fn shell(
                     let linked = linked.filter(|_| locks && commits == Commits::Agreed);
                     let (mut locked, pinned) = match !locks {
                         true => Default::default(),
-                        false => root
-                            .as_deref()
-                            .map_or_else(Default::default, |root| steering::locks(root, commits)),
+                        false => place.tree().map_or_else(Default::default, |tree| {
+                            // Looked at a moment ago, to be compared with afterwards.
+                            let seen = tree.before(None).ok();
+                            steering::locks_of(tree.root(), seen.as_ref().map(|(_, walk)| &**walk), commits)
+                        }),
                     };
                     locked.extend(linked.iter().flat_map(steering::locks_of_linked));
                     if leave.steers {

@@ -22,29 +22,31 @@ pub(crate) struct Steered {
 
 impl Steered {
     /// Looks, unless the command cannot write anyway or there is no workspace to look at.
-    pub(crate) async fn before(root: Option<&Path>, line: &str, leave: Leave) -> Option<Steered> {
+    pub(crate) async fn before(place: &ToolContext, line: &str, leave: Leave) -> Option<Steered> {
         if leave.looking {
             return None;
         }
-        let root = root?.to_owned();
+        let tree = place.tree()?.clone();
         let look = move || {
             let linked =
-                linked_git(&root).map(|linked| Arc::new(SteeringSnapshot::look_at_git(&linked.common)));
-            (Arc::new(SteeringSnapshot::look(&root)), linked)
+                linked_git(tree.root()).map(|linked| Arc::new(SteeringSnapshot::look_at_git(&linked.common)));
+            (Arc::new(SteeringSnapshot::before(&tree)), linked)
         };
         let (seen, linked) = tokio::task::spawn_blocking(look).await.ok()?;
         Some(Steered { seen, linked, line: line.into(), leave })
     }
 
-    /// Looks again; what changed is put back already.
-    async fn put_back(self) -> Vec<PutBack> {
+    /// Looks again; what changed is put back already. `is_over` where the command was waited for: then undo looks next.
+    async fn put_back(self, is_over: bool) -> Vec<PutBack> {
         let Steered { seen, linked, line, leave } = self;
         let agreed = move |path: &Path, is_of_git: bool| {
             names(&line, path) && leave.steers || leave.git && leave.unsandboxed && is_of_git
         };
         let look = move || {
             let linked = linked.and_then(|linked| linked.put_back(|path| agreed(path, true)));
-            seen.put_back(|path| agreed(path, is_of_git(path))).into_iter().chain(linked).collect()
+            let agreed = |path: &Path| agreed(path, is_of_git(path));
+            let own = if is_over { seen.put_back_at_the_end(agreed) } else { seen.put_back(agreed) };
+            own.into_iter().chain(linked).collect()
         };
         tokio::task::spawn_blocking(look).await.unwrap_or_default()
     }
@@ -52,7 +54,7 @@ impl Steered {
     /// After a command that the model waits for: the person may have what it wrote.
     pub(crate) async fn after(self, mut outcome: Outcome, port: &Port) -> Outcome {
         let line = self.line.clone();
-        for back in self.put_back().await {
+        for back in self.put_back(true).await {
             let title = format!("`{line}` changed files that steer programs");
             let asked = outcome.outcome != ToolOutcome::Cancelled;
             let said =
@@ -73,7 +75,7 @@ impl Steered {
 
     /// After a command in the background: nobody waits, so nobody is asked.
     pub(crate) async fn after_all(self) -> Option<String> {
-        let told: Vec<String> = self.put_back().await.into_iter().map(PutBack::leave).collect();
+        let told: Vec<String> = self.put_back(false).await.into_iter().map(PutBack::leave).collect();
         (!told.is_empty()).then(|| told.join("\n"))
     }
 }

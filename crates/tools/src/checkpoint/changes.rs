@@ -5,10 +5,10 @@ use super::scan::{Snapshot, StampedImage};
 use super::step::Change;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::cell::LazyCell;
-use std::collections::{BTreeSet, HashSet};
+use std::cmp::Ordering;
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::Metadata;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -36,38 +36,59 @@ pub(crate) fn between(
     since: SystemTime,
     content: &dyn Fn(&str) -> Option<Vec<u8>>,
 ) -> Changes {
-    let hidden = Hidden::find(root, before, after, since, content);
-    // Most looks find nothing new, and need none of these.
-    let inodes: LazyCell<HashSet<(u64, u64)>, _> = LazyCell::new(|| before.values().map(inode).collect());
     let mut found = Changes::default();
-    for (path, now) in after {
+    let differing = differing(before, after, |was, is| was.image == is.image);
+    if differing.is_empty() {
+        return found;
+    }
+    let hidden = Hidden::find(root, &differing, since, content);
+    // Few looks find something new, and need these.
+    let inodes: LazyCell<HashSet<(u64, u64)>, _> = LazyCell::new(|| before.values().map(inode).collect());
+    for (path, was, now) in differing {
         let name = Path::new(path);
-        match before.get(path) {
-            Some(was) if was.image == now.image => {}
-            Some(was) => found.changes.push(Change {
-                path: name.to_owned(),
-                before: was.image.clone(),
-                after: now.image.clone(),
-            }),
-            None if !inodes.contains(&inode(now))
-                && (is_older(&root.join(name), since) || hidden.held(name, &now.image)) =>
-            {
-                found.strangers.push(name.to_owned());
-            }
-            None => found.changes.push(Change {
-                path: name.to_owned(),
-                before: Image::Absent,
-                after: now.image.clone(),
-            }),
+        if let (None, Some(now)) = (was, now)
+            && !inodes.contains(&inode(now))
+            && (is_older(&root.join(name), since) || hidden.held(name, &now.image))
+        {
+            found.strangers.push(name.to_owned());
+            continue;
+        }
+        let image = |seen: Option<&StampedImage>| seen.map_or(Image::Absent, |seen| seen.image.clone());
+        found.changes.push(Change { path: name.to_owned(), before: image(was), after: image(now) });
+    }
+    // What is gone comes last.
+    found.changes.sort_by_key(|change| change.after == Image::Absent);
+    found
+}
+
+/// A path at which two looks saw something other.
+pub(super) type Differing<'a> = (&'a OsString, Option<&'a StampedImage>, Option<&'a StampedImage>);
+
+/// All of them, in the order of their paths. Both looks are, so they are gone through side by side.
+pub(super) fn differing<'a>(
+    before: &'a Snapshot,
+    after: &'a Snapshot,
+    is_same: impl Fn(&StampedImage, &StampedImage) -> bool,
+) -> Vec<Differing<'a>> {
+    let mut found = Vec::new();
+    if std::ptr::eq(before, after) {
+        return found;
+    }
+    let (mut was, mut now) = (before.iter().peekable(), after.iter().peekable());
+    loop {
+        let order = match (was.peek(), now.peek()) {
+            (None, None) => return found,
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (Some((one, _)), Some((other, _))) => one.cmp(other),
+        };
+        let old = if order.is_le() { was.next() } else { None };
+        let new = if order.is_ge() { now.next() } else { None };
+        let is_same = old.zip(new).is_some_and(|((_, old), (_, new))| is_same(old, new));
+        if let Some((path, _)) = old.or(new).filter(|_| !is_same) {
+            found.push((path, old.map(|(_, seen)| seen), new.map(|(_, seen)| seen)));
         }
     }
-    let gone = before.iter().filter(|(path, _)| !after.contains_key(*path));
-    found.changes.extend(gone.map(|(path, was)| Change {
-        path: PathBuf::from(path),
-        before: was.image.clone(),
-        after: Image::Absent,
-    }));
-    found
 }
 
 /// What may have been there where nobody looked, because it was ignored by rules that changed since. When a file was made does not
@@ -83,8 +104,7 @@ struct Hidden {
 impl Hidden {
     fn find(
         root: &Path,
-        before: &Snapshot,
-        after: &Snapshot,
+        differing: &[Differing<'_>],
         since: SystemTime,
         content: &dyn Fn(&str) -> Option<Vec<u8>>,
     ) -> Hidden {
@@ -99,13 +119,11 @@ impl Hidden {
             None => Some(String::new()),
             Some(image) => Some(String::from_utf8_lossy(&content(image.digest()?)?).into_owned()),
         };
-        let is_rules = |path: &&OsString| path.as_bytes().ends_with(RULES.as_bytes());
-        let paths: BTreeSet<&OsString> = before.keys().chain(after.keys()).filter(is_rules).collect();
-        for path in paths.into_iter().filter(|path| Path::new(path).file_name() == Some(OsStr::new(RULES))) {
-            let images = [before, after].map(|look| look.get(path).map(|seen| &seen.image));
-            if images[0] == images[1] {
+        for (path, was, now) in differing {
+            if Path::new(path).file_name() != Some(OsStr::new(RULES)) {
                 continue;
             }
+            let images = [was, now].map(|look| look.map(|seen| &seen.image));
             let folder = Path::new(path).parent().unwrap_or(Path::new(""));
             let rules = |text: String| {
                 let mut rules = GitignoreBuilder::new(folder);

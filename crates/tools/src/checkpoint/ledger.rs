@@ -7,11 +7,12 @@
 use super::Vault;
 use super::changes;
 use super::image::Image;
-use super::scan::{self, Look, ScanBounds, Snapshot};
+use super::scan::{self, LastLook, Look, ScanBounds, Snapshot};
 use super::step::{Change, OpenDeed, RelPath, Step};
 use crate::context::ToolContext;
 use crate::jobs::JobState;
 use crate::tool::{Deed, Plan};
+use crate::tree::{FRESH, Keep, Tree, TreeWalk};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,8 +21,6 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 /// What is told of a step whose commands went on in the background when it was written down.
 const LATER: &str = "what commands in the background did later";
 const NOT_TOLD_APART: &str = "nobody can tell it from what others did";
-/// How long a look is as good as a new one: no longer than a look takes.
-const FRESH: Duration = Duration::from_millis(50);
 /// Characters of a prompt that a step is known by.
 const MAX_PROMPT: usize = 80;
 
@@ -106,6 +105,8 @@ struct CurrentTurn {
     step: Option<Step>,
     /// The last look at the whole workspace.
     known: Arc<Snapshot>,
+    /// The same over turns, to tell the next one from.
+    last: Option<LastLook>,
     /// Whether that was since the prompt.
     looked: bool,
     /// When it was, where nothing ran since.
@@ -203,7 +204,10 @@ impl Ledger {
         };
         let since = SystemTime::now();
         let what = match watch {
-            CallScope::Files(paths) => self.before_files(root, paths, &mut step),
+            CallScope::Files(paths) => {
+                self.place.tree().iter().for_each(|tree| tree.begins());
+                self.before_files(root, paths, &mut step)
+            }
             CallScope::Everything if step.blind.is_some() => ScopeBefore::Nothing,
             CallScope::Everything => {
                 now.step = Some(step);
@@ -244,16 +248,23 @@ impl Ledger {
             ScopeBefore::Files { seen } => self.close_files(root, seen, &mut step),
             ScopeBefore::Everything { before, since } => {
                 now.looked_at = None;
-                match self.close_everything(root, &before, &before, since, &mut step) {
-                    Some(after) => now.known = Arc::new(after),
+                let last = now.last.take().filter(|last| !last.is_old());
+                let last = last.unwrap_or_else(|| LastLook::from_vault(before.clone()));
+                let tree = self.place.tree();
+                let closed =
+                    tree.and_then(|tree| self.close_everything(tree, last, (&before, since), &mut step));
+                match &closed {
+                    Some(after) => now.known = after.seen.clone(),
                     None => now.looked = false,
                 }
+                now.last = closed;
                 now.jobs = self.has_jobs();
                 if now.jobs {
                     step.lose(PathBuf::from(LATER), NOT_TOLD_APART);
                 }
             }
         }
+        self.place.tree().iter().for_each(|tree| tree.begins());
         step.open = None;
         if let Err(why) = self.put(&step) {
             step.blind = Some(format!("it cannot be written down ({why})"));
@@ -309,18 +320,18 @@ impl Ledger {
         step.add(changes);
     }
 
-    /// Looks once more and takes in what is other than it was; the new look comes back.
+    /// Looks once more and takes in what is other than it was `before`, which was looked at after a moment; the new look comes back.
     fn close_everything(
         &self,
-        root: &Path,
-        known: &Snapshot,
-        before: &Snapshot,
-        since: SystemTime,
+        tree: &Tree,
+        last: LastLook,
+        (before, since): (&Snapshot, SystemTime),
         step: &mut Step,
-    ) -> Option<Snapshot> {
-        match self.look(root, &go_on).around(known, before) {
+    ) -> Option<LastLook> {
+        let root = tree.root();
+        match self.look(root, &go_on).after(tree, last, before) {
             Ok(after) => {
-                let found = changes::between(root, before, &after, since, &|digest| self.held(digest));
+                let found = changes::between(root, before, &after.seen, since, &|digest| self.held(digest));
                 step.add(found.changes);
                 for path in found.strangers {
                     step.lose(path, "it was there before, where nobody looks: it stays");
@@ -331,6 +342,14 @@ impl Ledger {
                 step.blind = Some(format!("what its commands did is not known: {why}"));
                 None
             }
+        }
+    }
+
+    /// The last look; the vault is asked where there is none in memory.
+    fn last(&self, root: &Path, now: &mut CurrentTurn) -> Result<LastLook, String> {
+        match now.last.take().filter(|last| !last.is_old()) {
+            Some(last) => Ok(last),
+            None => Ok(LastLook::from_vault(Arc::new(scan::known(self.vault.as_ref(), root)?))),
         }
     }
 
@@ -345,8 +364,11 @@ impl Ledger {
             return Ok(now.known.clone());
         }
         let begun = SystemTime::now();
-        let known = scan::known(self.vault.as_ref(), root)?;
-        let seen = Arc::new(self.look(root, stop).around(&known, &Snapshot::new())?);
+        let tree = self.place.tree().ok_or("there is no workspace here")?;
+        let last = self.last(root, now)?;
+        let last = self.look(root, stop).before(tree, last)?;
+        let seen = last.seen.clone();
+        now.last = Some(last);
         if now.jobs && !now.known.is_empty() {
             // A command of ours went on in the background.
             let found = changes::between(root, &now.known, &seen, begun, &|digest| self.held(digest));
@@ -403,8 +425,11 @@ impl Ledger {
             Some(seen) => self.close_files(&root, seen, step),
             None => {
                 let since = UNIX_EPOCH + Duration::from_millis(open.since);
-                match scan::known(self.vault.as_ref(), &root) {
-                    Ok(before) => drop(self.close_everything(&root, &before, &before, since, step)),
+                match scan::known(self.vault.as_ref(), &root).map(Arc::new) {
+                    Ok(before) => {
+                        let last = LastLook::from_vault(before.clone());
+                        drop(self.close_everything(&Tree::new(&root), last, (&before, since), step));
+                    }
                     Err(why) => step.blind = Some(why),
                 }
             }
@@ -455,8 +480,28 @@ impl LookHere<'_> {
         Look { root: self.root, vault, closed: &self.closed, bounds, stop: self.stop }
     }
 
-    fn around(&self, known: &Snapshot, also: &Snapshot) -> Result<Snapshot, String> {
-        self.look().around(known, also)
+    /// Looks at everything before a call.
+    fn before(&self, tree: &Tree, last: LastLook) -> Result<LastLook, String> {
+        self.around(last, &Snapshot::new(), |keep| Ok(tree.before(Some(keep))?.1))
+    }
+
+    /// The same after it; `also` is what was there before.
+    fn after(&self, tree: &Tree, last: LastLook, also: &Snapshot) -> Result<LastLook, String> {
+        self.around(last, also, |keep| tree.after(keep))
+    }
+
+    fn around(
+        &self,
+        last: LastLook,
+        also: &Snapshot,
+        walk: impl FnOnce(Keep<'_>) -> std::io::Result<Arc<TreeWalk>>,
+    ) -> Result<LastLook, String> {
+        let look = self.look();
+        let until = Instant::now() + look.bounds.time;
+        let go_on = || look.in_time(until);
+        let walk = walk(Keep { files: look.bounds.files, go_on: &go_on });
+        let walk = walk.map_err(|why| format!("the workspace cannot be opened ({why})"))?;
+        look.take_in(&walk, last, also, until)
     }
 
     /// What stands at one path, kept by now.

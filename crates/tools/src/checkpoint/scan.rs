@@ -1,21 +1,24 @@
 //! Looks at a whole workspace: what git does not ignore, each file by the digest of its content, which the vault then holds.
 //!
-//! A file that looks as it did (device, inode, size, times) is not read again, unless it had changed so shortly before it was read that
-//! a second change could look the same. Past a bound nothing is claimed: the caller hears which one it was.
+//! What is there is found by a walk ([`crate::tree`]); here only what the walk found to be other than the last time is looked at. A file
+//! that looks as it did (device, inode, size, times) is not read again, unless it had changed so shortly before it was read that a second
+//! change could look the same. Past a bound nothing is claimed: the caller hears which one it was.
 
+use super::changes::differing;
 use super::image::Image;
 use super::{Print, Vault};
 use crate::sandbox::Closed;
-use crate::{digest, exact, steering};
-use ignore::WalkState;
-use std::collections::BTreeMap;
+use crate::tree::{self, Root, Stat, TreeWalk};
+use crate::{digest, exact};
+use rustix::fs::OFlags;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
-use std::io::Read as _;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Files and folders of a workspace whose changes by commands can be taken back.
@@ -26,10 +29,10 @@ pub const MAX_BYTES: u64 = 512 * 1024 * 1024;
 pub const MAX_FILE: u64 = 16 * 1024 * 1024;
 /// How long a look may take. What was read until then is not read again the next time.
 pub const MAX_TIME: Duration = Duration::from_secs(20);
-/// Folders of version control, which are never kept and never written.
-const VERSION_CONTROL: &[&str] = &[".git", ".hg", ".jj", ".svn"];
 /// A file that changed less than this before it was read may have changed again without looking other.
 const SETTLED: Duration = Duration::from_secs(2);
+/// How long what the vault said is believed: it forgets a workspace that nobody asks about.
+const REMEMBERED: Duration = Duration::from_secs(60 * 60);
 /// Contents that go to the vault at once.
 const BATCH_FILES: usize = 256;
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
@@ -57,6 +60,17 @@ pub(crate) struct StampedImage {
     pub(crate) stamp: Stamp,
 }
 
+impl StampedImage {
+    /// Whether it may change without looking other, or be seen better the next time.
+    fn is_unsure(&self) -> bool {
+        match &self.image {
+            Image::File { .. } => !self.stamp.settled,
+            Image::Link { .. } | Image::Unkept { .. } => true,
+            Image::Absent | Image::Folder { .. } => false,
+        }
+    }
+}
+
 /// What the system says of a file: another one of these is another file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp {
@@ -70,16 +84,9 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    fn of(meta: &std::fs::Metadata) -> Stamp {
-        let nanos = |seconds: i64, nanos: i64| i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
-        Stamp {
-            device: meta.dev(),
-            inode: meta.ino(),
-            size: meta.len(),
-            changed: nanos(meta.mtime(), meta.mtime_nsec()),
-            status: nanos(meta.ctime(), meta.ctime_nsec()),
-            settled: false,
-        }
+    fn of(stat: &Stat) -> Stamp {
+        let Stat { device, inode, size, changed, status, .. } = *stat;
+        Stamp { device, inode, size, changed, status, settled: false }
     }
 
     fn is_same(&self, other: &Stamp) -> bool {
@@ -128,9 +135,7 @@ pub(crate) fn known(vault: &dyn Vault, root: &Path) -> Result<Snapshot, String> 
 
 /// Whether a path below a workspace is never kept.
 pub(crate) fn is_version_control(path: &Path) -> bool {
-    path.iter().any(|name| {
-        VERSION_CONTROL.iter().any(|known| name.to_str().is_some_and(|name| name.eq_ignore_ascii_case(known)))
-    })
+    path.iter().any(tree::is_version_control)
 }
 
 /// One look at a workspace.
@@ -144,46 +149,136 @@ pub(crate) struct Look<'a> {
 }
 
 impl Look<'_> {
-    /// Looks at everything. `known` is the last look, which spares reading and which is brought up to date in the vault; `also` are paths
-    /// that are looked at although git ignores them by now.
+    /// Takes in what a walk found. `last` is the last look, which spares reading and which is brought up to date in the vault; `also` are
+    /// paths that are looked at although git ignores them by now.
     ///
     /// # Errors
     /// Which bound was met, in words that go on "cannot be undone: …".
-    pub(crate) fn around(&self, known: &Snapshot, also: &Snapshot) -> Result<Snapshot, String> {
-        let until = Instant::now() + self.bounds.time;
-        let mut snapshot = Snapshot::new();
-        let met = self.walk(also, until, &mut snapshot)?;
-        let mut bytes = 0;
+    pub(crate) fn take_in(
+        &self,
+        walk: &Arc<TreeWalk>,
+        last: LastLook,
+        also: &Snapshot,
+        until: Instant,
+    ) -> Result<LastLook, String> {
+        walk.kept().clone()?;
+        let may_be_closed = self.closed.meets(self.root);
+        let is_closed = |path: &OsStr| may_be_closed && self.closed.holds(&self.root.join(path));
+        self.is_small_enough(walk, may_be_closed.then_some(&is_closed))?;
+        let mut other = last.differing(walk);
+        let (beside, unchanged) = self.beside(walk, &last, also, &mut other);
+        if last.walk.is_some() && other.met.is_empty() && other.gone.is_empty() {
+            return Ok(LastLook { walk: Some(walk.clone()), beside, ..last });
+        }
+        let mut seen: Met = unchanged;
         let mut unread = Vec::new();
-        for (path, meta) in met {
-            let stamp = Stamp::of(&meta);
-            let mode = meta.permissions().mode() & 0o7777;
-            let last = known.get(&path).filter(|last| last.stamp.settled && last.stamp.is_same(&stamp));
-            if meta.is_dir() {
-                snapshot.insert(path, StampedImage { image: Image::Folder { mode }, stamp });
-            } else if !meta.is_file() || meta.len() > MAX_FILE || self.closed.holds(&self.root.join(&path)) {
-                let image = self.without_content(Path::new(&path), &meta, &stamp);
-                snapshot.insert(path, StampedImage { image, stamp });
+        for (path, stat) in other.met {
+            let (stamp, mode) = (Stamp::of(&stat), stat.permissions());
+            let known = last.seen.get(&path).filter(|last| last.stamp.settled && last.stamp.is_same(&stamp));
+            if stat.is_folder() {
+                seen.push((path, StampedImage { image: Image::Folder { mode }, stamp }));
+            } else if !stat.is_file() || stat.size > MAX_FILE || is_closed(&path) {
+                let image = self.without_content(Path::new(&path), &stat, &stamp);
+                seen.push((path, StampedImage { image, stamp }));
             } else {
-                bytes += meta.len();
-                match last.map(|last| (&last.image, last.stamp)) {
+                match known.map(|last| (&last.image, last.stamp)) {
                     Some((Image::File { digest, .. }, stamp)) => {
                         let image = Image::File { digest: digest.clone(), mode };
-                        snapshot.insert(path, StampedImage { image, stamp });
+                        seen.push((path, StampedImage { image, stamp }));
                     }
                     _ => unread.push(path),
                 }
             }
         }
+        let read = self.read(&unread, until);
+        let is_all = read.is_ok();
+        let (Ok(more) | Err((more, _))) = &read;
+        seen.extend(more.iter().cloned());
+        seen.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        let is_unsure = |(path, seen): &(OsString, StampedImage)| seen.is_unsure().then(|| path.clone());
+        let unsure = seen.iter().filter_map(is_unsure).collect();
+        let now = match last.walk {
+            None => Arc::new(seen.into_iter().collect()),
+            Some(_) => {
+                // What is not there any more, also what vanished before it was read.
+                let mut gone = other.gone;
+                gone.extend(
+                    unread
+                        .into_iter()
+                        .filter(|path| seen.binary_search_by(|(seen, _)| seen.cmp(path)).is_err()),
+                );
+                gone.retain(|path| last.seen.contains_key(path));
+                seen.retain(|(path, seen)| last.seen.get(path) != Some(seen));
+                let mut now = last.seen.clone();
+                if !gone.is_empty() || !seen.is_empty() {
+                    let now = Arc::make_mut(&mut now);
+                    gone.iter().for_each(|path| drop(now.remove(path)));
+                    now.extend(seen);
+                }
+                now
+            }
+        };
+        self.note(&last.seen, &now, is_all)?;
+        read.map_err(|(_, why)| why)?;
+        Ok(LastLook { walk: Some(walk.clone()), seen: now, unsure, beside, at: last.at })
+    }
+
+    /// Paths that are asked for beside what the walk found: those that are there are to be looked at, and nothing is known to be gone that
+    /// lies in a folder that is shut to us.
+    fn beside(
+        &self,
+        walk: &TreeWalk,
+        last: &LastLook,
+        also: &Snapshot,
+        differing: &mut WalkDifference,
+    ) -> (Vec<OsString>, Met) {
+        let (mut beside, mut unchanged) = (Vec::new(), Vec::new());
+        let wanted: Vec<&OsString> = match also.is_empty() || std::ptr::eq(also, &*last.seen) {
+            // What was there and is still in the walk did not go.
+            true => differing.gone.iter().collect(),
+            false => {
+                let found: HashSet<OsString> = walk
+                    .folders()
+                    .flat_map(|folder| folder.kept().map(|(name, _)| folder.join(name)))
+                    .collect();
+                also.keys().filter(|path| !found.contains(*path)).collect()
+            }
+        };
+        let wanted: Vec<OsString> =
+            wanted.into_iter().filter(|path| also.contains_key(*path)).cloned().collect();
+        for path in wanted.into_iter().filter(|path| !is_version_control(Path::new(path))) {
+            match lstat(&self.root.join(&path)) {
+                Looked::There(meta) => differing.met.push((path.clone(), Stat::of(&meta))),
+                Looked::Nothing => continue,
+                Looked::Shut => unchanged.extend(also.get(&path).map(|seen| (path.clone(), seen.clone()))),
+            }
+            beside.push(path);
+        }
+        if !beside.is_empty() {
+            let there: HashSet<&OsString> = beside.iter().collect();
+            differing.gone.retain(|path| !there.contains(path));
+        }
+        (beside, unchanged)
+    }
+
+    fn is_small_enough(
+        &self,
+        walk: &TreeWalk,
+        is_closed: Option<&impl Fn(&OsStr) -> bool>,
+    ) -> Result<(), String> {
+        let mut bytes = 0;
+        for folder in walk.folders() {
+            let kept = |(name, stat): &(&OsStr, &Stat)| {
+                stat.is_file()
+                    && stat.size <= MAX_FILE
+                    && !is_closed.is_some_and(|is_closed| is_closed(&folder.join(name)))
+            };
+            bytes += folder.kept().filter(kept).map(|(_, stat)| stat.size).sum::<u64>();
+        }
         if bytes > self.bounds.bytes {
             return Err(format!("the files here have more than {} MB", self.bounds.bytes / 1024 / 1024));
         }
-        let read = self.read(&unread, until);
-        let is_all = read.is_ok();
-        let (Ok(seen) | Err((seen, _))) = &read;
-        snapshot.extend(seen.iter().cloned());
-        self.note(known, &snapshot, is_all)?;
-        read.map(|_| snapshot).map_err(|(_, why)| why)
+        Ok(())
     }
 
     /// What stands at one path now; its content goes to the vault.
@@ -197,14 +292,15 @@ impl Look<'_> {
             Looked::Nothing => return Ok(Image::Absent),
             Looked::Shut => return Ok(Image::Unkept { stamp: "shut".to_owned() }),
         };
-        let (stamp, mode) = (Stamp::of(&meta), meta.permissions().mode() & 0o7777);
-        if meta.is_dir() {
-            return Ok(Image::Folder { mode });
+        let stat = Stat::of(&meta);
+        let stamp = Stamp::of(&stat);
+        if stat.is_folder() {
+            return Ok(Image::Folder { mode: stat.permissions() });
         }
-        if !meta.is_file() || meta.len() > MAX_FILE || self.closed.holds(&full) {
-            return Ok(self.without_content(path, &meta, &stamp));
+        if !stat.is_file() || stat.size > MAX_FILE || self.closed.holds(&full) {
+            return Ok(self.without_content(path, &stat, &stamp));
         }
-        let Some((seen, content)) = read(&full) else {
+        let Some((seen, content)) = read(exact::open(&full)) else {
             return Ok(Image::Unkept { stamp: stamp.write() });
         };
         if let Image::File { digest, .. } = &seen.image {
@@ -213,66 +309,16 @@ impl Look<'_> {
         Ok(seen.image)
     }
 
-    fn without_content(&self, path: &Path, meta: &std::fs::Metadata, stamp: &Stamp) -> Image {
-        let link = meta.is_symlink().then(|| std::fs::read_link(self.root.join(path)).ok()).flatten();
+    fn without_content(&self, path: &Path, stat: &Stat, stamp: &Stamp) -> Image {
+        let link = stat.is_link().then(|| std::fs::read_link(self.root.join(path)).ok()).flatten();
         match link {
             Some(target) => Image::Link { target },
             None => Image::Unkept { stamp: stamp.write() },
         }
     }
 
-    /// Everything that git does not ignore, and what is asked for beside it. What is asked for and lies in a folder that is shut to us
-    /// is taken for unchanged.
-    fn walk(
-        &self,
-        also: &Snapshot,
-        until: Instant,
-        unchanged: &mut Snapshot,
-    ) -> Result<BTreeMap<OsString, std::fs::Metadata>, String> {
-        let mut walk = ignore::WalkBuilder::new(self.root);
-        walk.hidden(false).require_git(false).ignore(false).filter_entry(|entry| {
-            let name = entry.file_name();
-            let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-            let above = entry.path().parent().unwrap_or(entry.path());
-            let is_heavy =
-                is_folder && entry.depth() > 0 && steering::is_heavy(above, &name.to_string_lossy());
-            !is_version_control(Path::new(name)) && !is_heavy
-        });
-        let walkers = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_READERS);
-        let walked = Walked::default();
-        let root = self.root.as_os_str().as_bytes();
-        let skip = root.len() + usize::from(!root.ends_with(b"/"));
-        walk.threads(walkers).build_parallel().run(|| {
-            let mut own = OwnPart { walked: &walked, met: Vec::new() };
-            Box::new(move |entry| {
-                // What vanishes meanwhile, or may not be entered, is not there for us.
-                let Some(path) = entry.as_ref().ok().and_then(|entry| below(entry.path(), skip)) else {
-                    return WalkState::Continue;
-                };
-                if let Some(meta) = entry.as_ref().ok().and_then(|entry| entry.metadata().ok()) {
-                    own.met.push((path, meta));
-                }
-                match own.counted(|| self.in_time(until), self.bounds.files) {
-                    true => WalkState::Continue,
-                    false => WalkState::Quit,
-                }
-            })
-        });
-        let mut met = walked.all()?;
-        for (path, seen) in also.iter().filter(|(path, _)| !is_version_control(Path::new(path))) {
-            if met.contains_key(path) {
-                continue;
-            }
-            match lstat(&self.root.join(path)) {
-                Looked::There(meta) => _ = met.insert(path.clone(), *meta),
-                Looked::Nothing => {}
-                Looked::Shut => _ = unchanged.insert(path.clone(), seen.clone()),
-            }
-        }
-        Ok(met)
-    }
-
-    fn in_time(&self, until: Instant) -> Result<(), String> {
+    /// Says why not to go on.
+    pub(crate) fn in_time(&self, until: Instant) -> Result<(), String> {
         if (self.stop)() {
             return Err("it was stopped".to_owned());
         }
@@ -284,6 +330,11 @@ impl Look<'_> {
 
     /// Reads files and has the vault keep them; what was done before something failed comes back with the reason.
     fn read(&self, paths: &[OsString], until: Instant) -> Result<Met, (Met, String)> {
+        if paths.is_empty() {
+            return Ok(Vec::new());
+        }
+        let shut = |why: io::Error| (Vec::new(), format!("the workspace cannot be opened ({why})"));
+        let root = Root::open(self.root).map_err(shut)?;
         let next = AtomicUsize::new(0);
         let readers = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_READERS);
         let readers = readers.min(paths.len().div_ceil(BATCH_FILES)).max(1);
@@ -301,8 +352,9 @@ impl Look<'_> {
                     failed = failed.or_else(|| self.in_time(until).err());
                 }
                 let (Some(path), None) = (path, &failed) else { return (met, failed) };
-                let full = self.root.join(path);
-                match read(&full) {
+                // A pipe that nobody writes to keeps nobody waiting.
+                let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+                match read(root.open_below(Path::new(path), flags).map(File::from)) {
                     Some((seen, content)) => {
                         if let Image::File { digest, .. } = &seen.image {
                             size += content.len();
@@ -310,7 +362,7 @@ impl Look<'_> {
                         }
                         batch.seen.push((path.clone(), seen));
                     }
-                    None => met.extend(unreadable(&full).map(|seen| (path.clone(), seen))),
+                    None => met.extend(unreadable(&self.root.join(path)).map(|seen| (path.clone(), seen))),
                 }
             }
         };
@@ -334,16 +386,20 @@ impl Look<'_> {
 
     /// Has the vault take in what looks other than before.
     fn note(&self, known: &Snapshot, now: &Snapshot, is_all: bool) -> Result<(), String> {
-        let print = |(path, seen): (&OsString, &StampedImage)| Print {
+        let print = |path: &OsString, seen: &StampedImage| Print {
             path: path.as_bytes().to_vec(),
             stamp: seen.stamp.write(),
             image: seen.image.to_string(),
             digest: seen.image.digest().map(str::to_owned),
         };
-        let seen: Vec<Print> =
-            now.iter().filter(|(path, seen)| known.get(*path) != Some(*seen)).map(print).collect();
-        let gone = known.keys().filter(|path| is_all && !now.contains_key(*path));
-        let gone: Vec<Vec<u8>> = gone.map(|path| path.as_bytes().to_vec()).collect();
+        let (mut seen, mut gone) = (Vec::new(), Vec::new());
+        for (path, _, now) in differing(known, now, |was, is| was == is) {
+            match now {
+                Some(now) => seen.push(print(path, now)),
+                None if is_all => gone.push(path.as_bytes().to_vec()),
+                None => {}
+            }
+        }
         if seen.is_empty() && gone.is_empty() {
             return Ok(());
         }
@@ -351,54 +407,76 @@ impl Look<'_> {
     }
 }
 
-/// What walkers met together.
+/// The last look: what was seen, and the walk that found it.
+#[derive(Debug)]
+pub(crate) struct LastLook {
+    /// None where it is known from the vault alone.
+    walk: Option<Arc<TreeWalk>>,
+    pub(crate) seen: Arc<Snapshot>,
+    /// What may have changed without looking other, or has to be looked at in any case.
+    unsure: HashSet<OsString>,
+    /// What was seen beside what the walk found.
+    beside: Vec<OsString>,
+    /// When the vault was asked.
+    at: Instant,
+}
+
+/// What a walk found that is other than the last look.
 #[derive(Default)]
-struct Walked {
-    met: Mutex<Vec<(OsString, std::fs::Metadata)>>,
-    count: AtomicUsize,
-    failed: Mutex<Option<String>>,
+struct WalkDifference {
+    met: Vec<(OsString, Stat)>,
+    gone: Vec<OsString>,
 }
 
-impl Walked {
-    fn all(self) -> Result<BTreeMap<OsString, std::fs::Metadata>, String> {
-        match self.failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Some(why) => Err(why),
-            None => Ok(self.met.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().collect()),
+impl LastLook {
+    /// What the vault knows.
+    pub(crate) fn from_vault(seen: Arc<Snapshot>) -> LastLook {
+        LastLook { walk: None, seen, unsure: HashSet::new(), beside: Vec::new(), at: Instant::now() }
+    }
+
+    /// Whether the vault may have forgotten it by now.
+    pub(crate) fn is_old(&self) -> bool {
+        self.at.elapsed() > REMEMBERED
+    }
+
+    fn differing(&self, walk: &TreeWalk) -> WalkDifference {
+        let mut differing = WalkDifference::default();
+        let unsure: HashSet<&[u8]> = self.unsure.iter().map(|path| above(path)).collect();
+        for folder in walk.folders() {
+            let last = self.walk.as_ref().and_then(|last| last.folder(folder.path()));
+            let is_same = last.is_some_and(|last| Arc::ptr_eq(last, folder));
+            if is_same && !unsure.contains(folder.path().as_bytes()) {
+                continue;
+            }
+            let mut known: HashMap<&OsStr, &Stat> = last.into_iter().flat_map(|last| last.kept()).collect();
+            for (name, stat) in folder.kept() {
+                let is_known = known.remove(name) == Some(stat);
+                let path = folder.join(name);
+                if !is_known || self.unsure.contains(&path) {
+                    differing.met.push((path, *stat));
+                }
+            }
+            differing.gone.extend(known.into_keys().map(|name| folder.join(name)));
         }
+        for folder in self.walk.iter().flat_map(|last| last.folders()) {
+            if walk.folder(folder.path()).is_none() {
+                differing.gone.extend(folder.kept().map(|(name, _)| folder.join(name)));
+            }
+        }
+        if !self.beside.is_empty() {
+            let met: HashSet<&OsString> = differing.met.iter().map(|(path, _)| path).collect();
+            let beside = self.beside.iter().filter(|path| !met.contains(path));
+            let beside: Vec<OsString> = beside.cloned().collect();
+            differing.gone.extend(beside);
+        }
+        differing
     }
 }
 
-/// What one walker met; it goes to the others' when the walker is through.
-struct OwnPart<'a> {
-    walked: &'a Walked,
-    met: Vec<(OsString, std::fs::Metadata)>,
-}
-
-impl OwnPart<'_> {
-    /// Counts one more; tells whether the walk goes on.
-    fn counted(&self, in_time: impl Fn() -> Result<(), String>, most: usize) -> bool {
-        let count = self.walked.count.fetch_add(1, Ordering::Relaxed) + 1;
-        let fine = match count {
-            _ if count > most => Err(format!("there are more than {most} files here")),
-            _ if count.is_multiple_of(BATCH_FILES) => in_time(),
-            _ => Ok(()),
-        };
-        let Err(why) = fine else { return true };
-        *self.walked.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
-        false
-    }
-}
-
-impl Drop for OwnPart<'_> {
-    fn drop(&mut self) {
-        self.walked.met.lock().unwrap_or_else(PoisonError::into_inner).append(&mut self.met);
-    }
-}
-
-/// A path without its first bytes, which are the root and the slash after it; `None` for the root itself.
-fn below(path: &Path, skip: usize) -> Option<OsString> {
-    let below = path.as_os_str().as_bytes().get(skip..).filter(|below| !below.is_empty())?;
-    Some(OsStr::from_bytes(below).to_owned())
+/// The folder of a path, in bytes.
+fn above(path: &OsStr) -> &[u8] {
+    let path = path.as_bytes();
+    path.iter().rposition(|byte| *byte == b'/').and_then(|at| path.get(..at)).unwrap_or_default()
 }
 
 /// Files that were met.
@@ -424,35 +502,49 @@ fn lstat(full: &Path) -> Looked {
     let found = exact::Spot::find(full).and_then(|spot| spot.check()).and_then(|()| full.symlink_metadata());
     match found {
         Ok(meta) => Looked::There(Box::new(meta)),
-        Err(why) if why.kind() == std::io::ErrorKind::PermissionDenied => Looked::Shut,
+        Err(why) if why.kind() == io::ErrorKind::PermissionDenied => Looked::Shut,
         Err(_) => Looked::Nothing,
     }
 }
 
 /// A file's image and content; `None` when it cannot be read, or is no plain file by now.
-fn read(full: &Path) -> Option<(StampedImage, Vec<u8>)> {
-    let mut file = exact::open(full).ok()?;
+fn read(opened: io::Result<File>) -> Option<(StampedImage, Vec<u8>)> {
+    let mut file = opened.ok()?;
     let before = file.metadata().ok().filter(|meta| meta.is_file() && meta.len() <= MAX_FILE)?;
     let mut content = Vec::with_capacity(usize::try_from(before.len()).unwrap_or(0));
     (&mut file).take(MAX_FILE + 1).read_to_end(&mut content).ok()?;
-    let after = file.metadata().ok().filter(|_| content.len() as u64 <= MAX_FILE)?;
+    let after = Stat::of(&file.metadata().ok().filter(|_| content.len() as u64 <= MAX_FILE)?);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let now = i128::try_from(now.as_nanos()).unwrap_or(i128::MAX);
-    let mut stamp = Stamp::of(&before);
+    let mut stamp = Stamp::of(&Stat::of(&before));
     stamp.settled = stamp.is_settled(&Stamp::of(&after), now);
-    let image = Image::File { digest: digest::hex(&content), mode: after.permissions().mode() & 0o7777 };
+    let image = Image::File { digest: digest::hex(&content), mode: after.permissions() };
     Some((StampedImage { image, stamp }, content))
 }
 
 fn unreadable(full: &Path) -> Option<StampedImage> {
-    let stamp = Stamp::of(&full.symlink_metadata().ok()?);
+    let stamp = Stamp::of(&Stat::of(&full.symlink_metadata().ok()?));
     Some(StampedImage { image: Image::Unkept { stamp: stamp.write() }, stamp })
 }
+
+#[cfg(test)]
+mod again;
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::checkpoint::MemoryVault;
+
+    impl Look<'_> {
+        /// Looks at everything, as if for the first time but for what is known.
+        fn around(&self, known: &Snapshot, also: &Snapshot) -> Result<Snapshot, String> {
+            let until = Instant::now() + self.bounds.time;
+            let keep = tree::Keep { files: self.bounds.files, go_on: &|| self.in_time(until) };
+            let walk = Arc::new(TreeWalk::through(&Root::open(self.root).unwrap(), self.root, &keep, None));
+            let last = LastLook::from_vault(Arc::new(known.clone()));
+            Ok(Snapshot::clone(&self.take_in(&walk, last, also, until)?.seen))
+        }
+    }
 
     fn look<'a>(root: &'a Path, vault: &'a MemoryVault, closed: &'a Closed) -> Look<'a> {
         Look { root, vault, closed, bounds: ScanBounds::default(), stop: &|| false }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 mod cut;
 mod sight;
+mod tricks;
 
 /// A workspace and the ledger of a session in it.
 struct Scene {

@@ -49,6 +49,8 @@ enum Need {
     },
     File(#[serde(with = "crate::rule::path")] PathBuf),
     Host(String),
+    /// A host that a command reaches by the session's proxy.
+    Reach(String),
     Tool,
 }
 
@@ -130,6 +132,7 @@ impl AskedOnce {
                 }
                 Need::File(path) => rule.covers_file(path) || whole(rule),
                 Need::Host(host) => rule.covers_host(host),
+                Need::Reach(host) => rule.covers_reach(host),
                 Need::Tool => whole(rule),
             })
         };
@@ -159,6 +162,7 @@ fn needs(plan: &Plan) -> Option<Vec<Need>> {
         }
         Deed::Write { paths } => paths.iter().cloned().map(Need::File).collect(),
         Deed::Fetch { host } => vec![Need::Host(host.clone())],
+        Deed::Reach { host } => vec![Need::Reach(host.clone())],
         Deed::Other => vec![Need::Tool],
         Deed::Read | Deed::ReadClosed => return None,
     })

@@ -52,6 +52,11 @@ impl Closed {
         found.filter(|place| self.holds(place)).map(Path::to_owned).collect()
     }
 
+    /// Whether a folder, or anything in it, may be a closed place.
+    pub(crate) fn meets(&self, folder: &Path) -> bool {
+        self.holds(folder) || self.places().any(|place| place.starts_with(folder))
+    }
+
     /// Whether a path, every link in it followed, is a closed place or lies in one.
     pub fn holds(&self, path: &Path) -> bool {
         path.ancestors().any(|above| self.places.contains(above))

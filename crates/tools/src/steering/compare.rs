@@ -5,7 +5,8 @@
 //! the person has answered.
 //! Invariant: no link is followed on the way to a file; a workspace that was made to lead elsewhere is not written through.
 
-use super::{YARN, parts_of_git, places};
+use super::{YARN, parts_of_git, places_of};
+use crate::tree::{Root, Tree, TreeWalk};
 use crate::{digest, exact};
 use domain::ask::MAX_SHOWN;
 use rustix::fs::{
@@ -87,10 +88,15 @@ struct Anchor {
 
 impl Anchor {
     fn at(root: &Path) -> Anchor {
-        match exact::open_folder(root) {
-            Ok(folder) if cfg!(target_os = "linux") => {
+        Anchor::of(root, exact::open_folder(root).ok().map(Arc::new))
+    }
+
+    /// The same for a folder that is held open already.
+    fn of(root: &Path, folder: Option<Arc<OwnedFd>>) -> Anchor {
+        match folder {
+            Some(folder) if cfg!(target_os = "linux") => {
                 let path = PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()));
-                Anchor { path, _folder: Some(Arc::new(folder)) }
+                Anchor { path, _folder: Some(folder) }
             }
             _ => Anchor { path: root.to_owned(), _folder: None },
         }
@@ -98,9 +104,10 @@ impl Anchor {
 }
 
 /// What is looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 enum CompareScope {
-    Workspace,
+    /// A workspace, and the walk that found what steers it. There is none where it cannot be opened.
+    Workspace(Arc<Tree>, Option<(Root, Arc<TreeWalk>)>),
     /// The records of a repository: its `.git`.
     Repository,
 }
@@ -123,7 +130,17 @@ pub(crate) struct SteeringSnapshot {
 impl SteeringSnapshot {
     /// Looks at what steers `root` now. Takes a while in a large workspace.
     pub(crate) fn look(root: &Path) -> SteeringSnapshot {
-        SteeringSnapshot::look_at(Anchor::at(root), CompareScope::Workspace)
+        SteeringSnapshot::before(&Arc::new(Tree::new(
+            &root.canonicalize().unwrap_or_else(|_| root.to_owned()),
+        )))
+    }
+
+    /// The same of a workspace that others look at too: before something runs there.
+    pub(crate) fn before(tree: &Arc<Tree>) -> SteeringSnapshot {
+        let walk = tree.before(None).ok();
+        let folder = walk.as_ref().map(|(folder, _)| folder.handle().clone());
+        let root = Anchor::of(tree.root(), folder);
+        SteeringSnapshot::look_at(root, CompareScope::Workspace(tree.clone(), walk))
     }
 
     /// The same of the repository of a worktree, which lies outside of it: its `.git`.
@@ -133,8 +150,8 @@ impl SteeringSnapshot {
 
     fn look_at(root: Anchor, of: CompareScope) -> SteeringSnapshot {
         let at = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        let (found, cut) = match of {
-            CompareScope::Workspace => places(&root.path),
+        let (found, cut) = match &of {
+            CompareScope::Workspace(_, walk) => places_of(&root.path, walk.as_ref().map(|(_, walk)| &**walk)),
             CompareScope::Repository => (Vec::new(), false),
         };
         let below = |place: &PathBuf| Some(place.strip_prefix(&root.path).ok()?.to_owned());
@@ -148,8 +165,8 @@ impl SteeringSnapshot {
             of,
         };
         let mut room = MAX_IMAGES;
-        let parts: Vec<PathBuf> = match of {
-            CompareScope::Workspace => found.iter().flat_map(|place| compared(place)).collect(),
+        let parts: Vec<PathBuf> = match &seen.of {
+            CompareScope::Workspace(..) => found.iter().flat_map(|place| compared(place)).collect(),
             CompareScope::Repository => parts_of_git(&seen.root.path),
         };
         for share in [SHARE, MAX_FILES] {
@@ -165,7 +182,14 @@ impl SteeringSnapshot {
 
     /// The same places as they are now.
     pub(crate) fn again(&self) -> SteeringSnapshot {
-        SteeringSnapshot::look_at(self.root.clone(), self.of)
+        let of = match &self.of {
+            CompareScope::Workspace(tree, walk) => {
+                let again = walk.as_ref().map(|(folder, _)| (folder.clone(), tree.compare(folder)));
+                CompareScope::Workspace(tree.clone(), again)
+            }
+            CompareScope::Repository => CompareScope::Repository,
+        };
+        SteeringSnapshot::look_at(self.root.clone(), of)
     }
 
     /// Takes in what is at a path, at most `share` files that were not taken in before. Tells whether that was all.
@@ -203,9 +227,22 @@ impl SteeringSnapshot {
         Some(self.put_these_back(self.changed(agreed)?))
     }
 
+    /// The same when a command that somebody waited for has ended: where nothing has to be put back, undo need not walk once more.
+    pub(crate) fn put_back_at_the_end(&self, agreed: impl Fn(&Path) -> bool) -> Option<PutBack> {
+        let now = self.again();
+        let changed = self.against(&now, agreed);
+        if let (CompareScope::Workspace(tree, Some((_, walk))), None) = (&now.of, &changed) {
+            tree.nothing_was_put_back(walk);
+        }
+        Some(self.put_these_back(changed?))
+    }
+
     /// Looks again, and tells what changed but for what `agreed` says a person agreed to; it stays as it is. `None` when nothing did.
     pub(crate) fn changed(&self, agreed: impl Fn(&Path) -> bool) -> Option<SteeringChanges> {
-        let now = self.again();
+        self.against(&self.again(), agreed)
+    }
+
+    fn against(&self, now: &SteeringSnapshot, agreed: impl Fn(&Path) -> bool) -> Option<SteeringChanges> {
         let mut changes: Vec<SteeringChange> = Vec::new();
         let fresh = |path: &Path| {
             // Where not everything was looked at before, only what is new for the file system counts as new.

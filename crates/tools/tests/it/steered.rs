@@ -193,3 +193,46 @@ fn no_tool_writes_unasked_what_instructions_anywhere_in_the_workspace_take_in() 
     assert!(verdict("docs/of-sub.md").1.concat().contains("`sub/CLAUDE.md`"));
     assert!(matches!(verdict("docs/other.md").0, Verdict::Allow(_)));
 }
+
+#[tokio::test]
+async fn a_file_that_steers_is_put_back_when_it_was_written_through_another_name() {
+    for namespaces in [true, false] {
+        for (folder, ignored) in [("node_modules", ""), ("dist", "dist/\n"), ("plain", "")] {
+            let room = room(namespaces);
+            room.put(".gitignore", ignored);
+            room.put(&format!("{folder}/x"), "");
+            // An earlier command may have made it: that changed nothing. Nobody looks into the first two folders.
+            let other = room.path(&format!("{folder}/link"));
+            std::fs::hard_link(room.path("AGENTS.md"), &other).unwrap();
+            // As long as before, and as old as before.
+            let line =
+                format!("touch -r {folder}/link t; echo be evil > {folder}/link; touch -r t {folder}/link");
+            let (_, asked) = answered(&room, &line, Some(false)).await;
+            assert_eq!(asked.len(), 1, "{folder} {asked:?}");
+            assert!(asked[0].contains("changed AGENTS.md"), "{folder} {asked:?}");
+            assert_eq!(room.get("AGENTS.md"), "be kind\n");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_steers_is_put_back_when_its_folder_was_moved_and_another_put_there() {
+    for namespaces in [true, false] {
+        let room = room(namespaces);
+        room.put("d/.npmrc", "fine\n");
+        room.put(
+            "move.sh",
+            "mv d away; mkdir d; echo evil > d/.npmrc; touch -r away/.npmrc d/.npmrc; touch -r away d",
+        );
+        let (_, asked) = answered(&room, "sh ./move.sh", Some(false)).await;
+        assert_eq!(asked.len(), 1, "{asked:?}");
+        assert!(asked[0].contains("changed d/.npmrc"), "{asked:?}");
+        assert_eq!(room.get("d/.npmrc"), "fine\n");
+        // Moved away and put back as it was: nothing happened.
+        let room = self::room(namespaces);
+        room.put("d/.npmrc", "fine\n");
+        room.put("move.sh", "mv d away; mkdir d; rmdir d; mv away d");
+        assert_eq!(answered(&room, "sh ./move.sh", Some(false)).await.1, [""; 0]);
+        assert_eq!(room.get("d/.npmrc"), "fine\n");
+    }
+}

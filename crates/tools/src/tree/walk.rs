@@ -1,0 +1,531 @@
+//! One walk through a workspace, level by level, several folders of a level at a time.
+
+use super::rules::{self, IgnoreRules, RULES, Texts};
+use super::{BUILT, FRESH, Stat, is_heavy, is_version_control, nanos};
+use crate::exact;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, statat};
+use std::collections::HashMap;
+use std::ffi::{CStr, CString, OsStr, OsString};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// Entries among which names that steer are looked for.
+pub(crate) const MAX_SEARCHED: usize = 50_000;
+/// Folders are looked at by at most this many threads.
+const MAX_WALKERS: usize = 4;
+/// Folders of a level that one walker is enough for.
+const WORTH_SHARING: usize = 16;
+/// Files after which it is asked whether to go on.
+const PAUSE: usize = 256;
+/// Bytes of a listing that are asked for at once.
+const LISTING: usize = 64 * 1024;
+
+/// The folder of a workspace, held open: itself and not its name, which may lead elsewhere by now.
+#[derive(Debug, Clone)]
+pub(crate) struct Root(Arc<OwnedFd>);
+
+impl Root {
+    /// Opens it, no link followed on the way.
+    pub(crate) fn open(path: &Path) -> io::Result<Root> {
+        Ok(Root(Arc::new(exact::open_folder(path)?)))
+    }
+
+    /// Opens what lies below it in one step, no link followed on the way.
+    pub(crate) fn open_below(&self, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
+        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::io::Errno;
+            let resolve = rustix::fs::ResolveFlags::NO_SYMLINKS;
+            match rustix::fs::openat2(&self.0, path, flags, Mode::empty(), resolve) {
+                // Not every kernel and not every container knows it.
+                Err(Errno::NOSYS | Errno::PERM) => {}
+                opened => return Ok(opened?),
+            }
+        }
+        let mut names = path.iter().peekable();
+        let mut here: Option<OwnedFd> = None;
+        while let Some(name) = names.next() {
+            let how = match names.peek() {
+                Some(_) => OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC,
+                None => flags,
+            };
+            let at = here.as_ref().map_or_else(|| self.0.as_fd(), |here| here.as_fd());
+            here = Some(openat(at, name, how, Mode::empty())?);
+        }
+        here.ok_or_else(|| io::ErrorKind::IsADirectory.into())
+    }
+
+    /// Tells it from every other folder that is there.
+    fn id(&self) -> Option<(u64, u64)> {
+        #[allow(clippy::unnecessary_cast, clippy::useless_conversion, reason = "as in `look`")]
+        fstat(&self.0).ok().map(|stat| (stat.st_dev as u64, stat.st_ino.into()))
+    }
+
+    /// What holds it open.
+    pub(crate) fn handle(&self) -> &Arc<OwnedFd> {
+        &self.0
+    }
+}
+
+/// What undo wants to know of.
+pub(crate) struct Keep<'a> {
+    /// At most so many files and folders; none where it wants nothing.
+    pub(crate) files: usize,
+    /// Says why not to go on.
+    pub(crate) go_on: &'a (dyn Fn() -> Result<(), String> + Sync),
+}
+
+/// A name in a folder.
+#[derive(Debug, PartialEq, Eq)]
+struct Name {
+    name: CString,
+    kind: FileType,
+    /// Whether undo keeps it: git does not ignore it, and it is nothing that is passed over.
+    is_kept: bool,
+    /// Whether it steers programs.
+    steers: bool,
+    /// Whether names that steer are looked for in it.
+    is_searched: bool,
+}
+
+impl Name {
+    fn name(&self) -> &OsStr {
+        OsStr::from_bytes(self.name.to_bytes())
+    }
+}
+
+/// A folder as a walk found it.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    /// Below the workspace.
+    path: Arc<OsStr>,
+    /// The rules of the folder above, and those that hold here.
+    above: Arc<IgnoreRules>,
+    rules: Arc<IgnoreRules>,
+    is_kept: bool,
+    is_searched: bool,
+    /// In the order of the listing.
+    names: Arc<Vec<Name>>,
+    /// What the system says of those that undo keeps; nothing where they vanished meanwhile.
+    stats: Vec<Option<Stat>>,
+}
+
+impl Folder {
+    /// What undo keeps of it.
+    pub(crate) fn kept(&self) -> impl Iterator<Item = (&OsStr, &Stat)> {
+        let all = self.names.iter().zip(&self.stats);
+        all.filter(|(name, _)| name.is_kept).filter_map(|(name, stat)| Some((name.name(), stat.as_ref()?)))
+    }
+
+    /// The path below the workspace of a name in it.
+    pub(crate) fn join(&self, name: &OsStr) -> OsString {
+        joined(&self.path, name)
+    }
+
+    /// Its own path below the workspace.
+    pub(crate) fn path(&self) -> &OsStr {
+        &self.path
+    }
+
+    fn is_like(&self, job: &FolderJob<'_>) -> bool {
+        self.is_kept == job.is_kept && self.is_searched == job.is_searched
+    }
+}
+
+fn joined(folder: &OsStr, name: &OsStr) -> OsString {
+    let mut path = Vec::with_capacity(folder.len() + 1 + name.len());
+    path.extend_from_slice(folder.as_bytes());
+    if !path.is_empty() {
+        path.push(b'/');
+    }
+    path.extend_from_slice(name.as_bytes());
+    OsString::from_vec(path)
+}
+
+/// A workspace as it was seen.
+///
+/// It does not hold the workspace open: it is remembered for as long as a session lasts, and nobody could unmount the disk meanwhile.
+#[derive(Debug)]
+pub(crate) struct TreeWalk {
+    root: Option<(u64, u64)>,
+    /// What holds for the whole workspace.
+    above: Arc<IgnoreRules>,
+    /// The shallow ones first.
+    folders: Vec<Arc<Folder>>,
+    by_path: HashMap<Arc<OsStr>, usize>,
+    keeps: usize,
+    kept: Result<(), String>,
+    ended: Instant,
+}
+
+/// A folder that is to be looked at.
+struct FolderJob<'a> {
+    path: Arc<OsStr>,
+    above: Arc<IgnoreRules>,
+    is_kept: bool,
+    is_searched: bool,
+    last: Option<&'a Arc<Folder>>,
+}
+
+impl TreeWalk {
+    /// Walks through `root`, which is found at `path`. `last` is an earlier walk.
+    pub(crate) fn through(root: &Root, path: &Path, keep: &Keep<'_>, last: Option<&TreeWalk>) -> TreeWalk {
+        let keeps = keep.files > 0;
+        let known = last.map(|last| &last.above);
+        let above = match (keeps, known) {
+            (true, known) => IgnoreRules::above(path, known),
+            // Whoever keeps nothing need not know what is ignored.
+            (false, Some(known)) => known.clone(),
+            (false, None) => IgnoreRules::none(path),
+        };
+        let state = Walker {
+            root,
+            path,
+            keep,
+            last,
+            kept: AtomicUsize::new(0),
+            searched: AtomicUsize::new(0),
+            failed: Mutex::new(None),
+        };
+        let mut folders: Vec<Arc<Folder>> = Vec::new();
+        let mut level = vec![state.job(Arc::from(OsStr::new("")), above.clone(), keeps, true)];
+        while !level.is_empty() {
+            let found = state.level(&level);
+            level = found.iter().flat_map(|folder| state.below(folder)).collect();
+            folders.extend(found);
+        }
+        let by_path = folders.iter().enumerate().map(|(at, folder)| (folder.path.clone(), at)).collect();
+        let kept = state.failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err);
+        TreeWalk { root: root.id(), above, folders, by_path, keeps: keep.files, kept, ended: Instant::now() }
+    }
+
+    /// Whether it was over a moment ago, and led through this very folder.
+    pub(crate) fn is_fresh(&self, root: &Root) -> bool {
+        self.ended.elapsed() < FRESH && self.root.is_some() && self.root == root.id()
+    }
+
+    /// When it was over.
+    #[cfg(test)]
+    pub(crate) fn ended(&self) -> Instant {
+        self.ended
+    }
+
+    /// How many files undo wanted to know of.
+    pub(crate) fn keeps(&self) -> usize {
+        self.keeps
+    }
+
+    /// Whether all of them were looked at, or why not.
+    pub(crate) fn kept(&self) -> &Result<(), String> {
+        &self.kept
+    }
+
+    /// All folders, the shallow ones first.
+    pub(crate) fn folders(&self) -> impl Iterator<Item = &Arc<Folder>> {
+        self.folders.iter()
+    }
+
+    /// The one at a path below the workspace, where it was entered.
+    pub(crate) fn folder(&self, path: &OsStr) -> Option<&Arc<Folder>> {
+        self.by_path.get(path).and_then(|at| self.folders.get(*at))
+    }
+
+    /// The paths below the workspace whose names steer, the shallow ones first, and whether there was more than is looked through.
+    pub(crate) fn steering(&self) -> (Vec<OsString>, bool) {
+        let mut found = Vec::new();
+        let mut searched = 0;
+        for folder in self.folders.iter().filter(|folder| folder.is_searched) {
+            let left = MAX_SEARCHED - searched;
+            let seen = folder.names.iter().take(left);
+            found.extend(seen.filter(|name| name.steers).map(|name| folder.join(name.name())));
+            if folder.names.len() > left {
+                return (found, true);
+            }
+            searched += folder.names.len();
+        }
+        (found, false)
+    }
+}
+
+/// What the walkers share.
+struct Walker<'a> {
+    root: &'a Root,
+    path: &'a Path,
+    keep: &'a Keep<'a>,
+    last: Option<&'a TreeWalk>,
+    kept: AtomicUsize,
+    searched: AtomicUsize,
+    failed: Mutex<Option<String>>,
+}
+
+/// What one walker uses over and over.
+struct Scratch {
+    listing: Vec<u8>,
+    bytes: Vec<u8>,
+    /// Where each name ends in `bytes`, and what it is.
+    names: Vec<(usize, FileType)>,
+}
+
+impl<'a> Walker<'a> {
+    fn job(
+        &self,
+        path: Arc<OsStr>,
+        above: Arc<IgnoreRules>,
+        is_kept: bool,
+        is_searched: bool,
+    ) -> FolderJob<'a> {
+        let last = self.last.and_then(|last| last.folder(&path));
+        FolderJob { path, above, is_kept, is_searched, last }
+    }
+
+    /// The folders in a folder.
+    fn below<'f>(&'f self, folder: &'f Folder) -> impl Iterator<Item = FolderJob<'a>> + use<'f, 'a> {
+        let folders = folder
+            .names
+            .iter()
+            .filter(|name| name.kind == FileType::Directory && (name.is_kept || name.is_searched));
+        folders.map(|name| {
+            self.job(folder.join(name.name()).into(), folder.rules.clone(), name.is_kept, name.is_searched)
+        })
+    }
+
+    /// Looks at folders; those that cannot be are left out.
+    fn level(&self, jobs: &[FolderJob<'_>]) -> Vec<Arc<Folder>> {
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut scratch =
+                Scratch { listing: Vec::with_capacity(LISTING), bytes: Vec::new(), names: Vec::new() };
+            let mut found = Vec::new();
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(job) = jobs.get(at) else { return found };
+                found.extend(self.folder(job, &mut scratch).map(|folder| (at, folder)));
+            }
+        };
+        let walkers = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_WALKERS);
+        let walkers = walkers.min(jobs.len().div_ceil(WORTH_SHARING));
+        let mut found = std::thread::scope(|scope| {
+            let others: Vec<_> = (1..walkers).map(|_| scope.spawn(work)).collect();
+            let mut found = work();
+            for other in others {
+                match other.join() {
+                    Ok(more) => found.extend(more),
+                    Err(_) => self.fail("a walker broke down".to_owned()),
+                }
+            }
+            found
+        });
+        found.sort_unstable_by_key(|(at, _)| *at);
+        found.into_iter().map(|(_, folder)| folder).collect()
+    }
+
+    fn fail(&self, why: String) {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
+    }
+
+    fn has_failed(&self) -> bool {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    fn folder(&self, job: &FolderJob<'_>, scratch: &mut Scratch) -> Option<Arc<Folder>> {
+        let job = &FolderJob {
+            path: job.path.clone(),
+            above: job.above.clone(),
+            is_kept: job.is_kept && !self.has_failed(),
+            is_searched: job.is_searched && self.searched.load(Ordering::Relaxed) <= MAX_SEARCHED,
+            last: job.last,
+        };
+        if !job.is_kept && !job.is_searched {
+            return None;
+        }
+        // What vanishes meanwhile, or may not be entered, is not there for us.
+        let folder = match job.path.is_empty() {
+            true => openat(
+                &*self.root.0,
+                ".",
+                OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
+                Mode::empty(),
+            )
+            .ok()?,
+            false => self.root.open_below(Path::new(&*job.path), OFlags::RDONLY | OFlags::DIRECTORY).ok()?,
+        };
+        list(folder.as_fd(), scratch, self.keep.files.max(MAX_SEARCHED) + 1).ok()?;
+        if job.is_searched {
+            self.searched.fetch_add(scratch.names.len(), Ordering::Relaxed);
+        }
+        let last = job.last.filter(|last| last.is_like(job));
+        let rules = self.rules(job, folder.as_fd(), scratch, last);
+        let known = last.filter(|last| Arc::ptr_eq(&last.rules, &rules) && scratch.is_like(&last.names));
+        let names = match known {
+            Some(known) => known.names.clone(),
+            None => Arc::new(self.names(job, &rules, scratch)),
+        };
+        let stats = if job.is_kept { self.stats(folder.as_fd(), &names) } else { Vec::new() };
+        let is_same = |last: &&Arc<Folder>| {
+            last.stats == stats && Arc::ptr_eq(&last.names, &names) && Arc::ptr_eq(&last.above, &job.above)
+        };
+        Some(match known.filter(is_same) {
+            Some(same) => same.clone(),
+            None => Arc::new(Folder {
+                path: job.path.clone(),
+                above: job.above.clone(),
+                rules,
+                is_kept: job.is_kept,
+                is_searched: job.is_searched,
+                names,
+                stats,
+            }),
+        })
+    }
+
+    /// The rules that hold in a folder.
+    fn rules(
+        &self,
+        job: &FolderJob<'_>,
+        folder: BorrowedFd<'_>,
+        scratch: &Scratch,
+        last: Option<&Arc<Folder>>,
+    ) -> Arc<IgnoreRules> {
+        if !job.is_kept {
+            return job.above.clone();
+        }
+        let mut texts = Texts::default();
+        for (name, _) in scratch.all() {
+            match name {
+                b".gitignore" => texts.ignore = rules::ignore(folder),
+                b".git" => texts.exclude = rules::exclude(&self.path.join(&*job.path)),
+                _ => {}
+            }
+        }
+        IgnoreRules::below(&job.above, &self.path.join(&*job.path), texts, last.map(|last| &last.rules))
+    }
+
+    /// What is to be known of the names in a folder.
+    fn names(&self, job: &FolderJob<'_>, rules: &IgnoreRules, scratch: &Scratch) -> Vec<Name> {
+        let folder = self.path.join(&*job.path);
+        let mut path = folder.join(RULES);
+        let named = |(name, kind): (&[u8], FileType)| {
+            let os = OsStr::from_bytes(name);
+            let text = os.to_string_lossy();
+            let is_folder = kind == FileType::Directory;
+            let steers = job.is_searched && domain::steering::part([&*text]).is_some();
+            let is_passed_over = is_folder && is_heavy(&folder, &text);
+            path.set_file_name(os);
+            let is_kept =
+                job.is_kept && !is_passed_over && !is_version_control(os) && !rules.ignores(&path, is_folder);
+            let is_searched = job.is_searched && is_folder && !steers && !is_passed_over;
+            // A listing has no name with a NUL in it.
+            let name = CString::new(name).ok()?;
+            Some(Name { name, kind, is_kept, steers, is_searched })
+        };
+        scratch.all().filter_map(named).collect()
+    }
+
+    fn stats(&self, folder: BorrowedFd<'_>, names: &[Name]) -> Vec<Option<Stat>> {
+        let kept = names.iter().filter(|name| name.is_kept).count();
+        let mut all = self.kept.fetch_add(kept, Ordering::Relaxed);
+        if all + kept > self.keep.files {
+            self.fail(format!("there are more than {} files here", self.keep.files));
+            return Vec::new();
+        }
+        let mut stats = Vec::with_capacity(names.len());
+        for name in names {
+            if !name.is_kept {
+                stats.push(None);
+                continue;
+            }
+            all += 1;
+            if all.is_multiple_of(PAUSE)
+                && let Err(why) = (self.keep.go_on)()
+            {
+                self.fail(why);
+                return Vec::new();
+            }
+            stats.push(look(folder, &name.name));
+        }
+        stats
+    }
+}
+
+/// What the system says of a name in a folder; no link is followed.
+fn look(folder: BorrowedFd<'_>, name: &CStr) -> Option<Stat> {
+    let stat = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    #[allow(
+        clippy::unnecessary_cast,
+        clippy::useless_conversion,
+        reason = "the types differ from system to system"
+    )]
+    Some(Stat {
+        device: stat.st_dev as u64,
+        inode: stat.st_ino.into(),
+        mode: stat.st_mode.into(),
+        size: u64::try_from(stat.st_size).unwrap_or_default(),
+        changed: nanos(stat.st_mtime.into(), stat.st_mtime_nsec as i64),
+        status: nanos(stat.st_ctime.into(), stat.st_ctime_nsec as i64),
+    })
+}
+
+impl Scratch {
+    fn all(&self) -> impl Iterator<Item = (&[u8], FileType)> {
+        let begins = std::iter::once(0).chain(self.names.iter().map(|(end, _)| *end));
+        begins
+            .zip(&self.names)
+            .map(|(begin, (end, kind))| (self.bytes.get(begin..*end).unwrap_or_default(), *kind))
+    }
+
+    /// Whether these are the names that were there before. Whether something was built may have changed behind a link.
+    fn is_like(&self, last: &[Name]) -> bool {
+        self.names.len() == last.len()
+            && self
+                .all()
+                .zip(last)
+                .all(|((name, kind), last)| name == last.name.to_bytes() && kind == last.kind)
+            && !self.all().any(|(name, kind)| name == BUILT.1.as_bytes() && kind == FileType::Symlink)
+    }
+
+    fn push(&mut self, folder: BorrowedFd<'_>, name: &CStr, kind: FileType) {
+        if matches!(name.to_bytes(), b"." | b"..") {
+            return;
+        }
+        let kind = match kind {
+            FileType::Unknown => look(folder, name).map_or(kind, |stat| FileType::from_raw_mode(stat.mode)),
+            known => known,
+        };
+        self.bytes.extend_from_slice(name.to_bytes());
+        self.names.push((self.bytes.len(), kind));
+    }
+}
+
+/// Lists a folder, up to a bound.
+fn list(folder: BorrowedFd<'_>, scratch: &mut Scratch, most: usize) -> io::Result<()> {
+    scratch.bytes.clear();
+    scratch.names.clear();
+    #[cfg(target_os = "linux")]
+    {
+        let mut listing = std::mem::take(&mut scratch.listing);
+        let mut entries = rustix::fs::RawDir::new(folder, listing.spare_capacity_mut());
+        while let Some(entry) = entries.next() {
+            // What was listed until then is there.
+            let Ok(entry) = entry else { break };
+            scratch.push(folder, entry.file_name(), entry.file_type());
+            if scratch.names.len() >= most {
+                break;
+            }
+        }
+        scratch.listing = listing;
+    }
+    #[cfg(not(target_os = "linux"))]
+    for entry in rustix::fs::Dir::read_from(folder)?.flatten() {
+        scratch.push(folder, entry.file_name(), entry.file_type());
+        if scratch.names.len() >= most {
+            break;
+        }
+    }
+    Ok(())
+}
