@@ -349,8 +349,10 @@ fn make(binary: &Path, world: &Path) {
     for file in ["config.toml", "mcp.json"] {
         fs::copy(world.join("config").join(file), out.join(file)).unwrap();
     }
+    // What was asked lies beside the rules, and is of a week.
+    let kept = fs::read_dir(world.join("data/rules")).unwrap().map(|entry| entry.unwrap().path());
     let rules: Vec<PathBuf> =
-        fs::read_dir(world.join("data/rules")).unwrap().map(|entry| entry.unwrap().path()).collect();
+        kept.filter(|path| path.extension().is_some_and(|kind| kind == "json")).collect();
     assert_eq!(rules.len(), 1, "{rules:?}");
     fs::copy(&rules[0], out.join("rules.json")).unwrap();
     forget_machine(&world.join("data"));
