@@ -207,6 +207,12 @@ pub(crate) fn open_folder(path: &Path) -> io::Result<OwnedFd> {
     folder(path, OFlags::RDONLY, Missing::Fails)
 }
 
+/// A handle of a folder, which needs no right to list it; no link is followed on the way.
+#[cfg(target_os = "linux")]
+pub(crate) fn folder_handle(path: &Path) -> io::Result<OwnedFd> {
+    folder(path, STEP, Missing::Fails)
+}
+
 fn folder(path: &Path, last: OFlags, missing: Missing) -> io::Result<OwnedFd> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let names: Vec<&OsStr> = path

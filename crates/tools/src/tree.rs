@@ -126,13 +126,23 @@ impl Tree {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The folder, also where a command shut it to its owner since it was looked at.
+    fn open(&self, now: &KnownWalks) -> std::io::Result<Root> {
+        match Root::open(&self.root) {
+            Err(why) if why.kind() == std::io::ErrorKind::PermissionDenied && now.last.is_some() => {
+                Root::open_shut(&self.root)
+            }
+            opened => opened,
+        }
+    }
+
     /// A look before something runs, and the folder that was looked at. One of a moment ago serves, where nothing of ours ran since.
     ///
     /// # Errors
     /// When the workspace cannot be opened.
     pub(crate) fn before(&self, keep: Option<Keep<'_>>) -> std::io::Result<(Root, Arc<TreeWalk>)> {
         let mut now = self.now();
-        let root = Root::open(&self.root)?;
+        let root = self.open(&now)?;
         let wanted = keep.as_ref().map_or(0, |keep| keep.files);
         let fits = |walk: &&Arc<TreeWalk>| walk.is_fresh(&root) && (wanted == 0 || walk.keeps() == wanted);
         if let Some(walk) = now.before.as_ref().filter(fits).filter(|_| now.at_work == 0) {
@@ -149,7 +159,7 @@ impl Tree {
     /// When the workspace cannot be opened.
     pub(crate) fn after(&self, keep: Keep<'_>) -> std::io::Result<Arc<TreeWalk>> {
         let mut now = self.now();
-        let root = Root::open(&self.root)?;
+        let root = self.open(&now)?;
         let fits = |walk: &Arc<TreeWalk>| walk.is_fresh(&root) && walk.keeps() == keep.files;
         if let Some(walk) = now.after.take().filter(fits) {
             return Ok(walk);

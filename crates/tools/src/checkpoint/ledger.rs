@@ -480,9 +480,11 @@ impl LookHere<'_> {
         Look { root: self.root, vault, closed: &self.closed, bounds, stop: self.stop }
     }
 
-    /// Looks at everything before a call.
+    /// Looks at everything before a call. What was looked at before stays so although git ignores it by now: a command may have seen to
+    /// that, and the next one would go unseen.
     fn before(&self, tree: &Tree, last: LastLook) -> Result<LastLook, String> {
-        self.around(last, &Snapshot::new(), |keep| Ok(tree.before(Some(keep))?.1))
+        let also = last.seen_in_walk();
+        self.around(last, &also, |keep| Ok(tree.before(Some(keep))?.1))
     }
 
     /// The same after it; `also` is what was there before.

@@ -434,6 +434,11 @@ impl LastLook {
         LastLook { walk: None, seen, unsure: HashSet::new(), beside: Vec::new(), at: Instant::now() }
     }
 
+    /// What was seen, where it was we who looked; nothing of what only the vault knows.
+    pub(crate) fn seen_in_walk(&self) -> Arc<Snapshot> {
+        if self.walk.is_some() { self.seen.clone() } else { Arc::default() }
+    }
+
     /// Whether the vault may have forgotten it by now.
     pub(crate) fn is_old(&self) -> bool {
         self.at.elapsed() > REMEMBERED

@@ -104,7 +104,7 @@ fn past_its_bounds_a_walk_says_so_and_still_finds_what_steers() {
     let walk = tree.after(keep(4)).unwrap();
     assert_eq!(*walk.kept(), Err("there are more than 4 files here".to_owned()));
     let steers = [OsString::from("d/.envrc"), OsString::from("d/e/AGENTS.md")];
-    assert_eq!(walk.steering(), (steers.to_vec(), false));
+    assert_eq!(walk.steering(), (steers.as_slice(), false));
     // What undo gave up is not asked of the next walk.
     assert_eq!(tree.compare(&Root::open(&root).unwrap()).keeps(), 0);
     assert_eq!(*tree.after(keep(6)).unwrap().kept(), Ok(()));
@@ -144,4 +144,24 @@ fn nothing_is_read_through_links_and_a_pipe_keeps_nobody() {
     assert!(below("d/secret").is_err() && below("d").is_err() && below("a.o").is_ok());
     assert!(below("").is_err());
     assert!(is_version_control(std::ffi::OsStr::from_bytes(b".GIT")));
+}
+
+#[test]
+fn who_fills_a_workspace_hides_no_name_that_was_known() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    for folder in ["aa", "zz"] {
+        std::fs::create_dir(root.join(folder)).unwrap();
+    }
+    std::fs::write(root.join("zz/AGENTS.md"), "").unwrap();
+    let tree = Tree::new(&root);
+    let (_, first) = tree.before(None).unwrap();
+    let known = [OsString::from("zz/AGENTS.md")];
+    assert_eq!(first.steering(), (known.as_slice(), false));
+    (0..10).for_each(|number| std::fs::write(root.join(format!("aa/{number}")), "").unwrap());
+    tree.begins();
+    let (_, second) = tree.before(None).unwrap();
+    let folders: Vec<_> = second.folders().cloned().collect();
+    assert_eq!(walk::steering(&folders, None, 5), (Vec::new(), true), "a search that ends before it");
+    assert_eq!(walk::steering(&folders, Some(&known), 5), (known.to_vec(), true));
 }

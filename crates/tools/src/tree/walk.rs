@@ -4,7 +4,7 @@ use super::rules::{self, IgnoreRules, RULES, Texts};
 use super::{BUILT, FRESH, Stat, is_heavy, is_version_control, nanos};
 use crate::exact;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, statat};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -15,7 +15,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// Entries among which names that steer are looked for.
-pub(crate) const MAX_SEARCHED: usize = 50_000;
+pub(crate) const MAX_SEARCHED: usize = 200_000;
+/// Names that steer which an earlier walk found and this one did not come to.
+const MAX_REMEMBERED: usize = 8192;
 /// Folders are looked at by at most this many threads.
 const MAX_WALKERS: usize = 4;
 /// Folders of a level that one walker is enough for.
@@ -67,10 +69,43 @@ impl Root {
         fstat(&self.0).ok().map(|stat| (stat.st_dev as u64, stat.st_ino.into()))
     }
 
+    /// Lets us into a folder again that a command shut to its own owner: what cannot be listed could be written unseen, by whoever knows
+    /// the names in it. `path` is below it, or empty.
+    fn open_up(&self, path: &OsStr) -> io::Result<()> {
+        if path.is_empty() {
+            let mode = fstat(&self.0)?.st_mode;
+            return Ok(rustix::fs::fchmod(&self.0, opened_up(mode))?);
+        }
+        #[cfg(target_os = "linux")]
+        return open_up(&self.open_below(Path::new(path), OFlags::PATH | OFlags::DIRECTORY)?);
+        #[cfg(not(target_os = "linux"))]
+        Err(io::ErrorKind::PermissionDenied.into())
+    }
+
+    /// Opens it as [`Root::open`], also where a command shut it to its owner.
+    pub(super) fn open_shut(path: &Path) -> io::Result<Root> {
+        #[cfg(target_os = "linux")]
+        open_up(&exact::folder_handle(path)?)?;
+        Root::open(path)
+    }
+
     /// What holds it open.
     pub(crate) fn handle(&self) -> &Arc<OwnedFd> {
         &self.0
     }
+}
+
+/// The permissions of a folder, with all of its owner's.
+fn opened_up(mode: rustix::fs::RawMode) -> Mode {
+    Mode::from_raw_mode(mode & 0o7777 | 0o700)
+}
+
+/// A handle is enough to be told the mode, not to set it: for that the kernel has to be led there by its name for the handle.
+#[cfg(target_os = "linux")]
+fn open_up(folder: &OwnedFd) -> io::Result<()> {
+    use std::os::fd::AsRawFd as _;
+    let mode = fstat(folder)?.st_mode;
+    Ok(rustix::fs::chmod(format!("/proc/self/fd/{}", folder.as_raw_fd()), opened_up(mode))?)
 }
 
 /// What undo wants to know of.
@@ -161,6 +196,8 @@ pub(crate) struct TreeWalk {
     by_path: HashMap<Arc<OsStr>, usize>,
     keeps: usize,
     kept: Result<(), String>,
+    /// The paths below the workspace whose names steer, the shallow ones first, and whether there was more than is looked through.
+    steering: (Vec<OsString>, bool),
     ended: Instant,
 }
 
@@ -202,7 +239,9 @@ impl TreeWalk {
         }
         let by_path = folders.iter().enumerate().map(|(at, folder)| (folder.path.clone(), at)).collect();
         let kept = state.failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err);
-        TreeWalk { root: root.id(), above, folders, by_path, keeps: keep.files, kept, ended: Instant::now() }
+        let steering = steering(&folders, last.map(|last| &*last.steering.0), MAX_SEARCHED);
+        let (root, keeps, ended) = (root.id(), keep.files, Instant::now());
+        TreeWalk { root, above, folders, by_path, keeps, kept, steering, ended }
     }
 
     /// Whether it was over a moment ago, and led through this very folder.
@@ -237,20 +276,41 @@ impl TreeWalk {
     }
 
     /// The paths below the workspace whose names steer, the shallow ones first, and whether there was more than is looked through.
-    pub(crate) fn steering(&self) -> (Vec<OsString>, bool) {
-        let mut found = Vec::new();
-        let mut searched = 0;
-        for folder in self.folders.iter().filter(|folder| folder.is_searched) {
-            let left = MAX_SEARCHED - searched;
-            let seen = folder.names.iter().take(left);
-            found.extend(seen.filter(|name| name.steers).map(|name| folder.join(name.name())));
-            if folder.names.len() > left {
-                return (found, true);
-            }
-            searched += folder.names.len();
-        }
-        (found, false)
+    pub(crate) fn steering(&self) -> (&[OsString], bool) {
+        (&self.steering.0, self.steering.1)
     }
+
+    /// Whether the folder above a path was listed and had its name.
+    fn has_listed(&self, path: &OsStr) -> bool {
+        let path = Path::new(path);
+        let above = path.parent().map_or(OsStr::new(""), Path::as_os_str);
+        let name = path.file_name().unwrap_or_default();
+        self.folder(above).is_some_and(|above| above.names.iter().any(|listed| listed.name() == name))
+    }
+}
+
+/// The names that steer. Where there is more than is looked through, also those that the walk before this found: whoever fills the
+/// workspace must not hide what was known.
+pub(super) fn steering(
+    folders: &[Arc<Folder>],
+    last: Option<&[OsString]>,
+    most: usize,
+) -> (Vec<OsString>, bool) {
+    let mut found = Vec::new();
+    let mut searched = 0;
+    for folder in folders.iter().filter(|folder| folder.is_searched) {
+        let left = most - searched;
+        let seen = folder.names.iter().take(left);
+        found.extend(seen.filter(|name| name.steers).map(|name| folder.join(name.name())));
+        if folder.names.len() > left {
+            let known: HashSet<OsString> = found.iter().cloned().collect();
+            let before = last.into_iter().flatten();
+            found.extend(before.filter(|path| !known.contains(*path)).take(MAX_REMEMBERED).cloned());
+            return (found, true);
+        }
+        searched += folder.names.len();
+    }
+    (found, false)
 }
 
 /// What the walkers share.
@@ -344,18 +404,12 @@ impl<'a> Walker<'a> {
         if !job.is_kept && !job.is_searched {
             return None;
         }
-        // What vanishes meanwhile, or may not be entered, is not there for us.
-        let folder = match job.path.is_empty() {
-            true => openat(
-                &*self.root.0,
-                ".",
-                OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
-                Mode::empty(),
-            )
-            .ok()?,
-            false => self.root.open_below(Path::new(&*job.path), OFlags::RDONLY | OFlags::DIRECTORY).ok()?,
-        };
-        list(folder.as_fd(), scratch, self.keep.files.max(MAX_SEARCHED) + 1).ok()?;
+        let folder = self.open(job)?;
+        let most = self.keep.files.max(MAX_SEARCHED);
+        list(folder.as_fd(), scratch, most + 1).ok()?;
+        if scratch.names.len() > most {
+            self.fail(format!("there are more than {most} files here"));
+        }
         if job.is_searched {
             self.searched.fetch_add(scratch.names.len(), Ordering::Relaxed);
         }
@@ -382,6 +436,26 @@ impl<'a> Walker<'a> {
                 stats,
             }),
         })
+    }
+
+    /// A folder to look at. What vanishes meanwhile, or could not be entered before either, is not there for us.
+    fn open(&self, job: &FolderJob<'_>) -> Option<OwnedFd> {
+        let how = OFlags::RDONLY | OFlags::DIRECTORY;
+        let open = || match job.path.is_empty() {
+            true => Ok(openat(&*self.root.0, ".", how | OFlags::CLOEXEC, Mode::empty())?),
+            false => self.root.open_below(Path::new(&*job.path), how),
+        };
+        let was_open = || {
+            let last = self.last?;
+            (job.last.is_some() || job.path.is_empty() || !last.has_listed(&job.path)).then_some(())
+        };
+        match open() {
+            Err(why) if why.kind() == io::ErrorKind::PermissionDenied => {
+                was_open()?;
+                self.root.open_up(&job.path).and_then(|()| open()).ok()
+            }
+            opened => opened.ok(),
+        }
     }
 
     /// The rules that hold in a folder.
@@ -417,8 +491,9 @@ impl<'a> Walker<'a> {
             let steers = job.is_searched && domain::steering::part([&*text]).is_some();
             let is_passed_over = is_folder && is_heavy(&folder, &text);
             path.set_file_name(os);
-            let is_kept =
-                job.is_kept && !is_passed_over && !is_version_control(os) && !rules.ignores(&path, is_folder);
+            // What says what is ignored is kept, also where it says so of itself.
+            let is_ignored = || name != RULES.as_bytes() && rules.ignores(&path, is_folder);
+            let is_kept = job.is_kept && !is_passed_over && !is_version_control(os) && !is_ignored();
             let is_searched = job.is_searched && is_folder && !steers && !is_passed_over;
             // A listing has no name with a NUL in it.
             let name = CString::new(name).ok()?;

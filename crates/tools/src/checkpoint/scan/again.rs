@@ -237,7 +237,7 @@ proptest! {
             prop_assert_eq!(paths, not_ignored(&root));
             let (found, cut) = walk.steering();
             prop_assert!(!cut);
-            prop_assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), steering(&root));
+            prop_assert_eq!(found.iter().cloned().collect::<BTreeSet<_>>(), steering(&root));
             let in_vault = known(&vault, &root).unwrap();
             prop_assert_eq!(images(&in_vault), images(&last.seen));
         }

@@ -73,3 +73,20 @@ fn past_its_bounds_every_turn_says_so_and_the_first_one_within_them_is_taken_bac
     scene.ledger.undo(false).unwrap();
     assert_eq!(scene.text("d/1"), "y");
 }
+
+#[test]
+fn what_was_seen_once_comes_back_also_when_a_command_has_git_ignore_it() {
+    let mut scene = scene();
+    scene.put("a", "one\n");
+    scene.put("d/b", "two\n");
+    let before = scene.tree();
+    scene.command(|root| std::fs::write(root.join(".gitignore"), "*\n").unwrap());
+    scene.command(|root| {
+        std::fs::write(root.join("a"), "lost\n").unwrap();
+        std::fs::remove_file(root.join("d/b")).unwrap();
+    });
+    scene.ledger.undo(false).unwrap();
+    assert_eq!((scene.text("a"), scene.text("d/b")), ("one\n".into(), "two\n".into()));
+    scene.ledger.undo(false).unwrap();
+    assert_eq!(scene.tree(), before);
+}
