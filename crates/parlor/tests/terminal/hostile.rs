@@ -24,6 +24,8 @@ mod secrets;
 #[cfg(test)]
 mod servers;
 #[cfg(test)]
+mod shut;
+#[cfg(test)]
 mod terminals;
 #[cfg(test)]
 mod ways_out;
