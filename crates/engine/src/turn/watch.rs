@@ -62,8 +62,7 @@ impl Turn {
     /// Tells it in the conversation, where no width of the screen leaves it out. Where there is no workspace commands write nothing.
     async fn say_not_kept(&self, leaf: Option<EntryId>, why: &str) {
         if self.place.root().is_some() && !self.unkept_told.swap(true, Ordering::Relaxed) {
-            let text =
-                format!("What commands change here cannot be undone: {why}. What other tools write can.");
+            let text = format!("What commands change here cannot be undone: {why}");
             self.notice(leaf, NOT_KEPT, text).await;
         }
     }
