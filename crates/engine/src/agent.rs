@@ -21,7 +21,7 @@ use domain::port::{Grounds, Order, Report, TurnBrief, TurnEnd};
 use domain::session::Policy;
 use domain::signal::Level;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
@@ -253,7 +253,7 @@ impl Agent {
         let open = brief.resume.iter().flat_map(|resume| &resume.consents);
         let waits = open.map(|consent| (consent.ask, asked.wait_for(consent.ask))).collect();
         let (unwritten, files) = (seat.unwritten.clone(), seat.files.clone());
-        let ledger = seat.ledger.clone();
+        let (ledger, unkept_told) = (seat.ledger.clone(), seat.unkept_told.clone());
         let port = Port { session: session.clone(), run, reports: self.reports.clone(), unwritten };
         let site = Site::new(place.root(), place.workdir()).with(&brief.given_servers);
         self.bring(&session, Some(site).filter(|_| !brief.given_servers.is_empty()));
@@ -269,6 +269,8 @@ impl Agent {
             asked,
             calls,
             ledger,
+            unkept: OnceLock::new(),
+            unkept_told,
             steered,
             secrets,
             cache,
@@ -357,6 +359,7 @@ impl Agent {
                 files: OpenFiles::default(),
                 steered: Steered::default(),
                 ledger,
+                unkept_told: Arc::default(),
                 place,
                 grants: Grants::new(policy, rules.with(&self.setup.allow), self.changes.clone())
                     .keeping(self.setup.config.keeps_questions),

@@ -107,6 +107,8 @@ pub(crate) struct Seat {
     pub(crate) steered: Steered,
     /// What turns do to files, where that is kept.
     pub(crate) ledger: Option<Ledger>,
+    /// Whether the conversation says that what commands do cannot be taken back.
+    pub(crate) unkept_told: Arc<AtomicBool>,
     pub(crate) place: ToolContext,
     pub(crate) grants: Grants,
     pub(crate) secrets: SessionSecrets,

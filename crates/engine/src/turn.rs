@@ -35,7 +35,8 @@ use domain::state::EntryKind;
 use models::{Model, ModelError, Request, ToolSpec};
 pub(crate) use repeats::Repeats;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use step::StepEnd;
 use tokio::sync::oneshot;
@@ -58,6 +59,10 @@ pub(crate) struct Turn {
     pub(crate) calls: OpenCalls,
     /// What the session's turns do to files, where that is kept.
     pub(crate) ledger: Option<Ledger>,
+    /// Why this turn's commands cannot be taken back, once that is known.
+    pub(crate) unkept: OnceLock<String>,
+    /// Whether the session was told that commands cannot be taken back.
+    pub(crate) unkept_told: Arc<AtomicBool>,
     pub(crate) steered: Steered,
     pub(crate) secrets: SessionSecrets,
     /// Whether the provider still has what was sent before.

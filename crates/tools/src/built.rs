@@ -1,5 +1,5 @@
-//! What git ignored in a workspace when its session began: only a folder of which this was so may be removed by a rule (`bash/removal.rs`
-//! decides). Facts of the beginning, so that no command makes such a folder by writing a rule or by changing git's records.
+//! What git ignored in a workspace when Parlor opened this session (anew with `--continue`): only a folder of which this was so may be
+//! removed by a rule (`bash/removal.rs` decides). Facts of the beginning, so that no command makes such a folder by writing a rule or by changing git's records.
 //!
 //! It runs nothing: what git had recorded is handed in by whoever can ask git, before the first command that does more than look.
 
@@ -42,7 +42,7 @@ pub(crate) struct BuiltFolders {
 }
 
 impl BuiltFolders {
-    /// Those of a workspace whose session begins now.
+    /// Those of a workspace whose session is opened now.
     pub(crate) fn of(root: &Path) -> BuiltFolders {
         let mut rules = GitignoreBuilder::new(root);
         for text in RULES.iter().filter_map(|file| small(&root.join(file))) {

@@ -113,7 +113,7 @@ impl ToolContext {
         })
     }
 
-    /// What git ignored when the session began; `None` where there is no workspace.
+    /// What git ignored when Parlor opened this session; `None` where there is no workspace.
     pub(crate) fn built(&self) -> Option<&BuiltFolders> {
         self.built.as_deref()
     }

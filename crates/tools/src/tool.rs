@@ -99,6 +99,8 @@ pub struct Plan {
     pub path: Option<PathBuf>,
     /// Whether all that it would write stands there already.
     pub writes_the_same: bool,
+    /// Why neither undo nor git brings back what it changes, where that is so.
+    pub unkept: Option<String>,
 }
 
 impl Plan {
@@ -126,6 +128,7 @@ impl Plan {
             deed: Deed::Read,
             path: None,
             writes_the_same: false,
+            unkept: None,
         }
     }
 
@@ -180,6 +183,18 @@ impl Plan {
         } else {
             Err(ToolError::Stale { tool: self.tool.clone() })
         }
+    }
+
+    /// Takes in that neither undo nor git brings back what this changes, and says so to whoever is asked. A command that only looks
+    /// changes nothing.
+    pub fn cannot_be_undone(&mut self, why: &str) {
+        if matches!(&self.deed, Deed::Command { judgement, .. } if judgement.looks() || judgement.read_only())
+        {
+            return;
+        }
+        self.unkept = Some(why.to_owned());
+        self.assessment.reversible = false;
+        self.assessment.reasons.insert(0, format!("cannot be undone: {why}"));
     }
 
     /// Raises the risk, never lowers it, and says why.

@@ -5,7 +5,7 @@
 
 use super::execute::Start;
 use super::step::{Call, CallOutcomes};
-use super::{Turn, Waits};
+use super::{Progress, Turn, Waits};
 use crate::offered::WAIVED;
 use domain::ask::{ActionDigest, Answer, Ask, AskKind, Closing, Consent, Scope};
 use domain::content::Json;
@@ -72,11 +72,12 @@ impl Turn {
         &self,
         calls: &[(&OpenConsent, Call)],
         mut waits: Waits,
-        toolbox: &Toolbox,
+        progress: &Progress,
     ) -> CallOutcomes {
         let mut done = CallOutcomes { outcomes: Vec::new(), stop: false };
         for (open, call) in calls {
-            let planned = self.plan(call, toolbox).await;
+            let mut planned = self.plan(call, &progress.toolbox).await;
+            self.prepare(call, &mut planned, progress.leaf).await;
             let open = waits.remove(&open.ask).map(|closing| AwaitedConsent {
                 ask: open.ask,
                 closing,
@@ -142,6 +143,11 @@ impl Turn {
             && !self.denials.is_final(call)
     }
 
+    /// Whether a call is denied whatever anybody says, as things stand.
+    pub(super) fn never_runs(&self, call: &Call, plan: &Plan) -> bool {
+        matches!(self.verdict(plan), Verdict::Deny(_)) || self.denials.is_final(call)
+    }
+
     fn verdict(&self, plan: &Plan) -> Verdict {
         self.as_wished(plan, self.grants.verdict(plan))
     }
@@ -182,11 +188,7 @@ impl Turn {
             let outcome = self.denied_again(call).await;
             return (self.end(call, outcome).await, true);
         }
-        let verdict = self.verdict(&plan);
-        if !matches!(verdict, Verdict::Deny(_)) {
-            self.prepare(&plan).await;
-        }
-        let decided = match (open, verdict) {
+        let decided = match (open, self.verdict(&plan)) {
             (Some(open), _) => self.asked_about(call.id, open, &tool, &plan).await,
             (None, Verdict::Allow(_)) if self.unwritten_yes(&plan).is_some() => {
                 self.ask(call.id, &tool, &plan).await
@@ -301,8 +303,8 @@ impl Turn {
                 decided => decided,
             },
             Closing::Withdrawn => ConsentOutcome::Not(Outcome::cancelled()),
-            Closing::Expired => self.deny_alone(id, "nobody answered in time", unwritten).await,
-            Closing::Unattended => self.deny_alone(id, NOBODY_TO_ASK, unwritten).await,
+            Closing::Expired => self.deny_alone(id, "nobody answered in time", plan, unwritten).await,
+            Closing::Unattended => self.deny_alone(id, NOBODY_TO_ASK, plan, unwritten).await,
         }
     }
 
@@ -324,9 +326,17 @@ impl Turn {
     }
 
     /// Denies for want of a person.
-    async fn deny_alone(&self, id: ToolRunId, how: &str, unwritten: Option<String>) -> ConsentOutcome {
-        let reason = match unwritten {
-            Some(why) => format!("{}, and {how}", could_run_twice(&why)),
+    async fn deny_alone(
+        &self,
+        id: ToolRunId,
+        how: &str,
+        plan: &Plan,
+        unwritten: Option<String>,
+    ) -> ConsentOutcome {
+        let twice = unwritten.map(|why| could_run_twice(&why));
+        let lost = || plan.unkept.as_ref().map(|why| format!("what it changes cannot be undone ({why})"));
+        let reason = match twice.or_else(lost) {
+            Some(why) => format!("{why}, and {how}"),
             None => how.to_owned(),
         };
         self.deny(id, Decider::Policy, Some(reason)).await

@@ -132,7 +132,7 @@ impl Turn {
         // Before the tools: what is spent is known also when the program dies while one of them runs.
         self.port.emit(Body::Run(RunEvent::StepBilled { step, usage })).await;
         let began = Instant::now();
-        let done = self.run_calls(&calls, &progress.toolbox).await;
+        let done = self.run_calls(&calls, progress).await;
         let repeated = self.repeats.round_over(&said, began.elapsed());
         if let Some(tool) = self.denials.insisted() {
             let text = format!(
@@ -173,7 +173,7 @@ impl Turn {
                 Some((open, Call { id: open.tool, call, cut: false, unclear: None }))
             })
             .collect();
-        let done = self.run_resumed(&calls, waits, &progress.toolbox).await;
+        let done = self.run_resumed(&calls, waits, progress).await;
         self.port.emit(Body::Run(RunEvent::StepEnded { step: resume.step, usage: resume.billed })).await;
         let calls: Vec<Call> = calls.into_iter().map(|(_, call)| call).collect();
         self.after_tools(&calls, done, progress)

@@ -4,14 +4,14 @@
 //! touches waits until the group is over and is then planned anew. Undo takes one look before a group and one after it: all of a turn
 //! is taken back as one. What a call touches is decided in `tools` ([`tools::Touches`]).
 
-use super::Turn;
 use super::consent::{CallPlan, Watching};
 use super::step::{Call, CallOutcomes};
+use super::{Progress, Turn};
 use domain::event::{Body, ToolEvent};
 use domain::ids::ToolRunId;
 use domain::tool::{ToolOutcome, ToolResult};
 use tools::checkpoint::CallScope;
-use tools::{Outcome, Toolbox, Touches};
+use tools::{Outcome, Touches};
 
 /// Calls that run at the same time.
 const MAX_TOGETHER: usize = 32;
@@ -26,22 +26,28 @@ struct CallGroup<'a> {
 }
 
 impl<'a> CallGroup<'a> {
+    /// Whether a call need not wait until the group is over.
+    fn may_take(&self, planned: &CallPlan) -> bool {
+        let CallPlan::Ready(_, plan, touches) = planned else { return false };
+        let fits = match (&self.scope, CallScope::of(plan)) {
+            (Some(known), Some(new)) => known.with(&new).is_some(),
+            _ => true,
+        };
+        fits && self.calls.len() < MAX_TOGETHER
+            && self.touches.iter().all(|other| other.is_apart_from(touches))
+    }
+
     /// Takes a call in; gives it back when it has to wait.
     fn take(&mut self, call: &'a Call, planned: CallPlan) -> Result<(), CallPlan> {
         let CallPlan::Ready(_, plan, touches) = &planned else { return Err(planned) };
-        if self.calls.len() >= MAX_TOGETHER || !self.touches.iter().all(|other| other.is_apart_from(touches))
-        {
+        if !self.may_take(&planned) {
             return Err(planned);
         }
-        let scope = match (&self.scope, CallScope::of(plan)) {
-            (Some(known), Some(new)) => match known.with(&new) {
-                Some(both) => Some(both),
-                None => return Err(planned),
-            },
-            (known, new) => new.or_else(|| known.clone()),
+        self.scope = match (self.scope.take(), CallScope::of(plan)) {
+            (Some(known), Some(new)) => known.with(&new),
+            (known, new) => new.or(known),
         };
         self.touches.push(touches.clone());
-        self.scope = scope;
         self.calls.push((call, planned));
         Ok(())
     }
@@ -49,7 +55,7 @@ impl<'a> CallGroup<'a> {
 
 impl Turn {
     /// Runs the calls of a step.
-    pub(super) async fn run_calls(&self, calls: &[Call], toolbox: &Toolbox) -> CallOutcomes {
+    pub(super) async fn run_calls(&self, calls: &[Call], progress: &Progress) -> CallOutcomes {
         let mut done = CallOutcomes { outcomes: Vec::new(), stop: false };
         let mut left = calls.iter().peekable();
         while let Some(call) = left.next() {
@@ -57,7 +63,8 @@ impl Turn {
                 self.skip(call, why, &mut done).await;
                 continue;
             }
-            let planned = self.plan(call, toolbox).await;
+            let mut planned = self.plan(call, &progress.toolbox).await;
+            self.prepare(call, &mut planned, progress.leaf).await;
             let mut group = CallGroup::default();
             let alone = match self.joins(call, &planned) {
                 true => group.take(call, planned).err(),
@@ -70,7 +77,12 @@ impl Turn {
                 continue;
             }
             while let Some(next) = left.peek() {
-                let planned = self.plan(next, toolbox).await;
+                let mut planned = self.plan(next, &progress.toolbox).await;
+                // No look at the files for one that has to wait: it would be older than what the group does.
+                if !self.joins(next, &planned) || !group.may_take(&planned) {
+                    break;
+                }
+                self.prepare(next, &mut planned, progress.leaf).await;
                 if !self.joins(next, &planned) || group.take(next, planned).is_err() {
                     break;
                 }
@@ -87,11 +99,6 @@ impl Turn {
     }
 
     async fn run_together(&self, group: CallGroup<'_>, done: &mut CallOutcomes) {
-        for (_, planned) in &group.calls {
-            if let CallPlan::Ready(_, plan, _) = planned {
-                self.prepare(plan).await;
-            }
-        }
         let watched = self.watch(group.scope).await;
         let ids: Vec<ToolRunId> = group.calls.iter().map(|(call, _)| call.id).collect();
         let running =

@@ -3,14 +3,19 @@
 //! What the ledger is told blocks on the disk, so it is told apart. Where there is no ledger, nothing is kept and nothing is said.
 
 use super::Turn;
+use super::consent::CallPlan;
+use super::step::Call;
+use domain::ids::EntryId;
 use domain::port::Report;
 use domain::signal::Signal;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
-use tools::Plan;
 use tools::checkpoint::{Begun, CallScope, NotKept, Watched};
 
 /// The field of the status line that says what cannot be undone.
 const STATUS: &str = "undo";
+/// The code of the notice that says the same in the conversation, once in a session.
+const NOT_KEPT: &str = "cannot_undo";
 /// How long a look at the files may take before the person is told what is waited for.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// What they are told before a call, and after it.
@@ -31,15 +36,34 @@ impl Turn {
         told
     }
 
-    /// Before anybody is asked about a call: whether it can be taken back is part of the question.
-    pub(super) async fn prepare(&self, plan: &Plan) {
-        let (Some(ledger), Some(watch)) = (self.ledger.clone(), CallScope::of(plan)) else { return };
-        let cancel = self.cancel.clone();
+    /// Before a call is decided on: whether it can be taken back is part of the decision and of the question.
+    pub(super) async fn prepare(&self, call: &Call, planned: &mut CallPlan, leaf: Option<EntryId>) {
+        let CallPlan::Ready(_, plan, _) = planned else { return };
+        let (Some(ledger), Some(scope)) = (self.ledger.clone(), CallScope::of(plan)) else { return };
+        if self.never_runs(call, plan) {
+            return;
+        }
+        let (cancel, watch) = (self.cancel.clone(), scope.clone());
         let look = move || ledger.prepare(&watch, &|| cancel.is_cancelled());
         if let Some(Err(NotKept(why))) = self.looked(KEEPING, look).await
             && !self.cancel.is_cancelled()
         {
             self.say_status(Some(format!("this turn's commands cannot be undone: {why}"))).await;
+            self.say_not_kept(leaf, &why).await;
+            // The ledger says it once in a turn, and it holds for all of it.
+            let _ = self.unkept.set(why);
+        }
+        let without_git = self.place.root().is_some_and(|root| !root.join(".git").exists());
+        if let Some(why) = self.unkept.get().filter(|_| without_git && scope == CallScope::Everything) {
+            plan.cannot_be_undone(why);
+        }
+    }
+
+    /// Tells it in the conversation, where no width of the screen leaves it out. Where there is no workspace commands write nothing.
+    async fn say_not_kept(&self, leaf: Option<EntryId>, why: &str) {
+        if self.place.root().is_some() && !self.unkept_told.swap(true, Ordering::Relaxed) {
+            let text = format!("What commands change here cannot be undone: {why}");
+            self.notice(leaf, NOT_KEPT, text).await;
         }
     }
 

@@ -1,14 +1,18 @@
 //! What turns do to files, taken back: by tools that write and by commands; and what is said where it cannot be.
 
 use crate::bench::{Bench, Plan, allow, deny};
-use domain::ask::Scope;
+use crate::mcp::echo;
+use domain::ask::{Ask, AskKind, Closing, Scope};
 use domain::command::{Command, DiffSince, FilesCommand, Receipt, RefusalKind};
-use domain::event::{Body, FILES_REDONE, FILES_UNDONE, NoteEvent, ToolEvent};
+use domain::event::{AskEvent, Body, FILES_REDONE, FILES_UNDONE, NoteEvent, ToolEvent};
 use domain::port::TurnEnd;
 use domain::session::Policy;
 use domain::signal::Signal;
+use domain::tool::ToolOutcome;
 use std::sync::{Arc, Mutex, mpsc};
 use tools::checkpoint::{MemoryVault, Print, Vault};
+use tools::policy::Allowance;
+use tools::sandbox::Guard;
 
 const SCRIPT: &str = r#"
     model tool bash {"command":"printf two > a; rm b; mkdir -p d; printf new > d/c; chmod 755 a"}
@@ -146,6 +150,92 @@ async fn a_command_that_can_be_undone_says_nothing_and_runs_all_the_same_where_i
     let told = text(&mut bench, undo()).await;
     assert!(told.contains("what its commands did"), "{told}");
     assert_eq!(bench.get("a").as_deref(), Some("two"));
+}
+
+const LOSING: &str = r#"
+    model tool bash {"command":"rm a"}
+    ---
+    model text "Done."
+    ---
+    model tool bash {"command":"rm b"}
+    model tool bash {"command":"rm c"}
+    ---
+    model text "Done."
+"#;
+
+/// A bench in mode `sandboxed` with three files that undo cannot keep, and with nobody to ask.
+fn unkept(plan: Plan) -> Bench {
+    let plan = Plan { vault: Some(Arc::new(FullVault::default())), ..plan };
+    let mut bench = Bench::with(plan.policy(Policy::Sandboxed).guard(Guard::new(&echo(), &["__guard"])));
+    for name in ["a", "b", "c"] {
+        bench.put(name, name);
+    }
+    bench.closings = vec![Closing::Unattended; 3];
+    bench
+}
+
+fn reasons(bench: &Bench) -> Vec<Vec<String>> {
+    let asked = bench.events.iter().filter_map(|event| match &event.body {
+        Body::Ask(AskEvent::Opened(Ask { kind: AskKind::Consent(consent), .. })) => {
+            Some(consent.assessment.reasons.clone())
+        }
+        _ => None,
+    });
+    asked.collect()
+}
+
+fn left(bench: &Bench) -> Vec<&'static str> {
+    ["a", "b", "c"].into_iter().filter(|name| bench.get(name).is_some()).collect()
+}
+
+#[tokio::test]
+async fn in_mode_sandboxed_a_command_that_neither_undo_nor_git_takes_back_is_asked_about() {
+    let mut bench = unkept(Plan::script(LOSING));
+    bench.run("first").await;
+    bench.run("second").await;
+    let asked = reasons(&bench);
+    assert_eq!((asked.len(), left(&bench)), (3, vec!["a", "b", "c"]));
+    for reasons in asked {
+        assert!(
+            reasons[0].starts_with("cannot be undone: ") && reasons[0].contains("no space"),
+            "{reasons:?}"
+        );
+    }
+    for (_, outcome, text) in bench.outcomes() {
+        assert_eq!(outcome, ToolOutcome::Denied);
+        assert!(text.contains("cannot be undone (") && text.contains("nobody could be asked"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_repository_of_its_own_or_a_rule_lets_such_a_command_run_unasked() {
+    if tools::sandbox::status().can_hold().is_err() {
+        // Then this mode asks like `ask`.
+        return;
+    }
+    let with_git = unkept(Plan::script(LOSING));
+    with_git.put(".git/HEAD", "ref: refs/heads/main\n");
+    let with_rule = unkept(Plan::script(LOSING).allow(vec![Allowance::Tool("bash".to_owned())]));
+    for mut bench in [with_git, with_rule] {
+        bench.run("first").await;
+        bench.run("second").await;
+        assert_eq!((reasons(&bench).len(), left(&bench)), (0, vec![]), "{:?}", bench.outcomes());
+    }
+}
+
+#[tokio::test]
+async fn that_commands_cannot_be_undone_stands_in_the_conversation_once_and_before_the_first() {
+    let mut bench = unkept(Plan::script(LOSING));
+    bench.run("first").await;
+    bench.run("second").await;
+    assert_eq!(noted(&bench, "cannot_undo"), 1);
+    let place = |wanted: fn(&Body) -> bool| bench.events.iter().position(|event| wanted(&event.body));
+    let told = place(|body| matches!(body, Body::Note(NoteEvent::Noticed { .. }))).unwrap();
+    assert!(told < place(|body| matches!(body, Body::Ask(AskEvent::Opened(_)))).unwrap());
+    let Body::Note(NoteEvent::Noticed { text, parent, .. }) = &bench.events[told].body else { panic!() };
+    assert!(text.contains("cannot be undone: ") && text.contains("no space left"), "{text}");
+    let said = place(|body| matches!(body, Body::Message(_))).unwrap();
+    assert!(said < told && parent.is_some(), "it stands behind what was said");
 }
 
 const IN_THE_BACKGROUND: &str = r#"

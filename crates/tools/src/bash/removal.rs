@@ -1,8 +1,8 @@
 //! Whether a line only removes folders that can be built or installed again, so that a rule may cover it although it cannot be undone.
 //!
 //! What always holds: the line is one `rm -rf` of names written out, right below the workspace's root, which the command begins in; each
-//! is a name that tools use, a folder and no link, on the same disk; git ignored it when the session began and ignores it now, so undo
-//! passes over it; git has recorded nothing in it, then and now; and it holds no repository and no other disk, however deep.
+//! is a name that tools use, a folder and no link, on the same disk; git ignored it when Parlor opened this session and ignores it now, so
+//! undo passes over it; git has recorded nothing in it, then and now; and it holds no repository and no other disk, however deep.
 
 use crate::built::{BuiltFolders, NAMES};
 use crate::context::ToolContext;
@@ -29,9 +29,9 @@ pub(super) fn look(line: &str, place: &ToolContext, judgement: &mut Judgement) {
     let [inner] = judgement.inner.as_mut_slice() else { return };
     if judgement.doubts.is_empty() && removed.folders.iter().all(|name| is_built(name, root, built, &git)) {
         judgement.only_built = true;
-        judgement
-            .reasons
-            .push("git ignored it when the session began; it can be built or installed again".to_owned());
+        judgement.reasons.push(
+            "git ignored it when Parlor opened this session; it can be built or installed again".to_owned(),
+        );
         inner.cover = Cover::Words(removed.words);
     }
 }

@@ -69,8 +69,15 @@ fn usual_name(tool: &str) -> &str {
 /// How the reason begins that is about a command which begins outside of the workspace.
 pub(crate) const RUNS_IN: &str = "runs in ";
 
-const INSIDE: &[Act] =
-    &[Act::LookInside, Act::LookOutside, Act::Write, Act::Repository, Act::Command, Act::Server];
+const INSIDE: &[Act] = &[
+    Act::LookInside,
+    Act::LookOutside,
+    Act::Write,
+    Act::Repository,
+    Act::Command,
+    Act::CommandForGood,
+    Act::Server,
+];
 
 #[cfg(test)]
 mod tests {

@@ -23,6 +23,8 @@ pub enum Act {
     Repository,
     /// Runs a command, inside the leash.
     Command,
+    /// Runs one whose changes neither undo nor git would bring back.
+    CommandForGood,
     /// Uses the network.
     Network,
     /// Does what the leash would not let a command do.
@@ -35,13 +37,14 @@ pub enum Act {
 
 impl Act {
     /// All acts, in the order of the table.
-    pub const ALL: [Act; 10] = [
+    pub const ALL: [Act; 11] = [
         Act::LookInside,
         Act::LookOutside,
         Act::Write,
         Act::Steer,
         Act::Repository,
         Act::Command,
+        Act::CommandForGood,
         Act::Network,
         Act::Leave,
         Act::Critical,
@@ -57,6 +60,7 @@ impl Act {
             Act::Steer => "write steering files",
             Act::Repository => "git's records",
             Act::Command => "command inside the leash",
+            Act::CommandForGood => "command without undo",
             Act::Network => "network",
             Act::Leave => "leave the leash",
             Act::Critical => "critical",
@@ -71,7 +75,7 @@ impl Act {
             Act::Write => "writing files",
             Act::Steer => "writing files that steer programs",
             Act::Repository => "changing git's records",
-            Act::Command => "running commands",
+            Act::Command | Act::CommandForGood => "running commands",
             Act::Network => "using the network",
             Act::Leave => "leaving the sandbox",
             Act::Critical => "what cannot be undone",
@@ -106,11 +110,11 @@ use Say::{Asked, Denied, Free};
 
 /// Modes by acts, in the order of [`Act::ALL`].
 pub const TABLE: [(Policy, [Say; Act::ALL.len()]); Policy::ALL.len()] = [
-    (Policy::ReadOnly, [Free, Asked, Denied, Denied, Denied, Denied, Denied, Denied, Denied, Denied]),
-    (Policy::Ask, [Free, Asked, Asked, Asked, Asked, Asked, Asked, Asked, Asked, Asked]),
-    (Policy::AutoEdit, [Free, Asked, Free, Asked, Asked, Asked, Asked, Asked, Asked, Asked]),
-    (Policy::Sandboxed, [Free, Asked, Free, Asked, Asked, Free, Asked, Asked, Asked, Asked]),
-    (Policy::Full, [Free, Free, Free, Asked, Free, Free, Asked, Asked, Asked, Free]),
+    (Policy::ReadOnly, [Free, Asked, Denied, Denied, Denied, Denied, Denied, Denied, Denied, Denied, Denied]),
+    (Policy::Ask, [Free, Asked, Asked, Asked, Asked, Asked, Asked, Asked, Asked, Asked, Asked]),
+    (Policy::AutoEdit, [Free, Asked, Free, Asked, Asked, Asked, Asked, Asked, Asked, Asked, Asked]),
+    (Policy::Sandboxed, [Free, Asked, Free, Asked, Asked, Free, Asked, Asked, Asked, Asked, Asked]),
+    (Policy::Full, [Free, Free, Free, Asked, Free, Free, Free, Asked, Asked, Asked, Free]),
 ];
 
 /// What `mode` says to one act.
@@ -139,6 +143,9 @@ pub fn acts(plan: &Plan) -> Vec<Act> {
                 acts.push(Act::LookOutside);
             } else {
                 acts.push(Act::Command);
+                if plan.unkept.is_some() {
+                    acts.push(Act::CommandForGood);
+                }
             }
             if judgement.steering {
                 acts.push(Act::Steer);

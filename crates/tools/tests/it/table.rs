@@ -72,6 +72,12 @@ fn calls(room: &Room) -> Vec<(Plan, Vec<Act>)> {
     calls.push((fetch, vec![Act::Network]));
     let host = Host::parse("registry.npmjs.org:443", None).unwrap();
     calls.push((Plan::reaching(&host, &room.place), vec![Act::Network]));
+    let mut lost = room.plan("bash", &json!({"command": "rm a"})).unwrap();
+    lost.cannot_be_undone("there are too many files");
+    calls.push((lost, vec![Act::Command, Act::CommandForGood]));
+    let mut looks = room.plan("bash", &json!({"command": "cat a"})).unwrap();
+    looks.cannot_be_undone("there are too many files");
+    calls.push((looks, vec![Act::LookInside]));
     // As the engine plans a tool of a server; the engine's own tests drive a real one.
     let mut server = Plan::reading("mcp__x__y", &json!({}), &room.place, "y of x");
     server.raise(Risk::Medium, "the server does it");
@@ -200,6 +206,7 @@ fn what_is_allowed_from_the_start_covers_that_much_and_no_more() {
                     | Act::LookOutside
                     | Act::Write
                     | Act::Command
+                    | Act::CommandForGood
                     | Act::Repository
                     | Act::Server
             )
