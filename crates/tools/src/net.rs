@@ -4,11 +4,14 @@
 //! (`sandbox/keeper.rs`) makes sockets in it; a socket stays in the network where it was made, so Parlor itself accepts and connects with
 //! them. What it is not: a way out. What leads out of it, or into it, is somebody who has both kinds of sockets and copies between them.
 
+mod crowd;
 mod led_out;
 #[cfg(target_os = "linux")]
 mod made;
 #[cfg(not(target_os = "linux"))]
 mod nowhere;
+
+pub(crate) use crowd::PLACES;
 
 use crate::sandbox::Guard;
 use led_out::LedOut;

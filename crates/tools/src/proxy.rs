@@ -7,6 +7,7 @@
 
 mod doorkeeper;
 mod hello;
+mod login;
 mod outside;
 mod thinking;
 mod visit;
@@ -14,10 +15,12 @@ mod visit;
 pub(crate) use thinking::Thinking;
 
 use crate::gate::Gate;
+use crate::net::PLACES;
 use crate::port::Port;
 use doorkeeper::Doorkeeper;
+use login::Login;
 use outside::{Internet, Outside};
-use std::io;
+use std::io::{self, Write as _};
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,8 +32,10 @@ use visit::Door;
 const MAX_CONNECTIONS: usize = 128;
 /// How long to wait after a connection could not be taken, such as for want of descriptors.
 const BREATH: Duration = Duration::from_millis(100);
-/// What programs reach without the proxy: the session's own network.
-const NOT_BY_PROXY: &str = "localhost,127.0.0.1,::1";
+/// What is said to a connection for which there is no place, before it is closed.
+const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+/// What programs reach without the proxy: the session's own network, in all the forms that one program or another knows.
+const NOT_BY_PROXY: &str = "localhost,.localhost,127.0.0.1,127.0.0.0/8,0.0.0.0,::1,[::1]";
 /// Variables by which a person's own environment names a proxy.
 pub(crate) const NAMES: [&str; 6] =
     ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
@@ -39,7 +44,7 @@ pub(crate) const NAMES: [&str; 6] =
 #[derive(Debug)]
 pub(crate) struct WayOut {
     port: u16,
-    keeper: Arc<Doorkeeper>,
+    door: Arc<Door>,
     thinking: Thinking,
     _tasks: JoinSet<()>,
 }
@@ -61,7 +66,7 @@ impl WayOut {
         asking: Asking,
         line: &str,
     ) -> io::Result<WayOut> {
-        WayOut::over(listener, gate, asking, line, Arc::new(Internet))
+        WayOut::over(listener, gate, asking, line, Arc::new(Internet), &PLACES)
     }
 
     fn over(
@@ -70,6 +75,7 @@ impl WayOut {
         asking: Asking,
         line: &str,
         outside: Arc<dyn Outside>,
+        places: &'static Semaphore,
     ) -> io::Result<WayOut> {
         let port = listener.local_addr()?.port();
         listener.set_nonblocking(true)?;
@@ -83,8 +89,9 @@ impl WayOut {
                 keeper
             }
         };
-        tasks.spawn(take(listener, Arc::new(Door { keeper: keeper.clone(), outside })));
-        Ok(WayOut { port, keeper, thinking, _tasks: tasks })
+        let door = Arc::new(Door { keeper, outside, login: Login::new()? });
+        tasks.spawn(take(listener, door.clone(), places));
+        Ok(WayOut { port, door, thinking, _tasks: tasks })
     }
 
     /// Of 127.0.0.1 in the network that the command is in.
@@ -92,9 +99,9 @@ impl WayOut {
         self.port
     }
 
-    /// What tells programs of it.
+    /// What tells programs of it, with the secret by which they are known to be the command's own.
     pub(crate) fn variables(&self) -> Vec<(&'static str, String)> {
-        let address = format!("http://127.0.0.1:{}", self.port);
+        let address = format!("http://{}@127.0.0.1:{}", self.door.login.words(), self.port);
         let by =
             ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY"].map(|name| (name, address.clone()));
         let not = ["no_proxy", "NO_PROXY"].map(|name| (name, NOT_BY_PROXY.to_owned()));
@@ -108,23 +115,28 @@ impl WayOut {
 
     /// What was refused, in words for the model.
     pub(crate) fn told(&self) -> Vec<String> {
-        self.keeper.told()
+        self.door.keeper.told()
     }
 }
 
-async fn take(listener: tokio::net::TcpListener, door: Arc<Door>) {
+async fn take(listener: tokio::net::TcpListener, door: Arc<Door>, places: &'static Semaphore) {
     let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let mut visits = JoinSet::new();
     loop {
         let Ok(place) = room.clone().acquire_owned().await else { return };
         match listener.accept().await {
-            Ok((stream, _)) => {
-                let door = door.clone();
-                visits.spawn(async move {
-                    visit::serve(stream, door).await;
-                    drop(place);
-                });
-            }
+            Ok((stream, _)) => match places.try_acquire() {
+                Ok(of_all) => {
+                    let door = door.clone();
+                    visits.spawn(async move {
+                        visit::serve(stream, door).await;
+                        drop((place, of_all));
+                    });
+                }
+                Err(_) => {
+                    let _ = stream.into_std().and_then(|mut stream| stream.write(FULL));
+                }
+            },
             Err(_) => tokio::time::sleep(BREATH).await,
         }
         while visits.try_join_next().is_some() {}

@@ -2,7 +2,7 @@
 //!
 //! We listen there and copy bytes both ways, a bounded number of connections at once. It ends when it is dropped, with all of them.
 
-use super::{Net, Shared};
+use super::{Net, PLACES, Shared};
 use std::io::Result;
 use std::net::Ipv4Addr;
 use std::sync::Weak;
@@ -11,7 +11,7 @@ use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-/// Connections that are carried at once; who comes then waits to be accepted.
+/// Connections of a port that are carried at once; who comes then waits to be accepted.
 const MAX_CONNECTIONS: usize = 128;
 /// How long nobody is accepted after that failed: there may be no descriptors left.
 const AGAIN: Duration = Duration::from_millis(100);
@@ -43,7 +43,13 @@ async fn accept(listener: TcpListener, port: u16, shared: Weak<Shared>) {
             accepted = listener.accept(), if has_room => match accepted {
                 Ok((outside, _)) => {
                     let Some(shared) = shared.upgrade() else { return };
-                    carried.spawn(carry(outside, Net { shared }, port));
+                    // Where Parlor carries as many as it can in all, this one is closed.
+                    if let Ok(place) = PLACES.try_acquire() {
+                        carried.spawn(async move {
+                            carry(outside, Net { shared }, port).await;
+                            drop(place);
+                        });
+                    }
                 }
                 Err(_) => tokio::time::sleep(AGAIN).await,
             },

@@ -8,7 +8,9 @@ use crate::address::Host;
 use crate::gate::{Gate, HostSay};
 use crate::port::Port;
 use domain::ask::{Answer, AskKind, Choice, Closing, Scope};
+use domain::harmless::{in_line, visible};
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
@@ -19,9 +21,8 @@ pub(super) const MAX_HOSTS: usize = 32;
 const ANSWER_WITHIN: Duration = Duration::from_secs(300);
 /// Refusals that are told to the model.
 const MAX_TOLD: usize = 16;
-/// Characters of the command line in the title, and in the question.
+/// Characters of the command line in the title.
 const MAX_TITLE: usize = 40;
-const MAX_LINE: usize = 400;
 
 const DENY: &str = "deny";
 const ONCE: &str = "once";
@@ -183,7 +184,7 @@ impl Asker {
 
     async fn ask(&self, host: &Host, rule: Option<&str>) -> HostStanding {
         let _pause = self.thinking.begin();
-        let title = format!("`{}` wants to reach {host}", shortened(&self.line, MAX_TITLE));
+        let title = format!("`{}` wants to reach {host}", titled(&self.line));
         let closing = self.port.ask(&title, question(&self.line, host, rule)).await;
         let Some(Closing::Answered { answer, .. }) = closing else {
             return HostStanding::Refused(format!(
@@ -215,10 +216,24 @@ fn denied(host: &Host) -> HostStanding {
 
 /// Why what is one's own is not reached this way, and what to do.
 pub(super) fn own_network(host: &Host) -> String {
+    if is_loopback(host.name()) {
+        return format!("{host}: this is the session's own network: call 127.0.0.1 without the proxy");
+    }
     format!(
         "{host} is on this machine or its own network, which commands do not reach by name: if it must be, call it with `network` and a \
          `reason`"
     )
+}
+
+/// Whether a host is named that a command has in the network of its session.
+fn is_loopback(name: &str) -> bool {
+    match name.parse::<IpAddr>() {
+        Ok(address) => {
+            let address = address.to_canonical();
+            address.is_loopback() || address.is_unspecified()
+        }
+        Err(_) => name == "localhost" || name.ends_with(".localhost"),
+    }
 }
 
 fn question(line: &str, host: &Host, rule: Option<&str>) -> AskKind {
@@ -238,13 +253,22 @@ fn question(line: &str, host: &Host, rule: Option<&str>) -> AskKind {
     }
     let message = format!(
         "Let the command reach {host}?\n\n{}\n\nWhat it can read it can send there; what is encrypted is not looked into.",
-        shortened(line, MAX_LINE)
+        framed(line)
     );
     AskKind::Choose { message, choices, many: false }
 }
 
-fn shortened(line: &str, most: usize) -> String {
-    let mut short: String = line.chars().take(most).collect();
+/// The whole command, since what is left out may be what matters, each line of it marked: whatever it says, it reads as the command's
+/// words and not as ours.
+fn framed(line: &str) -> String {
+    let shown = visible(line);
+    format!("$ {}", shown.split('\n').collect::<Vec<_>>().join("\n  | "))
+}
+
+/// The command's beginning, in one line and in quotes that it cannot close.
+fn titled(line: &str) -> String {
+    let line = in_line(line).replace('`', "'");
+    let mut short: String = line.chars().take(MAX_TITLE).collect();
     if short.len() < line.len() {
         short.push('…');
     }

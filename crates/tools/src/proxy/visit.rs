@@ -4,6 +4,7 @@
 
 use super::doorkeeper::Doorkeeper;
 use super::hello::{self, Hello, MAX_HELLO};
+use super::login::Login;
 use super::outside::{Outside, Unreached, reach};
 use crate::address::Host;
 use http_body_util::combinators::BoxBody;
@@ -31,6 +32,10 @@ pub(super) const MAX_HEAD: usize = 32 * 1024;
 pub(super) const HEAD_WITHIN: Duration = Duration::from_secs(30);
 /// How long a connection may stand still; longer than a person is waited for.
 const IDLE: Duration = Duration::from_secs(600);
+/// What a request without the login is told: some programs send it only then.
+const CHALLENGE: &str = "Basic realm=\"parlor\"";
+const STRANGER: &str =
+    "refused by Parlor: each command has a proxy of its own: use the whole address in its $https_proxy\n";
 /// The port of plain requests where none is named.
 const HTTP: u16 = 80;
 /// Headers that are for the next hop only, beside those that `Connection` names.
@@ -53,6 +58,7 @@ type Answer = Response<BoxBody<Bytes, hyper::Error>>;
 pub(super) struct Door {
     pub(super) keeper: Arc<Doorkeeper>,
     pub(super) outside: Arc<dyn Outside>,
+    pub(super) login: Login,
 }
 
 /// One connection and what it has going.
@@ -74,6 +80,8 @@ struct Tunnel {
 enum No {
     /// It is not one for a proxy.
     Odd(&'static str),
+    /// It does not come from the command whose proxy this is, or does not say so yet.
+    Stranger,
     Refused(String),
     Gone(String),
 }
@@ -89,16 +97,20 @@ impl From<Unreached> for No {
 
 impl No {
     fn answer(self) -> Answer {
-        let (status, why) = match self {
-            No::Odd(why) => (StatusCode::BAD_REQUEST, why.to_owned()),
-            No::Refused(why) => (StatusCode::FORBIDDEN, why),
-            No::Gone(why) => (StatusCode::BAD_GATEWAY, why),
+        let (status, words) = match self {
+            No::Odd(why) => (StatusCode::BAD_REQUEST, format!("Parlor's proxy cannot do this: {why}\n")),
+            No::Stranger => (StatusCode::PROXY_AUTHENTICATION_REQUIRED, STRANGER.to_owned()),
+            No::Refused(why) => (StatusCode::FORBIDDEN, format!("refused by Parlor: {why}\n")),
+            No::Gone(why) => (StatusCode::BAD_GATEWAY, format!("allowed by Parlor, but {why}\n")),
         };
-        let body = Full::new(Bytes::from(format!("refused by Parlor: {why}\n")));
+        let body = Full::new(Bytes::from(words));
         let mut answer = Response::new(body.map_err(|never: Infallible| match never {}).boxed());
         *answer.status_mut() = status;
         let plain = HeaderValue::from_static("text/plain; charset=utf-8");
         answer.headers_mut().insert(header::CONTENT_TYPE, plain);
+        if status == StatusCode::PROXY_AUTHENTICATION_REQUIRED {
+            answer.headers_mut().insert(header::PROXY_AUTHENTICATE, HeaderValue::from_static(CHALLENGE));
+        }
         answer
     }
 }
@@ -138,6 +150,9 @@ fn http1() -> hyper::server::conn::http1::Builder {
 impl Visit {
     /// A request to the proxy itself.
     async fn answer(&self, request: Request<Incoming>) -> Result<Answer, No> {
+        if !self.door.login.is_in(request.headers()) {
+            return Err(No::Stranger);
+        }
         if request.method() == Method::CONNECT {
             return self.connect(request).await;
         }

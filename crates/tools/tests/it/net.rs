@@ -266,3 +266,48 @@ async fn a_port_is_led_out_until_it_is_taken_back_or_the_session_ends() {
     };
     timeout(SOON, ended).await.expect("it outlives its session");
 }
+
+#[tokio::test]
+async fn ports_that_are_led_out_carry_only_so_many_connections_in_all() {
+    const MAX_CARRIED: usize = 160;
+    const MAX_OF_ONE: usize = 128;
+    let room = guarded();
+    if !has_networks(&room) {
+        return;
+    }
+    let net = room.place.net().unwrap().clone();
+    let mut doors = Vec::new();
+    for _ in 0..2 {
+        // A number that is free inside may be taken on this machine.
+        let inside = loop {
+            let inside = net.listen(None).unwrap();
+            if net.lead_out(inside.local_addr().unwrap().port()).is_ok() {
+                break inside;
+            }
+        };
+        inside.set_nonblocking(true).unwrap();
+        doors.push(tokio::net::TcpListener::from_std(inside).unwrap());
+    }
+    let mut carried = Vec::new();
+    for number in 0..MAX_CARRIED {
+        let door = &doors[number / MAX_OF_ONE];
+        let outside = tokio::net::TcpStream::connect(door.local_addr().unwrap()).await.unwrap();
+        carried.push((outside, timeout(SOON, door.accept()).await.unwrap().unwrap()));
+    }
+    let at = doors[1].local_addr().unwrap();
+    let mut late = tokio::net::TcpStream::connect(at).await.unwrap();
+    let mut bytes = [0; 9];
+    let closed = tokio::io::AsyncReadExt::read(&mut late, &mut bytes);
+    assert_eq!(timeout(SOON, closed).await.expect("it is carried").unwrap_or(0), 0);
+    // What ends makes room.
+    carried.clear();
+    let again = async {
+        loop {
+            let _outside = tokio::net::TcpStream::connect(at).await.unwrap();
+            if timeout(Duration::from_millis(100), doors[1].accept()).await.is_ok() {
+                return;
+            }
+        }
+    };
+    timeout(SOON, again).await.expect("there is no room again");
+}

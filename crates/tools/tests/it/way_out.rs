@@ -35,7 +35,8 @@ fn asked() -> (Port, mpsc::Receiver<Question>) {
 /// Says this to the command's own proxy, in bash alone, and prints the first line of the answer.
 fn saying(request: &str) -> String {
     format!(
-        "exec 3<>/dev/tcp/127.0.0.1/${{https_proxy##*:}}; printf '{request}\\r\\n\\r\\n' >&3; head -n 1 <&3 | tr -d '\\r'"
+        "login=${{https_proxy#http://}}; login=$(printf %s \"${{login%@*}}\" | base64); exec 3<>/dev/tcp/127.0.0.1/${{https_proxy##*:}}; \
+         printf '{request}\\r\\nProxy-Authorization: Basic %s\\r\\n\\r\\n' \"$login\" >&3; head -n 1 <&3 | tr -d '\\r'"
     )
 }
 
@@ -69,7 +70,7 @@ async fn a_host_is_asked_for_while_the_command_runs_and_nobody_else_can_use_its_
             let _ = stream.write_all(b"GET / HTTP/1.1\r\n\r\n");
             let mut said = String::new();
             let _ = stream.read_to_string(&mut said);
-            assert!(!said.contains("this is a proxy"), "{said}");
+            assert!(!said.contains("arlor"), "{said}");
         }
         let there = format!("(exec 3<>/dev/tcp/127.0.0.1/{at}) 2>/dev/null && echo in || echo out");
         assert_eq!(other.done("bash", json!({"command": there})).await, "out\n");
@@ -104,7 +105,11 @@ async fn this_machine_is_not_reached_by_the_way_out() {
         ] {
             let text = run(&room, &saying(&request), port.clone()).await.result.text;
             assert!(text.starts_with("HTTP/1.1 403 Forbidden\n"), "{request}: {text}");
-            assert!(text.contains("(refused: ") && text.contains("its own network"), "{text}");
+            assert!(
+                text.contains("(refused: ")
+                    && text.contains("the session's own network: call 127.0.0.1 without"),
+                "{text}"
+            );
         }
     }
     assert!(questions.try_recv().is_err(), "nobody is asked about it");
@@ -129,10 +134,15 @@ async fn programs_are_told_of_it_only_where_it_works() {
     };
     if has_networks(&room) {
         let text = told(&room, json!({"command": print})).await;
-        let number = text.trim_start_matches("http://127.0.0.1:").split(',').next().unwrap();
+        let address = text.split(',').next().unwrap();
+        let (login, number) = address.split_once("@127.0.0.1:").unwrap_or_else(|| panic!("{text}"));
         number.parse::<u16>().unwrap_or_else(|_| panic!("{text}"));
-        let address = format!("http://127.0.0.1:{number}");
-        assert_eq!(text, format!("{address},{address},localhost,127.0.0.1,::1,1\n"));
+        let secret = login.strip_prefix("http://parlor:").unwrap_or_else(|| panic!("{text}"));
+        assert!(secret.len() == 32 && secret.bytes().all(|byte| byte.is_ascii_hexdigit()), "{text}");
+        let not = "localhost,.localhost,127.0.0.1,127.0.0.0/8,0.0.0.0,::1,[::1]";
+        assert_eq!(text, format!("{address},{address},{not},1\n"));
+        let next = told(&room, json!({"command": print})).await;
+        assert!(!next.contains(secret), "the next command has the same secret: {next}");
         // Nobody decides on hosts, so there is no way.
         assert_eq!(room.done("bash", json!({"command": print})).await, ",,,\n");
     }

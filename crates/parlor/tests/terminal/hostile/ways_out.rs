@@ -12,7 +12,8 @@ fn has_networks(world: &World) -> bool {
 /// Says this to the command's own proxy, in bash alone, and prints the first line of the answer.
 fn saying(request: &str) -> String {
     format!(
-        "exec 3<>/dev/tcp/127.0.0.1/${{https_proxy##*:}}; printf '{request}\\r\\n\\r\\n' >&3; head -n 1 <&3"
+        "login=${{https_proxy#http://}}; login=$(printf %s \"${{login%@*}}\" | base64); exec 3<>/dev/tcp/127.0.0.1/${{https_proxy##*:}}; \
+         printf '{request}\\r\\nProxy-Authorization: Basic %s\\r\\n\\r\\n' \"$login\" >&3; head -n 1 <&3"
     )
 }
 
