@@ -184,7 +184,7 @@ fn walk(root: &Path) -> Option<TreeWalk> {
 
 fn walked(root: &Path, walk: Option<&TreeWalk>) -> (Vec<PathBuf>, bool) {
     let (found, cut) = walk.map(TreeWalk::steering).unwrap_or_default();
-    (found.into_iter().map(|place| root.join(place)).collect(), cut)
+    (found.iter().map(|place| root.join(place)).collect(), cut)
 }
 
 /// Whether a folder holds what was installed or built.
