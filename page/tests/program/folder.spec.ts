@@ -7,6 +7,14 @@ import { begin, LONG, ownHouse } from "./house";
 
 const home = ownHouse();
 
+test("where nothing is set a project's session works inside it, and says so", LONG, async () => {
+  rmSync(join(home.house.place, "config", "config.toml"));
+  const { page, trouble } = await home.house.visitor();
+  await begin(page);
+  await page.getByText("It works inside this project, and asks before anything leaves it.").waitFor();
+  expect(trouble).toEqual([]);
+});
+
 test("a folder is typed once and offered from then on", LONG, async () => {
   const { page, trouble } = await home.house.visitor();
   const folder = join(home.house.place, "a project & more");
@@ -25,14 +33,6 @@ test("a folder is typed once and offered from then on", LONG, async () => {
   await page.goto(`${page.url().split("#")[0]}#/s/${first}`);
   await page.getByRole("button", { name: folder }).click();
   await page.getByText(`Say what you want done in ${folder}.`).waitFor();
-  expect(trouble).toEqual([]);
-});
-
-test("where nothing is set a project's session works inside it, and says so", LONG, async () => {
-  rmSync(join(home.house.place, "config", "config.toml"));
-  const { page, trouble } = await home.house.visitor();
-  await begin(page);
-  await page.getByText("It works inside this project, and asks before anything leaves it.").waitFor();
   expect(trouble).toEqual([]);
 });
 
