@@ -17,6 +17,7 @@ pub mod given_server;
 pub mod grammar;
 pub mod harmless;
 pub mod ids;
+pub mod listening;
 pub mod live;
 mod mark;
 pub mod offer;

@@ -166,9 +166,9 @@ impl Agent {
                 let seat = self.seats.get(&session);
                 let (grants, cache) =
                     (seat.map(|seat| seat.grants.clone()), seat.map(|seat| seat.cache.clone()));
-                let net = seat.and_then(|seat| seat.place.net().cloned());
+                let place = seat.map(|seat| seat.place.clone());
                 let consulted = Consultation {
-                    net,
+                    place,
                     grants,
                     cache,
                     setup: self.setup.clone(),
@@ -362,7 +362,8 @@ impl Agent {
                 unkept_told: Arc::default(),
                 place,
                 grants: Grants::new(policy, rules.with(&self.setup.allow), self.changes.clone())
-                    .keeping(self.setup.config.keeps_questions),
+                    .keeping(self.setup.config.keeps_questions)
+                    .with_data(&self.setup.data),
                 secrets,
                 cache: CacheMeter::default(),
                 trouble,

@@ -1,8 +1,10 @@
 //! What may happen without asking in a session: the policy mode and the remembered rules. Both may change while a turn runs: then
 //! every open question is judged again.
 
+use crate::ports::page_ports;
 use domain::ask::Scope;
 use domain::session::Policy;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 use tokio::sync::watch;
@@ -27,6 +29,8 @@ pub(crate) struct Grants {
     changes: Changes,
     /// Whether it is kept what was asked.
     keeps: bool,
+    /// Parlor's data folder, where it is written at which ports the page was served.
+    data: Option<Arc<Path>>,
 }
 
 impl Grants {
@@ -36,7 +40,18 @@ impl Grants {
             rules: Arc::new(Mutex::new(rules)),
             changes,
             keeps: false,
+            data: None,
         }
+    }
+
+    /// The same, with what is written in this folder of Parlor's.
+    pub(crate) fn with_data(self, data: &Path) -> Grants {
+        Grants { data: Some(data.into()), ..self }
+    }
+
+    /// Whether the page is or was served at this port. Reads a small file.
+    pub(crate) fn is_pages(&self, port: u16) -> bool {
+        self.data.as_deref().is_some_and(|data| page_ports(data).contains(&port))
     }
 
     /// The same, keeping what is asked where that may be kept.
@@ -106,6 +121,13 @@ impl Grants {
             }
         }
         self.changes.tell();
+    }
+
+    /// The ports of this machine that rules allow commands to reach. Looks whether a small file is another one.
+    pub(crate) fn machine_ports(&self) -> Vec<u16> {
+        let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = rules.keep_up();
+        rules.all().iter().filter_map(Rule::machine_port).collect()
     }
 
     /// What was allowed until the session closes.

@@ -9,6 +9,7 @@ use crate::compact::{NotCompacted, Summarizer, compact, window};
 use crate::config::{Config, WorkDir};
 use crate::context::Context;
 use crate::grants::Grants;
+use crate::host_gate::HostGate;
 use crate::mcp::{self, Project, Servers, Site};
 use crate::port::Reported;
 use crate::setup::Setup;
@@ -93,8 +94,8 @@ pub(crate) struct Consultation {
     pub(crate) grants: Option<Grants>,
     /// What was asked last, where a turn was begun.
     pub(crate) cache: Option<CacheMeter>,
-    /// The network of the session's commands, where a turn was begun.
-    pub(crate) net: Option<tools::Net>,
+    /// Where the session's commands run, where a turn was begun.
+    pub(crate) place: Option<tools::ToolContext>,
     /// What command lines of the person's own are run with, for those.
     pub(crate) shell_context: Option<Result<ShellContext, String>>,
 }
@@ -171,11 +172,18 @@ impl Consultation {
                 answered.map_err(broken)?.map(Receipt::Extension)
             }
             Command::Extension { name, payload } if name == PORTS => {
-                let (data, net) = (self.setup.data.clone(), self.net);
-                let answered =
-                    tokio::task::spawn_blocking(move || ports::answer(&data, net.as_ref(), &payload)).await;
+                let (data, place) = (self.setup.data.clone(), self.place);
+                let gate = place.as_ref().zip(self.grants.as_ref());
+                let gate = gate.map(|(place, grants)| HostGate::of(grants, place));
+                let (net, deciding) = (place.as_ref().and_then(|place| place.net().cloned()), gate.clone());
+                let answer = move || ports::answer(&data, net.as_ref(), deciding.as_deref(), &payload);
+                let answered = tokio::task::spawn_blocking(answer).await;
                 let broken = |_| Refusal::new(RefusalKind::Internal, "the ports could not be looked up");
-                answered.map_err(broken)?.map(Receipt::Extension)
+                let answer = answered.map_err(broken)??;
+                if let (Some(place), Some(gate)) = (place, gate) {
+                    place.lead_in(&gate).await;
+                }
+                Ok(Receipt::Extension(answer))
             }
             Command::Extension { name, payload } if name == SERVER_REACH => {
                 let project = self.project().await?;

@@ -1,38 +1,51 @@
 //! The ports at which commands of a session listen, in the network of its own: told, led out to this machine's loopback, taken back.
 //!
 //! One extension command, as for rules: `{}` lists, `{"open": 5173}` leads one out to the same number of 127.0.0.1, `{"close": 5173}` takes
-//! it back. Each answer is the list as it is then. A port at which the page was served is never led out: what a browser keeps for the page
+//! it back, and `{"allow": 5432}` is the other way round: commands of the project may reach that port of this machine. Each answer is the list as it is then. A port at which the page was served is never led out: what a browser keeps for the page
 //! (its keys) it keeps by that address, and would give to whatever a command serves there.
 
 use crate::port::Reported;
+use domain::ask::Scope;
 use domain::command::{Refusal, RefusalKind};
 use domain::content::Json;
 use domain::ids::SessionId;
+use domain::listening::{self, ListeningPort};
 use domain::port::Report;
 use domain::signal::{Level, Signal};
 use serde::Deserialize;
 use serde_json::json;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tools::Net;
+use tokio::time::Instant;
+use tools::{Gate, Host, HostSay, Net};
 
 /// The file of the data folder with the ports at which the page was served, one in a line.
 pub const PAGE_PORTS: &str = "web.ports";
 /// How often it is looked who listens.
 const LOOK: Duration = Duration::from_secs(1);
-/// Where the kernel's own choice of ports begins. Tests listen there for a moment, and nobody is told of each.
+/// What is gone again sooner is nobody's server.
+const LASTS: Duration = Duration::from_secs(1);
+/// The same for ports of the kernel's own choice: tests listen there for a while, and nobody is told of each.
+const CHOSEN_LASTS: Duration = Duration::from_secs(10);
+/// Where the kernel's own choice of ports begins.
 const CHOSEN_BY_KERNEL: u16 = 32_768;
 
 #[derive(Debug, Default, Deserialize)]
 struct PortsRequest {
     open: Option<u16>,
     close: Option<u16>,
+    allow: Option<u16>,
 }
 
 /// Does what is asked, and tells the ports as they are then. Reads a file; to be called within a tokio runtime.
-pub(crate) fn answer(data: &Path, net: Option<&Net>, payload: &Json) -> Result<Json, Refusal> {
+pub(crate) fn answer(
+    data: &Path,
+    net: Option<&Net>,
+    gate: Option<&dyn Gate>,
+    payload: &Json,
+) -> Result<Json, Refusal> {
     let asked: PortsRequest = match payload.as_str().trim() {
         "" | "null" => PortsRequest::default(),
         text => serde_json::from_str(text).map_err(|why| {
@@ -42,6 +55,9 @@ pub(crate) fn answer(data: &Path, net: Option<&Net>, payload: &Json) -> Result<J
     };
     if let Some(port) = asked.open {
         open(data, net, port)?;
+    }
+    if let Some(port) = asked.allow {
+        allow(gate, port)?;
     }
     if let (Some(port), Some(net)) = (asked.close, net) {
         net.take_back(port);
@@ -73,29 +89,81 @@ fn open(data: &Path, net: Option<&Net>, port: u16) -> Result<(), Refusal> {
     })
 }
 
+/// Makes the rule that lets commands of the project reach a port of this machine.
+fn allow(gate: Option<&dyn Gate>, port: u16) -> Result<(), Refusal> {
+    let invalid = |what: &str| Refusal::new(RefusalKind::Invalid, what);
+    let gate =
+        gate.ok_or_else(|| invalid("this session has done nothing yet").hint("say something to it first"))?;
+    if port == 0 {
+        return Err(invalid("no port has the number 0"));
+    }
+    let host = Host::of_machine(port);
+    match gate.says(&host) {
+        HostSay::Allowed => Ok(()),
+        HostSay::Denied(why) => Err(invalid(&why)),
+        HostSay::Asked { rule: None } => {
+            Err(invalid("rules are for a project, and this session is in none").hint("start it in a project"))
+        }
+        HostSay::Asked { rule: Some(_) } => {
+            gate.remember(Scope::Always, &host);
+            Ok(())
+        }
+    }
+}
+
 /// The ports at which the page is or was served.
-fn page_ports(data: &Path) -> BTreeSet<u16> {
+pub(crate) fn page_ports(data: &Path) -> BTreeSet<u16> {
     let text = std::fs::read_to_string(data.join(PAGE_PORTS)).unwrap_or_default();
     text.lines().filter_map(|line| line.trim().parse().ok()).collect()
 }
 
-/// Tells whoever watches the session when a command listens at a port that it chose. Ends with the receiver.
+/// Tells whoever watches the session at which ports commands listen, whenever that changes. Ends with the receiver.
 pub(crate) async fn watch(net: tools::net::Watch, session: SessionId, reports: mpsc::Sender<Reported>) {
-    let (mut before, mut told) = (BTreeSet::new(), BTreeSet::new());
+    let mut since: BTreeMap<u16, Instant> = BTreeMap::new();
+    // In the order in which they were told.
+    let mut told: Vec<u16> = Vec::new();
+    let mut said = listening::told(&[]);
+    let mut asked = 0;
     while !reports.is_closed() {
-        tokio::time::sleep(LOOK).await;
-        let Some(ports) = net.ports() else { return };
-        let now: BTreeSet<u16> = ports.into_iter().filter(|port| *port < CHOSEN_BY_KERNEL).collect();
-        // Twice seen: what is gone again at once is nobody's server.
-        let stay: BTreeSet<u16> = now.intersection(&before).copied().collect();
-        for port in stay.difference(&told) {
-            let text = format!("a command listens on {port} · /ports {port} opens it on this machine");
-            let signal = Signal::Notify { level: Level::Info, text };
+        net.switched(LOOK).await;
+        let Some([now, open, wanted]) = net.look() else { return };
+        since =
+            now.iter().map(|port| (*port, since.get(port).copied().unwrap_or_else(Instant::now))).collect();
+        let lasts = |port: &u16| since.get(port).is_some_and(|since| since.elapsed() >= lasting(*port));
+        told.retain(|port| lasts(port) || open.contains(port));
+        let fresh = now.iter().chain(&open).filter(|port| lasts(port) || open.contains(port));
+        for port in fresh {
+            if !told.contains(port) {
+                told.push(*port);
+            }
+        }
+        let ports: Vec<ListeningPort> =
+            told.iter().map(|port| ListeningPort { port: *port, open: open.contains(port) }).collect();
+        let signal = listening::told(&ports);
+        let mut signals: Vec<Signal> = wanted.iter().skip(asked).map(|port| looked_for(*port)).collect();
+        asked = wanted.len();
+        if signal != said {
+            said = signal.clone();
+            signals.push(signal);
+        }
+        for signal in signals {
             let report = Report::Signal { session: session.clone(), signal };
             if reports.send((report, None)).await.is_err() {
                 return;
             }
         }
-        (told, before) = (stay, now);
     }
+}
+
+/// A command looked in vain for something that this machine has.
+fn looked_for(port: u16) -> Signal {
+    let text = format!(
+        "a command looked for port {port}, where this machine listens · you are asked when it tries again, or /ports allow {port}"
+    );
+    Signal::Notify { level: Level::Info, text }
+}
+
+/// How long somebody must have listened at a port before it is told.
+fn lasting(port: u16) -> Duration {
+    if port < CHOSEN_BY_KERNEL { LASTS } else { CHOSEN_LASTS }
 }

@@ -58,6 +58,15 @@ pub(crate) async fn doctor(launch: &Launch) -> anyhow::Result<Exit> {
     if let Err(why) = held.can_hold() {
         say("", &why);
     }
+    let is_set = |name: &&&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    if let Some(name) = tools::PROXY_VARIABLES.iter().find(is_set) {
+        say(
+            "",
+            &format!(
+                "{name} is set: commands keep that proxy and are not asked host by host; they reach it with `network` alone"
+            ),
+        );
+    }
     let own = Launch { own_ui: true, ..launch.clone() };
     let mode = Ground::of(&own, &config, Folder::of(&work_dir, true)).mode(None);
     say("mode", &format!("new sessions of the terminal and the page begin here in {}", mode.name()));

@@ -14,7 +14,7 @@ pub use jobs::BashJobs;
 use crate::args::{Args, COMMAND};
 use crate::context::{Followed, ToolContext};
 use crate::digest;
-use crate::output::{Live, Output};
+use crate::output::Output;
 use crate::policy::allow::RUNS_IN;
 use crate::shell;
 use crate::tool::{BoxFuture, Deed, Leaves, Outcome, Plan, Port, Spec, Tool, ToolError};
@@ -300,15 +300,26 @@ async fn foreground(
     way: Option<Way>,
 ) -> Outcome {
     let output = Arc::new(Mutex::new(Output::new(place.outputs(), place.secrets())));
-    let mut sink = Sink { output: output.clone(), progress: Some(port.progress), live: Live::default() };
+    let mut sink = Sink::new(&output, Some(port.progress), way.as_ref());
     let started = Instant::now();
     let thinking = way.as_ref().map(Way::thinking).unwrap_or_default();
     let end = running.watch(&mut sink, Some(wanted.timeout), &thinking, &port.cancel).await;
-    let refused = way.and_then(|way| way.told());
-    let output = output.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut outcome = report(end, &output, wanted, started.elapsed());
+    let (mut outcome, text) = {
+        let output = output.lock().unwrap_or_else(PoisonError::into_inner);
+        (report(end, &output, wanted, started.elapsed()), output.text())
+    };
+    let is_failed = outcome.outcome == ToolOutcome::Failed;
+    let mut refused = None;
+    if let Some(way) = way {
+        let late = if is_failed { way.settle().await } else { Vec::new() };
+        refused = way.told(late);
+        if refused.is_none() && is_failed {
+            refused = way.missed(text.clone()).await;
+        }
+        way.end().await;
+    }
     if place.guard().is_some() && !wanted.unsandboxed {
-        let failed = (outcome.outcome == ToolOutcome::Failed).then(|| output.text());
+        let failed = is_failed.then_some(text);
         if let Ok(at) = wanted.place(place) {
             place.tries().note(wanted.line, at.workdir(), failed.as_deref());
         }

@@ -10,9 +10,11 @@ mod near;
 use crate::buffers::Buffers;
 use crate::built::BuiltFolders;
 use crate::error::ToolError;
+use crate::gate::Gate;
 use crate::jobs::Jobs;
 use crate::known_secrets::KnownSecrets;
 use crate::net::Net;
+use crate::proxy::Inward;
 use crate::sandbox::{Closed, Guard};
 use crate::shell::{self, Surroundings};
 use crate::tree::Tree;
@@ -49,6 +51,8 @@ pub struct ToolContext {
     guard: Option<Arc<Guard>>,
     /// The network of the session's commands, where they are guarded.
     net: Option<Net>,
+    /// What leads into it of this machine.
+    inward: Arc<Inward>,
     home: Option<Arc<Path>>,
     env: Arc<[(OsString, OsString)]>,
     seen: Arc<Mutex<ReadDigests>>,
@@ -100,6 +104,7 @@ impl ToolContext {
             outputs: real(&outputs).unwrap_or(outputs).into(),
             guard: None,
             net: None,
+            inward: Arc::default(),
             home: crate::home::home().map(Arc::from),
             env: crate::env::cleaned(std::env::vars_os()).into(),
             seen: Arc::default(),
@@ -225,6 +230,24 @@ impl ToolContext {
     /// Whether commands are held inside the leash: there is a guard, and the kernel can.
     pub fn confined(&self) -> bool {
         self.guard.as_ref().is_some_and(|guard| guard.holds())
+    }
+
+    /// What leads into the session's network of this machine.
+    pub(crate) fn inward(&self) -> &Inward {
+        &self.inward
+    }
+
+    /// Leads into the session's network what rules allow of this machine's ports; nothing where no command was run yet.
+    pub async fn lead_in(&self, gate: &Arc<dyn Gate>) {
+        if let Some(net) = self.net.as_ref().filter(|net| net.keeper().is_some()) {
+            self.inward.refresh(net, gate).await;
+        }
+    }
+
+    /// The same workplace without its network: for who lasts as long as what is kept there, and would keep it.
+    #[must_use]
+    pub fn without_net(&self) -> ToolContext {
+        ToolContext { net: None, inward: Arc::default(), ..self.clone() }
     }
 
     /// The commands that failed inside the leash.

@@ -19,6 +19,8 @@ pub enum HostSay {
 pub trait Gate: Debug + Send + Sync {
     /// What mode and rules say now. Looks whether a small file is another one.
     fn says(&self, host: &Host) -> HostSay;
+    /// The ports of this machine that rules allow now, each by its number.
+    fn machine_ports(&self) -> Vec<u16>;
     /// Keeps what a yes with this scope covers. May write a file.
     fn remember(&self, scope: Scope, host: &Host);
 }

@@ -83,6 +83,7 @@ pub use known_secrets::KnownSecrets;
 pub use ls::Ls;
 pub use net::Net;
 pub use patch::ApplyPatch;
+pub use proxy::NAMES as PROXY_VARIABLES;
 pub use read::Read;
 pub use search::{Find, Grep};
 pub use todo::{ItemState, PlanItem, Todo};

@@ -7,17 +7,20 @@
 
 mod doorkeeper;
 mod hello;
+mod inward;
 mod login;
 mod outside;
 mod thinking;
 mod visit;
 
+pub(crate) use inward::{Inward, missed};
 pub(crate) use thinking::Thinking;
 
 use crate::gate::Gate;
-use crate::net::PLACES;
+use crate::net::{Net, PLACES};
 use crate::port::Port;
 use doorkeeper::Doorkeeper;
+use inward::LedIn;
 use login::Login;
 use outside::{Internet, Outside};
 use std::io::{self, Write as _};
@@ -37,7 +40,7 @@ const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nC
 /// What programs reach without the proxy: the session's own network, in all the forms that one program or another knows.
 const NOT_BY_PROXY: &str = "localhost,.localhost,127.0.0.1,127.0.0.0/8,0.0.0.0,::1,[::1]";
 /// Variables by which a person's own environment names a proxy.
-pub(crate) const NAMES: [&str; 6] =
+pub const NAMES: [&str; 6] =
     ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
 
 /// A command's proxy. Dropped, it ends with every connection.
@@ -46,6 +49,8 @@ pub(crate) struct WayOut {
     port: u16,
     door: Arc<Door>,
     thinking: Thinking,
+    /// Ports of this machine that are asked for while the command runs.
+    led_in: Vec<LedIn>,
     _tasks: JoinSet<()>,
 }
 
@@ -91,7 +96,14 @@ impl WayOut {
         };
         let door = Arc::new(Door { keeper, outside, login: Login::new()? });
         tasks.spawn(take(listener, door.clone(), places));
-        Ok(WayOut { port, door, thinking, _tasks: tasks })
+        Ok(WayOut { port, door, thinking, led_in: Vec::new(), _tasks: tasks })
+    }
+
+    /// Asks, while the command runs, whether what connects to these ports may reach those of this machine.
+    pub(crate) async fn offer(&mut self, net: &Net, ports: Vec<u16>) {
+        for port in ports {
+            self.led_in.extend(LedIn::open(net, port, &self.door.keeper).await);
+        }
     }
 
     /// Of 127.0.0.1 in the network that the command is in.
@@ -108,9 +120,23 @@ impl WayOut {
         by.into_iter().chain(not).chain([("NODE_USE_ENV_PROXY", "1".to_owned())]).collect()
     }
 
+    /// What nobody but the command needs to read of them.
+    pub(crate) fn secret(&self) -> &str {
+        self.door.login.secret()
+    }
+
     /// How long the person was asked meanwhile.
     pub(crate) fn thinking(&self) -> &Thinking {
         &self.thinking
+    }
+
+    /// The command has ended; a question that stands there meanwhile still counts, for what comes after it. Gives the hosts that were
+    /// allowed too late.
+    pub(crate) async fn settle(&self) -> Vec<String> {
+        let keeper = &self.door.keeper;
+        let open = keeper.end();
+        self.thinking.answered().await;
+        open.into_iter().filter(|host| keeper.has_allowed(host)).collect()
     }
 
     /// What was refused, in words for the model.

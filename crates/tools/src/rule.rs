@@ -186,6 +186,14 @@ impl Rule {
         matches!(&self.matcher, Matcher::Host { host } if host == wanted)
     }
 
+    /// The port of this machine that it lets commands reach.
+    pub fn machine_port(&self) -> Option<u16> {
+        match &self.matcher {
+            Matcher::Reach { host } | Matcher::Given(Allowance::Host(host)) => Host::named_machine_port(host),
+            _ => None,
+        }
+    }
+
     /// Whether it allows commands to reach this host.
     pub(crate) fn covers_reach(&self, wanted: &str) -> bool {
         matches!(&self.matcher, Matcher::Reach { host } if host == wanted)

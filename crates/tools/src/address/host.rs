@@ -14,6 +14,9 @@ const MAX_LABEL: usize = 63;
 /// The ports that need no word: of https and of http.
 const USUAL_PORTS: [u16; 2] = [443, 80];
 
+/// What stands in the place of a name where this machine is meant. No request can name it: a name has no blank.
+const MACHINE: &str = "this machine";
+
 /// A host and a port. Shown as people and rules name it: with the port where that is not a usual one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Host {
@@ -52,6 +55,22 @@ impl Host {
         if port == 0 { Err(NoHost) } else { Ok(Host { name, port }) }
     }
 
+    /// A port of this machine's own loopback, as it is asked for and as rules name it.
+    pub fn of_machine(port: u16) -> Host {
+        Host { name: MACHINE.to_owned(), port }
+    }
+
+    /// The port, where one of this machine is meant.
+    pub fn machine_port(&self) -> Option<u16> {
+        (self.name == MACHINE).then_some(self.port)
+    }
+
+    /// The port of this machine that a rule's words mean.
+    pub fn named_machine_port(words: &str) -> Option<u16> {
+        let digits = words.strip_prefix("port ")?.strip_suffix(MACHINE)?.strip_suffix(" of ")?;
+        number(digits).ok().filter(|port| *port > 0)
+    }
+
     /// What is looked up.
     pub fn name(&self) -> &str {
         &self.name
@@ -64,7 +83,7 @@ impl Host {
 
     /// Whether nothing in it says by itself that it is this machine or its own network.
     pub fn looks_public(&self) -> bool {
-        looks_public(&self.name)
+        self.name != MACHINE && looks_public(&self.name)
     }
 
     /// Whether this is the name that TLS would say of it. Of an address it says none.
@@ -89,6 +108,9 @@ impl Host {
 
 impl fmt::Display for Host {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.name == MACHINE {
+            return write!(f, "port {} of {MACHINE}", self.port);
+        }
         f.write_str(&self.bracketed())?;
         if USUAL_PORTS.contains(&self.port) { Ok(()) } else { write!(f, ":{}", self.port) }
     }
@@ -174,6 +196,20 @@ mod tests {
         assert_eq!(read(&long), "-");
         assert_eq!(read(&format!("{}x:443", "ab.".repeat(90))), "-");
         assert_eq!(Host::parse("a.example", Some(80)).unwrap().port(), 80);
+    }
+
+    #[test]
+    fn a_port_of_this_machine_is_named_by_nobody_but_us() {
+        let host = Host::of_machine(5432);
+        assert_eq!(host.to_string(), "port 5432 of this machine");
+        assert_eq!(Host::named_machine_port(&host.to_string()), Some(5432));
+        assert!(!host.looks_public() && Host::parse(&host.to_string(), Some(443)).is_err());
+        for wrong in ["this machine:5432", "this machine", "port 5432 of this machine:80"] {
+            assert!(Host::parse(wrong, Some(443)).is_err(), "{wrong}");
+        }
+        for wrong in ["port 0 of this machine", "port +1 of this machine", "port 5432", "5432", "a.example"] {
+            assert_eq!(Host::named_machine_port(wrong), None, "{wrong}");
+        }
     }
 
     #[test]

@@ -12,6 +12,8 @@ use crate::proxy::Thinking;
 use crate::sandbox::{Leash, handed_on};
 use crate::steering::{self, Commits};
 use crate::tree::{AtWork, Tree};
+use domain::ids::AskId;
+use domain::secret::Secrets;
 use domain::tool::Progress;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::{OsStr, OsString};
@@ -111,10 +113,44 @@ pub(crate) struct Sink {
     /// Where live output goes; `None` when nobody wants it.
     pub(crate) progress: Option<mpsc::Sender<Progress>>,
     pub(crate) live: Live,
+    /// The login of the command's own proxy, which `env` prints and nobody needs to read.
+    pub(crate) login: Secrets,
+    /// What may be the beginning of it.
+    pub(crate) held: Vec<u8>,
 }
 
 impl Sink {
+    /// Nothing yet of a command that has this way out.
+    pub(super) fn new(
+        output: &Arc<Mutex<Output>>,
+        progress: Option<mpsc::Sender<Progress>>,
+        way: Option<&Way>,
+    ) -> Sink {
+        let mut login = Secrets::default();
+        if let Some(way) = way {
+            // One is neither too many nor too long.
+            let _ = login.keep(AskId(0), way.secret());
+        }
+        Sink { output: output.clone(), progress, live: Live::default(), login, held: Vec::new() }
+    }
+
     fn take(&mut self, bytes: &[u8]) {
+        self.held.extend_from_slice(bytes);
+        let (ready, held) = self.login.mask_beginning(&self.held);
+        self.held.drain(..self.held.len() - held);
+        self.give(&ready);
+    }
+
+    /// No more comes.
+    fn end(&mut self) {
+        let rest = std::mem::take(&mut self.held);
+        self.give(&self.login.mask_rest(&rest));
+    }
+
+    fn give(&mut self, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
         self.output.lock().unwrap_or_else(PoisonError::into_inner).push(bytes);
         if let Some(progress) = &self.progress {
             self.live.push(bytes);
@@ -209,6 +245,7 @@ impl Running {
         if open && !matches!(end, End::Exited(_)) {
             self.take_rest(sink, &mut chunk);
         }
+        sink.end();
         if let Some(progress) = &sink.progress
             && !sink.live.is_empty()
         {

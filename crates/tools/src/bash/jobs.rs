@@ -6,7 +6,7 @@ use super::way::Way;
 use crate::args::Args;
 use crate::context::ToolContext;
 use crate::jobs::{Job, JobReport, JobState, Jobs};
-use crate::output::{Live, Output};
+use crate::output::Output;
 use crate::proxy::Thinking;
 use crate::tool::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolError};
 use domain::content::Json;
@@ -30,14 +30,14 @@ pub(super) fn adopt(
     let output = Arc::new(Mutex::new(output));
     let stop = CancellationToken::new();
     let (tell, state) = watch::channel((JobState::Running, None));
-    let mut sink = Sink { output: output.clone(), progress: None, live: Live::default() };
+    let mut sink = Sink::new(&output, None, way.as_ref());
     let token = stop.clone();
     tokio::spawn(async move {
         let state = match running.watch(&mut sink, None, &Thinking::default(), &token).await {
             End::Exited(status) => JobState::Exited(status.code()),
             End::TimedOut | End::Cancelled => JobState::Stopped,
         };
-        if let Some(told) = way.and_then(|way| way.told()) {
+        if let Some(told) = way.and_then(|way| way.told(Vec::new())) {
             let mut output = sink.output.lock().unwrap_or_else(PoisonError::into_inner);
             output.push(format!("\n{told}\n").as_bytes());
         }

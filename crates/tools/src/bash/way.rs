@@ -1,21 +1,26 @@
 //! The way out that a command gets: a proxy in the session's own network, where there is one.
 
 use super::child::Leave;
+use crate::address::Host;
 use crate::context::ToolContext;
+use crate::gate::{Gate, HostSay};
 use crate::net::Net;
-use crate::proxy::{Asking, NAMES, Thinking, WayOut};
+use crate::proxy::{Asking, NAMES, Thinking, WayOut, missed};
 use crate::tool::Port;
+use std::sync::Arc;
 
 /// A command's proxy and the network where it listens. Dropped, it is closed.
 #[derive(Debug)]
 pub(super) struct Way {
+    place: ToolContext,
+    gate: Arc<dyn Gate>,
     net: Net,
     out: WayOut,
 }
 
 impl Way {
-    /// Opens one for a command that is in the session's network. None where there is no such network, where nobody decides on hosts, and
-    /// where the person's own environment names a proxy: it would look names up by itself, so nothing could be judged here.
+    /// Opens one for a command that is in the session's network. None where there is no such network, and where nobody decides on hosts.
+    /// Ports of this machine that rules allow are led in, and those that commands looked for in vain are asked about.
     pub(super) async fn open(
         place: &ToolContext,
         line: &str,
@@ -25,20 +30,55 @@ impl Way {
     ) -> Option<Way> {
         let gate = port.gate.clone()?;
         let net = place.net().filter(|_| !leave.looking && !leave.network && !leave.unsandboxed)?.clone();
-        if NAMES.iter().any(|name| place.variable(name).is_some_and(|value| !value.is_empty())) {
-            return None;
-        }
         let inside = net.clone();
         // Makes the network where this is the first command.
         let listener = tokio::task::spawn_blocking(move || inside.listen(None)).await.ok()?.ok()?;
         let asking = if background { Asking::Nobody } else { Asking::Person(port.clone()) };
-        let out = WayOut::open(listener, gate, asking, line).ok()?;
-        Some(Way { net, out })
+        let mut out = WayOut::open(listener, gate.clone(), asking, line).ok()?;
+        place.lead_in(&gate).await;
+        if !background {
+            let wanted = net.wanted().into_iter().filter(|port| !place.inward().has(*port));
+            out.offer(&net, wanted.collect()).await;
+        }
+        Some(Way { place: place.clone(), gate, net, out })
     }
 
-    /// What tells programs of it.
+    /// What tells programs of it; nothing where the person's own environment names a proxy. That one would look names up by itself, so
+    /// nothing could be judged here.
     pub(super) fn variables(&self) -> Vec<(&'static str, String)> {
-        self.out.variables()
+        let is_named = |name: &&str| self.place.variable(name).is_some_and(|value| !value.is_empty());
+        if NAMES.iter().any(is_named) { Vec::new() } else { self.out.variables() }
+    }
+
+    /// The secret of its login.
+    pub(super) fn secret(&self) -> &str {
+        self.out.secret()
+    }
+
+    /// What the model reads when a failed command named ports of loopback at which this machine listens: from now on they are asked for
+    /// when a command connects there.
+    pub(super) async fn missed(&self, output: String) -> Option<String> {
+        let net = self.net.clone();
+        let ports = tokio::task::spawn_blocking(move || missed(&output, &net)).await.ok()?;
+        let told = ports.into_iter().filter_map(|port| match self.gate.says(&Host::of_machine(port)) {
+            HostSay::Asked { .. } => self.net.want(port).then(|| {
+                format!(
+                    "(this machine listens at port {port}, but commands have a 127.0.0.1 of their own. Call the command again: the \
+                     person is then asked whether it may reach port {port} of this machine)"
+                )
+            }),
+            HostSay::Denied(why) => Some(format!("({why})")),
+            HostSay::Allowed => None,
+        });
+        let told: Vec<String> = told.collect();
+        (!told.is_empty()).then(|| told.join("\n"))
+    }
+
+    /// Ends it; a port of this machine that the person has allowed for longer stays within reach of what goes on in the background.
+    pub(super) async fn end(self) {
+        let (place, gate) = (self.place.clone(), self.gate.clone());
+        drop(self);
+        place.lead_in(&gate).await;
     }
 
     /// How long the person was asked meanwhile.
@@ -46,9 +86,16 @@ impl Way {
         self.out.thinking().clone()
     }
 
-    /// What the model reads of hosts that were refused.
-    pub(super) fn told(&self) -> Option<String> {
-        let told: Vec<String> = self.out.told().into_iter().map(|why| format!("(refused: {why})")).collect();
+    /// Waits for the person where a question is still open: the program did not, and the answer is for the next try.
+    pub(super) async fn settle(&self) -> Vec<String> {
+        let late = self.out.settle().await.into_iter();
+        late.map(|host| format!("(the person has allowed {host} by now: call the command again)")).collect()
+    }
+
+    /// What the model reads of hosts that were refused, beside what was said `late`.
+    pub(super) fn told(&self, late: Vec<String>) -> Option<String> {
+        let refused = self.out.told().into_iter().map(|why| format!("(refused: {why})"));
+        let told: Vec<String> = late.into_iter().chain(refused).collect();
         (!told.is_empty()).then(|| told.join("\n"))
     }
 }

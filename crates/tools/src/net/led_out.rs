@@ -5,7 +5,8 @@
 use super::{Net, PLACES, Shared};
 use std::io::Result;
 use std::net::Ipv4Addr;
-use std::sync::Weak;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError, Weak};
 use std::time::Duration;
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
@@ -16,10 +17,15 @@ const MAX_CONNECTIONS: usize = 128;
 /// How long nobody is accepted after that failed: there may be no descriptors left.
 const AGAIN: Duration = Duration::from_millis(100);
 
+/// How long is waited until the port is free again: no longer than it takes to drop what listened.
+const FREE_WITHIN: Duration = Duration::from_secs(2);
+
 /// Leads out as long as it is kept.
 #[derive(Debug)]
 pub(super) struct LedOut {
-    _task: JoinSet<()>,
+    task: JoinSet<()>,
+    /// Hears when nobody listens any more.
+    freed: Mutex<Receiver<()>>,
 }
 
 impl LedOut {
@@ -28,13 +34,23 @@ impl LedOut {
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         listener.set_nonblocking(true)?;
         let listener = TcpListener::from_std(listener)?;
+        let (frees, freed) = sync_channel(0);
         let mut task = JoinSet::new();
-        task.spawn(accept(listener, port, shared));
-        Ok(LedOut { _task: task })
+        task.spawn(accept(frees, listener, port, shared));
+        Ok(LedOut { task, freed: Mutex::new(freed) })
+    }
+
+    /// Ends it, and waits until the port can be had again. Blocks for that moment.
+    pub(super) fn end(self) {
+        let LedOut { task, freed } = self;
+        drop(task);
+        let freed = freed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let _ = freed.recv_timeout(FREE_WITHIN);
     }
 }
 
-async fn accept(listener: TcpListener, port: u16, shared: Weak<Shared>) {
+/// Of what it holds `_frees` is let go of last.
+async fn accept(_frees: SyncSender<()>, listener: TcpListener, port: u16, shared: Weak<Shared>) {
     let mut carried = JoinSet::new();
     loop {
         let has_room = carried.len() < MAX_CONNECTIONS;

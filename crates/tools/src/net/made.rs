@@ -9,7 +9,7 @@ use rustix::net::{bind, connect, listen};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{ErrorKind, Result};
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::fs::FileExt as _;
 use std::process::Stdio;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -22,7 +22,7 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(2);
 /// How much of a list is read: those who listen stand first in it.
 const MAX_LIST: usize = 256 * 1024;
 /// Most ports that are told.
-const MAX_PORTS: usize = 256;
+const MAX_PORTS: usize = 1024;
 /// How the kernel writes that a socket listens.
 const LISTENS: &str = "0A";
 
@@ -41,11 +41,12 @@ impl Made {
         Ok(Made { pid: keeper.pid(), keeper: Mutex::new(keeper) })
     }
 
-    /// Listens at 127.0.0.1; port 0 is any that is free.
-    pub(super) fn listen(&self, port: u16) -> Result<TcpListener> {
-        let socket = self.keeper().socket(AddressKind::V4)?;
+    /// Listens at an address; port 0 is any that is free.
+    pub(super) fn listen(&self, ip: IpAddr, port: u16) -> Result<TcpListener> {
+        let family = if ip.is_ipv4() { AddressKind::V4 } else { AddressKind::V6 };
+        let socket = self.keeper().socket(family)?;
         set_socket_reuseaddr(&socket, true)?;
-        bind(&socket, &SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
+        bind(&socket, &SocketAddr::from((ip, port)))?;
         listen(&socket, BACKLOG)?;
         Ok(socket.into())
     }
@@ -84,6 +85,11 @@ impl Made {
 
     fn keeper(&self) -> MutexGuard<'_, Keeper> {
         self.keeper.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether its keeper runs: without it no socket can be made there.
+    pub(super) fn is_kept(&self) -> bool {
+        self.keeper().runs()
     }
 
     /// The keeper's number.

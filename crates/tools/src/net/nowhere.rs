@@ -3,7 +3,7 @@
 use crate::sandbox::Guard;
 use std::convert::Infallible;
 use std::io::{ErrorKind, Result};
-use std::net::{TcpListener, TcpStream};
+use std::net::{IpAddr, TcpListener, TcpStream};
 use std::process::Stdio;
 
 /// None there can be.
@@ -17,7 +17,7 @@ impl Nowhere {
     }
 
     /// As where there are some; so are the others.
-    pub(super) fn listen(&self, _: u16) -> Result<TcpListener> {
+    pub(super) fn listen(&self, _: IpAddr, _: u16) -> Result<TcpListener> {
         match self.0 {}
     }
 
@@ -28,6 +28,11 @@ impl Nowhere {
 
     /// As `listen`.
     pub(super) fn ports(&self) -> Vec<u16> {
+        match self.0 {}
+    }
+
+    /// As `listen`.
+    pub(super) fn is_kept(&self) -> bool {
         match self.0 {}
     }
 

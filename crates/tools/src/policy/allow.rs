@@ -131,6 +131,7 @@ mod tests {
             "mcp__files__read_file",
             "host:registry.npmjs.org",
             "host:a.example:8080",
+            "port:5432",
         ] {
             assert_eq!(Allowance::parse(word, &tools).unwrap().to_string(), word);
         }
@@ -147,6 +148,9 @@ mod tests {
             "*",
             "host:",
             "host:me@x",
+            "port:",
+            "port:0",
+            "port:99999",
         ] {
             let why = Allowance::parse(word, &tools).unwrap_err().to_string();
             assert!(why.contains("bash, bash:free, bash:network, write"), "{why}");

@@ -7,6 +7,7 @@ use super::thinking::Thinking;
 use crate::address::Host;
 use crate::gate::{Gate, HostSay};
 use crate::port::Port;
+use crate::rule::Allowance;
 use domain::ask::{Answer, AskKind, Choice, Closing, Scope};
 use domain::harmless::{in_line, visible};
 use std::collections::BTreeMap;
@@ -43,6 +44,8 @@ pub(super) struct Doorkeeper {
 struct HostBook {
     standings: BTreeMap<String, HostStanding>,
     refused: Vec<String>,
+    /// The command has ended: nobody is asked about another host.
+    over: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,7 +90,7 @@ impl Doorkeeper {
 
     /// Whether a connection may go to this host now; the error says why not. Waits for the person where it must.
     pub(super) async fn pass(&self, host: &Host) -> Result<(), String> {
-        if !host.looks_public() {
+        if host.machine_port().is_none() && !host.looks_public() {
             return Err(self.refuse(own_network(host)));
         }
         match self.gate.says(host) {
@@ -158,6 +161,20 @@ impl Doorkeeper {
         book.refused.iter().cloned().chain(open.take(MAX_TOLD)).collect()
     }
 
+    /// The command has ended; gives the hosts of which the person has not said anything.
+    pub(super) fn end(&self) -> Vec<String> {
+        self.book.send_modify(|book| book.over = true);
+        let book = self.book.borrow();
+        let open = book.standings.iter().filter(|(_, standing)| **standing == HostStanding::Open);
+        open.map(|(host, _)| host.clone()).collect()
+    }
+
+    /// Whether a host was allowed in this command, by what the person was shown.
+    pub(super) fn has_allowed(&self, host: &str) -> bool {
+        let book = self.book.borrow();
+        matches!(book.standings.get(host), Some(HostStanding::Allowed | HostStanding::Ruled))
+    }
+
     fn note(&self, host: &Host, standing: HostStanding) {
         if let HostStanding::Refused(why) = &standing {
             self.refuse(why.clone());
@@ -172,23 +189,32 @@ impl Asker {
     /// Asks until the command is over.
     pub(super) async fn run(mut self) {
         while let Some(host) = self.queue.recv().await {
+            if self.keeper.book.borrow().over {
+                return;
+            }
+            // Until what was said is noted.
+            let mut pause = None;
             // What was said meanwhile, to another question or in another session, may cover it.
             let standing = match self.keeper.gate.says(&host) {
                 HostSay::Allowed => HostStanding::Ruled,
                 HostSay::Denied(why) => HostStanding::Refused(why),
-                HostSay::Asked { rule } => self.ask(&host, rule.as_deref()).await,
+                HostSay::Asked { rule } => {
+                    pause = Some(self.thinking.begin());
+                    self.ask(&host, rule.as_deref()).await
+                }
             };
             self.keeper.note(&host, standing);
+            drop(pause);
         }
     }
 
     async fn ask(&self, host: &Host, rule: Option<&str>) -> HostStanding {
-        let _pause = self.thinking.begin();
         let title = format!("`{}` wants to reach {host}", titled(&self.line));
         let closing = self.port.ask(&title, question(&self.line, host, rule)).await;
         let Some(Closing::Answered { answer, .. }) = closing else {
             return HostStanding::Refused(format!(
-                "nobody could be asked whether commands may reach {host}. Whoever started this can allow it with --allow host:{host}"
+                "nobody could be asked whether commands may reach {host}. Whoever started this can allow it with --allow {}",
+                Allowance::Host(host.to_string())
             ));
         };
         let scope = match &answer {
@@ -242,19 +268,23 @@ fn question(line: &str, host: &Host, rule: Option<&str>) -> AskKind {
         label: label.to_owned(),
         detail: detail.map(str::to_owned),
     };
+    let (what, beside) = match host.machine_port() {
+        None => ("What it can read it can send there; what is encrypted is not looked into.", None),
+        Some(_) => (
+            "What listens there takes it for a program of yours.",
+            Some("and for commands that run beside it"),
+        ),
+    };
     // Who answers in a hurry has said no.
     let mut choices = vec![
         choice(DENY, "No", Some("the command goes on without it")),
-        choice(ONCE, "For this command", None),
+        choice(ONCE, "For this command", beside),
     ];
     if let Some(rule) = rule {
         choices.push(choice(SESSION, "Until this session closes", Some(rule)));
         choices.push(choice(ALWAYS, "Always in this project", Some(rule)));
     }
-    let message = format!(
-        "Let the command reach {host}?\n\n{}\n\nWhat it can read it can send there; what is encrypted is not looked into.",
-        framed(line)
-    );
+    let message = format!("Let the command reach {host}?\n\n{}\n\n{what}", framed(line));
     AskKind::Choose { message, choices, many: false }
 }
 

@@ -38,6 +38,11 @@ impl Login {
         &self.words
     }
 
+    /// What of it nobody else knows.
+    pub(super) fn secret(&self) -> &str {
+        self.words.split_once(':').map_or("", |(_, secret)| secret)
+    }
+
     /// Whether a request brings it, once.
     pub(super) fn is_in(&self, headers: &HeaderMap) -> bool {
         let mut said = headers.get_all(header::PROXY_AUTHORIZATION).iter();

@@ -59,6 +59,10 @@ impl Gate for Rulebook {
         }
     }
 
+    fn machine_ports(&self) -> Vec<u16> {
+        self.0.lock().unwrap().iter().filter_map(|host| Host::named_machine_port(host)).collect()
+    }
+
     fn remember(&self, scope: Scope, host: &Host) {
         if scope != Scope::Once {
             self.0.lock().unwrap().insert(host.to_string());
@@ -423,6 +427,31 @@ async fn a_rule_that_is_taken_back_counts_no_more_from_the_next_connection_on() 
     bench.rules.0.lock().unwrap().clear();
     let (answer, ()) = tokio::join!(say_to(at.clone(), "http://a.test/"), bench.answer("a.test", "deny"));
     assert!(answer.starts_with("HTTP/1.1 403"), "{answer}");
+}
+
+#[tokio::test]
+async fn an_answer_that_comes_after_the_commands_end_is_kept_and_nobody_is_asked_for_more() {
+    let mut bench = bench(vec![vec![PUBLIC]], &[]).await;
+    let mut gave_up = Vec::new();
+    for host in ["a.test", "b.test"] {
+        let mut connection = bench.open().await;
+        let request = known(&bench.way, &format!("CONNECT {host}:443 HTTP/1.1\r\n\r\n"));
+        connection.write_all(request.as_bytes()).await.unwrap();
+        if gave_up.is_empty() {
+            gave_up.push((bench.questions.recv().await.unwrap(), host));
+        }
+    }
+    let (question, host) = gave_up.pop().unwrap();
+    let person = async {
+        // The command is over before the person has made up their mind.
+        tokio::task::yield_now().await;
+        let answer = Answer::Chosen(vec!["always".to_owned()]);
+        question.answer.send(Closing::Answered { answer, by: None }).unwrap();
+    };
+    let (late, ()) = tokio::join!(bench.way.settle(), person);
+    assert_eq!(late, [host]);
+    assert!(bench.rules.0.lock().unwrap().contains(host), "the rule is kept");
+    assert!(bench.questions.try_recv().is_err(), "nobody is asked about the other any more");
 }
 
 #[tokio::test]

@@ -27,6 +27,11 @@ impl Thinking {
         Pause(self.clone())
     }
 
+    /// Comes when no question is open.
+    pub(super) async fn answered(&self) {
+        let _ = self.0.subscribe().wait_for(|thought| thought.since.is_none()).await;
+    }
+
     /// Comes when `time` is over, not counting questions.
     pub(crate) async fn over(&self, time: Duration) {
         let began = Instant::now();

@@ -11,6 +11,8 @@ const NETWORK: &str = "bash:network";
 const FREE: &str = "bash:free";
 /// How the word for one host begins.
 const HOST: &str = "host:";
+/// How the word for one port of this machine begins.
+const PORT: &str = "port:";
 /// The port of a host where the word names none; it stands for the other usual one too.
 const USUAL_PORT: u16 = 443;
 /// How the names of tools of MCP servers begin; which there are is known only when the servers run.
@@ -34,7 +36,7 @@ pub enum Allowance {
 /// The text names nothing that can be allowed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "there is no tool `{said}`: allow {known}, host:NAME, a tool of an MCP server as mcp__SERVER__TOOL, or all"
+    "there is no tool `{said}`: allow {known}, host:NAME, port:NUMBER of this machine, a tool of an MCP server as mcp__SERVER__TOOL, or all"
 )]
 pub struct NotAllowable {
     pub said: String,
@@ -72,6 +74,10 @@ impl Allowance {
 
 /// The host that a word names, as rules name it.
 fn named_host(word: &str) -> Option<String> {
+    if let Some(digits) = word.strip_prefix(PORT) {
+        let words = format!("port {digits} of this machine");
+        return Host::named_machine_port(&words).map(|_| words);
+    }
     let host = Host::parse(word.strip_prefix(HOST)?, Some(USUAL_PORT)).ok()?;
     Some(host.to_string())
 }
@@ -87,7 +93,10 @@ impl fmt::Display for Allowance {
             Allowance::Tool(name) => f.write_str(name),
             Allowance::Network => f.write_str(NETWORK),
             Allowance::Free => f.write_str(FREE),
-            Allowance::Host(host) => write!(f, "{HOST}{host}"),
+            Allowance::Host(host) => match Host::named_machine_port(host) {
+                Some(port) => write!(f, "{PORT}{port}"),
+                None => write!(f, "{HOST}{host}"),
+            },
             Allowance::All => f.write_str(ALL),
         }
     }

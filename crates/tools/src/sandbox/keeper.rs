@@ -92,6 +92,11 @@ impl Keeper {
         &self.lists
     }
 
+    /// Whether it has not ended.
+    pub(crate) fn runs(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
     /// Its number among the processes.
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()

@@ -176,6 +176,34 @@ async fn it_is_made_for_commands_on_the_leash_alone_and_ends_with_the_session() 
 }
 
 #[tokio::test]
+async fn a_keeper_that_was_killed_is_made_again_at_the_next_command() {
+    let room = guarded();
+    if !has_networks(&room) {
+        return;
+    }
+    let net = room.place.net().unwrap().clone();
+    started(&room, &server("AF_INET", "127.0.0.1", "before")).await;
+    let killed = net.keeper().unwrap();
+    let pid = rustix::process::Pid::from_raw(killed.cast_signed()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    let port = async {
+        loop {
+            // Until it is noticed that it is gone, which nobody is told.
+            let port = started(&room, &server("AF_INET", "127.0.0.1", "after")).await;
+            if net.keeper() != Some(killed) {
+                return port;
+            }
+        }
+    };
+    let port = timeout(SOON, port).await.expect("none is made");
+    assert_eq!(room.done("bash", json!({"command": client("127.0.0.1", port)})).await, "after\n");
+    let mut text = String::new();
+    net.connect(port).unwrap().read_to_string(&mut text).unwrap();
+    assert_eq!(text, "after\n");
+    assert_eq!(net.ports(), [port], "what runs in the one before is out of reach");
+}
+
+#[tokio::test]
 async fn a_command_finds_nothing_of_it_open_and_no_stdin() {
     let room = guarded();
     let text =

@@ -20,6 +20,10 @@ impl Gate for Asks {
         HostSay::Asked { rule: None }
     }
 
+    fn machine_ports(&self) -> Vec<u16> {
+        Vec::new()
+    }
+
     fn remember(&self, _: Scope, _: &Host) {}
 }
 
@@ -127,13 +131,14 @@ async fn programs_are_told_of_it_only_where_it_works() {
     let env = [("PATH", crate::room::SYSTEM), ("HTTPS_PROXY", "http://proxy.corp.test:3128")];
     let env = env.map(|(name, value)| (name.into(), value.into())).into_iter();
     let proxied = Room { place: proxied.place.clone().with_env(env), ..proxied };
-    let print = "true > here; echo $http_proxy,$HTTPS_PROXY,$no_proxy,$NODE_USE_ENV_PROXY";
+    let print = "echo $http_proxy,$HTTPS_PROXY,$no_proxy,$NODE_USE_ENV_PROXY | tee here";
     let told = async |room: &Room, args| {
         let (port, _questions) = asked();
         room.call_with("bash", args, port).await.result.text
     };
     if has_networks(&room) {
-        let text = told(&room, json!({"command": print})).await;
+        let shown = told(&room, json!({"command": print})).await;
+        let text = room.get("here");
         let address = text.split(',').next().unwrap();
         let (login, number) = address.split_once("@127.0.0.1:").unwrap_or_else(|| panic!("{text}"));
         number.parse::<u16>().unwrap_or_else(|_| panic!("{text}"));
@@ -141,7 +146,13 @@ async fn programs_are_told_of_it_only_where_it_works() {
         assert!(secret.len() == 32 && secret.bytes().all(|byte| byte.is_ascii_hexdigit()), "{text}");
         let not = "localhost,.localhost,127.0.0.1,127.0.0.0/8,0.0.0.0,::1,[::1]";
         assert_eq!(text, format!("{address},{address},{not},1\n"));
-        let next = told(&room, json!({"command": print})).await;
+        // The command has it, and nobody else reads it, however it comes.
+        let hidden = address.replace(secret, "[secret 0: not kept]");
+        assert_eq!(shown, format!("{hidden},{hidden},{not},1\n"));
+        let slowly = "set -o pipefail; echo $http_proxy | while IFS= read -rn1 c; do printf %s \"$c\"; done | tee here";
+        let shown = told(&room, json!({"command": slowly})).await;
+        let next = room.get("here");
+        assert!(next.len() > 40 && !shown.contains(&next[14..46]), "{shown}");
         assert!(!next.contains(secret), "the next command has the same secret: {next}");
         // Nobody decides on hosts, so there is no way.
         assert_eq!(room.done("bash", json!({"command": print})).await, ",,,\n");
