@@ -253,7 +253,7 @@ pub const COMMANDS: &[Slash] = &[
         .in_short("what you allowed"),
     of_some(
         |a| a.policy,
-        slash("ports", "[[close] PORT]", "where commands listen: open or close", SlashAction::Ports)
+        slash("ports", "[[close|allow] PORT]", "where commands listen: open or close", SlashAction::Ports)
             .in_short("where commands listen"),
     ),
     of_some(

@@ -100,6 +100,8 @@ pub(crate) enum Want {
     Revoked,
     /// That a server reaches more or less now; how the servers are is asked for again.
     Reach,
+    /// That this port is open on the person's machine, or closed again.
+    Port(u16, bool),
     /// What it answers, to be read.
     Told,
     /// That what this line stands for is gone; it stays in its list until then.

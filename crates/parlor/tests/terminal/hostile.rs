@@ -14,6 +14,8 @@ mod doors;
 #[cfg(test)]
 mod guards;
 #[cfg(test)]
+mod machine_ports;
+#[cfg(test)]
 mod networks;
 #[cfg(test)]
 mod own_git;

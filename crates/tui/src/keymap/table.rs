@@ -62,6 +62,8 @@ pub enum Action {
     NextPolicy,
     /// All sessions, wherever they run.
     Fleet,
+    /// Opens a port of the session on this machine, or closes it.
+    OpenPort,
     /// The page of keys.
     Keys,
     /// Draws the screen anew.
@@ -166,6 +168,12 @@ pub const ACTIONS: &[Named] = &[
         "fleet",
         &["alt-o", "f3"],
         "all sessions wherever they run, who waits for you first (from anywhere)",
+    ),
+    named(
+        Action::OpenPort,
+        "open-port",
+        &["alt-p", "f4"],
+        "opens on this machine the port at which a command listens, then closes it",
     ),
     named(Action::Keys, "keys", &["?", "f1"], "this page (? when nothing is typed)"),
     named(Action::Redraw, "redraw", &["ctrl-l"], "draws the screen anew"),

@@ -248,6 +248,7 @@ fn short(action: Action) -> &'static str {
         Action::PreviousSession => "the one before",
         Action::NextPolicy => "the next policy",
         Action::Fleet => "the fleet",
+        Action::OpenPort => "opens or closes a port",
         Action::Keys => "this page",
         Action::Redraw => "draws anew",
         Action::Suspend => "suspends",

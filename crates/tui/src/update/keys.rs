@@ -1,7 +1,9 @@
 //! Which key does what, from the outermost to the composer.
 
 use super::prompt::{self, Manner};
-use super::{asks, chosen, commands, completion, files, fleet, lists, policies, reading, user_command};
+use super::{
+    asks, chosen, commands, completion, files, fleet, lists, policies, ports, reading, user_command,
+};
 use crate::ask::Keyboard;
 use crate::composer::MAX_ATTACHED;
 use crate::key::{Code, Key};
@@ -83,6 +85,7 @@ fn everywhere(model: &mut Model, key: Key, does: Option<Does>, fx: &mut Vec<Fx>)
         _ if key == Key::ctrl('c') => interrupt(model, fx),
         Some(Does::Action(Action::Suspend)) => fx.push(Fx::Suspend),
         Some(Does::Action(Action::Redraw)) => fx.push(Fx::Redraw),
+        Some(Does::Action(Action::OpenPort)) => ports::press(model, fx),
         _ => return false,
     }
     true

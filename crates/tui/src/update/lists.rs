@@ -339,9 +339,7 @@ pub(super) fn fill(model: &mut Model, of: ListKind, receipt: Receipt) {
         Receipt::Extension(json) if of == ListKind::Rules => {
             (rules::items(&json), 0, "nothing was allowed for longer than once yet: a question offers it")
         }
-        Receipt::Extension(json) if of == ListKind::Ports => {
-            (ports::items(&json), 0, "no command of this session listens anywhere now")
-        }
+        Receipt::Extension(json) if of == ListKind::Ports => (ports::items(&json), 0, ports::NOBODY),
         _ => return,
     };
     if let Some(picker) = model.screen.over.list_mut().filter(|picker| picker.kind() == of) {

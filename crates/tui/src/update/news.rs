@@ -1,6 +1,6 @@
 //! News from the runtime.
 
-use super::{asks, chosen, commands, completion, files, lists, policies, prompt};
+use super::{asks, chosen, commands, completion, files, lists, policies, ports, prompt};
 use crate::clean::clean_line;
 use crate::keymap::Action;
 use crate::model::{Model, Want};
@@ -116,6 +116,7 @@ fn unheard(model: &mut Model) {
             | Want::NextPolicy(_)
             | Want::Revoked
             | Want::Reach
+            | Want::Port(..)
             | Want::Summary
             | Want::Told
             | Want::Gone(_)
@@ -243,6 +244,7 @@ pub(super) fn retitle(model: &mut Model, fx: &mut Vec<Fx>) {
 
 fn signalled(model: &mut Model, session: &SessionId, signal: Signal, fx: &mut Vec<Fx>) {
     let is_current = model.world.current.as_ref() == Some(session);
+    let listened = ports::listening(model);
     if let Some(seen) = model.world.sessions.get_mut(session) {
         seen.board.take(&signal);
     }
@@ -254,7 +256,8 @@ fn signalled(model: &mut Model, session: &SessionId, signal: Signal, fx: &mut Ve
         Signal::Title(_) => retitle(model, fx),
         Signal::EditorText(text) => model.screen.composer.set(crate::clean::clean(&text).into_owned()),
         Signal::Suggestion { text, .. } => model.screen.composer.suggest(clean_line(&text)),
-        Signal::Status { .. } | Signal::Working(_) | Signal::Widget { .. } => {}
+        Signal::Status { .. } => ports::told(model, &listened),
+        Signal::Working(_) | Signal::Widget { .. } => {}
     }
 }
 
@@ -275,6 +278,7 @@ fn settled(model: &mut Model, ticket: Ticket, with: Result<Receipt, Refusal>, fx
             model.toast(Level::Success, "the server starts again with what it may reach now");
             model.send(Want::List(ListKind::Servers), Command::List(ListCommand::Servers), fx);
         }
+        (Ok(_), Want::Port(port, open)) => ports::switched(model, port, open),
         (Ok(_), Want::NextPolicy(policy)) => policies::taken(model, policy),
         (Err(refusal), Want::NextPolicy(policy)) => policies::refused(model, policy, &refusal, fx),
         (Ok(_), Want::Gone(choice)) => chosen::gone(model, &choice),
@@ -320,6 +324,7 @@ fn settled(model: &mut Model, ticket: Ticket, with: Result<Receipt, Refusal>, fx
                 | Want::Gone(_)
                 | Want::Revoked
                 | Want::Reach
+                | Want::Port(..)
                 | Want::Export(_)
                 | Want::Saved
                 | Want::Word(_)

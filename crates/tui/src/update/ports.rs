@@ -2,20 +2,32 @@
 //! tells them; here it is only a list.
 
 use super::lists;
+use crate::keymap::Action;
 use crate::model::{Model, Want};
 use crate::msg::Fx;
 use crate::picker::{Choice, Item, ListKind};
 use domain::command::{Command, PORTS};
 use domain::content::Json;
+use domain::listening::{self, LISTENING, ListeningPort};
 use domain::signal::Level;
 use serde_json::{Value, json};
 
 /// Ports listed at most.
 const MAX_PORTS: usize = 512;
 
+/// What is said where there is no port.
+pub(super) const NOBODY: &str = "no command of this session listens anywhere now";
+
 /// `/ports`, and what stands behind it.
 pub(super) fn command(model: &mut Model, argument: &str, fx: &mut Vec<Fx>) {
     let words: Vec<&str> = argument.split_whitespace().collect();
+    if let ["allow", port] = words.as_slice()
+        && let Ok(port) = port.parse::<u16>()
+    {
+        let want =
+            Want::Word("commands of this project may reach that port of this machine; /rules takes it back");
+        return model.send(want, request(&json!({ "allow": port })), fx);
+    }
     let asked = match words.as_slice() {
         [] => Some(json!({})),
         [port] => port.parse::<u16>().ok().map(|port| json!({ "open": port })),
@@ -23,10 +35,54 @@ pub(super) fn command(model: &mut Model, argument: &str, fx: &mut Vec<Fx>) {
         _ => None,
     };
     let Some(asked) = asked else {
-        return model.toast(Level::Info, "write it like: /ports, /ports 5173, or /ports close 5173");
+        return model.toast(
+            Level::Info,
+            "write it like: /ports, /ports 5173, /ports close 5173, or /ports allow 5432",
+        );
     };
     lists::open(model, ListKind::Ports, fx);
     ask(model, &asked, fx);
+}
+
+/// The key: opens the newest port that is not open; where all are, it closes the newest.
+pub(super) fn press(model: &mut Model, fx: &mut Vec<Fx>) {
+    let ports = listening(model);
+    let newest = ports.iter().rev().find(|one| !one.open).or(ports.last());
+    let Some(ListeningPort { port, open }) = newest.copied() else {
+        return model.toast(Level::Info, NOBODY);
+    };
+    let what = if open { json!({ "close": port }) } else { json!({ "open": port }) };
+    model.send(Want::Port(port, !open), request(&what), fx);
+}
+
+/// A key's wish has come true.
+pub(super) fn switched(model: &mut Model, port: u16, open: bool) {
+    let key = model.screen.preferences.keymap().shown(Action::OpenPort);
+    let word = match open {
+        true => format!("http://127.0.0.1:{port} is open on this machine · {key} closes it"),
+        false => format!("port {port} is closed again · {key} opens it"),
+    };
+    model.toast(Level::Success, word);
+}
+
+/// Says which ports are new, and the key that opens the newest.
+pub(super) fn told(model: &mut Model, before: &[ListeningPort]) {
+    let is_new = |one: &&ListeningPort| !one.open && before.iter().all(|known| known.port != one.port);
+    let now = listening(model);
+    let fresh: Vec<String> = now.iter().filter(is_new).map(|one| one.port.to_string()).collect();
+    let Some((newest, older)) = fresh.split_last() else { return };
+    let key = model.screen.preferences.keymap().shown(Action::OpenPort);
+    let who = match older {
+        [] => format!("a command listens on {newest}"),
+        _ => format!("commands listen on {} and {newest}", older.join(", ")),
+    };
+    let word = format!("{who} · {key} or /ports {newest} opens it on this machine");
+    model.toast(Level::Info, word);
+}
+
+/// The ports that the current session's field of the status line names.
+pub(super) fn listening(model: &Model) -> Vec<ListeningPort> {
+    model.world.seen().board.status.get(LISTENING).map(|text| listening::read(text)).unwrap_or_default()
 }
 
 /// Opens a port on this machine, or closes it again; the list as it is then comes as the answer.
@@ -35,8 +91,11 @@ pub(super) fn switch(model: &mut Model, port: u16, open: bool, fx: &mut Vec<Fx>)
 }
 
 fn ask(model: &mut Model, what: &Value, fx: &mut Vec<Fx>) {
-    let command = Command::Extension { name: PORTS.to_owned(), payload: Json::verbatim(what.to_string()) };
-    model.send(Want::List(ListKind::Ports), command, fx);
+    model.send(Want::List(ListKind::Ports), request(what), fx);
+}
+
+fn request(what: &Value) -> Command {
+    Command::Extension { name: PORTS.to_owned(), payload: Json::verbatim(what.to_string()) }
 }
 
 /// The lines of the list.
@@ -64,6 +123,7 @@ mod tests {
     use super::super::tests::AttachedUi;
     use super::*;
     use domain::command::{Receipt, Refusal, RefusalKind};
+    use domain::ids::SessionId;
     use domain::port::News;
 
     fn settle(stage: &mut AttachedUi, with: Result<&str, Refusal>) {
@@ -77,6 +137,60 @@ mod tests {
         let [Command::Extension { name, payload }] = &commands[..] else { panic!("{commands:?}") };
         assert_eq!(name, PORTS);
         serde_json::from_str(payload.as_str()).unwrap()
+    }
+
+    fn say(stage: &mut AttachedUi, ports: &[(u16, bool)]) {
+        let ports: Vec<ListeningPort> =
+            ports.iter().map(|(port, open)| ListeningPort { port: *port, open: *open }).collect();
+        let signal = listening::told(&ports);
+        stage.ui.hear(News::Signal { session: SessionId::from_number(1), signal });
+    }
+
+    #[test]
+    fn one_key_opens_the_newest_port_and_then_closes_it() {
+        let mut stage = AttachedUi::new(100, 24);
+        stage.ui.keys("<alt-p>");
+        assert_eq!(stage.commands(), []);
+        assert!(stage.ui.screen().contains(NOBODY), "{}", stage.ui.screen());
+        say(&mut stage, &[(3000, false), (5173, false)]);
+        let screen = stage.ui.screen();
+        assert!(
+            screen
+                .contains("commands listen on 3000 and 5173 · Alt-P or /ports 5173 opens it on this machine"),
+            "{screen}"
+        );
+        stage.ui.keys("a draft<alt-p>");
+        assert_eq!(asked(&mut stage), json!({ "open": 5173 }));
+        settle(&mut stage, Ok(r#"{"ports": []}"#));
+        let screen = stage.ui.screen();
+        assert!(
+            screen.contains("http://127.0.0.1:5173 is open on this machine · Alt-P closes it"),
+            "{screen}"
+        );
+        say(&mut stage, &[(3000, false), (5173, true)]);
+        stage.ui.keys("<f4>");
+        assert_eq!(asked(&mut stage), json!({ "open": 3000 }), "the next that is not open");
+        say(&mut stage, &[(3000, true), (5173, true)]);
+        stage.ui.keys("<alt-p>");
+        assert_eq!(asked(&mut stage), json!({ "close": 5173 }));
+        settle(&mut stage, Ok(r#"{"ports": []}"#));
+        assert!(stage.ui.screen().contains("port 5173 is closed again"), "{}", stage.ui.screen());
+        stage.ui.keys("<alt-p>");
+        asked(&mut stage);
+        settle(&mut stage, Err(Refusal::new(RefusalKind::NotAllowed, "an observer may only look")));
+        let screen = stage.ui.screen();
+        assert!(screen.contains("an observer may only look") && screen.contains("a draft"), "{screen}");
+        // A port that comes again is told again, one that was told is not.
+        stage.ui.wait(60_000);
+        say(&mut stage, &[(3000, true), (5173, false)]);
+        assert!(!stage.ui.screen().contains("a command listens"), "{}", stage.ui.screen());
+        say(&mut stage, &[]);
+        say(&mut stage, &[(5173, false)]);
+        assert!(
+            stage.ui.screen().contains("a command listens on 5173 · Alt-P or /ports 5173 opens it"),
+            "{}",
+            stage.ui.screen()
+        );
     }
 
     #[test]
@@ -109,7 +223,9 @@ mod tests {
             stage.ui.keys("<esc>/ports<enter>");
             stage.commands();
         }
-        stage.ui.keys("<esc>/ports all of them<enter>");
+        stage.ui.keys("<esc>/ports allow 5432<enter>");
+        assert_eq!(asked(&mut stage), json!({ "allow": 5432 }));
+        stage.ui.keys("/ports all of them<enter>");
         assert_eq!(stage.commands(), []);
     }
 }

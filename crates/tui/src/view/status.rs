@@ -2,10 +2,12 @@
 
 use crate::clean::clean_line;
 use crate::figures::{cost, count, mark};
+use crate::keymap::Action;
 use crate::model::Model;
 use crate::policy::policy_shown;
 use crate::row::{Links, Piece, Row, draw, fit, width};
 use crate::theme::{Role, Theme};
+use domain::listening::LISTENING;
 use domain::port::LinkState;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::{Position, Rect};
@@ -132,7 +134,11 @@ fn left(model: &Model) -> Vec<Field> {
     }
     let branch = model.screen.start.branch(&state.settings.cwd);
     left.extend(branch.map(|branch| field(fit(&clean_line(branch), MAX_BRANCH), Role::Dim, Worth::Spare)));
-    left.extend(seen.board.status.values().map(|text| field(clean_line(text), Role::Dim, Worth::Spare)));
+    let opens = model.screen.preferences.keymap().shown(Action::OpenPort);
+    left.extend(seen.board.status.iter().map(|(key, text)| {
+        let key = if key == LISTENING { format!(" ({opens})") } else { String::new() };
+        field(clean_line(text) + &key, Role::Dim, Worth::Spare)
+    }));
     let unread = model.world.sessions.values().filter(|seen| seen.unread).count();
     if unread > 0 {
         left.push(field(format!("{unread} unread"), Role::Warn, Worth::Needed));

@@ -213,6 +213,11 @@ impl World {
         ui
     }
 
+    /// Somebody with a lesser role at a socket, in the session that is there.
+    pub(crate) fn ui_as(&self, socket: &Path, role: &str) -> Ui {
+        Ui::with_role(self.relay(socket), Some(role))
+    }
+
     /// A process of the world's user that carries its stdin and stdout to a socket: nobody else may connect.
     fn relay(&self, socket: &Path) -> Child {
         let mut command = self.parlor(&["__relay"]);
@@ -313,13 +318,19 @@ pub(crate) struct Ran {
 }
 
 impl Ui {
-    fn new(mut relay: Child) -> Ui {
+    fn new(relay: Child) -> Ui {
+        Ui::with_role(relay, None)
+    }
+
+    fn with_role(mut relay: Child, role: Option<&str>) -> Ui {
         let lines = BufReader::new(relay.stdout.take().unwrap()).lines();
         let input = relay.stdin.take().unwrap();
         let mut ui = Ui { relay, lines, input, ticket: 0 };
-        ui.send(
-            &json!({"hello": {"protocol": 1, "name": "person", "version": "0", "capabilities": ["answers"]}}),
-        );
+        let mut hello = json!({"protocol": 1, "name": "person", "version": "0", "capabilities": ["answers"]});
+        if let Some(role) = role {
+            hello["rights"] = role.into();
+        }
+        ui.send(&json!({"hello": hello}));
         let greeting = ui.next();
         assert!(greeting.get("hello").is_some(), "the person is not let in: {greeting}");
         ui
@@ -385,13 +396,15 @@ impl Ui {
         }
     }
 
-    /// Waits until a word in passing holds this text; gives it whole.
-    pub(crate) fn notified(&mut self, text: &str) -> String {
+    /// Waits until this field of the status line is told; gives its words.
+    pub(crate) fn status(&mut self, key: &str) -> String {
         loop {
             let message = self.next();
-            let said = message["signal"]["signal"]["notify"]["text"].as_str().unwrap_or_default();
-            if said.contains(text) {
-                return said.to_owned();
+            let said = &message["signal"]["signal"]["status"];
+            if let (Some(named), Some(text)) = (said["key"].as_str(), said["text"].as_str())
+                && named == key
+            {
+                return text.to_owned();
             }
         }
     }

@@ -7,6 +7,7 @@ use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::process::Stdio;
+use testkit::Screen;
 
 /// Whether the program gets a network for its commands here, as `doctor` says.
 fn has_networks(world: &World) -> bool {
@@ -173,17 +174,100 @@ fn a_port_is_led_out_when_the_person_says_so_and_never_where_the_page_was() {
     });
 }
 
+/// A port of this machine that nobody has, below those that the kernel chooses by itself.
+fn free_port() -> u16 {
+    let start = u16::try_from(std::process::id() % 20_000).unwrap();
+    let mut ports = (0..20_000).map(|step| 10_000 + (start + step) % 20_000);
+    ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()).unwrap()
+}
+
+fn hears(port: u16) -> String {
+    let mut text = String::new();
+    if let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) {
+        let _ = stream.read_to_string(&mut text);
+    }
+    text
+}
+
 #[test]
-fn a_person_is_told_where_a_command_listens() {
+fn a_person_is_told_where_a_command_listens_and_who_only_looks_opens_nothing() {
+    as_each_user(|world| {
+        if !has_networks(world) {
+            return;
+        }
+        let (serving, mut ui) = sandboxed(world);
+        let port = served(world, &mut ui, free_port());
+        assert_eq!(ui.status("parlor/listening"), format!("listens on {port}"));
+        for role in ["observer", "approver"] {
+            let mut looks = world.ui_as(&serving.socket, role);
+            let refused =
+                looks.receipt(json!({"extension": {"name": "parlor/ports", "payload": {"open": port}}}));
+            assert_eq!(refused["refusal"]["kind"], "not_allowed", "{role}: {refused}");
+        }
+        assert_eq!(hears(port), "");
+    });
+}
+
+#[test]
+fn three_hundred_ports_are_told_in_one_line() {
     as_each_user(|world| {
         if !has_networks(world) {
             return;
         }
         let (_serving, mut ui) = sandboxed(world);
-        // In a network of the session's own no port is anybody else's.
-        assert_eq!(served(world, &mut ui, 5173), 5173);
-        let told = ui.notified("listens on");
-        assert_eq!(told, "a command listens on 5173 · /ports 5173 opens it on this machine");
+        let many = "perl -MIO::Socket::INET -e 'my @all = map { IO::Socket::INET->new(LocalAddr => q(127.0.0.1), LocalPort => $_, Listen => 1) \
+                    or die } 20001..20300; sleep 600'";
+        let ran = ui.call("bash", &json!({"command": many, "background": true}), false);
+        assert_eq!(ran.outcome, "done", "{}", ran.text);
+        let mut told = String::new();
+        wait_until("all are told", || {
+            told = ui.status("parlor/listening");
+            told.contains("20300")
+        });
+        assert!(told.ends_with("20299, 20300, and 292 more") && told.len() < 100, "{told}");
+    });
+}
+
+#[test]
+fn one_key_leads_a_port_out_and_takes_it_back_and_a_new_session_has_it_next() {
+    as_each_user(|world| {
+        if !has_networks(world) {
+            return;
+        }
+        let port = free_port();
+        let serve = |word: &str| {
+            let line = format!(
+                "perl -MIO::Socket::INET -e 'my $s = IO::Socket::INET->new(LocalAddr => q(127.0.0.1:{port}), Listen => 5) or die; \
+                 while (my $c = $s->accept) {{ print $c qq({word}); close $c }}'"
+            );
+            format!("call bash {}\r", json!({"command": line, "background": true}))
+        };
+        let mut terminal = Screen::sized(&mut world.parlor(&["--policy", "sandboxed"]), 160, 40);
+        terminal.shows(&["offline"]);
+        terminal.send(&serve("first"));
+        terminal.shows(&[&format!(
+            "a command listens on {port} · Alt-P or /ports {port} opens it on this machine"
+        )]);
+        assert_eq!(hears(port), "", "nobody has opened it");
+        terminal.send("\x1bp");
+        terminal.shows(&[&format!("http://127.0.0.1:{port} is open on this machine · Alt-P closes it")]);
+        assert_eq!(hears(port), "first");
+        terminal.shows(&[&format!("listens on {port} (open)")]);
+        terminal.send("\x1bp");
+        terminal.shows(&[&format!("port {port} is closed again")]);
+        assert_eq!(hears(port), "");
+        terminal.shows(&[&format!("listens on {port} (Alt-P)")]);
+        terminal.send("\x1bp");
+        terminal.shows(&[&format!("listens on {port} (open)")]);
+        assert_eq!(hears(port), "first");
+        // The session before still has it, in the same program: whoever opens it now wants this one.
+        terminal.send("/new\r");
+        terminal.until("a new session", |screen| !screen.contents().contains("listens on"));
+        terminal.send(&serve("second"));
+        terminal.shows(&[&format!("listens on {port} (Alt-P)")]);
+        terminal.send("\x1bp");
+        terminal.shows(&[&format!("listens on {port} (open)")]);
+        assert_eq!(hears(port), "second");
     });
 }
 

@@ -1,0 +1,184 @@
+//! Ports of this machine from a session's own network: asked for by number, kept, taken back, and no other one with it.
+
+use crate::hostile::bench::{Ran, Ui, World, as_each_user, wait_until};
+use serde_json::{Value, json};
+use std::io::Write as _;
+use std::net::TcpListener;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Whether the program gets a network for its commands here, as `doctor` says.
+fn has_networks(world: &World) -> bool {
+    let said = world.parlor(&["doctor"]).output().unwrap();
+    String::from_utf8_lossy(&said.stdout).contains("a network of their own: what they start")
+}
+
+/// A program of the person's that answers whoever connects with a word, and counts them. It ends with the test.
+struct Served {
+    port: u16,
+    came: Arc<AtomicUsize>,
+}
+
+impl Served {
+    fn new() -> Served {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let came = Arc::new(AtomicUsize::new(0));
+        let counted = came.clone();
+        std::thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                counted.fetch_add(1, Ordering::SeqCst);
+                let _ = stream.write_all(b"of the machine\n");
+            }
+        });
+        Served { port, came }
+    }
+
+    fn came(&self) -> usize {
+        self.came.load(Ordering::SeqCst)
+    }
+}
+
+/// A command line that connects there and prints what it hears.
+fn hear(address: &str, port: u16) -> String {
+    format!(
+        "perl -MIO::Socket::IP -e 'my $c = IO::Socket::IP->new(GetAddrInfoFlags => 0, PeerAddr => q({address}), PeerPort => {port}) \
+         or die qq(cannot reach 127.0.0.1:{port}: $!); print <$c>'"
+    )
+}
+
+/// Runs a line; the question that it must lead to is answered with a choice.
+fn choosing(ui: &mut Ui, line: &str, choice: &str) -> (Value, Ran) {
+    ui.begin("bash", &json!({"command": line}));
+    let ask = ui.asked();
+    ui.command(json!({"answer": {"ask": ask["id"], "answer": {"chosen": [choice]}}}));
+    (ask, ui.end(false))
+}
+
+fn printed(world: &World, args: &[&str]) -> String {
+    let said = world.parlor(args).output().unwrap();
+    assert!(said.status.success(), "{args:?}: {}", String::from_utf8_lossy(&said.stderr));
+    String::from_utf8_lossy(&said.stdout).into_owned()
+}
+
+fn allow(ui: &mut Ui, port: u16) -> Value {
+    ui.receipt(json!({"extension": {"name": "parlor/ports", "payload": {"allow": port}}}))
+}
+
+#[test]
+fn a_port_of_the_machine_is_asked_for_by_its_number_kept_shown_and_taken_back() {
+    as_each_user(|world| {
+        if !has_networks(world) {
+            return;
+        }
+        let serving = world.serve(&["--policy", "sandboxed"]);
+        let mut ui = world.ui(&serving.socket);
+        let (wanted, other) = (Served::new(), Served::new());
+        let (line, port) = (hear("127.0.0.1", wanted.port), wanted.port);
+        let ran = ui.bash(&line, false);
+        assert_eq!((ran.outcome.as_str(), ran.asked, wanted.came()), ("failed", None, 0), "{}", ran.text);
+        let told = format!("the person is then asked whether it may reach port {port} of this machine");
+        assert!(ran.text.contains(&told), "{}", ran.text);
+
+        let (ask, ran) = choosing(&mut ui, &line, "deny");
+        assert!(
+            ask["title"].as_str().unwrap().ends_with(&format!("wants to reach port {port} of this machine"))
+        );
+        assert!(ran.text.contains(&format!("did not allow port {port} of this machine")), "{}", ran.text);
+        assert_eq!(wanted.came(), 0);
+        let (_, ran) = choosing(&mut ui, &line, "once");
+        assert_eq!(ran.text, "of the machine\n");
+        let (_, ran) = choosing(&mut ui, &line, "always");
+        assert_eq!(ran.text, "of the machine\n");
+        for address in ["127.0.0.1", "::1"] {
+            let ran = ui.bash(&hear(address, port), false);
+            assert_eq!((ran.text.as_str(), ran.asked), ("of the machine\n", None), "{address}");
+        }
+        // What goes on in the background has it too, and nobody is asked about another.
+        let line = format!("{} > heard; {} > other", hear("127.0.0.1", port), hear("127.0.0.1", other.port));
+        ui.call("bash", &json!({"command": line, "background": true}), false);
+        wait_until("it was heard", || !world.get("project/heard").is_empty());
+        let ran = ui.bash(&hear("127.0.0.1", other.port), false);
+        assert_eq!((ran.outcome.as_str(), ran.asked), ("failed", None), "{}", ran.text);
+        assert_eq!((other.came(), world.get("project/other")), (0, String::new()));
+
+        let listed = printed(world, &["rules"]);
+        assert!(listed.contains(&format!("let commands reach port {port} of this machine")), "{listed}");
+        printed(world, &["rules", "revoke", "1"]);
+        let before = wanted.came();
+        let (_, ran) = choosing(&mut ui, &hear("127.0.0.1", port), "deny");
+        assert!(ran.text.contains("did not allow"), "{}", ran.text);
+        assert_eq!(wanted.came(), before);
+
+        // The person needs no command for it.
+        assert!(allow(&mut ui, other.port)["receipt"].is_object());
+        assert_eq!(ui.bash(&hear("127.0.0.1", other.port), false).text, "of the machine\n");
+        ui.settled(json!({"set_policy": {"policy": "read_only"}}));
+        assert_eq!(ui.bash(&hear("127.0.0.1", other.port), false).outcome, "denied");
+    });
+}
+
+#[test]
+fn parlors_own_page_is_never_a_port_to_be_had_and_no_name_leads_to_the_machine() {
+    as_each_user(|world| {
+        if !has_networks(world) {
+            return;
+        }
+        let serving = world.serve(&["--policy", "sandboxed"]);
+        let mut ui = world.ui(&serving.socket);
+        assert_eq!(ui.bash("echo made > x; cat x", false).text, "made\n");
+        let was = Served::new();
+        let mut page = world.parlor(&["web"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let number = || world.get("data/web.port").trim().parse::<u16>().ok();
+        wait_until("it is served", || number().is_some() && !world.get("data/web.ports").is_empty());
+        let now = number().unwrap();
+        world.put("data/web.ports", format!("{}\n{now}\n", was.port));
+        for port in [was.port, now] {
+            let refused = allow(&mut ui, port);
+            assert!(refused["refusal"]["message"].as_str().unwrap().contains("Parlor's page"), "{refused}");
+            let ran = ui.bash(&hear("127.0.0.1", port), false);
+            assert_eq!((ran.outcome.as_str(), ran.asked), ("failed", None), "{}", ran.text);
+            assert!(!ran.text.contains("the person is then asked"), "{}", ran.text);
+        }
+        // Also where it is written down nowhere, as for a page with other folders: whoever has the port is looked at.
+        world.put("data/web.ports", "");
+        assert!(allow(&mut ui, now)["receipt"].is_object());
+        let get = format!(
+            "perl -MIO::Socket::INET -e 'my $c = IO::Socket::INET->new(PeerAddr => q(127.0.0.1:{now})) or exit 3; \
+             print $c qq(GET / HTTP/1.0\\r\\nHost: 127.0.0.1:{now}\\r\\n\\r\\n); print qq(heard: ), <$c>'"
+        );
+        let ran = ui.bash(&get, false);
+        // What connects is let in here, and gets no further.
+        assert_eq!((ran.text.as_str(), ran.asked), ("heard: ", None));
+        page.kill().unwrap();
+        page.wait().unwrap();
+
+        // A rule for one port is none for the proxy, by whatever name.
+        let served = Served::new();
+        assert!(allow(&mut ui, served.port)["receipt"].is_object());
+        let port = served.port;
+        let proxied = |host: &str| {
+            format!(
+                "login=${{https_proxy#http://}}; login=$(printf %s \"${{login%@*}}\" | base64); exec 3<>/dev/tcp/127.0.0.1/${{https_proxy##*:}}; \
+                 printf 'CONNECT {host}:{port} HTTP/1.1\\r\\nProxy-Authorization: Basic %s\\r\\n\\r\\n' \"$login\" >&3; head -n 1 <&3"
+            )
+        };
+        for host in ["localhost", "127.0.0.1"] {
+            let ran = ui.bash(&proxied(host), false);
+            assert!(ran.text.starts_with("HTTP/1.1 403"), "{host}: {}", ran.text);
+        }
+        let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        if name.starts_with(|c: char| c.is_ascii_alphabetic())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        {
+            let (_, ran) = choosing(&mut ui, &proxied(&name), "once");
+            assert!(
+                ran.text.starts_with("HTTP/1.1 403") || ran.text.starts_with("HTTP/1.1 502"),
+                "{}",
+                ran.text
+            );
+        }
+        assert_eq!(served.came(), 0);
+    });
+}
