@@ -20,3 +20,17 @@ export function onBoard(board: Board, said: Signal): Board {
   }
   return "title" in said ? { ...board, title: said.title } : board;
 }
+
+/** The field of the status line with the ports at which commands listen, as `crates/domain/src/listening.rs` writes it. */
+export const LISTENING = "parlor/listening";
+
+/** The ports that the field names, the newest last, and how many there are beside them. */
+export function listening(text: string): { ports: { port: number; open: boolean }[]; more: string | undefined } {
+  const words = text.startsWith("listens on ") ? text.slice("listens on ".length).split(", ") : [];
+  const ports = words.flatMap((word) => {
+    const [, digits, open] = /^(\d{1,5})( \(open\))?$/.exec(word) ?? [];
+    const port = Number(digits ?? 0);
+    return port > 0 && port < 65536 ? [{ port, open: open !== undefined }] : [];
+  });
+  return { ports, more: words.find((word) => /^and \d+ more$/.test(word)) };
+}

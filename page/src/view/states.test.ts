@@ -11,7 +11,7 @@ import { Coded } from "./text/seen";
 import { Widgets, StatusLine } from "./session/board";
 import { Elsewhere, Empty } from "./session/empty";
 import type { Board } from "../model/types";
-import type { FleetPort, FleetRow, ConnectionState } from "./ports";
+import type { ConnectionState, FleetPort, FleetRow, SessionPort } from "./ports";
 import { words } from "./testing";
 
 const NOW = new Date(2026, 10, 16, 14, 2, 0).getTime();
@@ -124,8 +124,9 @@ test("widgets stand where they were put, status fields in a line, and both show 
   };
   expect(words(Widgets({ board, place: "above" }))).toBe("one\nt⟨U+202E⟩wo");
   expect(words(Widgets({ board, place: "below" }))).toBe("three");
-  expect(words(StatusLine({ board }))).toBe("gitmain⟨U+200B⟩");
-  expect(words(StatusLine({ board: {} }))).toBe("");
+  const port = {} as SessionPort;
+  expect(words(StatusLine({ board, port }))).toBe("gitmain⟨U+200B⟩");
+  expect(words(StatusLine({ board: {}, port }))).toBe("");
 });
 
 test("the fleet says nothing of sessions before it knows, then who waits, or what to do", () => {

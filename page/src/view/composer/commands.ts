@@ -124,7 +124,7 @@ const ELSEWHERE: Record<string, string> = {
   mouse: "the browser has it",
   notices: "they stand in the conversation",
   ping: "the line under the header says when Parlor does not answer",
-  ports: "a terminal that joins the session opens them",
+  ports: "each stands below the composer, with a button that opens it",
   print: "the browser prints",
   queue: "what waits stands over the field",
   quit: "close the tab: the session goes on",

@@ -181,7 +181,7 @@ export const SessionMain = memo(function SessionMain({
           />
           <Composer port={port} state={state} show={show} sent={() => setOwn(own + 1)} />
           <Widgets board={board} place="below" />
-          <StatusLine board={board} />
+          <StatusLine board={board} port={port} />
         </div>
       </div>
       {screen === "settings" && (
