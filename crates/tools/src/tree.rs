@@ -10,6 +10,8 @@
 mod rules;
 mod walk;
 
+#[cfg(target_os = "linux")]
+pub(crate) use walk::open_up;
 pub(crate) use walk::{Keep, MAX_SEARCHED, Root, TreeWalk};
 
 use std::os::unix::fs::MetadataExt as _;

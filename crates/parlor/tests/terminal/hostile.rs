@@ -26,6 +26,8 @@ mod servers;
 #[cfg(test)]
 mod shut;
 #[cfg(test)]
+mod temp;
+#[cfg(test)]
 mod terminals;
 #[cfg(test)]
 mod ways_out;

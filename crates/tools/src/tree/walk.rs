@@ -102,7 +102,7 @@ fn opened_up(mode: rustix::fs::RawMode) -> Mode {
 
 /// A handle is enough to be told the mode, not to set it: for that the kernel has to be led there by its name for the handle.
 #[cfg(target_os = "linux")]
-fn open_up(folder: &OwnedFd) -> io::Result<()> {
+pub(crate) fn open_up(folder: &OwnedFd) -> io::Result<()> {
     use std::os::fd::AsRawFd as _;
     let mode = fstat(folder)?.st_mode;
     Ok(rustix::fs::chmod(format!("/proc/self/fd/{}", folder.as_raw_fd()), opened_up(mode))?)
