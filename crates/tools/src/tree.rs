@@ -7,6 +7,7 @@
 //! that counts is looked at in every walk: times of folders and notices of the system are not trusted, since a file can be written through
 //! another name. What it is not: a reader of files.
 
+mod index;
 mod rules;
 mod walk;
 

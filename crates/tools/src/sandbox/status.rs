@@ -178,9 +178,16 @@ mod tests {
     fn what_a_kernel_lacks_is_said_line_by_line() {
         let said = |status: &Status, words: &str| status.lines().iter().any(|line| line.contains(words));
         let old = Status::of(Some(1), false, Some(Err("because".to_owned())));
-        for words in
-            ["cannot be moved", "emptied", "devices", "signal", "io_uring", "(because)", "compared before", "/tmp is shared"]
-        {
+        for words in [
+            "cannot be moved",
+            "emptied",
+            "devices",
+            "signal",
+            "io_uring",
+            "(because)",
+            "compared before",
+            "/tmp is shared",
+        ] {
             assert!(said(&old, words), "{words}: {:?}", old.lines());
         }
         let new = Status::of(Some(9), true, Some(Ok(())));

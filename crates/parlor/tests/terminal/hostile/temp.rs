@@ -17,7 +17,10 @@ fn a_session_has_a_temp_of_its_own_which_ends_with_it() {
         let mut ui = world.ui(&serving.socket);
         let name = theirs.path().join("log").display().to_string();
         // By a script, so that nothing but the leash decides.
-        world.put("project/run.sh", format!("mkdir -p {0} && echo own > {name}; ls -A {0}", theirs.path().display()));
+        world.put(
+            "project/run.sh",
+            format!("mkdir -p {0} && echo own > {name}; ls -A {0}", theirs.path().display()),
+        );
         let ran = ui.bash("bash run.sh", true);
         assert_eq!((ran.outcome.as_str(), ran.text.as_str()), ("done", "log\n"), "{ran:?}");
         assert!(!theirs.path().join("log").exists());
