@@ -25,9 +25,13 @@ pub fn of(config: &engine::Config) -> Option<Guard> {
     if !ENABLED.load(Ordering::Relaxed) {
         return None;
     }
-    let ours = [settings::folder(), paths::data().ok(), paths::runtime().ok()];
+    let data = paths::data().ok();
+    let ours = [settings::folder(), data.clone(), paths::runtime().ok()];
     let ours: Vec<PathBuf> = ours.into_iter().flatten().collect();
-    let guard = Guard::new(&own_program(), &[GUARD]).hiding(&ours);
+    let mut guard = Guard::new(&own_program(), &[GUARD]).hiding(&ours);
+    if let Some(data) = data {
+        guard = guard.temps_in(data.join("temp"));
+    }
     Some(guard.also_readable(&config.sandbox.also_readable).also_writable(&config.sandbox.also_writable))
 }
 

@@ -101,7 +101,7 @@ impl<'a> BashArgs<'a> {
 
     /// What the call asks for beside the command itself. It is no longer what a rule was given for.
     fn more(&self, plan: &mut Plan, at: &ToolContext) -> Leaves {
-        let outside = !at.inside(at.workdir());
+        let outside = !at.inside(at.workdir()) && !at.in_temp(at.workdir());
         if self.unsandboxed {
             plan.raise(Risk::High, "runs outside of the sandbox");
         }
@@ -146,8 +146,8 @@ impl Tool for Bash {
             description: format!(
                 "Run a command line in bash. No stdin, no terminal. Output past {} KB is cut in the middle, kept in \
                  a file. The limit is {usual} s unless `timeout` (at most {most}) is set. \
-                 What must go on (servers, watchers) needs `background`; all else ends with the command. \
-                 Commands run in a sandbox: they write only in the workspace and temp, files that steer programs (.git, \
+                 What must go on (servers, watchers) needs `background`; all else ends with it. \
+                 Commands run in a sandbox: they write only in the workspace and an own /tmp, files that steer programs (.git, \
                  CI, editor and agent settings) stay as is, and the network is an own 127.0.0.1 and $https_proxy (asked per \
                  host). If one fails for that, call it again with `network` or `unsandboxed` and a `reason`: the person is \
                  asked.",

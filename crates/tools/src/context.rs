@@ -17,6 +17,7 @@ use crate::net::Net;
 use crate::proxy::Inward;
 use crate::sandbox::{Closed, Guard};
 use crate::shell::{self, Surroundings};
+use crate::temp::{self, Temp};
 use crate::tree::Tree;
 use crate::tries::Tries;
 use domain::path_text;
@@ -53,6 +54,8 @@ pub struct ToolContext {
     net: Option<Net>,
     /// What leads into it of this machine.
     inward: Arc<Inward>,
+    /// Temp of the session's commands, where they are guarded.
+    temp: Option<Temp>,
     home: Option<Arc<Path>>,
     env: Arc<[(OsString, OsString)]>,
     seen: Arc<Mutex<ReadDigests>>,
@@ -105,6 +108,7 @@ impl ToolContext {
             guard: None,
             net: None,
             inward: Arc::default(),
+            temp: None,
             home: crate::home::home().map(Arc::from),
             env: crate::env::cleaned(std::env::vars_os()).into(),
             seen: Arc::default(),
@@ -137,7 +141,8 @@ impl ToolContext {
     #[must_use]
     pub fn guarded(self, guard: Guard) -> ToolContext {
         let net = Some(Net::new(guard.clone()));
-        ToolContext { guard: Some(Arc::new(guard)), net, closed: Arc::default(), ..self }
+        let temp = Some(Temp::new(guard.clone(), &self.outputs));
+        ToolContext { guard: Some(Arc::new(guard)), net, temp, closed: Arc::default(), ..self }
     }
 
     /// The same workplace whose commands get another environment than what is left of ours. It is cleaned too.
@@ -260,8 +265,31 @@ impl ToolContext {
         &self.jobs
     }
 
-    /// Where `text` leads: absolute, every link followed. The file itself need not exist. What [`ToolContext::show`] gives is understood.
+    /// Where `text` leads for a tool: absolute, every link followed. The file itself need not exist. What [`ToolContext::show`] gives is
+    /// understood. A path in temp leads to the session's own, as it does for commands, unless only the person's has something there.
     pub fn resolve(&self, text: &str) -> Result<PathBuf, ToolError> {
+        let path = self.start_of(text)?;
+        let theirs = self.follow(&path);
+        match self.in_own_temp(&path) {
+            Some(own)
+                if own.symlink_metadata().is_ok() || !theirs.as_ref().is_ok_and(|path| path.exists()) =>
+            {
+                real(&own)
+            }
+            _ => theirs,
+        }
+    }
+
+    /// The same for a file that is written whatever was there: never into the person's temp.
+    pub(crate) fn resolve_written(&self, text: &str) -> Result<PathBuf, ToolError> {
+        let path = self.start_of(text)?;
+        if let Some(temp) = self.temp.as_ref().filter(|_| temp::is_in(&path)) {
+            temp.make().map_err(ToolError::io(&path))?;
+        }
+        self.in_own_temp(&path).map_or_else(|| self.follow(&path), |own| real(&own))
+    }
+
+    fn start_of(&self, text: &str) -> Result<PathBuf, ToolError> {
         let plain = Path::new(text);
         if text.is_empty() {
             return Err(ToolError::path(plain, "the path is empty"));
@@ -271,7 +299,28 @@ impl ToolContext {
             (None, Some(home)) if text == "~" => home.to_path_buf(),
             _ => path_text::read(text),
         };
-        self.follow(&start)
+        Ok(self.workdir.join(start))
+    }
+
+    /// The file of the session's temp that commands find at a path; `None` where they find what the person has.
+    fn in_own_temp(&self, path: &Path) -> Option<PathBuf> {
+        let own = self.temp.as_ref()?.behind(path)?;
+        let is_shared = self.inside(path)
+            || path.starts_with(&self.outputs)
+            || self.home.as_ref().is_some_and(|home| path.starts_with(home))
+            || self.guard().is_some_and(|guard| guard.shares(path))
+            || self.is_linked_git(path);
+        (!is_shared).then_some(own)
+    }
+
+    /// Whether a resolved path lies in the session's own temp.
+    pub fn in_temp(&self, path: &Path) -> bool {
+        self.temp.as_ref().is_some_and(|temp| temp.holds(path))
+    }
+
+    /// Temp of the session's own; `None` where commands run unguarded.
+    pub(crate) fn temp(&self) -> Option<&Temp> {
+        self.temp.as_ref()
     }
 
     /// Where a path leads: absolute, every link followed.
@@ -284,9 +333,10 @@ impl ToolContext {
         self.root.as_ref().is_some_and(|root| path.starts_with(root))
     }
 
-    /// Whether a resolved path may be read without asking: our own kept outputs, and the workspace but for secrets that lie in it.
+    /// Whether a resolved path may be read without asking: our own kept outputs, the session's temp, and the workspace but for secrets that lie in it.
     pub fn readable(&self, path: &Path) -> bool {
         path.starts_with(&self.outputs)
+            || self.in_temp(path)
             || (self.inside(path) || self.is_linked_git(path)) && !self.closed().holds(path)
     }
 
@@ -332,6 +382,9 @@ impl ToolContext {
     /// The path as a person would say it: relative to the working directory where that is shorter, as an address where its name is
     /// not UTF-8.
     pub fn show(&self, path: &Path) -> String {
+        if let Some(named) = self.temp.as_ref().and_then(|temp| temp.name_of(path)) {
+            return path_text::write(&named);
+        }
         match path.strip_prefix(&self.workdir).map(Path::to_str) {
             Ok(Some("")) => ".".to_owned(),
             Ok(Some(inner)) => inner.to_owned(),
@@ -380,7 +433,7 @@ impl Surroundings for ToolContext {
     }
 
     fn resolve(&self, text: &str) -> Option<PathBuf> {
-        self.resolve(text).ok()
+        self.follow(&self.start_of(text).ok()?).ok()
     }
 
     fn inside(&self, path: &Path) -> bool {

@@ -59,6 +59,7 @@ pub mod sandbox;
 pub mod search;
 pub mod shell;
 pub mod steering;
+mod temp;
 mod title;
 pub mod todo;
 pub mod tool;

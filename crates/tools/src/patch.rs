@@ -146,7 +146,7 @@ fn work_out(args: &Value, place: &ToolContext) -> Result<Vec<PatchedFile>, ToolE
 impl PatchedFile {
     /// A file that is not there yet.
     fn make(path: &str, text: String, place: &ToolContext) -> Result<PatchedFile, ToolError> {
-        let path = place.resolve(path)?;
+        let path = place.resolve_written(path)?;
         let old = Old::look(&path, place)?;
         if old.digest.is_some() {
             return Err(ToolError::path(&path, "is there already: update it; nothing was changed"));

@@ -30,6 +30,8 @@ mod named;
 #[cfg(target_os = "linux")]
 mod orphans;
 #[cfg(target_os = "linux")]
+mod own_temp;
+#[cfg(target_os = "linux")]
 mod private;
 #[cfg(target_os = "linux")]
 mod processes;
@@ -78,6 +80,8 @@ pub struct Guard {
     lead: Vec<OsString>,
     always: Leash,
     temp: PathBuf,
+    /// Where the temp folders of sessions are made.
+    temps: Option<PathBuf>,
     /// What was found of namespaces; tried once.
     namespaces: Arc<OnceLock<NamespacesFound>>,
 }
@@ -98,8 +102,19 @@ impl Guard {
             lead: lead.iter().map(OsString::from).collect(),
             always: Leash::default(),
             temp: resolved(&std::env::temp_dir()),
+            temps: None,
             namespaces: Arc::default(),
         }
+    }
+
+    /// The same guard where the temp folders of sessions are made in this folder, not beside their outputs.
+    #[must_use]
+    pub fn temps_in(self, folder: PathBuf) -> Guard {
+        Guard { temps: Some(folder), ..self }
+    }
+
+    pub(crate) fn temps(&self) -> Option<&Path> {
+        self.temps.as_deref()
     }
 
     /// The same guard with more directories that every command may write in, such as a build cache.
@@ -126,6 +141,11 @@ impl Guard {
         let temp = leash::TEMP.iter().map(PathBuf::from).chain([std::env::temp_dir()]);
         let open = temp.chain(self.always.writable.iter().cloned());
         open.filter_map(|place| place.canonicalize().ok()).any(|place| path.starts_with(place))
+    }
+
+    /// Whether a person named this path, or a folder above it, to be shared with commands.
+    pub(crate) fn shares(&self, path: &Path) -> bool {
+        self.always.writable.iter().chain(&self.always.readable).any(|place| path.starts_with(place))
     }
 
     /// The same guard with more places that every command may read although people keep secrets there.
@@ -236,11 +256,13 @@ impl Guard {
     /// The leash with what holds for every command, and with the places that only we know for sure.
     fn complete(&self, leash: &Leash) -> Leash {
         let mut whole = leash.clone();
+        whole.private = !whole.free && self.namespaces().is_ok();
+        whole.temp = whole.temp.filter(|_| whole.private);
         whole.readable.extend_from_slice(&self.always.readable);
         whole.hidden.extend_from_slice(&self.always.hidden);
         if !whole.looking {
             whole.writable.extend_from_slice(&self.always.writable);
-            whole.writable.push(self.temp.clone());
+            whole.writable.extend(whole.temp.is_none().then(|| self.temp.clone()));
         }
         whole.home = whole.home.or_else(crate::home);
         if !whole.free {
@@ -250,7 +272,6 @@ impl Guard {
             whole.hidden.extend(closed.beyond());
         }
         whole.lacks = self.always.lacks;
-        whole.private = !whole.free && self.namespaces().is_ok();
         whole
     }
 }

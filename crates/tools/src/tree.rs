@@ -7,9 +7,12 @@
 //! that counts is looked at in every walk: times of folders and notices of the system are not trusted, since a file can be written through
 //! another name. What it is not: a reader of files.
 
+mod index;
 mod rules;
 mod walk;
 
+#[cfg(target_os = "linux")]
+pub(crate) use walk::open_up;
 pub(crate) use walk::{Keep, MAX_SEARCHED, Root, TreeWalk};
 
 use std::os::unix::fs::MetadataExt as _;

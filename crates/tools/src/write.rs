@@ -93,7 +93,7 @@ impl Tool for Write {
 
 fn wanted<'a>(args: &'a Value, place: &ToolContext) -> Result<(std::path::PathBuf, &'a str), ToolError> {
     let args = Args::new(NAME, args);
-    let path = place.resolve(args.text(PATH)?)?;
+    let path = place.resolve_written(args.text(PATH)?)?;
     let content = args.text(&["content", "contents", "text", "file_text"])?;
     if content.len() > MAX_WRITE {
         return Err(args.wrong(format!("`content` has {} bytes, more than {MAX_WRITE}", content.len())));
@@ -290,7 +290,7 @@ fn preview(place: &ToolContext, all: &[NewContent<'_>]) -> Preview {
 /// Takes in how dangerous it is to change one file.
 fn rate(plan: &mut Plan, place: &ToolContext, one: &NewContent<'_>) {
     let (path, old) = (one.path, one.old);
-    if !place.inside(path) {
+    if !place.inside(path) && !place.in_temp(path) {
         plan.raise(Risk::High, format!("writes {}, outside the workspace", path_text::write(path)));
     } else if let Some(part) = place.steering_when_written(path) {
         plan.raise(Risk::High, format!("changes `{part}`, which {STEERS}"));

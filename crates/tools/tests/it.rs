@@ -59,6 +59,10 @@ mod steered;
 #[path = "it/table.rs"]
 mod table;
 #[cfg(test)]
+#[cfg(target_os = "linux")]
+#[path = "it/temp.rs"]
+mod temp;
+#[cfg(test)]
 #[path = "it/tricks.rs"]
 mod tricks;
 #[cfg(test)]

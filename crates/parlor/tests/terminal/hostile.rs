@@ -28,6 +28,8 @@ mod servers;
 #[cfg(test)]
 mod shut;
 #[cfg(test)]
+mod temp;
+#[cfg(test)]
 mod terminals;
 #[cfg(test)]
 mod ways_out;

@@ -11,6 +11,7 @@ use crate::output::{Live, Output};
 use crate::proxy::Thinking;
 use crate::sandbox::{Leash, handed_on};
 use crate::steering::{self, Commits};
+use crate::temp::Temp;
 use crate::tree::{AtWork, Tree};
 use domain::ids::AskId;
 use domain::secret::Secrets;
@@ -57,6 +58,17 @@ pub(crate) struct Leave {
     pub(crate) git: bool,
     /// Change files that steer programs, those which the line names.
     pub(crate) steers: bool,
+}
+
+/// What a command has for itself.
+#[derive(Clone, Copy)]
+struct Own<'a> {
+    /// An empty folder for one that only looks.
+    scratch: Option<&'a Path>,
+    /// The session's temp, where it is not the person's.
+    temp: Option<&'a Path>,
+    /// Whether it joins the session's network.
+    network: bool,
 }
 
 /// How watching a command ended.
@@ -175,13 +187,15 @@ impl Running {
         let (reader, writer) = io::pipe()?;
         let scratch = if leave.looking { Some(scratch(place)?) } else { None };
         let pass = pass(place, leave);
-        let mut command = shell(place, leave, line, scratch.as_ref().map(TempDir::path), pass.is_some());
+        let temp = place.temp().filter(|_| !leave.unsandboxed).map_or(Ok(None), Temp::make)?;
+        let own = Own { scratch: scratch.as_ref().map(TempDir::path), temp, network: pass.is_some() };
+        let mut command = shell(place, leave, line, own);
         command
             .arg("-c")
             .arg(line)
             .current_dir(cwd)
             .env_clear()
-            .envs(variables(place, leave, scratch.as_ref().map(TempDir::path), way))
+            .envs(variables(place, leave, own, way))
             .stdin(pass.unwrap_or_else(Stdio::null))
             .stdout(writer.try_clone()?)
             .stderr(writer)
@@ -315,13 +329,17 @@ fn scratch(place: &ToolContext) -> io::Result<TempDir> {
 fn variables(
     place: &ToolContext,
     leave: Leave,
-    scratch: Option<&Path>,
+    own: Own<'_>,
     way: Option<&Way>,
 ) -> Vec<(OsString, OsString)> {
     let mut all = place.env().to_vec();
     let looking = crate::env::LOOKING.iter().filter(|_| leave.looking);
     all.extend(looking.map(|(name, value)| (name.into(), value.into())));
-    all.extend(scratch.iter().flat_map(|own| TEMP_NAMES.map(|name| (name.into(), own.into()))));
+    if own.temp.is_some() {
+        // They name the person's, which is not there; the usual one is.
+        all.retain(|(name, _)| !TEMP_NAMES.iter().any(|temp| name == temp));
+    }
+    all.extend(own.scratch.iter().flat_map(|own| TEMP_NAMES.map(|name| (name.into(), own.into()))));
     let out = way.map(Way::variables).unwrap_or_default();
     all.extend(out.into_iter().map(|(name, value)| (name.into(), value.into())));
     if place.guard().is_some() { handed_on(all).collect() } else { all }
@@ -335,13 +353,7 @@ fn pass(place: &ToolContext, leave: Leave) -> Option<Stdio> {
     }
 }
 
-fn shell(
-    place: &ToolContext,
-    leave: Leave,
-    line: &str,
-    scratch: Option<&Path>,
-    own_network: bool,
-) -> Command {
+fn shell(place: &ToolContext, leave: Leave, line: &str, own: Own<'_>) -> Command {
     let program = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"]
         .into_iter()
         .find(|path| Path::new(path).exists());
@@ -351,7 +363,7 @@ fn shell(
         Some(guard) => {
             let (root, outputs) = (place.root().map(Path::to_owned), place.outputs().to_owned());
             let linked = root.as_deref().and_then(steering::linked_git);
-            let leash = match scratch {
+            let leash = match own.scratch {
                 Some(scratch) => Leash {
                     writable: vec![scratch.to_owned()],
                     readable: root
@@ -359,6 +371,7 @@ fn shell(
                         .chain([outputs])
                         .chain(linked.map(|linked| linked.common))
                         .collect(),
+                    temp: own.temp.map(Path::to_owned),
                     looking: true,
                     ..Leash::default()
                 },
@@ -390,7 +403,8 @@ fn shell(
                         locked,
                         pinned,
                         network: leave.network,
-                        own_network,
+                        own_network: own.network,
+                        temp: own.temp.map(Path::to_owned),
                         free: leave.unsandboxed,
                         ..Leash::default()
                     }

@@ -288,6 +288,8 @@ impl Ledger {
     /// What stands at a file's place and at those of folders that are missing above it; nothing where it cannot be kept, which is noted.
     fn before_file(&self, root: &Path, path: &Path, step: &mut Step) -> Vec<(RelPath, Image)> {
         let why = match path.strip_prefix(root) {
+            // It goes with the session, and nobody wants it back before.
+            Err(_) if self.place.in_temp(path) => return Vec::new(),
             Err(_) => "it lies outside of the workspace",
             Ok(path) if scan::is_version_control(path) => "it belongs to version control",
             Ok(path) => {

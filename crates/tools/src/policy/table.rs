@@ -157,6 +157,8 @@ pub fn acts(plan: &Plan) -> Vec<Act> {
         }
         Deed::Write { paths } => {
             let act = |path: &PathBuf| match plan.place.inside(path) {
+                // What commands have for themselves is no more than a file of the project.
+                false if plan.place.in_temp(path) => Act::Write,
                 false => Act::Leave,
                 true if plan.place.steering_when_written(path).is_some() => Act::Steer,
                 true => Act::Write,

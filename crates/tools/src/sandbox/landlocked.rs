@@ -5,7 +5,7 @@
 //! closed by not naming anything above it.
 
 use super::leash::TEMP;
-use super::{Leash, reading};
+use super::{Leash, own_temp, reading};
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, BitFlags, LandlockStatus, PathBeneath, RestrictionStatus, Ruleset,
     RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, Scope,
@@ -63,6 +63,11 @@ pub(super) fn apply(leash: &Leash) -> Result<()> {
     if !leash.looking {
         for place in TEMP {
             rules.add(Path::new(place), rights.write, Links::Followed)?;
+        }
+    }
+    if leash.looking && leash.temp.is_some() {
+        for part in own_temp::granted(leash) {
+            rules.add(&part, rights.read, Links::Refused)?;
         }
     }
     for device in DEVICES {

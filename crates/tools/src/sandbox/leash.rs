@@ -25,6 +25,9 @@ pub struct Leash {
     pub locked: Vec<PathBuf>,
     /// Places that can be written in but not moved, in the same way.
     pub pinned: Vec<PathBuf>,
+    /// The folder of a session's own temp (see [`crate::ToolContext`]): what it holds is in the place of `/tmp` and `/var/tmp`, where the
+    /// kernel gives a command a view of its own. `None` for the person's.
+    pub temp: Option<PathBuf>,
     /// The person's home folder: it is granted entry by entry, without the secrets in it.
     pub home: Option<PathBuf>,
     /// Whether it may use the network.
@@ -64,6 +67,7 @@ const HIDDEN: &str = "--hide";
 const COVERED: &str = "--cover";
 const LOCKED: &str = "--lock";
 const PINNED: &str = "--pin";
+const OWN_TEMP: &str = "--temp";
 const SOCKETS: &str = "--sockets";
 const PRIVATE: &str = "--private";
 const HOME: &str = "--home";
@@ -92,6 +96,7 @@ impl Leash {
         for (flag, paths) in lists {
             said.extend(paths.iter().flat_map(|path| [flag.into(), path.into()]));
         }
+        said.extend(self.temp.iter().flat_map(|temp| [OWN_TEMP.into(), temp.into()]));
         said.extend(self.home.iter().flat_map(|home| [HOME.into(), home.into()]));
         let flags = [
             (NETWORK, self.network),
@@ -121,6 +126,7 @@ impl Leash {
             PINNED => self.pinned.push(value()?.into()),
             SOCKETS => self.sockets = true,
             PRIVATE => self.private = true,
+            OWN_TEMP => self.temp = Some(value()?.into()),
             HOME => self.home = Some(value()?.into()),
             NETWORK => self.network = true,
             OWN_NETWORK => self.own_network = true,
@@ -171,6 +177,7 @@ mod tests {
             pinned: vec!["/w/p".into()],
             sockets: true,
             private: true,
+            temp: Some("/data/temp".into()),
             home: Some("/home/u".into()),
             network: true,
             own_network: true,

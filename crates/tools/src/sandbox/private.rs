@@ -6,8 +6,8 @@
 //! The command cannot undo any of it: mounting is refused to it three times (it has no capability, a domain of Landlock, and a
 //! filter), and a new user namespace of its own gets these mounts locked together.
 
-use super::Leash;
 use super::leash::TEMP;
+use super::{Leash, own_temp};
 use nix::sched::{CloneFlags, unshare};
 use rustix::fs::{StatVfsMountFlags, statvfs};
 use rustix::mount::{
@@ -48,6 +48,9 @@ pub(super) fn enter(leash: &Leash) -> Result<()> {
     // What others mount goes on to appear here; what we mount appears nowhere else.
     mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)?;
     terminals()?;
+    if let Some(temp) = &leash.temp {
+        own_temp::mount(leash, temp)?;
+    }
     if !leash.sockets {
         doors(leash)?;
     }
@@ -61,22 +64,29 @@ pub(super) fn enter(leash: &Leash) -> Result<()> {
     for place in &leash.locked {
         lock(place)?;
     }
-    for place in leash.hidden.iter().filter(|place| leash.writable.iter().any(|open| place.starts_with(open)))
-    {
+    let open = open(leash);
+    for place in leash.hidden.iter().filter(|place| open.iter().any(|open| place.starts_with(open))) {
         lock(place)?;
     }
     for place in &leash.covered {
         cover(place)?;
     }
     // What we stand in may be one of these places as it was before.
-    std::env::set_current_dir(std::env::current_dir()?)
+    let here = std::env::current_dir()?;
+    std::env::set_current_dir(
+        leash.temp.as_deref().and_then(|temp| own_temp::named(temp, &here)).unwrap_or(here),
+    )
+}
+
+/// The places where everything may be written.
+fn open(leash: &Leash) -> Vec<&Path> {
+    leash.writable.iter().map(PathBuf::as_path).chain(TEMP.iter().map(Path::new)).collect()
 }
 
 /// The folders on the way from a place where everything may be written down to one that must stay what it is: the workspace, or a folder of
 /// ours. Whoever moved one of them away could put another workspace, or other settings, in its place.
 fn above(leash: &Leash) -> std::collections::BTreeSet<PathBuf> {
-    let open: Vec<&Path> =
-        leash.writable.iter().map(PathBuf::as_path).chain(TEMP.iter().map(Path::new)).collect();
+    let open = open(leash);
     let kept = leash.hidden.iter().chain(&leash.writable);
     let on_the_way = kept.flat_map(|place| {
         let inside = |part: &&Path| open.iter().any(|open| part.starts_with(open) && part != open);
@@ -117,8 +127,10 @@ fn terminals() -> Result<()> {
 fn doors(leash: &Leash) -> Result<()> {
     let user = rustix::process::geteuid().as_raw();
     let own = [format!("/run/user/{user}"), format!("/tmp/tmux-{user}")];
-    // Made where it is missing: a server that is started later would be reached, and a command could be the first to make it.
-    let _ = std::fs::DirBuilder::new().mode(0o700).create(&own[1]);
+    if leash.temp.is_none() {
+        // Made where it is missing: a server that is started later would be reached, and a command could be the first to make it.
+        let _ = std::fs::DirBuilder::new().mode(0o700).create(&own[1]);
+    }
     let folders = closed(leash).chain(own.map(PathBuf::from)).chain(agents());
     for door in folders.filter_map(|door| door.canonicalize().ok()) {
         let needed = leash.writable.iter().chain(&leash.readable).any(|place| place.starts_with(&door));
@@ -172,7 +184,7 @@ fn pin(place: &Path) -> Result<()> {
 }
 
 /// Makes a place one that can be neither written nor moved away.
-fn lock(place: &Path) -> Result<()> {
+pub(super) fn lock(place: &Path) -> Result<()> {
     pin(place)?;
     if place.is_symlink() || !place.exists() {
         return Ok(());

@@ -88,12 +88,13 @@ impl Status {
         }
         lines.push(match &self.namespaces {
             None => "namespaces: not tried".to_owned(),
-            Some(Ok(())) => "namespaces work: commands have terminals of their own, sockets of Docker, D-Bus, tmux \
-                             and the like are out of their reach, and files that steer programs are read-only to them"
+            Some(Ok(())) => "namespaces work: commands have terminals of their own, the commands of a session have a /tmp, \
+                             /var/tmp and /dev/shm of their own, sockets of Docker, D-Bus, tmux and the like are out of \
+                             their reach, and files that steer programs are read-only to them"
                 .to_owned(),
             Some(Err(why)) => format!(
-                "namespaces do not work here ({why}): programs that need a terminal fail in the sandbox, sockets of \
-                 Docker, D-Bus, tmux and the like can be reached, and files that steer programs are compared before \
+                "namespaces do not work here ({why}): programs that need a terminal fail in the sandbox, /tmp is \
+                 shared with your programs, sockets of Docker, D-Bus, tmux and the like can be reached, and files that steer programs are compared before \
                  and after each command instead of being read-only, and what listens at 127.0.0.1 must ask for the network"
             ),
         });
@@ -177,14 +178,21 @@ mod tests {
     fn what_a_kernel_lacks_is_said_line_by_line() {
         let said = |status: &Status, words: &str| status.lines().iter().any(|line| line.contains(words));
         let old = Status::of(Some(1), false, Some(Err("because".to_owned())));
-        for words in
-            ["cannot be moved", "emptied", "devices", "signal", "io_uring", "(because)", "compared before"]
-        {
+        for words in [
+            "cannot be moved",
+            "emptied",
+            "devices",
+            "signal",
+            "io_uring",
+            "(because)",
+            "compared before",
+            "/tmp is shared",
+        ] {
             assert!(said(&old, words), "{words}: {:?}", old.lines());
         }
         let new = Status::of(Some(9), true, Some(Ok(())));
         assert_eq!(new.lines().len(), 3, "{:?}", new.lines());
-        assert!(said(&new, "read-only to them"));
+        assert!(said(&new, "read-only to them") && said(&new, "a /tmp"));
         let with = |networks| Status { networks: Some(networks), ..new.clone() };
         assert!(said(&with(Ok(())), "a network of their own: what they start at 127.0.0.1"));
         assert!(said(&with(Err("because".to_owned())), "no network of their own (because)"));

@@ -128,15 +128,18 @@ pub(super) fn ignore(folder: impl AsFd) -> Option<Vec<u8>> {
 
 /// What the repository that lies in a folder excludes, also where that is a worktree.
 pub(super) fn exclude(folder: &Path) -> Option<Vec<u8>> {
+    open(CWD, &records(folder)?.1.join("info/exclude"), OFlags::empty())
+}
+
+/// Where the repository that lies in a folder has its records: those of this checkout, and those of all.
+pub(super) fn records(folder: &Path) -> Option<(PathBuf, PathBuf)> {
     let git = folder.join(".git");
-    let records = match git.metadata().ok()?.is_file() {
-        false => git,
-        true => {
-            let records = folder.join(git_word(&git, "gitdir:")?);
-            records.join(git_word(&records.join("commondir"), "")?)
-        }
-    };
-    open(CWD, &records.join("info/exclude"), OFlags::empty())
+    if !git.metadata().ok()?.is_file() {
+        return Some((git.clone(), git));
+    }
+    let own = folder.join(git_word(&git, "gitdir:")?);
+    let common = own.join(git_word(&own.join("commondir"), "")?);
+    Some((own, common))
 }
 
 /// The beginning of a file, where it is one: a pipe in its place keeps nobody.

@@ -1,5 +1,6 @@
 //! One walk through a workspace, level by level, several folders of a level at a time.
 
+use super::index::{Index, Tracked};
 use super::rules::{self, IgnoreRules, RULES, Texts};
 use super::{BUILT, FRESH, Stat, is_heavy, is_version_control, nanos};
 use crate::exact;
@@ -102,7 +103,7 @@ fn opened_up(mode: rustix::fs::RawMode) -> Mode {
 
 /// A handle is enough to be told the mode, not to set it: for that the kernel has to be led there by its name for the handle.
 #[cfg(target_os = "linux")]
-fn open_up(folder: &OwnedFd) -> io::Result<()> {
+pub(crate) fn open_up(folder: &OwnedFd) -> io::Result<()> {
     use std::os::fd::AsRawFd as _;
     let mode = fstat(folder)?.st_mode;
     Ok(rustix::fs::chmod(format!("/proc/self/fd/{}", folder.as_raw_fd()), opened_up(mode))?)
@@ -123,6 +124,8 @@ struct Name {
     kind: FileType,
     /// Whether undo keeps it: git does not ignore it, and it is nothing that is passed over.
     is_kept: bool,
+    /// Whether it is a folder that is ignored but for what git has recorded in it.
+    only_tracked: bool,
     /// Whether it steers programs.
     steers: bool,
     /// Whether names that steer are looked for in it.
@@ -144,6 +147,9 @@ pub(crate) struct Folder {
     above: Arc<IgnoreRules>,
     rules: Arc<IgnoreRules>,
     is_kept: bool,
+    /// Whether what git has not recorded is ignored in it, and what is recorded.
+    only_tracked: bool,
+    tracked: Arc<Tracked>,
     is_searched: bool,
     /// In the order of the listing.
     names: Arc<Vec<Name>>,
@@ -169,7 +175,9 @@ impl Folder {
     }
 
     fn is_like(&self, job: &FolderJob<'_>) -> bool {
-        self.is_kept == job.is_kept && self.is_searched == job.is_searched
+        self.is_kept == job.is_kept
+            && self.is_searched == job.is_searched
+            && self.only_tracked == job.only_tracked
     }
 }
 
@@ -191,6 +199,8 @@ pub(crate) struct TreeWalk {
     root: Option<(u64, u64)>,
     /// What holds for the whole workspace.
     above: Arc<IgnoreRules>,
+    /// What git has recorded in it.
+    index: Index,
     /// The shallow ones first.
     folders: Vec<Arc<Folder>>,
     by_path: HashMap<Arc<OsStr>, usize>,
@@ -206,6 +216,7 @@ struct FolderJob<'a> {
     path: Arc<OsStr>,
     above: Arc<IgnoreRules>,
     is_kept: bool,
+    only_tracked: bool,
     is_searched: bool,
     last: Option<&'a Arc<Folder>>,
 }
@@ -221,17 +232,31 @@ impl TreeWalk {
             (false, Some(known)) => known.clone(),
             (false, None) => IgnoreRules::none(path),
         };
+        let known = last.map(|last| &last.index);
+        let index = match keeps {
+            true => Index::of(path, known),
+            false => known.cloned().unwrap_or_default(),
+        };
         let state = Walker {
             root,
             path,
             keep,
+            tracked: index.tracked.clone(),
             last,
             kept: AtomicUsize::new(0),
             searched: AtomicUsize::new(0),
             failed: Mutex::new(None),
         };
         let mut folders: Vec<Arc<Folder>> = Vec::new();
-        let mut level = vec![state.job(Arc::from(OsStr::new("")), above.clone(), keeps, true)];
+        let last_top = last.and_then(|last| last.folder(OsStr::new("")));
+        let mut level = vec![FolderJob {
+            path: Arc::from(OsStr::new("")),
+            above: above.clone(),
+            is_kept: keeps,
+            only_tracked: false,
+            is_searched: true,
+            last: last_top,
+        }];
         while !level.is_empty() {
             let found = state.level(&level);
             level = found.iter().flat_map(|folder| state.below(folder)).collect();
@@ -241,7 +266,7 @@ impl TreeWalk {
         let kept = state.failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err);
         let steering = steering(&folders, last.map(|last| &*last.steering.0), MAX_SEARCHED);
         let (root, keeps, ended) = (root.id(), keep.files, Instant::now());
-        TreeWalk { root, above, folders, by_path, keeps, kept, steering, ended }
+        TreeWalk { root, above, index, folders, by_path, keeps, kept, steering, ended }
     }
 
     /// Whether it was over a moment ago, and led through this very folder.
@@ -318,6 +343,7 @@ struct Walker<'a> {
     root: &'a Root,
     path: &'a Path,
     keep: &'a Keep<'a>,
+    tracked: Arc<Tracked>,
     last: Option<&'a TreeWalk>,
     kept: AtomicUsize,
     searched: AtomicUsize,
@@ -333,17 +359,6 @@ struct Scratch {
 }
 
 impl<'a> Walker<'a> {
-    fn job(
-        &self,
-        path: Arc<OsStr>,
-        above: Arc<IgnoreRules>,
-        is_kept: bool,
-        is_searched: bool,
-    ) -> FolderJob<'a> {
-        let last = self.last.and_then(|last| last.folder(&path));
-        FolderJob { path, above, is_kept, is_searched, last }
-    }
-
     /// The folders in a folder.
     fn below<'f>(&'f self, folder: &'f Folder) -> impl Iterator<Item = FolderJob<'a>> + use<'f, 'a> {
         let folders = folder
@@ -351,7 +366,15 @@ impl<'a> Walker<'a> {
             .iter()
             .filter(|name| name.kind == FileType::Directory && (name.is_kept || name.is_searched));
         folders.map(|name| {
-            self.job(folder.join(name.name()).into(), folder.rules.clone(), name.is_kept, name.is_searched)
+            let path: Arc<OsStr> = folder.join(name.name()).into();
+            FolderJob {
+                last: self.last.and_then(|last| last.folder(&path)),
+                path,
+                above: folder.rules.clone(),
+                is_kept: name.is_kept,
+                only_tracked: name.only_tracked,
+                is_searched: name.is_searched,
+            }
         })
     }
 
@@ -398,6 +421,7 @@ impl<'a> Walker<'a> {
             path: job.path.clone(),
             above: job.above.clone(),
             is_kept: job.is_kept && !self.has_failed(),
+            only_tracked: job.only_tracked,
             is_searched: job.is_searched && self.searched.load(Ordering::Relaxed) <= MAX_SEARCHED,
             last: job.last,
         };
@@ -415,7 +439,12 @@ impl<'a> Walker<'a> {
         }
         let last = job.last.filter(|last| last.is_like(job));
         let rules = self.rules(job, folder.as_fd(), scratch, last);
-        let known = last.filter(|last| Arc::ptr_eq(&last.rules, &rules) && scratch.is_like(&last.names));
+        let is_known = |last: &&Arc<Folder>| {
+            Arc::ptr_eq(&last.rules, &rules)
+                && Arc::ptr_eq(&last.tracked, &self.tracked)
+                && scratch.is_like(&last.names)
+        };
+        let known = last.filter(is_known);
         let names = match known {
             Some(known) => known.names.clone(),
             None => Arc::new(self.names(job, &rules, scratch)),
@@ -431,6 +460,8 @@ impl<'a> Walker<'a> {
                 above: job.above.clone(),
                 rules,
                 is_kept: job.is_kept,
+                only_tracked: job.only_tracked,
+                tracked: self.tracked.clone(),
                 is_searched: job.is_searched,
                 names,
                 stats,
@@ -492,12 +523,18 @@ impl<'a> Walker<'a> {
             let is_passed_over = is_folder && is_heavy(&folder, &text);
             path.set_file_name(os);
             // What says what is ignored is kept, also where it says so of itself.
-            let is_ignored = || name != RULES.as_bytes() && rules.ignores(&path, is_folder);
-            let is_kept = job.is_kept && !is_passed_over && !is_version_control(os) && !is_ignored();
+            let is_ignored =
+                || name != RULES.as_bytes() && (job.only_tracked || rules.ignores(&path, is_folder));
+            let may_be_kept = job.is_kept && !is_passed_over && !is_version_control(os);
+            let is_ignored = may_be_kept && is_ignored();
+            // What git has recorded is not ignored, whatever the rules say.
+            let is_tracked = || self.tracked.holds(Path::new(&joined(&job.path, os)), is_folder);
+            let is_kept = may_be_kept && (!is_ignored || is_tracked());
+            let only_tracked = is_ignored && is_folder;
             let is_searched = job.is_searched && is_folder && !steers && !is_passed_over;
             // A listing has no name with a NUL in it.
             let name = CString::new(name).ok()?;
-            Some(Name { name, kind, is_kept, steers, is_searched })
+            Some(Name { name, kind, is_kept, only_tracked, steers, is_searched })
         };
         scratch.all().filter_map(named).collect()
     }

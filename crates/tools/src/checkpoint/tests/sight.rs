@@ -70,3 +70,41 @@ fn rules_that_nobody_looks_at_leave_every_new_file() {
     scene.ledger.undo(false).unwrap();
     assert_eq!(scene.text("made"), "(none)");
 }
+
+#[test]
+fn what_git_recorded_is_taken_back_although_a_rule_ignores_it() {
+    let mut scene = scene();
+    let root = scene.root.clone();
+    let git = |args: &[&str]| {
+        let done = std::process::Command::new("git").arg("-C").arg(&root).args(args).output().unwrap();
+        assert!(done.status.success(), "{args:?} {done:?}");
+    };
+    git(&["init", "-q"]);
+    for file in ["config.env", "gen/a.txt", "gen/b.txt", "gen/deep/c.txt", "notes.env"] {
+        scene.put(file, "one\n");
+    }
+    scene.put(".gitignore", "*.env\ngen/\n");
+    git(&["add", "-f", "config.env", "gen/a.txt", "gen/deep/c.txt"]);
+    scene.command(|root| {
+        for file in ["config.env", "gen/a.txt", "gen/b.txt", "notes.env"] {
+            std::fs::write(root.join(file), "two\n").unwrap();
+        }
+        std::fs::remove_dir_all(root.join("gen/deep")).unwrap();
+    });
+    scene.ledger.undo(false).unwrap();
+    for (file, text) in [
+        ("config.env", "one\n"),
+        ("gen/a.txt", "one\n"),
+        ("gen/deep/c.txt", "one\n"),
+        // Nobody recorded these.
+        ("gen/b.txt", "two\n"),
+        ("notes.env", "two\n"),
+    ] {
+        assert_eq!(scene.text(file), text, "{file}");
+    }
+    // What is recorded later is seen from then on.
+    git(&["add", "-f", "notes.env"]);
+    scene.command(|root| std::fs::write(root.join("notes.env"), "three\n").unwrap());
+    scene.ledger.undo(false).unwrap();
+    assert_eq!(scene.text("notes.env"), "two\n");
+}
