@@ -6,8 +6,17 @@
 
 use crate::bench;
 use dialects::Dialect;
+use domain::command::{
+    Command, ExportFormat, LibraryCommand, ListCommand, PromptOptions, QueueCommand, RefusalKind, RunCommand,
+    Target,
+};
+use domain::content::Input;
+use domain::port::{News, Ticket};
+use domain::queue::{Mode, QueueKind};
+use hub::core::Standing;
 use link::{Watcher, Way};
 use models::scripted::Scripted;
+use roles::Answers;
 use serde_json::Value;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -218,6 +227,67 @@ fn a_conversation_that_the_ui_named_is_begun_and_gone_on_with_over_every_runtime
         let spoken = sessions.iter().filter(|session| session.title.contains("can you help me"));
         if spoken.count() != 1 {
             broken.push(format!("{a} on {b}: not one session has it: {sessions:?}"));
+        }
+    });
+}
+
+/// What becomes of commands that are given at once to a hub in front of a runtime: by their order, whether each was taken, or why not. The
+/// runtime is there before them, or comes after them.
+async fn given_to(b: Dialect, is_early: bool) -> Vec<(Command, Option<Result<(), RefusalKind>>)> {
+    let place = bench::workplace();
+    let script = "model text \"Well\" | pause 1s | text \".\"\nmodel step\n".repeat(ANSWERS);
+    let behind = bench::runtime_of(Arc::new(Scripted::parse(&script).expect("a script")), place.path());
+    let lanes = bench::lanes(b);
+    let (near, far): (Vec<_>, Vec<_>) = lanes.iter().map(|_| tokio::io::duplex(1 << 20)).unzip();
+    let front = bench::front_in(b, bench::wire(&lanes, near), place.path());
+    let mut comes = Some(async {
+        let ends = bench::serve(&behind, bench::guest(b, place.path(), Vec::new()), &lanes).await;
+        for (mut end, mut far) in ends.into_iter().zip(far) {
+            tokio::spawn(async move { tokio::io::copy_bidirectional(&mut end, &mut far).await });
+        }
+        tokio::time::sleep(ANSWERED_WITHIN).await;
+    });
+    if let Some(comes) = comes.take_if(|_| !is_early) {
+        comes.await;
+    }
+    let mut ui = front.attach("early", Standing::Controller, Answers::ALL, None).await.expect("the hub runs");
+    let queued = |kind| QueueCommand::Add { kind, input: Input::text("more") };
+    let said = [
+        Command::List(ListCommand::Models { provider: None }),
+        Command::Run(RunCommand::Prompt { input: Input::text("hi"), options: PromptOptions::default() }),
+        Command::Queue(queued(QueueKind::Steer)),
+        Command::Queue(queued(QueueKind::FollowUp)),
+        Command::Queue(QueueCommand::SetMode { kind: QueueKind::Steer, mode: Mode::All }),
+        Command::Library(LibraryCommand::Export { session: None, format: ExportFormat::Markdown }),
+    ];
+    for (ticket, command) in (0..).zip(&said) {
+        let given = ui.port.command(Ticket(ticket), Target::Current, command.clone());
+        given.await.expect("the hub runs");
+    }
+    tokio::time::sleep(ANSWERED_WITHIN).await;
+    if let Some(comes) = comes {
+        comes.await;
+    }
+    let mut became: Vec<_> = said.into_iter().map(|command| (command, None)).collect();
+    while let Ok(Some(news)) = tokio::time::timeout(ANSWERED_WITHIN, ui.news.recv()).await {
+        if let News::Settled { ticket: Ticket(at), with } = news {
+            became[at as usize].1 = Some(with.map(drop).map_err(|refusal| refusal.kind));
+        }
+    }
+    became
+}
+
+#[test]
+fn what_is_said_before_the_runtime_greets_gets_the_answer_that_it_would_get_after() {
+    over_every_pair(async |a, b, broken| {
+        if a != dialects::native::DIALECT {
+            return;
+        }
+        let (early, late) = (given_to(b, true).await, given_to(b, false).await);
+        for ((command, early), (_, late)) in early.into_iter().zip(late) {
+            if early.is_none() || early != late {
+                broken.push(format!("{b}: {command:?}: {early:?} before, {late:?} after"));
+            }
         }
     });
 }
