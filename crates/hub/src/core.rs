@@ -160,9 +160,11 @@ pub struct Core {
     abilities: Abilities,
     /// A foreign runtime has told what it can do.
     has_told: bool,
+    /// It is gone.
+    is_lost: bool,
     /// Whether something was said to a foreign runtime that sets it to work.
     works_for_us: bool,
-    /// What may only be said to a runtime that asks, while it is not known whether it does.
+    /// What waits until the runtime has told what it can do.
     parked: Vec<CoreInput>,
     sessions: BTreeMap<SessionId, Live>,
     uis: BTreeMap<UiId, Ui>,
@@ -194,6 +196,7 @@ impl Core {
             setup,
             abilities,
             has_told: false,
+            is_lost: false,
             works_for_us: false,
             parked: Vec::new(),
             sessions: BTreeMap::new(),
@@ -281,6 +284,7 @@ impl Core {
             CoreInput::Mirror { session, state, board } => self.mirror(session, *state, board),
             CoreInput::MirrorEvent { session, event } => self.mirror_event(&session, event),
             CoreInput::Abilities(abilities) => self.take_abilities(abilities),
+            CoreInput::Lost => self.lost(),
             CoreInput::Named { session, name } => self.named(&session, &name),
             CoreInput::Told { session, facts } => self.told(&session, facts),
             CoreInput::Answered { id, with } => {

@@ -4,6 +4,7 @@
 //! whatever was changed is told apart by a digest.
 
 use domain::ids::{MAX_SESSION_ID, SessionId};
+use rolekit::session_name;
 
 const PREFIX: &str = "sess-";
 /// Room for the digest at the end.
@@ -19,6 +20,13 @@ pub(super) fn session(conversation: &str) -> SessionId {
         SessionId::parse(&format!("{PREFIX}{clean}-{:016x}", digest(conversation)))
     };
     own.or_else(plain).or_else(cleaned).unwrap_or_else(|| SessionId::from_number(digest(conversation)))
+}
+
+/// What a session is called on the wire. Whoever takes the name for a session finds this one again.
+pub(super) fn name(session: &SessionId) -> &str {
+    let is_ours = session_name::write(session) != session.as_str();
+    let plain = session.as_str().strip_prefix(PREFIX).filter(|_| !is_ours);
+    plain.filter(|plain| self::session(plain) == *session).unwrap_or(session.as_str())
 }
 
 /// FNV-1a: spreads names apart; keeps no secrets.
@@ -41,11 +49,21 @@ mod tests {
         assert!(!session("../../etc/passwd").as_str().contains(".."));
     }
 
+    #[test]
+    fn a_session_goes_by_the_name_that_it_was_given() {
+        for named in ["conv-456", "conv_1760000000000_abc", "sess-0123456789ab"] {
+            assert_eq!(name(&session(named)), named);
+        }
+        let cut = session("a b");
+        assert_eq!(session(name(&cut)), cut);
+    }
+
     proptest! {
         #[test]
         fn any_text_names_a_session_of_its_own(a in ".{0,200}", b in ".{0,200}") {
             prop_assert!(session(&a).as_str().starts_with(PREFIX));
             prop_assert!(SessionId::parse(session(&a).as_str()).is_some());
+            prop_assert_eq!(session(name(&session(&a))), session(&a));
             prop_assume!(a != b && format!("{PREFIX}{a}") != b && format!("{PREFIX}{b}") != a);
             prop_assert_ne!(session(&a), session(&b));
         }

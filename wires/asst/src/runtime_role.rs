@@ -63,6 +63,8 @@ enum OpenRequest {
     Message {
         input: Input,
         session: Option<SessionId>,
+        /// Whether the session was made for it: then it is not made again.
+        is_made: bool,
     },
     Clear {
         session: SessionId,
@@ -175,10 +177,22 @@ impl AsstRuntime {
 
     fn message(&mut self, cx: &mut RuntimeCx<'_>, id: Value, input: Input, session: Option<SessionId>) {
         let session = session.or_else(|| self.current.clone());
+        self.message_in(cx, id, input, session, false);
+    }
+
+    /// A message for a session that is there, or was made for it.
+    fn message_in(
+        &mut self,
+        cx: &mut RuntimeCx<'_>,
+        id: Value,
+        input: Input,
+        session: Option<SessionId>,
+        is_made: bool,
+    ) {
         let target = session.clone().map_or(Target::Current, Target::Session);
         let options = PromptOptions { when_busy: WhenBusy::Queue, ..PromptOptions::default() };
         let command = Command::Run(RunCommand::Prompt { input: input.clone(), options });
-        self.ask_hub(cx, target, command, id, OpenRequest::Message { input, session });
+        self.ask_hub(cx, target, command, id, OpenRequest::Message { input, session, is_made });
     }
 
     fn clear(&mut self, cx: &mut RuntimeCx<'_>, id: Value, session: SessionId) {
@@ -219,14 +233,18 @@ impl AsstRuntime {
         ids.extend(requests.starting.take_if(|(starting, _)| *starting == run).map(|(_, id)| id));
         let why = lower::why(outcome);
         Self::end(cx, ids, why.as_deref());
-        let parked = std::mem::take(&mut requests.parked);
-        if requests.is_empty() {
-            self.sessions.remove(session);
+        // Behind a runtime with one conversation those of other sessions waited for this one, too.
+        let mut parked = Vec::new();
+        for (of, requests) in &mut self.sessions {
+            parked.extend(requests.parked.drain(..).map(|(id, request)| (of.clone(), id, request)));
         }
-        for (id, request) in parked {
+        self.sessions.retain(|_, requests| !requests.is_empty());
+        for (of, id, request) in parked {
             match (request, outcome) {
-                (OpenRequest::Message { .. }, Outcome::Cancelled) => Self::end(cx, vec![id], why.as_deref()),
-                (OpenRequest::Message { input, .. }, _) => self.message(cx, id, input, Some(session.clone())),
+                (OpenRequest::Message { .. }, Outcome::Cancelled) if of == *session => {
+                    Self::end(cx, vec![id], why.as_deref());
+                }
+                (OpenRequest::Message { input, .. }, _) => self.message(cx, id, input, Some(of)),
                 (OpenRequest::Clear { session }, _) => self.clear(cx, id, session),
                 (
                     OpenRequest::Status { .. }
@@ -246,7 +264,8 @@ impl AsstRuntime {
             Leaving::Taken => requests.taken.push(id),
             // The run before it broke: the message is sent again when that is over.
             Leaving::Cleared => {
-                requests.parked.push_back((id, OpenRequest::Message { input, session: None }));
+                let message = OpenRequest::Message { input, session: None, is_made: false };
+                requests.parked.push_back((id, message));
             }
             Leaving::Dropped => return Some(id),
         }

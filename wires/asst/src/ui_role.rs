@@ -219,7 +219,7 @@ impl AsstUi {
         let asked_status = matches!(self.sent.get(&number), Some((_, Sent::Status)));
         let answer = match response {
             Response::Status { .. } if asked_status => return self.has_status(cx, number, line),
-            Response::Done { data, .. } => Ok(data.and_then(Conversation::name)),
+            Response::Done { data, .. } => Ok(data),
             Response::Error { error, .. } if error.is_empty() => Err("the runtime refused".to_owned()),
             Response::Error { error, .. } => Err(error),
             _ => {
@@ -229,22 +229,16 @@ impl AsstUi {
         };
         let Some((ticket, sent)) = self.sent.remove(&number) else { return };
         cx.cancel_timer(TimerKey(FIRST_REQUEST_TIMER + number));
-        let named = match answer {
-            Ok(named) => named,
-            Err(why) => {
-                let unknown = why.to_lowercase().contains("unknown");
-                let kind = if unknown {
-                    RefusalKind::Unsupported
-                } else {
-                    RefusalKind::Remote { code: "error".to_owned() }
-                };
-                return cx.settle(ticket, Err(Refusal::new(kind, why)));
-            }
+        let told = match answer {
+            Ok(told) => told,
+            Err(why) => return cx.settle(ticket, Err(Refusal::new(refusal_kind(&sent, &why), why))),
         };
+        let messages = told.as_ref().and_then(Conversation::messages);
+        let named = told.and_then(Conversation::name);
         match sent {
             Sent::Clear => cx.settle(ticket, Ok(Receipt::Leaf(None))),
             Sent::New => match named {
-                Some(name) => self.at(cx, ticket, name),
+                Some(name) => self.at(cx, ticket, name, 0),
                 None => {
                     let refusal = Refusal::new(
                         RefusalKind::Unsupported,
@@ -253,7 +247,14 @@ impl AsstUi {
                     cx.settle(ticket, Err(refusal));
                 }
             },
-            Sent::Load(name) => self.at(cx, ticket, named.unwrap_or(name)),
+            // The existing runtime "loads" a conversation that it does not have, and then fails at every message in it.
+            Sent::Load(name)
+                if messages == Some(0) && !self.conversations.values().any(|known| *known == name) =>
+            {
+                let why = format!("there is no conversation {name}, or nothing was said in it");
+                cx.settle(ticket, Err(Refusal::new(RefusalKind::SessionUnknown, why)));
+            }
+            Sent::Load(name) => self.at(cx, ticket, named.unwrap_or(name), messages.unwrap_or(0)),
             // Not the answer of the document, but one.
             Sent::Status => cx.settle(ticket, Ok(Receipt::Done)),
         }
@@ -269,7 +270,7 @@ impl AsstUi {
         cx.settle(ticket, Ok(Receipt::Extension(said)));
     }
 
-    fn at(&mut self, cx: &mut UiCx<'_>, ticket: Ticket, name: String) {
+    fn at(&mut self, cx: &mut UiCx<'_>, ticket: Ticket, name: String, messages: u64) {
         let session = conversation::session(&name);
         if self.conversations.len() >= MAX_CONVERSATIONS {
             self.conversations.pop_first();
@@ -281,6 +282,7 @@ impl AsstUi {
             created_at: cx.now,
             updated_at: cx.now,
             cwd: self.cwd.clone(),
+            messages,
             ..SessionSummary::new(session)
         };
         cx.settle(ticket, Ok(Receipt::Session { session, parent: None }));
@@ -295,6 +297,18 @@ impl AsstUi {
 
     fn fail(&mut self, cx: &mut UiCx<'_>, code: &str, error: &str) {
         self.end(cx, Outcome::Failed(Failure::new(code, error)));
+    }
+}
+
+/// What an error means: the wire has words for it and no codes.
+fn refusal_kind(sent: &Sent, why: &str) -> RefusalKind {
+    let why = why.to_lowercase();
+    match sent {
+        Sent::Load(_) if why.contains("no conversation") || why.contains("not found") => {
+            RefusalKind::SessionUnknown
+        }
+        _ if why.contains("unknown") => RefusalKind::Unsupported,
+        _ => RefusalKind::Remote { code: "error".to_owned() },
     }
 }
 
@@ -346,7 +360,7 @@ impl UiRole for AsstUi {
             }
             Command::Library(LibraryCommand::Open { session }) => {
                 let known = self.conversations.get(&session).cloned();
-                let name = known.unwrap_or_else(|| session.to_string());
+                let name = known.unwrap_or_else(|| conversation::name(&session).to_owned());
                 self.send(cx, ticket, Sent::Load(name));
             }
             Command::Extension { name, .. } if name == PING => self.send(cx, ticket, Sent::Status),

@@ -296,7 +296,7 @@ pub(super) struct Conversation {
     #[serde(default, rename = "conversationId", deserialize_with = "or_default")]
     conversation_id_too: String,
     /// Of one that was loaded.
-    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Option::is_none")]
     message_count: Option<u64>,
 }
 
@@ -305,6 +305,11 @@ impl Conversation {
     pub(super) fn new(name: &str, message_count: Option<u64>) -> Conversation {
         let (conversation_id, conversation_id_too) = (name.to_owned(), name.to_owned());
         Conversation { conversation_id, conversation_id_too, message_count }
+    }
+
+    /// How much it holds, where that was told.
+    pub(super) fn messages(&self) -> Option<u64> {
+        self.message_count
     }
 
     /// Whichever way it is written.

@@ -1,6 +1,6 @@
 //! Who is attached and what each may do.
 
-use super::{Core, CoreEffect, Ui};
+use super::{Core, CoreEffect, CoreInput, Ui};
 use domain::command::{Command, Refusal, RefusalKind, ShellCommand};
 use domain::ids::{AskId, SessionId, UiId};
 
@@ -71,6 +71,7 @@ impl Core {
         self.withdraw_offers(ui, None);
         self.withdraw_files(ui, None);
         self.consulted.retain(|_, consulted| consulted.ui != ui);
+        self.parked.retain(|input| !matches!(input, CoreInput::Command { ui: of, .. } if *of == ui));
         let sessions: Vec<SessionId> = self.sessions.keys().cloned().collect();
         for session in sessions {
             self.unattended(&session);
@@ -83,7 +84,9 @@ impl Core {
             let state = self.sessions.get(session).map(|live| &live.state);
             state.is_some_and(|state| state.open_run().is_some() && state.asks.is_empty())
         };
+        let waits = |input: &CoreInput| matches!(input, CoreInput::Command { ui: of, .. } if *of == ui);
         self.consulted.values().any(|consulted| consulted.ui == ui)
+            || self.parked.iter().any(waits)
             || self.pending.values().any(|pending| pending.ui == ui)
             || self.uis.get(&ui).is_some_and(|seat| seat.seen.iter().any(goes_on))
     }

@@ -75,6 +75,16 @@ impl Engine {
         }
     }
 
+    /// Whether a command waits until the runtime has told what it can do: what it cannot the hub supplies. A mirrored one is told all.
+    pub(super) fn waits_for_greeting(self, command: &Command) -> bool {
+        match self {
+            Engine::Followed => {
+                !matches!(command, Command::Files(_)) && is_theirs(command, &Abilities::untold())
+            }
+            Engine::Driven | Engine::Mirrored => false,
+        }
+    }
+
     /// Whether a runtime must be asked about a command; else the hub does what it wants.
     pub(super) fn decides(self, command: &Command, abilities: &Abilities) -> bool {
         match self {

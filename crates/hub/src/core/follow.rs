@@ -113,6 +113,11 @@ impl Core {
         if let Some(then) = then {
             return self.arrived_there(ui, ticket, &command, with, *then);
         }
+        if let Some(session) = with.as_ref().err().and_then(|refusal| self.take_as(&command, refusal)) {
+            let entered = self.enter(ui, ticket, &session);
+            debug_assert!(entered.is_ok(), "the session is here");
+            return;
+        }
         let settled = with.as_ref().ok().map(|receipt| self.setup.engine.settled(&command, receipt));
         let with = match (settled, with) {
             (Some(Settled::Foreign), Ok(receipt)) => {

@@ -7,7 +7,7 @@
 //! runtime, so none is shown, unless it has errands done by our hands: every mode counts for those. And nothing that sets a model to
 //! work is said to one that had to ask, before it told that it does.
 
-use super::{Core, CoreEffect, CoreInput, Live, MAX_REQUESTS};
+use super::{Core, CoreEffect, CoreInput, Live, MAX_REQUEST_BYTES, MAX_REQUESTS};
 use domain::ask::{Answer, AskKind, Assessment, Closing, Consent, EARLIER_YES, Preview, Scope};
 use domain::command::{Command, Refusal, RefusalKind, RunCommand};
 use domain::content::Json;
@@ -178,9 +178,19 @@ impl Core {
         self.setup.require_consent || held
     }
 
-    /// Whether this may only be said once it is known that the runtime asks.
+    /// Whether this is only taken once the runtime has told what it can do, or is gone: what the hub supplies where the runtime cannot is
+    /// not known before, and neither is whether it asks.
     pub(super) fn is_too_early(&self, command: &Command) -> bool {
-        works(command) && !self.has_told && self.must_ask()
+        let stops = matches!(command, Command::Run(RunCommand::Cancel { .. })) && self.is_busy();
+        let waits = self.setup.engine.waits_for_greeting(command) && !stops;
+        (waits || works(command) && self.must_ask()) && !self.has_told && !self.is_lost
+    }
+
+    /// The runtime is gone: what waited for its greeting is refused now.
+    pub(super) fn lost(&mut self) {
+        self.is_lost = true;
+        let parked = std::mem::take(&mut self.parked);
+        self.out.extend(parked.into_iter().map(|command| CoreEffect::Again(Box::new(command))));
     }
 
     /// Something is about to set the runtime's model to work: from here on what it does unasked is its answer to us, not its past.
@@ -257,8 +267,14 @@ impl Core {
 
     /// Keeps a command until the runtime has told what it can do.
     pub(super) fn park(&mut self, command: CoreInput) -> Result<(), Refusal> {
-        if self.parked.len() >= MAX_REQUESTS {
-            let why = format!("{MAX_REQUESTS} commands wait for the runtime");
+        let weight = |input: &CoreInput| match input {
+            CoreInput::Command { command, .. } => command.weight(),
+            _ => 0,
+        };
+        let bytes = self.parked.iter().map(weight).sum::<usize>() + weight(&command);
+        let is_full = self.parked.len() >= MAX_REQUESTS || bytes > MAX_REQUEST_BYTES;
+        if is_full && !self.parked.is_empty() {
+            let why = format!("{} commands wait for the runtime", self.parked.len());
             return Err(Refusal::new(RefusalKind::TooMany, why).hint("wait until it has answered"));
         }
         self.parked.push(command);

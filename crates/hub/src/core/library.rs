@@ -283,6 +283,7 @@ impl Core {
             | CoreInput::Mirror { .. }
             | CoreInput::MirrorEvent { .. }
             | CoreInput::Abilities(_)
+            | CoreInput::Lost
             | CoreInput::Named { .. }
             | CoreInput::Answered { .. }
             | CoreInput::Deleted { .. }

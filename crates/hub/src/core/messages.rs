@@ -67,6 +67,8 @@ pub enum CoreInput {
     MirrorEvent { session: SessionId, event: Arc<Event> },
     /// What the runtime behind us can do.
     Abilities(Abilities),
+    /// The foreign runtime is gone.
+    Lost,
     /// What a foreign runtime calls the session where it works.
     Named { session: SessionId, name: Arc<str> },
     /// What a foreign runtime tells of the past of a session.

@@ -22,6 +22,8 @@ pub(super) struct Names {
     ours: BTreeMap<SessionId, SessionId>,
     /// The runtime's own name.
     theirs: BTreeMap<SessionId, SessionId>,
+    /// A session that a UI gave its own name to, where the runtime can make no other: it has one such name.
+    taken: Option<SessionId>,
 }
 
 impl Names {
@@ -37,6 +39,9 @@ impl Names {
         }
         if let Some(theirs) = self.theirs.remove(from) {
             self.theirs.insert(to.clone(), theirs);
+        }
+        if self.taken.as_ref() == Some(from) {
+            self.taken = Some(to.clone());
         }
         self.learn(to, from);
     }
@@ -232,19 +237,36 @@ impl Core {
     /// The runtime's conversation stands in this session now, which is made here when it is new to us; its id here.
     pub(super) fn stand(&mut self, command: &Command, summary: &SessionSummary) -> SessionId {
         let id = self.here(&summary.id);
-        if let Command::Library(LibraryCommand::Open { session: asked }) = command
-            && *asked != id
-            && !self.sessions.contains_key(asked)
-        {
-            // Some runtimes open a session under another name than it was listed with.
-            self.names.learn(&id, asked);
-        }
         let id = match self.sessions.contains_key(&id) {
             true => id,
             false => self.come_to(id, &summary.cwd),
         };
+        let asked = match command {
+            // Some runtimes open a session under another name than it was listed with.
+            Command::Library(LibraryCommand::Open { session }) => Some(session),
+            // A UI has a name for what it begins; the runtime gave it another.
+            Command::Library(LibraryCommand::New { id, .. }) => id.as_ref(),
+            _ => None,
+        };
+        if let Some(asked) = asked.filter(|asked| **asked != id && !self.sessions.contains_key(*asked)) {
+            self.names.learn(&id, asked);
+        }
         self.runtime_session = Some(id.clone());
         id
+    }
+
+    /// The session of a runtime that can make no other, for a UI that begins one under a name of its own: where nothing was said yet, and
+    /// once, so that what is meant for one session never ends up in another.
+    pub(super) fn take_as(&mut self, command: &Command, refusal: &Refusal) -> Option<SessionId> {
+        let Command::Library(LibraryCommand::New { id: Some(asked), .. }) = command else { return None };
+        let session = self.runtime_session.clone().filter(|_| self.setup.engine.has_one_conversation())?;
+        let is_free = self.names.taken.as_ref() != Some(&session) && self.is_untouched(&session);
+        if refusal.kind != RefusalKind::Unsupported || !is_free {
+            return None;
+        }
+        self.names.learn(&session, asked);
+        self.names.taken = Some(session.clone());
+        Some(session)
     }
 
     /// Makes a session that is new to us; its id here. One that is kept has an id of ours: the store may hold another of that name.

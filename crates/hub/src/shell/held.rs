@@ -133,6 +133,7 @@ fn weight(input: &CoreInput) -> usize {
         | CoreInput::Mirror { .. }
         | CoreInput::MirrorEvent { .. }
         | CoreInput::Abilities(_)
+        | CoreInput::Lost
         | CoreInput::Named { .. }
         | CoreInput::Told { .. }
         | CoreInput::Answered { .. }

@@ -284,6 +284,7 @@ impl Shell {
         self.work.extend(rest);
         // Before any UI: one that leaves because of it must not look like the cause.
         self.tell_loss();
+        self.decide(CoreInput::Lost);
         if let Some(session) = session {
             self.decide(CoreInput::Report(Report::Said {
                 session: session.clone(),

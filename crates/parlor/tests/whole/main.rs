@@ -19,6 +19,8 @@ mod kept;
 #[cfg(test)]
 mod killed;
 #[cfg(test)]
+mod laws;
+#[cfg(test)]
 mod lemon_server;
 #[cfg(test)]
 mod many;

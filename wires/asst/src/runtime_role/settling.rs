@@ -39,7 +39,7 @@ impl AsstRuntime {
                 self.current = Some(session.clone());
                 self.sessions.entry(session).or_default().starting = Some((run, id));
             }
-            (OpenRequest::Message { input, session }, Receipt::Queued { item, .. }) => {
+            (OpenRequest::Message { input, session, .. }, Receipt::Queued { item, .. }) => {
                 let session = session.or_else(|| view.map(|view| view.session.clone()));
                 if let Some(session) = session {
                     self.current = Some(session.clone());
@@ -47,7 +47,9 @@ impl AsstRuntime {
                 }
             }
             (OpenRequest::Message { session, .. }, _) => self.started_elsewhere(cx, view, id, session),
-            (OpenRequest::Make { input, session }, _) => self.message(cx, id, input, Some(session)),
+            (OpenRequest::Make { input, .. }, Receipt::Session { session, .. }) => {
+                self.message_in(cx, id, input, Some(session.id), true);
+            }
             (OpenRequest::Clear { .. }, _) => cx.send(lower::done(cx.now, &id, None)),
             (OpenRequest::Status { session }, receipt) => {
                 let shown = view.filter(|view| *view.session == session);
@@ -62,12 +64,13 @@ impl AsstRuntime {
             }
             (OpenRequest::Load { conversation }, Receipt::Session { session, .. }) => {
                 let shown = view.filter(|view| *view.session == session.id);
-                let count = shown.map_or(session.messages, |view| messages(view.state));
+                // A runtime that tells no past may tell how long it is.
+                let count = shown.map_or(0, |view| messages(view.state)).max(session.messages);
                 self.current = Some(session.id);
                 let data = Conversation::new(&conversation, Some(count));
                 cx.send(lower::done(cx.now, &id, Some(data)));
             }
-            (OpenRequest::New { .. } | OpenRequest::Load { .. }, _) => {
+            (OpenRequest::New { .. } | OpenRequest::Load { .. } | OpenRequest::Make { .. }, _) => {
                 cx.send(lower::error(
                     cx.now,
                     &id,
@@ -106,7 +109,10 @@ impl AsstRuntime {
     fn refused(&mut self, cx: &mut RuntimeCx<'_>, id: Value, what: OpenRequest, refusal: &Refusal) {
         match (what, &refusal.kind) {
             // A conversation that the shell named and that is new.
-            (OpenRequest::Message { input, session: Some(session) }, RefusalKind::SessionUnknown) => {
+            (
+                OpenRequest::Message { input, session: Some(session), is_made: false },
+                RefusalKind::SessionUnknown,
+            ) => {
                 let command = Command::Library(LibraryCommand::New {
                     cwd: None,
                     title: None,

@@ -224,6 +224,15 @@ impl LemonUi {
                 let start = StartSession { session_file: Some(path), ..StartSession::default() };
                 (wire::Command::StartSession(start), Wanted::Session)
             }
+            // Our own servers know sessions that no list of theirs has; others have listed theirs, or had us in them.
+            None if session_name::write(session) == session.as_str()
+                && !self.models.keys().any(|been| known_as(been) == *session) =>
+            {
+                let refusal = Refusal::new(RefusalKind::SessionUnknown, self.not_there(session.as_str()));
+                let is = Wanted::Running(ListFor::Opening(session.clone()));
+                self.settle_wanted(cx, |wanted| *wanted == is, Err(refusal));
+                return;
+            }
             way => {
                 let id = match way {
                     Some(WayTo::Running(id)) => id,

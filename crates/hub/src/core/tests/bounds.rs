@@ -16,7 +16,7 @@ use domain::content::{Input, Role, TextKind};
 use domain::event::{AskEvent, Body, Event, MessageEvent, NoteEvent, Outcome, SessionEvent};
 use domain::fact::{Fact, Said};
 use domain::ids::{AskId, EntryId, MessageId, Millis, Seq, SessionId, UiId};
-use domain::port::{Order, Report, Ticket};
+use domain::port::{Abilities, Order, Report, Ticket};
 use domain::queue::{MAX_QUEUED_BYTES, QueueKind};
 use domain::signal::{Board, Level, Signal};
 use domain::state::State;
@@ -83,6 +83,7 @@ fn commands_that_a_runtime_never_answers_do_not_pile_up() {
         target: Target::Current,
         command: Command::List(ListCommand::Tools),
     };
+    core.step(Millis(1), CoreInput::Abilities(Abilities::all("it")));
     for ticket in 0..MAX_CONSULTED {
         let outs = core.step(Millis(1), list(ticket));
         assert!(outs.iter().any(|out| matches!(out, CoreEffect::Order(_))));
@@ -90,6 +91,31 @@ fn commands_that_a_runtime_never_answers_do_not_pile_up() {
     let outs = core.step(Millis(1), list(MAX_CONSULTED));
     let refused = |out: &CoreEffect| matches!(out, CoreEffect::Settle { with: Err(refusal), .. } if refusal.kind == RefusalKind::TooMany);
     assert!(outs.iter().any(refused), "{outs:?}");
+}
+
+#[test]
+fn commands_wait_for_the_greeting_of_a_runtime_in_bounds_and_until_it_is_gone() {
+    let mut core = in_front(Engine::Followed);
+    let list = |ticket: u64| CoreInput::Command {
+        ui: TERMINAL,
+        ticket: Ticket(ticket),
+        target: Target::Current,
+        command: Command::List(ListCommand::Tools),
+    };
+    for ticket in 0..MAX_REQUESTS as u64 {
+        assert!(core.step(Millis(1), list(ticket)).is_empty());
+    }
+    let outs = core.step(Millis(1), list(MAX_REQUESTS as u64));
+    let refused = |out: &CoreEffect| matches!(out, CoreEffect::Settle { with: Err(refusal), .. } if refusal.kind == RefusalKind::TooMany);
+    assert!(outs.iter().any(refused), "{outs:?}");
+    let again = core.step(Millis(2), CoreInput::Lost);
+    assert_eq!(
+        again.len(),
+        MAX_REQUESTS,
+        "each is taken again, and refused by who knows that the runtime is gone"
+    );
+    let outs = core.step(Millis(2), list(0));
+    assert!(outs.iter().any(|out| matches!(out, CoreEffect::Order(_))), "nothing waits any more: {outs:?}");
 }
 
 #[test]

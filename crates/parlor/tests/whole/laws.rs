@@ -1,0 +1,293 @@
+//! The laws of a bridge, held by every pair of wires: what a UI may say by the documents' own examples is said through a bridge, and
+//! each of its lines causes a bounded number of lines to the runtime and is answered.
+//!
+//! The examples are in `examples/`, one file for each wire, by the section that has them; `{place}` is the folder, `$session` the session
+//! that the UI heard of last. The native wire has every command of the vocabulary.
+
+use crate::bench;
+use dialects::Dialect;
+use domain::command::{
+    Command, ExportFormat, LibraryCommand, ListCommand, PromptOptions, QueueCommand, RefusalKind, RunCommand,
+    Target,
+};
+use domain::content::Input;
+use domain::port::{News, Ticket};
+use domain::queue::{Mode, QueueKind};
+use hub::core::Standing;
+use link::{Watcher, Way};
+use models::scripted::Scripted;
+use roles::Answers;
+use serde_json::Value;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, WriteHalf};
+
+/// Most lines to a runtime that one line of a UI may cause.
+const MAX_CAUSED: usize = 4;
+/// How long an answer may take. A model of these tests takes no time.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(2);
+/// Answers that the model has ready: more than there are examples for one wire.
+const ANSWERS: usize = 80;
+/// Commands of a wire that has no word for their success.
+const WITHOUT_ANSWER: &[&str] = &["abort", "reset", "quit"];
+/// Lists that a wire has in parts, models by provider and sessions by whether they run: together they are one command.
+const IN_PARTS: &[&[&str]] = &[&["model.list"], &["list_sessions", "list_running_sessions"]];
+
+/// An example of a document.
+struct Example {
+    section: String,
+    line: String,
+}
+
+fn examples(dialect: Dialect) -> Vec<Example> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = folder.join(format!("tests/whole/examples/{dialect}.txt"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
+    let mut section = String::new();
+    let mut found = Vec::new();
+    for line in text.lines() {
+        match line.strip_prefix("# ") {
+            Some(named) => named.clone_into(&mut section),
+            None => found.push(Example { section: section.clone(), line: line.to_owned() }),
+        }
+    }
+    if dialect.is_lossless() {
+        let rights = folder.join("../../wires/native/src/rights.jsonl");
+        let rights = std::fs::read_to_string(rights).expect("every command");
+        // What starts a program waits for it by another clock than this one.
+        let commands = rights.lines().filter(|row| !row.contains(r#""line":"#));
+        found.extend(commands.enumerate().map(|(ticket, row)| {
+            let row: Value = serde_json::from_str(row).expect("a row");
+            let what = &row["what"];
+            let line = serde_json::json!({"command": {"ticket": ticket + 1, "what": what}}).to_string();
+            Example { section: what.to_string(), line }
+        }));
+    }
+    found
+}
+
+/// A UI that says lines on wire `a`, a bridge, and our runtime on wire `b`.
+struct Bridged {
+    says: WriteHalf<DuplexStream>,
+    heard: Arc<Mutex<Vec<String>>>,
+    /// Lines to the runtime.
+    caused: Arc<Mutex<Vec<String>>>,
+    session: String,
+    hubs: Vec<hub::Hub>,
+}
+
+impl Bridged {
+    async fn new(a: Dialect, b: Dialect, place: &Path) -> Bridged {
+        let script = "model text \"Well.\"\nmodel step\n".repeat(ANSWERS);
+        let behind = bench::runtime_of(Arc::new(Scripted::parse(&script).expect("a script")), place);
+        let ends = bench::serve(&behind, bench::guest(b, place, Vec::new()), &bench::lanes(b)).await;
+        let caused = Arc::new(Mutex::new(Vec::new()));
+        let kept = caused.clone();
+        let keeping = Watcher::new(move |way, _, line| {
+            if way == Way::Out {
+                kept.lock().expect("whole").push(line.to_owned());
+            }
+        });
+        let link = bench::wire(&bench::lanes(b), ends).watched(&keeping);
+        let bridge = bench::front_in(b, link, place);
+        let mut guest = bench::guest(a, place, Vec::new());
+        (guest.greeting.follows, guest.greeting.model) = (true, None);
+        let ends = bench::serve(&bridge, guest, &bench::lanes(a)).await;
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let mut says = None;
+        for end in ends {
+            let (read, write) = tokio::io::split(end);
+            let heard = heard.clone();
+            tokio::spawn(async move {
+                let mut lines = BufReader::new(read).lines();
+                while let Ok(Some(line)) = lines.next_line().await {
+                    heard.lock().expect("whole").push(line);
+                }
+            });
+            // Events come on the second lane, and nothing is said there.
+            says.get_or_insert(write);
+        }
+        let says = says.expect("a lane");
+        let mut bridged =
+            Bridged { says, heard, caused, session: "none".to_owned(), hubs: vec![behind, bridge] };
+        // The greetings.
+        bridged.quiet().await;
+        bridged
+    }
+
+    /// What comes and what is caused until nothing more can be on its way.
+    async fn quiet(&mut self) -> (Vec<Value>, Vec<String>) {
+        tokio::time::sleep(ANSWERED_WITHIN).await;
+        let lines = std::mem::take(&mut *self.heard.lock().expect("whole"));
+        let heard: Vec<Value> =
+            lines.iter().map(|line| serde_json::from_str(line).expect("JSON on every wire")).collect();
+        if let Some(session) = heard.iter().rev().find_map(session_in) {
+            self.session = session;
+        }
+        let mut caused = std::mem::take(&mut *self.caused.lock().expect("whole"));
+        for parts in IN_PARTS {
+            let is_part = |line: &str| parts.iter().any(|part| line.contains(&format!(r#""{part}""#)));
+            let mut is_whole = false;
+            caused.retain(|line| !is_part(line) || !std::mem::replace(&mut is_whole, true));
+        }
+        (heard, caused)
+    }
+
+    async fn say(&mut self, line: &str, place: &Path) -> (Value, Vec<Value>, Vec<String>) {
+        let folder = place.canonicalize().expect("a place").display().to_string();
+        let line = line.replace("{place}", &folder).replace("$session", &self.session);
+        self.says.write_all(format!("{line}\n").as_bytes()).await.expect("the bridge is there");
+        let (heard, caused) = self.quiet().await;
+        (serde_json::from_str(&line).expect("an example"), heard, caused)
+    }
+}
+
+/// The session that a line tells of.
+fn session_in(line: &Value) -> Option<String> {
+    match line {
+        Value::Object(members) => members.iter().find_map(|(name, value)| match (name.as_str(), value) {
+            ("session_id" | "sessionId" | "session", Value::String(id)) if !id.is_empty() => Some(id.clone()),
+            (_, value) => session_in(value),
+        }),
+        Value::Array(values) => values.iter().find_map(session_in),
+        _ => None,
+    }
+}
+
+/// Whether what was said was answered, refused or visibly begun; what wants no answer always is.
+fn is_answered(said: &Value, heard: &[Value]) -> bool {
+    let is_reply = said.get("method").is_none() && said.get("result").is_some();
+    let is_notice = said.get("method").is_some() && said.get("id").is_none();
+    let is_silent = said["type"].as_str().is_some_and(|kind| WITHOUT_ANSWER.contains(&kind));
+    if is_reply || is_notice || is_silent {
+        return true;
+    }
+    if let Some(id) = said.get("id") {
+        return heard.iter().any(|line| line.get("id") == Some(id) && line.get("method").is_none());
+    }
+    match said["command"].get("ticket") {
+        Some(ticket) => heard.iter().any(|line| line["settled"]["ticket"] == *ticket),
+        None => !heard.is_empty(),
+    }
+}
+
+/// Plays something over every pair, and tells which broke.
+fn over_every_pair(play: impl AsyncFn(Dialect, Dialect, &mut Vec<String>)) {
+    let mut broken = Vec::new();
+    for a in dialects::ALL {
+        for b in dialects::ALL {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .start_paused(true)
+                .build()
+                .expect("a runtime");
+            runtime.block_on(play(*a, *b, &mut broken));
+            runtime.shutdown_background();
+        }
+    }
+    assert!(broken.is_empty(), "{} times: {broken:#?}", broken.len());
+}
+
+#[test]
+fn every_example_of_every_document_causes_little_and_is_answered_over_every_pair() {
+    over_every_pair(async |a, b, broken| {
+        let place = bench::workplace();
+        let mut bridged = Bridged::new(a, b, place.path()).await;
+        for Example { section, line } in examples(a) {
+            let (said, heard, mut caused) = bridged.say(&line, place.path()).await;
+            if caused.len() > MAX_CAUSED {
+                caused.truncate(2 * MAX_CAUSED);
+                broken.push(format!("{a} on {b}: {section}: too many lines to the runtime: {caused:#?}"));
+            }
+            if !is_answered(&said, &heard) {
+                broken.push(format!("{a} on {b}: {section}: no answer to {said}: {heard:?}"));
+            }
+        }
+    });
+}
+
+#[test]
+fn a_conversation_that_the_ui_named_is_begun_and_gone_on_with_over_every_runtime() {
+    over_every_pair(async |a, b, broken| {
+        if a != dialects::asst::DIALECT {
+            return;
+        }
+        let place = bench::workplace();
+        let mut bridged = Bridged::new(a, b, place.path()).await;
+        let named = examples(a).into_iter().filter(|example| example.line.contains("conv-456"));
+        for Example { line, .. } in named {
+            let (said, heard, _) = bridged.say(&line, place.path()).await;
+            let is_done = heard.iter().any(|line| line["id"] == said["id"] && line["type"] == "done");
+            if !is_done {
+                broken.push(format!("{a} on {b}: not done: {heard:?}"));
+            }
+        }
+        let sessions = bridged.hubs[0].present().await.expect("the runtime is there");
+        let spoken = sessions.iter().filter(|session| session.title.contains("can you help me"));
+        if spoken.count() != 1 {
+            broken.push(format!("{a} on {b}: not one session has it: {sessions:?}"));
+        }
+    });
+}
+
+/// What becomes of commands that are given at once to a hub in front of a runtime: by their order, whether each was taken, or why not. The
+/// runtime is there before them, or comes after them.
+async fn given_to(b: Dialect, is_early: bool) -> Vec<(Command, Option<Result<(), RefusalKind>>)> {
+    let place = bench::workplace();
+    let script = "model text \"Well\" | pause 1s | text \".\"\nmodel step\n".repeat(ANSWERS);
+    let behind = bench::runtime_of(Arc::new(Scripted::parse(&script).expect("a script")), place.path());
+    let lanes = bench::lanes(b);
+    let (near, far): (Vec<_>, Vec<_>) = lanes.iter().map(|_| tokio::io::duplex(1 << 20)).unzip();
+    let front = bench::front_in(b, bench::wire(&lanes, near), place.path());
+    let mut comes = Some(async {
+        let ends = bench::serve(&behind, bench::guest(b, place.path(), Vec::new()), &lanes).await;
+        for (mut end, mut far) in ends.into_iter().zip(far) {
+            tokio::spawn(async move { tokio::io::copy_bidirectional(&mut end, &mut far).await });
+        }
+        tokio::time::sleep(ANSWERED_WITHIN).await;
+    });
+    if let Some(comes) = comes.take_if(|_| !is_early) {
+        comes.await;
+    }
+    let mut ui = front.attach("early", Standing::Controller, Answers::ALL, None).await.expect("the hub runs");
+    let queued = |kind| QueueCommand::Add { kind, input: Input::text("more") };
+    let said = [
+        Command::List(ListCommand::Models { provider: None }),
+        Command::Run(RunCommand::Prompt { input: Input::text("hi"), options: PromptOptions::default() }),
+        Command::Queue(queued(QueueKind::Steer)),
+        Command::Queue(queued(QueueKind::FollowUp)),
+        Command::Queue(QueueCommand::SetMode { kind: QueueKind::Steer, mode: Mode::All }),
+        Command::Library(LibraryCommand::Export { session: None, format: ExportFormat::Markdown }),
+    ];
+    for (ticket, command) in (0..).zip(&said) {
+        let given = ui.port.command(Ticket(ticket), Target::Current, command.clone());
+        given.await.expect("the hub runs");
+    }
+    tokio::time::sleep(ANSWERED_WITHIN).await;
+    if let Some(comes) = comes {
+        comes.await;
+    }
+    let mut became: Vec<_> = said.into_iter().map(|command| (command, None)).collect();
+    while let Ok(Some(news)) = tokio::time::timeout(ANSWERED_WITHIN, ui.news.recv()).await {
+        if let News::Settled { ticket: Ticket(at), with } = news {
+            became[at as usize].1 = Some(with.map(drop).map_err(|refusal| refusal.kind));
+        }
+    }
+    became
+}
+
+#[test]
+fn what_is_said_before_the_runtime_greets_gets_the_answer_that_it_would_get_after() {
+    over_every_pair(async |a, b, broken| {
+        if a != dialects::native::DIALECT {
+            return;
+        }
+        let (early, late) = (given_to(b, true).await, given_to(b, false).await);
+        for ((command, early), (_, late)) in early.into_iter().zip(late) {
+            if early.is_none() || early != late {
+                broken.push(format!("{b}: {command:?}: {early:?} before, {late:?} after"));
+            }
+        }
+    });
+}
