@@ -32,7 +32,7 @@ fn is_sentence(code: &str) -> bool {
 }
 
 /// The functions of a source file that are tests.
-fn tests(text: &str) -> Vec<&str> {
+pub(crate) fn tests(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut marked = false;
     for line in text.lines().map(str::trim) {

@@ -1,4 +1,4 @@
-//! Pages that are written by the program from its own tables, and the links and named tests of all pages.
+//! Pages that are written by the program from its own tables (that of the seeds by `seeds.rs`), and the links and named tests of all pages.
 //!
 //! Each generator fills one folder and owns it wholly: what it did not write there is an error, so that a renamed
 //! page leaves no ghost. `--check` compares and writes nothing.
@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use crate::findings::judge;
 use crate::shell::Shell;
 use crate::tree::{self, Page};
-use crate::{claims, layers, links};
+use crate::{claims, layers, links, seeds};
 
 /// Whether to write the pages or only to compare.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,6 +36,7 @@ pub(crate) fn run(shell: &Shell, mode: Mode, binary: Option<&str>) -> Result<()>
     let mut found = Vec::new();
     if mode == Mode::Write {
         layers::draw(shell)?;
+        seeds::write(shell.root())?;
     }
     for generator in GENERATORS {
         let fresh = generate(shell, generator, binary)?;
@@ -51,7 +52,7 @@ pub(crate) fn run(shell: &Shell, mode: Mode, binary: Option<&str>) -> Result<()>
     judge("docs", &found)
 }
 
-/// Checks what can be checked without the program: links, and the tests that pages name.
+/// Checks what can be checked without the program: links, the tests that pages name, and the page of the seeds.
 pub(crate) fn links(shell: &Shell) -> Result<()> {
     judge("links", &untrue(shell)?)
 }
@@ -59,7 +60,9 @@ pub(crate) fn links(shell: &Shell) -> Result<()> {
 fn untrue(shell: &Shell) -> Result<Vec<String>> {
     let pages = tree::pages(shell.root(), ".md")?;
     let mut found = links::findings(&pages, |path| shell.root().join(path).exists());
-    found.extend(claims::findings(&pages, &tree::pages(shell.root(), ".rs")?));
+    let sources = tree::pages(shell.root(), ".rs")?;
+    found.extend(claims::findings(&pages, &sources));
+    found.extend(seeds::findings(shell.root(), &sources)?);
     Ok(found)
 }
 

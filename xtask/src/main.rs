@@ -20,6 +20,7 @@ mod lint;
 mod needs;
 mod page;
 mod program;
+mod seeds;
 mod shell;
 mod suite;
 mod tidy;
@@ -36,11 +37,12 @@ cargo xtask CHORE
 
   test [--slow] [NAME...]  install what the tests need, then run all of them (or those whose name contains NAME), every bench
                            in its short form, and docs --check
-  lint                     formatting, clippy, layers, tidy, links, the page's freshness; warnings are errors
+  lint                     formatting, clippy, layers, tidy, links, the tests that pages and the sentences of documents name, the
+                           page's freshness; warnings are errors
   layers                   check which crate and which module of a crate uses which, and the drawing in ARCHITECTURE.md
   tidy                     check heads, lengths, names and comments of source files, and that no two places of the wires share
                            12 lines in a row (to the letter; comments, tests, `use` and lines without a word are passed over)
-  docs [--check]           write the generated pages (or check them), and check every relative link
+  docs [--check]           write the generated pages (or check them), and check every relative link and named test
   page                     build the page of `parlor web` again, which is committed
   picture [FOLDER]         draw the README's pictures again, or all main screens into an (absolute) folder
   fixtures                 make the fixtures of this version anew, with the program as it is now

@@ -38,6 +38,11 @@ pub fn read(name: &str) -> Option<SessionId> {
     SessionId::parse(name)
 }
 
+/// The same for a name or an id of ours that is whole: any beginning of a name could be an id of another program.
+pub fn read_whole(name: &str) -> Option<SessionId> {
+    read(name).filter(|session| session.as_str().starts_with(USUAL))
+}
+
 /// The one of these sessions that is meant: by its name, its id, or a beginning of its name that no other has.
 pub fn find<'a>(name: &str, among: impl Iterator<Item = &'a SessionId> + Clone) -> Option<SessionId> {
     let exact = read(name).filter(|session| among.clone().any(|known| known == session));

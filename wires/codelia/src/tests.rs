@@ -5,6 +5,7 @@ mod client_tools;
 mod mirror;
 mod quirks;
 mod runtime;
+mod seed;
 mod shell;
 mod ui;
 

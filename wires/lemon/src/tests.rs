@@ -3,6 +3,7 @@
 mod quirks;
 mod roundtrip;
 mod runtime;
+mod seed;
 mod streams;
 mod ui;
 

@@ -29,6 +29,9 @@ use wire::encode;
 
 const HANDSHAKE_TIMER: TimerKey = TimerKey(1);
 const UNHEARD_TIMER: TimerKey = TimerKey(2);
+const COUNTS_TIMER: TimerKey = TimerKey(3);
+/// While a run is under way the core is asked so often how much waits: it has no event for what other clients queue.
+const COUNTS_EVERY: Duration = Duration::from_secs(3);
 /// After this the core is asked what became of a run of which nothing was heard.
 const UNHEARD_FOR: Duration = Duration::from_millis(500);
 /// Most commands that may be unanswered.
@@ -52,6 +55,8 @@ pub struct NousUi {
     sent: BTreeMap<u64, Sent>,
     last: u64,
     hearing: Hearing,
+    /// The core will be asked, or is being asked, how much waits.
+    counting: bool,
     /// Prompts that wait until the core has answered and is in the session that was named: who asks before it listens may miss the
     /// answer, and who asks before that would ask elsewhere.
     unsaid: Vec<(Ticket, String, Value)>,
@@ -124,6 +129,12 @@ impl NousUi {
             Sent::State => {
                 let state: WireState = read(cx, "state", payload);
                 self.recover(cx, &state);
+            }
+            Sent::Counts => {
+                let state: WireState = read(cx, "state", payload);
+                self.hearing.waiting(cx, state.pending_counts);
+                self.counting = false;
+                self.count_later(cx);
             }
             Sent::Messages { at: Some((ticket, receipt)) } => {
                 let messages: Messages = read(cx, "messages", payload);
@@ -222,7 +233,7 @@ impl NousUi {
             Sent::Messages { at: Some((ticket, receipt)) } => cx.settle(ticket, Ok(receipt)),
             // What it kept of the run cannot be had: that is the run's end, and is said.
             Sent::StillRuns { run } | Sent::Kept { run } => self.hearing.recovered(cx, &run, &[]),
-            Sent::State | Sent::Messages { at: None } | Sent::AskedBy { .. } => {
+            Sent::State | Sent::Counts | Sent::Messages { at: None } | Sent::AskedBy { .. } => {
                 cx.log(format!("the runtime could not be asked how it stands: {}", error.message));
             }
             sent => self.give_up(cx, sent, commands::refusal(error)),
@@ -273,6 +284,15 @@ impl NousUi {
         if let Some(run) = self.hearing.unprompted() {
             self.send(cx, "get_messages", json!({}), Sent::AskedBy { run });
         }
+        self.count_later(cx);
+    }
+
+    /// Has the core asked how much waits, while a run is under way.
+    fn count_later(&mut self, cx: &mut UiCx<'_>) {
+        if !self.counting && self.hearing.follows() {
+            self.counting = true;
+            cx.timer(COUNTS_TIMER, COUNTS_EVERY);
+        }
     }
 
     fn hear_early(&mut self, cx: &mut UiCx<'_>) {
@@ -308,6 +328,7 @@ impl NousUi {
     /// Takes up what the core was doing before we came.
     fn recover(&mut self, cx: &mut UiCx<'_>, state: &WireState) {
         self.hearing.recover(cx, state);
+        self.hearing.waiting(cx, state.pending_counts);
         self.session = Some(state.session_id.clone()).filter(|session| !session.is_empty());
         match self.wanted_session.take().filter(|wanted| Some(wanted) != self.session.as_ref()) {
             Some(wanted) => {
@@ -408,6 +429,11 @@ impl UiRole for NousUi {
         } else if key == UNHEARD_TIMER {
             if let Some(run) = self.hearing.unheard().map(str::to_owned) {
                 self.send(cx, "get_state", json!({}), Sent::StillRuns { run });
+            }
+        } else if key == COUNTS_TIMER {
+            self.counting = self.hearing.follows();
+            if self.counting {
+                self.send(cx, "get_state", json!({}), Sent::Counts);
             }
         } else if let Some(number) = key.0.checked_sub(FIRST_COMMAND_TIMER)
             && let Some(sent) = self.sent.remove(&number)

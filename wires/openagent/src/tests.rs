@@ -5,6 +5,7 @@ mod noise;
 mod quirks;
 mod requests;
 mod runtime;
+mod seed;
 mod ui;
 
 use super::{OpenagentRuntime, OpenagentUi, quirks as listed};

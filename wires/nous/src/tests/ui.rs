@@ -141,6 +141,43 @@ fn what_waits_on_the_core_is_shown_and_given_back() {
     assert!(!noticed, "what comes back is not called dropped");
 }
 
+/// The core has no event for what other clients queue, only numbers for who asks.
+#[test]
+fn how_much_of_others_waits_is_shown_and_kept_up_while_a_run_is_under_way() {
+    let state = |steer: u32, follow_up: u32| {
+        json!({ "run_state": "running", "run_id": "run-1", "session_id": "",
+            "pending_counts": { "steer": steer, "follow_up": follow_up } })
+    };
+    // After a reconnect, before anything is heard.
+    let mut bench = Client::new();
+    bench.reply("pong", json!({ "message": "pong" }));
+    bench.reply("state", state(1, 2));
+    let shown = |bench: &mut Client| std::mem::take(&mut bench.signals);
+    let status = |text: Option<&str>| Signal::Status { key: "queue".into(), text: text.map(str::to_owned) };
+    assert_eq!(shown(&mut bench), [status(Some("of others wait: 1 to steer, 2 to follow"))]);
+    bench.event("agent_start", json!({ "run_id": "run-1" }));
+    // What we queue ourselves is shown with its words, and not counted again.
+    let ours = QueueCommand::Add { kind: QueueKind::Steer, input: Input::text("ours") };
+    bench.command(Command::Queue(ours));
+    bench.reply("accepted", json!({ "command": "steer", "run_id": "run-1" }));
+    for (told, wanted) in [
+        (state(2, 2), None),
+        (state(1, 2), Some(status(Some("of others wait: 0 to steer, 2 to follow")))),
+        (state(1, 0), Some(status(None))),
+        (state(3, 0), Some(status(Some("of others wait: 2 to steer, 0 to follow")))),
+    ] {
+        bench.wait(3_000);
+        assert_eq!(bench.last()["type"], "get_state");
+        bench.reply("state", told);
+        assert_eq!(shown(&mut bench), Vec::from_iter(wanted));
+    }
+    bench.event("agent_end", json!({ "run_id": "run-1" }));
+    assert_eq!(shown(&mut bench), [status(None)], "the core drops them with the run");
+    let before = bench.last();
+    bench.wait(10_000);
+    assert_eq!(bench.last(), before, "nobody is asked when nothing runs");
+}
+
 /// A quick run whose events went by before the core had registered us.
 #[test]
 fn a_run_that_was_never_heard_is_recovered_by_its_id() {

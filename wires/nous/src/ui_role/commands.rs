@@ -18,6 +18,8 @@ use serde_json::{Value, json};
 pub(super) enum Sent {
     Hello,
     State,
+    /// How many inputs wait at the core.
+    Counts,
     /// Whether a run of which nothing was heard is under way.
     StillRuns {
         run: String,
@@ -101,9 +103,12 @@ impl Sent {
     /// Tells whoever waits that it was not done.
     pub(super) fn refuse(self, cx: &mut UiCx<'_>, refusal: Refusal) {
         let ticket = match self {
-            Sent::Hello | Sent::State | Sent::StillRuns { .. } | Sent::Kept { .. } | Sent::AskedBy { .. } => {
-                None
-            }
+            Sent::Hello
+            | Sent::State
+            | Sent::Counts
+            | Sent::StillRuns { .. }
+            | Sent::Kept { .. }
+            | Sent::AskedBy { .. } => None,
             Sent::Messages { at } => at.map(|(ticket, _)| ticket),
             Sent::Session { ticket } => ticket,
             Sent::Names { then } => Some(then.ticket()),

@@ -6,7 +6,7 @@
 
 use super::commands::Sent;
 use crate::runtime_role::TOOL_ERROR;
-use crate::wire::{Event, MessageEntry, Payload, State};
+use crate::wire::{Event, MessageEntry, Payload, PendingCounts, State};
 use domain::content::{Input, Role, TextKind, Usage};
 use domain::event::{Cause, Failure, Finish, Leaving, Outcome};
 use domain::fact::{Fact, Key, Said};
@@ -59,6 +59,8 @@ pub(super) struct Hearing {
     follow_ups: VecDeque<String>,
     steer_mode: Mode,
     follow_up_mode: Mode,
+    /// What other clients have waiting at the core, as it was told last.
+    of_others: PendingCounts,
     turns: u32,
     cancelled: bool,
     /// What waited of ours in this run was given back.
@@ -226,6 +228,21 @@ impl Hearing {
         }
     }
 
+    /// Tells how much of other clients waits: what the core counts without ours, which is shown with its words.
+    pub(super) fn waiting(&mut self, cx: &mut UiCx<'_>, there: PendingCounts) {
+        let others = |there: u64, ours: &VecDeque<String>| there.saturating_sub(ours.len() as u64);
+        let of_others = PendingCounts {
+            steer: others(there.steer, &self.steers),
+            follow_up: others(there.follow_up, &self.follow_ups),
+        };
+        if std::mem::replace(&mut self.of_others, of_others) != of_others {
+            let some = of_others != PendingCounts::default();
+            let PendingCounts { steer, follow_up } = of_others;
+            let text = some.then(|| format!("of others wait: {steer} to steer, {follow_up} to follow"));
+            cx.signal(Signal::Status { key: "queue".to_owned(), text });
+        }
+    }
+
     /// Takes a line of the event socket.
     pub(super) fn event(&mut self, cx: &mut UiCx<'_>, line: &str) {
         let event: Event = match serde_json::from_str(line) {
@@ -298,6 +315,8 @@ impl Hearing {
             None => Outcome::Done,
         };
         self.give_back(cx);
+        // The core clears its queues with the run.
+        self.waiting(cx, PendingCounts::default());
         let heard = self.run.take().map(|listener| listener.run().clone());
         let run = run.map(Key::from).or(heard);
         if let Some(run) = run.as_deref() {

@@ -6,9 +6,9 @@ use super::super::wire::{
     DeleteParams, DeleteResult, ExportParams, ExportResult, ListParams, ListResult, LoadParams, LoadResult,
     LoadedSession, SaveParams, SaveResult, SessionItem, SessionMessage, code,
 };
-use super::requests::{OpenagentMemo, invalid, read};
+use super::requests::{NamedDeed, OpenagentMemo, invalid, read};
 use super::{OpenagentRuntime as Role, words};
-use domain::command::{Command, ExportFormat, LibraryCommand, ListScope, Receipt};
+use domain::command::{Command, ExportFormat, LibraryCommand, ListScope, Receipt, Refusal};
 use domain::content::{Part, Role as Speaker};
 use domain::event::Finish;
 use domain::ids::SessionId;
@@ -66,15 +66,19 @@ fn saved(_: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>) -> 
 
 fn load(role: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let params: LoadParams = read(request.params)?;
-    let command = match (params.session_id, params.path) {
-        (Some(session), _) => LibraryCommand::Open { session: role.session_id(&session)? },
-        (None, Some(path)) if !path.is_empty() => LibraryCommand::Load { path },
-        (None, _) => return Err(invalid("session_id or path is required")),
-    };
-    hub(role, command, OpenagentMemo::Nothing)
+    match (params.session_id, params.path) {
+        (Some(session), _) => role.named(session, NamedDeed::Load),
+        (None, Some(path)) if !path.is_empty() => {
+            hub(role, LibraryCommand::Load { path }, OpenagentMemo::Nothing)
+        }
+        (None, _) => Err(invalid("session_id or path is required")),
+    }
 }
 
 fn loaded(role: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>) -> Answering<Role> {
+    if let OpenagentMemo::Named(name, deed) = settled.memo {
+        return role.found(&name, deed, settled.with).map_err(Fault::Error);
+    }
     let Receipt::Session { session, .. } = settled.with? else { return Err(Fault::Odd) };
     role.home = Some(session.id.clone());
     let state = settled.view.filter(|view| *view.session == session.id).map(|view| view.state);
@@ -141,16 +145,24 @@ fn blocks_in(message: &Message) -> u64 {
 
 fn list(role: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let params: ListParams = read(request.params)?;
-    let limit = Some(params.limit.unwrap_or(DEFAULT_SESSIONS).min(MAX_SESSIONS));
+    let wanted = params.limit.unwrap_or(DEFAULT_SESSIONS).min(MAX_SESSIONS);
+    // Some of them may be left out.
+    let limit = Some(if role.endpoint.greeting.follows { wanted } else { MAX_SESSIONS });
     let command = LibraryCommand::List { scope: ListScope::All, limit, search: None };
-    hub(role, command, OpenagentMemo::Nothing)
+    hub(role, command, OpenagentMemo::List(usize::try_from(wanted).unwrap_or(usize::MAX)))
 }
 
 fn listed(role: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>) -> Answering<Role> {
-    let Receipt::Sessions(sessions) = settled.with? else { return Err(Fault::Odd) };
+    let (OpenagentMemo::List(wanted), Receipt::Sessions(mut sessions)) = (settled.memo, settled.with?) else {
+        return Err(Fault::Odd);
+    };
+    // A conversation of ours with another program cannot be loaded here.
+    let follows = role.endpoint.greeting.follows;
+    sessions.retain(|session| follows || session.origin.is_none());
+    sessions.truncate(wanted);
     role.listed = sessions.iter().map(|session| session.id.clone()).collect();
     // The existing client reads no list without them.
-    let told = role.endpoint.greeting.follows && !role.client.terminal;
+    let told = follows && !role.client.terminal;
     let sessions = sessions.iter().map(|session| lower_session(session, told)).collect();
     Ok(reply(&ListResult { status: "success".to_owned(), sessions, error: None }))
 }
@@ -180,8 +192,10 @@ fn export(role: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) ->
             return Err(invalid(format!("format {other:?} is not supported; use markdown, html or jsonl")));
         }
     };
-    let session = params.session_id.as_deref().map(|name| role.session_id(name)).transpose()?;
-    let session = session.or_else(|| role.home.clone());
+    if let Some(session) = params.session_id {
+        return role.named(session, NamedDeed::Export(name, format));
+    }
+    let session = role.home.clone();
     if session.is_none() {
         let status = "success".to_owned();
         return Ok(reply(&ExportResult { status, format: name, ..ExportResult::default() }));
@@ -190,10 +204,14 @@ fn export(role: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) ->
 }
 
 fn exported(role: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>) -> Answering<Role> {
-    let (OpenagentMemo::Export(format), Receipt::Exported { text, .. }) = (settled.memo, settled.with?)
-    else {
-        return Err(Fault::Odd);
+    let format = match settled.memo {
+        OpenagentMemo::Named(name, deed) => {
+            return role.found(&name, deed, settled.with).map_err(Fault::Error);
+        }
+        OpenagentMemo::Export(format) => format,
+        _ => return Err(Fault::Odd),
     };
+    let Receipt::Exported { text, .. } = settled.with? else { return Err(Fault::Odd) };
     let content = plain::clean(&text);
     // The existing client prints it as it stands.
     let raw = role.client.style().carriage_returns;
@@ -204,25 +222,58 @@ fn exported(role: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Role
 fn delete(role: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let params: DeleteParams = read(request.params)?;
     let name = params.session_id.ok_or_else(|| invalid("session_id is required"))?;
-    let session = role.session_id(&name)?;
-    hub(role, LibraryCommand::Delete { session: session.clone() }, OpenagentMemo::Delete(session))
+    role.named(name, NamedDeed::Delete)
 }
 
-fn deleted(_: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>) -> Answering<Role> {
+fn deleted(role: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>) -> Answering<Role> {
+    let session = match settled.memo {
+        OpenagentMemo::Named(name, deed) => {
+            return role.found(&name, deed, settled.with).map_err(Fault::Error);
+        }
+        OpenagentMemo::Delete(session) => session,
+        _ => return Err(Fault::Odd),
+    };
     settled.with?;
-    let OpenagentMemo::Delete(session) = settled.memo else { return Err(Fault::Odd) };
     let (status, deleted) = ("success".to_owned(), Some(session_name::write(&session)));
     Ok(reply(&DeleteResult { status, deleted, error: None }))
 }
 
 impl Role {
-    /// The session that the client names: by its name or its id, or by a beginning that no other of the last list has. A name that
-    /// cannot be one is unknown.
-    fn session_id(&self, name: &str) -> Result<SessionId, RpcError> {
-        let found = session_name::find(name, self.listed.iter().chain(&self.home));
-        found.or_else(|| session_name::read(name)).ok_or_else(|| {
+    /// Does something with the session that the client names: by its name or its id, or by a beginning that no other has, of those
+    /// that were listed last or else of all.
+    fn named(&mut self, name: String, deed: NamedDeed) -> Asking<Role> {
+        let known = session_name::find(&name, self.listed.iter().chain(&self.home));
+        if let Some(session) = known.or_else(|| session_name::read_whole(&name)) {
+            return self.with(session, deed);
+        }
+        let all = LibraryCommand::List { scope: ListScope::All, limit: Some(MAX_SESSIONS), search: None };
+        hub(self, all, OpenagentMemo::Named(name, deed))
+    }
+
+    /// The same once all sessions are known; a runtime without a list may know the name all the same.
+    fn found(&mut self, name: &str, deed: NamedDeed, all: Result<Receipt, Refusal>) -> Asking<Role> {
+        let among = match &all {
+            Ok(Receipt::Sessions(sessions)) => session_name::find(name, sessions.iter().map(|one| &one.id)),
+            _ => None,
+        };
+        let session = among.or_else(|| session_name::read(name)).ok_or_else(|| {
             let short: String = name.chars().take(64).collect();
             invalid(format!("there is no session {short:?}; list the sessions to see which there are"))
-        })
+        })?;
+        self.with(session, deed)
+    }
+
+    fn with(&mut self, session: SessionId, deed: NamedDeed) -> Asking<Role> {
+        match deed {
+            NamedDeed::Load => hub(self, LibraryCommand::Open { session }, OpenagentMemo::Nothing),
+            NamedDeed::Export(name, format) => {
+                let session = Some(session);
+                hub(self, LibraryCommand::Export { session, format }, OpenagentMemo::Export(name))
+            }
+            NamedDeed::Delete => {
+                let command = LibraryCommand::Delete { session: session.clone() };
+                hub(self, command, OpenagentMemo::Delete(session))
+            }
+        }
     }
 }

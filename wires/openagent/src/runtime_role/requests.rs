@@ -8,7 +8,7 @@ use super::super::{OUR_NAME, version};
 use super::client::Client;
 use super::{OpenagentRuntime, approval, context, library, queries, words};
 use domain::ask::ActionDigest;
-use domain::command::{Command, Receipt, Refusal, RefusalKind, SessionCommand};
+use domain::command::{Command, ExportFormat, Receipt, Refusal, RefusalKind, SessionCommand};
 use domain::ids::SessionId;
 use rolekit::endpoint::{self, Endpoint, Manners, RpcRole, Written, reply, written};
 use rolekit::exchange::{
@@ -51,9 +51,21 @@ pub enum OpenagentMemo {
         approved: bool,
         remember: Option<(SessionId, ActionDigest)>,
     },
+    /// Most sessions that the client wants listed.
+    List(usize),
     /// The format, as the client named it.
     Export(String),
     Delete(SessionId),
+    /// A session is looked for by what the client calls it.
+    Named(String, NamedDeed),
+}
+
+/// What is done with a session that the client named.
+#[derive(Debug, Clone, PartialEq)]
+pub enum NamedDeed {
+    Load,
+    Export(String, ExportFormat),
+    Delete,
 }
 
 impl RpcRole for OpenagentRuntime {

@@ -5,6 +5,7 @@ use domain::command::{Command, ExportFormat, LibraryCommand, Receipt, Refusal, R
 use domain::content::Usage;
 use domain::event::Outcome;
 use domain::ids::Millis;
+use domain::origin::{Origin, RuntimePlace};
 use domain::session::SessionSummary;
 use domain::tool::{ToolOutcome, ToolResult};
 use roles::Line;
@@ -162,6 +163,43 @@ fn sessions_are_named_by_what_varies_and_found_by_its_beginning() {
             assert_eq!(bench.command().2, is, "{name}");
         }
     }
-    bench.say(r#"{"jsonrpc":"2.0","id":5,"method":"session.load","params":{"session_id":"5"}}"#);
+    let load = r#"{"jsonrpc":"2.0","id":5,"method":"session.load","params":{"session_id":"5"}}"#;
+    bench.asked(load, Ok(Receipt::Sessions(Vec::new())));
     assert_eq!(bench.sent().pop().unwrap()["error"]["code"], -32602, "no session begins so");
+}
+
+/// A name that was noted yesterday is among the ten newest no more.
+#[test]
+fn the_beginning_of_a_name_is_enough_without_a_list() {
+    let ids = ["sess-18e0f401a2b3", "sess-18e0f402a2b3"];
+    let all = || Ok(Receipt::Sessions(ids.map(|id| summary(&session(id))).to_vec()));
+    let load = |name: &str| {
+        json!({"jsonrpc":"2.0","id":5,"method":"session.load","params":{"session_id":name}}).to_string()
+    };
+    for (name, meant) in [("3b2a104f", Some(ids[0])), ("3b2a204", Some(ids[1])), ("3b2a", None)] {
+        let mut bench = by_the_book();
+        let (_, asked) = bench.asked(&load(name), all());
+        assert!(matches!(asked, Command::Library(LibraryCommand::List { .. })), "{asked:?}");
+        match meant {
+            Some(id) => {
+                let open = LibraryCommand::Open { session: session(id) };
+                assert_eq!(bench.command().2, Command::Library(open), "{name}");
+            }
+            None => assert_eq!(bench.sent().pop().unwrap()["error"]["code"], -32602, "two begin so"),
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_loaded_is_not_listed() {
+    let mut bench = by_the_book();
+    let place = RuntimePlace::Socket { path: "/tmp/core".into() };
+    let origin = Origin { dialect: "some".into(), place, session: None };
+    let theirs = SessionSummary { origin: Some(Box::new(origin)), ..summary(&session("sess-18e0f401a2c4")) };
+    let listed = vec![theirs, summary(&session("sess-18e0f401a2b3")), summary(&session("sess-18e0f401a2a2"))];
+    let list = r#"{"jsonrpc":"2.0","id":3,"method":"session.list","params":{"limit":1}}"#;
+    bench.asked(list, Ok(Receipt::Sessions(listed)));
+    let sessions = bench.sent()[0]["result"]["sessions"].clone();
+    assert_eq!(sessions.as_array().unwrap().len(), 1, "as many as were wanted");
+    assert_eq!(sessions[0]["session_id"], "3b2a104f0e81", "and the next one in its place");
 }

@@ -4,16 +4,13 @@ mod defects;
 mod permitted;
 
 use super::{End, Greeting, RuntimeWire, Told, UiWire, named, text};
-use crate::check::Stop;
 use crate::check::scenes::ScenarioFile;
 use crate::pattern::Bindings;
 use crate::peer::Carrier;
 use serde_json::{Value, json};
 use std::sync::LazyLock;
 
-static TOLD: Told = LazyLock::new(|| {
-    ScenarioFile::parse(include_str!("openagent/scenarios.txt"), &[("tokens-rise", tokens_rise)])
-});
+static TOLD: Told = LazyLock::new(|| ScenarioFile::parse(include_str!("openagent/scenarios.txt"), &[]));
 
 fn request(id: u64, method: &str, params: Value) -> Value {
     json!({"jsonrpc":"2.0","id":id,"method":method,"params":params})
@@ -74,31 +71,6 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     defects: defects::defects,
     permitted: permitted::permitted,
 };
-
-/// The index of tokens rises.
-fn tokens_rise(lines: &[Value]) -> Result<(), Stop> {
-    // Several may come in one line.
-    let tokens = lines.iter().flat_map(|line| match text(line, "/method") {
-        Some("stream.token") => line.get("params").into_iter().collect(),
-        Some("stream.tokens") => {
-            line.pointer("/params/tokens").and_then(Value::as_array).into_iter().flatten().collect()
-        }
-        _ => Vec::new(),
-    });
-    let tokens: Vec<&Value> = tokens.collect();
-    if tokens.is_empty() {
-        return Err(Stop::Skipped("the answer came without stream.token".to_owned()));
-    }
-    let indices: Vec<u64> =
-        tokens.iter().filter_map(|token| token.get("index").and_then(Value::as_u64)).collect();
-    if let Some(token) = tokens.iter().find(|token| token.get("index").is_none()) {
-        return Err(Stop::wrong(format!("a token without an index: {token}")));
-    }
-    match indices.windows(2).find(|pair| pair[1] <= pair[0]) {
-        None => Ok(()),
-        Some(pair) => Err(Stop::wrong(format!("after {} came {}", pair[0], pair[1]))),
-    }
-}
 
 pub(in crate::check) static UI: UiWire =
     UiWire { dialect: "openagent", carrier: Carrier::One, told: &TOLD, bound: Bindings::new };

@@ -20,7 +20,7 @@ pub(super) fn permitted() -> Vec<Defect> {
         }),
         liberty("takes a second prompt into its queue", || {
             said(|line| {
-                if line.get("ok") != Some(&json!(false)) || is(&line, "/error/code", "invalid_command") {
+                if !is(&line, "/error/message", "run_in_progress") {
                     return vec![line];
                 }
                 vec![

@@ -24,7 +24,17 @@ pub(super) fn defects() -> Vec<Defect> {
             |line| line.pointer("/result/query_id").is_some(),
             |line| is(line, "/method", "stream.token"),
         ),
-        sets("counts nothing", &["tokens-indexed"], "/params/index", |_| json!(0)),
+        Defect::new("has its words under another name", &["token-text"], || {
+            said(|mut line| {
+                if is(&line, "/method", "stream.token")
+                    && let Some(params) = line.get_mut("params").and_then(Value::as_object_mut)
+                {
+                    let text = params.remove("token").unwrap_or_default();
+                    params.insert("content".to_owned(), text);
+                }
+                vec![line]
+            })
+        }),
         sets("names another query", &["stream-names-query"], "/params/query_id", |_| json!("q-other")),
         ignores("passes over a cancel of nothing", &["cancel-unknown"], unknown),
         Defect::new("approves what was never asked", &["approve-unknown"], || {

@@ -18,12 +18,12 @@ pub(super) fn permitted() -> Vec<Defect> {
                 vec![line]
             })
         }),
-        liberty("joins tokens", || {
+        liberty("joins tokens and does not number them", || {
             said(|line| {
                 if !is(&line, "/method", "stream.token") {
                     return vec![line];
                 }
-                let token = json!({"token":line["params"]["token"],"index":line["params"]["index"]});
+                let token = json!({"token":line["params"]["token"]});
                 let params = json!({"query_id":line["params"]["query_id"],"tokens":[token]});
                 vec![json!({"jsonrpc":"2.0","method":"stream.tokens","params":params})]
             })
