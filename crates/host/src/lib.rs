@@ -12,7 +12,7 @@
 //! - files: private, text_file, vault, paths, kept
 //! - settings: keys, settings, guard, model_source, mode
 //! - agent: stack, guests
-//! - doors: peer_trust, doors, directory, announcement, processes
+//! - doors: peer_trust, doors, directory, announcement, processes, visits
 //! - beside sessions: devices | worktrees
 //! - workers: rooms, control, reach
 //! - all sessions: fleet
@@ -29,6 +29,7 @@
 //! | [`stack`], [`guests`] | store, agent and hub together; what a UI that connects meets |
 //! | [`peer_trust`], [`doors`] | who may come in, and where |
 //! | [`directory`], [`announcement`], [`processes`] | who has a session: the contract, how this process is found, what each tells |
+//! | [`visits`] | the way to a session that another process has open |
 //! | [`rooms`], [`control`], [`reach`] | workers without a terminal; what is said to the server; the way to a session |
 //! | [`fleet`] | what all processes tell of their sessions |
 //! | [`devices`], [`page`], [`server`] | browsers that may connect; the page's server; the server in the background |
@@ -64,4 +65,5 @@ pub mod stop;
 pub mod text_file;
 pub mod vault;
 pub mod version;
+pub mod visits;
 pub mod worktrees;

@@ -14,7 +14,7 @@ use domain::path_text;
 use domain::session::{Effort, ModelRef, Policy};
 use engine::{Agent, Budget, ModelSource, ORDERS, REPORTS, WorkDir};
 use hub::core::{Engine, GivenBudget, Setup};
-use hub::{EngineSeat, Files, Hub, Log};
+use hub::{EngineSeat, Files, Hub, Log, Visits};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -82,6 +82,11 @@ pub fn no_log() -> Log {
 
 /// Starts the stack with our own agent.
 pub async fn own(launch: &Launch, log: Log) -> anyhow::Result<OwnStack> {
+    own_visiting(launch, None, log).await
+}
+
+/// The same, led to sessions that other processes have open where it is told the way.
+pub async fn own_visiting(launch: &Launch, visits: Option<Visits>, log: Log) -> anyhow::Result<OwnStack> {
     let data = paths::data()?;
     let settings::AgentSettings { mut config, told } = settings::read();
     for what in told {
@@ -119,8 +124,8 @@ pub async fn own(launch: &Launch, log: Log) -> anyhow::Result<OwnStack> {
     let ground = Ground::of(launch, &config, Folder::of(&work_dir, vault.is_some()));
     let (policy, policy_elsewhere) = policies(&ground, &log);
     let defaults = Defaults { policy, policy_elsewhere, effort, budget };
-    let (hub, engine) =
-        assemble_with(Arc::new(source), store, &work_dir, &data, defaults, (config, allow, vault), log);
+    let settings = (config, allow, vault, visits);
+    let (hub, engine) = assemble_with(Arc::new(source), store, &work_dir, &data, defaults, settings, log);
     let typed = TypedOptions::of(launch, &model, &ground);
     typed.begin(&hub, start.as_ref()).await?;
     let (workspace, no_workspace) = match work_dir.workspace {
@@ -186,7 +191,7 @@ pub fn assemble_in(
     let config = engine::Config::default();
     let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
     let work_dir = WorkDir { workspace: config.bounds().find(&cwd), cwd };
-    let settings = (config, Vec::new(), vault(data, true, &log));
+    let settings = (config, Vec::new(), vault(data, true, &log), None);
     let defaults = Defaults { policy, ..Defaults::default() };
     let (hub, mut engine) = assemble_with(models, store, &work_dir, data, defaults, settings, log);
     engine.0.detach_all();
@@ -200,7 +205,7 @@ fn assemble_with(
     work_dir: &WorkDir,
     data: &Path,
     defaults: Defaults,
-    (config, allow, vault): (engine::Config, Vec<Allowance>, Option<Arc<dyn Vault>>),
+    (config, allow, vault, visits): (engine::Config, Vec<Allowance>, Option<Arc<dyn Vault>>, Option<Visits>),
     log: Log,
 ) -> (Hub, EngineTask) {
     let (orders, ordered) = mpsc::channel(ORDERS);
@@ -211,8 +216,11 @@ fn assemble_with(
     engine.0.spawn(Agent::new(setup, reports).run(ordered));
     let workspace = work_dir.workspace.as_ref().ok().cloned();
     let files = Files { data: Some(data), workspace, allowed: paths::save_dirs() };
-    let seat = EngineSeat::Driven(orders);
-    let hub = Hub::start_with(hub_setup(Engine::Driven, work_dir, defaults), store, seat, files, log);
+    let setup = hub_setup(Engine::Driven, work_dir, defaults);
+    let hub = match visits {
+        Some(visits) => Hub::start_visiting(setup, store, orders, files, visits, log),
+        None => Hub::start_with(setup, store, EngineSeat::Driven(orders), files, log),
+    };
     let feeding = hub.clone();
     engine.0.spawn(async move { feeding.reports(reported).await });
     (hub, engine)

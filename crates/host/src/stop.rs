@@ -102,6 +102,8 @@ pub enum Runs {
     Stop,
     /// They are broken off.
     BreakOff,
+    /// They go on where they are, in another process, also when the UI is gone.
+    Leave,
 }
 
 /// How long the runs of a UI that is gone may take to stop. A run that its runtime does not end is closed here sooner.
@@ -151,9 +153,11 @@ pub async fn until_told(
             if was_told {
                 return Ok(Over::RuntimeLost);
             }
-            tokio::select! {
-                _ = tokio::time::timeout(GONE_GRACE, stop_runs(hub, UI_GONE, manner.keeps_questions)) => {}
-                _ = stops.next() => {}
+            if manner.runs != Runs::Leave {
+                tokio::select! {
+                    _ = tokio::time::timeout(GONE_GRACE, stop_runs(hub, UI_GONE, manner.keeps_questions)) => {}
+                    _ = stops.next() => {}
+                }
             }
             return Ok(Over::UiGone);
         }
@@ -179,7 +183,7 @@ pub async fn until_told(
             Runs::Stop => {
                 let _ = tokio::time::timeout(STOPPED_WITHIN, stop_runs(hub, TOLD_TO_STOP, false)).await;
             }
-            Runs::BreakOff => {}
+            Runs::BreakOff | Runs::Leave => {}
         }
         hub.end().await;
         tokio::time::sleep(manner.last_lines).await;

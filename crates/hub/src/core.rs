@@ -25,6 +25,7 @@ mod secrets;
 mod session_names;
 mod sessions;
 mod setup;
+mod visits;
 
 use domain::canon::Canon;
 use domain::command::{
@@ -54,6 +55,7 @@ pub use library::{Answer, Import, Request, RequestId, imported};
 pub use messages::{CoreEffect, CoreInput};
 pub use present::{AttachedUi, LiveSession};
 pub use setup::{GivenBudget, Setup};
+pub use visits::MAX_VISITS;
 
 /// How long an engine may take to end a run that was cancelled, before the hub closes it without the engine.
 pub const CANCEL_GRACE_MS: u64 = 2_000;
@@ -84,6 +86,8 @@ const FILES_ELSEWHERE: &str = "use git, or what the runtime itself offers";
 /// A session that is open here.
 #[derive(Debug)]
 pub(crate) struct Live {
+    /// Who does its runs: another process does those of a session that is visited.
+    engine: Engine,
     pub(crate) state: State,
     pub(crate) board: Board,
     ids: Ids,
@@ -272,7 +276,9 @@ impl Core {
             CoreInput::CannotAnswer { ui, session, ask } => self.cannot_answer(ui, &session, ask),
             CoreInput::Keep { session } => {
                 let session = self.here(&session);
-                self.out.push(CoreEffect::Keep { session });
+                if !self.is_visited(&session) {
+                    self.out.push(CoreEffect::Keep { session });
+                }
             }
             CoreInput::Servers { ui, session, servers } => self.take_servers(ui, &session, servers),
             CoreInput::Command { ui, ticket, target, command } => {
@@ -293,9 +299,12 @@ impl Core {
                 }
             }
             CoreInput::Deleted { session } => self.deleted(&session),
+            CoreInput::VisitOver { session, why } => self.visit_over(&session, &why),
+            CoreInput::VisitForgotten { session } => self.forget_visit(&session),
             CoreInput::Ending => self.end_all(),
             CoreInput::Tick { except } => self.tick(&except),
         }
+        self.leave_unseen();
         std::mem::take(&mut self.out)
     }
 
@@ -331,7 +340,7 @@ impl Core {
 
     /// Whether a run is under way in any session.
     pub fn is_busy(&self) -> bool {
-        self.sessions.values().any(|live| live.state.open_run().is_some())
+        self.own().any(|(_, live)| live.state.open_run().is_some())
     }
 
     /// The ids of all sessions in memory.
@@ -395,6 +404,9 @@ impl Core {
         session: SessionId,
         command: Command,
     ) -> Result<(), Refusal> {
+        if self.is_visited(&session) {
+            return self.in_visited(ui, ticket, session, command);
+        }
         if matches!(command, Command::Files(_)) && !self.abilities.undo {
             return Err(Refusal::new(RefusalKind::Unsupported, FILES_NOT_KEPT).hint(FILES_ELSEWHERE));
         }
@@ -504,28 +516,6 @@ impl Core {
         }
     }
 
-    fn tick(&mut self, except: &BTreeSet<SessionId>) {
-        let sessions: Vec<SessionId> = self.sessions.keys().cloned().collect();
-        for session in sessions.iter().filter(|session| !except.contains(*session)) {
-            self.expire_asks(session);
-            self.force_cancel(session);
-        }
-        self.wake_but(except);
-    }
-
-    /// Asks for the next call at the earliest deadline.
-    fn wake(&mut self) {
-        self.wake_but(&BTreeSet::new());
-    }
-
-    fn wake_but(&mut self, except: &BTreeSet<SessionId>) {
-        let lives = self.sessions.iter().filter(|(session, _)| !except.contains(*session));
-        let deadlines = lives.flat_map(|(_, live)| [live.state.next_deadline(), live.cancel_by]);
-        if let Some(at) = deadlines.flatten().min() {
-            self.out.push(CoreEffect::Wake(at));
-        }
-    }
-
     /// Something happened.
     fn emit(&mut self, session: &SessionId, body: Body) {
         let Some(live) = self.sessions.get_mut(session) else { return };
@@ -555,7 +545,10 @@ impl Core {
     }
 
     fn publish(&mut self, session: &SessionId, event: Arc<Event>) {
-        self.out.push(CoreEffect::Append { session: session.clone(), event: event.clone() });
+        // Who has a visited session keeps it.
+        if !self.is_visited(session) {
+            self.out.push(CoreEffect::Append { session: session.clone(), event: event.clone() });
+        }
         for (ui, seat) in &self.uis {
             if seat.seen.contains(session) {
                 self.out.push(CoreEffect::Event { ui: *ui, session: session.clone(), event: event.clone() });
@@ -638,6 +631,7 @@ impl Live {
         let canon = engine.canon(&ids);
         let grammar = cfg!(debug_assertions).then(|| Grammar::at(&state));
         Live {
+            engine,
             state,
             board: Board::default(),
             ids,

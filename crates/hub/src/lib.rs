@@ -72,5 +72,5 @@ mod shell;
 
 pub use shell::{
     Ended, EngineSeat, ErrandPort, Files, ForeignKeeping, Guest, Hub, INBOX, LOCAL_NEWS, LastLines,
-    LocalPort, LocalUi, Log, RemoteSeat, Reported, Stopped, UNSAVED,
+    LocalPort, LocalUi, Log, RemoteSeat, Reported, Stopped, UNSAVED, Visit, Visits,
 };

@@ -20,6 +20,7 @@ mod past;
 mod remote;
 mod round;
 mod seat;
+mod visits;
 
 use crate::core::{Core, CoreInput, LiveSession, Standing};
 use archive::{Archive, Finished};
@@ -42,11 +43,13 @@ use std::time::Duration;
 use store::Opened;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::time::Instant;
+use visits::{FromVisit, Visiting};
 use wire::lines::Frame;
 
 pub use files::Files;
 pub use hub::{Guest, Hub, LOCAL_NEWS, LocalPort, LocalUi, Stopped};
 pub use keeper::UNSAVED;
+pub use visits::{Visit, Visits};
 
 /// Messages that may wait for the hub; past it whoever sends has to wait.
 pub const INBOX: usize = 1024;
@@ -119,6 +122,7 @@ enum Inbox {
     LocalLeft(UiId),
     FromRemote(Incoming, Room),
     Errand(ErrandId, ErrandNews),
+    Visit(SessionId, u64, FromVisit),
     Reported(Reported, Room),
     Drained(UiId),
     Idle(oneshot::Sender<()>),
@@ -150,6 +154,7 @@ struct Shell {
     /// The engine takes no order just now: nothing more is taken in that could lead to one.
     engine_full: bool,
     remote: Option<Remote>,
+    visiting: Visiting,
     seats: BTreeMap<UiId, Seat>,
     /// What UIs say before they are told where they begin, with the room that it takes.
     unheard: BTreeMap<UiId, VecDeque<(Incoming, Room)>>,
@@ -215,6 +220,7 @@ impl Shell {
             engine,
             engine_full: false,
             remote,
+            visiting: Visiting::default(),
             seats: BTreeMap::new(),
             unheard: BTreeMap::new(),
             unheard_runtime: VecDeque::new(),
@@ -355,6 +361,7 @@ impl Shell {
         if let Some(remote) = &mut self.remote {
             remote.end(self.clock.now()).await;
         }
+        self.visiting.end().await;
     }
 
     fn message(&mut self, message: Inbox) {
@@ -406,6 +413,7 @@ impl Shell {
                 }
             }
             Inbox::Errand(id, news) => self.heard_of_errand(id, news),
+            Inbox::Visit(session, number, said) => self.heard_of_visit(session, number, said),
             Inbox::Reported((report, ack), room) => {
                 self.take(Arrival::report(CoreInput::Report(report), ack, room));
             }

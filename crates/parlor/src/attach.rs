@@ -29,11 +29,11 @@ use tui::{ExitReason, Restart, ScreenExit};
 /// lists it, `parlor --resume ID` goes on with it. `--ephemeral` keeps nothing.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  parlor attach goose\n  parlor attach --dialect codelia -- parlor serve --dialect codelia --stdio\n  parlor attach --dialect native --socket /tmp/parlor.sock\n  parlor attach ssh://me@build-host"
+    after_help = "Examples:\n  parlor attach goose\n  parlor attach --dialect codelia -- parlor serve --dialect codelia --stdio\n  parlor attach --dialect native --socket /tmp/parlor.sock\n  parlor attach ssh://me@build-host --cwd src/shop"
 )]
 pub(crate) struct Attach {
     /// An agent of `parlor agents`, by its name; before its first start you see its command and are asked. Or `ssh://HOST[/SESSION]`: a
-    /// session of Parlor on another machine, by your own ssh.
+    /// session of Parlor on another machine, by your own ssh; `--cwd` is then the folder there that a new one works in.
     #[arg(value_name = "NAME", conflicts_with_all = ["dialect", "socket", "command"])]
     pub(crate) name: Option<String>,
     /// With NAME: a list of agents as the ACP registry publishes it, a file or a folder of this machine.
@@ -114,7 +114,7 @@ pub(crate) async fn attach(mut launch: Launch, mut attach: Attach) -> anyhow::Re
     launch.require_consent = attach.require_consent;
     if let Some(address) = attach.name.as_deref().filter(|name| name.starts_with(remote::ssh::SCHEME)) {
         unsupported_flags::refuse(&launch, dialects::native::DIALECT)?;
-        return attach_ssh::attach(&launch, address).await;
+        return attach_ssh::attach(launch, &attach, address).await;
     }
     if let Some(name) = attach.name.clone() {
         return attach_listed(launch, attach, &name).await;
@@ -250,6 +250,16 @@ async fn say(
     let log = aloud::log();
     let approach = approach(attach, begin, Person::Away, tape);
     let front = Front::open(launch, place, approach, keep, log).await?;
+    say_on(front, attach, said, stops).await
+}
+
+/// The same on a runtime that is reached already.
+pub(crate) async fn say_on(
+    front: Front,
+    attach: &Attach,
+    said: PromptRequest,
+    stops: Stops,
+) -> anyhow::Result<Exit> {
     let run = Run { json: attach.json, timeout: attach.timeout, ..Run::of(String::new()) };
     let exit = headless::converse(&front.hub, None, said, &run, &attach.allow, stops).await;
     let last = match &exit {

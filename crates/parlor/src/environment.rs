@@ -88,7 +88,7 @@ const HEEDED: &[(&str, &[&str])] = &[
     ("bridge", &["cwd", "policy"]),
     ("up", &[]),
     ("down", &[]),
-    ("relay", &[]),
+    ("relay", &["cwd"]),
     ("agents", &[]),
     ("login", &[]),
     ("logout", &[]),

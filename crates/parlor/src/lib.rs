@@ -192,7 +192,7 @@ async fn dispatch(cli: Line) -> anyhow::Result<Exit> {
         Some(Sub::Check(asked)) => check::check(asked).await,
         Some(Sub::Up(asked)) => up::up(asked).await,
         Some(Sub::Down(asked)) => up::down(asked).await,
-        Some(Sub::Relay(asked)) => relay::relay(asked).await,
+        Some(Sub::Relay(asked)) => relay::relay(cli.launch, asked).await,
         Some(Sub::KitRelay { socket }) => check::relay::relay(&socket).await,
         Some(Sub::Room(room)) => room::run(cli.launch, room).await,
         Some(Sub::Doctor) => doctor::doctor(&cli.launch).await,

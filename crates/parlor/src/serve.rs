@@ -19,6 +19,7 @@ use host::launch::Launch;
 use host::model_source::Source;
 use host::stack;
 use host::stop::{self, Manner, Runs};
+use host::visits;
 use hub::Hub;
 use link::Limits;
 use roles::Lane;
@@ -97,7 +98,7 @@ pub(crate) async fn serve(
             "say where to speak\n\nhint: --stdio, --socket PATH, or --listen ws://127.0.0.1:PORT",
         ));
     }
-    let own = stack::own(&launch, aloud::log()).await?;
+    let own = stack::own_visiting(&launch, Some(visits::port()), aloud::log()).await?;
     warnings.extend(own.no_workspace.clone());
     for words in &warnings {
         output::print_error(words);

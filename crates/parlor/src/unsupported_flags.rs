@@ -154,7 +154,7 @@ pub(crate) fn refuse_allowed(allowed: &[Allowance], dialect: Dialect) -> anyhow:
 }
 
 /// Whether a question for consent can come over this wire at all.
-fn asks(dialect: Dialect) -> bool {
+pub(crate) fn asks(dialect: Dialect) -> bool {
     can(dialect, Item::Consent)
 }
 

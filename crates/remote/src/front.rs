@@ -60,6 +60,8 @@ pub enum Person {
     There,
     /// Somebody answers in another program, which says by itself which session it wants.
     Beyond,
+    /// The same, as one of several on a session of ours: what nobody there can answer is left to the others.
+    Among { answers: bool },
     /// Nobody can choose or write anything; consent is answered by what was allowed before.
     Away,
 }
@@ -207,6 +209,7 @@ impl Front {
             is_away: person == Person::Away,
             does_errands: false,
             begins: person == Person::There && begin.session.is_none(),
+            is_mute: person == Person::Among { answers: false },
         };
         let (role, lossless) = (dialect.ui_role(), dialect.is_lossless());
         let last_lines = match &program {
@@ -216,7 +219,8 @@ impl Front {
         // A UI of ours tells it by itself.
         let ended = if person == Person::Beyond { program.as_ref().map(Program::ended) } else { None };
         let seat = RemoteSeat { role, link, hello, lossless, errands: None, last_lines, ended };
-        let (hub, doing) = hubs::start(launch, seat, keeping, log)?;
+        let is_shared = matches!(person, Person::Among { .. });
+        let (hub, doing) = hubs::start(launch, seat, keeping, is_shared, log)?;
         Ok(Front { hub, program, doing, announcement: None })
     }
 

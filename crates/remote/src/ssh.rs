@@ -30,6 +30,35 @@ pub struct Address {
     pub session: Option<String>,
 }
 
+/// What is asked of the relay there.
+#[derive(Debug, Clone, Copy)]
+pub enum Wanted<'a> {
+    /// A session, by its id or the beginning of it.
+    Session(&'a str),
+    /// A new one in this folder there; without it in the home.
+    New { cwd: Option<&'a str> },
+}
+
+impl Wanted<'_> {
+    /// The words of the relay, as a shell there reads them.
+    fn words(self) -> Vec<String> {
+        match self {
+            Wanted::Session(session) => vec![session.to_owned()],
+            Wanted::New { cwd: Some(cwd) } => vec!["--cwd".to_owned(), quoted(cwd)],
+            Wanted::New { cwd: None } => Vec::new(),
+        }
+    }
+}
+
+/// A word that a shell reads as it is. ssh hands all words to one as a single line.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
 /// Reads an address.
 ///
 /// # Errors
@@ -88,7 +117,7 @@ type StderrLines = Arc<Mutex<VecDeque<String>>>;
 /// When it ends before that: with what it said last.
 pub async fn start(
     address: &Address,
-    session: Option<&str>,
+    wanted: Wanted<'_>,
     questions: Questions,
 ) -> anyhow::Result<(LinkIo, Ssh, Greeting)> {
     let mut command = Command::new("ssh");
@@ -99,7 +128,7 @@ pub async fn start(
     if questions == Questions::None {
         command.args(["-o", "BatchMode=yes"]);
     }
-    command.args(["--", &address.host, "parlor", "relay"]).args(session);
+    command.args(["--", &address.host, "parlor", "relay"]).args(wanted.words());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     let mut child = command.spawn().context("ssh cannot be started")?;
     let (Some(stdin), Some(stdout), Some(stderr)) =
@@ -161,6 +190,21 @@ async fn drain(stderr: ChildStderr, said: StderrLines) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_is_one_word_for_the_shell_there() {
+        let words = |cwd| Wanted::New { cwd: Some(cwd) }.words();
+        for (folder, word) in [
+            ("/srv/shop-2/a_b.c", "/srv/shop-2/a_b.c"),
+            ("my shop", "'my shop'"),
+            ("$(reboot);`x`", "'$(reboot);`x`'"),
+            ("it's", r"'it'\''s'"),
+            ("", "''"),
+        ] {
+            assert_eq!(words(folder), ["--cwd", word]);
+        }
+        assert!(Wanted::New { cwd: None }.words().is_empty());
+    }
 
     #[test]
     fn an_address_is_a_host_and_nothing_that_ssh_could_mistake() {

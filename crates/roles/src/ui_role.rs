@@ -106,6 +106,8 @@ pub struct Hello {
     /// Whether a person looks at one session and named none: one is begun at once where the peer shows none by itself, so that its
     /// folder, model and mode are known before the first prompt.
     pub begins: bool,
+    /// Whether no question can be answered here: the peer has others to ask.
+    pub is_mute: bool,
 }
 
 /// Longest time that a foreign runtime may take for its handshake.

@@ -206,13 +206,14 @@ impl NativeUi {
 impl UiRole for NativeUi {
     fn open(&mut self, cx: &mut UiCx<'_>, hello: &Hello) {
         let named = hello.session.as_deref().and_then(SessionId::parse);
-        let capabilities = [capability::HASH, capability::CURSOR, capability::ANSWERS];
+        let answers = Some(capability::ANSWERS).filter(|_| !hello.is_mute);
+        let capabilities = [capability::HASH, capability::CURSOR].into_iter().chain(answers);
         let line = HelloLine {
             protocol: PROTOCOL,
             revision: REVISION,
             name: "parlor".to_owned(),
             version: hello.version.clone(),
-            capabilities: capabilities.map(str::to_owned).to_vec(),
+            capabilities: capabilities.map(str::to_owned).collect(),
             cursor: self.resume.take().filter(|at| named.as_ref().is_none_or(|named| at.session == *named)),
             session: named,
             rights: None,

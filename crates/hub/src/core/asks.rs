@@ -95,7 +95,10 @@ impl Core {
     /// A lossless runtime asks through us: where nobody here can answer, it is told so instead of being let wait for ever.
     pub(super) fn decline_mirrored(&mut self, session: &SessionId, ask: &Ask) {
         let consent = matches!(ask.kind, AskKind::Consent(_));
-        if self.is_overseen(session, consent) && !self.is_asked(session, consent, ask.id) {
+        if !self.setup.is_shared
+            && self.is_overseen(session, consent)
+            && !self.is_asked(session, consent, ask.id)
+        {
             self.decline(session, ask.id, consent);
         }
     }
@@ -121,7 +124,10 @@ impl Core {
         let Some(live) = self.sessions.get(session) else { return };
         let asks: Vec<(AskId, bool)> =
             live.state.asks.iter().map(|ask| (ask.id, matches!(ask.kind, AskKind::Consent(_)))).collect();
-        let mirrored = matches!(self.setup.engine, Engine::Mirrored);
+        let mirrored = matches!(live.engine, Engine::Mirrored);
+        if mirrored && self.setup.is_shared || self.is_visited(session) {
+            return;
+        }
         for (ask, consent) in asks {
             match self.is_asked(session, consent, ask) || !self.is_overseen(session, consent) {
                 true => {}

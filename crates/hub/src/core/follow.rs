@@ -118,7 +118,8 @@ impl Core {
             debug_assert!(entered.is_ok(), "the session is here");
             return;
         }
-        let settled = with.as_ref().ok().map(|receipt| self.setup.engine.settled(&command, receipt));
+        let engine = self.sessions.get(&session).map_or(self.setup.engine, |live| live.engine);
+        let settled = with.as_ref().ok().map(|receipt| engine.settled(&command, receipt));
         let with = match (settled, with) {
             (Some(Settled::Foreign), Ok(receipt)) => {
                 return self.followed(ui, ticket, session, &command, receipt);
@@ -310,6 +311,9 @@ impl Core {
 
     /// A lossless runtime showed a session: every UI here goes where it is.
     pub(super) fn mirror(&mut self, session: SessionId, state: State, board: Board) {
+        if self.setup.engine.is_ours() {
+            return self.shown_again(&session, state, board);
+        }
         let secrets = self.sessions.remove(&session).map(|live| live.secrets).unwrap_or_default();
         let mut live = Live::new(mask_state(&secrets, state), self.setup.engine);
         live.secrets = secrets;
@@ -336,7 +340,13 @@ impl Core {
             let Some(live) = self.sessions.get_mut(session) else { return };
             match live.state.follow(&event) {
                 Ok(()) => {
-                    if let Some(why) = live.overfull(&event) {
+                    let overfull = live.overfull(&event);
+                    if self.is_visited(session) {
+                        self.publish(session, event);
+                        overfull.into_iter().for_each(|why| self.visit_over(session, &why));
+                        continue;
+                    }
+                    if let Some(why) = overfull {
                         return self.out.push(CoreEffect::LetGo(why));
                     }
                     self.publish(session, event.clone());
@@ -353,7 +363,7 @@ impl Core {
     }
 }
 
-fn too_large() -> String {
+pub(super) fn too_large() -> String {
     let most = MAX_MIRRORED / (1024 * 1024);
     format!(
         "its session holds more than {most} MiB, which is more than can be shown here. Open it where it runs"

@@ -15,7 +15,7 @@ use domain::grammar::Grammar;
 use domain::ids::{Millis, SessionId, UiId};
 use domain::port::{Order, Report, Ticket};
 use domain::session::{Origin, SessionSummary};
-use domain::signal::UiContext;
+use domain::signal::{Board, UiContext};
 use domain::state::State;
 use std::sync::Arc;
 use store::Opened;
@@ -86,6 +86,10 @@ pub enum Request {
 pub enum Answer {
     /// The session; `None` if there is none.
     Opened(Option<Box<Opened>>),
+    /// Another process has the session open, in the store's words.
+    Elsewhere(Refusal),
+    /// How the session stands in the process that has it.
+    Visited(Box<(State, Board)>),
     /// What is kept of an origin.
     Found {
         kept: Option<Box<(SessionId, Opened)>>,
@@ -149,8 +153,8 @@ pub fn imported(state: &State, now: Millis) -> Import {
 #[derive(Debug)]
 pub(super) struct AwaitedAnswer {
     pub(super) ui: UiId,
-    ticket: Ticket,
-    purpose: Purpose,
+    pub(super) ticket: Ticket,
+    pub(super) purpose: Purpose,
     /// Bytes of text that wait with it.
     pub(super) bytes: usize,
 }
@@ -163,6 +167,8 @@ pub(super) enum Purpose {
         session: SessionId,
         moves: bool,
         again: Box<CoreInput>,
+        /// Why the store does not open it, while its process is looked for.
+        refused: Option<Refusal>,
     },
     Delete {
         session: SessionId,
@@ -271,6 +277,7 @@ impl Core {
             CoreInput::CannotAnswer { ui, session, .. } => {
                 Concerns { ui: Some(*ui), sessions: vec![self.here(session)] }
             }
+            CoreInput::VisitForgotten { session } => Concerns { ui: None, sessions: vec![session.clone()] },
             CoreInput::Told { session, .. } => Concerns { ui: None, sessions: vec![self.here(session)] },
             CoreInput::Arrived { .. }
             | CoreInput::Apart { .. }
@@ -287,6 +294,7 @@ impl Core {
             | CoreInput::Named { .. }
             | CoreInput::Answered { .. }
             | CoreInput::Deleted { .. }
+            | CoreInput::VisitOver { .. }
             | CoreInput::Ending
             | CoreInput::Tick { .. } => Concerns::default(),
         }
@@ -343,11 +351,11 @@ impl Core {
                 self.fetch(ui, ticket, Purpose::List, Request::List { project, limit, search })
             }
             LibraryCommand::History { session, max_runs, max_events }
-                if self.setup.engine.past_is_shown() =>
+                if self.setup.engine.past_is_shown() || self.is_visited(&session) =>
             {
                 let session = self.here(&session);
                 let state = &self.live(&session)?.state;
-                if state.runs.is_empty() {
+                if state.runs.is_empty() && !self.is_visited(&session) {
                     // Either there is no past, or the wire does not tell it: the runtime knows which.
                     return self.consult(ui, ticket, session, self.outward(whole));
                 }
@@ -360,7 +368,7 @@ impl Core {
                 self.fetch(ui, ticket, purpose, Request::History { session, max_runs, max_events })
             }
             LibraryCommand::Delete { session } => {
-                let live = self.sessions.contains_key(&session);
+                let live = self.sessions.contains_key(&session) && !self.is_visited(&session);
                 if live {
                     self.idle(&session)?;
                 }
@@ -401,7 +409,8 @@ impl Core {
         if self.sessions.contains_key(session) {
             return Ok(true);
         }
-        let purpose = Purpose::Open { session: session.clone(), moves, again: Box::new(again()) };
+        let purpose =
+            Purpose::Open { session: session.clone(), moves, again: Box::new(again()), refused: None };
         self.fetch(ui, ticket, purpose, Request::Open { session: session.clone() })?;
         Ok(false)
     }
@@ -417,7 +426,9 @@ impl Core {
 
     /// What was asked for is there.
     pub(super) fn answered(&mut self, id: RequestId, with: Result<Answer, Refusal>) {
-        let Some(AwaitedAnswer { ui, ticket, purpose, .. }) = self.pending.remove(id) else { return };
+        let Some(awaited) = self.pending.remove(id) else { return };
+        let Some((awaited, with)) = self.unless_elsewhere(awaited, with) else { return };
+        let AwaitedAnswer { ui, ticket, purpose, .. } = awaited;
         let answer = match with {
             Ok(answer) => answer,
             Err(refusal) => return self.settle(ui, ticket, Err(refusal)),
@@ -427,6 +438,9 @@ impl Core {
                 Some(opened) => self.opened(ui, session, *opened, *again),
                 None => Err(no_session(session.as_str())),
             },
+            (Purpose::Open { session, again, .. }, Answer::Visited(shown)) => {
+                self.visit(session, *shown, *again)
+            }
             (Purpose::Delete { session }, Answer::Deleted(there)) => {
                 self.deleted(&session);
                 if there { self.done(ui, ticket) } else { Err(no_session(session.as_str())) }

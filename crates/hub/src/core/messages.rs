@@ -81,6 +81,10 @@ pub enum CoreInput {
     },
     /// A session was taken away after all, when its request had been given up.
     Deleted { session: SessionId },
+    /// The process that has a visited session is gone, or the way there.
+    VisitOver { session: SessionId, why: String },
+    /// That has been told: the session is not here any more.
+    VisitForgotten { session: SessionId },
     /// The program ends: what is under way is closed, so that nobody takes it for going on.
     Ending,
     /// Time has passed.
@@ -149,6 +153,17 @@ pub enum CoreEffect {
         /// Names the answer.
         id: RequestId,
         request: Request,
+    },
+    /// Look for the process that has this session open; how it stands there comes as [`CoreInput::Answered`].
+    Visit {
+        id: RequestId,
+        session: SessionId,
+        /// Whether questions can be answered here.
+        answers: bool,
+    },
+    /// Nobody here sees a visited session any more.
+    Leave {
+        session: SessionId,
     },
     /// The store may let go of a session that was opened for somebody who has left.
     Release {

@@ -47,13 +47,13 @@ impl Core {
                 uis: uis.map(told).collect(),
             })
         };
-        self.sessions.keys().filter_map(session).collect()
+        self.own().filter_map(|(id, _)| session(id)).collect()
     }
 
     /// The sessions that are open, as the fleet shows them.
     pub fn members(&self) -> Vec<Member> {
         let member = |(id, live): (&SessionId, &super::Live)| Member::of(id, &live.state);
-        self.sessions.iter().map(member).collect()
+        self.own().map(member).collect()
     }
 
     /// A UI that only watches sees no session any more.

@@ -13,6 +13,7 @@ use domain::queue::{MAX_QUEUED, MAX_QUEUED_BYTES, QueueKind};
 use domain::session::RunSummary;
 use domain::signal::Level;
 use domain::tool::Decision;
+use std::collections::BTreeSet;
 
 impl Core {
     /// Starts a run, or lets the prompt wait where the UI allows that.
@@ -251,11 +252,33 @@ impl Core {
 
     /// Closes every run, since the program ends: in the record, and so for every UI, before anybody's link is closed.
     pub(super) fn end_all(&mut self) {
-        let open =
-            self.sessions.iter().filter_map(|(id, live)| Some((id.clone(), live.state.open_run()?.id)));
+        let open = self.own().filter_map(|(id, live)| Some((id.clone(), live.state.open_run()?.id)));
         for (session, run) in open.collect::<Vec<_>>() {
             self.out.push(CoreEffect::Order(Order::Cancel { session: session.clone(), run }));
             self.end_run(&session, Outcome::Interrupted);
+        }
+    }
+
+    /// Time has passed: deadlines are looked at.
+    pub(super) fn tick(&mut self, except: &BTreeSet<SessionId>) {
+        let sessions: Vec<SessionId> = self.own().map(|(session, _)| session.clone()).collect();
+        for session in sessions.iter().filter(|session| !except.contains(*session)) {
+            self.expire_asks(session);
+            self.force_cancel(session);
+        }
+        self.wake_but(except);
+    }
+
+    /// Asks for the next call at the earliest deadline.
+    pub(super) fn wake(&mut self) {
+        self.wake_but(&BTreeSet::new());
+    }
+
+    fn wake_but(&mut self, except: &BTreeSet<SessionId>) {
+        let lives = self.own().filter(|(session, _)| !except.contains(*session));
+        let deadlines = lives.flat_map(|(_, live)| [live.state.next_deadline(), live.cancel_by]);
+        if let Some(at) = deadlines.flatten().min() {
+            self.out.push(CoreEffect::Wake(at));
         }
     }
 

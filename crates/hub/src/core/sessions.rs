@@ -33,6 +33,10 @@ impl Core {
                 Ok(Some(id.clone()))
             }
             Target::Current => match self.current(ui).cloned() {
+                // It was visited, and its process is gone: it is opened where it is now.
+                Some(id) if self.setup.visits && !self.sessions.contains_key(&id) => {
+                    self.target(ui, ticket, &Target::Session(id), command)
+                }
                 Some(id) => Ok(Some(id)),
                 None => {
                     // A foreign runtime is where it is, also for a UI that has left that session.

@@ -35,6 +35,10 @@ pub struct Setup {
     pub require_consent: bool,
     /// Nobody looks on: what was typed for a foreign runtime holds by itself, or its run is stopped.
     pub is_headless: bool,
+    /// A lossless runtime has other UIs than those here: what nobody here can answer is left to them.
+    pub is_shared: bool,
+    /// Sessions that other processes have open are looked for there ([`super::CoreEffect::Visit`]).
+    pub visits: bool,
     /// A number no other process starts with, for session ids.
     pub salt: u64,
 }
@@ -53,6 +57,8 @@ impl Setup {
             no_sandbox: None,
             require_consent: false,
             is_headless: false,
+            is_shared: false,
+            visits: false,
             salt,
         }
     }

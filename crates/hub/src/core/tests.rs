@@ -10,6 +10,7 @@ mod recalled;
 mod rules;
 mod secrets;
 mod session_names;
+mod visits;
 
 use super::{
     Answer as Fetched, Core, CoreEffect, CoreInput, Engine, GivenBudget, Request, Setup, Standing, imported,

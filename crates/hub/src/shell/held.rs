@@ -138,6 +138,8 @@ fn weight(input: &CoreInput) -> usize {
         | CoreInput::Told { .. }
         | CoreInput::Answered { .. }
         | CoreInput::Deleted { .. }
+        | CoreInput::VisitOver { .. }
+        | CoreInput::VisitForgotten { .. }
         | CoreInput::Ending
         | CoreInput::Tick { .. } => 0,
     }

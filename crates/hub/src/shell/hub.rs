@@ -8,12 +8,12 @@ use super::files::{Cabinet, Files};
 use super::keeper::{Keeper, Keeping};
 use super::{
     EngineSeat, ForeignKeeping, INBOX, Inbox, LAST_WORDS, LocalGuest, Log, RemoteSeat, Reported, Room, START,
-    Shell,
+    Shell, Visiting, Visits,
 };
 use crate::core::{Core, LiveSession, Setup, Standing};
 use domain::command::{Command, Refusal, Target};
 use domain::ids::{AskId, SessionId, UiId};
-use domain::port::{News, Ticket};
+use domain::port::{News, Order, Ticket};
 use link::{Incoming, LinkIo};
 use roles::{Answers, Greeting, Lane, RuntimeRole};
 use std::sync::Arc;
@@ -133,6 +133,24 @@ impl Hub {
     ) -> Hub {
         let keeping = if setup.engine.is_kept() { Keeping::First } else { Keeping::Nothing };
         Hub::launch(Core::new(setup.clone()), setup, (store, keeping), engine, files, None, log)
+    }
+
+    /// The same for our own agent, in a program that is led to sessions which other processes have open.
+    pub fn start_visiting(
+        setup: Setup,
+        store: Box<dyn Store>,
+        orders: mpsc::Sender<Order>,
+        files: Files,
+        visits: Visits,
+        log: Log,
+    ) -> Hub {
+        let (setup, engine) = (Setup { visits: true, ..setup }, EngineSeat::Driven(orders));
+        let keeping = (store, Keeping::First);
+        let (mut shell, messages) = Hub::shell(Core::new(setup.clone()), setup, keeping, engine, files, log);
+        shell.visiting = Visiting::by(visits);
+        let hub = shell.hub.clone();
+        tokio::spawn(shell.run(messages, None));
+        hub
     }
 
     /// A hub in front of a foreign runtime whose sessions are kept.

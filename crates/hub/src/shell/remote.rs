@@ -29,6 +29,8 @@ const NOTICES_PER_SECOND: u32 = 10;
 const SHOWN_LINES: usize = 8;
 /// Facts about the past of one session that are taken; more than a runtime's bounds for a session let through.
 const MAX_PAST: usize = 400_000;
+/// How it is said that a runtime is gone.
+pub(super) const GONE: &str = "The runtime is gone";
 /// Tickets of answers, which nobody waits for.
 const ANSWER: Ticket = Ticket(u64::MAX - 1);
 
@@ -290,7 +292,7 @@ impl Shell {
                 session: session.clone(),
                 fact: Fact::new(Said::Lost),
             }));
-            let text = format!("The runtime is gone: {why}");
+            let text = format!("{GONE}: {why}");
             let signal = Signal::Notify { level: Level::Error, text };
             self.decide(CoreInput::Report(Report::Signal { session, signal }));
         }

@@ -126,6 +126,8 @@ impl Shell {
                         self.work.push_back(CoreInput::Answered { id, with: Err(refusal) });
                     }
                 }
+                CoreEffect::Visit { id, session, answers } => self.begin_visit(id, session, answers),
+                CoreEffect::Leave { session } => self.visiting.leave(&session),
                 CoreEffect::Release { session } => {
                     if self.keeper.unkept(&session).is_empty() {
                         self.keeper.forget(&session);
@@ -225,6 +227,12 @@ impl Shell {
 
     /// Gives an order; it comes back when the engine has no room for it.
     fn order(&mut self, order: Order) -> Option<Order> {
+        let session = session_ordered(&order);
+        if self.visiting.has(session) {
+            let session = session.clone();
+            self.order_visit(&session, order);
+            return None;
+        }
         let Some(engine) = &self.engine else {
             self.order_remote(order);
             return None;

@@ -550,8 +550,12 @@ impl Far {
 
     /// A terminal of its own, as a person's shell has one.
     fn attach(&self, world: &Person, address: &str, slow: Option<&Path>) -> Screen {
+        self.attach_with(world, &[address], slow)
+    }
+
+    fn attach_with(&self, world: &Person, words: &[&str], slow: Option<&Path>) -> Screen {
         let mut command = Command::new("setsid");
-        let parlor = world.parlor("one", &["attach", address]);
+        let parlor = world.parlor("one", &[&["attach"], words].concat());
         command
             .arg("--ctty")
             .arg("--wait")
@@ -583,6 +587,25 @@ fn what_is_typed_before_the_relay_has_attached_goes_to_the_session_that_is_then_
     terminal.shows(&["from afar", "ask for something"]);
     let sessions = world.rooms()[0]["sessions"].clone();
     assert_eq!(sessions.as_array().map(Vec::len), Some(1), "it was said nowhere else: {sessions}");
+}
+
+#[test]
+fn a_folder_of_another_machine_is_worked_in_and_one_prompt_needs_no_screen() {
+    let world = Person::new(PARLOR);
+    world.up();
+    let far = Far::new(&world);
+    std::fs::create_dir(world.path("two/shop")).unwrap();
+    let words = ["ssh://me@far", "--cwd", "shop", "--prompt", "say from afar"];
+    let mut once = far.attach_with(&world, &words, None);
+    once.send("sesame\r");
+    once.finish();
+    assert!(once.said("from afar"));
+    let shop = world.path("two/shop").canonicalize().unwrap();
+    assert_eq!(world.rooms()[0]["cwd"].as_str(), shop.to_str());
+    let mut both = Command::new(PARLOR);
+    both.args(["attach", "ssh://far/sess-1", "--cwd", "shop"]);
+    let both = both.stdin(Stdio::null()).output().unwrap();
+    assert_eq!(both.status.code(), Some(2), "one that is there works where it began");
 }
 
 #[test]

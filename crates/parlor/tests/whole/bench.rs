@@ -5,7 +5,7 @@ use domain::ask::{Answer, AskKind, Scope};
 use domain::command::{Command, PromptOptions, Refusal, RefusalKind, RunCommand, Target};
 use domain::content::Input;
 use domain::event::{AskEvent, Body, Event, RunEvent, SessionEvent};
-use domain::ids::{Millis, Seq, UiId};
+use domain::ids::{Millis, Seq, SessionId, UiId};
 use domain::port::{LinkState, News, Ticket};
 use domain::session::{ModelEntry, ModelRef, Policy};
 use engine::ModelSource;
@@ -136,11 +136,17 @@ pub(crate) fn front(dialect: Dialect, link: LinkIo) -> Hub {
 
 /// The same for a UI that works in a folder: on some wires it is the UI that names it.
 pub(crate) fn front_in(dialect: Dialect, link: LinkIo, place: &Path) -> Hub {
+    front_named(dialect, link, place, None)
+}
+
+/// The same for a UI that wants to be in a session.
+pub(crate) fn front_named(dialect: Dialect, link: LinkIo, place: &Path, session: Option<&SessionId>) -> Hub {
     let cwd = place.canonicalize().expect("a place").display().to_string();
     let lossless = dialect.is_lossless();
     let engine = if lossless { Engine::Mirrored } else { Engine::Followed };
     let setup = Setup::new(engine, &cwd, 1);
-    let hello = Hello { version: "0.0.0".to_owned(), cwd, ..Hello::default() };
+    let session = session.map(|session| session.as_str().into());
+    let hello = Hello { version: "0.0.0".to_owned(), cwd, session, ..Hello::default() };
     let seat = RemoteSeat {
         role: dialect.ui_role(),
         link,

@@ -15,6 +15,8 @@ mod crash;
 #[cfg(test)]
 mod fidelity;
 #[cfg(test)]
+mod joining;
+#[cfg(test)]
 mod kept;
 #[cfg(test)]
 mod killed;

@@ -166,6 +166,13 @@ impl Talk {
         self.say(Command::Answer { ask, answer }).await;
     }
 
+    /// The same where the wire may show a consent as a plain question.
+    pub(crate) async fn answer_plainly(&mut self, answer: Answer) {
+        let ask = self.state.asks.first().expect("a question");
+        let (id, answer) = (ask.id, if ask.kind.accepts(&answer) { answer } else { plain(&answer) });
+        self.say(Command::Answer { ask: id, answer }).await;
+    }
+
     /// Waits until the runtime has shown itself: a receipt of something harmless.
     pub(crate) async fn until_connected(&mut self) {
         self.say(Command::List(ListCommand::Models { provider: None })).await;

@@ -52,6 +52,7 @@ fn fetch(
             let opened = match store.open(session) {
                 Ok(opened) => Ok(Answer::Opened(Some(Box::new(opened)))),
                 Err(StoreError::Unknown(_)) => Ok(Answer::Opened(None)),
+                Err(why @ StoreError::Busy { .. }) => Ok(Answer::Elsewhere(why.to_refusal())),
                 Err(why) => Err(why),
             };
             (Some(session.clone()), opened)

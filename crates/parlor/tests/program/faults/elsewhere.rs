@@ -1,4 +1,5 @@
-//! A conversation that is asked for and open in another Parlor: it is refused, and what is said goes nowhere else.
+//! A conversation that is asked for and open in another Parlor: by `run`, and by `serve` where that process does not answer, it is refused,
+//! and what is said goes nowhere else. Who is led there is in `whole/joining.rs`.
 
 use crate::faults::{World, stderr, stdout};
 use crate::release::talk::{Native, ended};
@@ -33,7 +34,8 @@ fn who_goes_on_with_what_is_open_elsewhere_is_refused_and_given_no_other() {
         assert_eq!(words.matches("is open in another program").count(), 1, "{asked:?}: {words}");
     }
 
-    // A wire has no word for it: the link is closed, and the reason is on stderr.
+    // Nobody finds the process any more. A wire has no word for it: the link is closed, and the reason is on stderr.
+    std::fs::remove_dir_all(world.path("data/run")).unwrap();
     let mut serve = world
         .parlor(&[&["serve", "--dialect", "codelia", "--stdio", "--session", SESSION], &model[..]].concat());
     let mut serve =
