@@ -24,7 +24,7 @@ pub(crate) struct Run {
     /// Tools that may run without asking, by name.
     ///
     /// `bash` runs commands inside the sandbox, `bash:network` also those that ask for the network, `bash:free` also those that ask to
-    /// leave the sandbox; `host:NAME` lets commands reach that host; `mcp__SERVER__TOOL` is a tool of an MCP server. None of these covers what cannot be undone, what steers
+    /// leave the sandbox; `host:NAME` lets commands reach that host, `port:NUMBER` that port of this machine; `mcp__SERVER__TOOL` is a tool of an MCP server. None of these covers what cannot be undone, what steers
     /// programs or what is written outside: only `all` does, which says yes to everything that would be asked.
     #[arg(long, value_delimiter = ',', value_name = "TOOL,…", value_parser = crate::flags::allowance)]
     pub(crate) allow: Vec<Allowance>,
