@@ -111,6 +111,12 @@ impl Spot {
         Ok(())
     }
 
+    /// What the system says of whatever is there.
+    pub(crate) fn metadata(&self) -> io::Result<std::fs::Metadata> {
+        let flags = STEP | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        File::from(openat(&self.folder, &self.name, flags, Mode::empty())?).metadata()
+    }
+
     /// Where a link leads that is there.
     pub(crate) fn link(&self) -> io::Result<OsString> {
         let target = readlinkat(&self.folder, &self.name, Vec::new())?;

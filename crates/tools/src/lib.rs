@@ -12,7 +12,7 @@
 //! - network: net
 //! - texts: address, diff, digest, encoding, env, forms, line_ends, names, outline, nearest, loose, title
 //! - words: error, args, buffers, known_secrets, output, tries, jobs, rule, gate, port, proxy
-//! - context: workspace, tree, steering, built, context
+//! - context: workspace, tree, temp, steering, built, context
 //! - calls: tool, touches, policy, passes, own_git
 //! - tools: ask, todo, fetch, bash, ls, search, plain, write, edit, patch, read, toolbox, heard | checkpoint
 

@@ -44,6 +44,7 @@ pub use ancestry::{NotAdmitted, be_known, may_enter};
 pub use closed::Closed;
 pub use env_passing::handed_on;
 pub use guard::{GuardError, own_program, run_guard};
+pub(crate) use leash::TEMP_PLACES;
 pub use leash::{Lacks, Leash};
 #[cfg(target_os = "linux")]
 pub use orphans::inherit;
@@ -113,6 +114,7 @@ impl Guard {
         Guard { temps: Some(folder), ..self }
     }
 
+    /// Where those are made, unless beside their outputs.
     pub(crate) fn temps(&self) -> Option<&Path> {
         self.temps.as_deref()
     }

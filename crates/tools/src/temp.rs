@@ -1,11 +1,11 @@
 //! Temp of a session's own: the folders that its commands have in the place of `/tmp` and `/var/tmp`, where they have a view of the file
 //! system of their own.
 //!
-//! Made when it is first needed, kept from one command to the next, and gone with the last handle; what a process that was killed left
+//! TempFolder when it is first needed, kept from one command to the next, and gone with the last handle; what a process that was killed left
 //! behind goes when the next session makes one. Tools that name a path in temp mean the same files as commands do, so here is also
 //! which file that is. What it is not: the mounts, which a guard makes (`sandbox/own_temp.rs`), and a bound on what is written there.
 
-use crate::sandbox::Guard;
+use crate::sandbox::{Guard, TEMP_PLACES};
 use rustix::fs::{AtFlags, Dir, FlockOperation, Mode, OFlags, flock, open, openat, renameat, unlinkat};
 use std::ffi::{OsStr, OsString};
 use std::fs::Permissions;
@@ -16,8 +16,6 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-/// Where commands find it, and what holds that.
-pub(crate) const PLACES: [(&str, &str); 2] = [("/tmp", "tmp"), ("/var/tmp", "var-tmp")];
 /// How the folders are called, before what makes each another.
 const PREFIX: &str = "parlor-temp-";
 /// How often it is tried: another process may take a new folder for one that was left behind.
@@ -31,24 +29,24 @@ const MODE: u32 = 0o1777;
 
 /// Whether a path is named as one of temp.
 pub(crate) fn is_in(path: &Path) -> bool {
-    PLACES.iter().any(|(place, _)| path.starts_with(place))
+    TEMP_PLACES.iter().any(|(place, _)| path.starts_with(place))
 }
 
 /// Temp of a session. Cheap to clone; clones are the same.
 #[derive(Debug, Clone)]
-pub(crate) struct Temp(Arc<Shared>);
+pub(crate) struct Temp(Arc<TempState>);
 
 #[derive(Debug)]
-struct Shared {
+struct TempState {
     guard: Guard,
     /// Where it is made unless the guard says otherwise.
     usual: PathBuf,
-    made: OnceLock<std::result::Result<Made, String>>,
+    made: OnceLock<std::result::Result<TempFolder, String>>,
 }
 
 /// A folder that is there, with one for each of the places.
 #[derive(Debug)]
-struct Made {
+struct TempFolder {
     folder: PathBuf,
     /// Locked for as long as somebody uses it.
     held: OwnedFd,
@@ -57,7 +55,7 @@ struct Made {
 impl Temp {
     /// Not made yet.
     pub(crate) fn new(guard: Guard, usual: &Path) -> Temp {
-        Temp(Arc::new(Shared { guard, usual: usual.to_owned(), made: OnceLock::new() }))
+        Temp(Arc::new(TempState { guard, usual: usual.to_owned(), made: OnceLock::new() }))
     }
 
     /// The folder, made now if it was not; `None` where commands have no view of their own and share the person's temp.
@@ -71,7 +69,7 @@ impl Temp {
         let make = || {
             let within = self.0.guard.temps().unwrap_or(&self.0.usual);
             // Work goes on where nothing can be kept.
-            let made = Made::within(within).or_else(|_| Made::within(&std::env::temp_dir()));
+            let made = TempFolder::within(within).or_else(|_| TempFolder::within(&std::env::temp_dir()));
             made.map_err(|why| format!("no temp folder can be made in {}: {why}", within.display()))
         };
         let made = self.0.made.get_or_init(make).as_ref();
@@ -96,7 +94,7 @@ impl Temp {
         }
         let inner =
             |(place, name): &(&str, &str)| Some(folder.join(name).join(path.strip_prefix(place).ok()?));
-        PLACES.iter().find_map(inner).map(|path| path.components().collect())
+        TEMP_PLACES.iter().find_map(inner).map(|path| path.components().collect())
     }
 
     /// What commands call a path in it; `None` for every other path.
@@ -105,12 +103,12 @@ impl Temp {
         let named = |(place, name): &(&str, &str)| {
             Some(Path::new(place).join(path.strip_prefix(folder.join(name)).ok()?))
         };
-        PLACES.iter().find_map(named).map(|path| path.components().collect())
+        TEMP_PLACES.iter().find_map(named).map(|path| path.components().collect())
     }
 }
 
-impl Made {
-    fn within(within: &Path) -> Result<Made> {
+impl TempFolder {
+    fn within(within: &Path) -> Result<TempFolder> {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(within)?;
         let within = within.canonicalize()?;
         clear_left(&within);
@@ -125,18 +123,18 @@ impl Made {
             if !is_ours {
                 continue;
             }
-            for (_, name) in PLACES {
+            for (_, name) in TEMP_PLACES {
                 let place = own.path().join(name);
                 std::fs::create_dir(&place)?;
                 std::fs::set_permissions(&place, Permissions::from_mode(MODE))?;
             }
-            return Ok(Made { folder: own.keep(), held });
+            return Ok(TempFolder { folder: own.keep(), held });
         }
         Err(Error::other("others take it away as soon as it is made"))
     }
 }
 
-impl Drop for Made {
+impl Drop for TempFolder {
     fn drop(&mut self) {
         clear(&self.held);
         let _ = std::fs::remove_dir(&self.folder);

@@ -74,6 +74,7 @@ impl Turn {
                 let (outcome, stop) = self.one(call, planned, None, Watching::Own).await;
                 done.outcomes.push((call.id, outcome));
                 done.stop |= stop;
+                self.say_late(progress.leaf).await;
                 continue;
             }
             while let Some(next) = left.peek() {
@@ -89,6 +90,7 @@ impl Turn {
                 left.next();
             }
             self.run_together(group, &mut done).await;
+            self.say_late(progress.leaf).await;
         }
         done
     }

@@ -95,8 +95,18 @@ impl Turn {
 
     /// A call is over, however it ended.
     pub(super) async fn watched(&self, watched: Option<Watched>) {
-        if let (Some(ledger), Some(watched)) = (self.ledger.clone(), watched) {
-            self.looked(COMPARING, move || ledger.after(watched)).await;
+        if let (Some(ledger), Some(watched)) = (self.ledger.clone(), watched)
+            && let Some(Some(NotKept(why))) = self.looked(COMPARING, move || ledger.after(watched)).await
+        {
+            self.say_status(Some(format!("this turn's commands cannot be undone: {why}"))).await;
+            let _ = self.unkept.set(why);
+        }
+    }
+
+    /// Says in the conversation what came out when calls were over, unless it was said.
+    pub(super) async fn say_late(&self, leaf: Option<EntryId>) {
+        if let Some(why) = self.unkept.get() {
+            self.say_not_kept(leaf, why).await;
         }
     }
 

@@ -95,13 +95,16 @@ async fn a_file_that_the_person_changed_too_is_named_and_left() {
     assert_eq!((bench.get("a").as_deref(), bench.get("b").as_deref()), (Some("the person's"), Some("two")));
 }
 
-/// A vault whose disk is full.
+/// A vault whose disk is full, or has room for contents of so many bytes.
 #[derive(Debug, Default)]
-struct FullVault(MemoryVault);
+struct FullVault(MemoryVault, usize);
 
 impl Vault for FullVault {
-    fn keep(&self, _: Vec<(String, Vec<u8>)>) -> Result<(), String> {
-        Err("no space left".to_owned())
+    fn keep(&self, contents: Vec<(String, Vec<u8>)>) -> Result<(), String> {
+        match self.1 > 0 && contents.iter().all(|(_, content)| content.len() <= self.1) {
+            true => self.0.keep(contents),
+            false => Err("no space left".to_owned()),
+        }
     }
     fn content(&self, digest: &str) -> Result<Option<Vec<u8>>, String> {
         self.0.content(digest)
@@ -151,6 +154,23 @@ async fn a_command_that_can_be_undone_says_nothing_and_runs_all_the_same_where_i
     assert!(told.contains("what its commands did"), "{told}");
     assert_eq!(bench.get("a").as_deref(), Some("two"));
 }
+
+#[tokio::test]
+async fn that_a_command_cannot_be_undone_is_said_when_it_is_over_where_it_comes_out_then() {
+    let vault = FullVault(MemoryVault::default(), 3);
+    let plan = Plan { vault: Some(Arc::new(vault)), ..Plan::script(GROWING) };
+    let mut bench = Bench::with(plan.policy(Policy::Full));
+    bench.put("a", "one");
+    bench.run("first").await;
+    assert_eq!(noted(&bench, "cannot_undo"), 1);
+    assert!(bench.signals.iter().any(says_so), "{:?}", bench.signals);
+}
+
+const GROWING: &str = r#"
+    model tool bash {"command":"printf 'much more' > a"}
+    ---
+    model text "Done."
+"#;
 
 const LOSING: &str = r#"
     model tool bash {"command":"rm a"}

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// Files that say what git ignores in their folder and below.
-const RULES: &str = ".gitignore";
+pub(super) const RULES: &str = ".gitignore";
 /// What says so for the whole workspace, where nobody looks.
 const EXCLUDE: &str = ".git/info/exclude";
 /// How far the clock of files may be behind that of programs.

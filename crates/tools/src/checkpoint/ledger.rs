@@ -223,6 +223,7 @@ impl Ledger {
                 }
             }
         };
+        step.may_have_changed_more |= *watch == CallScope::Everything;
         step.open = match &what {
             ScopeBefore::Nothing => None,
             ScopeBefore::Files { seen } => Some(OpenDeed { since: millis(since), seen: Some(seen.clone()) }),
@@ -239,10 +240,11 @@ impl Ledger {
         Watched(what)
     }
 
-    /// A call is over, however it ended.
-    pub fn after(&self, watched: Watched) {
+    /// A call is over, however it ended. Says why what it did cannot be taken back, where that came out only now.
+    pub fn after(&self, watched: Watched) -> Option<NotKept> {
         let mut now = self.now();
-        let (Some(root), Some(mut step)) = (self.place.root(), now.step.take()) else { return };
+        let (Some(root), Some(mut step)) = (self.place.root(), now.step.take()) else { return None };
+        let was_blind = step.blind.is_some();
         match watched.0 {
             ScopeBefore::Nothing => {}
             ScopeBefore::Files { seen } => self.close_files(root, seen, &mut step),
@@ -269,7 +271,10 @@ impl Ledger {
         if let Err(why) = self.put(&step) {
             step.blind = Some(format!("it cannot be written down ({why})"));
         }
+        let late = step.blind.clone().filter(|_| !was_blind).map(NotKept);
+        now.said |= late.is_some();
         now.step = Some(step);
+        late
     }
 
     fn before_files(&self, root: &Path, paths: &[PathBuf], step: &mut Step) -> ScopeBefore {
@@ -351,8 +356,19 @@ impl Ledger {
     fn last(&self, root: &Path, now: &mut CurrentTurn) -> Result<LastLook, String> {
         match now.last.take().filter(|last| !last.is_old()) {
             Some(last) => Ok(last),
-            None => Ok(LastLook::from_vault(Arc::new(scan::known(self.vault.as_ref(), root)?))),
+            None => {
+                let seen = Arc::new(scan::known(self.vault.as_ref(), root)?);
+                Ok(LastLook::from_vault(seen).holding_on(self.changed_rules(root)?))
+            }
         }
+    }
+
+    /// Whether a turn of the session changed what git ignores.
+    fn changed_rules(&self, root: &Path) -> Result<bool, String> {
+        let steps = self.vault.steps(&self.session)?;
+        let steps = steps.iter().filter_map(|text| Step::read(text)).filter(|step| step.root == root);
+        let mut changes = steps.flat_map(|step| step.changes);
+        Ok(changes.any(|change| change.path.file_name().is_some_and(|name| name == changes::RULES)))
     }
 
     fn look_around(

@@ -4,6 +4,7 @@
 //! whenever the machine stops. What was done when something failed stays done: the caller has it written down and can go on.
 
 use super::image::Image;
+use super::scan;
 use crate::digest;
 use crate::exact::{self, Spot};
 use crate::tool::ToolError;
@@ -96,7 +97,7 @@ fn holds(spot: &Spot, expected: &Image) -> Result<bool, String> {
             Ok(digest::of_open(&mut file).map_err(|why| why.to_string())? == *known)
         }
         Image::Folder { .. } => Ok(spot.is_there()),
-        Image::Unkept { .. } => Ok(false),
+        Image::Unkept { stamp } => Ok(spot.metadata().is_ok_and(|meta| scan::stamp_of(&meta) == *stamp)),
     }
 }
 

@@ -119,6 +119,11 @@ impl Stamp {
     }
 }
 
+/// How something without a content is told from another.
+pub(crate) fn stamp_of(meta: &std::fs::Metadata) -> String {
+    Stamp::of(&Stat::of(meta)).write()
+}
+
 /// A workspace as it was seen. Paths are below its root, in the order of their bytes: to compare them part by part took half the time of
 /// a look.
 pub(crate) type Snapshot = BTreeMap<OsString, StampedImage>;
@@ -220,7 +225,8 @@ impl Look<'_> {
         };
         self.note(&last.seen, &now, is_all)?;
         read.map_err(|(_, why)| why)?;
-        Ok(LastLook { walk: Some(walk.clone()), seen: now, unsure, beside, at: last.at })
+        let walk = Some(walk.clone());
+        Ok(LastLook { walk, seen: now, unsure, beside, holds_on: false, at: last.at })
     }
 
     /// Paths that are asked for beside what the walk found: those that are there are to be looked at, and nothing is known to be gone that
@@ -233,7 +239,8 @@ impl Look<'_> {
         differing: &mut WalkDifference,
     ) -> (Vec<OsString>, Met) {
         let (mut beside, mut unchanged) = (Vec::new(), Vec::new());
-        let wanted: Vec<&OsString> = match also.is_empty() || std::ptr::eq(also, &*last.seen) {
+        let is_of_last = last.walk.is_some() && std::ptr::eq(also, &*last.seen);
+        let wanted: Vec<&OsString> = match also.is_empty() || is_of_last {
             // What was there and is still in the walk did not go.
             true => differing.gone.iter().collect(),
             false => {
@@ -417,6 +424,8 @@ pub(crate) struct LastLook {
     unsure: HashSet<OsString>,
     /// What was seen beside what the walk found.
     beside: Vec<OsString>,
+    /// Whether what only the vault knows is looked at although git ignores it by now.
+    holds_on: bool,
     /// When the vault was asked.
     at: Instant,
 }
@@ -431,12 +440,20 @@ struct WalkDifference {
 impl LastLook {
     /// What the vault knows.
     pub(crate) fn from_vault(seen: Arc<Snapshot>) -> LastLook {
-        LastLook { walk: None, seen, unsure: HashSet::new(), beside: Vec::new(), at: Instant::now() }
+        let (unsure, beside) = (HashSet::new(), Vec::new());
+        LastLook { walk: None, seen, unsure, beside, holds_on: false, at: Instant::now() }
     }
 
-    /// What was seen, where it was we who looked; nothing of what only the vault knows.
+    /// The same, where commands of the session had git ignore something, it may be this.
+    #[must_use]
+    pub(crate) fn holding_on(self, holds_on: bool) -> LastLook {
+        LastLook { holds_on, ..self }
+    }
+
+    /// What was seen, where it was we who looked; nothing of what only the vault knows, unless it may be a command's doing that it is
+    /// ignored.
     pub(crate) fn seen_in_walk(&self) -> Arc<Snapshot> {
-        if self.walk.is_some() { self.seen.clone() } else { Arc::default() }
+        if self.walk.is_some() || self.holds_on { self.seen.clone() } else { Arc::default() }
     }
 
     /// Whether the vault may have forgotten it by now.

@@ -78,6 +78,9 @@ pub struct Step {
     /// How many more are lost than are named.
     #[serde(default)]
     pub(crate) more_lost: usize,
+    /// Whether it ran something that may have changed files which nobody looks at.
+    #[serde(default)]
+    pub(crate) may_have_changed_more: bool,
     /// Why what its commands did is not known.
     #[serde(default)]
     pub blind: Option<String>,
@@ -100,6 +103,7 @@ impl Step {
             journal: Vec::new(),
             lost: Vec::new(),
             more_lost: 0,
+            may_have_changed_more: false,
             blind: None,
             open: None,
             untold: false,
@@ -123,13 +127,17 @@ impl Step {
             self.blind = Some(format!("together they changed more than {MAX_CHANGES} files"));
             return;
         }
-        for change in changes {
+        for mut change in changes {
+            let follows = |at: &usize| self.changes[*at].after == change.before;
+            let followed = last.get(&change.path).copied().filter(follows);
+            if let Some(at) = followed {
+                change.before = self.changes[at].before.clone();
+            }
             if let Some(why) = unkept(&change) {
                 self.lose(change.path, why);
                 continue;
             }
-            let follows = |at: &usize| self.changes[*at].after == change.before;
-            match last.get(&change.path).copied().filter(follows) {
+            match followed {
                 Some(at) => self.changes[at].after = change.after,
                 None => {
                     last.insert(change.path.clone(), self.changes.len());
@@ -180,6 +188,8 @@ impl Step {
 fn unkept(change: &Change) -> Option<&'static str> {
     match (&change.before, &change.after) {
         (Image::Unkept { .. }, _) => Some("what was there before is not kept"),
+        // What a command made of it, too large to be kept or shut, goes for what it was; that cannot be done again.
+        (Image::File { .. } | Image::Link { .. }, Image::Unkept { .. }) => None,
         (_, Image::Unkept { .. }) => Some("what is there now could not be kept, so it stays"),
         _ => None,
     }

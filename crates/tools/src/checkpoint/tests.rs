@@ -422,8 +422,8 @@ fn what_is_too_large_to_keep_is_named_and_stays() {
     let moved = scene.ledger.undo(false).unwrap();
     let mut left: Vec<&str> = moved.left.iter().map(|(path, _)| path.as_str()).collect();
     left.sort_unstable();
-    assert_eq!(left, ["grows", "large"]);
-    assert_eq!(scene.text("large"), "cut");
+    assert_eq!(left, ["large"]);
+    assert_eq!([scene.text("large"), scene.text("grows")], ["cut", "small"]);
 }
 
 #[test]
@@ -610,7 +610,12 @@ proptest! {
         }
         trees.dedup();
         for tree in trees.iter().rev().skip(1) {
-            scene.ledger.undo(false).unwrap();
+            let undone = match scene.ledger.undo(false) {
+                // It is said once that the last turn left everything as it was.
+                Err(UndoError::Nothing(_)) => scene.ledger.undo(false),
+                undone => undone,
+            };
+            undone.unwrap();
             prop_assert_eq!(&scene.tree(), tree);
         }
         for tree in trees.iter().skip(1) {

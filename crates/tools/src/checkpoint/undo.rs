@@ -13,6 +13,7 @@ use super::step::{Change, Step, StepState};
 use super::words::Direction;
 use crate::digest;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// What happened to a file.
@@ -95,12 +96,29 @@ impl Ledger {
             (_, Some(finished)) => return Ok(finished),
             (steps, None) => steps,
         };
+        self.pass_over_nothing(&steps)?;
         let Some(at) = steps.iter().rposition(|step| step.state == StepState::Applied) else {
             return Err(UndoError::Nothing(
                 "no file changes of this session are left to take back".to_owned(),
             ));
         };
         self.travel(&mut steps, &[at], &[], leave)
+    }
+
+    /// Says once of the last prompt that its commands changed nothing that is kept: what an earlier one did is not what was meant.
+    fn pass_over_nothing(&self, steps: &[Step]) -> Result<(), UndoError> {
+        let texts = self.vault.steps(&self.session)?;
+        let Some(mut last) = texts.last().and_then(|text| Step::read(text)) else { return Ok(()) };
+        if !last.is_empty() || !last.may_have_changed_more || last.state != StepState::Applied {
+            return Ok(());
+        }
+        last.state = StepState::Undone;
+        self.put(&last)?;
+        let mut words = format!("the last prompt, “{}”, changed no file that undo keeps", last.prompt);
+        if let Some(step) = steps.iter().rfind(|step| step.state == StepState::Applied) {
+            let _ = write!(words, "; undo once more takes back “{}”", step.prompt);
+        }
+        Err(UndoError::Nothing(words))
     }
 
     /// Does again what was taken back last.
@@ -444,8 +462,13 @@ impl UndoPlan<'_> {
             if way.from == way.to {
                 continue;
             }
-            if matches!(way.from, Image::Unkept { .. }) {
+            // What a command made of something that is kept goes for it; nobody changed it since, or it would not be planned for.
+            let goes_back = matches!(way.to, Image::File { .. } | Image::Link { .. });
+            if matches!(way.from, Image::Unkept { .. }) && !goes_back {
                 conflict(path, "what is there now cannot be kept".to_owned());
+            }
+            if matches!(way.to, Image::Unkept { .. }) {
+                conflict(path, "what was there is not kept".to_owned());
             }
             if way.to != Image::Absent {
                 for above in path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty()) {

@@ -9,6 +9,9 @@ use std::path::PathBuf;
 /// Places that programs write to and nobody keeps.
 pub(super) const TEMP: &[&str] = &["/tmp", "/var/tmp", "/dev/shm"];
 
+/// Those that a session can have for its own, and what they are called in its folder.
+pub(crate) const TEMP_PLACES: [(&str, &str); 2] = [("/tmp", "tmp"), ("/var/tmp", "var-tmp")];
+
 /// What a guarded command may reach.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Leash {

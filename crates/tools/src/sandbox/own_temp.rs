@@ -4,8 +4,7 @@
 //! only be read is mounted to be read only: a rule of Landlock for temp holds for everything below it. `/dev/shm` is the command's
 //! alone. The folder of the session may hold whatever earlier commands put there, so no link in it is followed.
 
-use super::Leash;
-use crate::temp::PLACES;
+use super::{Leash, TEMP_PLACES};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, mkdirat, open, openat, statat, unlinkat};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount as mount_new, mount_bind_recursive};
@@ -29,7 +28,7 @@ struct Kept {
 pub(super) fn mount(leash: &Leash, temp: &Path) -> Result<()> {
     // Opened before anything is mounted over them.
     let mut own = Vec::new();
-    for (place, name) in PLACES {
+    for (place, name) in TEMP_PLACES {
         let Ok(place) = Path::new(place).canonicalize() else { continue };
         // Where a person shares all of it, or one is a link to the other, there is nothing to do.
         if !shared_whole(leash, &place) && !own.iter().any(|(_, known)| *known == place) {
@@ -62,13 +61,13 @@ pub(super) fn mount(leash: &Leash, temp: &Path) -> Result<()> {
 pub(super) fn named(temp: &Path, path: &Path) -> Option<PathBuf> {
     let name =
         |(place, name): &(&str, &str)| Some(Path::new(place).join(path.strip_prefix(temp.join(name)).ok()?));
-    PLACES.iter().find_map(name)
+    TEMP_PLACES.iter().find_map(name)
 }
 
 /// What one who only looks may read of it: all that the session's commands made there, nothing of what is mounted in it.
 pub(super) fn granted(leash: &Leash) -> Vec<PathBuf> {
     let mounted: Vec<PathBuf> = named_places(leash).cloned().collect();
-    let own = PLACES.iter().filter_map(|(place, _)| Path::new(place).canonicalize().ok());
+    let own = TEMP_PLACES.iter().filter_map(|(place, _)| Path::new(place).canonicalize().ok());
     own.filter(|place| !shared_whole(leash, place))
         .flat_map(|place| super::reading::around(&place, &mounted))
         .collect()

@@ -71,7 +71,7 @@ fn find(root: &Path) -> Option<(File, Vec<u8>)> {
 pub(super) struct Tracked {
     /// One after the other, in the order of their bytes.
     bytes: Vec<u8>,
-    /// Where each ends.
+    /// Offsets behind each path.
     ends: Vec<usize>,
 }
 

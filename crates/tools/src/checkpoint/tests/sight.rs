@@ -108,3 +108,80 @@ fn what_git_recorded_is_taken_back_although_a_rule_ignores_it() {
     scene.ledger.undo(false).unwrap();
     assert_eq!(scene.text("notes.env"), "two\n");
 }
+
+#[test]
+fn what_a_turn_had_git_ignore_stays_in_sight_over_a_restart() {
+    let mut scene = scene();
+    scene.put("a", "1\n");
+    scene.put("b", "1\n");
+    scene.command(|root| std::fs::write(root.join(".gitignore"), "a\n").unwrap());
+    let place = scene.ledger.place.clone();
+    let restarted = || {
+        let again = ToolContext::new(place.root().unwrap(), place.outputs()).unwrap();
+        Ledger::new("s", &again.with_home(Path::new("/nonexistent")), scene.vault.clone())
+    };
+    let ledger = restarted();
+    ledger.begin("turn-2", "prompt 2");
+    let watched = ledger.before(&CallScope::Everything, &|| false);
+    std::fs::write(scene.root.join("a"), "2\n").unwrap();
+    assert_eq!(ledger.after(watched), None);
+    // One more time: what was in sight stays so.
+    let ledger = restarted();
+    ledger.undo(false).unwrap();
+    assert_eq!(scene.text("a"), "1\n");
+}
+
+#[test]
+fn a_file_that_grew_too_large_to_be_kept_comes_back_as_it_was() {
+    let mut scene = scene();
+    scene.put("log", "small\n");
+    let grow = |root: &Path, more: u64| {
+        let file = std::fs::File::options().write(true).open(root.join("log")).unwrap();
+        file.set_len(MAX_FILE + more).unwrap();
+    };
+    scene.begin();
+    scene.deed(|root| grow(root, 1));
+    scene.deed(|root| grow(root, 2));
+    let moved = scene.ledger.undo(false).unwrap();
+    assert_eq!((scene.text("log").as_str(), moved.left.len()), ("small\n", 0), "{moved:?}");
+    // What was so large is kept nowhere: it cannot be done again, and nothing is lost in trying.
+    assert!(matches!(scene.ledger.redo(false), Err(UndoError::Conflicts(_))));
+    assert_eq!(scene.text("log"), "small\n");
+    // What somebody did since is theirs.
+    scene.command(|root| grow(root, 1));
+    grow(&scene.root, 3);
+    assert_eq!(scene.conflicts(), ["log"]);
+    assert_eq!(scene.root.join("log").metadata().unwrap().len(), MAX_FILE + 3);
+}
+
+#[test]
+fn of_a_prompt_that_changed_nothing_in_sight_it_is_said_before_an_earlier_one_is_taken_back() {
+    let mut scene = scene();
+    scene.put(".gitignore", "hidden\n");
+    scene.put("a", "1\n");
+    scene.put("hidden", "1\n");
+    scene.command(|root| std::fs::write(root.join("a"), "2\n").unwrap());
+    scene.command(|root| std::fs::write(root.join("hidden"), "2\n").unwrap());
+    let Err(UndoError::Nothing(why)) = scene.ledger.undo(false) else { panic!() };
+    assert!(why.contains("“prompt 2”") && why.contains("takes back “prompt 1”"), "{why}");
+    assert_eq!(scene.text("a"), "2\n");
+    scene.ledger.undo(false).unwrap();
+    assert_eq!(scene.text("a"), "1\n");
+    scene.ledger.redo(false).unwrap();
+    assert_eq!(scene.text("a"), "2\n");
+}
+
+#[test]
+fn that_a_command_made_too_many_files_comes_out_when_it_is_over() {
+    let mut scene = scene();
+    scene.ledger = scene.ledger.clone().within(ScanBounds { files: 5, ..ScanBounds::default() });
+    scene.put("a", "1");
+    scene.begin();
+    let watched = scene.ledger.before(&CallScope::Everything, &|| false);
+    for number in 0..10 {
+        scene.put(&format!("{number}"), "x");
+    }
+    let Some(NotKept(why)) = scene.ledger.after(watched) else { panic!() };
+    assert!(why.contains("more than 5 files"), "{why}");
+    assert!(scene.ledger.begin("next", "next").unsay);
+}
