@@ -6,6 +6,7 @@
 use crate::context::RuntimeCx;
 use crate::effect::TimerKey;
 use crate::line::{Lane, Line};
+use crate::ui_role::START_TIMEOUT;
 use domain::command::{Receipt, Refusal};
 use domain::event::Event;
 use domain::fleet::FleetChange;
@@ -40,8 +41,9 @@ pub struct Greeting {
     pub warnings: Vec<String>,
 }
 
-/// How long a greeting may wait for what another program can do; then nothing is claimed of it.
-pub const GREET_WITHIN: Duration = Duration::from_secs(12);
+/// How long a greeting may wait for what another program can do; then nothing is claimed of it. Longer than that program may take to
+/// greet: that it is none, or does not start, is told in place of a greeting.
+pub const GREET_WITHIN: Duration = START_TIMEOUT.saturating_add(Duration::from_secs(2));
 
 impl Greeting {
     /// The value of an option.

@@ -16,7 +16,7 @@ use domain::queue::{Mode, QueueKind};
 use hub::core::Standing;
 use link::{Watcher, Way};
 use models::scripted::Scripted;
-use roles::Answers;
+use roles::{Answers, START_TIMEOUT};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -29,6 +29,8 @@ const MAX_CAUSED: usize = 4;
 const ANSWERED_WITHIN: Duration = Duration::from_secs(2);
 /// Answers that the model has ready: more than there are examples for one wire.
 const ANSWERS: usize = 80;
+/// Examples of any wire of which the last is a prompt or comes after one.
+const UP_TO_A_PROMPT: usize = 3;
 /// Commands of a wire that has no word for their success.
 const WITHOUT_ANSWER: &[&str] = &["abort", "reset", "quit"];
 /// Lists that a wire has in parts, models by provider and sessions by whether they run: together they are one command.
@@ -67,6 +69,14 @@ fn examples(dialect: Dialect) -> Vec<Example> {
     found
 }
 
+/// Our runtime with a model that always answers, and the ends of a link to it.
+async fn served(b: Dialect, place: &Path) -> (hub::Hub, Vec<DuplexStream>) {
+    let script = "model text \"Well.\"\nmodel step\n".repeat(ANSWERS);
+    let behind = bench::runtime_of(Arc::new(Scripted::parse(&script).expect("a script")), place);
+    let ends = bench::serve(&behind, bench::guest(b, place, Vec::new()), &bench::lanes(b)).await;
+    (behind, ends)
+}
+
 /// A UI that says lines on wire `a`, a bridge, and our runtime on wire `b`.
 struct Bridged {
     says: WriteHalf<DuplexStream>,
@@ -79,9 +89,16 @@ struct Bridged {
 
 impl Bridged {
     async fn new(a: Dialect, b: Dialect, place: &Path) -> Bridged {
-        let script = "model text \"Well.\"\nmodel step\n".repeat(ANSWERS);
-        let behind = bench::runtime_of(Arc::new(Scripted::parse(&script).expect("a script")), place);
-        let ends = bench::serve(&behind, bench::guest(b, place, Vec::new()), &bench::lanes(b)).await;
+        let (behind, ends) = served(b, place).await;
+        let mut bridged = Bridged::between(a, b, ends, place).await;
+        bridged.hubs.insert(0, behind);
+        // The greetings.
+        bridged.quiet(ANSWERED_WITHIN).await;
+        bridged
+    }
+
+    /// A UI on wire `a` and a bridge to whatever is at the other ends, which should speak wire `b`.
+    async fn between(a: Dialect, b: Dialect, ends: Vec<DuplexStream>, place: &Path) -> Bridged {
         let caused = Arc::new(Mutex::new(Vec::new()));
         let kept = caused.clone();
         let keeping = Watcher::new(move |way, _, line| {
@@ -109,16 +126,12 @@ impl Bridged {
             says.get_or_insert(write);
         }
         let says = says.expect("a lane");
-        let mut bridged =
-            Bridged { says, heard, caused, session: "none".to_owned(), hubs: vec![behind, bridge] };
-        // The greetings.
-        bridged.quiet().await;
-        bridged
+        Bridged { says, heard, caused, session: "none".to_owned(), hubs: vec![bridge] }
     }
 
     /// What comes and what is caused until nothing more can be on its way.
-    async fn quiet(&mut self) -> (Vec<Value>, Vec<String>) {
-        tokio::time::sleep(ANSWERED_WITHIN).await;
+    async fn quiet(&mut self, after: Duration) -> (Vec<Value>, Vec<String>) {
+        tokio::time::sleep(after).await;
         let lines = std::mem::take(&mut *self.heard.lock().expect("whole"));
         let heard: Vec<Value> =
             lines.iter().map(|line| serde_json::from_str(line).expect("JSON on every wire")).collect();
@@ -138,7 +151,7 @@ impl Bridged {
         let folder = place.canonicalize().expect("a place").display().to_string();
         let line = line.replace("{place}", &folder).replace("$session", &self.session);
         self.says.write_all(format!("{line}\n").as_bytes()).await.expect("the bridge is there");
-        let (heard, caused) = self.quiet().await;
+        let (heard, caused) = self.quiet(ANSWERED_WITHIN).await;
         (serde_json::from_str(&line).expect("an example"), heard, caused)
     }
 }
@@ -288,6 +301,67 @@ fn what_is_said_before_the_runtime_greets_gets_the_answer_that_it_would_get_afte
             if early.is_none() || early != late {
                 broken.push(format!("{b}: {command:?}: {early:?} before, {late:?} after"));
             }
+        }
+    });
+}
+
+/// What is at the other end of a bridge in place of the runtime that should be there.
+#[derive(Debug, Clone, Copy)]
+enum Wrong {
+    Silent,
+    Junk,
+    /// A runtime that speaks another wire.
+    Speaks(Dialect),
+}
+
+#[test]
+fn a_runtime_that_is_none_is_told_to_the_ui_over_every_pair() {
+    over_every_pair(async |a, b, broken| {
+        let others = dialects::ALL.iter().copied().filter(|c| *c != b && !c.has_event_lane());
+        let wrongs = [Wrong::Silent, Wrong::Junk].into_iter().chain(others.map(Wrong::Speaks));
+        for wrong in wrongs.filter(|wrong| !(b.has_event_lane() && matches!(wrong, Wrong::Speaks(_)))) {
+            let place = bench::workplace();
+            let (near, mut far): (Vec<_>, Vec<_>) =
+                bench::lanes(b).iter().map(|_| tokio::io::duplex(1 << 20)).unzip();
+            let mut bridged = Bridged::between(a, b, near, place.path()).await;
+            let mut behind = None;
+            match wrong {
+                Wrong::Silent => {}
+                Wrong::Junk => far[0].write_all(b"junk\n").await.expect("the bridge is there"),
+                Wrong::Speaks(c) => {
+                    let (hub, ends) = served(c, place.path()).await;
+                    behind = Some(hub);
+                    for (mut end, mut far) in ends.into_iter().zip(far.drain(..)) {
+                        tokio::spawn(async move { tokio::io::copy_bidirectional(&mut end, &mut far).await });
+                    }
+                }
+            }
+            let (mut said, mut heard) = (Vec::new(), Vec::new());
+            for Example { line, .. } in examples(a).into_iter().take(UP_TO_A_PROMPT) {
+                let (line, came, _) = bridged.say(&line, place.path()).await;
+                said.push(line);
+                heard.extend(came);
+            }
+            heard.extend(bridged.quiet(START_TIMEOUT).await.0);
+            let words = |line: &Value| {
+                ["runtime", "agent is gone"].iter().any(|word| line.to_string().contains(word))
+            };
+            let told = heard.iter().any(words);
+            let is_greeting = |line: &Value| {
+                let members = ["protocolVersion", "protocol_version", "server_info"];
+                let is_result = members.iter().any(|member| line["result"].get(member).is_some());
+                is_result || line["type"] == "ready" && line.get("cwd").is_some()
+            };
+            if matches!(wrong, Wrong::Silent | Wrong::Junk) && heard.iter().any(is_greeting) {
+                broken.push(format!("{a} on {b}, {wrong:?}: greeted as if all were well: {heard:?}"));
+            }
+            let unanswered: Vec<&Value> = said.iter().filter(|said| !is_answered(said, &heard)).collect();
+            if !told || !unanswered.is_empty() {
+                broken.push(format!(
+                    "{a} on {b}, {wrong:?}: told {told}, no answer to {unanswered:?}: {heard:?}"
+                ));
+            }
+            drop((behind, far));
         }
     });
 }

@@ -317,6 +317,7 @@ impl LemonUi {
         let message = match text {
             ALREADY_STREAMING => "a run is under way",
             UNKNOWN_COMMAND => "this runtime does not know the command",
+            "" => "the runtime refused it without a word",
             text => text,
         };
         let refusal = Refusal { kind, message: message.to_owned(), hint: hint.map(str::to_owned) };
