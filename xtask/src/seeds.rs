@@ -203,7 +203,6 @@ fn whole(wire: &str, path: &str) -> String {
     if path.starts_with("crates/") { path.to_owned() } else { format!("wires/{wire}/src/{path}") }
 }
 
-/// The page.
 fn page(seeds: &[Seed<'_>]) -> String {
     let mut text = String::from(
         "<!-- Written by `cargo xtask docs` from wires/*/src/tests/seed.txt. Do not edit. -->\n\n\
