@@ -204,7 +204,10 @@ impl Visitor {
         let shown = timeout(SHOWN_WITHIN, shown).await.unwrap_or_else(|_| Err(silent()));
         let is_shown = shown.is_ok();
         self.tell(FromVisit::Shown(id, shown)).await;
-        while is_shown {
+        if !is_shown {
+            return;
+        }
+        loop {
             tokio::select! {
                 command = ordered.recv() => {
                     let Some((ticket, command)) = command else { return };
