@@ -124,8 +124,8 @@ pub async fn own_visiting(launch: &Launch, visits: Option<Visits>, log: Log) -> 
     let ground = Ground::of(launch, &config, Folder::of(&work_dir, vault.is_some()));
     let (policy, policy_elsewhere) = policies(&ground, &log);
     let defaults = Defaults { policy, policy_elsewhere, effort, budget };
-    let settings = (config, allow, vault, visits);
-    let (hub, engine) = assemble_with(Arc::new(source), store, &work_dir, &data, defaults, settings, log);
+    let given = Given { config, allow, vault, visits };
+    let (hub, engine) = assemble_with(Arc::new(source), store, &work_dir, &data, defaults, given, log);
     let typed = TypedOptions::of(launch, &model, &ground);
     typed.begin(&hub, start.as_ref()).await?;
     let (workspace, no_workspace) = match work_dir.workspace {
@@ -191,11 +191,21 @@ pub fn assemble_in(
     let config = engine::Config::default();
     let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
     let work_dir = WorkDir { workspace: config.bounds().find(&cwd), cwd };
-    let settings = (config, Vec::new(), vault(data, true, &log), None);
+    let given = Given { config, allow: Vec::new(), vault: vault(data, true, &log), visits: None };
     let defaults = Defaults { policy, ..Defaults::default() };
-    let (hub, mut engine) = assemble_with(models, store, &work_dir, data, defaults, settings, log);
+    let (hub, mut engine) = assemble_with(models, store, &work_dir, data, defaults, given, log);
     engine.0.detach_all();
     hub
+}
+
+/// What an agent and its hub work with.
+struct Given {
+    config: engine::Config,
+    /// What is allowed from the start.
+    allow: Vec<Allowance>,
+    vault: Option<Arc<dyn Vault>>,
+    /// The way to sessions that other processes have open.
+    visits: Option<Visits>,
 }
 
 /// The same, with the person's settings and what is allowed from the start.
@@ -205,9 +215,10 @@ fn assemble_with(
     work_dir: &WorkDir,
     data: &Path,
     defaults: Defaults,
-    (config, allow, vault, visits): (engine::Config, Vec<Allowance>, Option<Arc<dyn Vault>>, Option<Visits>),
+    given: Given,
     log: Log,
 ) -> (Hub, EngineTask) {
+    let Given { config, allow, vault, visits } = given;
     let (orders, ordered) = mpsc::channel(ORDERS);
     let (reports, reported) = mpsc::channel(REPORTS);
     let (toolbox, data, guard) = (Toolbox::standard(), data.to_owned(), guard::of(&config));

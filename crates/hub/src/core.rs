@@ -54,7 +54,7 @@ pub(crate) use library::Concerns;
 pub use library::{Answer, Import, Request, RequestId, imported};
 pub use messages::{CoreEffect, CoreInput};
 pub use present::{AttachedUi, LiveSession};
-pub use setup::{GivenBudget, Setup};
+pub use setup::{GivenBudget, Setup, Sharing};
 pub use visits::MAX_VISITS;
 
 /// How long an engine may take to end a run that was cancelled, before the hub closes it without the engine.
@@ -117,6 +117,10 @@ pub(crate) struct Live {
     works_for_us: bool,
     /// Whether a person said yes to something that is no consent, and nothing was done since.
     said_yes: bool,
+    /// Who else can be asked in a mirrored session.
+    sharing: Sharing,
+    /// The last run of a mirrored session that was begun here.
+    own_run: Option<RunId>,
     /// About how much a mirrored session holds.
     mirrored: usize,
     /// The message that is being streamed there, and how much of it came.
@@ -650,6 +654,8 @@ impl Live {
             cleared: BTreeSet::new(),
             works_for_us: false,
             said_yes: false,
+            sharing: Sharing::Alone,
+            own_run: None,
             mirrored: 0,
             streamed: None,
         }

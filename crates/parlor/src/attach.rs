@@ -114,7 +114,9 @@ pub(crate) async fn attach(mut launch: Launch, mut attach: Attach) -> anyhow::Re
     launch.require_consent = attach.require_consent;
     if let Some(address) = attach.name.as_deref().filter(|name| name.starts_with(remote::ssh::SCHEME)) {
         unsupported_flags::refuse(&launch, dialects::native::DIALECT)?;
-        return attach_ssh::attach(launch, &attach, address).await;
+        let said = attach.prompt.clone().map(PromptRequest::text);
+        let say = said.map(|said| async |front, stops| say_on(front, &attach, said, stops).await);
+        return attach_ssh::attach(launch, address, say).await;
     }
     if let Some(name) = attach.name.clone() {
         return attach_listed(launch, attach, &name).await;
@@ -254,12 +256,7 @@ async fn say(
 }
 
 /// The same on a runtime that is reached already.
-pub(crate) async fn say_on(
-    front: Front,
-    attach: &Attach,
-    said: PromptRequest,
-    stops: Stops,
-) -> anyhow::Result<Exit> {
+async fn say_on(front: Front, attach: &Attach, said: PromptRequest, stops: Stops) -> anyhow::Result<Exit> {
     let run = Run { json: attach.json, timeout: attach.timeout, ..Run::of(String::new()) };
     let exit = headless::converse(&front.hub, None, said, &run, &attach.allow, stops).await;
     let last = match &exit {

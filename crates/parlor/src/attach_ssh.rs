@@ -1,8 +1,6 @@
 //! `parlor attach ssh://HOST[/SESSION]`: the terminal UI, or one prompt, on a session of another machine.
 
-use crate::attach::{self, Attach};
 use crate::exit::{self, Exit};
-use crate::headless::PromptRequest;
 use crate::output;
 use crate::screen::{self, UiOptions, Whereabouts};
 use host::launch::Launch;
@@ -13,8 +11,13 @@ use remote::ssh::{self, Wanted};
 use std::sync::{Mutex, PoisonError};
 use tui::Restart;
 
-/// The terminal UI on a session of another machine; with something to say, without a screen. A folder is one of that machine.
-pub(crate) async fn attach(mut launch: Launch, asked: &Attach, address: &str) -> anyhow::Result<Exit> {
+/// The terminal UI on a session of another machine; where there is something to `say`, that without a screen. A folder is one of that
+/// machine.
+pub(crate) async fn attach(
+    mut launch: Launch,
+    address: &str,
+    say: Option<impl AsyncFnOnce(Front, Stops) -> anyhow::Result<Exit>>,
+) -> anyhow::Result<Exit> {
     let address = ssh::read(address).map_err(exit::usage)?;
     let there = launch.cwd.take();
     let there = match there.as_ref().map(|folder| folder.to_str()) {
@@ -29,7 +32,7 @@ pub(crate) async fn attach(mut launch: Launch, asked: &Attach, address: &str) ->
     let dialect = dialects::native::DIALECT;
     // Ends the last ssh when there is another one.
     let running: Mutex<Option<ssh::Ssh>> = Mutex::new(None);
-    let person = if asked.prompt.is_some() { Person::Away } else { Person::There };
+    let person = if say.is_some() { Person::Away } else { Person::There };
     let open = async |was: Option<Whereabouts>| {
         let questions = if was.is_some() { ssh::Questions::None } else { ssh::Questions::Asked };
         let session = was.and_then(|was| was.session).map(|session| session.to_string());
@@ -45,10 +48,10 @@ pub(crate) async fn attach(mut launch: Launch, asked: &Attach, address: &str) ->
         let size = output::terminal_size();
         Front::on_link(&launch, link, Approach { dialect, begin, person, size, listening: None })
     };
-    if let Some(text) = asked.prompt.clone() {
+    if let Some(say) = say {
         let stops = Stops::listen().with_reader(output::reader_gone().ok());
         let front = open(None).await?;
-        return attach::say_on(front, asked, PromptRequest::text(text), stops).await;
+        return say(front, stops).await;
     }
     let note = screen::note_on_another(format!("on {}", address.host));
     let (cwd, look) = (paths::working_directory(&launch)?, UiOptions::of(&launch)?);

@@ -11,6 +11,7 @@ use host::guard;
 use host::guests::Listening;
 use host::launch::Launch;
 use host::{paths, peer_trust, stack};
+use hub::core::Sharing;
 use hub::{Ended, ForeignKeeping, Hub, LastLines, Log, RemoteSeat};
 use link::child::{self, Child, Exit, Restarted, start_again_on};
 use link::{Limits, LinkIo, unix};
@@ -219,8 +220,11 @@ impl Front {
         // A UI of ours tells it by itself.
         let ended = if person == Person::Beyond { program.as_ref().map(Program::ended) } else { None };
         let seat = RemoteSeat { role, link, hello, lossless, errands: None, last_lines, ended };
-        let is_shared = matches!(person, Person::Among { .. });
-        let (hub, doing) = hubs::start(launch, seat, keeping, is_shared, log)?;
+        let sharing = match person {
+            Person::Among { answers } => Sharing::among(answers),
+            Person::There | Person::Beyond | Person::Away => Sharing::Alone,
+        };
+        let (hub, doing) = hubs::start(launch, seat, keeping, sharing, log)?;
         Ok(Front { hub, program, doing, announcement: None })
     }
 

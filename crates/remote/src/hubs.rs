@@ -4,7 +4,7 @@ use crate::errands::{self, Doing};
 use crate::origin::KeepAs;
 use host::launch::Launch;
 use host::{guard, kept, paths, settings, stack};
-use hub::core::{Engine, Setup};
+use hub::core::{Engine, Setup, Sharing};
 use hub::{EngineSeat, ForeignKeeping, Hub, Log, RemoteSeat};
 use store::{MemoryStore, Store};
 
@@ -32,7 +32,7 @@ pub(crate) fn start(
     launch: &Launch,
     mut seat: RemoteSeat,
     keeping: Option<(Box<dyn Store>, ForeignKeeping)>,
-    is_shared: bool,
+    sharing: Sharing,
     log: Log,
 ) -> anyhow::Result<(Hub, Option<Doing>)> {
     let mut config = settings::read().config;
@@ -49,7 +49,7 @@ pub(crate) fn start(
     let policy = if seat.lossless { None } else { launch.policy };
     let setup = stack::setup(Engine::behind_wire(seat.lossless), &work_dir, policy.unwrap_or_default());
     let (require_consent, is_headless) = (launch.require_consent, seat.hello.is_away);
-    let setup = Setup { require_consent, is_headless, is_shared, ..setup };
+    let setup = Setup { require_consent, is_headless, sharing, ..setup };
     if let Some((store, keeping)) = keeping {
         return Ok((Hub::start_keeping(setup, store, seat, keeping, log), doing));
     }

@@ -1,6 +1,6 @@
 //! Asks: opened by an engine, closed once by an answer, a deadline, a cancel, or because nobody can be asked.
 
-use super::{Core, Engine};
+use super::{Core, Engine, Live, Sharing};
 use domain::ask::{Answer, Ask, AskKind, Closing};
 use domain::ask_book::MAX_OPEN_ASKS;
 use domain::canon;
@@ -95,10 +95,8 @@ impl Core {
     /// A lossless runtime asks through us: where nobody here can answer, it is told so instead of being let wait for ever.
     pub(super) fn decline_mirrored(&mut self, session: &SessionId, ask: &Ask) {
         let consent = matches!(ask.kind, AskKind::Consent(_));
-        if !self.setup.is_shared
-            && self.is_overseen(session, consent)
-            && !self.is_asked(session, consent, ask.id)
-        {
+        let is_ours = self.live(session).is_ok_and(|live| live.may_decline(ask));
+        if is_ours && self.is_overseen(session, consent) && !self.is_asked(session, consent, ask.id) {
             self.decline(session, ask.id, consent);
         }
     }
@@ -122,12 +120,10 @@ impl Core {
     /// Closes the asks that nobody left can answer. With nobody there whom they are for they wait for one to come back.
     pub(super) fn unattended(&mut self, session: &SessionId) {
         let Some(live) = self.sessions.get(session) else { return };
+        let asks = live.state.asks.iter().filter(|ask| live.may_decline(ask));
         let asks: Vec<(AskId, bool)> =
-            live.state.asks.iter().map(|ask| (ask.id, matches!(ask.kind, AskKind::Consent(_)))).collect();
+            asks.map(|ask| (ask.id, matches!(ask.kind, AskKind::Consent(_)))).collect();
         let mirrored = matches!(live.engine, Engine::Mirrored);
-        if mirrored && self.setup.is_shared || self.is_visited(session) {
-            return;
-        }
         for (ask, consent) in asks {
             match self.is_asked(session, consent, ask) || !self.is_overseen(session, consent) {
                 true => {}
@@ -149,5 +145,16 @@ impl Core {
         seat.unanswerable.insert((session.clone(), ask));
         seat.unanswerable.retain(is_open);
         self.unattended(&session);
+    }
+}
+
+impl Live {
+    /// Whether a question that nobody here can answer is ended from here.
+    fn may_decline(&self, ask: &Ask) -> bool {
+        match self.sharing {
+            Sharing::Alone => true,
+            Sharing::Counted => ask.run.is_some() && ask.run == self.own_run,
+            Sharing::Mute => false,
+        }
     }
 }

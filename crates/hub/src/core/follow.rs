@@ -119,6 +119,9 @@ impl Core {
             return;
         }
         let engine = self.sessions.get(&session).map_or(self.setup.engine, |live| live.engine);
+        if let (Ok(Receipt::Started { run, .. }), Some(live)) = (&with, self.sessions.get_mut(&session)) {
+            live.own_run = Some(*run);
+        }
         let settled = with.as_ref().ok().map(|receipt| engine.settled(&command, receipt));
         let with = match (settled, with) {
             (Some(Settled::Foreign), Ok(receipt)) => {
@@ -316,7 +319,7 @@ impl Core {
         }
         let secrets = self.sessions.remove(&session).map(|live| live.secrets).unwrap_or_default();
         let mut live = Live::new(mask_state(&secrets, state), self.setup.engine);
-        live.secrets = secrets;
+        (live.secrets, live.sharing) = (secrets, self.setup.sharing);
         live.mirrored = live.state.weight();
         if live.mirrored > MAX_MIRRORED {
             return self.out.push(CoreEffect::LetGo(too_large()));
@@ -342,7 +345,10 @@ impl Core {
                 Ok(()) => {
                     let overfull = live.overfull(&event);
                     if self.is_visited(session) {
-                        self.publish(session, event);
+                        self.publish(session, event.clone());
+                        if let Body::Ask(AskEvent::Opened(ask)) = &event.body {
+                            self.decline_mirrored(session, ask);
+                        }
                         overfull.into_iter().for_each(|why| self.visit_over(session, &why));
                         continue;
                     }
@@ -363,6 +369,7 @@ impl Core {
     }
 }
 
+/// Why a session is not shown here.
 pub(super) fn too_large() -> String {
     let most = MAX_MIRRORED / (1024 * 1024);
     format!(

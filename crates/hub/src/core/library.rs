@@ -6,7 +6,7 @@
 //! UI whose command will take it elsewhere [is moving](Core::is_moving), so that what comes behind can wait in order; looking (lists,
 //! the past, exports, saves) keeps nobody waiting but who looks.
 
-use super::{Core, CoreEffect, CoreInput, no_session};
+use super::{Core, CoreEffect, CoreInput, Sharing, no_session};
 use domain::command::{
     Command, ExportFormat, History, LibraryCommand, ListScope, Receipt, Refusal, RefusalKind, Target,
 };
@@ -167,8 +167,8 @@ pub(super) enum Purpose {
         session: SessionId,
         moves: bool,
         again: Box<CoreInput>,
-        /// Why the store does not open it, while its process is looked for.
-        refused: Option<Refusal>,
+        /// Why the store does not open it, while its process is looked for, and whether questions can be answered here.
+        refused: Option<(Refusal, bool)>,
     },
     Delete {
         session: SessionId,
@@ -438,8 +438,9 @@ impl Core {
                 Some(opened) => self.opened(ui, session, *opened, *again),
                 None => Err(no_session(session.as_str())),
             },
-            (Purpose::Open { session, again, .. }, Answer::Visited(shown)) => {
-                self.visit(session, *shown, *again)
+            (Purpose::Open { session, again, refused, .. }, Answer::Visited(shown)) => {
+                let answers = refused.is_some_and(|(_, answers)| answers);
+                self.visit(session, *shown, Sharing::among(answers), *again)
             }
             (Purpose::Delete { session }, Answer::Deleted(there)) => {
                 self.deleted(&session);

@@ -12,6 +12,24 @@ pub struct GivenBudget {
     pub typed: Budget,
 }
 
+/// Who can be asked what a lossless runtime wants to know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sharing {
+    /// Nobody but UIs here: what none of them can answer is declined.
+    Alone,
+    /// Others too, and it counts on us: what nobody here can answer is left to them, but in runs that were begun here.
+    Counted,
+    /// Others too, and it knows that we can answer nothing: it decides by itself.
+    Mute,
+}
+
+impl Sharing {
+    /// With others on the same runtime.
+    pub fn among(answers: bool) -> Sharing {
+        if answers { Sharing::Counted } else { Sharing::Mute }
+    }
+}
+
 /// What the hub starts with.
 #[derive(Debug, Clone)]
 pub struct Setup {
@@ -35,8 +53,8 @@ pub struct Setup {
     pub require_consent: bool,
     /// Nobody looks on: what was typed for a foreign runtime holds by itself, or its run is stopped.
     pub is_headless: bool,
-    /// A lossless runtime has other UIs than those here: what nobody here can answer is left to them.
-    pub is_shared: bool,
+    /// Whether a lossless runtime has other UIs than those here.
+    pub sharing: Sharing,
     /// Sessions that other processes have open are looked for there ([`super::CoreEffect::Visit`]).
     pub visits: bool,
     /// A number no other process starts with, for session ids.
@@ -57,7 +75,7 @@ impl Setup {
             no_sandbox: None,
             require_consent: false,
             is_headless: false,
-            is_shared: false,
+            sharing: Sharing::Alone,
             visits: false,
             salt,
         }

@@ -10,7 +10,9 @@
 
 use super::follow::too_large;
 use super::library::{AwaitedAnswer, Purpose};
-use super::{Answer, Core, CoreEffect, CoreInput, Engine, Live, MAX_MIRRORED, RequestId, no_session};
+use super::{
+    Answer, Core, CoreEffect, CoreInput, Engine, Live, MAX_MIRRORED, RequestId, Sharing, no_session,
+};
 use domain::command::{Command, Refusal, RefusalKind, SessionCommand};
 use domain::event::Outcome;
 use domain::ids::{SessionId, UiId};
@@ -50,7 +52,7 @@ impl Core {
         };
         let why = match (refused, with) {
             // Nobody has it, or is not to be reached: what the store said holds.
-            (Some(why), Err(_)) => return Some(found(None, Err(why))),
+            (Some((why, _)), Err(_)) => return Some(found(None, Err(why))),
             (None, Ok(Answer::Opened(None))) => no_session(session.as_str()),
             (None, Ok(Answer::Elsewhere(why))) => why,
             (refused, with) => return Some(found(refused, with)),
@@ -63,7 +65,7 @@ impl Core {
         self.next_request += 1;
         let id = RequestId(self.next_request);
         self.out.push(CoreEffect::Visit { id, session: session.clone(), answers });
-        let (awaited, _) = found(Some(why), Ok(Answer::Folder));
+        let (awaited, _) = found(Some((why, answers)), Ok(Answer::Folder));
         self.pending.insert(id, awaited);
         None
     }
@@ -73,10 +75,12 @@ impl Core {
         &mut self,
         session: SessionId,
         (state, board): (State, Board),
+        sharing: Sharing,
         again: CoreInput,
     ) -> Result<(), Refusal> {
         let mut live = Live::new(state, Engine::Mirrored);
         (live.mirrored, live.board, live.grammar) = (live.state.weight(), board, None);
+        live.sharing = sharing;
         if live.mirrored > MAX_MIRRORED {
             self.out.push(CoreEffect::Leave { session });
             return Err(Refusal::new(RefusalKind::TooMany, too_large()));

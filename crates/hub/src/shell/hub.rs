@@ -148,9 +148,7 @@ impl Hub {
         let keeping = (store, Keeping::First);
         let (mut shell, messages) = Hub::shell(Core::new(setup.clone()), setup, keeping, engine, files, log);
         shell.visiting = Visiting::by(visits);
-        let hub = shell.hub.clone();
-        tokio::spawn(shell.run(messages, None));
-        hub
+        Hub::run(shell, messages, None)
     }
 
     /// A hub in front of a foreign runtime whose sessions are kept.
@@ -178,6 +176,10 @@ impl Hub {
         log: Log,
     ) -> Hub {
         let (shell, messages) = Hub::shell(core, setup, (store, keeping), engine, files, log);
+        Hub::run(shell, messages, kept)
+    }
+
+    fn run(shell: Shell, messages: mpsc::Receiver<Inbox>, kept: Option<(SessionId, Opened)>) -> Hub {
         let hub = shell.hub.clone();
         tokio::spawn(shell.run(messages, kept));
         hub

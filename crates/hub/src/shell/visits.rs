@@ -70,6 +70,7 @@ impl Visiting {
         let _ = timeout(2 * super::LAST_WORDS, ended).await;
     }
 
+    /// Lets the process of a session go.
     pub(super) fn leave(&mut self, session: &SessionId) {
         self.visits.remove(session);
         while self.tasks.try_join_next().is_some() {}
@@ -176,7 +177,7 @@ impl Visitor {
             Ok(Err(why)) => return self.tell(FromVisit::Shown(id, Err(why))).await,
             Err(_) => return self.tell(FromVisit::Shown(id, Err(silent()))).await,
         };
-        let setup = Setup { is_shared: true, ..Setup::new(Engine::Mirrored, "/", self.number) };
+        let setup = Setup::new(Engine::Mirrored, "/", self.number);
         let there =
             Hub::start(setup, Box::new(MemoryStore::default()), EngineSeat::Remote(Box::new(seat)), log);
         self.stay(id, &there, &mut ordered).await;
@@ -203,7 +204,10 @@ impl Visitor {
         let shown = timeout(SHOWN_WITHIN, shown).await.unwrap_or_else(|_| Err(silent()));
         let is_shown = shown.is_ok();
         self.tell(FromVisit::Shown(id, shown)).await;
-        while is_shown {
+        if !is_shown {
+            return;
+        }
+        loop {
             tokio::select! {
                 command = ordered.recv() => {
                     let Some((ticket, command)) = command else { return };

@@ -200,3 +200,28 @@ fn only_so_many_sessions_are_visited_at_once() {
     assert!(matches!(bench.settled_with(ticket), Some(Err(_))));
     assert!(shown().weight() < MAX_MIRRORED);
 }
+
+#[test]
+fn a_question_of_a_run_that_was_begun_here_is_declined_where_nobody_can_answer_it_any_more() {
+    let (mut bench, session) = (visiting(), elsewhere(5));
+    bench.visits(&session);
+    let prompt =
+        Command::Run(RunCommand::Prompt { input: Input::text("go"), options: PromptOptions::default() });
+    bench.next_ticket += 1;
+    let (ticket, target) = (Ticket(bench.next_ticket), Target::Current);
+    bench.step(CoreInput::Command { ui: TERMINAL, ticket, target, command: prompt });
+    let (consult, ..) = bench.consults().pop().expect("passed on");
+    let started = Ok(Receipt::Started { session: session.clone(), run: RunId(1) });
+    bench.step(CoreInput::Report(Report::Settled { ticket: consult, with: started }));
+    bench.outs.clear();
+    let kind = AskKind::Confirm { message: String::new(), yes: None, no: None, danger: false };
+    let ask = Ask { id: AskId(9), run: Some(RunId(1)), title: "go on?".into(), kind, deadline: None };
+    let event = Event { seq: shown().seq.next(), at: Millis(2), body: Body::Ask(AskEvent::Opened(ask)) };
+    bench.step(CoreInput::MirrorEvent { session: session.clone(), event: Arc::new(event) });
+    assert!(bench.consults().is_empty(), "somebody can be asked here");
+    bench.step(CoreInput::CannotAnswer { ui: TERMINAL, session, ask: AskId(9) });
+    assert!(matches!(
+        bench.consults().as_slice(),
+        [(_, _, Command::Answer { answer: Answer::Dismissed, .. })]
+    ));
+}
