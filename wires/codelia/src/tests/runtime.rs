@@ -602,16 +602,34 @@ fn a_change_of_context_leaves_the_rest_as_it_was() {
     let moved = heard(&mut bench, r#"{"cwd":"/b"}"#);
     assert_eq!((moved.cwd.as_deref(), moved.active_file.as_deref()), (Some("/b"), Some("f")));
     assert_eq!(moved.selection, Some(("x".to_owned(), "f".to_owned())));
+    let range =
+        r#"{"selection":{"path":"f","range":{"start":{"line":11,"column":2},"end":{"line":14,"column":0}}}}"#;
+    let marked = heard(&mut bench, range);
+    assert_eq!(marked.notes, ["The selection in f is lines 12 to 14."]);
     let closed = heard(&mut bench, r#"{"active_file":null}"#);
     assert_eq!((closed.cwd.as_deref(), closed.active_file), (Some("/b"), None), "null takes away");
 }
 
 #[test]
-fn a_no_that_should_last_is_told_as_lost() {
+fn a_no_that_should_last_answers_the_same_action_and_no_other() {
     let (mut bench, ask) = super::waiting(None);
     bench.forget();
     bench.say(r#"{"id":"ui_1","result":{"ok":false,"remember":true}}"#);
     let (_, _, command) = bench.command();
     assert_eq!(command, Command::Answer { ask, answer: Answer::Deny { reason: None } });
-    assert!(bench.link.losses.iter().any(|loss| loss.item == roles::Item::ConsentScope));
+    bench.close_ask(ask, Closing::Answered { answer: Answer::Deny { reason: None }, by: None });
+    let (_, message) = bench.step();
+    let mut again = |bench: &mut RuntimeBench, name: &str| {
+        let tool = bench.propose(message, name, "{}");
+        bench.forget();
+        super::may_it_run(bench, tool, None)
+    };
+    let same = again(&mut bench, "bash");
+    assert!(!bench.lines().iter().any(|line| line.contains("ui.confirm.request")), "nobody is asked");
+    let (_, _, command) = bench.command();
+    let Command::Answer { ask, answer: Answer::Deny { reason: Some(reason) } } = command else { panic!() };
+    assert!(ask == same && reason.contains("said no to exactly this"), "{reason}");
+    bench.close_ask(same, Closing::Answered { answer: Answer::Deny { reason: None }, by: None });
+    again(&mut bench, "write");
+    assert!(bench.lines().iter().any(|line| line.contains("ui.confirm.request")), "another is asked for");
 }
