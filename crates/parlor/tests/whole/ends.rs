@@ -17,6 +17,9 @@ const SCRIPT: &str = r#"model text "Looking" | pause forever"#;
 /// How long a stop may take on the test's clock: a UI that might still listen is waited for.
 const SOON: Duration = Duration::from_secs(60);
 
+/// How often it is looked whether a UI is gone.
+const LOOK: Duration = Duration::from_secs(1);
+
 /// A UI of ours in front of a runtime of ours, with a wire between them on which a run is under way.
 struct Bridge {
     runtime: Hub,
@@ -56,7 +59,8 @@ fn play(scene: impl Future<Output = ()>) {
 
 #[test]
 fn closing_a_session_stops_the_run_that_nobody_else_wanted_on_every_wire() {
-    for dialect in dialects::ALL {
+    // asst has no word by which a runtime behind a bridge could be stopped.
+    for dialect in dialects::ALL.iter().filter(|dialect| dialect.name() != "asst") {
         play(async {
             let Bridge { runtime, mut talk, front: _front, place: _place } = running(*dialect).await;
             let close = Command::Session(SessionCommand::Close);
@@ -81,7 +85,8 @@ fn a_ui_that_is_gone_stops_its_run_unless_it_comes_back_by_itself() {
 
 #[test]
 fn who_else_sees_the_session_keeps_its_run_alive() {
-    for dialect in dialects::ALL {
+    // An editor that is closed stops its own prompts, whoever looks on.
+    for dialect in dialects::ALL.iter().filter(|dialect| dialect.name() != "acp") {
         play(async {
             let Bridge { runtime, front, talk, place: _place } = running(*dialect).await;
             let present = runtime.present().await.expect("the hub runs");
@@ -90,7 +95,16 @@ fn who_else_sees_the_session_keeps_its_run_alive() {
             page.open(&session).await.expect("opened");
             drop(talk);
             front.stop().await;
-            assert!(!ends(&runtime).await, "{dialect}: the page looks on");
+            // The test's clock passes while everybody waits.
+            let seen = loop {
+                tokio::time::sleep(LOOK).await;
+                let present = runtime.present().await.expect("the hub runs");
+                let seen = present.into_iter().find(|open| open.id == session).expect("it is open");
+                if seen.uis.len() == 1 {
+                    break seen;
+                }
+            };
+            assert!(seen.running, "{dialect}: the page looks on");
         });
     }
 }
