@@ -71,10 +71,12 @@ pub(super) const REQUESTS: &[Exchange<Role>] = &[
     Exchange::of::<ThemeSetParams>(theme_set, no_answer),
 ];
 
+/// Hands a command line to the hub, with what is told when it is settled.
 pub(super) fn hub(command: ShellCommand, telling: Telling) -> Asking<Role> {
     Ok(Next::Hub(Target::Current, Command::Shell(command), CodeliaMemo::Shell(telling)))
 }
 
+/// A look at one that runs in the background, after a wait of so many seconds for its end.
 pub(super) fn one(job: String, wait: Option<u64>) -> ShellCommand {
     ShellCommand::Job { job, wait }
 }
@@ -165,6 +167,7 @@ fn theme_set(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) ->
     Err(invalid(format!("the look is not kept here; start the UI with CODELIA_TUI_THEME={name}")))
 }
 
+/// What a command line of the person's own came to, as far as it has.
 pub(super) fn lower_ran(job: ShellJob) -> ShellExecResult {
     let duration_ms = job.ended_at.map_or(0, |at| at.since(job.started_at));
     ShellExecResult {

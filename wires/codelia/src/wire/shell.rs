@@ -269,7 +269,7 @@ pub struct AuthLogoutParams {
     pub clear_session: Option<bool>,
 }
 
-/// What was forgotten.
+/// Of an `auth.logout` that was done; ours never is, since keys are not a UI's to forget.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AuthLogoutResult {
