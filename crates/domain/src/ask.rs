@@ -306,3 +306,35 @@ pub enum Closing {
     /// Nobody could be asked.
     Unattended,
 }
+
+impl Closing {
+    /// How it ended and by whom, for those who did not answer: `allowed once by terminal#2`.
+    pub fn told(&self) -> String {
+        let (what, by) = match self {
+            Closing::Answered { answer, by } => (answer.told(), by),
+            Closing::Withdrawn => return "withdrawn".to_owned(),
+            Closing::Expired => return "not answered in time".to_owned(),
+            Closing::Unattended => return "not answered: nobody could be asked".to_owned(),
+        };
+        match by {
+            Some(by) => format!("{what} by {by}"),
+            None => format!("{what} elsewhere"),
+        }
+    }
+}
+
+impl Answer {
+    /// What was done to a question by it.
+    fn told(&self) -> &'static str {
+        match self {
+            Answer::Allow { scope: Scope::Once, .. } => "allowed once",
+            Answer::Allow { scope: Scope::Session, .. } => "allowed for the session",
+            Answer::Allow { scope: Scope::Always, .. } => "allowed for good",
+            Answer::Deny { .. } => "denied",
+            Answer::Confirmed(true) => "answered with yes",
+            Answer::Confirmed(false) => "answered with no",
+            Answer::Chosen(_) | Answer::Entered(_) => "answered",
+            Answer::Dismissed => "dismissed",
+        }
+    }
+}

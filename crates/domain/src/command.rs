@@ -427,6 +427,9 @@ pub enum ShellCommand {
         /// Where; the working directory of the session if `None`.
         #[serde(skip_serializing_if = "Option::is_none")]
         cwd: Option<String>,
+        /// Whether the person typed it: then nobody is asked, as for `run_line`.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        typed: bool,
     },
     /// What runs in the background, and what ran.
     #[serde(rename = "list_jobs")]

@@ -28,6 +28,9 @@ pub const EMPTY_ANSWER: &str = "empty_answer";
 /// The code of a notice that says that the provider had lost what was sent before, by what, and what that cost.
 pub const CACHE_LOST: &str = "cache_lost";
 
+/// The window of a context that is measured in percents: some runtimes tell no tokens, and no model has so small a window.
+pub const PERCENTS: u64 = 100;
+
 /// One numbered thing that happened in a session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

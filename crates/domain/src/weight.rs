@@ -44,7 +44,7 @@ impl Command {
             Command::Run(RunCommand::Prompt { input, options }) => {
                 input.weight() + options.offers.iter().map(Offer::weight).sum::<usize>()
             }
-            Command::Shell(ShellCommand::Run { line, cwd, .. } | ShellCommand::Start { line, cwd }) => {
+            Command::Shell(ShellCommand::Run { line, cwd, .. } | ShellCommand::Start { line, cwd, .. }) => {
                 line.len() + maybe(cwd)
             }
             Command::Shell(ShellCommand::Job { job: text, .. } | ShellCommand::Stop { job: text }) => {

@@ -3,7 +3,7 @@
 //! Pure: a [`State`](domain::state::State) or its events go in, text comes out, and the other way round. Files are
 //! read and written elsewhere.
 //!
-//! Invariants: what [`jsonl`] or [`saved`] wrote, [`read`] takes back with an equal conversation, but for what only a provider can
+//! Invariants: what [`jsonl`] or [`save`] wrote, [`read`] takes back with an equal conversation, but for what only a provider can
 //! read, which leaves the house in no form; what [`read`] gives is
 //! grammatical, has nothing open, and grants nothing: a file can choose neither its policy nor where tools work.
 
@@ -16,7 +16,7 @@ mod records;
 pub use html::html;
 pub use markdown::markdown;
 pub use reading::{Destination, Import, MAX_IMPORT, NotASession, read};
-pub use records::{FORMAT, events_of, jsonl, saved};
+pub use records::{FORMAT, events_of, jsonl, save};
 
 use domain::content::{Part, Role};
 use domain::ids::{EntryId, Millis};

@@ -1,11 +1,12 @@
-//! A session as records: one per line ([`jsonl`]), or in one JSON file with what a person may want to read ([`saved`]).
+//! A session as records: one per line ([`jsonl`]), or in one JSON file with what a person may want to read ([`save`]).
 
 use domain::content::{Json, KEPT, Part, Role};
 use domain::event::{Body, ContextEvent, Event, MessageEvent, SessionEvent};
 use domain::ids::{Seq, SessionId};
-use domain::state::{EntryKind, State};
-use serde::{Deserialize, Serialize};
+use domain::state::{Entry, EntryKind, State};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
+use std::io;
 
 /// Version of the files that are written here; a reader takes every version up to its own.
 pub const FORMAT: u32 = 1;
@@ -37,10 +38,31 @@ struct Saved<'a> {
     created_at: u64,
     updated_at: u64,
     /// For people and other programs; what is loaded are the records.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    messages: Vec<ChatLine>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    messages: Option<Messages<'a>>,
     /// The key that makes it whole; last, since it is long.
-    log: Vec<Box<RawValue>>,
+    log: Log<'a>,
+}
+
+/// Messages that are put into words one by one as they are written: a long session is not held twice.
+struct Messages<'a>(Vec<&'a Entry>);
+
+impl Serialize for Messages<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().filter_map(|entry| match &entry.kind {
+            EntryKind::Message(m) => Some(ChatLine { role: m.role, at: entry.at.0, text: m.text() }),
+            EntryKind::Compaction(_) | EntryKind::Notice { .. } => None,
+        }))
+    }
+}
+
+/// The same for records.
+struct Log<'a>(&'a [Event]);
+
+impl Serialize for Log<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().filter_map(|event| RawValue::from_string(encode(event)).ok()))
+    }
 }
 
 #[derive(Serialize)]
@@ -105,23 +127,25 @@ pub fn events_of(state: &State) -> Vec<Event> {
     numbered.collect()
 }
 
-/// One JSON file: readable messages and the records that [`crate::read`] takes. Without `history` only the settings are in it.
-pub fn saved(session: &SessionId, state: &State, history: bool) -> String {
+/// Writes one JSON file: readable messages and the records that [`crate::read`] takes. Without `history` only the settings are in it.
+///
+/// # Errors
+/// When `out` cannot be written.
+pub fn save(out: &mut dyn io::Write, session: &SessionId, state: &State, history: bool) -> io::Result<()> {
     let mut events = events_of(state);
-    let mut messages = Vec::new();
+    let mut messages = None;
     if history {
-        let said = crate::conversation(state).into_iter().filter_map(|entry| match &entry.kind {
-            EntryKind::Message(m) => Some(ChatLine { role: m.role, at: entry.at.0, text: m.text() }),
-            EntryKind::Compaction(_) | EntryKind::Notice { .. } => None,
-        });
-        messages.extend(said);
+        let entries = crate::conversation(state);
+        messages = entries
+            .iter()
+            .any(|entry| matches!(entry.kind, EntryKind::Message(_)))
+            .then_some(Messages(entries));
     } else {
         events.retain(|event| is_setting(&event.body));
         for (event, number) in events.iter_mut().zip(1..) {
             event.seq = Seq(number);
         }
     }
-    let raw = |event: &Event| RawValue::from_string(encode(event)).ok();
     let saved = Saved {
         head: head(session, state, events.len()),
         cwd: &state.settings.cwd,
@@ -130,11 +154,10 @@ pub fn saved(session: &SessionId, state: &State, history: bool) -> String {
         created_at: state.created_at.0,
         updated_at: state.updated_at.0,
         messages,
-        log: events.iter().filter_map(raw).collect(),
+        log: Log(&events),
     };
-    let mut out = serde_json::to_string_pretty(&saved).unwrap_or_default();
-    out.push('\n');
-    out
+    serde_json::to_writer_pretty(&mut *out, &saved)?;
+    out.write_all(b"\n")
 }
 
 fn is_setting(body: &Body) -> bool {

@@ -19,6 +19,12 @@ fn session() -> SessionId {
     SessionId::from_number(7)
 }
 
+fn saved(state: &State, history: bool) -> String {
+    let mut text = Vec::new();
+    save(&mut text, &session(), state, history).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
 fn here() -> Destination {
     Destination { cwd: "/here/sub".into(), project: "/here".into() }
 }
@@ -233,7 +239,7 @@ fn records_come_back_in_another_place_and_grant_nothing() {
     for text in [
         jsonl(&session(), &state, &events),
         jsonl(&session(), &state, &events_of(&state)),
-        saved(&session(), &state, true),
+        saved(&state, true),
     ] {
         let import = read(&text, &here()).unwrap();
         assert!(check_all(&import.events).unwrap().is_closed());
@@ -267,7 +273,7 @@ fn what_was_open_is_closed_and_a_cut_file_is_noticed() {
 
 #[test]
 fn settings_alone_can_be_saved() {
-    let text = saved(&session(), &fold(&events(true)), false);
+    let text = saved(&fold(&events(true)), false);
     let import = read(&text, &here()).unwrap();
     assert_eq!((import.events.len(), import.state.entries.len()), (1, 0));
     assert!(!text.contains("please"));

@@ -101,6 +101,8 @@ pub(crate) struct Live {
     is_known: bool,
     /// Who began the last run.
     prompter: Option<UiId>,
+    /// Its last UI closed it while a run was under way: it is let go when that has ended.
+    is_closing: bool,
     /// MCP servers that a UI brought.
     given_servers: Vec<GivenServer>,
     grammar: Option<Grammar>,
@@ -290,6 +292,7 @@ impl Core {
             }
             CoreInput::Apart { ui } => self.set_apart(ui),
             CoreInput::Left { ui } => self.left(ui),
+            CoreInput::Gone { ui } => self.gone(ui),
             CoreInput::Report(report) => self.report(report),
             CoreInput::Mirror { session, state, board } => self.mirror(session, *state, board),
             CoreInput::MirrorEvent { session, event } => self.mirror_event(&session, event),
@@ -396,7 +399,7 @@ impl Core {
                 if let Some(live) = self.sessions.get_mut(&session) {
                     live.is_known = true;
                 }
-                self.in_session(ui, ticket, session, command)
+                self.in_session_aloud(ui, ticket, session, command)
             }
         }
     }
@@ -645,6 +648,7 @@ impl Live {
             ui_context: UiContext::default(),
             is_known: false,
             prompter: None,
+            is_closing: false,
             given_servers: Vec::new(),
             grammar,
             secrets: Secrets::default(),

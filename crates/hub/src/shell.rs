@@ -469,10 +469,19 @@ impl Shell {
         }
     }
 
+    /// Lets a UI go that may come back.
     fn leave(&mut self, ui: UiId) {
         if let Some(mut seat) = self.seats.remove(&ui) {
             seat.close(self.clock.now());
             self.work.push_back(CoreInput::Left { ui });
+        }
+    }
+
+    /// A UI went by itself.
+    fn went(&mut self, ui: UiId) {
+        if let Some(mut seat) = self.seats.remove(&ui) {
+            let comes_back = seat.close(self.clock.now());
+            self.work.push_back(if comes_back { CoreInput::Left { ui } } else { CoreInput::Gone { ui } });
         }
     }
 
@@ -501,7 +510,7 @@ impl Shell {
             Incoming::Closed { lane, .. } => seat.disconnected(round, lane),
         });
         if !stays {
-            self.leave(ui);
+            self.went(ui);
         }
     }
 
@@ -513,7 +522,7 @@ impl Shell {
         }
         for ui in self.seats.keys().copied().collect::<Vec<_>>() {
             if !self.with_seat(ui, |seat, round| seat.fire(round, instant)) {
-                self.leave(ui);
+                self.went(ui);
             }
         }
         self.tell_fleet(instant);

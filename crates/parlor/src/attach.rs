@@ -313,7 +313,10 @@ async fn show(
         let ours = was.session.as_ref().filter(|_| lossless).map(ToString::to_string);
         let known = ours.as_deref().or(was.theirs.as_deref());
         let named = attach.session.as_deref().filter(|_| !was.anew);
-        let begin = Begin { session: known.or(named), last: was.theirs.as_deref() };
+        // Who goes on with a conversation was there; who names a session of the runtime wants that one or none.
+        let went_on = keep.as_ref().is_some_and(|keep| keep.insists);
+        let last = was.theirs.as_deref().or(named.filter(|_| went_on));
+        let begin = Begin { session: known.or(named), last };
         let (place, keep, log) = (place.clone(), keep.clone(), stack::no_log());
         let keep = keep.map(|keep| kept_where(keep, &was));
         let launch = &held_as(launch, &was);

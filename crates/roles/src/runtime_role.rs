@@ -112,6 +112,11 @@ pub trait RuntimeRole: Send {
     fn closed(&mut self, _cx: &mut RuntimeCx<'_>) {}
     /// What asks the peer can answer: nobody is asked on a wire that cannot carry the question.
     fn can_answer(&self) -> Answers;
+    /// Whether a peer whose connection broke comes back to its runs by itself. Those of another wire are over for it, and stopped where
+    /// nobody else sees them.
+    fn comes_back(&self) -> bool {
+        false
+    }
     /// What the peer wants to be held to, which lowers what it may do and never raises it; `None` while nobody knows what it is held to
     /// elsewhere. Most wires have no word for it.
     fn rights(&self) -> Option<Standing> {

@@ -19,6 +19,8 @@ pub(crate) enum Topic {
     Itself,
     /// The question on the screen.
     Question,
+    /// One that was there before, and how it ended.
+    EarlierQuestion,
     /// The run under way.
     Run,
     /// What goes along with the next prompt, or does not.

@@ -3,7 +3,10 @@
 
 import type { Abilities } from "./types";
 
-export function whole(said: Abilities): Required<Omit<Abilities, "model">> & Pick<Abilities, "model"> {
+// What the page does not read stays as it was told.
+type Unread = "model" | "text_only";
+
+export function whole(said: Abilities): Required<Omit<Abilities, Unread>> & Pick<Abilities, Unread> {
   const { sessions, branch, models, consent } = said;
   return {
     ...said,

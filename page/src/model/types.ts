@@ -33,6 +33,7 @@ export type Abilities = {
   set_tools?: boolean;
   skills: boolean;
   steer: boolean;
+  text_only?: boolean;
   undo?: boolean;
 };
 
@@ -167,7 +168,7 @@ export type Command =
   | { list_skills: { cwd?: string; reload: boolean } }
   | "list_jobs"
   | { run_line: { cwd?: string; line: string; seconds?: number } }
-  | { start_job: { cwd?: string; line: string } }
+  | { start_job: { cwd?: string; line: string; typed?: boolean } }
   | { read_job: { job: string; wait?: number } }
   | { stop_job: { job: string } }
   | { undo_files: { leave: boolean } }

@@ -449,6 +449,7 @@ impl UiRole for AsstUi {
             open_session: true,
             clear: true,
             ping: true,
+            text_only: true,
             ..Abilities::default()
         })
     }

@@ -11,6 +11,7 @@ mod compaction;
 mod diagnostics;
 mod history;
 mod open_asks;
+mod own_shell;
 mod paragraphs;
 mod requests;
 mod runs;
@@ -31,6 +32,7 @@ use super::wire::{Status, UiCapabilities, UiContextParams};
 use asking::Reader;
 use client_tools::ClientTools;
 use diagnostics::Diagnostics;
+use domain::ask::Answer;
 use domain::command::{Command, Receipt, Refusal, Target};
 use domain::event::{AskEvent, Body, ContextEvent, Event, NoteEvent, PERSONS_COMMAND, RunEvent};
 use domain::ids::{EntryId, RunId, SessionId};
@@ -56,6 +58,11 @@ pub const COMMAND_LINE: &str = "codelia-cli-prompt";
 /// How the existing terminal UI calls itself.
 pub const TERMINAL_UI: &str = "codelia-tui";
 
+/// Most actions that a no is remembered for.
+const MAX_REFUSED: usize = 256;
+/// What the model hears when such an action comes again.
+const REFUSED: &str = "the person said no to exactly this before, and not to ask again";
+
 /// The runtime's side of codelia.
 #[derive(Debug, Default)]
 pub struct CodeliaRuntime {
@@ -74,12 +81,14 @@ pub struct CodeliaRuntime {
     compactions: BTreeMap<Ticket, Telling>,
     offered_tools: bool,
     asks: OpenAsks,
+    /// What the person said no to for as long as this UI is there.
+    refused: BTreeSet<(SessionId, String)>,
     stops: Stops,
     /// Where the person works, as the UI told it last.
     ui_context: Option<UiContextParams>,
     client_tools: ClientTools,
-    /// How the UI wants to look.
-    theme: Option<String>,
+    /// Open waits for command lines of the person's own, by the command and who waits.
+    shell_waits: Vec<(String, WireId)>,
 }
 
 impl CodeliaRuntime {
@@ -118,8 +127,8 @@ impl CodeliaRuntime {
         }
         match self.asks.hear(cx.now, self.reader().types_ahead(), id, outcome) {
             AskAnswer::Answer { session, ask, answer, odd, lasting_no } => {
-                if lasting_no {
-                    cx.loss(Item::ConsentScope, "a no is not remembered: the next call is asked for again");
+                if let Some(action) = lasting_no.filter(|_| self.refused.len() < MAX_REFUSED) {
+                    self.refused.insert((session.clone(), action));
                 }
                 if let Some(odd) = odd {
                     cx.drift(Drift::new("answer to a question", odd, &id.to_string()));
@@ -198,6 +207,12 @@ impl CodeliaRuntime {
     fn ask_opened(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, ask: &domain::ask::Ask) {
         if !OpenAsks::can_ask(&self.ui, &ask.kind) {
             return;
+        }
+        let again = open_asks::action(&ask.kind).map(|action| (session.clone(), action));
+        if again.is_some_and(|again| self.refused.contains(&again)) {
+            let answer = Answer::Deny { reason: Some(REFUSED.to_owned()) };
+            let command = Command::Answer { ask: ask.id, answer };
+            return self.tell_hub(cx, Target::Session(session.clone()), command, CodeliaMemo::Answer);
         }
         let run_id = ask.run.map(|run| run_name::write(session, run));
         let Some(request) = asking::request(ask, run_id, self.reader()) else {

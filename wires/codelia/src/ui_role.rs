@@ -21,7 +21,7 @@ use super::wire::{
 use asks::OpenAsk;
 use domain::command::{Command, Receipt, Refusal, RefusalKind};
 use domain::content::Input;
-use domain::event::{Failure, Outcome};
+use domain::event::{Failure, Outcome, PERCENTS};
 use domain::fact::{Fact, Key, Said};
 use domain::ids::SessionId;
 use domain::port::{Abilities, Ticket};
@@ -358,7 +358,7 @@ impl CodeliaUi {
         let left = u64::try_from(params.context_left_percent.clamp(0, 100)).unwrap_or(0);
         let key = Key::from(params.run_id.as_str());
         if self.hear_run(cx, &key) {
-            cx.fact(Fact::of(key, Said::Context { used: 100 - left, window: 100 }));
+            cx.fact(Fact::of(key, Said::Context { used: PERCENTS - left, window: PERCENTS }));
         }
     }
 
@@ -385,6 +385,8 @@ impl CodeliaUi {
 impl UiRole for CodeliaUi {
     fn open(&mut self, cx: &mut UiCx<'_>, hello: &Hello) {
         self.session = hello.session.as_deref().map(|name| self.session_of(name));
+        let cwd = Some(hello.cwd.clone()).filter(|cwd| !cwd.is_empty());
+        self.context = cwd.map(|cwd| UiContextParams { cwd: Some(cwd), ..UiContextParams::default() });
         let params = InitializeParams {
             protocol_version: PROTOCOL_VERSION.to_owned(),
             client: Program { name: OURS.to_owned(), version: hello.version.clone() },

@@ -35,6 +35,14 @@ calls! {
     Ui request "skills.list": SkillsListParams => SkillsListResult;
     Ui request "context.inspect": ContextInspectParams => ContextInspectResult;
     Ui request "shell.exec": ShellExecParams => ShellExecResult;
+    Ui request "shell.start": ShellStartParams => ShellTask;
+    Ui request "shell.list": ShellListParams => ShellListResult;
+    Ui request "shell.status": ShellStatusParams => ShellTask;
+    Ui request "shell.output": ShellOutputParams => ShellOutputResult;
+    Ui request "shell.wait": ShellWaitParams => ShellTask;
+    Ui request "shell.detach": ShellDetachParams => ShellDetachResult;
+    Ui request "shell.cancel": ShellCancelParams => ShellTask;
+    Ui request "auth.logout": AuthLogoutParams => AuthLogoutResult;
     Ui request "task.spawn": TaskSpawnParams => Task;
     Ui request "task.list": TaskListParams => TaskListResult;
     Ui request "task.status": TaskStatusParams => Task;

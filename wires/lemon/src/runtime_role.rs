@@ -215,7 +215,7 @@ impl LemonRuntime {
                 self.notify(cx, session, Level::Warning, text);
             }
             Closing::Answered { .. } => {
-                self.notify(cx, session, Level::Info, format!("\"{title}\" was answered elsewhere."));
+                self.notify(cx, session, Level::Info, format!("\"{title}\" was {}.", closing.told()));
             }
             Closing::Withdrawn | Closing::Unattended => {}
         }

@@ -26,7 +26,7 @@ use lift::AnswerForm;
 use roles::{Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Past, Reason, Seen, TimerKey, UiCx, UiRole};
 use sessions::{KnownSessions, is_same, known_as};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// The exit code by which a lemon server asks to be started again.
@@ -67,6 +67,10 @@ pub struct LemonUi {
     handshake: Handshake,
     cwd: String,
     wanted: Option<Arc<str>>,
+    /// The person was in that session before: where the server has forgotten it, a new one begins.
+    goes_back: bool,
+    /// Sessions in which something was said since they were saved.
+    unsaved: BTreeSet<Option<String>>,
     /// Whether the server knows several sessions.
     sessions: bool,
     asks: bool,
@@ -140,15 +144,17 @@ impl LemonUi {
                 let why = format!("this server has one session, without a name: it cannot go to {wanted}");
                 self.give_up(cx, why);
             }
-            (true, None, None) => {
-                let cwd = Some(self.cwd.clone()).filter(|cwd| !cwd.is_empty());
-                self.begin_session(cx, StartSession { cwd, ..StartSession::default() });
-            }
+            (true, None, None) => self.begin_here(cx),
             (true, None, Some(_)) | (false, None, _) => self.at_session(cx, seen, history),
         }
     }
 
     /// Asks for the session of the handshake.
+    fn begin_here(&mut self, cx: &mut UiCx<'_>) {
+        let cwd = Some(self.cwd.clone()).filter(|cwd| !cwd.is_empty());
+        self.begin_session(cx, StartSession { cwd, ..StartSession::default() });
+    }
+
     fn begin_session(&mut self, cx: &mut UiCx<'_>, start: StartSession) {
         self.handshake = Handshake::Starting;
         self.send(cx, &wire::Command::StartSession(start));
@@ -330,6 +336,11 @@ impl LemonUi {
     }
 
     fn error(&mut self, cx: &mut UiCx<'_>, text: String) {
+        if matches!(self.handshake, Handshake::Starting | Handshake::Activating { .. })
+            && std::mem::take(&mut self.goes_back)
+        {
+            return self.begin_here(cx);
+        }
         match &self.handshake {
             Handshake::Starting => {
                 let why = format!("the server could not start a session: {text}");
@@ -402,7 +413,8 @@ impl UiRole for LemonUi {
         let mut hearing = std::mem::take(&mut self.hearing);
         hearing.forget();
         let (cwd, wanted) = (hello.cwd.clone(), hello.session.clone());
-        *self = LemonUi { cwd, wanted, hearing, ..LemonUi::default() };
+        let goes_back = wanted.is_some() && hello.last_session == wanted;
+        *self = LemonUi { cwd, wanted, goes_back, hearing, ..LemonUi::default() };
         cx.timer(HANDSHAKE, HANDSHAKE_TIMEOUT);
     }
 
@@ -449,6 +461,7 @@ impl UiRole for LemonUi {
                 cx,
                 format!("the server did not list its sessions within {within} s: start it again, or leave out the session"),
             ),
+            Handshake::Activating { .. } if std::mem::take(&mut self.goes_back) => self.begin_here(cx),
             Handshake::Activating { ref named, .. } => {
                 let why = self.not_there(named);
                 self.give_up(cx, why);
@@ -467,6 +480,10 @@ impl UiRole for LemonUi {
     fn leave(&mut self, cx: &mut UiCx<'_>) {
         // A server that has not greeted would take it for a prompt, at worst.
         if self.handshake != Handshake::Greeting {
+            // A server writes a session down when it is told to, and forgets the rest.
+            for session_id in std::mem::take(&mut self.unsaved) {
+                self.send(cx, &wire::Command::Save { session_id });
+            }
             self.send(cx, &wire::Command::Quit);
         }
     }
@@ -502,6 +519,7 @@ impl UiRole for LemonUi {
             save: true,
             ping: true,
             session_scope: self.asks,
+            text_only: true,
             ..Abilities::default()
         })
     }

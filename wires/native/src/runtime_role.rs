@@ -308,6 +308,10 @@ impl RuntimeRole for NativeRuntime {
         peer.rights.or_else(|| (peer.revision >= TOLD_RIGHTS).then_some(Standing::Controller))
     }
 
+    fn comes_back(&self) -> bool {
+        true
+    }
+
     fn can_answer(&self) -> Answers {
         match &self.peer {
             Some(peer) if peer.can(capability::ANSWERS) => Answers::ALL,

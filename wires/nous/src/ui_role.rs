@@ -460,6 +460,7 @@ impl UiRole for NousUi {
             compact: true,
             set_tools: true,
             extensions: true,
+            text_only: true,
             ..Abilities::default()
         })
     }

@@ -452,6 +452,7 @@ impl UiRole for OpenagentUi {
             delete_session: true,
             export: true,
             save: true,
+            text_only: true,
             ..Abilities::default()
         })
     }

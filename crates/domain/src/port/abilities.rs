@@ -67,6 +67,8 @@ pub struct Abilities {
     pub errands: bool,
     /// It keeps what its tools do to files, shows it and takes it back.
     pub undo: bool,
+    /// It takes nothing but text with a prompt: a picture would not reach it.
+    pub text_only: bool,
     /// The model of sessions that have chosen none, where it is known: before the first answer nothing else tells it.
     pub model: Option<ModelRef>,
 }
@@ -110,6 +112,7 @@ impl Abilities {
             ping: false,
             errands: false,
             undo: true,
+            text_only: false,
             model: None,
         }
     }
@@ -178,12 +181,14 @@ struct Told {
     #[serde(skip_serializing_if = "Option::is_none")]
     undo: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    text_only: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<ModelRef>,
 }
 
 impl Told {
     /// The later members, each with what it was a part of before it stood alone.
-    fn later(&mut self) -> [(&mut Option<bool>, bool); 19] {
+    fn later(&mut self) -> [(&mut Option<bool>, bool); 20] {
         let (sessions, models, branch) = (self.sessions, self.models, self.branch);
         [
             (&mut self.new_session, sessions),
@@ -206,6 +211,7 @@ impl Told {
             (&mut self.ping, false),
             (&mut self.errands, false),
             (&mut self.undo, false),
+            (&mut self.text_only, false),
         ]
     }
 }
@@ -242,6 +248,7 @@ impl From<Abilities> for Told {
             ping: Some(abilities.ping),
             errands: Some(abilities.errands),
             undo: Some(abilities.undo),
+            text_only: Some(abilities.text_only),
             model: abilities.model,
         };
         for (member, implied) in told.later() {
@@ -287,6 +294,7 @@ impl From<Told> for Abilities {
             ping: so(told.ping),
             errands: so(told.errands),
             undo: so(told.undo),
+            text_only: so(told.text_only),
             model: told.model,
         }
     }

@@ -84,7 +84,7 @@ fn table() -> Vec<(Least, Command)> {
         (Observer, Command::List(ListCommand::Skills { cwd: None, reload: false })),
         (Observer, Command::List(ListCommand::Tools)),
         (Controller, shell(ShellCommand::Run { line: line(), cwd: None, seconds: None })),
-        (Controller, shell(ShellCommand::Start { line: line(), cwd: None })),
+        (Controller, shell(ShellCommand::Start { line: line(), cwd: None, typed: false })),
         (Controller, shell(ShellCommand::Jobs)),
         (Controller, shell(ShellCommand::Job { job: line(), wait: None })),
         (Controller, shell(ShellCommand::Stop { job: line() })),

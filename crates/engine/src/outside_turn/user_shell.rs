@@ -2,7 +2,8 @@
 //!
 //! What the person typed runs for them: nobody is asked, it is not held by the sandbox, and the session notes it as theirs. Two limits
 //! hold all the same: a mode that denies what it would do, since whoever served this runtime may have set it, and the workspace as the
-//! place where it begins. What is started in the background goes by the rules and the leash of the model's own commands.
+//! place where it begins. What is started in the background, unless the person typed it, goes by the rules and the leash of the model's own
+//! commands.
 
 use super::Consultation;
 use crate::grants::Grants;
@@ -68,7 +69,7 @@ impl Consultation {
             ShellCommand::Run { line, cwd, seconds } => {
                 self.run_typed(&shell_context, &line, cwd, seconds).await?
             }
-            ShellCommand::Start { line, cwd } => self.start(&shell_context, &line, cwd).await?,
+            ShellCommand::Start { line, cwd, typed } => self.start(&shell_context, &line, cwd, typed).await?,
             ShellCommand::Job { job, wait } => {
                 let id = number(&job)?;
                 if let Some(seconds) = wait {
@@ -100,16 +101,7 @@ impl Consultation {
         let seconds = seconds.unwrap_or(DEFAULT_TIMEOUT).clamp(1, MAX_SECONDS);
         let mut args = json!({"command": line, "timeout": seconds});
         begin_at(shell_context, &mut args, cwd)?;
-        let mut plan = plan(shell_context, args.clone()).await?;
-        match shell_context.grants.verdict(&plan) {
-            Verdict::Deny(reason) => return Err(Refusal::new(RefusalKind::NotAllowed, reason)),
-            Verdict::Allow(_) if self.grounds.policy == Policy::ReadOnly => {}
-            Verdict::Allow(_) | Verdict::Ask => {
-                args["unsandboxed"] = Value::Bool(true);
-                args["reason"] = Value::from(TYPED);
-                plan = self::plan(shell_context, args).await?;
-            }
-        }
+        let plan = self.plan_typed(shell_context, args).await?;
         let started_at = now();
         let outcome = run(plan, shell_context, &self.stop).await;
         let (ran, output) = read(&outcome);
@@ -129,6 +121,20 @@ impl Consultation {
         };
         self.note(line, &outcome.result.text).await;
         Ok(job)
+    }
+
+    /// A command of the person's own as it is run.
+    async fn plan_typed(&self, shell_context: &ShellContext, mut args: Value) -> Result<Plan, Refusal> {
+        let plan = plan(shell_context, args.clone()).await?;
+        match shell_context.grants.verdict(&plan) {
+            Verdict::Deny(reason) => Err(Refusal::new(RefusalKind::NotAllowed, reason)),
+            Verdict::Allow(_) if self.grounds.policy == Policy::ReadOnly => Ok(plan),
+            Verdict::Allow(_) | Verdict::Ask => {
+                args["unsandboxed"] = Value::Bool(true);
+                args["reason"] = Value::from(TYPED);
+                self::plan(shell_context, args).await
+            }
+        }
     }
 
     /// The session says whose command that was; the model does not read it.
@@ -151,19 +157,28 @@ impl Consultation {
         shell_context: &ShellContext,
         line: &str,
         cwd: Option<String>,
+        typed: bool,
     ) -> Result<ShellJob, Refusal> {
         let mut args = json!({"command": line, "background": true});
         begin_at(shell_context, &mut args, cwd)?;
-        let plan = plan(shell_context, args).await?;
-        let verdict = shell_context.grants.verdict(&plan);
-        match verdict {
+        let plan = match typed {
+            true => self.plan_typed(shell_context, args).await?,
+            false => plan(shell_context, args).await?,
+        };
+        match shell_context.grants.verdict(&plan) {
+            _ if typed => {}
             Verdict::Allow(_) => {}
             Verdict::Deny(reason) => return Err(Refusal::new(RefusalKind::NotAllowed, reason)),
             Verdict::Ask => self.ask(shell_context, &plan).await?,
         }
         let outcome = run(plan, shell_context, &self.stop).await;
         match read(&outcome).0.job {
-            Some(job) => look(shell_context, number(&job)?),
+            Some(job) => {
+                if typed {
+                    self.note(line, &format!("(in the background as {job})")).await;
+                }
+                look(shell_context, number(&job)?)
+            }
             None => Err(Refusal::new(RefusalKind::Invalid, outcome.result.text)),
         }
     }

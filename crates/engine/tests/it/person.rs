@@ -19,7 +19,7 @@ fn run(line: &str, cwd: Option<&str>) -> Command {
 }
 
 fn start(line: &str) -> Command {
-    Command::Shell(ShellCommand::Start { line: line.to_owned(), cwd: None })
+    Command::Shell(ShellCommand::Start { line: line.to_owned(), cwd: None, typed: false })
 }
 
 async fn jobs(bench: &mut Bench, command: Command) -> Result<Vec<ShellJob>, Refusal> {
@@ -61,6 +61,23 @@ async fn a_mode_that_denies_and_the_workspace_hold_for_the_person_too() {
     let mut bench = self::bench(Policy::Ask);
     let outside = jobs(&mut bench, run("ls", Some("/"))).await.unwrap_err();
     assert_eq!(outside.kind, RefusalKind::Invalid);
+}
+
+#[tokio::test]
+async fn what_the_person_starts_themselves_runs_unasked_and_can_be_ended() {
+    let own =
+        |line: &str| Command::Shell(ShellCommand::Start { line: line.to_owned(), cwd: None, typed: true });
+    let mut bench = bench(Policy::Ask);
+    let job = jobs(&mut bench, own("echo on > f; sleep 300")).await.unwrap().remove(0);
+    assert_eq!(job.state, JobState::Running);
+    assert_eq!(bench.count(|body| matches!(body, Body::Ask(AskEvent::Opened(_)))), 0);
+    let noted =
+        |body: &Body| matches!(body, Body::Note(NoteEvent::Noticed { code, .. }) if code == PERSONS_COMMAND);
+    assert_eq!(bench.count(noted), 1);
+    let ended = jobs(&mut bench, Command::Shell(ShellCommand::Stop { job: job.id })).await.unwrap().remove(0);
+    assert_eq!(ended.state, JobState::Stopped);
+    let mut held = self::bench(Policy::ReadOnly);
+    assert_eq!(jobs(&mut held, own("sleep 30 > f")).await.unwrap_err().kind, RefusalKind::NotAllowed);
 }
 
 #[tokio::test]

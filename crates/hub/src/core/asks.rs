@@ -53,7 +53,7 @@ impl Core {
         let closing = self.live(session)?.state.close_with(ask, &answer, by.clone())?;
         self.learn(session, ask, &answer)?;
         self.keep_yes(session, ask, &answer);
-        self.keep_plain_yes(session, &answer);
+        self.keep_plain_yes(session, ask, &answer);
         let secret = Closing::Answered { answer, by };
         self.close_ask(session, ask, closing, Some(secret));
         self.done(ui, ticket)

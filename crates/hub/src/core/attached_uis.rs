@@ -1,8 +1,10 @@
 //! Who is attached and what each may do.
 
-use super::{Core, CoreEffect, CoreInput, Ui};
-use domain::command::{Command, Refusal, RefusalKind, ShellCommand};
+use super::{Core, CoreEffect, CoreInput, Live, Ui};
+use domain::command::{Command, Refusal, RefusalKind, RunCommand, SessionCommand, ShellCommand};
 use domain::ids::{AskId, SessionId, UiId};
+use domain::port::Ticket;
+use domain::signal::{Level, Signal};
 
 impl Core {
     /// Whether the UI may give this command.
@@ -26,6 +28,41 @@ impl Core {
         }
         let refusal = Refusal::new(RefusalKind::NotAllowed, "nobody at this UI can be asked what may run");
         Err(refusal.hint("use one that answers whether a tool may run"))
+    }
+
+    /// Does a command in a session; the others there hear who did it, where the session alone would not say so.
+    pub(super) fn in_session_aloud(
+        &mut self,
+        ui: UiId,
+        ticket: Ticket,
+        session: SessionId,
+        command: Command,
+    ) -> Result<(), Refusal> {
+        // What a runtime behind us decides is told when it has.
+        let ours = !self.setup.engine.decides(&command, &self.abilities);
+        let stops = |live: &Live| live.state.open_run().is_some() && live.cancel_by.is_none();
+        let done = done(&command).filter(|_| ours).filter(|_| {
+            let is_stop = matches!(command, Command::Run(RunCommand::Cancel { .. }));
+            !is_stop || self.sessions.get(&session).is_some_and(stops)
+        });
+        self.in_session(ui, ticket, session.clone(), command)?;
+        if let Some(done) = done {
+            self.tell_others(ui, &session, done);
+        }
+        Ok(())
+    }
+
+    /// Tells everybody else who sees the session what this UI did there.
+    pub(super) fn tell_others(&mut self, ui: UiId, session: &SessionId, done: &str) {
+        let Some(by) = self.name_of(ui) else { return };
+        let text = format!("The {done} by {by}.");
+        let others = self.uis.iter().filter(|(other, seat)| **other != ui && seat.seen.contains(session));
+        let tell = others.map(|(other, _)| CoreEffect::Signal {
+            ui: *other,
+            session: session.clone(),
+            signal: Signal::Notify { level: Level::Info, text: text.clone() },
+        });
+        self.out.extend(tell);
     }
 
     /// The UI's name, for the record.
@@ -78,6 +115,25 @@ impl Core {
         }
     }
 
+    /// A UI is gone and will not come back: nobody would see what its runs still do. A question stays open for who opens the session
+    /// next.
+    pub(super) fn gone(&mut self, ui: UiId) {
+        let seen = self.uis.get(&ui).map(|seat| seat.seen.clone()).unwrap_or_default();
+        self.left(ui);
+        for session in seen {
+            let asks = self.sessions.get(&session).is_some_and(|live| !live.state.asks.is_empty());
+            if !asks && self.wanted_alone(&session, ui) {
+                self.abandon(&session);
+            }
+        }
+    }
+
+    /// Whether nobody sees the session any more and this UI began what runs there.
+    pub(super) fn wanted_alone(&self, session: &SessionId, ui: UiId) -> bool {
+        let began = self.sessions.get(session).is_some_and(|live| live.prompter == Some(ui));
+        began && !self.watched(session)
+    }
+
     /// Whether this UI is still due something that comes by itself: the answer to a command, or more of a run that waits for nobody.
     pub(crate) fn is_due_more(&self, ui: UiId) -> bool {
         let goes_on = |session: &SessionId| {
@@ -118,5 +174,15 @@ impl Core {
     /// Whether anybody sees the session at all.
     pub(super) fn watched(&self, session: &SessionId) -> bool {
         self.uis.values().any(|seat| seat.seen.contains(session))
+    }
+}
+
+/// What a command does that others would see without knowing whose doing it is.
+pub(super) fn done(command: &Command) -> Option<&'static str> {
+    match command {
+        Command::Session(SessionCommand::Clear) => Some("conversation was emptied"),
+        Command::Session(SessionCommand::SetLeaf { .. }) => Some("conversation was set back"),
+        Command::Run(RunCommand::Cancel { .. }) => Some("run was stopped"),
+        _ => None,
     }
 }

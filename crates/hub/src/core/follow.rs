@@ -1,5 +1,6 @@
 //! Foreign runtimes: commands are passed on, facts go through the canon, events of lossless wires are mirrored.
 
+use super::attached_uis::done;
 use super::engine::Settled;
 use super::secrets::mask_state;
 use super::{
@@ -48,6 +49,11 @@ impl Core {
     ) -> Result<(), Refusal> {
         self.check_stays(&command)?;
         self.set_to_work(&session, &command);
+        if matches!(command, Command::Run(RunCommand::Prompt { .. }))
+            && let Some(live) = self.sessions.get_mut(&session)
+        {
+            live.prompter = Some(ui);
+        }
         if matches!(command, Command::Run(RunCommand::Cancel { .. }))
             && self.setup.engine.is_stopped_here()
             && let Some(run) = self.live(&session)?.state.open_run().map(|run| run.id)
@@ -117,6 +123,9 @@ impl Core {
             let entered = self.enter(ui, ticket, &session);
             debug_assert!(entered.is_ok(), "the session is here");
             return;
+        }
+        if let (Ok(_), Some(done)) = (&with, done(&command)) {
+            self.tell_others(ui, &session, done);
         }
         let engine = self.sessions.get(&session).map_or(self.setup.engine, |live| live.engine);
         if let (Ok(Receipt::Started { run, .. }), Some(live)) = (&with, self.sessions.get_mut(&session)) {

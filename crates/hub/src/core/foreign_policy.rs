@@ -203,12 +203,23 @@ impl Core {
         }
     }
 
-    /// A person said yes to a question that is no consent: on some wires that is all there is before a tool runs.
-    pub(super) fn keep_plain_yes(&mut self, session: &SessionId, answer: &Answer) {
+    /// Whether a consent is about what it says itself: then its tool goes by the name of the question.
+    fn names_no_tool(&self, session: &SessionId, ask: AskId) -> bool {
+        let names = self.sessions.get(session).and_then(|live| {
+            let (names, tool) = (live.canon.as_ref()?.names(), live.state.ask(ask)?.about()?);
+            Some((names.ask(ask)?, names.tool(tool)?))
+        });
+        names.is_some_and(|(question, tool)| question == tool)
+    }
+
+    /// A person said yes to a question that is no consent, or to one that names no tool: on some wires that is all there is before a
+    /// tool runs.
+    pub(super) fn keep_plain_yes(&mut self, session: &SessionId, ask: AskId, answer: &Answer) {
         let yes = match answer {
             Answer::Confirmed(yes) => *yes,
             Answer::Chosen(chosen) => !chosen.is_empty(),
-            Answer::Allow { .. } | Answer::Deny { .. } | Answer::Entered(_) | Answer::Dismissed => false,
+            Answer::Allow { .. } => self.names_no_tool(session, ask),
+            Answer::Deny { .. } | Answer::Entered(_) | Answer::Dismissed => false,
         };
         if let Some(live) = self.sessions.get_mut(session) {
             live.said_yes = yes;

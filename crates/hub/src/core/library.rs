@@ -253,7 +253,9 @@ impl Core {
                 };
                 Concerns { ui: Some(*ui), sessions: session.into_iter().collect() }
             }
-            CoreInput::Left { ui } => Concerns { ui: Some(*ui), sessions: Vec::new() },
+            CoreInput::Left { ui } | CoreInput::Gone { ui } => {
+                Concerns { ui: Some(*ui), sessions: Vec::new() }
+            }
             CoreInput::Report(report) => {
                 let session = match report {
                     Report::Happened { session, .. }

@@ -52,8 +52,10 @@ pub enum CoreInput {
     },
     /// A UI only watches which sessions are open: it is shown none.
     Apart { ui: UiId },
-    /// A UI is gone.
+    /// A UI is gone, and may come back to what it left.
     Left { ui: UiId },
+    /// A UI is gone for good: the runs that only it wanted are stopped.
+    Gone { ui: UiId },
     /// The engine says something.
     Report(Report),
     /// A lossless runtime behind us showed its session.

@@ -1,7 +1,7 @@
 //! Runs of our own engine: started by a prompt, turn after turn while inputs wait, closed on every path.
 
 use super::{Core, CoreEffect};
-use domain::command::{PromptOptions, Receipt, Refusal, RefusalKind, WhenBusy};
+use domain::command::{Command, PromptOptions, Receipt, Refusal, RefusalKind, RunCommand, WhenBusy};
 use domain::content::{Input, Role};
 use domain::event::{
     AskEvent, Body, Cause, ContextEvent, Finish, Leaving, MessageEvent, Outcome, QueueEvent, RunEvent,
@@ -203,6 +203,24 @@ impl Core {
             None => live.state.close_run(outcome),
         };
         self.emit_all(session, bodies);
+        self.let_go(session);
+    }
+
+    /// Stops the run under way, here and at a foreign runtime, in nobody's name.
+    pub(super) fn abandon(&mut self, session: &SessionId) {
+        let Some(live) = self.sessions.get(session).filter(|live| live.cancel_by.is_none()) else { return };
+        let Some(run) = live.state.open_run().map(|run| run.id) else { return };
+        let cancel = Command::Run(RunCommand::Cancel { run: None, reason: None });
+        let theirs = self.setup.engine.decides(&cancel, &self.abilities);
+        if !theirs || self.setup.engine.is_stopped_here() {
+            self.stop(session, run);
+        }
+        if theirs {
+            self.next_ticket += 1;
+            let (ticket, session) = (Ticket(self.next_ticket), session.clone());
+            let order = Order::Consult { ticket, session, command: cancel, grounds: Box::default() };
+            self.out.push(CoreEffect::Order(order));
+        }
     }
 
     /// Stops the run under way; a late cancel of another run only says how that one ended.

@@ -211,8 +211,8 @@ impl Core {
         }
     }
 
-    /// Lets a UI leave a session; one that nobody sees and that is kept elsewhere is let go, with the jobs that run in it. Who may only
-    /// look leaves it as it is.
+    /// Lets a UI leave a session; one that nobody sees and that is kept elsewhere is let go, with the jobs that run in it. A run that
+    /// only this UI wanted is stopped first. Who may only look leaves it as it is.
     pub(super) fn close_session(
         &mut self,
         ui: UiId,
@@ -220,13 +220,25 @@ impl Core {
         session: &SessionId,
     ) -> Result<(), Refusal> {
         self.detach(ui, session);
-        let idle = self.live(session)?.state.open_run().is_none();
         let may_end = self.uis.get(&ui).is_some_and(|seat| seat.standing == Standing::Controller);
-        if idle && may_end && !self.watched(session) && self.setup.engine.is_kept() {
+        if may_end {
+            self.live_mut(session)?.is_closing = true;
+            if self.wanted_alone(session, ui) {
+                self.abandon(session);
+            }
+            self.let_go(session);
+        }
+        self.done(ui, ticket)
+    }
+
+    /// Lets a session go that was closed, once nothing runs in it and nobody sees it.
+    pub(super) fn let_go(&mut self, session: &SessionId) {
+        let Some(live) = self.sessions.get(session) else { return };
+        let over = live.is_closing && live.state.open_run().is_none();
+        if over && !self.watched(session) && self.setup.engine.is_kept() {
             self.sessions.remove(session);
             self.out.push(CoreEffect::Order(Order::Forget { session: session.clone() }));
         }
-        self.done(ui, ticket)
     }
 
     /// Refuses an entry that is not there or that nothing can follow.

@@ -3,7 +3,7 @@
 //! Invariants: a path is followed to its end before it is judged; what a UI names is read or written only inside the workspace, our
 //! own place for such files or a place that the person allowed, and never a file that steers programs or agents there (nobody is
 //! asked on this way, so that is refused); a file that is there stays as it is, unless it is a saved session: then the older one
-//! stays beside the newer.
+//! stays beside the newer. What is saved without a name is one file per session, in our own place.
 
 use domain::command::{Refusal, RefusalKind};
 use domain::ids::SessionId;
@@ -11,11 +11,11 @@ use domain::path_text;
 use domain::state::State;
 use export::{Destination, MAX_IMPORT};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
-/// Saves of one session in the data directory that get a name of their own; after that the person has to name the file.
-const MAX_SAVES: u32 = 1_000;
+/// Writes what is to be in a file, piece by piece: a long session is not held once more as a text.
+type Save<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
 
 /// Ends the name of a save that was followed by another of the same name.
 const OLDER: &str = ".bak";
@@ -50,41 +50,35 @@ impl Cabinet {
         path: Option<&str>,
         history: bool,
     ) -> Result<(String, u64), Refusal> {
-        let text = export::saved(session, state, history);
+        let save = |file: &mut dyn Write| export::save(file, session, state, history);
         let path = match path.filter(|path| !path.is_empty()) {
             Some(path) => {
                 self.make_place(path);
                 let path = self.resolve(path)?;
-                let written = match write_new(&path, &text) {
+                let written = match write_new(&path, &save) {
                     Err(error) if error.kind() == io::ErrorKind::AlreadyExists && self.is_save(&path) => {
-                        renew(&path, &text)
+                        renew(&path, &save)
                     }
                     written => written,
                 };
                 written.map_err(|error| not_written(&path, &error))?;
                 path
             }
-            None => self.save_unnamed(session, &text)?,
+            None => self.save_unnamed(session, &save)?,
         };
-        Ok((path_text::write(&path), text.len() as u64))
+        let size = fs::metadata(&path).map_or(0, |found| found.len());
+        Ok((path_text::write(&path), size))
     }
 
-    fn save_unnamed(&self, session: &SessionId, text: &str) -> Result<PathBuf, Refusal> {
+    fn save_unnamed(&self, session: &SessionId, save: Save<'_>) -> Result<PathBuf, Refusal> {
         let Some(directory) = self.drawer() else {
             return Err(Refusal::new(RefusalKind::Invalid, "say where to save it").hint("give a path"));
         };
         make_directory(&directory).map_err(|error| not_written(&directory, &error))?;
-        for number in 1..=MAX_SAVES {
-            // Each save is another file: what was saved before stays.
-            let path = directory.join(format!("{session}.{number}.json"));
-            match write_new(&path, text) {
-                Ok(()) => return Ok(path),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(not_written(&path, &error)),
-            }
-        }
-        let why = format!("{} holds {MAX_SAVES} saves of this session", directory.display());
-        Err(Refusal::new(RefusalKind::TooMany, why).hint("give a path, or remove some of them"))
+        // Nothing but saves lies here, and a later save holds all that an earlier one held.
+        let path = directory.join(format!("{session}.json"));
+        put(&path, save).map_err(|error| not_written(&path, &error))?;
+        Ok(path)
     }
 
     /// Reads a session from a file that a UI named.
@@ -178,31 +172,40 @@ impl Cabinet {
 }
 
 /// Writes a file that is not there yet; all of it or none.
-fn write_new(path: &Path, text: &str) -> io::Result<()> {
+fn write_new(path: &Path, save: Save<'_>) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    let mut file = BufWriter::new(options.open(path)?);
+    let written = save(&mut file).and_then(|()| file.flush()).and_then(|()| file.get_ref().sync_all());
     if written.is_err() {
         let _ = fs::remove_file(path);
     }
     written
 }
 
-/// Saves again under the same name: the older file stays beside it with [`OLDER`] at its end. At every moment one of them is whole.
-fn renew(path: &Path, text: &str) -> io::Result<()> {
-    let beside = |end: &str| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(end);
-        PathBuf::from(name)
-    };
-    let newer = beside(".new");
+/// Writes a file, in the place of an older one if there is one. At every moment one of them is whole.
+fn put(path: &Path, save: Save<'_>) -> io::Result<()> {
+    let newer = beside(path, ".new");
     // What a save that was cut off left behind.
     let _ = fs::remove_file(&newer);
-    write_new(&newer, text)?;
-    fs::rename(path, beside(OLDER))?;
+    write_new(&newer, save)?;
+    fs::rename(&newer, path)
+}
+
+fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    PathBuf::from(name)
+}
+
+/// Saves again under the same name: the older file stays beside it with [`OLDER`] at its end. At every moment one of them is whole.
+fn renew(path: &Path, save: Save<'_>) -> io::Result<()> {
+    let newer = beside(path, ".new");
+    let _ = fs::remove_file(&newer);
+    write_new(&newer, save)?;
+    fs::rename(path, beside(path, OLDER))?;
     fs::rename(&newer, path)
 }
 
@@ -301,8 +304,12 @@ mod tests {
         assert!(refused.message.contains("is there already"), "{refused}");
         let first = cabinet.save(&session, &state(), None, true).unwrap();
         let second = cabinet.save(&session, &state(), None, false).unwrap();
-        assert_ne!(first.0, second.0);
+        assert_eq!(first.0, second.0, "one file per session");
         assert_eq!(cabinet.load(&second.0).unwrap().title(), "kept");
+        let saves = fs::read_dir(Path::new(&first.0).parent().unwrap()).unwrap();
+        let of_it = |name: &str| name.starts_with(session.as_str());
+        let names = saves.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+        assert_eq!(names.filter(|name| of_it(name)).count(), 1);
     }
 
     #[cfg(unix)]
@@ -340,7 +347,9 @@ mod tests {
         let session = SessionId::from_number(1);
         let other = home.path().join("other");
         let (project, secret) = (home.path().join("project"), other.join("secret.json"));
-        fs::write(&secret, export::saved(&session, &state(), true)).unwrap();
+        let mut text = Vec::new();
+        export::save(&mut text, &session, &state(), true).unwrap();
+        fs::write(&secret, text).unwrap();
         std::os::unix::fs::symlink(&other, project.join("way")).unwrap();
         std::os::unix::fs::symlink(&secret, project.join("link.json")).unwrap();
         std::os::unix::fs::symlink(other.join("new.json"), project.join("dangling.json")).unwrap();

@@ -129,6 +129,7 @@ fn weight(input: &CoreInput) -> usize {
         | CoreInput::CannotAnswer { .. }
         | CoreInput::Keep { .. }
         | CoreInput::Left { .. }
+        | CoreInput::Gone { .. }
         | CoreInput::Report(_)
         | CoreInput::Mirror { .. }
         | CoreInput::MirrorEvent { .. }

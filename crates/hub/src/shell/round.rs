@@ -252,7 +252,7 @@ impl Shell {
         let uis: Vec<UiId> = self.seats.keys().copied().collect();
         for ui in uis {
             if !self.with_seat(ui, |seat, round| seat.pump(round)) {
-                self.leave(ui);
+                self.went(ui);
             }
         }
     }

@@ -444,15 +444,15 @@ impl Seat {
         due(&mut seat.timers, instant).into_iter().all(|key| seat.call(round, |role, cx| role.timer(cx, key)))
     }
 
-    /// The UI is gone: its role hears of it, and its links end.
-    pub(super) fn close(&mut self, now: Millis) {
-        if let Kind::Role(seat) = &mut self.kind {
-            let mut effects = Vec::new();
-            seat.role.closed(&mut Cx { now, effects: &mut effects });
-            for link in seat.links.values() {
-                link.close_after_flush();
-            }
+    /// The UI is gone: its role hears of it, and its links end. Tells whether it comes back by itself.
+    pub(super) fn close(&mut self, now: Millis) -> bool {
+        let Kind::Role(seat) = &mut self.kind else { return true };
+        let mut effects = Vec::new();
+        seat.role.closed(&mut Cx { now, effects: &mut effects });
+        for link in seat.links.values() {
+            link.close_after_flush();
         }
+        seat.role.comes_back()
     }
 }
 

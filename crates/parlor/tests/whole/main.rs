@@ -13,6 +13,8 @@ mod core_restart;
 #[cfg(test)]
 mod crash;
 #[cfg(test)]
+mod ends;
+#[cfg(test)]
 mod fidelity;
 #[cfg(test)]
 mod joining;

@@ -90,7 +90,11 @@ fn of_shell() -> BoxedStrategy<Command> {
             cwd,
             seconds
         }),
-        (text(), maybe(text())).prop_map(|(line, cwd)| ShellCommand::Start { line, cwd }),
+        (text(), maybe(text()), any::<bool>()).prop_map(|(line, cwd, typed)| ShellCommand::Start {
+            line,
+            cwd,
+            typed
+        }),
         Just(ShellCommand::Jobs),
         (text(), maybe(number())).prop_map(|(job, wait)| ShellCommand::Job { job, wait }),
         text().prop_map(|job| ShellCommand::Stop { job }),

@@ -153,7 +153,7 @@ pub fn ui_context() -> BoxedStrategy<UiContext> {
 /// What a runtime can do.
 pub fn abilities() -> BoxedStrategy<Abilities> {
     let old = any::<[bool; 9]>();
-    let new = any::<[bool; 19]>();
+    let new = any::<[bool; 20]>();
     let model = proptest::option::of(model_ref());
     (text(), old, new, model)
         .prop_map(|(name, old, new, model)| {
@@ -181,6 +181,7 @@ pub fn abilities() -> BoxedStrategy<Abilities> {
                 ping,
                 errands,
                 undo,
+                text_only,
             ] = rest;
             Abilities {
                 name,
@@ -212,6 +213,7 @@ pub fn abilities() -> BoxedStrategy<Abilities> {
                 ping,
                 errands,
                 undo,
+                text_only,
                 model,
             }
         })

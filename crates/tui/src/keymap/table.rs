@@ -66,6 +66,8 @@ pub enum Action {
     OpenPort,
     /// The page of keys.
     Keys,
+    /// Starts or reaches a runtime again that is gone.
+    Restart,
     /// Draws the screen anew.
     Redraw,
     /// Stops the program until it is continued.
@@ -176,6 +178,7 @@ pub const ACTIONS: &[Named] = &[
         "opens on this machine the port at which a command listens, then closes it",
     ),
     named(Action::Keys, "keys", &["?", "f1"], "this page (? when nothing is typed)"),
+    named(Action::Restart, "restart", &["f5"], "starts a runtime again that is gone; what you wrote stays"),
     named(Action::Redraw, "redraw", &["ctrl-l"], "draws the screen anew"),
     named(Action::Suspend, "suspend", &["ctrl-z"], "suspends; `fg` brings it back"),
     named(Action::Quit, "quit", &["ctrl-d"], "quits (when nothing is typed)"),

@@ -69,9 +69,9 @@ fn what_cannot_be_is_told_with_what_to_do() {
 
 #[test]
 fn the_first_of_two_that_want_one_key_has_it() {
-    let (keymap, told) = read(&[("fold", &["f5"]), ("search", &["f5"])]);
-    assert_eq!(told, ["F5 is given to both fold and search; fold has it: give search another key"]);
-    assert_eq!(keymap.does(key("f5")), Some(Does::Action(Action::Fold)));
+    let (keymap, told) = read(&[("fold", &["f6"]), ("search", &["f6"])]);
+    assert_eq!(told, ["F6 is given to both fold and search; fold has it: give search another key"]);
+    assert_eq!(keymap.does(key("f6")), Some(Does::Action(Action::Fold)));
     assert_eq!(keymap.does(key("ctrl-f")), Some(Does::Action(Action::Search)));
 }
 

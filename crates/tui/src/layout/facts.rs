@@ -7,7 +7,7 @@ use crate::model::Model;
 use crate::policy::policy_told;
 use crate::row::{Row, wrap};
 use crate::theme::Role;
-use domain::event::CACHE_LOST;
+use domain::event::{CACHE_LOST, PERCENTS};
 use domain::queue::{Mode, Queues};
 use domain::session::Budget;
 use domain::state::{EntryKind, State};
@@ -84,8 +84,10 @@ pub(super) fn rows(model: &Model) -> Vec<Row> {
     if let Some((used, most)) = state.context {
         let left = state.context_left().unwrap_or(0);
         let (rough, why) = if state.context_rough { ("~", ROUGH_CONTEXT) } else { ("", "") };
+        let is_percent = most == PERCENTS;
         let (used, most) = (count(used), window(most));
-        facts.push(("context", format!("{rough}{used} of {most} used, {rough}{left}% left{why}")));
+        let tokens = if is_percent { String::new() } else { format!("{rough}{used} of {most} used, ") };
+        facts.push(("context", format!("{tokens}{rough}{left}% left{why}")));
     }
     match &state.settings.tools {
         Some(tools) => facts.push(("tools", clean_line(&tools.join(", ")))),

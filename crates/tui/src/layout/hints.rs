@@ -25,10 +25,16 @@ pub(super) fn rows(model: &Model) -> Vec<Row> {
     let names = model.screen.composer.attached();
     if !names.is_empty() {
         let names = names.join(", ");
-        let short = "   Esc drops it";
+        let text_only = model.world.seen().abilities.text_only;
+        let short = if text_only { "   cannot go along" } else { "   Esc drops it" };
+        let fate = if text_only {
+            "stays here: this runtime takes only text"
+        } else {
+            "goes along with your next prompt"
+        };
         let text = fitting(
             &[
-                format!("▣ {names}   goes along with your next prompt, Esc drops it"),
+                format!("▣ {names}   {fate}, Esc drops it"),
                 format!("▣ {}{short}", fit(&names, look.columns.saturating_sub(width(short) + 2))),
             ],
             look.columns,

@@ -250,6 +250,7 @@ fn short(action: Action) -> &'static str {
         Action::Fleet => "the fleet",
         Action::OpenPort => "opens or closes a port",
         Action::Keys => "this page",
+        Action::Restart => "the runtime again",
         Action::Redraw => "draws anew",
         Action::Suspend => "suspends",
         Action::Quit => "quits",

@@ -24,14 +24,10 @@ pub(super) fn closed(model: &mut Model, id: AskId, run: Option<RunId>, closing: 
     }
     let how = match closing {
         Closing::Answered { by: Some(by), .. } if by == EARLIER_YES || Policy::named(by).is_some() => return,
-        Closing::Answered { by: Some(by), .. } => format!("{by} answered it"),
-        Closing::Answered { by: None, .. } => "it was answered elsewhere".to_owned(),
         Closing::Withdrawn if model.screen.wishes.has_stopped(run) => return,
-        Closing::Withdrawn => "it was withdrawn".to_owned(),
-        Closing::Expired => "it expired".to_owned(),
-        Closing::Unattended => "nobody could be asked".to_owned(),
+        closing => closing.told(),
     };
-    model.toast(Level::Info, format!("{OVER}: {how}"));
+    model.toast_about(Topic::EarlierQuestion, Level::Info, format!("{OVER}: {how}"));
 }
 
 /// Puts the oldest open ask on the screen; one that is over goes.
@@ -54,11 +50,14 @@ pub(super) fn settle(model: &mut Model, fx: &mut Vec<Fx>) {
         AskStatus::Stays => return,
         // How is not known: the session was shown anew without it.
         AskStatus::Vanished => {
-            model.toast(Level::Info, format!("{OVER}: it was answered elsewhere, withdrawn or it expired"));
+            let words = format!("{OVER}: it was answered elsewhere, withdrawn or it expired");
+            model.toast_about(Topic::EarlierQuestion, Level::Info, words);
         }
         AskStatus::Over | AskStatus::Nothing => {}
     }
     if let Some(title) = model.screen.asks.open_next(model.world.state(), now) {
+        // What is over does not stand above what is open; it can be read again among the notices.
+        model.screen.toasts.over(Topic::EarlierQuestion);
         model.ring(&title, fx);
     }
 }

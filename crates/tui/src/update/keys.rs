@@ -5,6 +5,7 @@ use super::{
     asks, chosen, commands, completion, files, fleet, lists, policies, ports, reading, user_command,
 };
 use crate::ask::Keyboard;
+use crate::commands::Restart;
 use crate::composer::MAX_ATTACHED;
 use crate::key::{Code, Key};
 use crate::keymap::{Action, Does, can_press};
@@ -227,6 +228,9 @@ fn act(model: &mut Model, action: Action, fx: &mut Vec<Fx>) -> bool {
         Action::NextSession => lists::next_session(model, false, fx),
         Action::PreviousSession => lists::next_session(model, true, fx),
         Action::NextPolicy => policies::next(model, fx),
+        Action::Restart if matches!(model.world.link, LinkState::Lost(_)) => {
+            commands::execute(model, "/restart", fx);
+        }
         Action::Keys if empty => model.screen.over.read("Keys", Content::Shortcuts),
         Action::Quit if empty => fx.push(Fx::Quit),
         _ => return false,
@@ -252,7 +256,13 @@ fn submit(model: &mut Model, manner: Manner, fx: &mut Vec<Fx>) {
     }
     if matches!(model.world.link, LinkState::Lost(_)) {
         model.screen.composer.set(text);
-        return model.toast(Level::Warning, "the runtime is gone: your text stays here until it is back");
+        let key = model.screen.preferences.keymap().shown(Action::Restart);
+        let back = match model.screen.start.here().restart {
+            Restart::Start => format!("; {key} starts it again"),
+            Restart::Connect => format!(" until it is back; {key} looks for it now"),
+            Restart::None => " until it is back".to_owned(),
+        };
+        return model.toast(Level::Warning, format!("the runtime is gone: your text stays here{back}"));
     }
     let text = model.screen.own.along(text);
     prompt::say(model, text, manner, fx);

@@ -220,6 +220,8 @@ pub(super) fn fill(model: &mut Model, of: ListKind, receipt: Receipt) {
     let current = model.world.current.clone();
     let unread =
         |summary: &SessionSummary| model.world.sessions.get(&summary.id).is_some_and(|seen| seen.unread);
+    // Another program's runtime may tell neither how a session stands nor what is in it: nothing is said then.
+    let is_theirs = !model.world.seen().abilities.policy;
     // As in the fleet, which knows more where it is told.
     let status = |summary: &SessionSummary| {
         let here = model.world.sessions.get(&summary.id).map_or(0, |seen| seen.state.asks.len());
@@ -231,7 +233,7 @@ pub(super) fn fill(model: &mut Model, of: ListKind, receipt: Receipt) {
             (_, Some(outcome)) => Some(Status::Ended(outcome.clone())),
             (Some(status), None) => Some(status),
             // The one on the screen is open, and no more is known of it.
-            (None, None) => (Some(&summary.id) != current.as_ref()).then_some(Status::Kept),
+            (None, None) => (!is_theirs && Some(&summary.id) != current.as_ref()).then_some(Status::Kept),
         }
     };
     // In front of our own runtime those of other programs are gone on with there.
@@ -242,7 +244,8 @@ pub(super) fn fill(model: &mut Model, of: ListKind, receipt: Receipt) {
             let at = sessions.iter().position(|s| Some(&s.id) == current.as_ref()).unwrap_or(0);
             let item = |session: &SessionSummary| {
                 let status = status(session);
-                let (age, said) = (ago(now, session.updated_at), counted(session.messages, "message"));
+                let (age, told) = (ago(now, session.updated_at), session.messages > 0 || !is_theirs);
+                let said = if told { counted(session.messages, "message") } else { String::new() };
                 // What matters most stands first: on a narrow screen the rest is told below the list.
                 let prompt = session.last_prompt.as_deref().map(clean_line).unwrap_or_default();
                 let cells = vec![status.as_ref().map_or("", Status::shown).to_owned(), age, said, prompt];
@@ -252,7 +255,8 @@ pub(super) fn fill(model: &mut Model, of: ListKind, receipt: Receipt) {
                 let sign = match status {
                     Some(Status::Ended(Outcome::Done) | Status::Kept) if unread(session) => "* ",
                     Some(status) => fleet_sign(&status).0,
-                    None => CURRENT,
+                    None if Some(&session.id) == current.as_ref() => CURRENT,
+                    None => "  ",
                 };
                 let last = session.last_prompt.as_deref().map(of_several).unwrap_or_default();
                 let (title, runtime) = match &session.origin {

@@ -520,6 +520,21 @@ fn a_runtime_is_started_again_where_that_is_possible() {
 }
 
 #[test]
+fn a_key_starts_the_runtime_again_while_the_draft_stays() {
+    let mut stage = AttachedUi::new(80, 24);
+    stage.ui.model.screen.start.stand(Restart::Start, false);
+    stage.ui.keys("my long text<f5>");
+    assert!(!stage.ui.fx.contains(&Fx::Restart), "nothing is gone");
+    stage.ui.hear(News::Link(LinkState::Lost(DIED.to_owned())));
+    stage.ui.keys("<enter>");
+    let screen = stage.ui.screen();
+    assert!(screen.contains("your text stays here; F5 starts it again"), "{screen}");
+    stage.ui.keys("<f5>");
+    assert!(stage.ui.fx.contains(&Fx::Restart));
+    assert!(stage.ui.screen().contains("my long text"), "the draft is still there");
+}
+
+#[test]
 fn the_screen_is_left_for_a_login_or_an_agent_where_somebody_sees_to_it() {
     let agent = |name: &str, missing: Option<&str>| AgentLine {
         name: name.to_owned(),

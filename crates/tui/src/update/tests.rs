@@ -317,10 +317,10 @@ fn only_what_somebody_else_ended_is_told() {
     for (closing, word) in [
         (answered(Some("read-only")), None),
         (answered(Some(domain::ask::EARLIER_YES)), None),
-        (answered(Some("web")), Some("web answered it")),
-        (answered(None), Some("answered elsewhere")),
+        (answered(Some("web")), Some("denied by web")),
+        (answered(None), Some("denied elsewhere")),
         (Closing::Withdrawn, Some("withdrawn")),
-        (Closing::Expired, Some("expired")),
+        (Closing::Expired, Some("not answered in time")),
     ] {
         let mut stage = AttachedUi::new(80, 24);
         stage.run("go");
@@ -330,6 +330,15 @@ fn only_what_somebody_else_ended_is_told() {
         assert_eq!(screen.contains("the question is over"), word.is_some(), "{closing:?}: {screen}");
         assert!(word.is_none_or(|word| screen.contains(word)), "{closing:?}: {screen}");
     }
+    // What is over does not stand above what is open.
+    let mut stage = AttachedUi::new(80, 24);
+    stage.run("go");
+    stage.consent(10, None);
+    stage.happen(Body::Ask(AskEvent::Closed { ask: AskId(10), closing: answered(Some("web")) }));
+    assert!(stage.ui.screen().contains("the question is over"));
+    stage.consent(11, None);
+    let screen = stage.ui.screen();
+    assert!(screen.contains("Question 11") && !screen.contains("the question is over"), "{screen}");
     // Ctrl-C stops the run, and with it goes the question.
     let mut stage = AttachedUi::new(80, 24);
     stage.run("go");

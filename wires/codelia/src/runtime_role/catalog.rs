@@ -1,9 +1,10 @@
 //! What there is to choose from and where the session works: sessions, models, servers, skills.
 
 use super::super::wire::{
-    ContextInspectParams, ContextInspectResult, InspectedSkills, InspectedUi, McpListParams, McpListResult,
-    McpServer, ModelDetails, ModelListParams, ModelListResult, ModelSetParams, ModelSetResult, SessionItem,
-    SessionListParams, SessionListResult, Skill, SkillError, SkillsListParams, SkillsListResult,
+    AuthLogoutParams, ContextInspectParams, ContextInspectResult, InspectedSkills, InspectedUi,
+    McpListParams, McpListResult, McpServer, ModelDetails, ModelListParams, ModelListResult, ModelSetParams,
+    ModelSetResult, SessionItem, SessionListParams, SessionListResult, Skill, SkillError, SkillsListParams,
+    SkillsListResult,
 };
 use super::super::{effort_name, run_name};
 use super::CodeliaRuntime as Role;
@@ -15,7 +16,7 @@ use domain::session::{
     Effort, ModelEntry, ModelRef, ServerEntry, ServerState, SessionSummary, SkillEntry, SkillList,
 };
 use rolekit::endpoint::reply;
-use rolekit::exchange::{Answering, Asking, Exchange, Fault, Next, Request, Settlement};
+use rolekit::exchange::{Answering, Asking, Exchange, Fault, Next, Request, Settlement, no_answer};
 use roles::RuntimeCx;
 use std::path::Path;
 use wire::time;
@@ -27,6 +28,7 @@ pub(super) const REQUESTS: &[Exchange<Role>] = &[
     Exchange::of::<McpListParams>(mcp_list, servers_listed),
     Exchange::of::<SkillsListParams>(skills_list, skills_listed),
     Exchange::of::<ContextInspectParams>(context_inspect, context_inspected),
+    Exchange::of::<AuthLogoutParams>(auth_logout, no_answer),
 ];
 
 /// Sessions in a list unless the UI says otherwise.
@@ -155,7 +157,7 @@ fn model_set(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) ->
     Ok(Next::Hub(Target::Current, command, CodeliaMemo::ModelSet(effort)))
 }
 
-fn model_is_set(_: &mut Role, cx: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>) -> Answering<Role> {
+fn model_is_set(_: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>) -> Answering<Role> {
     Ok(match (settled.memo, settled.with) {
         (CodeliaMemo::ModelSet(Some(effort)), Ok(Receipt::Model(model))) => {
             let command = Command::Session(SessionCommand::SetEffort { effort: Some(effort) });
@@ -166,10 +168,10 @@ fn model_is_set(_: &mut Role, cx: &mut RuntimeCx<'_>, settled: Settlement<'_, Ro
             reply(&lower_model_set(model, effort))
         }
         (CodeliaMemo::EffortSet(model, effort), Ok(_)) => reply(&lower_model_set(model, Some(effort))),
-        // The model is set all the same: what holds is what is answered.
         (CodeliaMemo::EffortSet(model, _), Err(refusal)) if refusal.kind == RefusalKind::Unsupported => {
-            cx.log(format!("warning: {refusal}"));
-            reply(&lower_model_set(model, None))
+            // The existing UI shows an error, and would take anything else for what was asked for.
+            let set = format!("{}/{} is set, without reasoning", model.provider, model.name);
+            return Err(Fault::Error(invalid(format!("{set}: {}", refusal.message))));
         }
         (_, Err(refusal)) => return Err(refusal.into()),
         (_, Ok(_)) => return Err(Fault::Odd),
@@ -181,6 +183,14 @@ fn lower_model_set(model: ModelRef, effort: Option<Effort>) -> ModelSetResult {
     let reasoning = effort.map(|effort| effort_name::write(effort).to_owned());
     let (provider, name) = (model.provider, model.name);
     ModelSetResult { provider, name, source: Some(SESSION.to_owned()), reasoning }
+}
+
+/// Keys are the person's, beyond any UI.
+fn auth_logout(role: &mut Role, _: &mut RuntimeCx<'_>, _: Request<'_, Role>) -> Asking<Role> {
+    Err(invalid(match role.endpoint.greeting.follows {
+        true => "this is a bridge, which keeps no keys; log out at the runtime behind it",
+        false => "keys are not this UI's to forget; `parlor logout PROVIDER` in a shell does it",
+    }))
 }
 
 fn mcp_list(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {

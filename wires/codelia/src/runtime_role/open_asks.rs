@@ -52,8 +52,8 @@ pub(super) enum AskAnswer {
         ask: AskId,
         answer: Answer,
         odd: Option<String>,
-        /// A no was to be remembered.
-        lasting_no: bool,
+        /// The action that a no is to be remembered for.
+        lasting_no: Option<String>,
     },
     /// A yes that nobody can have meant: the question is open again, once, under this id.
     Again(WireId, Request),
@@ -126,8 +126,8 @@ impl OpenAsks {
             return AskAnswer::Stale;
         };
         let raw = outcome.as_ref().ok().and_then(|raw| serde_json::from_str::<ConfirmResult>(raw.get()).ok());
-        let lasting_no = raw.is_some_and(|result| !result.ok && result.remember)
-            && matches!(open.asked.ask.kind, AskKind::Consent(_));
+        let is_lasting = raw.is_some_and(|result| !result.ok && result.remember);
+        let lasting_no = action(&open.asked.ask.kind).filter(|_| is_lasting);
         let (answer, odd) = lift_answer(&open.asked.ask.kind, &open.asked.request, outcome);
         let unread = typed_ahead && !open.again && now.since(open.since) < READ_WITHIN_MS;
         if unread && !open.asked.request.says_no(&answer) {
@@ -137,5 +137,15 @@ impl OpenAsks {
         open.answered = true;
         let (session, ask) = (open.asked.session.clone(), open.asked.ask.id);
         AskAnswer::Answer { session, ask, answer, odd, lasting_no }
+    }
+}
+
+/// What a consent is about, as far as another one can be the same.
+pub(super) fn action(kind: &AskKind) -> Option<String> {
+    match kind {
+        AskKind::Consent(consent) => Some(format!("{}\n{}", consent.name, consent.args)),
+        AskKind::Confirm { .. } | AskKind::Choose { .. } | AskKind::Text { .. } | AskKind::Edit { .. } => {
+            None
+        }
     }
 }

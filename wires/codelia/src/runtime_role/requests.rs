@@ -2,10 +2,10 @@
 //! hub only sees what fits the vocabulary.
 
 use super::super::wire::{
-    InitializeParams, InitializeResult, Nothing, PROTOCOL_VERSION, Program, RunCancelParams,
-    ServerCapabilities, SessionListParams, TuiLook, UiContextParams, code,
+    InitializeParams, InitializeResult, Nothing, PROTOCOL_VERSION, Program, Range, RunCancelParams,
+    ServerCapabilities, SessionListParams, UiContextParams, code,
 };
-use super::{CodeliaRuntime as Role, catalog, history, runs, shell};
+use super::{CodeliaRuntime as Role, catalog, history, own_shell, runs, shell};
 use domain::command::{Command, Receipt, Refusal, RefusalKind, Target};
 use domain::ids::SessionId;
 use domain::session::{Effort, ModelRef};
@@ -86,8 +86,14 @@ impl RpcRole for Role {
         // A runtime behind us has no command lines of ours, and a look of its own.
         const ALWAYS: &[&[Exchange<Role>]] =
             &[REQUESTS, runs::REQUESTS, catalog::REQUESTS, history::REQUESTS];
-        const ALONE: &[&[Exchange<Role>]] =
-            &[REQUESTS, runs::REQUESTS, catalog::REQUESTS, history::REQUESTS, shell::REQUESTS];
+        const ALONE: &[&[Exchange<Role>]] = &[
+            REQUESTS,
+            runs::REQUESTS,
+            catalog::REQUESTS,
+            history::REQUESTS,
+            shell::REQUESTS,
+            own_shell::REQUESTS,
+        ];
         if self.endpoint.greeting.follows { ALWAYS } else { ALONE }
     }
 
@@ -150,7 +156,8 @@ impl RpcRole for Role {
             supports_context_inspect: true,
             supports_shell_exec: !greeting.follows,
             supports_tasks: !greeting.follows,
-            supports_theme_set: !greeting.follows,
+            supports_shell_tasks: !greeting.follows,
+            supports_shell_detach: !greeting.follows,
             supports_run_diagnostics: self.diagnoses(),
             supports_permission_preflight_events: true,
             supports_text_deltas: true,
@@ -160,7 +167,7 @@ impl RpcRole for Role {
             protocol_version: PROTOCOL_VERSION.to_owned(),
             server: Program { name: "parlor".to_owned(), version: greeting.version.clone() },
             server_capabilities: Some(server_capabilities),
-            tui: self.theme.clone().map(|theme| TuiLook { theme: Some(theme) }),
+            tui: None,
         })
     }
 
@@ -239,6 +246,7 @@ fn lift_context(context: UiContextParams) -> UiContext {
         }
         value => vec![format!("{name}: {value}")],
     });
+    let marked = context.selection.as_ref().and_then(|selection| marked(&selection.path, selection.range));
     UiContext {
         cwd: context.cwd,
         workspace_root: context.workspace_root,
@@ -246,9 +254,26 @@ fn lift_context(context: UiContextParams) -> UiContext {
         selection: context
             .selection
             .map(|selection| (selection.selected_text.unwrap_or_default(), selection.path)),
-        notes: notes.collect(),
+        notes: notes.chain(marked).collect(),
         size: None,
     }
+}
+
+/// Where in its file a selection is, in lines as people count them. A range that is empty and at the start was not told.
+fn marked(path: &str, range: Range) -> Option<String> {
+    let Range { start, end } = range;
+    // The end is the place after the last: at the start of a line, that line is not marked.
+    let last = if end.column == 0 && end.line > start.line { end.line - 1 } else { end.line };
+    (range != Range::default()).then(|| match last == start.line {
+        true => format!("The selection in {path} is in line {}.", start.line.saturating_add(1)),
+        false => {
+            format!(
+                "The selection in {path} is lines {} to {}.",
+                start.line.saturating_add(1),
+                last.saturating_add(1)
+            )
+        }
+    })
 }
 
 /// Reads parameters; absent and null are the empty object.

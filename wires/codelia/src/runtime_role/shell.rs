@@ -3,7 +3,6 @@
 use super::super::wire::{
     OutputTruncated, ShellExecParams, ShellExecResult, Task, TaskCancelParams, TaskListParams,
     TaskListResult, TaskResultParams, TaskSpawnParams, TaskStatusParams, TaskWaitParams, ThemeSetParams,
-    ThemeSetResult,
 };
 use super::CodeliaRuntime as Role;
 use super::requests::{CodeliaMemo, invalid, read};
@@ -15,12 +14,9 @@ use roles::RuntimeCx;
 use wire::time;
 
 /// How long `task.wait` waits unless the UI says otherwise, in seconds.
-const USUAL_WAIT: u64 = 120;
+pub(super) const USUAL_WAIT: u64 = 120;
 /// How long a task that is not meant for the background is waited for, in seconds.
 const LONGEST_WAIT: u64 = 300;
-/// The themes of the existing terminal UI.
-const THEMES: &[&str] =
-    &["codelia", "ocean", "forest", "rose", "sakura", "mauve", "plum", "iris", "crimson", "wine"];
 /// The only kind of task that there is here.
 const SHELL: &str = "shell";
 /// Where all of them work.
@@ -43,6 +39,25 @@ pub enum Telling {
     Waited,
     /// The same; nothing while it runs.
     Result,
+    /// Of those that the person started (`shell.*`).
+    Own(OwnTelling),
+}
+
+/// What is told of a command that the person started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OwnTelling {
+    List {
+        limit: usize,
+    },
+    Info,
+    Waited,
+    /// Lines of what it wrote.
+    Output {
+        offset: usize,
+        limit: usize,
+    },
+    /// That nobody waits for it any more.
+    Detached,
 }
 
 pub(super) const REQUESTS: &[Exchange<Role>] = &[
@@ -56,11 +71,13 @@ pub(super) const REQUESTS: &[Exchange<Role>] = &[
     Exchange::of::<ThemeSetParams>(theme_set, no_answer),
 ];
 
-fn hub(command: ShellCommand, telling: Telling) -> Asking<Role> {
+/// Hands a command line to the hub, with what is told when it is settled.
+pub(super) fn hub(command: ShellCommand, telling: Telling) -> Asking<Role> {
     Ok(Next::Hub(Target::Current, Command::Shell(command), CodeliaMemo::Shell(telling)))
 }
 
-fn one(job: String, wait: Option<u64>) -> ShellCommand {
+/// A look at one that runs in the background, after a wait of so many seconds for its end.
+pub(super) fn one(job: String, wait: Option<u64>) -> ShellCommand {
     ShellCommand::Job { job, wait }
 }
 
@@ -82,7 +99,7 @@ fn task_spawn(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -
     }
     let line = params.command.ok_or_else(|| invalid("command is required"))?;
     let telling = if params.background == Some(false) { Telling::SpawnedAndOver } else { Telling::Spawned };
-    hub(ShellCommand::Start { line, cwd: params.cwd }, telling)
+    hub(ShellCommand::Start { line, cwd: params.cwd, typed: false }, telling)
 }
 
 fn task_list(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
@@ -128,6 +145,7 @@ fn tell_jobs(_: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>)
     }
     let Some(job) = jobs.pop() else { return Ok(Next::Nothing) };
     Ok(match telling {
+        Telling::Own(_) => return Err(Fault::Odd),
         Telling::SpawnedAndOver => {
             let command = Command::Shell(one(job.id, Some(LONGEST_WAIT)));
             Next::Hub(Target::Current, command, CodeliaMemo::Shell(Telling::Info))
@@ -143,17 +161,14 @@ fn tell_jobs(_: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>)
     })
 }
 
-/// The look is the UI's; it is told what it chose when it greets again.
-fn theme_set(role: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
+/// Nothing here is kept for a UI.
+fn theme_set(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let ThemeSetParams { name } = read(request.params)?;
-    if !THEMES.contains(&name.as_str()) {
-        return Err(invalid(format!("unknown theme {name:?}; there are {}", THEMES.join(", "))));
-    }
-    role.theme = Some(name.clone());
-    Ok(reply(&ThemeSetResult { name }))
+    Err(invalid(format!("the look is not kept here; start the UI with CODELIA_TUI_THEME={name}")))
 }
 
-fn lower_ran(job: ShellJob) -> ShellExecResult {
+/// What a command line of the person's own came to, as far as it has.
+pub(super) fn lower_ran(job: ShellJob) -> ShellExecResult {
     let duration_ms = job.ended_at.map_or(0, |at| at.since(job.started_at));
     ShellExecResult {
         command_preview: job.line,
@@ -165,20 +180,24 @@ fn lower_ran(job: ShellJob) -> ShellExecResult {
     }
 }
 
-fn lower_task(job: &ShellJob, with_output: bool) -> Task {
-    let state = match job.state {
+/// How a command stands.
+pub(super) fn state(job: &ShellJob) -> &'static str {
+    match job.state {
         JobState::Running => "running",
         JobState::Exited(Some(0)) => "completed",
         JobState::Exited(_) => "failed",
         JobState::Stopped => "cancelled",
-    };
+    }
+}
+
+fn lower_task(job: &ShellJob, with_output: bool) -> Task {
     let started_at = time::write(job.started_at.0);
     Task {
         task_id: job.id.clone(),
         key: Some(job.id.clone()),
         kind: SHELL.to_owned(),
         workspace_mode: LIVE_WORKSPACE.to_owned(),
-        state: state.to_owned(),
+        state: state(job).to_owned(),
         title: Some(job.line.clone()),
         created_at: started_at.clone(),
         updated_at: job.ended_at.map_or_else(|| started_at.clone(), |at| time::write(at.0)),

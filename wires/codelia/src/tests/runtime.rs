@@ -258,14 +258,15 @@ fn what_is_said_with_a_model_holds_or_is_refused() {
         );
         assert_eq!(said(&mut bench.link).trim(), told);
     }
-    // A model that does not think is set all the same, and the answer does not claim more.
+    // A model that does not think is set all the same; that it does not is an error, since the existing UI shows nothing else.
     let mut bench = greeted();
     bench.asked(&set(r#""reasoning":"high""#), Ok(Receipt::Model(model)));
     let (ticket, ..) = bench.command();
     bench.settle(ticket, Err(Refusal::new(RefusalKind::Unsupported, "it does not think")));
-    assert_eq!(
-        said(&mut bench.link).trim(),
-        r#"{"id":"1","result":{"name":"m","provider":"p","source":"session"}}"#
+    let sent = said(&mut bench.link);
+    assert!(
+        sent.contains("-32602") && sent.contains("p/m is set, without reasoning: it does not think"),
+        "{sent}"
     );
     for wrong in [r#""reasoning":"hard""#, r#""fast":true"#, r#""scope":"world""#, r#""reset":true"#] {
         let mut bench = greeted();
@@ -548,7 +549,7 @@ fn images_and_context_are_lifted() {
         panic!("{commands:?}")
     };
     assert_eq!(context.selection, Some(("fn".to_owned(), "a.rs".to_owned())));
-    assert_eq!(context.notes, ["n"]);
+    assert_eq!(context.notes, ["n", "The selection in a.rs is in line 2."]);
     assert_eq!(input.attachments, [Part::Image { mime: "image/png".into(), base64: "AAAA".into() }]);
 }
 
@@ -602,16 +603,37 @@ fn a_change_of_context_leaves_the_rest_as_it_was() {
     let moved = heard(&mut bench, r#"{"cwd":"/b"}"#);
     assert_eq!((moved.cwd.as_deref(), moved.active_file.as_deref()), (Some("/b"), Some("f")));
     assert_eq!(moved.selection, Some(("x".to_owned(), "f".to_owned())));
+    let range =
+        r#"{"selection":{"path":"f","range":{"start":{"line":11,"column":2},"end":{"line":14,"column":0}}}}"#;
+    let marked = heard(&mut bench, range);
+    assert_eq!(marked.notes, ["The selection in f is lines 12 to 14."]);
     let closed = heard(&mut bench, r#"{"active_file":null}"#);
     assert_eq!((closed.cwd.as_deref(), closed.active_file), (Some("/b"), None), "null takes away");
 }
 
 #[test]
-fn a_no_that_should_last_is_told_as_lost() {
-    let (mut bench, ask) = super::waiting(None);
+fn a_no_that_should_last_answers_the_same_action_and_no_other() {
+    let mut bench = greeted();
+    bench.begin("do it");
+    let (_, message) = bench.step();
+    let tool = bench.propose(message, "bash", "{}");
+    let ask = super::may_it_run(&mut bench, tool, None);
     bench.forget();
     bench.say(r#"{"id":"ui_1","result":{"ok":false,"remember":true}}"#);
     let (_, _, command) = bench.command();
     assert_eq!(command, Command::Answer { ask, answer: Answer::Deny { reason: None } });
-    assert!(bench.link.losses.iter().any(|loss| loss.item == roles::Item::ConsentScope));
+    bench.close_ask(ask, Closing::Answered { answer: Answer::Deny { reason: None }, by: None });
+    let again = |bench: &mut RuntimeBench, name: &str| {
+        let tool = bench.propose(message, name, "{}");
+        bench.forget();
+        super::may_it_run(bench, tool, None)
+    };
+    let same = again(&mut bench, "bash");
+    assert!(!bench.lines().iter().any(|line| line.contains("ui.confirm.request")), "nobody is asked");
+    let (_, _, command) = bench.command();
+    let Command::Answer { ask, answer: Answer::Deny { reason: Some(reason) } } = command else { panic!() };
+    assert!(ask == same && reason.contains("said no to exactly this"), "{reason}");
+    bench.close_ask(same, Closing::Answered { answer: Answer::Deny { reason: None }, by: None });
+    again(&mut bench, "write");
+    assert!(bench.lines().iter().any(|line| line.contains("ui.confirm.request")), "another is asked for");
 }

@@ -60,7 +60,7 @@ fn tasks_as_they_are_asked_for_and_told() {
     let running = || vec![job("job-1", JobState::Running)];
     let (command, sent) =
         told(r#"{"id":"2","method":"task.spawn","params":{"kind":"shell","command":"make"}}"#, running());
-    assert_eq!(command, Command::Shell(ShellCommand::Start { line: "make".into(), cwd: None }));
+    assert_eq!(command, Command::Shell(ShellCommand::Start { line: "make".into(), cwd: None, typed: false }));
     expect![[r#"
         {"id":"2","result":{"created_at":"2024-10-27T03:33:20.000Z","duration_ms":null,"exit_code":null,"key":"job-1","kind":"shell","started_at":"2024-10-27T03:33:20.000Z","state":"running","task_id":"job-1","title":"make","updated_at":"2024-10-27T03:33:20.000Z","workspace_mode":"live_workspace"}}
     "#]]
@@ -131,14 +131,53 @@ fn what_cannot_be_is_refused() {
 }
 
 #[test]
-fn a_theme_is_kept_for_the_connection_and_an_unknown_one_refused() {
+fn a_theme_is_refused_with_the_way_to_have_it_and_a_logout_too() {
     let mut bench = greeted();
     bench.say(r#"{"id":"2","method":"theme.set","params":{"name":"ocean"}}"#);
-    bench.say(r#"{"id":"3","method":"theme.set","params":{"name":"neon"}}"#);
     let sent = said(&mut bench.link);
-    assert!(sent.contains(r#"{"id":"2","result":{"name":"ocean"}}"#) && sent.contains("-32602"), "{sent}");
+    assert!(sent.contains("-32602") && sent.contains("CODELIA_TUI_THEME=ocean"), "{sent}");
+    bench.say(r#"{"id":"3","method":"auth.logout"}"#);
+    let sent = said(&mut bench.link);
+    assert!(sent.contains("-32602") && sent.contains("parlor logout PROVIDER"), "{sent}");
     bench.say(r#"{"id":"4","method":"initialize","params":{"protocol_version":"0","client":{"name":"t","version":"0"}}}"#);
-    assert!(said(&mut bench.link).contains(r#""tui":{"theme":"ocean"}"#));
+    assert!(said(&mut bench.link).contains(r#""supports_theme_set":false"#));
+}
+
+#[test]
+fn what_the_person_starts_can_be_waited_for_left_read_and_ended() {
+    let running = || vec![job("job-1", JobState::Running)];
+    let start = r#"{"id":"2","method":"shell.start","params":{"command":"make","cwd":"sub"}}"#;
+    let (command, sent) = told(start, running());
+    let typed = ShellCommand::Start { line: "make".into(), cwd: Some("sub".into()), typed: true };
+    assert_eq!(command, Command::Shell(typed));
+    assert!(sent.contains(r#""task_id":"job-1""#) && sent.contains(r#""command_preview":"make""#), "{sent}");
+    let ask = |method: &str, more: &str| {
+        format!(r#"{{"id":"2","method":"shell.{method}","params":{{"task_id":"job-1"{more}}}}}"#)
+    };
+    let (_, sent) = told(&ask("output", r#","stream":"stdout","offset":1,"limit":1"#), {
+        vec![ShellJob { output: "one\ntwo\nthree\n".into(), ..job("job-1", JobState::Running) }]
+    });
+    assert!(sent.contains(r#""content":"000002  two""#), "{sent}");
+    let (command, sent) = told(&ask("cancel", ""), vec![job("job-1", JobState::Stopped)]);
+    assert_eq!(command, Command::Shell(ShellCommand::Stop { job: "job-1".into() }));
+    assert!(sent.contains(r#""state":"cancelled""#), "{sent}");
+    let (_, sent) = told(r#"{"id":"2","method":"shell.list"}"#, running());
+    assert!(sent.contains(r#""tasks":[{"#), "{sent}");
+    // Who waits is answered by a detach, and once.
+    let mut bench = greeted();
+    bench.say(&ask("wait", ""));
+    let (waits, _, command) = bench.command();
+    assert_eq!(command, Command::Shell(ShellCommand::Job { job: "job-1".into(), wait: Some(120) }));
+    let detach = ask("detach", "").replace(r#""id":"2""#, r#""id":"3""#);
+    bench.asked(&detach, Ok(Receipt::Jobs(running())));
+    let sent = said(&mut bench.link);
+    for id in ["2", "3"] {
+        let told =
+            format!(r#"{{"id":"{id}","result":{{"detached":true,"state":"running","task_id":"job-1"}}}}"#);
+        assert!(sent.contains(&told), "{sent}");
+    }
+    bench.settle(waits, Ok(Receipt::Jobs(vec![job("job-1", JobState::Exited(Some(0)))])));
+    assert!(said(&mut bench.link).is_empty(), "it was answered");
 }
 
 #[test]

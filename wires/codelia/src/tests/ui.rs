@@ -1,7 +1,7 @@
 //! The UI role alone: what a transcript cannot show of it.
 
 use super::{run_event, said, ui, ui_greeted, ui_running};
-use domain::ask::{AskKind, Preview, Risk};
+use domain::ask::{Answer, AskKind, Preview, Risk, Scope};
 use domain::command::{Command, LibraryCommand, ListCommand, ListScope, Receipt, RefusalKind};
 use domain::event::Outcome;
 use roles::Line;
@@ -102,6 +102,52 @@ fn a_question_about_a_command_shows_the_command_and_its_risk() {
     assert_eq!(consent.rule.as_deref(), Some("shell: echo"));
     assert_eq!(consent.preview, Some(Preview::Command { line: "echo hi".into(), inner: vec![] }));
     assert!(consent.takes_reason && consent.assessment.unrated, "the wire does not say how dangerous it is");
+}
+
+#[test]
+fn a_question_in_a_run_is_a_consent_whether_or_not_its_tool_call_came_before() {
+    let mut bench = ui();
+    bench.hear(r#"{"id":"1","result":{"protocol_version":"0","server":{"name":"rt","version":"1"}}}"#);
+    bench.prompt("x");
+    bench.hear(r#"{"id":"3","result":{"run_id":"r1"}}"#);
+    bench.forget();
+    bench.hear(r#"{"id":"9","method":"ui.confirm.request","params":{"run_id":"r1","title":"Drop the table?","message":"DROP TABLE users","confirm_label":"Drop it","danger_level":"danger","allow_remember":true,"allow_reason":true}}"#);
+    let ask = bench.state.asks.first().cloned().expect("an ask");
+    let AskKind::Consent(consent) = &ask.kind else { panic!("{ask:?}") };
+    assert_eq!((ask.title.as_str(), consent.rule.as_deref()), ("Drop the table?", Some("do not ask again")));
+    assert_eq!(consent.preview, Some(Preview::Text("DROP TABLE users".to_owned())));
+    assert_eq!(consent.assessment.risk, Risk::High);
+    assert_eq!(consent.assessment.reasons, ["the runtime calls it dangerous", "yes means: Drop it"]);
+    assert!(consent.takes_reason);
+    let answer = Answer::Allow { scope: Scope::Always, digest: None };
+    bench.command(Command::Answer { ask: ask.id, answer });
+    let sent = said(&mut bench.link);
+    assert!(sent.contains(r#""ok":true"#) && sent.contains(r#""remember":true"#), "{sent}");
+    // The document's own example.
+    bench.hear(r#"{"id":"10","method":"ui.confirm.request","params":{"run_id":"r1","title":"Run command?","message":"rg -n"}}"#);
+    let ask = bench.state.asks.last().cloned().expect("an ask");
+    assert!(
+        matches!(&ask.kind, AskKind::Consent(consent) if consent.rule.is_none() && !consent.takes_reason)
+    );
+    // One that announces its consents means a confirm where it announces none.
+    let mut bench = ui_running();
+    bench.hear(
+        r#"{"id":"9","method":"ui.confirm.request","params":{"run_id":"r1","title":"t","message":"m"}}"#,
+    );
+    assert!(matches!(bench.state.asks[0].kind, AskKind::Confirm { .. }));
+}
+
+#[test]
+fn where_the_person_works_goes_along_and_a_past_that_was_cut_is_told() {
+    let (session, cwd) = (Some("s1".into()), "/w".to_owned());
+    let hello = roles::Hello { cwd, session, ..roles::Hello::default() };
+    let mut bench = UiBench::open(super::super::CodeliaUi::new(), &hello);
+    bench.hear(r#"{"id":"1","result":{"protocol_version":"0","server":{"name":"rt","version":"1"}}}"#);
+    bench.hear(r#"{"id":"3","result":{"runs":1,"events_sent":9,"truncated":true}}"#);
+    assert!(bench.signals.iter().any(|signal| format!("{signal:?}").contains("newest part of this session")));
+    bench.prompt("x");
+    let sent = said(&mut bench.link);
+    assert!(sent.contains(r#""ui_context":{"cwd":"/w"}"#), "{sent}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Questions of the runtime, and the answers to them.
 //!
-//! The wire has one kind of yes-or-no question. It is a consent when it is about a tool call that waits for one, and a confirm
-//! otherwise. Every request is answered exactly once: by the person, or with a no when its run is stopped or over.
+//! The wire has one kind of yes-or-no question. In a run it is a consent, about the tool call that waits for one or about what it says
+//! itself; only a runtime that announces its consents may mean a mere confirm there. Every request is answered exactly once: by the person, or with a no when its run is stopped or over.
 
 use super::super::runtime_role::{REMEMBER, WARNING};
 use super::super::wire::{ConfirmParams, ConfirmResult, PickParams, PickResult, PromptParams, PromptResult};
@@ -9,6 +9,7 @@ use super::CodeliaUi;
 use super::hearing::Tool;
 use domain::ask::{Answer, AskKind, Assessment, Choice, Preview, Risk, Scope};
 use domain::command::{Receipt, Refusal, RefusalKind};
+use domain::content::Json;
 use domain::fact::{Fact, FactAsk, Key, Said};
 use domain::ids::AskId;
 use domain::port::Ticket;
@@ -20,6 +21,11 @@ use wire::{WireId, jsonrpc};
 const MAX_OPEN: usize = 256;
 /// What "always" means where the runtime does not say it in words.
 const UNNAMED_RULE: &str = "do not ask again";
+
+/// What a question is about that names no tool.
+const UNNAMED_TOOL: &str = "confirm";
+/// Why such a question is of high risk.
+const DANGER: &str = "the runtime calls it dangerous";
 
 /// What stands above every question about a tool, and says nothing of it.
 const HEADINGS: &[&str] = &["Run command?", "Run tool?"];
@@ -50,9 +56,19 @@ impl CodeliaUi {
             self.run.as_mut().filter(|run| of_run(run.key())).and_then(|run| run.asked_about(announces));
         let (kind, tool) = match about {
             Some((key, tool)) => (lift_consent(&params, key.clone(), tool), Some(key)),
+            None if self.is_consent(&params, announces) => (lift_bare_consent(&params), None),
             None => (FactAsk::Other(lift_confirm(&params)), None),
         };
         self.opened(cx, id, Form::Confirm, params.run_id, params.title, kind, tool);
+    }
+
+    /// Whether a question that is about no tool call that we know of decides what the runtime does.
+    fn is_consent(&self, params: &ConfirmParams, announces: bool) -> bool {
+        let as_consents_do = params.allow_remember || params.allow_reason;
+        match params.run_id {
+            Some(_) => !announces || as_consents_do,
+            None => self.run.is_some() && as_consents_do,
+        }
     }
 
     /// The runtime asks for a text.
@@ -197,6 +213,33 @@ fn lift_confirm(params: &ConfirmParams) -> AskKind {
     }
 }
 
+/// A consent that comes without its tool call: all that is known of the action are the words of the question.
+fn lift_bare_consent(params: &ConfirmParams) -> FactAsk {
+    let message = Paragraphs::read(&params.message);
+    let labels = [("yes", &params.confirm_label), ("no", &params.cancel_label)];
+    let labels =
+        labels.into_iter().filter_map(|(word, label)| Some(format!("{word} means: {}", label.as_ref()?)));
+    let args = serde_json::json!({ "title": params.title, "message": message.what });
+    let danger = is_danger(params);
+    let reasons = danger.then(|| DANGER.to_owned()).into_iter();
+    let reasons = reasons.chain(message.warning.map(str::to_owned)).chain(labels);
+    FactAsk::Consent {
+        tool: None,
+        name: UNNAMED_TOOL.to_owned(),
+        args: Json::verbatim(args.to_string()),
+        preview: Some(Preview::Text(message.what.to_owned())),
+        assessment: assessment(danger, reasons.collect()),
+        rule: params.allow_remember.then(|| message.rule.unwrap_or(UNNAMED_RULE).to_owned()),
+        takes_reason: params.allow_reason,
+    }
+}
+
+fn assessment(danger: bool, reasons: Vec<String>) -> Assessment {
+    let risk = if danger { Risk::High } else { Risk::Medium };
+    // Whether it can be undone is not said on this wire.
+    Assessment { risk, reasons, reversible: true, unrated: !danger }
+}
+
 fn lift_consent(params: &ConfirmParams, key: Key, tool: Tool) -> FactAsk {
     let message = Paragraphs::read(&params.message);
     let command = serde_json::from_str::<serde_json::Value>(tool.args.as_str())
@@ -219,13 +262,10 @@ fn lift_consent(params: &ConfirmParams, key: Key, tool: Tool) -> FactAsk {
         name: tool.name,
         args: tool.args,
         preview: Some(preview),
-        assessment: Assessment {
-            risk: if danger { Risk::High } else { Risk::Medium },
-            reasons: message.warning.map(str::to_owned).into_iter().chain(beside).collect(),
-            // Whether it can be undone is not said on this wire.
-            reversible: true,
-            unrated: !danger,
-        },
+        assessment: assessment(
+            danger,
+            message.warning.map(str::to_owned).into_iter().chain(beside).collect(),
+        ),
         rule,
         takes_reason: params.allow_reason,
     }

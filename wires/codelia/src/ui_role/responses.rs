@@ -137,8 +137,12 @@ impl CodeliaUi {
                 match (ticket, receipt) {
                     (Some(ticket), receipt) => cx.settle(ticket, receipt),
                     // A session that was gone to has the runtime's model too; its replay does not say so.
-                    (None, Ok(_)) => {
+                    (None, Ok(receipt)) => {
                         self.arrived(cx);
+                        if matches!(receipt, Receipt::History(History { truncated: true, .. })) {
+                            let text = "The runtime told only the newest part of this session.".to_owned();
+                            cx.signal(Signal::Notify { level: Level::Info, text });
+                        }
                         cx.effects.extend(
                             self.model.clone().map(|model| UiEffect::Fact(Fact::new(Said::Model(model)))),
                         );

@@ -1,4 +1,4 @@
-//! The person's own shell and the commands in the background: `shell.exec`, `task.*`; the look of the UI: `theme.set`. All of it is `[L]`.
+//! The person's own shell and the commands in the background: `shell.*`, `task.*`; logging out: `auth.logout`; the look of the UI: `theme.set`. All of it is `[L]`.
 
 use serde::{Deserialize, Serialize};
 use wire::lenient::{null_as_default, opt_whole_i64, opt_whole_u64};
@@ -148,6 +148,136 @@ pub struct Task {
     pub still_running: Option<bool>,
 }
 
+/// Parameters of `shell.start`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ShellStartParams {
+    pub command: String,
+    /// There is no limit if absent.
+    #[serde(default, deserialize_with = "opt_whole_u64", skip_serializing_if = "Option::is_none")]
+    pub timeout_seconds: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+}
+
+/// Parameters of `shell.list`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ShellListParams {
+    #[serde(default, deserialize_with = "opt_whole_u64", skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u64>,
+}
+
+/// What the person started, newest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ShellListResult {
+    pub tasks: Vec<ShellTask>,
+}
+
+/// Parameters of `shell.status`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ShellStatusParams {
+    pub task_id: String,
+}
+
+/// Parameters of `shell.output`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ShellOutputParams {
+    pub task_id: String,
+    /// `stdout` or `stderr`.
+    pub stream: String,
+    /// Lines to leave out.
+    #[serde(default, deserialize_with = "opt_whole_u64", skip_serializing_if = "Option::is_none")]
+    pub offset: Option<u64>,
+    /// Lines at most.
+    #[serde(default, deserialize_with = "opt_whole_u64", skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u64>,
+}
+
+/// Lines of an output, each with its number.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ShellOutputResult {
+    pub task_id: String,
+    pub stream: String,
+    pub content: String,
+    /// Whether more of it is kept elsewhere; never here.
+    pub cached: bool,
+}
+
+/// Parameters of `shell.wait`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ShellWaitParams {
+    pub task_id: String,
+    /// Two minutes if absent, five at most.
+    #[serde(default, deserialize_with = "opt_whole_u64", skip_serializing_if = "Option::is_none")]
+    pub wait_timeout_seconds: Option<u64>,
+}
+
+/// Parameters of `shell.detach`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ShellDetachParams {
+    pub task_id: String,
+}
+
+/// Nobody waits for the command any more. This ends `shell.wait`, too.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ShellDetachResult {
+    pub task_id: String,
+    pub detached: bool,
+    pub state: String,
+}
+
+/// Parameters of `shell.cancel`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ShellCancelParams {
+    pub task_id: String,
+}
+
+/// A command that the person started, with what it wrote.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ShellTask {
+    pub task_id: String,
+    /// `running`, `completed`, `failed` or `cancelled`.
+    pub state: String,
+    /// It was still running when the waiting ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub still_running: Option<bool>,
+    pub created_at: String,
+    pub updated_at: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<String>,
+    #[serde(flatten)]
+    pub ran: ShellExecResult,
+}
+
+/// Parameters of `auth.logout`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AuthLogoutParams {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clear_session: Option<bool>,
+}
+
+/// Of an `auth.logout` that was done; ours never is, since keys are not a UI's to forget.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AuthLogoutResult {
+    pub ok: bool,
+    pub auth_cleared: bool,
+    pub session_cleared: bool,
+}
+
 /// Parameters of `theme.set`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -155,7 +285,7 @@ pub struct ThemeSetParams {
     pub name: String,
 }
 
-/// The theme that holds now. Without a place it is kept for this connection only.
+/// The theme that holds now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ThemeSetResult {

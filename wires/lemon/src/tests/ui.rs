@@ -171,6 +171,45 @@ fn who_leaves_says_so() {
 }
 
 #[test]
+fn what_was_said_and_not_saved_is_saved_before_we_leave() {
+    let mut ui = ui();
+    ui.prompt("go");
+    ui.lines();
+    ui.call(|role, cx, _| role.leave(cx));
+    assert_eq!(ui.lines(), [r#"{"type":"save"}"#, r#"{"type":"quit"}"#]);
+    let mut ui = self::ui();
+    ui.prompt("go");
+    ui.hear(r#"{"type":"save_result","ok":true,"path":"/s/1.jsonl"}"#);
+    ui.lines();
+    ui.call(|role, cx, _| role.leave(cx));
+    assert_eq!(ui.lines(), [r#"{"type":"quit"}"#], "the person has saved it");
+}
+
+#[test]
+fn where_the_server_has_forgotten_the_session_a_new_one_begins() {
+    for (last, begins) in [(Some("s-1"), true), (None, false)] {
+        let session = || Some("s-1".into());
+        let hello = roles::Hello {
+            cwd: "/w".to_owned(),
+            session: session(),
+            last_session: last.and_then(|_| session()),
+            ..roles::Hello::default()
+        };
+        let mut ui = ui_open();
+        ui.call(|role, cx, _| role.open(cx, &hello));
+        ui.hear(&json!({"type":"ready","cwd":"/w","model":{"provider":"f","id":"m"},"primary_session_id":null,"active_session_id":null}).to_string());
+        ui.hear(r#"{"type":"sessions_list","sessions":[]}"#);
+        ui.hear(r#"{"type":"running_sessions","sessions":[]}"#);
+        let asked = ui.lines();
+        assert!(asked.iter().any(|line| line.contains("set_active_session")), "{asked:?}");
+        ui.hear(r#"{"type":"error","message":"unknown session: s-1"}"#);
+        let said = ui.lines();
+        let began = said.iter().any(|line| line.contains("start_session") && line.contains("/w"));
+        assert_eq!(began, begins, "{said:?}");
+    }
+}
+
+#[test]
 fn the_reasons_of_a_consent_stand_beside_what_it_is_about_and_not_in_it() {
     let mut ui = ui();
     event(&mut ui, "agent_start", &json!([]));

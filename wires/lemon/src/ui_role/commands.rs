@@ -24,6 +24,9 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 /// The first servers save without a word.
 const SAVE_PATIENCE: Duration = Duration::from_secs(3);
 
+/// Sessions that are saved when we leave.
+const MAX_UNSAVED: usize = 64;
+
 /// The one command of its own that the wire has for everybody: whether anybody is there.
 const PING: &str = "ping";
 
@@ -176,6 +179,9 @@ impl LemonUi {
         }
         let session_id = self.session.clone();
         self.said = Some(text.clone());
+        if self.unsaved.len() < MAX_UNSAVED {
+            self.unsaved.insert(session_id.clone());
+        }
         self.send(cx, &wire::Command::Prompt { text, session_id });
         self.wait(cx, ticket, Wanted::Run, PATIENCE);
     }
@@ -271,6 +277,9 @@ impl LemonUi {
 
     /// The session was written to a file, or was not.
     pub(super) fn settle_save(&mut self, cx: &mut UiCx<'_>, said: SaveResult<'_>) {
+        if said.ok {
+            self.unsaved.remove(&self.session);
+        }
         let with = match (said.ok, said.path) {
             (true, Some(path)) => Ok(Receipt::Saved { path: path.into_owned(), size: 0 }),
             (true, None) => Ok(Receipt::Done),

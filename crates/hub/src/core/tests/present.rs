@@ -90,3 +90,52 @@ fn who_only_watches_is_shown_nothing_counts_for_nobody_and_commands_nothing() {
     let refusal = bench.command(OTHER, Command::Session(SessionCommand::Stats)).expect_err("refused");
     assert_eq!(refusal.kind, RefusalKind::NotAllowed);
 }
+
+#[test]
+fn a_session_that_is_closed_in_the_middle_of_a_run_is_let_go_when_that_has_stopped() {
+    for (looks_on, lets_go) in [(false, true), (true, false)] {
+        let mut bench = Bench::new();
+        let brief = bench.prompt("go");
+        let session = bench.session();
+        if looks_on {
+            bench.arrive(OTHER, Answers::ALL, Standing::Observer);
+            bench.command(OTHER, Command::Library(LibraryCommand::Open { session })).unwrap();
+        }
+        bench.command(TERMINAL, Command::Session(SessionCommand::Close)).unwrap();
+        let is = |outs: &[CoreEffect], order: fn(&Order) -> bool| {
+            outs.iter().any(|out| matches!(out, CoreEffect::Order(said) if order(said)))
+        };
+        assert_eq!(is(&bench.outs, |order| matches!(order, Order::Cancel { .. })), lets_go);
+        let forgets = |order: &Order| matches!(order, Order::Forget { .. });
+        assert!(!is(&bench.outs, forgets), "not while it runs");
+        bench.turn_done(&brief, TurnEnd::Cancelled);
+        assert_eq!(is(&bench.outs, forgets), lets_go);
+    }
+}
+
+#[test]
+fn the_others_hear_who_stopped_the_run_and_who_emptied_the_conversation() {
+    let mut bench = Bench::new();
+    let brief = bench.prompt("go");
+    let session = bench.session();
+    bench.arrive(OTHER, Answers::ALL, Standing::Controller);
+    bench.command(OTHER, Command::Library(LibraryCommand::Open { session })).unwrap();
+    let told = |bench: &mut Bench| -> Vec<(UiId, String)> {
+        let told = std::mem::take(&mut bench.outs).into_iter().filter_map(|out| match out {
+            CoreEffect::Signal { ui, signal: domain::signal::Signal::Notify { text, .. }, .. } => {
+                Some((ui, text))
+            }
+            _ => None,
+        });
+        told.collect()
+    };
+    told(&mut bench);
+    let stop = || Command::Run(RunCommand::Cancel { run: None, reason: None });
+    bench.command(OTHER, stop()).unwrap();
+    assert_eq!(told(&mut bench), [(TERMINAL, "The run was stopped by ui2.".to_owned())]);
+    bench.command(TERMINAL, stop()).unwrap();
+    assert_eq!(told(&mut bench), [], "it was stopped already");
+    bench.turn_done(&brief, TurnEnd::Cancelled);
+    bench.command(TERMINAL, Command::Session(SessionCommand::Clear)).unwrap();
+    assert_eq!(told(&mut bench), [(OTHER, "The conversation was emptied by ui1.".to_owned())]);
+}

@@ -189,6 +189,43 @@ fn a_full_bar_is_a_context_with_room() {
 }
 
 #[test]
+fn a_picture_that_cannot_go_along_is_told_before_it_is_sent() {
+    for (text_only, word) in [(true, "stays here: this runtime takes only text"), (false, "goes along with")]
+    {
+        let mut stage = AttachedUi::on(Abilities { text_only, ..theirs(true) }, 100, 20);
+        let part = Part::Image { mime: "image/png".into(), base64: "AAAA".into() };
+        stage.ui.feed(Msg::Attached(Ok(("shot.png".into(), part))));
+        let screen = stage.ui.screen();
+        assert!(screen.contains(word), "{screen}");
+    }
+}
+
+#[test]
+fn nothing_is_made_up_of_a_session_that_its_runtime_only_names() {
+    for (abilities, invents) in [(theirs(true), false), (Abilities::all("ours"), true)] {
+        let sessions = true;
+        let mut stage = AttachedUi::on(Abilities { sessions, open_session: true, ..abilities }, 100, 30);
+        stage.ui.keys("<ctrl-x>");
+        let ticket = stage.ui.sent().pop().expect("the list is asked for").ticket;
+        let named =
+            SessionSummary { title: "named".into(), ..SessionSummary::new(SessionId::from_number(5)) };
+        stage.ui.hear(News::Settled { ticket, with: Ok(Receipt::Sessions(vec![named])) });
+        let screen = stage.ui.screen();
+        assert_eq!(screen.contains("0 messages") && screen.contains("closed"), invents, "{screen}");
+        assert!(screen.contains("named") && (invents || !screen.contains("closed")), "{screen}");
+    }
+}
+
+#[test]
+fn percents_are_not_told_as_tokens() {
+    let mut stage = AttachedUi::new(100, 40);
+    stage.happen(Body::Context(ContextEvent::Measured { used: 63, window: 100, rough: false }));
+    stage.ui.keys("/status<enter>");
+    let screen = stage.ui.screen();
+    assert!(screen.contains("37% left") && !screen.contains("63 of"), "{screen}");
+}
+
+#[test]
 fn the_examples_fit_whoever_answers() {
     let note = Note {
         examples: vec!["find the smallest TODO".into()],
