@@ -128,10 +128,10 @@ impl Core {
         }
     }
 
-    /// Whether nobody sees the session any more and this UI began what runs there.
+    /// Whether nobody sees the session any more and this UI began what runs there. Who sees one of another process is not known here.
     pub(super) fn wanted_alone(&self, session: &SessionId, ui: UiId) -> bool {
         let began = self.sessions.get(session).is_some_and(|live| live.prompter == Some(ui));
-        began && !self.watched(session)
+        began && !self.watched(session) && !self.is_visited(session)
     }
 
     /// Whether this UI is still due something that comes by itself: the answer to a command, or more of a run that waits for nobody.
