@@ -350,11 +350,6 @@ impl Core {
         self.own().any(|(_, live)| live.state.open_run().is_some())
     }
 
-    /// The ids of all sessions in memory.
-    pub fn open_sessions(&self) -> impl Iterator<Item = &SessionId> {
-        self.sessions.keys()
-    }
-
     /// Does what a command wants, or refuses it.
     fn take_command(&mut self, ui: UiId, ticket: Ticket, target: Target, command: Command) {
         if let Err(refusal) = self.command(ui, ticket, target, command) {

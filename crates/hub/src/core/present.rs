@@ -29,6 +29,11 @@ pub struct AttachedUi {
 }
 
 impl Core {
+    /// The ids of all sessions in memory.
+    pub fn open_sessions(&self) -> impl Iterator<Item = &SessionId> {
+        self.sessions.keys()
+    }
+
     /// The sessions that are open, each with who sees it.
     pub fn present(&self) -> Vec<LiveSession> {
         let told = |ui: &super::Ui| AttachedUi {
