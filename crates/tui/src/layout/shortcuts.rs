@@ -77,13 +77,12 @@ pub(super) fn rows(keymap: &Keymap, look: Appearance, abilities: &Abilities, scr
     let (torn, whole) = (lowest(false), lowest(true));
     let wide = look.columns / columns;
     if torn.min(whole) + 2 > screen {
-        if columns == 1 {
-            // What is read line by line has no screens to fill.
-            return lines.iter().map(|line| row(&[vec![line]], 0, wide, look)).collect();
-        }
         // Below the title and above the keys, each with a blank row where there is room.
         let around = if screen >= usize::from(ROOMY) { 4 } else { 2 };
         let page = screen.saturating_sub(around).max(LEAST_PAGE);
+        if columns == 1 {
+            return one_column(&lines, page, wide, look);
+        }
         return pages(&lines, columns, page, wide, look);
     }
     // Groups are torn only where all keys fit on the screen that way and no other.
@@ -91,6 +90,18 @@ pub(super) fn rows(keymap: &Keymap, look: Appearance, abilities: &Abilities, scr
     let split = if tear { split(&lines, columns, torn, false) } else { split(&lines, columns, whole, true) };
     let most = split.iter().map(Vec::len).max().unwrap_or(0);
     (0..most).map(|at| row(&split, at, wide, look)).collect()
+}
+
+/// The keys below each other. What is read line by line has no screens to fill; only a heading goes to the screen of its keys.
+fn one_column(lines: &[ShortcutLine], high: usize, wide: usize, look: Appearance) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for line in lines {
+        if matches!(line, ShortcutLine::Heading(_)) && (rows.len() + 1).is_multiple_of(high) {
+            rows.push(Row::empty());
+        }
+        rows.push(row(&[vec![line]], 0, wide, look));
+    }
+    rows
 }
 
 /// The keys screen by screen: each holds as many columns as stand beside each other, all of them as high as the screen.

@@ -187,7 +187,7 @@ fn screens_say_what_they_mean() {
         (
             |stage| stage.ui.keys("?"),
             (40, 30),
-            &["1–26 of 61", "↑ ↓          your earlier prompts", "idle: edits last prompt\n", "Esc closes"],
+            &["1–26 of 63", "↑ ↓          your earlier prompts", "idle: edits last prompt\n", "Esc closes"],
             &["/keys tells more", "\n\n\n"],
         ),
         (lost, (80, 24), &["it said last:\n   │ boom: no config", "giving up\n   /restart starts"], &[]),
