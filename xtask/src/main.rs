@@ -14,6 +14,7 @@ mod claims;
 mod comments;
 mod docs;
 mod findings;
+mod fuzz;
 mod layers;
 mod links;
 mod lint;
@@ -45,6 +46,8 @@ cargo xtask CHORE
   docs [--check]           write the generated pages (or check them), and check every relative link and named test
   page                     build the page of `parlor web` again, which is committed
   picture [FOLDER]         draw the README's pictures again, or all main screens into an (absolute) folder
+  fuzz [--seconds N] [TARGET...]
+                           try hostile inputs, guided by what they reach: both roles of every wire, and what reads bytes (30 s each)
   fixtures                 make the fixtures of this version anew, with the program as it is now
   accept [NAME...]         run the tests and write what they got into their inline expectations
   ci                       run .ci/run, which is what the build server runs
@@ -85,6 +88,7 @@ fn run(chore: &str, rest: &[String]) -> Result<()> {
             [folder] => shell.step("cargo", PICTURES, &[("PARLOR_PICTURES", folder)]),
             _ => bail!("it takes nothing or a folder"),
         },
+        "fuzz" => fuzz::run(&shell, &fuzz::Options::parse(rest)?),
         "fixtures" => no_arguments(rest).and_then(|()| suite::fixtures(&shell)),
         "lint" => no_arguments(rest).and_then(|()| lint::run(&shell)),
         "layers" => no_arguments(rest).and_then(|()| layers::run(&shell)),

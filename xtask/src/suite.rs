@@ -12,7 +12,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 
 use crate::shell::Shell;
-use crate::{docs, needs, page};
+use crate::{docs, fuzz, needs, page};
 
 /// How many cases a property test tries, and with `--slow`; proptest's own number is 256. Tests that say a number of their own keep
 /// their share (`testkit::cases`).
@@ -178,6 +178,9 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
         parts.beside("the page", some + more);
         print!("{}", std::fs::read_to_string(&log).unwrap_or_default());
         results.extend([alone, browser]);
+        if options.depth == Depth::Slow {
+            results.push(parts.time("fuzzing", || fuzz::run(shell, &fuzz::Options::default())));
+        }
     } else {
         println!(
             "only tests named {:?} were asked for: derived schemas, benches, documentation examples and the page are left out",

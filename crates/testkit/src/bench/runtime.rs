@@ -179,6 +179,16 @@ impl RuntimeBench {
         self.tell(&event);
     }
 
+    /// Something happens and is told, if it may happen now; whatever is no lawful event is passed over.
+    pub fn happen_if_lawful(&mut self, body: Body) {
+        let recorded = self.sessions.entry(self.session.clone()).or_default();
+        let event = Event { seq: recorded.state.seq.next(), at: self.now, body };
+        let lawful = recorded.grammar.clone().check(&event).is_ok() && recorded.state.clone().fold(&event).is_ok();
+        if lawful {
+            self.happen(event.body);
+        }
+    }
+
     /// Something happens and is not told yet: the link lags, or nobody is attached.
     pub fn miss(&mut self, body: Body) -> Event {
         let recorded = self.sessions.entry(self.session.clone()).or_default();
