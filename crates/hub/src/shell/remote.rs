@@ -299,10 +299,6 @@ impl Shell {
         while let Some(input) = self.work.pop_front() {
             self.decide(input);
         }
-        // What waited for its greeting is refused before the loss is told: a UI gives its prompt back and then says why.
-        for input in std::mem::take(&mut self.later) {
-            self.decide(input);
-        }
         self.tell_link(&LinkState::Lost(why.to_owned()));
     }
 
