@@ -171,7 +171,10 @@ fn parlor_inside_of_a_command_of_parlor_can_be_spoken_to_from_there() {
     as_each_user(|world| {
         let serving = world.serve(&["--policy", "full"]);
         let mut ui = world.ui(&serving.socket);
-        let parlor = world.parlor(&[]).get_program().display().to_string();
+        // In the project: commands do not see what else lies in /tmp, and the checkout may.
+        let parlor = world.path("project/inside");
+        std::fs::copy(world.parlor(&[]).get_program(), &parlor).unwrap();
+        let parlor = parlor.display();
         world.put(
             "project/nested.sh",
             format!(
