@@ -485,6 +485,10 @@ impl<'a> Headless<'a> {
                 self.aside(&format!("denied: {} ({why}: after a crash it could run twice)", ask.title));
                 format!("{why}: after a crash it could run twice, and nobody is here to decide that")
             }
+            None if self.state.settings.policy == Policy::ReadOnly => {
+                self.aside(&format!("denied: {} (read-only)", ask.title));
+                "nothing may be changed in this headless run (read-only)".to_owned()
+            }
             None => {
                 let needed = Allowance::for_consent(consent);
                 self.aside(&format!("denied: {} (allow it with --allow {needed})", ask.title));

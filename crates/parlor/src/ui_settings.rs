@@ -135,7 +135,7 @@ mod tests {
     fn settings_of_the_screen_are_read() {
         let ui = Ui::parse(
             "compact_at = 60\n[ui]\ntheme = \"dark\"\nscreen = \"inline\"\nmouse = false\nnotify = \"bell\"\n\
-             [ui.keys]\nsteer = \"ctrl-t\"\nfold = [\"f5\", \"f6\"]\n\"/model\" = \"f2\"\n",
+             [ui.keys]\nsteer = \"ctrl-t\"\nfold = [\"f6\", \"f7\"]\n\"/model\" = \"f2\"\n",
         );
         assert_eq!(ui.told, Vec::<String>::new());
         let value = |setting| ui.settings.value(setting);
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn a_mistake_is_told_and_the_rest_counts() {
         let ui = Ui::parse(
-            "[ui]\ntheme = 3\nscren = \"inline\"\nmouse = \"off\"\n[ui.keys]\nsteer = 1\nfold = \"f5\"\n",
+            "[ui]\ntheme = 3\nscren = \"inline\"\nmouse = \"off\"\n[ui.keys]\nsteer = 1\nfold = \"f6\"\n",
         );
         assert_eq!(
             ui.told,
@@ -159,7 +159,7 @@ mod tests {
             ]
         );
         assert_eq!(ui.settings.value(Setting::Mouse), "off");
-        assert_eq!(ui.keys.shown(Action::Fold), "F5");
+        assert_eq!(ui.keys.shown(Action::Fold), "F6");
         for (text, told) in [("ui = 3", 1), ("[ui", 0), ("[ui]\nkeys = 3", 1), ("\u{0}", 0)] {
             let ui = Ui::parse(text);
             assert_eq!((ui.told.len(), ui.settings), (told, Settings::default()), "{text:?}");

@@ -1,7 +1,7 @@
 //! Temp of a session's own: the folders that its commands have in the place of `/tmp` and `/var/tmp`, where they have a view of the file
 //! system of their own.
 //!
-//! TempFolder when it is first needed, kept from one command to the next, and gone with the last handle; what a process that was killed left
+//! Made when it is first needed, kept from one command to the next, and gone with the last handle; what a process that was killed left
 //! behind goes when the next session makes one. Tools that name a path in temp mean the same files as commands do, so here is also
 //! which file that is. What it is not: the mounts, which a guard makes (`sandbox/own_temp.rs`), and a bound on what is written there.
 

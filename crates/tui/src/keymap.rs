@@ -159,7 +159,12 @@ impl Keymap {
 
     /// That key in words; `/help` when it has none.
     pub fn shown(&self, action: Action) -> String {
-        self.first(action).map_or_else(|| "/help".to_owned(), |key| key.to_string())
+        self.shown_or(action, "/help")
+    }
+
+    /// That key in words; when it has none, the command that does the same.
+    pub(crate) fn shown_or(&self, action: Action, command: &str) -> String {
+        self.first(action).map_or_else(|| command.to_owned(), |key| key.to_string())
     }
 
     /// Keys that run commands: the key and the command's name.

@@ -1,4 +1,4 @@
-//! One side of a recorded conversation, played by a thread that does nothing else: it says each line once it has heard the line
+//! One side of a recorded conversation, played by a thread that does nothing else: it says each line once it has heard the lines
 //! that stood before it, and knows ids of sessions again that differ from play to play.
 
 use crate::Broken;
@@ -26,6 +26,8 @@ const SESSION: &str = "sess-";
 const NAMED: &str = "session_id\":\"";
 /// Where the content of an answer begins: it may depend on who of the two behind the middle was quicker; that it came is enough.
 const ANSWER: &str = "\"result\":";
+/// The same on the wire of nous, whose answers are told from events by their last word.
+const NOUS_ANSWER: (&str, &str) = ("\"payload\":", "\"ok\":true}");
 
 /// Who says a line: seen from whoever was recorded.
 #[derive(Debug, Clone)]
@@ -87,7 +89,8 @@ impl Script {
         }
         let mut player = Player { heard, shapes: BTreeMap::new(), sessions: Vec::new() };
         let (mut wanted, mut known) = (BTreeMap::<String, usize>::new(), Vec::new());
-        let mut due: Option<(String, usize)> = None;
+        // The last line of each lane: lanes have no order among them, so hearing one says nothing of the others.
+        let mut due = BTreeMap::<Lane, (String, usize)>::new();
         let mut waiting: Vec<(Lane, String)> = Vec::new();
         for line in &self.lines {
             if line.way != way {
@@ -96,19 +99,14 @@ impl Script {
                 let shape = shape(&line.text);
                 let count = wanted.entry(shape.clone()).or_default();
                 *count += 1;
-                due = Some((shape, *count));
+                due.insert(line.lane, (shape, *count));
                 continue;
             }
-            if let Some((shape, count)) = due.take() {
-                player.until(&shape, count)?;
-            }
+            player.until_all(&mut due)?;
             waiting.push((line.lane, player.translated(&line.text, &known)));
         }
         speak(&mut writers, &mut waiting, pace)?;
-        if let Some((shape, count)) = due {
-            player.until(&shape, count)?;
-        }
-        Ok(())
+        player.until_all(&mut due)
     }
 }
 
@@ -151,6 +149,11 @@ struct Player {
 }
 
 impl Player {
+    /// Listens until every lane's line was heard; none is due any more.
+    fn until_all(&mut self, due: &mut BTreeMap<Lane, (String, usize)>) -> Result<(), Broken> {
+        std::mem::take(due).into_values().try_for_each(|(shape, count)| self.until(&shape, count))
+    }
+
     /// Listens until a line of this shape was heard so often.
     fn until(&mut self, wanted: &str, count: usize) -> Result<(), Broken> {
         while self.shapes.get(wanted).copied().unwrap_or(0) < count {
@@ -191,6 +194,7 @@ fn learn(known: &mut Vec<String>, line: &str) {
 
 /// A line without what differs from play to play: numbers, and ids written in hex.
 fn shape(line: &str) -> String {
-    let told = line.split_once(ANSWER).map_or(line, |(before, _)| before);
+    let content = if line.ends_with(NOUS_ANSWER.1) { NOUS_ANSWER.0 } else { ANSWER };
+    let told = line.split_once(content).map_or(line, |(before, _)| before);
     told.chars().filter(|char| !char.is_ascii_hexdigit()).collect()
 }

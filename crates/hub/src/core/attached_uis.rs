@@ -76,6 +76,9 @@ impl Core {
         let moved = seat.current.as_ref() != Some(session);
         seat.current = Some(session.clone());
         let new = seat.seen.insert(session.clone());
+        if let Some(live) = self.sessions.get_mut(session) {
+            live.is_closing = false;
+        }
         if new || moved {
             self.out.push(CoreEffect::Attach { ui, session: session.clone() });
         }

@@ -9,7 +9,7 @@
 
 use super::{Core, CoreEffect, CoreInput, Live, MAX_REQUEST_BYTES, MAX_REQUESTS};
 use domain::ask::{Answer, AskKind, Assessment, Closing, Consent, EARLIER_YES, Preview, Scope};
-use domain::command::{Command, Refusal, RefusalKind, RunCommand};
+use domain::command::{Command, Refusal, RefusalKind, RunCommand, Target};
 use domain::content::Json;
 use domain::event::{Body, Failure, Outcome, SessionEvent, ToolEvent};
 use domain::fact::Key;
@@ -287,6 +287,13 @@ impl Core {
         if is_full && !self.parked.is_empty() {
             let why = format!("{} commands wait for the runtime", self.parked.len());
             return Err(Refusal::new(RefusalKind::TooMany, why).hint("wait until it has answered"));
+        }
+        // Who waits for a session by its id looks for what becomes of it under that id.
+        if let CoreInput::Command { target: Target::Session(session), .. } = &command {
+            let session = self.here(session);
+            if let Some(live) = self.sessions.get_mut(&session) {
+                live.is_known = true;
+            }
         }
         self.parked.push(command);
         Ok(())

@@ -221,7 +221,7 @@ impl Core {
     ) -> Result<(), Refusal> {
         self.detach(ui, session);
         let may_end = self.uis.get(&ui).is_some_and(|seat| seat.standing == Standing::Controller);
-        if may_end {
+        if may_end && !self.watched(session) {
             self.live_mut(session)?.is_closing = true;
             if self.wanted_alone(session, ui) {
                 self.abandon(session);

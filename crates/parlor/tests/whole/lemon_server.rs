@@ -180,8 +180,6 @@ fn a_server_that_never_starts_a_session_is_told_in_time_and_the_prompt_given_bac
         server.says(greeting).await;
         let prompt = server.prompts("hello").await;
         assert_eq!(server.hears().await["type"], "start_session");
-        let refusal = server.settled(prompt).await.expect_err("refused");
-        assert_eq!(refusal.kind, RefusalKind::Lost);
         let why = server
             .news(|news| match news {
                 News::Link(LinkState::Lost(why)) => Some(why.clone()),
@@ -189,6 +187,9 @@ fn a_server_that_never_starts_a_session_is_told_in_time_and_the_prompt_given_bac
             })
             .await;
         assert!(why.contains("start_session") && why.contains("10 s"), "{why}");
+        // The prompt waited for a session, and is refused now.
+        let refusal = server.settled(prompt).await.expect_err("refused");
+        assert_eq!(refusal.kind, RefusalKind::Lost);
         assert!(before.elapsed().as_secs() <= 11, "{:?}", before.elapsed());
         server.hub.stop().await;
     });

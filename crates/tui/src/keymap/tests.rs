@@ -68,6 +68,13 @@ fn what_cannot_be_is_told_with_what_to_do() {
 }
 
 #[test]
+fn where_a_key_was_given_away_the_command_is_named() {
+    let (keymap, _) = read(&[("fold", &["f5"])]);
+    assert_eq!(keymap.shown_or(Action::Restart, "/restart"), "/restart");
+    assert_eq!(keymap.shown_or(Action::Fold, "/restart"), "F5");
+}
+
+#[test]
 fn the_first_of_two_that_want_one_key_has_it() {
     let (keymap, told) = read(&[("fold", &["f6"]), ("search", &["f6"])]);
     assert_eq!(told, ["F6 is given to both fold and search; fold has it: give search another key"]);

@@ -256,7 +256,7 @@ fn submit(model: &mut Model, manner: Manner, fx: &mut Vec<Fx>) {
     }
     if matches!(model.world.link, LinkState::Lost(_)) {
         model.screen.composer.set(text);
-        let key = model.screen.preferences.keymap().shown(Action::Restart);
+        let key = model.screen.preferences.keymap().shown_or(Action::Restart, "/restart");
         let back = match model.screen.start.here().restart {
             Restart::Start => format!("; {key} starts it again"),
             Restart::Connect => format!(" until it is back; {key} looks for it now"),

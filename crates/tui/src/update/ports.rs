@@ -57,10 +57,13 @@ pub(super) fn press(model: &mut Model, fx: &mut Vec<Fx>) {
 
 /// A key's wish has come true.
 pub(super) fn switched(model: &mut Model, port: u16, open: bool) {
-    let key = model.screen.preferences.keymap().shown(Action::OpenPort);
+    let keymap = model.screen.preferences.keymap();
+    let key = |command: &str| keymap.shown_or(Action::OpenPort, &format!("{command} {port}"));
     let word = match open {
-        true => format!("http://127.0.0.1:{port} is open on this machine · {key} closes it"),
-        false => format!("port {port} is closed again · {key} opens it"),
+        true => {
+            format!("http://127.0.0.1:{port} is open on this machine · {} closes it", key("/ports close"))
+        }
+        false => format!("port {port} is closed again · {} opens it", key("/ports")),
     };
     model.toast(Level::Success, word);
 }
@@ -71,12 +74,16 @@ pub(super) fn told(model: &mut Model, before: &[ListeningPort]) {
     let now = listening(model);
     let fresh: Vec<String> = now.iter().filter(is_new).map(|one| one.port.to_string()).collect();
     let Some((newest, older)) = fresh.split_last() else { return };
-    let key = model.screen.preferences.keymap().shown(Action::OpenPort);
+    let command = format!("/ports {newest}");
+    let opens = match model.screen.preferences.keymap().shown_or(Action::OpenPort, &command) {
+        key if key == command => command,
+        key => format!("{key} or {command}"),
+    };
     let who = match older {
         [] => format!("a command listens on {newest}"),
         _ => format!("commands listen on {} and {newest}", older.join(", ")),
     };
-    let word = format!("{who} · {key} or /ports {newest} opens it on this machine");
+    let word = format!("{who} · {opens} opens it on this machine");
     model.toast(Level::Info, word);
 }
 

@@ -114,6 +114,29 @@ fn a_session_that_is_closed_in_the_middle_of_a_run_is_let_go_when_that_has_stopp
 }
 
 #[test]
+fn a_close_counts_no_more_for_who_was_there_or_came_after_it() {
+    for was_there in [true, false] {
+        let mut bench = Bench::new();
+        let brief = bench.prompt("go");
+        let session = bench.session();
+        let open = || Command::Library(LibraryCommand::Open { session: session.clone() });
+        bench.arrive(OTHER, Answers::ALL, Standing::Controller);
+        if was_there {
+            bench.command(OTHER, open()).unwrap();
+        }
+        bench.command(TERMINAL, Command::Session(SessionCommand::Close)).unwrap();
+        if !was_there {
+            bench.command(OTHER, open()).unwrap();
+        }
+        // It may come back, and its jobs run meanwhile.
+        bench.step(CoreInput::Left { ui: OTHER });
+        bench.turn_done(&brief, TurnEnd::Cancelled);
+        let forgets = |out: &CoreEffect| matches!(out, CoreEffect::Order(Order::Forget { .. }));
+        assert!(!bench.outs.iter().any(forgets), "was there: {was_there}");
+    }
+}
+
+#[test]
 fn the_others_hear_who_stopped_the_run_and_who_emptied_the_conversation() {
     let mut bench = Bench::new();
     let brief = bench.prompt("go");

@@ -135,6 +135,30 @@ fn a_session_in_which_nothing_was_said_takes_the_runtimes_name_and_its_first_id_
 }
 
 #[test]
+fn a_session_for_which_a_command_waits_by_its_id_keeps_that_id_when_the_runtime_greets() {
+    let mut bench = Bench::with(Engine::Followed, None);
+    let first = bench.core.runtime_session(Millis(bench.now)).0.expect("a session");
+    bench.step(CoreInput::Left { ui: TERMINAL });
+    bench.arrive(TERMINAL, Answers::ALL, Standing::Controller);
+    let ticket = wish(&mut bench, Target::Session(first.clone()), say_prompt("early"));
+    assert!(prompts(&bench).is_empty(), "it waits for the greeting");
+    bench.step(CoreInput::Named { session: first.clone(), name: "theirs".into() });
+    bench.step(CoreInput::Abilities(domain::port::Abilities {
+        name: "far".into(),
+        open_session: true,
+        ..Default::default()
+    }));
+    assert_eq!(prompts(&bench), ["early"]);
+    let (prompted, _) = asked(&bench);
+    answers(&mut bench, prompted, Ok(Receipt::Done));
+    match settled(&bench, ticket) {
+        Some(Ok(Receipt::Started { session, .. })) => assert_eq!(session, first, "what its UI calls it"),
+        settled => panic!("{settled:?}"),
+    }
+    assert_eq!(bench.core.here(&SessionId::of_peer("theirs")), first, "what happens there happens here");
+}
+
+#[test]
 fn a_session_that_cannot_be_opened_is_refused_and_nothing_goes_elsewhere() {
     let (mut bench, runtime_session) = in_front();
     let ticket = wish(&mut bench, Target::Session(other()), say_prompt("go on"));

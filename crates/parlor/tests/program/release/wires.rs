@@ -169,7 +169,13 @@ impl Played {
             Kind::Say(say) => Some(say),
             _ => None,
         });
-        steps.collect()
+        let mut steps: Vec<Say> = steps.collect();
+        // A runtime greets unasked. Where the prompt crossed its greeting on the way, the recording has them the other way round.
+        let greets = |say: &Say| say.side != tested && say.pattern.to_string().contains(r#""type":"ready""#);
+        if let Some(greeting) = steps.iter().position(greets).filter(|_| tested == Side::Ui) {
+            steps[..=greeting].rotate_right(1);
+        }
+        steps
     }
 
     fn new(wire: &str, tested: Side, lanes: Vec<UnixStream>) -> Played {

@@ -350,7 +350,7 @@ impl Ui {
         serde_json::from_str(&line).unwrap()
     }
 
-    /// What a command is settled with.
+    /// What a command is settled with; what happens meanwhile is passed over.
     pub(crate) fn settled(&mut self, what: Value) -> Value {
         self.command(what);
         loop {
@@ -383,17 +383,6 @@ impl Ui {
         let ask = self.asked();
         let allow = json!({"allow": {"scope": "once", "digest": ask["kind"]["consent"]["digest"]}});
         self.command(json!({"answer": {"ask": ask["id"], "answer": allow}}));
-    }
-
-    /// Does something and gives the receipt; what happens meanwhile is passed over.
-    pub(crate) fn receipt(&mut self, what: Value) -> Value {
-        self.command(what);
-        loop {
-            let message = self.next();
-            if message["settled"]["ticket"] == self.ticket {
-                return message["settled"]["with"].clone();
-            }
-        }
     }
 
     /// Waits until this field of the status line is told; gives its words.

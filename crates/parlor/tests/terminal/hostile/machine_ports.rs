@@ -63,7 +63,7 @@ fn printed(world: &World, args: &[&str]) -> String {
 }
 
 fn allow(ui: &mut Ui, port: u16) -> Value {
-    ui.receipt(json!({"extension": {"name": "parlor/ports", "payload": {"allow": port}}}))
+    ui.settled(json!({"extension": {"name": "parlor/ports", "payload": {"allow": port}}}))
 }
 
 #[test]

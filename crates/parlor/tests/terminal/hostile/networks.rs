@@ -153,7 +153,7 @@ fn a_port_is_led_out_when_the_person_says_so_and_never_where_the_page_was() {
         }
         let (_serving, mut ui) = sandboxed(world);
         let ports = |ui: &mut Ui, what: serde_json::Value| {
-            ui.receipt(json!({"extension": {"name": "parlor/ports", "payload": what}}))
+            ui.settled(json!({"extension": {"name": "parlor/ports", "payload": what}}))
         };
         let none = json!({"receipt": {"extension": {"ports": []}}});
         assert_eq!(ports(&mut ui, json!({})), none, "nothing runs yet");
@@ -201,7 +201,7 @@ fn a_person_is_told_where_a_command_listens_and_who_only_looks_opens_nothing() {
         for role in ["observer", "approver"] {
             let mut looks = world.ui_as(&serving.socket, role);
             let refused =
-                looks.receipt(json!({"extension": {"name": "parlor/ports", "payload": {"open": port}}}));
+                looks.settled(json!({"extension": {"name": "parlor/ports", "payload": {"open": port}}}));
             assert_eq!(refused["refusal"]["kind"], "not_allowed", "{role}: {refused}");
         }
         assert_eq!(hears(port), "");

@@ -171,7 +171,10 @@ fn parlor_inside_of_a_command_of_parlor_can_be_spoken_to_from_there() {
     as_each_user(|world| {
         let serving = world.serve(&["--policy", "full"]);
         let mut ui = world.ui(&serving.socket);
-        let parlor = world.parlor(&[]).get_program().display().to_string();
+        // In the project: commands do not see what else lies in /tmp, and the checkout may.
+        let parlor = world.path("project/inside");
+        std::fs::copy(world.parlor(&[]).get_program(), &parlor).unwrap();
+        let parlor = parlor.display();
         world.put(
             "project/nested.sh",
             format!(
@@ -227,6 +230,34 @@ fn a_command_that_listens_in_the_place_of_parlor_is_not_believed() {
                 let _ = std::fs::remove_file(world.path("project").join(file));
             }
         }
+    });
+}
+
+#[test]
+fn a_command_in_the_place_of_the_process_that_has_a_session_is_not_visited() {
+    as_each_user(|world| {
+        let attack = world.attack();
+        let serving = world.serve(&["--policy", "full"]);
+        let mut ui = world.ui(&serving.socket);
+        let begun = ui.settled(json!({"new_session": {}}));
+        let session = begun["receipt"]["session"]["session"]["id"].as_str().unwrap().to_owned();
+        ui.bash("true", true);
+        let native = serving.native_socket(world).display().to_string();
+        let joins = || {
+            let mut command =
+                world.parlor(&["serve", "--dialect", "lemon", "--stdio", "--session", &session]);
+            let output = command.stdin(std::process::Stdio::null()).output().unwrap();
+            String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+        };
+        let said = joins();
+        assert!(said.contains("\"type\":\"ready\""), "where Parlor itself is there: {said}");
+        let line = format!("{attack} listen-instead {native}; until test -e end; do sleep 0.01; done");
+        let args = json!({"command": line, "background": true, "unsandboxed": true, "reason": "to see what stops it"});
+        ui.call("bash", &args, true);
+        wait_until("it listens", || world.path("project/listening").exists());
+        let said = joins();
+        assert!(said.contains("is open in another program"), "{said}");
+        assert_eq!(world.get("project/heard"), "", "nothing is said to it");
     });
 }
 

@@ -116,7 +116,7 @@ fn a_server_writes_no_program_of_the_person_and_reaches_nothing_unless_it_is_let
 fn until_ready(ui: &mut Ui) -> Value {
     let mut servers = Value::Null;
     wait_until("the server is ready", || {
-        servers = ui.receipt(json!("list_servers"))["receipt"]["servers"][0].clone();
+        servers = ui.settled(json!("list_servers"))["receipt"]["servers"][0].clone();
         servers["state"] == "ready"
     });
     servers
@@ -152,7 +152,7 @@ fn what_a_server_may_reach_is_asked_before_it_starts_and_opened_while_it_runs() 
         assert!(ran.text.contains("it may not use the network, write in the project or talk to"), "{ran:?}");
         // A word opens something, and it starts again with that.
         let open = json!({"server": "evil", "network": true, "project": true});
-        let opened = ui.receipt(json!({"extension": {"name": "parlor/server-reach", "payload": open}}));
+        let opened = ui.settled(json!({"extension": {"name": "parlor/server-reach", "payload": open}}));
         assert_eq!(opened["receipt"]["extension"]["reach"]["network"], true, "{opened}");
         let entry = until_ready(&mut ui);
         assert_eq!(entry["reach"], json!({"network": true, "project": true, "programs": false}), "{entry}");
@@ -162,7 +162,7 @@ fn what_a_server_may_reach_is_asked_before_it_starts_and_opened_while_it_runs() 
         untouched(world);
         // What leads to the person's programs is not opened by a word either.
         let home = json!({"server": "evil", "folders": [world.path("home")]});
-        let refused = ui.receipt(json!({"extension": {"name": "parlor/server-reach", "payload": home}}));
+        let refused = ui.settled(json!({"extension": {"name": "parlor/server-reach", "payload": home}}));
         assert!(refused["refusal"].is_object(), "{refused}");
     });
 }
