@@ -12,8 +12,8 @@ mod targets;
 
 use libfuzzer_sys::fuzz_target;
 use std::sync::OnceLock;
-use targets::Target;
+use targets::{Target, asked};
 
 static TARGET: OnceLock<Target> = OnceLock::new();
 
-fuzz_target!(|bytes: &[u8]| TARGET.get_or_init(Target::asked)(bytes));
+fuzz_target!(|bytes: &[u8]| TARGET.get_or_init(asked)(bytes));

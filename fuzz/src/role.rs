@@ -70,9 +70,11 @@ pub(crate) fn ui(dialect: Dialect, bytes: &[u8]) {
 fn wants(bench: &mut UiBench, command: Command) {
     match command {
         Command::Answer { answer, .. } => {
-            let fits = bench.state.asks.first().is_some_and(|ask| {
-                bench.state.close_with(ask.id, &answer, None).is_ok()
-            });
+            let fits = bench
+                .state
+                .asks
+                .first()
+                .is_some_and(|ask| bench.state.close_with(ask.id, &answer, None).is_ok());
             if fits {
                 bench.answer(answer);
             }

@@ -6,16 +6,10 @@ use dialects::Dialect;
 /// What is done with one input.
 pub(crate) type Target = Box<dyn Fn(&[u8]) + Send + Sync>;
 
-pub(crate) trait Asked {
-    fn asked() -> Self;
-}
-
-impl Asked for Target {
-    /// The target that the environment names.
-    fn asked() -> Target {
-        let name = std::env::var("PARLOR_FUZZ").unwrap_or_default();
-        named(&name).unwrap_or_else(|| panic!("PARLOR_FUZZ={name} names no target; see cargo xtask fuzz"))
-    }
+/// The target that the environment names.
+pub(crate) fn asked() -> Target {
+    let name = std::env::var("PARLOR_FUZZ").unwrap_or_default();
+    named(&name).unwrap_or_else(|| panic!("PARLOR_FUZZ={name} names no target; see cargo xtask fuzz"))
 }
 
 fn named(name: &str) -> Option<Target> {
