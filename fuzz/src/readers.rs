@@ -1,5 +1,6 @@
 //! What reads bytes that others wrote, apart from the wires: the framing, the shell's reader, kept records, Markdown.
 
+use crate::role::SESSION;
 use domain::event::Outcome;
 use domain::port::{Abilities, News};
 use domain::signal::Board;
@@ -78,7 +79,7 @@ pub(crate) fn record(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let place = Destination { cwd: "/w".to_owned(), project: "/w".to_owned() };
     if let Ok(first) = export::read(text, &place) {
-        let again = export::jsonl(&session("sess-1"), &first.state, &first.events);
+        let again = export::jsonl(&session(SESSION), &first.state, &first.events);
         let second = export::read(&again, &place).expect("what we wrote can be read");
         assert_eq!(first.state.hash(), second.state.hash());
     }
@@ -87,7 +88,7 @@ pub(crate) fn record(bytes: &[u8]) {
 /// An answer in Markdown on a screen, whole and as it streams: it is drawn, and ends the same.
 pub(crate) fn markdown(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let id = session("sess-1");
+    let id = session(SESSION);
     let greeting = Greeting { version: "1".to_owned(), cwd: "/w".to_owned(), ..Greeting::default() };
     let mut bench = RuntimeBench::of(dialects::native::DIALECT.runtime_role(), id.clone(), &greeting);
     bench.opened("/w");

@@ -7,10 +7,13 @@ use domain::event::Body;
 use roles::{Greeting, Hello};
 use testkit::bench::{RuntimeBench, UiBench, session};
 
+/// The session that is open, by the name that it has in the fixtures.
+pub(crate) const SESSION: &str = "sess-00000000a001";
+
 /// A UI says anything to our runtime.
 pub(crate) fn runtime(dialect: Dialect, bytes: &[u8]) {
     let greeting = Greeting { version: "1".to_owned(), cwd: "/w".to_owned(), ..Greeting::default() };
-    let mut bench = RuntimeBench::of(dialect.runtime_role(), session("sess-1"), &greeting);
+    let mut bench = RuntimeBench::of(dialect.runtime_role(), session(SESSION), &greeting);
     bench.opened("/w");
     bench.attach();
     let mut waiting = std::collections::VecDeque::new();
@@ -19,7 +22,7 @@ pub(crate) fn runtime(dialect: Dialect, bytes: &[u8]) {
             break;
         }
         match step {
-            Step::Line(line) => bench.line(line),
+            Step::Line(lane, line) => bench.call(|role, cx| role.line(cx, lane, line)),
             Step::Settle(receipt) => {
                 if let Some((ticket, _, _)) = waiting.pop_front() {
                     bench.settle(ticket, record::decode::<Receipt>(&receipt).map_err(|_| refusal()));
@@ -53,7 +56,7 @@ pub(crate) fn ui(dialect: Dialect, bytes: &[u8]) {
             break;
         }
         match step {
-            Step::Line(line) => bench.line(line),
+            Step::Line(lane, line) => bench.call(|role, cx, seen| role.line(cx, seen, lane, line)),
             Step::Command(command) => {
                 if let Ok(command) = record::decode::<Command>(&command) {
                     wants(&mut bench, command);

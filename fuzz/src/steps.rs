@@ -2,7 +2,7 @@
 //!
 //! A line that begins with a mark is ours, whatever follows it; every other one is the peer's, as the framing sees it.
 
-use roles::Line;
+use roles::{Lane, Line};
 use wire::lines::{Frame, Framer};
 
 /// The longest line of the wire here: what is longer than a cap is met without megabytes.
@@ -12,8 +12,8 @@ const LONGEST_WAIT_MS: u64 = 200_000;
 
 /// One step.
 pub(crate) enum Step {
-    /// The peer says a line.
-    Line(Line),
+    /// The peer says a line; after `@` on the lane of events, where a wire has one.
+    Line(Lane, Line),
     /// `!`: our side wants something (a UI role), as a command.
     Command(String),
     /// `=`: our side settles the oldest command (a runtime role), with a receipt; with anything else it is refused.
@@ -31,8 +31,10 @@ pub(crate) fn steps(bytes: &[u8]) -> impl Iterator<Item = Step> {
     framer.push(b"\n");
     std::iter::from_fn(move || framer.next()).filter_map(|frame| match frame {
         Frame::Line(text) => Some(step(text)),
-        Frame::Overlong { head, .. } => Some(Step::Line(Line::Overlong(head))),
-        Frame::NotUtf8 { head, .. } | Frame::Nul { head, .. } => Some(Step::Line(Line::Garbled(head))),
+        Frame::Overlong { head, .. } => Some(Step::Line(Lane::MAIN, Line::Overlong(head))),
+        Frame::NotUtf8 { head, .. } | Frame::Nul { head, .. } => {
+            Some(Step::Line(Lane::MAIN, Line::Garbled(head)))
+        }
         Frame::Unfinished(_) => None,
     })
 }
@@ -44,6 +46,7 @@ fn step(text: String) -> Step {
         Some(b'=') => Step::Settle(rest()),
         Some(b'+') => Step::Happens(rest()),
         Some(b'~') => Step::Wait(text[1..].parse().unwrap_or(1_000).min(LONGEST_WAIT_MS)),
-        _ => Step::Line(Line::Text(text)),
+        Some(b'@') => Step::Line(Lane::EVENTS, Line::Text(rest())),
+        _ => Step::Line(Lane::MAIN, Line::Text(text)),
     }
 }

@@ -11,14 +11,34 @@ use std::path::{Path, PathBuf};
 
 /// Seconds for each target, unless it is said.
 const SECONDS: u64 = 30;
+/// The same in the suite, which is about half a minute for all.
+const SECONDS_IN_SUITE: u64 = 2;
 /// Counters at every edge, and what comparisons compare, so that the fuzzer learns words.
 const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
      -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
      -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1";
 /// What reads bytes apart from the wires.
 const READERS: &[&str] = &["framer", "shell", "record", "markdown"];
-/// An input is not longer than this; a second for one input, or this much memory, is a fault.
-const LIMITS: &[&str] = &["-max_len=16384", "-timeout=20", "-rss_limit_mb=3000", "-print_final_stats=1"];
+/// An input is not longer than this, which the longest of the first ones is; so many seconds for one, or this much memory, is a fault.
+const LIMITS: &[&str] = &["-max_len=70000", "-timeout=20", "-rss_limit_mb=3000", "-print_final_stats=1"];
+/// How our side settles what a UI wants; the fuzzer finds which fits where.
+const RECEIPTS: &[&str] = &[
+    r#"{"started":{"session":"sess-00000000a001","run":1}}"#,
+    "\"done\"",
+    r#"{"session":{"session":{"id":"sess-00000000a001","title":"t","cwd":"/w","project":"/w","created_at":1,"updated_at":2,"messages":1}}}"#,
+    r#"{"queued":{"item":9,"run":1}}"#,
+    r#"{"sessions":[]}"#,
+    r#"{"cancelling":{"run":{"run":1}}}"#,
+];
+/// What a person answers, in turn.
+const ANSWERS: &[&str] = &[
+    r#"{"allow":{"scope":"once"}}"#,
+    r#"{"deny":{}}"#,
+    r#"{"confirmed":true}"#,
+    r#"{"chosen":["a"]}"#,
+    r#"{"entered":"x"}"#,
+    "\"dismissed\"",
+];
 /// Where kept sessions of every version are.
 const FIXTURES: &str = "crates/parlor/fixtures";
 
@@ -36,6 +56,11 @@ impl Default for Options {
 }
 
 impl Options {
+    /// A short look at every target.
+    pub(crate) fn in_suite() -> Options {
+        Options { seconds: SECONDS_IN_SUITE, targets: Vec::new() }
+    }
+
     /// Reads `[--seconds N] [TARGET...]`.
     pub(crate) fn parse(args: &[String]) -> Result<Options> {
         let mut options = Options::default();
@@ -78,14 +103,23 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
     shell.cargo(&build, &[("RUSTFLAGS", FLAGS), ("CARGO_TARGET_DIR", &home.to_string_lossy())])?;
     let program = home.join(&triple).join("release/fuzz");
     let chosen = if options.targets.is_empty() { &all } else { &options.targets };
-    let mut tried = Vec::new();
+    let (mut all, mut broken) = (0, Vec::new());
     for target in chosen {
-        tried.push((target.clone(), one(shell, &home, &program, target, options.seconds)?));
+        match one(shell, &home, &program, target, options.seconds) {
+            Ok(count) => {
+                println!("{target:<20} {count:>12} inputs");
+                all += count;
+            }
+            Err(error) => {
+                println!("{target:<20} {error:#}");
+                broken.push(target.as_str());
+            }
+        }
     }
-    for (target, count) in &tried {
-        println!("{target:<20} {count:>12} inputs");
+    println!("{:<20} {all:>12} inputs", "in all");
+    if !broken.is_empty() {
+        bail!("broken: {}; what broke them is in {}", broken.join(", "), home.join("broken").display());
     }
-    println!("{:<20} {:>12} inputs", "in all", tried.iter().map(|(_, count)| count).sum::<u64>());
     Ok(())
 }
 
@@ -121,7 +155,7 @@ fn one(shell: &Shell, home: &Path, program: &Path, target: &str, seconds: u64) -
     let ended = shell.aside(&log)?.step(&program.to_string_lossy(), &args, &[("PARLOR_FUZZ", target)]);
     let said = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
     if ended.is_err() {
-        bail!("{target} broke: the input is in {}, its end:\n{}", broken.display(), last_lines(&said, 60));
+        bail!("broke, {} ends:\n{}", log.display(), last_lines(&said, 60));
     }
     executed(&said).with_context(|| format!("{target} told no number of inputs, see {}", log.display()))
 }
@@ -177,14 +211,20 @@ fn native(root: &Path, file: &str) -> Result<Vec<String>> {
 
 /// What a runtime said in a transcript, and what the person wanted.
 fn to_our_ui(transcript: &str) -> String {
-    transcript.lines().filter_map(ui_step).collect::<Vec<String>>().join("\n")
+    transcript
+        .lines()
+        .enumerate()
+        .filter_map(|(number, line)| ui_step(number, line))
+        .collect::<Vec<String>>()
+        .join("\n")
 }
 
-/// What a UI said in a transcript, each command settled, with a kept session happening in between.
+/// What a UI said in a transcript, each command settled in some way, with a kept session happening in between.
 fn to_our_runtime(transcript: &str, session: &str) -> String {
     let mut steps = Vec::new();
-    for line in transcript.lines().filter_map(|line| line.strip_prefix("> ")) {
-        steps.extend([line.to_owned(), "=\"done\"".to_owned()]);
+    let said = transcript.lines().filter_map(|line| line.strip_prefix("> "));
+    for (line, receipt) in said.zip(RECEIPTS.iter().cycle()) {
+        steps.extend([line.to_owned(), format!("={receipt}")]);
     }
     let bodies = session.lines().filter_map(|line| {
         let event: serde_json::Value = serde_json::from_str(line).ok()?;
@@ -196,15 +236,18 @@ fn to_our_runtime(transcript: &str, session: &str) -> String {
 }
 
 /// One line of a transcript as a step of a UI role.
-fn ui_step(line: &str) -> Option<String> {
+fn ui_step(number: usize, line: &str) -> Option<String> {
     if let Some(said) = line.strip_prefix("< ") {
         return Some(said.to_owned());
+    }
+    if let Some(said) = line.strip_prefix("<@1 ") {
+        return Some(format!("@{said}"));
     }
     let command = line.strip_prefix("command ")?;
     let (word, rest) = command.split_once(' ').unwrap_or((command, ""));
     Some(match word {
         "prompt" => r#"!{"prompt":{"input":{"text":"hi"}}}"#.to_owned(),
-        "answer" => r#"!{"answer":{"ask":1,"answer":{"deny":{}}}}"#.to_owned(),
+        "answer" => format!(r#"!{{"answer":{{"ask":1,"answer":{}}}}}"#, ANSWERS[number % ANSWERS.len()]),
         "open-session" => format!(r#"!{{"open_session":{{"id":"{}"}}}}"#, rest.trim_matches('"')),
         "cancel" => r#"!{"cancel":{}}"#.to_owned(),
         _ => format!("!\"{}\"", word.replace('-', "_")),
@@ -249,11 +292,13 @@ mod tests {
 
     #[test]
     fn a_transcript_becomes_the_steps_of_its_role() {
-        let ui = "dialect lemon\n\n< {\"type\":\"ready\"}\ncommand prompt \"x\"\n> {\"type\":\"prompt\"}\nevent done";
-        assert_eq!(to_our_ui(ui), "{\"type\":\"ready\"}\n!{\"prompt\":{\"input\":{\"text\":\"hi\"}}}");
+        let ui = "dialect lemon\n\n< {\"type\":\"ready\"}\n<@1 x\ncommand prompt \"x\"\n> {\"type\":\"prompt\"}\nevent done";
+        assert_eq!(to_our_ui(ui), "{\"type\":\"ready\"}\n@x\n!{\"prompt\":{\"input\":{\"text\":\"hi\"}}}");
         let session = "{\"format\":\"parlor-session\"}\n{\"seq\":1,\"body\":{\"run_started\":{\"run\":1}}}";
         let steps = to_our_runtime("> a\n< b\n> c", session);
-        assert_eq!(steps, "a\n=\"done\"\n+{\"run_started\":{\"run\":1}}\nc\n=\"done\"");
+        let expected =
+            format!("a\n={}\n+{{\"run_started\":{{\"run\":1}}}}\nc\n={}", RECEIPTS[0], RECEIPTS[1]);
+        assert_eq!(steps, expected);
     }
 
     #[test]

@@ -183,7 +183,8 @@ impl RuntimeBench {
     pub fn happen_if_lawful(&mut self, body: Body) {
         let recorded = self.sessions.entry(self.session.clone()).or_default();
         let event = Event { seq: recorded.state.seq.next(), at: self.now, body };
-        let lawful = recorded.grammar.clone().check(&event).is_ok() && recorded.state.clone().fold(&event).is_ok();
+        let lawful =
+            recorded.grammar.clone().check(&event).is_ok() && recorded.state.clone().fold(&event).is_ok();
         if lawful {
             self.happen(event.body);
         }
