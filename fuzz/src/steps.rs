@@ -10,7 +10,7 @@ const CAP: usize = 8 * 1024;
 /// The longest that a step lets time pass.
 const LONGEST_WAIT_MS: u64 = 200_000;
 
-/// One step.
+/// Who does what, in the order of the input.
 pub(crate) enum Step {
     /// The peer says a line; after `@` on the lane of events, where a wire has one.
     Line(Lane, Line),

@@ -19,8 +19,8 @@ const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer
      -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1";
 /// What reads bytes apart from the wires.
 const READERS: &[&str] = &["framer", "shell", "record", "markdown"];
-/// An input is not longer than this, which the longest of the first ones is; so many seconds for one, or this much memory, is a fault.
-const LIMITS: &[&str] = &["-max_len=70000", "-timeout=20", "-rss_limit_mb=3000", "-print_final_stats=1"];
+/// So many seconds for one input, or this much memory, is a fault. An input is as long as the longest of the first ones.
+const LIMITS: &[&str] = &["-timeout=20", "-rss_limit_mb=3000", "-print_final_stats=1"];
 /// How our side settles what a UI wants; the fuzzer finds which fits where.
 const RECEIPTS: &[&str] = &[
     r#"{"started":{"session":"sess-00000000a001","run":1}}"#,
@@ -39,31 +39,33 @@ const ANSWERS: &[&str] = &[
     r#"{"entered":"x"}"#,
     "\"dismissed\"",
 ];
+/// The longest section of a page that is a first input, in bytes.
+const SECTION: usize = 2_048;
 /// Where kept sessions of every version are.
 const FIXTURES: &str = "crates/parlor/fixtures";
 
 /// What is asked for.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Options {
+pub(crate) struct Fuzzing {
     seconds: u64,
     targets: Vec<String>,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options { seconds: SECONDS, targets: Vec::new() }
+impl Default for Fuzzing {
+    fn default() -> Fuzzing {
+        Fuzzing { seconds: SECONDS, targets: Vec::new() }
     }
 }
 
-impl Options {
+impl Fuzzing {
     /// A short look at every target.
-    pub(crate) fn in_suite() -> Options {
-        Options { seconds: SECONDS_IN_SUITE, targets: Vec::new() }
+    pub(crate) fn in_suite() -> Fuzzing {
+        Fuzzing { seconds: SECONDS_IN_SUITE, targets: Vec::new() }
     }
 
     /// Reads `[--seconds N] [TARGET...]`.
-    pub(crate) fn parse(args: &[String]) -> Result<Options> {
-        let mut options = Options::default();
+    pub(crate) fn parse(args: &[String]) -> Result<Fuzzing> {
+        let mut options = Fuzzing::default();
         let mut args = args.iter();
         while let Some(arg) = args.next() {
             match arg.as_str() {
@@ -82,7 +84,7 @@ impl Options {
 }
 
 /// Builds the program, and lets every target run for its time.
-pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
+pub(crate) fn run(shell: &Shell, options: &Fuzzing) -> Result<()> {
     let root = shell.root().to_owned();
     let all = targets(&root)?;
     if let Some(wrong) = options.targets.iter().find(|name| !all.contains(name)) {
@@ -196,7 +198,16 @@ fn first_inputs(root: &Path, target: &str) -> Result<Vec<String>> {
         }
         None => match target {
             "record" => Ok(sessions),
-            "markdown" => ending(sorted(&root.join("docs"))?, "md").iter().map(text).collect(),
+            "markdown" => {
+                let pages =
+                    ending(sorted(&root.join("docs"))?, "md").iter().map(text).collect::<Result<String>>()?;
+                // A page is long to draw; the sections of all have what the pages have.
+                Ok(pages
+                    .split("\n## ")
+                    .filter(|section| section.len() <= SECTION)
+                    .map(str::to_owned)
+                    .collect())
+            }
             "shell" => Ok(literals(&text(&root.join("crates/tools/src/shell/tests.rs"))?)),
             _ => Ok(vec!["a\nbc\r\n\nd".to_owned()]),
         },
@@ -278,14 +289,14 @@ fn host(shell: &Shell) -> Result<String> {
 mod tests {
     use super::*;
 
-    fn parsed(words: &[&str]) -> Result<Options> {
-        Options::parse(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>())
+    fn parsed(words: &[&str]) -> Result<Fuzzing> {
+        Fuzzing::parse(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>())
     }
 
     #[test]
     fn what_is_asked_for_is_read_and_the_rest_is_refused() {
         let options = parsed(&["--seconds", "3600", "shell"]).unwrap();
-        assert_eq!(options, Options { seconds: 3600, targets: vec!["shell".to_owned()] });
+        assert_eq!(options, Fuzzing { seconds: 3600, targets: vec!["shell".to_owned()] });
         assert!(parsed(&["--seconds"]).is_err());
         assert!(parsed(&["--fast"]).unwrap_err().to_string().contains("--seconds N"));
     }

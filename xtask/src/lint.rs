@@ -9,6 +9,9 @@ use crate::{docs, layers, needs, page, tidy};
 /// What is printed of the page meanwhile.
 const PAGE_LOG: &str = "target/xtask/page-lint.log";
 
+/// The fuzzer is a workspace of its own. Its form is looked at here; that it compiles is seen where it runs (`--slow`).
+const FUZZ: &[&str] = &["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"];
+
 /// Runs every check.
 pub(crate) fn run(shell: &Shell) -> Result<()> {
     needs::ensure(shell, needs::FOR_LINT)?;
@@ -34,6 +37,10 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
             ("layers", layers::run(shell)),
             ("page", page::check(shell)),
             ("fmt (`cargo fmt --all` repairs it)", shell.cargo(&["fmt", "--all", "--check"], &[])),
+            (
+                "fmt of the fuzzer (`cargo fmt --manifest-path fuzz/Cargo.toml` repairs it)",
+                shell.cargo(FUZZ, &[]),
+            ),
             ("clippy", shell.cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])),
             ("clippy of the schemas", shell.cargo(&schemas, &[])),
             ("links", docs::links(shell)),

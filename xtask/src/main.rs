@@ -88,7 +88,7 @@ fn run(chore: &str, rest: &[String]) -> Result<()> {
             [folder] => shell.step("cargo", PICTURES, &[("PARLOR_PICTURES", folder)]),
             _ => bail!("it takes nothing or a folder"),
         },
-        "fuzz" => fuzz::run(&shell, &fuzz::Options::parse(rest)?),
+        "fuzz" => fuzz::run(&shell, &fuzz::Fuzzing::parse(rest)?),
         "fixtures" => no_arguments(rest).and_then(|()| suite::fixtures(&shell)),
         "lint" => no_arguments(rest).and_then(|()| lint::run(&shell)),
         "layers" => no_arguments(rest).and_then(|()| layers::run(&shell)),

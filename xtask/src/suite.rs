@@ -179,7 +179,7 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
         print!("{}", std::fs::read_to_string(&log).unwrap_or_default());
         results.extend([alone, browser]);
         if options.depth == Depth::Slow {
-            results.push(parts.time("fuzzing", || fuzz::run(shell, &fuzz::Options::in_suite())));
+            results.push(parts.time("fuzzing", || fuzz::run(shell, &fuzz::Fuzzing::in_suite())));
         }
     } else {
         println!(
