@@ -140,6 +140,8 @@ fn one(shell: &Shell, home: &Path, program: &Path, target: &str, seconds: u64) -
     let (corpus, first) = (home.join("corpus").join(target), home.join("first").join(target));
     let found = shell.root().join("fuzz/found").join(target);
     let (log, broken) = (home.join(format!("{target}.log")), home.join("broken"));
+    // What an earlier version of the repository had is learnt already, or of no use.
+    fs::remove_dir_all(&first).ok();
     for folder in [&corpus, &first, &broken] {
         fs::create_dir_all(folder)?;
     }
