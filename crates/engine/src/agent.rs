@@ -13,7 +13,7 @@ use crate::ports;
 use crate::seat::{OpenAsks, Seat, Steered};
 use crate::setup::Setup;
 use crate::turn::{Denials, Repeats, Turn};
-use domain::command::{Command, RunCommand};
+use domain::command::{Command, PORTS, RunCommand};
 use domain::event::Failure;
 use domain::ids::SessionId;
 use domain::path_text;
@@ -162,6 +162,11 @@ impl Agent {
                 if matches!(command, Command::Run(RunCommand::Compact { .. })) {
                     self.stop_compacting(&session);
                     self.compacting.insert(session.clone(), stop.clone());
+                }
+                if matches!(&command, Command::Extension { name, .. } if name == PORTS) {
+                    // Ports are allowed beforehand too.
+                    let work_dir = self.setup.config.work_dir(&grounds.project, &grounds.cwd);
+                    let _ = self.seat(&session, &grounds.cwd, grounds.policy, &work_dir);
                 }
                 let seat = self.seats.get(&session);
                 let (grants, cache) =

@@ -99,12 +99,12 @@ fn allow(gate: Option<&dyn Gate>, port: u16) -> Result<(), Refusal> {
     }
     let host = Host::of_machine(port);
     match gate.says(&host) {
-        HostSay::Allowed => Ok(()),
         HostSay::Denied(why) => Err(invalid(&why)),
         HostSay::Asked { rule: None } => {
             Err(invalid("rules are for a project, and this session is in none").hint("start it in a project"))
         }
-        HostSay::Asked { rule: Some(_) } => {
+        // What was allowed until the session closes, or by its mode, is allowed for the project from now on.
+        HostSay::Allowed | HostSay::Asked { rule: Some(_) } => {
             gate.remember(Scope::Always, &host);
             Ok(())
         }

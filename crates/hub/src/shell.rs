@@ -128,6 +128,7 @@ enum Inbox {
     Idle(oneshot::Sender<()>),
     Farewell(UiId, oneshot::Sender<()>),
     Present(oneshot::Sender<Vec<LiveSession>>),
+    Visiting(oneshot::Sender<bool>),
     TheirSession(oneshot::Sender<Option<Arc<str>>>),
     LostEarly(oneshot::Sender<String>),
     End(oneshot::Sender<()>),
@@ -430,6 +431,9 @@ impl Shell {
             }
             Inbox::Present(asking) => {
                 let _ = asking.send(self.core.present());
+            }
+            Inbox::Visiting(asking) => {
+                let _ = asking.send(self.core.is_visiting());
             }
             Inbox::TheirSession(asking) => {
                 let _ = asking.send(self.remote.as_ref().and_then(Remote::their_session));

@@ -102,6 +102,8 @@ pub(crate) enum Want {
     Reach,
     /// That this port is open on the person's machine, or closed again.
     Port(u16, bool),
+    /// That commands may reach this port of the person's machine.
+    PortAllowed(u16),
     /// What it answers, to be read.
     Told,
     /// That what this line stands for is gone; it stays in its list until then.

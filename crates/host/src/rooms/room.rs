@@ -7,7 +7,7 @@ use crate::guests::Host;
 use crate::launch::Launch;
 use crate::stack;
 use crate::stop::{self, Manner, Runs};
-use crate::{doors, paths};
+use crate::{doors, paths, visits};
 use anyhow::Context;
 use domain::ids::SessionId;
 use hub::core::LiveSession;
@@ -43,7 +43,7 @@ pub struct Room {
 pub async fn run(launch: Launch, room: Room, log: Log, said: Log) -> anyhow::Result<()> {
     detach::leave();
     let entry = Entry::new(&paths::data()?)?;
-    let own = stack::own(&launch, log).await?;
+    let own = stack::own_visiting(&launch, Some(visits::port()), log).await?;
     if let Some(why) = &own.unkept {
         // A session that nobody could find again is none that outlives a terminal.
         anyhow::bail!("nothing can be kept: {why}");
@@ -52,6 +52,10 @@ pub async fn run(launch: Launch, room: Room, log: Log, said: Log) -> anyhow::Res
         let session = SessionId::parse(id).with_context(|| format!("{id} is not the id of a session"))?;
         // It stays open when its only UI leaves.
         own.typed.open(&own.hub, SERVING, &session).await?;
+        let has_it = |sessions: Vec<LiveSession>| sessions.iter().any(|live| live.id == session);
+        if !own.hub.present().await.is_ok_and(has_it) {
+            anyhow::bail!("session {id} is open in another process by now");
+        }
     }
     // Before anybody finds the room: the signal would end it otherwise.
     let let_go = signal(SignalKind::user_defined1())?;
@@ -82,7 +86,7 @@ async fn until_idle(hub: &Hub, limit: Duration, mut let_go: Signal, log: &Path, 
         };
         shorten(log, said);
         let Ok(sessions) = hub.present().await else { return };
-        if sessions.iter().any(is_needed) {
+        if sessions.iter().any(is_needed) || hub.is_visiting().await {
             since = Instant::now();
         } else if is_wanted || since.elapsed() >= limit {
             return;

@@ -29,6 +29,11 @@ impl Core {
         self.setup.engine.is_ours() && self.sessions.get(session).is_some_and(|live| !live.engine.is_ours())
     }
 
+    /// Whether a UI sees a session of another process.
+    pub fn is_visiting(&self) -> bool {
+        self.uis.values().any(|ui| ui.seen.iter().any(|session| self.is_visited(session)))
+    }
+
     /// The sessions that are open here and in no other process.
     pub(super) fn own(&self) -> impl Iterator<Item = (&SessionId, &Live)> {
         let visits = self.setup.engine.is_ours();

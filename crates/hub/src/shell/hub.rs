@@ -326,6 +326,12 @@ impl Hub {
         present.await.map_err(|_| Stopped)
     }
 
+    /// Whether a UI is led from here to a session of another process.
+    pub async fn is_visiting(&self) -> bool {
+        let (asking, visiting) = oneshot::channel();
+        self.inbox.send(Inbox::Visiting(asking)).await.is_ok() && visiting.await.unwrap_or(false)
+    }
+
     /// What a foreign runtime calls the session where it is, or was when it went; `None` where it has told no name.
     pub async fn their_session(&self) -> Option<Arc<str>> {
         let (asking, session) = oneshot::channel();

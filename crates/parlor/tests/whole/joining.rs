@@ -219,6 +219,19 @@ async fn a_ui_of_any_wire_opens_what_another_process_has_open() {
 }
 
 #[tokio::test]
+async fn who_began_a_session_over_a_relay_opens_what_another_process_has_open() {
+    for dialect in on_stdio() {
+        let person = Person::new(PARLOR);
+        let (mut owner, session) = lives(&person).await;
+        let mut guest = Seated::start(&person, dialect, &["relay", "--dialect", dialect.name()]).await;
+        guest.talk.open(&session).await.unwrap_or_else(|why| panic!("{dialect}: {why}"));
+        share(dialect, &person, &mut owner, &mut guest).await;
+        guest.leave().await;
+        owner.leave().await;
+    }
+}
+
+#[tokio::test]
 async fn who_visits_goes_on_when_the_other_process_is_gone() {
     for dialect in [dialects::native::DIALECT, dialects::codelia::DIALECT, dialects::lemon::DIALECT] {
         let person = Person::new(PARLOR);

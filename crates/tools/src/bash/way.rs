@@ -63,8 +63,8 @@ impl Way {
         let told = ports.into_iter().filter_map(|port| match self.gate.says(&Host::of_machine(port)) {
             HostSay::Asked { .. } => self.net.want(port).then(|| {
                 format!(
-                    "(this machine listens at port {port}, but commands have a 127.0.0.1 of their own. Call the command again: the \
-                     person is then asked whether it may reach port {port} of this machine)"
+                    "(this machine listens at port {port}, but commands have a 127.0.0.1 of their own. Call the command again: \
+                     whether it may reach port {port} of this machine is then asked, and denied where nobody is there to answer)"
                 )
             }),
             HostSay::Denied(why) => Some(format!("({why})")),

@@ -45,6 +45,14 @@ impl CallScope {
         }
     }
 
+    /// Whether it may change files that nobody looks at here: those outside of the workspace, for one.
+    fn reaches_beyond(&self, root: &Path) -> bool {
+        match self {
+            CallScope::Files(paths) => paths.iter().any(|path| !path.starts_with(root)),
+            CallScope::Everything => true,
+        }
+    }
+
     /// What two calls may change that run together; `None` where one is about files by name and the other about anything: a look at the
     /// whole workspace leaves out files that git ignores, which a file's own does not.
     #[must_use]
@@ -223,7 +231,7 @@ impl Ledger {
                 }
             }
         };
-        step.may_have_changed_more |= *watch == CallScope::Everything;
+        step.may_have_changed_more |= watch.reaches_beyond(root);
         step.open = match &what {
             ScopeBefore::Nothing => None,
             ScopeBefore::Files { seen } => Some(OpenDeed { since: millis(since), seen: Some(seen.clone()) }),

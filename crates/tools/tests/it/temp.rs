@@ -8,6 +8,7 @@ use serde_json::json;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
+use tools::checkpoint::{CallScope, Ledger, UndoError};
 use tools::sandbox::{Guard, Lacks, Leash};
 
 /// A file of the person's temp, by a name that nobody else has.
@@ -275,4 +276,27 @@ fn a_home_in_temp_is_there_to_be_read() {
         let said = bench.run(&leash, &format!("echo x > {}/plain", home.path().display()));
         said.fails_with("Read-only file system");
     }
+}
+
+#[tokio::test]
+async fn of_a_prompt_that_only_wrote_in_temp_undo_says_so_before_an_earlier_one_is_taken_back() {
+    let room = guarded();
+    if !has_own_temp(&room) {
+        return;
+    }
+    let vault = std::sync::Arc::new(tools::checkpoint::MemoryVault::default());
+    let ledger = Ledger::new("s", &room.place, vault);
+    let kept = room.place.workdir().join("kept.txt");
+    for (turn, path) in [&kept, &free_name()].into_iter().enumerate() {
+        ledger.begin(&format!("turn-{turn}"), &format!("prompt {turn}"));
+        let scope = CallScope::of(&room.plan("write", &json!({"path": path, "content": "x"})).unwrap());
+        let watched = ledger.before(&scope.unwrap(), &|| false);
+        room.done("write", json!({"path": path, "content": "x"})).await;
+        assert_eq!(ledger.after(watched), None);
+    }
+    let Err(UndoError::Nothing(why)) = ledger.undo(false) else { panic!("it took something back") };
+    assert!(why.contains("“prompt 1”") && why.contains("takes back “prompt 0”"), "{why}");
+    assert!(kept.exists());
+    ledger.undo(false).unwrap();
+    assert!(!kept.exists());
 }

@@ -117,6 +117,7 @@ fn unheard(model: &mut Model) {
             | Want::Revoked
             | Want::Reach
             | Want::Port(..)
+            | Want::PortAllowed(_)
             | Want::Summary
             | Want::Told
             | Want::Gone(_)
@@ -279,6 +280,7 @@ fn settled(model: &mut Model, ticket: Ticket, with: Result<Receipt, Refusal>, fx
             model.send(Want::List(ListKind::Servers), Command::List(ListCommand::Servers), fx);
         }
         (Ok(_), Want::Port(port, open)) => ports::switched(model, port, open),
+        (Ok(_), Want::PortAllowed(port)) => ports::allowed(model, port),
         (Ok(_), Want::NextPolicy(policy)) => policies::taken(model, policy),
         (Err(refusal), Want::NextPolicy(policy)) => policies::refused(model, policy, &refusal, fx),
         (Ok(_), Want::Gone(choice)) => chosen::gone(model, &choice),
@@ -325,6 +327,7 @@ fn settled(model: &mut Model, ticket: Ticket, with: Result<Receipt, Refusal>, fx
                 | Want::Revoked
                 | Want::Reach
                 | Want::Port(..)
+                | Want::PortAllowed(_)
                 | Want::Export(_)
                 | Want::Saved
                 | Want::Word(_)

@@ -24,9 +24,7 @@ pub(super) fn command(model: &mut Model, argument: &str, fx: &mut Vec<Fx>) {
     if let ["allow", port] = words.as_slice()
         && let Ok(port) = port.parse::<u16>()
     {
-        let want =
-            Want::Word("commands of this project may reach that port of this machine; /rules takes it back");
-        return model.send(want, request(&json!({ "allow": port })), fx);
+        return model.send(Want::PortAllowed(port), request(&json!({ "allow": port })), fx);
     }
     let asked = match words.as_slice() {
         [] => Some(json!({})),
@@ -44,11 +42,9 @@ pub(super) fn command(model: &mut Model, argument: &str, fx: &mut Vec<Fx>) {
     ask(model, &asked, fx);
 }
 
-/// The key: opens the newest port that is not open; where all are, it closes the newest.
+/// The key: opens the newest port, and closes it again. It never means another one, so that what is said of it is true.
 pub(super) fn press(model: &mut Model, fx: &mut Vec<Fx>) {
-    let ports = listening(model);
-    let newest = ports.iter().rev().find(|one| !one.open).or(ports.last());
-    let Some(ListeningPort { port, open }) = newest.copied() else {
+    let Some(ListeningPort { port, open }) = listening(model).last().copied() else {
         return model.toast(Level::Info, NOBODY);
     };
     let what = if open { json!({ "close": port }) } else { json!({ "open": port }) };
@@ -65,6 +61,13 @@ pub(super) fn switched(model: &mut Model, port: u16, open: bool) {
         }
         false => format!("port {port} is closed again · {} opens it", key("/ports")),
     };
+    model.toast(Level::Success, word);
+}
+
+/// Commands may reach a port of this machine.
+pub(super) fn allowed(model: &mut Model, port: u16) {
+    let word =
+        format!("commands of this project may reach port {port} of this machine; /rules takes it back");
     model.toast(Level::Success, word);
 }
 
@@ -176,10 +179,7 @@ mod tests {
         );
         say(&mut stage, &[(3000, false), (5173, true)]);
         stage.ui.keys("<f4>");
-        assert_eq!(asked(&mut stage), json!({ "open": 3000 }), "the next that is not open");
-        say(&mut stage, &[(3000, true), (5173, true)]);
-        stage.ui.keys("<alt-p>");
-        assert_eq!(asked(&mut stage), json!({ "close": 5173 }));
+        assert_eq!(asked(&mut stage), json!({ "close": 5173 }), "as it was said");
         settle(&mut stage, Ok(r#"{"ports": []}"#));
         assert!(stage.ui.screen().contains("port 5173 is closed again"), "{}", stage.ui.screen());
         stage.ui.keys("<alt-p>");
@@ -232,6 +232,8 @@ mod tests {
         }
         stage.ui.keys("<esc>/ports allow 5432<enter>");
         assert_eq!(asked(&mut stage), json!({ "allow": 5432 }));
+        settle(&mut stage, Ok(r#"{"ports": []}"#));
+        assert!(stage.ui.screen().contains("may reach port 5432 of this machine"), "{}", stage.ui.screen());
         stage.ui.keys("/ports all of them<enter>");
         assert_eq!(stage.commands(), []);
     }
