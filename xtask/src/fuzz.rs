@@ -93,15 +93,7 @@ pub(crate) fn run(shell: &Shell, options: &Fuzzing) -> Result<()> {
     let home = root.join("target/fuzz");
     let triple = host(shell)?;
     let manifest = root.join("fuzz/Cargo.toml");
-    let build = [
-        "build",
-        "--release",
-        "--locked",
-        "--target",
-        &triple,
-        "--manifest-path",
-        &manifest.to_string_lossy(),
-    ];
+    let build = ["build", "--release", "--target", &triple, "--manifest-path", &manifest.to_string_lossy()];
     shell.cargo(&build, &[("RUSTFLAGS", FLAGS), ("CARGO_TARGET_DIR", &home.to_string_lossy())])?;
     let program = home.join(&triple).join("release/fuzz");
     let chosen = if options.targets.is_empty() { &all } else { &options.targets };
