@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 use store::{Contents, StoreError, StoredPrint};
-use tools::checkpoint::{MemoryVault, Print, Vault};
+use tools::checkpoint::{MemoryVault, Print, TakePrint, Vault};
 
 /// Contents on disk.
 #[derive(Debug)]
@@ -33,10 +33,8 @@ impl Vault for StoreVault {
         words(self.0.content(digest))
     }
 
-    fn prints(&self, root: &[u8]) -> Result<Vec<Print>, String> {
-        let prints = words(self.0.prints(root))?;
-        let print = |StoredPrint { path, stamp, image, digest }| Print { path, stamp, image, digest };
-        Ok(prints.into_iter().map(print).collect())
+    fn prints(&self, root: &[u8], take: TakePrint<'_>) -> Result<(), String> {
+        words(self.0.prints(root, take))
     }
 
     fn set_prints(&self, root: &[u8], seen: Vec<Print>, gone: Vec<Vec<u8>>) -> Result<(), String> {

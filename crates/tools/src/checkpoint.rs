@@ -10,12 +10,14 @@
 
 mod changes;
 mod diff;
+mod gits;
 mod image;
 mod ledger;
 mod memory;
 mod merge;
 mod restore;
 mod scan;
+mod stamp;
 mod step;
 mod undo;
 mod words;
@@ -44,6 +46,9 @@ pub struct Print {
     pub digest: Option<String>,
 }
 
+/// Takes a print: its path, stamp and image. There are as many as there are files, so that they are not copied on the way.
+pub type TakePrint<'a> = &'a mut dyn FnMut(&[u8], &str, &str);
+
 /// Where contents and steps are kept. Calls block.
 pub trait Vault: fmt::Debug + Send + Sync {
     /// Keeps contents under their digests. What is there already costs nothing.
@@ -58,11 +63,11 @@ pub trait Vault: fmt::Debug + Send + Sync {
     /// When it cannot be read, in words.
     fn content(&self, digest: &str) -> Result<Option<Vec<u8>>, String>;
 
-    /// What was last seen of a workspace, as far as the contents are still kept.
+    /// Hands out what was last seen of a workspace, as far as the contents are still kept, in the order of the paths.
     ///
     /// # Errors
     /// When it cannot be read, in words.
-    fn prints(&self, root: &[u8]) -> Result<Vec<Print>, String>;
+    fn prints(&self, root: &[u8], take: TakePrint<'_>) -> Result<(), String>;
 
     /// Takes in what is seen of a workspace now: prints that are new or other, and paths where nothing is any more.
     ///

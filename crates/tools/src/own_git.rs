@@ -6,6 +6,7 @@
 //! filters and merge drivers off, and with a cleaned environment. Filters and drivers of the person's own settings (Git LFS) stay on for
 //! git that writes, as long as the repository's settings are all known to be harmless: a program of the person's may obey those, too.
 
+mod blobs;
 mod child;
 mod state;
 mod switches;
@@ -13,10 +14,11 @@ mod switches;
 use crate::env;
 use crate::sandbox::{Guard, Leash, handed_on};
 use crate::shell::git_word;
+pub(crate) use blobs::hex;
 pub use state::GitState;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use switches::Switches;
@@ -232,6 +234,18 @@ impl OwnGit {
     }
 
     fn run<S: AsRef<OsStr>>(&self, does: Does, args: &[S]) -> Result<String, String> {
+        self.said(does, args, Stdio::null(), child::MAX_SAID)
+            .map(|said| String::from_utf8_lossy(&said).into_owned())
+    }
+
+    /// What git says, as bytes and at most so many, when it reads `asked`.
+    fn said<S: AsRef<OsStr>>(
+        &self,
+        does: Does,
+        args: &[S],
+        asked: Stdio,
+        most: u64,
+    ) -> Result<Vec<u8>, String> {
         let mut settings = switches::always();
         let mut variables = env::cleaned(std::env::vars_os());
         variables
@@ -261,15 +275,16 @@ impl OwnGit {
                 command
             }
         };
-        command.arg("--no-pager").args(args).current_dir(&self.here);
+        command.arg("--no-pager").args(args).current_dir(&self.here).stdin(asked);
         let within = if does == Does::Writes { MAX_WRITE } else { self.within.unwrap_or(MAX_LOOK) };
-        let ended = child::ended(command, within, does == Does::Looks && self.guard.is_some())?;
+        let ended = child::ended(command, within, does == Does::Looks && self.guard.is_some(), most)?;
         match ended.success {
             // What was not read of them could not be switched off.
             true if ended.cut && does == Does::Settings => Err("the settings of git are too long".to_owned()),
             true => Ok(ended.out),
             false => {
-                let words = if ended.err.trim().is_empty() { ended.out } else { ended.err };
+                let out = String::from_utf8_lossy(&ended.out).into_owned();
+                let words = if ended.err.trim().is_empty() { out } else { ended.err };
                 Err(words.trim().trim_start_matches("fatal: ").to_owned())
             }
         }

@@ -11,6 +11,7 @@ mod index;
 mod rules;
 mod walk;
 
+pub(crate) use index::ObjectId;
 #[cfg(target_os = "linux")]
 pub(crate) use walk::open_up;
 pub(crate) use walk::{Keep, MAX_SEARCHED, Root, TreeWalk};

@@ -54,7 +54,7 @@ impl Turn {
             let _ = self.unkept.set(why);
         }
         let without_git = self.place.root().is_some_and(|root| !root.join(".git").exists());
-        if let Some(why) = self.unkept.get().filter(|_| without_git && scope == CallScope::Everything) {
+        if let Some(why) = self.unkept.get().filter(|_| without_git && scope.is_wide()) {
             plan.cannot_be_undone(why);
         }
     }

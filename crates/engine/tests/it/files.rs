@@ -10,7 +10,7 @@ use domain::session::Policy;
 use domain::signal::Signal;
 use domain::tool::ToolOutcome;
 use std::sync::{Arc, Mutex, mpsc};
-use tools::checkpoint::{MemoryVault, Print, Vault};
+use tools::checkpoint::{MemoryVault, Print, TakePrint, Vault};
 use tools::policy::Allowance;
 use tools::sandbox::Guard;
 
@@ -109,8 +109,8 @@ impl Vault for FullVault {
     fn content(&self, digest: &str) -> Result<Option<Vec<u8>>, String> {
         self.0.content(digest)
     }
-    fn prints(&self, root: &[u8]) -> Result<Vec<Print>, String> {
-        self.0.prints(root)
+    fn prints(&self, root: &[u8], take: TakePrint<'_>) -> Result<(), String> {
+        self.0.prints(root, take)
     }
     fn set_prints(&self, root: &[u8], seen: Vec<Print>, gone: Vec<Vec<u8>>) -> Result<(), String> {
         self.0.set_prints(root, seen, gone)
@@ -294,9 +294,9 @@ impl Vault for SlowVault {
     fn content(&self, digest: &str) -> Result<Option<Vec<u8>>, String> {
         self.0.content(digest)
     }
-    fn prints(&self, root: &[u8]) -> Result<Vec<Print>, String> {
+    fn prints(&self, root: &[u8], take: TakePrint<'_>) -> Result<(), String> {
         let _ = self.1.lock().unwrap().recv();
-        self.0.prints(root)
+        self.0.prints(root, take)
     }
     fn set_prints(&self, root: &[u8], seen: Vec<Print>, gone: Vec<Vec<u8>>) -> Result<(), String> {
         self.0.set_prints(root, seen, gone)

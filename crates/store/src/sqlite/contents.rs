@@ -210,33 +210,30 @@ impl Contents {
         Ok(found.and_then(|(form, bytes)| unpack(form, bytes)))
     }
 
-    /// What was last seen of a workspace.
+    /// Hands out what was last seen of a workspace, in the order of the paths: each path, stamp and image.
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn prints(&self, root: &[u8]) -> Result<Vec<StoredPrint>, StoreError> {
+    pub fn prints(&self, root: &[u8], take: &mut dyn FnMut(&[u8], &str, &str)) -> Result<(), StoreError> {
         let connection = self.lock();
-        let read = (|| {
+        let mut read = || {
             match connection.execute("UPDATE roots SET at = ?2 WHERE path = ?1", params![root, now()]) {
                 // It is noted the next time.
                 Err(error) if trouble::is_lock(&error) => {}
                 noted => drop(noted?),
             }
             let mut found = connection.prepare_cached(
-                "SELECT prints.path, stamp, image, digest FROM prints JOIN roots ON prints.root = roots.id \
-                 WHERE roots.path = ?1",
+                "SELECT prints.path, stamp, image FROM prints JOIN roots ON prints.root = roots.id \
+                 WHERE roots.path = ?1 ORDER BY prints.path",
             )?;
-            let print = |row: &rusqlite::Row<'_>| {
-                Ok(StoredPrint {
-                    path: row.get(0)?,
-                    stamp: row.get(1)?,
-                    image: row.get(2)?,
-                    digest: row.get(3)?,
-                })
-            };
-            found.query_map([root], print)?.collect()
-        })();
-        self.done(read)
+            let mut rows = found.query([root])?;
+            while let Some(row) = rows.next()? {
+                let (path, stamp, image) = (row.get_ref(0)?, row.get_ref(1)?, row.get_ref(2)?);
+                take(path.as_blob()?, stamp.as_str()?, image.as_str()?);
+            }
+            Ok(())
+        };
+        self.done(read())
     }
 
     /// Takes in what is seen of a workspace now, and where nothing is any more. One whose content is not kept is not taken in.

@@ -1,7 +1,8 @@
 //! What changed between two looks at a workspace, and what only came into sight: files that were there before, where nobody looked.
 
 use super::image::Image;
-use super::scan::{Snapshot, StampedImage};
+use super::scan::Snapshot;
+use super::stamp::StampedImage;
 use super::step::Change;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::cell::LazyCell;

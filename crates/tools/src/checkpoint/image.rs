@@ -39,6 +39,23 @@ impl Image {
         }
     }
 
+    /// Reads what was written.
+    pub(crate) fn read(text: &str) -> Option<Image> {
+        let octal = |digits: &str| u32::from_str_radix(digits, 8).ok();
+        let (kind, rest) = text.split_at_checked(1)?;
+        match kind {
+            "-" => Some(Image::Absent),
+            "f" => {
+                let (mode, digest) = rest.split_once(':')?;
+                Some(Image::File { digest: digest.to_owned(), mode: octal(mode)? })
+            }
+            "l" => Some(Image::Link { target: path_of(unspell(rest)?) }),
+            "d" => Some(Image::Folder { mode: octal(rest)? }),
+            "u" => Some(Image::Unkept { stamp: rest.to_owned() }),
+            _ => None,
+        }
+    }
+
     /// Whether one can take the place of the other in a single step.
     pub(crate) fn is_alike(&self, other: &Image) -> bool {
         let is_leaf = |image: &Image| matches!(image, Image::File { .. } | Image::Link { .. });
@@ -70,20 +87,7 @@ impl TryFrom<String> for Image {
     type Error = String;
 
     fn try_from(text: String) -> Result<Image, String> {
-        let wrong = || format!("no image: {text}");
-        let octal = |digits: &str| u32::from_str_radix(digits, 8).map_err(|_| wrong());
-        let (kind, rest) = text.split_at_checked(1).ok_or_else(wrong)?;
-        match kind {
-            "-" => Ok(Image::Absent),
-            "f" => {
-                let (mode, digest) = rest.split_once(':').ok_or_else(wrong)?;
-                Ok(Image::File { digest: digest.to_owned(), mode: octal(mode)? })
-            }
-            "l" => Ok(Image::Link { target: path_of(unspell(rest).ok_or_else(wrong)?) }),
-            "d" => Ok(Image::Folder { mode: octal(rest)? }),
-            "u" => Ok(Image::Unkept { stamp: rest.to_owned() }),
-            _ => Err(wrong()),
-        }
+        Image::read(&text).ok_or_else(|| format!("no image: {text}"))
     }
 }
 
@@ -96,7 +100,8 @@ fn spell(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn unspell(text: &str) -> Option<Vec<u8>> {
+/// The bytes that are spelt in hex.
+pub(super) fn unspell(text: &str) -> Option<Vec<u8>> {
     let digit = |at: usize| u8::from_str_radix(text.get(at..at + 2)?, 16).ok();
     text.len().is_multiple_of(2).then(|| (0..text.len()).step_by(2).map(digit).collect())?
 }

@@ -6,8 +6,9 @@
 
 use super::Vault;
 use super::changes;
+use super::gits::{self, LeftToGit};
 use super::image::Image;
-use super::scan::{self, LastLook, Look, ScanBounds, Snapshot};
+use super::scan::{self, Copies, LastLook, Look, ScanBounds, Snapshot};
 use super::step::{Change, OpenDeed, RelPath, Step};
 use crate::context::ToolContext;
 use crate::jobs::JobState;
@@ -21,6 +22,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 /// What is told of a step whose commands went on in the background when it was written down.
 const LATER: &str = "what commands in the background did later";
 const NOT_TOLD_APART: &str = "nobody can tell it from what others did";
+/// What is told of a file that was left to git.
+const GONE_FROM_GIT: &str = "what was there before was left to git, which no longer has it";
 /// Characters of a prompt that a step is known by.
 const MAX_PROMPT: usize = 80;
 
@@ -28,6 +31,8 @@ const MAX_PROMPT: usize = 80;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallScope {
     Files(Vec<PathBuf>),
+    /// Anything but git's records, which the kernel keeps it from: what git holds of files need not be copied.
+    AllButGit,
     /// Anything.
     Everything,
 }
@@ -40,7 +45,12 @@ impl CallScope {
         }
         match &plan.deed {
             Deed::Write { paths } => Some(CallScope::Files(paths.clone())),
-            Deed::Command { .. } | Deed::Other => Some(CallScope::Everything),
+            Deed::Command { judgement, leaves } => {
+                let may_write_git = judgement.repository || judgement.steering || leaves.free;
+                let is_kept_from_git = !may_write_git && gits::are_locked(&plan.place);
+                Some(if is_kept_from_git { CallScope::AllButGit } else { CallScope::Everything })
+            }
+            Deed::Other => Some(CallScope::Everything),
             Deed::Read | Deed::ReadClosed | Deed::Fetch { .. } | Deed::Reach { .. } => None,
         }
     }
@@ -49,7 +59,7 @@ impl CallScope {
     fn reaches_beyond(&self, root: &Path) -> bool {
         match self {
             CallScope::Files(paths) => paths.iter().any(|path| !path.starts_with(root)),
-            CallScope::Everything => true,
+            CallScope::AllButGit | CallScope::Everything => true,
         }
     }
 
@@ -58,14 +68,18 @@ impl CallScope {
     #[must_use]
     pub fn with(&self, other: &CallScope) -> Option<CallScope> {
         match (self, other) {
-            (CallScope::Everything, CallScope::Everything) => Some(CallScope::Everything),
             (CallScope::Files(ours), CallScope::Files(theirs)) => {
                 Some(CallScope::Files(ours.iter().chain(theirs).cloned().collect()))
             }
-            (CallScope::Everything, CallScope::Files(_)) | (CallScope::Files(_), CallScope::Everything) => {
-                None
-            }
+            (CallScope::Files(_), _) | (_, CallScope::Files(_)) => None,
+            (CallScope::AllButGit, CallScope::AllButGit) => Some(CallScope::AllButGit),
+            _ => Some(CallScope::Everything),
         }
+    }
+
+    /// Whether it is about the whole workspace.
+    pub fn is_wide(&self) -> bool {
+        !matches!(self, CallScope::Files(_))
     }
 }
 
@@ -188,7 +202,7 @@ impl Ledger {
     /// Why it cannot, the first time in a turn.
     pub fn prepare(&self, watch: &CallScope, stop: &(dyn Fn() -> bool + Sync)) -> Result<(), NotKept> {
         let mut now = self.now();
-        if *watch != CallScope::Everything || now.looked {
+        if !watch.is_wide() || now.looked {
             return Ok(());
         }
         now.looked = true;
@@ -196,7 +210,7 @@ impl Ledger {
             now.said = true;
             return Err(NotKept("there is no workspace here".to_owned()));
         };
-        let looked = self.look_around(root, &mut now, stop).map(drop);
+        let looked = self.look_around(root, &mut now, watch, stop).map(drop);
         if let (Err(why), Some(step)) = (&looked, &mut now.step) {
             step.blind = Some(why.clone());
         }
@@ -216,11 +230,11 @@ impl Ledger {
                 self.place.tree().iter().for_each(|tree| tree.begins());
                 self.before_files(root, paths, &mut step)
             }
-            CallScope::Everything if step.blind.is_some() => ScopeBefore::Nothing,
-            CallScope::Everything => {
+            _ if step.blind.is_some() => ScopeBefore::Nothing,
+            CallScope::AllButGit | CallScope::Everything => {
                 now.step = Some(step);
                 now.looked = true;
-                let looked = self.look_around(root, &mut now, stop);
+                let looked = self.look_around(root, &mut now, watch, stop);
                 step = now.step.take().unwrap_or_else(|| Step::new("", "", 0, root));
                 match looked {
                     Ok(before) => ScopeBefore::Everything { before, since },
@@ -347,7 +361,7 @@ impl Ledger {
         match self.look(root, &go_on).after(tree, last, before) {
             Ok(after) => {
                 let found = changes::between(root, before, &after.seen, since, &|digest| self.held(digest));
-                step.add(found.changes);
+                self.add(root, before, found.changes, step);
                 for path in found.strangers {
                     step.lose(path, "it was there before, where nobody looks: it stays");
                 }
@@ -383,29 +397,50 @@ impl Ledger {
         &self,
         root: &Path,
         now: &mut CurrentTurn,
+        watch: &CallScope,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Arc<Snapshot>, String> {
+        // A command of ours that went on in the background may rewrite git's records at any time.
+        let leaves_to_git = *watch == CallScope::AllButGit && !now.jobs && !self.has_jobs();
+        let is_copied = |seen: &Snapshot| leaves_to_git || seen.values().all(|seen| seen.blob.is_none());
         // The look before the question serves the run as well, where nobody had to be asked.
-        if now.looked_at.take().is_some_and(|at| at.elapsed() < FRESH) {
+        if now.looked_at.take().is_some_and(|at| at.elapsed() < FRESH) && is_copied(&now.known) {
             return Ok(now.known.clone());
         }
         let begun = SystemTime::now();
         let tree = self.place.tree().ok_or("there is no workspace here")?;
         let last = self.last(root, now)?;
-        let last = self.look(root, stop).before(tree, last)?;
+        let git = gits::own(&self.place, root);
+        let copies = if leaves_to_git { Copies::ButGits(&git) } else { Copies::All };
+        let last = self.look(root, stop).copying(copies).before(tree, last)?;
         let seen = last.seen.clone();
         now.last = Some(last);
         if now.jobs && !now.known.is_empty() {
             // A command of ours went on in the background.
             let found = changes::between(root, &now.known, &seen, begun, &|digest| self.held(digest));
             if let Some(step) = &mut now.step {
-                step.add(found.changes);
+                self.add(root, &now.known, found.changes, step);
             }
         }
         now.jobs = self.has_jobs();
         now.known = seen.clone();
         now.looked_at = (!now.jobs).then(Instant::now);
         Ok(seen)
+    }
+
+    /// Has a step take in what changed. What was left to git comes into the vault, now that no file has it; what git does not have any
+    /// more is lost.
+    fn add(&self, root: &Path, before: &Snapshot, mut changes: Vec<Change>, step: &mut Step) {
+        let left = changes.iter().filter_map(|change| {
+            let seen = before.get(change.path.as_os_str())?;
+            Some(LeftToGit { digest: seen.image.digest()?, size: seen.stamp.size, blob: seen.blob? })
+        });
+        let lost = gits::take(&gits::own(&self.place, root), &left.collect::<Vec<_>>(), self.vault.as_ref());
+        let is_lost = |change: &Change| change.before.digest().is_some_and(|digest| lost.contains(digest));
+        for lost in changes.extract_if(.., |change| is_lost(change)) {
+            step.lose(lost.path, GONE_FROM_GIT);
+        }
+        step.add(changes);
     }
 
     /// A content, where it is to be had.
@@ -419,7 +454,7 @@ impl Ledger {
 
     /// A look with this ledger's bounds; `stop` ends it early.
     pub(super) fn look<'a>(&'a self, root: &'a Path, stop: &'a (dyn Fn() -> bool + Sync)) -> LookHere<'a> {
-        LookHere { ledger: self, root, stop, closed: self.place.closed() }
+        LookHere { ledger: self, root, stop, copies: Copies::New, closed: self.place.closed() }
     }
 
     /// Has the vault write a step down.
@@ -497,13 +532,20 @@ pub(super) struct LookHere<'a> {
     ledger: &'a Ledger,
     root: &'a Path,
     stop: &'a (dyn Fn() -> bool + Sync),
+    copies: Copies<'a>,
     closed: Arc<crate::sandbox::Closed>,
 }
 
-impl LookHere<'_> {
+impl<'a> LookHere<'a> {
+    /// The same for whoever has other contents copied than those that are read.
+    fn copying(self, copies: Copies<'a>) -> LookHere<'a> {
+        LookHere { copies, ..self }
+    }
+
     fn look(&self) -> Look<'_> {
         let (vault, bounds) = (self.ledger.vault.as_ref(), self.ledger.bounds);
-        Look { root: self.root, vault, closed: &self.closed, bounds, stop: self.stop }
+        let (copies, stop) = (self.copies, self.stop);
+        Look { root: self.root, vault, closed: &self.closed, bounds, copies, stop }
     }
 
     /// Looks at everything before a call. What was looked at before stays so although git ignores it by now: a command may have seen to

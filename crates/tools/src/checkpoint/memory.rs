@@ -1,6 +1,6 @@
 //! A vault that ends with the program, for conversations that are not kept. Bounded: past it nothing new is kept, and that is said.
 
-use super::{Print, Vault};
+use super::{Print, TakePrint, Vault};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -56,8 +56,11 @@ impl Vault for MemoryVault {
         Ok(self.lock().contents.get(digest).cloned())
     }
 
-    fn prints(&self, root: &[u8]) -> Result<Vec<Print>, String> {
-        Ok(self.lock().prints.get(root).map(|prints| prints.values().cloned().collect()).unwrap_or_default())
+    fn prints(&self, root: &[u8], take: TakePrint<'_>) -> Result<(), String> {
+        let held = self.lock();
+        let prints = held.prints.get(root).into_iter().flat_map(BTreeMap::values);
+        prints.for_each(|print| take(&print.path, &print.stamp, &print.image));
+        Ok(())
     }
 
     fn set_prints(&self, root: &[u8], seen: Vec<Print>, gone: Vec<Vec<u8>>) -> Result<(), String> {

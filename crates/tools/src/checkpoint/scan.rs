@@ -2,24 +2,24 @@
 //!
 //! What is there is found by a walk ([`crate::tree`]); here only what the walk found to be other than the last time is looked at. A file
 //! that looks as it did (device, inode, size, times) is not read again, unless it had changed so shortly before it was read that a second
-//! change could look the same. Past a bound nothing is claimed: the caller hears which one it was.
+//! change could look the same. Past a bound nothing is claimed: the caller hears which one it was. What git holds byte for byte is not
+//! copied where the caller says that git will still have it ([`Copies`]).
 
-use super::changes::differing;
+use super::changes::RULES;
 use super::image::Image;
+use super::stamp::{Stamp, StampedImage};
 use super::{Print, Vault};
+use crate::exact;
+use crate::own_git::OwnGit;
 use crate::sandbox::Closed;
-use crate::tree::{self, Root, Stat, TreeWalk};
-use crate::{digest, exact};
-use rustix::fs::OFlags;
+use crate::tree::{self, ObjectId, Stat, TreeWalk};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 /// Files and folders of a workspace whose changes by commands can be taken back.
 pub const MAX_FILES: usize = 100_000;
@@ -29,15 +29,8 @@ pub const MAX_BYTES: u64 = 512 * 1024 * 1024;
 pub const MAX_FILE: u64 = 16 * 1024 * 1024;
 /// How long a look may take. What was read until then is not read again the next time.
 pub const MAX_TIME: Duration = Duration::from_secs(20);
-/// A file that changed less than this before it was read may have changed again without looking other.
-const SETTLED: Duration = Duration::from_secs(2);
 /// How long what the vault said is believed: it forgets a workspace that nobody asks about.
 const REMEMBERED: Duration = Duration::from_secs(60 * 60);
-/// Contents that go to the vault at once.
-const BATCH_FILES: usize = 256;
-const BATCH_BYTES: usize = 4 * 1024 * 1024;
-/// Files are read by at most this many threads.
-const MAX_READERS: usize = 4;
 
 /// How much is looked at.
 #[derive(Debug, Clone, Copy)]
@@ -53,70 +46,15 @@ impl Default for ScanBounds {
     }
 }
 
-/// What stands at a path, and what the system said of it then.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct StampedImage {
-    pub(crate) image: Image,
-    pub(crate) stamp: Stamp,
-}
-
-impl StampedImage {
-    /// Whether it may change without looking other, or be seen better the next time.
-    fn is_unsure(&self) -> bool {
-        match &self.image {
-            Image::File { .. } => !self.stamp.settled,
-            Image::Link { .. } | Image::Unkept { .. } => true,
-            Image::Absent | Image::Folder { .. } => false,
-        }
-    }
-}
-
-/// What the system says of a file: another one of these is another file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Stamp {
-    pub(crate) device: u64,
-    pub(crate) inode: u64,
-    size: u64,
-    changed: i128,
-    status: i128,
-    /// Whether it had been as it was for a while when it was read.
-    settled: bool,
-}
-
-impl Stamp {
-    fn of(stat: &Stat) -> Stamp {
-        let Stat { device, inode, size, changed, status, .. } = *stat;
-        Stamp { device, inode, size, changed, status, settled: false }
-    }
-
-    fn is_same(&self, other: &Stamp) -> bool {
-        Stamp { settled: true, ..*self } == Stamp { settled: true, ..*other }
-    }
-
-    /// Whether a file that looked like this before it was read and like `after` behind it cannot change without looking other: it had
-    /// been as it was for a while. `now` is in nanoseconds since 1970.
-    fn is_settled(&self, after: &Stamp, now: i128) -> bool {
-        let calm = now - self.status.max(self.changed);
-        self.is_same(after) && calm > i128::try_from(SETTLED.as_nanos()).unwrap_or(i128::MAX)
-    }
-
-    fn write(&self) -> String {
-        let Stamp { device, inode, size, changed, status, settled } = self;
-        format!("{device}:{inode}:{size}:{changed}:{status}:{}", u8::from(*settled))
-    }
-
-    fn read(text: &str) -> Option<Stamp> {
-        let mut fields = text.split(':');
-        let stamp = Stamp {
-            device: fields.next()?.parse().ok()?,
-            inode: fields.next()?.parse().ok()?,
-            size: fields.next()?.parse().ok()?,
-            changed: fields.next()?.parse().ok()?,
-            status: fields.next()?.parse().ok()?,
-            settled: fields.next()? == "1",
-        };
-        fields.next().is_none().then_some(stamp)
-    }
+/// Which contents go to the vault.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Copies<'a> {
+    /// All of them: git's records may be rewritten before anybody looks again.
+    All,
+    /// None that this git has by now: it will have them when somebody looks again.
+    ButGits(&'a OwnGit),
+    /// All that are read now and new. What was left to git stays so.
+    New,
 }
 
 /// How something without a content is told from another.
@@ -130,12 +68,12 @@ pub(crate) type Snapshot = BTreeMap<OsString, StampedImage>;
 
 /// Reads what was last seen of a workspace.
 pub(crate) fn known(vault: &dyn Vault, root: &Path) -> Result<Snapshot, String> {
-    let seen = |print: Print| {
-        let seen =
-            StampedImage { image: Image::try_from(print.image).ok()?, stamp: Stamp::read(&print.stamp)? };
-        Some((OsString::from_vec(print.path), seen))
-    };
-    Ok(vault.prints(root.as_os_str().as_bytes())?.into_iter().filter_map(seen).collect())
+    let mut seen = Vec::new();
+    vault.prints(root.as_os_str().as_bytes(), &mut |path, stamp, image| {
+        let print = StampedImage::read(stamp, image);
+        seen.extend(print.map(|print| (OsString::from_vec(path.to_vec()), print)));
+    })?;
+    Ok(seen.into_iter().collect())
 }
 
 /// Whether a path below a workspace is never kept.
@@ -149,6 +87,7 @@ pub(crate) struct Look<'a> {
     pub(crate) vault: &'a dyn Vault,
     pub(crate) closed: &'a Closed,
     pub(crate) bounds: ScanBounds,
+    pub(crate) copies: Copies<'a>,
     /// Says when to leave off.
     pub(crate) stop: &'a (dyn Fn() -> bool + Sync),
 }
@@ -170,10 +109,12 @@ impl Look<'_> {
         let may_be_closed = self.closed.meets(self.root);
         let is_closed = |path: &OsStr| may_be_closed && self.closed.holds(&self.root.join(path));
         self.is_small_enough(walk, may_be_closed.then_some(&is_closed))?;
-        let mut other = last.differing(walk);
+        let last = self.doubting(walk, last);
+        let mut other =
+            last.differing(walk, &|path, seen, object| self.is_held(seen, object) && !is_closed(path));
         let (beside, unchanged) = self.beside(walk, &last, also, &mut other);
-        if last.walk.is_some() && other.met.is_empty() && other.gone.is_empty() {
-            return Ok(LastLook { walk: Some(walk.clone()), beside, ..last });
+        if other.met.is_empty() && other.gone.is_empty() && unchanged.is_empty() {
+            return Ok(LastLook { walk: Some(walk.clone()), beside, holds_on: false, ..last });
         }
         let mut seen: Met = unchanged;
         let mut unread = Vec::new();
@@ -181,52 +122,69 @@ impl Look<'_> {
             let (stamp, mode) = (Stamp::of(&stat), stat.permissions());
             let known = last.seen.get(&path).filter(|last| last.stamp.settled && last.stamp.is_same(&stamp));
             if stat.is_folder() {
-                seen.push((path, StampedImage { image: Image::Folder { mode }, stamp }));
+                seen.push((path, StampedImage::new(Image::Folder { mode }, stamp)));
             } else if !stat.is_file() || stat.size > MAX_FILE || is_closed(&path) {
                 let image = self.without_content(Path::new(&path), &stat, &stamp);
-                seen.push((path, StampedImage { image, stamp }));
+                seen.push((path, StampedImage::new(image, stamp)));
             } else {
-                match known.map(|last| (&last.image, last.stamp)) {
-                    Some((Image::File { digest, .. }, stamp)) => {
+                let is_held =
+                    |last: &&StampedImage| self.is_held(last, last.blob.and_then(|_| recorded(walk, &path)));
+                match known.filter(is_held).map(|last| (&last.image, last)) {
+                    Some((Image::File { digest, .. }, last)) => {
                         let image = Image::File { digest: digest.clone(), mode };
-                        seen.push((path, StampedImage { image, stamp }));
+                        seen.push((path, StampedImage { image, ..*last }));
                     }
                     _ => unread.push(path),
                 }
             }
         }
-        let read = self.read(&unread, until);
-        let is_all = read.is_ok();
-        let (Ok(more) | Err((more, _))) = &read;
-        seen.extend(more.iter().cloned());
+        let (more, failed) = self.read(walk, &last.seen, &unread, until);
+        seen.extend(more);
         seen.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
         let is_unsure = |(path, seen): &(OsString, StampedImage)| seen.is_unsure().then(|| path.clone());
         let unsure = seen.iter().filter_map(is_unsure).collect();
-        let now = match last.walk {
-            None => Arc::new(seen.into_iter().collect()),
-            Some(_) => {
-                // What is not there any more, also what vanished before it was read.
-                let mut gone = other.gone;
-                gone.extend(
-                    unread
-                        .into_iter()
-                        .filter(|path| seen.binary_search_by(|(seen, _)| seen.cmp(path)).is_err()),
-                );
-                gone.retain(|path| last.seen.contains_key(path));
-                seen.retain(|(path, seen)| last.seen.get(path) != Some(seen));
-                let mut now = last.seen.clone();
-                if !gone.is_empty() || !seen.is_empty() {
-                    let now = Arc::make_mut(&mut now);
-                    gone.iter().for_each(|path| drop(now.remove(path)));
-                    now.extend(seen);
-                }
-                now
-            }
+        // What is not there any more, also what vanished before it was read.
+        let mut gone = other.gone;
+        gone.extend(
+            unread.into_iter().filter(|path| seen.binary_search_by(|(seen, _)| seen.cmp(path)).is_err()),
+        );
+        gone.retain(|path| last.seen.contains_key(path));
+        seen.retain(|(path, seen)| last.seen.get(path) != Some(seen));
+        self.note(&seen, if failed.is_none() { &gone } else { &[] })?;
+        failed.map_or(Ok(()), Err)?;
+        let LastLook { seen: mut now, at, .. } = last;
+        if !gone.is_empty() || !seen.is_empty() {
+            // Where nobody else has the last look, it becomes the new one.
+            let now = Arc::make_mut(&mut now);
+            gone.iter().for_each(|path| drop(now.remove(path)));
+            now.extend(seen);
+        }
+        Ok(LastLook { walk: Some(walk.clone()), seen: now, unsure, beside, holds_on: false, at })
+    }
+
+    /// The last look, where what was left to git is to be looked at once more: it is to be copied, or git has recorded something else.
+    fn doubting(&self, walk: &TreeWalk, mut last: LastLook) -> LastLook {
+        let has_same_index = || last.walk.as_ref().is_some_and(|last| walk.has_index_of(last));
+        let is_doubted = match self.copies {
+            Copies::All => true,
+            Copies::ButGits(_) => !has_same_index(),
+            Copies::New => false,
         };
-        self.note(&last.seen, &now, is_all)?;
-        read.map_err(|(_, why)| why)?;
-        let walk = Some(walk.clone());
-        Ok(LastLook { walk, seen: now, unsure, beside, holds_on: false, at: last.at })
+        if is_doubted && last.walk.is_some() {
+            let left = last.seen.iter().filter(|(_, seen)| seen.blob.is_some());
+            last.unsure.extend(left.map(|(path, _)| path.clone()));
+        }
+        last
+    }
+
+    /// Whether a content need not be read again: the vault has it, or git has it still. `object` is what git has recorded by now.
+    fn is_held(&self, seen: &StampedImage, object: Option<ObjectId>) -> bool {
+        seen.blob.is_none()
+            || match self.copies {
+                Copies::All => false,
+                Copies::ButGits(_) => object == seen.blob,
+                Copies::New => true,
+            }
     }
 
     /// Paths that are asked for beside what the walk found: those that are there are to be looked at, and nothing is known to be gone that
@@ -239,7 +197,7 @@ impl Look<'_> {
         differing: &mut WalkDifference,
     ) -> (Vec<OsString>, Met) {
         let (mut beside, mut unchanged) = (Vec::new(), Vec::new());
-        let is_of_last = last.walk.is_some() && std::ptr::eq(also, &*last.seen);
+        let is_of_last = std::ptr::eq(also, &*last.seen);
         let wanted: Vec<&OsString> = match also.is_empty() || is_of_last {
             // What was there and is still in the walk did not go.
             true => differing.gone.iter().collect(),
@@ -307,7 +265,7 @@ impl Look<'_> {
         if !stat.is_file() || stat.size > MAX_FILE || self.closed.holds(&full) {
             return Ok(self.without_content(path, &stat, &stamp));
         }
-        let Some((seen, content)) = read(exact::open(&full)) else {
+        let Some((seen, content)) = reading::read(exact::open(&full)) else {
             return Ok(Image::Unkept { stamp: stamp.write() });
         };
         if let Image::File { digest, .. } = &seen.image {
@@ -335,82 +293,19 @@ impl Look<'_> {
         Ok(())
     }
 
-    /// Reads files and has the vault keep them; what was done before something failed comes back with the reason.
-    fn read(&self, paths: &[OsString], until: Instant) -> Result<Met, (Met, String)> {
-        if paths.is_empty() {
-            return Ok(Vec::new());
-        }
-        let shut = |why: io::Error| (Vec::new(), format!("the workspace cannot be opened ({why})"));
-        let root = Root::open(self.root).map_err(shut)?;
-        let next = AtomicUsize::new(0);
-        let readers = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_READERS);
-        let readers = readers.min(paths.len().div_ceil(BATCH_FILES)).max(1);
-        let work = || {
-            let (mut met, mut batch, mut size) = (Vec::new(), Batch::default(), 0);
-            let mut failed = None;
-            loop {
-                let path = paths.get(next.fetch_add(1, Ordering::Relaxed));
-                if path.is_none() || batch.contents.len() >= BATCH_FILES || size >= BATCH_BYTES {
-                    size = 0;
-                    match self.vault.keep(std::mem::take(&mut batch.contents)) {
-                        Ok(()) => met.append(&mut batch.seen),
-                        Err(why) => failed = Some(format!("they cannot be kept ({why})")),
-                    }
-                    failed = failed.or_else(|| self.in_time(until).err());
-                }
-                let (Some(path), None) = (path, &failed) else { return (met, failed) };
-                // A pipe that nobody writes to keeps nobody waiting.
-                let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
-                match read(root.open_below(Path::new(path), flags).map(File::from)) {
-                    Some((seen, content)) => {
-                        if let Image::File { digest, .. } = &seen.image {
-                            size += content.len();
-                            batch.contents.push((digest.clone(), content));
-                        }
-                        batch.seen.push((path.clone(), seen));
-                    }
-                    None => met.extend(unreadable(&self.root.join(path)).map(|seen| (path.clone(), seen))),
-                }
-            }
-        };
-        let parts: Vec<(Met, Option<String>)> = std::thread::scope(|scope| {
-            let others: Vec<_> = (1..readers).map(|_| scope.spawn(work)).collect();
-            let own = work();
-            let broke = || (Vec::new(), Some("a reader broke down".to_owned()));
-            let others = others.into_iter().map(|other| other.join().unwrap_or_else(|_| broke()));
-            std::iter::once(own).chain(others.collect::<Vec<_>>()).collect()
-        });
-        let (mut all, mut failed) = (Vec::new(), None);
-        for (met, why) in parts {
-            all.extend(met);
-            failed = failed.or(why);
-        }
-        match failed {
-            None => Ok(all),
-            Some(why) => Err((all, why)),
-        }
-    }
-
-    /// Has the vault take in what looks other than before.
-    fn note(&self, known: &Snapshot, now: &Snapshot, is_all: bool) -> Result<(), String> {
-        let print = |path: &OsString, seen: &StampedImage| Print {
-            path: path.as_bytes().to_vec(),
-            stamp: seen.stamp.write(),
-            image: seen.image.to_string(),
-            digest: seen.image.digest().map(str::to_owned),
-        };
-        let (mut seen, mut gone) = (Vec::new(), Vec::new());
-        for (path, _, now) in differing(known, now, |was, is| was == is) {
-            match now {
-                Some(now) => seen.push(print(path, now)),
-                None if is_all => gone.push(path.as_bytes().to_vec()),
-                None => {}
-            }
-        }
+    /// Has the vault take in what looks other than before, and where nothing is any more.
+    fn note(&self, seen: &[(OsString, StampedImage)], gone: &[OsString]) -> Result<(), String> {
         if seen.is_empty() && gone.is_empty() {
             return Ok(());
         }
-        self.vault.set_prints(self.root.as_os_str().as_bytes(), seen, gone)
+        let print = |(path, seen): &(OsString, StampedImage)| Print {
+            path: path.as_bytes().to_vec(),
+            stamp: seen.write_stamp(),
+            image: seen.image.to_string(),
+            digest: seen.image.digest().filter(|_| seen.blob.is_none()).map(str::to_owned),
+        };
+        let gone = gone.iter().map(|path| path.as_bytes().to_vec()).collect();
+        self.vault.set_prints(self.root.as_os_str().as_bytes(), seen.iter().map(print).collect(), gone)
     }
 }
 
@@ -428,6 +323,16 @@ pub(crate) struct LastLook {
     holds_on: bool,
     /// When the vault was asked.
     at: Instant,
+}
+
+/// Whether what was seen at a path can be had still, where git has recorded this object by now.
+type IsHeld<'a> = &'a dyn Fn(&OsStr, &StampedImage, Option<ObjectId>) -> bool;
+
+/// The content that git has recorded of a path.
+fn recorded(walk: &TreeWalk, path: &OsStr) -> Option<ObjectId> {
+    let path = Path::new(path);
+    let folder = path.parent().unwrap_or(Path::new(""));
+    walk.object(&walk.recorded(folder.as_os_str()), path.file_name()?)
 }
 
 /// What a walk found that is other than the last look.
@@ -461,11 +366,13 @@ impl LastLook {
         self.at.elapsed() > REMEMBERED
     }
 
-    fn differing(&self, walk: &TreeWalk) -> WalkDifference {
+    /// What a walk found that is other than this. Of what only the vault knows, `is_held` says whether its content is to be had still.
+    fn differing(&self, walk: &TreeWalk, is_held: IsHeld<'_>) -> WalkDifference {
+        let Some(last) = &self.walk else { return self.differing_from_vault(walk, is_held) };
         let mut differing = WalkDifference::default();
         let unsure: HashSet<&[u8]> = self.unsure.iter().map(|path| above(path)).collect();
         for folder in walk.folders() {
-            let last = self.walk.as_ref().and_then(|last| last.folder(folder.path()));
+            let last = last.folder(folder.path());
             let is_same = last.is_some_and(|last| Arc::ptr_eq(last, folder));
             if is_same && !unsure.contains(folder.path().as_bytes()) {
                 continue;
@@ -480,7 +387,7 @@ impl LastLook {
             }
             differing.gone.extend(known.into_keys().map(|name| folder.join(name)));
         }
-        for folder in self.walk.iter().flat_map(|last| last.folders()) {
+        for folder in last.folders() {
             if walk.folder(folder.path()).is_none() {
                 differing.gone.extend(folder.kept().map(|(name, _)| folder.join(name)));
             }
@@ -493,6 +400,36 @@ impl LastLook {
         }
         differing
     }
+
+    /// The same where no walk found what is known. This is the first look of a session: whatever it does, it does for every file.
+    fn differing_from_vault(&self, walk: &TreeWalk, is_held: IsHeld<'_>) -> WalkDifference {
+        let mut differing = WalkDifference::default();
+        let mut known: HashMap<&[u8], &StampedImage> = HashMap::with_capacity(self.seen.len());
+        known.extend(self.seen.iter().map(|(path, seen)| (path.as_bytes(), seen)));
+        let mut path = Vec::new();
+        for folder in walk.folders() {
+            path.clear();
+            path.extend_from_slice(folder.path().as_bytes());
+            if !path.is_empty() {
+                path.push(b'/');
+            }
+            let (above, recorded) = (path.len(), walk.recorded(folder.path()));
+            for (name, stat) in folder.kept() {
+                path.truncate(above);
+                path.extend_from_slice(name.as_bytes());
+                let is_same = |seen: &StampedImage| {
+                    let is_same = seen.stamp.is_same(&Stamp::of(stat)) && !seen.is_unsure();
+                    let object = || seen.blob.and_then(|_| walk.object(&recorded, name));
+                    is_same && is_held(OsStr::from_bytes(&path), seen, object())
+                };
+                if !known.remove(path.as_slice()).is_some_and(is_same) {
+                    differing.met.push((OsString::from_vec(path.clone()), *stat));
+                }
+            }
+        }
+        differing.gone.extend(known.into_keys().map(|path| OsString::from_vec(path.to_vec())));
+        differing
+    }
 }
 
 /// The folder of a path, in bytes.
@@ -503,13 +440,6 @@ fn above(path: &OsStr) -> &[u8] {
 
 /// Files that were met.
 type Met = Vec<(OsString, StampedImage)>;
-
-/// What goes to the vault at once, and what may be said once it holds it.
-#[derive(Default)]
-struct Batch {
-    contents: Vec<(String, Vec<u8>)>,
-    seen: Met,
-}
 
 /// What the system says of a path.
 enum Looked {
@@ -529,33 +459,15 @@ fn lstat(full: &Path) -> Looked {
     }
 }
 
-/// A file's image and content; `None` when it cannot be read, or is no plain file by now.
-fn read(opened: io::Result<File>) -> Option<(StampedImage, Vec<u8>)> {
-    let mut file = opened.ok()?;
-    let before = file.metadata().ok().filter(|meta| meta.is_file() && meta.len() <= MAX_FILE)?;
-    let mut content = Vec::with_capacity(usize::try_from(before.len()).unwrap_or(0));
-    (&mut file).take(MAX_FILE + 1).read_to_end(&mut content).ok()?;
-    let after = Stat::of(&file.metadata().ok().filter(|_| content.len() as u64 <= MAX_FILE)?);
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let now = i128::try_from(now.as_nanos()).unwrap_or(i128::MAX);
-    let mut stamp = Stamp::of(&Stat::of(&before));
-    stamp.settled = stamp.is_settled(&Stamp::of(&after), now);
-    let image = Image::File { digest: digest::hex(&content), mode: after.permissions() };
-    Some((StampedImage { image, stamp }, content))
-}
-
-fn unreadable(full: &Path) -> Option<StampedImage> {
-    let stamp = Stamp::of(&Stat::of(&full.symlink_metadata().ok()?));
-    Some(StampedImage { image: Image::Unkept { stamp: stamp.write() }, stamp })
-}
-
 #[cfg(test)]
 mod again;
+mod reading;
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::checkpoint::MemoryVault;
+    use crate::tree::Root;
 
     impl Look<'_> {
         /// Looks at everything, as if for the first time but for what is known.
@@ -569,7 +481,8 @@ mod tests {
     }
 
     fn look<'a>(root: &'a Path, vault: &'a MemoryVault, closed: &'a Closed) -> Look<'a> {
-        Look { root, vault, closed, bounds: ScanBounds::default(), stop: &|| false }
+        let (bounds, copies) = (ScanBounds::default(), Copies::All);
+        Look { root, vault, closed, bounds, copies, stop: &|| false }
     }
 
     #[test]
@@ -593,18 +506,6 @@ mod tests {
         assert_eq!(vault.handed(), 1201);
         let changed: Vec<_> = third.iter().filter(|(path, seen)| first[*path].image != seen.image).collect();
         assert!(matches!(&changed[..], [(path, _)] if *path == "7"), "{changed:?}");
-    }
-
-    #[test]
-    fn a_file_is_settled_when_it_was_left_alone_for_a_while() {
-        let second = 1_000_000_000;
-        let one = Stamp { device: 1, inode: 2, size: 3, changed: 0, status: 100 * second, settled: false };
-        let other = Stamp { changed: 1, ..one };
-        for (after, now, settled) in
-            [(one, 101, false), (one, 103, true), (other, 103, false), (one, 90, false)]
-        {
-            assert_eq!(one.is_settled(&after, now * second), settled, "{now}");
-        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 mod cut;
+mod gits;
 mod sight;
 mod tricks;
 

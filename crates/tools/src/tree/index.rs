@@ -1,11 +1,12 @@
-//! What git has recorded: the paths in the index of a workspace's repository, read from the file itself. A recorded file is no ignored
-//! one, whatever the rules say.
+//! What git has recorded: the paths in the index of a workspace's repository and the names of their contents, read from the file itself. A
+//! recorded file is no ignored one, whatever the rules say.
 //!
 //! Nothing is run and nothing is obeyed. An index that cannot be understood whole, or is split into several files, says nothing; nor does
 //! that of a repository within the workspace.
 
 use super::Stat;
 use super::rules::records;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
@@ -19,10 +20,17 @@ const MAX_INDEX: u64 = 64 * 1024 * 1024;
 const FIXED: usize = 40;
 /// Bytes that name an object, in the two kinds of repositories.
 const OBJECT_NAMES: [usize; 2] = [20, 32];
+/// The bits of an entry's flags that tell the sides of a merge apart; none where there is one content.
+const SIDES: u16 = 0x3000;
 /// The flag of an entry that has two bytes of flags more.
 const IS_EXTENDED: u16 = 0x4000;
 /// The extension of an index whose other entries lie elsewhere.
 const SPLIT: &[u8] = b"link";
+
+/// The name of an object in the usual kind of repository.
+pub(crate) type ObjectId = [u8; 20];
+/// The name of no object.
+const NO_OBJECT: ObjectId = [0; 20];
 
 /// How long an index must have been as it is to be known by its times alone.
 const SETTLED: Duration = Duration::from_secs(2);
@@ -31,6 +39,8 @@ const SETTLED: Duration = Duration::from_secs(2);
 #[derive(Debug, Clone, Default)]
 pub(super) struct Index {
     pub(super) tracked: Arc<Tracked>,
+    /// The content that git has of each recorded path, in their order; nothing in a repository of the other kind.
+    objects: Arc<Vec<ObjectId>>,
     /// Tells it from another one; nothing where that could not be told apart.
     stamp: Option<Stat>,
 }
@@ -53,9 +63,21 @@ impl Index {
             file.take(MAX_INDEX).read_to_end(&mut bytes).ok()?;
             OBJECT_NAMES.iter().find_map(|name| parse(&bytes, *name, &within))
         });
-        let tracked = tracked.unwrap_or_default();
+        let (tracked, objects) = tracked.unwrap_or_default();
         let same = last.map(|last| &last.tracked).filter(|last| ***last == tracked);
-        Index { tracked: same.cloned().unwrap_or_else(|| Arc::new(tracked)), stamp }
+        let tracked = same.cloned().unwrap_or_else(|| Arc::new(tracked));
+        let same = last.map(|last| &last.objects).filter(|last| ***last == objects);
+        Index { tracked, objects: same.cloned().unwrap_or_else(|| Arc::new(objects)), stamp }
+    }
+
+    /// The content that git has recorded of a file in a folder.
+    pub(super) fn object(&self, folder: &TrackedFolder<'_>, name: &[u8]) -> Option<ObjectId> {
+        self.objects.get(folder.find(name)?).copied().filter(|object| *object != NO_OBJECT)
+    }
+
+    /// Whether it says the very same of every path.
+    pub(super) fn is_same(&self, other: &Index) -> bool {
+        Arc::ptr_eq(&self.tracked, &other.tracked) && Arc::ptr_eq(&self.objects, &other.objects)
     }
 }
 
@@ -86,15 +108,57 @@ impl Tracked {
         self.ends.push(self.bytes.len());
     }
 
+    /// Where a path stands, or would stand.
+    fn find(&self, path: &[u8]) -> usize {
+        partition(self.ends.len(), |at| self.path(at) < path)
+    }
+
+    /// Those below a folder: whoever has many names of one to look for finds them sooner among these.
+    pub(super) fn in_folder(&self, folder: &OsStr) -> TrackedFolder<'_> {
+        let mut lead = folder.as_bytes().to_vec();
+        if !lead.is_empty() {
+            lead.push(b'/');
+        }
+        let first = self.find(&lead);
+        let count = partition(self.ends.len() - first, |at| self.path(first + at).starts_with(&lead));
+        TrackedFolder { tracked: self, first, count, lead: lead.len() }
+    }
+
     /// Whether this path is recorded, or one below it.
     pub(super) fn holds(&self, path: &Path, is_folder: bool) -> bool {
         let mut path = path.as_os_str().as_bytes().to_vec();
         if is_folder {
             path.push(b'/');
         }
-        let at = partition(self.ends.len(), |at| self.path(at) < path.as_slice());
+        let at = self.find(&path);
         at < self.ends.len()
             && if is_folder { self.path(at).starts_with(&path) } else { self.path(at) == path }
+    }
+}
+
+/// The recorded paths below a folder.
+pub(crate) struct TrackedFolder<'a> {
+    tracked: &'a Tracked,
+    first: usize,
+    count: usize,
+    /// Bytes of their way to the folder.
+    lead: usize,
+}
+
+impl TrackedFolder<'_> {
+    fn name(&self, at: usize) -> &[u8] {
+        self.tracked.path(at).get(self.lead..).unwrap_or_default()
+    }
+
+    /// Where a file right in the folder stands.
+    fn find(&self, name: &[u8]) -> Option<usize> {
+        let at = self.first + partition(self.count, |at| self.name(self.first + at) < name);
+        (at < self.first + self.count && self.name(at) == name).then_some(at)
+    }
+
+    /// Whether a file right in the folder is recorded.
+    pub(super) fn has(&self, name: &[u8]) -> bool {
+        self.find(name).is_some()
     }
 }
 
@@ -108,12 +172,12 @@ fn partition(count: usize, is_before: impl Fn(usize) -> bool) -> usize {
     low
 }
 
-/// Reads an index whose objects have names of so many bytes: the paths below a folder of the repository.
-fn parse(bytes: &[u8], name: usize, within: &[u8]) -> Option<Tracked> {
+/// Reads an index whose objects have names of so many bytes: the paths below a folder of the repository, and their objects.
+fn parse(bytes: &[u8], name: usize, within: &[u8]) -> Option<(Tracked, Vec<ObjectId>)> {
     let number = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?));
     let version = number(4).filter(|_| bytes.starts_with(b"DIRC"))?;
     let count = number(8).filter(|_| (2..=4).contains(&version))?;
-    let mut found = Tracked::default();
+    let (mut found, mut objects) = (Tracked::default(), Vec::new());
     let mut path: Vec<u8> = Vec::new();
     let mut at = 12;
     for _ in 0..count {
@@ -138,6 +202,8 @@ fn parse(bytes: &[u8], name: usize, within: &[u8]) -> Option<Tracked> {
         };
         if let Some(below) = below(&path, within) {
             found.push(below);
+            let object = bytes.get(flags - name..flags).and_then(|object| ObjectId::try_from(object).ok());
+            objects.extend(object.map(|object| if flagged & SIDES == 0 { object } else { NO_OBJECT }));
         }
     }
     // Behind the extensions comes a sum of everything, as long as an object's name.
@@ -150,7 +216,7 @@ fn parse(bytes: &[u8], name: usize, within: &[u8]) -> Option<Tracked> {
         at = at.checked_add(8)?.checked_add(length)?;
     }
     let is_in_order = (1..found.ends.len()).all(|at| found.path(at - 1) <= found.path(at));
-    (at == end && is_in_order).then_some(found)
+    (at == end && is_in_order).then_some((found, objects))
 }
 
 fn below<'p>(path: &'p [u8], within: &[u8]) -> Option<&'p [u8]> {

@@ -1,6 +1,6 @@
 //! One walk through a workspace, level by level, several folders of a level at a time.
 
-use super::index::{Index, Tracked};
+use super::index::{Index, ObjectId, Tracked, TrackedFolder};
 use super::rules::{self, IgnoreRules, RULES, Texts};
 use super::{BUILT, FRESH, Stat, is_heavy, is_version_control, nanos};
 use crate::exact;
@@ -300,6 +300,21 @@ impl TreeWalk {
         self.by_path.get(path).and_then(|at| self.folders.get(*at))
     }
 
+    /// What git has recorded below a folder.
+    pub(crate) fn recorded(&self, folder: &OsStr) -> TrackedFolder<'_> {
+        self.index.tracked.in_folder(folder)
+    }
+
+    /// The content that git has recorded of a file in such a folder.
+    pub(crate) fn object(&self, folder: &TrackedFolder<'_>, name: &OsStr) -> Option<ObjectId> {
+        self.index.object(folder, name.as_bytes())
+    }
+
+    /// Whether git had recorded the very same in another walk.
+    pub(crate) fn has_index_of(&self, other: &TreeWalk) -> bool {
+        self.index.is_same(&other.index)
+    }
+
     /// The paths below the workspace whose names steer, the shallow ones first, and whether there was more than is looked through.
     pub(crate) fn steering(&self) -> (&[OsString], bool) {
         (&self.steering.0, self.steering.1)
@@ -515,21 +530,24 @@ impl<'a> Walker<'a> {
     fn names(&self, job: &FolderJob<'_>, rules: &IgnoreRules, scratch: &Scratch) -> Vec<Name> {
         let folder = self.path.join(&*job.path);
         let mut path = folder.join(RULES);
+        let recorded = self.tracked.in_folder(&job.path);
         let named = |(name, kind): (&[u8], FileType)| {
             let os = OsStr::from_bytes(name);
             let text = os.to_string_lossy();
             let is_folder = kind == FileType::Directory;
             let steers = job.is_searched && domain::steering::part([&*text]).is_some();
             let is_passed_over = is_folder && is_heavy(&folder, &text);
-            path.set_file_name(os);
             // What says what is ignored is kept, also where it says so of itself.
-            let is_ignored =
-                || name != RULES.as_bytes() && (job.only_tracked || rules.ignores(&path, is_folder));
+            let mut is_ignored = || {
+                path.set_file_name(os);
+                name != RULES.as_bytes() && (job.only_tracked || rules.ignores(&path, is_folder))
+            };
             let may_be_kept = job.is_kept && !is_passed_over && !is_version_control(os);
-            let is_ignored = may_be_kept && is_ignored();
-            // What git has recorded is not ignored, whatever the rules say.
-            let is_tracked = || self.tracked.holds(Path::new(&joined(&job.path, os)), is_folder);
-            let is_kept = may_be_kept && (!is_ignored || is_tracked());
+            // What git has recorded is not ignored, whatever the rules say: of most files they are not asked.
+            let is_recorded = may_be_kept && !is_folder && recorded.has(name);
+            let is_ignored = may_be_kept && !is_recorded && is_ignored();
+            let holds_recorded = || is_folder && self.tracked.holds(Path::new(&joined(&job.path, os)), true);
+            let is_kept = may_be_kept && (!is_ignored || holds_recorded());
             let only_tracked = is_ignored && is_folder;
             let is_searched = job.is_searched && is_folder && !steers && !is_passed_over;
             // A listing has no name with a NUL in it.

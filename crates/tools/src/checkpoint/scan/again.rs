@@ -3,12 +3,14 @@
 
 use super::*;
 use crate::checkpoint::MemoryVault;
-use crate::tree::{Keep, Tree};
+use crate::tree::{Keep, Root, Tree};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::collections::VecDeque;
+use std::fs::File;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Names of files and folders; which of them is which changes with what is done.
 const NAMES: &[&[u8]] = &[
@@ -176,8 +178,14 @@ fn what_changed_a_moment_before_the_last_look_is_read_again_and_nothing_else_is(
     let late = SystemTime::now() + Duration::from_secs(3600);
     File::options().write(true).open(root.join("a")).unwrap().set_modified(late).unwrap();
     let (vault, closed) = (MemoryVault::default(), Closed::of(None, None));
-    let look =
-        Look { root: &root, vault: &vault, closed: &closed, bounds: ScanBounds::default(), stop: &|| false };
+    let look = Look {
+        root: &root,
+        vault: &vault,
+        closed: &closed,
+        bounds: ScanBounds::default(),
+        copies: Copies::All,
+        stop: &|| false,
+    };
     let tree = Tree::new(&root);
     let mut last = LastLook::from_vault(Arc::default());
     for handed in [1, 2, 3] {
@@ -204,7 +212,7 @@ proptest! {
         let mut ground = Ground { root: dir.path().canonicalize().unwrap(), clock: 0 };
         let root = ground.root.clone();
         let (vault, closed) = (MemoryVault::default(), Closed::of(None, None));
-        let look = Look { root: &root, vault: &vault, closed: &closed, bounds: ScanBounds::default(), stop: &|| false };
+        let look = Look { root: &root, vault: &vault, closed: &closed, bounds: ScanBounds::default(), copies: Copies::All, stop: &|| false };
         let until = Instant::now() + MAX_TIME;
         let keep = || Keep { files: MAX_FILES, go_on: &|| Ok(()) };
         let tree = Tree::new(&root);

@@ -111,8 +111,8 @@ impl Vault for Holed {
         if digest == self.1 { Err("out of reach".to_owned()) } else { self.0.content(digest) }
     }
 
-    fn prints(&self, root: &[u8]) -> Result<Vec<Print>, String> {
-        self.0.prints(root)
+    fn prints(&self, root: &[u8], take: TakePrint<'_>) -> Result<(), String> {
+        self.0.prints(root, take)
     }
 
     fn set_prints(&self, root: &[u8], seen: Vec<Print>, gone: Vec<Vec<u8>>) -> Result<(), String> {
