@@ -25,6 +25,9 @@ mod fetch;
 #[path = "it/files.rs"]
 mod files;
 #[cfg(test)]
+#[path = "it/gits.rs"]
+mod gits;
+#[cfg(test)]
 #[path = "it/leash.rs"]
 mod leash;
 #[cfg(test)]

@@ -16,6 +16,7 @@ use crate::tree::{self, ObjectId, Stat, TreeWalk};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::ops::Bound;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
 use std::sync::Arc;
@@ -110,8 +111,9 @@ impl Look<'_> {
         let is_closed = |path: &OsStr| may_be_closed && self.closed.holds(&self.root.join(path));
         self.is_small_enough(walk, may_be_closed.then_some(&is_closed))?;
         let last = self.doubting(walk, last);
-        let mut other =
-            last.differing(walk, &|path, seen, object| self.is_held(seen, object) && !is_closed(path));
+        let mut other = last.differing(walk, &|path, seen, object| {
+            self.is_held(seen, object) && !(may_be_closed && is_closed(&path()))
+        });
         let (beside, unchanged) = self.beside(walk, &last, also, &mut other);
         if other.met.is_empty() && other.gone.is_empty() && unchanged.is_empty() {
             return Ok(LastLook { walk: Some(walk.clone()), beside, holds_on: false, ..last });
@@ -202,10 +204,7 @@ impl Look<'_> {
             // What was there and is still in the walk did not go.
             true => differing.gone.iter().collect(),
             false => {
-                let found: HashSet<OsString> = walk
-                    .folders()
-                    .flat_map(|folder| folder.kept().map(|(name, _)| folder.join(name)))
-                    .collect();
+                let found = paths(walk);
                 also.keys().filter(|path| !found.contains(*path)).collect()
             }
         };
@@ -326,7 +325,7 @@ pub(crate) struct LastLook {
 }
 
 /// Whether what was seen at a path can be had still, where git has recorded this object by now.
-type IsHeld<'a> = &'a dyn Fn(&OsStr, &StampedImage, Option<ObjectId>) -> bool;
+type IsHeld<'a> = &'a dyn Fn(&dyn Fn() -> OsString, &StampedImage, Option<ObjectId>) -> bool;
 
 /// The content that git has recorded of a path.
 fn recorded(walk: &TreeWalk, path: &OsStr) -> Option<ObjectId> {
@@ -403,32 +402,54 @@ impl LastLook {
 
     /// The same where no walk found what is known. This is the first look of a session: whatever it does, it does for every file.
     fn differing_from_vault(&self, walk: &TreeWalk, is_held: IsHeld<'_>) -> WalkDifference {
-        let mut differing = WalkDifference::default();
-        let mut known: HashMap<&[u8], &StampedImage> = HashMap::with_capacity(self.seen.len());
-        known.extend(self.seen.iter().map(|(path, seen)| (path.as_bytes(), seen)));
-        let mut path = Vec::new();
+        let (mut differing, mut there, mut known) = (WalkDifference::default(), 0, Vec::new());
         for folder in walk.folders() {
-            path.clear();
-            path.extend_from_slice(folder.path().as_bytes());
-            if !path.is_empty() {
-                path.push(b'/');
-            }
-            let (above, recorded) = (path.len(), walk.recorded(folder.path()));
+            let lead = folder.join(OsStr::new(""));
+            known_in(&self.seen, lead.as_bytes(), &mut known);
+            let recorded = walk.recorded(folder.path());
             for (name, stat) in folder.kept() {
-                path.truncate(above);
-                path.extend_from_slice(name.as_bytes());
+                let found = known.binary_search_by(|(known, _)| (*known).cmp(name.as_bytes())).ok();
+                let found = found.and_then(|at| known.get(at)).map(|(_, seen)| *seen);
+                there += usize::from(found.is_some());
                 let is_same = |seen: &StampedImage| {
                     let is_same = seen.stamp.is_same(&Stamp::of(stat)) && !seen.is_unsure();
                     let object = || seen.blob.and_then(|_| walk.object(&recorded, name));
-                    is_same && is_held(OsStr::from_bytes(&path), seen, object())
+                    is_same && is_held(&|| folder.join(name), seen, object())
                 };
-                if !known.remove(path.as_slice()).is_some_and(is_same) {
-                    differing.met.push((OsString::from_vec(path.clone()), *stat));
+                if !found.is_some_and(is_same) {
+                    differing.met.push((folder.join(name), *stat));
                 }
             }
         }
-        differing.gone.extend(known.into_keys().map(|path| OsString::from_vec(path.to_vec())));
+        if there < self.seen.len() {
+            let there = paths(walk);
+            differing.gone.extend(self.seen.keys().filter(|path| !there.contains(*path)).cloned());
+        }
         differing
+    }
+}
+
+/// All paths that a walk found.
+fn paths(walk: &TreeWalk) -> HashSet<OsString> {
+    walk.folders().flat_map(|folder| folder.kept().map(|(name, _)| folder.join(name))).collect()
+}
+
+/// What is known right in a folder, by its names and in their order. `lead` is what the paths in it begin with.
+fn known_in<'a>(seen: &'a Snapshot, lead: &[u8], found: &mut Vec<(&'a [u8], &'a StampedImage)>) {
+    found.clear();
+    let mut from = Some(lead.to_vec());
+    while let Some(begin) = from.take() {
+        let begin = Bound::Included(OsStr::from_bytes(&begin));
+        for (path, seen) in seen.range::<OsStr, _>((begin, Bound::Unbounded)) {
+            let Some(name) = path.as_bytes().strip_prefix(lead) else { return };
+            let Some(end) = name.iter().position(|byte| *byte == b'/') else {
+                found.push((name, seen));
+                continue;
+            };
+            // What lies in a folder in it is passed over, up to the byte behind the slash.
+            from = name.get(..end).map(|name| [lead, name, b"0"].concat());
+            break;
+        }
     }
 }
 

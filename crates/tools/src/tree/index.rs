@@ -22,6 +22,8 @@ const FIXED: usize = 40;
 const OBJECT_NAMES: [usize; 2] = [20, 32];
 /// The bits of an entry's flags that tell the sides of a merge apart; none where there is one content.
 const SIDES: u16 = 0x3000;
+/// The bits that tell how long a path is, where it is shorter than all of them say.
+const LENGTH: u16 = 0x0fff;
 /// The flag of an entry that has two bytes of flags more.
 const IS_EXTENDED: u16 = 0x4000;
 /// The extension of an index whose other entries lie elsewhere.
@@ -193,7 +195,9 @@ fn parse(bytes: &[u8], name: usize, within: &[u8]) -> Option<(Tracked, Vec<Objec
         } else {
             path.clear();
         }
-        let length = bytes.get(begin..)?.iter().position(|byte| *byte == 0)?;
+        let told = usize::from(flagged & LENGTH);
+        let is_told = told < usize::from(LENGTH) && version != 4 && bytes.get(begin + told) == Some(&0);
+        let length = if is_told { told } else { bytes.get(begin..)?.iter().position(|byte| *byte == 0)? };
         path.extend_from_slice(bytes.get(begin..begin + length)?);
         at = match version {
             4 => begin + length + 1,
