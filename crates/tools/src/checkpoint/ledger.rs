@@ -374,15 +374,10 @@ impl Ledger {
         }
     }
 
-    /// The last look; the vault is asked where there is none in memory.
-    fn last(&self, root: &Path, now: &mut CurrentTurn) -> Result<LastLook, String> {
-        match now.last.take().filter(|last| !last.is_old()) {
-            Some(last) => Ok(last),
-            None => {
-                let seen = Arc::new(scan::known(self.vault.as_ref(), root)?);
-                Ok(LastLook::from_vault(seen).holding_on(self.changed_rules(root)?))
-            }
-        }
+    /// The last look as the vault knows it.
+    fn last_kept(&self, root: &Path) -> Result<LastLook, String> {
+        let seen = Arc::new(scan::known(self.vault.as_ref(), root)?);
+        Ok(LastLook::from_vault(seen).holding_on(self.changed_rules(root)?))
     }
 
     /// Whether a turn of the session changed what git ignores.
@@ -409,7 +404,7 @@ impl Ledger {
         }
         let begun = SystemTime::now();
         let tree = self.place.tree().ok_or("there is no workspace here")?;
-        let last = self.last(root, now)?;
+        let last = now.last.take().filter(|last| !last.is_old());
         let git = gits::own(&self.place, root);
         let copies = if leaves_to_git { Copies::ButGits(&git) } else { Copies::All };
         let last = self.look(root, stop).copying(copies).before(tree, last)?;
@@ -548,29 +543,29 @@ impl<'a> LookHere<'a> {
         Look { root: self.root, vault, closed: &self.closed, bounds, copies, stop }
     }
 
-    /// Looks at everything before a call. What was looked at before stays so although git ignores it by now: a command may have seen to
-    /// that, and the next one would go unseen.
-    fn before(&self, tree: &Tree, last: LastLook) -> Result<LastLook, String> {
+    /// Looks at everything before a call; the vault is asked what is known while the walk goes on, where there is no last look in memory.
+    /// What was looked at before stays so although git ignores it by now: a command may have seen to that, and the next one would go
+    /// unseen.
+    fn before(&self, tree: &Tree, last: Option<LastLook>) -> Result<LastLook, String> {
+        let (look, until) = (self.look(), Instant::now() + self.ledger.bounds.time);
+        let (ledger, root) = (self.ledger, self.root);
+        let walk = || walked(&look, until, |keep| Ok(tree.before(Some(keep))?.1));
+        let (walk, last) = match last {
+            Some(last) => (walk(), Ok(last)),
+            None => std::thread::scope(|scope| {
+                let last = scope.spawn(|| ledger.last_kept(root));
+                (walk(), last.join().unwrap_or_else(|_| Err("a reader broke down".to_owned())))
+            }),
+        };
+        let (walk, last) = (walk?, last?);
         let also = last.seen_in_walk();
-        self.around(last, &also, |keep| Ok(tree.before(Some(keep))?.1))
+        look.take_in(&walk, last, &also, until)
     }
 
     /// The same after it; `also` is what was there before.
     fn after(&self, tree: &Tree, last: LastLook, also: &Snapshot) -> Result<LastLook, String> {
-        self.around(last, also, |keep| tree.after(keep))
-    }
-
-    fn around(
-        &self,
-        last: LastLook,
-        also: &Snapshot,
-        walk: impl FnOnce(Keep<'_>) -> std::io::Result<Arc<TreeWalk>>,
-    ) -> Result<LastLook, String> {
-        let look = self.look();
-        let until = Instant::now() + look.bounds.time;
-        let go_on = || look.in_time(until);
-        let walk = walk(Keep { files: look.bounds.files, go_on: &go_on });
-        let walk = walk.map_err(|why| format!("the workspace cannot be opened ({why})"))?;
+        let (look, until) = (self.look(), Instant::now() + self.ledger.bounds.time);
+        let walk = walked(&look, until, |keep| tree.after(keep))?;
         look.take_in(&walk, last, also, until)
     }
 
@@ -578,6 +573,17 @@ impl<'a> LookHere<'a> {
     pub(super) fn at(&self, path: &Path) -> Result<Image, String> {
         self.look().at(path)
     }
+}
+
+/// A walk within the bounds of a look.
+fn walked(
+    look: &Look<'_>,
+    until: Instant,
+    walk: impl FnOnce(Keep<'_>) -> std::io::Result<Arc<TreeWalk>>,
+) -> Result<Arc<TreeWalk>, String> {
+    let go_on = || look.in_time(until);
+    let walk = walk(Keep { files: look.bounds.files, go_on: &go_on });
+    walk.map_err(|why| format!("the workspace cannot be opened ({why})"))
 }
 
 /// For what must come to its end.

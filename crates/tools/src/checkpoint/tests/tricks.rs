@@ -75,6 +75,25 @@ fn past_its_bounds_every_turn_says_so_and_the_first_one_within_them_is_taken_bac
 }
 
 #[test]
+fn past_its_bounds_commands_run_what_tools_wrote_comes_back_and_the_rest_is_named() {
+    for scope in [CallScope::AllButGit, CallScope::Everything] {
+        let mut scene = scene();
+        scene.ledger = scene.ledger.clone().within(ScanBounds { files: 40, ..ScanBounds::default() });
+        (0..50).for_each(|number| scene.put(&format!("d/{number}"), "x"));
+        scene.begin();
+        assert!(scene.ledger.prepare(&scope, &|| false).is_err());
+        let watched = scene.ledger.before(&scope, &|| false);
+        scene.put("d/1", "by a command");
+        assert_eq!(scene.ledger.after(watched), None, "it was said");
+        scene.write("d/2", "by a tool");
+        let moved = scene.ledger.undo(false).unwrap();
+        let left = ("what its commands did".to_owned(), "there are more than 40 files here".to_owned());
+        assert_eq!(moved.left, [left]);
+        assert_eq!((scene.text("d/1").as_str(), scene.text("d/2").as_str()), ("by a command", "x"));
+    }
+}
+
+#[test]
 fn what_was_seen_once_comes_back_also_when_a_command_has_git_ignore_it() {
     let mut scene = scene();
     scene.put("a", "one\n");
