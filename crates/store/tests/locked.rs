@@ -330,7 +330,7 @@ fn contents_are_read_while_another_waits_to_keep_some() {
         // Again and again: the other one must have come to the lock by then.
         for _ in 0..100 {
             assert_eq!(contents.content("before").unwrap().as_deref(), Some(&b"before"[..]));
-            contents.prints(b"/w", &mut |..| panic!("there are none")).unwrap();
+            contents.prints(b"/w", &mut |_, _, _| panic!("there are none")).unwrap();
             assert!(contents.steps("s").unwrap().is_empty());
         }
         // Who starts now is not kept waiting either.
