@@ -325,7 +325,7 @@ fn the_runtime_hears_once_that_a_question_is_on_the_screen_and_when_it_is() {
     assert_eq!(shown(&mut stage), [AskId(12)]);
     let refused = Err(Refusal::new(RefusalKind::ExtensionUnknown, "what is that"));
     for ticket in 0..100 {
-        let (ticket, with) = (domain::port::Ticket(ticket), refused.clone());
+        let (ticket, with) = (Ticket(ticket), refused.clone());
         stage.ui.hear(News::Settled { ticket, with });
     }
     assert!(!stage.ui.screen().contains("what is that"), "an older runtime has no such word");
