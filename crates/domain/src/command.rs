@@ -36,6 +36,26 @@ pub const SERVER_REACH: &str = "parlor/server-reach";
 /// one out to their machine. Our own agent answers it; what it takes and gives is told in the native protocol.
 pub const PORTS: &str = "parlor/ports";
 
+/// The extension command by which a UI says that a question is on its screen. The hub takes it; its form is that of [`shown`].
+pub const SHOWN: &str = "parlor/shown";
+
+/// The command that says that a question is on the screen.
+pub fn shown(ask: AskId) -> Command {
+    let payload = Json::verbatim(format!(r#"{{"ask":{}}}"#, ask.0));
+    Command::Extension { name: SHOWN.to_owned(), payload }
+}
+
+/// The question that a command says is on a screen; `None` for any other command.
+pub fn is_shown(command: &Command) -> Option<AskId> {
+    #[derive(Deserialize)]
+    struct Shown {
+        ask: AskId,
+    }
+    let Command::Extension { name, payload } = command else { return None };
+    let shown = (name == SHOWN).then(|| serde_json::from_str::<Shown>(payload.as_str()));
+    shown?.ok().map(|shown| shown.ask)
+}
+
 /// Which session a command is for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]

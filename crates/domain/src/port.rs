@@ -251,6 +251,8 @@ pub enum News {
 pub enum LinkState {
     /// Being set up.
     Connecting,
+    /// The same, though something else came than a greeting; the text says what.
+    Odd(String),
     /// Usable.
     Up,
     /// Gone; the text says why and what happens next.

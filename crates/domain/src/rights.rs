@@ -8,7 +8,7 @@
 mod tests;
 
 use crate::ask::{Answer, Scope};
-use crate::command::{Command, LibraryCommand, Refusal, RefusalKind, SessionCommand};
+use crate::command::{Command, LibraryCommand, Refusal, RefusalKind, SessionCommand, is_shown};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -96,8 +96,12 @@ fn looks(command: &Command) -> bool {
     )
 }
 
-/// A yes to one action, or a no to whatever was asked. A yes to anything else may last: servers of a project are agreed to that way.
+/// A yes to one action, or a no to whatever was asked, and that it is on the screen. A yes to anything else may last: servers of a project
+/// are agreed to that way.
 fn decides_once(command: &Command) -> bool {
+    if is_shown(command).is_some() {
+        return true;
+    }
     let Command::Answer { answer, .. } = command else { return false };
     match answer {
         Answer::Allow { scope, .. } => *scope == Scope::Once,

@@ -52,6 +52,8 @@ pub struct Config {
     pub compact_at: u8,
     /// How long a question may wait on a wire that has a deadline, where the person wants another; zero for as long as it takes.
     pub answer_within: Option<Duration>,
+    /// How long a runtime of another program may say nothing before a message to it is given up, where the person wants another time.
+    pub give_up_after: Option<Duration>,
     /// Commands that answer [`domain::command::Command::Extension`], by name.
     pub extensions: BTreeMap<String, Extension>,
     /// Whether the model may fetch pages of the web.
@@ -92,6 +94,7 @@ impl Default for Config {
             policy: None,
             compact_at: COMPACT_AT,
             answer_within: None,
+            give_up_after: None,
             extensions: BTreeMap::new(),
             fetch: Fetching::default(),
             sandbox: Sandbox::default(),
@@ -256,6 +259,7 @@ impl Config {
             found
         };
         config.answer_within = seconds("answer_within_s", 0, MAX_ANSWER_S);
+        config.give_up_after = seconds("give_up_after_s", 1, MAX_ANSWER_S);
         config.servers_within =
             seconds("servers_within_s", 0, MAX_SERVERS_S).unwrap_or(config.servers_within);
         config.commands_within =
@@ -360,6 +364,7 @@ const KNOWN: &[(&str, Option<&[&str]>)] = &[
     ("policy", None),
     ("compact_at", None),
     ("answer_within_s", None),
+    ("give_up_after_s", None),
     ("servers_within_s", None),
     ("commands_within_s", None),
     ("workspaces", None),
@@ -472,6 +477,7 @@ mod tests {
         assert_eq!(config.extensions["plain"].deadline, EXTENSION_DEADLINE);
         assert_eq!(read(""), Config::default());
         assert_eq!(read("commands_within_s = 3600").commands_within, Duration::from_secs(3600));
+        assert_eq!(read("give_up_after_s = 60").give_up_after, Some(Duration::from_secs(60)));
         assert_eq!(read("answer_within_s = 120").answer_within, Some(Duration::from_secs(120)));
         assert_eq!(
             read("answer_within_s = 0").answer_within,
@@ -554,6 +560,7 @@ mod tests {
             ("servers_within_s = -1", "servers_within_s: -1 is no number of seconds from 0 to 30"),
             ("commands_within_s = 0", "commands_within_s: 0 is no number of seconds from 1 to 86400"),
             ("answer_within_s = -1", "answer_within_s: -1 is no number of seconds from 0 to 86400"),
+            ("give_up_after_s = 0", "give_up_after_s: 0 is no number of seconds from 1 to 86400"),
             ("answer_within_s = \"1m\"", "answer_within_s: \"1m\" is no number of seconds"),
             ("workspaces = \"/x\"", "workspaces: must be a list of folders"),
             ("workspaces = [\"relative\", \"/kept\"]", "workspaces: \"relative\": must be a list"),

@@ -25,23 +25,24 @@ mod secrets;
 mod session_names;
 mod sessions;
 mod setup;
+mod shown;
 mod visits;
 
 use domain::canon::Canon;
 use domain::command::{
     Command, FilesCommand, QueueCommand, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand, Target,
+    is_shown,
 };
-use domain::event::{Body, Event, Failure, NoteEvent, QueueEvent, SessionEvent};
+use domain::event::{Body, Event, Failure, NoteEvent, QueueEvent, RunEvent, SessionEvent};
 use domain::fact::Key;
 use domain::given_server::GivenServer;
 use domain::grammar::Grammar;
-use domain::ids::{AskId, EntryId, Ids, MessageId, Millis, QueuedId, RunId, SessionId, ToolRunId, UiId};
+use domain::ids::{AskId, EntryId, Ids, MessageId, Millis, QueuedId, RunId, SessionId, UiId};
 use domain::port::{Abilities, Order, Report, Ticket};
 use domain::secret::{Secrets, Veil};
 use domain::session::{Origin, Policy};
 use domain::signal::{Board, Level, Signal, UiContext};
-use domain::state::{Entry, EntryKind, State};
-use domain::tool::{LONG_RESULT, ToolRun};
+use domain::state::State;
 use domain::ui_files::{FileRequestId, UiFiles};
 use roles::Answers;
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,6 +56,7 @@ pub use library::{Answer, Import, Request, RequestId, imported};
 pub use messages::{CoreEffect, CoreInput};
 pub use present::{AttachedUi, LiveSession};
 pub use setup::{GivenBudget, Setup, Sharing};
+pub use shown::SHOWN_WITHIN_MS;
 pub use visits::MAX_VISITS;
 
 /// How long an engine may take to end a run that was cancelled, before the hub closes it without the engine.
@@ -77,8 +79,6 @@ pub const MAX_MIRRORED: usize = 128 * 1024 * 1024;
 pub const MAX_STREAMED: usize = 8 * 1024 * 1024;
 /// Most of an event that is logged.
 const MAX_LOGGED: usize = 400;
-/// Long results from before the last summary that a turn can read again; a session of a month has thousands.
-const MAX_RECALLED: usize = 64;
 /// Why nothing is taken back for a runtime that is not ours.
 const FILES_NOT_KEPT: &str = "only what Parlor's own agent does to files is kept: this runtime's changes cannot be shown or taken back here";
 const FILES_ELSEWHERE: &str = "use git, or what the runtime itself offers";
@@ -101,6 +101,10 @@ pub(crate) struct Live {
     is_known: bool,
     /// Who began the last run.
     prompter: Option<UiId>,
+    /// Since when its last turn is under way.
+    turn_since: Millis,
+    /// When questions are over that the UI which began the run cannot answer.
+    limits: Vec<shown::AskLimit>,
     /// Its last UI closed it while a run was under way: it is let go when that has ended.
     is_closing: bool,
     /// MCP servers that a UI brought.
@@ -359,6 +363,9 @@ impl Core {
 
     fn command(&mut self, ui: UiId, ticket: Ticket, target: Target, command: Command) -> Result<(), Refusal> {
         self.check_standing(ui, &command)?;
+        if let Some(ask) = is_shown(&command) {
+            return self.take_shown(ui, ticket, target, ask);
+        }
         if self.is_too_early(&command) {
             return self.park(CoreInput::Command { ui, ticket, target, command });
         }
@@ -551,6 +558,11 @@ impl Core {
         if !self.is_visited(session) {
             self.out.push(CoreEffect::Append { session: session.clone(), event: event.clone() });
         }
+        if let (Body::Run(RunEvent::TurnStarted { .. }), Some(live)) =
+            (&event.body, self.sessions.get_mut(session))
+        {
+            live.turn_since = self.now;
+        }
         for (ui, seat) in &self.uis {
             if seat.seen.contains(session) {
                 self.out.push(CoreEffect::Event { ui: *ui, session: session.clone(), event: event.clone() });
@@ -643,6 +655,8 @@ impl Live {
             ui_context: UiContext::default(),
             is_known: false,
             prompter: None,
+            turn_since: Millis(0),
+            limits: Vec::new(),
             is_closing: false,
             given_servers: Vec::new(),
             grammar,
@@ -660,31 +674,9 @@ impl Live {
         }
     }
 
-    /// What goes to the model, the tool runs named in it, and the newest long ones of the part that a summary stands for: the model may
-    /// want to read what those gave again.
-    fn context(&self) -> (Vec<Entry>, Vec<ToolRun>) {
-        let context: Vec<Entry> = self.state.context_path().into_iter().cloned().collect();
-        let named: BTreeSet<ToolRunId> = context.iter().flat_map(tools_of).collect();
-        let is_long =
-            |run: &&ToolRun| run.result.as_ref().is_some_and(|result| result.text.len() > LONG_RESULT);
-        let before = self.state.path().into_iter().rev().flat_map(tools_of).filter(|id| !named.contains(id));
-        let before = before.filter_map(|id| self.state.tool(id)).filter(is_long).take(MAX_RECALLED);
-        let tools = before.chain(named.iter().filter_map(|id| self.state.tool(*id))).cloned().collect();
-        (context, tools)
-    }
-
     fn open_run(&self, run: RunId) -> bool {
         self.state.open_run().is_some_and(|open| open.id == run)
     }
-}
-
-/// The tool runs that an entry names.
-fn tools_of(entry: &Entry) -> impl Iterator<Item = ToolRunId> {
-    let message = match &entry.kind {
-        EntryKind::Message(message) => Some(message),
-        EntryKind::Compaction(_) | EntryKind::Notice { .. } => None,
-    };
-    message.into_iter().flat_map(|message| message.tools())
 }
 
 fn no_session(id: &str) -> Refusal {

@@ -322,6 +322,7 @@ impl<'a> Headless<'a> {
             }
             // Before the prompt is taken this is all that is heard of a runtime which does not answer.
             News::Signal { signal: Signal::Notify { level: Level::Warning, text }, .. }
+            | News::Link(LinkState::Odd(text))
                 if !self.own.is_taken() =>
             {
                 output::print_error(&format!("warning: {text}"));

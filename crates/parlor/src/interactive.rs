@@ -217,7 +217,7 @@ async fn stand(
     // A session that is gone on with has the mode that it had.
     let told = if begins { None } else { mode::first_told(&own.ground, &paths::data()?, launch.ephemeral) };
     note.send_replace(Note { unkept: own.unkept, told, model, ..note_on(&own.model, instead) });
-    let mut ui = own.hub.attach("terminal", Standing::Controller, Answers::ALL, start).await?;
+    let mut ui = own.hub.attach("terminal", Standing::Controller, Answers::ON_SCREEN, start).await?;
     if begins && let Some(first) = ui.begun().await? {
         news.send(with_fact(first, fact.as_deref())).await?;
     }

@@ -224,7 +224,7 @@ pub(crate) async fn seated(
     fact: Option<String>,
 ) -> anyhow::Result<(std::io::Result<ExitReason>, Seat)> {
     let begins = start.is_some();
-    let mut ui = hub.attach("terminal", Standing::Controller, Answers::ALL, start).await?;
+    let mut ui = hub.attach("terminal", Standing::Controller, Answers::ON_SCREEN, start).await?;
     let first = if begins { ui.begun().await? } else { None };
     let (outgoing, commands) = mpsc::channel(OUTGOING);
     let (news, heard) = mpsc::channel(NEWS);

@@ -211,6 +211,7 @@ impl Front {
             does_errands: false,
             begins: person == Person::There && begin.session.is_none(),
             is_mute: person == Person::Among { answers: false },
+            patience: host::settings::read().config.give_up_after,
         };
         let (role, lossless) = (dialect.ui_role(), dialect.is_lossless());
         let last_lines = match &program {

@@ -45,10 +45,32 @@ pub struct Greeting {
 /// greet: that it is none, or does not start, is told in place of a greeting.
 pub const GREET_WITHIN: Duration = START_TIMEOUT.saturating_add(Duration::from_secs(2));
 
+/// The option that sets how long questions wait, in seconds; 0 for as long as it takes.
+const ANSWER_WITHIN: &str = "answer-within";
+/// The longest that the option may set.
+const MAX_ANSWER_WITHIN: Duration = Duration::from_secs(24 * 60 * 60);
+
 impl Greeting {
     /// The value of an option.
     pub fn option(&self, name: &str) -> Option<&str> {
         self.options.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str())
+    }
+
+    /// How long questions wait on a wire that usually has this deadline; `None` for as long as it takes.
+    ///
+    /// # Errors
+    /// What is wrong with the option, in words for a person; the usual deadline counts.
+    pub fn answer_within(&self, usual: Duration) -> Result<Option<Duration>, String> {
+        let Some(text) = self.option(ANSWER_WITHIN) else { return Ok(Some(usual)) };
+        match text.parse().map(Duration::from_secs) {
+            Ok(wait) if wait <= MAX_ANSWER_WITHIN => Ok((!wait.is_zero()).then_some(wait)),
+            _ => {
+                let (usual, most) = (usual.as_secs(), MAX_ANSWER_WITHIN.as_secs());
+                Err(format!(
+                    "{ANSWER_WITHIN}={text} is no number of seconds from 0 to {most}; {usual} counts"
+                ))
+            }
+        }
     }
 }
 
@@ -99,6 +121,11 @@ pub trait RuntimeRole: Send {
     fn fleet(&mut self, _cx: &mut RuntimeCx<'_>, _change: FleetChange) {}
     /// A timer ran out.
     fn timer(&mut self, _cx: &mut RuntimeCx<'_>, _key: TimerKey) {}
+    /// The runtime behind this role has not told what it can do, and says something else: the peer hears of it, where its wire has a word
+    /// for that before the greeting, and goes on waiting.
+    fn odd(&mut self, cx: &mut RuntimeCx<'_>, what: &str) {
+        cx.log(format!("warning: {what}"));
+    }
     /// The runtime behind this role went before it told what it can do: nothing will come of this link, which is closed in a moment. A
     /// peer that waits for its greeting, or comes for it now, is told why in its own words.
     fn lost(&mut self, _cx: &mut RuntimeCx<'_>, _why: &str) {}
@@ -146,13 +173,23 @@ pub struct Answers {
     pub consent: bool,
     /// Anything else.
     pub other: bool,
-    /// How long a question may wait on this wire; `None` means for ever.
+    /// How long a question may wait on this wire; `None` means for ever. On a wire that cannot answer, how long one may hold up a turn
+    /// that it began.
     pub deadline: Option<Duration>,
+    /// Whether the peer says when a question is on its screen ([`domain::command::SHOWN`]). One that does not counts as having shown it.
+    pub says_shown: bool,
 }
 
 impl Answers {
     /// Everything.
-    pub const ALL: Answers = Answers { consent: true, other: true, deadline: None };
+    pub const ALL: Answers = Answers { consent: true, other: true, deadline: None, says_shown: false };
+    /// The same, by a screen that says when a question is on it.
+    pub const ON_SCREEN: Answers = Answers { says_shown: true, ..Answers::ALL };
     /// Nothing: the wire has no asks.
-    pub const NONE: Answers = Answers { consent: false, other: false, deadline: None };
+    pub const NONE: Answers = Answers { consent: false, other: false, ..Answers::ALL };
+
+    /// Whether such an ask can be answered.
+    pub fn can(self, consent: bool) -> bool {
+        if consent { self.consent } else { self.other }
+    }
 }

@@ -108,6 +108,8 @@ pub struct Hello {
     pub begins: bool,
     /// Whether no question can be answered here: the peer has others to ask.
     pub is_mute: bool,
+    /// After so long without a word a message is given up, where the person wants another time than the wire's usual one.
+    pub patience: Option<Duration>,
 }
 
 /// Longest time that a foreign runtime may take for its handshake.

@@ -82,6 +82,8 @@ pub(crate) enum Want {
     Waits(Option<SessionId>, Input),
     /// That an answer is taken; the question is open again if it is refused.
     Answer,
+    /// That a question is known to be on the screen; not every runtime has to know.
+    Shown,
     /// A list for the picker on the screen.
     List(ListKind),
     /// A text to write to a file.
@@ -194,9 +196,14 @@ impl Model {
 
     /// Sends a command about the session on the screen.
     pub(crate) fn send(&mut self, want: Want, command: Command, fx: &mut Vec<Fx>) {
+        fx.push(Fx::Send(self.outgoing(want, command)));
+    }
+
+    /// A command about the session on the screen.
+    pub(crate) fn outgoing(&mut self, want: Want, command: Command) -> Outgoing {
         let ticket = self.screen.tickets.issue(want);
         let target = self.world.current.clone().map_or(Target::Current, Target::Session);
-        fx.push(Fx::Send(Outgoing { ticket, target, command }));
+        Outgoing { ticket, target, command }
     }
 
     /// Keeps a word for whoever looks for it later.

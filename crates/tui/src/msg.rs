@@ -222,6 +222,8 @@ pub enum FleetAct {
 pub(crate) enum Fx {
     /// Sends a command to the runtime.
     Send(Outgoing),
+    /// Tells the runtime that a question is on the screen, which nobody asked for.
+    Shown(Outgoing),
     /// Puts text on the clipboard.
     Copy(String),
     /// Opens the person's editor on this text.

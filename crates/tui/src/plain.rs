@@ -14,7 +14,7 @@ mod words;
 
 use crate::about::Note;
 use crate::commands::{COMMANDS, Parsed, SlashAction, parse};
-use crate::layout::sheet;
+use crate::layout::{has_unseen_question, sheet};
 use crate::model::{Model, Want};
 use crate::msg::{Begin, Fx, Msg};
 use crate::overlay::Content;
@@ -517,6 +517,9 @@ impl Plain {
         }
         self.settle_list();
         self.settle_question();
+        if has_unseen_question(&self.model) {
+            self.update(Msg::Drawn);
+        }
         let works = self.model.world.is_running() || self.model.screen.own.runs();
         let idle = self.model.world.current.is_some() && !works;
         if self.over && !self.echoes {

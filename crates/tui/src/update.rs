@@ -49,7 +49,7 @@ const SPIN_MS: u64 = 125;
 pub(crate) fn update(model: &mut Model, msg: Msg, fx: &mut Vec<Fx>) {
     match msg {
         Msg::Tick(now) => tick(model, now),
-        Msg::Drawn => asks::drawn(model),
+        Msg::Drawn => asks::drawn(model, fx),
         Msg::Back => model.screen.asks.back(model.screen.window.now()),
         Msg::Key(key) => keys::press(model, key, fx),
         Msg::Paste(text) => keys::paste(model, &text, fx),

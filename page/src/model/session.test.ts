@@ -48,7 +48,7 @@ test("it opens with a signature, says hello, and folds once per frame", async ()
   expect(bench.hello()).toMatchObject({
     protocol: 1,
     session: bench.name,
-    capabilities: ["hash", "cursor", "answers"],
+    capabilities: ["hash", "cursor", "answers", "shown"],
   });
   bench.socket.say(attached(bench, 4));
   const rev = bench.session.rev.value;
@@ -231,6 +231,18 @@ test("commands settle by their tickets, and a refusal is thrown", async () => {
   bench.socket.say({ settled: { ticket, with: { receipt: "done" } } });
   expect(await renamed).toBe("done");
   await expect(cleared).rejects.toMatchObject({ kind: "busy" });
+});
+
+test("that a question is on the screen is said, and nobody minds a Parlor that does not know the word", async () => {
+  const bench = new Bench();
+  await bench.welcome();
+  bench.socket.say(attached(bench, 4));
+  bench.session.shown(4);
+  const { ticket, what } = bench.socket.lastCommand();
+  expect(what).toEqual({ extension: { name: "parlor/shown", payload: { ask: 4 } } });
+  const refusal = { kind: "extension_unknown", message: "no" };
+  bench.socket.say({ settled: { ticket, with: { refusal } } });
+  await Promise.resolve();
 });
 
 test("an answer under way goes again while its ask is open, else it is over", async () => {

@@ -199,7 +199,7 @@ export class Session implements SessionPort {
     this.revision = 0;
     this.prove(true);
     const session = this.id.value;
-    const capabilities = ["hash", "cursor", ...(device.role === "observer" ? [] : ["answers"])];
+    const capabilities = ["hash", "cursor", ...(device.role === "observer" ? [] : ["answers", "shown"])];
     const hello = { protocol: PROTOCOL, revision: REVISION, name: "parlor-page", version, capabilities };
     const cursor = this.cursor();
     this.link?.send(written({ hello: { ...hello, ...(session ? { session } : {}), ...(cursor ? { cursor } : {}) } }));
@@ -504,6 +504,11 @@ export class Session implements SessionPort {
 
   answer(ask: number, answer: Answer): Promise<Receipt> {
     return this.ordered({ answer: { ask, answer } }, ask);
+  }
+
+  shown(ask: number): void {
+    // A Parlor of before has no such word, and needs none.
+    this.ordered({ extension: { name: "parlor/shown", payload: { ask } } }).catch(() => undefined);
   }
 
   private ordered(command: Command, ask?: number): Promise<Receipt> {

@@ -87,6 +87,8 @@ export interface SessionPort {
   /** Settles with a receipt, or throws a refusal. */
   send(command: Command): Promise<Receipt>;
   answer(ask: number, answer: Answer): Promise<Receipt>;
+  /** This question is on the screen. */
+  shown?(ask: number): void;
   /** A prompt that is kept until Parlor answers. */
   prompt(command: Command, text: string): Promise<Receipt>;
   takeBack(id: string): void;

@@ -212,6 +212,8 @@ export const ROWS: FleetRow[] = [
   },
 ];
 
+/** The questions that were said to be on the screen. */
+export const shown: number[] = [];
 /** What was sent, for tests to look at. */
 export const sent: (Command | { answer: [number, Answer] } | { pair: [number, boolean] } | { revoke: string })[] = [];
 
@@ -255,6 +257,7 @@ export function demo(state = session(), rows = ROWS, connection: ConnectionState
         typeof command === "object" && "diff_files" in command ? { files: { text: files.value } } : "done"
       ) as Receipt;
     },
+    shown: (ask) => void shown.push(ask),
     answer: async (ask, answer) => {
       sent.push({ answer: [ask, answer] });
       poke((state) => void (state.asks = state.asks.filter((one) => one.id !== ask)));
@@ -277,7 +280,7 @@ export function demo(state = session(), rows = ROWS, connection: ConnectionState
   const pairing = signal<Pairing | undefined>(undefined);
   const joined = signal<readonly Joined[]>([]);
   Object.assign(globalThis, {
-    parlorDemo: { poke, sent, rows: fleet, connection: connections, role, files, port, pairing, joined },
+    parlorDemo: { poke, sent, shown, rows: fleet, connection: connections, role, files, port, pairing, joined },
   });
   const devices = {
     pairing,

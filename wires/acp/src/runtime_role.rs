@@ -141,7 +141,7 @@ impl AcpRuntime {
 impl RuntimeRole for AcpRuntime {
     fn open(&mut self, cx: &mut RuntimeCx<'_>, greeting: &Greeting) {
         self.endpoint.greeting = greeting.clone();
-        match asks::waits(greeting) {
+        match greeting.answer_within(ANSWERS_WITHIN) {
             Ok(deadline) => self.deadline = deadline,
             Err(why) => cx.log(format!("warning: {why}")),
         }
@@ -250,7 +250,7 @@ impl RuntimeRole for AcpRuntime {
     }
 
     fn can_answer(&self) -> Answers {
-        Answers { consent: true, other: self.shows_forms(), deadline: self.deadline }
+        Answers { other: self.shows_forms(), deadline: self.deadline, ..Answers::ALL }
     }
 
     fn files(&self) -> UiFiles {

@@ -17,7 +17,7 @@ use roles::dialect::{Description, Dialect, Habits, Interpreter, Lanes};
 use roles::fidelity::Sources;
 
 pub use runtime_role::{
-    AsstRuntime, MAX_ATTACHMENTS, MAX_IMAGE_BYTES, MAX_READY_AGAIN, MAX_REQUESTS, READY_AGAIN,
+    AsstRuntime, HELD_UP_FOR, MAX_ATTACHMENTS, MAX_IMAGE_BYTES, MAX_READY_AGAIN, MAX_REQUESTS, READY_AGAIN,
 };
 pub use ui_role::AsstUi;
 

@@ -66,6 +66,6 @@ pub const QUIRKS: &[Quirk] = &[
     quirk(
         "silence_is_survived",
         "the runtime may never answer",
-        "as a UI other requests are given up after 10 seconds, a message after three minutes without a word",
+        "as a UI other requests are given up after 10 seconds, a message after three minutes without a word, or the time that give_up_after_s in the settings names",
     ),
 ];

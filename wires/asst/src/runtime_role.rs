@@ -32,6 +32,9 @@ use wire::Rate;
 pub const READY_AGAIN: Duration = Duration::from_secs(1);
 /// How often it is said again to a shell that says nothing; on a busy machine its window takes seconds.
 pub const MAX_READY_AGAIN: u32 = 4;
+/// How long a question that this wire has no word for may hold up a message, while another screen of the person's has it, unless an option
+/// says otherwise: the document's shell gives a request up after a minute.
+pub const HELD_UP_FOR: Duration = Duration::from_secs(50);
 /// Most requests under way.
 pub const MAX_REQUESTS: usize = 256;
 
@@ -41,6 +44,8 @@ const READY_TIMER: TimerKey = TimerKey(1);
 #[derive(Debug, Default)]
 pub struct AsstRuntime {
     opened_at: Millis,
+    /// How long questions may hold up a message.
+    deadline: Option<Duration>,
     heard: bool,
     /// How often `ready` was said again.
     repeated: u32,
@@ -274,8 +279,12 @@ impl AsstRuntime {
 }
 
 impl RuntimeRole for AsstRuntime {
-    fn open(&mut self, cx: &mut RuntimeCx<'_>, _greeting: &Greeting) {
+    fn open(&mut self, cx: &mut RuntimeCx<'_>, greeting: &Greeting) {
         self.opened_at = cx.now;
+        self.deadline = greeting.answer_within(HELD_UP_FOR).unwrap_or_else(|why| {
+            cx.log(format!("asst: {why}"));
+            Some(HELD_UP_FOR)
+        });
         cx.send(lower::ready(cx.now));
         cx.timer(READY_TIMER, READY_AGAIN);
     }
@@ -407,6 +416,6 @@ impl RuntimeRole for AsstRuntime {
     }
 
     fn can_answer(&self) -> Answers {
-        Answers::NONE
+        Answers { deadline: self.deadline, ..Answers::NONE }
     }
 }

@@ -26,8 +26,9 @@ use wire::encode;
 
 /// After so long without a word the person is told that nothing comes; the document names a minute.
 const WORRY_AFTER: Duration = Duration::from_secs(60);
-/// After so much more without a word the run is given up. The existing runtime asks its model for up to two minutes in silence.
-const GIVE_UP_AFTER: Duration = Duration::from_secs(120);
+/// After so long without a word the run is given up, unless the person has set another time ([`Hello::patience`]). The existing runtime asks
+/// its model for up to two minutes in silence.
+const GIVE_UP_AFTER: Duration = Duration::from_secs(180);
 /// How long an answer to anything but a message may take.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 /// Whether anybody is there: the document's word for it is `get_status`.
@@ -50,6 +51,7 @@ pub struct AsstUi {
     last: u64,
     run: Option<Hearing>,
     worried: bool,
+    patience: Option<Duration>,
     sent: BTreeMap<u64, (Ticket, Sent)>,
     /// Where the runtime works, as far as we know: where we were told to.
     cwd: String,
@@ -105,8 +107,18 @@ impl AsstUi {
         hearing.fact(cx, Said::TurnStarted(Some(Cause::Prompt)));
         hearing.user(cx, input);
         self.run = Some(hearing);
-        self.worried = false;
-        cx.timer(SILENCE_TIMER, WORRY_AFTER);
+        self.await_word(cx);
+    }
+
+    /// A word is due from now on.
+    fn await_word(&mut self, cx: &mut UiCx<'_>) {
+        // Nobody is warned of what ends with the warning.
+        self.worried = self.give_up_after() <= WORRY_AFTER;
+        cx.timer(SILENCE_TIMER, self.give_up_after().min(WORRY_AFTER));
+    }
+
+    fn give_up_after(&self) -> Duration {
+        self.patience.unwrap_or(GIVE_UP_AFTER)
     }
 
     /// A message as the wire carries it: text, pictures as a string of JSON, files by name.
@@ -189,6 +201,9 @@ impl AsstUi {
             Some(id) => *id == run.id,
             None => matches!(response, Response::Error { .. }),
         });
+        if about_run {
+            self.await_word(cx);
+        }
         let Some(run) = self.run.as_mut().filter(|_| about_run) else {
             return match response {
                 Response::Error { error, .. } if id.is_none() && !error.is_empty() => {
@@ -198,8 +213,6 @@ impl AsstUi {
                 _ => cx.drift(Drift::new("response", "nobody asked for it, or it is over", line)),
             };
         };
-        self.worried = false;
-        cx.timer(SILENCE_TIMER, WORRY_AFTER);
         match response {
             Response::Token { token, .. } => run.token(cx, token),
             Response::ToolUse { data, .. } => run.tool_use(cx, data, line),
@@ -319,6 +332,7 @@ fn lost() -> Refusal {
 impl UiRole for AsstUi {
     fn open(&mut self, cx: &mut UiCx<'_>, hello: &Hello) {
         self.conversation = hello.session.as_deref().map(str::to_owned);
+        self.patience = hello.patience;
         self.cwd.clone_from(&hello.cwd);
         cx.timer(HANDSHAKE_TIMER, START_TIMEOUT);
     }
@@ -412,15 +426,14 @@ impl UiRole for AsstUi {
             cx.close(Reason::Unusable(why));
         } else if key == SILENCE_TIMER {
             if std::mem::replace(&mut self.worried, true) {
-                self.fail(
-                    cx,
-                    "timed_out",
-                    "The runtime has said nothing for three minutes; the request was given up.",
-                );
+                let seconds = self.give_up_after().as_secs();
+                let why =
+                    format!("The runtime has said nothing for {seconds} seconds; the request was given up.");
+                self.fail(cx, "timed_out", &why);
             } else if self.run.is_some() {
                 let text = "The runtime has said nothing for a minute.".to_owned();
                 cx.signal(Signal::Notify { level: Level::Warning, text });
-                cx.timer(SILENCE_TIMER, GIVE_UP_AFTER);
+                cx.timer(SILENCE_TIMER, self.give_up_after().saturating_sub(WORRY_AFTER));
             }
         } else if let Some(number) = key.0.checked_sub(FIRST_REQUEST_TIMER)
             && let Some((ticket, _)) = self.sent.remove(&number)

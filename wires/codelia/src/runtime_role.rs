@@ -355,7 +355,7 @@ impl RuntimeRole for CodeliaRuntime {
     fn can_answer(&self) -> Answers {
         let ui = &self.ui;
         let other = ui.supports_confirm && ui.supports_prompt && ui.supports_pick;
-        Answers { consent: ui.supports_confirm, other, deadline: None }
+        Answers { consent: ui.supports_confirm, other, ..Answers::NONE }
     }
 }
 

@@ -40,10 +40,6 @@ use telling::Telling;
 
 /// How long a question may wait, unless an option says otherwise; the document's figure.
 pub const ANSWER_DEADLINE: Duration = Duration::from_secs(30);
-/// The option that sets it, in seconds; 0 for as long as it takes.
-const ANSWER_WITHIN: &str = "answer-within";
-/// The longest that the option may set.
-const MAX_ANSWER_DEADLINE: Duration = Duration::from_secs(24 * 60 * 60);
 /// Most commands that may wait for the hub.
 pub const MAX_PENDING: usize = 1024;
 /// The option for a client that is taken for the one that answers by itself and is not: `asked=always`.
@@ -348,16 +344,9 @@ impl RuntimeRole for LemonRuntime {
                 self.greeting.warnings.push(why);
             }
         }
-        if let Some(text) = greeting.option(ANSWER_WITHIN) {
-            match text.parse().map(Duration::from_secs) {
-                Ok(wait) if wait <= MAX_ANSWER_DEADLINE => self.deadline = (!wait.is_zero()).then_some(wait),
-                _ => {
-                    let (usual, most) = (ANSWER_DEADLINE.as_secs(), MAX_ANSWER_DEADLINE.as_secs());
-                    self.greeting.warnings.push(format!(
-                        "{ANSWER_WITHIN}={text} is no number of seconds from 0 to {most}; {usual} counts"
-                    ));
-                }
-            }
+        match greeting.answer_within(ANSWER_DEADLINE) {
+            Ok(deadline) => self.deadline = deadline,
+            Err(why) => self.greeting.warnings.push(why),
         }
         // Whatever the engine behind the hub is, this makes sure that there is a session, and names it.
         self.ask_hub(cx, Target::Current, Command::Session(SessionCommand::Stats), HubCommand::Boot);
@@ -484,6 +473,12 @@ impl RuntimeRole for LemonRuntime {
         }
     }
 
+    fn odd(&mut self, cx: &mut RuntimeCx<'_>, what: &str) {
+        if !self.ready && !self.left {
+            self.error(cx, what, None);
+        }
+    }
+
     fn lost(&mut self, cx: &mut RuntimeCx<'_>, why: &str) {
         if !self.ready && !self.left {
             cx.cancel_timer(GREET);
@@ -493,7 +488,7 @@ impl RuntimeRole for LemonRuntime {
 
     fn can_answer(&self) -> Answers {
         if self.ui && !self.hand.answers_itself() {
-            Answers { consent: true, other: true, deadline: self.deadline }
+            Answers { deadline: self.deadline, ..Answers::ALL }
         } else {
             Answers::NONE
         }

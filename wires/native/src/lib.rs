@@ -39,6 +39,8 @@ pub mod capability {
     pub const HASH: &str = "hash";
     /// Has a person who can answer asks.
     pub const ANSWERS: &str = "answers";
+    /// Says `parlor/shown` when a question is on the screen.
+    pub const SHOWN: &str = "shown";
     /// Knows `cursor` in a hello.
     pub const CURSOR: &str = "cursor";
     /// Tells which sessions are open to whoever says `watch_fleet`.

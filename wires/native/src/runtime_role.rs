@@ -42,6 +42,8 @@ pub struct NativeRuntime {
     rate: wire::Rate,
     /// What the runtime behind us can do, where we were told.
     behind: Option<Abilities>,
+    /// What it said in the place of a greeting, until the peer can hear it.
+    odd: Option<String>,
     /// Why it is gone, when it went before that.
     gone: Option<String>,
 }
@@ -111,6 +113,9 @@ impl NativeRuntime {
         let wanted = hello.session.or_else(|| hello.cursor.as_ref().map(|cursor| cursor.session.clone()));
         let Hello { revision, capabilities, cursor, rights, .. } = hello;
         self.peer = Some(Peer { revision, capabilities, cursor, rights });
+        if let Some(odd) = self.odd.take().filter(|_| self.behind.is_none()) {
+            complain(cx, About::Line, None, &odd, None);
+        }
         if let Some(why) = &self.gone {
             return complain(cx, About::Session, None, why, None);
         }
@@ -199,6 +204,13 @@ impl RuntimeRole for NativeRuntime {
             self.attached(cx, view);
         }
         view.is_some()
+    }
+
+    fn odd(&mut self, cx: &mut RuntimeCx<'_>, what: &str) {
+        match self.peer {
+            Some(_) => complain(cx, About::Line, None, what, None),
+            None => self.odd = Some(what.to_owned()),
+        }
     }
 
     fn lost(&mut self, cx: &mut RuntimeCx<'_>, why: &str) {
@@ -314,7 +326,9 @@ impl RuntimeRole for NativeRuntime {
 
     fn can_answer(&self) -> Answers {
         match &self.peer {
-            Some(peer) if peer.can(capability::ANSWERS) => Answers::ALL,
+            Some(peer) if peer.can(capability::ANSWERS) => {
+                Answers { says_shown: peer.can(capability::SHOWN), ..Answers::ALL }
+            }
             Some(_) | None => Answers::NONE,
         }
     }

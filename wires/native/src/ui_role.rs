@@ -206,7 +206,7 @@ impl NativeUi {
 impl UiRole for NativeUi {
     fn open(&mut self, cx: &mut UiCx<'_>, hello: &Hello) {
         let named = hello.session.as_deref().and_then(SessionId::parse);
-        let answers = Some(capability::ANSWERS).filter(|_| !hello.is_mute);
+        let answers = [capability::ANSWERS, capability::SHOWN].into_iter().filter(|_| !hello.is_mute);
         let capabilities = [capability::HASH, capability::CURSOR].into_iter().chain(answers);
         let line = HelloLine {
             protocol: PROTOCOL,

@@ -416,6 +416,11 @@ impl RuntimeRole for NousRuntime {
         }
     }
 
+    fn odd(&mut self, cx: &mut RuntimeCx<'_>, what: &str) {
+        let (code, message) = (Some("notice".to_owned()), Some(what.to_owned()));
+        self.broadcast(cx, cx.now, ("warning", Payload { code, message, ..Payload::default() }));
+    }
+
     fn settled(
         &mut self,
         cx: &mut RuntimeCx<'_>,

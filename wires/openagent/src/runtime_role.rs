@@ -212,7 +212,7 @@ impl RuntimeRole for OpenagentRuntime {
     fn can_answer(&self) -> Answers {
         // The existing client shows no deadline and waits for its person as long as it takes.
         let deadline = (!self.client.terminal).then_some(APPROVAL_TIMEOUT);
-        Answers { consent: self.client.approves(), other: false, deadline }
+        Answers { consent: self.client.approves(), deadline, ..Answers::NONE }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Asks: opened by an engine, closed once by an answer, a deadline, a cancel, or because nobody can be asked.
 
+use super::engine::{UNANSWERED, UNASKED};
 use super::{Core, Engine, Live, Sharing};
 use domain::ask::{Answer, Ask, AskKind, Closing};
 use domain::ask_book::MAX_OPEN_ASKS;
@@ -17,6 +18,7 @@ impl Core {
         if ask.deadline.is_none() {
             ask.deadline = self.deadline(session, consent);
         }
+        ask.deadline = [ask.deadline, self.waits_until(session, consent)].into_iter().flatten().min();
         let id = ask.id;
         let crowded = self.live(session).is_ok_and(|live| live.state.asks.len() >= MAX_OPEN_ASKS);
         self.emit(session, Body::Ask(AskEvent::Opened(ask)));
@@ -24,17 +26,16 @@ impl Core {
             self.close_ask(session, id, closing, None);
         } else if crowded || self.is_overseen(session, consent) && !self.attended(session, consent) {
             self.close_ask(session, id, Closing::Unattended, None);
+        } else {
+            self.limit_unshown(session, id, consent);
         }
         self.wake();
     }
 
     /// The latest that any UI which can answer allows; `None` when one of them waits for ever.
     fn deadline(&self, session: &SessionId, consent: bool) -> Option<Millis> {
-        let able = self.uis.values().filter(|seat| {
-            let answers = if consent { seat.answers.consent } else { seat.answers.other };
-            answers && seat.seen.contains(session) && seat.standing.is_asked(consent)
-        });
-        let waits: Option<Vec<u64>> = able
+        let waits: Option<Vec<u64>> = self
+            .able(session, consent)
             .map(|seat| seat.answers.deadline.map(|d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX)))
             .collect();
         waits?.into_iter().max().map(|longest| Millis(self.now.0.saturating_add(longest)))
@@ -95,18 +96,29 @@ impl Core {
     /// A lossless runtime asks through us: where nobody here can answer, it is told so instead of being let wait for ever.
     pub(super) fn decline_mirrored(&mut self, session: &SessionId, ask: &Ask) {
         let consent = matches!(ask.kind, AskKind::Consent(_));
-        let is_ours = self.live(session).is_ok_and(|live| live.may_decline(ask));
+        let Ok(live) = self.live(session) else { return };
+        let is_ours = live.may_decline(ask);
+        let begun_here = is_ours || ask.run.is_some() && ask.run == live.own_run;
         if is_ours && self.is_overseen(session, consent) && !self.is_asked(session, consent, ask.id) {
-            self.decline(session, ask.id, consent);
+            return self.decline(session, ask.id, consent, &Closing::Unattended);
+        }
+        if live.sharing == Sharing::Counted && !is_ours {
+            self.tell_shown(session, ask.id, consent);
+        }
+        if is_ours {
+            self.limit_unshown(session, ask.id, consent);
+        }
+        if begun_here {
+            self.limit_waiting(session, ask.id, consent);
         }
     }
 
     /// The answer to a question of a lossless runtime that nobody here can answer: whether it is over is the runtime's to say.
-    fn decline(&mut self, session: &SessionId, ask: AskId, consent: bool) {
-        let answer = if consent {
-            Answer::Deny { reason: Some("nobody could be asked".to_owned()) }
-        } else {
-            Answer::Dismissed
+    pub(super) fn decline(&mut self, session: &SessionId, ask: AskId, consent: bool, closing: &Closing) {
+        let reason = if *closing == Closing::Expired { UNANSWERED } else { UNASKED };
+        let answer = match consent {
+            true => Answer::Deny { reason: Some(reason.to_owned()) },
+            false => Answer::Dismissed,
         };
         self.next_ticket += 1;
         self.out.push(super::CoreEffect::Order(Order::Consult {
@@ -127,7 +139,7 @@ impl Core {
         for (ask, consent) in asks {
             match self.is_asked(session, consent, ask) || !self.is_overseen(session, consent) {
                 true => {}
-                false if mirrored => self.decline(session, ask, consent),
+                false if mirrored => self.decline(session, ask, consent, &Closing::Unattended),
                 false => self.close_ask(session, ask, Closing::Unattended, None),
             }
         }

@@ -152,20 +152,19 @@ impl Core {
 
     /// Whether somebody who sees the session could answer such an ask.
     pub(super) fn attended(&self, session: &SessionId, consent: bool) -> bool {
-        self.uis.values().any(|seat| {
-            let answers = if consent { seat.answers.consent } else { seat.answers.other };
-            answers && seat.seen.contains(session) && seat.standing.is_asked(consent)
-        })
+        self.able(session, consent).next().is_some()
+    }
+
+    /// Those who see the session and could answer such an ask.
+    pub(super) fn able(&self, session: &SessionId, consent: bool) -> impl Iterator<Item = &Ui> {
+        let can = move |seat: &&Ui| seat.answers.can(consent) && seat.standing.is_asked(consent);
+        self.uis.values().filter(can).filter(|seat| seat.seen.contains(session))
     }
 
     /// Whether anybody who sees the session can answer this ask.
     pub(super) fn is_asked(&self, session: &SessionId, consent: bool, ask: AskId) -> bool {
         let about = (session.clone(), ask);
-        self.uis.values().any(|seat| {
-            let answers = if consent { seat.answers.consent } else { seat.answers.other };
-            let may = answers && seat.standing.is_asked(consent) && !seat.unanswerable.contains(&about);
-            may && seat.seen.contains(session)
-        })
+        self.able(session, consent).any(|seat| !seat.unanswerable.contains(&about))
     }
 
     /// Whether somebody sees the session whom such an ask is for, whatever their UI can show. Who only looks on is not waited for, and

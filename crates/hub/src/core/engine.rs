@@ -10,6 +10,11 @@ use domain::ids::Ids;
 use domain::port::Abilities;
 use domain::queue::QueueKind;
 
+/// What a runtime reads of a question that nobody was there for.
+pub(super) const UNASKED: &str = "nobody could be asked";
+/// The same of one that nobody answered before its time was over.
+pub(super) const UNANSWERED: &str = "nobody answered in time";
+
 /// Who does the runs.
 #[derive(Debug, Clone, Copy)]
 pub enum Engine {
@@ -155,8 +160,8 @@ impl Engine {
     pub(super) fn hears(self, is_consent: bool, closing: Closing) -> Closing {
         match (self, closing) {
             // A foreign runtime waits for an answer: one that its model can go on with.
-            (Engine::Followed, Closing::Unattended) if is_consent => denied("nobody could be asked"),
-            (Engine::Followed, Closing::Expired) if is_consent => denied("nobody answered in time"),
+            (Engine::Followed, Closing::Unattended) if is_consent => denied(UNASKED),
+            (Engine::Followed, Closing::Expired) if is_consent => denied(UNANSWERED),
             (_, closing) => closing,
         }
     }

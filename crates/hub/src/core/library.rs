@@ -408,7 +408,7 @@ impl Core {
         moves: bool,
         again: impl FnOnce() -> CoreInput,
     ) -> Result<bool, Refusal> {
-        if self.sessions.contains_key(session) {
+        if self.sessions.contains_key(session) && !self.is_visited_mute(session, ui) {
             return Ok(true);
         }
         let purpose =

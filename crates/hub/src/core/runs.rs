@@ -1,19 +1,23 @@
 //! Runs of our own engine: started by a prompt, turn after turn while inputs wait, closed on every path.
 
-use super::{Core, CoreEffect};
+use super::{Core, CoreEffect, Live};
 use domain::command::{Command, PromptOptions, Receipt, Refusal, RefusalKind, RunCommand, WhenBusy};
 use domain::content::{Input, Role};
 use domain::event::{
     AskEvent, Body, Cause, ContextEvent, Finish, Leaving, MessageEvent, Outcome, QueueEvent, RunEvent,
     SessionEvent, ToolEvent,
 };
-use domain::ids::{MessageId, QueuedId, RunId, SessionId, TurnId, UiId};
+use domain::ids::{MessageId, QueuedId, RunId, SessionId, ToolRunId, TurnId, UiId};
 use domain::port::{Order, Resume, Ticket, TurnBrief, TurnEnd};
 use domain::queue::{MAX_QUEUED, MAX_QUEUED_BYTES, QueueKind};
 use domain::session::RunSummary;
 use domain::signal::Level;
-use domain::tool::Decision;
+use domain::state::{Entry, EntryKind};
+use domain::tool::{Decision, LONG_RESULT, ToolRun};
 use std::collections::BTreeSet;
+
+/// Long results from before the last summary that a turn can read again; a session of a month has thousands.
+pub(super) const MAX_RECALLED: usize = 64;
 
 impl Core {
     /// Starts a run, or lets the prompt wait where the UI allows that.
@@ -284,6 +288,10 @@ impl Core {
             self.expire_asks(session);
             self.force_cancel(session);
         }
+        let sessions: Vec<SessionId> = self.sessions.keys().cloned().collect();
+        for session in sessions.iter().filter(|session| !except.contains(*session)) {
+            self.end_limited(session);
+        }
         self.wake_but(except);
     }
 
@@ -295,7 +303,9 @@ impl Core {
     fn wake_but(&mut self, except: &BTreeSet<SessionId>) {
         let lives = self.own().filter(|(session, _)| !except.contains(*session));
         let deadlines = lives.flat_map(|(_, live)| [live.state.next_deadline(), live.cancel_by]);
-        if let Some(at) = deadlines.flatten().min() {
+        let limited = self.sessions.iter().filter(|(session, _)| !except.contains(*session));
+        let limits = limited.map(|(_, live)| live.next_limit());
+        if let Some(at) = deadlines.chain(limits).flatten().min() {
             self.out.push(CoreEffect::Wake(at));
         }
     }
@@ -396,4 +406,28 @@ impl Core {
         };
         waits.then_some(()).ok_or_else(gone)
     }
+}
+
+impl Live {
+    /// What goes to the model, the tool runs named in it, and the newest long ones of the part that a summary stands for: the model may
+    /// want to read what those gave again.
+    pub(super) fn context(&self) -> (Vec<Entry>, Vec<ToolRun>) {
+        let context: Vec<Entry> = self.state.context_path().into_iter().cloned().collect();
+        let named: BTreeSet<ToolRunId> = context.iter().flat_map(tools_of).collect();
+        let is_long =
+            |run: &&ToolRun| run.result.as_ref().is_some_and(|result| result.text.len() > LONG_RESULT);
+        let before = self.state.path().into_iter().rev().flat_map(tools_of).filter(|id| !named.contains(id));
+        let before = before.filter_map(|id| self.state.tool(id)).filter(is_long).take(MAX_RECALLED);
+        let tools = before.chain(named.iter().filter_map(|id| self.state.tool(*id))).cloned().collect();
+        (context, tools)
+    }
+}
+
+/// The tool runs that an entry names.
+fn tools_of(entry: &Entry) -> impl Iterator<Item = ToolRunId> {
+    let message = match &entry.kind {
+        EntryKind::Message(message) => Some(message),
+        EntryKind::Compaction(_) | EntryKind::Notice { .. } => None,
+    };
+    message.into_iter().flat_map(|message| message.tools())
 }

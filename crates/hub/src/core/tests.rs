@@ -10,6 +10,7 @@ mod recalled;
 mod rules;
 mod secrets;
 mod session_names;
+mod shown;
 mod visits;
 
 use super::{

@@ -11,7 +11,7 @@
 use super::follow::too_large;
 use super::library::{AwaitedAnswer, Purpose};
 use super::{
-    Answer, Core, CoreEffect, CoreInput, Engine, Live, MAX_MIRRORED, RequestId, Sharing, no_session,
+    Answer, Core, CoreEffect, CoreInput, Engine, Live, MAX_MIRRORED, RequestId, Sharing, Ui, no_session,
 };
 use domain::command::{Command, Refusal, RefusalKind, SessionCommand};
 use domain::event::Outcome;
@@ -57,16 +57,20 @@ impl Core {
         };
         let why = match (refused, with) {
             // Nobody has it, or is not to be reached: what the store said holds.
-            (Some((why, _)), Err(_)) => return Some(found(None, Err(why))),
+            (Some((why, _)), Err(gone)) => {
+                self.visit_over(&session, &gone.message);
+                return Some(found(None, Err(why)));
+            }
             (None, Ok(Answer::Opened(None))) => no_session(session.as_str()),
             (None, Ok(Answer::Elsewhere(why))) => why,
             (refused, with) => return Some(found(refused, with)),
         };
         let visits = self.sessions.len() - self.own().count();
-        let Some(seat) = self.uis.get(&ui).filter(|_| self.setup.visits && visits < MAX_VISITS) else {
+        let has_room = visits < MAX_VISITS || self.is_visited(&session);
+        let Some(seat) = self.uis.get(&ui).filter(|_| self.setup.visits && has_room) else {
             return Some(found(None, Err(why)));
         };
-        let answers = (seat.answers.consent || seat.answers.other) && seat.standing.is_asked(true);
+        let answers = seat.is_person();
         self.next_request += 1;
         let id = RequestId(self.next_request);
         self.out.push(CoreEffect::Visit { id, session: session.clone(), answers });
@@ -90,6 +94,13 @@ impl Core {
             self.out.push(CoreEffect::Leave { session });
             return Err(Refusal::new(RefusalKind::TooMany, too_large()));
         }
+        if let Some(before) = self.sessions.remove(&session) {
+            (live.own_run, live.prompter, live.turn_since) =
+                (before.own_run, before.prompter, before.turn_since);
+            self.lose_waiting(&session, "it is reached anew");
+            let is_behind = before.state.seq != live.state.seq;
+            self.show_to_all(&session, is_behind);
+        }
         self.sessions.insert(session, live);
         if let CoreInput::Command { ui, ticket, target, command } = again {
             self.take_command(ui, ticket, target, command);
@@ -104,8 +115,30 @@ impl Core {
             return;
         }
         (live.mirrored, live.state, live.board) = (state.weight(), state, board);
-        let seen = self.uis.iter().filter(|(_, seat)| seat.seen.contains(session));
+        self.show_to_all(session, true);
+    }
+
+    /// Shows a session anew to those who see it, where they are behind.
+    fn show_to_all(&mut self, session: &SessionId, is_behind: bool) {
+        let seen = self.uis.iter().filter(|(_, seat)| is_behind && seat.seen.contains(session));
         self.out.extend(seen.map(|(ui, _)| CoreEffect::Attach { ui: *ui, session: session.clone() }));
+    }
+
+    /// Whether a session is visited as by somebody who can answer nothing, and this UI can: it is then visited anew.
+    pub(super) fn is_visited_mute(&self, session: &SessionId, ui: UiId) -> bool {
+        let is_mute = self.sessions.get(session).is_some_and(|live| live.sharing == Sharing::Mute);
+        is_mute && self.is_visited(session) && self.uis.get(&ui).is_some_and(Ui::is_person)
+    }
+
+    /// Nobody will answer what waits for the process of a session.
+    fn lose_waiting(&mut self, session: &SessionId, why: &str) {
+        let waits = self.consulted.iter().filter(|(_, consulted)| consulted.session == *session);
+        let waits: Vec<Ticket> = waits.map(|(ticket, _)| *ticket).collect();
+        for ticket in waits {
+            let lost =
+                Refusal::new(RefusalKind::Lost, format!("the process that has this session is gone: {why}"));
+            self.consult_settled(ticket, Err(lost.hint("look whether it was done before you try again")));
+        }
     }
 
     /// Something is wanted in a visited session: its process decides, but for who is here.
@@ -134,17 +167,7 @@ impl Core {
         if !self.is_visited(session) {
             return;
         }
-        let waits: Vec<Ticket> = self
-            .consulted
-            .iter()
-            .filter(|(_, consulted)| consulted.session == *session)
-            .map(|(ticket, _)| *ticket)
-            .collect();
-        for ticket in waits {
-            let lost =
-                Refusal::new(RefusalKind::Lost, format!("the process that has this session is gone: {why}"));
-            self.consult_settled(ticket, Err(lost.hint("look whether it was done before you try again")));
-        }
+        self.lose_waiting(session, why);
         if self.live(session).is_ok_and(|live| live.state.open_run().is_some()) {
             self.end_run(session, Outcome::Lost);
         }
@@ -179,5 +202,12 @@ impl Core {
             self.sessions.remove(&session);
             self.out.push(CoreEffect::Leave { session });
         }
+    }
+}
+
+impl Ui {
+    /// Whether questions can be answered by it.
+    fn is_person(&self) -> bool {
+        (self.answers.consent || self.answers.other) && self.standing.is_asked(true)
     }
 }

@@ -14,7 +14,7 @@ use domain::port::{Abilities, LinkState, News, Order, Report, Ticket};
 use domain::signal::{Level, Signal};
 use domain::state::State;
 use link::{Incoming, Outgoing};
-use roles::{Cx, Hello, LinkEffect, Past, Reason, Seen, UiCx, UiEffect, UiRole};
+use roles::{Cx, Hello, LinkEffect, Past, Reason, RuntimeCx, RuntimeRole, Seen, UiCx, UiEffect, UiRole};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use store::Opened;
@@ -27,6 +27,8 @@ use wire::rate::Rate;
 const NOTICES_PER_SECOND: u32 = 10;
 /// Lines of its stderr that a word about a silent runtime is said with.
 const SHOWN_LINES: usize = 8;
+/// Characters that are shown of what came in the place of a greeting.
+const SHOWN_ODD: usize = 200;
 /// Facts about the past of one session that are taken; more than a runtime's bounds for a session let through.
 const MAX_PAST: usize = 400_000;
 /// How it is said that a runtime is gone.
@@ -62,6 +64,8 @@ pub(super) struct Remote {
     lossless: bool,
     /// Why it is gone, once it is.
     lost: Option<String>,
+    /// What came first that was no greeting, before there was one.
+    odd: Option<String>,
     empty: State,
     no_names: Names,
     notices: Rate,
@@ -129,6 +133,7 @@ impl Remote {
             abilities: None,
             lossless,
             lost: None,
+            odd: None,
             empty: State::new(),
             no_names: Names::default(),
             notices: Rate::new(NOTICES_PER_SECOND),
@@ -176,19 +181,26 @@ impl Remote {
 
     /// A warning about a runtime that has not said yet what it can do, with what it wrote on stderr: that tells why.
     fn explained(&self, signal: Signal) -> Signal {
-        let (Signal::Notify { level: level @ (Level::Warning | Level::Error), text }, None, Some(lines)) =
-            (&signal, &self.abilities, &self.last_lines)
-        else {
-            return signal;
-        };
+        match signal {
+            Signal::Notify { level: level @ (Level::Warning | Level::Error), text }
+                if self.abilities.is_none() =>
+            {
+                Signal::Notify { level, text: self.with_stderr(text) }
+            }
+            signal => signal,
+        }
+    }
+
+    /// A text with the end of what the runtime wrote on stderr, where that is known.
+    fn with_stderr(&self, text: String) -> String {
+        let Some(lines) = &self.last_lines else { return text };
         let lines = lines();
         let shown: Vec<&str> =
             lines.iter().skip(lines.len().saturating_sub(SHOWN_LINES)).map(String::as_str).collect();
-        let why = match shown.is_empty() {
-            true => "It wrote nothing on stderr.".to_owned(),
-            false => format!("The end of its stderr:\n{}", shown.join("\n")),
-        };
-        Signal::Notify { level: *level, text: format!("{text}\n{why}") }
+        match shown.is_empty() {
+            true => format!("{text}\nIt wrote nothing on stderr."),
+            false => format!("{text}\nThe end of its stderr:\n{}", shown.join("\n")),
+        }
     }
 
     /// What the runtime called the session where it was last.
@@ -312,12 +324,30 @@ impl Shell {
         }
     }
 
-    /// A UI that comes after the runtime went is told so: nothing else would come to it.
+    /// A UI that comes after the runtime went is told so, or after it said something that is no greeting: nothing else may come to it.
     pub(super) fn tell_lost(&mut self, ui: UiId) {
-        let lost = self.remote.as_ref().and_then(|remote| remote.lost.clone());
-        if let Some(why) = lost {
-            self.tell(ui, Tell::Link(LinkState::Lost(why)));
+        let Some(remote) = &self.remote else { return };
+        let odd = remote.odd.clone().filter(|_| remote.abilities.is_none()).map(LinkState::Odd);
+        if let Some(state) = remote.lost.clone().map(LinkState::Lost).or(odd) {
+            self.tell(ui, Tell::Link(state));
         }
+    }
+
+    /// Tells, once, what a runtime says that has not greeted. It is still waited for: some programs have a word for people first.
+    fn tell_odd(&mut self, raw: &str) {
+        let Some(remote) = self.remote.as_mut().filter(|remote| remote.abilities.is_none()) else { return };
+        if remote.odd.is_some() || remote.lost.is_some() {
+            return;
+        }
+        let said: String = raw.trim().chars().take(SHOWN_ODD).collect();
+        let more = if said.len() < raw.trim().len() { "…" } else { "" };
+        let text = format!(
+            "The runtime has not greeted, and says something else: {said}{more}\nIf it is another program than you meant, stop this and \
+             name the right one or its wire; it is waited for."
+        );
+        let text = remote.with_stderr(text);
+        remote.odd = Some(text.clone());
+        self.tell_link(&LinkState::Odd(text));
     }
 
     /// Ends a runtime that cannot be borne any longer.
@@ -551,6 +581,7 @@ impl Shell {
             UiEffect::Errand { id, step } => self.send_errand(id, step),
             UiEffect::Link(LinkEffect::Drift(drift)) => {
                 (self.log)(&format!("runtime: {}", drift.logged()));
+                self.tell_odd(&drift.raw);
             }
             UiEffect::Link(LinkEffect::Loss(loss)) => {
                 (self.log)(&format!("runtime: not said: {}: {}", loss.item, loss.what));
@@ -598,5 +629,14 @@ impl Shell {
             }
             News::Link(state) => self.tell_link(&state),
         }
+    }
+}
+
+/// Lets a role tell how the way to a runtime is that has not told what it can do.
+pub(super) fn tell_way(role: &mut dyn RuntimeRole, cx: &mut RuntimeCx<'_>, state: &LinkState) {
+    match state {
+        LinkState::Lost(why) => role.lost(cx, why),
+        LinkState::Odd(what) => role.odd(cx, what),
+        LinkState::Connecting | LinkState::Up => {}
     }
 }

@@ -391,7 +391,7 @@ impl Seat {
                         shown = role.abilities(cx, core.current(ui).and_then(view), core.abilities());
                     }
                     // Later a notice says it: foreign wires have no word for the way behind us.
-                    Tell::Link(LinkState::Lost(why)) if !core.knows_runtime() => role.lost(cx, why),
+                    Tell::Link(state) if !core.knows_runtime() => super::remote::tell_way(role, cx, state),
                     Tell::Link(_) | Tell::Started { .. } => {}
                 })
             }

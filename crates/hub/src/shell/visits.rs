@@ -186,7 +186,7 @@ impl Visitor {
 
     /// Carries what is wanted there and what happens back, until one side has enough.
     async fn stay(&self, id: RequestId, there: &Hub, ordered: &mut mpsc::Receiver<(Ticket, Command)>) {
-        let Ok(mut ui) = there.attach(VISITOR, Standing::Controller, Answers::ALL, None).await else {
+        let Ok(mut ui) = there.attach(VISITOR, Standing::Controller, Answers::ON_SCREEN, None).await else {
             return;
         };
         let shown = async {

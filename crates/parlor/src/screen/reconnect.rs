@@ -145,7 +145,7 @@ impl ScreenEnds {
     }
 
     async fn pass(&mut self, front: &Front, was: &mut Whereabouts) -> anyhow::Result<Stop> {
-        let mut ui = front.hub.attach("terminal", Standing::Controller, Answers::ALL, None).await?;
+        let mut ui = front.hub.attach("terminal", Standing::Controller, Answers::ON_SCREEN, None).await?;
         loop {
             tokio::select! {
                 heard = ui.news.recv() => {

@@ -141,6 +141,15 @@ pub(crate) fn front_in(dialect: Dialect, link: LinkIo, place: &Path) -> Hub {
 
 /// The same for a UI that wants to be in a session.
 pub(crate) fn front_named(dialect: Dialect, link: LinkIo, place: &Path, session: Option<&SessionId>) -> Hub {
+    front_with(dialect, link, place, session, Arc::new(|line: &str| eprintln!("front: {line}")))
+}
+
+/// The same for whoever wants to see what it writes down.
+pub(crate) fn front_logged(dialect: Dialect, link: LinkIo, place: &Path, log: Log) -> Hub {
+    front_with(dialect, link, place, None, log)
+}
+
+fn front_with(dialect: Dialect, link: LinkIo, place: &Path, session: Option<&SessionId>, log: Log) -> Hub {
     let cwd = place.canonicalize().expect("a place").display().to_string();
     let lossless = dialect.is_lossless();
     let engine = if lossless { Engine::Mirrored } else { Engine::Followed };
@@ -156,7 +165,6 @@ pub(crate) fn front_named(dialect: Dialect, link: LinkIo, place: &Path, session:
         last_lines: None,
         ended: None,
     };
-    let log = Arc::new(|line: &str| eprintln!("front: {line}"));
     Hub::start(setup, Box::new(MemoryStore::default()), EngineSeat::Remote(Box::new(seat)), log)
 }
 

@@ -84,6 +84,8 @@ struct Bridged {
     /// Lines to the runtime.
     caused: Arc<Mutex<Vec<String>>>,
     session: String,
+    /// What the bridge wrote down.
+    logged: Arc<Mutex<Vec<String>>>,
     hubs: Vec<hub::Hub>,
 }
 
@@ -107,7 +109,10 @@ impl Bridged {
             }
         });
         let link = bench::wire(&bench::lanes(b), ends).watched(&keeping);
-        let bridge = bench::front_in(b, link, place);
+        let logged = Arc::new(Mutex::new(Vec::new()));
+        let writes = Arc::clone(&logged);
+        let log: hub::Log = Arc::new(move |line: &str| writes.lock().expect("whole").push(line.to_owned()));
+        let bridge = bench::front_logged(b, link, place, log);
         let mut guest = bench::guest(a, place, Vec::new());
         (guest.greeting.follows, guest.greeting.model) = (true, None);
         let ends = bench::serve(&bridge, guest, &bench::lanes(a)).await;
@@ -126,7 +131,7 @@ impl Bridged {
             says.get_or_insert(write);
         }
         let says = says.expect("a lane");
-        Bridged { says, heard, caused, session: "none".to_owned(), hubs: vec![bridge] }
+        Bridged { says, heard, caused, session: "none".to_owned(), logged, hubs: vec![bridge] }
     }
 
     /// What comes and what is caused until nothing more can be on its way.
@@ -313,6 +318,56 @@ enum Wrong {
     Junk,
     /// A runtime that speaks another wire.
     Speaks(Dialect),
+}
+
+/// Wires that have no word for anything before their greeting: what is to be said then goes to the log, which their UIs show.
+const ONLY_LOGGED: [Dialect; 4] = [
+    dialects::acp::DIALECT,
+    dialects::asst::DIALECT,
+    dialects::codelia::DIALECT,
+    dialects::openagent::DIALECT,
+];
+
+#[test]
+fn what_comes_in_the_place_of_a_greeting_is_told_at_once_and_a_greeting_still_counts_over_every_pair() {
+    const BANNER: &str = "Welcome to runtime 3000!";
+    over_every_pair(async |a, b, broken| {
+        let place = bench::workplace();
+        let (near, far): (Vec<_>, Vec<_>) =
+            bench::lanes(b).iter().map(|_| tokio::io::duplex(1 << 20)).unzip();
+        let mut bridged = Bridged::between(a, b, near, place.path()).await;
+        let (mut reads, mut writes): (Vec<_>, Vec<_>) = far.into_iter().map(tokio::io::split).unzip();
+        let mut greets = examples(a).into_iter();
+        // A UI that speaks first has greeted.
+        let first = greets.next().expect("an example");
+        bridged.says.write_all(format!("{}\n", first.line).as_bytes()).await.expect("the bridge is there");
+        writes[0].write_all(format!("{BANNER}\n").as_bytes()).await.expect("the bridge is there");
+        let (mut heard, _) = bridged.quiet(ANSWERED_WITHIN).await;
+        let logged = std::mem::take(&mut *bridged.logged.lock().expect("whole"));
+        let in_log = ONLY_LOGGED.contains(&a) && logged.iter().any(|line| line.contains(BANNER));
+        if !in_log && !heard.iter().any(|line| line.to_string().contains(BANNER)) {
+            broken.push(format!("{a} on {b}: not told: {heard:?}, {logged:?}"));
+        }
+        // It was only a word before the greeting.
+        let (behind, ends) = served(b, place.path()).await;
+        for (end, (read, write)) in ends.into_iter().zip(reads.drain(..).zip(writes.drain(..))) {
+            let mut far = tokio::io::join(read, write);
+            let mut end = end;
+            tokio::spawn(async move { tokio::io::copy_bidirectional(&mut end, &mut far).await });
+        }
+        heard.extend(bridged.quiet(ANSWERED_WITHIN).await.0);
+        let mut unanswered = Vec::new();
+        for Example { line, .. } in greets.take(UP_TO_A_PROMPT) {
+            let (said, came, _) = bridged.say(&line, place.path()).await;
+            heard.extend(came);
+            unanswered.push(said);
+        }
+        unanswered.retain(|said| !is_answered(said, &heard));
+        if !unanswered.is_empty() {
+            broken.push(format!("{a} on {b}: no answer to {unanswered:?} after a banner: {heard:?}"));
+        }
+        drop(behind);
+    });
 }
 
 #[test]

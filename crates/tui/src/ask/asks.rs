@@ -7,6 +7,7 @@ use crate::key::Key;
 use domain::ask::Ask;
 use domain::ids::{AskId, Millis};
 use domain::state::State;
+use std::collections::BTreeSet;
 
 /// What is around the question, and may keep the keyboard from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +78,8 @@ pub(crate) struct Asks {
     edited: Option<AskId>,
     /// Questions that went while others waited, to tell how many there are in all.
     passed: usize,
+    /// Open questions of which the runtime knows that they are on the screen, be it as one more that waits.
+    said: BTreeSet<AskId>,
 }
 
 impl Asks {
@@ -119,6 +122,18 @@ impl Asks {
     /// Whether a question waits to be drawn: it can be seen from the next frame on, unless something covers it.
     pub(crate) fn is_unseen(&self) -> bool {
         self.panel.as_ref().is_some_and(|panel| panel.shown_at.is_none())
+    }
+
+    /// Whether a question is open of which the runtime does not know that it is on the screen.
+    pub(crate) fn is_unsaid(&self, state: &State) -> bool {
+        self.panel.is_some() && state.asks.iter().any(|ask| !self.said.contains(&ask.id))
+    }
+
+    /// The open questions of which the runtime is to be told that they are on the screen, each once.
+    pub(crate) fn say(&mut self, state: &State) -> Vec<AskId> {
+        let said = std::mem::take(&mut self.said);
+        self.said = state.asks.iter().map(|ask| ask.id).collect();
+        self.said.difference(&said).copied().collect()
     }
 
     /// A frame is on the screen: what it shows can be seen from now on.
@@ -165,6 +180,7 @@ impl Asks {
     /// Another session is shown.
     pub(crate) fn forget(&mut self) {
         (self.panel, self.passed) = (None, 0);
+        self.said.clear();
     }
 
     /// The question was closed by somebody; `false` when it is not the one on the screen, or was answered here.

@@ -106,7 +106,7 @@ pub(crate) fn page_sight(model: &Model) -> Option<Sight> {
 /// Whether a question waits to be drawn, or more of it: it can be seen from the next frame on.
 pub(crate) fn has_unseen_question(model: &Model) -> bool {
     let asks = &model.screen.asks;
-    asks.is_unseen() && !model.screen.over.covers_question()
+    (asks.is_unseen() || asks.is_unsaid(model.world.state())) && !model.screen.over.covers_question()
         || page_sight(model).is_some_and(|sight| asks.is_new(sight))
 }
 

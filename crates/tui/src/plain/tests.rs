@@ -276,6 +276,15 @@ fn a_prompt_that_was_typed_ahead_stays_a_prompt() {
 }
 
 #[test]
+fn the_runtime_hears_that_a_question_was_told() {
+    let mut bench = Bench::new(true);
+    bench.run("go");
+    bench.asks(7, AskKind::Confirm { message: String::new(), yes: None, no: None, danger: false });
+    let shown = |fx: &Fx| matches!(fx, Fx::Shown(sent) if sent.command == domain::command::shown(AskId(7)));
+    assert!(bench.fx.iter().any(shown), "{:?}", bench.fx);
+}
+
+#[test]
 fn the_next_question_is_not_answered_by_the_line_before_it() {
     let mut bench = Bench::new(true);
     bench.run("go");

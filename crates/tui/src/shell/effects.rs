@@ -41,7 +41,7 @@ impl Shell {
     /// Performs one effect; those that would block are started, and answer with a message later.
     pub(super) fn effect(&mut self, fx: Fx) {
         match fx {
-            Fx::Send(outgoing) => {
+            Fx::Send(outgoing) | Fx::Shown(outgoing) => {
                 if self.backlog.len() < MAX_BACKLOG {
                     self.backlog.push_back(outgoing);
                 }

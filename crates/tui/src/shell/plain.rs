@@ -169,7 +169,7 @@ impl PlainShell {
 
     fn effect(&mut self, fx: Fx) {
         match fx {
-            Fx::Send(outgoing) => {
+            Fx::Send(outgoing) | Fx::Shown(outgoing) => {
                 if self.backlog.len() < MAX_BACKLOG {
                     self.backlog.push_back(outgoing);
                 }

@@ -9,7 +9,7 @@ use crate::msg::Fx;
 use crate::overlay::Content;
 use crate::toasts::Topic;
 use domain::ask::{Closing, EARLIER_YES};
-use domain::command::Command;
+use domain::command::{Command, shown};
 use domain::ids::{AskId, RunId};
 use domain::session::Policy;
 use domain::signal::Level;
@@ -63,9 +63,12 @@ pub(super) fn settle(model: &mut Model, fx: &mut Vec<Fx>) {
 }
 
 /// A frame is on the screen: what it shows can be seen from now on.
-pub(super) fn drawn(model: &mut Model) {
+pub(super) fn drawn(model: &mut Model, fx: &mut Vec<Fx>) {
     if !model.screen.over.covers_question() {
         model.screen.asks.drawn(model.screen.window.now());
+        for ask in model.screen.asks.say(model.world.state()) {
+            fx.push(Fx::Shown(model.outgoing(Want::Shown, shown(ask))));
+        }
     }
     if let Some(sight) = layout::page_sight(model) {
         model.screen.asks.viewed(sight);

@@ -76,6 +76,7 @@ pub(super) fn hear(model: &mut Model, news: News, fx: &mut Vec<Fx>) {
         News::Happened { session, event } => happened(model, &session, &event, fx),
         News::Signal { session, signal } => signalled(model, &session, signal, fx),
         News::Settled { ticket, with } => settled(model, ticket, with, fx),
+        News::Link(LinkState::Odd(what)) => model.toast(Level::Warning, what),
         News::Link(link) => {
             if link == LinkState::Up {
                 is_back(model);
@@ -109,6 +110,7 @@ fn unheard(model: &mut Model) {
             Want::Answer => model.screen.asks.reopen(),
             Want::List(_) => model.screen.over.close(),
             Want::Nothing
+            | Want::Shown
             | Want::Export(_)
             | Want::Saved
             | Want::Word(_)
@@ -307,7 +309,7 @@ fn settled(model: &mut Model, ticket: Ticket, with: Result<Receipt, Refusal>, fx
             model.screen.composer.know_models(models.iter().map(item).collect());
         }
         // Nobody asked for them in words: a list that does not come is no news.
-        (Ok(_) | Err(_), Want::ModelNames) => {}
+        (Ok(_) | Err(_), Want::ModelNames | Want::Shown) => {}
         (Ok(_), Want::Waits(_, Input { text, .. })) | (Ok(Receipt::Queued { .. }), Want::Said(text)) => {
             model.screen.wishes.waits(text);
         }
@@ -323,6 +325,7 @@ fn settled(model: &mut Model, ticket: Ticket, with: Result<Receipt, Refusal>, fx
                 // An empty list has nothing to show.
                 Want::List(_) => model.screen.over.close(),
                 Want::Nothing
+                | Want::Shown
                 | Want::Gone(_)
                 | Want::Revoked
                 | Want::Reach

@@ -296,6 +296,41 @@ fn a_question_that_is_over_vanishes_with_a_word() {
     assert!(!screen.contains("Question 10") && screen.contains("the question is over"), "{screen}");
 }
 
+/// What the runtime was told to be on the screen since the last look.
+fn shown(stage: &mut AttachedUi) -> Vec<AskId> {
+    let said = |fx: Fx| match fx {
+        Fx::Shown(outgoing) => domain::command::is_shown(&outgoing.command),
+        _ => None,
+    };
+    std::mem::take(&mut stage.ui.fx).into_iter().filter_map(said).collect()
+}
+
+#[test]
+fn the_runtime_hears_once_that_a_question_is_on_the_screen_and_when_it_is() {
+    let mut stage = AttachedUi::new(80, 24);
+    stage.run("go");
+    assert_eq!(shown(&mut stage), []);
+    stage.consent(10, None);
+    assert_eq!(shown(&mut stage), [AskId(10)]);
+    stage.ask(11);
+    assert_eq!(shown(&mut stage), [AskId(11)], "it is told as one more that waits");
+    stage.close(10, Answer::Deny { reason: None });
+    stage.ui.wait(SEEN_MS);
+    assert_eq!(shown(&mut stage), []);
+    stage.close(11, Answer::Dismissed);
+    stage.ui.keys("/help<enter>");
+    stage.ask(12);
+    assert_eq!(shown(&mut stage), [], "a page stands over it");
+    stage.ui.keys("<esc>");
+    assert_eq!(shown(&mut stage), [AskId(12)]);
+    let refused = Err(Refusal::new(RefusalKind::ExtensionUnknown, "what is that"));
+    for ticket in 0..100 {
+        let (ticket, with) = (Ticket(ticket), refused.clone());
+        stage.ui.hear(News::Settled { ticket, with });
+    }
+    assert!(!stage.ui.screen().contains("what is that"), "an older runtime has no such word");
+}
+
 #[test]
 fn who_stops_the_run_is_not_told_that_its_question_is_over() {
     let mut stage = AttachedUi::new(80, 24);

@@ -111,7 +111,7 @@ fn facts(model: &Model, look: Appearance) -> Vec<Row> {
     match &model.world.link {
         LinkState::Connecting if model.world.current.is_none() => fact("runtime", "connecting…"),
         LinkState::Lost(why) => fact("runtime", &format!("gone: {}", clean_line(loss(why).0))),
-        LinkState::Connecting | LinkState::Up => {
+        LinkState::Connecting | LinkState::Odd(_) | LinkState::Up => {
             if let Some(name) = model_name {
                 fact("model", &clean_line(&name.to_string()));
             }

@@ -16,6 +16,8 @@ export interface DockProps {
   /** What this device may do. */
   role: DeviceRole;
   answer: (ask: number, answer: Answer) => Promise<unknown>;
+  /** A question is on the screen, be it as one more that waits; said once. */
+  shown: (ask: number) => void;
   /** When the person last pressed a key anywhere. */
   typed: () => number;
   /** What became of a question that is gone, in words. */
@@ -50,7 +52,7 @@ export interface Giving {
   keys: (table: Record<string, () => void>) => void;
 }
 
-export function Dock({ asks, role, answer, typed, outcomeText, connected, reach, reasons }: DockProps) {
+export function Dock({ asks, role, answer, shown, typed, outcomeText, connected, reach, reasons }: DockProps) {
   const ask = asks[0];
   const [sending, setSending] = useState<{ ask: number; word: string } | undefined>();
   const [refused, setRefused] = useState<string | undefined>();
@@ -60,7 +62,7 @@ export function Dock({ asks, role, answer, typed, outcomeText, connected, reach,
   const seen = useRef<{ id: number; text: string } | undefined>(undefined);
   const table = useRef<Record<string, () => void>>({});
   const [told, setTold] = useState<string | undefined>();
-  const shown = useRef<Ask | undefined>(undefined);
+  const last = useRef<Ask | undefined>(undefined);
   const mine = useRef(new Set<number>());
   /**
    * The focus was put into the composer after an answer: the next question may have it, but no key before this time.
@@ -68,8 +70,8 @@ export function Dock({ asks, role, answer, typed, outcomeText, connected, reach,
   const lent = useRef(false);
   const quietUntil = useRef(0);
   useEffect(() => {
-    const before = shown.current;
-    shown.current = ask;
+    const before = last.current;
+    last.current = ask;
     if (
       ask &&
       !before &&
@@ -95,6 +97,21 @@ export function Dock({ asks, role, answer, typed, outcomeText, connected, reach,
     setTold(outcomeText(before));
     setTimeout(() => setTold(undefined), TOLD_MS);
   }, [ask?.id]);
+  const said = useRef(new Set<number>());
+  useEffect(() => {
+    // A page that nobody sees shows nothing.
+    const say = (): void => {
+      if (role === "observer" || !connected || document.visibilityState !== "visible") return;
+      const fresh = asks.filter((one) => !said.current.has(one.id));
+      for (const one of fresh) {
+        said.current.add(one.id);
+        shown(one.id);
+      }
+    };
+    say();
+    document.addEventListener("visibilitychange", say);
+    return () => document.removeEventListener("visibilitychange", say);
+  }, [asks.map((one) => one.id).join(), role, connected]);
   const text = ask ? JSON.stringify(ask.kind) : "";
   if (ask && (seen.current?.id !== ask.id || seen.current.text !== text)) {
     const same = seen.current?.id === ask.id;

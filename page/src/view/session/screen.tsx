@@ -173,6 +173,7 @@ export const SessionMain = memo(function SessionMain({
             asks={state.asks}
             role={port.role.value}
             answer={(ask, answer) => port.answer(ask, answer)}
+            shown={(ask) => port.shown?.(ask)}
             typed={typed}
             outcomeText={(ask) => outcomeText(ask, state, port.closing?.(ask.id))}
             connected={connection.is === "up"}

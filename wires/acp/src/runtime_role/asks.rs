@@ -11,8 +11,8 @@ use super::super::wire::{
     ToolCallUpdate, ToolStatus,
 };
 use super::super::{blocks, tool_words};
+use super::AcpRuntime;
 use super::telling::{part_content, terminal_content, text_content};
-use super::{AcpRuntime, Greeting};
 use domain::ask::{Answer, Ask, AskKind, Choice, Consent, Preview, Scope};
 use domain::content::Part;
 use domain::ids::{AskId, SessionId};
@@ -27,10 +27,6 @@ use wire::jsonrpc::RpcError;
 
 /// How long a question may wait, unless an option says otherwise: some clients never answer, and nobody else may be there.
 pub const ANSWERS_WITHIN: Duration = Duration::from_secs(60 * 60);
-/// The option that sets it, in seconds; 0 for as long as it takes.
-const ANSWER_WITHIN: &str = "answer-within";
-/// The longest that the option may set.
-const MAX_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 /// Most questions that one client has at a time.
 const MAX_OPEN: usize = 256;
 
@@ -43,18 +39,6 @@ const REJECT_WITH_REASON: &str = "reject_with_reason";
 const FIELD: &str = "answer";
 const YES: &str = "yes";
 const NO: &str = "no";
-
-/// How long questions wait, as an option says.
-pub(super) fn waits(greeting: &Greeting) -> Result<Option<Duration>, String> {
-    let Some(text) = greeting.option(ANSWER_WITHIN) else { return Ok(Some(ANSWERS_WITHIN)) };
-    match text.parse().map(Duration::from_secs) {
-        Ok(wait) if wait <= MAX_WAIT => Ok((!wait.is_zero()).then_some(wait)),
-        _ => {
-            let (usual, most) = (ANSWERS_WITHIN.as_secs(), MAX_WAIT.as_secs());
-            Err(format!("{ANSWER_WITHIN}={text} is no number of seconds from 0 to {most}; {usual} counts"))
-        }
-    }
-}
 
 /// What came of a question.
 pub(super) enum Heard {

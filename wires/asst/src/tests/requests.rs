@@ -1,16 +1,16 @@
 //! Requests and what they are answered with, on every path.
 
 use super::{prompt, queue, ready, runtime, told};
-use crate::{ATTACHMENT, MAX_REQUESTS};
+use crate::{ATTACHMENT, AsstRuntime, MAX_REQUESTS};
 use domain::command::{Command, Receipt, RunCommand, Target, WhenBusy};
 use domain::content::Part;
 use domain::event::{Body, FILES_UNDONE, Failure, Leaving, NoteEvent, Outcome};
 use domain::ids::EntryId;
 use domain::signal::Level;
 use proptest::prelude::*;
-use roles::Line;
+use roles::{Greeting, Line};
 use serde_json::json;
-use testkit::bench::session;
+use testkit::bench::{RuntimeBench, session};
 
 #[test]
 fn what_the_wire_has_no_word_for_goes_to_the_log() {
@@ -19,6 +19,21 @@ fn what_the_wire_has_no_word_for_goes_to_the_log() {
     let (level, code, text) = (Level::Info, FILES_UNDONE.to_owned(), "Took back 1 file change".to_owned());
     bench.happen(Body::Note(NoteEvent::Noticed { entry, parent, run, level, code, text }));
     assert_eq!(bench.link.logs, ["asst: Took back 1 file change"]);
+}
+
+#[test]
+fn how_long_a_question_holds_up_a_message_can_be_set() {
+    for (option, seconds) in
+        [(None, Some(50)), (Some("20"), Some(20)), (Some("0"), None), (Some("soon"), Some(50))]
+    {
+        let options = option.map(|value| ("answer-within".to_owned(), value.to_owned()));
+        let greeting = Greeting { options: options.into_iter().collect(), ..Greeting::default() };
+        let bench = RuntimeBench::open(AsstRuntime::new(), session("sess-0001"), &greeting);
+        let answers = bench.role.can_answer();
+        assert_eq!(answers.deadline.map(|wait| wait.as_secs()), seconds, "{option:?}");
+        assert!(!answers.consent && !answers.other, "the wire has no questions");
+        assert_eq!(bench.link.logs.len(), usize::from(option == Some("soon")), "{:?}", bench.link.logs);
+    }
 }
 
 #[test]

@@ -1,10 +1,14 @@
 //! The UI role against what a runtime says.
 
-use super::ui;
-use crate::ATTACHMENT;
+use super::{hear, ui};
+use crate::{ATTACHMENT, AsstUi};
 use domain::command::{Command, PromptOptions, RunCommand};
 use domain::content::{Input, Json, Part};
+use domain::event::{Failure, Outcome};
+use roles::{Hello, TimerKey};
 use serde_json::{Value, json};
+use std::time::Duration;
+use testkit::bench::UiBench;
 
 #[test]
 fn pictures_and_files_are_carried() {
@@ -22,4 +26,33 @@ fn pictures_and_files_are_carried() {
     assert_eq!(sent["attachments"], json!([{ "path": "/a.txt", "mime": "text/plain" }]));
     let images: Value = serde_json::from_str(sent["images"].as_str().unwrap()).unwrap();
     assert_eq!(images, json!([{ "data": "aGk=", "mime_type": "image/png" }]));
+}
+
+/// How long a message waits for each word of its runtime, until it is given up.
+fn waits(patience: Option<u64>) -> (Vec<u64>, String) {
+    let patience = patience.map(Duration::from_secs);
+    let mut bench = UiBench::open(AsstUi::new(), &Hello { patience, ..Hello::default() });
+    hear(&mut bench, &json!({ "type": "ready", "timestamp": 1 }));
+    bench.prompt("hi");
+    let silence = TimerKey(2);
+    hear(&mut bench, &json!({ "type": "token", "id": "msg-1", "token": "w", "timestamp": 1 }));
+    let mut waited = Vec::new();
+    while bench.state.open_run().is_some() {
+        waited.push(bench.link.timers[&silence].since(bench.now) / 1_000);
+        bench.fire(silence);
+    }
+    let ended = bench.state.runs.last().and_then(|run| run.ended.clone());
+    let Some((_, Outcome::Failed(Failure { message, .. }))) = ended else { panic!("{ended:?}") };
+    (waited, message)
+}
+
+#[test]
+fn a_silent_message_is_given_up_after_the_time_that_the_person_set() {
+    for (patience, each, all) in
+        [(None, &[60, 120][..], 180), (Some(60), &[60], 60), (Some(5), &[5], 5), (Some(90), &[60, 30], 90)]
+    {
+        let (waited, why) = waits(patience);
+        assert_eq!(waited, each, "{patience:?}");
+        assert!(why.contains(&format!("{all} seconds")), "{why}");
+    }
 }

@@ -64,7 +64,7 @@ fn a_short_conversation_line_by_line() {
     pair.runtime.detach(&session);
     pair.exchange();
     expect![[r#"
-        > {"hello":{"protocol":1,"revision":2,"name":"parlor","version":"1.2.3","capabilities":["hash","cursor","answers"]}}
+        > {"hello":{"protocol":1,"revision":2,"name":"parlor","version":"1.2.3","capabilities":["hash","cursor","answers","shown"]}}
         < {"hello":{"protocol":1,"revision":2,"name":"parlor","version":"1.2.3","capabilities":["hash","cursor","fleet","begins"]}}
         > {"command":{"ticket":1,"what":{"new_session":{}}}}
         < {"event":{"session":"sess-000000000007","event":{"seq":1,"at":1,"body":{"session_opened":{"cwd":"/w","project":"/w"}}}}}
@@ -74,7 +74,7 @@ fn a_short_conversation_line_by_line() {
     assert!(pair.lines.iter().any(|line| line.starts_with("< {\"hash\":")), "{:#?}", pair.lines);
     assert_eq!(pair.ui.link.drifts, []);
     assert!(pair.ui.role.abilities().is_some_and(|abilities| abilities.consent));
-    assert_eq!(pair.runtime.role.can_answer(), Answers::ALL);
+    assert_eq!(pair.runtime.role.can_answer(), Answers::ON_SCREEN);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Which tool runs a turn is told of.
 
-use super::super::MAX_RECALLED;
+use super::super::runs::MAX_RECALLED;
 use super::*;
 use domain::event::{Compaction, ContextEvent, Trigger};
 use domain::ids::EntryId;

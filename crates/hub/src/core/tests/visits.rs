@@ -225,3 +225,40 @@ fn a_question_of_a_run_that_was_begun_here_is_declined_where_nobody_can_answer_i
         [(_, _, Command::Answer { answer: Answer::Dismissed, .. })]
     ));
 }
+
+#[test]
+fn a_visit_that_a_mute_ui_began_can_be_asked_once_somebody_joins_who_can_answer() {
+    let (mut bench, session) = (visiting(), elsewhere(5));
+    bench.step(CoreInput::Answers { ui: TERMINAL, answers: Answers::NONE });
+    bench.visits(&session);
+    bench.outs.clear();
+    bench.arrive(OTHER, Answers::ON_SCREEN, Standing::Controller);
+    let (ticket, visit) = bench.opens(OTHER, &session);
+    let (id, answers) = visit.expect("its process is reached anew");
+    assert!(answers, "as by somebody who can answer");
+    let mut later = shown();
+    let renamed = Body::Session(SessionEvent::Renamed { title: "later".into() });
+    later.apply(Millis(3), &renamed).expect("lawful");
+    later.seq = later.seq.next();
+    bench.step(CoreInput::Answered { id, with: Ok(Fetched::Visited(Box::new((later, Board::default())))) });
+    assert!(matches!(bench.settled_with(ticket), Some(Ok(Receipt::Session { .. }))));
+    for ui in [TERMINAL, OTHER] {
+        let attached = |out: &CoreEffect| matches!(out, CoreEffect::Attach { ui: to, .. } if *to == ui);
+        assert!(bench.outs.iter().any(attached), "{ui:?} is shown how it stands");
+    }
+    assert!(!bench.leaves(&session));
+    // Once is enough, and who can answer nothing reaches nobody anew.
+    bench.outs.clear();
+    bench.command(OTHER, Command::Library(LibraryCommand::Open { session: session.clone() })).unwrap();
+    assert!(!bench.outs.iter().any(|out| matches!(out, CoreEffect::Visit { .. })));
+    // Where the process is gone by then, everybody who saw the session hears it.
+    let (mut bench, session) = (visiting(), elsewhere(5));
+    bench.step(CoreInput::Answers { ui: TERMINAL, answers: Answers::NONE });
+    bench.visits(&session);
+    bench.arrive(OTHER, Answers::ON_SCREEN, Standing::Controller);
+    let (ticket, visit) = bench.opens(OTHER, &session);
+    let gone = Err(Refusal::new(RefusalKind::Lost, "killed"));
+    bench.step(CoreInput::Answered { id: visit.expect("looked for").0, with: gone });
+    assert!(matches!(bench.settled_with(ticket), Some(Err(_))));
+    assert!(bench.leaves(&session) && bench.core.state(&session).is_none());
+}
