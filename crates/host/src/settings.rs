@@ -76,6 +76,12 @@ pub fn read() -> AgentSettings {
     told.extend(
         config.workspaces.iter().filter_map(never).map(|why| format!("workspaces in your settings: {why}")),
     );
+    for (name, places) in
+        [("also_writable", &config.sandbox.also_writable), ("also_readable", &config.sandbox.also_readable)]
+    {
+        let refused = places.iter().filter_map(|place| tools::sandbox::refused_place(place));
+        told.extend(refused.map(|why| format!("{name} in your settings: {why}; it is left out")));
+    }
     told.extend(own_agents().told);
     told.extend(keys::trouble());
     AgentSettings { config, told }

@@ -249,10 +249,10 @@ impl ToolContext {
         }
     }
 
-    /// The same workplace without its network: for who lasts as long as what is kept there, and would keep it.
+    /// The same workplace without its network and its temp: for who lasts as long as what is kept there, and would keep it.
     #[must_use]
     pub fn without_net(&self) -> ToolContext {
-        ToolContext { net: None, inward: Arc::default(), ..self.clone() }
+        ToolContext { net: None, temp: None, inward: Arc::default(), ..self.clone() }
     }
 
     /// The commands that failed inside the leash.
@@ -270,12 +270,11 @@ impl ToolContext {
     pub fn resolve(&self, text: &str) -> Result<PathBuf, ToolError> {
         let path = self.start_of(text)?;
         let theirs = self.follow(&path);
-        match self.in_own_temp(&path) {
-            Some(own)
-                if own.symlink_metadata().is_ok() || !theirs.as_ref().is_ok_and(|path| path.exists()) =>
-            {
-                real(&own)
+        match self.follow_as_commands(&path) {
+            Ok(own) if own.symlink_metadata().is_ok() || !theirs.as_ref().is_ok_and(|path| path.exists()) => {
+                Ok(own)
             }
+            Err(why) if theirs.is_err() => Err(why),
             _ => theirs,
         }
     }
@@ -286,7 +285,14 @@ impl ToolContext {
         if let Some(temp) = self.temp.as_ref().filter(|_| temp::is_in(&path)) {
             temp.make().map_err(ToolError::io(&path))?;
         }
-        self.in_own_temp(&path).map_or_else(|| self.follow(&path), |own| real(&own))
+        self.follow_as_commands(&path)
+    }
+
+    /// Where a path leads for commands, every link on the way as they find it.
+    fn follow_as_commands(&self, path: &Path) -> Result<PathBuf, ToolError> {
+        let behind = |path: &Path| self.in_own_temp(path);
+        let named = followed_by(path, &behind)?;
+        Ok(behind(&named).unwrap_or(named))
     }
 
     fn start_of(&self, text: &str) -> Result<PathBuf, ToolError> {
@@ -392,6 +398,17 @@ impl ToolContext {
         }
     }
 
+    /// Why a tool cannot, with what commands call a path in the session's temp.
+    pub fn named(&self, error: ToolError) -> ToolError {
+        let named = |path: PathBuf| self.temp.as_ref().and_then(|temp| temp.name_of(&path)).unwrap_or(path);
+        match error {
+            ToolError::Io { path, source } => ToolError::Io { path: named(path), source },
+            ToolError::Path { path, why } => ToolError::Path { path: named(path), why },
+            ToolError::Changed { path } => ToolError::Changed { path: named(path) },
+            other => other,
+        }
+    }
+
     /// Remembers what a file held when the model saw or wrote it.
     pub fn saw(&self, path: &Path, digest: String) {
         self.know(path, Known::seen(digest));
@@ -459,6 +476,11 @@ impl Surroundings for ToolContext {
 
 /// Follows every link of an absolute path. What does not exist is kept as it is, but nothing can step back out of it.
 fn real(path: &Path) -> Result<PathBuf, ToolError> {
+    followed_by(path, &|_| None)
+}
+
+/// The same for who finds other files at some paths: `behind` tells which.
+fn followed_by(path: &Path, behind: &dyn Fn(&Path) -> Option<PathBuf>) -> Result<PathBuf, ToolError> {
     let mut rest: Vec<OsString> = pieces(path);
     let mut here = PathBuf::from("/");
     let mut missing = false;
@@ -476,13 +498,15 @@ fn real(path: &Path) -> Result<PathBuf, ToolError> {
             here = next;
             continue;
         }
-        match std::fs::symlink_metadata(&next) {
+        let file = behind(&next);
+        let file = file.as_ref().unwrap_or(&next);
+        match std::fs::symlink_metadata(file) {
             Ok(meta) if meta.is_symlink() => {
                 links += 1;
                 if links > MAX_LINKS {
                     return Err(ToolError::path(path, "too many symbolic links"));
                 }
-                let target = std::fs::read_link(&next).map_err(ToolError::io(&next))?;
+                let target = std::fs::read_link(file).map_err(ToolError::io(&next))?;
                 if target.is_absolute() {
                     here = PathBuf::from("/");
                 }

@@ -70,7 +70,7 @@ impl Tool for Edit {
     }
 
     fn run(&self, plan: Plan, port: Port) -> BoxFuture<'static, Outcome> {
-        blocking(port, move || {
+        blocking(plan.place.clone(), port, move || {
             let change = FileEdit::work_out(&plan.args, &plan.place)?;
             same_file(&plan, &change.path)?;
             put(&change.path, &change.new.text, &change.old, &plan.place)?;

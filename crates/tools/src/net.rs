@@ -117,6 +117,12 @@ impl Net {
         fits
     }
 
+    /// Forgets such a port: the session needs the number for a server of its own.
+    pub(crate) fn want_no_longer(&self, port: u16) {
+        self.shared.wanted.lock().unwrap_or_else(PoisonError::into_inner).retain(|wanted| *wanted != port);
+        self.shared.switched.notify_one();
+    }
+
     /// The ports of this machine that commands looked for in vain.
     pub fn wanted(&self) -> Vec<u16> {
         self.shared.wanted.lock().unwrap_or_else(PoisonError::into_inner).clone()

@@ -69,7 +69,7 @@ impl Tool for ApplyPatch {
     }
 
     fn run(&self, plan: Plan, port: Port) -> BoxFuture<'static, Outcome> {
-        blocking(port, move || {
+        blocking(plan.place.clone(), port, move || {
             let changes = work_out(&plan.args, &plan.place)?;
             let paths: Vec<&PathBuf> = changes.iter().map(|change| &change.path).collect();
             if !matches!(&plan.deed, Deed::Write { paths: planned } if planned.iter().eq(paths)) {

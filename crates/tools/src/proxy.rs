@@ -17,6 +17,7 @@ pub(crate) use inward::{Inward, missed};
 pub(crate) use thinking::Thinking;
 
 use crate::gate::Gate;
+use crate::jobs::Jobs;
 use crate::net::{Net, PLACES};
 use crate::port::Port;
 use doorkeeper::Doorkeeper;
@@ -57,8 +58,8 @@ pub(crate) struct WayOut {
 /// Whom a way out may ask.
 #[derive(Debug)]
 pub(crate) enum Asking {
-    /// The person, in the middle of the command.
-    Person(Port),
+    /// The person, in the middle of the command and of what runs in the background.
+    Person(Port, Arc<Jobs>),
     /// Nobody: it goes on in the background.
     Nobody,
 }
@@ -88,8 +89,8 @@ impl WayOut {
         let (mut tasks, thinking) = (JoinSet::new(), Thinking::default());
         let keeper = match asking {
             Asking::Nobody => Doorkeeper::silent(gate),
-            Asking::Person(person) => {
-                let (keeper, asker) = Doorkeeper::asking(gate, person, line, thinking.clone());
+            Asking::Person(person, jobs) => {
+                let (keeper, asker) = Doorkeeper::asking(gate, person, line, jobs, thinking.clone());
                 tasks.spawn(asker.run());
                 keeper
             }
@@ -104,6 +105,11 @@ impl WayOut {
         for port in ports {
             self.led_in.extend(LedIn::open(net, port, &self.door.keeper).await);
         }
+    }
+
+    /// The ports that are asked for so.
+    pub(crate) fn offered(&self) -> Vec<u16> {
+        self.led_in.iter().map(LedIn::port).collect()
     }
 
     /// Of 127.0.0.1 in the network that the command is in.

@@ -64,7 +64,7 @@ impl Tool for Read {
     }
 
     fn run(&self, plan: Plan, port: Port) -> BoxFuture<'static, Outcome> {
-        blocking(port, move || {
+        blocking(plan.place.clone(), port, move || {
             let wanted = ReadArgs::parse(&plan.args)?;
             let path = plan.path_again(wanted.path)?;
             read(&path, &wanted, &plan.place)

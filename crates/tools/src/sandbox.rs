@@ -38,8 +38,10 @@ mod processes;
 #[cfg(target_os = "linux")]
 mod reading;
 mod secrets;
+mod shared_place;
 mod status;
 
+pub(crate) use ancestry::is_known;
 pub use ancestry::{NotAdmitted, be_known, may_enter};
 pub use closed::Closed;
 pub use env_passing::handed_on;
@@ -48,8 +50,10 @@ pub(crate) use leash::TEMP_PLACES;
 pub use leash::{Lacks, Leash};
 #[cfg(target_os = "linux")]
 pub use orphans::inherit;
+pub use shared_place::refused_place;
 pub use status::{Status, status};
 
+use shared_place::{MissingPlace, leads};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -67,11 +71,6 @@ pub(crate) fn read_only_beneath(top: &Path) -> std::io::Result<()> {
     #[cfg(not(target_os = "linux"))]
     drop(top);
     Ok(())
-}
-
-/// A place that a setting names, every link followed. Once, at the start: no command runs yet that could put another one there.
-fn resolved(place: &Path) -> PathBuf {
-    place.canonicalize().unwrap_or_else(|_| place.to_owned())
 }
 
 /// How commands are run: the guard program and what holds for every command.
@@ -102,7 +101,7 @@ impl Guard {
             program: program.to_owned(),
             lead: lead.iter().map(OsString::from).collect(),
             always: Leash::default(),
-            temp: resolved(&std::env::temp_dir()),
+            temp: std::env::temp_dir().canonicalize().unwrap_or_else(|_| std::env::temp_dir()),
             temps: None,
             namespaces: Arc::default(),
         }
@@ -119,10 +118,11 @@ impl Guard {
         self.temps.as_deref()
     }
 
-    /// The same guard with more directories that every command may write in, such as a build cache.
+    /// The same guard with more directories that every command may write in, such as a build cache. Without those that [`refused_place`]
+    /// tells of: they are looked at once, at the start, when no command runs that could put another one there.
     #[must_use]
     pub fn also_writable(mut self, dirs: &[PathBuf]) -> Guard {
-        self.always.writable.extend(dirs.iter().map(|dir| resolved(dir)));
+        self.always.writable.extend(dirs.iter().filter_map(|dir| leads(dir, MissingPlace::IsMade).ok()));
         self
     }
 
@@ -141,8 +141,8 @@ impl Guard {
     /// Whether every command may write at a path, also one without a workspace.
     pub fn lets_write(&self, path: &Path) -> bool {
         let temp = leash::TEMP.iter().map(PathBuf::from).chain([std::env::temp_dir()]);
-        let open = temp.chain(self.always.writable.iter().cloned());
-        open.filter_map(|place| place.canonicalize().ok()).any(|place| path.starts_with(place))
+        let temp = temp.filter_map(|place| place.canonicalize().ok());
+        temp.chain(self.always.writable.iter().cloned()).any(|place| path.starts_with(place))
     }
 
     /// Whether a person named this path, or a folder above it, to be shared with commands.
@@ -150,10 +150,10 @@ impl Guard {
         self.always.writable.iter().chain(&self.always.readable).any(|place| path.starts_with(place))
     }
 
-    /// The same guard with more places that every command may read although people keep secrets there.
+    /// The same guard with more places that every command may read although people keep secrets there, looked at in the same way.
     #[must_use]
     pub fn also_readable(mut self, places: &[PathBuf]) -> Guard {
-        self.always.readable.extend(places.iter().map(|place| resolved(place)));
+        self.always.readable.extend(places.iter().filter_map(|place| leads(place, MissingPlace::Stays).ok()));
         self
     }
 

@@ -85,13 +85,9 @@ impl Temp {
         self.folder().is_some_and(|folder| path.starts_with(folder))
     }
 
-    /// The file that commands find at a path of temp; `None` for every other path, and while there is no folder.
+    /// The file that commands find at a path of temp, which has no `..`; `None` for every other path, and while there is no folder.
     pub(crate) fn behind(&self, path: &Path) -> Option<PathBuf> {
         let folder = self.folder()?;
-        // A step back would have to be taken where the links are.
-        if path.iter().any(|part| part == "..") {
-            return None;
-        }
         let inner =
             |(place, name): &(&str, &str)| Some(folder.join(name).join(path.strip_prefix(place).ok()?));
         TEMP_PLACES.iter().find_map(inner).map(|path| path.components().collect())
@@ -113,7 +109,11 @@ impl TempFolder {
         let within = within.canonicalize()?;
         clear_left(&within);
         for _ in 0..MAX_TRIES {
-            let own = tempfile::Builder::new().prefix(PREFIX).tempdir_in(&within)?;
+            // What lies in it is open to everybody, as temp is; the folder around it, to nobody else.
+            let own = tempfile::Builder::new()
+                .prefix(PREFIX)
+                .permissions(Permissions::from_mode(0o700))
+                .tempdir_in(&within)?;
             let Some(held) = hold(own.path()) else { continue };
             // Whoever took it for one that was left behind had it before.
             let is_ours = own.path().metadata().is_ok_and(|now| {

@@ -243,8 +243,9 @@ fn unseen(args: &Value) -> Option<char> {
     }
 }
 
-/// Runs blocking work of a tool; a cancel answers at once although the work may still end in the background.
+/// Runs blocking work of a tool at its place; a cancel answers at once although the work may still end in the background.
 pub(crate) fn blocking(
+    place: ToolContext,
     port: Port,
     work: impl FnOnce() -> Result<ToolResult, ToolError> + Send + 'static,
 ) -> BoxFuture<'static, Outcome> {
@@ -256,7 +257,7 @@ pub(crate) fn blocking(
         tokio::select! {
             biased;
             ended = task => match ended {
-                Ok(result) => Outcome::from(result),
+                Ok(result) => Outcome::from(result.map_err(|why| place.named(why))),
                 Err(_) => Outcome::failed("the tool broke down; try another way"),
             },
             () = port.cancel.cancelled() => Outcome::cancelled(),
@@ -271,7 +272,7 @@ pub(crate) fn walking(
     port: Port,
     work: impl FnOnce(&Plan, &Path) -> Result<ToolResult, ToolError> + Send + 'static,
 ) -> BoxFuture<'static, Outcome> {
-    blocking(port, move || {
+    blocking(plan.place.clone(), port, move || {
         let stale = || ToolError::Stale { tool: plan.tool.clone() };
         let start = plan.path.clone().ok_or_else(stale)?;
         // What leaves files out of a walk may stand above where it begins, but not outside of the workspace.

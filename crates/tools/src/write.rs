@@ -63,7 +63,7 @@ impl Tool for Write {
     }
 
     fn run(&self, plan: Plan, port: Port) -> BoxFuture<'static, Outcome> {
-        blocking(port, move || {
+        blocking(plan.place.clone(), port, move || {
             let (path, content) = wanted(&plan.args, &plan.place)?;
             same_file(&plan, &path)?;
             let old = Old::look(&path, &plan.place)?;

@@ -131,7 +131,7 @@ impl Turn {
                 plan.rule = plan.rule.filter(|_| self.place.root().is_some());
                 CallPlan::Ready(tool, Box::new(self.secrets.without_rule(plan)), touches)
             }
-            Ok(Err(why)) => CallPlan::Impossible(why.to_string()),
+            Ok(Err(why)) => CallPlan::Impossible(self.place.named(why).to_string()),
             Err(_) => CallPlan::Impossible("The tool broke while it looked at its arguments.".to_owned()),
         }
     }

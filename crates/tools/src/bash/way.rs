@@ -9,6 +9,9 @@ use crate::proxy::{Asking, NAMES, Thinking, WayOut, missed};
 use crate::tool::Port;
 use std::sync::Arc;
 
+/// How programs say that somebody else listens at a port.
+const TAKEN: [&str; 2] = ["address already in use", "eaddrinuse"];
+
 /// A command's proxy and the network where it listens. Dropped, it is closed.
 #[derive(Debug)]
 pub(super) struct Way {
@@ -33,7 +36,8 @@ impl Way {
         let inside = net.clone();
         // Makes the network where this is the first command.
         let listener = tokio::task::spawn_blocking(move || inside.listen(None)).await.ok()?.ok()?;
-        let asking = if background { Asking::Nobody } else { Asking::Person(port.clone()) };
+        let asking =
+            if background { Asking::Nobody } else { Asking::Person(port.clone(), place.jobs().clone()) };
         let mut out = WayOut::open(listener, gate.clone(), asking, line).ok()?;
         place.lead_in(&gate).await;
         if !background {
@@ -59,7 +63,11 @@ impl Way {
     /// when a command connects there.
     pub(super) async fn missed(&self, output: String) -> Option<String> {
         let net = self.net.clone();
-        let ports = tokio::task::spawn_blocking(move || missed(&output, &net)).await.ok()?;
+        let taken = self.taken(&output);
+        if taken.is_some() {
+            return taken;
+        }
+        let (ports, unknown) = tokio::task::spawn_blocking(move || missed(&output, &net)).await.ok()?;
         let told = ports.into_iter().filter_map(|port| match self.gate.says(&Host::of_machine(port)) {
             HostSay::Asked { .. } => self.net.want(port).then(|| {
                 format!(
@@ -70,7 +78,28 @@ impl Way {
             HostSay::Denied(why) => Some(format!("({why})")),
             HostSay::Allowed => None,
         });
-        let told: Vec<String> = told.collect();
+        let told: Vec<String> = told.chain(unknown).collect();
+        (!told.is_empty()).then(|| told.join("\n"))
+    }
+
+    /// What the model reads when a server of the session could not listen, where we listen in its network ourselves.
+    fn taken(&self, output: &str) -> Option<String> {
+        let output = output.to_ascii_lowercase();
+        if !TAKEN.iter().any(|words| output.contains(words)) {
+            return None;
+        }
+        let (offered, ruled) = (self.out.offered(), self.place.inward().ports());
+        offered.iter().for_each(|port| self.net.want_no_longer(*port));
+        let offered = offered.iter().map(|port| {
+            format!(
+                "(Parlor listened at port {port} here, to ask the person about port {port} of this machine. It no longer does: call the \
+                 command again)"
+            )
+        });
+        let ruled = ruled.iter().map(|port| {
+            format!("(port {port} leads to port {port} of this machine, as the person allowed: have a server listen at another one)")
+        });
+        let told: Vec<String> = offered.chain(ruled).collect();
         (!told.is_empty()).then(|| told.join("\n"))
     }
 

@@ -2,8 +2,8 @@
 //!
 //! We listen there and copy bytes both ways, a bounded number of connections at once. It ends when it is dropped, with all of them.
 
-use super::{Net, PLACES, Shared};
-use std::io::Result;
+use super::{Holder, Net, PLACES, Shared, holder};
+use std::io::{ErrorKind, Result};
 use std::net::Ipv4Addr;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError, Weak};
@@ -31,6 +31,10 @@ pub(super) struct LedOut {
 impl LedOut {
     /// Listens on this machine. To be called within a tokio runtime.
     pub(super) fn begin(port: u16, shared: Weak<Shared>) -> Result<LedOut> {
+        // Who connects by another address of loopback, such as a browser by ::1, would come to whoever has that.
+        if holder(port) != Holder::Nobody {
+            return Err(ErrorKind::AddrInUse.into());
+        }
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         listener.set_nonblocking(true)?;
         let listener = TcpListener::from_std(listener)?;

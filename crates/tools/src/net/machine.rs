@@ -2,9 +2,11 @@
 //!
 //! Read from the kernel's lists, without connecting: who is asked about must not notice it.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{Read as _, Result};
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::net::TcpStream;
@@ -31,19 +33,28 @@ pub(crate) enum Holder {
     /// A Parlor of this person: its page, a door for UIs, a port that it leads out.
     Parlor,
     Somebody,
+    /// A program of this person's that does not let itself be looked at: it may be a Parlor.
+    Unknown,
 }
 
 /// Who listens at a port now. Reads files below `/proc`.
 pub(crate) fn holder(port: u16) -> Holder {
     let lists = ["/proc/self/net/tcp", "/proc/self/net/tcp6"].map(read);
-    let sockets: Vec<&str> = lists.iter().flat_map(|list| sockets(list, port)).collect();
+    let sockets: Vec<ListeningSocket> = lists.iter().flat_map(|list| sockets(list, port)).collect();
     if sockets.is_empty() {
-        Holder::Nobody
-    } else if is_parlors(&sockets) {
-        Holder::Parlor
-    } else {
-        Holder::Somebody
+        return Holder::Nobody;
     }
+    let user = rustix::process::geteuid().as_raw().to_string();
+    let mut unseen: Vec<&ListeningSocket> = sockets.iter().filter(|socket| socket.user == user).collect();
+    for process in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let held = held(&process.path());
+        if sockets.iter().any(|socket| held.contains(&socket.link())) && is_parlor(&process.path()) {
+            return Holder::Parlor;
+        }
+        unseen.retain(|socket| !held.contains(&socket.link()));
+    }
+    // Another user's, such as a database's, is not ours to look at, and nobody's of this person.
+    if unseen.is_empty() { Holder::Somebody } else { Holder::Unknown }
 }
 
 /// Connects to what listens there.
@@ -63,33 +74,44 @@ fn read(list: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The sockets that listen at this port of loopback, by the numbers that the kernel gives files.
-fn sockets(list: &str, port: u16) -> impl Iterator<Item = &str> {
+/// One line of such a list.
+#[derive(Debug, PartialEq, Eq)]
+struct ListeningSocket<'a> {
+    /// Whose it is, by number.
+    user: &'a str,
+    /// The number that the kernel gives its file.
+    inode: &'a str,
+}
+
+impl ListeningSocket<'_> {
+    /// What a process that has it open has in its list of files.
+    fn link(&self) -> PathBuf {
+        format!("socket:[{}]", self.inode).into()
+    }
+}
+
+/// The sockets that listen at this port of loopback.
+fn sockets(list: &str, port: u16) -> impl Iterator<Item = ListeningSocket<'_>> {
     list.lines().filter_map(move |line| {
         let fields: Vec<&str> = line.split_whitespace().collect();
         let (address, at) = fields.get(1)?.rsplit_once(':')?;
         let is_it = u16::from_str_radix(at, 16) == Ok(port) && LOOPBACK.contains(&address);
-        (is_it && *fields.get(3)? == LISTENS).then(|| fields.get(9).copied())?
+        let socket = || Some(ListeningSocket { user: fields.get(7)?, inode: fields.get(9)? });
+        (is_it && *fields.get(3)? == LISTENS).then(socket)?
     })
 }
 
-/// Whether a process of this program, as far as we may look at it, has one of these sockets.
-fn is_parlors(sockets: &[&str]) -> bool {
-    let Some(own) = std::env::current_exe().ok().as_deref().and_then(name) else { return false };
-    let names: Vec<PathBuf> = sockets.iter().map(|socket| format!("socket:[{socket}]").into()).collect();
-    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.path());
-    let ours = processes.filter(|process| {
-        std::fs::read_link(process.join("exe")).ok().as_deref().and_then(name) == Some(own.clone())
-    });
-    let mut files =
-        ours.flat_map(|process| std::fs::read_dir(process.join("fd")).into_iter().flatten().flatten());
-    files.any(|file| std::fs::read_link(file.path()).is_ok_and(|to| names.contains(&to)))
+/// What a process has open, as far as we may look at it.
+fn held(process: &Path) -> HashSet<PathBuf> {
+    let files = std::fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
+    files.filter_map(|file| std::fs::read_link(file.path()).ok()).collect()
 }
 
-/// A program's name, also of one that was replaced while it runs.
-fn name(program: &Path) -> Option<String> {
-    let name = program.file_name()?.to_string_lossy();
-    Some(name.strip_suffix(" (deleted)").unwrap_or(&name).to_owned())
+/// Whether a process is one of ours: it says so itself, whatever its file is called ([`crate::sandbox::be_known`]), or it is this program.
+fn is_parlor(process: &Path) -> bool {
+    let file = |process: &Path| process.join("exe").metadata().ok().map(|file| (file.dev(), file.ino()));
+    let own = file(Path::new("/proc/self"));
+    crate::sandbox::is_known(process) || own.is_some() && file(process) == own
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -114,7 +136,8 @@ mod tests {
             format!("  0: {address}:1538 00000000:0000 {state} 0:0 00:0 0 1000 0 4711 1 0 100 0 0 10 0\n")
         };
         for address in LOOPBACK {
-            assert_eq!(sockets(&line(address, "0A"), 0x1538).collect::<Vec<_>>(), ["4711"], "{address}");
+            let socket = ListeningSocket { user: "1000", inode: "4711" };
+            assert_eq!(sockets(&line(address, "0A"), 0x1538).collect::<Vec<_>>(), [socket], "{address}");
         }
         for (address, state, port) in
             [("0100007F", "01", 0x1538), ("0100007F", "0A", 80), ("0101A8C0", "0A", 0x1538)]

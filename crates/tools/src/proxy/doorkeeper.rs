@@ -6,6 +6,7 @@
 use super::thinking::Thinking;
 use crate::address::Host;
 use crate::gate::{Gate, HostSay};
+use crate::jobs::{JobReport, Jobs};
 use crate::port::Port;
 use crate::rule::Allowance;
 use domain::ask::{Answer, AskKind, Choice, Closing, Scope};
@@ -66,6 +67,7 @@ pub(super) struct Asker {
     queue: mpsc::Receiver<Host>,
     port: Port,
     line: String,
+    jobs: Arc<Jobs>,
     thinking: Thinking,
 }
 
@@ -80,11 +82,13 @@ impl Doorkeeper {
         gate: Arc<dyn Gate>,
         port: Port,
         line: &str,
+        jobs: Arc<Jobs>,
         thinking: Thinking,
     ) -> (Arc<Doorkeeper>, Asker) {
         let (sender, queue) = mpsc::channel(MAX_HOSTS);
         let keeper = Arc::new(Doorkeeper { gate, queue: Some(sender), book: watch::Sender::default() });
-        let asker = Asker { keeper: keeper.clone(), queue, port, line: line.trim().to_owned(), thinking };
+        let asker =
+            Asker { keeper: keeper.clone(), queue, port, line: line.trim().to_owned(), jobs, thinking };
         (keeper, asker)
     }
 
@@ -209,8 +213,10 @@ impl Asker {
     }
 
     async fn ask(&self, host: &Host, rule: Option<&str>) -> HostStanding {
-        let title = format!("`{}` wants to reach {host}", titled(&self.line));
-        let closing = self.port.ask(&title, question(&self.line, host, rule)).await;
+        let beside = self.beside(host);
+        let jobs: String = beside.iter().map(|job| format!(" or job-{}", job.id)).collect();
+        let title = format!("`{}`{jobs} wants to reach {host}", titled(&self.line));
+        let closing = self.port.ask(&title, question(&self.line, &beside, host, rule)).await;
         let Some(Closing::Answered { answer, .. }) = closing else {
             return HostStanding::Refused(format!(
                 "nobody could be asked whether commands may reach {host}. Whoever started this can allow it with --allow {}",
@@ -233,6 +239,14 @@ impl Asker {
             HostSay::Asked { .. } => HostStanding::Allowed,
             HostSay::Denied(why) => HostStanding::Refused(why),
         }
+    }
+}
+
+impl Asker {
+    /// What runs in the background and may be who connects: to a port of this machine all commands of the session come by the same way.
+    fn beside(&self, host: &Host) -> Vec<JobReport> {
+        let is_shared = host.machine_port().is_some();
+        self.jobs.list().into_iter().filter(|job| is_shared && job.over_for.is_none()).collect()
     }
 }
 
@@ -262,7 +276,7 @@ fn is_loopback(name: &str) -> bool {
     }
 }
 
-fn question(line: &str, host: &Host, rule: Option<&str>) -> AskKind {
+fn question(line: &str, jobs: &[JobReport], host: &Host, rule: Option<&str>) -> AskKind {
     let choice = |id: &str, label: &str, detail: Option<&str>| Choice {
         id: id.to_owned(),
         label: label.to_owned(),
@@ -284,7 +298,9 @@ fn question(line: &str, host: &Host, rule: Option<&str>) -> AskKind {
         choices.push(choice(SESSION, "Until this session closes", Some(rule)));
         choices.push(choice(ALWAYS, "Always in this project", Some(rule)));
     }
-    let message = format!("Let the command reach {host}?\n\n{}\n\n{what}", framed(line));
+    let job = |job: &JobReport| format!("\n\njob-{}, in the background:\n{}", job.id, framed(&job.line));
+    let jobs: String = jobs.iter().map(job).collect();
+    let message = format!("Let the command reach {host}?\n\n{}{jobs}\n\n{what}", framed(line));
     AskKind::Choose { message, choices, many: false }
 }
 

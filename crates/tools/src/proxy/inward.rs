@@ -50,6 +50,11 @@ impl Drop for LedIn {
 }
 
 impl LedIn {
+    /// Its number, the same on both sides.
+    pub(super) fn port(&self) -> u16 {
+        self.port
+    }
+
     /// Listens for whoever connects; `None` where a server of the session's own has the port.
     pub(super) async fn open(net: &Net, port: u16, keeper: &Arc<Doorkeeper>) -> Option<LedIn> {
         let inside = net.clone();
@@ -81,6 +86,11 @@ impl Inward {
                 self.lock().insert(port, led);
             }
         }
+    }
+
+    /// The ports that are led in.
+    pub(crate) fn ports(&self) -> Vec<u16> {
+        self.lock().keys().copied().collect()
     }
 
     /// Whether a port is led in.
@@ -138,16 +148,34 @@ async fn is_others(port: u16, keeper: &Doorkeeper) -> bool {
             keeper.refuse(format!("port {port} of this machine is Parlor's own, which no command reaches"));
             false
         }
+        Ok(Holder::Unknown) => {
+            keeper.refuse(unknown(port));
+            false
+        }
         Ok(Holder::Nobody) | Err(_) => false,
     }
 }
 
-/// The ports that this output of a command names and at which the machine listens, where the session has nothing there itself. Reads
-/// files below `/proc`.
-pub(crate) fn missed(output: &str, net: &Net) -> Vec<u16> {
+/// Why a port of a program that does not let itself be looked at is not reached.
+fn unknown(port: u16) -> String {
+    format!(
+        "who listens at port {port} of this machine cannot be told, so no command reaches it: it may be a Parlor"
+    )
+}
+
+/// The ports that this output of a command names and at which the machine listens, where the session has nothing there itself; and why
+/// some of them are not to be had. Reads files below `/proc`.
+pub(crate) fn missed(output: &str, net: &Net) -> (Vec<u16>, Vec<String>) {
     let own = net.ports();
-    let named = named(output).into_iter().filter(|port| !own.contains(port));
-    named.filter(|port| holder(*port) == Holder::Somebody).collect()
+    let (mut ports, mut refused) = (Vec::new(), Vec::new());
+    for port in named(output).into_iter().filter(|port| !own.contains(port)) {
+        match holder(port) {
+            Holder::Somebody => ports.push(port),
+            Holder::Unknown => refused.push(format!("({})", unknown(port))),
+            Holder::Nobody | Holder::Parlor => {}
+        }
+    }
+    (ports, refused)
 }
 
 /// The ports that stand behind a name of loopback, as programs write it.

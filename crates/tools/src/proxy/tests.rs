@@ -121,7 +121,7 @@ async fn bench_of(line: &str, found: Vec<Vec<&'static str>>, allowed: &[&str]) -
     let (progress, _) = mpsc::channel(1);
     let port = Port { progress, asks, cancel: CancellationToken::new(), gate: None };
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let asking = Asking::Person(port);
+    let asking = Asking::Person(port, Arc::default());
     let way = WayOut::over(listener, rules.clone(), asking, line, outside.clone(), places(PLENTY)).unwrap();
     Bench { way, outside, rules, questions, got, _server: tasks }
 }

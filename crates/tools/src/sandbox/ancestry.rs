@@ -170,6 +170,23 @@ fn is_guard(lead: &str, pid: i32) -> Result<bool, NotAdmitted> {
 
 #[cfg(target_os = "linux")]
 fn is_ours(pid: i32) -> Result<bool, NotAdmitted> {
-    let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).map_err(|_| NotAdmitted::Unknown)?;
-    Ok(name.trim_end().as_bytes() == PROGRAM.to_bytes())
+    known(format!("/proc/{pid}").as_ref()).map_err(|_| NotAdmitted::Unknown)
+}
+
+#[cfg(target_os = "linux")]
+fn known(process: &std::path::Path) -> std::io::Result<bool> {
+    let name = std::fs::read(process.join("comm"))?;
+    Ok(name.trim_ascii_end() == PROGRAM.to_bytes())
+}
+
+/// Whether a process, by its folder below `/proc`, said [`be_known`].
+#[cfg(target_os = "linux")]
+pub(crate) fn is_known(process: &std::path::Path) -> bool {
+    known(process).unwrap_or_default()
+}
+
+/// Where there is no such folder, nobody is.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn is_known(_: &std::path::Path) -> bool {
+    false
 }

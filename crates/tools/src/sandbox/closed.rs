@@ -28,7 +28,8 @@ impl Closed {
         let beyond = secrets::beyond(&mut places);
         let opened =
             guard.into_iter().flat_map(|guard| guard.always.readable.iter().chain(&guard.always.writable));
-        Closed { places, beyond, opened: opened.filter_map(|place| place.canonicalize().ok()).collect() }
+        // As they were at the start: a link that somebody put there since opens nothing.
+        Closed { places, beyond, opened: opened.cloned().collect() }
     }
 
     /// Those that a command's limiter does not find by names alone.

@@ -5,7 +5,7 @@
 //! alone. The folder of the session may hold whatever earlier commands put there, so no link in it is followed.
 
 use super::{Leash, TEMP_PLACES};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, mkdirat, open, openat, statat, unlinkat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, mkdirat, open, openat, statat, unlinkat};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount as mount_new, mount_bind_recursive};
 use std::collections::BTreeMap;
@@ -77,6 +77,13 @@ fn named_places(leash: &Leash) -> impl Iterator<Item = &PathBuf> {
     leash.writable.iter().chain(&leash.readable).chain(&leash.home)
 }
 
+/// Whether a path names something of the session's temp and not of the person's.
+pub(super) fn is_own(leash: &Leash, path: &Path) -> bool {
+    let places = TEMP_PLACES.iter().filter_map(|(place, _)| Path::new(place).canonicalize().ok());
+    let mut replaced = places.filter(|place| leash.temp.is_some() && !shared_whole(leash, place));
+    replaced.any(|place| path.starts_with(place)) && !named_places(leash).any(|named| path.starts_with(named))
+}
+
 fn shared_whole(leash: &Leash, place: &Path) -> bool {
     leash.writable.iter().any(|shared| place.starts_with(shared))
 }
@@ -87,15 +94,17 @@ fn kept(leash: &Leash, own: &[(OwnedFd, PathBuf)]) -> BTreeMap<PathBuf, Kept> {
     let here = std::env::current_dir().ok();
     let found = named_places(leash).cloned().chain(here).filter(in_temp).filter_map(|place| {
         let source = crate::exact::handle(&place).ok()?;
-        let folder = place.is_dir();
+        let kind = FileType::from_raw_mode(fstat(&source).ok()?.st_mode);
+        let folder = kind == FileType::Directory;
         let writable = leash.writable.iter().any(|open| place.starts_with(open));
-        Some((place, Kept { source, folder, writable }))
+        // A link has taken the place of what was named: it cannot be mounted, and what it leads to was not named.
+        (kind != FileType::Symlink).then_some((place, Kept { source, folder, writable }))
     });
     found.collect()
 }
 
 /// The kernel's name for what is open.
-fn by_handle(open: &OwnedFd) -> String {
+pub(super) fn by_handle(open: &OwnedFd) -> String {
     format!("/proc/self/fd/{}", open.as_raw_fd())
 }
 

@@ -26,6 +26,7 @@ const DOORS: &[&str] = &[
     "/run/podman",
     "/run/screen",
     "/run/WSL",
+    "/mnt/wslg/.X11-unix",
     "/tmp/.ICE-unix",
     "/tmp/.X11-unix",
 ];
@@ -65,7 +66,7 @@ pub(super) fn enter(leash: &Leash) -> Result<()> {
         lock(place)?;
     }
     let open = open(leash);
-    for place in leash.hidden.iter().filter(|place| open.iter().any(|open| place.starts_with(open))) {
+    for place in hidden(leash).filter(|place| open.iter().any(|open| place.starts_with(open))) {
         lock(place)?;
     }
     for place in &leash.covered {
@@ -83,11 +84,16 @@ fn open(leash: &Leash) -> Vec<&Path> {
     leash.writable.iter().map(PathBuf::as_path).chain(TEMP.iter().map(Path::new)).collect()
 }
 
+/// The hidden places that are there: what a session's temp has at the name of one is a command's.
+fn hidden(leash: &Leash) -> impl Iterator<Item = &PathBuf> {
+    leash.hidden.iter().filter(|place| !own_temp::is_own(leash, place))
+}
+
 /// The folders on the way from a place where everything may be written down to one that must stay what it is: the workspace, or a folder of
 /// ours. Whoever moved one of them away could put another workspace, or other settings, in its place.
 fn above(leash: &Leash) -> std::collections::BTreeSet<PathBuf> {
     let open = open(leash);
-    let kept = leash.hidden.iter().chain(&leash.writable);
+    let kept = hidden(leash).chain(&leash.writable);
     let on_the_way = kept.flat_map(|place| {
         let inside = |part: &&Path| open.iter().any(|open| part.starts_with(open) && part != open);
         place.ancestors().filter(inside).map(Path::to_owned).collect::<Vec<_>>()
@@ -127,22 +133,33 @@ fn terminals() -> Result<()> {
 fn doors(leash: &Leash) -> Result<()> {
     let user = rustix::process::geteuid().as_raw();
     let own = [format!("/run/user/{user}"), format!("/tmp/tmux-{user}")];
-    if leash.temp.is_none() {
+    if !own_temp::is_own(leash, Path::new(&own[1])) {
         // Made where it is missing: a server that is started later would be reached, and a command could be the first to make it.
         let _ = std::fs::DirBuilder::new().mode(0o700).create(&own[1]);
     }
-    let folders = closed(leash).chain(own.map(PathBuf::from)).chain(agents());
-    for door in folders.filter_map(|door| door.canonicalize().ok()) {
+    for door in closed(leash).chain(own.map(PathBuf::from)).chain(agents()) {
+        let Some(door) = real(&door) else { continue };
         let needed = leash.writable.iter().chain(&leash.readable).any(|place| place.starts_with(&door));
-        if door.is_dir() && !needed {
+        if needed || own_temp::is_own(leash, &door) {
+            continue;
+        }
+        if let Ok(handle) = crate::exact::folder_handle(&door) {
             let flags = MountFlags::NOSUID | MountFlags::NODEV;
-            mount("tmpfs", &door, "tmpfs", flags, c"mode=0700,size=16m")?;
+            mount("tmpfs", own_temp::by_handle(&handle), "tmpfs", flags, c"mode=0700,size=16m")?;
         }
     }
     for socket in SOCKETS.iter().filter_map(|socket| Path::new(socket).canonicalize().ok()) {
         mount_bind("/dev/null", &socket)?;
     }
     Ok(())
+}
+
+/// Where such a folder is. In temp its name may be a command's, and a link would lead anywhere; elsewhere links are the system's.
+fn real(door: &Path) -> Option<PathBuf> {
+    match TEMP.iter().any(|temp| door.starts_with(temp)) {
+        true => Some(door.parent()?.canonicalize().ok()?.join(door.file_name()?)),
+        false => door.canonicalize().ok(),
+    }
 }
 
 /// The folders of such sockets that every machine has in the same place.

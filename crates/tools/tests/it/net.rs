@@ -284,6 +284,11 @@ async fn a_port_is_led_out_until_it_is_taken_back_or_the_session_ends() {
     let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = net.lead_out(other.local_addr().unwrap().port()).unwrap_err();
     assert_eq!(taken.kind(), std::io::ErrorKind::AddrInUse);
+    // Nor where a browser that is told localhost would come to that one, or to ours, as it likes.
+    if let Ok(other) = std::net::TcpListener::bind("[::1]:0") {
+        let taken = net.lead_out(other.local_addr().unwrap().port()).unwrap_err();
+        assert_eq!(taken.kind(), std::io::ErrorKind::AddrInUse);
+    }
     net.lead_out(port).unwrap();
     assert_eq!(ask().await.unwrap(), "hello\n");
     drop((net, room));

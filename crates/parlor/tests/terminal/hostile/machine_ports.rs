@@ -2,8 +2,10 @@
 
 use crate::hostile::bench::{Ran, Ui, World, as_each_user, wait_until};
 use serde_json::{Value, json};
+use std::fs;
 use std::io::Write as _;
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -72,7 +74,7 @@ fn a_port_of_the_machine_is_asked_for_by_its_number_kept_shown_and_taken_back() 
         if !has_networks(world) {
             return;
         }
-        let serving = world.serve(&["--policy", "sandboxed"]);
+        let mut serving = world.serve(&["--policy", "sandboxed"]);
         let mut ui = world.ui(&serving.socket);
         let (wanted, other) = (Served::new(), Served::new());
         // Before anything was said, and of one that was allowed until the session closes: for the project.
@@ -128,6 +130,91 @@ fn a_port_of_the_machine_is_asked_for_by_its_number_kept_shown_and_taken_back() 
         assert_eq!(ui.bash(&hear("127.0.0.1", other.port), false).text, "of the machine\n");
         ui.settled(json!({"set_policy": {"policy": "read_only"}}));
         assert_eq!(ui.bash(&hear("127.0.0.1", other.port), false).outcome, "denied");
+        // What leads a port in does not keep temp beyond the session's end.
+        let temps = || fs::read_dir(world.path("data/temp")).into_iter().flatten().count();
+        assert_eq!(temps(), 1);
+        drop(ui);
+        let process = rustix::process::Pid::from_child(&serving.child);
+        rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
+        serving.child.wait().unwrap();
+        assert_eq!(temps(), 0, "temp is left behind");
+    });
+}
+
+#[test]
+fn a_question_names_what_else_may_connect_and_a_server_of_the_session_gets_the_port() {
+    as_each_user(|world| {
+        if !has_networks(world) {
+            return;
+        }
+        let serving = world.serve(&["--policy", "sandboxed"]);
+        let mut ui = world.ui(&serving.socket);
+        let served = Served::new();
+        let port = served.port;
+        assert_eq!(ui.bash(&hear("127.0.0.1", port), false).outcome, "failed");
+        ui.call("bash", &json!({"command": "sleep 1000", "background": true}), false);
+        let (ask, _) = choosing(&mut ui, &hear("127.0.0.1", port), "deny");
+        let title = ask["title"].as_str().unwrap();
+        assert!(title.ends_with(&format!("` or job-1 wants to reach port {port} of this machine")), "{ask}");
+        assert!(ask.to_string().contains("job-1, in the background:\\n$ sleep 1000"), "{ask}");
+
+        let listen = format!(
+            "perl -MIO::Socket::INET -e 'IO::Socket::INET->new(LocalAddr => q(127.0.0.1:{port}), Listen => 1, ReuseAddr => 1) or die qq($!\\n); print q(it listens)'"
+        );
+        let ran = ui.bash(&listen, false);
+        assert!(ran.text.contains(&format!("Parlor listened at port {port} here")), "{}", ran.text);
+        assert_eq!(ui.bash(&listen, false).text, "it listens");
+        // One that is allowed for longer stays, and who wants to listen there is told.
+        assert!(allow(&mut ui, port)["receipt"].is_object());
+        let ran = ui.bash(&listen, false);
+        assert!(
+            ran.text.contains(&format!("port {port} leads to port {port} of this machine")),
+            "{}",
+            ran.text
+        );
+    });
+}
+
+#[test]
+fn no_parlor_is_reached_whatever_its_file_is_called_or_lets_be_seen() {
+    as_each_user(|world| {
+        if !has_networks(world) {
+            return;
+        }
+        let serving = world.serve(&["--policy", "sandboxed"]);
+        let mut ui = world.ui(&serving.socket);
+        assert_eq!(ui.bash("echo made > x; cat x", false).text, "made\n");
+        // One that may only be run is not to be looked into by an ordinary user.
+        for (name, mode) in [("another", 0o755), ("unseen", 0o111)] {
+            let (program, data) = (world.path(name), format!("data-{name}"));
+            fs::copy(world.parlor(&[]).get_program(), &program).unwrap();
+            fs::set_permissions(&program, fs::Permissions::from_mode(mode)).unwrap();
+            world.folder(&data);
+            let mut page = world.program(&program);
+            let page = page.arg("web").env("PARLOR_DATA_DIR", world.path(&data));
+            let mut page = page.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+            let number = || world.get(&format!("{data}/web.port")).trim().parse::<u16>().ok();
+            wait_until("it is served", || number().is_some());
+            let port = number().unwrap();
+            let get = format!(
+                "perl -MIO::Socket::INET -e 'my $c = IO::Socket::INET->new(PeerAddr => q(127.0.0.1:{port})) or die qq(no 127.0.0.1:{port}); \
+                 print $c qq(GET / HTTP/1.0\\r\\nHost: 127.0.0.1:{port}\\r\\n\\r\\n); print qq(heard: ), <$c>'"
+            );
+            let ran = ui.bash(&get, false);
+            assert_eq!((ran.outcome.as_str(), ran.asked), ("failed", None), "{name}: {}", ran.text);
+            assert!(!ran.text.contains("the person is then asked"), "{name}: {}", ran.text);
+            let unknown = format!("who listens at port {port} of this machine cannot be told");
+            assert_eq!(
+                ran.text.contains(&unknown),
+                mode == 0o111 && !world.is_root(),
+                "{name}: {}",
+                ran.text
+            );
+            assert!(allow(&mut ui, port)["receipt"].is_object());
+            assert_eq!(ui.bash(&get, false).text, "heard: ", "{name}");
+            page.kill().unwrap();
+            page.wait().unwrap();
+        }
     });
 }
 
