@@ -295,6 +295,8 @@ impl Judge<'_> {
         };
         if let Some(reason) = critical {
             self.out.reversible = false;
+            // Agreed to, it can do what it is there for.
+            self.out.repository |= name == "git";
             return self.never(inner, Risk::Critical, reason);
         }
         let look = self.looks.look(name, bare, &words);
