@@ -1,5 +1,6 @@
 //! `parlor bridge`: a UI of one wire on a runtime of another. What one side lacks (queues, deadlines, who answered) the hub supplies.
 
+use crate::attach::{self, KeptSession};
 use crate::exit::{self, Exit};
 use crate::output;
 use crate::serve;
@@ -18,7 +19,13 @@ use remote::origin::RuntimeAddress;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+/// What is said at the start where the conversation is kept.
+const KEPT: &str = "\nkept: this conversation is in `parlor sessions`, and UIs find it again over this bridge; --ephemeral keeps nothing";
+
 /// A UI of one wire on a runtime of another.
+///
+/// The conversation is kept as with `attach`, so that a UI lists its sessions and goes on with one also where the runtime has no words for
+/// that. `--ephemeral` keeps nothing; over the native wire the Parlor at the other end keeps it.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  parlor bridge --from codelia --stdio --to native -- parlor serve --dialect native --stdio"
@@ -72,6 +79,13 @@ pub(crate) async fn bridge(mut launch: Launch, bridge: Bridge) -> anyhow::Result
         return Err(exit::usage("say where the UI speaks\n\nhint: --stdio, or --socket PATH"));
     }
     output::print_error(&report);
+    let keep = match launch.ephemeral || bridge.to.is_lossless() {
+        true => None,
+        false => Some(attach::keep_as(bridge.to, &place, KeptSession::default())?),
+    };
+    if keep.is_some() {
+        output::print_error(KEPT);
+    }
     let tape = bridge.record.as_deref().map(Tape::new);
     let runtime_tape = tape.as_ref().map(|tape| tape.beside("runtime"));
     let approach = Approach {
@@ -95,6 +109,7 @@ pub(crate) async fn bridge(mut launch: Launch, bridge: Bridge) -> anyhow::Result
         &launch,
         place,
         approach,
+        keep,
         between,
         serving,
         aloud::log(),

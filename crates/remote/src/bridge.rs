@@ -2,7 +2,7 @@
 //! them is told by their tables.
 
 use crate::front::{Approach, Front, LastWords};
-use crate::origin::RuntimeAddress;
+use crate::origin::{KeepAs, RuntimeAddress};
 use dialects::Dialect;
 use host::announcement::Announcement;
 use host::guests::{Host, Listening};
@@ -27,7 +27,7 @@ pub struct Bridging {
 }
 
 /// Reaches the runtime and has UIs served on it, until the UI leaves or the program is told to stop. `log` is bounded; `said` takes every
-/// line as it comes. Gives why it is over, and what the runtime said last where it failed.
+/// line as it comes. What is said is kept if it is said as whose. Gives why it is over, and what the runtime said last where it failed.
 ///
 /// # Errors
 /// When the runtime cannot be reached.
@@ -35,6 +35,7 @@ pub async fn bridge(
     launch: &Launch,
     place: RuntimeAddress,
     approach: Approach<'_>,
+    keep: Option<KeepAs>,
     between: Bridging,
     serving: impl AsyncFnOnce(&Hub, &Host) -> anyhow::Result<()>,
     log: Log,
@@ -42,7 +43,7 @@ pub async fn bridge(
 ) -> anyhow::Result<(anyhow::Result<Over>, Option<LastWords>)> {
     let Bridging { from, options, listening, last_lines } = between;
     let to = approach.dialect;
-    let front = Front::open(launch, place, approach, None, log).await?;
+    let front = Front::open(launch, place, approach, keep, log).await?;
     let cwd = paths::working_directory(launch)?;
     let warnings = decided_elsewhere(from, to).into_iter().collect();
     let host = Host::in_front(&cwd, options, warnings, listening, said.clone());

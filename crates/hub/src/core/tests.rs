@@ -54,6 +54,7 @@ fn answer(request: Request) -> Result<Fetched, Refusal> {
             Fetched::Opened(Some(Box::new(Opened { state, damage: None })))
         }
         Request::Open { .. } => Fetched::Opened(None),
+        Request::Recall { .. } => Fetched::Found { kept: None, free: None },
         Request::Find { origin } => Fetched::Found { kept: None, free: origin.kept_as() },
         Request::Delete { live, .. } => Fetched::Deleted(live),
         Request::List { .. } => Fetched::Listed(Vec::new()),
