@@ -65,7 +65,8 @@ pub(crate) struct Bridge {
 
 /// Bridges until the UI leaves (stdio) or the program is told to stop (socket).
 pub(crate) async fn bridge(mut launch: Launch, bridge: Bridge) -> anyhow::Result<Exit> {
-    let report = report(bridge.from, bridge.to);
+    let is_kept = !(launch.ephemeral || bridge.to.is_lossless());
+    let report = report(bridge.from, bridge.to, is_kept);
     if bridge.report {
         output::print_line(&report);
         return Ok(Exit::Done);
@@ -79,11 +80,11 @@ pub(crate) async fn bridge(mut launch: Launch, bridge: Bridge) -> anyhow::Result
         return Err(exit::usage("say where the UI speaks\n\nhint: --stdio, or --socket PATH"));
     }
     output::print_error(&report);
-    let keep = match launch.ephemeral || bridge.to.is_lossless() {
-        true => None,
-        false => Some(attach::keep_as(bridge.to, &place, KeptSession::default())?),
+    let keep = match is_kept {
+        true => Some(attach::keep_as(bridge.to, &place, KeptSession::default())?),
+        false => None,
     };
-    if keep.is_some() {
+    if is_kept {
         output::print_error(KEPT);
     }
     let tape = bridge.record.as_deref().map(Tape::new);

@@ -79,7 +79,8 @@ impl Engine {
     pub(super) fn waits_for_greeting(self, command: &Command) -> bool {
         match self {
             Engine::Followed => {
-                !matches!(command, Command::Files(_)) && is_theirs(command, &Abilities::untold())
+                let is_files = matches!(command, Command::Files(_));
+                !is_files && (is_theirs(command, &Abilities::untold()) || reads_past(command))
             }
             Engine::Driven | Engine::Mirrored => false,
         }

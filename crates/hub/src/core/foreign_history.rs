@@ -29,6 +29,8 @@ pub(super) struct Finding {
     waiting: Option<Abilities>,
     /// The session that a command is about which is not kept, while the command is taken.
     pub(super) unkept: Option<SessionId>,
+    /// The session to which the runtime went back under another name, until it has said that name.
+    pub(super) reopened: Option<SessionId>,
 }
 
 /// A session whose kept past is looked for.
@@ -105,6 +107,7 @@ impl Core {
     pub(super) fn named_kept(&mut self, session: &SessionId, name: &str) {
         let (Some(origin), Some(live)) = (&self.origin, self.sessions.get(session)) else { return };
         let before = live.state.settings.origin.as_ref().and_then(|origin| origin.session.clone());
+        let is_back = self.finding.reopened.take().as_ref() == Some(session);
         if before.as_deref() == Some(name) {
             return;
         }
@@ -117,7 +120,7 @@ impl Core {
             self.finding.sought = Some(Sought { id, session: session.clone(), origin });
             return;
         }
-        if before.is_some() {
+        if before.is_some() && !is_back {
             self.begins_anew(session, "The runtime did not go back to its session.");
         }
         self.emit(session, Body::Session(SessionEvent::CameFrom { origin }));
@@ -196,6 +199,7 @@ impl Core {
         }
     }
 
+    /// Says in a session that its runtime does not know what stands in it.
     pub(super) fn begins_anew(&mut self, session: &SessionId, why: &str) {
         let text = format!("{why} It begins anew and knows nothing of what stands above.");
         self.notice(session, Level::Warning, &Failure::new("not_resumed", text));

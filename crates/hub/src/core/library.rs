@@ -437,6 +437,7 @@ impl Core {
         Ok(false)
     }
 
+    /// Asks the store or a file; the command waits for the answer.
     pub(super) fn fetch(
         &mut self,
         ui: UiId,

@@ -15,6 +15,7 @@ use domain::event::{Body, SessionEvent};
 use domain::ids::{SessionId, UiId};
 use domain::port::{Abilities, Ticket};
 use domain::session::{Origin, SessionSummary};
+use std::collections::BTreeSet;
 use store::Opened;
 
 /// What is wanted of a list of kept sessions.
@@ -24,8 +25,6 @@ pub(super) struct KeptList {
     theirs: Option<Vec<SessionSummary>>,
     project: Option<String>,
     limit: Option<usize>,
-    /// Whether words must occur in them.
-    searches: bool,
 }
 
 impl KeptList {
@@ -188,10 +187,11 @@ impl Core {
     pub(super) fn reopened(&mut self, command: &Command, theirs: &SessionId) -> Option<SessionId> {
         let Command::Library(LibraryCommand::Open { session }) = command else { return None };
         let kept = self.here(session);
-        let origin = self.origin.as_ref().filter(|_| self.sessions.contains_key(&kept))?;
-        let origin = origin.named(theirs.as_str());
+        if !self.keeps_theirs() || !self.sessions.contains_key(&kept) {
+            return None;
+        }
         self.call(&kept, theirs.clone());
-        self.emit(&kept, Body::Session(SessionEvent::CameFrom { origin }));
+        self.finding.reopened = Some(kept.clone());
         Some(kept)
     }
 
@@ -217,37 +217,36 @@ impl Core {
         let limit = limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
         // What the runtime found is looked up by its name, whatever is in it.
         let search = search.clone().filter(|_| theirs.is_none());
-        let wanted = KeptList { searches: search.is_some(), theirs, project, limit };
+        let wanted = KeptList { theirs, project, limit };
         let request = Request::List { project: None, limit: None, search };
         self.fetch(ui, ticket, Purpose::ListKept(Box::new(wanted)), request)
     }
 
-    /// The sessions of the runtime: those that it lists, by the ids that they are kept under, and those that only we know.
+    /// The sessions of the runtime: those that it lists, by the ids that they are kept under; else those that are kept.
     pub(super) fn listed(&self, wanted: KeptList, kept: Vec<SessionSummary>) -> Vec<SessionSummary> {
-        let KeptList { theirs, project, limit, searches } = wanted;
+        let KeptList { theirs, project, limit } = wanted;
         let Some(origin) = &self.origin else { return theirs.unwrap_or_default() };
         let is_ours = |entry: &SessionSummary| entry.origin.as_deref().is_some_and(|of| of.is_beside(origin));
         let kept: Vec<SessionSummary> = kept.into_iter().filter(is_ours).collect();
-        let is_only_ours = |entry: &SessionSummary| match &theirs {
-            None => true,
-            // By a name the runtime knows it, and lists it or has a reason not to.
-            Some(_) => name_of(entry).is_none() && !searches,
-        };
         let in_project = |entry: &SessionSummary| project.as_ref().is_none_or(|of| entry.project == *of);
-        let mut ours: Vec<SessionSummary> =
-            kept.iter().filter(|entry| is_only_ours(entry) && in_project(entry)).cloned().collect();
-        let adds = !ours.is_empty();
-        for mut entry in theirs.into_iter().flatten() {
+        let Some(theirs) = theirs else {
+            let mut all = self.renewed(kept.into_iter().filter(in_project).collect());
+            all.truncate(limit.unwrap_or(usize::MAX));
+            // Here they are not another program's.
+            all.iter_mut().for_each(|entry| entry.origin = None);
+            return all;
+        };
+        let mut all = Vec::new();
+        for mut entry in theirs {
             let same = kept.iter().find(|kept| name_of(kept).is_some_and(|name| name == entry.id));
             if let Some(kept) = same {
                 entry.id = kept.id.clone();
             }
-            ours.push(entry);
+            all.push(entry);
         }
-        let mut all = if adds { self.renewed(ours) } else { ours };
-        all.truncate(limit.unwrap_or(usize::MAX));
-        // Here they are not another program's.
-        all.iter_mut().for_each(|entry| entry.origin = None);
+        // A runtime that shares our store lists what is kept of it as well.
+        let mut seen = BTreeSet::new();
+        all.retain(|entry| seen.insert(entry.id.clone()));
         all
     }
 }

@@ -7,6 +7,7 @@ mod kept;
 mod offers;
 mod present;
 mod recalled;
+mod remembered;
 mod rules;
 mod secrets;
 mod session_names;
