@@ -79,8 +79,7 @@ impl Engine {
     pub(super) fn waits_for_greeting(self, command: &Command) -> bool {
         match self {
             Engine::Followed => {
-                let is_files = matches!(command, Command::Files(_));
-                !is_files && (is_theirs(command, &Abilities::untold()) || reads_past(command))
+                !matches!(command, Command::Files(_)) && is_theirs(command, &Abilities::untold())
             }
             Engine::Driven | Engine::Mirrored => false,
         }

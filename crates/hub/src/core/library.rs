@@ -245,9 +245,9 @@ impl Core {
                     Command::Library(command) => match command {
                         LibraryCommand::Open { session }
                         | LibraryCommand::Delete { session }
-                        | LibraryCommand::History { session, .. } => Some(session.clone()),
+                        | LibraryCommand::History { session, .. } => Some(self.here(session)),
                         LibraryCommand::Branch { session, .. } | LibraryCommand::Export { session, .. } => {
-                            session.clone().or(at)
+                            session.as_ref().map(|session| self.here(session)).or(at)
                         }
                         LibraryCommand::Save { .. } => at,
                         LibraryCommand::New { .. }

@@ -223,10 +223,11 @@ impl Core {
     }
 
     /// The sessions of the runtime: those that it lists, by the ids that they are kept under; else those that are kept.
-    pub(super) fn listed(&self, wanted: KeptList, kept: Vec<SessionSummary>) -> Vec<SessionSummary> {
+    pub(super) fn listed(&mut self, wanted: KeptList, kept: Vec<SessionSummary>) -> Vec<SessionSummary> {
         let KeptList { theirs, project, limit } = wanted;
-        let Some(origin) = &self.origin else { return theirs.unwrap_or_default() };
-        let is_ours = |entry: &SessionSummary| entry.origin.as_deref().is_some_and(|of| of.is_beside(origin));
+        let Some(origin) = self.origin.clone() else { return theirs.unwrap_or_default() };
+        let is_ours =
+            |entry: &SessionSummary| entry.origin.as_deref().is_some_and(|of| of.is_beside(&origin));
         let kept: Vec<SessionSummary> = kept.into_iter().filter(is_ours).collect();
         let in_project = |entry: &SessionSummary| project.as_ref().is_none_or(|of| entry.project == *of);
         let Some(theirs) = theirs else {
@@ -239,8 +240,13 @@ impl Core {
         let mut all = Vec::new();
         for mut entry in theirs {
             let same = kept.iter().find(|kept| name_of(kept).is_some_and(|name| name == entry.id));
-            if let Some(kept) = same {
-                entry.id = kept.id.clone();
+            let is_ours =
+                self.sessions.contains_key(&entry.id) || kept.iter().any(|kept| kept.id == entry.id);
+            let to_be = origin.named(entry.id.as_str()).kept_as().filter(|_| !is_ours);
+            if let Some(id) = same.map(|kept| kept.id.clone()).or(to_be) {
+                // What a UI opens by its list keeps the id that it had there.
+                self.call(&id, entry.id.clone());
+                entry.id = id;
             }
             all.push(entry);
         }

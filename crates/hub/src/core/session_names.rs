@@ -7,6 +7,7 @@
 use super::engine::{is_in_session, moves};
 use super::{Core, CoreEffect, CoreInput, no_session};
 use domain::command::{Command, LibraryCommand, Receipt, Refusal, RefusalKind, Target};
+use domain::event::{Body, SessionEvent};
 use domain::ids::{SessionId, UiId};
 use domain::port::Ticket;
 use domain::session::SessionSummary;
@@ -272,9 +273,9 @@ impl Core {
         let id = self.here(&summary.id);
         let id = match self.sessions.contains_key(&id) {
             true => id,
-            false => match self.reopened(command, &id) {
+            false => match self.reopened(command, &summary.id) {
                 Some(kept) => kept,
-                None => self.come_to(id, &summary.cwd),
+                None => self.come_to(summary.id.clone(), &summary.cwd),
             },
         };
         let asked = match command {
@@ -317,11 +318,14 @@ impl Core {
             return theirs;
         };
         // The UI is told of it before the runtime has said again what it calls it.
-        let id = origin.named(theirs.as_str()).kept_as().filter(|id| !self.sessions.contains_key(id));
+        let origin = origin.named(theirs.as_str());
+        let id = origin.kept_as().filter(|id| !self.sessions.contains_key(id));
         let elsewhere = Some(cwd.to_owned()).filter(|cwd| !cwd.is_empty() && *cwd != self.setup.cwd);
         match self.create(elsewhere, None, id) {
             Ok(id) => {
                 self.call(&id, theirs);
+                // Whether something is kept of it was looked for before the runtime went there.
+                self.emit(&id, Body::Session(SessionEvent::CameFrom { origin }));
                 id
             }
             Err(_) => theirs,

@@ -117,9 +117,11 @@ fn what_a_runtime_lists_is_called_as_it_is_kept() {
     answers(&mut bench, Some(THEIRS), asked, Ok(Receipt::Sessions(theirs)));
     let mut ids = ids(settled(&bench, ticket));
     ids.sort();
-    let mut expected = [kept_id(), SessionId::of_peer("unknown")];
+    let unknown = SessionId::of_peer("unknown");
+    let to_be = origin().named(unknown.as_str()).kept_as().expect("it has a name");
+    let mut expected = [kept_id(), to_be];
     expected.sort();
-    assert_eq!(ids, expected);
+    assert_eq!(ids, expected, "also what is not kept yet");
 }
 
 #[test]
@@ -220,14 +222,4 @@ fn nobody_is_greeted_before_it_is_known_where_the_runtime_is() {
     bench.step(CoreInput::Answered { id: sought.expect("it is looked for"), with });
     assert!(bench.core.knows_runtime());
     assert_eq!(bench.session(), kept_id());
-}
-
-#[test]
-fn the_past_is_asked_for_when_it_is_known_what_the_runtime_can_do() {
-    let (mut bench, session) = in_front();
-    let history = LibraryCommand::History { session, max_runs: 10, max_events: 100 };
-    let ticket = command(&mut bench, None, Target::Current, Command::Library(history));
-    assert!(settled(&bench, ticket).is_none() && asked(&bench).is_none(), "it waits");
-    bench.step(CoreInput::Abilities(Abilities { name: "far".into(), ..Abilities::default() }));
-    assert!(matches!(asked(&bench), Some((_, Command::Library(LibraryCommand::History { .. })))));
 }
