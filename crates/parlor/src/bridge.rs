@@ -97,6 +97,7 @@ pub(crate) async fn bridge(mut launch: Launch, bridge: Bridge) -> anyhow::Result
         listening: runtime_tape.as_ref().map(Tape::of_runtimes),
     };
     let between = Bridging {
+        keep,
         from: bridge.from,
         options: bridge.options,
         listening: tape.as_ref().map(Tape::of_uis),
@@ -110,7 +111,6 @@ pub(crate) async fn bridge(mut launch: Launch, bridge: Bridge) -> anyhow::Result
         &launch,
         place,
         approach,
-        keep,
         between,
         serving,
         aloud::log(),

@@ -14,8 +14,10 @@ use roles::Item;
 use roles::fidelity::{Carried, Verdict};
 use std::time::Duration;
 
-/// The UIs' side of a bridge.
+/// The UIs' side of a bridge, and what is kept between the two.
 pub struct Bridging {
+    /// As whose the conversation is kept, if it is.
+    pub keep: Option<KeepAs>,
     /// The wire that they speak.
     pub from: Dialect,
     /// Options of their wire.
@@ -27,7 +29,7 @@ pub struct Bridging {
 }
 
 /// Reaches the runtime and has UIs served on it, until the UI leaves or the program is told to stop. `log` is bounded; `said` takes every
-/// line as it comes. What is said is kept if it is said as whose. Gives why it is over, and what the runtime said last where it failed.
+/// line as it comes. Gives why it is over, and what the runtime said last where it failed.
 ///
 /// # Errors
 /// When the runtime cannot be reached.
@@ -35,13 +37,12 @@ pub async fn bridge(
     launch: &Launch,
     place: RuntimeAddress,
     approach: Approach<'_>,
-    keep: Option<KeepAs>,
     between: Bridging,
     serving: impl AsyncFnOnce(&Hub, &Host) -> anyhow::Result<()>,
     log: Log,
     said: Log,
 ) -> anyhow::Result<(anyhow::Result<Over>, Option<LastWords>)> {
-    let Bridging { from, options, listening, last_lines } = between;
+    let Bridging { keep, from, options, listening, last_lines } = between;
     let to = approach.dialect;
     let front = Front::open(launch, place, approach, keep, log).await?;
     let cwd = paths::working_directory(launch)?;
