@@ -109,7 +109,7 @@ async fn killed_and_resumed(ui: Dialect, runtime: Dialect) {
             assert!(is_listed || is_there || is_theirs, "{pair}: {session} in {listed:?}");
         }
         Err(why) => {
-            assert!(["nous", "asst"].contains(&ui.name()), "{pair}: only these wires have no list: {why}")
+            assert!(["nous", "asst"].contains(&ui.name()), "{pair}: only these wires have no list: {why}");
         }
     }
     second.talk.open(&session).await.unwrap_or_else(|why| panic!("{pair}: {session}: {why}"));
