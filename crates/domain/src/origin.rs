@@ -59,6 +59,11 @@ impl Origin {
         Origin { session: Some(session.into()), ..self.clone() }
     }
 
+    /// Whether it is of the same runtime, whatever its session is called.
+    pub fn is_beside(&self, other: &Origin) -> bool {
+        (&self.dialect, &self.place) == (&other.dialect, &other.place)
+    }
+
     /// The id under which a session of this origin is kept: the same wherever it is asked for, so that two who follow one session
     /// cannot keep it twice. `None` while the runtime has not named it.
     pub fn kept_as(&self) -> Option<SessionId> {

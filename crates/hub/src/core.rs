@@ -20,6 +20,7 @@ mod messages;
 mod offers;
 mod pending;
 mod present;
+mod recall;
 mod runs;
 mod secrets;
 mod session_names;
@@ -194,7 +195,7 @@ pub struct Core {
     names: session_names::Names,
     /// Whose sessions these are, where those of a foreign runtime are kept.
     origin: Option<Origin>,
-    finding: Option<foreign_history::Finding>,
+    finding: foreign_history::Finding,
     /// What UIs were asked to do with files.
     wanted_files: BTreeMap<FileRequestId, files::WantedFile>,
     accepted: bool,
@@ -224,7 +225,7 @@ impl Core {
             runtime_session: None,
             names: session_names::Names::default(),
             origin: None,
-            finding: None,
+            finding: foreign_history::Finding::default(),
             wanted_files: BTreeMap::new(),
             accepted: true,
             now: Millis(0),
@@ -300,7 +301,7 @@ impl Core {
             CoreInput::Report(report) => self.report(report),
             CoreInput::Mirror { session, state, board } => self.mirror(session, *state, board),
             CoreInput::MirrorEvent { session, event } => self.mirror_event(&session, event),
-            CoreInput::Abilities(abilities) => self.take_abilities(abilities),
+            CoreInput::Abilities(abilities) => self.heed(abilities),
             CoreInput::Lost => self.lost(),
             CoreInput::Named { session, name } => self.named(&session, &name),
             CoreInput::Told { session, facts } => self.told(&session, facts),
@@ -337,11 +338,6 @@ impl Core {
     /// The peer's ids of what is open in a followed session.
     pub fn names(&self, session: &SessionId) -> Option<&domain::canon::Names> {
         self.sessions.get(session)?.canon.as_ref().map(Canon::names)
-    }
-
-    /// What the runtime behind us can do.
-    pub fn abilities(&self) -> &Abilities {
-        &self.abilities
     }
 
     /// Whether it is known what the runtime behind us can do: another program tells it with its handshake.

@@ -180,7 +180,7 @@ pub(crate) async fn go(
     unsupported_flags::refuse_allowed(&attach.allow, attach.dialect)?;
     let keep = match launch.ephemeral || attach.dialect.is_lossless() {
         true => None,
-        false => Some(keep_as(attach, &place, kept)?),
+        false => Some(keep_as(attach.dialect, &place, kept)?),
     };
     let tape = attach.record.as_deref().map(Tape::new);
     let exit = match said {
@@ -218,12 +218,16 @@ pub(crate) async fn visit(launch: &Launch, pid: u32, session: &SessionId) -> any
 }
 
 /// As whose its sessions are kept. A command that was typed now may be started again later.
-fn keep_as(attach: &Attach, place: &RuntimeAddress, kept: KeptSession) -> anyhow::Result<KeepAs> {
+pub(crate) fn keep_as(
+    dialect: dialects::Dialect,
+    place: &RuntimeAddress,
+    kept: KeptSession,
+) -> anyhow::Result<KeepAs> {
     let folder = match kept.folder {
         Some(folder) => folder,
         None => paths::here()?,
     };
-    let origin = origin::origin(attach.dialect, place, &folder);
+    let origin = origin::origin(dialect, place, &folder);
     if kept.session.is_none() {
         aloud::remember(&origin);
     }

@@ -1,5 +1,6 @@
 //! `parlor bridge`: a UI of one wire on a runtime of another. What one side lacks (queues, deadlines, who answered) the hub supplies.
 
+use crate::attach::{self, KeptSession};
 use crate::exit::{self, Exit};
 use crate::output;
 use crate::serve;
@@ -18,7 +19,13 @@ use remote::origin::RuntimeAddress;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+/// What is said at the start where the conversation is kept.
+const KEPT: &str = "\nkept: this conversation is in `parlor sessions`, and UIs find it again over this bridge; --ephemeral keeps nothing";
+
 /// A UI of one wire on a runtime of another.
+///
+/// The conversation is kept as with `attach`, so that a UI lists its sessions and goes on with one also where the runtime has no words for
+/// that. `--ephemeral` keeps nothing; over the native wire the Parlor at the other end keeps it.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  parlor bridge --from codelia --stdio --to native -- parlor serve --dialect native --stdio"
@@ -58,7 +65,8 @@ pub(crate) struct Bridge {
 
 /// Bridges until the UI leaves (stdio) or the program is told to stop (socket).
 pub(crate) async fn bridge(mut launch: Launch, bridge: Bridge) -> anyhow::Result<Exit> {
-    let report = report(bridge.from, bridge.to);
+    let is_kept = !(launch.ephemeral || bridge.to.is_lossless());
+    let report = report(bridge.from, bridge.to, is_kept);
     if bridge.report {
         output::print_line(&report);
         return Ok(Exit::Done);
@@ -72,6 +80,13 @@ pub(crate) async fn bridge(mut launch: Launch, bridge: Bridge) -> anyhow::Result
         return Err(exit::usage("say where the UI speaks\n\nhint: --stdio, or --socket PATH"));
     }
     output::print_error(&report);
+    let keep = match is_kept {
+        true => Some(attach::keep_as(bridge.to, &place, KeptSession::default())?),
+        false => None,
+    };
+    if is_kept {
+        output::print_error(KEPT);
+    }
     let tape = bridge.record.as_deref().map(Tape::new);
     let runtime_tape = tape.as_ref().map(|tape| tape.beside("runtime"));
     let approach = Approach {
@@ -82,6 +97,7 @@ pub(crate) async fn bridge(mut launch: Launch, bridge: Bridge) -> anyhow::Result
         listening: runtime_tape.as_ref().map(Tape::of_runtimes),
     };
     let between = Bridging {
+        keep,
         from: bridge.from,
         options: bridge.options,
         listening: tape.as_ref().map(Tape::of_uis),

@@ -2,7 +2,7 @@
 //! them is told by their tables.
 
 use crate::front::{Approach, Front, LastWords};
-use crate::origin::RuntimeAddress;
+use crate::origin::{KeepAs, RuntimeAddress};
 use dialects::Dialect;
 use host::announcement::Announcement;
 use host::guests::{Host, Listening};
@@ -14,8 +14,10 @@ use roles::Item;
 use roles::fidelity::{Carried, Verdict};
 use std::time::Duration;
 
-/// The UIs' side of a bridge.
+/// The UIs' side of a bridge, and what is kept between the two.
 pub struct Bridging {
+    /// As whose the conversation is kept, if it is.
+    pub keep: Option<KeepAs>,
     /// The wire that they speak.
     pub from: Dialect,
     /// Options of their wire.
@@ -40,9 +42,9 @@ pub async fn bridge(
     log: Log,
     said: Log,
 ) -> anyhow::Result<(anyhow::Result<Over>, Option<LastWords>)> {
-    let Bridging { from, options, listening, last_lines } = between;
+    let Bridging { keep, from, options, listening, last_lines } = between;
     let to = approach.dialect;
-    let front = Front::open(launch, place, approach, None, log).await?;
+    let front = Front::open(launch, place, approach, keep, log).await?;
     let cwd = paths::working_directory(launch)?;
     let warnings = decided_elsewhere(from, to).into_iter().collect();
     let host = Host::in_front(&cwd, options, warnings, listening, said.clone());
@@ -54,6 +56,14 @@ pub async fn bridge(
     let well = matches!(over, Ok(Over::UiGone | Over::Told));
     let last = front.close(well).await;
     Ok((over, last))
+}
+
+/// What is answered from the record where the runtime cannot.
+const REMEMBERED: [Item; 3] = [Item::SessionOpen, Item::SessionList, Item::History];
+const FROM_RECORD: &str = "answered from what Parlor keeps of the conversation";
+
+fn is_carried(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Exact | Verdict::Emulated)
 }
 
 /// What a person decides with: that one of these is lost must be known before anything else.
@@ -83,9 +93,20 @@ pub(crate) fn decided_elsewhere(from: Dialect, to: Dialect) -> Option<String> {
 }
 
 /// What becomes of each item of the vocabulary between these two wires: what decides first, then the rest; items of one fate together.
-pub fn report(from: Dialect, to: Dialect) -> String {
-    let (decides, rest): (Vec<_>, Vec<_>) =
-        from.carried_on(to).into_iter().partition(|carried| AUTHORITY.contains(&carried.item));
+/// `kept`: what the runtime has no words for is answered from the record where the UI has them.
+pub fn report(from: Dialect, to: Dialect, kept: bool) -> String {
+    let asks = |item: Item| {
+        let row = from.fidelity().into_iter().find(|row| row.item == item);
+        row.is_some_and(|row| is_carried(row.verdict))
+    };
+    let remember = |carried: Carried| match kept && REMEMBERED.contains(&carried.item) {
+        true if !is_carried(carried.verdict) && asks(carried.item) => {
+            Carried { verdict: Verdict::Emulated, why: FROM_RECORD.to_owned(), ..carried }
+        }
+        _ => carried,
+    };
+    let carried = from.carried_on(to).into_iter().map(remember);
+    let (decides, rest): (Vec<_>, Vec<_>) = carried.partition(|carried| AUTHORITY.contains(&carried.item));
     let mut text = format!("a UI that speaks {from} on a runtime that speaks {to}\n");
     for (head, items) in [("what the person decides", decides), ("everything else", rest)] {
         text.push_str(&format!("\n{head}\n"));

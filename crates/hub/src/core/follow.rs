@@ -7,7 +7,7 @@ use super::{
     Core, CoreEffect, CoreInput, GoingOn, Live, MAX_CONSULTED, MAX_MIRRORED, MAX_STREAMED, OpenConsultation,
 };
 use domain::ask::Closing;
-use domain::command::{Command, QueueCommand, Receipt, Refusal, RefusalKind, RunCommand};
+use domain::command::{Command, QueueCommand, Receipt, Refusal, RefusalKind, RunCommand, Target};
 use domain::event::{
     AskEvent, Body, Event, Failure, Leaving, MessageEvent, Outcome, QueueEvent, RunEvent, SessionEvent,
 };
@@ -119,6 +119,10 @@ impl Core {
         if let Some(then) = then {
             return self.arrived_there(ui, ticket, &command, with, *then);
         }
+        if self.has_forgotten(&command, &with) {
+            let (target, command) = (Target::Current, self.inward(command));
+            return self.take_command(ui, ticket, target, command);
+        }
         if let Some(session) = with.as_ref().err().and_then(|refusal| self.take_as(&command, refusal)) {
             let entered = self.enter(ui, ticket, &session);
             debug_assert!(entered.is_ok(), "the session is here");
@@ -194,6 +198,9 @@ impl Core {
             }
             (Receipt::Session { session: mut summary, parent }, command) => {
                 summary.id = self.stand(command, &summary);
+                if let Some(live) = self.sessions.get_mut(&summary.id) {
+                    live.is_known = true;
+                }
                 self.attach(ui, &summary.id);
                 self.settle(ui, ticket, Ok(Receipt::Session { session: summary, parent }));
             }
@@ -201,7 +208,14 @@ impl Core {
                 for summary in &mut listed {
                     summary.id = self.here(&summary.id);
                 }
-                self.settle(ui, ticket, Ok(Receipt::Sessions(listed)));
+                match command {
+                    Command::Library(list) if self.keeps_theirs() => {
+                        if let Err(refusal) = self.list_kept(ui, ticket, list, Some(listed)) {
+                            self.settle(ui, ticket, Err(refusal));
+                        }
+                    }
+                    _ => self.settle(ui, ticket, Ok(Receipt::Sessions(listed))),
+                }
             }
             (Receipt::Leaf(leaf), _) => {
                 self.settle(ui, ticket, Ok(Receipt::Leaf(leaf)));

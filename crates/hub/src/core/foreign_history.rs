@@ -15,14 +15,27 @@ use domain::content::{Part, Role, TextKind};
 use domain::event::{AskEvent, Body, Failure, Outcome, SessionEvent};
 use domain::fact::{Fact, Said};
 use domain::ids::{Millis, SessionId};
+use domain::port::Abilities;
 use domain::session::{Origin, Policy};
 use domain::signal::Level;
 use domain::state::{EntryKind, State};
 use store::Opened;
 
+/// What is looked for in the store by itself, not for a command.
+#[derive(Debug, Default)]
+pub(super) struct Finding {
+    sought: Option<Sought>,
+    /// What the runtime can do, while it is looked for where it is: a greeting may name the session.
+    waiting: Option<Abilities>,
+    /// The session that a command is about which is not kept, while the command is taken.
+    pub(super) unkept: Option<SessionId>,
+    /// The session to which the runtime went back under another name, until it has said that name.
+    pub(super) reopened: Option<SessionId>,
+}
+
 /// A session whose kept past is looked for.
 #[derive(Debug)]
-pub(super) struct Finding {
+struct Sought {
     id: RequestId,
     session: SessionId,
     origin: Origin,
@@ -31,7 +44,12 @@ pub(super) struct Finding {
 impl Finding {
     /// Whether it is the session whose past is looked for.
     pub(super) fn is_of(&self, session: &SessionId) -> bool {
-        self.session == *session
+        self.sought.as_ref().is_some_and(|sought| sought.session == *session)
+    }
+
+    /// Looks no more for the past of this session; gives whose it is, if it was looked for.
+    pub(super) fn give_up(&mut self, session: &SessionId) -> Option<Origin> {
+        self.sought.take_if(|sought| sought.session == *session).map(|sought| sought.origin)
     }
 }
 
@@ -48,7 +66,22 @@ impl Core {
 
     /// Whether nothing may be heard of the runtime until the store has answered.
     pub fn is_finding(&self) -> bool {
-        self.finding.is_some()
+        self.finding.sought.is_some()
+    }
+
+    /// The runtime told what it can do. Nobody is greeted with it before it is known where the runtime is.
+    pub(super) fn heed(&mut self, abilities: Abilities) {
+        match self.is_finding() {
+            true => self.finding.waiting = Some(abilities),
+            false => self.take_abilities(abilities),
+        }
+    }
+
+    /// It is known where the runtime is.
+    pub(super) fn heed_waiting(&mut self) {
+        if let Some(abilities) = self.finding.waiting.take() {
+            self.take_abilities(abilities);
+        }
     }
 
     /// Goes on with a kept session as the one where the runtime's conversation stands.
@@ -74,6 +107,7 @@ impl Core {
     pub(super) fn named_kept(&mut self, session: &SessionId, name: &str) {
         let (Some(origin), Some(live)) = (&self.origin, self.sessions.get(session)) else { return };
         let before = live.state.settings.origin.as_ref().and_then(|origin| origin.session.clone());
+        let is_back = self.finding.reopened.take().as_ref() == Some(session);
         if before.as_deref() == Some(name) {
             return;
         }
@@ -83,10 +117,10 @@ impl Core {
             let id = RequestId(self.next_request);
             self.out
                 .push(CoreEffect::Fetch { id, request: Request::Find { origin: Box::new(origin.clone()) } });
-            self.finding = Some(Finding { id, session: session.clone(), origin });
+            self.finding.sought = Some(Sought { id, session: session.clone(), origin });
             return;
         }
-        if before.is_some() {
+        if before.is_some() && !is_back {
             self.begins_anew(session, "The runtime did not go back to its session.");
         }
         self.emit(session, Body::Session(SessionEvent::CameFrom { origin }));
@@ -98,7 +132,8 @@ impl Core {
         id: RequestId,
         with: Result<Answer, Refusal>,
     ) -> Option<Result<Answer, Refusal>> {
-        let Some(Finding { session, origin, .. }) = self.finding.take_if(|finding| finding.id == id) else {
+        let sought = self.finding.sought.take_if(|sought| sought.id == id);
+        let Some(Sought { session, origin, .. }) = sought else {
             return Some(with);
         };
         let came_from = Body::Session(SessionEvent::CameFrom { origin });
@@ -110,7 +145,10 @@ impl Core {
                 }
                 self.move_to(&session, &id);
             }
-            Ok(Answer::Found { free: Some(id), .. }) if !self.sessions.contains_key(&id) => {
+            // Who was told the id that it has may come back by that one.
+            Ok(Answer::Found { free: Some(id), .. })
+                if !self.sessions.contains_key(&id) && !self.is_known(&session) =>
+            {
                 let settings = self.sessions.get(&session).map(|live| live.state.settings.clone());
                 let settings = settings.unwrap_or_default();
                 self.open_new(&id, settings.cwd, settings.project);
@@ -123,6 +161,7 @@ impl Core {
                 self.out.push(CoreEffect::LeaveOut { session, why: refusal.message });
             }
         }
+        self.heed_waiting();
         None
     }
 
@@ -141,7 +180,7 @@ impl Core {
     }
 
     /// Takes in a session that the store has opened. Nobody is left who would hear an answer or end the run.
-    fn take_back_in(&mut self, id: &SessionId, opened: Opened) {
+    pub(super) fn take_back_in(&mut self, id: &SessionId, opened: Opened) {
         let closing = opened.state.close_run(Outcome::Interrupted);
         self.sessions.insert(id.clone(), Live::new(opened.state, self.setup.engine));
         if let Some(damage) = opened.damage {
@@ -160,7 +199,8 @@ impl Core {
         }
     }
 
-    fn begins_anew(&mut self, session: &SessionId, why: &str) {
+    /// Says in a session that its runtime does not know what stands in it.
+    pub(super) fn begins_anew(&mut self, session: &SessionId, why: &str) {
         let text = format!("{why} It begins anew and knows nothing of what stands above.");
         self.notice(session, Level::Warning, &Failure::new("not_resumed", text));
     }

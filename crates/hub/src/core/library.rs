@@ -6,6 +6,7 @@
 //! UI whose command will take it elsewhere [is moving](Core::is_moving), so that what comes behind can wait in order; looking (lists,
 //! the past, exports, saves) keeps nobody waiting but who looks.
 
+use super::recall::KeptList;
 use super::{Core, CoreEffect, CoreInput, Sharing, no_session};
 use domain::command::{
     Command, ExportFormat, History, LibraryCommand, ListScope, Receipt, Refusal, RefusalKind, Target,
@@ -31,6 +32,8 @@ pub enum Request {
     Open { session: SessionId },
     /// The kept session of this origin, opened for writing.
     Find { origin: Box<Origin> },
+    /// The kept session of this id, or that this runtime calls so, opened for writing; only one of the same runtime.
+    Recall { session: SessionId, origin: Box<Origin> },
     /// Take a session away for good.
     Delete {
         session: SessionId,
@@ -174,6 +177,7 @@ pub(super) enum Purpose {
         session: SessionId,
     },
     List,
+    ListKept(Box<KeptList>),
     History {
         session: SessionId,
     },
@@ -205,7 +209,7 @@ pub(crate) struct Concerns {
 impl Core {
     /// Whether the session is just being opened or taken away: what concerns it has to wait.
     pub fn is_away(&self, session: &SessionId) -> bool {
-        self.finding.as_ref().is_some_and(|finding| finding.is_of(session))
+        self.finding.is_of(session)
             || self.pending.values().any(|pending| match &pending.purpose {
                 Purpose::Open { session: away, .. } | Purpose::Delete { session: away } => away == session,
                 _ => false,
@@ -220,6 +224,7 @@ impl Core {
             Purpose::Context
             | Purpose::Delete { .. }
             | Purpose::List
+            | Purpose::ListKept(_)
             | Purpose::History { .. }
             | Purpose::Export { .. }
             | Purpose::Save { .. } => false,
@@ -240,9 +245,9 @@ impl Core {
                     Command::Library(command) => match command {
                         LibraryCommand::Open { session }
                         | LibraryCommand::Delete { session }
-                        | LibraryCommand::History { session, .. } => Some(session.clone()),
+                        | LibraryCommand::History { session, .. } => Some(self.here(session)),
                         LibraryCommand::Branch { session, .. } | LibraryCommand::Export { session, .. } => {
-                            session.clone().or(at)
+                            session.as_ref().map(|session| self.here(session)).or(at)
                         }
                         LibraryCommand::Save { .. } => at,
                         LibraryCommand::New { .. }
@@ -311,12 +316,27 @@ impl Core {
         command: LibraryCommand,
     ) -> Result<(), Refusal> {
         let whole = Command::Library(command.clone());
+        let again = || CoreInput::Command { ui, ticket, target: target.clone(), command: whole.clone() };
+        if let Some(session) = named(&command).filter(|session| self.may_be_kept(session)) {
+            return self.recall(ui, ticket, session.clone(), again());
+        }
+        if self.lists_kept(&command) {
+            return self.list_kept(ui, ticket, &command, None);
+        }
+        if let (LibraryCommand::Open { session }, true) = (&command, self.keeps_theirs()) {
+            let session = self.here(session);
+            if self.runtime_session.as_ref() == Some(&session) {
+                return self.enter(ui, ticket, &session);
+            }
+            if self.is_left(&session) {
+                return self.begin_in(ui, ticket, &session, again());
+            }
+        }
         if self.setup.engine.decides(&whole, &self.abilities) {
             let target = if super::engine::is_in_session(&whole) { target } else { &Target::Current };
             let Some(session) = self.target(ui, ticket, target, &whole)? else { return Ok(()) };
             return self.consult(ui, ticket, session, self.outward(whole));
         }
-        let again = || CoreInput::Command { ui, ticket, target: target.clone(), command: whole.clone() };
         match command {
             LibraryCommand::New { cwd: Some(cwd), title, id } => {
                 let request = Request::Folder { path: cwd.clone() };
@@ -417,7 +437,14 @@ impl Core {
         Ok(false)
     }
 
-    fn fetch(&mut self, ui: UiId, ticket: Ticket, purpose: Purpose, request: Request) -> Result<(), Refusal> {
+    /// Asks the store or a file; the command waits for the answer.
+    pub(super) fn fetch(
+        &mut self,
+        ui: UiId,
+        ticket: Ticket,
+        purpose: Purpose,
+        request: Request,
+    ) -> Result<(), Refusal> {
         let bytes = self.pending.room(ui, &purpose, &request)?;
         self.next_request += 1;
         let id = RequestId(self.next_request);
@@ -433,6 +460,9 @@ impl Core {
         let AwaitedAnswer { ui, ticket, purpose, .. } = awaited;
         let answer = match with {
             Ok(answer) => answer,
+            Err(_) if matches!(&purpose, Purpose::ListKept(list) if list.is_told()) => {
+                Answer::Listed(Vec::new())
+            }
             Err(refusal) => return self.settle(ui, ticket, Err(refusal)),
         };
         let settled = match (purpose, answer) {
@@ -440,6 +470,10 @@ impl Core {
                 Some(opened) => self.opened(ui, session, *opened, *again),
                 None => Err(no_session(session.as_str())),
             },
+            (Purpose::Open { session, again, .. }, Answer::Found { kept, .. }) => {
+                self.recalled(session, kept, *again);
+                Ok(())
+            }
             (Purpose::Open { session, again, refused, .. }, Answer::Visited(shown)) => {
                 let answers = refused.is_some_and(|(_, answers)| answers);
                 self.visit(session, *shown, Sharing::among(answers), *again)
@@ -450,6 +484,11 @@ impl Core {
             }
             (Purpose::List, Answer::Listed(sessions)) => {
                 self.settle(ui, ticket, Ok(Receipt::Sessions(self.renewed(sessions))));
+                Ok(())
+            }
+            (Purpose::ListKept(wanted), Answer::Listed(kept)) => {
+                let listed = self.listed(*wanted, kept);
+                self.settle(ui, ticket, Ok(Receipt::Sessions(listed)));
                 Ok(())
             }
             (Purpose::History { session }, Answer::History(history)) => {
@@ -551,7 +590,7 @@ impl Core {
     }
 
     /// What is open here is newer than what the store's lists say.
-    fn renewed(&self, mut sessions: Vec<SessionSummary>) -> Vec<SessionSummary> {
+    pub(super) fn renewed(&self, mut sessions: Vec<SessionSummary>) -> Vec<SessionSummary> {
         for entry in &mut sessions {
             if let Some(live) = self.sessions.get(&entry.id) {
                 *entry = SessionSummary::of(&entry.id, &live.state);
@@ -559,6 +598,15 @@ impl Core {
         }
         sessions.sort_by(|a, b| b.updated_at.cmp(&a.updated_at).then_with(|| b.id.cmp(&a.id)));
         sessions
+    }
+}
+
+/// The session that a command is about by its name.
+fn named(command: &LibraryCommand) -> Option<&SessionId> {
+    match command {
+        LibraryCommand::Open { session } | LibraryCommand::Delete { session } => Some(session),
+        LibraryCommand::Branch { session, .. } | LibraryCommand::Export { session, .. } => session.as_ref(),
+        _ => None,
     }
 }
 

@@ -72,6 +72,7 @@ fn weight(purpose: &Purpose, request: &Request) -> usize {
         Purpose::Context
         | Purpose::Delete { .. }
         | Purpose::List
+        | Purpose::ListKept(_)
         | Purpose::History { .. }
         | Purpose::Export { .. }
         | Purpose::Save { .. }
@@ -83,6 +84,7 @@ fn weight(purpose: &Purpose, request: &Request) -> usize {
             Request::Save { path, .. } => maybe(path),
             Request::Load { path, .. } | Request::Folder { path } => path.len(),
             Request::Open { .. }
+            | Request::Recall { .. }
             | Request::Find { .. }
             | Request::Delete { .. }
             | Request::History { .. }

@@ -7,6 +7,7 @@
 use super::engine::{is_in_session, moves};
 use super::{Core, CoreEffect, CoreInput, no_session};
 use domain::command::{Command, LibraryCommand, Receipt, Refusal, RefusalKind, Target};
+use domain::event::{Body, SessionEvent};
 use domain::ids::{SessionId, UiId};
 use domain::port::Ticket;
 use domain::session::SessionSummary;
@@ -44,6 +45,11 @@ impl Names {
             self.taken = Some(to.clone());
         }
         self.learn(to, from);
+    }
+
+    /// The runtime has no name for a session any more.
+    pub(super) fn forget(&mut self, ours: &SessionId) {
+        self.theirs.remove(ours);
     }
 
     fn learn(&mut self, ours: &SessionId, name: &SessionId) {
@@ -85,12 +91,17 @@ impl Core {
     }
 
     /// Whether a UI has asked something in a session: whoever waits there, or knows it by its id, must not be led elsewhere.
-    fn is_known(&self, session: &SessionId) -> bool {
+    pub(super) fn is_known(&self, session: &SessionId) -> bool {
         self.sessions.get(session).is_some_and(|live| live.is_known)
     }
 
+    /// Whether the runtime has told what it calls a session.
+    pub(super) fn is_named(&self, session: &SessionId) -> bool {
+        self.names.theirs.contains_key(session)
+    }
+
     /// The runtime's name of a session that has an id of ours.
-    fn call(&mut self, session: &SessionId, theirs: SessionId) {
+    pub(super) fn call(&mut self, session: &SessionId, theirs: SessionId) {
         self.names.learn(session, &theirs);
         if self.names.theirs.len() >= MAX_NAMES {
             self.names.theirs.pop_first();
@@ -134,13 +145,22 @@ impl Core {
         command
     }
 
+    /// A command of ours with the session that it names as we call it.
+    pub(super) fn inward(&self, mut command: Command) -> Command {
+        if let Command::Library(LibraryCommand::Open { session }) = &mut command {
+            *session = self.here(session);
+        }
+        command
+    }
+
     /// The session that the runtime must go to before it can do this, if it is in another.
     pub(super) fn elsewhere(&self, ui: UiId, target: &Target, command: &Command) -> Option<SessionId> {
         let session = match (command, target) {
             (Command::Library(LibraryCommand::History { session, .. }), _)
                 if self.setup.engine.past_is_shown() =>
             {
-                self.here(session)
+                // What is kept is all there is of one that the runtime cannot go back to.
+                Some(self.here(session)).filter(|session| !self.is_left(session))?
             }
             (command, _) if !is_in_session(command) => return None,
             (_, Target::Session(session)) => session.clone(),
@@ -163,7 +183,7 @@ impl Core {
         }
     }
 
-    /// Tells the runtime to open a session; `again` is taken when it is there.
+    /// Tells the runtime to open a session, if it has it; `again` is taken when it is there.
     pub(super) fn go_first(
         &mut self,
         ui: UiId,
@@ -171,6 +191,12 @@ impl Core {
         session: SessionId,
         again: CoreInput,
     ) -> Result<(), Refusal> {
+        if self.may_be_kept(&session) {
+            return self.recall(ui, ticket, session, again);
+        }
+        if self.is_left(&session) {
+            return self.begin_in(ui, ticket, &session, again);
+        }
         let from = self.runtime_session.clone().unwrap_or_else(|| session.clone());
         let open = self.outward(Command::Library(LibraryCommand::Open { session }));
         self.consult_then(ui, ticket, from, open, Some(Box::new(again)))
@@ -185,6 +211,14 @@ impl Core {
         with: Result<Receipt, Refusal>,
         again: CoreInput,
     ) {
+        if self.has_forgotten(command, &with) {
+            return self.out.push(CoreEffect::Again(Box::new(again)));
+        }
+        if let (Command::Library(LibraryCommand::New { .. }), Ok(Receipt::Session { session, .. })) =
+            (command, &with)
+        {
+            return self.begun_for(ui, ticket, command, session, again);
+        }
         let opened = match with {
             Ok(Receipt::Session { session, .. }) if self.setup.engine.has_one_conversation() => {
                 Ok(self.stand(command, &session))
@@ -239,7 +273,10 @@ impl Core {
         let id = self.here(&summary.id);
         let id = match self.sessions.contains_key(&id) {
             true => id,
-            false => self.come_to(id, &summary.cwd),
+            false => match self.reopened(command, &summary.id) {
+                Some(kept) => kept,
+                None => self.come_to(summary.id.clone(), &summary.cwd),
+            },
         };
         let asked = match command {
             // Some runtimes open a session under another name than it was listed with.
@@ -255,31 +292,40 @@ impl Core {
         id
     }
 
-    /// The session of a runtime that can make no other, for a UI that begins one under a name of its own: where nothing was said yet, and
-    /// once, so that what is meant for one session never ends up in another.
+    /// The session of a runtime that can make no other, for a UI that begins one, maybe under a name of its own: where nothing was said
+    /// yet, and once, so that what is meant for one session never ends up in another.
     pub(super) fn take_as(&mut self, command: &Command, refusal: &Refusal) -> Option<SessionId> {
-        let Command::Library(LibraryCommand::New { id: Some(asked), .. }) = command else { return None };
+        let Command::Library(LibraryCommand::New { id, .. }) = command else { return None };
         let session = self.runtime_session.clone().filter(|_| self.setup.engine.has_one_conversation())?;
         let is_free = self.names.taken.as_ref() != Some(&session) && self.is_untouched(&session);
-        if refusal.kind != RefusalKind::Unsupported || !is_free {
+        // Who names none is content with any, but not with that of a runtime which should make one and does not.
+        let is_wanted = id.is_some() || !self.abilities.new_session;
+        if refusal.kind != RefusalKind::Unsupported || !is_free || !is_wanted {
             return None;
         }
-        self.names.learn(&session, asked);
+        if let Some(asked) = id {
+            self.names.learn(&session, asked);
+        }
         self.names.taken = Some(session.clone());
         Some(session)
     }
 
     /// Makes a session that is new to us; its id here. One that is kept has an id of ours: the store may hold another of that name.
     fn come_to(&mut self, theirs: SessionId, cwd: &str) -> SessionId {
-        if self.origin.is_none() {
+        let Some(origin) = &self.origin else {
             let opened = self.create(Some(cwd.to_owned()), None, Some(theirs.clone()));
             debug_assert!(opened.is_ok());
             return theirs;
-        }
+        };
+        // The UI is told of it before the runtime has said again what it calls it.
+        let origin = origin.named(theirs.as_str());
+        let id = origin.kept_as().filter(|id| !self.sessions.contains_key(id));
         let elsewhere = Some(cwd.to_owned()).filter(|cwd| !cwd.is_empty() && *cwd != self.setup.cwd);
-        match self.create(elsewhere, None, None) {
+        match self.create(elsewhere, None, id) {
             Ok(id) => {
                 self.call(&id, theirs);
+                // Whether something is kept of it was looked for before the runtime went there.
+                self.emit(&id, Body::Session(SessionEvent::CameFrom { origin }));
                 id
             }
             Err(_) => theirs,

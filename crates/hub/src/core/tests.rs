@@ -7,6 +7,7 @@ mod kept;
 mod offers;
 mod present;
 mod recalled;
+mod remembered;
 mod rules;
 mod secrets;
 mod session_names;
@@ -55,6 +56,7 @@ fn answer(request: Request) -> Result<Fetched, Refusal> {
             Fetched::Opened(Some(Box::new(Opened { state, damage: None })))
         }
         Request::Open { .. } => Fetched::Opened(None),
+        Request::Recall { .. } => Fetched::Found { kept: None, free: None },
         Request::Find { origin } => Fetched::Found { kept: None, free: origin.kept_as() },
         Request::Delete { live, .. } => Fetched::Deleted(live),
         Request::List { .. } => Fetched::Listed(Vec::new()),

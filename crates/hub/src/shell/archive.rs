@@ -116,6 +116,7 @@ impl Task {
             | Task::Fetch(
                 _,
                 Request::Open { session }
+                | Request::Recall { session, .. }
                 | Request::Delete { session, .. }
                 | Request::History { session, .. }
                 | Request::Export { session, .. },
@@ -264,7 +265,10 @@ impl Archive {
             request @ (Request::List { .. } | Request::History { .. } | Request::Export { .. }) => {
                 self.reads.push_back(Reading { id, request, after: self.asked_for });
             }
-            request @ (Request::Open { .. } | Request::Find { .. } | Request::Delete { .. }) => {
+            request @ (Request::Open { .. }
+            | Request::Recall { .. }
+            | Request::Find { .. }
+            | Request::Delete { .. }) => {
                 self.push(Task::Fetch(id, request));
             }
         }

@@ -366,7 +366,7 @@ impl Seat {
                     Tell::Attach(session) => {
                         if let Some(view) = view(session) {
                             if core.knows_runtime() {
-                                role.abilities(cx, None, core.abilities());
+                                role.abilities(cx, None, &core.abilities());
                             }
                             role.attached(cx, view);
                         }
@@ -388,7 +388,7 @@ impl Seat {
                         role.settled(cx, view, *ticket, (**with).clone());
                     }
                     Tell::Abilities => {
-                        shown = role.abilities(cx, core.current(ui).and_then(view), core.abilities());
+                        shown = role.abilities(cx, core.current(ui).and_then(view), &core.abilities());
                     }
                     // Later a notice says it: foreign wires have no word for the way behind us.
                     Tell::Link(state) if !core.knows_runtime() => super::remote::tell_way(role, cx, state),
@@ -586,7 +586,7 @@ fn tell_local(news: &mpsc::Sender<News>, core: &Core, ui: UiId, tell: Tell) -> b
             News::Attached {
                 replay: state.replay(),
                 board: board.clone(),
-                abilities: core.abilities().clone(),
+                abilities: core.abilities(),
                 session,
             }
         }

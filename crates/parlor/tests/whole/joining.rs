@@ -11,7 +11,7 @@ use domain::event::{AskEvent, Body, Event, RunEvent};
 use domain::ids::SessionId;
 use hub::Hub;
 use link::child::{Child, Launch, OnStderr};
-use link::{Lane, Limits, unix};
+use link::{Lane, Limits, LinkIo, unix};
 use roles::Item;
 use roles::fidelity::Verdict;
 use std::ffi::OsString;
@@ -19,22 +19,46 @@ use std::process::Command;
 use testkit::Person;
 use tokio::sync::mpsc;
 
-const PARLOR: &str = env!("CARGO_BIN_EXE_parlor");
+pub(crate) const PARLOR: &str = env!("CARGO_BIN_EXE_parlor");
 
 /// Where a wire with two connections is served, in the person's folders.
-const SOCKET: &str = "two.sock";
+pub(crate) const SOCKET: &str = "two.sock";
 /// How often something is said to a process that is being killed.
 const TRIES: usize = 1_000;
 
 /// A process of the program, and a UI on its wire.
-struct Seated {
-    talk: Talk,
-    hub: Hub,
-    child: Child,
+pub(crate) struct Seated {
+    pub(crate) talk: Talk,
+    pub(crate) hub: Hub,
+    pub(crate) child: Child,
+}
+
+/// Starts the program in the folder `one`; gives its stdin and stdout, and a way to wait until it says on stderr that it listens.
+pub(crate) fn started(person: &Person, args: &[&str]) -> (LinkIo, Child, mpsc::Receiver<bool>) {
+    let like = person.parlor("one", args);
+    let set = |(name, value): (&std::ffi::OsStr, Option<&std::ffi::OsStr>)| {
+        let mut word = name.to_owned();
+        word.push("=");
+        word.push(value?);
+        Some(word)
+    };
+    let words: Vec<OsString> = ["/usr/bin/env".into(), "-i".into()]
+        .into_iter()
+        .chain(like.get_envs().filter_map(set))
+        .chain([PARLOR.into()])
+        .chain(like.get_args().map(OsString::from))
+        .collect();
+    let (listens, heard) = mpsc::channel(64);
+    let on_stderr: OnStderr = Box::new(move |line: &str| {
+        let _ = listens.try_send(line.starts_with("serving"));
+    });
+    let launch = Launch { cwd: Some(person.path("one")), on_stderr: Some(on_stderr), ..Launch::new(words) };
+    let (link, child) = launch.start(Lane::MAIN, Limits::default()).expect("it starts");
+    (link, child, heard)
 }
 
 impl Seated {
-    async fn start(person: &Person, dialect: Dialect, args: &[&str]) -> Seated {
+    pub(crate) async fn start(person: &Person, dialect: Dialect, args: &[&str]) -> Seated {
         Seated::start_in(person, dialect, args, None).await
     }
 
@@ -45,27 +69,7 @@ impl Seated {
         args: &[&str],
         session: Option<&SessionId>,
     ) -> Seated {
-        let like = person.parlor("one", args);
-        let set = |(name, value): (&std::ffi::OsStr, Option<&std::ffi::OsStr>)| {
-            let mut word = name.to_owned();
-            word.push("=");
-            word.push(value?);
-            Some(word)
-        };
-        let words: Vec<OsString> = ["/usr/bin/env".into(), "-i".into()]
-            .into_iter()
-            .chain(like.get_envs().filter_map(set))
-            .chain([PARLOR.into()])
-            .chain(like.get_args().map(OsString::from))
-            .collect();
-        // It says on stderr when it listens.
-        let (listens, mut heard) = mpsc::channel(64);
-        let on_stderr: OnStderr = Box::new(move |line: &str| {
-            let _ = listens.try_send(line.starts_with("serving"));
-        });
-        let launch =
-            Launch { cwd: Some(person.path("one")), on_stderr: Some(on_stderr), ..Launch::new(words) };
-        let (mut link, child) = launch.start(Lane::MAIN, Limits::default()).expect("it starts");
+        let (mut link, child, mut heard) = started(person, args);
         if dialect.has_event_lane() {
             while !heard.recv().await.expect("it listens") {}
             let (path, lanes) = (person.path(SOCKET), (Lane::MAIN, Lane::EVENTS));
@@ -79,7 +83,7 @@ impl Seated {
         Seated { talk, hub, child }
     }
 
-    async fn leave(self) {
+    pub(crate) async fn leave(self) {
         self.hub.stop().await;
         self.child.shutdown().await;
     }
@@ -94,7 +98,7 @@ fn ended(event: &Event) -> bool {
 }
 
 /// Whether something was said in the session, as this UI sees it.
-fn heard(talk: &Talk, words: &str) -> bool {
+pub(crate) fn heard(talk: &Talk, words: &str) -> bool {
     talk.state.path().iter().any(|entry| format!("{entry:?}").contains(words))
 }
 

@@ -35,6 +35,8 @@ mod partial;
 #[cfg(test)]
 mod postcard;
 #[cfg(test)]
+mod remembering;
+#[cfg(test)]
 mod roles;
 #[cfg(test)]
 mod schemas;

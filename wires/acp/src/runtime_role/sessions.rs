@@ -125,15 +125,15 @@ impl Role {
             return Err(RpcError::new(METHOD_NOT_FOUND, "the runtime behind this one opens no sessions"));
         }
         let session = SessionId::parse(name).ok_or_else(|| not_found(name))?;
-        let command = if self.put.as_ref() == Some(&session) {
-            // The link is there already, and the runtime behind us may know no name for it yet.
-            Command::Session(SessionCommand::Stats)
+        let (target, command) = if self.put.as_ref() == Some(&session) {
+            // The link was put there already, and the runtime behind us may know no name for it yet.
+            (Target::Session(session.clone()), Command::Session(SessionCommand::Stats))
         } else {
-            Command::Library(LibraryCommand::Open { session: session.clone() })
+            (Target::Current, Command::Library(LibraryCommand::Open { session: session.clone() }))
         };
         // A program behind us tells no folder that could be compared, and a UI of ours goes where the session is.
         let cwd = Some(cwd).filter(|_| !self.endpoint.greeting.follows && !self.is_ours());
-        Ok(Next::Hub(Target::Current, command, AcpMemo::Open { session: Some(session), cwd, opening }))
+        Ok(Next::Hub(target, command, AcpMemo::Open { session: Some(session), cwd, opening }))
     }
 
     /// The hub is at the session, or has told what there is to choose from there.

@@ -5,13 +5,13 @@ use domain::fact::{Fact, Said};
 use domain::session::{Origin, RuntimePlace};
 use domain::state::EntryKind;
 
-fn origin() -> Origin {
+pub(super) fn origin() -> Origin {
     let place = RuntimePlace::Socket { path: "/run/far".into() };
     Origin { dialect: "far".into(), place, session: None }
 }
 
 /// A core in front of a foreign runtime whose sessions are kept, and where it stands.
-fn in_front() -> (Bench, SessionId) {
+pub(super) fn in_front() -> (Bench, SessionId) {
     let mut bench = Bench::with(Engine::Followed, None);
     bench.core.keep(origin());
     let (session, outs) = bench.core.runtime_session(Millis(bench.now));
@@ -41,11 +41,11 @@ fn run(name: &str, prompt: &str, answer: &str) -> Vec<Fact> {
     said.concat().into_iter().map(|said| Fact::of(name, said)).collect()
 }
 
-fn past(prompts: &[&str]) -> Vec<Fact> {
+pub(super) fn past(prompts: &[&str]) -> Vec<Fact> {
     prompts.iter().enumerate().flat_map(|(at, prompt)| run(&format!("r{at}"), prompt, "well")).collect()
 }
 
-fn texts(state: &State) -> Vec<String> {
+pub(super) fn texts(state: &State) -> Vec<String> {
     let said = state.entries.values().filter_map(|entry| match &entry.kind {
         EntryKind::Message(message) => Some(message.text()),
         EntryKind::Compaction(_) | EntryKind::Notice { .. } => None,
@@ -53,7 +53,7 @@ fn texts(state: &State) -> Vec<String> {
     said.collect()
 }
 
-fn notices(state: &State) -> Vec<String> {
+pub(super) fn notices(state: &State) -> Vec<String> {
     let said = state.entries.values().filter_map(|entry| match &entry.kind {
         EntryKind::Notice { code, .. } => Some(code.clone()),
         EntryKind::Message(_) | EntryKind::Compaction(_) => None,
@@ -62,7 +62,7 @@ fn notices(state: &State) -> Vec<String> {
 }
 
 /// The past as it is kept, up to where its program died.
-fn kept(prompts: &[&str], name: Option<&str>) -> Opened {
+pub(super) fn kept(prompts: &[&str], name: Option<&str>) -> Opened {
     let (mut bench, session) = in_front();
     bench.step(CoreInput::Told { session, facts: past(prompts) });
     if let Some(name) = name {

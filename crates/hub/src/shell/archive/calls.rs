@@ -7,7 +7,7 @@ use domain::command::{ExportFormat, Refusal, RefusalKind};
 use domain::event::Event;
 use domain::ids::SessionId;
 use domain::path_text;
-use domain::session::Origin;
+use domain::session::{Origin, SessionSummary};
 use std::io;
 use store::{Durability, Listing, Opened, Store, StoreError};
 
@@ -64,6 +64,13 @@ fn fetch(
             }
             Err(why) => (None, Err(why)),
         },
+        Request::Recall { session, origin } => match recall(store, session, origin) {
+            Ok(kept) => {
+                let about = kept.as_ref().map(|kept| kept.0.clone());
+                (about, Ok(Answer::Found { kept, free: None }))
+            }
+            Err(why) => (None, Err(why)),
+        },
         Request::Delete { session, live } => {
             (Some(session.clone()), delete(store, session, *live).map(Answer::Deleted))
         }
@@ -112,6 +119,23 @@ fn find(store: &mut dyn Store, origin: &Origin) -> Result<FoundSession, StoreErr
     }
     let free = origin.kept_as().filter(|id| matches!(store.summary(id), Err(StoreError::Unknown(_))));
     Ok((None, free))
+}
+
+/// What is kept under an id, or of what the runtime calls so, opened for writing; the sessions of others are not looked into.
+fn recall(
+    store: &mut dyn Store,
+    session: &SessionId,
+    origin: &Origin,
+) -> Result<Option<Box<(SessionId, Opened)>>, StoreError> {
+    let is_its = |found: &SessionSummary| found.origin.as_deref().is_some_and(|of| of.is_beside(origin));
+    let id = match store.summary(session) {
+        Ok(found) if is_its(&found) => Some(session.clone()),
+        Ok(_) | Err(StoreError::Unknown(_)) => store.find_origin(&origin.named(session.as_str()))?,
+        Err(why) => return Err(why),
+    };
+    let Some(id) = id else { return Ok(None) };
+    let opened = store.open(&id)?;
+    Ok(Some(Box::new((id, opened))))
 }
 
 /// Whether there was such a session: one that is open here may never have been written.
