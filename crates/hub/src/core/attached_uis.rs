@@ -102,6 +102,9 @@ impl Core {
         self.uis.insert(ui, seat);
         if let Some(runtime_session) = self.runtime_session.clone() {
             self.attach(ui, &runtime_session);
+        } else if self.has_told {
+            // With a session it would be told with that.
+            self.out.push(CoreEffect::Abilities { ui });
         }
     }
 

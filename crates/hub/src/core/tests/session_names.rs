@@ -135,6 +135,25 @@ fn a_session_in_which_nothing_was_said_takes_the_runtimes_name_and_its_first_id_
 }
 
 #[test]
+fn who_comes_to_a_runtime_that_has_greeted_and_has_no_session_yet_is_told_what_it_can_do() {
+    for is_first in [true, false] {
+        let mut bench = Bench::with(Engine::Mirrored, None);
+        bench.step(CoreInput::Left { ui: TERMINAL });
+        let greets = || CoreInput::Abilities(domain::port::Abilities::all("far"));
+        if is_first {
+            bench.step(greets());
+        }
+        bench.outs.clear();
+        bench.arrive(TERMINAL, Answers::ALL, Standing::Controller);
+        if !is_first {
+            bench.step(greets());
+        }
+        let told = |out: &&CoreEffect| matches!(out, CoreEffect::Abilities { ui: TERMINAL });
+        assert_eq!(bench.outs.iter().filter(told).count(), 1, "greeted first: {is_first}");
+    }
+}
+
+#[test]
 fn a_session_for_which_a_command_waits_by_its_id_keeps_that_id_when_the_runtime_greets() {
     let mut bench = Bench::with(Engine::Followed, None);
     let first = bench.core.runtime_session(Millis(bench.now)).0.expect("a session");
