@@ -1,8 +1,26 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { defineConfig } from "vitest/config";
+
+/** Beside each file the same one as it goes over the wire: the server compresses nothing while it runs. */
+const compressed = {
+  name: "compressed",
+  apply: "build",
+  closeBundle(): void {
+    const dist = new URL("./dist/", import.meta.url).pathname;
+    for (const file of readdirSync(dist, { recursive: true, encoding: "utf8" })) {
+      if (!statSync(dist + file).isFile() || /\.(br|gz)$/.test(file)) continue;
+      const bytes = readFileSync(dist + file);
+      writeFileSync(`${dist}${file}.br`, brotliCompressSync(bytes));
+      writeFileSync(`${dist}${file}.gz`, gzipSync(bytes, { level: 9 }));
+    }
+  },
+} as const;
 
 // Every script and style is a file of our own: the page's Content-Security-Policy allows nothing inline.
 export default defineConfig({
   base: "/",
+  plugins: [compressed],
   // Which sources it is built from; `cargo xtask page` says so.
   envPrefix: "PARLOR_PAGE_",
   build: {

@@ -1,12 +1,16 @@
-//! Links the program so that it starts quickly, and tells it which commit it is built from.
+//! Links the program so that it starts quickly, tells it which commit it is built from, and puts the pages of the documentation into it.
 
-use std::path::Path;
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Whoever builds outside git says it here.
 const COMMIT: &str = "PARLOR_COMMIT";
 
-fn main() {
+fn main() -> io::Result<()> {
+    pages()?;
     println!("cargo::rerun-if-changed=build.rs");
     let is = |name: &str, value: &str| std::env::var(name).as_deref() == Ok(value);
     let glibc = is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu");
@@ -22,6 +26,36 @@ fn main() {
     if let Some(commit) = said.or_else(|| is("PROFILE", "release").then(commit).flatten()) {
         println!("cargo::rustc-env={COMMIT}={commit}");
     }
+    Ok(())
+}
+
+/// Where the pages for users are.
+const PAGES: [&str; 2] = ["../../docs", "../../docs/guides"];
+
+/// The pages as `src/topics.rs` includes them: a table of names, titles and lengths, and all texts compressed as one.
+fn pages() -> io::Result<()> {
+    let mut files = Vec::new();
+    for folder in PAGES {
+        println!("cargo::rerun-if-changed={folder}");
+        let entries =
+            std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+        files.extend(entries.into_iter().filter(|path| path.extension().is_some_and(|end| end == "md")));
+    }
+    files.sort_by(|one, two| one.file_name().cmp(&two.file_name()));
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default());
+    let packed = out.join("pages.deflate");
+    let mut encoder = DeflateEncoder::new(std::fs::File::create(&packed)?, Compression::best());
+    let mut table = String::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file)?;
+        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let title = text.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or_default();
+        table.push_str(&format!("({name:?}, {title:?}, {}),", text.len()));
+        encoder.write_all(text.as_bytes())?;
+    }
+    encoder.finish()?;
+    let packed = packed.display().to_string();
+    std::fs::write(out.join("pages.rs"), format!("(&[{table}], include_bytes!({packed:?}))"))
 }
 
 /// The commit that is checked out; none outside git.

@@ -13,7 +13,7 @@ pub(crate) fn asked() -> Target {
 }
 
 fn named(name: &str) -> Option<Target> {
-    let dialect = |name: &str| -> Option<Dialect> { dialects::named(name).ok() };
+    let dialect = |name: &str| -> Option<Dialect> { dialects::driven(name).ok() };
     Some(match name {
         "framer" => Box::new(readers::framer),
         "shell" => Box::new(readers::shell),

@@ -44,6 +44,8 @@ for (const [width, height] of [
 
 test("a device that asks to be paired is told with its code; Allow and Deny take no press that was on its way elsewhere", () =>
   at("#/s/s1", { viewport: { width: 390, height: 664 } }, async ({ page, errors }) => {
+    // The question is a screen of its own here; the conversation is one press away.
+    await page.getByRole("button", { name: "Conversation" }).click();
     await page.locator("#composer").fill("half a sen");
     await change(page, (demo, asks) => void (demo.pairing.value = asks), ASKS);
     const [allow, deny] = [

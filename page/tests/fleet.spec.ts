@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import type { FleetRow, ConnectionState } from "../src/view/ports";
-import { change, ownWorld, WAIT } from "./demo/look";
+import { change, ownWorld, sent, WAIT } from "./demo/look";
 
 const at = ownWorld();
 
@@ -88,7 +88,7 @@ test("a stop without a connection is said to be none, until there is one again, 
     await page.getByRole("button", { name: "Stop", exact: true }).click();
     await said.waitFor();
     await is({ is: "revoked" });
-    await page.getByText("This device was taken off the list").waitFor();
+    await page.getByText("This device was revoked").waitFor();
     expect(await page.locator(".toast").count()).toBe(0);
     await is({ is: "lost", since: Date.now(), retryAt: undefined });
     await page.locator("#ask h2").waitFor();
@@ -108,6 +108,8 @@ for (const [width, height] of [
         page
           .locator("#ask footer button, .composer button")
           .evaluateAll((all) => all.map((one) => JSON.stringify(one.getBoundingClientRect())));
+      const aside = page.getByRole("button", { name: "Conversation" });
+      if (await aside.isVisible()) await aside.click();
       await page.locator("#composer").fill("/short");
       await page.locator("#composer").press("Enter");
       const high = (): Promise<number> => page.locator("#composer").evaluate((field) => field.clientHeight);
@@ -158,7 +160,7 @@ test("a device that may not do everything is offered nothing that is refused to 
       await page.keyboard.type("timeline");
       await page.getByRole("option", { name: /took how long/ }).waitFor();
       await page.getByRole("combobox").fill("changed in files");
-      await page.getByText("Nothing by that name.").waitFor();
+      await page.getByText("No match.").waitFor();
       await page.keyboard.press("Escape");
       await page.getByRole("dialog").waitFor({ state: "detached" });
     }
@@ -187,4 +189,113 @@ test("diffs stand side by side where there is room, and it is said where there i
     await diff.locator(".diff", { hasText: "acc1" }).getByText("new, empty").first().waitFor();
     expect(await diff.innerText()).not.toContain("file mode");
     expect(errors).toEqual([]);
+  }));
+
+test("the first words are said on the screen of all sessions: none is made before, and they go to the new one", () =>
+  at("#/", {}, async ({ page }) => {
+    const field = page.getByRole("textbox", { name: "What a new session is to do" });
+    const folder = page.locator("#first-folder");
+    const begun = (): Promise<unknown[]> =>
+      page.evaluate(() => (globalThis as never as { parlorDemo: { begun: unknown[] } }).parlorDemo.begun);
+    // It begins where `parlor web` was run last, with the usual model, unless the person says otherwise.
+    await expect.poll(() => folder.inputValue(), { timeout: WAIT }).toBe("/home/ada/parlor-two");
+    await page.getByRole("button", { name: "New session" }).click();
+    await page.getByRole("heading", { name: "New session" }).waitFor();
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id), { timeout: WAIT }).toBe("first");
+    await page.keyboard.type("Mend the tests");
+    expect([await sent(page), await begun()]).toEqual([[], []]);
+    await folder.fill("no whole path");
+    await field.press("Enter");
+    expect(await begun()).toEqual([]);
+    // Completed as in a shell: Tab goes on to the next part, Enter takes what is chosen.
+    await folder.fill("/home/ada/se");
+    await page.getByRole("option", { name: "/home/ada/server" }).waitFor();
+    await folder.press("Tab");
+    expect(await folder.inputValue()).toBe("/home/ada/server/");
+    await folder.fill("/home/ada/par");
+    await page.getByRole("option", { name: "/home/ada/parlor-two" }).waitFor();
+    await folder.press("ArrowUp");
+    await folder.press("Enter");
+    expect(await folder.inputValue()).toBe("/home/ada/parlor-two");
+    await folder.fill("/home/ada/server");
+    await page.getByLabel("Parlor with").selectOption("anthropic/claude");
+    await field.press("Enter");
+    await expect
+      .poll(begun, { timeout: WAIT })
+      .toEqual([{ words: "Mend the tests", cwd: "/home/ada/server", model: "anthropic/claude" }]);
+    await expect
+      .poll(() => sent(page), { timeout: WAIT })
+      .toEqual([{ prompt: { input: { text: "Mend the tests" }, options: { when_busy: "queue" } } }]);
+    // Reached again by its address alone, nothing is begun.
+    await page.goto(`${page.url().split("#")[0]}#/begin/1`);
+    await page.getByRole("heading", { name: "New session" }).waitFor();
+    expect((await begun()).length).toBe(1);
+    await page.goto(`${page.url().split("#")[0]}#/`);
+    // It was said: the field is free for another one, and the folder is kept.
+    await field.waitFor();
+    expect([await field.inputValue(), await page.locator("#first-folder").inputValue()]).toEqual([
+      "",
+      "/home/ada/server",
+    ]);
+  }));
+
+for (const viewport of [
+  { width: 1440, height: 900 },
+  { width: 390, height: 664 },
+  { width: 375, height: 667 },
+])
+  test(`what was said in any session is found while one types, and leads to the word: ${viewport.width}×${viewport.height}`, () =>
+    at("#/", { viewport }, async ({ page, errors }) => {
+      await change(page, (demo) => demo.poke((state) => void (state.asks = [])), undefined);
+      await page.getByRole("button", { name: "Go to…" }).filter({ visible: true }).click();
+      await page.keyboard.type("hangs");
+      const hit = page.getByRole("option", { name: /said in.*Fix the failing bridge.*The bridge test hangs/ });
+      await hit.waitFor();
+      await page.getByRole("status").getByText("1 session says it").waitFor({ state: "attached" });
+      await page.keyboard.press("Enter");
+      await page.waitForURL((url) => url.hash === "#/s/s1");
+      await page.getByText(/^\d of \d/).waitFor();
+      expect(await page.getByRole("searchbox").inputValue()).toBe("hangs");
+      await page.keyboard.press("Escape");
+      await page.getByRole("button", { name: "Go to…" }).filter({ visible: true }).click();
+      await page.keyboard.type("zzzz-not-there");
+      await page.getByText("No match.").waitFor();
+      expect(errors).toEqual([]);
+    }));
+
+test("who wants it is told of a question while nobody looks, without a sound, and a click opens it", () =>
+  at("#/", { permissions: ["notifications"] }, async ({ page }) => {
+    await page.evaluate(() => {
+      const told: unknown[] = [];
+      class Told {
+        static requestPermission = async (): Promise<string> => "granted";
+        onclick: (() => void) | undefined;
+        constructor(title: string, options: object) {
+          told.push([title, options]);
+          setTimeout(() => this.onclick?.());
+        }
+        close(): void {}
+      }
+      Object.assign(globalThis, { Notification: Told, told });
+      Object.defineProperty(document, "visibilityState", { get: () => "hidden" });
+    });
+    const told = (): Promise<unknown> => page.evaluate(() => (globalThis as never as { told: unknown }).told);
+    const asks = (question: string): Promise<void> =>
+      change(
+        page,
+        ({ rows }, question) =>
+          void (rows.value = rows.value.map((row) =>
+            row.key === "s3" ? { ...row, status: "waiting" as const, question } : row,
+          )),
+        question,
+      );
+    await asks("before it was wanted");
+    expect(await told()).toEqual([]);
+    await page.getByRole("button", { name: "Notifications: off" }).click();
+    await page.getByRole("button", { name: "Notifications: on, without sound" }).waitFor();
+    await asks("run: rm x");
+    await expect
+      .poll(told, { timeout: WAIT })
+      .toEqual([["Write docs for the page", { body: "Question: run: rm x", tag: "s3", silent: true }]]);
+    await page.waitForURL((url) => url.hash === "#/s/s3");
   }));

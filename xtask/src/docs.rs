@@ -29,7 +29,10 @@ struct Generator {
 }
 
 /// All folders of generated pages.
-const GENERATORS: &[Generator] = &[Generator { folder: "docs/dialects", command: &["__docs"] }];
+const GENERATORS: &[Generator] = &[
+    Generator { folder: "docs/dialects", command: &["__docs"] },
+    Generator { folder: "docs/reference", command: &["__docs"] },
+];
 
 /// Runs every generator, then checks the links of all pages. The program that writes the pages is built unless one is named.
 pub(crate) fn run(shell: &Shell, mode: Mode, binary: Option<&str>) -> Result<()> {

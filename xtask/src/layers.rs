@@ -87,6 +87,7 @@ pub(crate) const LAYERS: &[Layer] = &[
     },
     foreign_wire("acp"),
     foreign_wire("asst"),
+    foreign_wire("claude"),
     foreign_wire("codelia"),
     foreign_wire("lemon"),
     foreign_wire("nous"),
@@ -101,7 +102,7 @@ pub(crate) const LAYERS: &[Layer] = &[
     Layer {
         name: "dialects",
         why: "the list of the wires, and all that the others know of them",
-        uses: &["roles", "acp", "asst", "codelia", "lemon", "nous", "openagent", "native"],
+        uses: &["roles", "acp", "asst", "claude", "codelia", "lemon", "nous", "openagent", "native"],
         outside: Outside::NoTokio,
     },
     Layer {
@@ -158,6 +159,12 @@ pub(crate) const LAYERS: &[Layer] = &[
         uses: &[
             "domain", "wire", "dialects", "roles", "link", "store", "models", "tools", "engine", "hub", "web",
         ],
+        outside: Outside::NoTerminal,
+    },
+    Layer {
+        name: "window",
+        why: "what a desktop shell decides and does that needs no window; it is a client of the server, so it knows neither host nor hub",
+        uses: &["domain", "wire", "link"],
         outside: Outside::NoTerminal,
     },
     Layer {

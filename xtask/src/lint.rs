@@ -12,6 +12,9 @@ const PAGE_LOG: &str = "target/xtask/page-lint.log";
 /// The fuzzer is a workspace of its own. Its form is looked at here; that it compiles is seen where it runs (`--slow`).
 const FUZZ: &[&str] = &["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"];
 
+/// The same of the desktop shell, which `cargo xtask test --desktop` compiles.
+const DESKTOP: &[&str] = &["fmt", "--manifest-path", "desktop/Cargo.toml", "--check"];
+
 /// Runs every check.
 pub(crate) fn run(shell: &Shell) -> Result<()> {
     needs::ensure(shell, needs::FOR_LINT)?;
@@ -40,6 +43,10 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
             (
                 "fmt of the fuzzer (`cargo fmt --manifest-path fuzz/Cargo.toml` repairs it)",
                 shell.cargo(FUZZ, &[]),
+            ),
+            (
+                "fmt of the desktop shell (`cargo fmt --manifest-path desktop/Cargo.toml` repairs it)",
+                shell.cargo(DESKTOP, &[]),
             ),
             ("clippy", shell.cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])),
             ("clippy of the schemas", shell.cargo(&schemas, &[])),

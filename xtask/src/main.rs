@@ -12,6 +12,8 @@
 
 mod claims;
 mod comments;
+mod desktop;
+mod dist;
 mod docs;
 mod findings;
 mod fuzz;
@@ -22,6 +24,7 @@ mod needs;
 mod page;
 mod program;
 mod seeds;
+mod sheet;
 mod shell;
 mod suite;
 mod tidy;
@@ -38,6 +41,7 @@ cargo xtask CHORE
 
   test [--slow] [NAME...]  install what the tests need, then run all of them (or those whose name contains NAME), every bench
                            in its short form, and docs --check
+  test --desktop           the tests of the desktop shell, in a window system of their own; in no other chore
   lint                     formatting, clippy, layers, tidy, links, the tests that pages and the sentences of documents name, the
                            page's freshness; warnings are errors
   layers                   check which crate and which module of a crate uses which, and the drawing in ARCHITECTURE.md
@@ -45,7 +49,12 @@ cargo xtask CHORE
                            12 lines in a row (to the letter; comments, tests, `use` and lines without a word are passed over)
   docs [--check]           write the generated pages (or check them), and check every relative link and named test
   page                     build the page of `parlor web` again, which is committed
+  desktop [--build | WORD...]
+                           install what the desktop shell needs, build it and the program, and start it with these words
   picture [FOLDER]         draw the README's pictures again, or all main screens into an (absolute) folder
+  film                     draw the README's film again
+  sheet                    put ten scenes of the terminal and the page on one sheet (target/sheet), for somebody who knows none of them
+  dist                     build the program as it is published, and refuse one that grew past its bound
   fuzz [--seconds N] [TARGET...]
                            try hostile inputs, guided by what they reach: both roles of every wire, and what reads bytes (30 s each)
   fixtures                 make the fixtures of this version anew, with the program as it is now
@@ -72,9 +81,13 @@ fn main() -> ExitCode {
 /// The tests that draw pictures.
 const PICTURES: &[&str] = &["test", "--quiet", "--package", "tui", "--lib", "gallery"];
 
+/// The test that draws the film.
+const FILM: &[&str] = &["test", "--quiet", "--package", "tui", "--lib", "gallery::film"];
+
 fn run(chore: &str, rest: &[String]) -> Result<()> {
     let shell = Shell::at_root()?;
     match chore {
+        "test" if rest == ["--desktop"] => desktop::test(&shell),
         "test" => suite::run(&shell, &suite::Options::parse(rest)?),
         "accept" => suite::run(&shell, &suite::Options::parse(rest)?.accepting()),
         "docs" => match rest {
@@ -88,6 +101,10 @@ fn run(chore: &str, rest: &[String]) -> Result<()> {
             [folder] => shell.step("cargo", PICTURES, &[("PARLOR_PICTURES", folder)]),
             _ => bail!("it takes nothing or a folder"),
         },
+        "film" => no_arguments(rest).and_then(|()| shell.step("cargo", FILM, &[("UPDATE_EXPECT", "1")])),
+        "sheet" => no_arguments(rest).and_then(|()| sheet::run(&shell, PICTURES)),
+        "desktop" => desktop::run(&shell, desktop::Wanted::parse(rest)),
+        "dist" => no_arguments(rest).and_then(|()| dist::run(&shell)),
         "fuzz" => fuzz::run(&shell, &fuzz::Fuzzing::parse(rest)?),
         "fixtures" => no_arguments(rest).and_then(|()| suite::fixtures(&shell)),
         "lint" => no_arguments(rest).and_then(|()| lint::run(&shell)),

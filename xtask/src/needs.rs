@@ -117,6 +117,61 @@ pub(crate) const FOR_PAGE_TESTS: &[Part] = &[
         install: &[APT_UPDATE, &["apt-get", "install", "--yes", "--no-install-recommends", "chromium"]],
         rights: Rights::Root,
     },
+    Part {
+        name: "firefox-esr",
+        why: "the page is tried in a second browser",
+        probe: &["firefox-esr", "--version"],
+        install: &[APT_UPDATE, &["apt-get", "install", "--yes", "--no-install-recommends", "firefox-esr"]],
+        rights: Rights::Root,
+    },
+];
+
+/// What building and running the desktop shell needs.
+pub(crate) const FOR_DESKTOP: &[Part] = &[Part {
+    name: "WebKitGTK for developers",
+    why: "the desktop shell shows the page with it",
+    probe: &["pkg-config", "--exists", "webkit2gtk-4.1", "gtk+-3.0"],
+    install: &[
+        APT_UPDATE,
+        &[
+            "apt-get",
+            "install",
+            "--yes",
+            "--no-install-recommends",
+            "libwebkit2gtk-4.1-dev",
+            "pkg-config",
+            "xdg-utils",
+        ],
+    ],
+    rights: Rights::Root,
+}];
+
+/// What the tests of the desktop shell need beside that.
+pub(crate) const FOR_DESKTOP_TESTS: &[Part] = &[
+    Part {
+        name: "WebKitWebDriver",
+        why: "the window is driven by it",
+        probe: &["WebKitWebDriver", "--help"],
+        install: &[
+            APT_UPDATE,
+            &["apt-get", "install", "--yes", "--no-install-recommends", "webkit2gtk-driver"],
+        ],
+        rights: Rights::Root,
+    },
+    Part {
+        name: "Xvfb",
+        why: "windows that nobody sees",
+        probe: &["sh", "-c", "command -v Xvfb"],
+        install: &[APT_UPDATE, &["apt-get", "install", "--yes", "--no-install-recommends", "xvfb"]],
+        rights: Rights::Root,
+    },
+    Part {
+        name: "dbus-daemon",
+        why: "each test has a desktop of its own",
+        probe: &["dbus-daemon", "--version"],
+        install: &[APT_UPDATE, &["apt-get", "install", "--yes", "--no-install-recommends", "dbus-daemon"]],
+        rights: Rights::Root,
+    },
 ];
 
 /// The program that builds, lints and tests the page.
@@ -234,7 +289,9 @@ mod tests {
 
     #[test]
     fn every_row_can_be_probed_installed_and_explained() {
-        for part in FOR_LINT.iter().chain(FOR_TEST).chain(FOR_PAGE_TESTS) {
+        for part in
+            FOR_LINT.iter().chain(FOR_TEST).chain(FOR_PAGE_TESTS).chain(FOR_DESKTOP).chain(FOR_DESKTOP_TESTS)
+        {
             assert!(!part.probe.is_empty() && !part.install.is_empty(), "{}", part.name);
             assert!(part.install.iter().all(|line| !line.is_empty()), "{}", part.name);
             assert!(!part.why.is_empty(), "{}", part.name);

@@ -3,12 +3,11 @@
 //! Whether what is committed was built from the sources beside it is told by two digests in `page/dist/digest.txt`: of the sources with the
 //! lock file, and of what was built. So a change of either alone is found without building anything.
 
-use std::io::Write as _;
+use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use flate2::Compression;
-use flate2::write::GzEncoder;
+use flate2::read::GzDecoder;
 use sha2::{Digest as _, Sha256};
 
 use crate::needs;
@@ -26,8 +25,10 @@ const INSTALLED: &str = "node_modules/.parlor-installed";
 /// What decides how the page is built; a folder means all in it.
 const SOURCES: &[&str] =
     &["index.html", "package-lock.json", "package.json", "public", "src", "tsconfig.json", "vite.config.ts"];
-/// Most bytes that a browser loads, compressed.
-const MOST_BYTES: usize = 200 * 1024;
+/// Most bytes that a browser loads over the wire, with the older of the two compressions.
+const MOST_BYTES: usize = 180 * 1024;
+/// What stands compressed beside each file, by its ending; the page's own build writes both.
+const COMPRESSED: [&str; 2] = [".br", ".gz"];
 
 /// One file: its path below the folder, and its bytes.
 type File = (String, Vec<u8>);
@@ -114,12 +115,29 @@ fn digest(files: &[File]) -> String {
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// How many bytes go over the wire. Each file has to stand compressed beside itself in both ways; that the older one is the same file is
+/// seen here, of the newer one by every browser that loads the page.
 fn compressed(files: &[File]) -> Result<usize> {
     let mut bytes = 0;
-    for (_, file) in files {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-        encoder.write_all(file)?;
-        bytes += encoder.finish()?.len();
+    let own = |path: &str| COMPRESSED.iter().any(|ending| path.ends_with(ending));
+    let beside = |name: String| files.iter().find(|(path, _)| *path == name).map(|(_, bytes)| bytes);
+    for (path, file) in files.iter().filter(|(path, _)| !own(path)) {
+        for ending in COMPRESSED {
+            let Some(small) = beside(format!("{path}{ending}")) else {
+                bail!("{BUILT}/{path} has no {ending} beside it: `cargo xtask page` builds it")
+            };
+            if ending != ".gz" {
+                continue;
+            }
+            let mut whole = Vec::new();
+            GzDecoder::new(small.as_slice())
+                .read_to_end(&mut whole)
+                .with_context(|| format!("{BUILT}/{path}.gz cannot be read"))?;
+            if whole != *file {
+                bail!("{BUILT}/{path}.gz is another file than {path}: `cargo xtask page` builds it");
+            }
+            bytes += small.len();
+        }
     }
     Ok(bytes)
 }
@@ -199,6 +217,20 @@ mod tests {
             assert_ne!(digest(&files), digest(&other), "{other:?}");
         }
         assert_eq!(digest(&files), digest(&files.clone()));
+    }
+
+    #[test]
+    fn every_file_stands_compressed_beside_itself() {
+        // `gzip` of "one".
+        let small = [31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 203, 207, 75, 5, 0, 241, 134, 108, 122, 3, 0, 0, 0];
+        let all = |text: &str, small: &[u8]| {
+            vec![file("a.js", text), ("a.js.br".to_owned(), vec![1]), ("a.js.gz".to_owned(), small.to_vec())]
+        };
+        let told = |files: &[File]| compressed(files).map_err(|error| error.to_string());
+        assert!(told(&all("two", &small)).unwrap_err().contains("another file"));
+        assert!(told(&all("one", b"x")).unwrap_err().contains("cannot be read"));
+        assert!(told(&all("one", &small)[..2]).unwrap_err().contains("no .gz"));
+        assert_eq!(told(&all("one", &small)), Ok(small.len()));
     }
 
     #[test]

@@ -93,6 +93,13 @@ impl Shell {
             .with_context(|| format!("`{line}` printed something that is not text"))
     }
 
+    /// The system that cargo builds for: named to it, build scripts are built without the flags of the program.
+    pub(crate) fn host(&self) -> Result<String> {
+        let told = self.cargo_output(&["-vV"])?;
+        let host = told.lines().find_map(|line| line.strip_prefix("host: "));
+        host.map(str::to_owned).context("cargo did not name its host")
+    }
+
     /// Whether a program can be started and ends well, quietly.
     pub(crate) fn probe(&self, command: &[&str]) -> bool {
         let Some((program, args)) = command.split_first() else { return false };

@@ -24,7 +24,8 @@ const SLOW_CASES: &str = "5000";
 const SCHEMAS: &[&str] = &["test", "--workspace", "--features", "dialects/schema", "--test", "schemas"];
 
 /// The benches of the workspace, by name. Not `--benches`: that would run the tests of every library once more.
-const BENCHES: &[&str] = &["figures", "fleet", "frame", "returning", "screen", "start", "undo", "walk"];
+const BENCHES: &[&str] =
+    &["figures", "fleet", "frame", "returning", "screen", "served", "start", "undo", "walk"];
 
 /// How many tests nextest runs at once.
 const TEST_THREADS: &str = "NEXTEST_TEST_THREADS";
@@ -144,7 +145,7 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
         (built, alone.map(joined))
     });
     built?;
-    let binary = binary(shell)?;
+    let binary = binary(shell, "debug")?;
     let server = shell.root().join(needs::MCP_EVERYTHING).display().to_string();
     let library = shell.root().join(needs::ACP_LIBRARY).display().to_string();
     let mut env = options.env(&binary, &server, &library);
@@ -240,7 +241,7 @@ impl std::fmt::Display for Parts {
 /// Has the program as it is now make what it would leave: store, exports, recordings, native lines and settings of this version.
 pub(crate) fn fixtures(shell: &Shell) -> Result<()> {
     shell.cargo(&["build", "--package", "parlor"], &[])?;
-    let from = binary(shell)?;
+    let from = binary(shell, "debug")?;
     let recipe = ["test", "--package", "parlor", "--test", "program", "the_recipe_makes_fixtures"];
     shell.cargo(&recipe, &[("PARLOR_FIXTURES_FROM", &from)])
 }
@@ -257,10 +258,11 @@ fn count_listed(listing: &str) -> usize {
     listing.lines().filter(|line| line.ends_with(": test")).count()
 }
 
-fn binary(shell: &Shell) -> Result<String> {
+/// Where cargo left the program that it built with a profile of this folder.
+pub(crate) fn binary(shell: &Shell, profile: &str) -> Result<String> {
     let metadata = shell.metadata()?;
     let target = metadata["target_directory"].as_str().context("cargo metadata names no target directory")?;
-    let path = Path::new(target).join("debug").join(format!("parlor{}", std::env::consts::EXE_SUFFIX));
+    let path = Path::new(target).join(profile).join(format!("parlor{}", std::env::consts::EXE_SUFFIX));
     if !path.is_file() {
         bail!("the build ended well but {} is not there", path.display());
     }

@@ -7,6 +7,7 @@ mod repeats;
 mod spawns;
 mod starts;
 mod wires;
+mod wording;
 
 use anyhow::Result;
 
@@ -64,6 +65,7 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
     let documents = tree::pages(shell.root(), ".md")?;
     let mut found = findings(&pages, LONG);
     found.extend(names::findings(&sources(&pages)));
+    found.extend(wording::findings(&programs(&pages), &documents));
     found.extend(starts::untrue(&pages, &documents));
     found.extend(comments::findings(&pages));
     judge("tidy", &found)

@@ -2,12 +2,22 @@
 //!
 //! A dialect has two roles, both state machines without I/O: [`RuntimeRole`](roles::RuntimeRole) (we play the runtime, a foreign UI is
 //! at the other end) and [`UiRole`](roles::UiRole) (we play the UI, a foreign runtime is at the other end). Its crate exports one
-//! [`Dialect`], which says everything that others need to know of it; a new wire is its crate and its place in [`ALL`].
+//! [`Dialect`], which says everything that others need to know of it; a new wire is its crate and its place in [`ALL`], or in [`DRIVEN`]
+//! alone where it has no runtime role.
 
 mod registry;
+mod schemas;
 
-pub use registry::{ALL, NotADialect, named, of_first_line};
+pub use registry::{ALL, DRIVEN, NotADialect, driven, named, of_first_line};
 #[cfg(feature = "schema")]
 pub use registry::{DERIVED, WriteSchema};
 pub use roles::Dialect;
-pub use {acp, asst, codelia, lemon, native, nous, openagent};
+pub use schemas::schema;
+pub use {acp, asst, claude, codelia, lemon, native, nous, openagent};
+
+/// The wire that a new agent is written for: there is none that takes fewer lines.
+pub const FIRST_OF_AGENTS: Dialect = asst::DIALECT;
+/// The wire that a new UI is written for: the shortest on which the agent can ask.
+pub const FIRST_OF_UIS: Dialect = codelia::DIALECT;
+/// Two wires that are as unlike as any, to show a bridge with: the UI's, and the agent's.
+pub const SHOWN_BRIDGED: (Dialect, Dialect) = (codelia::DIALECT, lemon::DIALECT);

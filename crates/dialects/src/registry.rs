@@ -9,9 +9,12 @@ pub type WriteSchema = fn() -> String;
 
 /// The wires by the names of their crates: the one list in which a wire stands.
 macro_rules! wires {
-    ($($name:ident),* $(,)?) => {
-        /// Every wire of this build.
+    (both roles: $($name:ident),*; UI role alone: $($driven:ident),*) => {
+        /// Every wire of this build that has both roles.
         pub const ALL: &[Dialect] = &[$($name::DIALECT),*];
+
+        /// Every wire whose runtimes are driven: those, and the wires of programs that nobody else can be.
+        pub const DRIVEN: &[Dialect] = &[$($name::DIALECT,)* $($driven::DIALECT),*];
 
         /// The schema of each wire, as its types say it now. What the program prints is the committed file.
         #[cfg(feature = "schema")]
@@ -19,14 +22,26 @@ macro_rules! wires {
     };
 }
 
-wires!(native, codelia, nous, asst, lemon, openagent, acp);
+wires!(both roles: native, codelia, nous, asst, lemon, openagent, acp; UI role alone: claude);
 
 /// The wire of this name.
 ///
 /// # Errors
 /// When there is none; the error names those there are.
 pub fn named(name: &str) -> Result<Dialect, NotADialect> {
-    ALL.iter().copied().find(|dialect| dialect.name() == name).ok_or(NotADialect)
+    among(ALL, name)
+}
+
+/// The wire of this name, where its runtimes are to be driven.
+///
+/// # Errors
+/// When there is none; the error names those there are.
+pub fn driven(name: &str) -> Result<Dialect, NotADialect> {
+    among(DRIVEN, name)
+}
+
+fn among(wires: &'static [Dialect], name: &str) -> Result<Dialect, NotADialect> {
+    wires.iter().copied().find(|dialect| dialect.name() == name).ok_or(NotADialect(wires))
 }
 
 /// The wire that a client's first line belongs to, on wires where the client speaks first.
@@ -36,11 +51,11 @@ pub fn of_first_line(line: &str) -> Option<Dialect> {
 
 /// No wire of this name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NotADialect;
+pub struct NotADialect(&'static [Dialect]);
 
 impl fmt::Display for NotADialect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = ALL.iter().map(|dialect| dialect.name()).collect();
+        let names: Vec<&str> = self.0.iter().map(|dialect| dialect.name()).collect();
         write!(f, "there are: {}", names.join(", "))
     }
 }
@@ -62,6 +77,16 @@ mod tests {
     }
 
     #[test]
+    fn a_wire_that_is_driven_alone_claims_no_verdict_and_speaks_of_items_that_there_are() {
+        for dialect in DRIVEN.iter().filter(|dialect| !dialect.is_served()) {
+            assert!(dialect.fidelity().is_empty(), "{dialect}: nobody plays its runtime");
+            let faults = dialect.description().fidelity.faults();
+            let unknown: Vec<_> = faults.iter().filter(|fault| fault.ends_with("is no item")).collect();
+            assert!(unknown.is_empty(), "{dialect}: {unknown:?}");
+        }
+    }
+
+    #[test]
     fn every_pair_has_every_item_and_says_how_and_why() {
         for ui in ALL {
             for runtime in ALL {
@@ -77,11 +102,12 @@ mod tests {
 
     #[test]
     fn names_read_back_and_are_told_apart() {
-        for dialect in ALL {
-            assert_eq!(named(dialect.name()), Ok(*dialect));
-            assert_eq!(ALL.iter().filter(|other| *other == dialect).count(), 1, "{dialect}");
+        for dialect in DRIVEN {
+            assert_eq!(driven(dialect.name()), Ok(*dialect));
+            assert_eq!(named(dialect.name()).is_ok(), dialect.is_served(), "{dialect}");
+            assert_eq!(DRIVEN.iter().filter(|other| *other == dialect).count(), 1, "{dialect}");
         }
-        assert_eq!(named("morse"), Err(NotADialect));
+        assert_eq!(named("morse"), Err(NotADialect(ALL)));
     }
 
     #[test]

@@ -329,7 +329,7 @@ impl Answer {
         match self {
             Answer::Allow { scope: Scope::Once, .. } => "allowed once",
             Answer::Allow { scope: Scope::Session, .. } => "allowed for the session",
-            Answer::Allow { scope: Scope::Always, .. } => "allowed for good",
+            Answer::Allow { scope: Scope::Always, .. } => "allowed always",
             Answer::Deny { .. } => "denied",
             Answer::Confirmed(true) => "answered with yes",
             Answer::Confirmed(false) => "answered with no",

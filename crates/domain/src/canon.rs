@@ -25,9 +25,9 @@ use crate::state::State;
 use crate::state::close::Open;
 use allowance::Allowance;
 use draft::Draft;
-use messages::OpenMessage;
+use messages::HeardMessage;
 use std::collections::{BTreeMap, VecDeque};
-use tools::OpenTool;
+use tools::HeardTool;
 
 pub use allowance::Bounds;
 pub use asks::decision;
@@ -78,8 +78,8 @@ pub struct Canon {
     names: Names,
     /// The turn in which the person has spoken or the model was asked: another user message then begins the next one.
     begun: Option<TurnId>,
-    messages: Vec<OpenMessage>,
-    tools: BTreeMap<Key, OpenTool>,
+    messages: Vec<HeardMessage>,
+    tools: BTreeMap<Key, HeardTool>,
     ended: VecDeque<Key>,
     next_cause: Option<Cause>,
     /// The peer's next run is the next turn of the one that is open here, with this cause.
@@ -234,6 +234,7 @@ impl Canon {
             Said::ToolStarted { tool, name, args } => self.start_tool(draft, &tool, name, args),
             // Who holds the runtime to asking keeps it; nothing has happened.
             Said::NeedsNoConsent { .. } => {}
+            Said::AllowedHere { tool, by } => self.allow_tool(draft, &tool, by),
             Said::ToolProgress { tool, progress } => self.tool_progress(draft, now, &tool, progress),
             Said::ToolEnded { tool, outcome, result } => self.end_tool(draft, &tool, outcome, result),
             Said::AskOpened { ask, title, kind, deadline } => {

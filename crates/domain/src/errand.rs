@@ -4,9 +4,11 @@
 //! where a person must say, the runtime's role puts the question and tells what was answered.
 
 use crate::ask::{Assessment, Preview, Scope};
+use crate::command::FilesCommand;
 use crate::content::Json;
+use crate::ids::SessionId;
 use crate::session::Policy;
-use crate::tool::ToolResult;
+use crate::tool::{Decider, ToolResult};
 
 /// Names an errand until it is done; the role counts them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,6 +47,42 @@ pub enum Errand {
     Release {
         terminal: String,
     },
+    /// Say whether the runtime may do something by its own hands, which it asks for first.
+    Judge(Box<AskedCall>),
+    /// Keep what stands in the files: the runtime is about to hear this prompt.
+    Before {
+        prompt: String,
+    },
+    /// What began so is over: write down what changed.
+    After {
+        of: ErrandId,
+    },
+    /// Take back, do again or show what prompts did to files.
+    Files(FilesCommand),
+}
+
+/// What a runtime wants to do by its own hands, as it showed it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AskedCall {
+    /// The runtime's name for its tool.
+    pub name: String,
+    pub args: Json,
+    /// The command line that would run, where it is one, and where.
+    pub command: Option<String>,
+    pub cwd: Option<String>,
+    /// The changes of files that it would make.
+    pub changes: Vec<AskedChange>,
+    /// Whether that is all of it: what shows more than we can judge is always asked about.
+    pub is_whole: bool,
+}
+
+/// A change of a file as a runtime shows it: of the whole text or of one place of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AskedChange {
+    pub path: String,
+    /// `None` where the file is new.
+    pub old: Option<String>,
+    pub new: String,
 }
 
 /// A command that is to be started.
@@ -74,6 +112,8 @@ pub enum ErrandStep {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErrandOrder {
     pub id: ErrandId,
+    /// The session that it is for, once there is one.
+    pub session: Option<SessionId>,
     pub step: ErrandStep,
     /// The mode of this moment.
     pub policy: Policy,
@@ -124,6 +164,13 @@ pub enum ErrandDone {
         end: Option<CommandEnd>,
     },
     Ended(CommandEnd),
+    /// It may be done, and who said so.
+    Allowed(Decider),
+    /// What became of files, in words, and the code of the notice where they were changed.
+    Files {
+        text: String,
+        noted: Option<String>,
+    },
 }
 
 /// By what a command came to its end, as far as that is known.

@@ -22,6 +22,9 @@ pub const FILES_REDONE: &str = "files_redone";
 /// The code of a notice that says that something which a foreign runtime wanted done here was refused without a question.
 pub const ERRAND_REFUSED: &str = "refused";
 
+/// The code of the failure of a run whose model declined to answer.
+pub const REFUSED: &str = "refusal";
+
 /// The code of a notice that says that the model ended its turn without a word.
 pub const EMPTY_ANSWER: &str = "empty_answer";
 

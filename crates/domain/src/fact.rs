@@ -7,7 +7,7 @@ use crate::ids::Millis;
 use crate::queue::{Mode, QueueKind};
 use crate::session::{Effort, ModelRef};
 use crate::signal::Level;
-use crate::tool::{Progress, ToolOutcome, ToolResult};
+use crate::tool::{Decider, Progress, ToolOutcome, ToolResult};
 use std::sync::Arc;
 
 /// An id as the peer wrote it.
@@ -97,6 +97,11 @@ pub enum Said {
     /// Nobody has to be asked about a tool: it only looks, or it is done by our own hands, by our own rules.
     NeedsNoConsent {
         tool: Key,
+    },
+    /// A tool of the runtime may run because we said so, without a question: by a rule, or by the mode.
+    AllowedHere {
+        tool: Key,
+        by: Decider,
     },
     /// A tool is under way.
     ToolProgress {

@@ -13,6 +13,7 @@ mod words;
 
 pub use member::{Doing, FleetChange, Member};
 
+use crate::ask::Ask;
 use crate::event::Outcome;
 use crate::ids::{Millis, SessionId};
 use crate::session::SessionSummary;
@@ -35,12 +36,12 @@ pub struct Process {
     pub cwd: String,
     /// What it serves, in words.
     pub serving: String,
-    pub standing: Standing,
+    pub contact: Contact,
 }
 
 /// How a process can be spoken with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
+pub enum Contact {
     /// It tells of its sessions, or is about to.
     Reached,
     /// It is there and does not answer.
@@ -81,7 +82,7 @@ impl FleetFact {
     /// Whether what a process told of its sessions counts no longer.
     pub fn is_loss(&self) -> bool {
         match self {
-            FleetFact::Found { process, .. } => process.standing != Standing::Reached,
+            FleetFact::Found { process, .. } => process.contact != Contact::Reached,
             FleetFact::Left { .. } => true,
             FleetFact::Aboard { .. }
             | FleetFact::Changed { .. }
@@ -94,10 +95,11 @@ impl FleetFact {
 /// How a row stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Status {
-    /// It waits for the person's answer to this many questions; the first one in a line.
+    /// It waits for the person's answer to this many questions; the first one in a line, and all of it where that was told.
     Waiting {
         asks: u64,
         question: String,
+        ask: Option<Box<Ask>>,
     },
     Running,
     /// It is open, and nothing was ever run in it.
@@ -231,12 +233,10 @@ impl Fleet {
         if self.processes.len() >= MAX_PROCESSES && !self.processes.contains_key(&pid) {
             return false;
         }
-        let forgotten = match process.standing {
-            Standing::Reached => false,
+        let forgotten = match process.contact {
+            Contact::Reached => false,
             // What it told before is no longer true.
-            Standing::Silent | Standing::OtherVersion(_) | Standing::Dead => {
-                self.aboard.remove(&pid).is_some()
-            }
+            Contact::Silent | Contact::OtherVersion(_) | Contact::Dead => self.aboard.remove(&pid).is_some(),
         };
         let other = self.processes.get(&pid) != Some(&process);
         self.processes.insert(pid, process);
@@ -283,7 +283,9 @@ impl Fleet {
         let status = match &member.doing {
             Doing::Nothing => Status::Fresh,
             Doing::Running => Status::Running,
-            Doing::Waiting { asks, question } => Status::Waiting { asks: *asks, question: question.clone() },
+            Doing::Waiting { asks, question, ask } => {
+                Status::Waiting { asks: *asks, question: question.clone(), ask: ask.clone() }
+            }
             Doing::Ended(outcome) => Status::Ended(outcome.clone()),
         };
         Row {
@@ -329,11 +331,11 @@ fn kept(summary: &SessionSummary) -> Row {
 
 /// A process that cannot be asked is a row of its own.
 fn trouble(pid: u32, process: &Process) -> Option<Row> {
-    let status = match &process.standing {
-        Standing::Reached => return None,
-        Standing::Silent => Status::Silent,
-        Standing::OtherVersion(version) => Status::OtherVersion(version.clone()),
-        Standing::Dead => Status::Dead,
+    let status = match &process.contact {
+        Contact::Reached => return None,
+        Contact::Silent => Status::Silent,
+        Contact::OtherVersion(version) => Status::OtherVersion(version.clone()),
+        Contact::Dead => Status::Dead,
     };
     Some(Row {
         status,

@@ -44,9 +44,9 @@ impl RuntimePlace {
     /// As a person would type it: words with anything but plain characters in quotes.
     pub fn typed(&self) -> String {
         match self {
-            RuntimePlace::Socket { path } => quoted(path),
+            RuntimePlace::Socket { path } => shell_word(path),
             RuntimePlace::Command { words, .. } => {
-                words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+                words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
             }
         }
     }
@@ -97,7 +97,7 @@ impl Origin {
 }
 
 /// A word as a shell takes it for one.
-fn quoted(word: &str) -> String {
+pub fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,[]".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();

@@ -4,6 +4,7 @@
 //! each turn and closes what it leaves open. A foreign runtime is *followed*: its facts go through the canon.
 
 mod abilities;
+pub mod menu;
 
 use crate::ask::{ActionDigest, Closing};
 use crate::command::{Command, PromptOptions, Receipt, Refusal};

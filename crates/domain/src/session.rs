@@ -4,7 +4,7 @@ pub mod summary;
 
 use crate::content::Usage;
 use crate::event::Outcome;
-use crate::ids::{Millis, RunId, SessionId};
+use crate::ids::{EntryId, Millis, RunId, SessionId};
 use serde::{Deserialize, Serialize};
 
 pub use crate::origin::{self, Origin, RuntimePlace};
@@ -46,6 +46,20 @@ pub struct SessionSummary {
     /// Whose session it is, when it is not ours.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<Box<Origin>>,
+    /// Where the words stand that were searched for, in a list of those that hold them; nothing where only its title does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub found: Option<Box<FoundWords>>,
+}
+
+/// The newest place of a session where words stand that were searched for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FoundWords {
+    /// The text around them, in a line.
+    pub text: String,
+    /// When that was said.
+    pub at: Millis,
+    pub entry: EntryId,
 }
 
 /// A model in a list.

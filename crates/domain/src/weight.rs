@@ -264,7 +264,8 @@ fn answer_weight(answer: &Answer) -> usize {
     }
 }
 
-fn ask_weight(ask: &Ask) -> usize {
+/// About how many bytes of text a question shows.
+pub(crate) fn ask_weight(ask: &Ask) -> usize {
     let kind = match &ask.kind {
         AskKind::Consent(consent) => {
             let preview = match &consent.preview {

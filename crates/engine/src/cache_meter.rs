@@ -154,7 +154,7 @@ fn words(lost: u64, cause: Option<Cause>, price: Option<&Price>) -> String {
         .and_then(|price| more(lost, price))
         .map(|cost| format!(", ${cost:.2} more"))
         .unwrap_or_default();
-    format!("The provider's cache was lost{cause}: {lost} tokens were read anew{cost}.")
+    format!("The provider's cache was lost{cause}: {lost} tokens were read again{cost}.")
 }
 
 /// Dollars that it cost beyond what the cache would have; nothing where that is not known or less than a cent.
@@ -211,7 +211,7 @@ mod tests {
         let same = |_: &mut Request, _: &mut RequestPrint| {};
         assert_eq!(told(same, 4, 100_000), None);
         let text = |cause: &str| {
-            Some(format!("The provider's cache was lost{cause}: 100000 tokens were read anew, $0.34 more."))
+            Some(format!("The provider's cache was lost{cause}: 100000 tokens were read again, $0.34 more."))
         };
         assert_eq!(told(same, 6, 0), text(" after a pause of 6 minutes"));
         assert_eq!(told(same, 1, 0), text(""), "what nobody knows is left out");

@@ -258,7 +258,7 @@ fn room(model: &dyn Model) -> u32 {
 
 /// What is left where nobody writes a summary: how the newest answers began.
 fn by_rule(older: &[Piece]) -> String {
-    let mut text = "No model could write a summary of this part: it is left out here, and stands in the session's record. The newest \
+    let mut text = "No model could write a summary of this part: it is left out here, and is in the session's record. The newest \
                     answers of it began like this:"
         .to_owned();
     let carried = older.iter().find_map(|piece| match &piece.source {

@@ -1,7 +1,9 @@
 //! What the person has set for the agent. Pure: reading files is the caller's business, and so are all other settings.
 
+mod known;
 mod providers;
 
+pub use known::{KnownSetting, SETTINGS};
 pub use providers::cost_micros;
 
 use crate::text_sources::TextSources;
@@ -310,7 +312,7 @@ impl Config {
         take("models", &mut |value| providers::models(value, &mut config.models, &mut more));
         take("budget", &mut |value| providers::budget(value, &mut config.budget, &mut more));
         wrong.extend(more);
-        wrong.extend(unknown(&table));
+        wrong.extend(known::unknown(&table));
         (config, wrong)
     }
 
@@ -355,52 +357,6 @@ impl Config {
     }
 }
 
-/// Everything that may stand at the top of the settings, and in those tables that have names of their own. `ui`,
-/// `agents` and `registries` are read by others, who tell their mistakes themselves.
-const KNOWN: &[(&str, Option<&[&str]>)] = &[
-    ("model", None),
-    ("fallback", None),
-    ("effort", None),
-    ("policy", None),
-    ("compact_at", None),
-    ("answer_within_s", None),
-    ("give_up_after_s", None),
-    ("servers_within_s", None),
-    ("commands_within_s", None),
-    ("workspaces", None),
-    ("extensions", None),
-    ("fetch", Some(&["enabled", "private"])),
-    ("sandbox", Some(&["also_readable", "also_writable"])),
-    ("network", Some(&["first_byte_s", "idle_s", "attempts"])),
-    ("models", None),
-    ("budget", Some(&["max_cost", "max_steps", "max_time_s"])),
-    ("ui", None),
-    ("agents", None),
-    ("registries", None),
-];
-
-/// Names that mean nothing: one that was misspelt may have been meant to narrow what is allowed.
-fn unknown(table: &Table) -> Vec<ConfigError> {
-    let mut wrong = Vec::new();
-    let mut judge = |at: &str, name: &str, known: &mut dyn Iterator<Item = &str>| {
-        let known: Vec<&str> = known.collect();
-        if !known.contains(&name) {
-            let words = format!("is not known; there are {}", known.join(", "));
-            wrong.push(ConfigError::value(format!("{at}{name}"), words));
-        }
-    };
-    for (name, value) in table {
-        judge("", name, &mut KNOWN.iter().map(|(known, _)| *known));
-        let inner = KNOWN.iter().find(|(known, _)| known == name).and_then(|(_, inner)| *inner);
-        if let (Some(inner), Some(part)) = (inner, value.as_table()) {
-            for key in part.keys() {
-                judge(&format!("{name}."), key, &mut inner.iter().copied());
-            }
-        }
-    }
-    wrong
-}
-
 /// Where a session works.
 #[derive(Debug)]
 pub struct WorkDir {
@@ -439,6 +395,9 @@ fn shown(value: &Value) -> String {
 fn extension(name: &str, entry: &Value) -> Result<Extension, ConfigError> {
     let wrong = |key: &str, why: &str| ConfigError::value(format!("extensions.{name}{key}"), why);
     let entry = entry.as_table().ok_or_else(|| wrong("", "must be a table with a command"))?;
+    if let Some(unknown) = entry.keys().find(|key| !["command", "timeout_s"].contains(&key.as_str())) {
+        return Err(wrong(&format!(".{unknown}"), "is not known; there are command and timeout_s"));
+    }
     let words = "name a program, such as [\"my-tool\", \"--json\"]";
     let command = entry.get("command").and_then(Value::as_array).ok_or_else(|| wrong(".command", words))?;
     let command: Option<Vec<String>> = command.iter().map(|word| word.as_str().map(str::to_owned)).collect();
@@ -568,6 +527,10 @@ mod tests {
             ("fetch.enabled = \"yes\"", "fetch.enabled: must be true or false"),
             ("extensions = 1", "extensions: must be a table"),
             ("extensions.a = 1", "extensions.a: must be a table with a command"),
+            (
+                "extensions.a = { command = [\"a\"], timout_s = 5 }",
+                "extensions.a.timout_s: is not known; there are command and timeout_s",
+            ),
             ("extensions.a.command = []", "extensions.a.command: name a program"),
             ("extensions.a.command = \"a\"", "extensions.a.command: name a program"),
             ("extensions.a.command = [1]", "extensions.a.command: name a program"),

@@ -37,10 +37,11 @@ pub use agent::{Agent, ORDERS};
 pub use briefing::branch;
 pub use budget::OVER_BUDGET;
 pub use config::{
-    COMPACT_AT, Config, ConfigError, EXTENSION_DEADLINE, Extension, Fetching, Sandbox, WorkDir, cost_micros,
+    COMPACT_AT, Config, ConfigError, EXTENSION_DEADLINE, Extension, Fetching, KnownSetting, SETTINGS,
+    Sandbox, WorkDir, cost_micros,
 };
 pub use domain::session::Budget;
-pub use outside_turn::{StandingText, list_skills, standing_text};
+pub use outside_turn::{FilesTold, StandingText, files_of, list_skills, standing_text};
 pub use port::{REPORTS, Reported};
 pub use ports::PAGE_PORTS;
 pub use seat::ModelSource;

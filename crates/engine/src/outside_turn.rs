@@ -1,6 +1,7 @@
 //! What only the agent can answer outside of a turn: models, tools, skills, servers, a compaction by hand.
 
 mod undo;
+pub use undo::{FilesTold, files_of};
 mod user_shell;
 
 use crate::briefing::{self, Instructions, Scene, Surroundings};
@@ -118,9 +119,9 @@ impl Consultation {
             Command::Session(SessionCommand::SetEffort { effort: Some(_) }) => {
                 let model = self.setup.models.open(self.grounds.model.as_ref())?;
                 if model.info().thinking == Some(false) {
-                    let what = format!("{} does not take a thinking effort", model.name());
+                    let what = format!("{} has no thinking effort", model.name());
                     let refusal = Refusal::new(RefusalKind::Unsupported, what);
-                    return Err(refusal.hint("take a model that thinks"));
+                    return Err(refusal.hint("use a model that thinks"));
                 }
                 Ok(Receipt::Done)
             }

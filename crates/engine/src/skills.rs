@@ -143,7 +143,7 @@ fn read(file: PathBuf, within: Option<PathBuf>) -> Result<Skill, String> {
     }
     let description = matter.get("description").map(String::as_str).unwrap_or_default();
     if description.is_empty() {
-        return Err("`description` is missing: the model could not know when to take it".to_owned());
+        return Err("`description` is missing: the model could not know when to use it".to_owned());
     }
     let modified = fs::metadata(&file).and_then(|meta| meta.modified()).ok();
     let millis =

@@ -349,7 +349,7 @@ impl Turn {
                 if let Some(why) = done.by_rule {
                     let text = format!(
                         "No summary of the older part was written ({why}), so it was cut by rule: your own words, the plan and the names \
-                         of files stay, what was found out does not. It stands in this session's record."
+                         of files stay, what was found out does not. It is in this session's record."
                     );
                     self.notice(progress.leaf, "compaction_by_rule", text).await;
                 }

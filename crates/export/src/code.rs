@@ -110,6 +110,9 @@ impl Lexer {
             let end = end_of_text(text, first.encode_utf8(&mut [0; 4]), false);
             return (Token::Literal, end.map_or(rest.len(), |end| first.len_utf8() + end));
         }
+        if let Some(length) = Some(rest).filter(|_| language.letters).and_then(letter) {
+            return (Token::Literal, length);
+        }
         if first.is_ascii_digit() {
             let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.');
             return (Token::Number, end.unwrap_or(rest.len()));
@@ -162,6 +165,18 @@ fn end_of_text(text: &str, quote: &str, raw: bool) -> Option<usize> {
     None
 }
 
+/// How long a letter between single quotes is, if there is one: `'a'`, `'\\n'`, `'\\u{e9}'`, and no lifetime.
+fn letter(rest: &str) -> Option<usize> {
+    const LONGEST: usize = "\\u{10ffff}'".len();
+    let inner = rest.strip_prefix('\'')?;
+    let first = inner.chars().next().filter(|first| *first != '\'')?;
+    let end = match first {
+        '\\' => end_of_text(inner, "'", false).filter(|end| *end <= LONGEST)?,
+        first => inner[first.len_utf8()..].starts_with('\'').then_some(first.len_utf8() + 1)?,
+    };
+    Some(1 + end)
+}
+
 /// How long the beginning of a tag is, if there is one: `<p`, `</p`.
 fn tag(rest: &str) -> Option<usize> {
     let inner = rest.strip_prefix('<')?;
@@ -207,6 +222,8 @@ mod tests {
     fn languages_are_read_by_their_own_rules() {
         for (fence, code, expected) in [
             ("rust", "let x = f(1); // a", "k[let] x = c[f](n[1]); c[// a]"),
+            ("rust", "f('\"', '\\'') + 1", "c[f](l['\"'], l['\\'']) + n[1]"),
+            ("rust", "fn a<'b>(c: &'b D)", "k[fn] a<'b>(c: &'b t[D])"),
             ("rust,no_run", "use Foo;", "k[use] t[Foo];"),
             ("c#", "new A()", "k[new] c[A]()"),
             ("py", "x = 'a\\'b' # c", "x = l['a\\'b'] c[# c]"),

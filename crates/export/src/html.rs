@@ -89,7 +89,7 @@ fn tell_message(out: &mut String, state: &State, message: &Message) {
     match message.finish {
         Some(Finish::Complete) => {}
         Some(Finish::Length) => out.push_str("<p class=\"cut\">(cut: the model's limit)</p>\n"),
-        Some(Finish::Cut) => out.push_str("<p class=\"cut\">(cut: said anew below)</p>\n"),
+        Some(Finish::Cut) => out.push_str("<p class=\"cut\">(cut: repeated below)</p>\n"),
         Some(Finish::Refused) => out.push_str("<p class=\"cut\">(the model declined to answer)</p>\n"),
         Some(Finish::Interrupted | Finish::Failed) => out.push_str("<p class=\"cut\">(interrupted)</p>\n"),
         None => out.push_str("<p class=\"cut\">(under way)</p>\n"),

@@ -88,7 +88,7 @@ fn money(micros: u64) -> String {
 /// What stands above a conversation: name and value.
 fn facts(state: &State) -> Vec<(&'static str, String)> {
     let stats = state.stats();
-    let mut facts = vec![("Begun", when(state.created_at)), ("Last change", when(state.updated_at))];
+    let mut facts = vec![("Started", when(state.created_at)), ("Last change", when(state.updated_at))];
     if !state.settings.cwd.is_empty() {
         facts.push(("Directory", state.settings.cwd.clone()));
     }

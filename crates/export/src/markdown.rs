@@ -47,7 +47,7 @@ fn tell_message(out: &mut String, state: &State, message: &Message) {
     match message.finish {
         Some(Finish::Complete) => {}
         Some(Finish::Length) => out.push_str("\n*(cut: the model's limit)*\n"),
-        Some(Finish::Cut) => out.push_str("\n*(cut: said anew below)*\n"),
+        Some(Finish::Cut) => out.push_str("\n*(cut: repeated below)*\n"),
         Some(Finish::Refused) => out.push_str("\n*(the model declined to answer)*\n"),
         Some(Finish::Interrupted | Finish::Failed) => out.push_str("\n*(interrupted)*\n"),
         None => out.push_str("\n*(under way)*\n"),

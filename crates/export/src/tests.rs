@@ -143,7 +143,7 @@ fn as_markdown() {
     expect![[r##"
         # Fix <b>it</b>
 
-        - Begun: 2025-11-13 02:13 UTC
+        - Started: 2025-11-13 02:13 UTC
         - Last change: 2025-11-13 02:13 UTC
         - Directory: /there
         - Messages: 3 in 1 turns

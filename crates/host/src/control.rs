@@ -4,15 +4,18 @@
 //! |---|---|
 //! | `{"status":{"salt":"…"}}` | `{"status":{"pid","version","since","rooms","providers","warning"}}`; `warning` where the page is not as it was |
 //! | `{"open":{"session","cwd","environment","flags"}}` | `{"opened":{"socket","pid","was_open"}}` |
-//! | `{"web":{"role":"…"}}` | `{"web":{"address":"…","warning":"…"}}`, where one browser can be enrolled within a minute, for as long as this connection stays; the first request starts the page, unless browsers are enrolled already |
+//! | `{"from":{"cwd":"…"}}` | `{"from":{}}`; sessions of the page begin in that folder from then on |
+//! | `{"web":{"role":"…","cwd":"…"}}` | `{"web":{"address":"…","warning":"…"}}`, where one browser can be enrolled within a minute, for as long as this connection stays; the first request starts the page, unless browsers are enrolled already |
 //! | `{"pairing":{}}` | when there is something to tell of the offer that was made on this connection, or of any if it made none: `{"pairing":{"asked":{"id","name","role","code"}}}`, `{"pairing":{"joined":{"id","name"}}}` or `{"pairing":{"over":{}}}` |
 //! | `{"over":{"id":7}}` | `{"over":{}}`, when that browser is no longer asked about |
 //! | `{"pair":{"id":7,"allow":true}}` | `{"pair":{"done":true}}` |
+//! | `{"window":{"wants":"fleet"}}`, `…{"session":"…"}`, `…{"new":{"cwd":"…"}}` | what a page is told of it, from its `welcome` on (`web`'s `window.rs`): this connection is nothing else from then on |
 //! | `{"stop":{}}` | `{"stopped":{"rooms","killed","left"}}`, when the rooms have ended |
 //!
 //! Anything else, and what cannot be done, is answered with `{"error":{"message":"…"}}`.
 
 use crate::clock;
+use crate::paths;
 use crate::peer_trust;
 use crate::rooms::{EndedRooms, OpenedRoom, RoomRequest, spawn_env};
 use anyhow::Context;
@@ -71,6 +74,11 @@ impl Server {
             socket: path_text::read(told.get("control")?.as_str()?),
         })
     }
+}
+
+/// The folder in which we work, as it is told to the server.
+fn here() -> Option<String> {
+    paths::here().ok().map(|here| path_text::write(&here))
 }
 
 /// How a server stands.
@@ -141,7 +149,7 @@ impl Control {
     /// # Errors
     /// When somebody is there and is not to be talked to.
     pub async fn here() -> anyhow::Result<Option<Control>> {
-        Control::reach(&std::path::absolute(crate::paths::data()?)?.join(NOTICE)).await
+        Control::reach(&std::path::absolute(paths::data()?)?.join(NOTICE)).await
     }
 
     /// Reaches the server of a notice, if it runs.
@@ -202,9 +210,16 @@ impl Control {
         })
     }
 
+    /// Sessions of its page begin from now on in the folder in which we work.
+    pub async fn begin_here(&mut self) -> anyhow::Result<()> {
+        let asked = json!({"from": {"cwd": here()}});
+        self.ask(&asked, "from", ANSWER_WITHIN).await.map(drop)
+    }
+
     /// Has its page offered to one browser; the address, and what is to be known of the page.
     pub async fn web(&mut self, role: Role) -> anyhow::Result<(String, Option<String>)> {
-        let told = self.ask(&json!({"web": {"role": role.name()}}), "web", ANSWER_WITHIN).await?;
+        let cwd = here();
+        let told = self.ask(&json!({"web": {"role": role.name(), "cwd": cwd}}), "web", ANSWER_WITHIN).await?;
         let text = |key: &str| told.get(key).and_then(Value::as_str).map(str::to_owned);
         Ok((text("address").context("the server named no address")?, text("warning")))
     }

@@ -12,7 +12,7 @@ mod look;
 
 use crate::directory::{self, Directory, FoundProcess, Notice};
 use crate::paths;
-use domain::fleet::{Fleet, FleetFact, Process, Standing};
+use domain::fleet::{Contact, Fleet, FleetFact, Process};
 use domain::ids::Millis;
 use follow::Way;
 use look::{Look, Sighting};
@@ -131,7 +131,7 @@ impl Gatherer {
                 following.abort();
             }
             // What a dead one left is gone too; that it died stays told.
-            let died = |(other, process): (u32, &Process)| other == pid && process.standing == Standing::Dead;
+            let died = |(other, process): (u32, &Process)| other == pid && process.contact == Contact::Dead;
             if !self.fleet.processes().any(died) {
                 changed |= self.fleet.take(FleetFact::Left { pid });
             }
@@ -141,13 +141,13 @@ impl Gatherer {
                 if let Some(following) = self.following.remove(&pid) {
                     following.abort();
                 }
-                changed |= self.found(&notice, Standing::Dead);
+                changed |= self.found(&notice, Contact::Dead);
             } else if !self.following.contains_key(&pid) {
                 if self.following.len() >= MAX_FOLLOWED {
-                    changed |= self.found(&notice, Standing::Silent);
+                    changed |= self.found(&notice, Contact::Silent);
                     continue;
                 }
-                changed |= self.found(&notice, Standing::Reached);
+                changed |= self.found(&notice, Contact::Reached);
                 let way = Way::new(notice, self.directory.clone(), self.facts.clone());
                 self.following.insert(pid, self.tasks.spawn(way.follow()));
             }
@@ -159,12 +159,12 @@ impl Gatherer {
         changed
     }
 
-    fn found(&mut self, notice: &Notice, standing: Standing) -> bool {
-        self.fleet.take(FleetFact::Found { pid: notice.pid, process: process(notice, standing) })
+    fn found(&mut self, notice: &Notice, contact: Contact) -> bool {
+        self.fleet.take(FleetFact::Found { pid: notice.pid, process: process(notice, contact) })
     }
 }
 
-fn process(notice: &Notice, standing: Standing) -> Process {
+fn process(notice: &Notice, contact: Contact) -> Process {
     let (cwd, serving) = (notice.cwd.clone(), notice.serving.clone());
-    Process { since: Millis(notice.since), cwd, serving, standing }
+    Process { since: Millis(notice.since), cwd, serving, contact }
 }

@@ -11,6 +11,8 @@ pub const MODEL: &str = "PARLOR_MODEL";
 /// What every way of starting a runtime or a screen heeds, as far as it applies there.
 #[derive(Debug, Clone, Default)]
 pub struct Launch {
+    /// What the person begins with, before they have typed anything on the screen.
+    pub prompt: Option<String>,
     /// The model, as provider/name.
     pub model: Option<String>,
     /// How hard the model thinks in new sessions.
@@ -29,6 +31,8 @@ pub struct Launch {
     pub continue_last: bool,
     /// Go on with this conversation; `Some(None)` is to be picked from a list.
     pub resume: Option<Option<String>>,
+    /// Search all conversations for these words first, as the person types on.
+    pub search: Option<String>,
     /// Work in a git worktree of this name; `Some(None)` makes one up.
     pub worktree: Option<Option<String>>,
     /// Untracked files that come along into it.
@@ -37,7 +41,7 @@ pub struct Launch {
     pub here: bool,
     /// Keep to the terminal's own scrollback.
     pub inline: bool,
-    /// Take the whole screen, whatever the settings say.
+    /// Use the whole screen, whatever the settings say.
     pub full_screen: bool,
     /// Lines of text instead of a screen.
     pub plain: bool,

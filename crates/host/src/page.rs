@@ -3,6 +3,10 @@
 //! Invariants: the port is the same one every time as long as it is free, so that a page that stayed open finds it again; nothing is
 //! opened beyond loopback that is not encrypted; both addresses of loopback are ours or none is; no secret stands in an address.
 
+mod look_up;
+
+pub use look_up::StartFolder;
+
 use crate::devices::File;
 use crate::directory::{self, Directory, SocketPurpose};
 use crate::error::{in_words, usage};
@@ -16,6 +20,9 @@ use domain::fleet::Status;
 use domain::ids::SessionId;
 use hub::Log;
 use link::{Lane, Limits, LinkError, LinkIo, unix};
+use look_up::KnownModels;
+use serde_json::Value;
+use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -23,7 +30,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
-use web::{Act, Identity, NoRoom, Offered, Options, PageTarget, Parts, Role, Rows, Server, Tls};
+use web::{Act, Identity, NoRoom, Offered, Options, PageQuery, PageTarget, Parts, Role, Rows, Server, Tls};
 
 /// Where the page is served unless somewhere else is named.
 pub const USUAL_BIND: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -91,11 +98,11 @@ pub struct Served {
     pub warning: Option<String>,
 }
 
-/// A server of this data folder.
+/// A server of this data folder; sessions begin in the folder that `begins` says.
 ///
 /// # Errors
 /// When its port is taken, its certificate cannot be read, or others could listen in.
-pub async fn start(asked: &Serving, rooms: rooms::Rooms, log: Log) -> anyhow::Result<Served> {
+pub async fn start(asked: &Serving, ways: Arc<Ways>, log: Log) -> anyhow::Result<Served> {
     let data = paths::data()?;
     let tls = match &asked.tls {
         Some((certificate, key)) => {
@@ -120,11 +127,10 @@ pub async fn start(asked: &Serving, rooms: rooms::Rooms, log: Log) -> anyhow::Re
         version: crate::version::version().to_owned(),
         log: Some(log.clone()),
     };
-    let ways = Ways { fleet: Gathering::begin()?, directory: directory::from_anywhere()?, rooms };
     let behind_proxy = asked.behind_proxy;
     let parts = Parts {
         listeners,
-        rooms: Arc::new(ways),
+        rooms: ways,
         shelf: Arc::new(File::new(&data, log)),
         look: Arc::new(move |ends| peer_trust::look(ends, behind_proxy)),
         identity,
@@ -266,9 +272,21 @@ pub struct Ways {
     /// Where processes announce themselves.
     directory: Arc<dyn Directory>,
     rooms: rooms::Rooms,
+    /// Where new sessions begin.
+    begins: StartFolder,
+    models: KnownModels,
 }
 
 impl Ways {
+    /// Those that lead to processes that are announced, and by these rooms to the others; new sessions begin in that folder.
+    ///
+    /// # Errors
+    /// When there is no place where processes announce themselves.
+    pub fn to(rooms: rooms::Rooms, begins: StartFolder) -> anyhow::Result<Ways> {
+        let (fleet, directory) = (Gathering::begin()?, directory::from_anywhere()?);
+        Ok(Ways { fleet, directory, rooms, begins, models: KnownModels::default() })
+    }
+
     /// The process that has the session open as far as the fleet knows. Pages may return by the hundred: for those every process would
     /// have to be asked again and again.
     async fn known(&self, session: &SessionId) -> Option<LinkIo> {
@@ -298,12 +316,15 @@ impl web::Rooms for Ways {
                 Some(link) => return Ok(link),
                 None => rooms::RoomRequest::session(session),
             },
-            PageTarget::New { cwd } => {
-                let cwd = cwd.map(PathBuf::from);
+            PageTarget::New { cwd, model } => {
+                let typed = cwd.map(|cwd| look_up::whole(&cwd, tools::home().as_deref()));
+                let cwd = typed.map(PathBuf::from).or_else(|| self.begins.get());
                 if cwd.as_deref().is_some_and(|cwd| !cwd.is_absolute()) {
                     return Err(cannot("the folder is to be named with its whole path".to_owned()));
                 }
-                rooms::RoomRequest::new_in(cwd)
+                let flags = model.map(|model| OsString::from(format!("--model={model}")));
+                let flags = flags.into_iter().collect();
+                rooms::RoomRequest { flags, ..rooms::RoomRequest::new_in(cwd) }
             }
         };
         let wanted = rooms::RoomRequest { own_ui: true, ..wanted };
@@ -314,16 +335,21 @@ impl web::Rooms for Ways {
         reached(&opened.socket).await.map_err(|why| cannot(why.to_string()))
     }
 
+    async fn look_up(&self, query: PageQuery) -> Result<Value, String> {
+        match query {
+            PageQuery::Start => Ok(look_up::start(&self.begins, &self.models).await),
+            PageQuery::Folders(beginning) => look_up::folders(beginning).await,
+            PageQuery::Search(words) => look_up::search(words).await,
+        }
+    }
+
     async fn act(&self, act: Act) -> String {
         act::act(act).await
     }
 }
 
 fn cannot(message: String) -> NoRoom {
-    NoRoom::CannotOpen {
-        message,
-        hint: "`parlor doctor` tells what is configured and what is missing".to_owned(),
-    }
+    NoRoom::CannotOpen { message, hint: "`parlor doctor` checks the setup and suggests fixes".to_owned() }
 }
 
 #[cfg(test)]

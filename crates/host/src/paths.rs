@@ -96,10 +96,10 @@ fn work_dir_at(launch: &Launch, config: &Config, named: Option<PathBuf>) -> anyh
     let here = std::env::current_dir();
     let cwd = match (&launch.cwd, &named) {
         (Some(dir), _) => {
-            let why = |why| usage(format!("--cwd: {}: {why}", no_directory(dir)));
+            let why = |why| usage(format!("--cwd: {}: {why}\n\nhint: check the path", no_directory(dir)));
             let real = dir.canonicalize().map_err(why)?;
             if !real.is_dir() {
-                return Err(usage(format!("--cwd: {}", no_directory(dir))));
+                return Err(usage(format!("--cwd: {}\n\nhint: name a folder", no_directory(dir))));
             }
             real
         }
@@ -131,7 +131,7 @@ pub fn working_directory(launch: &Launch) -> anyhow::Result<PathBuf> {
 }
 
 fn no_directory(dir: &Path) -> String {
-    format!("{} is no directory to work in", dir.display())
+    format!("{} is not a folder to work in", dir.display())
 }
 
 fn real(cwd: &Path) -> anyhow::Result<PathBuf> {

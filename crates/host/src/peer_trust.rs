@@ -118,6 +118,11 @@ fn may_enter(peer: &Peer) -> Result<(), NotAdmitted> {
     }
 }
 
+/// Where whoever connected comes from, as it stands now. Blocks: it goes through the processes of this machine.
+pub(crate) fn origin_of(peer: &Peer) -> Origin {
+    if is_ourselves(peer) { Origin::Person } else { origin(may_enter(peer)) }
+}
+
 /// Whether whoever listens at a socket may be the runtime that a person talks to: not what came from a command that an agent runs, which
 /// can move a socket away and listen in its place.
 ///
@@ -145,7 +150,7 @@ const ANEW: &str = "start the runtime from a terminal of your own, with its sock
 fn distrust(why: NotAdmitted) -> String {
     match why {
         NotAdmitted::FromCommand => {
-            "whoever listens there came from a command that an agent runs; it would read what you type and speak as your runtime"
+            "that socket belongs to a process started by an agent's command; it would read what you type and speak as your runtime"
                 .to_owned()
         }
         NotAdmitted::Gone => {

@@ -16,6 +16,10 @@ pub async fn session(id: &str) -> anyhow::Result<(OpenedRoom, SessionId)> {
     let whole = match processes::find(id).await {
         Ok((_, whole)) => SessionId::parse(&whole).context("a process names a session that is none")?,
         Err(_) => {
+            anyhow::ensure!(
+                SqliteStore::is_at(&paths::data()?)?,
+                "no conversation is kept yet; start one with `parlor`"
+            );
             let store = SqliteStore::to_read(&paths::data()?).map_err(|why| kept::told(&why))?;
             kept::find(&store, id)?
         }

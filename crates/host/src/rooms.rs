@@ -206,7 +206,7 @@ impl Rooms {
             )));
         }
         if !cwd.is_dir() {
-            return Err(NoRoom::CannotOpen(format!("{} is no directory to work in", cwd.display())));
+            return Err(NoRoom::CannotOpen(format!("{} is not a folder to work in", cwd.display())));
         }
         let log = registry::fresh_log(&self.data).map_err(|why| NoRoom::of(&why))?;
         detach::fresh(&log).map_err(|why| NoRoom::of(&why))?;

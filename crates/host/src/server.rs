@@ -52,6 +52,7 @@ pub enum By {
 pub async fn up(room_idle: u64, by: By) -> anyhow::Result<(Status, bool)> {
     let data = data()?;
     if let Some(status) = running(&data).await {
+        begin_here(&data).await;
         return Ok((status, false));
     }
     match by {
@@ -69,7 +70,9 @@ pub async fn up(room_idle: u64, by: By) -> anyhow::Result<(Status, bool)> {
             }
         }
     }
-    Ok((until_running(&data).await?, true))
+    let status = until_running(&data).await?;
+    begin_here(&data).await;
+    Ok((status, true))
 }
 
 /// Our environment for a server that works in another folder: names of folders are whole there.
@@ -95,6 +98,13 @@ fn data() -> anyhow::Result<PathBuf> {
 async fn running(data: &Path) -> Option<Status> {
     let mut control = Control::reach(&data.join(NOTICE)).await.ok()??;
     control.status().await.ok()
+}
+
+/// Tells the server that runs where the person works. Without it sessions of the page begin where it was told last.
+async fn begin_here(data: &Path) {
+    if let Ok(Some(mut control)) = Control::reach(&data.join(NOTICE)).await {
+        let _ = control.begin_here().await;
+    }
 }
 
 async fn until_running(data: &Path) -> anyhow::Result<Status> {

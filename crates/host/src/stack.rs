@@ -95,7 +95,7 @@ pub async fn own_visiting(launch: &Launch, visits: Option<Visits>, log: Log) -> 
     let work_dir = paths::work_dir(launch, &mut config)?;
     if let (None, Some(why)) = (&launch.model, &launch.unread.model) {
         // Another model than the one that was meant would hear all that is said.
-        return Err(usage(format!("{why}\n\nhint: mend or unset it, or name a model with --model")));
+        return Err(usage(format!("{why}\n\nhint: fix or unset it, or name a model with --model")));
     }
     if let Some(why) = unknown_server(&launch.allow, &config, &data, &work_dir) {
         return Err(usage(why));
@@ -123,7 +123,7 @@ pub async fn own_visiting(launch: &Launch, visits: Option<Visits>, log: Log) -> 
     let vault = vault(&data, launch.ephemeral || unkept.is_some(), &log);
     let ground = Ground::of(launch, &config, Folder::of(&work_dir, vault.is_some()));
     let (policy, policy_elsewhere) = policies(&ground, &log);
-    let defaults = Defaults { policy, policy_elsewhere, effort, budget };
+    let defaults = Defaults { policy, typed_policy: ground.typed, policy_elsewhere, effort, budget };
     let given = Given { config, allow, vault, visits };
     let (hub, engine) = assemble_with(Arc::new(source), store, &work_dir, &data, defaults, given, log);
     let typed = TypedOptions::of(launch, &model, &ground);
@@ -270,6 +270,7 @@ impl std::error::Error for StillRuns {}
 #[derive(Debug, Clone, Copy, Default)]
 struct Defaults {
     policy: Policy,
+    typed_policy: Option<Policy>,
     policy_elsewhere: Option<Policy>,
     effort: Option<Effort>,
     budget: GivenBudget,
@@ -286,6 +287,7 @@ fn hub_setup(engine: Engine, work_dir: &WorkDir, defaults: Defaults) -> Setup {
     Setup {
         project: paths::project(work_dir),
         policy: defaults.policy,
+        typed_policy: defaults.typed_policy,
         policy_elsewhere: defaults.policy_elsewhere,
         effort: defaults.effort,
         budget: defaults.budget,
@@ -344,9 +346,9 @@ fn effort(launch: &Launch, config: &engine::Config, source: &Source) -> anyhow::
         Some(_) if thinks == Some(false) => {
             let model = source.default_model();
             Err(usage(format!(
-                "{model} does not take a thinking effort
+                "{model} has no thinking effort
 
-hint: take another --model, or leave --effort out; if it does, say so in your settings: thinking = true in [models.\"{model}\"]"
+hint: use another --model, or leave --effort out; if it does, say so in your settings: thinking = true in [models.\"{model}\"]"
             )))
         }
         Some(effort) => Ok(Some(effort)),

@@ -263,7 +263,7 @@ fn make(git: &Git, name: Option<&str>, copy: &[PathBuf]) -> anyhow::Result<Workt
     let start = git.find_commit("HEAD")?.context("there is no commit yet to begin from: make a first one")?;
     if git.commit(&format!("refs/heads/{branch}")).is_ok() {
         return Err(usage(format!(
-            "the branch {branch} is there already, without a worktree\n\nhint: take another name, or `git branch -m {branch} OTHER`"
+            "the branch {branch} is there already, without a worktree\n\nhint: use another name, or `git branch -m {branch} OTHER`"
         )));
     }
     let base = git.branch();
@@ -284,7 +284,7 @@ fn equip(git: &Git, tree: &Worktree) -> anyhow::Result<()> {
     for file in &tree.copied {
         if let Some(link) = link_on_the_way(&tree.path, file) {
             anyhow::bail!(
-                "--copy {file}: {} is a link in the last commit, and may lead out of the worktree; nothing was copied\nhint: leave this file out, or take the link out of git first",
+                "--copy {file}: {} is a link in the last commit, and may lead out of the worktree; nothing was copied\nhint: leave this file out, or remove the link of git first",
                 link.display()
             );
         }
@@ -336,7 +336,7 @@ fn refuse_name(name: &str) -> Option<&'static str> {
         _ if name.starts_with(['-', '.']) || name.ends_with('.') => {
             Some("a name begins and ends with a letter or digit")
         }
-        _ if name.contains("..") || name.ends_with(".lock") => Some("git takes no such name"),
+        _ if name.contains("..") || name.ends_with(".lock") => Some("git allows no such name"),
         _ => None,
     }
 }

@@ -16,6 +16,7 @@ mod follow;
 mod foreign_history;
 mod foreign_policy;
 mod library;
+mod loading;
 mod messages;
 mod offers;
 mod pending;

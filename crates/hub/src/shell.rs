@@ -36,7 +36,7 @@ use link::{Incoming, LinkIo, Outgoing};
 use remote::Remote;
 use roles::{Answers, Lane, Line, UiRole};
 use seat::{Round, Seat, Tell};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -177,6 +177,8 @@ struct Shell {
     fleet: fleet::Pace,
     /// Why the foreign runtime is to be let go.
     let_go: Option<String>,
+    /// Sessions that are no longer open here; the store lets go of each when it has all of it.
+    leaving: BTreeSet<SessionId>,
     /// Who waits for all runs to end.
     idle: Vec<oneshot::Sender<()>>,
     /// Who waits for the loss of a runtime that has not told what it can do.
@@ -237,6 +239,7 @@ impl Shell {
             acks: Vec::new(),
             fleet: fleet::Pace::default(),
             let_go: None,
+            leaving: BTreeSet::new(),
             idle: Vec::new(),
             losses: Vec::new(),
             farewells: Vec::new(),

@@ -66,7 +66,7 @@ pub struct Wishes {
     pub plain: String,
     /// A prompt that needs a harmless tool.
     pub tool: String,
-    /// A prompt whose answer takes a few seconds.
+    /// A prompt that is answered slowly, within seconds.
     pub slow: String,
     /// A prompt that makes the agent append the line `once` to the file [`MARK`], which needs consent.
     pub consent: String,

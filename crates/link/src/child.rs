@@ -16,6 +16,7 @@ mod stderr;
 mod tests;
 
 use std::ffi::{OsStr, OsString};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -60,6 +61,8 @@ pub struct Launch {
     pub env: Vec<(OsString, OsString)>,
     /// Taken out of our environment.
     pub env_remove: Vec<OsString>,
+    /// What the first program started has as its stdin, and our end of what becomes the command's: for a guard that hands a stdin on.
+    pub stdin: Option<(Stdio, OwnedFd)>,
     /// Where to start it; `None` is where we are.
     pub cwd: Option<PathBuf>,
     /// Called with each line of its stderr, on the draining task: must be quick.
@@ -82,18 +85,24 @@ impl Launch {
 
     /// Starts the program and gives its stdin and stdout as they are, for those who want to say bytes that are no lines.
     /// [`Child::shutdown`] then cannot close stdin: drop it first. Must be called within a tokio runtime.
-    pub fn start_bytes(self) -> Result<Bytes, LinkError> {
+    pub fn start_bytes(mut self) -> Result<Bytes, LinkError> {
         let mut words = self.guard.iter().chain(&self.command);
         let first = words.next().filter(|_| !self.command.is_empty()).ok_or(LinkError::NoCommand)?;
         let program = self.command.first().unwrap_or(first);
         let failed = |source| LinkError::Spawn { program: program.to_string_lossy().into_owned(), source };
         if !self.guard.is_empty() && !self.is_there(program) {
             // A guard could only tell by its exit.
-            return Err(failed(std::io::ErrorKind::NotFound.into()));
+            return Err(failed(rustix::io::Errno::NOENT.into()));
         }
         let mut command = Command::new(first);
         command.args(words).envs(self.env.iter().map(|(key, value)| (key, value)));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        let handed = self.stdin.take();
+        let (passed, ours) = handed.map_or((None, None), |(passed, ours)| (Some(passed), Some(ours)));
+        command
+            .stdin(passed.unwrap_or_else(Stdio::piped))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0);
         self.env_remove.iter().for_each(|key| {
             command.env_remove(key);
         });
@@ -101,7 +110,10 @@ impl Launch {
             command.current_dir(cwd);
         }
         let mut child = command.spawn().map_err(failed)?;
-        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        // It holds what was passed: with that open here, nobody would notice that the other end is gone.
+        drop(command);
+        let stdin = child.stdin.take().or_else(|| ours.map(std::process::ChildStdin::from));
+        let pipes = (stdin, child.stdout.take(), child.stderr.take());
         // From here on the group is watched, so that an early return below ends it.
         let process = Process::watch(child, !self.guard.is_empty()).map_err(failed)?;
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {

@@ -11,6 +11,8 @@ pub enum Door {
     Socket,
     /// The control socket of the server in the background; `parlor relay` comes in here too.
     Control,
+    /// A window of the desktop shell, and each command that comes from one.
+    Window,
     /// `parlor serve --listen`.
     Listen,
     /// The page's `/enrol`: a browser becomes a device.
@@ -23,14 +25,14 @@ pub enum Door {
 
 impl Door {
     /// In the order of the table.
-    pub const ALL: [Door; 6] =
-        [Door::Socket, Door::Control, Door::Listen, Door::Enrol, Door::Wire, Door::Allow];
+    pub const ALL: [Door; 7] =
+        [Door::Socket, Door::Control, Door::Window, Door::Listen, Door::Enrol, Door::Wire, Door::Allow];
 
     /// Whether somebody who cannot be proven to be the person can show that they are: by a code that the person compares, or by a key
     /// that was enrolled with one.
     fn has_room_for_a_code(self) -> bool {
         match self {
-            Door::Socket | Door::Control | Door::Listen => false,
+            Door::Socket | Door::Control | Door::Window | Door::Listen => false,
             Door::Enrol | Door::Wire | Door::Allow => true,
         }
     }
@@ -90,11 +92,13 @@ mod tests {
     use super::*;
 
     /// Who may stand at a door, as docs/security.md names them, and as what they are seen.
-    const WHO: [(&str, Origin); 12] = [
+    const WHO: [(&str, Origin); 14] = [
         ("the person's shell", Origin::Person),
+        ("a desktop shell that the person started", Origin::Person),
         ("a browser that was running before", Origin::Person),
         ("a browser that `parlor web` opened", Origin::Inside(7)),
         ("a browser that a command opened", Origin::Command),
+        ("a desktop shell that a command started", Origin::Command),
         ("a command in the sandbox", Origin::Command),
         ("a command with network", Origin::Command),
         ("a command free of the sandbox", Origin::Command),
@@ -116,7 +120,7 @@ mod tests {
     /// The table as the page has to show it.
     fn table() -> String {
         let mut table = String::from(
-            "| who | Unix sockets | control socket, relay | `serve --listen` | `/enrol` | `/wire` | an answer that allows |\n|---|---|---|---|---|---|---|\n",
+            "| who | Unix sockets | control socket, relay | window | `serve --listen` | `/enrol` | `/wire` | an answer that allows |\n|---|---|---|---|---|---|---|---|\n",
         );
         for (who, origin) in WHO {
             let cells = Door::ALL.map(|door| word(decide(door, origin)));
@@ -143,7 +147,7 @@ mod tests {
             }
             assert_eq!(decide(door, Origin::Person), Entry::LetIn);
         }
-        for door in [Door::Socket, Door::Control, Door::Listen] {
+        for door in [Door::Socket, Door::Control, Door::Window, Door::Listen] {
             assert_eq!(decide(door, Origin::Unseen), Entry::Refused);
             assert_eq!(decide(door, Origin::Inside(1)), Entry::Refused);
         }

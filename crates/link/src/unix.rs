@@ -125,6 +125,11 @@ impl Accepted {
         add(Wiring::new(limits), lane, self.stream).start()
     }
 
+    /// The connection as a link, and who is at its other end.
+    pub fn into_known_link(self, lane: Lane, limits: Limits) -> (Peer, LinkIo) {
+        (self.peer, add(Wiring::new(limits), lane, self.stream).start())
+    }
+
     /// The connection as one more lane of a link.
     pub fn add_to(self, wiring: Wiring, lane: Lane) -> Wiring {
         add(wiring, lane, self.stream)

@@ -6,6 +6,7 @@
 mod known;
 mod listing;
 mod providers;
+mod reference;
 mod trial;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +23,7 @@ use crate::scripted::{ScriptError, Scripted};
 use crate::{Figures, Limits, Model, ModelError, ModelInfo, ModelName, Secret};
 use listing::ListedModel;
 use providers::{Environment, PROVIDERS, Provider};
+pub use reference::{KnownProvider, known_providers};
 pub use trial::{Trial, Verdict};
 
 /// Bytes of a script file at most.
@@ -53,7 +55,7 @@ pub enum CatalogError {
         /// The variable to set.
         variable: &'static str,
     },
-    #[error("{variable} is no web address")]
+    #[error("{variable} is not a URL")]
     BadBaseUrl {
         provider: &'static str,
         /// The variable that holds it.
@@ -88,7 +90,7 @@ impl CatalogError {
             Self::UnknownProvider { .. } => format!("known are {}", provider_ids().join(", ")),
             Self::NoKey { variable, .. } => {
                 format!(
-                    "`parlor login` takes one, or set {variable}; `--model offline/offline` tries everything without a key"
+                    "`parlor login` adds one, or set {variable}; `--model offline/offline` tries everything without a key"
                 )
             }
             Self::BadBaseUrl { variable, .. } => {
@@ -119,6 +121,11 @@ pub fn variables() -> Vec<&'static str> {
 /// The provider that is meant by a name, as its keys are kept: several wires of one maker share a key.
 pub fn account(text: &str) -> Option<&'static str> {
     providers::find(text).map(Provider::account)
+}
+
+/// Where a provider is unless somebody says otherwise; `None` where everybody has an address of their own.
+pub fn usual_address(provider: &str) -> Option<String> {
+    providers::find(provider)?.usual_address().map(|address| providers::shown(&address))
 }
 
 /// A key that the person has kept, and the address that it was kept for: it is sent nowhere else.

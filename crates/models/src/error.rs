@@ -157,7 +157,7 @@ impl ModelError {
     pub fn hint(&self) -> &'static str {
         match (self.kind, self.status) {
             (ErrorKind::Auth, _) => {
-                "check the provider's key (`parlor doctor` shows which one is used, `parlor login` takes another)"
+                "check the provider's key (`parlor doctor` shows which one is used, `parlor login` adds another)"
             }
             (ErrorKind::RateLimited, _) => {
                 "wait a little and try again, check the account's limits and credit, or switch the model"
@@ -170,7 +170,7 @@ impl ModelError {
                 "`parlor models` lists what is there; check the model's name and the base URL"
             }
             (ErrorKind::BadRequest, _) => {
-                "the provider does not take this request: the text above says why; another model may take it"
+                "the provider refused this request: the text above says why; another model may accept it"
             }
             (ErrorKind::Network, _) => "check the network, the proxy and the provider's base URL",
             (ErrorKind::Cut, _) => {

@@ -103,8 +103,14 @@ pub(crate) async fn send(clients: &Clients, call: &Call, source: &str) -> Result
     let sent = request.headers(headers).send().await;
     sent.map_err(|error| {
         let kind = if error.is_builder() { ErrorKind::BadRequest } else { ErrorKind::Network };
-        ModelError::new(kind, source, describe(&error.without_url()))
+        ModelError::new(kind, source, format!("{}: {}", server(&call.url), describe(&error.without_url())))
     })
+}
+
+/// Which server an address means, for people: without user, password and path.
+fn server(url: &str) -> String {
+    reqwest::Url::parse(url)
+        .map_or_else(|_| "its address".to_owned(), |url| url.origin().ascii_serialization())
 }
 
 /// Reads the body of a failed answer, capped in size and time; what cannot be read is simply missing.

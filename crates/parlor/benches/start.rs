@@ -37,7 +37,7 @@ const INSTRUCTIONS_TO_HANDSHAKE: u64 = if DEBUG { 44_000 } else { 14_000 };
 
 /// What the screen shows first, and what it shows once it can be used.
 const FRAME: &str = "parlor";
-const USABLE: &str = "ask for something";
+const USABLE: &str = "ask anything";
 
 /// How each wire is greeted, and what an answer has.
 const WIRES: &[(&str, Option<&str>, &str)] = &[

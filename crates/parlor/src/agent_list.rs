@@ -20,7 +20,7 @@ use tui::{AgentLine, Echo, TypedLine, ask_line};
 /// What `parlor agents` is told.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  parlor agents                            what there is, and how to get it\n  parlor agents --registry registry.json   also what is published there\n  parlor attach goose                      talk to one; its first start is asked"
+    after_help = "Examples:\n  parlor agents                            what there is, and how to get it\n  parlor agents --registry registry.json   also what is published there\n  parlor attach goose                      talk to one"
 )]
 pub(crate) struct Agents {
     /// A list of agents as the ACP registry publishes it: its `registry.json`, one `agent.json`, or a folder with entries. Also
@@ -43,7 +43,7 @@ pub(crate) fn list(asked: &Agents) -> Exit {
     }
     if !asked.json {
         output::print_line(
-            "\n`parlor attach NAME` starts one and opens the terminal UI on it; before its first start you see its command and are asked.",
+            "\n`parlor attach NAME` starts one and opens the terminal UI on it; before its first start you see its command and are asked.\n`parlor acp --to NAME` is one for your editor, by your rules: docs/editors/between.md.",
         );
     }
     // What is wrong in the settings costs only itself; what was named now was meant.
@@ -101,6 +101,26 @@ pub(crate) enum StartConsent {
     No,
     /// Nobody is there who could say it.
     Nobody,
+}
+
+/// Asks for the first start of an agent, with what is said where it may not be started, and the exit code of that; `None` where it may.
+///
+/// # Errors
+/// When the terminal cannot be read.
+pub(crate) async fn started(agent: &Agent, yes: bool) -> anyhow::Result<Option<Exit>> {
+    Ok(match agree(agent, yes).await? {
+        StartConsent::Yes => None,
+        StartConsent::No => {
+            output::print_error("nothing was started");
+            Some(Exit::Denied)
+        }
+        StartConsent::Nobody => {
+            output::print_error(
+                "nothing was started: there is no terminal to ask on\nhint: say yes with --yes, or start it once in a terminal",
+            );
+            Some(Exit::NeedsInput)
+        }
+    })
 }
 
 /// Shows the command of an agent whole and asks for its first start, unless the person has agreed to it before.

@@ -1,6 +1,6 @@
 //! `parlor attach`: be the UI of another program's runtime.
 
-use crate::agent_list::{self, StartConsent};
+use crate::agent_list;
 use crate::exit::{self, Exit};
 use crate::headless::{self, PromptRequest, Run};
 use crate::output;
@@ -20,8 +20,9 @@ use remote::origin;
 use remote::origin::{KeepAs, RuntimeAddress};
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 use tools::policy::Allowance;
-use tui::{ExitReason, Restart, ScreenExit};
+use tui::{Begin as Beginning, ExitReason, Restart, ScreenExit, ScreenExits};
 
 /// Be a UI on another program's runtime.
 ///
@@ -29,21 +30,21 @@ use tui::{ExitReason, Restart, ScreenExit};
 /// lists it, `parlor --resume ID` goes on with it. `--ephemeral` keeps nothing.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  parlor attach goose\n  parlor attach --dialect codelia -- parlor serve --dialect codelia --stdio\n  parlor attach --dialect native --socket /tmp/parlor.sock\n  parlor attach ssh://me@build-host --cwd src/shop"
+    after_help = "Examples:\n  parlor attach goose\n  parlor attach --dialect asst -- python3 agent.py\n  parlor attach --dialect native --socket $XDG_RUNTIME_DIR/parlor.sock\n  parlor attach ssh://me@build-host --cwd src/shop"
 )]
 pub(crate) struct Attach {
     /// An agent of `parlor agents`, by its name; before its first start you see its command and are asked. Or `ssh://HOST[/SESSION]`: a
     /// session of Parlor on another machine, by your own ssh; `--cwd` is then the folder there that a new one works in.
     #[arg(value_name = "NAME", conflicts_with_all = ["dialect", "socket", "command"])]
     pub(crate) name: Option<String>,
-    /// With NAME: a list of agents as the ACP registry publishes it, a file or a folder of this machine.
-    #[arg(long, value_name = "PATH")]
-    pub(crate) registry: Vec<PathBuf>,
     /// With NAME: say yes to its first start, where nobody can be asked.
     #[arg(long)]
     pub(crate) yes: bool,
+    /// With NAME: a list of agents as the ACP registry publishes it, a file or a folder of this machine.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) registry: Vec<PathBuf>,
     /// The wire that the runtime speaks.
-    #[arg(long, default_value = "native", value_name = "DIALECT", value_parser = crate::flags::dialect())]
+    #[arg(long, default_value = "native", value_name = "DIALECT", value_parser = crate::flags::driven())]
     pub(crate) dialect: dialects::Dialect,
     /// Connect to this Unix socket.
     #[arg(long, value_name = "PATH", conflicts_with = "command")]
@@ -51,23 +52,23 @@ pub(crate) struct Attach {
     /// The session to go to, by the runtime's own id. Alone: wherever `parlor ps` shows it.
     #[arg(long, value_name = "SESSION")]
     pub(crate) session: Option<String>,
-    /// Write the conversation down in this file. Secrets are taken out.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) record: Option<PathBuf>,
     /// Say nothing to a runtime that acts without asking, and stop one that does.
     #[arg(long)]
     pub(crate) require_consent: bool,
+    /// Write the conversation down in this file. Secrets are taken out.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
     /// One prompt without a screen, like `parlor run`, with its exit codes.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(help_heading = "Without a screen", long, value_name = "TEXT")]
     pub(crate) prompt: Option<String>,
     /// With `--prompt`: print every event as one JSON line, and a last line with the result.
-    #[arg(long, requires = "prompt")]
+    #[arg(help_heading = "Without a screen", long, requires = "prompt")]
     pub(crate) json: bool,
     /// With `--prompt`: tools of the runtime that are said yes to when it asks, by the runtime's own names; `all` for everything it asks.
-    #[arg(long, requires = "prompt", value_delimiter = ',', value_name = "TOOL,…", value_parser = crate::flags::granted)]
+    #[arg(help_heading = "Without a screen", long, requires = "prompt", value_delimiter = ',', value_name = "TOOL,…", value_parser = crate::flags::granted)]
     pub(crate) allow: Vec<Allowance>,
-    /// With `--prompt`: give up after this many seconds.
-    #[arg(long, requires = "prompt", value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    /// With `--prompt`: give up after this time, such as 90s or 5m.
+    #[arg(help_heading = "Without a screen", long, requires = "prompt", value_name = "TIME", value_parser = crate::flags::seconds)]
     pub(crate) timeout: Option<u64>,
     /// Start this program and speak on its stdin and stdout.
     #[arg(last = true, value_name = "COMMAND")]
@@ -75,11 +76,6 @@ pub(crate) struct Attach {
 }
 
 impl Attach {
-    /// To the agent of this name, with a screen.
-    pub(crate) fn to(name: String) -> Attach {
-        Attach { name: Some(name), ..Attach::on(dialects::ALL[0]) }
-    }
-
     /// To a runtime of this wire whose place is told otherwise.
     pub(crate) fn on(dialect: dialects::Dialect) -> Attach {
         Attach {
@@ -98,6 +94,15 @@ impl Attach {
             command: Vec::new(),
         }
     }
+}
+
+/// What a screen begins with that goes on from elsewhere, and may be left for another agent.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Handed {
+    /// What goes with the first prompt.
+    pub(crate) begin: Option<Beginning>,
+    /// In a line, for the first screen.
+    pub(crate) line: Option<String>,
 }
 
 /// A kept session that is gone on with.
@@ -151,22 +156,29 @@ async fn attach_listed(launch: Launch, mut attach: Attach, name: &str) -> anyhow
     let agent = agents::find(name, &attach.registry, output::print_error)?;
     attach.dialect = agent.dialect;
     unsupported_flags::refuse(&launch, attach.dialect)?;
-    match agent_list::agree(&agent, attach.yes).await? {
-        StartConsent::Yes => {}
-        StartConsent::No => {
-            output::print_error("nothing was started");
-            return Ok(Exit::Denied);
-        }
-        StartConsent::Nobody => {
-            output::print_error(
-                "nothing was started: nobody is there who could be asked\nhint: say yes with --yes, or start it once in a terminal",
-            );
-            return Ok(Exit::NeedsInput);
-        }
+    if let Some(exit) = agent_list::started(&agent, attach.yes).await? {
+        return Ok(exit);
     }
     let place = RuntimeAddress::Command(agent.command.iter().map(Into::into).collect());
     let said = attach.prompt.clone().map(PromptRequest::text);
     go(&launch, &attach, said, place, KeptSession::default()).await
+}
+
+/// The screen of an agent that is listed, which goes on from what it is told; `None` where the person did not let it be started.
+pub(crate) async fn on_listed(
+    launch: &Launch,
+    name: &str,
+    handed: Handed,
+) -> anyhow::Result<Option<ExitReason>> {
+    let agent = agents::find(name, &[], output::print_error)?;
+    let launch = Launch { own_ui: false, policy: None, ..launch.clone() };
+    if agent_list::started(&agent, false).await?.is_some() {
+        return Ok(None);
+    }
+    let place = RuntimeAddress::Command(agent.command.iter().map(Into::into).collect());
+    let attach = Attach::on(agent.dialect);
+    let keep = keep_as(agent.dialect, &place, KeptSession::default())?;
+    show(&launch, &attach, place, Some(keep), None, (true, Some(handed))).await.map(Some)
 }
 
 /// The same on a runtime whose place is known; with something to say, without a screen.
@@ -187,7 +199,7 @@ pub(crate) async fn go(
         Some(said) => say(launch, attach, place, keep, tape.as_ref(), said).await,
         None => {
             let visits = matches!(place, RuntimeAddress::Socket(_));
-            let left = show(launch, attach, place, keep, tape.as_ref(), visits).await;
+            let left = show(launch, attach, place, keep, tape.as_ref(), (visits, None)).await;
             match left {
                 Ok(left) => wander(launch, left).await,
                 Err(why) => Err(why),
@@ -201,20 +213,25 @@ pub(crate) async fn go(
 }
 
 /// Follows a person who goes from one process to the next, until they leave.
-async fn wander(launch: &Launch, mut left: ExitReason) -> anyhow::Result<Exit> {
+async fn wander(launch: &Launch, left: ExitReason) -> anyhow::Result<Exit> {
+    Ok(screen::exit(&visited(launch, left).await?))
+}
+
+/// Where the person is in the end who goes from one process to the next.
+pub(crate) async fn visited(launch: &Launch, mut left: ExitReason) -> anyhow::Result<ExitReason> {
     while let ExitReason::Wants { exit: ScreenExit::Visit { pid, session }, .. } = left {
         left = visit(launch, pid, &session).await?;
     }
-    Ok(screen::exit(&left))
+    Ok(left)
 }
 
 /// The terminal UI on a session that another process of this person has open.
 pub(crate) async fn visit(launch: &Launch, pid: u32, session: &SessionId) -> anyhow::Result<ExitReason> {
     // What was typed for sessions of our own says nothing about this one.
-    let launch = Launch { resume: None, continue_last: false, policy: None, ..launch.clone() };
+    let launch = Launch { prompt: None, resume: None, continue_last: false, policy: None, ..launch.clone() };
     let attach = Attach { session: Some(session.to_string()), ..Attach::on(dialects::native::DIALECT) };
     let place = RuntimeAddress::Socket(fleet::act::socket(pid)?);
-    show(&launch, &attach, place, None, None, true).await
+    show(&launch, &attach, place, None, None, (true, None)).await
 }
 
 /// As whose its sessions are kept. A command that was typed now may be started again later.
@@ -238,7 +255,15 @@ pub(crate) fn keep_as(
 /// How the runtime is spoken with.
 fn approach<'a>(attach: &Attach, begin: Begin<'a>, person: Person, tape: Option<&Tape>) -> Approach<'a> {
     let (dialect, size) = (attach.dialect, output::terminal_size());
-    Approach { dialect, begin, person, size, listening: tape.map(Tape::of_runtimes) }
+    Approach {
+        dialect,
+        begin,
+        person,
+        size,
+        judged: false,
+        leash: None,
+        listening: tape.map(Tape::of_runtimes),
+    }
 }
 
 /// One prompt without a screen.
@@ -292,20 +317,24 @@ fn held_as(launch: &Launch, was: &Whereabouts) -> Launch {
     Launch { policy, ..launch.clone() }
 }
 
-/// The terminal UI. `visits`: nothing is lost when the person leaves for another process.
+/// The terminal UI. `visits`: nothing is lost when the person leaves for another process; `handed`: what the runtime goes on from.
 async fn show(
     launch: &Launch,
     attach: &Attach,
     place: RuntimeAddress,
     keep: Option<KeepAs>,
     tape: Option<&Tape>,
-    visits: bool,
+    (visits, handed): (bool, Option<Handed>),
 ) -> anyhow::Result<ExitReason> {
     let note = match keep.as_ref().filter(|keep| keep.session.is_some()) {
         Some(keep) => screen::note_on_another(format!("again on {}", origin::words(&keep.origin))),
         None => screen::note_on_another(format!("on a runtime that speaks {}", attach.dialect)),
     };
-    let (cwd, look) = (paths::working_directory(launch)?, UiOptions::of(launch)?);
+    let (cwd, look) =
+        (paths::working_directory(launch)?, UiOptions::of(launch)?.saying(launch.prompt.clone()));
+    let exits = handed.as_ref().map(|_| ScreenExits(Arc::new(agent_list::for_screen)));
+    let Handed { begin, line } = handed.unwrap_or_default();
+    let look = look.leaving(exits).beginning(begin).telling(line.into_iter().collect());
     let restart = match place {
         RuntimeAddress::Socket(_) => Restart::Connect,
         RuntimeAddress::Command(_) => Restart::Start,

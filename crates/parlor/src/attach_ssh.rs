@@ -46,7 +46,11 @@ pub(crate) async fn attach(
         // A short id is known there only: the relay tells the whole one.
         let begin = Begin { session: greeting.session.as_deref(), last: None };
         let size = output::terminal_size();
-        Front::on_link(&launch, link, Approach { dialect, begin, person, size, listening: None })
+        Front::on_link(
+            &launch,
+            link,
+            Approach { dialect, begin, person, size, judged: false, leash: None, listening: None },
+        )
     };
     if let Some(say) = say {
         let stops = Stops::listen().with_reader(output::reader_gone().ok());

@@ -6,12 +6,13 @@ pub(crate) mod relay;
 use crate::exit::{self, Exit};
 use crate::output;
 use anyhow::Context;
+use domain::harmless::quoted;
 use host::guard;
 use host::peer_trust;
 use kit::check::{CheckReport, Expected, ScenarioOutcome, Suite, Tested, Wishes};
 use kit::peer::{Peer, PeerAddress, PeerCommand};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What the program under test is.
@@ -32,7 +33,7 @@ impl From<TestedRole> for Tested {
     }
 }
 
-/// Check whether a program keeps to its wire.
+/// Check whether a program keeps to its protocol.
 ///
 /// Each scenario starts the program anew in an empty directory and plays the other side: handshake, runs, consent, cancelling, and what
 /// goes wrong in practice (torn lines, garbage, a slow reader, late and double answers). In the command, `{socket}` becomes the path of a
@@ -44,9 +45,11 @@ impl From<TestedRole> for Tested {
     subcommand_negates_reqs = true,
     after_help = "\
 Examples:
-  parlor check --dialect codelia --role runtime -- parlor serve --dialect codelia --stdio --ephemeral
-  parlor check --dialect nous --role runtime -- parlor serve --dialect nous --socket {socket} --ephemeral
-  parlor check --dialect codelia --role ui -- parlor attach --dialect codelia --prompt hello -- {runtime}
+  parlor check --dialect asst --role runtime -- python3 agent.py
+  parlor check --dialect nous --role runtime -- \\
+    parlor serve --dialect nous --socket {socket} --ephemeral
+  parlor check --dialect codelia --role ui -- \\
+    parlor attach --dialect codelia --prompt hello -- {runtime}
   parlor check agent"
 )]
 pub(crate) struct CheckArgs {
@@ -96,23 +99,23 @@ struct Check {
     /// Scenarios that are known to fail, one name per line with `# why`. One that passes, or does not exist, is a failure too.
     #[arg(long, value_name = "FILE")]
     expected_failures: Option<PathBuf>,
-    /// How many seconds the program may take for anything that is due.
-    #[arg(long, default_value_t = 20, value_name = "SECONDS")]
+    /// How long to wait for anything that is due, such as 20s.
+    #[arg(long, default_value_t = 20, value_name = "TIME", value_parser = crate::flags::seconds)]
     patience: u64,
     /// How many scenarios run at the same time.
     #[arg(long, default_value_t = 4, value_name = "N")]
     at_once: usize,
     /// A prompt that gets a short answer.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(help_heading = "Prompts", long, value_name = "TEXT")]
     plain_prompt: Option<String>,
     /// A prompt that needs a harmless tool.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(help_heading = "Prompts", long, value_name = "TEXT")]
     tool_prompt: Option<String>,
-    /// A prompt whose answer takes a few seconds.
-    #[arg(long, value_name = "TEXT")]
+    /// A prompt that is answered slowly, within seconds.
+    #[arg(help_heading = "Prompts", long, value_name = "TEXT")]
     slow_prompt: Option<String>,
     /// A prompt that makes the agent append the line `once` to parlor-check.txt, which it has to ask for.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(help_heading = "Prompts", long, value_name = "TEXT")]
     consent_prompt: Option<String>,
     /// The program listens on this Unix socket (a UI: the kit listens, start the UI once per scenario).
     #[arg(long, value_name = "PATH", conflicts_with = "command")]
@@ -215,9 +218,24 @@ async fn run(suite: &Suite, asked: &Check, expected: &Expected) -> anyhow::Resul
     Ok(suite.run(&reach, &wishes, at_once, &mut each).await)
 }
 
-/// The program is started in a directory of its own, so a relative path to it must not stay relative.
+/// The program is started in a directory of its own, so a relative path to it, or to a file that it is given, must not stay relative.
+/// What was typed is told where it was changed.
 fn absolute(command: &[OsString]) -> Vec<OsString> {
     let mut command = command.to_vec();
+    for word in command.iter_mut().skip(1) {
+        let file = Path::new(&*word);
+        if file.is_relative()
+            && file.is_file()
+            && let Ok(whole) = std::path::absolute(file)
+        {
+            output::print_error(&format!(
+                "{} is given as {}: each scenario starts in an empty folder",
+                quoted(&word.to_string_lossy()),
+                quoted(&whole.to_string_lossy())
+            ));
+            *word = whole.into();
+        }
+    }
     if let Some(program) = command.first_mut().filter(|program| program.as_encoded_bytes().contains(&b'/'))
         && let Ok(path) = std::path::absolute(&*program)
     {

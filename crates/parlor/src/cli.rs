@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 /// Said when there is neither a terminal nor a prompt.
 pub(crate) const WHAT_IT_IS: &str = "\
-Parlor talks to coding agents, and lets any UI talk to any of them.
+Parlor is a coding agent for your terminal, and lets any agent UI drive any agent.
 
   parlor                         opens the terminal UI (run this in a terminal)
   parlor run \"list files\"        one prompt, the answer on stdout
@@ -18,21 +18,28 @@ Parlor talks to coding agents, and lets any UI talk to any of them.
                                  be the runtime of another program's UI
   parlor attach --dialect codelia -- COMMAND
                                  be the UI of another program's runtime
-  parlor login                   give the key of a provider, to have a real model
+  parlor login                   save a provider's API key, to use a real model
   parlor agents                  other programs' agents: what there is, how to get it
   parlor attach NAME             talk to one of them
   parlor web                     the same in a browser, with all sessions
-  parlor doctor                  what is configured and what is missing
+  parlor tour                    learn it in ten minutes, offline
+  parlor doctor                  check the setup and suggest fixes
 
 It works without a key: the embedded offline model understands a few plain requests.";
 
-/// Any UI on any agent.
+/// What the help says of the pages.
+const TOPICS: &str =
+    "parlor help COMMAND explains a command, parlor help topics lists the pages of\nthe documentation.";
+
+/// A coding agent for your terminal; also a UI and a server for other agents.
 ///
 /// Without a sub-command, `parlor` opens the terminal UI. It works without a key: the embedded offline model understands plain
 /// requests such as "list files", "read README.md" or "write hello.txt: hi".
 #[derive(Debug, Parser)]
-#[command(name = "parlor", version = host::version::version(), max_term_width = 100, after_help = format!("Try:  parlor run \"list files\"\n{}", crate::serve::argv_compat::words_in_help().trim_end()))]
+#[command(name = "parlor", version = host::version::version(), max_term_width = 100, after_help = TOPICS)]
 pub(crate) struct Cli {
+    /// What to begin with, in quotes: `parlor "fix the failing test"`. Where there is no terminal, as with `parlor run`.
+    pub(crate) prompt: Option<String>,
     #[command(flatten)]
     pub(crate) common: Common,
     #[command(subcommand)]
@@ -61,7 +68,8 @@ impl Sub {
 pub(crate) fn flags_of_serve() -> Vec<String> {
     let cli = Cli::command();
     let sub = cli.find_subcommand("serve");
-    let all = cli.get_arguments().chain(sub.iter().flat_map(|sub| sub.get_arguments()));
+    let of_all = cli.get_arguments().filter(|argument| argument.is_global_set());
+    let all = of_all.chain(sub.iter().flat_map(|sub| sub.get_arguments()));
     all.filter_map(|argument| Some(format!("--{}", argument.get_long()?))).collect()
 }
 
@@ -81,64 +89,87 @@ pub(crate) fn for_sessions(words: &[OsString]) -> Vec<String> {
 #[derive(Debug, Default, Args)]
 pub(crate) struct Common {
     /// The model, as provider/name. Without it: what the environment offers, else the offline one.
-    #[arg(long, global = true, env = "PARLOR_MODEL", value_name = "PROVIDER/NAME")]
+    #[arg(
+        help_heading = "Model",
+        long,
+        short,
+        global = true,
+        env = "PARLOR_MODEL",
+        hide_env_values = true,
+        value_name = "PROVIDER/NAME"
+    )]
     pub(crate) model: Option<String>,
     /// How hard the model thinks before it answers, in new sessions. Without it: as your settings say, else as its provider does.
-    #[arg(long, global = true, value_enum, value_name = "EFFORT")]
+    #[arg(help_heading = "Model", long, global = true, value_enum, value_name = "EFFORT")]
     pub(crate) effort: Option<ThinkingEffort>,
-    /// Where the agent works. Relative paths of its tools start here.
-    #[arg(long, global = true, visible_alias = "workdir", value_name = "DIR")]
+    /// The folder to work in. Relative paths of tools start here.
+    #[arg(help_heading = "Place", long, global = true, visible_alias = "workdir", value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
     /// The folder that the agent may read and, as far as the mode allows it, write in. Without it: the project that you are in; none in
     /// your home folder itself, in `/` and in a folder of another user.
-    #[arg(long, global = true, env = "PARLOR_WORKSPACE", value_name = "DIR")]
+    #[arg(
+        help_heading = "Place",
+        long,
+        global = true,
+        env = "PARLOR_WORKSPACE",
+        hide_env_values = true,
+        value_name = "DIR"
+    )]
     pub(crate) workspace: Option<PathBuf>,
     /// What tools may do without asking. Without it: your settings; else `sandboxed` in Parlor's own terminal and page, where the kernel holds commands and the folder is a project, and `ask` everywhere else.
-    #[arg(long, global = true, value_name = "MODE", value_parser = crate::flags::policy())]
+    #[arg(help_heading = "Permissions", long, global = true, value_name = "MODE", value_parser = crate::flags::policy())]
     pub(crate) policy: Option<Policy>,
-    /// Let the model fetch pages of the web; each host is asked for. Off unless your settings say `fetch.enabled = true`.
-    #[arg(long, global = true, env = "PARLOR_FETCH", value_parser = on_or_off())]
+    /// Let the model fetch pages of the web; you are asked per host. Off unless your settings say `fetch.enabled = true`.
+    #[arg(help_heading = "Permissions", long, global = true, env = "PARLOR_FETCH", hide_env_values = true, value_parser = on_or_off())]
     pub(crate) fetch: bool,
-    /// Go on with the newest conversation of this project; one with another program's runtime starts or reaches that again.
-    #[arg(long = "continue", short = 'c', conflicts_with = "resume")]
+    /// Continue the most recent conversation of this project; one with another program's runtime starts or reaches that again.
+    #[arg(help_heading = "Conversation", long = "continue", short = 'c', conflicts_with = "resume")]
     pub(crate) continue_last: bool,
-    /// Go on with this conversation; its id may be shortened. Without an id, pick one from a list. One with another program's runtime
+    /// Continue this conversation; its id may be shortened. Without an id, pick one from a list. One with another program's runtime
     /// starts that program again in its folder, or connects to its socket; what is started is shown first.
-    #[arg(long, short = 'r', value_name = "ID", num_args = 0..=1)]
+    #[arg(help_heading = "Conversation", long, short = 'r', value_name = "ID", num_args = 0..=1)]
     pub(crate) resume: Option<Option<String>>,
-    /// Work in a git worktree of its own, on branch parlor/NAME; one that is there is gone on with. At the end you say whether it is
+    /// Work in its own git worktree, on branch parlor/NAME; an existing one is reused. At the end you say whether it is
     /// merged, kept or removed.
-    #[arg(long, value_name = "NAME", num_args = 0..=1)]
+    #[arg(help_heading = "Place", long, value_name = "NAME", num_args = 0..=1)]
     pub(crate) worktree: Option<Option<String>>,
-    /// With --worktree: an untracked file that comes along, such as .env. May be said again for more.
-    #[arg(long, value_name = "FILE")]
+    /// With --worktree: an untracked file that comes along, such as .env. Repeatable.
+    #[arg(help_heading = "Place", long, value_name = "FILE")]
     pub(crate) copy: Vec<PathBuf>,
     /// Work in this process, which ends with the terminal, also when a server runs (`parlor up`).
-    #[arg(long)]
+    #[arg(help_heading = "Conversation", long)]
     pub(crate) here: bool,
     /// Keep to the terminal's own scrollback instead of taking the whole screen.
-    #[arg(long, global = true, env = "PARLOR_INLINE", value_parser = on_or_off())]
+    #[arg(help_heading = "Screen", long, global = true, env = "PARLOR_INLINE", hide_env_values = true, value_parser = on_or_off())]
     pub(crate) inline: bool,
-    /// Take the whole screen, whatever the settings say.
-    #[arg(long, global = true)]
+    /// Use the whole screen, whatever the settings say.
+    #[arg(help_heading = "Screen", long, global = true)]
     pub(crate) full_screen: bool,
     /// Lines of text instead of a screen: nothing is drawn, questions are answered in words. By itself where TERM is `dumb`.
-    #[arg(long, global = true, env = "PARLOR_PLAIN", value_parser = on_or_off())]
+    #[arg(help_heading = "Screen", long, global = true, env = "PARLOR_PLAIN", hide_env_values = true, value_parser = on_or_off())]
     pub(crate) plain: bool,
     /// Colours of the terminal UI: auto, terminal, dark, light, contrast or plain.
-    #[arg(long, global = true, env = "PARLOR_THEME", value_name = "NAME")]
+    #[arg(
+        help_heading = "Screen",
+        long,
+        global = true,
+        env = "PARLOR_THEME",
+        hide_env_values = true,
+        value_name = "NAME"
+    )]
     pub(crate) theme: Option<String>,
     /// Keep nothing on disk.
-    #[arg(long, global = true, env = "PARLOR_EPHEMERAL", value_parser = on_or_off())]
+    #[arg(help_heading = "Conversation", long, global = true, env = "PARLOR_EPHEMERAL", hide_env_values = true, value_parser = on_or_off())]
     pub(crate) ephemeral: bool,
-    /// Ask the model no more once the session has cost this many dollars. Kept with the session, as the next two are.
-    #[arg(long, global = true, value_name = "DOLLARS", value_parser = dollars)]
+    /// Stop once the session has cost this many dollars. Kept with the session, as the next two are.
+    #[arg(help_heading = "Limits", long, global = true, value_name = "DOLLARS", value_parser = dollars)]
     pub(crate) max_cost: Option<u64>,
     /// Ask the model at most this many times for one prompt.
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(help_heading = "Limits", long, global = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_steps: Option<u64>,
-    /// Ask the model no more after this many seconds of one prompt; what is under way goes on to its end.
-    #[arg(long, global = true, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    /// Ask the model no more after this time of one prompt, such as 90s or 10m; what is under way goes on to its end. `--timeout` of
+    /// `parlor run` stops it.
+    #[arg(help_heading = "Limits", long, global = true, value_name = "TIME", value_parser = crate::flags::seconds)]
     pub(crate) max_time: Option<u64>,
 }
 
@@ -203,77 +234,91 @@ impl From<ThinkingEffort> for Effort {
 /// The sub-commands; without one, the terminal UI opens.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Sub {
-    /// One prompt without a screen; the answer goes to stdout.
+    /// Answer one prompt on stdout, without a screen.
     Run(crate::headless::Run),
-    /// Be a runtime: let another program's UI in.
+    /// Run Parlor's agent behind another program's UI.
     Serve(crate::serve::Serve),
-    /// Be a UI: open the terminal UI on another program's runtime.
+    /// Open Parlor's UI on another agent.
     Attach(crate::attach::Attach),
-    /// Start a server of yours in the background: sessions then outlive their terminals.
+    /// Keep sessions running after their terminal closes.
     Up(crate::up::Up),
-    /// End the server and its rooms.
+    /// End the background server and its sessions.
     Down(crate::up::Down),
-    /// Carry stdin and stdout to a session of this machine; `parlor attach ssh://HOST` starts it there.
+    /// Carry stdin and stdout to a session of this machine.
     ///
-    /// Goes to the process that has the session open, else asks the server for a room, else starts one. The first line on stdout says
+    /// `parlor attach ssh://HOST` starts it there. Goes to the process that has the session open, else asks the server for a room, else starts one. The first line on stdout says
     /// who is there; what follows is the native protocol.
     Relay(crate::relay::Relay),
-    /// The agents of other programs that can be talked to: what is installed, how to get the others.
+    /// List other programs' agents, and how to get them.
     ///
     /// Those that are known to Parlor, those of your settings (`[agents.NAME]`), and those of registries that you name: a file or a folder
     /// of this machine in the form of the ACP registry. Nothing is downloaded, installed or started.
     Agents(crate::agent_list::Agents),
-    /// Give the key of a provider: it is tried at once and kept for you alone.
+    /// Save a provider's API key (tested first, readable only by you).
     ///
     /// The key is not shown while you type or paste it. It is kept in one file that only you can read, and that no command of the agent
     /// can. A key in the environment (such as ANTHROPIC_API_KEY) goes before a kept one, and a kept one goes only to the address that it
     /// was tried at.
     Login(crate::login::Login),
-    /// Forget a key that was given with `parlor login`.
+    /// Forget a saved API key.
     ///
     /// Keys in the environment are not touched.
     Logout(crate::login::Logout),
-    /// A UI of one wire on a runtime of another.
+    /// Connect one program's UI to another program's agent.
     Bridge(crate::bridge::Bridge),
-    /// The conversations that are kept: list, show, search, tree, export, import, rename, rm, undo, redo, diff, backup, recover.
+    /// List, show, search, export, undo and delete conversations.
     Sessions(crate::sessions::Sessions),
-    /// The git worktrees that `--worktree` made: list, merge, keep, remove.
+    /// List, merge, keep or remove the worktrees of --worktree.
     Worktrees(crate::worktree_list::Worktrees),
-    /// The models that can be had now, with their windows and prices where known.
+    /// List available models, with windows and prices where known.
+    #[command(after_help = "Examples:\n  parlor models\n  parlor run --model offline \"list files\"")]
     Models {
         /// Print them as JSON.
         #[arg(long)]
         json: bool,
     },
-    /// The live sessions and who is attached to them.
+    /// List live sessions and who is attached to them.
     Ps(crate::ps::Ps),
-    /// The page in a browser: prints its address and opens it.
+    /// Open Parlor in a browser.
     ///
-    /// Within a minute one browser can be paired at the address: both sides show the same short code, and you say `y` here. After that it is
+    /// Its address is printed too. Within a minute one browser can be paired at the address: both sides show the same short code, and you say `y` here. After that it is
     /// known by its key. Sessions stay in the processes that have them open; others are opened in a process of their own.
     Web(crate::web::Web),
-    /// The browsers that may connect to the page: list, revoke, rename, role.
+    /// List, revoke or rename the browsers that may connect.
     Devices(crate::device_list::DevicesArgs),
-    /// Sit between a UI and a program and write their conversation down.
+    /// Write down what a UI and an agent say to each other.
     Record(crate::record::Record),
-    /// Play one side of a recording against a program and tell where it differs.
+    /// Play one side of a recording and tell where it differs.
     Replay(crate::replay::Replay),
-    /// Show what a recording tells, as text or as a page.
+    /// Show a recording as text or as a page.
     Trace(crate::trace::Trace),
     Check(crate::check::CheckArgs),
-    /// MCP servers: list, add, remove, approve, test.
+    New(crate::new::New),
+    Tour(crate::tour::Tour),
+    /// List, add, remove, approve and test MCP servers.
     Mcp(crate::mcp::Mcp),
-    /// The skills that a prompt can pull in with `$name`.
+    /// List the skills that a prompt can pull in with `$name`.
+    #[command(
+        after_help = "Examples:\n  parlor skills\n  parlor run '$review what does the last commit change?'"
+    )]
     Skills,
-    /// What you have allowed for good: list, narrow, revoke.
+    /// List, narrow and revoke what you allowed permanently.
     Rules(crate::rules::RulesArgs),
-    /// What the model is told before the first word: the text and the tools, as they would be sent from here.
+    /// Show what the model is told before the first word.
+    ///
+    /// The text and the tools, as they would be sent from here.
+    #[command(after_help = "Examples:\n  parlor prompt\n  parlor prompt --json > prompt.json")]
     Prompt {
         /// Print them as JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Every message of a wire, as Parlor writes it, as a JSON Schema, or as the requirement tables that its document speaks of.
+    /// Print the messages of a protocol as a JSON Schema.
+    ///
+    /// Every message as Parlor writes it, or the requirement tables of the protocol's document.
+    #[command(
+        after_help = "Examples:\n  parlor schema --dialect codelia\n  parlor schema --typescript > parlor.d.ts"
+    )]
     Schema {
         /// The wire whose messages are wanted.
         #[arg(long, value_parser = crate::flags::dialect(), required_unless_present = "typescript")]
@@ -282,12 +327,20 @@ pub(crate) enum Sub {
         #[arg(long, conflicts_with = "dialect")]
         typescript: bool,
     },
-    /// Completions for your shell: `parlor completions bash >> ~/.bashrc`.
+    /// Print completions for your shell.
+    ///
+    /// Those of bash, zsh and fish ask the program at each Tab, and know sessions, models, agents and more. Those of elvish and powershell
+    /// know commands and flags. For zsh, the folder of the file has to be in `fpath` before `compinit` is called.
+    #[command(
+        after_help = "Examples:\n  parlor completions bash > ~/.local/share/bash-completion/completions/parlor\n  parlor completions zsh > ~/.zfunc/_parlor\n  parlor completions fish > ~/.config/fish/completions/parlor.fish"
+    )]
     Completions {
         /// The shell that will read them.
-        shell: clap_complete::Shell,
+        shell: Shell,
     },
-    /// Tell what is configured and what is missing.
+    Man(Man),
+    /// Check the setup and suggest fixes.
+    #[command(after_help = "Examples:\n  parlor doctor\n  parlor doctor --model anthropic/claude-sonnet-4-5")]
     Doctor,
     /// Carries stdin and stdout to a socket.
     #[command(name = crate::check::relay::RELAY, hide = true)]
@@ -312,6 +365,24 @@ fn dollars(text: &str) -> Result<u64, String> {
     dollars.and_then(engine::cost_micros).ok_or_else(|| "write dollars, such as 2.50".to_owned())
 }
 
+/// What means `run`, to whoever knows other agents' programs.
+const RUNS: [&str; 2] = ["-p", "--print"];
+
+/// The command line with `run` in the place of `-p`, where that stands before any command.
+pub(crate) fn with_run(mut words: Vec<OsString>) -> Vec<OsString> {
+    let is_run = |word: &OsString| RUNS.iter().any(|flag| word == flag);
+    let ours = words.iter().take_while(|word| *word != "--").count();
+    if let Some(at) = words.iter().take(ours).position(is_run) {
+        let cli = Cli::command();
+        let is_command =
+            |word: &OsString| word.to_str().is_some_and(|word| cli.find_subcommand(word).is_some());
+        if !words.iter().take(at).skip(1).any(is_command) {
+            words[at] = "run".into();
+        }
+    }
+    words
+}
+
 /// What is wrong with a command line where a command stands in the place of an id or a name, which may be left out only at the end:
 /// `parlor --resume run hi` would go on with a conversation called `run`.
 pub(crate) fn command_for_value(words: &[OsString]) -> Option<String> {
@@ -326,7 +397,7 @@ pub(crate) fn command_for_value(words: &[OsString]) -> Option<String> {
     let mut before = "";
     for word in typed {
         let hint = match (before, is_command(word)) {
-            ("--resume" | "-r", true) => "`parlor sessions` lists the ids, --continue takes the newest",
+            ("--resume" | "-r", true) => "`parlor sessions` lists the ids, --continue opens the newest",
             ("--worktree", true) => "`parlor run --worktree` makes up a name",
             (_, true) => return None,
             (_, false) => {
@@ -341,6 +412,30 @@ pub(crate) fn command_for_value(words: &[OsString]) -> Option<String> {
         ));
     }
     None
+}
+
+/// A shell that completions are written for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+    Elvish,
+    Powershell,
+}
+
+/// Print the manual page of a command, or write those of all.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  parlor man run | man -l -\n  parlor man --into ~/.local/share/man/man1    then `man parlor-run`"
+)]
+pub(crate) struct Man {
+    /// The command, such as `run` or `sessions export`; without it, Parlor itself.
+    #[arg(value_name = "COMMAND", conflicts_with = "into")]
+    pub(crate) command: Vec<String>,
+    /// Write the pages of all commands into this folder.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) into: Option<PathBuf>,
 }
 
 #[cfg(test)]

@@ -11,6 +11,9 @@ use web::{Devices, Role, Shelf};
 
 /// The devices that may connect to the page.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  parlor devices list\n  parlor devices rename 3f2a phone\n  parlor devices role phone observer\n  parlor devices revoke phone\n\nSee parlor help web.md."
+)]
 pub(crate) struct DevicesArgs {
     #[command(subcommand)]
     what: Option<DevicesCommand>,
@@ -23,21 +26,23 @@ pub(crate) struct DevicesArgs {
 enum DevicesCommand {
     /// List them (also without a word).
     List,
-    /// Take a device's right away; what it has open ends at once.
+    /// Revoke a device; what it has open ends at once.
     Revoke {
         /// Its id, the beginning of that, or its name.
         device: String,
     },
-    /// Call a device otherwise.
+    /// Rename a device: what is shown of it here and on its own page.
     Rename {
         /// Its id, the beginning of that, or its name.
         device: String,
+        /// Its new name.
         name: String,
     },
     /// Say what a device may do.
     Role {
         /// Its id, the beginning of that, or its name.
         device: String,
+        /// What it may do from now on.
         #[arg(value_parser = crate::flags::role())]
         role: Role,
     },

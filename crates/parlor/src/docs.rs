@@ -1,5 +1,7 @@
 //! `parlor __docs DIR`: writes the pages that come from tables. `cargo xtask docs` runs it; nobody types it.
 
+mod reference;
+
 use crate::exit::Exit;
 use anyhow::Context;
 use dialects::Dialect;
@@ -7,10 +9,16 @@ use roles::Item;
 use roles::fidelity::{Carried, Row, Verdict};
 use std::path::Path;
 
-/// Writes one page per dialect and one for all pairs.
+/// Writes the pages of a folder, which is known by its name: those of the dialects (one each, and one for all pairs), or the reference.
 pub(crate) fn write(folder: &Path) -> anyhow::Result<Exit> {
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    for dialect in dialects::ALL {
+    if folder.ends_with("reference") {
+        for (name, text) in reference::pages() {
+            put(folder, name, &text)?;
+        }
+        return Ok(Exit::Done);
+    }
+    for dialect in dialects::DRIVEN {
         put(folder, &format!("{dialect}.md"), &page(*dialect))?;
     }
     put(folder, "README.md", &overview())?;
@@ -31,6 +39,14 @@ the other end sees nothing; *refused* is a command that the UI is told cannot be
 
 fn page(dialect: Dialect) -> String {
     let mut page = format!("{NOTE}# {dialect}\n\n{}\n\n", carrier(dialect));
+    if !dialect.is_served() {
+        page.push_str(
+            "Parlor drives runtimes of this wire and is none itself, so nothing can be played over it from end to end and there is no \
+             computed verdict.\n",
+        );
+        quirks(&mut page, dialect);
+        return page;
+    }
     page.push_str(
         "## Fidelity\n\nWhat becomes of each item of the vocabulary between a UI and a runtime of Parlor's that speak this wire. ",
     );
@@ -39,6 +55,11 @@ fn page(dialect: Dialect) -> String {
     for row in dialect.fidelity() {
         page.push_str(&format!("| {} | {} | {} |\n", row.item, cell(row.wire), cell(&words(&row))));
     }
+    quirks(&mut page, dialect);
+    page
+}
+
+fn quirks(page: &mut String, dialect: Dialect) {
     if !dialect.quirks().is_empty() {
         page.push_str(
             "\n## Quirks\n\nWhere existing programs leave their own document, and what we do about it.\n\n",
@@ -48,21 +69,31 @@ fn page(dialect: Dialect) -> String {
             page.push_str(&format!("| {} | {} | {} |\n", quirk.name, cell(quirk.what), cell(quirk.ours)));
         }
     }
-    page
 }
 
 fn carrier(dialect: Dialect) -> String {
     let name = dialect.name();
+    if let Some(agent) = dialect.description().habits.agents.first().filter(|_| !dialect.is_served()) {
+        return format!(
+            "One line of JSON is one message, over stdin and stdout of a child process. `parlor attach {}` starts it like this:\n\n\
+             ```sh other\nparlor attach --dialect {name} -- {}\n```",
+            agent.name,
+            agent.command.join(" ")
+        );
+    }
     if dialect.has_event_lane() {
         return format!(
             "Commands go over a Unix socket, events over a second one beside it (`PATH.events`).\n\n\
-             ```\nparlor serve --dialect {name} --socket PATH\nparlor attach --dialect {name} --socket PATH\n```"
+             ```sh server\nparlor serve --dialect {name} --socket PATH\nparlor attach --dialect {name} --socket PATH\n```"
         );
     }
     format!(
-        "One line of JSON is one message, over stdin and stdout of a child process or over a Unix socket.\n\n\
-         ```\nparlor serve --dialect {name} --stdio\nparlor attach --dialect {name} -- COMMAND\n\
-         parlor serve --dialect {name} --socket PATH\nparlor attach --dialect {name} --socket PATH\n```"
+        "One line of JSON is one message, over stdin and stdout of a child process or over a Unix socket. Here Parlor's UI starts Parlor's \
+         runtime:\n\n\
+         ```sh\nparlor attach --dialect {name} --prompt \"list files\" -- parlor serve --dialect {name} --stdio\n```\n\n\
+         ```text output\nREADME.md\n```\n\n\
+         Put another program in the place of either. Without `--prompt` the terminal UI opens. `--socket PATH` in place of `--stdio`, and \
+         of `--` with the command, is the same over a socket."
     )
 }
 
@@ -82,6 +113,9 @@ fn overview() -> String {
     for dialect in dialects::ALL {
         let exact = dialect.fidelity().iter().filter(|row| row.verdict == Verdict::Exact).count();
         page.push_str(&format!("- [{dialect}]({dialect}.md): {exact} of {} items exact\n", Item::ALL.len()));
+    }
+    for dialect in dialects::DRIVEN.iter().filter(|dialect| !dialect.is_served()) {
+        page.push_str(&format!("- [{dialect}]({dialect}.md): Parlor drives its runtimes and is none\n"));
     }
     page.push_str(&format!("\n{HOW}"));
     page.push_str(

@@ -1,9 +1,10 @@
-//! `parlor doctor`: what is configured and what is missing, in plain words. Every trouble says what to do about it.
+//! `parlor doctor`: check the setup and suggest fixes, in plain words. Every trouble says what to do about it.
 
 mod kept;
 
 use crate::exit::Exit;
 use crate::output;
+use crate::ui_settings::Ui;
 use domain::path_text;
 use engine::{Config, WorkDir};
 use host::guard;
@@ -50,6 +51,9 @@ pub(crate) async fn doctor(launch: &Launch) -> anyhow::Result<Exit> {
             say("data", &why.to_string());
         }
     }
+    for (at, line) in system(std::env::consts::OS).into_iter().enumerate() {
+        say(if at == 0 { "system" } else { "" }, &line);
+    }
     let guard = guard::of(&config);
     let held = guard.map_or_else(tools::sandbox::status, |guard| guard.status());
     for (at, line) in held.lines().iter().enumerate() {
@@ -74,17 +78,34 @@ pub(crate) async fn doctor(launch: &Launch) -> anyhow::Result<Exit> {
         say("", "you are root: commands own files as root does; better work as an ordinary user");
     }
     say("sockets", peers(cfg!(target_os = "linux"), link::unix::has_handles()));
-    let names: Vec<&str> = dialects::ALL.iter().map(|dialect| dialect.name()).collect();
+    let names: Vec<&str> = dialects::DRIVEN.iter().map(|dialect| dialect.name()).collect();
     say("dialects", &names.join(", "));
     let term = std::env::var("TERM").unwrap_or_else(|_| "not set".to_owned());
     say("terminal", &format!("TERM={term}"));
     Ok(if well { Exit::Done } else { Exit::Failed })
 }
 
+/// What is to be known of a system that the program is not tested on; nothing for Linux, where the lines of the sandbox say what holds.
+fn system(os: &str) -> Vec<String> {
+    let known = match os {
+        "linux" => return Vec::new(),
+        "macos" => "macOS: there is no sandbox here, and Parlor is tested on Linux only".to_owned(),
+        other => format!("{other}: nobody has tried Parlor here, and there is no sandbox"),
+    };
+    vec![
+        known,
+        "what you allow runs with all your rights: keep to mode ask, or use a virtual machine with Linux"
+            .to_owned(),
+        "`parlor help systems` says what holds where".to_owned(),
+    ]
+}
+
 /// How well it is known who connects to our sockets.
 fn peers(looked_at: bool, handles: bool) -> &'static str {
     match (looked_at, handles) {
-        (false, _) => "whoever is you may connect: on this system nobody can tell what came from a command",
+        (false, _) => {
+            "any process of your user may connect: on this system nobody can tell what came from a command"
+        }
         (true, true) => "who connects is known by the kernel's handle; what came from a command is refused",
         (true, false) => {
             "no handle on who connects (Linux 6.5 has it): a command that connects and dies is refused, unless its \
@@ -144,7 +165,7 @@ async fn model(wanted: Option<&str>) -> bool {
         if let Some(address) = &state.kept_for {
             let provider = state.provider;
             let words = format!(
-                "the kept key of {provider} is for {address}, and not used elsewhere; `parlor login {provider}` takes another"
+                "the kept key of {provider} is for {address}, and not used elsewhere; `parlor login {provider}` adds another"
             );
             say("", &words);
         }
@@ -188,16 +209,18 @@ fn found(state: &ProviderState, listing: &Listing) -> String {
 
 fn set(config: &Config, told: &[String], launch: &Launch) -> bool {
     let file = settings::file()
-        .map_or_else(|| "nowhere: set PARLOR_CONFIG_DIR".to_owned(), |file| path_text::write(&file));
+        .map_or_else(|| "no folder: set PARLOR_CONFIG_DIR".to_owned(), |file| path_text::write(&file));
     let there = settings::file().is_some_and(|file| file.exists());
     say("settings", &if there { file } else { format!("{file} (not there, and not needed)") });
-    for what in told {
+    // What is wrong for the screen alone costs nothing but looks.
+    let of_screen = Ui::read(settings::file().as_deref()).told;
+    for what in told.iter().chain(&of_screen) {
         say("", what);
     }
     let fetch = match (config.fetch.enabled || launch.fetch, config.fetch.private) {
         (false, _) => "off (--fetch, or `enabled = true` under [fetch] in the settings, turns it on)",
-        (true, false) => "on; each host is asked for, this machine and its network are refused",
-        (true, true) => "on; each host is asked for, also on this machine and its network",
+        (true, false) => "on; you are asked per host, this machine and its network are refused",
+        (true, true) => "on; you are asked per host, also on this machine and its network",
     };
     say("fetch", fetch);
     told.is_empty()
@@ -241,6 +264,21 @@ fn skills(config: &Config, work_dir: &WorkDir) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn it_says_what_does_not_hold_where_it_is_not_tested() {
+        assert_eq!(system("linux"), Vec::<String>::new());
+        for os in ["macos", "freebsd"] {
+            let told = system(os).join("\n");
+            assert!(told.contains("no sandbox") && told.contains("all your rights"), "{told}");
+            let page = ["parlor", "help", "systems"].map(std::ffi::OsString::from);
+            assert!(
+                told.contains("`parlor help systems`")
+                    && crate::topics::asked(&page).is_some_and(|page| page.is_ok())
+            );
+        }
+        assert!(system("macos")[0].starts_with("macOS: "));
+    }
 
     #[test]
     fn it_says_how_well_it_is_known_who_connects() {

@@ -5,6 +5,7 @@
 //! no other model than the one that was meant hears what is said. An empty one is as one that is not set.
 
 use crate::cli::{Cli, Line};
+use crate::help;
 use clap::builder::Resettable;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
@@ -84,7 +85,9 @@ fn is_neither(text: &str) -> bool {
 const HEEDED: &[(&str, &[&str])] = &[
     ("run", AGENT),
     ("serve", AGENT),
-    ("attach", &["cwd", "policy", "inline", "full_screen", "plain", "theme", "ephemeral"]),
+    ("tour", &[]),
+    ("attach", SCREEN),
+    ("new", SCREEN),
     ("bridge", &["cwd", "policy"]),
     ("up", &[]),
     ("down", &[]),
@@ -108,10 +111,13 @@ const HEEDED: &[(&str, &[&str])] = &[
     ("prompt", &["model", "cwd", "workspace", "fetch"]),
     ("schema", &[]),
     ("completions", &[]),
+    ("man", &[]),
     ("doctor", &["model", "cwd", "workspace", "fetch"]),
 ];
 /// What a command heeds that only looks at a project.
 const PLACE: &[&str] = &["cwd", "workspace"];
+/// A screen on another agent.
+const SCREEN: &[&str] = &["cwd", "policy", "inline", "full_screen", "plain", "theme", "ephemeral"];
 /// An agent without a screen.
 const AGENT: &[&str] = &[
     "model",
@@ -127,7 +133,7 @@ const AGENT: &[&str] = &[
 ];
 
 /// The program's flags, those left out of the help that have nothing to do with the command that is named.
-fn for_help(command: clap::Command, words: &[OsString]) -> clap::Command {
+pub(crate) fn with_heeded(command: clap::Command, words: &[OsString]) -> clap::Command {
     let mut named = words.iter().skip(1).filter_map(|word| word.to_str());
     let Some((_, heeded)) = named.find_map(|word| HEEDED.iter().find(|(command, _)| *command == word)) else {
         return command;
@@ -144,7 +150,10 @@ pub(crate) fn parse(
     value: impl Fn(&str) -> Option<OsString>,
 ) -> Result<Line, clap::Error> {
     let (mut command, mut unread, mut ephemeral) =
-        (for_help(Cli::command(), words), Unread::default(), false);
+        (with_heeded(Cli::command(), words), Unread::default(), false);
+    if help::is_asked(words) {
+        command = help::grouped(command);
+    }
     let unset = |command: clap::Command, flag| command.mut_arg(flag, |arg| arg.env(Resettable::Reset));
     if value(host::paths::WORKSPACE).is_some_and(|value| value.is_empty()) {
         command = unset(command, "workspace");
@@ -179,8 +188,8 @@ pub(crate) fn parse(
         let why = "the argument '--full-screen' cannot be used with '--inline'";
         return Err(command.error(ErrorKind::ArgumentConflict, why));
     }
-    let Cli { common, sub } = Cli::from_arg_matches(&found)?;
-    let launch = Launch::from(common);
+    let Cli { prompt, common, sub } = Cli::from_arg_matches(&found)?;
+    let launch = Launch { prompt, ..Launch::from(common) };
     let typed =
         crate::unsupported_flags::OURS.iter().map(|flag| flag.member).filter(|flag| is_typed(flag)).collect();
     unread.told.extend(keys());
@@ -286,7 +295,7 @@ mod tests {
         }
         assert!(help("parlor run --help").contains("--model"));
         let word = dialects::ALL.iter().find_map(|dialect| dialect.description().habits.command).unwrap();
-        assert!(help("parlor --help").contains(&format!("parlor {word}")));
+        assert!(help("parlor --help").contains(&format!("\n  {word} ")));
     }
 
     #[test]

@@ -51,10 +51,42 @@ pub(crate) fn granted(text: &str) -> Result<Allowance, String> {
     Allowance::parse(text, known).map_err(|_| "name a tool of the runtime, or all".to_owned())
 }
 
+/// A wire whose runtimes are driven, by its name; shells complete it.
+pub(crate) fn driven() -> impl TypedValueParser<Value = dialects::Dialect> {
+    let names = dialects::DRIVEN.iter().map(|dialect| dialect.name());
+    PossibleValuesParser::new(names).try_map(|name| dialects::driven(&name))
+}
+
 /// A wire by its name; shells complete it.
 pub(crate) fn dialect() -> impl TypedValueParser<Value = dialects::Dialect> {
     let names = dialects::ALL.iter().map(|dialect| dialect.name());
     PossibleValuesParser::new(names).try_map(|name| dialects::named(&name))
+}
+
+/// A time as people write it, in seconds: `90`, `90s`, `5m`, `1h30m`.
+pub(crate) fn seconds(text: &str) -> Result<u64, String> {
+    const WRITE: &str = "write a time such as 90, 90s, 5m or 1h30m";
+    let (mut seconds, mut number) = (0_u64, String::new());
+    let of = |number: &str, unit: u64| number.parse::<u64>().ok()?.checked_mul(unit);
+    for c in text.trim().chars() {
+        let unit = match c {
+            '0'..='9' => {
+                number.push(c);
+                continue;
+            }
+            's' => 1,
+            'm' => 60,
+            'h' => 3600,
+            _ => return Err(WRITE.to_owned()),
+        };
+        let more = of(&std::mem::take(&mut number), unit).and_then(|more| seconds.checked_add(more));
+        seconds = more.ok_or(WRITE)?;
+    }
+    if !number.is_empty() {
+        // A bare number is seconds, and alone.
+        seconds = (seconds == 0).then(|| of(&number, 1)).flatten().ok_or(WRITE)?;
+    }
+    if seconds == 0 { Err(WRITE.to_owned()) } else { Ok(seconds) }
 }
 
 /// An option of a dialect, as typed.
@@ -69,6 +101,16 @@ pub(crate) fn option(text: &str) -> Result<(String, String), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_read_as_people_write_them() {
+        for (text, read) in [("5", 5), ("5s", 5), ("2m", 120), ("1h", 3600), ("1h30m", 5400), ("1m5s", 65)] {
+            assert_eq!(seconds(text), Ok(read), "{text}");
+        }
+        for bad in ["", "0", "0s", "s", "5x", "-1", "1.5m", "5 m", "1h30", "99999999999999999h", "now"] {
+            assert!(seconds(bad).is_err_and(|why| why.contains("5m")), "{bad}");
+        }
+    }
 
     #[test]
     fn options_of_a_dialect_are_pairs() {

@@ -16,9 +16,10 @@ use domain::command::{Command, PromptOptions, Receipt, RunCommand, Target};
 use domain::content::{Input, Part, TextKind};
 use domain::event::{
     AskEvent, Body, CACHE_LOST, EMPTY_ANSWER, ERRAND_REFUSED, Event, Finish, MessageEvent, NoteEvent,
-    Outcome, RunEvent, ToolEvent,
+    Outcome, REFUSED, RunEvent, ToolEvent,
 };
 use domain::ids::{AskId, MessageId, Millis, SessionId, ToolRunId};
+use domain::origin::shell_word;
 use domain::port::{LinkState, News, Ticket};
 use domain::session::Policy;
 use domain::signal::{Level, Signal};
@@ -491,9 +492,9 @@ impl<'a> Headless<'a> {
                 "nothing may be changed in this headless run (read-only)".to_owned()
             }
             None => {
-                let needed = Allowance::for_consent(consent);
+                let needed = shell_word(&Allowance::for_consent(consent).to_string());
                 self.aside(&format!("denied: {} (allow it with --allow {needed})", ask.title));
-                "nobody is here to allow it in this headless run".to_owned()
+                "not approved: no one can be asked in headless mode".to_owned()
             }
         };
         let answer = Answer::Deny { reason: Some(reason) };
@@ -538,6 +539,7 @@ impl<'a> Headless<'a> {
                 match failure.code.as_str() {
                     engine::OVER_BUDGET => Exit::OverBudget,
                     hub::core::ACTED_UNASKED => Exit::Denied,
+                    REFUSED => Exit::Unfinished,
                     _ => Exit::Failed,
                 }
             }
@@ -576,7 +578,7 @@ impl<'a> Headless<'a> {
                 }
                 None => {
                     self.end_line();
-                    self.aside("… cut here; the answer begins anew");
+                    self.aside("… cut here; the answer starts again");
                 }
             }
         } else {

@@ -1,11 +1,11 @@
 //! `parlor` in a terminal: our own agent behind the screen, and what a person leaves that screen for.
 
-use crate::attach::Attach;
 use crate::exit::{self, Exit};
+use crate::handover::{self, Ended, Told};
 use crate::login::{self, Login};
 use crate::output;
 use crate::screen::{
-    self, LOG_IN, LOG_IN_LATER, NEWS, OUTGOING, Seat, UiOptions, farewell, note_on, seated, with_fact,
+    self, LOG_IN, LOG_IN_LATER, NEWS, OUTGOING, Seat, UiOptions, found_again, note_on, seated, with_fact,
 };
 use crate::{agent_list, aloud, attach, fleet_port, resumed};
 use domain::command::{Command, LibraryCommand};
@@ -27,10 +27,23 @@ use tokio::task::JoinSet;
 use tui::{Begin, Echo, ExitReason, Note, Options, ScreenExit, ScreenExits, TypedLine, ask_line};
 
 /// `parlor` in a terminal, and what a person leaves its screen for: a login comes back to it, another agent takes its place.
-pub(crate) async fn own_and_errands(mut launch: Launch, tree: Option<&Worktree>) -> anyhow::Result<Exit> {
+pub(crate) async fn own_and_errands(launch: Launch, tree: Option<&Worktree>) -> anyhow::Result<Exit> {
+    goes_on(launch, tree, None).await
+}
+
+/// The same, with what was done elsewhere before.
+async fn goes_on(
+    mut launch: Launch,
+    tree: Option<&Worktree>,
+    mut told: Option<Told>,
+) -> anyhow::Result<Exit> {
     launch.own_ui = true;
     loop {
-        let (exit, session) = match own(launch.clone(), tree).await? {
+        let first = launch.prompt.take().map(Begin::Prompt);
+        let with = told.take();
+        let note = with.as_ref().map(Told::line);
+        let first = first.or_else(|| with.as_ref().map(Told::begin));
+        let (exit, session) = match own(launch.clone(), tree, first, note).await? {
             ScreenLeft::Over(exit) => return Ok(exit),
             ScreenLeft::For(exit, session) => (exit, session),
         };
@@ -49,8 +62,11 @@ pub(crate) async fn own_and_errands(mut launch: Launch, tree: Option<&Worktree>)
                 }
             }
             ScreenExit::Attach(name) => {
-                let attach = Attach::to(name);
-                return attach::attach(Launch { resume: None, ..launch }, attach).await;
+                let from = launch.resume.clone().flatten().and_then(|id| SessionId::parse(&id));
+                match handover::go_on(&launch, name, from).await? {
+                    Ended::Over(exit) => return Ok(exit),
+                    Ended::Back(back) => told = back.told,
+                }
             }
             ScreenExit::GoOn(session) => {
                 launch.resume = Some(Some(session.to_string()));
@@ -106,17 +122,24 @@ pub(crate) async fn visits(launch: &Launch, pid: u32, session: SessionId) -> any
 }
 
 /// `parlor` in a terminal. The screen comes first: store, model and agent are put together behind it, while the person reads or types.
-async fn own(mut launch: Launch, tree: Option<&Worktree>) -> anyhow::Result<ScreenLeft> {
+async fn own(
+    mut launch: Launch,
+    tree: Option<&Worktree>,
+    first: Option<Begin>,
+    note: Option<String>,
+) -> anyhow::Result<ScreenLeft> {
     let look = UiOptions::of(&launch)?.telling(worktrees::told_at_start(&launch));
+    let look = look.telling(note.into_iter().collect());
     // Which conversation to go on with is chosen from the list that the screen has; until then it stands in a new one.
-    let begin = launch.resume.take_if(|id| id.is_none()).map(|_| Begin::Sessions);
+    let list = launch.resume.take_if(|id| id.is_none()).map(|_| Begin::Sessions);
+    let search = launch.search.take().map(Begin::Search);
+    let begin = list.or(search).or(first);
     let work_dir = paths::work_dir(&launch, &mut settings::read().config)?;
     let (cwd, look) = (work_dir.cwd, look.warned(work_dir.workspace.err().map(|why| why.words())));
     let (outgoing, commands) = mpsc::channel(OUTGOING);
     let (news, incoming) = mpsc::channel(NEWS);
     let (note, noted) = watch::channel(Note::default());
-    // What is kept nowhere cannot be gone on with.
-    let farewell = (!launch.ephemeral).then_some(farewell as tui::Farewell);
+    let farewell = found_again(!launch.ephemeral);
     // What is given is kept, and so is what was agreed to.
     let exits = (!launch.ephemeral).then(|| ScreenExits(Arc::new(agent_list::for_screen)));
     let asks_after = tree.is_some();
@@ -208,7 +231,8 @@ async fn stand(
     note: watch::Sender<Note>,
     fact: Option<String>,
 ) -> anyhow::Result<Behind> {
-    let own = stack::own(&launch, stack::no_log()).await?;
+    // What another process has open is joined there.
+    let own = stack::own_visiting(&launch, Some(host::visits::port()), stack::no_log()).await?;
     let begins = own.start.is_some();
     let start =
         own.start.or(Some(Command::Library(LibraryCommand::New { cwd: None, title: None, id: None })));

@@ -38,7 +38,10 @@ pub(crate) async fn join(launch: &mut Launch) -> anyhow::Result<Option<Exit>> {
     match ready {
         Ok(joined) => joined.show(launch).await.map(Some),
         Err(why) => {
-            launch.unread.told.push(format!("a process of its own, which ends with this terminal: {why}"));
+            launch
+                .unread
+                .told
+                .push(format!("runs in this terminal, not in the server, and ends with it: {why}"));
             Ok(None)
         }
     }
@@ -110,6 +113,9 @@ fn apart(launch: &Launch) -> Option<String> {
     if launch.worktree.is_some() {
         return Some("a worktree is ended where it was begun".to_owned());
     }
+    if launch.search.is_some() {
+        return Some("the search opens conversations here".to_owned());
+    }
     if launch.resume == Some(None) {
         return Some("the list of conversations opens them here".to_owned());
     }
@@ -175,12 +181,13 @@ impl Joined {
     /// The screen, until the person leaves it. What runs in the room goes on then.
     async fn show(self, launch: &Launch) -> anyhow::Result<Exit> {
         let mut session = self.wanted.session.clone();
-        let mut told = Vec::new();
+        let (mut told, mut prompt) = (Vec::new(), launch.prompt.clone());
         if self.opened.was_open && !self.wanted.flags.is_empty() {
             told.push(unheeded(&self.wanted.flags));
         }
         loop {
-            let left = self.screen(launch, session.clone(), std::mem::take(&mut told)).await?;
+            let first = (std::mem::take(&mut told), prompt.take());
+            let left = self.screen(launch, session.clone(), first).await?;
             match left {
                 ExitReason::Wants { exit: ScreenExit::Visit { pid, session: other }, session: was } => {
                     session = was;
@@ -197,7 +204,7 @@ impl Joined {
         &self,
         launch: &Launch,
         session: Option<SessionId>,
-        told: Vec<String>,
+        (told, prompt): (Vec<String>, Option<String>),
     ) -> anyhow::Result<ExitReason> {
         let dialect = dialects::native::DIALECT;
         // What was typed is the room's to heed: here nothing is run.
@@ -214,7 +221,8 @@ impl Joined {
             let begin = Begin { session: named.as_deref(), last: None };
             let (place, log) = (RuntimeAddress::Socket(socket), stack::no_log());
             let (person, size) = (Person::There, output::terminal_size());
-            let approach = Approach { dialect, begin, person, size, listening: None };
+            let approach =
+                Approach { dialect, begin, person, size, judged: false, leash: None, listening: None };
             Front::open(&plain, place, approach, None, log).await
         };
         let words =
@@ -224,7 +232,7 @@ impl Joined {
             Some(_) => None,
         };
         let note = Note { told: new, ..screen::note_on_another(words) };
-        let look = UiOptions::of(launch)?.telling(told);
+        let look = UiOptions::of(launch)?.telling(told).saying(prompt);
         let front = open(None).await?;
         screen::on_runtime(front, open, Restart::Connect, (note, true), self.cwd.clone(), look, true).await
     }

@@ -9,6 +9,7 @@ mod attach_ssh;
 mod bridge;
 mod check;
 mod cli;
+mod complete;
 mod device_list;
 mod docs;
 mod doctor;
@@ -16,12 +17,17 @@ mod environment;
 mod exit;
 mod flags;
 mod fleet_port;
+mod habits;
+mod handover;
 mod headless;
+mod help;
 mod interactive;
 mod join;
 mod login;
+mod man;
 mod mcp;
 mod model_list;
+mod new;
 mod output;
 mod paint;
 mod prompt;
@@ -38,6 +44,8 @@ mod serve;
 mod sessions;
 mod skill_list;
 mod tape;
+mod topics;
+mod tour;
 mod trace;
 mod ui_settings;
 mod unsupported_flags;
@@ -45,6 +53,7 @@ mod up;
 mod web;
 mod worktree_end;
 mod worktree_list;
+mod wrong_usage;
 
 use cli::{Line, Sub};
 use domain::harmless;
@@ -69,6 +78,10 @@ pub fn main(commit: Option<&str>) -> ExitCode {
         Some(first) if first == rooms::detach::DETACH => {
             return detach(&args.collect::<Vec<_>>());
         }
+        Some(first) if first == complete::COMPLETE => {
+            complete::answer(&args.collect::<Vec<_>>());
+            return ExitCode::SUCCESS;
+        }
         Some(_) | None => {}
     }
     std::panic::set_hook(Box::new(|panic| output::print_error(&broken(panic))));
@@ -77,15 +90,35 @@ pub fn main(commit: Option<&str>) -> ExitCode {
         output::print_line(&help);
         return ExitCode::SUCCESS;
     }
-    let words = serve::argv_compat::our_words(typed);
+    if let Some(page) = topics::asked(&typed) {
+        return match page {
+            Ok(text) => {
+                output::print_report(&format!("{text}\n"), Stream::Out);
+                ExitCode::SUCCESS
+            }
+            Err(why) => {
+                output::print_error(&format!("error: {why}"));
+                ExitCode::from(exit::USAGE)
+            }
+        };
+    }
+    let words = cli::with_run(serve::argv_compat::our_words(typed));
     if let Some(why) = cli::command_for_value(&words) {
         output::print_error(&format!("error: {why}"));
         return ExitCode::from(exit::USAGE);
     }
     let cli = match environment::parse(&words, |name| std::env::var_os(name)) {
         Ok(cli) => cli,
-        Err(why) => return told_by_clap(&why, &words),
+        Err(why) => {
+            let Some(answer) = wrong_usage::answer(&why, &words) else { return told_by_clap(&why, &words) };
+            output::print_error(&format!("error: {answer}"));
+            return ExitCode::from(exit::USAGE);
+        }
     };
+    if let Some(word) = cli.launch.prompt.as_ref().filter(|said| !said.contains(char::is_whitespace)) {
+        output::print_error(&format!("error: {}", wrong_usage::no_command(word)));
+        return ExitCode::from(exit::USAGE);
+    }
     if let (None | Some(Sub::Run(_) | Sub::Serve(_) | Sub::Room(_)), Some(why)) =
         (&cli.sub, stack::refuse_mode(cli.launch.policy, || tools::sandbox::status().can_hold()))
     {
@@ -99,7 +132,7 @@ pub fn main(commit: Option<&str>) -> ExitCode {
         if !idle.is_empty() {
             let idle = idle.join(" and ");
             output::print_error(&format!(
-                "error: {idle} would mean nothing to `parlor {command}`, which begins no session\n\nhint: say it where a session is begun, or in your settings"
+                "error: {idle} has no effect with `parlor {command}`, which starts no session\n\nhint: use it where a session is started, or in your settings"
             ));
             return ExitCode::from(exit::USAGE);
         }
@@ -133,7 +166,7 @@ pub fn main(commit: Option<&str>) -> ExitCode {
 /// Whether this process starts rooms and runs no agent itself: it must not become the parent of what it starts.
 #[cfg(target_os = "linux")]
 fn starts_rooms(cli: &Line) -> bool {
-    matches!(cli.sub, Some(Sub::Up(_) | Sub::Relay(_) | Sub::Web(_)))
+    matches!(cli.sub, Some(Sub::Up(_) | Sub::Relay(_) | Sub::Web(_) | Sub::Tour(_)))
 }
 
 async fn dispatch(cli: Line) -> anyhow::Result<Exit> {
@@ -148,18 +181,32 @@ async fn dispatch(cli: Line) -> anyhow::Result<Exit> {
     }
     if let (Some(None), Some(_)) = (&cli.launch.resume, &cli.sub) {
         return Err(exit::usage(
-            "--resume before a command needs its value, the id of a conversation\n\nhint: `parlor sessions` lists the ids, --continue takes the newest",
+            "--resume before a command needs its value, the id of a conversation\n\nhint: `parlor sessions` lists the ids, --continue opens the newest",
         ));
     }
+    if let (Some(said), Some(sub)) = (&cli.launch.prompt, &cli.sub)
+        && !matches!(sub, Sub::Run(_))
+    {
+        return Err(exit::usage(format!(
+            "\"{}\" comes before a command\n\nhint: a prompt goes alone, or with `parlor run`",
+            harmless::in_line(&harmless::clean(said))
+        )));
+    }
     match cli.sub {
-        Some(Sub::Run(run)) => run::run(cli.launch, run).await,
+        Some(Sub::Run(mut run)) => {
+            run.prompt.splice(..0, cli.launch.prompt.clone());
+            run::run(cli.launch, run).await
+        }
         Some(Sub::Serve(serve)) => serve::serve(cli.launch, serve, cli::flags_of_serve).await,
         Some(Sub::Attach(attach)) => attach::attach(cli.launch, attach).await,
         Some(Sub::Agents(asked)) => Ok(agent_list::list(&asked)),
         Some(Sub::Login(asked)) => login::login(&cli.launch, asked).await,
         Some(Sub::Logout(asked)) => login::logout(&asked),
         Some(Sub::Bridge(bridge)) => bridge::bridge(cli.launch, bridge).await,
-        Some(Sub::Sessions(asked)) => sessions::sessions(&cli.launch, asked).await,
+        Some(Sub::Sessions(asked)) => match asked.searched_as_typed() {
+            Some(words) => search_as_typed(cli.launch, words).await,
+            None => sessions::sessions(&cli.launch, asked).await,
+        },
         Some(Sub::Worktrees(asked)) => worktree_list::worktrees(&cli.launch, asked).await,
         Some(Sub::Models { json }) => model_list::list(&cli.launch, json).await,
         Some(Sub::Mcp(asked)) => mcp::mcp(&cli.launch, asked).await,
@@ -167,21 +214,19 @@ async fn dispatch(cli: Line) -> anyhow::Result<Exit> {
         Some(Sub::Skills) => skill_list::list(&cli.launch),
         Some(Sub::Prompt { json }) => prompt::print(&cli.launch, json).await,
         Some(Sub::Schema { dialect: Some(dialect), .. }) => {
-            output::print_line(&(dialect.description().schema)());
+            output::print_line(&dialects::schema(dialect));
             Ok(Exit::Done)
         }
         Some(Sub::Schema { dialect: None, .. }) => {
-            let schema = (dialects::native::DIALECT.description().schema)();
+            let schema = dialects::schema(dialects::native::DIALECT);
             output::print(&dialects::native::typescript::definitions(&schema).map_err(anyhow::Error::msg)?);
             Ok(Exit::Done)
         }
         Some(Sub::Completions { shell }) => {
-            use clap::CommandFactory;
-            let mut script = Vec::new();
-            clap_complete::generate(shell, &mut cli::Cli::command(), "parlor", &mut script);
-            output::print(&String::from_utf8(script)?);
+            output::print(&shell.script()?);
             Ok(Exit::Done)
         }
+        Some(Sub::Man(asked)) => man::man(&asked),
         Some(Sub::Docs { folder }) => docs::write(&folder),
         Some(Sub::Ps(asked)) => ps::ps(&cli.launch, &asked).await,
         Some(Sub::Web(asked)) => web::web(asked).await,
@@ -189,6 +234,8 @@ async fn dispatch(cli: Line) -> anyhow::Result<Exit> {
         Some(Sub::Record(asked)) => record::record(asked).await,
         Some(Sub::Replay(asked)) => replay::replay(asked).await,
         Some(Sub::Trace(asked)) => trace::trace(&asked),
+        Some(Sub::Tour(asked)) => tour::tour(asked).await,
+        Some(Sub::New(asked)) => new::new(cli.launch, asked).await,
         Some(Sub::Check(asked)) => check::check(asked).await,
         Some(Sub::Up(asked)) => up::up(asked).await,
         Some(Sub::Down(asked)) => up::down(asked).await,
@@ -207,9 +254,24 @@ fn say(unread: &launch::Unread) {
     }
 }
 
+/// The terminal UI, with its search over all conversations.
+async fn search_as_typed(launch: launch::Launch, words: String) -> anyhow::Result<Exit> {
+    if !(std::io::stdin().is_terminal() && Stream::Out.is_terminal()) {
+        return Err(exit::usage(
+            "there is no terminal to type in\n\nhint: `parlor sessions search WORDS` prints what is found",
+        ));
+    }
+    start(launch::Launch { search: Some(words), ..launch }).await
+}
+
 /// `parlor` alone: the terminal UI, or what a pipe says.
 async fn start(mut launch: launch::Launch) -> anyhow::Result<Exit> {
     if launch.plain || std::io::stdin().is_terminal() && Stream::Out.is_terminal() {
+        if launch.prompt.is_some() && launch.resume == Some(None) {
+            return Err(exit::usage(
+                "a prompt needs a conversation that is named\n\nhint: parlor --resume ID \"PROMPT\"; `parlor sessions` lists the ids, --continue opens the newest",
+            ));
+        }
         // Without an id the screen has the list; where there is none, lines have it.
         if launch.resume == Some(None) && screen::is_plain(&launch) && !launch.ephemeral {
             launch.resume = match sessions::pick(&launch)? {
@@ -233,6 +295,10 @@ async fn start(mut launch: launch::Launch) -> anyhow::Result<Exit> {
         }
         return Ok(exit);
     }
+    if let Some(prompt) = launch.prompt.take() {
+        say(&launch.unread);
+        return run::run(launch, headless::Run::of(prompt)).await;
+    }
     if !std::io::stdin().is_terminal() {
         let mut piped = String::new();
         std::io::stdin().take(headless::MAX_PIPED).read_to_string(&mut piped)?;
@@ -242,6 +308,11 @@ async fn start(mut launch: launch::Launch) -> anyhow::Result<Exit> {
         }
     }
     say(&launch.unread);
+    if launch.resume.is_some() || launch.continue_last || launch.worktree.is_some() {
+        return Err(exit::usage(
+            "there is no terminal for the UI, and no prompt\n\nhint: parlor run sends one prompt, and accepts --continue, --resume ID and --worktree=NAME",
+        ));
+    }
     output::print_line(cli::WHAT_IT_IS);
     Ok(Exit::Done)
 }

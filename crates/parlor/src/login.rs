@@ -12,14 +12,14 @@ use host::model_source;
 use host::stop::Stops;
 use host::{keys, settings};
 use models::Secret;
-use models::catalog::{Catalog, KeptKey, KeyFrom, ProviderState, Trial, Verdict, account};
+use models::catalog::{Catalog, KeptKey, KeyFrom, ProviderState, Trial, Verdict, account, usual_address};
 use std::io::{IsTerminal, Read};
 use tui::{Echo, MAX_LINE, StopSignal, TypedLine, ask_line};
 
 /// What `parlor login` is told.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  parlor login                     asks whose key it is, then for the key\n  parlor login anthropic           asks for the key\n  parlor login openai < key.txt    takes it from a file or a pipe, for scripts\n  parlor logout openai             forgets it"
+    after_help = "Examples:\n  parlor login                     asks whose key it is, then for the key\n  parlor login anthropic           asks for the key\n  parlor login openai < key.txt    reads it from a file or a pipe"
 )]
 pub(crate) struct Login {
     /// Whose key it is: anthropic, openai, gemini, openrouter, groq, deepseek, mistral, xai, moonshot, zai, qwen, or a local server that
@@ -32,6 +32,7 @@ pub(crate) struct Login {
 
 /// What `parlor logout` is told.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  parlor logout openai\n  parlor logout --all")]
 pub(crate) struct Logout {
     /// Whose key is forgotten. Not needed when only one is kept.
     provider: Option<String>,
@@ -78,7 +79,7 @@ pub(crate) async fn login(launch: &Launch, asked: Login) -> anyhow::Result<Exit>
         false => key_of(&piped()?),
     };
     let key = key
-        .map_err(|why| anyhow::anyhow!("that is no key: {why}\nhint: nothing was kept; copy it once more"))?;
+        .map_err(|why| anyhow::anyhow!("that is no key: {why}\nhint: nothing was kept; copy it once more, or give it on stdin: parlor login PROVIDER < FILE"))?;
     let mut stops = Stops::listen();
     output::print_error("asking the provider…");
     let trial = tokio::select! {
@@ -89,10 +90,11 @@ pub(crate) async fn login(launch: &Launch, asked: Login) -> anyhow::Result<Exit>
     if !wanted(provider, &trial, asked.keep, at_terminal).await? {
         return Ok(Exit::Failed);
     }
+    let shown = trial.shown;
     let replaced = keys::keep(provider, &KeptKey { key, address: trial.address })?;
     let again = if replaced { ", in the place of the one before" } else { "" };
     output::print_line(&format!("kept the key of {provider} in {}, for you alone{again}", file.display()));
-    for line in afterwards(launch, provider) {
+    for line in afterwards(launch, provider, &shown).await {
         output::print_line(&line);
     }
     Ok(Exit::Done)
@@ -139,11 +141,11 @@ pub(crate) fn logout(asked: &Logout) -> anyhow::Result<Exit> {
 async fn wanted(provider: &str, trial: &Trial, keep: bool, at_terminal: bool) -> anyhow::Result<bool> {
     let what = match &trial.verdict {
         Verdict::Taken { models: 0 } => {
-            output::print_error(&format!("{} takes it", trial.shown));
+            output::print_error(&format!("{} accepts it", trial.shown));
             return Ok(true);
         }
         Verdict::Taken { models } => {
-            output::print_error(&format!("{} takes it and lists {models} models", trial.shown));
+            output::print_error(&format!("{} accepts it and lists {models} models", trial.shown));
             return Ok(true);
         }
         Verdict::Unproven => {
@@ -153,7 +155,7 @@ async fn wanted(provider: &str, trial: &Trial, keep: bool, at_terminal: bool) ->
             ));
             return Ok(true);
         }
-        Verdict::Refused(why) => format!("{} does not take this key: {why}", trial.shown),
+        Verdict::Refused(why) => format!("{} does not accept this key: {why}", trial.shown),
         Verdict::Untried(why) => format!("the key could not be tried: {why}\nhint: {}", why.hint()),
     };
     output::print_error(&what);
@@ -191,9 +193,12 @@ fn unknown(typed: &str) -> anyhow::Error {
     let what = if secret {
         "that is no provider; if it was a key, it is in your shell's history now: have it replaced where you got it".to_owned()
     } else {
-        format!("there is no provider `{typed}` that takes a key")
+        format!("there is no provider `{typed}` with an API key")
     };
-    exit::usage(format!("{what}\n\nhint: parlor login PROVIDER asks for the key; providers are {}", names()))
+    exit::usage(format!(
+        "{what}\n\nhint: `parlor login PROVIDER` asks for the key; providers are {}",
+        names()
+    ))
 }
 
 /// Words longer than this, or with other characters than a name has, are no provider, and may be a key.
@@ -287,17 +292,22 @@ fn key_of(bytes: &[u8]) -> Result<Secret, String> {
 }
 
 /// What is true from now on.
-fn afterwards(launch: &Launch, provider: &str) -> Vec<String> {
+async fn afterwards(launch: &Launch, provider: &str, tried_at: &str) -> Vec<String> {
     let mut lines = Vec::new();
+    let usual = usual_address(provider);
+    if usual.as_deref() != Some(tried_at) {
+        lines.push(format!("it is sent to {tried_at} only; no variable is needed for that"));
+    }
     if let Some(variable) = state(provider).and_then(|state| in_environment(&state)) {
         lines.push(format!("{variable} is set in the environment and goes before it, as long as it is"));
     }
     // A model that was named elsewhere goes before what is found.
     let named = launch.model.is_some() || settings::read().config.model.is_some();
-    let taken = model_source::catalog().configured().filter(|model| !named && model.provider == provider);
+    let taken = if named { None } else { Some(model_source::catalog().choose().await) };
+    let taken = taken.filter(|model| model.provider == provider);
     lines.push(match taken {
         Some(model) => format!("`parlor` speaks with {model} now; `parlor models` lists others"),
-        None => format!("`parlor models` lists what it has; --model {provider}/NAME takes one"),
+        None => format!("`parlor models` lists what it has; --model {provider}/NAME uses one"),
     });
     lines
 }

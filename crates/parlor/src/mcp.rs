@@ -2,7 +2,7 @@
 //! person agreed once.
 
 use crate::aloud;
-use crate::exit::Exit;
+use crate::exit::{self, Exit};
 use crate::output;
 use anyhow::Context;
 use clap::{Args, Subcommand};
@@ -16,6 +16,9 @@ use std::path::{Path, PathBuf};
 
 /// The MCP servers there are.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  parlor mcp add weather -- uvx weather-server\n  parlor mcp add docs --url https://docs.example.org/mcp\n  parlor mcp list\n  parlor mcp approve weather --network\n  parlor mcp test weather\n  parlor mcp forget weather\n  parlor mcp remove weather\n\nSee parlor help extend."
+)]
 pub(crate) struct Mcp {
     #[command(subcommand)]
     what: Option<McpCommand>,
@@ -38,7 +41,7 @@ enum McpCommand {
         #[arg(last = true)]
         command: Vec<String>,
     },
-    /// Take one of your own away.
+    /// Remove one of your own.
     Remove {
         /// The server's name in the settings.
         name: String,
@@ -50,7 +53,7 @@ enum McpCommand {
         #[command(flatten)]
         reach: Allowed,
     },
-    /// Take back what you said to a server, and remove what it downloaded.
+    /// Revoke what you allowed a server, and remove what it downloaded.
     Forget {
         /// The server's name in the settings.
         name: String,
@@ -114,7 +117,7 @@ impl Allowed {
 
 /// What a server may, in words that follow `may`.
 fn may(reach: &Reach) -> String {
-    reach.words().unwrap_or_else(|| "do nothing but write in a cache of its own".to_owned())
+    reach.words().unwrap_or_else(|| "only write into a private cache".to_owned())
 }
 
 /// Lists, adds, removes, approves or tries servers.
@@ -144,6 +147,13 @@ pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
                 (None, Some((program, args))) => serde_json::json!({ "command": program, "args": args }),
                 (None, None) => anyhow::bail!("say how it is reached: --url URL, or -- COMMAND"),
             };
+            let is_address = |url: &str| url.starts_with("http://") || url.starts_with("https://");
+            if let Some(url) = value["url"].as_str().filter(|url| !is_address(url)) {
+                let shown = domain::harmless::quoted(url);
+                return Err(exit::usage(format!(
+                    "{shown} is not a URL\n\nhint: write it with https:// in front, as in https://example.org/mcp"
+                )));
+            }
             let allowed = reach.reach(&config.bounds())?;
             let entry = mcp::add(&own?, &name, &value)?;
             let means = reach.keep(&data, None, &entry, &allowed)?;
@@ -153,7 +163,10 @@ pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
             let listed = servers.iter().find(|one| one.entry.name == name && !one.from_project);
             let forgotten = listed.map(|listed| mcp::forget(&data, None, &listed.entry)).transpose();
             // A folder that cannot be removed keeps no server.
-            anyhow::ensure!(mcp::remove(&own?, &name)?, "there is no server {name} of yours");
+            anyhow::ensure!(
+                mcp::remove(&own?, &name)?,
+                "there is no server {name} of yours\n\nhint: `parlor mcp list` shows which there are"
+            );
             forgotten?;
         }
         McpCommand::Approve { name, reach } => {

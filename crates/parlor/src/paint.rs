@@ -5,6 +5,8 @@ use domain::harmless::clean;
 use domain::ids::Millis;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+/// A line is no wider than this, however wide the terminal is.
+pub(crate) const WIDEST: usize = 100;
 /// The width of a table where nobody says how wide the terminal is.
 const USUAL_WIDTH: usize = 100;
 /// Narrower than this nothing is cut.
@@ -119,6 +121,29 @@ pub(crate) fn home(path: &str) -> String {
     }
 }
 
+/// A paragraph or a point of a list in lines of this width; what belongs to a point stands below its first word.
+pub(crate) fn wrapped(line: &str, width: usize) -> Vec<String> {
+    let bare = line.trim_start();
+    let marked = bare.starts_with("- ")
+        || bare.split_once(". ").is_some_and(|(number, _)| number.parse::<u8>().is_ok());
+    let marker = if marked { bare.find(' ').map_or(0, |at| at + 1) } else { 0 };
+    let indent = " ".repeat(line.len() - bare.len() + marker);
+    let mut lines = vec![line[..line.len() - bare.len()].to_owned()];
+    for word in bare.split_whitespace() {
+        let last = lines.last_mut();
+        match last {
+            Some(last) if last.trim().is_empty() || last.width() + 1 + word.width() <= width => {
+                if !last.trim().is_empty() {
+                    last.push(' ');
+                }
+                last.push_str(word);
+            }
+            _ => lines.push(format!("{indent}{word}")),
+        }
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,5 +172,12 @@ mod tests {
         assert_eq!(cut("日本語テキスト", 7), "日本語…");
         assert_eq!(pad("日本", 6), "日本  ");
         assert_eq!(Paint::plain().strong("x"), "x");
+    }
+
+    #[test]
+    fn lines_are_broken_between_words() {
+        assert_eq!(wrapped("- one two three", 9), ["- one two", "  three"]);
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrapped("", 7), [""]);
     }
 }

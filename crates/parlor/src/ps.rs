@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 /// The live sessions and who is attached to them.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  parlor ps\n  parlor ps --watch\n  parlor attach --session sess-0123456789ab\n\nSee docs/fleet.md."
+    after_help = "Examples:\n  parlor ps\n  parlor ps --watch\n  parlor attach --session sess-0123456789ab\n\nSee parlor help fleet."
 )]
 pub(crate) struct Ps {
     /// Print them as JSON; with --watch a line for each change.

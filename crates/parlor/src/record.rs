@@ -26,11 +26,11 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Give this to a UI in the place of its runtime. Every byte passes as it is; what looks like a secret does not get into the file.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  parlor record --dialect codelia --out talk.txt -- parlor serve --dialect codelia --stdio\nThen:\n  parlor trace talk.txt --html talk.html"
+    after_help = "Example:\n  parlor record --dialect asst --out talk.txt -- python3 agent.py\nThen:\n  parlor trace talk.txt --html talk.html"
 )]
 pub(crate) struct Record {
     /// The wire that is spoken.
-    #[arg(long, value_name = "DIALECT", value_parser = crate::flags::dialect())]
+    #[arg(long, value_name = "DIALECT", value_parser = crate::flags::driven())]
     dialect: dialects::Dialect,
     /// Where to write; an existing file is never overwritten. Without it: parlor-DIALECT-TIME.txt, here.
     #[arg(long, value_name = "FILE")]

@@ -80,6 +80,8 @@ async fn speak(
         begin: Begin { session: session.as_ref().map(SessionId::as_str), last: None },
         person: Person::Among { answers: unsupported_flags::asks(dialect) },
         size: None,
+        judged: false,
+        leash: None,
         listening: None,
     };
     let front = Front::open(launch, RuntimeAddress::Socket(socket), approach, None, aloud::log()).await?;

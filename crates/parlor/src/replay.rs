@@ -22,7 +22,7 @@ use std::time::Duration;
 /// and a list of sessions may have others in it, unless the recording goes on with one of them. Exit code 1 when something differs.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  parlor replay talk.txt --at-once -- parlor serve --dialect codelia --stdio --ephemeral\n  parlor replay talk.txt --role ui -- parlor attach --dialect codelia --prompt \"list files\" -- {runtime}"
+    after_help = "Examples:\n  parlor replay talk.txt --at-once -- python3 agent.py\n  parlor replay talk.txt --role ui -- \\\n    parlor attach --dialect codelia --prompt \"list files\" -- {runtime}"
 )]
 pub(crate) struct Replay {
     /// The recording, as `parlor record` wrote it.
@@ -42,8 +42,8 @@ pub(crate) struct Replay {
     /// Ids, times, paths and lists must be the recorded ones, too.
     #[arg(long)]
     exact: bool,
-    /// How many seconds the program may take for a line that is due.
-    #[arg(long, default_value_t = 20, value_name = "SECONDS")]
+    /// How long to wait for a line that is due, such as 20s.
+    #[arg(long, default_value_t = 20, value_name = "TIME", value_parser = crate::flags::seconds)]
     patience: u64,
     /// The program listens on this Unix socket.
     #[arg(long, value_name = "PATH", conflicts_with = "command")]
@@ -94,8 +94,16 @@ pub(crate) async fn replay(replay: Replay) -> anyhow::Result<Exit> {
 
 /// Reads a transcript from a file.
 pub(crate) fn read(path: &Path) -> anyhow::Result<Transcript> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    Transcript::parse(&text).with_context(|| format!("{} is not a transcript", path.display()))
+    let text = std::fs::read_to_string(path).with_context(|| {
+        format!("cannot read {}; check the path, or write a recording with `parlor record`", path.display())
+    })?;
+    Transcript::parse(&text).map_err(|why| {
+        // What may stand there is for whoever writes one by hand, and in the guide for those.
+        let why = why.to_string();
+        let why = why.split(';').next().unwrap_or_default();
+        let hint = "`parlor record --dialect DIALECT -- COMMAND` writes one";
+        anyhow::anyhow!("{} is no recording: {why}\n\nhint: {hint}", path.display())
+    })
 }
 
 /// The wire that a transcript is in.

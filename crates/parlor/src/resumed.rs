@@ -23,7 +23,7 @@ pub(crate) async fn go_on(
     said: Option<(PromptRequest, Run)>,
 ) -> anyhow::Result<Exit> {
     let KeptElsewhere { session, origin, cwd } = kept;
-    let dialect = dialects::named(&origin.dialect).map_err(|why| anyhow::anyhow!("{why}"))?;
+    let dialect = dialects::driven(&origin.dialect).map_err(|why| anyhow::anyhow!("{why}"))?;
     unsupported_flags::refuse_resumed(&launch, dialect)?;
     let (place, folder) = origin::address(&origin)?;
     if launch.cwd.is_none() {

@@ -11,6 +11,9 @@ use tools::policy::{Rule, Rules};
 
 /// What was allowed for good.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  parlor rules\n  parlor rules narrow 2 cargo test --lib\n  parlor rules revoke 2\n\nSee parlor help consent."
+)]
 pub(crate) struct RulesArgs {
     #[command(subcommand)]
     what: Option<RulesCommand>,
@@ -24,7 +27,7 @@ pub(crate) struct RulesArgs {
 
 #[derive(Debug, Subcommand)]
 enum RulesCommand {
-    /// Take one back: it is asked again from now on.
+    /// Revoke one: it is asked again from now on.
     Revoke {
         /// Its number in the list of this project.
         number: usize,
@@ -113,7 +116,7 @@ fn list(data: &Path, here: Option<&Path>, asked: &RulesArgs) -> anyhow::Result<E
         }
         if told.is_empty() && !failed {
             let where_else = if asked.all { "" } else { " in this project; --all lists those of all" };
-            output::print_line(&format!("nothing is allowed for good{where_else}"));
+            output::print_line(&format!("nothing is allowed permanently{where_else}"));
         }
     }
     Ok(if failed { Exit::Failed } else { Exit::Done })

@@ -9,9 +9,14 @@ use domain::ids::SessionId;
 use host::announcement::Announcement;
 use host::launch::Launch;
 use host::stop::Stops;
-use host::{rooms, stack, worktrees};
+use host::{rooms, settings, stack, worktrees};
 use remote::elsewhere;
 use std::io::Read;
+
+/// The provider of the model that needs no key.
+const OFFLINE: &str = "offline";
+/// Why nobody else answers.
+const NO_KEY: &str = "no provider's key is set, and no server of models was found";
 
 /// Runs one prompt on our own agent.
 pub(crate) async fn run(mut launch: Launch, mut run: Run) -> anyhow::Result<Exit> {
@@ -24,13 +29,22 @@ pub(crate) async fn run(mut launch: Launch, mut run: Run) -> anyhow::Result<Exit
     let is_piped = prompt == attachments::STDIN;
     if is_piped {
         if run.takes_stdin() {
-            return Err(exit::usage("stdin is the prompt or a file that goes along, not both"));
+            return Err(exit::usage("stdin is the prompt or an attached file, not both"));
         }
         prompt.clear();
         std::io::stdin().take(headless::MAX_PIPED).read_to_string(&mut prompt)?;
     }
+    // As where there is no command at all: what is piped in is the prompt.
+    let is_piped = is_piped
+        || prompt.trim().is_empty()
+            && !run.takes_stdin()
+            && attachments::on_stdin() == OnStdin::Something
+            && {
+                std::io::stdin().take(headless::MAX_PIPED).read_to_string(&mut prompt)?;
+                true
+            };
     if prompt.trim().is_empty() {
-        return Err(exit::usage("there is nothing to say\n\nhint: parlor run \"list files\""));
+        return Err(exit::usage("there is no prompt\n\nhint: parlor run \"list files\""));
     }
     if !is_piped && !run.takes_stdin() {
         match attachments::on_stdin() {
@@ -69,6 +83,22 @@ pub(crate) async fn run(mut launch: Launch, mut run: Run) -> anyhow::Result<Exit
     };
     if let Some(words) = &own.no_workspace {
         output::print_error(words);
+    }
+    // What is gone on with has its model; for the rest nobody has chosen this one.
+    if own.model.provider == OFFLINE
+        && own.start.is_none()
+        && launch.model.is_none()
+        && settings::read().config.model.is_none()
+    {
+        if !output::Stream::Err.is_terminal() {
+            aloud::stop(own.engine, &own.hub).await;
+            return Err(exit::usage(format!(
+                "{NO_KEY}\n\nhint: `parlor login` saves a key, or set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY; `--model offline` asks for the offline model, which understands a few plain requests"
+            )));
+        }
+        output::print_error(&format!(
+            "{NO_KEY}: the offline model answers, which understands a few plain requests; `parlor login` gives a real one"
+        ));
     }
     run.usual_model = Some(own.model.to_string());
     // While it runs it is one of the live ones: nobody takes its folder away, and the fleet shows it.

@@ -23,7 +23,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tui::{About, ExitReason, Keep, Note, Options, Restart};
+use tui::{About, Begin, ExitReason, Keep, Note, Options, Restart, ScreenExits};
 
 /// Commands that may wait between the UI and the hub.
 pub(crate) const OUTGOING: usize = 64;
@@ -50,13 +50,18 @@ const REQUESTS: &[&str] = &[
 pub(crate) const NEWS: usize = 64;
 
 /// How to go on later; what is not saved is told, for nobody can read it on the screen any more.
-pub(crate) fn farewell(session: &str, status: &BTreeMap<String, String>) -> String {
+fn farewell(session: &str, status: &BTreeMap<String, String>) -> String {
     match status.get(hub::UNSAVED) {
-        None => format!("To go on with this conversation: parlor --resume {session}"),
+        None => format!("Resume this conversation with: parlor --resume {session}"),
         Some(why) => format!(
             "The end of this conversation is {why}\nWhat is kept of it, if anything: parlor --resume {session}"
         ),
     }
+}
+
+/// The same, where it is true: what is kept nowhere cannot be gone on with, and what a step of the tour keeps lies with the tour.
+pub(crate) fn found_again(is_kept: bool) -> Option<tui::Farewell> {
+    (is_kept && std::env::var_os(crate::tour::WITHIN).is_none()).then_some(farewell as tui::Farewell)
 }
 
 /// The place of a screen at the hub; it stays taken until this is dropped, also when the screen is gone.
@@ -81,8 +86,8 @@ impl Seat {
 }
 
 /// How to have a real model, where the person can go from here and give a key; and where they cannot.
-pub(crate) const LOG_IN: &str = "/login takes the key of a provider, to have a real one";
-pub(crate) const LOG_IN_LATER: &str = "`parlor login` takes the key of a provider, to have a real one";
+pub(crate) const LOG_IN: &str = "/login adds an API key, for a real model";
+pub(crate) const LOG_IN_LATER: &str = "`parlor login` adds an API key, for a real model";
 
 /// Which model answers, why, and what to ask it. `instead` is how to have a real one.
 pub(crate) fn note_on(model: &ModelRef, instead: &str) -> Note {
@@ -158,6 +163,11 @@ pub(crate) struct UiOptions {
     ephemeral: bool,
     /// Lines of text instead of a screen.
     plain: bool,
+    /// What is said first.
+    prompt: Option<String>,
+    /// What it begins with, where nothing is said first.
+    begin: Option<Begin>,
+    exits: Option<ScreenExits>,
 }
 
 impl UiOptions {
@@ -173,13 +183,37 @@ impl UiOptions {
         ui.settings.inline |= launch.inline;
         ui.settings.inline &= !launch.full_screen;
         ui.settings.mouse &= std::env::var_os("PARLOR_NO_MOUSE").is_none_or(|value| value.is_empty());
-        Ok(UiOptions { ui, file, warning: None, ephemeral: launch.ephemeral, plain: is_plain(launch) })
+        Ok(UiOptions {
+            ui,
+            file,
+            warning: None,
+            ephemeral: launch.ephemeral,
+            plain: is_plain(launch),
+            prompt: None,
+            begin: None,
+            exits: None,
+        })
     }
 
     /// With more to tell on the first screen.
     pub(crate) fn telling(mut self, told: Vec<String>) -> UiOptions {
         self.ui.told.extend(told);
         self
+    }
+
+    /// With what was typed on the command line, to be said first.
+    pub(crate) fn saying(self, prompt: Option<String>) -> UiOptions {
+        UiOptions { prompt, ..self }
+    }
+
+    /// With what goes with the first prompt.
+    pub(crate) fn beginning(self, begin: Option<Begin>) -> UiOptions {
+        UiOptions { begin, ..self }
+    }
+
+    /// From which the person may go on with another agent.
+    pub(crate) fn leaving(self, exits: Option<ScreenExits>) -> UiOptions {
+        UiOptions { exits, ..self }
     }
 
     /// With something to know before anything else.
@@ -204,6 +238,8 @@ impl UiOptions {
             history: data.as_ref().filter(|_| !self.ephemeral).map(|data| data.join("prompts")),
             drafts: data,
             plain: self.plain,
+            begin: self.prompt.map(Begin::Prompt).or(self.begin),
+            exits: self.exits,
             cwd,
             ..Options::default()
         }
@@ -251,7 +287,7 @@ pub(crate) async fn on_runtime(
     // One wish is enough.
     let (again, restarts) = mpsc::channel(1);
     let keeping = reconnect::keep_attached(front, open, ScreenEnds { news, commands, restarts });
-    let farewell = is_kept.then_some(farewell as tui::Farewell);
+    let farewell = found_again(is_kept);
     let fleet = Some(fleet_port::port(visits));
     let options = Options { restart: Some((restart, again)), farewell, fleet, ..look.options(note, cwd) };
     let screen = tui::run(options, incoming, outgoing);
@@ -271,7 +307,7 @@ mod tests {
     fn who_leaves_what_is_not_saved_is_told() {
         assert_eq!(
             farewell("sess-1", &BTreeMap::new()),
-            "To go on with this conversation: parlor --resume sess-1"
+            "Resume this conversation with: parlor --resume sess-1"
         );
         let status = BTreeMap::from([(hub::UNSAVED.to_owned(), "not saved: no space left".to_owned())]);
         let said = farewell("sess-1", &status);

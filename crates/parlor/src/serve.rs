@@ -26,18 +26,15 @@ use roles::Lane;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Be a runtime: let another program's UI in.
+/// Run Parlor's agent behind another program's UI.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  parlor serve --dialect codelia --stdio\n  parlor serve --dialect native --socket /tmp/parlor.sock"
+    after_help = "Examples:\n  parlor serve --dialect codelia --stdio\n  parlor serve --dialect native --socket $XDG_RUNTIME_DIR/parlor.sock"
 )]
 pub(crate) struct Serve {
     /// The wire that the UI speaks; several for several sockets, or `auto` to let a client's first line decide.
     #[arg(long, required = true, value_parser = wire, value_name = "DIALECT")]
     pub(crate) dialect: Vec<Wire>,
-    /// What UIs that connect may do.
-    #[arg(long = "role", default_value_t, value_name = "ROLE", value_parser = crate::flags::role())]
-    pub(crate) standing: Standing,
     /// Speak on stdin and stdout.
     #[arg(long, conflicts_with = "socket")]
     pub(crate) stdio: bool,
@@ -48,15 +45,18 @@ pub(crate) struct Serve {
     /// these wires have no authentication: whoever knows the address can do everything. Without a path a secret one is made up and told.
     #[arg(long, value_name = "URL", conflicts_with_all = ["stdio", "socket"])]
     pub(crate) listen: Option<String>,
-    /// Write the conversation down in this file (a further UI: beside it, with a number). Secrets are taken out.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) record: Option<PathBuf>,
     /// Every UI that connects goes to this session.
     #[arg(long, value_name = "SESSION")]
     pub(crate) session: Option<String>,
+    /// What UIs that connect may do.
+    #[arg(long = "role", default_value_t, value_name = "ROLE", value_parser = crate::flags::role())]
+    pub(crate) standing: Standing,
     /// An option of the dialect, such as `no-ui=true`.
     #[arg(long = "option", value_name = "NAME=VALUE", value_parser = crate::flags::option)]
     pub(crate) options: Vec<(String, String)>,
+    /// Write the conversation down in this file (a further UI: beside it, with a number). Secrets are taken out.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
     /// Show every line both ways on stderr.
     #[arg(long, conflicts_with = "record")]
     pub(crate) log_wire: bool,

@@ -27,6 +27,7 @@ use host::kept;
 use host::kept::{find, newest, not_used, told};
 use host::launch::Launch;
 use host::paths;
+use reports::Called;
 use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 use store::{Durability, Listing, SqliteStore, Store, StoreError};
@@ -139,8 +140,9 @@ impl SessionCommands {
             limit: Some(list.limit),
         };
         let sessions = self.store.list(&listing).map_err(|why| told(&why))?;
+        let open = self.store.holders().map_err(|why| told(&why))?;
         if list.report.json {
-            output::print_line(&record::encode(&sessions));
+            output::print_line(&reports::list_json(&sessions, &open)?);
             return Ok(Exit::Done);
         }
         if sessions.is_empty() {
@@ -154,7 +156,7 @@ impl SessionCommands {
         // Ids are shortened so that they name one session among all, not only among those shown.
         let short = kept::shortened(&self.all()?);
         output::print_report(
-            &reports::table(&sessions, &short, list.all, self.now, Paint::of_stdout()),
+            &reports::table(&sessions, &Called { short, open }, list.all, self.now, Paint::of_stdout()),
             Stream::Out,
         );
         if sessions.len() == list.limit {
@@ -202,7 +204,7 @@ impl SessionCommands {
             return Ok(Exit::Done);
         }
         if found.is_empty() {
-            output::print_error(&format!("Nothing holds all of: {words}"));
+            output::print_error(&format!("No match: {words}"));
             return Ok(Exit::Failed);
         }
         let short = kept::shortened(&self.all()?);
@@ -280,14 +282,14 @@ impl SessionCommands {
         let mut input = std::io::stdin().lock();
         anyhow::ensure!(
             std::io::stdin().is_terminal() && Stream::Err.is_terminal(),
-            "this removes {} conversation(s) for good; say --yes to mean it",
+            "this deletes {} conversation(s) permanently; pass --yes to confirm",
             ids.len()
         );
         for id in ids {
             let summary = self.store.summary(id).map_err(|why| told(&why))?;
             output::print_error(&format!("{id}  {} ({} messages)", line(&summary.title), summary.messages));
         }
-        output::print_to("Remove for good? [y/N] ", Stream::Err);
+        output::print_to("Delete permanently? [y/N] ", Stream::Err);
         let mut answer = String::new();
         input.read_line(&mut answer)?;
         Ok(matches!(answer.trim(), "y" | "Y" | "yes"))

@@ -118,7 +118,7 @@ fn refuse_of<'a>(
     let asks = asks(dialect);
     match launch.policy {
         Some(_) if dialect.is_lossless() => Err(exit::usage(format!(
-            "--policy cannot be honoured here: the session that you attach to has its own\n\nhint: {START}, or take another one once you \
+            "--policy cannot be honoured here: the session that you attach to has its own\n\nhint: {START}, or switch it once you \
              are there: /policy"
         ))),
         Some(Policy::ReadOnly) if asks => Ok(()),

@@ -11,7 +11,7 @@ use serde_json::json;
 /// A server in the background, so that closing a terminal ends nothing.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  parlor up\n  parlor            (attaches to it by itself; parlor --here does not)\n  parlor down\n\nSee docs/server.md."
+    after_help = "Examples:\n  parlor up\n  parlor          attaches to it by itself; parlor --here does not\n  parlor down\n\nSee parlor help server."
 )]
 pub(crate) struct Up {
     /// Stay in this terminal instead of the background.
@@ -20,10 +20,10 @@ pub(crate) struct Up {
     /// Write a user unit for systemd, enable it and start the server by it.
     #[arg(long)]
     systemd: bool,
-    /// How many seconds a room stays that has no UI, no run and no open question.
-    #[arg(long, value_name = "SECONDS", default_value_t = rooms::IDLE.as_secs(), value_parser = clap::value_parser!(u64).range(1..))]
+    /// How long a room stays that has no UI, no run and no open question, such as 5m.
+    #[arg(long, value_name = "TIME", default_value_t = rooms::IDLE.as_secs(), value_parser = crate::flags::seconds)]
     room_idle: u64,
-    /// Print how it stands as JSON.
+    /// Print the status as JSON.
     #[arg(long)]
     json: bool,
     /// In the background: leaves the session of whoever started it.
@@ -35,6 +35,7 @@ pub(crate) struct Up {
 ///
 /// Runs that are under way end first and are kept as stopped; every session can be gone on with.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  parlor down")]
 pub(crate) struct Down {
     /// Print what was ended as JSON.
     #[arg(long)]

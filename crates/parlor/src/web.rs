@@ -11,13 +11,14 @@ use clap::Args;
 use confirm::{Keys, Typed};
 use domain::harmless::quoted;
 use host::control::{Asking, Control, Paired, said};
-use host::page::{self, Served, Serving, Ways};
+use host::page::{self, Served, Serving, StartFolder, Ways};
 use host::rooms;
 use host::stop::Stops;
 use std::convert::Infallible;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
 use web::{Role, Server};
@@ -40,13 +41,13 @@ pub(crate) struct Web {
     /// The address to listen on. Others than loopback need --tls or --behind-proxy.
     #[arg(long, value_name = "ADDRESS", default_value_t = page::USUAL_BIND)]
     bind: IpAddr,
-    /// A name that browsers reach this server by, with its port where that is another one. May be said again for more.
+    /// A name that browsers reach this server by, with its port where that is another one. Repeatable.
     #[arg(long, value_name = "NAME", value_parser = page::host_name)]
     host: Vec<String>,
     /// Encrypt with this certificate and its key, both as PEM files.
     #[arg(long, num_args = 2, value_names = ["CERT", "KEY"], conflicts_with = "behind_proxy")]
     tls: Vec<PathBuf>,
-    /// A proxy of yours stands before this server and encrypts; name it with --host.
+    /// Your own proxy in front of this server encrypts; name it with --host.
     #[arg(long, requires = "host")]
     behind_proxy: bool,
     /// What the browser that opens the address may do.
@@ -87,10 +88,10 @@ pub(crate) async fn web(asked: Web) -> anyhow::Result<Exit> {
                 paired = pair_elsewhere(server, role, !asked.no_open) => paired,
             };
         }
-        output::print_error("the page of `parlor up` has none of these options: this is one of its own");
+        output::print_error("the page of `parlor up` has none of these options: this is a separate one");
     }
-    let Served { server, warning } =
-        page::start(&asked.serving(), rooms::Rooms::new(rooms::IDLE)?, output::stderr_log()).await?;
+    let ways = Arc::new(Ways::to(rooms::Rooms::new(rooms::IDLE)?, StartFolder::default())?);
+    let Served { server, warning } = page::start(&asked.serving(), ways, output::stderr_log()).await?;
     warning.into_iter().for_each(|warning| warn(&warning));
     output::print_error(&format!("the page is served at {}; Ctrl-C ends it, sessions go on", server.page()));
     let exit = tokio::select! {
@@ -161,9 +162,7 @@ async fn pair_elsewhere(mut server: Control, role: Role, opens: bool) -> anyhow:
             }
             Paired::Joined { name, id } => {
                 let name = quoted(&name);
-                output::print_error(&format!(
-                    "{name} was paired; `parlor devices revoke {id}` takes it away again"
-                ));
+                output::print_error(&format!("{name} was paired; `parlor devices revoke {id}` revokes it"));
                 return Ok(Exit::Done);
             }
             Paired::Over => {

@@ -17,7 +17,7 @@ pub(crate) fn merged_words(tree: &Worktree, merged: &Merged) -> String {
     match &merged.rest {
         None => format!("merged {branch} into {into}; the worktree is gone"),
         Some(rest) => format!(
-            "merged {branch} into {into}; the worktree is kept, for it has {}: {}\nhint: take out what you need, then: parlor worktrees remove {} --discard",
+            "merged {branch} into {into}; the worktree is kept, for it has {}: {}\nhint: copy what you need, then: parlor worktrees remove {} --discard",
             rest.words(),
             path_text::write(&tree.path),
             tree.name
@@ -35,7 +35,7 @@ pub(crate) fn removed_words(tree: &Worktree, gone: &Work) -> String {
 pub(crate) fn kept(git: &Git, tree: &Worktree) -> String {
     let work = work(git, tree).map_or_else(|_| String::new(), |work| format!(", {}", work.words()));
     format!(
-        "worktree {} is kept (branch {}{work}): {}\nTo go on there: parlor --worktree {}; to take it over: parlor worktrees merge {}",
+        "worktree {} is kept (branch {}{work}): {}\nTo go on there: parlor --worktree {}; to merge it: parlor worktrees merge {}",
         tree.name,
         tree.branch(),
         path_text::write(&tree.path),
@@ -111,7 +111,7 @@ async fn ask(tree: &Worktree, left: &Work) -> anyhow::Result<Wish> {
     let into = tree.base.as_deref().map_or(String::new(), |base| format!(" into {base}"));
     let commits = if left.files > 0 { ", after a commit of all files" } else { "" };
     output::print_error(&format!(
-        "worktree {} has {}.\nmerge: take it over{into}{commits}. keep: leave it as it is. remove: throw it away.",
+        "worktree {} has {}.\nmerge: merge it{into}{commits}. keep: leave it as it is. remove: delete it.",
         tree.name,
         left.words()
     ));

@@ -13,7 +13,7 @@ use serde_json::json;
 /// The worktrees that Parlor made in this repository.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  parlor --worktree fix-login        work apart, on branch parlor/fix-login\n  parlor worktrees                   what there is, and what is in it\n  parlor worktrees merge fix-login   take it over, then it is gone\n  parlor worktrees remove fix-login --discard"
+    after_help = "Examples:\n  parlor --worktree fix-login        works apart, on branch parlor/fix-login\n  parlor worktrees list              what there is, and what is in it\n  parlor worktrees keep fix-login    says how to go on with it\n  parlor worktrees merge fix-login --commit \"fix the login\"\n  parlor worktrees remove try-redis --discard"
 )]
 pub(crate) struct Worktrees {
     #[command(subcommand)]
@@ -30,6 +30,7 @@ enum WorktreesCommand {
     },
     /// Merge its branch into the one it began from, then remove it.
     Merge {
+        /// Its name in the list.
         name: String,
         /// Commit what is not committed first, with these words.
         #[arg(long, value_name = "MESSAGE")]
@@ -39,9 +40,13 @@ enum WorktreesCommand {
         discard: bool,
     },
     /// Keep its files and its branch, as it would be anyway, and say how to go on.
-    Keep { name: String },
+    Keep {
+        /// Its name in the list.
+        name: String,
+    },
     /// Remove its files and its branch. What is not merged is kept unless you say --discard.
     Remove {
+        /// Its name in the list.
         name: String,
         /// Throw away what is not merged, not committed or outside of git.
         #[arg(long)]

@@ -16,8 +16,9 @@ pub struct KeptElsewhere {
     pub cwd: String,
 }
 
-/// Finds what is to be gone on with, if that is a conversation with another program. It is named by its whole id in `launch` afterwards,
-/// so that nobody is asked twice which one was meant.
+/// Finds what is to be gone on with, if that is a conversation with another program that no process has open: one that is open is joined
+/// where it is, and nothing is started for it. It is named by its whole id in `launch` afterwards, so that nobody is asked twice which one
+/// was meant.
 ///
 /// # Errors
 /// When what was typed names none or several.
@@ -32,6 +33,9 @@ pub fn find(launch: &mut Launch) -> anyhow::Result<Option<KeptElsewhere>> {
     let work_dir = paths::work_dir(launch, &mut settings::read().config)?;
     let Some(session) = kept::wanted(launch, &store, &paths::project(&work_dir))? else { return Ok(None) };
     (launch.resume, launch.continue_last) = (Some(Some(session.to_string())), false);
+    if store.holders().map_err(|why| kept::told(&why))?.contains_key(&session) {
+        return Ok(None);
+    }
     let summary = store.summary(&session).map_err(|why| kept::told(&why))?;
     Ok(summary.origin.map(|origin| KeptElsewhere { session, origin: *origin, cwd: summary.cwd }))
 }

@@ -4,7 +4,9 @@
 //! Invariants: the workspace is ours, whatever folder a runtime names; what a person said yes to is done only while it is still what
 //! they were shown; everything that was started is ended when the hub lets go.
 
+mod judging;
 mod terminals;
+mod watching;
 
 use domain::ask::Scope;
 use domain::content::Json;
@@ -12,7 +14,7 @@ use domain::errand::{
     Errand, ErrandCause, ErrandConsent, ErrandDone, ErrandId, ErrandNews, ErrandOrder, ErrandStep,
 };
 use domain::session::Policy;
-use domain::tool::ToolOutcome;
+use domain::tool::{Decider, ToolOutcome};
 use engine::WorkDir;
 use hub::ErrandPort;
 use serde_json::json;
@@ -25,11 +27,13 @@ use terminals::Terminals;
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
-use tools::policy::{Rules, Verdict, decide};
+use tools::checkpoint::Vault;
+use tools::policy::{Allowance, Rules, Verdict, decide};
 use tools::sandbox::Guard;
 use tools::{
-    Bash, Outcome, Plan, Port, Read, Tool, ToolContext, ToolError, Write, digest, plain, still_valid,
+    Bash, Deed, Outcome, Plan, Port, Read, Tool, ToolContext, ToolError, Write, digest, plain, still_valid,
 };
+use watching::Watching;
 
 /// Orders that may wait; a role has fewer under way.
 const ORDERS: usize = 256;
@@ -60,12 +64,18 @@ pub(crate) fn begin(
     work_dir: &WorkDir,
     data: &Path,
     guard: Option<Guard>,
+    allow: &[Allowance],
+    vault: Option<Arc<dyn Vault>>,
 ) -> Result<(ErrandPort, Doing), ToolError> {
     let outputs = data.join("outputs").join("errands");
     let place = match &work_dir.workspace {
         Ok(root) => ToolContext::new(root, &outputs).and_then(|place| place.at(&work_dir.cwd)),
         Err(_) => ToolContext::without_workspace(&work_dir.cwd, &outputs),
     }?;
+    // What cargo sets for its tests names folders that anybody may write in.
+    #[cfg(test)]
+    let place = place.with_env(std::env::vars_os().filter(|(name, _)| name != "LD_LIBRARY_PATH"));
+    let unheld = place.clone().with_own_memory();
     let place = match guard {
         Some(guard) => place.guarded(guard),
         None => place,
@@ -75,10 +85,13 @@ pub(crate) fn begin(
         // Rules are for a project.
         Err(_) => Rules::none(data, place.workdir()),
     };
+    let rules = rules.with(allow);
     let (orders, ordered) = mpsc::channel(ORDERS);
     let (tell, news) = mpsc::channel(NEWS);
     let runner = Arc::new(ToolRunner {
         place,
+        unheld,
+        vault,
         rules: Mutex::new(rules),
         asked: Mutex::default(),
         same: Mutex::default(),
@@ -93,10 +106,21 @@ pub(crate) fn begin(
 async fn work(runner: Arc<ToolRunner>, mut ordered: mpsc::Receiver<ErrandOrder>) {
     let mut tasks = JoinSet::new();
     let mut under_way: BTreeMap<ErrandId, AbortHandle> = BTreeMap::new();
-    while let Some(ErrandOrder { id, step, policy }) = ordered.recv().await {
+    let watching = Watching::start(&runner);
+    while let Some(ErrandOrder { id, session, step, policy }) = ordered.recv().await {
         while tasks.try_join_next().is_some() {}
         under_way.retain(|_, task| !task.is_finished());
         let runner = runner.clone();
+        let step = match step {
+            // One after the other, in the order in which they were wanted.
+            ErrandStep::Wanted(
+                errand @ (Errand::Before { .. } | Errand::After { .. } | Errand::Files(_)),
+            ) => {
+                runner.watch(&watching, id, session, errand);
+                continue;
+            }
+            step => step,
+        };
         let task = match step {
             ErrandStep::Wanted(errand) => tasks.spawn(async move { runner.wanted(id, errand, policy).await }),
             ErrandStep::Allowed(scope) => tasks.spawn(async move { runner.allowed(id, scope).await }),
@@ -115,6 +139,7 @@ async fn work(runner: Arc<ToolRunner>, mut ordered: mpsc::Receiver<ErrandOrder>)
         under_way.insert(id, task);
     }
     tasks.shutdown().await;
+    watching.end().await;
     runner.place.jobs().end().await;
 }
 
@@ -126,13 +151,24 @@ struct PendingErrand {
 
 /// What is done once it may.
 enum Then {
-    Tell { line: Option<u64>, limit: Option<u64> },
+    /// The agent does it by its own hands; with what else it is about.
+    Judged(Vec<Plan>),
+    Tell {
+        line: Option<u64>,
+        limit: Option<u64>,
+    },
     Write,
-    Start { output_limit: Option<u64> },
+    Start {
+        output_limit: Option<u64>,
+    },
 }
 
 struct ToolRunner {
     place: ToolContext,
+    /// What agents do by their own hands happens outside of our leash, and is judged as that.
+    unheld: ToolContext,
+    /// Where what stood in files is kept.
+    vault: Option<Arc<dyn Vault>>,
     rules: Mutex<Rules>,
     asked: Mutex<BTreeMap<ErrandId, PendingErrand>>,
     /// What a person allowed again and again.
@@ -167,6 +203,10 @@ impl ToolRunner {
 
     async fn wanted(self: Arc<Self>, id: ErrandId, errand: Errand, policy: Policy) {
         let runner = self.clone();
+        let errand = match errand {
+            Errand::Judge(call) => return self.judge(id, *call, policy).await,
+            errand => errand,
+        };
         let (plan, then) = match errand {
             Errand::Read { path, line, limit } => {
                 let planned = blocking(move || Read.plan(&json!({ "path": path }), &runner.place)).await;
@@ -181,7 +221,14 @@ impl ToolRunner {
                 let planned = blocking(move || Bash::default().plan(&args, &runner.place)).await;
                 (planned, Then::Start { output_limit })
             }
-            Errand::Output { .. } | Errand::Wait { .. } | Errand::Kill { .. } | Errand::Release { .. } => {
+            Errand::Output { .. }
+            | Errand::Wait { .. }
+            | Errand::Kill { .. }
+            | Errand::Release { .. }
+            | Errand::Judge(_)
+            | Errand::Before { .. }
+            | Errand::After { .. }
+            | Errand::Files(_) => {
                 return self.terminals.tend(id, errand, &self.place, &self.tell).await;
             }
         };
@@ -223,26 +270,18 @@ impl ToolRunner {
     }
 
     fn plan_write(&self, path: &str, text: &str) -> Result<Plan, ToolError> {
-        let real = self.place.resolve(path)?;
-        // The runtime may have looked at the file or changed it by its own hands since we did: that is no reason to refuse.
-        if self.place.last_seen(&real).is_some()
-            && let Ok(Some(now)) = digest::of_file(&real)
-        {
-            self.place.saw(&real, now);
-        }
-        Write.plan(&json!({ "path": path, "content": text }), &self.place)
+        plan_write(path, text, &self.place)
     }
 
     async fn allowed(self: Arc<Self>, id: ErrandId, scope: Scope) {
         let Some(PendingErrand { plan, then }) = self.asked().remove(&id) else {
             return self.refuse(id, ErrandCause::Failed, "nobody asked about this").await;
         };
-        let again = plan.clone();
-        let valid = blocking(move || match &again.tool {
-            tool if tool == "write" => still_valid(&Write, &again),
-            tool if tool == "bash" => still_valid(&Bash::default(), &again),
-            _ => still_valid(&Read, &again),
-        });
+        let mut again = vec![plan.clone()];
+        if let Then::Judged(more) = &then {
+            again.extend(more.iter().cloned());
+        }
+        let valid = blocking(move || again.iter().try_for_each(is_same));
         if let Err(why) = valid.await {
             return self.failed(id, &why).await;
         }
@@ -268,11 +307,15 @@ impl ToolRunner {
 
     /// Does what may be done. `unasked`: nobody has seen it yet, so whoever watches is shown it.
     async fn act(self: &Arc<Self>, id: ErrandId, plan: Plan, then: Then, unasked: bool) {
-        if unasked && !matches!(then, Then::Tell { .. }) {
+        if unasked && !matches!(then, Then::Tell { .. } | Then::Judged(_)) {
             let (name, args) = (plan.tool.clone(), Json::verbatim(plan.args.to_string()));
             self.say(id, ErrandNews::Begins { name, args }).await;
         }
         match then {
+            Then::Judged(_) => {
+                let done = ErrandDone::Allowed(Decider::Foreign);
+                self.say(id, ErrandNews::Done { done, seen: None }).await;
+            }
             Then::Tell { line, limit } => match blocking(move || plain::lines(&plan, line, limit)).await {
                 Ok(text) => self.say(id, ErrandNews::Done { done: ErrandDone::Text(text), seen: None }).await,
                 Err(why) => self.failed(id, &why).await,
@@ -294,6 +337,28 @@ impl ToolRunner {
             }
         }
     }
+}
+
+/// Whether what was shown is still what would happen. What we cannot judge is bound to nothing but its words.
+fn is_same(plan: &Plan) -> Result<(), ToolError> {
+    match (&plan.deed, plan.tool.as_str()) {
+        (Deed::Other, _) => Ok(()),
+        (_, "write") => still_valid(&Write, plan),
+        (_, "bash") => still_valid(&Bash::default(), plan),
+        _ => still_valid(&Read, plan),
+    }
+}
+
+/// The plan of a text in the place of a file.
+fn plan_write(path: &str, text: &str, place: &ToolContext) -> Result<Plan, ToolError> {
+    let real = place.resolve(path)?;
+    // The runtime may have looked at the file or changed it by its own hands since we did: that is no reason to refuse.
+    if place.last_seen(&real).is_some()
+        && let Ok(Some(now)) = digest::of_file(&real)
+    {
+        place.saw(&real, now);
+    }
+    Write.plan(&json!({ "path": path, "content": text }), place)
 }
 
 /// What makes two errands the same: the tool and everything it is told.

@@ -2,6 +2,7 @@
 
 use crate::errands::Doing;
 use crate::hubs;
+use crate::leash::{self, LeashWish};
 use crate::origin::KeepAs;
 use crate::origin::RuntimeAddress;
 use dialects::Dialect;
@@ -21,6 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
+use tools::leashed::Leashed;
 
 /// How long a socket may take to answer.
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
@@ -50,6 +52,10 @@ pub struct Approach<'a> {
     pub person: Person,
     /// Columns and rows of the person's terminal, where there is one.
     pub size: Option<(u16, u16)>,
+    /// Whether what the runtime asks consent for is judged by our mode and our rules before a person is asked.
+    pub judged: bool,
+    /// Folders for a program that is started on the leash; `None` where it is held by nothing.
+    pub leash: Option<LeashWish>,
     /// Who listens in on the link.
     pub listening: Option<Listening>,
 }
@@ -74,6 +80,8 @@ pub struct Front {
     doing: Option<Doing>,
     /// Lets others find it, for as long as it is there.
     announcement: Option<Announcement>,
+    /// What a program on the leash needs for as long as it runs.
+    _leashed: Option<Leashed>,
 }
 
 /// Why a runtime that we started is gone, as far as it told.
@@ -137,6 +145,31 @@ fn watched(command: Vec<OsString>, folder: Option<PathBuf>) -> child::Launch {
     child::Launch { guard: guard::watching(), cwd: folder, ..child::Launch::new(command) }
 }
 
+/// The same on the leash.
+fn on_leash(command: Vec<OsString>, folder: Option<PathBuf>, leashed: &mut Leashed) -> child::Launch {
+    let (guard, stdin) = (leashed.guard.clone(), leashed.stdin.take());
+    let env = leashed.env.clone();
+    child::Launch { guard, stdin, env, cwd: folder, ..child::Launch::new(command) }
+}
+
+async fn held(launch: &Launch, wish: &LeashWish, command: &[OsString], log: &Log) -> anyhow::Result<Leashed> {
+    let mut config = host::settings::read().config;
+    let work_dir = paths::work_dir(launch, &mut config)?;
+    let guard = guard::of(&config);
+    leash::hold(wish, command, &work_dir, &paths::data()?, guard, &launch.allow, &**log).await
+}
+
+/// A program whose wire has no word for going to a session is started in it.
+fn going_on(dialect: Dialect, place: RuntimeAddress, begin: Begin<'_>) -> RuntimeAddress {
+    match (place, dialect.description().habits.resumes, begin.last.or(begin.session)) {
+        (RuntimeAddress::Command(mut command), Some(flag), Some(session)) => {
+            command.extend([flag, session].map(OsString::from));
+            RuntimeAddress::Command(command)
+        }
+        (place, ..) => place,
+    }
+}
+
 impl Front {
     /// Reaches the runtime and puts a hub in front of it. Its sessions are kept if it is said as whose.
     ///
@@ -153,6 +186,18 @@ impl Front {
         let folder = keep.as_ref().map(|keep| keep.folder.clone());
         // Before anything is started: a session that another Parlor writes cannot be gone on with.
         let keeping = keep.map(|keep| hubs::keeping(launch, keep, &log)).transpose()?;
+        let place = going_on(dialect, place, approach.begin);
+        let mut leashed = match (&approach.leash, &place) {
+            (None, _) => None,
+            (Some(wish), RuntimeAddress::Command(command))
+                if dialect.description().restart_code.is_none() =>
+            {
+                Some(held(launch, wish, command, &log).await?)
+            }
+            (Some(_), _) => {
+                anyhow::bail!("--leash: only a program that is started here, and once, can be held")
+            }
+        };
         let (link, program) = match place {
             RuntimeAddress::Socket(path) => (connect(dialect, &path).await?, None),
             // What happens there is told on a second socket, which a program's pipes have not.
@@ -167,7 +212,11 @@ impl Front {
                     (link, Some(Program::Restarted(program)))
                 }
                 None => {
-                    let (link, child) = watched(command, folder).start(Lane::MAIN, Limits::default())?;
+                    let started = match &mut leashed {
+                        Some(leashed) => on_leash(command, folder, leashed),
+                        None => watched(command, folder),
+                    };
+                    let (link, child) = started.start(Lane::MAIN, Limits::default())?;
                     (link, Some(Program::Once(child)))
                 }
             },
@@ -180,7 +229,8 @@ impl Front {
             Some(watcher) => link.watched(watcher),
             None => link,
         };
-        Front::seated(launch, link, approach, program, keeping, log)
+        let front = Front::seated(launch, link, approach, program, keeping, log)?;
+        Ok(Front { _leashed: leashed, ..front })
     }
 
     /// Puts a hub in front of a runtime that was reached otherwise; nothing of it is kept here.
@@ -199,7 +249,7 @@ impl Front {
         keeping: Option<(Box<dyn Store>, ForeignKeeping)>,
         log: Log,
     ) -> anyhow::Result<Front> {
-        let Approach { dialect, begin, person, size, listening: _ } = approach;
+        let Approach { dialect, begin, person, size, judged, leash: _, listening: _ } = approach;
         let hello = Hello {
             version: host::version::version().to_owned(),
             cwd: path_text::write(&paths::working_directory(launch)?),
@@ -209,7 +259,9 @@ impl Front {
             last_session: begin.last.map(Into::into),
             is_away: person == Person::Away,
             does_errands: false,
+            judges: judged,
             begins: person == Person::There && begin.session.is_none(),
+            keeps: keeping.is_some(),
             is_mute: person == Person::Among { answers: false },
             patience: host::settings::read().config.give_up_after,
         };
@@ -226,7 +278,7 @@ impl Front {
             Person::There | Person::Beyond | Person::Away => Sharing::Alone,
         };
         let (hub, doing) = hubs::start(launch, seat, keeping, sharing, log)?;
-        Ok(Front { hub, program, doing, announcement: None })
+        Ok(Front { hub, program, doing, announcement: None, _leashed: None })
     }
 
     /// Lets `parlor ps` show it.
@@ -251,7 +303,7 @@ impl Front {
 
     /// Lets the runtime go because the person wants to go now: it has little time to end by itself. Gives what it said last.
     pub async fn close_soon(self) -> LastWords {
-        let Front { hub, program, doing, announcement } = self;
+        let Front { hub, program, doing, announcement, _leashed } = self;
         drop(announcement);
         hub.stop().await;
         let (ended, stderr) = tokio::join!(
@@ -284,7 +336,7 @@ impl Front {
 
     /// Lets the runtime go; gives its stderr, if we started it.
     async fn let_go(self) -> Option<Vec<String>> {
-        let Front { hub, program, doing, announcement } = self;
+        let Front { hub, program, doing, announcement, _leashed } = self;
         drop(announcement);
         hub.stop().await;
         if let Some(doing) = doing {

@@ -3,7 +3,7 @@
 use crate::errands::{self, Doing};
 use crate::origin::KeepAs;
 use host::launch::Launch;
-use host::{guard, kept, paths, settings, stack};
+use host::{guard, kept, paths, settings, stack, vault};
 use hub::core::{Engine, Setup, Sharing};
 use hub::{EngineSeat, ForeignKeeping, Hub, Log, RemoteSeat};
 use store::{MemoryStore, Store};
@@ -38,7 +38,15 @@ pub(crate) fn start(
     let mut config = settings::read().config;
     let work_dir = paths::work_dir(launch, &mut config)?;
     let doing = if seat.role.has_errands() {
-        let (port, doing) = errands::begin(&work_dir, &paths::data()?, guard::of(&config))?;
+        // What cannot be kept costs undo and nothing else.
+        let vault = match seat.hello.judges {
+            true => vault::open((!launch.ephemeral).then_some(paths::data()?.as_path()))
+                .map_err(|why| log(&format!("warning: file changes cannot be undone: {why}")))
+                .ok(),
+            false => None,
+        };
+        let (port, doing) =
+            errands::begin(&work_dir, &paths::data()?, guard::of(&config), &launch.allow, vault)?;
         seat.errands = Some(port);
         seat.hello.does_errands = true;
         Some(doing)

@@ -8,7 +8,7 @@
 //! its own; the two sides of a bar do not know each other (`cargo xtask layers` checks it).
 //!
 //! - who there is: agents | origin, elsewhere | ssh | errands
-//! - in front of one: hubs, front
+//! - in front of one: leash, hubs, front
 //! - between two: bridge
 //!
 //! | module | holds |
@@ -17,6 +17,7 @@
 //! | [`origin`], [`elsewhere`] | where a runtime is, as it is kept with its sessions; which kept conversation with one is meant |
 //! | [`ssh`] | a session of another machine, by the person's own ssh |
 //! | `errands` | files and commands that an agent asks its client for |
+//! | [`leash`] | an agent on the leash: its own folders, and the hosts that it reaches |
 //! | `hubs`, [`front`] | a hub in front of a foreign runtime, and the runtime behind it until its end |
 //! | [`bridge`] | a UI of one wire on a runtime of another |
 
@@ -26,5 +27,6 @@ pub mod elsewhere;
 mod errands;
 pub mod front;
 mod hubs;
+pub mod leash;
 pub mod origin;
 pub mod ssh;

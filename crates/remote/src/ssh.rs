@@ -71,7 +71,7 @@ pub fn read(text: &str) -> Result<Address, &'static str> {
     };
     let plain = |id: &str| id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     if !session.is_none_or(plain) {
-        return Err("behind the host stands the id of a session, as `parlor sessions` shows it there");
+        return Err("behind the host comes the id of a session, as `parlor sessions` shows it there");
     }
     let (host, port) = match place.rsplit_once(':') {
         // An address of many colons stands in brackets.

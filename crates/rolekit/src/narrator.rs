@@ -23,7 +23,7 @@ use message::MessageSoFar;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What stands below the piece of an answer that was cut off and is said anew, so that nobody takes the two for two answers.
-pub const CUT_LINE: &str = "\n\n[cut off here: the model was asked again, and says it anew below]\n\n";
+pub const CUT_LINE: &str = "\n\n[cut off here: the model was asked again, and repeats it below]\n\n";
 
 /// The name of a tool whose proposal was not heard.
 const UNKNOWN_TOOL: &str = "tool";

@@ -8,6 +8,7 @@
 //! wire's folder, which is what the program prints; this module is compiled for tests only.
 
 mod closing;
+mod described;
 
 use crate::rpc::Call;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
@@ -50,6 +51,8 @@ pub struct Document {
     lines: Map<String, Value>,
     said_by: Vec<(Side, String)>,
     alternatives: Vec<String>,
+    /// What each part means, where the wire says it.
+    described: Option<&'static str>,
 }
 
 impl Document {
@@ -66,7 +69,13 @@ impl Document {
             lines: Map::new(),
             said_by: Vec::new(),
             alternatives: Vec::new(),
+            described: None,
         }
+    }
+
+    /// Says what each part means: a table of paths and words. A part without words is refused, and so are words for nothing.
+    pub fn describe(&mut self, table: &'static str) {
+        self.described = Some(table);
     }
 
     /// One more member at the top, for whoever looks it up there.
@@ -196,6 +205,10 @@ impl Document {
         }
         for schema in defs.values_mut() {
             plain(schema);
+        }
+        if let Some(table) = self.described {
+            let wrong = described::put(&mut defs, table);
+            assert!(wrong.is_empty(), "{}", wrong.join("\n"));
         }
         self.head.insert("oneOf".to_owned(), Value::Array(all));
         self.head.insert("$defs".to_owned(), Value::Object(defs));

@@ -4,7 +4,9 @@
 
 use crate::agents::{KnownAgent, ReadRegistry};
 use crate::fidelity::{Carried, Quirk, Row, Sources};
-use crate::{RuntimeRole, UiRole};
+use crate::{Answers, Lane, Line, Reason, RuntimeCx, RuntimeRole, Settled, UiRole, View};
+use domain::event::Event;
+use domain::port::Ticket;
 use std::ffi::OsString;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -27,14 +29,13 @@ pub struct Description {
     pub sockets: Option<UsualSockets>,
     /// What its UIs put on the command line of the runtime that they start.
     pub habits: Habits,
-    pub runtime_role: fn() -> Box<dyn RuntimeRole>,
+    /// None where UIs of the wire start its one program themselves, so that nobody would ever be served.
+    pub runtime_role: Option<fn() -> Box<dyn RuntimeRole>>,
     pub ui_role: fn() -> Box<dyn UiRole>,
     /// How it carries each item of the vocabulary.
     pub fidelity: Sources,
     /// Where existing programs leave their own document, and what we do.
     pub quirks: &'static [Quirk],
-    /// Every message of the wire: a JSON Schema, or the requirement tables where its document speaks of such.
-    pub schema: fn() -> String,
 }
 
 /// How many byte streams a link of the wire has.
@@ -72,6 +73,8 @@ pub struct Habits {
     pub command: Option<&'static str>,
     /// Well-known agents that speak it.
     pub agents: &'static [KnownAgent],
+    /// The flag by which its program is started in a session, before the program's name of it: its wire has no word for that.
+    pub resumes: Option<&'static str>,
     /// Reads lists of agents in the form in which its registry publishes them.
     pub registry: Option<ReadRegistry>,
 }
@@ -85,6 +88,7 @@ impl Habits {
         saves: None,
         command: None,
         agents: &[],
+        resumes: None,
         registry: None,
     };
 }
@@ -147,9 +151,14 @@ impl Dialect {
         self.0.name
     }
 
-    /// We play the runtime.
+    /// We play the runtime; a wire that has none says so and hangs up.
     pub fn runtime_role(self) -> Box<dyn RuntimeRole> {
-        (self.0.runtime_role)()
+        self.0.runtime_role.map_or_else(|| Box::new(Unserved(self)) as Box<dyn RuntimeRole>, |role| role())
+    }
+
+    /// Whether we play the runtime of this wire.
+    pub fn is_served(self) -> bool {
+        self.0.runtime_role.is_some()
     }
 
     /// We play the UI.
@@ -180,6 +189,26 @@ impl Dialect {
     /// Where existing programs leave their own document.
     pub fn quirks(self) -> &'static [Quirk] {
         self.0.quirks
+    }
+}
+
+/// Stands where a wire has no runtime role: no UI is served.
+struct Unserved(Dialect);
+
+impl RuntimeRole for Unserved {
+    fn line(&mut self, cx: &mut RuntimeCx<'_>, _: Lane, _: Line) {
+        let why = format!("Parlor drives programs of {} and is none: nobody is served on this wire", self.0);
+        cx.close(Reason::Unusable(why));
+    }
+
+    fn attached(&mut self, _: &mut RuntimeCx<'_>, _: View<'_>) {}
+
+    fn event(&mut self, _: &mut RuntimeCx<'_>, _: View<'_>, _: &Event) {}
+
+    fn settled(&mut self, _: &mut RuntimeCx<'_>, _: Option<View<'_>>, _: Ticket, _: Settled) {}
+
+    fn can_answer(&self) -> Answers {
+        Answers::NONE
     }
 }
 

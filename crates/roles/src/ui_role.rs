@@ -50,6 +50,8 @@ pub trait UiRole: Send {
     }
     /// What became of an errand, or that a person must say. Comes only where [`Hello::does_errands`] was told.
     fn errand(&mut self, _cx: &mut UiCx<'_>, _seen: Seen<'_>, _id: ErrandId, _news: ErrandNews) {}
+    /// The program that has not greeted yet wrote something beside its wire since it was last looked at: it lives and works.
+    fn stirred(&mut self) {}
     /// We leave: a last word to the peer, where its wire has one.
     fn leave(&mut self, _cx: &mut UiCx<'_>) {}
     /// The peer is gone: settle what is open. (The canon closes the run by itself.)
@@ -103,9 +105,13 @@ pub struct Hello {
     pub is_away: bool,
     /// Whether errands of the peer are done here; one that is wanted all the same would never be answered.
     pub does_errands: bool,
+    /// Whether what the peer asks consent for is judged here first, by our mode and our rules: needs `does_errands`.
+    pub judges: bool,
     /// Whether a person looks at one session and named none: one is begun at once where the peer shows none by itself, so that its
     /// folder, model and mode are known before the first prompt.
     pub begins: bool,
+    /// Whether the conversation is kept: then the peer's name for it is worth a question, where its wire does not tell it by itself.
+    pub keeps: bool,
     /// Whether no question can be answered here: the peer has others to ask.
     pub is_mute: bool,
     /// After so long without a word a message is given up, where the person wants another time than the wire's usual one.

@@ -1,4 +1,4 @@
-//! The figures that the store promises, as ratios and counts: `cargo bench -p store`, or only `-- append`, `open`, `list` or `size`;
+//! The figures that the store promises, as ratios and counts: `cargo bench -p store`, or only `-- append`, `open`, `list`, `search` or `size`;
 //! `--short` measures little and judges counts only. Ends with a failure when a promise is broken.
 
 use domain::ask::Scope;
@@ -46,7 +46,8 @@ fn main() -> Done {
     let (depth, parts) = Depth::from_args();
     let size = if depth == Depth::Whole { WHOLE } else { SHORT };
     let mut bars = Bars::new(depth);
-    let figures: [Figure; 4] = [("append", append), ("open", open), ("list", list), ("size", file_size)];
+    let figures: [Figure; 5] =
+        [("append", append), ("open", open), ("list", list), ("search", search), ("size", file_size)];
     for (name, measure) in figures {
         if parts.is_empty() || parts.iter().any(|part| part == name) {
             measure(&size, &mut bars)?;
@@ -288,6 +289,58 @@ fn list(size: &Size, bars: &mut Bars) -> Done {
         "list",
         &format!("{all} sessions in {took:?}, the newest 20 in {newest:?}, with all logs hidden"),
     );
+    Ok(())
+}
+
+/// Sessions in which a search over all of them is at home.
+const FEW: u64 = 100;
+/// The first results of a search: a screen of them.
+const FIRST: usize = 50;
+/// First results among all sessions, beside those among a few.
+const SEARCH_BAR: f64 = 2.0;
+/// Words as somebody types them: the beginning of many, one that is everywhere, two of them, one that a single session has, none.
+const TYPED: &[&str] = &["st", "session", "store opened", "lan har", "number7", "nosuchword"];
+
+/// Sessions as a person has them after years: each a few runs, and a word of its own.
+fn library(sessions: u64) -> Result<tempfile::TempDir, Box<dyn std::error::Error>> {
+    let directory = tempfile::tempdir()?;
+    let mut store = SqliteStore::at(directory.path())?;
+    let mut talk = Talk::new();
+    for _ in 0..3 {
+        talk.run(20);
+    }
+    for number in 1..=sessions {
+        let session = SessionId::from_number(number);
+        store.create(&session)?;
+        // Not synced: only what is found matters here.
+        store.append(&session, &talk.events, Durability::Soon)?;
+        let title = format!("number{number}");
+        let seq = talk.state.seq.next();
+        let renamed =
+            Event { seq, at: talk.state.updated_at, body: Body::Session(SessionEvent::Renamed { title }) };
+        store.append(&session, &[renamed], Durability::Soon)?;
+        store.close(&session)?;
+    }
+    Ok(directory)
+}
+
+/// The first results of a search over all sessions: as quick among ten thousand as among a hundred.
+fn search(size: &Size, bars: &mut Bars) -> Done {
+    let (few, many) = (library(FEW)?, library(size.sessions)?);
+    let (few, many) = (SqliteStore::at(few.path())?, SqliteStore::at(many.path())?);
+    for typed in TYPED {
+        let listing = Listing { search: Some((*typed).to_owned()), limit: Some(FIRST), ..Listing::default() };
+        let first = |store: &SqliteStore| {
+            quickest(size.times, || {
+                let began = Instant::now();
+                store.list(&listing)?;
+                Ok(began.elapsed())
+            })
+        };
+        let (of, beside) = (many.list(&listing)?.len(), size.sessions);
+        let name = format!("search: first {of} for `{typed}` in {beside} sessions, beside {FEW}");
+        bars.ratio(&name, (first(&many)?, first(&few)?), SEARCH_BAR);
+    }
     Ok(())
 }
 

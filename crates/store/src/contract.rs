@@ -74,7 +74,8 @@ pub struct Damage {
 pub struct Listing {
     /// Of this project only.
     pub project: Option<String>,
-    /// Words that must occur in its title or in one of its entries.
+    /// Words that must occur in its title or in one of its entries. With a `limit` each session tells where ([`SessionSummary::found`]), and
+    /// those come in which the words were said last, at most [`MAX_FOUND`].
     pub search: Option<String>,
     /// How many at most.
     pub limit: Option<usize>,

@@ -43,7 +43,7 @@ pub enum StoreError {
         known: u32,
     },
     /// A session was written by a newer version.
-    #[error("session {session} cannot be gone on with: {what}")]
+    #[error("session {session} cannot be resumed: {what}")]
     NewerSession {
         session: SessionId,
         /// What about it is not known, with both versions.
@@ -104,7 +104,7 @@ impl StoreError {
     pub fn hint(&self) -> &'static str {
         match self {
             StoreError::Unknown(_) => "`parlor sessions list` shows the sessions there are",
-            StoreError::Exists(_) => "open it, or take another id",
+            StoreError::Exists(_) => "open it, or use another id",
             StoreError::Busy { .. } => "close it there, or attach to that program instead",
             StoreError::NotOpen(_) => "open it again; another program may have taken it over",
             StoreError::OutOfOrder { .. } => "this is a defect of Parlor; please report it",
@@ -129,9 +129,9 @@ impl StoreError {
             }
             StoreError::InUse { .. } => "end it there (`parlor ps` lists what runs), then try again",
             StoreError::FileExists { .. } => {
-                "nothing was overwritten; take another name, or move that file away"
+                "nothing was overwritten; use another name, or move that file away"
             }
-            StoreError::NoFolder { .. } => "make it first, or take another place",
+            StoreError::NoFolder { .. } => "make it first, or use another place",
             StoreError::Full { .. } => "free some space; nothing that was stored is harmed",
             StoreError::Corrupt { .. } => {
                 "`parlor doctor` says what is lost; `parlor sessions recover` saves what can be read and keeps the damaged file"

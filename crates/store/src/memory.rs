@@ -7,8 +7,8 @@ use crate::words::{Words, snippet};
 use domain::command::History;
 use domain::event::{Body, Event, RunEvent};
 use domain::ids::{Seq, SessionId};
-use domain::session::SessionSummary;
 use domain::session::summary::UNTITLED;
+use domain::session::{FoundWords, SessionSummary};
 use domain::state::State;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -173,7 +173,18 @@ impl Store for MemoryStore {
             })
             .filter(|kept| words.as_ref().is_none_or(|words| kept.mentions(words)))
             .filter(|kept| kept.is_touched())
-            .map(|kept| kept.projection.summary().clone())
+            .map(|kept| {
+                let words = words.as_ref().filter(|_| listing.limit.is_some());
+                let newest = words.and_then(|words| {
+                    kept.entries.iter().rev().find(|entry| words.all_in(&entry.text)).zip(Some(words))
+                });
+                let found = newest.map(|(entry, words)| FoundWords {
+                    text: snippet(&entry.text, words),
+                    at: entry.at,
+                    entry: entry.id,
+                });
+                SessionSummary { found: found.map(Box::new), ..kept.projection.summary().clone() }
+            })
             .collect();
         sessions.sort_by_key(|session| Reverse(session.updated_at));
         sessions.truncate(listing.limit.unwrap_or(usize::MAX));

@@ -41,7 +41,7 @@ use aside::Aside;
 use domain::command::History;
 use domain::event::Event;
 use domain::ids::{EntryId, Seq, SessionId};
-use domain::session::SessionSummary;
+use domain::session::{FoundWords, SessionSummary};
 use domain::state::{EntryKind, State};
 use lease::{Owner, Taken};
 use number::{int, nat};
@@ -49,7 +49,7 @@ use presence::Presence;
 use reading::Losses;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior};
-use session::Writer;
+use session::{FoundPlace, Writer};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -112,7 +112,7 @@ impl SqliteStore {
         Err(StoreError::Replaced { path })
     }
 
-    /// Opens the store in `directory` only to be read, also where nothing can be written. What would write is refused.
+    /// Opens the store in `directory` read-only, also where nothing can be written. What would write is refused.
     ///
     /// # Errors
     /// When there is none, or the file cannot be read, or is another program's or of another version.
@@ -169,6 +169,14 @@ impl SqliteStore {
         self.done(self.connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())))
     }
 
+    /// The sessions that a program has open, this one or another, each with the number of its process.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub fn holders(&self) -> Result<BTreeMap<SessionId, u32>, StoreError> {
+        self.done(session::holders(&self.connection, &self.owner))
+    }
+
     fn done<T>(&self, result: rusqlite::Result<T>) -> Result<T, StoreError> {
         result.map_err(|error| trouble::sqlite(&self.path, &error))
     }
@@ -217,6 +225,29 @@ impl SqliteStore {
         let read = reading::state(&self.connection, (id, session), &mut losses);
         let (state, snapshot_at) = self.done(read)?;
         Ok((state, snapshot_at, losses))
+    }
+
+    /// The first sessions that hold the words, each with the text around them.
+    fn first_found(
+        &self,
+        words: &Words,
+        project: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<SessionSummary>, StoreError> {
+        let found =
+            session::found(&self.connection, &self.owner, (&query(words), project), limit.min(MAX_FOUND));
+        let mut sessions = Vec::new();
+        for (mut session, newest) in self.done(found)? {
+            // Where the log is damaged, that it was said there is known all the same.
+            let said = newest.and_then(|FoundPlace { id, entry, at, events }| {
+                let text = self.text_of(&session.id, id, entry, events).ok()?;
+                Some(FoundWords { text: snippet(&text, words), at, entry })
+            });
+            session.found = said.map(Box::new);
+            sessions.push(session);
+        }
+        sessions.sort_by_key(|session| Reverse(session.updated_at));
+        Ok(sessions)
     }
 
     /// The text of an entry that was found.
@@ -528,6 +559,9 @@ impl Store for SqliteStore {
         let words = listing.search.as_deref().map(Words::of);
         if words.as_ref().is_some_and(Words::is_empty) {
             return Ok(Vec::new());
+        }
+        if let Some((words, limit)) = words.as_ref().zip(listing.limit) {
+            return self.first_found(words, listing.project.as_deref(), limit);
         }
         let listed = session::list(&self.connection, &self.owner, listing, words.as_ref().map(query));
         self.done(listed)

@@ -171,6 +171,24 @@ fn words_are_found_in_entries_and_titles() {
             store.list(&listing).unwrap().len()
         };
         assert_eq!((listed("far moon"), listed("gate"), listed("moon gate"), listed("")), (1, 1, 0, 0));
+        // With a limit each tells where: the newest entry, or nothing where only its title fits.
+        let first = |words: &str, project: Option<&str>| {
+            let project = project.map(str::to_owned);
+            let listing = Listing { search: Some(words.into()), limit: Some(5), project };
+            store.list(&listing).unwrap()
+        };
+        let moon = first("moon", None);
+        let told = moon[0].found.as_deref().map(|found| (found.entry, found.text.clone()));
+        assert_eq!(
+            told,
+            Some((EntryId(2), "It is in src/landing.rs; the Moon is far.".to_owned())),
+            "{moon:?}"
+        );
+        assert!(matches!(&first("gate", None)[..], [one] if one.found.is_none()));
+        assert_eq!(
+            (moon.len(), first("moon", Some("/elsewhere")).len(), first("oon", None).len()),
+            (1, 0, 0)
+        );
     });
 }
 

@@ -147,6 +147,7 @@ pub fn summary(id: &SessionId) -> SessionSummary {
         outcome: None,
         usage: Usage { input: 10, output: 5, ..Usage::default() },
         origin: None,
+        found: None,
     }
 }
 

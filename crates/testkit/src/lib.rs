@@ -30,7 +30,7 @@ pub use cost::{Cost, Counted, resident_kib};
 pub use instructions::instructions;
 pub use lines::Lines;
 pub use person::{Person, said, stderr, stdout};
-pub use program::{Home, Program, asked_first, in_world, ps_until};
+pub use program::{Home, Program, ask_offline, asked_first, in_world, ps_until};
 pub use screen::Screen;
 pub use terminal::{Terminal, opened};
 

@@ -1,6 +1,6 @@
 //! Folders of one person who has a server in the background, and the programs that are started in them.
 
-use crate::asked_first;
+use crate::{ask_offline, asked_first};
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -37,6 +37,7 @@ impl Person {
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("HOME", self.path("home")).env("TERM", "xterm-256color");
         command.env("PARLOR_DATA_DIR", self.path("data")).env("PARLOR_CONFIG_DIR", self.path("config"));
+        ask_offline(&mut command);
         command
     }
 

@@ -56,12 +56,22 @@ fn built(what: &[&str], name: &str) -> PathBuf {
     folder.join(name)
 }
 
+/// Lets `parlor run` ask for the offline model where no other is named: where its stderr is no terminal, it takes none unasked.
+pub fn ask_offline(command: &mut Command) {
+    let args: Vec<_> = command.get_args().collect();
+    let runs = args.iter().any(|arg| *arg == "run" || *arg == "-p");
+    if runs && !args.iter().any(|arg| *arg == "--model" || *arg == "-m") {
+        command.env("PARLOR_MODEL", "offline");
+    }
+}
+
 /// A program with its data and settings in a folder of the test, which it works in, too.
 pub fn in_world(program: impl AsRef<Path>, world: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(program.as_ref());
     command.args(args).current_dir(world).stdin(Stdio::null());
     command.env("PARLOR_DATA_DIR", world.join("data")).env("PARLOR_CONFIG_DIR", world.join("config"));
     command.env_remove("XDG_RUNTIME_DIR").env_remove("PARLOR_MODEL");
+    ask_offline(&mut command);
     command
 }
 
@@ -116,6 +126,7 @@ impl Home {
         command.env_clear().env("HOME", self.0.path()).env("TERM", "xterm-256color");
         command.env("PARLOR_DATA_DIR", self.path("data")).env("PARLOR_CONFIG_DIR", self.path("config"));
         command.env("PATH", std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into()));
+        ask_offline(command);
     }
 }
 

@@ -98,7 +98,7 @@ impl Screen {
         self.until(&texts.join(", "), |screen| {
             let contents = screen.contents();
             screen.hides_cursor()
-                && contents.contains("question")
+                && contents.contains("▌")
                 && texts.iter().all(|text| contents.contains(text))
         });
     }

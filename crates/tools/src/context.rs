@@ -96,7 +96,7 @@ impl ToolContext {
     pub fn without_workspace(workdir: &Path, outputs: &Path) -> Result<ToolContext, ToolError> {
         let workdir: Arc<Path> = workdir.canonicalize().map_err(ToolError::io(workdir))?.into();
         if !workdir.is_dir() {
-            return Err(ToolError::path(&workdir, "is no directory"));
+            return Err(ToolError::path(&workdir, "is not a directory"));
         }
         let outputs = std::path::absolute(outputs).map_err(ToolError::io(outputs))?;
         Ok(ToolContext {
@@ -132,7 +132,7 @@ impl ToolContext {
         let workdir = self.root.as_ref().unwrap_or(&self.workdir).join(workdir);
         let workdir = workdir.canonicalize().map_err(ToolError::io(&workdir))?;
         if !workdir.is_dir() {
-            return Err(ToolError::path(&workdir, "is no directory"));
+            return Err(ToolError::path(&workdir, "is not a directory"));
         }
         Ok(ToolContext { workdir: workdir.into(), ..self.clone() })
     }

@@ -14,7 +14,7 @@
 //! - words: error, args, buffers, known_secrets, output, tries, jobs, rule, gate, port, proxy
 //! - context: workspace, tree, temp, steering, built, context
 //! - calls: tool, touches, policy, passes, own_git
-//! - tools: ask, todo, fetch, bash, ls, search, plain, write, edit, patch, read, toolbox, heard | checkpoint
+//! - tools: ask, todo, fetch, bash, ls, search, plain, write, edit, patch, read, toolbox, heard | checkpoint | leashed
 
 mod address;
 pub mod args;
@@ -38,6 +38,7 @@ pub mod heard;
 mod home;
 mod jobs;
 mod known_secrets;
+pub mod leashed;
 mod line_ends;
 mod loose;
 pub mod ls;

@@ -212,6 +212,11 @@ impl Net {
         self.made().and_then(|made| made.pass()).ok()
     }
 
+    /// The same for a program that has a stdin, which is handed over too.
+    pub(crate) fn pass_with(&self, stdin: impl std::os::fd::AsFd) -> Result<Stdio> {
+        self.made().and_then(|made| made.pass_with(stdin.as_fd()))
+    }
+
     /// The network as it is, if it was made.
     fn there(&self) -> Option<Arc<Made>> {
         self.lock_made().as_ref()?.as_ref().ok().cloned()
@@ -227,8 +232,7 @@ impl Net {
             self.shared.guard.networks()?;
             Made::by(&self.shared.guard).map(Arc::new).map_err(|why| why.to_string())
         });
-        made.clone()
-            .map_err(|why| Error::other(format!("the session cannot have a network of its own: {why}")))
+        made.clone().map_err(|why| Error::other(format!("the session cannot have its own network: {why}")))
     }
 
     fn lock_made(&self) -> MutexGuard<'_, Option<std::result::Result<Arc<Made>, String>>> {

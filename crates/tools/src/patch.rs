@@ -130,7 +130,7 @@ fn work_out(args: &Value, place: &ToolContext) -> Result<Vec<PatchedFile>, ToolE
     changes.sort_by_key(|change| change.new.is_none());
     for (at, change) in changes.iter().enumerate() {
         if changes.iter().skip(at + 1).any(|other| other.path == change.path) {
-            return Err(ToolError::path(&change.path, "stands in the patch twice; nothing was changed"));
+            return Err(ToolError::path(&change.path, "is in the patch twice; nothing was changed"));
         }
         if let Some(new) = &change.new {
             change.old.encode(&change.path, new)?;

@@ -245,6 +245,11 @@ impl Guard {
         std::iter::once(self.program.clone().into()).chain(self.words(Some(grace), &leash)).collect()
     }
 
+    /// The words in front of a program that goes on this leash whole, with the time that it may take to end once it is asked to.
+    pub(crate) fn leashed(&self, grace: Duration, leash: &Leash) -> Vec<OsString> {
+        std::iter::once(self.program.clone().into()).chain(self.words(Some(grace), leash)).collect()
+    }
+
     /// All that stands between our program and the command.
     fn words(&self, grace: Option<Duration>, leash: &Leash) -> Vec<OsString> {
         let mut words = self.lead.clone();

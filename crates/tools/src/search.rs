@@ -224,7 +224,7 @@ fn find(
     let glob =
         if pattern.contains(['*', '?', '[', '{', '/']) { pattern.to_owned() } else { format!("*{pattern}*") };
     if !start.is_dir() {
-        return Err(ToolError::path(start, "is no directory"));
+        return Err(ToolError::path(start, "is not a directory"));
     }
     let mut hits = Hits::new(limit(args)?, cancel);
     let passes = Passes::below(start, place);

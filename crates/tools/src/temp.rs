@@ -130,7 +130,7 @@ impl TempFolder {
             }
             return Ok(TempFolder { folder: own.keep(), held });
         }
-        Err(Error::other("others take it away as soon as it is made"))
+        Err(Error::other("others delete it as soon as it is made"))
     }
 }
 

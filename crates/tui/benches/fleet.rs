@@ -40,7 +40,7 @@ fn fleet(sessions: u64) -> Fleet {
 /// One session changes, the rows are made anew, told, and drawn; then a key and a frame.
 fn round(fleet: &mut Fleet, ui: &mut Headless, at: u64) -> (Duration, Duration) {
     let begin = Instant::now();
-    let asks = Doing::Waiting { asks: at, question: "Run `make`?".to_owned() };
+    let asks = Doing::Waiting { asks: at, question: "Run `make`?".to_owned(), ask: None };
     fleet.take(FleetFact::Changed { pid: 3, members: vec![member(3, asks)], closed: Vec::new() });
     ui.survey(Arc::new(fleet.rows()));
     ui.draw();

@@ -20,7 +20,7 @@ const KEYS: usize = 400;
 /// How long nothing happens.
 const IDLE: Duration = Duration::from_secs(5);
 /// What the composer shows when the screen is usable.
-const USABLE: &str = "ask for something";
+const USABLE: &str = "ask anything";
 
 fn main() {
     let (depth, parts) = Depth::from_args();

@@ -24,7 +24,16 @@ pub(crate) use keyboard::{Answered, HELD_MS, Keyboard, QUIET_MS, ROW_MS, SEEN_MS
 pub(crate) use keys::Reply;
 pub(crate) use offers::{Offer, Reach, Sees, of_page, row};
 pub(crate) use view::{DrawnPanel, Full, Room, Scene, draw, full};
-pub(crate) use words::page_title;
+pub(crate) use words::{bar_style, page_title};
+
+/// Choices up to which each has a digit, and no filter is needed.
+const MAX_NUMBERED: usize = 9;
+
+/// The digits that choose among so many, as they are told.
+fn numbers(choices: usize) -> Option<&'static str> {
+    const TOLD: [&str; MAX_NUMBERED] = ["1", "1 2", "1–3", "1–4", "1–5", "1–6", "1–7", "1–8", "1–9"];
+    TOLD.get(choices.checked_sub(1)?).copied()
+}
 
 /// What the person is doing with the question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -172,8 +181,7 @@ impl AskPanel {
 
     /// Whether a list of so many choices shows its filter.
     fn has_filter(&self, choices: usize) -> bool {
-        const FEW: usize = 7;
-        !self.editor.is_empty() || choices > FEW
+        choices > MAX_NUMBERED
     }
 
     /// The choices that fit the filter, by their place in the list.

@@ -129,6 +129,18 @@ pub(crate) fn plain(state: &State, key: CellKey) -> String {
     }
 }
 
+/// The text in which words are looked for: all that can be read in the cell once it is open, in that order.
+pub(crate) fn searched(state: &State, key: CellKey) -> String {
+    match key {
+        CellKey::Tool(tool) => state.tool(tool).map(tool::searched).unwrap_or_default(),
+        CellKey::Prompt(_)
+        | CellKey::Part(..)
+        | CellKey::Notice(_)
+        | CellKey::Summary(_)
+        | CellKey::End(_) => plain(state, key),
+    }
+}
+
 /// How loud a word is, as a role.
 pub(crate) fn level_role(level: Level) -> Role {
     match level {

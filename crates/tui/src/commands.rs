@@ -56,6 +56,8 @@ pub(crate) enum SlashAction {
     Queue,
     /// Sets how many inputs a turn takes.
     Mode,
+    /// Shows what can be set of an agent, and sets it.
+    Options,
     /// Copies what was said, code or output, from a list or by name.
     Copy,
     /// Writes the session to a file.
@@ -64,8 +66,10 @@ pub(crate) enum SlashAction {
     Save,
     /// Asks the runtime whether it is there.
     Ping,
-    /// Looks for words in the conversation.
+    /// Looks for words in all sessions.
     Search,
+    /// Looks for words in the conversation.
+    Find,
     /// Shows earlier prompts.
     History,
     /// Opens or folds all tools and thoughts.
@@ -146,9 +150,10 @@ impl Here {
 pub struct Slash {
     /// Its name, without the slash.
     pub name: &'static str,
-    pub(crate) takes: &'static str,
+    /// What may be written behind it.
+    pub takes: &'static str,
     /// What it does, in a line.
-    pub(crate) help: &'static str,
+    pub help: &'static str,
     /// The same for a narrow screen, in 26 columns: as many as the longest name leaves of 40.
     pub(crate) brief: &'static str,
     pub(crate) does: SlashAction,
@@ -201,17 +206,17 @@ pub const COMMANDS: &[Slash] = &[
     slash("keys", "", "keys, and changing them", SlashAction::Keys),
     of_some(
         |a| a.new_session,
-        slash("new", "[title]", "begin another session; this one stays", SlashAction::New)
-            .in_short("begin another session"),
+        slash("new", "[title]", "start another session; this one stays", SlashAction::New)
+            .in_short("start another session"),
     ),
     of_some(switches, slash("sessions", "[id]", "go to another session", SlashAction::Sessions)),
     slash("tree", "", "all messages and branches", SlashAction::Tree),
     of_some(
         |a| a.undo,
         slash("undo", "", "undo what the last prompt did to files", SlashAction::Undo)
-            .in_short("take back changes in files"),
+            .in_short("undo changes in files"),
     ),
-    of_some(|a| a.undo, slash("redo", "", "redo what /undo took back", SlashAction::Redo)),
+    of_some(|a| a.undo, slash("redo", "", "redo what /undo undid", SlashAction::Redo)),
     of_some(
         |a| a.undo,
         slash("diff", "[all|git]", "changes in files: last prompt, all, or git", SlashAction::Diff)
@@ -219,7 +224,7 @@ pub const COMMANDS: &[Slash] = &[
     ),
     of_some(
         |a| a.branch,
-        slash("branch", "", "make a session of its own from here", SlashAction::Branch)
+        slash("branch", "", "start a new session from here", SlashAction::Branch)
             .in_short("a new session from here"),
     ),
     of_some(|a| a.rename_session, slash("rename", "TITLE", "give this session a title", SlashAction::Rename)),
@@ -235,8 +240,8 @@ pub const COMMANDS: &[Slash] = &[
     ),
     of_some(
         |a| a.models || a.set_model,
-        slash("model", "[name]", "see the models, and take another", SlashAction::Model)
-            .in_short("see models, take another"),
+        slash("model", "[name]", "list or switch models", SlashAction::Model)
+            .in_short("list or switch models"),
     ),
     of_some(|a| a.effort, slash("effort", "LEVEL|auto", "how hard the model thinks", SlashAction::Effort)),
     of_some(
@@ -261,8 +266,8 @@ pub const COMMANDS: &[Slash] = &[
         slash("tools", "[name]", "the tools that the model may use", SlashAction::Tools)
             .in_short("tools the model may use"),
     ),
-    of_some(|a| a.skills, slash("skills", "", "see the skills there are", SlashAction::Skills)),
-    of_some(|a| a.servers, slash("mcp", "", "see the MCP servers", SlashAction::Servers)),
+    of_some(|a| a.skills, slash("skills", "", "list skills", SlashAction::Skills)),
+    of_some(|a| a.servers, slash("mcp", "", "list MCP servers", SlashAction::Servers)),
     of_some(
         |a| a.extensions,
         slash("extension", "NAME [json]", "run a command of an extension", SlashAction::Extension)
@@ -272,11 +277,21 @@ pub const COMMANDS: &[Slash] = &[
         .in_short("context, tokens and cost"),
     slash("context", "", "how full the context is, and what it cost", SlashAction::Status)
         .in_short("how full the context is"),
-    slash("notices", "", "what was said in passing", SlashAction::Notices),
+    slash("notices", "", "recent messages", SlashAction::Notices),
     slash("queue", "", "see, edit or drop what is queued", SlashAction::Queue)
         .in_short("edit or drop the queue"),
-    slash("mode", "[steer|follow-up one|all]", "how much of the queue a turn takes", SlashAction::Mode)
-        .in_short("how the queue is taken"),
+    slash(
+        "mode",
+        "[name|steer one|all]",
+        "the agent's mode, or how many queued prompts a turn gets",
+        SlashAction::Mode,
+    )
+    .in_short("its mode, or the queue's"),
+    of_some(
+        |a| !a.menu.options.is_empty(),
+        slash("options", "[name value]", "what can be set of this agent", SlashAction::Options)
+            .in_short("what can be set of it"),
+    ),
     slash(
         "copy",
         "[answer|code|output|all]",
@@ -291,13 +306,15 @@ pub const COMMANDS: &[Slash] = &[
         slash("save", "[file]", "let the runtime keep the session itself", SlashAction::Save)
             .in_short("let the runtime save it"),
     ),
-    slash("search", "[words]", "find words in the conversation", SlashAction::Search)
-        .in_short("find words in what is said"),
+    slash("search", "[words]", "search all sessions, as you type", SlashAction::Search)
+        .in_short("search all sessions"),
+    slash("find", "[words]", "search this conversation (also Ctrl-F)", SlashAction::Find)
+        .in_short("search this conversation"),
     slash("history", "", "earlier prompts", SlashAction::History),
     slash("fold", "", "open or fold all tools and thoughts", SlashAction::Fold).in_short("open or fold all"),
     slash("print", "", "inline: write the conversation once more", SlashAction::Print)
         .in_short("inline: print all again"),
-    slash("theme", "[name]", "take other colours", SlashAction::Theme),
+    slash("theme", "[name]", "change the colours", SlashAction::Theme),
     slash("settings", "", "theme, screen, mouse, notifications", SlashAction::Settings)
         .in_short("theme, screen, mouse, bell"),
     slash("mouse", "", "switch the mouse on or off", SlashAction::Mouse),
@@ -311,10 +328,14 @@ pub const COMMANDS: &[Slash] = &[
     ),
     slash("restart", "", "start the runtime again, or connect to it again", SlashAction::Restart)
         .in_short("start the runtime again"),
-    slash("login", "", "give a provider's key, to have a real model", SlashAction::Login)
-        .in_short("give a provider's key"),
-    slash("agents", "", "talk to another program's agent, from a list", SlashAction::Agents)
-        .in_short("talk to another agent"),
+    slash("login", "", "add an API key", SlashAction::Login).in_short("add an API key"),
+    slash(
+        "agents",
+        "[NAME|parlor]",
+        "go on with another program's agent, which is told what was said; back with parlor",
+        SlashAction::Agents,
+    )
+    .in_short("go on with another agent"),
     slash("fleet", "", "all your sessions, who waits for you first", SlashAction::Fleet)
         .in_short("who waits for you, and all"),
     slash(
@@ -341,6 +362,29 @@ pub(crate) enum Parsed<'a> {
     Unknown(&'a str, Option<&'static str>),
 }
 
+/// What a line says to an agent that announced a command: the prompt to send. A command of ours goes before one of the same name, which
+/// is reached with a second slash.
+pub(crate) fn to_agent(line: &str, abilities: &Abilities, here: Here) -> Option<String> {
+    let rest = line.strip_prefix('/')?;
+    let (rest, forced) = rest.strip_prefix('/').map_or((rest, false), |rest| (rest, true));
+    let name = rest.split(char::is_whitespace).next().unwrap_or(rest);
+    let announced = abilities.menu.command(name).is_some();
+    (announced && (forced || !is_ours(name, abilities, here))).then(|| format!("/{rest}"))
+}
+
+/// Whether a command of ours has this name and can be done here.
+pub(crate) fn is_ours(name: &str, abilities: &Abilities, here: Here) -> bool {
+    COMMANDS.iter().any(|command| command.name == name && command.is_offered(abilities, here))
+}
+
+/// Other names, which people know from elsewhere; they are not offered.
+const ALIASES: &[(&str, &str)] = &[("permissions", "rules")];
+
+/// Whether a line is one of the commands.
+pub(crate) fn is_command(line: &str) -> bool {
+    matches!(parse(line), Some(Parsed::Command(..)))
+}
+
 /// Reads a line; `None` when it is no command (a path such as `/etc/hosts` is a prompt).
 pub(crate) fn parse(line: &str) -> Option<Parsed<'_>> {
     let rest = line.strip_prefix('/')?;
@@ -348,7 +392,8 @@ pub(crate) fn parse(line: &str) -> Option<Parsed<'_>> {
     if name.contains('/') || line.contains('\n') {
         return None;
     }
-    let known = COMMANDS.iter().find(|command| command.name == name);
+    let meant = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, meant)| meant);
+    let known = COMMANDS.iter().find(|command| command.name == meant);
     Some(match known {
         Some(command) => Parsed::Command(command, argument.trim()),
         None => {
@@ -369,6 +414,9 @@ mod tests {
             matches!(parse("/model gpt"), Some(Parsed::Command(c, "gpt")) if c.does == SlashAction::Model)
         );
         assert!(matches!(parse("/mdl"), Some(Parsed::Unknown("mdl", Some("model")))));
+        assert!(
+            matches!(parse("/permissions"), Some(Parsed::Command(c, "")) if c.does == SlashAction::Rules)
+        );
         assert!(parse("/etc/hosts is what?").is_none());
         assert!(parse("what is /etc").is_none());
     }

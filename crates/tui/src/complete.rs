@@ -3,9 +3,11 @@
 
 mod values;
 
-use crate::commands::{COMMANDS, Here};
+use crate::clean::clean_line;
+use crate::commands::{COMMANDS, Here, is_ours};
 use crate::fuzzy::rank;
 use domain::port::Abilities;
+use domain::port::menu::AgentCommand;
 pub(crate) use values::ValueSources;
 
 /// Things offered at most.
@@ -50,7 +52,8 @@ pub(crate) struct Completion {
 
 /// The word at the end of `before` that can be completed: its kind, where it begins, the word without its sign.
 pub(crate) fn word(before: &str) -> Option<(Kind, usize, &str)> {
-    if let Some(name) = before.strip_prefix('/')
+    // A second slash is for commands of the agent's own.
+    if let Some(name) = before.strip_prefix("//").or_else(|| before.strip_prefix('/'))
         && !name.contains(char::is_whitespace)
         && !name.contains('/')
     {
@@ -73,11 +76,17 @@ pub(crate) fn word(before: &str) -> Option<(Kind, usize, &str)> {
 /// The commands that fit, as a list.
 pub(crate) fn slashes(from: usize, query: &str, abilities: &Abilities, here: Here) -> Completion {
     let able: Vec<_> = COMMANDS.iter().filter(|command| command.is_offered(abilities, here)).collect();
-    let names: Vec<&str> = able.iter().map(|command| command.name).collect();
-    let offers = rank(query, &names).into_iter().map(|at| Candidate {
-        label: format!("/{} {}", able[at].name, able[at].takes).trim_end().to_owned(),
-        detail: able[at].help.to_owned(),
-        insert: format!("/{}{}", able[at].name, if able[at].waits() { " " } else { "" }),
+    let theirs = &abilities.menu.commands;
+    let names =
+        able.iter().map(|command| command.name).chain(theirs.iter().map(|command| command.name.as_str()));
+    let names: Vec<&str> = names.collect();
+    let offers = rank(query, &names).into_iter().map(|at| match able.get(at) {
+        Some(command) => Candidate {
+            label: format!("/{} {}", command.name, command.takes).trim_end().to_owned(),
+            detail: command.help.to_owned(),
+            insert: format!("/{}{}", command.name, if command.waits() { " " } else { "" }),
+        },
+        None => agent_command(&theirs[at - able.len()], abilities, here),
     });
     Completion {
         kind: Kind::Slash,
@@ -85,6 +94,17 @@ pub(crate) fn slashes(from: usize, query: &str, abilities: &Abilities, here: Her
         query: query.to_owned(),
         offers: offers.take(MAX_OFFERED).collect(),
         cursor: 0,
+    }
+}
+
+/// A command of the agent's own, under its name; one that is called like ours has a slash more.
+pub(crate) fn agent_command(command: &AgentCommand, abilities: &Abilities, here: Here) -> Candidate {
+    let slash = if is_ours(&command.name, abilities, here) { "//" } else { "/" };
+    let (name, hint) = (clean_line(&command.name), clean_line(command.hint.as_deref().unwrap_or_default()));
+    Candidate {
+        label: format!("{slash}{name} {hint}").trim_end().to_owned(),
+        detail: format!("{}: {}", clean_line(&abilities.name), clean_line(&command.about)),
+        insert: format!("{slash}{name}{}", if hint.is_empty() { "" } else { " " }),
     }
 }
 
@@ -108,7 +128,7 @@ pub(crate) fn wants_models(before: &str) -> bool {
 /// Files that fit, as a list; they come ranked.
 pub(crate) fn files(from: usize, query: &str, paths: Vec<String>) -> Completion {
     let offers = paths.into_iter().take(MAX_OFFERED).map(|path| {
-        let path = crate::clean::clean_line(&path);
+        let path = clean_line(&path);
         let spaced = path.contains(' ');
         let insert = if spaced { format!("@\"{path}\" ") } else { format!("@{path} ") };
         Candidate { label: path, detail: String::new(), insert }
@@ -172,8 +192,9 @@ mod tests {
         assert!(restarts(Restart::Start) && restarts(Restart::Connect) && !restarts(Restart::None));
         let leaves = |exits| {
             let here = Here { exits, ..Here::default() };
-            ["/login", "/agents"]
-                .map(|name| slashes(0, &name[1..], &none, here).offers.iter().any(|o| o.insert == name))
+            ["/login", "/agents"].map(|name| {
+                slashes(0, &name[1..], &none, here).offers.iter().any(|o| o.insert.trim_end() == name)
+            })
         };
         assert_eq!((leaves(true), leaves(false)), ([true; 2], [false; 2]));
     }

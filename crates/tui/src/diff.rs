@@ -36,6 +36,16 @@ pub(crate) fn counts(text: &str) -> (usize, usize) {
     (added, removed)
 }
 
+/// The lines as they are drawn, without numbers and signs.
+pub(crate) fn changed_text(text: &str) -> String {
+    let drawn = parse(text).into_iter().filter_map(|line| match line {
+        DiffLine::Head(text) | DiffLine::Same(_, _, text) => Some(text),
+        DiffLine::Removed(_, text) | DiffLine::Added(_, text) => Some(text),
+        DiffLine::File(_) | DiffLine::Gap => None,
+    });
+    drawn.collect::<Vec<_>>().join("\n")
+}
+
 #[derive(PartialEq)]
 struct DrawnDiff {
     text: String,

@@ -6,8 +6,9 @@
 
 use crate::composer::Editor;
 use crate::key::{Code, Key};
-use domain::fleet::Row;
+use domain::fleet::{Row, Status};
 use domain::ids::SessionId;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// All rows, those that want attention first.
@@ -17,6 +18,9 @@ pub type Rows = Arc<Vec<Row>>;
 #[derive(Debug, Default)]
 pub(crate) struct FleetRows {
     rows: Option<Rows>,
+    /// All that were told, and the dead processes that the person has seen.
+    heard: Rows,
+    looked_at: BTreeSet<u32>,
 }
 
 impl FleetRows {
@@ -37,7 +41,17 @@ impl FleetRows {
 
     /// Takes other rows; gives those before, unless these are the first.
     pub(crate) fn take(&mut self, rows: Rows) -> Option<Rows> {
-        self.rows.replace(rows)
+        self.heard = rows;
+        self.rows.replace(told(self.heard.clone(), &self.looked_at))
+    }
+
+    /// The person has looked at them: processes that died are told no more.
+    pub(crate) fn looked_at(&mut self) {
+        self.looked_at
+            .extend(self.heard.iter().filter(|row| row.status == Status::Dead).filter_map(|row| row.pid));
+        if self.rows.is_some() {
+            self.rows = Some(told(self.heard.clone(), &self.looked_at));
+        }
     }
 
     /// Nobody tells any more.
@@ -49,6 +63,38 @@ impl FleetRows {
     pub(crate) fn waiting_besides(&self, session: Option<&SessionId>) -> usize {
         self.rows().iter().filter(|row| row.is_waiting() && row.session.as_ref() != session).count()
     }
+}
+
+/// The next row that waits for the person behind this one, or the first of them.
+pub(crate) fn next_waiting(rows: &[Row], behind: usize) -> Option<usize> {
+    let later = (behind + 1..rows.len()).find(|at| rows[*at].is_waiting());
+    later.or_else(|| rows.iter().position(Row::is_waiting))
+}
+
+/// Processes that died are one line, where the newest of them would stand; those that were looked at before are none.
+fn told(rows: Rows, looked_at: &BTreeSet<u32>) -> Rows {
+    let is_dead = |row: &Row| row.status == Status::Dead && row.session.is_none();
+    if !rows.iter().any(is_dead) {
+        return rows;
+    }
+    let (dead, mut others): (Vec<Row>, Vec<Row>) = rows.iter().cloned().partition(is_dead);
+    let mut dead: Vec<Row> =
+        dead.into_iter().filter(|row| row.pid.is_none_or(|pid| !looked_at.contains(&pid))).collect();
+    dead.sort_by_key(|row| row.since);
+    if let Some(newest) = dead.pop() {
+        let count = dead.len() + 1;
+        let one = match dead.is_empty() {
+            true => newest,
+            false => {
+                Row { pid: None, title: format!("{count} processes died"), cwd: String::new(), ..newest }
+            }
+        };
+        let lasts =
+            |row: &Row| row.is_busy() || matches!(row.status, Status::Silent | Status::OtherVersion(_));
+        let at = others.iter().position(|row| !lasts(row) && row.since <= one.since).unwrap_or(others.len());
+        others.insert(at, one);
+    }
+    Arc::new(others)
 }
 
 /// By what a row is known when it changes its place.
@@ -161,6 +207,11 @@ impl Board {
             (Code::Home, _) => self.go(0, rows),
             (Code::End, _) => self.go(usize::MAX, rows),
             (Code::Enter, _) => return under.cloned().map_or(FleetChoice::Nothing, FleetChoice::Open),
+            (Code::Char('n'), false) => {
+                if let Some(at) = next_waiting(rows, self.cursor) {
+                    self.go(at, rows);
+                }
+            }
             (Code::Char('s'), false) => match under {
                 Some(row) if row.is_live() => self.line = Some((row.clone(), Editor::default())),
                 Some(_) => return FleetChoice::Not("nobody has it open: Enter opens it, then write there"),
@@ -185,7 +236,6 @@ impl Board {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::fleet::Status;
     use domain::ids::Millis;
 
     fn row(number: u64, status: Status, pid: Option<u32>) -> Row {
@@ -204,7 +254,7 @@ mod tests {
     }
 
     fn rows() -> Vec<Row> {
-        let waiting = Status::Waiting { asks: 1, question: "Run?".to_owned() };
+        let waiting = Status::Waiting { asks: 1, question: "Run?".to_owned(), ask: None };
         vec![row(1, waiting, Some(7)), row(2, Status::Running, Some(8)), row(3, Status::Kept, None)]
     }
 

@@ -181,6 +181,7 @@ pub fn can_press(action: Action, abilities: &Abilities) -> bool {
     match action {
         Action::Sessions => switches(abilities),
         Action::NextSession | Action::PreviousSession => abilities.open_session,
+        Action::LessEffort | Action::MoreEffort => abilities.effort,
         _ => true,
     }
 }
@@ -217,12 +218,12 @@ fn named(name: &str) -> Result<Does, String> {
 /// A key that may be given away, or why it may not.
 fn may_be_bound(key: Key) -> Result<Key, String> {
     if key.typed().is_some_and(|c| c != '?') {
-        return Err(format!("{key} alone is typed as text; hold ctrl or alt, or take f1 to f12"));
+        return Err(format!("{key} alone is typed as text; hold ctrl or alt, or use f1 to f12"));
     }
     let way_out = key == Key::plain(Code::Esc) || key == Key::ctrl('c');
     let basic = [Code::Up, Code::Down, Code::Left, Code::Right, Code::Backspace, Code::Tab];
     if way_out || basic.iter().any(|code| key == Key::plain(*code)) {
-        return Err(format!("{key} always keeps its meaning; take another key"));
+        return Err(format!("{key} always keeps its meaning; choose another key"));
     }
     Ok(key)
 }

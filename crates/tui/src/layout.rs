@@ -10,6 +10,7 @@ mod middle;
 mod page;
 mod passing;
 mod shortcuts;
+mod waiting;
 
 pub(crate) use facts::{budget_told, queue_modes};
 pub(crate) use fleet::{fleet_foot, fleet_keys, fleet_list, fleet_more, fleet_rows, fleet_sign, fleet_title};
@@ -20,6 +21,7 @@ pub(crate) use page::{
     page_offers, page_sight, page_size, page_texts, sheet,
 };
 pub(crate) use passing::{line as composer_line, over_area, over_rows};
+pub(crate) use waiting::{waiting_area, waiting_question};
 
 use crate::ask::{self, DrawnPanel, Offer, Room, Scene};
 use crate::look::Appearance;
@@ -121,14 +123,13 @@ pub(crate) fn packed(model: &Model) -> Areas {
 fn ask_height(model: &Model, left: u16) -> u16 {
     // On a small screen the question may take all of it: nobody should answer what they cannot see.
     let most = if left <= SMALL { left } else { left.saturating_sub(LEAST_ABOVE) };
-    let Some(drawn) = question(model, most.saturating_sub(1)) else { return 0 };
-    u16::try_from(drawn.rows.len() + 1).unwrap_or(u16::MAX).min(left)
+    let Some(drawn) = question(model, most) else { return 0 };
+    u16::try_from(drawn.rows.len()).unwrap_or(u16::MAX).min(left)
 }
 
 /// The keys that the question tells, as it stands on the screen.
 pub(crate) fn offered(model: &Model) -> Vec<Offer> {
-    let high = areas(model).ask.height.saturating_sub(1);
-    question(model, high).map_or(Vec::new(), |drawn| drawn.offers)
+    question(model, areas(model).ask.height).map_or(Vec::new(), |drawn| drawn.offers)
 }
 
 /// The question in so many rows, when there is one.
@@ -140,6 +141,7 @@ pub(crate) fn question(model: &Model, high: u16) -> Option<DrawnPanel> {
         keyboard: model.keyboard(),
         draft: !screen.composer.is_empty(),
         reach: page::reach(model),
+        place: screen.asks.place(model.world.state()),
     };
     let room = Room { rows: usize::from(high), scarce: screen.window.size().1 <= SMALL };
     Some(ask::draw(panel, ask, scene, appearance(model), room))

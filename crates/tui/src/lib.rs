@@ -73,10 +73,10 @@ pub use fleet::Rows;
 pub use headless::Headless;
 pub use keymap::{ACTIONS, Action, Keymap, can_press};
 pub use msg::{AgentLine, Asking, Begin, DeviceLine, FleetAct, FleetNews, FleetWish, Outgoing, ScreenExit};
-pub use settings::{Setting, Settings};
+pub use settings::{Setting, Settings, settings};
 pub use shell::{
-    Echo, ExitReason, Farewell, FleetPort, Keep, MAX_LINE, Options, ScreenExits, StopSignal, TypedLine,
-    ask_line, notification, picture_file, run,
+    Echo, ExitReason, Farewell, FleetPort, FoundTerminal, Keep, MAX_LINE, Options, ScreenExits, StopSignal,
+    TypedLine, ask_line, notification, picture_file, run,
 };
 pub use svg::svg;
 pub use theme::Theme;

@@ -15,6 +15,8 @@ pub(crate) struct Appearance {
     pub(crate) theme: Theme,
     /// Whether it is unfolded.
     pub(crate) open: bool,
+    /// Whether nothing of it is left out: words were found in it.
+    pub(crate) whole: bool,
     /// The key that unfolds it.
     pub(crate) opens: Option<Key>,
     /// Whether pictures are shown.
@@ -75,7 +77,7 @@ impl Appearance {
             .scan(false, |over, word| {
                 let bare = word.trim_end();
                 *over = bare != "·" && (*over || !bare.is_empty() && !is_key(bare));
-                Some(self.piece(word, if *over || !is_key(bare) { Role::Dim } else { Role::Accent }))
+                Some(self.piece(word, if *over || !is_key(bare) { Role::Dim } else { Role::Key }))
             })
             .collect()
     }
@@ -92,7 +94,14 @@ mod tests {
 
     #[test]
     fn code_in_words_has_a_look_and_without_colours_its_marks() {
-        let look = |theme| Appearance { columns: 80, theme, open: false, opens: None, pictures: false };
+        let look = |theme| Appearance {
+            columns: 80,
+            theme,
+            open: false,
+            whole: false,
+            opens: None,
+            pictures: false,
+        };
         let told = |theme, text: &str| {
             let pieces = look(theme).words(text, Role::Text);
             let code = |piece: &&Piece| piece.style == Theme::style(theme, Role::Code);

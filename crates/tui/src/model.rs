@@ -86,6 +86,8 @@ pub(crate) enum Want {
     Shown,
     /// A list for the picker on the screen.
     List(ListKind),
+    /// Another session, and these words in it.
+    Words(String),
     /// A text to write to a file.
     Export(String),
     /// That the runtime has saved the session, and where.

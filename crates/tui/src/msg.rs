@@ -117,8 +117,12 @@ pub(crate) enum Msg {
 pub enum Begin {
     /// The list of sessions.
     Sessions,
+    /// The search over all sessions, for these words.
+    Search(String),
     /// A prompt, said as soon as there is a session.
     Prompt(String),
+    /// Something that goes with the first prompt, by the name that stands in the composer.
+    With { name: String, part: Part },
 }
 
 /// Another program's agent, as a list shows it.

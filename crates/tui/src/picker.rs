@@ -20,6 +20,9 @@ pub(crate) const CURRENT: &str = "◆ ";
 /// Behind the title of the session on this screen.
 pub(crate) const HERE: &str = " (here)";
 
+/// Behind the title of one that another process has open.
+pub(crate) const ELSEWHERE: &str = " (open)";
+
 /// What is told first of the one in use.
 pub(crate) const IN_USE: &str = "in use · ";
 
@@ -30,6 +33,8 @@ const LOOKING: &str = "looking…";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ListKind {
     Sessions,
+    /// All sessions in which words were said; what is typed is looked for.
+    Search,
     /// Messages of this session, with its branches.
     Tree,
     Models,
@@ -50,6 +55,9 @@ pub(crate) enum ListKind {
     Themes,
     /// What the person has set.
     Settings,
+    /// What can be set of an agent, in its own words.
+    Options,
+    OptionValues,
     /// Agents of other programs.
     Agents,
     /// What goes back to an earlier message.
@@ -95,6 +103,8 @@ pub(crate) struct ReachLine {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Choice {
     Session(SessionId),
+    /// The same, and these words in it.
+    Found(SessionId, String),
     /// A session that is with another program: the screen is left for it.
     Elsewhere(SessionId),
     /// An entry of the tree.
@@ -122,6 +132,10 @@ pub(crate) enum Choice {
     Asking(u32, u64),
     /// A device, by its id.
     Device(String),
+    /// An option of the agent's own, by its id: its values are shown.
+    Option(String),
+    /// A value of such an option.
+    SetOption(String, String),
     /// An agent, by its name, or why it cannot be had.
     Agent(Result<String, String>),
     /// An entry to go back to, and whether files go with the words.
@@ -216,11 +230,7 @@ impl Picker {
     /// Its lines are kept in this file.
     #[must_use]
     pub(crate) fn kept_in(mut self, path: &str) -> Picker {
-        self.kept_in = if path.is_empty() {
-            String::new()
-        } else {
-            format!("what lasts is kept in {}", clean_line(path))
-        };
+        self.kept_in = if path.is_empty() { String::new() } else { format!("saved in {}", clean_line(path)) };
         self
     }
 
@@ -265,6 +275,24 @@ impl Picker {
     pub(crate) fn look_for(&mut self, words: String) {
         self.found = Some(words);
         self.fill(Vec::new(), 0, LOOKING);
+    }
+
+    /// The same, while what was found before stays.
+    pub(crate) fn looks_for(&mut self, words: String) {
+        self.found = Some(words);
+        if self.items.is_empty() {
+            LOOKING.clone_into(&mut self.empty);
+        }
+    }
+
+    /// The words that were looked for last.
+    pub(crate) fn looked_for(&self) -> Option<&str> {
+        self.found.as_deref()
+    }
+
+    /// Begins with these words in its filter.
+    pub(crate) fn begin_with(&mut self, words: &str) {
+        self.filter = Editor::with(words);
     }
 
     /// What a line stood for is gone, and so is the line.
@@ -326,7 +354,7 @@ impl Picker {
     }
 
     /// Which of the lines that fit the filter is under the cursor, and how many there are; notes are no lines that count, unless the
-    /// list is only to be read.
+    /// list is read-only.
     pub(crate) fn place(&self) -> Option<(usize, usize)> {
         let is_note = |at: &usize| self.items.get(*at).is_some_and(|item| item.choice == Choice::Nothing);
         let all_notes = self.shown.iter().all(is_note);
@@ -360,7 +388,7 @@ impl Picker {
     /// What a second press does, in the word of the keys.
     pub(crate) fn doom(item: &Item) -> &'static str {
         match item.choice {
-            Choice::Queued(_) => "Del again drops it",
+            Choice::Queued(_) => "Del again deletes it",
             Choice::Rule(_) | Choice::Device(_) => "Del again revokes it",
             Choice::Asking(..) => "Del again denies it",
             _ => "Del again deletes it",
@@ -375,12 +403,14 @@ impl Picker {
     /// What is said in the place of lines.
     pub(crate) fn nothing_word(&self) -> &str {
         match () {
-            () if self.searches() => "no title fits; Enter looks through what was said",
+            () if self.kind == ListKind::Search && !self.empty.is_empty() => &self.empty,
+            () if self.kind == ListKind::Search => "type words: everything that was said is searched",
+            () if self.searches() => "no match; Enter searches what was said",
             () if self.items.is_empty() && self.found.is_some() && self.empty != LOOKING => {
-                "nobody said that; Esc closes"
+                "no match; Esc closes"
             }
             () if self.items.is_empty() => &self.empty,
-            () => "nothing fits",
+            () => "no match",
         }
     }
 
@@ -401,7 +431,8 @@ impl Picker {
     fn refilter(&mut self) {
         let texts: Vec<String> =
             self.items.iter().map(|item| format!("{} {}", item.label, item.detail)).collect();
-        let found = self.found.as_deref() == Some(self.filter.text());
+        // What is searched for elsewhere is not narrowed down here as well.
+        let found = self.kind == ListKind::Search || self.found.as_deref() == Some(self.filter.text());
         self.shown = rank(if found { "" } else { self.filter.text() }, &texts);
         self.cursor = self.cursor.min(self.shown.len().saturating_sub(1));
     }
@@ -459,6 +490,9 @@ impl Picker {
                 if self.filter.key(key) {
                     self.cursor = 0;
                     self.refilter();
+                    if self.kind == ListKind::Search {
+                        return Picked::Search(self.filter.text().to_owned());
+                    }
                     return Picked::Moved;
                 }
             }

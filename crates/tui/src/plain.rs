@@ -5,6 +5,7 @@
 //! that a terminal obeys; a line that was begun before a question was told is no answer to it ([`Plain::line`]); what a person typed is
 //! said to the model, or they are told that it was not.
 
+mod lists;
 mod question;
 mod telling;
 #[cfg(test)]
@@ -14,24 +15,22 @@ mod words;
 
 use crate::about::Note;
 use crate::commands::{COMMANDS, Parsed, SlashAction, parse};
-use crate::layout::{has_unseen_question, sheet};
+use crate::layout::has_unseen_question;
 use crate::model::{Model, Want};
 use crate::msg::{Begin, Fx, Msg};
-use crate::overlay::Content;
-use crate::picker::{CURRENT, Choice, HERE, IN_USE, Item, Picker};
+use crate::picker::Choice;
 use crate::update::update;
 use domain::ask::{Ask, AskKind};
 use domain::command::{Command, RunCommand};
 use domain::event::{Body, RunEvent};
 use domain::ids::{AskId, Millis, SessionId};
 use domain::port::{LinkState, News, Ticket};
+use lists::{MAX_LIST, is_coming, item_told, list_told, page_told};
 use question::{QuestionExtent, Reading};
 use telling::Telling;
 use user_command::OwnTelling;
-use words::{aloud, diff, many};
+use words::aloud;
 
-/// Lines of a list that are told.
-const MAX_LIST: usize = 40;
 /// Columns of a page: wide, so that nothing is broken into lines that a reader would take for several.
 const COLUMNS: u16 = 2_000;
 /// How long a second Ctrl-C quits.
@@ -293,6 +292,15 @@ impl Plain {
         }
     }
 
+    /// What the person said before there was a screen: no terminal has shown it as it was typed.
+    pub(crate) fn said_before(&mut self, text: String) -> Told {
+        let echoes = std::mem::replace(&mut self.echoes, false);
+        self.prompt(text);
+        self.echoes = echoes;
+        self.settle();
+        self.take()
+    }
+
     fn prompt(&mut self, text: String) {
         self.out.fx.push(Fx::SaveHistory(text.clone()));
         self.model.screen.composer.remember(text.clone());
@@ -375,7 +383,7 @@ impl Plain {
                 let length: usize = asked.lines.iter().map(String::len).sum();
                 if length + line.len() > MAX_TEXT {
                     asked.lines.clear();
-                    return self.say("That is too long for an answer; it begins anew.".to_owned());
+                    return self.say("That is too long for an answer; start again.".to_owned());
                 }
                 asked.lines.push(line.to_owned());
             }
@@ -559,7 +567,7 @@ impl Plain {
         if only_read {
             self.model.screen.over.close();
         } else {
-            self.say("A number takes one; an empty line leaves the list.".to_owned());
+            self.say("A number selects one; an empty line leaves the list.".to_owned());
             self.listed = Some(Listed { seen: None, choices });
             self.out.asks = true;
         }
@@ -628,71 +636,4 @@ fn is_for_us(parsed: &Parsed<'_>, kind: &AskKind, reading: &Reading) -> bool {
         Parsed::Command(..) => true,
         Parsed::Unknown(..) => matches!(reading, Reading::Hint(_)),
     }
-}
-
-/// Whether the lines of a list are not there yet.
-fn is_coming(picker: &Picker) -> bool {
-    picker.count() == 0 && matches!(picker.nothing_word(), "one moment…" | "looking…")
-}
-
-fn list_told(picker: &Picker) -> Vec<String> {
-    let count = picker.count();
-    if count == 0 {
-        return vec![format!("{}: {}.", aloud(picker.title()), aloud(picker.nothing_word()))];
-    }
-    let mut lines = vec![format!("{}, {}:", aloud(picker.title()), many(count as u64, "line"))];
-    let items = picker.lines().take(MAX_LIST).enumerate();
-    lines.extend(items.map(|(at, (item, _))| format!("{}. {}", at + 1, item_told(item))));
-    if count > MAX_LIST {
-        lines.push(format!("{} more are left out.", count - MAX_LIST));
-    }
-    if !picker.kept().is_empty() {
-        lines.push(aloud(picker.kept()));
-    }
-    lines
-}
-
-fn item_told(item: &Item) -> String {
-    let sign = match (item.sign.trim(), &item.choice) {
-        (_, Choice::Reach(line)) => {
-            if line.on {
-                ", on"
-            } else {
-                ", off"
-            }
-        }
-        (_, Choice::Tool(_, true) | Choice::Port(_, true)) => ", on",
-        (_, Choice::Tool(_, false) | Choice::Port(_, false)) => ", off",
-        (sign, _) if sign == CURRENT.trim() || item.label.ends_with(HERE) => ", the current one",
-        ("✗", _) => ", failed",
-        _ => "",
-    };
-    let label = aloud(&item.label);
-    let detail = aloud(item.detail.strip_prefix(IN_USE).unwrap_or(&item.detail));
-    if detail.is_empty() { format!("{label}{sign}") } else { format!("{label}{sign}, {detail}") }
-}
-
-fn page_told(title: &str, content: &Content, model: &Model) -> Vec<String> {
-    let mut lines = vec![format!("{}:", aloud(title))];
-    match content {
-        Content::Diff(text) => lines.extend(diff(text)),
-        Content::Keys
-        | Content::Shortcuts
-        | Content::Commands
-        | Content::Status
-        | Content::Notices
-        | Content::Own
-        | Content::Ask => {
-            let rows = sheet(content, model).rows;
-            let told = rows.iter().map(|row| {
-                let text = row.text();
-                match text.trim_end().split_once("  ") {
-                    Some((name, value)) if !name.is_empty() => format!("{}: {}", name, aloud(value)),
-                    _ => aloud(&text),
-                }
-            });
-            lines.extend(told.filter(|line| !line.is_empty()));
-        }
-    }
-    lines
 }

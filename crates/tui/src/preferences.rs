@@ -120,7 +120,14 @@ impl Preferences {
     /// How a cell of the conversation is drawn in so many columns, folded.
     pub(crate) fn cell_look(&self, columns: usize) -> Appearance {
         let opens = self.keymap.first(Action::Fold);
-        Appearance { columns, theme: self.theme, open: false, opens, pictures: self.shows_pictures() }
+        Appearance {
+            columns,
+            theme: self.theme,
+            open: false,
+            whole: false,
+            opens,
+            pictures: self.shows_pictures(),
+        }
     }
 
     /// How what stands around the conversation is drawn in so many columns.

@@ -1,4 +1,4 @@
-//! Looking for words in the conversation: which cells hold them, and where they stand in a row. Case does not matter.
+//! Looking for words in the conversation: every place where they stand, folded or not, and where in a row. Case does not matter.
 
 use crate::cell;
 use crate::composer::Editor;
@@ -6,22 +6,30 @@ use crate::key::{Code, Key};
 use crate::thread::{CellKey, Thread};
 use domain::state::State;
 
-/// Cells that are found at most.
+/// Hits that are found at most.
 const MAX_FOUND: usize = 10_000;
+
+/// One place where the words stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Hit {
+    pub(crate) key: CellKey,
+    /// Which of those in its cell, from 0.
+    pub(crate) nth: usize,
+}
 
 /// A search under way.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Search {
     /// What is searched for, as it is typed.
     editor: Editor,
-    /// Cells that hold them, oldest first.
-    found: Vec<CellKey>,
+    /// Where they stand, oldest first.
+    found: Vec<Hit>,
     /// The one being looked at.
     at: usize,
 }
 
 impl Search {
-    /// Begins to look for words; the newest cell is looked at first.
+    /// Begins to look for words; the newest hit is looked at first.
     pub(crate) fn new(words: &str, state: &State, thread: &Thread) -> Search {
         let mut search = Search { editor: Editor::with(words), ..Search::default() };
         search.look(state, thread);
@@ -48,9 +56,11 @@ impl Search {
         let words = self.editor.text().to_lowercase();
         self.found.clear();
         if !words.trim().is_empty() {
-            let cells = thread.cells().iter().rev().map(|cell| cell.key);
-            let holds = |key: &CellKey| cell::plain(state, *key).to_lowercase().contains(&words);
-            self.found = cells.filter(holds).take(MAX_FOUND).collect();
+            let newest = thread.cells().iter().rev().flat_map(|cell| {
+                let hits = cell::searched(state, cell.key).to_lowercase().matches(&words).count();
+                (0..hits).rev().map(|nth| Hit { key: cell.key, nth })
+            });
+            self.found = newest.take(MAX_FOUND).collect();
             self.found.reverse();
         }
         self.at = self.found.len().saturating_sub(1);
@@ -72,8 +82,8 @@ impl Search {
         &self.editor
     }
 
-    /// The cell being looked at.
-    pub(crate) fn current(&self) -> Option<CellKey> {
+    /// The hit being looked at.
+    pub(crate) fn current(&self) -> Option<Hit> {
         self.found.get(self.at).copied()
     }
 
@@ -109,6 +119,20 @@ pub(crate) fn columns(row: &str, words: &str) -> Vec<(usize, usize)> {
     found
 }
 
+/// Columns of `row` where a word begins with one of these.
+pub(crate) fn beginnings(row: &str, words: &str) -> Vec<(usize, usize)> {
+    let mut in_words = Vec::new();
+    for c in row.chars() {
+        in_words
+            .extend(std::iter::repeat_n(c.is_alphanumeric(), crate::row::width(c.encode_utf8(&mut [0; 4]))));
+    }
+    let words = words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let found = words.flat_map(|word| columns(row, word));
+    let begins =
+        |(from, _): &(usize, usize)| from.checked_sub(1).is_none_or(|at| in_words.get(at) == Some(&false));
+    found.filter(begins).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,5 +142,12 @@ mod tests {
         assert_eq!(columns("日本 Error error", "error"), [(5, 10), (11, 16)]);
         assert_eq!(columns("aaa", "aa"), [(0, 2)]);
         assert_eq!(columns("abc", ""), []);
+    }
+
+    #[test]
+    fn a_word_that_is_typed_begins_a_word_of_the_row() {
+        assert_eq!(beginnings("the restore of 日本 store", "sto"), [(20, 23)]);
+        assert_eq!(beginnings("store", "store, the"), [(0, 5)]);
+        assert_eq!(beginnings("store", ""), []);
     }
 }

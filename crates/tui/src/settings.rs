@@ -97,6 +97,11 @@ impl Setting {
     }
 }
 
+/// What can stand in `[ui]`: each name with its values, the usual one first, and what it is about.
+pub fn settings() -> impl Iterator<Item = (&'static str, Vec<&'static str>, &'static str)> {
+    SETTINGS.iter().map(|(setting, name, about)| (*name, setting.values(), *about))
+}
+
 /// How much a value is like the one that was meant, at least.
 const ALIKE: f64 = 0.8;
 

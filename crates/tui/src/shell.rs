@@ -23,7 +23,7 @@ mod terminal;
 pub use effects::notification;
 pub use line::{Echo, MAX_LINE, TypedLine, ask_line};
 pub use picture::picture_file;
-pub use terminal::StopSignal;
+pub use terminal::{FoundTerminal, StopSignal};
 
 use crate::about::{About, Note};
 use crate::commands::{FleetHere, Restart};
@@ -402,6 +402,10 @@ impl Shell {
             if self.model.world.current.is_some()
                 && let Some(begin) = begin.take()
             {
+                if let Begin::Prompt(text) = &begin {
+                    self.model.screen.composer.remember(text.clone());
+                    self.perform(vec![Fx::SaveHistory(text.clone())]);
+                }
                 self.take(Msg::Begin(begin));
             }
             self.pause(&mut input).await?;

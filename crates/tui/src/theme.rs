@@ -31,6 +31,8 @@ pub(crate) enum Role {
     Group,
     /// Code inside a line.
     Code,
+    /// A key that can be pressed.
+    Key,
     Link,
     /// What the person said.
     User,
@@ -145,7 +147,7 @@ impl Theme {
 fn weight(role: Role) -> Style {
     match role {
         Role::Dim | Role::Border | Role::Comment => Style::new().add_modifier(Modifier::DIM),
-        Role::Accent | Role::Heading | Role::Group | Role::Warn | Role::Bad | Role::User => {
+        Role::Accent | Role::Heading | Role::Group | Role::Key | Role::Warn | Role::Bad | Role::User => {
             Style::new().add_modifier(Modifier::BOLD)
         }
         Role::Thought => Style::new().add_modifier(Modifier::DIM).add_modifier(Modifier::ITALIC),
@@ -176,12 +178,14 @@ fn sixteen(role: Role) -> Style {
         | Role::Thought
         | Role::Selected
         | Role::Comment
+        | Role::Key
         | Role::Group => style,
         Role::Accent | Role::Heading | Role::Code | Role::Type => style.fg(Color::Cyan),
         Role::Ok | Role::Added | Role::AddedWord | Role::Literal => style.fg(Color::Green),
         Role::Bad | Role::Removed | Role::RemovedWord => style.fg(Color::Red),
-        Role::Warn | Role::Found | Role::Number => style.fg(Color::Yellow),
-        Role::Link | Role::Call => style.fg(Color::Blue),
+        // Yellow cannot be read on a light ground, which nobody knows here.
+        Role::Warn | Role::Found => style.fg(Color::Magenta),
+        Role::Link | Role::Call | Role::Number => style.fg(Color::Blue),
         Role::User | Role::Keyword => style.fg(Color::Magenta),
     }
 }
@@ -189,7 +193,7 @@ fn sixteen(role: Role) -> Style {
 fn bright(role: Role) -> Style {
     let style = sixteen(role).remove_modifier(Modifier::DIM);
     match role {
-        Role::Text | Role::Dim | Role::Border | Role::Thought | Role::Comment | Role::Group => {
+        Role::Text | Role::Dim | Role::Border | Role::Thought | Role::Comment | Role::Key | Role::Group => {
             style.fg(Color::White)
         }
         Role::Selected | Role::Found => style.fg(Color::Yellow),
@@ -295,11 +299,12 @@ fn paint(role: Role, palette: &Palette) -> Style {
         Role::User => ground(text, grounds.said),
         Role::Dim | Role::Thought | Role::Comment => style.fg(rgb(palette.dim)),
         Role::Border => style.fg(rgb(palette.line)),
-        Role::Accent | Role::Heading | Role::Code | Role::Type => style.fg(rgb(palette.accent)),
+        Role::Accent | Role::Heading | Role::Type => style.fg(rgb(palette.accent)),
+        Role::Code => style.fg(rgb(palette.violet)),
         Role::Ok | Role::Literal => style.fg(rgb(palette.ok)),
         Role::Bad => style.fg(rgb(palette.bad)),
         Role::Warn | Role::Found | Role::Number => style.fg(rgb(palette.warn)),
-        Role::Link | Role::Call => style.fg(rgb(palette.blue)),
+        Role::Link | Role::Call | Role::Key => style.fg(rgb(palette.blue)),
         Role::Keyword => style.fg(rgb(palette.violet)),
         Role::Added => ground(style.fg(rgb(palette.ok)), grounds.added),
         Role::AddedWord => ground(text, grounds.added_word),

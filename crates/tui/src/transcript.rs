@@ -99,12 +99,15 @@ pub(crate) struct Transcript {
     /// What the mouse is drawn over: where it began, where it is.
     drag: Option<(Position, Position)>,
     search: Option<Search>,
+    /// The cell that stands open because words were found in it.
+    found_in: Option<CellKey>,
 }
 
 impl Transcript {
     /// How a cell is drawn now.
     pub(crate) fn look(&self, page: TranscriptPage<'_>, key: CellKey) -> Appearance {
-        Appearance { open: self.details != self.flipped.contains(&key), ..page.look }
+        let whole = self.found_in == Some(key);
+        Appearance { open: whole || self.details != self.flipped.contains(&key), whole, ..page.look }
     }
 
     /// Another session is shown, from its end; what is folded in all of them stays.
@@ -115,7 +118,7 @@ impl Transcript {
 
     /// Ends the selection and follows what comes.
     pub(crate) fn leave(&mut self) {
-        self.selected = None;
+        (self.selected, self.found_in) = (None, None);
         self.scroll = Scroll::Tail;
     }
 
@@ -141,6 +144,7 @@ impl Transcript {
 
     /// Ends the selection; `false` when there is none.
     pub(crate) fn deselect(&mut self) -> bool {
+        self.found_in = None;
         self.selected.take().is_some()
     }
 
@@ -165,7 +169,7 @@ impl Transcript {
             cells[from.min(cells.len())..].iter().map(|cell| cell.key).find(|key| wanted(*key))
         };
         match next {
-            Some(key) => self.selected = Some(key),
+            Some(key) => (self.selected, self.found_in) = (Some(key), None),
             None if back => {}
             None => self.leave(),
         }
@@ -174,7 +178,12 @@ impl Transcript {
 
     /// Opens or folds a cell.
     pub(crate) fn fold(&mut self, key: CellKey) {
-        if !self.flipped.remove(&key) {
+        // What stands open for what was found in it folds.
+        let found = self.found_in.take_if(|found| *found == key).is_some();
+        let opens = !found && self.details == self.flipped.contains(&key);
+        if opens == self.details {
+            self.flipped.remove(&key);
+        } else {
             self.flipped.insert(key);
         }
     }
@@ -234,15 +243,17 @@ impl Transcript {
     }
 
     fn select_found(&mut self) {
-        self.selected = self.search.as_ref().and_then(Search::current).or(self.selected);
+        if let Some(hit) = self.search.as_ref().and_then(Search::current) {
+            (self.selected, self.found_in) = (Some(hit.key), Some(hit.key));
+        }
     }
 
     /// Scrolls so that the words are seen that were found.
     pub(crate) fn show_found(&mut self, page: TranscriptPage<'_>) {
         let Some(search) = &self.search else { return };
-        if let Some(key) = search.current() {
+        if let Some(hit) = search.current() {
             let words = search.editor().text().to_owned();
-            self.show_words(page, key, &words);
+            self.show_words(page, hit, &words);
         }
     }
 }

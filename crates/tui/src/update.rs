@@ -10,11 +10,13 @@ mod completion;
 mod copied;
 mod copies;
 mod devices;
+mod everywhere;
 mod files;
 mod fleet;
 mod keys;
 mod lists;
 mod news;
+mod options;
 mod policies;
 mod ports;
 #[cfg(test)]
@@ -82,7 +84,9 @@ pub(crate) fn update(model: &mut Model, msg: Msg, fx: &mut Vec<Fx>) {
             fx.extend(png.map(|png| Fx::Draw { framed, png }));
         }
         Msg::Begin(Begin::Sessions) => lists::open(model, ListKind::Sessions, fx),
+        Msg::Begin(Begin::Search(words)) => everywhere::open(model, &words, fx),
         Msg::Begin(Begin::Prompt(text)) => prompt::say(model, text, Manner::FollowUp, fx),
+        Msg::Begin(Begin::With { name, part }) => keys::attach(model, &name, part),
         Msg::History(earlier) => model.screen.composer.load(earlier),
         Msg::Branch { cwd, name } => model.screen.start.checked_out(cwd, name),
         Msg::Note(note) => model.screen.start.note(note),

@@ -1,6 +1,6 @@
 //! Commands of the person's own (`!`): run outside the agent, never in the way of typing; their output goes along with the next prompt.
 
-use crate::clean::clean;
+use crate::clean::{clean, settled};
 use crate::msg::CommandOutput;
 use domain::ids::Millis;
 use domain::prompt_text::{self, OwnEnd};
@@ -148,7 +148,8 @@ impl OwnCommand {
 
 /// The end of the output, clean, as much as goes along; and how many lines came before it.
 fn kept(said: &CommandOutput) -> (String, usize) {
-    let output = clean(&said.text);
+    let output = settled(&said.text);
+    let output = clean(&output);
     let output = output.trim_end();
     let from = output.len().saturating_sub(MAX_OUTPUT);
     if from == 0 {

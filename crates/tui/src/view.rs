@@ -77,14 +77,12 @@ fn chrome(model: &Model, cache: &mut Cache, areas: Areas, buf: &mut Buffer) -> O
     paste_rows(&layout::below(model), areas.below, buf, &mut cache.links);
     let mut caret = bottom::composer(model, areas.composer, buf, &mut cache.links);
     status::view(model, areas.status, buf, &mut cache.links);
-    let inner = Rect { y: areas.ask.y + 1, height: areas.ask.height.saturating_sub(1), ..areas.ask };
+    let inner = areas.ask;
     if let Some(drawn) = layout::question(model, inner.height) {
-        let word = match model.screen.asks.place(model.world.state()) {
-            Some((at, all)) => format!("question {at} of {all}"),
-            None => "question".to_owned(),
-        };
-        bottom::rule((&word, Role::Dim), model, areas.ask, buf, &mut cache.links);
         paste_rows(&drawn.rows, inner, buf, &mut cache.links);
+        for y in inner.y..inner.bottom() {
+            buf[(inner.x, y)].set_symbol("▌").set_style(drawn.bar);
+        }
         if model.keyboard() == Keyboard::Question {
             caret = drawn.caret.map(|(row, column)| {
                 let x = inner.x + 1 + u16::try_from(column).unwrap_or(0);

@@ -37,6 +37,16 @@ impl SessionView {
         let answered = || steps.flat_map(|turn| turn.steps.iter().rev()).find_map(|step| step.model.as_ref());
         self.state.settings.model.as_ref().or_else(answered).or(self.abilities.model.as_ref())
     }
+
+    /// The same as its runtime names it to people; else by its id, with its provider.
+    pub(crate) fn model_name(&self) -> Option<String> {
+        self.model().map(|model| self.named(model).unwrap_or_else(|| model.to_string()))
+    }
+
+    /// What the runtime calls a model, where it says so.
+    pub(crate) fn named(&self, model: &ModelRef) -> Option<String> {
+        self.abilities.menu.model(model).map(|choice| choice.name.clone())
+    }
 }
 
 /// Everything that came from the runtime.

@@ -1,7 +1,7 @@
 //! A page's WebSocket from its upgrade until it is known whose it is: the challenge, and the words for who is sent away.
 
 use crate::devices::random;
-use crate::rooms::Rooms;
+use crate::rooms::{NoRoom, Rooms};
 use crate::shared::{Peer, Shared};
 use crate::{assets, code, guard};
 use axum::body::Body;
@@ -145,6 +145,19 @@ impl Refused {
     /// It went away before it said anything: nobody is there to be told, and there is nothing to tell of it.
     pub(crate) fn gone() -> Refused {
         Refused::device(GONE, "it went away", "")
+    }
+
+    /// What it wanted to see cannot be had.
+    pub(crate) fn room(why: NoRoom) -> Refused {
+        let (code, message, hint) = match why {
+            NoRoom::NoSuchSession => (
+                "no_such_session",
+                "there is no such session".to_owned(),
+                "the fleet shows those that there are".to_owned(),
+            ),
+            NoRoom::CannotOpen { message, hint } => ("cannot_open", message, hint),
+        };
+        Refused { code, message, hint, close: code::SESSION, address: None }
     }
 
     /// It is refused for what it is, and no key helps.

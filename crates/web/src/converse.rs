@@ -2,9 +2,10 @@
 
 use crate::caller::{Caller, PROVEN_WITHIN, Refused, challenge, next, say, upgraded};
 use crate::devices::{Device, Ground, Signs};
+use crate::holder::Browser;
 use crate::rooms::{NoRoom, PageTarget, Rooms};
 use crate::shared::Shared;
-use crate::{code, fleet, proof, relay};
+use crate::{fleet, proof, relay};
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::Request;
@@ -41,15 +42,32 @@ enum Shown {
     },
 }
 
+/// What a page wants of its connection.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Wants {
+pub(crate) enum Wants {
     Fleet,
     Session(String),
     New {
         #[serde(default)]
         cwd: Option<String>,
+        #[serde(default)]
+        model: Option<String>,
     },
+}
+
+impl Wants {
+    /// The session that it wants to see; `None` for the fleet.
+    pub(crate) fn target(self) -> Result<Option<PageTarget>, Refused> {
+        match self {
+            Wants::Fleet => Ok(None),
+            Wants::Session(id) => {
+                let id = SessionId::parse(&id).ok_or_else(|| Refused::room(NoRoom::NoSuchSession))?;
+                Ok(Some(PageTarget::Session(id)))
+            }
+            Wants::New { cwd, model } => Ok(Some(PageTarget::New { cwd, model })),
+        }
+    }
 }
 
 async fn converse<R: Rooms>(shared: Arc<Shared<R>>, mut caller: Caller) {
@@ -134,42 +152,19 @@ async fn serve<R: Rooms>(
     // From before the first word on: a device that is revoked in between is seen.
     let mut devices = shared.devices.subscribe();
     devices.mark_changed();
-    let wanted = match wants {
-        Wants::Fleet => {
-            say(link, &welcome);
-            return Ok(fleet::tell(shared, peer, link, &device, devices).await);
-        }
-        Wants::Session(id) => {
-            SessionId::parse(&id).map(PageTarget::Session).ok_or_else(|| no_room(NoRoom::NoSuchSession))?
-        }
-        Wants::New { cwd } => {
-            if device.role != crate::Role::Controller {
-                let message = format!("an {} cannot begin a session", device.role);
-                let hint = format!(
-                    "a controller can, and `parlor devices role {} controller` makes it one",
-                    device.id
-                );
-                return Err(no_room(NoRoom::CannotOpen { message, hint }));
-            }
-            PageTarget::New { cwd }
-        }
+    let holder = Browser { shared, peer };
+    let over = relay::dismissed(&device, devices);
+    let Some(wanted) = wants.target()? else {
+        say(link, &welcome);
+        return Ok(fleet::tell(&shared.rooms, &holder, Some(shared), link, device.role, over).await);
     };
-    let room = shared.rooms.reach(wanted).await.map_err(no_room)?;
-    say(link, &welcome);
-    Ok(relay::carry(shared, peer, link, room, &device, devices).await)
-}
-
-fn no_room(why: NoRoom) -> Refused {
-    match why {
-        NoRoom::NoSuchSession => Refused {
-            code: "no_such_session",
-            message: "there is no such session".to_owned(),
-            hint: "the fleet shows those that there are".to_owned(),
-            close: code::SESSION,
-            address: None,
-        },
-        NoRoom::CannotOpen { message, hint } => {
-            Refused { code: "cannot_open", message, hint, close: code::SESSION, address: None }
-        }
+    if matches!(wanted, PageTarget::New { .. }) && device.role != crate::Role::Controller {
+        let message = format!("an {} cannot begin a session", device.role);
+        let hint =
+            format!("a controller can, and `parlor devices role {} controller` makes it one", device.id);
+        return Err(Refused::room(NoRoom::CannotOpen { message, hint }));
     }
+    let room = shared.rooms.reach(wanted).await.map_err(Refused::room)?;
+    say(link, &welcome);
+    Ok(relay::carry(&holder, link, room, device.role, over).await)
 }

@@ -1,16 +1,17 @@
 //! The fleet as a page is told of it: all rows first, then what changed; and what is done to a row.
 
 use crate::caller::{next, say};
-use crate::devices::{Device, Devices, Role, now};
+use crate::devices::{Devices, Role, now};
+use crate::holder::Holder;
 use crate::offers::Pairing;
-use crate::relay::{dismissed, may_allow};
-use crate::rooms::{Act, Rooms, Rows};
-use crate::shared::{Peer, Shared};
+use crate::rooms::{Act, PageQuery, Rooms, Rows};
+use crate::shared::Shared;
 use domain::fleet::{Row, Status};
 use link::{LinkIo, Outgoing};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
@@ -22,6 +23,10 @@ use tokio::time::Instant;
 const TOLD_EVERY: Duration = Duration::from_millis(50);
 /// Things that are done at once for one page.
 const MAX_ACTS: usize = 8;
+/// Things that are looked up at once for one page: of more, the newest are refused.
+const MAX_LOOKS: usize = 4;
+/// Bytes of words that are searched for, and of the beginning of a path.
+const MAX_WORDS: usize = 4096;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -36,10 +41,23 @@ enum FleetRequest {
         id: u64,
         allow: bool,
     },
+    /// Looks something up that no session tells.
+    Look {
+        id: u64,
+        up: Looked,
+    },
     /// Takes a device's right away.
     Revoke {
         device: String,
     },
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Looked {
+    Start,
+    Folders(String),
+    Search(String),
 }
 
 #[derive(Deserialize)]
@@ -49,15 +67,17 @@ enum FleetAction {
     Stop,
 }
 
-/// Tells until the page is gone or may no longer; gives what it is told with the end.
+/// Tells until the page is gone or it is over (it may no longer); gives what it is told with the end. `browsers`: who knows of browsers
+/// that ask to be devices.
 pub(crate) async fn tell<R: Rooms>(
-    shared: &Arc<Shared<R>>,
-    peer: &Peer,
+    rooms: &Arc<R>,
+    holder: &impl Holder,
+    browsers: Option<&Shared<R>>,
     page: &mut LinkIo,
-    device: &Device,
-    devices: watch::Receiver<Arc<Devices>>,
+    role: Role,
+    over: impl Future<Output = (u16, String)>,
 ) -> (u16, String) {
-    let rows = shared.rooms.fleet();
+    let rows = rooms.fleet();
     let out = page.outgoing.clone();
     let telling = async {
         let (mut rows, mut told) = (rows.clone(), Told::default());
@@ -74,9 +94,15 @@ pub(crate) async fn tell<R: Rooms>(
             }
         }
     };
-    let pairing = tell_of_devices(shared, page.outgoing.clone(), device.role);
+    let to_page = page.outgoing.clone();
+    let pairing = async move {
+        match browsers {
+            Some(shared) => tell_of_devices(shared, to_page, role).await,
+            None => std::future::pending().await,
+        }
+    };
     let acting = async {
-        let mut acts = JoinSet::new();
+        let (mut acts, mut looks) = (JoinSet::new(), JoinSet::new());
         loop {
             tokio::select! {
                 line = next(page) => {
@@ -84,11 +110,25 @@ pub(crate) async fn tell<R: Rooms>(
                     let (id, key, what) = match serde_json::from_str(&line) {
                         Ok(FleetRequest::Act { id, key, what }) => (id, key, what),
                         Ok(FleetRequest::Pair { id, allow }) => {
-                            pair(shared, peer, device.role, id, allow).await;
+                            if let Some(shared) = browsers {
+                                pair(shared, holder, role, id, allow).await;
+                            }
+                            continue;
+                        }
+                        Ok(FleetRequest::Look { id, up }) => {
+                            match query(role, looks.len(), up) {
+                                Ok(query) => {
+                                    let rooms = rooms.clone();
+                                    looks.spawn(async move { found(id, rooms.look_up(query).await) });
+                                }
+                                Err(words) => say(page, &found(id, Err(words))),
+                            }
                             continue;
                         }
                         Ok(FleetRequest::Revoke { device: id }) => {
-                            revoke(shared, peer, device.role, id).await;
+                            if let Some(shared) = browsers {
+                                revoke(shared, holder, role, id).await;
+                            }
                             continue;
                         }
                         Err(_) => {
@@ -96,8 +136,8 @@ pub(crate) async fn tell<R: Rooms>(
                             continue;
                         }
                     };
-                    let allowed = allowed(device.role, acts.len());
-                    if allowed.is_ok() && !may_allow(shared, peer).await {
+                    let allowed = allowed(role, acts.len());
+                    if allowed.is_ok() && !holder.may_command().await {
                         return;
                     }
                     let act = match allowed.and_then(|()| act(&rows, &key, what)) {
@@ -107,16 +147,17 @@ pub(crate) async fn tell<R: Rooms>(
                             continue;
                         }
                     };
-                    let rooms = shared.rooms.clone();
+                    let rooms = rooms.clone();
                     acts.spawn(async move { (id, rooms.act(act).await) });
                 }
+                Some(Ok(told)) = looks.join_next() => say(page, &told),
                 Some(Ok((id, words))) = acts.join_next() => say(page, &json!({"said": {"id": id, "words": words}})),
             }
         }
     };
     tokio::select! {
         biased;
-        ended = dismissed(device, devices) => ended,
+        ended = over => ended,
         () = telling => (1001, "the fleet is no longer gathered".to_owned()),
         () = pairing => (1001, "the server ends".to_owned()),
         () = acting => (1000, String::new()),
@@ -166,14 +207,14 @@ fn asked_about(pairing: &Pairing, role: Role) -> Value {
     told
 }
 
-async fn pair<R: Rooms>(shared: &Shared<R>, peer: &Peer, role: Role, id: u64, allow: bool) {
-    if role == Role::Controller && (!allow || may_allow(shared, peer).await) {
+async fn pair<R: Rooms>(shared: &Shared<R>, holder: &impl Holder, role: Role, id: u64, allow: bool) {
+    if role == Role::Controller && (!allow || holder.may_command().await) {
         shared.answer_pairing(id, allow);
     }
 }
 
-async fn revoke<R: Rooms>(shared: &Shared<R>, peer: &Peer, role: Role, id: String) {
-    if role != Role::Controller || !may_allow(shared, peer).await {
+async fn revoke<R: Rooms>(shared: &Shared<R>, holder: &impl Holder, role: Role, id: String) {
+    if role != Role::Controller || !holder.may_command().await {
         return;
     }
     let change = move |devices: &mut Devices| {
@@ -181,6 +222,34 @@ async fn revoke<R: Rooms>(shared: &Shared<R>, peer: &Peer, role: Role, id: Strin
     };
     if let Err(why) = shared.change_devices(change).await {
         shared.tell(&format!("could not revoke a device: {why}"));
+    }
+}
+
+/// Everybody who may look at sessions may search them; where one could be begun is for those who may begin one.
+fn query(role: Role, under_way: usize, up: Looked) -> Result<PageQuery, String> {
+    if under_way >= MAX_LOOKS {
+        return Err("too much is being looked up at once; try again in a moment".to_owned());
+    }
+    let query = match up {
+        Looked::Search(words) => PageQuery::Search(words),
+        _ if role != Role::Controller => {
+            return Err(format!("this device is {role}; only a controller can begin a session"));
+        }
+        Looked::Start => PageQuery::Start,
+        Looked::Folders(path) => PageQuery::Folders(path),
+    };
+    match &query {
+        PageQuery::Search(text) | PageQuery::Folders(text) if text.len() > MAX_WORDS => {
+            Err("this is too long to be looked up".to_owned())
+        }
+        _ => Ok(query),
+    }
+}
+
+fn found(id: u64, found: Result<Value, String>) -> Value {
+    match found {
+        Ok(told) => json!({"found": {"id": id, "is": told}}),
+        Err(words) => json!({"found": {"id": id, "words": words}}),
     }
 }
 
@@ -259,7 +328,7 @@ fn shown(row: &Row) -> Value {
             told[name] = value;
         }
     };
-    if let Status::Waiting { asks, question } = &row.status {
+    if let Status::Waiting { asks, question, .. } = &row.status {
         add("asks", Some((*asks).into()));
         add("question", Some(question.clone().into()));
     } else {

@@ -7,33 +7,31 @@
 
 use crate::code;
 use crate::devices::{Device, Devices, Role};
-use crate::rooms::Rooms;
-use crate::shared::{Peer, Shared};
-use link::entry::{Door, Entry};
+use crate::holder::Holder;
 use link::{Incoming, Lane, LinkIo, Outgoing};
 use native::wire::{About, Complaint, FromRuntime, FromUi, Settled, TicketOnly};
 use native::{TOLD_RIGHTS, capability};
+use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::{mpsc, watch};
 use wire::lines::Frame;
 
-/// Carries lines until either side is gone or the device may no longer; gives what the page is told with the end.
-pub(crate) async fn carry<R: Rooms>(
-    shared: &Arc<Shared<R>>,
-    peer: &Peer,
+/// Carries lines until either side is gone or it is over (the device may no longer); gives what the page is told with the end.
+pub(crate) async fn carry(
+    holder: &impl Holder,
     page: &mut LinkIo,
     mut room: LinkIo,
-    device: &Device,
-    devices: watch::Receiver<Arc<Devices>>,
+    role: Role,
+    over: impl Future<Output = (u16, String)>,
 ) -> (u16, String) {
     let gone = || (code::GONE, "the process that had the session open went away".to_owned());
     let (to_page, to_room) = (page.outgoing.clone(), room.outgoing.clone());
-    let held = PageRights { role: device.role, there: AtomicBool::new(false) };
+    let held = PageRights { role, there: AtomicBool::new(false) };
     tokio::select! {
         biased;
-        ended = dismissed(device, devices) => ended,
-        ended = inwards(shared, peer, &mut page.incoming, (&to_room, &to_page), &held) => ended,
+        ended = over => ended,
+        ended = inwards(holder, &mut page.incoming, (&to_room, &to_page), &held) => ended,
         () = outwards(&mut room.incoming, &to_page, &held) => gone(),
     }
 }
@@ -95,27 +93,14 @@ async fn outwards(room: &mut mpsc::Receiver<Incoming>, to_page: &Outgoing, held:
     // What was said last is still read by the page: closing comes after it.
 }
 
-/// Looks once more at who is at the other end: a connection can be handed to a command after it was let in, or be gone by now.
-pub(crate) async fn may_allow<R: Rooms>(shared: &Shared<R>, peer: &Peer) -> bool {
-    let (entry, seen) = shared.entry(Door::Allow, peer).await;
-    // Who was seen when it connected and is not there any more is nobody.
-    let is_gone = seen.process.is_none() && peer.visit.was_seen();
-    let may = entry != Entry::Refused && !is_gone;
-    if !may {
-        shared.log(&format!("refused a command: it does not come from you ({:?})", seen.origin));
-    }
-    may
-}
-
-async fn inwards<R: Rooms>(
-    shared: &Shared<R>,
-    peer: &Peer,
+async fn inwards(
+    holder: &impl Holder,
     page: &mut mpsc::Receiver<Incoming>,
     (to_room, to_page): (&Outgoing, &Outgoing),
     held: &PageRights,
 ) -> (u16, String) {
     while let Some(line) = next(page).await {
-        if is_command(&line) && !may_allow(shared, peer).await {
+        if is_command(&line) && !holder.may_command().await {
             return (code::DEVICE, "this connection is held by a command of an agent".to_owned());
         }
         let (to, line) = match held.passed(line) {
@@ -182,7 +167,7 @@ fn passed(line: String, role: Role) -> Passed {
                 back(&FromRuntime::Settled(Settled { ticket: wanted.ticket, with: Err(refusal) }))
             }
         },
-        watch @ FromUi::WatchFleet(_) => on(&watch),
+        said @ (FromUi::WatchFleet(_) | FromUi::Error(_)) => on(&said),
     }
 }
 

@@ -3,6 +3,7 @@
 use domain::fleet::Row;
 use domain::ids::SessionId;
 use link::LinkIo;
+use serde_json::Value;
 use std::future::Future;
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -14,9 +15,10 @@ pub type Rows = Arc<Vec<Row>>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PageTarget {
     Session(SessionId),
-    /// A new one, in this folder or in the usual one.
+    /// A new one, in this folder or in the usual one, with this model or the usual one.
     New {
         cwd: Option<String>,
+        model: Option<String>,
     },
 }
 
@@ -36,6 +38,17 @@ pub enum Act {
     },
 }
 
+/// What a page wants to know that no session tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PageQuery {
+    /// Where sessions begin, and with which models.
+    Start,
+    /// Folders whose whole path begins with this.
+    Folders(String),
+    /// Where these words were said, in any session.
+    Search(String),
+}
+
 /// Why a session cannot be had.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoRoom {
@@ -52,6 +65,9 @@ pub trait Rooms: Send + Sync + 'static {
 
     /// A native link to the process that has the session open, on which nothing was said yet.
     fn reach(&self, wanted: PageTarget) -> impl Future<Output = Result<LinkIo, NoRoom>> + Send;
+
+    /// Looks it up; gives what the page is told, or words for the person.
+    fn look_up(&self, query: PageQuery) -> impl Future<Output = Result<Value, String>> + Send;
 
     /// Does it; gives words for the person, whatever came of it.
     fn act(&self, act: Act) -> impl Future<Output = String> + Send;

@@ -6,7 +6,7 @@ use crate::{assets, converse, enrol, guard};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, State};
-use axum::http::{HeaderValue, Method, Request, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
@@ -65,16 +65,16 @@ async fn stand_before<R: Rooms>(
     answer
 }
 
-async fn index() -> Response {
-    given(assets::INDEX)
+async fn index(headers: HeaderMap) -> Response {
+    given(assets::INDEX, &headers)
 }
 
-async fn beside(Path(file): Path<String>) -> Response {
-    given(&file)
+async fn beside(Path(file): Path<String>, headers: HeaderMap) -> Response {
+    given(&file, &headers)
 }
 
-async fn hashed(Path(file): Path<String>) -> Response {
-    let mut answer = given(&format!("{}{file}", assets::HASHED));
+async fn hashed(Path(file): Path<String>, headers: HeaderMap) -> Response {
+    let mut answer = given(&format!("{}{file}", assets::HASHED), &headers);
     if answer.status().is_success() {
         let forever = HeaderValue::from_static("public, max-age=31536000, immutable");
         answer.headers_mut().insert(header::CACHE_CONTROL, forever);
@@ -82,10 +82,16 @@ async fn hashed(Path(file): Path<String>) -> Response {
     answer
 }
 
-fn given(path: &str) -> Response {
-    match assets::file(path) {
-        Some(bytes) => ([(header::CONTENT_TYPE, assets::kind(path))], bytes).into_response(),
-        None => guard::refused(StatusCode::NOT_FOUND, "there is nothing here"),
+fn given(path: &str, asked: &HeaderMap) -> Response {
+    let accepted =
+        asked.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let Some((encoding, bytes)) = assets::served(path, accepted) else {
+        return guard::refused(StatusCode::NOT_FOUND, "there is nothing here");
+    };
+    let kind = [(header::CONTENT_TYPE, assets::kind(path)), (header::VARY, "accept-encoding")];
+    match encoding {
+        Some(name) => (kind, [(header::CONTENT_ENCODING, name)], bytes).into_response(),
+        None => (kind, bytes).into_response(),
     }
 }
 

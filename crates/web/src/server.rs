@@ -68,7 +68,7 @@ pub enum NotServed {
     Unencrypted(SocketAddr),
     #[error("the system has no random numbers")]
     NoRandom,
-    #[error("there is nowhere to listen")]
+    #[error("there is no address to listen on")]
     Nowhere,
     #[error("cannot listen: {0}")]
     Listen(#[from] io::Error),
@@ -136,6 +136,11 @@ impl<R: Rooms> Server<R> {
             tasks.spawn(accept(listener, shared.clone(), connections.clone()));
         }
         Ok(Server { shared, _tasks: tasks })
+    }
+
+    /// What its connections share.
+    pub(crate) fn shared(&self) -> &Shared<R> {
+        &self.shared
     }
 
     /// The port that it was given, where it asked for any.

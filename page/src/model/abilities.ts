@@ -4,7 +4,7 @@
 import type { Abilities } from "./types";
 
 // What the page does not read stays as it was told.
-type Unread = "model" | "text_only";
+type Unread = "model" | "text_only" | "menu";
 
 export function whole(said: Abilities): Required<Omit<Abilities, Unread>> & Pick<Abilities, Unread> {
   const { sessions, branch, models, consent } = said;

@@ -5,7 +5,7 @@ import type { ReadonlySignal, Signal as Value } from "@preact/signals";
 import type { LinkListener, Link } from "./link";
 import { isOther, OWN } from "./own";
 import type { Clock } from "./session";
-import type { DeviceRole, FleetPort, FleetRow, Joined, Pairing, ConnectionState } from "../view/ports";
+import type { DeviceRole, FleetPort, FleetRow, Joined, LookUp, Pairing, ConnectionState } from "../view/ports";
 
 /** Devices that it is told of at once; of more, the newest. */
 const MAX_JOINED = 8;
@@ -13,6 +13,7 @@ const MAX_JOINED = 8;
 interface Told {
   rows?: Rows;
   said?: { id: number; words: string };
+  found?: { id: number; is?: unknown; words?: string };
   pairing?: (Omit<Pairing, "until"> & { seconds: number }) | null;
   joined?: { device: Joined };
 }
@@ -35,6 +36,7 @@ export class Fleet implements FleetPort {
   private readonly connectionNow: Value<ConnectionState>;
   private readonly byKey = new Map<string, FleetRow>();
   private readonly asked = new Map<number, (words: string) => void>();
+  private readonly looked = new Map<number, { tell: (found: unknown) => void; fail: (words: string) => void }>();
   private link: Link | undefined;
   private nextId = 1;
   private framed = false;
@@ -65,6 +67,8 @@ export class Fleet implements FleetPort {
       this.pairing.value = undefined;
       for (const tell of this.asked.values()) tell("The connection was lost: nobody knows whether it was done");
       this.asked.clear();
+      for (const { fail } of this.looked.values()) fail("The connection was lost");
+      this.looked.clear();
     },
   };
 
@@ -82,6 +86,12 @@ export class Fleet implements FleetPort {
     if (said.said) {
       this.asked.get(said.said.id)?.(said.said.words);
       this.asked.delete(said.said.id);
+    }
+    if (said.found) {
+      const looked = this.looked.get(said.found.id);
+      this.looked.delete(said.found.id);
+      if (said.found.words !== undefined) looked?.fail(said.found.words);
+      else looked?.tell(said.found.is);
     }
     if (said.pairing !== undefined) this.asks(said.pairing);
     if (said.joined) this.joins(said.joined.device);
@@ -103,6 +113,15 @@ export class Fleet implements FleetPort {
       const id = this.nextId++;
       if (this.link?.send(JSON.stringify({ act: { id, key, what } }))) this.asked.set(id, tell);
       else tell("No connection to Parlor: nothing was done");
+    });
+  }
+
+  look<K extends keyof LookUp>(up: LookUp[K]["asks"] & Record<K, unknown>): Promise<LookUp[K]["tells"]> {
+    return new Promise((tell, fail) => {
+      const id = this.nextId++;
+      if (this.link?.send(JSON.stringify({ look: { id, up: "start" in up ? "start" : up } })))
+        this.looked.set(id, { tell: tell as (found: unknown) => void, fail });
+      else fail("No connection to Parlor");
     });
   }
 

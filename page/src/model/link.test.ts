@@ -65,6 +65,19 @@ test("waking does not trust a socket that was silent", async () => {
   expect(bench.hello().cursor).toMatchObject({ seq: 3 });
 });
 
+test("without a network it is lost at once, and tried again: this machine answers without one", async () => {
+  const bench = new Bench();
+  await bench.welcome();
+  bench.socket.say(attached(bench, 3));
+  bench.link.cut();
+  expect(bench.session.connection.value.is).toBe("lost");
+  bench.link.cut();
+  bench.pass(1_000);
+  expect(bench.sockets.length).toBe(2);
+  await bench.welcome();
+  expect(bench.session.connection.value.is).toBe("up");
+});
+
 test("whoever is not paired or revoked is told so and not tried again", async () => {
   const bench = new Bench();
   bench.enrolled = false;

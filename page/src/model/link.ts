@@ -11,7 +11,7 @@ import type { Device } from "./device";
 import type { ConnectionState } from "../view/ports";
 
 /** What a socket is opened for. */
-export type Subscription = "fleet" | { session: string } | { new: { cwd?: string } };
+export type Subscription = "fleet" | { session: string } | { new: { cwd?: string; model?: string } };
 
 export interface LinkListener {
   /** The link is open; lines may be sent from here on. `page` tells which page the server has. */
@@ -40,10 +40,13 @@ export interface Socket {
 
 /** What a link needs of the browser; tests bring their own. */
 export interface Env {
-  open(): Socket;
+  /** `wants` is for those who need no word on it to be told so. */
+  open(wants: Subscription): Socket;
   host: string;
   now(): number;
   later(ms: number, what: () => void): () => void;
+  /** Has Parlor begun, where that can be done from here: when the page begins, and when the person wants to try again. */
+  begin?(): Promise<void>;
   /** Whether this browser has ever been enrolled here. */
   enrolled(): Promise<boolean>;
   /** Signs a challenge for this device; `undefined` while it is not enrolled. */
@@ -130,6 +133,11 @@ export class WebSocketLink implements Link {
     this.connect();
   }
 
+  /** The network is gone: whoever is still there, on this machine, answers at the next try. */
+  cut(): void {
+    if (!this.ended && this.socket) this.lost();
+  }
+
   close(): void {
     this.ended = true;
     this.drop();
@@ -151,7 +159,7 @@ export class WebSocketLink implements Link {
   private connect(): void {
     let socket: Socket;
     try {
-      socket = this.env.open();
+      socket = this.env.open(this.subscription());
     } catch {
       this.lost();
       return;
@@ -314,6 +322,12 @@ export function browser(): Env {
       return true;
     },
   };
+}
+
+/** Tells when the network is gone: a socket may look alive long after. Gives what ends that. */
+export function cutOff(what: () => void): () => void {
+  globalThis.addEventListener?.("offline", what);
+  return () => globalThis.removeEventListener?.("offline", what);
 }
 
 /** Wakes links when the page is looked at again or the network is back. Gives what ends that. */

@@ -146,7 +146,7 @@ export class Session implements SessionPort {
   private draftKey: string;
 
   constructor(
-    private readonly wanted: { session: string } | { new: { cwd?: string } },
+    private readonly wanted: Exclude<Subscription, "fleet">,
     private readonly clock: Clock,
     private readonly drafts: Drafts = new Drafts(),
     /** What this device may do, where another link was told already. */

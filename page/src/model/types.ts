@@ -17,6 +17,7 @@ export type Abilities = {
   follow_up: boolean;
   go_back?: boolean;
   list_tools?: boolean;
+  menu?: AgentMenu;
   model?: ModelRef;
   models: boolean;
   name: string;
@@ -40,6 +41,21 @@ export type Abilities = {
 export type About = "hello" | "session" | "line";
 
 export type ActionDigest = string;
+
+export type AgentChoice = { about?: string; group?: string; name: string; value: string };
+
+export type AgentCommand = { about: string; hint?: string; name: string };
+
+export type AgentMenu = { commands?: AgentCommand[]; options?: AgentOption[] };
+
+export type AgentOption = {
+  about?: string;
+  choices: AgentChoice[];
+  id: string;
+  kind: OptionKind;
+  name: string;
+  value: string;
+};
 
 export type Answer =
   | "dismissed"
@@ -210,7 +226,11 @@ export type Decision = { allowed: boolean; by: Decider; digest?: ActionDigest; r
 
 export type DiffSince = "prompt" | "start" | "commit";
 
-export type Doing = "nothing" | "running" | { waiting: { asks: number; question: string } } | { ended: Outcome };
+export type Doing =
+  | "nothing"
+  | "running"
+  | { waiting: { ask?: Ask; asks: number; question: string } }
+  | { ended: Outcome };
 
 export type Effort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
@@ -225,6 +245,8 @@ export type Finish = "complete" | "length" | "interrupted" | "failed" | "cut" | 
 export type FleetNews = { all?: boolean; closed?: string[]; members: Member[] };
 
 export type FleetWatch = { alone: boolean };
+
+export type FoundWords = { at: number; entry: number; text: string };
 
 export type Happened = { event: Event; session: string };
 
@@ -278,6 +300,8 @@ export type ModelRef = { name: string; provider: string };
 export type Named = { session: string };
 
 export type Offer = { description: string; name: string; patience_ms?: number; schema: Json; unasked?: boolean };
+
+export type OptionKind = "model" | "other" | "mode" | "effort";
 
 export type Origin = { dialect: string; place: RuntimePlace; session?: string };
 
@@ -399,6 +423,7 @@ export type ServerState = "disabled" | "connecting" | "ready" | "auth_required" 
 export type SessionSummary = {
   created_at: number;
   cwd: string;
+  found?: FoundWords;
   id: string;
   last_prompt?: string;
   last_run?: number;
@@ -484,7 +509,7 @@ export type WhenBusy = "refuse" | "queue";
 
 export type WidgetPlace = "above" | "below";
 
-export type FromUi = { hello: Hello } | { command: Wanted } | { watch_fleet: FleetWatch };
+export type FromUi = { hello: Hello } | { command: Wanted } | { watch_fleet: FleetWatch } | { error: Complaint };
 
 export type FromRuntime =
   | { hello: Hello }

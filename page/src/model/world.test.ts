@@ -108,11 +108,11 @@ test("a session that is begun may be written in at once by who may write", async
     () => undefined,
   );
   await vi.waitFor(() => expect(sockets.length).toBe(1));
-  expect(world.begin(undefined).role.value).toBe("observer");
+  expect(world.begin({}).role.value).toBe("observer");
   sockets[0]?.onmessage?.({ data: JSON.stringify({ challenge: { nonce: "n", version: "0", page: "p" } }) });
   await vi.waitFor(() => expect(sockets[0]?.said.length).toBe(1));
   sockets[0]?.onmessage?.({
     data: JSON.stringify({ welcome: { device: { id: "dev-1", name: "x", role: "controller" }, version: "0" } }),
   });
-  expect(world.begin(undefined).role.value).toBe("controller");
+  expect(world.begin({}).role.value).toBe("controller");
 });

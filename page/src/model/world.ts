@@ -4,10 +4,11 @@
 import { Drafts } from "./drafts";
 import { enrol } from "./enrol";
 import { Fleet } from "./fleet";
-import { browser, wakeful, WebSocketLink } from "./link";
-import type { Env } from "./link";
+import { browser, cutOff, wakeful, WebSocketLink } from "./link";
+import type { Env, Subscription } from "./link";
 import { Session } from "./session";
 import type { Clock } from "./session";
+import { shell, windowed } from "./window";
 import { dropWorkers } from "./workers";
 import type { SessionPort, ConnectionState, World } from "../view/ports";
 
@@ -33,12 +34,19 @@ function leaving(what: () => void): void {
   window.addEventListener("pagehide", what);
 }
 
+/** Where the page is: in a window of the desktop shell, or in a browser. */
+function here(): Env {
+  const invoke = shell();
+  return invoke ? windowed(invoke) : browser();
+}
+
 export function openWorld(
-  env: Env = browser(),
+  env: Env = here(),
   clock: Clock = browserClock(),
   onWake = wakeful,
   onLeave = leaving,
   pairs: typeof enrol = enrol,
+  onCut = cutOff,
 ): World {
   const drafts = new Drafts();
   onLeave(() => drafts.leave());
@@ -70,7 +78,10 @@ export function openWorld(
   };
   const link = new WebSocketLink(() => "fleet", { ...fleet.listener, connection: told }, env);
   /** Who is nobody here need not show who they are. */
-  const begin = async (): Promise<void> => ((await env.enrolled().catch(() => false)) ? link.retryNow() : pair());
+  const begin = async (): Promise<void> => {
+    await env.begin?.();
+    return (await env.enrolled().catch(() => false)) ? link.retryNow() : pair();
+  };
   fleet.use({
     send: (text) => link.send(text),
     wake: () => link.wake(),
@@ -81,19 +92,27 @@ export function openWorld(
     void dropWorkers();
     link.wake();
   });
+  onCut(() => link.cut());
   void dropWorkers();
   void begin();
 
-  const look = (wanted: { session: string } | { new: { cwd?: string } }): SessionPort => {
+  const look = (wanted: Exclude<Subscription, "fleet">): SessionPort => {
     const session = new Session(wanted, clock, drafts, fleet.role.peek());
     const own = new WebSocketLink(() => session.subscription(), session.listener, env);
-    session.use(own);
+    session.use({
+      send: (text) => own.send(text),
+      wake: () => own.wake(),
+      retryNow: () => (env.begin ? void env.begin().then(() => own.retryNow()) : own.retryNow()),
+      close: () => own.close(),
+    });
     looks.add(session);
     const unwake = onWake(() => own.wake());
+    const uncut = onCut(() => own.cut());
     const close = session.close.bind(session);
     session.close = () => {
       looks.delete(session);
       unwake();
+      uncut();
       close();
     };
     own.start();
@@ -103,7 +122,7 @@ export function openWorld(
   return {
     fleet,
     open: (session) => look({ session }),
-    begin: (cwd) => look({ new: cwd === undefined ? {} : { cwd } }),
+    begin: ({ cwd, model }) => look({ new: { ...(cwd ? { cwd } : {}), ...(model ? { model } : {}) } }),
     reload: async () => {
       await drafts.flushAll();
       location.reload();

@@ -1,11 +1,12 @@
 // The frame around everything: header, fleet, session, what floats, and the keys that work everywhere.
 
-import { computed, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { openRun, spent } from "../model/state";
 import { inField } from "./ask/dock";
 import { Devices } from "./chrome/devices";
 import { KeysPage } from "./chrome/keys";
+import { badge, Teller } from "./chrome/notify";
 import { Palette, type Act } from "./chrome/palette";
 import { nextScheme } from "./chrome/scheme";
 import { connection, forgetAll, refused, toast, Toasts } from "./chrome/toasts";
@@ -20,10 +21,12 @@ import { knownFiles } from "./composer/files";
 import { askFolder, folderOf, remark, withFolder } from "./composer/folder";
 import { mentioned } from "./composer/mention";
 import { switchSides } from "./diff/view";
-import { folders, title, waitingRows } from "./fleet/groups";
-import { Home } from "./fleet/home";
+import { title, waitingRows } from "./fleet/groups";
+import { Begin, Home } from "./fleet/home";
 import { Fleet } from "./fleet/list";
-import type { SessionPort, World } from "./ports";
+import { beginWith, handOver, takeBeginning } from "./fleet/start";
+import type { Beginning, Said, SessionPort, World } from "./ports";
+import { toFind } from "./session/finder";
 import { SessionMain, SessionSide } from "./session/screen";
 import { visible } from "./text/unseen";
 
@@ -35,11 +38,17 @@ const REGIONS = ["fleet", "transcript", "ask", "composer", "side"];
 const place = signal(location.hash);
 addEventListener("hashchange", () => void (place.value = location.hash));
 
-type Where = { at: "fleet" } | { at: "session"; id: string } | { at: "new"; folder: string | undefined };
+type Where =
+  | { at: "fleet" }
+  | { at: "session"; id: string }
+  | { at: "new"; folder: string | undefined }
+  | { at: "begin"; place: string };
 
 function where(hash: string): Where {
   const session = /^#\/s\/(.+)$/.exec(hash)?.[1];
   if (session) return { at: "session", id: decodeURIComponent(session) };
+  const begin = /^#\/begin\/(\d+)$/.exec(hash)?.[1];
+  if (begin) return { at: "begin", place: begin };
   const [fresh, folder] = /^#\/new(?:\/(.+))?$/.exec(hash) ?? [];
   return fresh ? { at: "new", folder: folder && decodeURIComponent(folder) } : { at: "fleet" };
 }
@@ -55,17 +64,18 @@ export function App({ world }: { world: World }) {
    * The session that is shown. `screen` stays the same when a new one gets its name, so that what is being typed stays
    * where it is.
    */
-  const port = useRef<{ key: string; port: SessionPort; screen: number } | undefined>(undefined);
+  const port = useRef<{ key: string; port: SessionPort; screen: number; beginning?: Beginning } | undefined>(undefined);
   const screens = useRef(0);
-  const key = here.at === "session" ? here.id : here.at === "new" ? `new ${here.folder ?? ""}` : here.at;
+  const key = here.at === "session" ? here.id : here.at === "begin" ? `begin ${here.place}` : here.at;
   if (port.current?.key !== key) {
     port.current?.port.close();
-    const shown =
-      here.at === "session" ? world.open(here.id) : here.at === "new" ? world.begin(here.folder) : undefined;
-    port.current = shown && { key, port: shown, screen: (screens.current += 1) };
+    const beginning = here.at === "begin" ? takeBeginning(here.place) : undefined;
+    const shown = here.at === "session" ? world.open(here.id) : beginning && world.begin(beginning);
+    if (shown && beginning) handOver(shown, beginning);
+    port.current = shown && { key, port: shown, screen: (screens.current += 1), ...(beginning ? { beginning } : {}) };
   }
   const open = port.current?.port;
-  const made = here.at === "new" ? open?.id.value : undefined;
+  const made = here.at === "begin" ? open?.id.value : undefined;
   useEffect(() => {
     // The new session has a name now: the address is its own, and it is not opened twice.
     if (made && port.current) {
@@ -89,15 +99,16 @@ export function App({ world }: { world: World }) {
                 fleet.rows.value.find((row) => row.session === open.id.value)?.title ??
                 "New session",
             )
-          : "Fleet",
+          : here.at === "fleet"
+            ? "Fleet"
+            : "New session",
       ),
       cwd: computed(() => open?.state.value.settings.cwd ?? ""),
       cost: computed(() =>
         open ? money(spent(open.state.value).cost_micros, spent(open.state.value).rough) : undefined,
       ),
-      folders: computed(() => (open ? folders(fleet.rows.value, open.state.value.settings.cwd) : [])),
     }),
-    [fleet, open],
+    [fleet, open, here.at],
   );
   const name = about.name.value;
   const asks = Math.max(about.waiting.value, about.asks.value);
@@ -106,6 +117,8 @@ export function App({ world }: { world: World }) {
     known: about.rows.value || about.entries.value,
     retry: () => fleet.retryNow(),
   });
+  const teller = useRef(new Teller()).current;
+  useEffect(() => effect(() => teller.look(fleet.rows.value, fleet.known?.value ?? true)), [fleet]);
   const windowTitle = open?.board.value.title;
   useEffect(() => {
     // Whoever may not look any more is not told what there was, nor how many wait.
@@ -113,6 +126,7 @@ export function App({ world }: { world: World }) {
     document.title = blocked
       ? "Parlor"
       : `${waits ? `(${asks}) ` : ""}${windowTitle ? visible(windowTitle) : name} · Parlor`;
+    badge(waits ? asks : 0);
     document
       .querySelector<HTMLLinkElement>("link[rel=icon]")
       ?.setAttribute("href", waits ? "/favicon-waiting.svg" : "/favicon.svg");
@@ -124,13 +138,13 @@ export function App({ world }: { world: World }) {
   const beginIn = (folder: string): void => go(`#/new/${encodeURIComponent(folder)}`);
   // Beside a session, one more is begun where that is.
   const begin = (): void => (about.cwd.peek() !== "" ? beginIn(about.cwd.peek()) : go("#/new"));
-  const latest = useRef({ begin, beginIn });
-  latest.current = { begin, beginIn };
+  const latest = useRef(begin);
+  latest.current = begin;
   const steady = useRef({
-    begin: () => latest.current.begin(),
-    beginIn: (folder: string) => latest.current.beginIn(folder),
+    begin: () => latest.current(),
     typed: () => typed.current,
   }).current;
+  const beginsIn = here.at === "new" ? here.folder : undefined;
   const nextWaiting = (): void => {
     const waiting = waitingRows(fleet.rows.peek());
     const others = waiting.filter((row) => row.session && row.session !== key);
@@ -148,6 +162,15 @@ export function App({ world }: { world: World }) {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
         event.preventDefault();
         return setPalette(true);
+      }
+      if ((event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key.toLowerCase() === "f") {
+        const field = document.querySelector<HTMLElement>(".find input");
+        // In the field a second one is the browser's, and so it is where there is nothing of ours to search.
+        if (!open || blocked || palette || (screen && !field) || document.activeElement === field) return;
+        event.preventDefault();
+        if (field) field.focus();
+        else setScreen("search");
+        return;
       }
       if (event.key === "F6") {
         event.preventDefault();
@@ -235,6 +258,16 @@ export function App({ world }: { world: World }) {
     { kind: "go", name: "Fleet", words: "g f", does: () => go("#/") },
     { kind: "go", name: "Next session that waits", words: "w", does: nextWaiting },
     { kind: "do", name: "New session", does: begin },
+    ...(fleet.role.value === "controller"
+      ? [
+          {
+            kind: "do",
+            name: "Empty session",
+            words: "to set it up before the first prompt",
+            does: () => beginWith(about.cwd.peek() === "" ? {} : { cwd: about.cwd.peek() }),
+          },
+        ]
+      : []),
     { kind: "do", name: "Switch colours", does: nextScheme },
     { kind: "do", name: "Diffs unified or side by side", words: "d", does: switchSides },
     ...(open ? [] : [{ kind: "do", name: "All keys", words: "?", does: () => setScreen("keys") }]),
@@ -265,6 +298,8 @@ export function App({ world }: { world: World }) {
   useEffect(() => {
     if (palette && open?.role.peek() === "controller") askFolder(open, Date.now());
   }, [palette]);
+  const searched = async (word: string): Promise<readonly Said[]> =>
+    (await fleet.look?.({ search: word }))?.sessions ?? [];
   const reload = (): void => void (world.reload ? world.reload() : location.reload());
   const cost = about.cost.value;
   const look = [
@@ -304,7 +339,7 @@ export function App({ world }: { world: World }) {
         </a>
       )}
       <header class="head">
-        {open && (
+        {here.at !== "fleet" && (
           <a class="quiet narrow-only" href="#/" aria-label="Back to the fleet">
             <Icon name="back" size={18} />
           </a>
@@ -335,12 +370,17 @@ export function App({ world }: { world: World }) {
           </a>
         )}
         {!blocked && (
+          <button type="button" class="quiet narrow-only" onClick={() => setPalette(true)} aria-label="Go to…">
+            <Icon name="search" size={18} />
+          </button>
+        )}
+        {!blocked && (
           <button
             type="button"
             class="jump wide-only"
             onClick={() => setPalette(true)}
-            aria-label="Palette"
-            title="Palette: sessions, commands, files"
+            aria-label="Go to…"
+            title="Go to a session, what was said in one, a command or a file"
           >
             <Icon name="search" size={13} />
             <span>Go to…</span>
@@ -392,14 +432,17 @@ export function App({ world }: { world: World }) {
               screen={screen === "keys" ? undefined : screen}
               show={setScreen}
               typed={steady.typed}
-              folders={about.folders}
               told={!floats}
-              wanted={here.at === "new" ? here.folder : undefined}
-              begin={steady.beginIn}
+              beginning={port.current?.beginning}
+              fleet={fleet}
             />
           ) : (
             <main class="main" id="main">
-              <Home fleet={fleet} />
+              {here.at === "fleet" ? (
+                <Home fleet={fleet} />
+              ) : (
+                <Begin key={place.value} fleet={fleet} folder={beginsIn} title="New session" />
+              )}
             </main>
           )}
           {open && <SessionSide port={open} show={setScreen} />}
@@ -410,6 +453,11 @@ export function App({ world }: { world: World }) {
           acts={acts()}
           files={open?.role.value === "controller"}
           remark={open && remark(folderOf(open).value)}
+          search={fleet.look && searched}
+          open={(session, word) => {
+            toFind.value = { session, word };
+            go(`#/s/${encodeURIComponent(session)}`);
+          }}
           close={() => setPalette(false)}
         />
       )}

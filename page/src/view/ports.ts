@@ -155,6 +155,42 @@ export interface Joined {
   role: DeviceRole;
 }
 
+/** What a session is begun with. */
+export interface Beginning {
+  words?: string;
+  cwd?: string;
+  /** As provider/name; without it the usual one. */
+  model?: string;
+}
+
+/** Where sessions begin, and with which models. */
+export interface StartInfo {
+  cwd?: string | null;
+  /** Whose agent it is. */
+  agent: string;
+  models: string[];
+  /** The one that is used where none is named. */
+  model?: string | null;
+}
+
+/** A session in which words were said. */
+export interface Said {
+  session: string;
+  title: string;
+  cwd: string;
+  at: number;
+  /** The text around the newest place. */
+  snippet?: string;
+  hits?: number;
+}
+
+/** What is asked for that no session tells, each with what comes back. */
+export interface LookUp {
+  start: { asks: { start: true }; tells: StartInfo };
+  folders: { asks: { folders: string }; tells: { folders: string[] } };
+  search: { asks: { search: string }; tells: { sessions: Said[] } };
+}
+
 export interface FleetPort {
   readonly rows: ReadonlySignal<FleetRow[]>;
   readonly connection: ReadonlySignal<ConnectionState>;
@@ -169,6 +205,8 @@ export interface FleetPort {
   /** Devices that were paired, until the person has read of them. */
   readonly joined?: ReadonlySignal<readonly Joined[]>;
   act(key: string, what: { steer: string } | "stop"): Promise<string>;
+  /** Looks something up; throws words for the person. */
+  look?<K extends keyof LookUp>(up: LookUp[K]["asks"] & Record<K, unknown>): Promise<LookUp[K]["tells"]>;
   /** Says whether the device may; false when nothing was sent. */
   pair?(id: number, allow: boolean): boolean;
   /** Takes a device off the list; false when nothing was sent. */
@@ -181,7 +219,7 @@ export interface FleetPort {
 export interface World {
   readonly fleet: FleetPort;
   open(session: string): SessionPort;
-  begin(cwd: string | undefined): SessionPort;
+  begin(wanted: Beginning): SessionPort;
   /** Loads the page that the server has now. What is being written is kept first. */
   reload?(): Promise<void>;
 }

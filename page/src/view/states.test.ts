@@ -2,17 +2,20 @@
 
 import { signal } from "@preact/signals";
 import { h } from "preact";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { Banner, Blocked, Doubted, Newer, Role } from "./chrome/connection";
 import { some } from "./chrome/palette";
 import { Home } from "./fleet/home";
 import { now } from "./common/now";
 import { Coded } from "./text/seen";
 import { Widgets, StatusLine } from "./session/board";
-import { Elsewhere, Empty } from "./session/empty";
+import { Empty } from "./session/empty";
 import type { Board } from "../model/types";
 import type { ConnectionState, FleetPort, FleetRow, SessionPort } from "./ports";
 import { words } from "./testing";
+
+// It has a state of its own, and is looked at in a browser.
+vi.mock("./fleet/start", () => ({ Start: () => "start: " }));
 
 const NOW = new Date(2026, 10, 16, 14, 2, 0).getTime();
 const nothing = (): void => undefined;
@@ -60,7 +63,7 @@ test("what ends everything takes the whole screen and says what to do", () => {
     [{ is: "impostor" }, /not your Parlor.*Nothing was sent.*Close this tab.*parlor web.*Try again/],
     [{ is: "pairing" }, /^Pairing this device/],
     [{ is: "pairing", code: "482 913", until: NOW + 57_000 }, /same code\?482 913.*press y in the terminal.*57 s left/],
-    [{ is: "revoked" }, /taken off.*parlor web/],
+    [{ is: "revoked" }, /revoked.*parlor web/],
     [
       { is: "refused", message: "No such session", hint: "`parlor ps` shows the fleet" },
       /No such session.*parlor ps shows the fleet/,
@@ -74,7 +77,7 @@ test("what ends everything takes the whole screen and says what to do", () => {
   // What was read stays to be read when Parlor has stopped; a device that was taken off reads nothing.
   expect(Blocked({ connection: { is: "stopped" }, known: true, retry: nothing })).toBeNull();
   expect(banner({ is: "stopped" }, NOW)).toMatch(/stopped.*parlor up.*how it was\.Try now$/);
-  expect(words(Blocked({ connection: { is: "revoked" }, known: true, retry: nothing }))).toMatch(/taken off/);
+  expect(words(Blocked({ connection: { is: "revoked" }, known: true, retry: nothing }))).toMatch(/revoked/);
 });
 
 test("a device that may not do everything is marked, once that is known", () => {
@@ -92,7 +95,7 @@ test("an empty session says where it is once it knows, and never an empty name",
     connection: ConnectionState = { is: "up" },
     sandboxed = false,
   ): string => words(Empty({ named, cwd, sandboxed, connection, role }));
-  expect(say(false, "")).toBe("New sessionSay what you want done.");
+  expect(say(false, "")).toBe("Beginning the session…");
   expect(say(true, "")).toBe("Opening the session…");
   expect(say(true, "/home/ada/p")).toBe("Nothing yetSay what you want done in /home/ada/p.");
   const free = say(true, "/p", "controller", { is: "up" }, true);
@@ -101,20 +104,6 @@ test("an empty session says where it is once it knows, and never an empty name",
   );
   expect(say(true, "/p", "observer")).toBe("Nothing yetNothing was said in /p so far.");
   expect(say(true, "", "controller", { is: "lost", since: NOW, retryAt: undefined })).toBe("");
-});
-
-test("a folder in which no session can be begun is told beside the field", () => {
-  expect(words(Elsewhere({ folders: [], go: nothing }))).toBe("Begin there");
-  expect(
-    words(
-      Elsewhere({
-        folders: ["/a"],
-        go: nothing,
-        typed: "/b",
-        trouble: "/b is no directory. `parlor doctor` tells more",
-      }),
-    ),
-  ).toBe("Or begin in/aBegin there/b is no directory. parlor doctor tells more");
 });
 
 test("widgets stand where they were put, status fields in a line, and both show what cannot be seen", () => {
@@ -153,10 +142,10 @@ test("the fleet says nothing of sessions before it knows, then who waits, or wha
     return words(h(Home, { fleet }));
   };
   expect(say([], false)).toBe("Looking for sessions…");
-  expect(say([])).toBe("No session yetBegin one here, or run parlor in a terminal. New session");
-  expect(say([], true, false)).not.toContain("New session");
-  expect(say([{ key: "b", status: "running" }])).toBe("Nobody waits for you.1 session is at work. New session");
-  expect(say([wait])).toBe("1 waits for you New sessionFix it1 mRun make?proj");
+  expect(say([])).toBe("start: No session yetSay above what you want done, or run parlor in a terminal.");
+  expect(say([], true, false)).not.toContain("start: ");
+  expect(say([{ key: "b", status: "running" }])).toBe("start: Nobody waits for you.1 session is at work.");
+  expect(say([wait])).toBe("start: 1 waits for youFix it1 mRun make?proj");
   // Whoever may only look is asked nothing.
   expect(say([wait], true, false)).toBe("1 waits for an answerFix it1 mRun make?proj");
   expect(say([{ key: "b", status: "done" }], true, false)).toMatch(/^Nobody waits for an answer\./);

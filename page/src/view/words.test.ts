@@ -6,7 +6,7 @@ import { bywords, who } from "./common/who";
 import { age, counted, money, duration, tokens } from "./common/format";
 import { emptyState, type ToolRun } from "../model/state";
 import { settingWords } from "./composer/composer";
-import { offered, read } from "./composer/commands";
+import { listed, offered, read, saidToAgent } from "./composer/commands";
 import { best, completing, fits } from "./composer/complete";
 import {
   GLYPHS,
@@ -174,7 +174,7 @@ describe("a question", () => {
     expect(askTitle(ask("Run bash", { consent: consent({ diff: { path: "a\u200b.rs", text: "" } }) }))).toBe(
       "Change a⟨U+200B⟩.rs?",
     );
-    expect(askTitle(ask("Deploy to production", { consent: consent(command) }))).toBe("Deploy to production");
+    expect(askTitle(ask("Deploy to production", { consent: consent(command) }))).toBe("Deploy to production?");
     expect(rule(consent(command, "run exactly `cargo test`"))).toBe("exactly this command");
     const counted = "; would have answered 2 of the 3 questions of the last 7 days";
     expect(rule(consent(command, `run exactly \`cargo test\`${counted}`))).toBe(`exactly this command${counted}`);
@@ -300,6 +300,20 @@ describe("the composer", () => {
       const found = read(`/${name}`, can);
       if (found?.is === "refused") expect(found.words, name).toMatch(/command of the terminal|This runtime cannot/);
     }
+  });
+
+  test("what an agent announced is listed under its name and said to it", () => {
+    const commands = [
+      { name: "dataviz", about: "draws a chart" },
+      { name: "new", about: "theirs" },
+    ];
+    const theirs = { ...can, name: "Goose 1", menu: { commands } };
+    const rows = listed(theirs).filter((row) => row.words.startsWith("Goose 1: "));
+    expect(rows.map((row) => row.written)).toEqual(["/dataviz", "//new"]);
+    expect(read("/dataviz a.csv", theirs)).toBeUndefined();
+    expect(read("/new", theirs)?.is).toBe("command");
+    expect(read("/dataviz a.csv", can)?.is).toBe("refused");
+    expect([saidToAgent("//new", theirs), saidToAgent("//x", theirs)]).toEqual(["/new", "//x"]);
   });
 
   test("names model, effort and mode as soon as they are told, and no mode before", () => {

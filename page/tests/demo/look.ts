@@ -18,6 +18,7 @@ export interface Seen {
 export interface Demo {
   poke: (change: (state: State) => void) => void;
   sent: unknown[];
+  begun: unknown[];
   rows: { value: FleetRow[] };
   connection: { value: ConnectionState };
   role: { value: DeviceRole };
@@ -68,7 +69,7 @@ export function ownWorld(): At {
         seen.foreign.push(request.url());
     });
     await page.goto(address + hash);
-    await page.waitForSelector(".head");
+    await page.waitForSelector(".head", { state: "attached" });
     try {
       return await look(seen);
     } finally {

@@ -3,7 +3,17 @@
 import { signal } from "@preact/signals";
 import { emptyState, type Entry, type State, type ToolRun } from "../../src/model/state";
 import type { Abilities, Answer, Ask, Board, Command, Part, Receipt, ToolOutcome } from "../../src/model/types";
-import type { DeviceRole, FleetRow, Joined, Pairing, SessionPort, ConnectionState, World } from "../../src/view/ports";
+import type {
+  Beginning,
+  DeviceRole,
+  FleetPort,
+  FleetRow,
+  Joined,
+  Pairing,
+  SessionPort,
+  ConnectionState,
+  World,
+} from "../../src/view/ports";
 
 const NOW = Date.now();
 const zero = { hi: 0, lo: 0 };
@@ -214,6 +224,39 @@ export const ROWS: FleetRow[] = [
 
 /** The questions that were said to be on the screen. */
 export const shown: number[] = [];
+/** What sessions were begun with. */
+export const begun: Beginning[] = [];
+
+/** Folders, models and words of a machine that nobody has. */
+const looks: NonNullable<FleetPort["look"]> = async (up) => {
+  const all = ["/home/ada/parlor", "/home/ada/parlor-two", "/home/ada/server"];
+  const told =
+    "start" in up
+      ? {
+          cwd: "/home/ada/parlor-two",
+          agent: "Parlor",
+          models: ["anthropic/claude", "openai/gpt"],
+          model: "openai/gpt",
+        }
+      : "folders" in up
+        ? { folders: all.filter((one) => one.startsWith(String(up.folders))) }
+        : {
+            sessions: String(up.search).startsWith("hang")
+              ? [
+                  {
+                    session: "s1",
+                    title: "Fix the failing bridge",
+                    cwd: "/home/ada/parlor",
+                    at: NOW,
+                    snippet: "The bridge test hangs when the peer",
+                    hits: 2,
+                  },
+                ]
+              : [],
+          };
+  return told as never;
+};
+
 /** What was sent, for tests to look at. */
 export const sent: (Command | { answer: [number, Answer] } | { pair: [number, boolean] } | { revoke: string })[] = [];
 
@@ -280,7 +323,7 @@ export function demo(state = session(), rows = ROWS, connection: ConnectionState
   const pairing = signal<Pairing | undefined>(undefined);
   const joined = signal<readonly Joined[]>([]);
   Object.assign(globalThis, {
-    parlorDemo: { poke, sent, shown, rows: fleet, connection: connections, role, files, port, pairing, joined },
+    parlorDemo: { poke, sent, begun, shown, rows: fleet, connection: connections, role, files, port, pairing, joined },
   });
   const devices = {
     pairing,
@@ -300,10 +343,14 @@ export function demo(state = session(), rows = ROWS, connection: ConnectionState
       role,
       version: signal("0.1.0"),
       act: async () => "Said.",
+      look: looks,
       retryNow: () => undefined,
       ...devices,
     },
     open: () => port,
-    begin: () => port,
+    begin: (wanted) => {
+      begun.push(wanted);
+      return port;
+    },
   };
 }

@@ -20,7 +20,7 @@ test("a run that failed says why once; a device that was taken off shows nothing
 
   for (const { id } of JSON.parse(await home.house.parlor("devices", "--json")).devices as { id: string }[])
     await home.house.parlor("devices", "revoke", id);
-  await page.getByText("This device was taken off the list").waitFor();
+  await page.getByText("This device was revoked").waitFor();
   await expect.poll(() => page.title(), { timeout: WAIT }).toBe("Parlor");
   expect(await page.locator("#app").innerText()).not.toContain("everybody");
   expect(trouble).toEqual([]);

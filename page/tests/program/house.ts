@@ -213,15 +213,13 @@ async function fromFolder(page: Page, origin: string): Promise<void> {
   });
 }
 
-/** Begins a session; gives its id. */
+/** Begins a session in which nothing is said yet; gives its id. */
 export async function begin(page: Page): Promise<string> {
-  await page
-    .getByRole("button", { name: "New session" })
-    .or(page.getByRole("link", { name: "New session" }))
-    .filter({ visible: true })
-    .first()
-    .click();
-  await page.waitForURL(/#\/s\/sess-/);
+  const before = page.url();
+  await page.getByRole("button", { name: "Go to…" }).filter({ visible: true }).click();
+  await page.getByRole("dialog", { name: "Go to", exact: true }).getByRole("combobox").fill("Empty session");
+  await page.keyboard.press("Enter");
+  await page.waitForURL((url) => url.hash.startsWith("#/s/sess-") && url.href !== before);
   return decodeURIComponent(page.url().split("#/s/")[1] ?? "");
 }
 

@@ -38,8 +38,8 @@ test("a whole conversation by keyboard alone", LONG, async () => {
   const { page, context, trouble } = await home.house.visitor();
   // No pointer is used in this test.
   await page.keyboard.press("Control+k");
-  await page.getByRole("dialog", { name: "Palette" }).waitFor();
-  await page.keyboard.type("new session");
+  await page.getByRole("dialog", { name: "Go to", exact: true }).waitFor();
+  await page.keyboard.type("empty session");
   await page.keyboard.press("Enter");
   await page.waitForURL(/#\/s\/sess-/);
   await region(page, "composer");

@@ -81,7 +81,7 @@ for (const scheme of ["light", "dark"] as const) {
       await page.getByRole("dialog").waitFor({ state: "detached" });
     }
     await page.keyboard.press("Control+k");
-    await page.getByRole("dialog", { name: "Palette" }).waitFor();
+    await page.getByRole("dialog", { name: "Go to", exact: true }).waitFor();
     await axe(page, "palette", rules);
     await page.keyboard.press("Escape");
     await page.getByRole("link", { name: "Parlor" }).click();
@@ -128,13 +128,12 @@ test("a whole conversation by touch on a phone", LONG, async () => {
   });
   await fits(page);
   await page.locator("header").getByRole("link", { name: "New session" }).tap();
+  await page.getByLabel("Parlor with").waitFor();
+  await fits(page);
+  await page.locator("#first").tap();
+  await page.keyboard.insertText("make it greet");
+  await page.getByRole("button", { name: "Begin" }).tap();
   await page.waitForURL(/#\/s\/sess-/);
-  const tell = async (words: string): Promise<void> => {
-    await page.locator("#composer").tap();
-    await page.keyboard.insertText(words);
-    await page.getByRole("button", { name: /^(Send|Steer)$/ }).tap();
-  };
-  await tell("make it greet");
   const turn = await home.model.turn();
   turn
     .say(`${CODE}\n\n\`${"a_very_long_name_without_a_break".repeat(6)}\``)

@@ -41,6 +41,8 @@ export async function web(
     ...options,
     stdio: ["pipe", "pipe", "ignore"],
   });
+  // A key that is pressed while it ends is lost, as in any terminal: no fault of the test.
+  terminal.stdin.on("error", () => undefined);
   let said = "";
   let number = 0;
   const ended = new Promise<number | null>((done) => terminal.once("exit", done));

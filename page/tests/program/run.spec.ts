@@ -27,7 +27,7 @@ test("a run is steered, followed up, and stopped", LONG, async () => {
   await page.locator("#composer").fill("never mind");
   await page.locator("#composer").press("Alt+Enter");
   const third = queued(/^Next.*never mind/);
-  await third.getByRole("button", { name: "Take back" }).click();
+  await third.getByRole("button", { name: "Discard" }).click();
   await third.waitFor({ state: "detached" });
   first.end();
 

@@ -46,7 +46,7 @@ test("two browsers and a terminal hold one conversation, and hold the same", LON
 
     // A question is everybody's until somebody answers it.
     await phone.page.locator("#composer").fill("from the phone");
-    await phone.page.getByRole("button", { name: "Send" }).tap();
+    await phone.page.getByRole("button", { name: "Send", exact: true }).tap();
     (await home.model.turn()).call("write", { path: "one.txt", content: "1" }).end();
     for (const { page } of [desk, phone]) await page.locator("#ask").waitFor();
     await terminal.shows("one.txt");

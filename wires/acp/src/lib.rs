@@ -49,9 +49,8 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
         registry: Some(registry::read),
         ..Habits::NONE
     },
-    runtime_role: || Box::new(AcpRuntime::new()),
+    runtime_role: Some(|| Box::new(AcpRuntime::new())),
     ui_role: || Box::new(AcpUi::new()),
     fidelity: Sources::new(include_str!("words.txt"), include_str!("verdicts.txt")),
     quirks: quirks::QUIRKS,
-    schema: || include_str!("schema.json").to_owned(),
 });

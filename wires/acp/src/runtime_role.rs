@@ -7,6 +7,7 @@
 mod asks;
 mod brought;
 mod commands;
+mod drafts;
 mod known;
 mod options;
 mod past;

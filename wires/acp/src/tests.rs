@@ -3,6 +3,8 @@
 mod brought;
 mod edges;
 mod errands;
+mod judged;
+mod menus;
 mod patience;
 mod quirks;
 mod runtime;

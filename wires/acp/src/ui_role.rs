@@ -9,8 +9,10 @@ mod calls;
 mod commands;
 mod errands;
 mod hearing;
+mod judged;
 mod options;
 mod responses;
+mod watched;
 
 use super::wire::{
     AuthMethod, CancelRequestParams, ClientCapabilities, ClientMeta, ClientSessionCapabilities,
@@ -30,6 +32,7 @@ use domain::session::SessionSummary;
 use domain::signal::{Level, Signal, UiContext};
 use errands::Errands;
 use hearing::Hearing;
+use judged::Judging;
 use options::AgentOptions;
 use responses::SentRequest;
 use rolekit::rpc::{self, Call};
@@ -40,6 +43,7 @@ use serde_json::value::RawValue;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
+use watched::Watching;
 use wire::jsonrpc::{self, Message, RpcError};
 use wire::{Correlation, WireId};
 
@@ -72,6 +76,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const MAX_HELD: usize = 64;
 /// Most sessions remembered from lists.
 const MAX_KNOWN: usize = 4096;
+/// Begins what agents tell of their login beside the protocol.
+const AUTH: &str = "_auth/";
 /// Longest line of noise that is shown.
 const MAX_NOISE: usize = 200;
 
@@ -101,6 +107,8 @@ pub struct AcpUi {
     runs: u64,
     asks: BTreeMap<Key, OpenAsk>,
     errands: Errands,
+    judging: Judging,
+    watching: Watching,
     options: AgentOptions,
     context: Option<UiContext>,
     known: BTreeMap<SessionId, (String, SessionSummary)>,
@@ -108,6 +116,10 @@ pub struct AcpUi {
     cost: (u64, u64),
     /// The last line of its stdout that was no message.
     noise: Option<String>,
+    /// A person looks at it, who can leave: it is waited for while it lives.
+    attended: bool,
+    /// It wrote on stderr since its time was last looked at.
+    stirs: bool,
 }
 
 /// A session that is being opened, and who waits for it.
@@ -272,6 +284,8 @@ impl AcpUi {
                 Ok(params) => self.completed(cx, &params.elicitation_id),
                 Err(why) => cx.drift(Drift::new(method, why.to_string(), raw)),
             },
+            // Claude's and Codex' agents tell so at each start that somebody is logged in.
+            _ if method.starts_with(AUTH) => cx.log(format!("{method}: {raw}")),
             _ => cx.drift(Drift::new(method, "a notification that we do not know", raw)),
         }
     }
@@ -333,6 +347,8 @@ impl UiRole for AcpUi {
             wanted: hello.session.clone(),
             last: hello.last_session.clone(),
             errands: Errands::new(hello.does_errands),
+            judging: Judging::new(hello.judges && hello.does_errands),
+            attended: hello.size.is_some() && !hello.is_away,
             ..AcpUi::default()
         };
         let offered = || Some(Offered::default());
@@ -342,8 +358,8 @@ impl UiRole for AcpUi {
             config_options: Some(ConfigOptionsCapabilities { boolean: offered(), ..Default::default() }),
             ..ClientSessionCapabilities::default()
         };
-        // Who asks when nobody can choose would wait, or be sent away.
-        let elicitation = (!hello.is_away).then(|| ElicitationCapabilities {
+        // Also where nobody can choose: what an agent needs to know is told then, and not passed over.
+        let elicitation = Some(ElicitationCapabilities {
             form: offered(),
             url: offered(),
             ..ElicitationCapabilities::default()
@@ -426,13 +442,25 @@ impl UiRole for AcpUi {
             SLOW if !self.up => {
                 let noise =
                     self.noise.as_ref().map(|noise| format!(" It writes what is no message: {noise:?}."));
+                let until = match self.attended {
+                    true => "It is waited for while it lives; /quit leaves.".to_owned(),
+                    false => format!(
+                        "It gets {} s, and as long again whenever it wrote on stderr.",
+                        START_TIMEOUT.as_secs()
+                    ),
+                };
                 let text = format!(
-                    "The agent has not answered for {} s.{} It gets {} s in all.",
+                    "The agent has not answered for {} s.{} {until}",
                     HANDSHAKE_TIMEOUT.as_secs() - 1,
                     noise.unwrap_or_default(),
-                    START_TIMEOUT.as_secs()
                 );
+                // What it wrote up to now is told with this.
+                self.stirs = false;
                 cx.signal(Signal::Notify { level: Level::Warning, text });
+            }
+            // A program that fetches itself first, or loads for minutes, is not one that hangs.
+            HANDSHAKE if !self.up && (self.attended || std::mem::take(&mut self.stirs)) => {
+                cx.timer(HANDSHAKE, START_TIMEOUT);
             }
             HANDSHAKE if !self.up => {
                 let what = if self.agent.is_some() { "open a session" } else { "answer `initialize`" };
@@ -455,10 +483,16 @@ impl UiRole for AcpUi {
         }
     }
 
+    fn stirred(&mut self) {
+        self.stirs = true;
+    }
+
     fn closed(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>) {
         self.settle_lost(cx, "the agent went away before it answered; start it again");
         self.asks.clear();
         self.errands.forget();
+        self.judging.forget();
+        self.watching.forget();
         self.run = None;
         self.gone = true;
     }
@@ -490,6 +524,7 @@ impl UiRole for AcpUi {
             extensions: true,
             session_scope: self.is_ours(),
             errands: self.errands.are_done(),
+            menu: self.options.menu(),
             ..Abilities::default()
         })
     }

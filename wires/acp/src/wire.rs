@@ -28,6 +28,9 @@ pub const PROTOCOL_VERSION: u64 = 1;
 
 /// A request that older clients send and no schema has: it is taken and never sent.
 pub const SET_MODEL: &str = "session/set_model";
+/// Requests of the draft, which are taken where they are advertised: a session that goes on from another, and a title.
+pub const FORK: &str = "session/fork";
+pub const SET_TITLE: &str = "session/set_title";
 
 calls! {
     Ui request "initialize": InitializeParams => InitializeResult;

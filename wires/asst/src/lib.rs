@@ -45,9 +45,8 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
         saves: None,
         ..Habits::NONE
     },
-    runtime_role: || Box::new(AsstRuntime::default()),
+    runtime_role: Some(|| Box::new(AsstRuntime::default())),
     ui_role: || Box::new(AsstUi::default()),
     fidelity: Sources::new(include_str!("words.txt"), include_str!("verdicts.txt")),
     quirks: quirks::QUIRKS,
-    schema: || include_str!("schema.json").to_owned(),
 });

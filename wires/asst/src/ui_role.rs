@@ -187,7 +187,13 @@ impl AsstUi {
     }
 
     fn response(&mut self, cx: &mut UiCx<'_>, response: Response, line: &str) {
-        self.greet(cx, if let Response::Ready { version, .. } = &response { version.clone() } else { None });
+        match &response {
+            Response::Ready { version, .. } => self.greet(cx, version.clone()),
+            // A program of another wire has lines of such types, too.
+            Response::Unknown => {}
+            Response::Error { error, .. } if error.is_empty() => {}
+            _ => self.greet(cx, None),
+        }
         let id = response.id(line);
         let number =
             id.as_deref().and_then(|id| id.strip_prefix("msg-")).and_then(|number| number.parse().ok());
@@ -325,6 +331,12 @@ fn refusal_kind(sent: &Sent, why: &str) -> RefusalKind {
     }
 }
 
+/// Whether a `ready` is that of a wire on which it tells at once where the runtime works and which model answers: here it has neither.
+fn is_of_another_wire(ready: &str) -> bool {
+    let told: Value = serde_json::from_str(ready).unwrap_or_default();
+    ["cwd", "model", "ui"].iter().all(|member| told.get(member).is_some())
+}
+
 fn lost() -> Refusal {
     Refusal::new(RefusalKind::Lost, "the runtime is gone").hint("start it again")
 }
@@ -348,6 +360,9 @@ impl UiRole for AsstUi {
             return cx.drift(Drift::new("line", why.to_string(), &text));
         }
         match serde_json::from_str(&text) {
+            Ok(Response::Ready { .. }) if self.greeted.is_none() && is_of_another_wire(&text) => {
+                cx.drift(Drift::new("ready", "it is a greeting of another wire", &text));
+            }
             Ok(response) => self.response(cx, response, &text),
             Err(why) => cx.drift(Drift::new("line", why.to_string(), &text)),
         }

@@ -59,9 +59,8 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
         saves: None,
         ..Habits::NONE
     },
-    runtime_role: || Box::new(CodeliaRuntime::default()),
+    runtime_role: Some(|| Box::new(CodeliaRuntime::default())),
     ui_role: || Box::new(CodeliaUi::default()),
     fidelity: Sources::new(include_str!("words.txt"), include_str!("verdicts.txt")),
     quirks: quirks::QUIRKS,
-    schema: || include_str!("schema.json").to_owned(),
 });

@@ -63,9 +63,8 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
         saves: None,
         ..Habits::NONE
     },
-    runtime_role: || Box::new(LemonRuntime::new()),
+    runtime_role: Some(|| Box::new(LemonRuntime::new())),
     ui_role: || Box::new(LemonUi::new()),
     fidelity: Sources::new(include_str!("words.txt"), include_str!("verdicts.txt")),
     quirks: quirks::QUIRKS,
-    schema: || include_str!("schema.json").to_owned(),
 });

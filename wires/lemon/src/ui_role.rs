@@ -23,7 +23,10 @@ use domain::port::{Abilities, Ticket};
 use domain::signal::{Level, Signal};
 use hearing::Hearing;
 use lift::AnswerForm;
-use roles::{Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Past, Reason, Seen, TimerKey, UiCx, UiRole};
+use rolekit::first_line;
+use roles::{
+    Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Past, Reason, START_TIMEOUT, Seen, TimerKey, UiCx, UiRole,
+};
 use sessions::{KnownSessions, is_same, known_as};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -374,6 +377,9 @@ impl LemonUi {
 
     fn frame(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, frame: Frame<'static>, line: &str) {
         match frame {
+            Frame::Ready(_) if self.handshake == Handshake::Greeting && is_of_another_wire(line) => {
+                cx.drift(Drift::new("ready", "it is a greeting of another wire", line));
+            }
             Frame::Ready(ready) => self.ready(cx, seen, ready),
             Frame::Event(event) => self.event(cx, seen, event, line),
             Frame::UiRequest(request) => self.asked(cx, request, line),
@@ -403,6 +409,12 @@ impl LemonUi {
     }
 }
 
+/// Whether a `ready` is that of a wire on which it tells only when it was said: here it tells where the server works and which model answers.
+fn is_of_another_wire(ready: &str) -> bool {
+    first_line::has(ready, &["timestamp"])
+        && !["cwd", "model"].iter().any(|own| first_line::has(ready, &[own]))
+}
+
 fn lost() -> Refusal {
     let refusal = Refusal::new(RefusalKind::Lost, "the runtime went away before it answered");
     refusal.hint("say it again when it is back, or start it again")
@@ -415,7 +427,7 @@ impl UiRole for LemonUi {
         let (cwd, wanted) = (hello.cwd.clone(), hello.session.clone());
         let goes_back = wanted.is_some() && hello.last_session == wanted;
         *self = LemonUi { cwd, wanted, goes_back, hearing, ..LemonUi::default() };
-        cx.timer(HANDSHAKE, HANDSHAKE_TIMEOUT);
+        cx.timer(HANDSHAKE, START_TIMEOUT);
     }
 
     fn line(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, _lane: Lane, line: Line) {

@@ -59,6 +59,8 @@ pub const MAX_PENDING: usize = 1024;
 pub const MAX_REPLAY: usize = 4_000_000;
 /// Most bytes of one replay.
 pub const MAX_REPLAY_BYTES: usize = 128 * 1024 * 1024;
+/// Most lines of one runtime that are answered with what is wrong with them; more are only logged.
+pub const MAX_COMPLAINTS: u32 = 16;
 /// How often one link asks for a session again because the two sides did not agree.
 pub const MAX_RESYNCS: u32 = 3;
 
@@ -72,9 +74,8 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     recognises: |line| first_line::has(line, &["hello"]),
     sockets: None,
     habits: Habits::NONE,
-    runtime_role: || Box::new(NativeRuntime::default()),
+    runtime_role: Some(|| Box::new(NativeRuntime::default())),
     ui_role: || Box::new(NativeUi::default()),
     fidelity: Sources::new(include_str!("words.txt"), include_str!("verdicts.txt")),
     quirks: &[],
-    schema: || include_str!("schema.json").to_owned(),
 });

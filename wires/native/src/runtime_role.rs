@@ -240,6 +240,10 @@ impl RuntimeRole for NativeRuntime {
             Ok(FromUi::Hello(hello)) => self.hello(cx, hello),
             Ok(FromUi::Command(wanted)) => self.wanted(cx, wanted),
             Ok(FromUi::WatchFleet(FleetWatch { alone })) => self.watch_fleet(cx, alone),
+            // It is not answered, or two sides that do not understand each other would never stop.
+            Ok(FromUi::Error(complaint)) => {
+                cx.log(format!("the UI could not use a line: {}", complaint.message));
+            }
             Err(error) => self.unreadable(cx, &text, &error.to_string()),
         }
     }

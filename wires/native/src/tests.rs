@@ -3,6 +3,7 @@
 mod bad_input;
 mod conversation;
 mod fleet;
+mod page;
 mod passing;
 mod revisions;
 mod rights;

@@ -10,16 +10,22 @@ use super::wire::{
     About, Attached, Complaint, Cursor, FromRuntime, FromUi, Hello as HelloLine, Settled, Wanted,
 };
 use super::{
-    MAX_PENDING, MAX_REPLAY, MAX_REPLAY_BYTES, MAX_RESYNCS, MIN_PROTOCOL, PROTOCOL, REVISION, capability,
+    MAX_COMPLAINTS, MAX_PENDING, MAX_REPLAY, MAX_REPLAY_BYTES, MAX_RESYNCS, MIN_PROTOCOL, PROTOCOL, REVISION,
+    capability,
 };
 use domain::command::{Command, LibraryCommand, Refusal, RefusalKind, Target};
-use domain::ids::SessionId;
+use domain::event::{Body, ContextEvent, Event, MessageEvent, SessionEvent};
+use domain::ids::{EntryId, SessionId};
 use domain::port::{Abilities, News, Ticket};
+use rolekit::first_line;
 use roles::{Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, Tickets, TimerKey, UiCx, UiRole};
 use std::sync::Arc;
 use wire::lines::MAX_LINE;
 
 const HANDSHAKE: TimerKey = TimerKey(1);
+/// Where an author reads on.
+const HINT: &str = "see docs/native-protocol.md";
+
 /// The UI's end of a native link. It may be opened again after the link was lost; it then resumes where it was.
 #[derive(Debug, Default)]
 pub struct NativeUi {
@@ -34,6 +40,10 @@ pub struct NativeUi {
     due: Option<Cursor>,
     resume: Option<Cursor>,
     resyncs: u32,
+    /// How often the runtime was told that a line of it cannot be used.
+    complaints: u32,
+    /// The entry behind which the conversation goes on, as the lines so far have it.
+    tip: Option<EntryId>,
     /// A session is begun where the peer shows none by itself.
     begins: bool,
     /// Whether the session that was named, or that we begin, is still to be shown.
@@ -98,6 +108,7 @@ impl NativeUi {
     fn attached(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, attached: Attached) {
         let Attached { at, current, replay, board, abilities } = attached;
         let replay = if current { seen.state.replay() } else { replay };
+        self.tip = replay.iter().fold(None, |tip, (_, body)| tip_after(tip, body));
         self.session = Some(at.session.clone());
         self.abilities = Some(abilities.clone());
         let session = at.session.clone();
@@ -166,6 +177,44 @@ impl NativeUi {
         }
     }
 
+    /// Tells the runtime what is wrong with a line of it. Before its hello nobody knows whether it would understand.
+    fn complain(&mut self, cx: &mut UiCx<'_>, message: &str) {
+        if self.peer.is_none() || self.complaints >= MAX_COMPLAINTS {
+            return;
+        }
+        self.complaints += 1;
+        let (about, message, hint) = (About::Line, message.to_owned(), Some(HINT.to_owned()));
+        if let Ok(line) = wire::encode(&FromUi::Error(Complaint { about, ticket: None, message, hint })) {
+            cx.send(line);
+        }
+    }
+
+    /// A line that cannot be read. One that was to show the session ends the link: all that is said here waits for it.
+    fn unreadable(&mut self, cx: &mut UiCx<'_>, why: &str, text: &str) {
+        self.complain(cx, why);
+        let shows = ["attached", "attached_begin"].into_iter().find(|key| first_line::has(text, &[key]));
+        match shows.filter(|_| self.session.is_none()) {
+            Some(shows) => self.unusable(cx, format!("its line `{shows}` cannot be read: {why}")),
+            None => cx.drift(Drift::new("line", why.to_owned(), text)),
+        }
+    }
+
+    /// Takes an event on, unless it would begin another conversation unseen: then the link ends, and both sides hear why.
+    fn happened(&mut self, cx: &mut UiCx<'_>, session: SessionId, event: Event) {
+        if self.session.as_ref() == Some(&session) {
+            if let (Some(tip), Some(name)) = (self.tip, rootless(&event.body)) {
+                let why = format!(
+                    "event {}, {name}: `parent` is missing: it is {} here, or what was said before would be gone from the screen",
+                    event.seq.0, tip.0
+                );
+                self.complain(cx, &why);
+                return self.unusable(cx, why);
+            }
+            self.tip = tip_after(self.tip, &event.body);
+        }
+        cx.news(News::Happened { session, event: Arc::new(event) });
+    }
+
     /// The runtime does not want us, and says why: so does whoever waits for something of it hear why, and not only that it is gone.
     fn unusable(&mut self, cx: &mut UiCx<'_>, words: String) {
         let refusal = Refusal::new(RefusalKind::NotAllowed, words.as_str());
@@ -203,6 +252,25 @@ impl NativeUi {
     }
 }
 
+/// Where the conversation goes on after this.
+fn tip_after(tip: Option<EntryId>, body: &Body) -> Option<EntryId> {
+    match body {
+        Body::Message(MessageEvent::Started { message, .. }) => Some((*message).into()),
+        Body::Context(ContextEvent::Compacted { entry, .. }) => Some(*entry),
+        Body::Session(SessionEvent::LeafMoved { leaf }) => *leaf,
+        _ => tip,
+    }
+}
+
+/// The name of an event that goes on with a conversation and does not say behind what.
+fn rootless(body: &Body) -> Option<&'static str> {
+    match body {
+        Body::Message(MessageEvent::Started { parent: None, .. }) => Some("message_started"),
+        Body::Context(ContextEvent::Compacted { parent: None, .. }) => Some("compacted"),
+        _ => None,
+    }
+}
+
 impl UiRole for NativeUi {
     fn open(&mut self, cx: &mut UiCx<'_>, hello: &Hello) {
         let named = hello.session.as_deref().and_then(SessionId::parse);
@@ -222,6 +290,7 @@ impl UiRole for NativeUi {
         self.begins = hello.begins && !is_named;
         self.is_awaited = hello.begins || is_named;
         (self.peer, self.coming, self.due, self.abilities) = (None, None, None, None);
+        (self.tip, self.complaints) = (None, 0);
         cx.timer(HANDSHAKE, HANDSHAKE_TIMEOUT);
         match wire::encode(&FromUi::Hello(line)) {
             Ok(line) => cx.send(line),
@@ -233,8 +302,10 @@ impl UiRole for NativeUi {
         self.compare(cx, seen);
         let text = match line {
             Line::Text(text) => text,
-            Line::Overlong(head) => return cx.drift(Drift::new("line", "too long", &head)),
-            Line::Garbled(shown) => return cx.drift(Drift::new("line", "not UTF-8 text", &shown)),
+            Line::Overlong(head) => {
+                return self.unreadable(cx, &format!("longer than {MAX_LINE} bytes"), &head);
+            }
+            Line::Garbled(shown) => return self.unreadable(cx, "not UTF-8 text", &shown),
         };
         if text.trim().is_empty() {
             return;
@@ -244,7 +315,7 @@ impl UiRole for NativeUi {
             read.and_then(|()| serde_json::from_str::<FromRuntime>(&text).map_err(|error| error.to_string()));
         let line = match read {
             Ok(line) => line,
-            Err(why) => return cx.drift(Drift::new("line", why, &text)),
+            Err(why) => return self.unreadable(cx, &why, &text),
         };
         match line {
             FromRuntime::Hello(hello) => self.greeted(cx, hello),
@@ -262,10 +333,7 @@ impl UiRole for NativeUi {
                     (self.session, self.due) = (None, None);
                 }
             }
-            FromRuntime::Event(happened) => {
-                let (session, event) = (happened.session, Arc::new(happened.event));
-                cx.news(News::Happened { session, event });
-            }
+            FromRuntime::Event(happened) => self.happened(cx, happened.session, happened.event),
             FromRuntime::Signal(said) => {
                 let (session, signal) = (said.session, said.signal);
                 cx.news(News::Signal { session, signal });

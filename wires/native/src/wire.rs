@@ -21,6 +21,8 @@ pub enum FromUi {
     Command(Wanted),
     /// It wants to know which sessions are open, now and from now on.
     WatchFleet(FleetWatch),
+    /// A line of the runtime's could not be used.
+    Error(Complaint),
 }
 
 /// What a runtime says.

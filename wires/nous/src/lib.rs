@@ -46,9 +46,8 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
         connect: |_| vec![PathBuf::from(USUAL_SOCKET)],
     }),
     habits: Habits::NONE,
-    runtime_role: || Box::new(NousRuntime::default()),
+    runtime_role: Some(|| Box::new(NousRuntime::default())),
     ui_role: || Box::new(NousUi::default()),
     fidelity: Sources::new(include_str!("words.txt"), include_str!("verdicts.txt")),
     quirks: quirks::QUIRKS,
-    schema: || include_str!("schema.json").to_owned(),
 });

@@ -123,6 +123,8 @@ impl NousUi {
     }
 
     fn taken(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, sent: Sent, payload: &Value) {
+        // Where they were asked for once more meanwhile, that answer tells the same past, and tells it once.
+        let is_last = !self.sent.values().any(|sent| matches!(sent, Sent::Messages { .. }));
         let text = |key: &str| payload.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         match sent {
             Sent::Hello => self.greet(cx),
@@ -139,13 +141,15 @@ impl NousUi {
             Sent::Messages { at: Some((ticket, receipt)) } => {
                 let messages: Messages = read(cx, "messages", payload);
                 cx.settle(ticket, Ok(receipt));
-                hearing::history(cx, &messages.messages);
+                if is_last {
+                    hearing::history(cx, &messages.messages);
+                }
             }
             Sent::Messages { at: None } => {
                 let messages: Messages = read(cx, "messages", payload);
                 // Told once a run is under way, the past would end it; its own words may be among them.
                 let quiet = !self.prompting() && !self.hearing.follows() && seen.state.open_run().is_none();
-                if quiet && !self.hearing.has_begun() {
+                if is_last && quiet && !self.hearing.has_begun() {
                     hearing::history(cx, &messages.messages);
                 }
             }

@@ -13,7 +13,7 @@ const MAX_INDENT: usize = 3;
 
 /// Something that is whole enough to be told.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum Fenced {
     /// Text outside of fences.
     Text(String),
     /// What stood between two fences.
@@ -34,7 +34,7 @@ pub(super) struct Fences {
     held: String,
     block: Option<Open>,
     text: String,
-    out: Vec<Piece>,
+    out: Vec<Fenced>,
 }
 
 #[derive(Debug)]
@@ -48,13 +48,13 @@ struct Open {
 
 impl Fences {
     /// Takes more text; gives what can be told.
-    pub(super) fn push(&mut self, text: &str) -> Vec<Piece> {
+    pub(super) fn push(&mut self, text: &str) -> Vec<Fenced> {
         text.chars().for_each(|c| self.take(c));
         self.pieces()
     }
 
     /// The text is over: gives what was held. A fence that never closed closes here.
-    pub(super) fn finish(&mut self) -> Vec<Piece> {
+    pub(super) fn finish(&mut self) -> Vec<Fenced> {
         match self.block.take() {
             Some(mut open) => {
                 if !closes(&open, &open.line) {
@@ -119,16 +119,16 @@ impl Fences {
         if text.ends_with('\n') {
             text.pop();
         }
-        self.out.push(Piece::Block { language: open.language, text });
+        self.out.push(Fenced::Block { language: open.language, text });
     }
 
     fn flush_text(&mut self) {
         if !self.text.is_empty() {
-            self.out.push(Piece::Text(std::mem::take(&mut self.text)));
+            self.out.push(Fenced::Text(std::mem::take(&mut self.text)));
         }
     }
 
-    fn pieces(&mut self) -> Vec<Piece> {
+    fn pieces(&mut self) -> Vec<Fenced> {
         self.flush_text();
         std::mem::take(&mut self.out)
     }
@@ -176,26 +176,26 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn split(parts: &[&str]) -> Vec<Piece> {
+    fn split(parts: &[&str]) -> Vec<Fenced> {
         let mut fences = Fences::default();
-        let mut pieces: Vec<Piece> = parts.iter().flat_map(|part| fences.push(part)).collect();
+        let mut pieces: Vec<Fenced> = parts.iter().flat_map(|part| fences.push(part)).collect();
         pieces.extend(fences.finish());
-        let mut joined: Vec<Piece> = Vec::new();
+        let mut joined: Vec<Fenced> = Vec::new();
         for piece in pieces {
             match (joined.last_mut(), piece) {
-                (Some(Piece::Text(before)), Piece::Text(text)) => before.push_str(&text),
+                (Some(Fenced::Text(before)), Fenced::Text(text)) => before.push_str(&text),
                 (_, piece) => joined.push(piece),
             }
         }
         joined
     }
 
-    fn text(text: &str) -> Piece {
-        Piece::Text(text.to_owned())
+    fn text(text: &str) -> Fenced {
+        Fenced::Text(text.to_owned())
     }
 
-    fn block(language: Option<&str>, text: &str) -> Piece {
-        Piece::Block { language: language.map(str::to_owned), text: text.to_owned() }
+    fn block(language: Option<&str>, text: &str) -> Fenced {
+        Fenced::Block { language: language.map(str::to_owned), text: text.to_owned() }
     }
 
     #[test]
@@ -232,7 +232,7 @@ mod tests {
         let pieces = split(&[&whole]);
         assert_eq!(pieces.len(), 3);
         let all: usize =
-            pieces.iter().map(|p| if let Piece::Block { text, .. } = p { text.len() } else { 0 }).sum();
+            pieces.iter().map(|p| if let Fenced::Block { text, .. } = p { text.len() } else { 0 }).sum();
         assert_eq!(all, 600 * 1024 - 3);
     }
 

@@ -57,9 +57,8 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
         connect: |variable| SocketEnv::read(variable).connect(None),
     }),
     habits: Habits { saves: Some(".openagent/sessions"), ..Habits::NONE },
-    runtime_role: || Box::new(OpenagentRuntime::new()),
+    runtime_role: Some(|| Box::new(OpenagentRuntime::new())),
     ui_role: || Box::new(OpenagentUi::new()),
     fidelity: Sources::new(include_str!("words.txt"), include_str!("verdicts.txt")),
     quirks: quirks::QUIRKS,
-    schema: || include_str!("schema.json").to_owned(),
 });

@@ -9,8 +9,8 @@ mod hearing;
 mod responses;
 
 use super::wire::{
-    Context, InitializeParams, InitializeResult, LoadParams, PROTOCOL_VERSION, Program, TerminalSize,
-    capability, notify,
+    Context, InitializeParams, InitializeResult, ListParams, LoadParams, PROTOCOL_VERSION, Program,
+    TerminalSize, capability, notify,
 };
 use domain::command::{Command, Receipt, Refusal, RefusalKind};
 use domain::content::Input;
@@ -43,6 +43,8 @@ const MAX_HELD: usize = 64;
 const MAX_OVER: usize = 64;
 /// Most sessions remembered from lists.
 const MAX_KNOWN: usize = 1024;
+/// Most characters of what was said first that are compared with a title.
+const MAX_TITLE: usize = 200;
 /// The size we claim where there is no terminal.
 const NO_TERMINAL: (u16, u16) = (80, 24);
 
@@ -71,6 +73,20 @@ pub struct OpenagentUi {
     session: Option<SessionId>,
     /// A session is being loaded.
     loading: bool,
+    /// What the backend calls the session that it makes of the first query.
+    naming: Naming,
+}
+
+/// A backend tells what it calls a session only in its list.
+#[derive(Debug, Default)]
+enum Naming {
+    /// Nobody wants to know, or it was asked already.
+    #[default]
+    Idle,
+    /// To be asked after the first query.
+    Wanted,
+    /// This was said first in it; the title in the list begins so.
+    Said(String),
 }
 
 /// A query without a name.
@@ -200,6 +216,9 @@ impl OpenagentUi {
         if let Some(ticket) = ticket {
             cx.settle(ticket, Ok(Receipt::Done));
         }
+        if let (Naming::Wanted, Some(input)) = (&self.naming, &input) {
+            self.naming = Naming::Said(input.text.chars().take(MAX_TITLE).collect());
+        }
         let hearing = Hearing::new(Key::from(query_id), self.existing());
         hearing.say(cx, Said::RunStarted);
         if let Some(input) = input {
@@ -216,6 +235,15 @@ impl OpenagentUi {
         if let Some(query) = self.query.take() {
             self.forget(query.key().to_string());
             query.end(cx);
+        }
+        if let Naming::Said(first) = &self.naming
+            && self.session.is_none()
+        {
+            let pending = SentRequest::Name { first: first.clone() };
+            self.naming = Naming::Idle;
+            if let Err(refusal) = self.ask_backend(cx, &ListParams { limit: Some(1) }, pending) {
+                cx.drift(Drift::new(ListParams::METHOD, refusal.to_string(), ""));
+            }
         }
     }
 
@@ -343,6 +371,7 @@ impl OpenagentUi {
 impl UiRole for OpenagentUi {
     fn open(&mut self, cx: &mut UiCx<'_>, hello: &Hello) {
         self.wanted = hello.session.as_deref().map(str::to_owned);
+        self.naming = if hello.keeps { Naming::Wanted } else { Naming::Idle };
         self.context.cwd = Some(hello.cwd.clone()).filter(|cwd| !cwd.is_empty());
         self.context.shell.clone_from(&hello.shell);
         let (cols, rows) = hello.size.unwrap_or(NO_TERMINAL);

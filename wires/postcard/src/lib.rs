@@ -17,9 +17,8 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     recognises: |line| line.starts_with(r#"{"say":"#),
     sockets: None,
     habits: Habits::NONE,
-    runtime_role: || Box::new(runtime_role::PostcardRuntime::default()),
+    runtime_role: Some(|| Box::new(runtime_role::PostcardRuntime::default())),
     ui_role: || Box::new(ui_role::PostcardUi::default()),
     fidelity: Sources::new(include_str!("words.txt"), include_str!("verdicts.txt")),
     quirks: &[],
-    schema: String::new,
 });

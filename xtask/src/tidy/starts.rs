@@ -44,7 +44,7 @@ const STARTS: &[Start] = &[
         file: "crates/link/src/child.rs",
         count: 1,
         program: "a foreign runtime",
-        leash: "none; it has no terminal and ends with Parlor",
+        leash: "none, or with `--leash` the sandbox; it has no terminal and ends with Parlor",
         why: "you wrote its command, or said yes to it",
     },
     Start {
@@ -90,6 +90,20 @@ const STARTS: &[Start] = &[
         why: "`parlor up --systemd` and its end",
     },
     Start {
+        file: "crates/window/src/finder.rs",
+        count: 1,
+        program: "Parlor, as `parlor up`",
+        leash: "none: words of ours only",
+        why: "the desktop shell finds the server, or has it begun",
+    },
+    Start {
+        file: "desktop/src/outside.rs",
+        count: 1,
+        program: "xdg-open, from the desktop shell",
+        leash: "none",
+        why: "you read a link and said that it is to be opened",
+    },
+    Start {
         file: "crates/remote/src/ssh.rs",
         count: 1,
         program: "ssh",
@@ -102,6 +116,13 @@ const STARTS: &[Start] = &[
         program: "xdg-open or open",
         leash: "none",
         why: "`parlor web` opens your browser",
+    },
+    Start {
+        file: "crates/parlor/src/tour/stage.rs",
+        count: 1,
+        program: "Parlor, as a step of the tour shows it",
+        leash: "none, and your terminal",
+        why: "`parlor tour`",
     },
     Start {
         file: "crates/tui/src/shell/command.rs",

@@ -10,6 +10,10 @@ use crate::tree::Page;
 const WIRES: &str = "wires/";
 /// Where the kit knows them apart from our code.
 const CHECKED: &str = "crates/kit/src/check/wires/";
+/// Wires that are called like a family of models: a string that begins with one may be about those, and so is what stands in `MODELS`
+/// and the settings of lemon's document.
+const CALLED_LIKE_MODELS: &[&str] = &["claude"];
+const MODELS: &[&str] = &["crates/models/", "wires/lemon/"];
 /// The lists of all wires.
 const LISTS: &[&str] =
     &["crates/dialects/src/lib.rs", "crates/dialects/src/registry.rs", "crates/kit/src/check/wires.rs"];
@@ -36,13 +40,17 @@ fn of_program(program: &Program<'_>, wires: &[&str]) -> Vec<String> {
         .find_map(|folder| path.strip_prefix(folder))
         .and_then(|rest| rest.split(['/', '.']).next());
     let mut found: Vec<(usize, &str)> = Vec::new();
-    for wire in wires.iter().filter(|wire| Some(**wire) != own) {
+    let of_models = |wire: &str| {
+        MODELS.iter().any(|models| path.starts_with(models)) && CALLED_LIKE_MODELS.contains(&wire)
+    };
+    for wire in wires.iter().filter(|wire| Some(**wire) != own && !of_models(wire)) {
         found.extend(
             identifiers(&program.code)
                 .filter(|(_, name)| has_word(name, wire))
                 .map(|(at, _)| (line_of(&program.code, at), *wire)),
         );
         let named = program.strings.iter().filter(|(_, text)| begins_with(text, wire));
+        let named = named.filter(|_| !CALLED_LIKE_MODELS.contains(wire));
         found.extend(named.map(|(line, _)| (*line, *wire)));
     }
     found.sort_unstable();

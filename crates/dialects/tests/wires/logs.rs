@@ -31,7 +31,7 @@ fn no_wire_puts_what_it_cannot_read_into_a_log() {
         let drifts = link.drifts.iter().map(Drift::logged);
         drifts.chain(link.logs.iter().cloned()).collect::<Vec<_>>().join("\n")
     };
-    for dialect in dialects::ALL {
+    for dialect in dialects::DRIVEN {
         for line in UNREADABLE {
             let mut runtime =
                 RuntimeBench::of(dialect.runtime_role(), session("sess-0001"), &Greeting::default());

@@ -55,6 +55,7 @@ pub(super) fn shorten(said: &mut Said) -> bool {
         | Said::MessageEnded { .. }
         | Said::AskWithdrawn { .. }
         | Said::NeedsNoConsent { .. }
+        | Said::AllowedHere { .. }
         | Said::Context { .. }
         | Said::Effort(_)
         | Said::QueueMode(..)
@@ -74,6 +75,7 @@ pub(super) fn names_fit(run: Option<&Key>, said: &Said) -> bool {
         Said::ToolProposed { tool, .. }
         | Said::ToolStarted { tool, .. }
         | Said::NeedsNoConsent { tool }
+        | Said::AllowedHere { tool, .. }
         | Said::ToolProgress { tool, .. }
         | Said::ToolEnded { tool, .. } => Some(tool),
         Said::AskOpened { ask, .. } | Said::AskWithdrawn { ask, .. } => Some(ask),

@@ -13,7 +13,7 @@ const MARK: &str = "\n\n[cut here: the runtime said more than fits into one mess
 
 /// A message under way.
 #[derive(Debug)]
-pub(super) struct OpenMessage {
+pub(super) struct HeardMessage {
     pub(super) id: MessageId,
     key: Option<Key>,
     role: Role,
@@ -25,7 +25,7 @@ pub(super) struct OpenMessage {
     full: bool,
 }
 
-impl OpenMessage {
+impl HeardMessage {
     /// Cuts `text` to what still fits into the message, with a mark where it is cut; `false` when something is left out.
     fn fit(&mut self, text: &mut String) -> bool {
         let room = if self.full { 0 } else { MAX_TEXT - self.bytes };
@@ -77,7 +77,7 @@ impl Canon {
         if let Some(key) = &key {
             self.names.entries.insert(message.into(), key.clone());
         }
-        self.messages.push(OpenMessage {
+        self.messages.push(HeardMessage {
             id: message,
             key,
             role,

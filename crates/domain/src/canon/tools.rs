@@ -12,7 +12,7 @@ use crate::tool::{Decider, Decision, Progress, ToolOutcome, ToolResult};
 
 /// A tool run that has not ended.
 #[derive(Debug)]
-pub(super) struct OpenTool {
+pub(super) struct HeardTool {
     pub(super) id: ToolRunId,
     live: LiveOutput,
 }
@@ -34,9 +34,18 @@ impl Canon {
         let name = name.unwrap_or_else(|| "tool".to_owned());
         let args = args.unwrap_or_else(Json::empty);
         draft.push(Body::Tool(ToolEvent::Proposed { tool, message, name, args }));
-        self.tools.insert(key.clone(), OpenTool { id: tool, live: LiveOutput::default() });
+        self.tools.insert(key.clone(), HeardTool { id: tool, live: LiveOutput::default() });
         self.names.tools.insert(tool, key.clone());
         tool
+    }
+
+    /// A rule or the mode here said yes, unless somebody has decided by now.
+    pub(super) fn allow_tool(&mut self, draft: &mut Draft<'_>, key: &Key, by: Decider) {
+        let tool = self.propose(draft, key, None, None);
+        if draft.tool(tool).allowed.is_none() {
+            let decision = Decision { by, ..foreign(true) };
+            draft.push(Body::Tool(ToolEvent::Decided { tool, decision }));
+        }
     }
 
     /// A tool runs, or the peer says something that only a running tool can do.

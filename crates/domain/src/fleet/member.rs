@@ -1,9 +1,11 @@
 //! What a process tells of one of its sessions.
 
+use crate::ask::{Ask, MAX_SHOWN};
 use crate::content::Usage;
 use crate::event::Outcome;
 use crate::ids::{Millis, SessionId};
 use crate::state::State;
+use crate::weight::ask_weight;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -42,8 +44,13 @@ pub enum Doing {
     Nothing,
     /// A run is under way.
     Running,
-    /// So many questions wait for the person; the title of the first.
-    Waiting { asks: u64, question: String },
+    /// So many questions wait for the person; the title of the first, and all of it unless it is longer than anybody reads.
+    Waiting {
+        asks: u64,
+        question: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ask: Option<Box<Ask>>,
+    },
     /// The last run ended like this.
     Ended(Outcome),
 }
@@ -57,7 +64,8 @@ impl Member {
                 let asks = u64::try_from(state.asks.len()).unwrap_or(u64::MAX);
                 let line = ask.title.lines().next().unwrap_or_default();
                 let question = line.chars().take(QUESTION_CHARS).collect();
-                (Doing::Waiting { asks, question }, state.asked_at().unwrap_or(state.updated_at))
+                let whole = (ask_weight(ask) <= MAX_SHOWN).then(|| Box::new(ask.clone()));
+                (Doing::Waiting { asks, question, ask: whole }, state.asked_at().unwrap_or(state.updated_at))
             }
             (None, Some((started, None))) => (Doing::Running, started),
             (None, Some((_, Some((at, outcome))))) => (Doing::Ended(outcome.clone()), *at),

@@ -22,11 +22,11 @@ fn member(number: u8, doing: Doing, since: u64) -> Member {
 }
 
 fn asks() -> Doing {
-    Doing::Waiting { asks: 1, question: "Run `make`?".to_owned() }
+    Doing::Waiting { asks: 1, question: "Run `make`?".to_owned(), ask: None }
 }
 
-fn process(standing: Standing) -> Process {
-    Process { since: Millis(5), cwd: "/w".to_owned(), serving: "terminal".to_owned(), standing }
+fn process(contact: Contact) -> Process {
+    Process { since: Millis(5), cwd: "/w".to_owned(), serving: "terminal".to_owned(), contact }
 }
 
 fn summary(number: u8, updated: u64, outcome: Option<Outcome>) -> SessionSummary {
@@ -54,11 +54,11 @@ fn who_waits_comes_first_and_who_waits_longest_on_top() {
         FleetFact::Kept(vec![summary(7, 70, Some(Outcome::Done)), summary(8, 60, None), summary(1, 9, None)]),
         aboard(2, vec![member(3, asks(), 30), member(4, Doing::Running, 15)]),
         aboard(1, vec![member(1, asks(), 20), member(2, Doing::Ended(failed.clone()), 65)]),
-        FleetFact::Found { pid: 9, process: process(Standing::Dead) },
+        FleetFact::Found { pid: 9, process: process(Contact::Dead) },
     ]);
     let rows: Vec<(Option<SessionId>, Status)> =
         fleet.rows().into_iter().map(|row| (row.session, row.status)).collect();
-    let waiting = Status::Waiting { asks: 1, question: "Run `make`?".to_owned() };
+    let waiting = Status::Waiting { asks: 1, question: "Run `make`?".to_owned(), ask: None };
     let expected = [
         (Some(id(1)), waiting.clone()),
         (Some(id(3)), waiting),
@@ -90,12 +90,12 @@ fn what_nobody_told_is_in_no_row() {
 #[test]
 fn a_process_that_dies_takes_its_word_with_it_and_one_that_leaves_its_row() {
     let mut fleet = fleet([
-        FleetFact::Found { pid: 1, process: process(Standing::Reached) },
+        FleetFact::Found { pid: 1, process: process(Contact::Reached) },
         aboard(1, vec![member(1, asks(), 2)]),
         FleetFact::Kept(vec![summary(1, 3, Some(Outcome::Interrupted))]),
     ]);
     assert!(fleet.rows()[0].is_waiting());
-    fleet.take(FleetFact::Found { pid: 1, process: process(Standing::Dead) });
+    fleet.take(FleetFact::Found { pid: 1, process: process(Contact::Dead) });
     let status: Vec<Status> = fleet.rows().into_iter().map(|row| row.status).collect();
     assert_eq!(status, [Status::Dead, Status::Ended(Outcome::Interrupted)]);
     fleet.take(FleetFact::Left { pid: 1 });
@@ -123,7 +123,7 @@ fn all_of_it_is_bounded() {
     let late = vec![Member { session: SessionId::from_number(9_999_999), ..member(1, Doing::Running, 1) }];
     assert!(!fleet.take(FleetFact::Changed { pid: 1, members: late, closed: Vec::new() }));
     let processes = (0..MAX_PROCESSES + 5)
-        .map(|pid| FleetFact::Found { pid: u32::try_from(pid).unwrap(), process: process(Standing::Silent) });
+        .map(|pid| FleetFact::Found { pid: u32::try_from(pid).unwrap(), process: process(Contact::Silent) });
     processes.for_each(|fact| _ = fleet.take(fact));
     assert_eq!(fleet.processes().count(), MAX_PROCESSES);
 }
@@ -149,7 +149,7 @@ fn is_strictly_ordered(rows: &[Row]) -> bool {
 
 #[test]
 fn those_of_one_kind_have_their_order_too_and_equal_times_an_order_of_names() {
-    let since = |since, standing| Process { since: Millis(since), ..process(standing) };
+    let since = |since, contact| Process { since: Millis(since), ..process(contact) };
     let ended = || Doing::Ended(Outcome::Done);
     let rows = fleet([
         aboard(
@@ -159,9 +159,9 @@ fn those_of_one_kind_have_their_order_too_and_equal_times_an_order_of_names() {
         aboard(2, vec![member(4, Doing::Running, 8), member(5, ended(), 1), member(6, Doing::Nothing, 2)]),
         // One session through two processes that tell the same of it.
         aboard(9, vec![member(4, Doing::Running, 8)]),
-        FleetFact::Found { pid: 7, process: since(6, Standing::Dead) },
-        FleetFact::Found { pid: 6, process: since(7, Standing::Silent) },
-        FleetFact::Found { pid: 5, process: since(7, Standing::OtherVersion("0.1.0".to_owned())) },
+        FleetFact::Found { pid: 7, process: since(6, Contact::Dead) },
+        FleetFact::Found { pid: 6, process: since(7, Contact::Silent) },
+        FleetFact::Found { pid: 5, process: since(7, Contact::OtherVersion("0.1.0".to_owned())) },
         FleetFact::Kept(vec![summary(7, 2, None), summary(8, 3, Some(Outcome::Done))]),
     ])
     .rows();
@@ -199,20 +199,20 @@ fn members() -> impl Strategy<Value = Vec<Member>> {
         .prop_map(|all| all.into_iter().map(|(number, doing, since)| member(number, doing, since)).collect())
 }
 
-fn standing() -> impl Strategy<Value = Standing> {
+fn contact() -> impl Strategy<Value = Contact> {
     prop_oneof![
-        3 => Just(Standing::Reached),
-        1 => Just(Standing::Silent),
-        1 => Just(Standing::Dead),
-        1 => Just(Standing::OtherVersion("0.1.0".to_owned())),
+        3 => Just(Contact::Reached),
+        1 => Just(Contact::Silent),
+        1 => Just(Contact::Dead),
+        1 => Just(Contact::OtherVersion("0.1.0".to_owned())),
     ]
 }
 
 /// Facts about one process, in the order in which they happen.
 fn story(pid: u32) -> impl Strategy<Value = Vec<FleetFact>> {
     let fact = prop_oneof![
-        (standing(), 0u64..50).prop_map(move |(standing, since)| {
-            let process = Process { since: Millis(since), ..process(standing) };
+        (contact(), 0u64..50).prop_map(move |(contact, since)| {
+            let process = Process { since: Millis(since), ..process(contact) };
             FleetFact::Found { pid, process }
         }),
         members().prop_map(move |members| FleetFact::Aboard { pid, members }),

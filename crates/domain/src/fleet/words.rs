@@ -42,13 +42,15 @@ impl Row {
     pub fn about(&self) -> Option<String> {
         let pid = self.pid.unwrap_or_default();
         Some(match &self.status {
-            Status::Waiting { asks, question } if *asks > 1 => format!("{question} (1 of {asks})"),
+            Status::Waiting { asks, question, .. } if *asks > 1 => format!("{question} (1 of {asks})"),
             Status::Waiting { question, .. } => question.clone(),
             Status::Ended(Outcome::Failed(failure)) => failure.message.clone(),
             Status::Silent => format!("process {pid} does not answer"),
             Status::OtherVersion(version) => {
                 format!("process {pid} is Parlor {version}, which does not tell of its sessions")
             }
+            // Several of them, as one line.
+            Status::Dead if self.pid.is_none() => "what they left was removed".to_owned(),
             Status::Dead => format!("process {pid} died; what it left was removed"),
             Status::Running | Status::Fresh | Status::Ended(_) | Status::Kept => return None,
         })

@@ -3,8 +3,10 @@
 //! Invariant: what the first release wrote is written today as it was. It had fewer members, each of which stood for several of today's:
 //! a later member is written only where it is not what those say.
 
+use super::menu::AgentMenu;
 use crate::session::ModelRef;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// What a runtime can do, once the handshake told; the UI greys out the rest.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -71,6 +73,8 @@ pub struct Abilities {
     pub text_only: bool,
     /// The model of sessions that have chosen none, where it is known: before the first answer nothing else tells it.
     pub model: Option<ModelRef>,
+    /// What it offers in words of its own; shared, for it is compared at each word of the runtime.
+    pub menu: Arc<AgentMenu>,
 }
 
 impl Abilities {
@@ -114,6 +118,7 @@ impl Abilities {
             undo: true,
             text_only: false,
             model: None,
+            menu: Arc::default(),
         }
     }
 }
@@ -184,6 +189,12 @@ struct Told {
     text_only: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<ModelRef>,
+    #[serde(default, skip_serializing_if = "is_empty")]
+    menu: Arc<AgentMenu>,
+}
+
+fn is_empty(menu: &Arc<AgentMenu>) -> bool {
+    **menu == AgentMenu::default()
 }
 
 impl Told {
@@ -250,6 +261,7 @@ impl From<Abilities> for Told {
             undo: Some(abilities.undo),
             text_only: Some(abilities.text_only),
             model: abilities.model,
+            menu: abilities.menu,
         };
         for (member, implied) in told.later() {
             member.take_if(|now| *now == implied);
@@ -296,6 +308,7 @@ impl From<Told> for Abilities {
             undo: so(told.undo),
             text_only: so(told.text_only),
             model: told.model,
+            menu: told.menu,
         }
     }
 }

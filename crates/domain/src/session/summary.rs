@@ -44,6 +44,7 @@ impl SessionSummary {
             outcome: None,
             usage: Usage::default(),
             origin: None,
+            found: None,
         }
     }
 
@@ -67,6 +68,7 @@ impl SessionSummary {
                 .map(|(_, outcome)| Box::new(outcome.clone())),
             usage: state.usage,
             origin: state.settings.origin.clone().map(Box::new),
+            found: None,
         }
     }
 }

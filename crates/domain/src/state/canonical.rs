@@ -11,7 +11,7 @@ mod entities;
 mod nouns;
 
 pub use entities::ToolOutput;
-pub(super) use entities::{Ended, Piece, Proposed, Started, mark};
+pub(super) use entities::{Ended, Proposed, Started, WrittenPart, mark};
 
 /// Before a string and behind it. Nothing is escaped: a long text is fed as it is.
 const BEGIN: u8 = 0xfe;

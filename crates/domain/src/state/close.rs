@@ -15,19 +15,19 @@ pub struct Open {
     /// With what its answer used, where that is known.
     step: Option<(StepId, Usage)>,
     messages: Vec<MessageId>,
-    tools: Vec<OpenTool>,
-    asks: Vec<OpenAsk>,
+    tools: Vec<UnclosedTool>,
+    asks: Vec<UnclosedAsk>,
     queued: Vec<QueuedId>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct OpenTool {
+struct UnclosedTool {
     id: ToolRunId,
     running: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct OpenAsk {
+struct UnclosedAsk {
     id: AskId,
     run: Option<RunId>,
     about: Option<ToolRunId>,
@@ -38,14 +38,14 @@ impl State {
     pub fn open(&self) -> Open {
         let run = self.open_run();
         let tools = self.open_tools().into_iter().filter_map(|id| self.tool(id));
-        let asks = self.asks.iter().map(|ask| OpenAsk { id: ask.id, run: ask.run, about: ask.about() });
+        let asks = self.asks.iter().map(|ask| UnclosedAsk { id: ask.id, run: ask.run, about: ask.about() });
         Open {
             run: run.map(|run| run.id),
             turn: run.and_then(|run| run.open_turn()).map(|turn| turn.id),
             step: run.and_then(|run| run.open_step()).map(|step| (step.id, step.billed.unwrap_or_default())),
             messages: self.open_messages(),
             tools: tools
-                .map(|tool| OpenTool { id: tool.id, running: tool.phase == ToolPhase::Running })
+                .map(|tool| UnclosedTool { id: tool.id, running: tool.phase == ToolPhase::Running })
                 .collect(),
             asks: asks.collect(),
             queued: self.queues.all().map(|(_, waiting)| waiting.id).collect(),
@@ -77,7 +77,7 @@ impl Open {
             Body::Message(MessageEvent::Started { message, .. }) => self.messages.push(*message),
             Body::Message(MessageEvent::Ended { message, .. }) => self.messages.retain(|id| id != message),
             Body::Tool(ToolEvent::Proposed { tool, .. }) => {
-                self.tools.push(OpenTool { id: *tool, running: false });
+                self.tools.push(UnclosedTool { id: *tool, running: false });
             }
             Body::Tool(ToolEvent::Started { tool }) => {
                 for open in self.tools.iter_mut().filter(|open| open.id == *tool) {
@@ -86,7 +86,7 @@ impl Open {
             }
             Body::Tool(ToolEvent::Ended { tool, .. }) => self.tools.retain(|open| open.id != *tool),
             Body::Ask(AskEvent::Opened(ask)) => {
-                self.asks.push(OpenAsk { id: ask.id, run: ask.run, about: ask.about() });
+                self.asks.push(UnclosedAsk { id: ask.id, run: ask.run, about: ask.about() });
             }
             Body::Ask(AskEvent::Closed { ask, .. }) => self.asks.retain(|open| open.id != *ask),
             Body::Queue(QueueEvent::Added { item, .. }) => self.queued.push(*item),
@@ -149,14 +149,14 @@ impl Open {
         let (of_run, others) =
             std::mem::take(&mut self.asks).into_iter().partition(|ask| run.is_some() && ask.run == run);
         self.asks = others;
-        let of_run: Vec<OpenAsk> = of_run;
+        let of_run: Vec<UnclosedAsk> = of_run;
         of_run.into_iter().map(|ask| withdrawn(ask.id)).collect()
     }
 
     /// Ends the tools, with the questions about them, and the messages.
     fn close_contents(&mut self, outcome: &Outcome) -> Vec<Body> {
         let mut bodies = Vec::new();
-        for OpenTool { id: tool, running } in std::mem::take(&mut self.tools) {
+        for UnclosedTool { id: tool, running } in std::mem::take(&mut self.tools) {
             let about = self.asks.iter().filter(|ask| ask.about == Some(tool));
             bodies.extend(about.map(|ask| withdrawn(ask.id)));
             let (outcome, text) = tool_cut_by(outcome, running);

@@ -10,7 +10,7 @@
 
 mod revision_1;
 
-use super::canonical::{Canonical, Ended, Piece, Proposed, Sink, Started, mark};
+use super::canonical::{Canonical, Ended, Proposed, Sink, Started, WrittenPart, mark};
 use super::{Entry, EntryKind, State};
 use crate::content::{Part, TextKind};
 use crate::event::Finish;
@@ -110,7 +110,7 @@ pub(super) fn begin_part(roll: u64, kind: TextKind) -> u64 {
 
 /// A whole part; equal to the same text streamed.
 pub(super) fn whole_part(roll: u64, part: &Part) -> u64 {
-    fed(roll, &Piece(part))
+    fed(roll, &WrittenPart(part))
 }
 
 /// A message begins, as this event says.

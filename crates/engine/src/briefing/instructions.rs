@@ -85,7 +85,7 @@ impl ReadFiles {
                 };
                 let all = imports(&file, &text, look.home.as_deref(), &inside);
                 for TakenIn { path, by, text, .. } in all.into_iter().rev().filter(|import| !import.quiet) {
-                    self.take(&path, format!("{}, which {} takes in", shown(&path), shown(&by)), text);
+                    self.take(&path, format!("{}, which {} includes", shown(&path), shown(&by)), text);
                 }
             }
         }
@@ -260,7 +260,7 @@ mod tests {
             read.files.iter().map(|(_, text)| text.split(',').next().unwrap_or_default()).collect();
         assert_eq!(words, ["own", "the person's", "main", "deep", "style", "for me"]);
         let by =
-            format!("{0}/docs/style.md, which {0}/CLAUDE.local.md takes in", base.join("work").display());
+            format!("{0}/docs/style.md, which {0}/CLAUDE.local.md includes", base.join("work").display());
         assert_eq!(read.files[4].0, by);
         assert!(
             read.trouble.iter().any(|why| why.contains("secret.md") && why.contains("out of the project"))

@@ -64,7 +64,7 @@ pub(crate) fn question(listed: &Listed) -> (String, AskKind) {
     };
     let compared = listed.compared.as_ref().map(|words| format!("{words}\n")).unwrap_or_default();
     let message = format!(
-        "It {}.\n{compared}{before}It runs in the sandbox: it reads what commands may read, and writes only in a cache of its own unless you say more. \
+        "It {}.\n{compared}{before}It runs in the sandbox: it reads what commands may read, and writes only into a private cache unless you allow more. \
          /mcp changes that at any time.",
         entry.words(),
     );

@@ -5,6 +5,7 @@ use domain::command::{DiffSince, FilesCommand, Receipt, Refusal, RefusalKind};
 use domain::event::{Body, FILES_REDONE, FILES_UNDONE, NoteEvent};
 use domain::ids::EntryId;
 use domain::signal::Level;
+use std::path::Path;
 use tools::checkpoint::{Direction, Ledger, Since, UndoError, UndoOutcome, against_git};
 
 /// What is said where nothing is kept.
@@ -47,10 +48,7 @@ impl Consultation {
 
     /// The session says what became of files; the model hears it with the next prompt.
     async fn note_moved(&self, went: Direction, text: String) {
-        let code = match went {
-            Direction::Back | Direction::Elsewhere => FILES_UNDONE,
-            Direction::Forth => FILES_REDONE,
-        };
+        let code = code_of(went);
         self.kept(Body::Note(NoteEvent::Noticed {
             entry: EntryId::mint(&self.grounds.ids),
             parent: self.grounds.leaf,
@@ -60,6 +58,40 @@ impl Consultation {
             text,
         }))
         .await;
+    }
+}
+
+/// What became of files outside of a run of ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilesTold {
+    pub text: String,
+    /// The code of the notice that the session keeps, where something was moved.
+    pub noted: Option<&'static str>,
+}
+
+/// Does what a person wants with the files of a session whose turns are another program's. Blocks.
+///
+/// # Errors
+/// Why it was not done.
+pub fn files_of(ledger: &Ledger, root: &Path, command: &FilesCommand) -> Result<FilesTold, Refusal> {
+    if let FilesCommand::Diff { since: DiffSince::Commit } = command {
+        let told = against_git(root, None).map_err(|why| Refusal::new(RefusalKind::Invalid, why));
+        return told.map(|text| FilesTold { text, noted: None });
+    }
+    match perform(ledger, command) {
+        FilesOutcome::Told(text) => text.map(|text| FilesTold { text, noted: None }),
+        FilesOutcome::Moved(went, moved) => {
+            let moved = moved.map_err(refused)?;
+            let noted = (moved != UndoOutcome::default()).then(|| code_of(moved.went(went)));
+            Ok(FilesTold { text: moved.words(went), noted })
+        }
+    }
+}
+
+fn code_of(went: Direction) -> &'static str {
+    match went {
+        Direction::Back | Direction::Elsewhere => FILES_UNDONE,
+        Direction::Forth => FILES_REDONE,
     }
 }
 

@@ -118,7 +118,7 @@ async fn a_cache_that_the_provider_has_lost_is_noted_once() {
         .collect();
     assert_eq!(
         lost,
-        ["The provider's cache was lost: 50000 tokens were read anew."],
+        ["The provider's cache was lost: 50000 tokens were read again."],
         "neither cause nor price is known"
     );
     assert_eq!(bench.state.usage.cached_percent(), Some(50));

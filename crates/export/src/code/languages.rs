@@ -12,6 +12,8 @@ pub(super) struct Language {
     pub(super) raw: bool,
     /// Characters that begin and end a text on one line.
     pub(super) quotes: &'static str,
+    /// Whether one letter stands between single quotes, which begin other things too.
+    pub(super) letters: bool,
     /// Whether a name behind `<` is what a keyword is elsewhere.
     pub(super) tags: bool,
     /// The keywords, with a space between them,
@@ -28,6 +30,7 @@ const PLAIN: Language = Language {
     long_texts: &[],
     raw: false,
     quotes: "\"'",
+    letters: false,
     tags: false,
     words: "",
     any_case: false,
@@ -42,6 +45,7 @@ pub(super) const LANGUAGES: &[Language] = &[
         line_comments: &["//"],
         block_comment: Some(("/*", "*/")),
         quotes: "\"",
+        letters: true,
         words: "as async await break const continue crate dyn else enum extern false fn for if impl in let loop match mod move mut pub ref return self Self static struct super trait true type unsafe use where while",
         ..PLAIN
     },

@@ -35,7 +35,7 @@ pub async fn act(act: Act) -> String {
     match tokio::time::timeout(ANSWER_WITHIN, give(pid, session, command)).await {
         Ok(Ok(receipt)) => words(&receipt).to_owned(),
         Ok(Err(why)) => why,
-        Err(_) => format!("process {pid} does not answer; open the session to see how it stands"),
+        Err(_) => format!("process {pid} does not answer; open the session to see its status"),
     }
 }
 

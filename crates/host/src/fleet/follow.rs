@@ -6,7 +6,7 @@ use crate::directory::{Directory, Notice, SocketPurpose};
 use crate::peer_trust;
 use dialects::native::wire::{FleetNews, FleetWatch, FromRuntime, FromUi, Hello};
 use dialects::native::{PROTOCOL, REVISION, capability};
-use domain::fleet::{FleetChange, FleetFact, Standing};
+use domain::fleet::{Contact, FleetChange, FleetFact};
 use link::{Incoming, Limits, LinkError, LinkIo, unix};
 use roles::Lane;
 use std::io;
@@ -56,12 +56,12 @@ impl Way {
                     LinkEnd::Unheard => return,
                     LinkEnd::OtherVersion(version) => {
                         // Its rows are this one; a newer program in its place has another notice.
-                        let _ = self.stands(Standing::OtherVersion(version)).await;
+                        let _ = self.stands(Contact::OtherVersion(version)).await;
                         return;
                     }
                     // It may be about to leave: the next try says.
                     LinkEnd::Broken if wait == FIRST_WAIT => Some(()),
-                    LinkEnd::Broken => self.stands(Standing::Silent).await,
+                    LinkEnd::Broken => self.stands(Contact::Silent).await,
                 },
                 Err(LinkError::Connect { source, .. }) => match source.kind() {
                     // It took its socket away: its notice goes next.
@@ -69,12 +69,12 @@ impl Way {
                     // Its socket is there and nobody listens: its number belongs to another process now, or to none.
                     io::ErrorKind::ConnectionRefused => {
                         self.directory.withdraw(self.notice.pid);
-                        let _ = self.stands(Standing::Dead).await;
+                        let _ = self.stands(Contact::Dead).await;
                         return;
                     }
-                    _ => self.stands(Standing::Silent).await,
+                    _ => self.stands(Contact::Silent).await,
                 },
-                Err(_) => self.stands(Standing::Silent).await,
+                Err(_) => self.stands(Contact::Silent).await,
             };
             if told.is_none() {
                 return;
@@ -84,8 +84,8 @@ impl Way {
         }
     }
 
-    async fn stands(&self, standing: Standing) -> Option<()> {
-        let (pid, process) = (self.notice.pid, process(&self.notice, standing));
+    async fn stands(&self, contact: Contact) -> Option<()> {
+        let (pid, process) = (self.notice.pid, process(&self.notice, contact));
         self.facts.send(FleetFact::Found { pid, process }).await.ok()
     }
 
@@ -99,7 +99,7 @@ impl Way {
             return LinkEnd::Broken;
         }
         let Some(mut line) = next(&mut link, Some(ANSWER_WITHIN)).await else { return LinkEnd::Broken };
-        if self.stands(Standing::Reached).await.is_none() {
+        if self.stands(Contact::Reached).await.is_none() {
             return LinkEnd::Unheard;
         }
         *wait = FIRST_WAIT;

@@ -37,7 +37,7 @@ pub async fn make_way(session: &SessionId) -> anyhow::Result<()> {
     let end = Instant::now() + GONE_WITHIN;
     while detach::is_there(pid) {
         if Instant::now() >= end {
-            let why = "its room does not let go of it; `parlor down` ends every room";
+            let why = "the session is still in use in the background; `parlor down` ends all of these";
             return Err(refused(session, pid, why));
         }
         // Somebody was quicker than we.

@@ -3,14 +3,14 @@
 use crate::control::Server;
 use crate::devices;
 use crate::error::in_words;
-use crate::page::{self, Served};
-use crate::peer_trust::Refusals;
+use crate::page::{self, Served, StartFolder, Ways};
+use crate::peer_trust::{Refusals, origin_of};
 use crate::rooms::{self, EndedRooms, OpenedRoom, RoomRequest, Rooms, spawn_env};
 use anyhow::Context;
 use domain::ids::SessionId;
 use domain::path_text;
 use hub::Log;
-use link::unix::Listener;
+use link::unix::{Listener, Peer};
 use link::{Incoming, Limits, LinkIo, Outgoing};
 use roles::Lane;
 use serde_json::{Value, json};
@@ -18,9 +18,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Mutex, OnceCell, broadcast, mpsc};
+use tokio::sync::{Mutex, OnceCell, broadcast, mpsc, watch};
 use tokio::task::JoinSet;
-use web::{Device, Offered, Pairing, Role, Shelf as _, Standing};
+use web::{Device, Offered, Pairing, Role, Shelf as _, Standing, Window};
 use wire::lines::Frame;
 
 /// Most connections at once. Each open screen has one, two while a browser asks; that leaves room for commands.
@@ -34,16 +34,32 @@ pub(super) struct Desk {
     data: PathBuf,
     rooms: Rooms,
     page: Page,
+    begins: StartFolder,
+    ways: SharedWays,
     log: Log,
     visitors: Mutex<JoinSet<()>>,
+    /// Whether the server is about to end, for windows.
+    ends: watch::Sender<bool>,
 }
 
 /// The page, from the first time that it is asked for.
 type Page = Arc<OnceCell<Served>>;
+/// The ways to sessions, from the first time that a page or a window needs them.
+type SharedWays = Arc<OnceCell<Arc<Ways>>>;
 
 impl Desk {
     pub(super) fn new(server: Server, data: PathBuf, rooms: Rooms, log: Log) -> Desk {
-        Desk { server, data, rooms, page: Page::default(), log, visitors: Mutex::default() }
+        Desk {
+            server,
+            data,
+            rooms,
+            page: Page::default(),
+            begins: StartFolder::default(),
+            ways: SharedWays::default(),
+            log,
+            visitors: Mutex::default(),
+            ends: watch::Sender::new(false),
+        }
     }
 
     /// Serves the page from the start where browsers are enrolled: they come back by themselves, and nobody may be there to ask for it.
@@ -56,7 +72,13 @@ impl Desk {
 
     /// Lets everybody go who still asks.
     pub(super) async fn close(&self) {
-        self.visitors.lock().await.shutdown().await;
+        let mut visitors = self.visitors.lock().await;
+        self.ends.send_replace(true);
+        // Windows are told; who only waits for an answer is not waited for.
+        let told = async { while self.ends.receiver_count() > 0 && visitors.join_next().await.is_some() {} };
+        let _ = tokio::time::timeout(TELL_WITHIN, told).await;
+        visitors.shutdown().await;
+        drop(visitors);
         if let Some(page) = self.page.get() {
             page.server.say_goodbye().await;
         }
@@ -68,6 +90,8 @@ impl Desk {
             data: self.data.clone(),
             rooms: self.rooms.clone(),
             page: self.page.clone(),
+            begins: self.begins.clone(),
+            ways: self.ways.clone(),
             log: self.log.clone(),
         }
     }
@@ -108,8 +132,9 @@ pub(super) async fn attend(door: &Listener, desk: &Desk) -> AskedToStop {
         let mut visitors = desk.visitors.lock().await;
         while visitors.try_join_next().is_some() {}
         if visitors.len() < MAX_VISITORS {
-            let link = accepted.into_link(Lane::MAIN, Limits::default());
-            visitors.spawn(hear(link, desk.asked_of(), stop.clone()));
+            let (peer, link) = accepted.into_known_link(Lane::MAIN, Limits::default());
+            let ends = desk.ends.clone();
+            visitors.spawn(hear(link, desk.asked_of(), stop.clone(), (peer, ends)));
         }
     }
 }
@@ -130,7 +155,12 @@ impl Drop for PairingOffer {
 }
 
 /// Hears one visitor.
-async fn hear(mut link: LinkIo, answers: Answers, stop: mpsc::Sender<LinkIo>) {
+async fn hear(
+    mut link: LinkIo,
+    answers: Answers,
+    stop: mpsc::Sender<LinkIo>,
+    (peer, ends): (Peer, watch::Sender<bool>),
+) {
     let (mut next, mut made) = (None, None);
     loop {
         let heard = match next.take() {
@@ -152,6 +182,11 @@ async fn hear(mut link: LinkIo, answers: Answers, stop: mpsc::Sender<LinkIo>) {
         if request.get("stop").is_some() {
             let _ = stop.send(link).await;
             return;
+        }
+        // From here on it is a page's, for as long as it lasts.
+        if let Some(window) = request.get("window") {
+            let wants = window.get("wants").cloned().unwrap_or_default();
+            return answers.window(link, peer, &wants, ends.subscribe()).await;
         }
         // Whoever goes while it waits for a browser holds its place no longer.
         let waits = ["pairing", "over"].iter().any(|what| request.get(what).is_some());
@@ -185,10 +220,41 @@ struct Answers {
     data: PathBuf,
     rooms: Rooms,
     page: Page,
+    begins: StartFolder,
+    ways: SharedWays,
     log: Log,
 }
 
 impl Answers {
+    /// Gives the page in a window what it wants, until either side is gone.
+    async fn window(&self, link: LinkIo, peer: Peer, wants: &Value, ends: watch::Receiver<bool>) {
+        let rooms = match self.ways().await {
+            Ok(ways) => ways,
+            Err(why) => {
+                let told = json!({"code": "cannot_open", "message": in_words(&why), "hint": ""});
+                say(&link.outgoing, &json!({"refused": told}));
+                link.shutdown(TELL_WITHIN).await;
+                return;
+            }
+        };
+        let window = Window {
+            rooms,
+            version: crate::version::version().to_owned(),
+            look: Arc::new(move || origin_of(&peer)),
+            log: self.log.clone(),
+            ends,
+        };
+        window.serve(wants, link, self.page.get().map(|page| &page.server)).await;
+    }
+
+    async fn ways(&self) -> anyhow::Result<Arc<Ways>> {
+        let ways = self
+            .ways
+            .get_or_try_init(async || Ways::to(self.rooms.clone(), self.begins.clone()).map(Arc::new))
+            .await?;
+        Ok(ways.clone())
+    }
+
     async fn answer(&self, request: &Value, made: &mut Option<PairingOffer>) -> Value {
         let Some((what, with)) =
             request.as_object().filter(|asked| asked.len() == 1).and_then(|asked| asked.iter().next())
@@ -206,8 +272,13 @@ impl Answers {
                 },
                 Err(why) => error(why),
             },
+            "from" => {
+                self.begin_in(with);
+                json!({"from": {}})
+            }
             "web" => match self.offer(with.get("role").and_then(Value::as_str)).await {
                 Ok(offered) => {
+                    self.begin_in(with);
                     let mut told = json!({"address": offered.address});
                     *made = self.page.get().map(|page| PairingOffer {
                         page: self.page.clone(),
@@ -228,6 +299,13 @@ impl Answers {
                 json!({"pair": {"done": done}})
             }
             _ => error("this is nothing that the server knows"),
+        }
+    }
+
+    /// Sessions of the page begin where whoever asks works.
+    fn begin_in(&self, with: &Value) {
+        if let Some(cwd) = with.get("cwd").and_then(Value::as_str) {
+            self.begins.is(path_text::read(cwd));
         }
     }
 
@@ -286,7 +364,7 @@ impl Answers {
     async fn page(&self) -> anyhow::Result<&Served> {
         let usual = page::Serving::usual();
         let start = async || {
-            let served = page::start(&usual, self.rooms.clone(), self.log.clone()).await?;
+            let served = page::start(&usual, self.ways().await?, self.log.clone()).await?;
             // For the log; whoever asks is told too.
             served.warning.iter().for_each(|warning| (self.log)(&format!("warning: {warning}")));
             Ok(served)

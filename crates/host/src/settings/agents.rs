@@ -93,8 +93,8 @@ fn agent(name: &str, entry: &Item) -> Result<OwnAgent, String> {
     if command[0].contains('/') && !Path::new(&command[0]).is_absolute() {
         return Err("must name its program alone, or by its whole path".to_owned());
     }
-    let names = dialects::ALL.iter().map(|dialect| dialect.name()).collect::<Vec<_>>().join(", ");
-    let dialect = entry.get("dialect").and_then(Item::as_str).and_then(|name| dialects::named(name).ok());
+    let names = dialects::DRIVEN.iter().map(|dialect| dialect.name()).collect::<Vec<_>>().join(", ");
+    let dialect = entry.get("dialect").and_then(Item::as_str).and_then(|name| dialects::driven(name).ok());
     let dialect = dialect.ok_or_else(|| format!("must say the dialect that it speaks: one of {names}"))?;
     let install = entry.get("install").and_then(Item::as_str).map(str::to_owned);
     Ok(OwnAgent { name: name.to_owned(), dialect, command, install })

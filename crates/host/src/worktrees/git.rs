@@ -38,7 +38,8 @@ impl Git {
     /// When it belongs to none, or to a bare one.
     pub fn of(folder: &Path, log: Log) -> anyhow::Result<Git> {
         let here = folder.canonicalize()?;
-        let common = common_of(&here).context("this is no checkout of a git repository")?;
+        let common =
+            common_of(&here).context("this is no checkout of a git repository; `git init` makes one")?;
         // A bare repository has no files to work on.
         let root =
             common.parent().filter(|_| common.ends_with(".git")).context("the repository is a bare one")?;
@@ -199,7 +200,7 @@ impl Git {
         let ignored = if but.is_empty() { String::new() } else { self.look(&asked)? };
         let but = but.iter().filter(|file| !ignored.split('\0').any(|ignored| ignored == **file));
         if let Some(name) = self.submodules()?.first() {
-            anyhow::bail!("{name} is a repository of its own: commit there and here by hand");
+            anyhow::bail!("{name} is a separate repository: commit there and here by hand");
         }
         let new =
             self.look(&["ls-files", "-z", "--modified", "--others", "--exclude-standard", "--", ":/"])?;

@@ -324,7 +324,7 @@ impl Core {
             RefusalKind::Lost => Outcome::Lost,
             _ => Outcome::Failed(Failure::new(
                 "not_taken",
-                format!("the runtime did not take what waited: {refusal}"),
+                format!("the runtime refused what was queued: {refusal}"),
             )),
         };
         if live.state.open_run().is_some() {

@@ -201,11 +201,11 @@ impl Core {
 
     /// Says in a session that its runtime does not know what stands in it.
     pub(super) fn begins_anew(&mut self, session: &SessionId, why: &str) {
-        let text = format!("{why} It begins anew and knows nothing of what stands above.");
+        let text = format!("{why} It starts over and knows nothing of what is above.");
         self.notice(session, Level::Warning, &Failure::new("not_resumed", text));
     }
 
-    /// A session in which nothing was said stands under another id from now on; who sees it goes along.
+    /// A session in which nothing was said stands under another id from now on; who sees it is attached.
     pub(super) fn move_to(&mut self, from: &SessionId, to: &SessionId) {
         let Some(left) = self.sessions.remove(from) else { return };
         let settings = left.state.settings;

@@ -120,14 +120,25 @@ pub enum Answer {
 /// A session that was put together from another one's state: how it stands, and the events that give it.
 #[derive(Debug)]
 pub struct Import {
+    /// The id that it had, where it was read from a file.
+    pub(super) was: Option<SessionId>,
     pub(super) state: State,
     pub(super) events: Vec<Arc<Event>>,
     pub(super) grammar: Option<Grammar>,
 }
 
+impl Import {
+    /// The same, read from a file in which it had this id.
+    #[must_use]
+    pub fn with_id(self, was: Option<SessionId>) -> Import {
+        Import { was, ..self }
+    }
+}
+
 /// What `state` holds, as a new session. What was said keeps its time; where it stands is news.
 pub fn imported(state: &State, now: Millis) -> Import {
     let mut import = Import {
+        was: None,
         state: State::new(),
         events: Vec::new(),
         grammar: cfg!(debug_assertions).then(Grammar::new),
@@ -189,6 +200,8 @@ pub(super) enum Purpose {
         session: SessionId,
     },
     Load,
+    /// What was read from a file keeps its id, where that is free.
+    Place(Box<Import>),
     /// The session is made when its folder is there.
     New {
         cwd: String,
@@ -212,6 +225,7 @@ impl Core {
         self.finding.is_of(session)
             || self.pending.values().any(|pending| match &pending.purpose {
                 Purpose::Open { session: away, .. } | Purpose::Delete { session: away } => away == session,
+                Purpose::Place(import) => import.was.as_ref() == Some(session),
                 _ => false,
             })
     }
@@ -220,7 +234,7 @@ impl Core {
     pub fn is_moving(&self, ui: UiId) -> bool {
         let moves = |purpose: &Purpose| match purpose {
             Purpose::Open { moves, .. } => *moves,
-            Purpose::Load | Purpose::New { .. } => true,
+            Purpose::Load | Purpose::Place(_) | Purpose::New { .. } => true,
             Purpose::Context
             | Purpose::Delete { .. }
             | Purpose::List
@@ -503,7 +517,9 @@ impl Core {
                 self.settle_about(session, ui, ticket, Ok(Receipt::Saved { path, size }));
                 Ok(())
             }
-            (Purpose::Load, Answer::Loaded(import)) => self.loaded(ui, ticket, *import),
+            (Purpose::Load, Answer::Loaded(import)) => self.loaded(ui, ticket, import),
+            (Purpose::Place(import), Answer::Opened(kept)) => self.place(ui, ticket, *import, kept),
+            (Purpose::Place(import), Answer::Elsewhere(_)) => self.take_over_file(ui, ticket, *import, None),
             (Purpose::New { .. }, Answer::Folder) if !self.uis.contains_key(&ui) => Ok(()),
             (Purpose::New { cwd, title, id }, Answer::Folder) => {
                 self.create(Some(cwd), title, id).and_then(|session| self.enter(ui, ticket, &session))
@@ -579,21 +595,12 @@ impl Core {
         }
     }
 
-    fn loaded(&mut self, ui: UiId, ticket: Ticket, import: Import) -> Result<(), Refusal> {
-        if !self.uis.contains_key(&ui) {
-            return Ok(());
-        }
-        let session = self.adopt(import);
-        // A file cannot say what is allowed: it is as in any new session.
-        self.begin_mode(&session);
-        self.enter(ui, ticket, &session)
-    }
-
     /// What is open here is newer than what the store's lists say.
     pub(super) fn renewed(&self, mut sessions: Vec<SessionSummary>) -> Vec<SessionSummary> {
         for entry in &mut sessions {
             if let Some(live) = self.sessions.get(&entry.id) {
-                *entry = SessionSummary::of(&entry.id, &live.state);
+                let found = entry.found.take();
+                *entry = SessionSummary { found, ..SessionSummary::of(&entry.id, &live.state) };
             }
         }
         sessions.sort_by(|a, b| b.updated_at.cmp(&a.updated_at).then_with(|| b.id.cmp(&a.id)));

@@ -167,7 +167,7 @@ pub enum CoreEffect {
     Leave {
         session: SessionId,
     },
-    /// The store may let go of a session that was opened for somebody who has left.
+    /// The store may let go of a session: who it was opened for has left, or whoever had it has closed it.
     Release {
         session: SessionId,
     },

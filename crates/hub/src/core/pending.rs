@@ -76,6 +76,8 @@ fn weight(purpose: &Purpose, request: &Request) -> usize {
         | Purpose::History { .. }
         | Purpose::Export { .. }
         | Purpose::Save { .. }
+        // As large as a file may be, and there is one at a time for each UI.
+        | Purpose::Place(_)
         | Purpose::Load => 0,
     };
     again

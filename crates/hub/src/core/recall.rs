@@ -25,6 +25,8 @@ pub(super) struct KeptList {
     theirs: Option<Vec<SessionSummary>>,
     project: Option<String>,
     limit: Option<usize>,
+    /// Only those in which something was found.
+    is_search: bool,
 }
 
 impl KeptList {
@@ -138,7 +140,7 @@ impl Core {
         if self.is_untouched(&begun) {
             return self.out.push(CoreEffect::Again(Box::new(again)));
         }
-        let what = "the runtime was told to begin anew, and went to a session in which something was said";
+        let what = "the runtime was told to start over, and went to a session in which something was said";
         self.settle(ui, ticket, Err(Refusal::new(RefusalKind::Internal, what)));
     }
 
@@ -217,21 +219,26 @@ impl Core {
         let limit = limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
         // What the runtime found is looked up by its name, whatever is in it.
         let search = search.clone().filter(|_| theirs.is_none());
-        let wanted = KeptList { theirs, project, limit };
+        let wanted = KeptList { theirs, project, limit, is_search: search.is_some() };
         let request = Request::List { project: None, limit: None, search };
         self.fetch(ui, ticket, Purpose::ListKept(Box::new(wanted)), request)
     }
 
     /// The sessions of the runtime: those that it lists, by the ids that they are kept under; else those that are kept.
     pub(super) fn listed(&mut self, wanted: KeptList, kept: Vec<SessionSummary>) -> Vec<SessionSummary> {
-        let KeptList { theirs, project, limit } = wanted;
+        let KeptList { theirs, project, limit, is_search } = wanted;
         let Some(origin) = self.origin.clone() else { return theirs.unwrap_or_default() };
         let is_ours =
             |entry: &SessionSummary| entry.origin.as_deref().is_some_and(|of| of.is_beside(&origin));
         let kept: Vec<SessionSummary> = kept.into_iter().filter(is_ours).collect();
         let in_project = |entry: &SessionSummary| project.as_ref().is_none_or(|of| entry.project == *of);
         let Some(theirs) = theirs else {
-            let mut all = self.renewed(kept.into_iter().filter(in_project).collect());
+            let known: BTreeSet<SessionId> = kept.iter().map(|entry| entry.id.clone()).collect();
+            // Nothing waits for the store here: what was said last may not be in it yet.
+            let said =
+                self.own().filter(|(id, _)| !is_search && !known.contains(id) && !self.is_untouched(id));
+            let said: Vec<_> = said.map(|(id, live)| SessionSummary::of(id, &live.state)).collect();
+            let mut all = self.renewed(kept.into_iter().chain(said).filter(in_project).collect());
             all.truncate(limit.unwrap_or(usize::MAX));
             // Here they are not another program's.
             all.iter_mut().for_each(|entry| entry.origin = None);

@@ -136,9 +136,9 @@ impl Core {
     }
 
     /// Makes a session of what was put together elsewhere.
-    pub(super) fn adopt(&mut self, import: Import) -> SessionId {
-        let Import { state, events, grammar } = import;
-        let id = self.mint_session();
+    pub(super) fn adopt(&mut self, import: Import, id: Option<SessionId>) -> SessionId {
+        let Import { was: _, state, events, grammar } = import;
+        let id = id.unwrap_or_else(|| self.mint_session());
         let mut live = Live::new(state, self.setup.engine);
         live.grammar = grammar;
         self.sessions.insert(id.clone(), live);
@@ -157,7 +157,7 @@ impl Core {
         let leaf = at.or(state.leaf);
         let mut branch = state.branch_at(leaf);
         branch.settings.parent = Some((from.to_string(), leaf));
-        Ok(self.adopt(imported(&branch, self.now)))
+        Ok(self.adopt(imported(&branch, self.now), None))
     }
 
     /// Takes in a session that the store has opened. A run that was under way when its process died is closed as interrupted, unless
@@ -238,6 +238,7 @@ impl Core {
         if over && !self.watched(session) && self.setup.engine.is_kept() {
             self.sessions.remove(session);
             self.out.push(CoreEffect::Order(Order::Forget { session: session.clone() }));
+            self.out.push(CoreEffect::Release { session: session.clone() });
         }
     }
 

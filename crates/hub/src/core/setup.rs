@@ -43,6 +43,8 @@ pub struct Setup {
     pub effort: Option<Effort>,
     /// How tools get their consent in new sessions.
     pub policy: Policy,
+    /// The one of these that was typed: it holds for what is opened here, and not for sessions of other processes.
+    pub typed_policy: Option<Policy>,
     /// The same in a folder that a UI names, where that is another mode: of such a folder the program knows nothing.
     pub policy_elsewhere: Option<Policy>,
     /// What sessions may spend.
@@ -70,6 +72,7 @@ impl Setup {
             project: folder.to_owned(),
             effort: None,
             policy: Policy::Ask,
+            typed_policy: None,
             policy_elsewhere: None,
             budget: GivenBudget::default(),
             no_sandbox: None,

@@ -4,6 +4,7 @@ mod bounds;
 mod files;
 mod foreign_policy;
 mod kept;
+mod loading;
 mod offers;
 mod present;
 mod recalled;
@@ -69,7 +70,9 @@ fn answer(request: Request) -> Result<Fetched, Refusal> {
             return Err(Refusal::new(RefusalKind::Invalid, "there is no such folder"));
         }
         Request::Folder { .. } => Fetched::Folder,
-        Request::Load { now, .. } => Fetched::Loaded(Box::new(imported(&State::new(), now))),
+        Request::Load { path, now } => {
+            Fetched::Loaded(Box::new(imported(&State::new(), now).with_id(SessionId::parse(&path))))
+        }
     })
 }
 

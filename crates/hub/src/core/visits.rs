@@ -97,13 +97,22 @@ impl Core {
         if let Some(before) = self.sessions.remove(&session) {
             (live.own_run, live.prompter, live.turn_since) =
                 (before.own_run, before.prompter, before.turn_since);
-            self.lose_waiting(&session, "it is reached anew");
+            self.lose_waiting(&session, "it is reached again");
             let is_behind = before.state.seq != live.state.seq;
             self.show_to_all(&session, is_behind);
         }
-        self.sessions.insert(session, live);
+        let shown = live.state.settings.policy;
+        self.sessions.insert(session.clone(), live);
         if let CoreInput::Command { ui, ticket, target, command } = again {
             self.take_command(ui, ticket, target, command);
+        }
+        if let Some(typed) = self.setup.typed_policy.filter(|typed| *typed != shown) {
+            let text = format!(
+                "This session is open in another process, which decides: its mode is {}, and --policy {} holds only for what is opened here.",
+                shown.name(),
+                typed.name()
+            );
+            self.signal(&session, Signal::Notify { level: Level::Warning, text });
         }
         Ok(())
     }

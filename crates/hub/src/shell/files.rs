@@ -81,15 +81,15 @@ impl Cabinet {
         Ok(path)
     }
 
-    /// Reads a session from a file that a UI named.
-    pub(super) fn load(&self, path: &str) -> Result<State, Refusal> {
+    /// Reads a session from a file that a UI named; gives the id that it had, where that is one.
+    pub(super) fn load(&self, path: &str) -> Result<(Option<SessionId>, State), Refusal> {
         let path = self.resolve(path)?;
         let text = read_whole(&path).map_err(|error| not_read(&path, &error))?;
         let import = export::read(&text, &self.place).map_err(|why| {
             let why = format!("{} cannot be loaded: {why}", path.display());
-            Refusal::new(RefusalKind::Invalid, why).hint("take a file that was saved or exported as JSONL")
+            Refusal::new(RefusalKind::Invalid, why).hint("use a file that was saved or exported as JSONL")
         })?;
-        Ok(import.state)
+        Ok((SessionId::parse(&import.was), import.state))
     }
 
     /// Whether a session was saved there, by us.
@@ -150,7 +150,7 @@ impl Cabinet {
             if let Some(part) = domain::steering::part(below.iter().filter_map(|name| name.to_str())) {
                 let why =
                     format!("{} is or lies in `{part}`, which steers what programs do there", path.display());
-                return Err(Refusal::new(RefusalKind::NotAllowed, why).hint("take another name or folder"));
+                return Err(Refusal::new(RefusalKind::NotAllowed, why).hint("use another name or folder"));
             }
             inside = true;
         }
@@ -167,7 +167,7 @@ impl Cabinet {
             ),
         };
         Err(Refusal::new(RefusalKind::NotAllowed, why)
-            .hint("take a place inside, or allow one with PARLOR_SAVE_DIRS when you start Parlor"))
+            .hint("use a place inside, or allow one with PARLOR_SAVE_DIRS when you start Parlor"))
     }
 }
 
@@ -239,10 +239,10 @@ fn not_read(path: &Path, error: &io::Error) -> Refusal {
 fn not_written(path: &Path, error: &io::Error) -> Refusal {
     if error.kind() == io::ErrorKind::AlreadyExists {
         return Refusal::new(RefusalKind::Invalid, format!("{} is there already", path.display()))
-            .hint("take another name; nothing was overwritten");
+            .hint("use another name; nothing was overwritten");
     }
     Refusal::new(RefusalKind::Storage, format!("{} cannot be written: {error}", path.display()))
-        .hint("look at the disk and its permissions, or take another place")
+        .hint("look at the disk and its permissions, or use another place")
 }
 
 #[cfg(test)]
@@ -291,7 +291,8 @@ mod tests {
         for name in ["s.json", "../data/saved/s.json", &allowed] {
             let (path, size) = cabinet.save(&session, &state(), Some(name), true).unwrap();
             assert_eq!(fs::metadata(&path).unwrap().len(), size);
-            let loaded = cabinet.load(&path).unwrap();
+            let (was, loaded) = cabinet.load(&path).unwrap();
+            assert_eq!(was.as_ref(), Some(&session));
             assert_eq!(loaded.title(), "kept");
             assert_eq!(loaded.settings.cwd, cabinet.place.cwd, "tools work here, not where the file says");
             let (again, _) = cabinet.save(&session, &state(), Some(name), false).unwrap();
@@ -305,7 +306,7 @@ mod tests {
         let first = cabinet.save(&session, &state(), None, true).unwrap();
         let second = cabinet.save(&session, &state(), None, false).unwrap();
         assert_eq!(first.0, second.0, "one file per session");
-        assert_eq!(cabinet.load(&second.0).unwrap().title(), "kept");
+        assert_eq!(cabinet.load(&second.0).unwrap().1.title(), "kept");
         let saves = fs::read_dir(Path::new(&first.0).parent().unwrap()).unwrap();
         let of_it = |name: &str| name.starts_with(session.as_str());
         let names = saves.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
@@ -384,7 +385,7 @@ mod tests {
         assert!(refused.message.contains("there is no workspace"), "{refused}");
         assert!(!home.path().join("project/s.json").exists());
         let (path, _) = cabinet.save(&session, &state(), None, true).unwrap();
-        assert_eq!(cabinet.load(&path).unwrap().title(), "kept");
+        assert_eq!(cabinet.load(&path).unwrap().1.title(), "kept");
     }
 
     #[test]

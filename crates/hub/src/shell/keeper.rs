@@ -535,7 +535,7 @@ impl TroubleKind {
                 let text = format!(
                     "Not saved from event {from} on: too much waited for the disk. The conversation goes on in memory and will not be written, also when the disk works again. Export it to keep it."
                 );
-                let status = format!("from event {from} on, for good; export the session to keep it");
+                let status = format!("from event {from} on, permanently; export the session to keep it");
                 (Level::Error, text, Some(Some(status)))
             }
             TroubleKind::Cut { from, failing } => {

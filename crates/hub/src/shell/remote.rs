@@ -78,6 +78,8 @@ pub(super) struct Remote {
     /// Moves what became of errands; ends with the hub.
     _fetching: JoinSet<()>,
     last_lines: Option<LastLines>,
+    /// The end of its stderr when it was last looked at, before it has greeted.
+    seen_lines: Vec<String>,
     /// What was told of a session that is being opened.
     past: Vec<UiEffect>,
     /// What happened before it was known in which session.
@@ -142,6 +144,7 @@ impl Remote {
             errands,
             _fetching: fetching,
             last_lines,
+            seen_lines: Vec::new(),
             past: Vec::new(),
             early: Vec::new(),
             named: None,
@@ -203,6 +206,15 @@ impl Remote {
         }
     }
 
+    /// Whether it wrote on stderr since this was asked last; only of one that has not greeted yet.
+    fn has_stirred(&mut self) -> bool {
+        let Some(lines) = self.last_lines.as_ref().filter(|_| self.abilities.is_none()) else { return false };
+        let lines = lines();
+        let stirred = lines != self.seen_lines;
+        self.seen_lines = lines;
+        stirred
+    }
+
     /// What the runtime called the session where it was last.
     pub(super) fn their_session(&self) -> Option<Arc<str>> {
         self.named.as_ref().map(|(_, name)| name.clone())
@@ -239,6 +251,9 @@ impl Shell {
             Some(remote) => due(&mut remote.timers, instant),
             None => Vec::new(),
         };
+        if !due.is_empty() && self.remote.as_mut().is_some_and(Remote::has_stirred) {
+            self.call_remote(|role, _, _, _| role.stirred());
+        }
         for key in due {
             self.call_remote(|role, cx, seen, _| role.timer(cx, seen, key));
         }
@@ -274,7 +289,8 @@ impl Shell {
     fn send_errand(&mut self, id: ErrandId, step: ErrandStep) {
         let policy = self.core.policy();
         let Some(remote) = &self.remote else { return };
-        let order = ErrandOrder { id, step, policy };
+        let session = remote.session.clone();
+        let order = ErrandOrder { id, session, step, policy };
         let taken = remote.errands.as_ref().is_some_and(|orders| orders.try_send(order).is_ok());
         if !taken {
             let (cause, why) = (ErrandCause::Failed, "too much is under way here; try again".to_owned());

@@ -128,12 +128,7 @@ impl Shell {
                 }
                 CoreEffect::Visit { id, session, answers } => self.begin_visit(id, session, answers),
                 CoreEffect::Leave { session } => self.visiting.leave(&session),
-                CoreEffect::Release { session } => {
-                    if self.keeper.unkept(&session).is_empty() {
-                        self.keeper.forget(&session);
-                        self.archive.close(session);
-                    }
-                }
+                CoreEffect::Release { session } => _ = self.leaving.insert(session),
                 CoreEffect::Unwritten { session } => {
                     self.keeper.forget(&session);
                     // What waits about it is about the session that stands in its place: nothing may overtake it there.
@@ -159,6 +154,7 @@ impl Shell {
                 self.tell_trouble(trouble);
             }
             self.ask_to_append();
+            self.leave_kept();
             self.archive.begin(&mut self.keeper, &self.core);
             self.acknowledge();
             let ordered = self.give_orders();
@@ -186,6 +182,21 @@ impl Shell {
         for session in self.keeper.asks() {
             self.archive.append(session);
         }
+    }
+
+    /// Lets the store go of sessions that are open here no more, so that another process can have them.
+    fn leave_kept(&mut self) {
+        let (core, keeper, archive) = (&self.core, &mut self.keeper, &mut self.archive);
+        self.leaving.retain(|session| {
+            // Who opens it meanwhile has it, and closing it now would be after that.
+            let (is_back, is_away) = (core.state(session).is_some(), core.is_away(session));
+            if !is_back && !is_away && keeper.is_kept(session) {
+                keeper.forget(session);
+                archive.close(session.clone());
+            }
+            // What nobody keeps has nothing to be let go of.
+            !is_back && (is_away || keeper.knows(session))
+        });
     }
 
     /// Tells engines that wait what became of their reports, once that is known.

@@ -4,13 +4,14 @@
 //! be given to it under the id it used itself; an answer to what it did not ask is told by the request's name. Nothing here may fail:
 //! what is not understood has no words of its own.
 
-use super::words::{name_of, of_command, of_line, short};
+use super::words::{name_of, of_command, of_errand, of_line, short};
 use super::{Span, SpanKind};
 use crate::notation::{Heads, Side};
 use crate::ui_player::brief;
 use domain::canon::Canon;
 use domain::command::Command;
 use domain::content::{Role, Usage};
+use domain::errand::ErrandStep;
 use domain::event::{AskEvent, Body, MessageEvent, RunEvent, ToolEvent};
 use domain::ids::{AskId, Ids, Millis};
 use domain::port::{News, Ticket};
@@ -72,7 +73,13 @@ impl Lift {
             spans: Spans::default(),
             words: Vec::new(),
         };
-        let hello = Hello { version: "0".to_owned(), cwd: cwd.clone(), ..Hello::default() };
+        let hello = Hello {
+            version: "0".to_owned(),
+            cwd: cwd.clone(),
+            // What was recorded is told, whatever the recorded UI offered.
+            does_errands: true,
+            ..Hello::default()
+        };
         lift.ui_step(|ui, cx, _| ui.open(cx, &hello));
         let greeting = Greeting { version: "0".to_owned(), cwd, ..Greeting::default() };
         lift.runtime_step(|runtime, cx| runtime.open(cx, &greeting));
@@ -185,6 +192,9 @@ impl Lift {
                 }
                 UiEffect::Link(LinkEffect::Drift(drift)) => {
                     self.words.push(format!("unknown: {}", short(&drift.what)));
+                }
+                UiEffect::Errand { step: ErrandStep::Wanted(errand), .. } => {
+                    self.words.push(of_errand(&errand));
                 }
                 UiEffect::Settle { .. }
                 | UiEffect::Errand { .. }

@@ -2,6 +2,7 @@
 
 use crate::pattern::clip;
 use domain::command::{Command, QueueCommand, RunCommand};
+use domain::errand::Errand;
 use domain::queue::QueueKind;
 use serde_json::Value;
 
@@ -29,6 +30,28 @@ pub(super) fn of_command(command: &Command) -> String {
         Command::Answer { answer, .. } => format!("answer {}", short(&format!("{answer:?}"))),
         other => kebab(&format!("{other:?}")),
     }
+}
+
+/// What a runtime wants done by the hands of its UI.
+pub(super) fn of_errand(errand: &Errand) -> String {
+    let words = match errand {
+        Errand::Read { path, .. } => format!("wants the file {path}"),
+        Errand::Write { path, text } => format!("wants to write {path} ({} bytes)", text.len()),
+        Errand::Start(command) => {
+            let words: Vec<&str> =
+                std::iter::once(&command.command).chain(&command.args).map(String::as_str).collect();
+            format!("wants to run {}", words.join(" "))
+        }
+        Errand::Output { terminal } => format!("wants what {terminal} printed"),
+        Errand::Wait { terminal } => format!("waits for the end of {terminal}"),
+        Errand::Kill { terminal } => format!("wants {terminal} ended"),
+        Errand::Release { terminal } => format!("wants {terminal} ended and forgotten"),
+        Errand::Before { .. } => "has the files kept as they are".to_owned(),
+        Errand::After { .. } => "has the files looked at".to_owned(),
+        Errand::Files(_) => "has files taken back or shown".to_owned(),
+        Errand::Judge(call) => format!("asks whether it may run {}", call.name),
+    };
+    short(&words)
 }
 
 /// `ListSessions { … }` as `list-sessions`.

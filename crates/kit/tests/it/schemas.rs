@@ -23,7 +23,7 @@ use testkit::contract::{Contract, Side, requirements};
 /// The schema of the native wire.
 fn native() -> Contract {
     let dialect = dialects::ALL.iter().find(|dialect| dialect.is_lossless()).unwrap();
-    Contract::read((dialect.description().schema)().as_ref()).unwrap()
+    Contract::read(&dialects::schema(*dialect)).unwrap()
 }
 
 fn folder(wire: &str) -> PathBuf {
@@ -34,7 +34,7 @@ fn folder(wire: &str) -> PathBuf {
 #[test]
 fn every_schema_says_that_it_is_about_what_we_write() {
     for dialect in dialects::ALL {
-        let schema: Value = serde_json::from_str((dialect.description().schema)().as_ref()).unwrap();
+        let schema: Value = serde_json::from_str(&dialects::schema(*dialect)).unwrap();
         let about = schema["description"].as_str().unwrap_or_default();
         assert!(about.contains("describes the lines that Parlor writes"), "{dialect}: {about}");
     }
@@ -43,7 +43,7 @@ fn every_schema_says_that_it_is_about_what_we_write() {
 #[test]
 fn every_schema_requires_what_its_list_says() {
     for dialect in dialects::ALL {
-        let schema: Value = serde_json::from_str((dialect.description().schema)().as_ref()).unwrap();
+        let schema: Value = serde_json::from_str(&dialects::schema(*dialect)).unwrap();
         let required = requirements(&schema);
         let list = folder(dialect.name()).join("required.txt");
         let listed = std::fs::read_to_string(&list).unwrap_or_default();

@@ -19,7 +19,7 @@ fn transcripts(dialect: Dialect) -> Vec<PathBuf> {
 fn every_transcript_is_played_as_written() {
     let mut failures = String::new();
     let mut played = 0;
-    for &dialect in dialects::ALL {
+    for &dialect in dialects::DRIVEN {
         for file in transcripts(dialect) {
             let text = std::fs::read_to_string(&file).unwrap();
             let name = file.file_name().unwrap().to_string_lossy().into_owned();

@@ -32,7 +32,7 @@ pub const MAX_HEAD_BYTES: u64 = 16 * 1024;
 #[non_exhaustive]
 pub enum NotADoor {
     /// The address is not of the form `ws://127.0.0.1:PORT`.
-    #[error("{0} is no address to listen on; write ws://127.0.0.1:PORT (port 0 takes a free one)")]
+    #[error("{0} is no address to listen on; write ws://127.0.0.1:PORT (port 0 uses a free one)")]
     NoAddress(String),
     /// Others could reach it.
     #[error(

@@ -199,7 +199,7 @@ pub(super) static PROVIDERS: [Provider; 18] = [
         "ollama",
         House::Other,
         &["OLLAMA_API_KEY"],
-        &["OLLAMA_HOST"],
+        &["OLLAMA_HOST", "OLLAMA_BASE_URL"],
         "http://127.0.0.1:11434",
         Offered::IfAnswers,
     ),
@@ -322,9 +322,15 @@ impl Provider {
         (self.id == "openrouter").then_some("/key")
     }
 
-    /// The variable that holds the base URL.
+    /// The base URL that is not the usual one, and the variable that says it: where the environment says none, a kept key goes where it
+    /// was tried. A key of the environment was tried nowhere, and never goes there.
     pub(super) fn base(&self, env: &Environment) -> Option<(&'static str, String)> {
-        set(self.bases, env).map(|(variable, value)| (variable, value.to_owned()))
+        let kept = || {
+            let kept = self.kept(env).filter(|_| set(self.keys, env).is_none())?;
+            (self.usual_address().as_ref() != Some(&kept.address))
+                .then(|| (self.bases[0], kept.address.clone()))
+        };
+        set(self.bases, env).map(|(variable, value)| (variable, value.to_owned())).or_else(kept)
     }
 
     /// Lives on this machine unless told otherwise, and asks for no key.
@@ -395,6 +401,11 @@ impl Provider {
         }
     }
 
+    /// Where it is unless somebody says otherwise.
+    pub(super) fn usual_address(&self) -> Option<String> {
+        self.address(self.default_base).filter(|_| !self.default_base.is_empty())
+    }
+
     /// Whether it tells which models can be had. Azure lists what could be deployed.
     pub(super) fn lists_models(&self) -> bool {
         self.speaks != Speaks::Azure
@@ -413,7 +424,7 @@ impl Provider {
         }
     }
 
-    /// The base URL in the form the wire expects; `None` when it is no web address.
+    /// The base URL in the form the wire expects; `None` when it is not a URL.
     fn address(&self, text: &str) -> Option<String> {
         let text = text.trim().trim_end_matches('/');
         if self.id == "ollama" {

@@ -100,9 +100,9 @@ fn addresses_and_keys() {
         openai: OpenAiResponses https://api.openai.com/v1 Key(Secret(***))
         openai: OpenAiChat { official: false } http://localhost:9/v1 Open
         openai-responses: OpenAiResponses http://localhost:9/v1 Open
-        openai: OPENAI_BASE_URL is no web address (set OPENAI_BASE_URL to something like http://localhost:8000/v1)
+        openai: OPENAI_BASE_URL is not a URL (set OPENAI_BASE_URL to something like http://localhost:8000/v1)
         gemini: Gemini http://h:1/v1beta Key(Secret(***))
-        gemini: gemini needs a key: GEMINI_API_KEY is not set (`parlor login` takes one, or set GEMINI_API_KEY; `--model offline/offline` tries everything without a key)
+        gemini: gemini needs a key: GEMINI_API_KEY is not set (`parlor login` adds one, or set GEMINI_API_KEY; `--model offline/offline` tries everything without a key)
         ollama: OpenAiChat { official: false } http://127.0.0.1:11434/v1 Open
         ollama: OpenAiChat { official: false } http://127.0.0.1:1234/v1 Open
         ollama: OpenAiChat { official: false } https://far.example:443/v1 Open
@@ -160,6 +160,16 @@ fn a_kept_key_is_used_where_the_environment_has_none_and_goes_nowhere_else() {
         assert_eq!(from(&elsewhere, "http://evil.example/v1", provider), (Some(KeyFrom::Kept), None));
     }
     assert_eq!(from(&[], OWN, "anthropic"), (None, None));
+    // One that was tried elsewhere goes there without any variable; a key of the environment, tried nowhere, does not.
+    let at = |env: Variables<'_>| {
+        let catalog = catalog(env).keeping(kept("openai", "http://own.example/v1"));
+        catalog.providers().into_iter().find(|state| state.provider == "openai").unwrap()
+    };
+    assert_eq!(at(&[]).address, Ok("http://own.example/v1".to_owned()));
+    assert_eq!((at(&[]).key_from, at(&[]).offered), (Some(KeyFrom::Kept), true));
+    assert_eq!(at(&[("OPENAI_API_KEY", "k")]).address, Ok(OWN.to_owned()));
+    assert_eq!(at(&[("OPENAI_API_KEY", "k")]).key_from, variable);
+    assert_eq!(at(&[("OPENAI_BASE_URL", "http://other.example/v1")]).key_from, None);
     let catalog = catalog(&[]).keeping(kept("openai", OWN));
     assert_eq!(catalog.configured().unwrap().to_string(), "openai/gpt-5");
     assert!(catalog.open("openai/gpt-5").is_ok());
@@ -169,8 +179,11 @@ fn a_kept_key_is_used_where_the_environment_has_none_and_goes_nowhere_else() {
 #[test]
 fn a_login_to_a_gateway_that_was_kept_is_shown_without_its_password() {
     let address = "http://me:pass@h:1/v1";
-    let catalog = catalog(&[]).keeping(kept("openai", address));
-    let state = catalog.providers().into_iter().find(|state| state.provider == "openai").unwrap();
+    let own = catalog(&[]).keeping(kept("openai", address));
+    let state = own.providers().into_iter().find(|state| state.provider == "openai").unwrap();
+    assert_eq!((state.kept_for, state.address), (None, Ok("http://h:1/v1".to_owned())));
+    let elsewhere = catalog(&[("OPENAI_BASE_URL", "http://other/v1")]).keeping(kept("openai", address));
+    let state = elsewhere.providers().into_iter().find(|state| state.provider == "openai").unwrap();
     assert_eq!(state.kept_for.as_deref(), Some("http://h:1/v1"));
 }
 

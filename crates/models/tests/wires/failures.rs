@@ -94,7 +94,7 @@ async fn lasting_trouble_is_told_at_once() {
         all.push_str(&told(vec![play], limits()).await);
     }
     expect![[r#"
-        error anthropic/claude-sonnet-4-5: not authorized (HTTP 401): invalid x-api-key *** | check the provider's key (`parlor doctor` shows which one is used, `parlor login` takes another)
+        error anthropic/claude-sonnet-4-5: not authorized (HTTP 401): invalid x-api-key *** | check the provider's key (`parlor doctor` shows which one is used, `parlor login` adds another)
         1 request(s)
         error anthropic/claude-sonnet-4-5: rate limited (HTTP 429), asks to wait 3600 s: tomorrow | wait a little and try again, check the account's limits and credit, or switch the model
         1 request(s)

@@ -74,7 +74,8 @@ Examples:
   parlor check agent
   parlor check agent --only edit --json
   parlor check agent --day
-  parlor check agent --dialect acp -- env OPENAI_HOST={url} GOOSE_PROVIDER=openai GOOSE_MODEL=parlor-check goose acp
+  parlor check agent --dialect acp -- env OPENAI_HOST={url} \\
+    GOOSE_PROVIDER=openai GOOSE_MODEL=parlor-check goose acp
   parlor check agent -- my-agent --model parlor-check --yes --prompt {prompt}")]
 pub(crate) struct AgentArgs {
     /// The wire that the agent speaks with its UI.
@@ -96,8 +97,8 @@ pub(crate) struct AgentArgs {
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
-    /// How many seconds the answer to one prompt may take.
-    #[arg(long, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    /// How long to wait for the answer to one prompt, such as 60s.
+    #[arg(long, default_value_t = 60, value_name = "TIME", value_parser = crate::flags::seconds)]
     patience: u64,
     /// How many tasks run at the same time.
     #[arg(long, default_value_t = 2, value_name = "N")]

@@ -65,7 +65,7 @@ fn database(data: &Path) -> bool {
 
 fn damage(losses: Option<&Rescued>) -> String {
     let Some(losses) = losses else {
-        return "damaged; counting what is lost takes longer than this look".to_owned();
+        return "damaged; counting what is lost would be slower than this check".to_owned();
     };
     let all = losses.sessions.len();
     let gone = losses.sessions.iter().filter(|session| session.fate == Fate::Gone).count();

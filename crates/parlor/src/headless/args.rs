@@ -13,14 +13,24 @@ use tools::policy::Allowance;
 /// (Ctrl-C), SIGQUIT or SIGTERM.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  parlor run \"list files\"\n  parlor run --allow write \"write hello.txt: hi\"\n  parlor run --json \"read README.md\" | jq .\n  git diff | parlor run \"what would you ask about this?\"\n  parlor run --output-schema answer.json --file notes.txt \"what is to be done?\""
+    after_help = "Examples:\n  parlor run \"list files\"\n  parlor run --allow write \"write hello.txt: hi\"\n  parlor run --json \"read README.md\" | jq .\n  git diff | parlor run \"what would you ask about this?\"\n  parlor run --output-schema answer.json \"what is to be done?\"\n  parlor run --max-cost 0.50 --timeout 10m \"fix the failing test\""
 )]
 pub(crate) struct Run {
     /// What to say. `-` reads it from stdin.
     pub(crate) prompt: Vec<String>,
+    /// Attach a text file, up to 1 MB; `-` is what comes on stdin, which a pipe beside a prompt is anyway. Repeatable.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Vec<PathBuf>,
+    /// Attach an image: PNG, JPEG, GIF or WebP, up to 5 MB. Repeatable.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) image: Vec<PathBuf>,
     /// Print every event as one JSON line, and a last line with the result.
     #[arg(long)]
     pub(crate) json: bool,
+    /// The answer is to be JSON that fits this JSON Schema, and nothing else is on stdout. An answer that does not fit is asked for once
+    /// more, with what is wrong.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output_schema: Option<PathBuf>,
     /// Tools that may run without asking, by name.
     ///
     /// `bash` runs commands inside the sandbox, `bash:network` also those that ask for the network, `bash:free` also those that ask to
@@ -28,29 +38,19 @@ pub(crate) struct Run {
     /// programs or what is written outside: only `all` does, which says yes to everything that would be asked.
     #[arg(long, value_delimiter = ',', value_name = "TOOL,…", value_parser = crate::flags::allowance)]
     pub(crate) allow: Vec<Allowance>,
-    /// Give up after this many seconds.
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    /// Give up after this time, such as 90s or 5m: what is under way is stopped.
+    #[arg(long, value_name = "TIME", value_parser = crate::flags::seconds)]
     pub(crate) timeout: Option<u64>,
-    /// A picture that goes along: PNG, JPEG, GIF or WebP, up to 5 MB. May be said again for more.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) image: Vec<PathBuf>,
-    /// A text file that goes along, up to 1 MB; `-` is what comes on stdin, which a pipe beside a prompt is anyway. May be said again for more.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) file: Vec<PathBuf>,
-    /// The answer is to be JSON that fits this JSON Schema, and nothing else is on stdout. An answer that does not fit is asked for once
-    /// more, with what is wrong.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) output_schema: Option<PathBuf>,
-    /// Go on with the newest conversation of this project.
-    #[arg(long = "continue", conflicts_with = "resume")]
+    /// Continue the most recent conversation of this project.
+    #[arg(long = "continue", short = 'c', conflicts_with = "resume")]
     pub(crate) continue_last: bool,
-    /// Go on with this conversation, by its id or the beginning of it.
-    #[arg(long, value_name = "ID")]
+    /// Continue this conversation, by its id or the beginning of it.
+    #[arg(long, short, value_name = "ID")]
     pub(crate) resume: Option<String>,
-    /// Work in a git worktree of its own, on branch parlor/NAME, which is kept: `parlor worktrees` merges or removes it.
+    /// Work in its own git worktree, on branch parlor/NAME, which is kept: `parlor worktrees` merges or removes it.
     #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true)]
     pub(crate) worktree: Option<Option<String>>,
-    /// With --worktree: an untracked file that comes along, such as .env. May be said again for more.
+    /// With --worktree: an untracked file that comes along, such as .env. Repeatable.
     #[arg(long, value_name = "FILE")]
     pub(crate) copy: Vec<PathBuf>,
     /// The model that answers where nobody named one, for the first line of `--json`.

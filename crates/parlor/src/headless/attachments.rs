@@ -23,10 +23,15 @@ pub(crate) const STDIN_WITHIN: Timespec = Timespec { tv_sec: 3, tv_nsec: 0 };
 /// Reads pictures and files that were named on the command line; `cwd` is where the agent works. All that is wrong is wrong usage.
 pub(super) fn read(images: &[PathBuf], files: &[PathBuf], cwd: &Path) -> anyhow::Result<Vec<Part>> {
     if images.len() + files.len() > MAX_ALONG {
-        return Err(exit::usage(format!("at most {MAX_ALONG} pictures and files go along with a prompt")));
+        return Err(exit::usage(format!(
+            "at most {MAX_ALONG} pictures and files can be attached to a prompt"
+        )));
     }
-    let picture =
-        |path: &PathBuf| tui::picture_file(path).map_err(|why| exit::usage(format!("--image: {why}")));
+    let picture = |path: &PathBuf| {
+        tui::picture_file(path).map_err(|why| {
+            exit::usage(format!("--image: {why}\n\nhint: name a picture; attach a text with --file"))
+        })
+    };
     let text = |path: &PathBuf| {
         file(path, cwd).map_err(|(why, hint)| exit::usage(format!("--file: {why}\n\nhint: {hint}")))
     };
@@ -89,7 +94,7 @@ fn file(path: &Path, cwd: &Path) -> Result<Part, (String, &'static str)> {
     }
     let is_text = |text: &String| !text.contains('\0');
     let Some(text) = String::from_utf8(bytes).ok().filter(is_text) else {
-        return Err((format!("{name} is no text in UTF-8"), "a picture goes along with --image"));
+        return Err((format!("{name} is no text in UTF-8"), "a picture is attached with --image"));
     };
     Ok(Part::Code { language: None, text, path: Some(name) })
 }

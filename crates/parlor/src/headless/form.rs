@@ -36,7 +36,12 @@ pub(super) struct Fitting {
 impl Form {
     /// Reads a schema. All that is wrong with it is wrong usage.
     pub(super) fn read(path: &Path) -> anyhow::Result<Form> {
-        let wrong = |why: String| exit::usage(format!("--output-schema: {}: {why}", path.display()));
+        let wrong = |why: String| {
+            exit::usage(format!(
+                "--output-schema: {}: {why}\n\nhint: name a file that holds a JSON Schema",
+                path.display()
+            ))
+        };
         let mut text = String::new();
         let read = File::open(path).and_then(|file| file.take(MAX_SCHEMA + 1).read_to_string(&mut text));
         read.map_err(|why| wrong(format!("could not be read: {why}")))?;
@@ -44,7 +49,7 @@ impl Form {
             return Err(wrong(format!("is larger than {} KB", MAX_SCHEMA / 1024)));
         }
         Form::of(text).map_err(|why| {
-            wrong(format!("is no JSON Schema: {why}\n\nhint: an empty schema {{}} takes any JSON"))
+            wrong(format!("is no JSON Schema: {why}\n\nhint: an empty schema {{}} accepts any JSON"))
         })
     }
 

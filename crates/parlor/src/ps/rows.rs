@@ -126,7 +126,7 @@ mod tests {
     }
 
     fn rows() -> Vec<Row> {
-        let waiting = Status::Waiting { asks: 2, question: "Run `make`?\u{1b}[2J".to_owned() };
+        let waiting = Status::Waiting { asks: 2, question: "Run `make`?\u{1b}[2J".to_owned(), ask: None };
         let unknown = Row { cost_micros: None, rough: false, branch: None, ..row(Status::Running, "日本") };
         let dead = Row { session: None, ..unknown.clone() };
         let dead = Row { status: Status::Dead, title: "terminal".to_owned(), ..dead };

@@ -106,7 +106,7 @@ fn title(waiting: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::fleet::{Fleet, FleetFact, Process, Standing};
+    use domain::fleet::{Contact, Fleet, FleetFact, Process};
     use domain::ids::{Millis, SessionId};
     use domain::session::SessionSummary;
 
@@ -118,7 +118,7 @@ mod tests {
             since: Millis(1),
             cwd: "/w".to_owned(),
             serving: "terminal".to_owned(),
-            standing: Standing::Silent,
+            contact: Contact::Silent,
         };
         let older = Process { since: Millis(0), ..process.clone() };
         fleet.take(FleetFact::Found { pid: 7, process });

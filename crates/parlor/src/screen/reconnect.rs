@@ -113,7 +113,7 @@ pub(super) async fn keep_attached(
                 screen.look(why, &mut open, &was).await
             }
             Stop::Restart => {
-                screen.tell("it is let go, to begin anew".to_owned()).await;
+                screen.tell("it is released, to start over".to_owned()).await;
                 front.close(true).await;
                 match open(Some(was.clone())).await {
                     Ok(front) => Some(front),

@@ -4,6 +4,7 @@
 //! codelia's append `--approval-mode MODE`, asst's shell calls `npx tsx SCRIPT`. Everything else is refused, with the nearest flag named: a
 //! flag that narrows what a UI may do must not be lost by a misspelling. A flag that is accepted without effect is named on stderr.
 
+use crate::habits;
 use dialects::Dialect;
 use domain::session::Policy;
 use host::launch::Launch;
@@ -87,29 +88,20 @@ fn text_of<'a>(flag: &str, value: &'a OsStr) -> Result<&'a str, String> {
     value.to_str().ok_or_else(|| format!("the value of `{flag}` is not text"))
 }
 
-/// How alike two words must be for one to be meant by the other, from 0 to 1.
-const ALIKE: f64 = 0.75;
-
 fn not_known(word: &str, name: &str, dialects: &[Dialect], own: &[String]) -> String {
     if own.iter().any(|flag| flag == name) {
         return format!(
-            "`{word}` stands behind what a UI says to its runtime\n\nhint: put {name} before that"
+            "`{word}` comes behind what a UI says to its runtime\n\nhint: put {name} before that"
         );
     }
     let theirs = flags(dialects).map(|(flag, _)| *flag);
-    let nearest = own
-        .iter()
-        .map(String::as_str)
-        .chain(theirs)
-        .map(|flag| (strsim::jaro_winkler(flag, name), flag))
-        .filter(|(alike, _)| *alike >= ALIKE)
-        .max_by(|one, two| one.0.total_cmp(&two.0));
-    match nearest {
-        Some((_, flag)) => format!("`{word}` is not known to `parlor serve`\n\nhint: did you mean {flag}?"),
-        None => {
-            format!("`{word}` is not known to `parlor serve`\n\nhint: `parlor serve --help` lists what is")
-        }
-    }
+    let hint =
+        match (habits::meant(name), habits::nearest(name, own.iter().map(String::as_str).chain(theirs))) {
+            (Some(here), _) => here.to_owned(),
+            (None, Some(flag)) => format!("did you mean {flag}?"),
+            (None, None) => "`parlor serve --help` lists what is".to_owned(),
+        };
+    format!("`{word}` is not known to `parlor serve`\n\nhint: {hint}")
 }
 
 /// What stands behind the command of a runtime when a person is to log in.
@@ -128,6 +120,11 @@ pub(crate) fn our_words(mut args: Vec<OsString>) -> Vec<OsString> {
         let command = dialect.description().habits.command;
         command.is_some_and(|command| args.get(1).is_some_and(|first| first == command))
     };
+    if let Some(dialect) = dialects::ALL.iter().find(word)
+        && let Some(between) = between(&args, dialect.name())
+    {
+        return between;
+    }
     let is_served = args.get(1).is_some_and(|first| first == "serve") && names_commanded_wire(&args);
     let commanded = dialects::ALL.iter().find(word);
     if (is_served || commanded.is_some())
@@ -140,6 +137,12 @@ pub(crate) fn our_words(mut args: Vec<OsString>) -> Vec<OsString> {
     if let Some(dialect) = commanded {
         let serve = ["serve", "--dialect", dialect.name(), "--stdio"].map(OsString::from);
         args.splice(1..2, serve);
+        // Said once more by who knows that such programs speak on stdio.
+        let mut at = 0;
+        args.retain(|arg| {
+            at += 1;
+            at <= SERVED || arg != "--stdio"
+        });
         return args;
     }
     let called = |dialect: &&Dialect| {
@@ -152,6 +155,35 @@ pub(crate) fn our_words(mut args: Vec<OsString>) -> Vec<OsString> {
     let program = words.next();
     program.into_iter().chain(serve).chain(words).collect()
 }
+
+/// `parlor WORD --to AGENT`: a bridge between the UI and another program's agent, which is judged here. In the place of a name, a command
+/// of the same wire may stand behind `--`.
+fn between(args: &[OsString], dialect: &str) -> Option<Vec<OsString>> {
+    const TO: &str = "--to";
+    let ours = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
+    let is_to = |arg: &OsString| arg == TO || arg.to_str().is_some_and(|arg| arg.starts_with("--to="));
+    let at = args[..ours].iter().position(is_to)?;
+    let (name, rest) = match args[at].to_str()?.split_once('=') {
+        Some((_, name)) => (Some(OsString::from(name)), at + 1),
+        None => match args[at + 1..ours].first().filter(|name| !name.as_encoded_bytes().starts_with(b"-")) {
+            Some(name) => (Some(name.clone()), at + 2),
+            None => (None, at + 1),
+        },
+    };
+    let mut words: Vec<OsString> = args[..1].to_vec();
+    words.extend(["bridge", "--from", dialect, "--stdio", "--judge"].map(OsString::from));
+    words.extend(match name {
+        Some(name) => ["--agent".into(), name],
+        None => [TO.into(), dialect.into()],
+    });
+    let before = args[2..at].iter().chain(&args[rest..ours]).filter(|arg| *arg != "--stdio");
+    words.extend(before.cloned());
+    words.extend_from_slice(&args[ours..]);
+    Some(words)
+}
+
+/// The program, and `serve --dialect WIRE --stdio`.
+const SERVED: usize = 5;
 
 /// Whether `--dialect` names a wire whose UIs are told one command.
 fn names_commanded_wire(args: &[OsString]) -> bool {
@@ -179,18 +211,18 @@ pub(crate) fn help_of_word(args: &[OsString]) -> Option<String> {
     let word = dialect.description().habits.command?;
     Some(format!(
         "Be an agent for programs that speak {dialect}: `parlor {word}` is `parlor serve --dialect {dialect} --stdio`.\n\n\
-         Usage: parlor {word} [OPTIONS]\n       parlor {word} login    give the key of a provider, as such programs let a person do\n\n\
-         Options are those of `parlor serve`: see `parlor serve --help`."
+         Usage: parlor {word} [OPTIONS]\n       parlor {word} --to AGENT [OPTIONS]         be between the editor and another agent, by your rules\n       parlor {word} --to [OPTIONS] -- COMMAND    the same with a command\n       parlor {word} login                        give the key of a provider, as such programs let a person do\n\n\
+         Options are those of `parlor serve`, with --to those of `parlor bridge`: see their --help."
     ))
 }
 
-/// The same in a line, for the help of the program.
-pub(crate) fn words_in_help() -> String {
-    let line = |dialect: &Dialect| {
+/// The same in a line, for the help of the program: each word, and what it does.
+pub(crate) fn words_in_help() -> impl Iterator<Item = (&'static str, String)> {
+    let line = |dialect: &'static Dialect| {
         let word = dialect.description().habits.command?;
-        Some(format!("      parlor {word:<23} be an agent for editors that speak {dialect}\n"))
+        Some((word, format!("Be an agent for editors that speak {dialect}")))
     };
-    dialects::ALL.iter().filter_map(line).collect()
+    dialects::ALL.iter().filter_map(line)
 }
 
 /// Whether this is how a UI calls `word SCRIPT --`.
@@ -266,6 +298,8 @@ mod tests {
             (dialects::native::DIALECT, "--ephemerl", "did you mean --ephemeral?"),
             (dialects::native::DIALECT, "read-only", "`read-only` is not known"),
             (dialects::native::DIALECT, "--approval-mode trusted", "`--approval-mode` is not known"),
+            (dialects::native::DIALECT, "--yolo", "--policy full"),
+            (dialects::native::DIALECT, "--help2", "`parlor serve --help` lists what is"),
             (dialects::nous::DIALECT, "--no-ui", "is not known"),
             (dialects::codelia::DIALECT, "--cwd /tmp", "put --cwd before that"),
             (dialects::codelia::DIALECT, "--aproval-mode minimal", "did you mean --approval-mode?"),

@@ -19,6 +19,16 @@ pub(crate) struct Sessions {
     pub(crate) act: Option<Act>,
 }
 
+impl Sessions {
+    /// The words of a search that goes on as they are typed, if that was asked for.
+    pub(crate) fn searched_as_typed(&self) -> Option<String> {
+        match &self.act {
+            Some(Act::Search(search)) if search.interactive => Some(search.words.join(" ")),
+            _ => None,
+        }
+    }
+}
+
 /// What can be done with conversations; without a word, they are listed.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Act {
@@ -33,19 +43,19 @@ pub(crate) enum Act {
     Tree(Id),
     /// A conversation as Markdown, HTML or JSONL.
     Export(Export),
-    /// Take a conversation in that was exported as JSONL or saved as JSON; it becomes one of this project.
+    /// Import a conversation that was exported as JSONL or saved as JSON; it becomes one of this project.
     Import(Import),
     /// Give a conversation another title.
     Rename(Rename),
-    /// Take conversations away for good. The space goes back to the disk.
-    #[command(name = "rm", visible_alias = "remove")]
+    /// Delete conversations permanently. The space goes back to the disk.
+    #[command(name = "rm", visible_aliases = ["remove", "delete"])]
     Remove(Remove),
-    /// Take back what the last prompt of a conversation did to files.
+    /// Undo what the last prompt of a conversation did to files.
     ///
     /// Files that you or others changed since are merged. Where the same lines were changed, nothing is written and the files are named.
-    /// What was taken back can be done again with `redo`; said once more, it takes back the prompt before.
+    /// What was undone can be done again with `redo`; once more, it undoes the prompt before.
     Undo(Undo),
-    /// Do again what was taken back last.
+    /// Redo what was undone last.
     Redo(Undo),
     /// What a conversation changed in files: since its last prompt that changed some, or since its start.
     Diff(Diff),
@@ -104,6 +114,7 @@ pub(crate) struct Report {
 
 /// What `sessions list` takes.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  parlor sessions list --all -n 50")]
 pub(crate) struct List {
     /// Those of all projects.
     #[arg(long, short)]
@@ -117,6 +128,7 @@ pub(crate) struct List {
 
 /// What `sessions show` takes.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  parlor sessions show\n  parlor sessions show 3f2a --last 3")]
 pub(crate) struct Show {
     /// The conversation, by its id or the beginning of it; without it, the newest one of this project.
     pub(crate) id: Option<String>,
@@ -132,10 +144,16 @@ pub(crate) struct Show {
 
 /// Where words were said.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  parlor sessions search failing bridge --here\n  parlor sessions search -i"
+)]
 pub(crate) struct Search {
     /// What to look for.
-    #[arg(required = true)]
+    #[arg(required_unless_present = "interactive")]
     pub(crate) words: Vec<String>,
+    /// As you type, in the terminal UI; Enter goes to the words.
+    #[arg(long, short, conflicts_with_all = ["here", "limit", "json"])]
+    pub(crate) interactive: bool,
     /// In this project only.
     #[arg(long)]
     pub(crate) here: bool,
@@ -148,6 +166,7 @@ pub(crate) struct Search {
 
 /// One conversation by its id.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  parlor sessions tree 3f2a")]
 pub(crate) struct Id {
     /// The conversation, by its id or the beginning of it; without it, the newest one of this project.
     pub(crate) id: Option<String>,
@@ -169,6 +188,9 @@ pub(crate) enum Format {
 
 /// A conversation as a text.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  parlor sessions export 3f2a > bridge.md\n  parlor sessions export 3f2a -o bridge.html\n  parlor sessions export 3f2a -o bridge.jsonl"
+)]
 pub(crate) struct Export {
     /// The conversation, by its id or the beginning of it; without it, the newest one of this project.
     pub(crate) id: Option<String>,
@@ -187,6 +209,7 @@ pub(crate) struct Export {
 
 /// A conversation from a file.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  parlor sessions import bridge.jsonl")]
 pub(crate) struct Import {
     /// The file; `-` is stdin.
     pub(crate) file: PathBuf,
@@ -196,6 +219,7 @@ pub(crate) struct Import {
 
 /// What `sessions rename` takes.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  parlor sessions rename 3f2a the failing bridge")]
 pub(crate) struct Rename {
     /// The conversation, by its id or the beginning of it.
     pub(crate) id: String,
@@ -208,6 +232,7 @@ pub(crate) struct Rename {
 
 /// What `sessions rm` takes.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  parlor sessions rm 3f2a\n  parlor sessions rm --yes 3f2a")]
 pub(crate) struct Remove {
     /// The conversations, by their ids or the beginnings of them.
     #[arg(required = true)]
@@ -221,7 +246,9 @@ pub(crate) struct Remove {
 
 /// What `sessions undo` and `sessions redo` take.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  parlor sessions undo\n  parlor sessions diff --all")]
+#[command(
+    after_help = "Examples:\n  parlor sessions undo\n  parlor sessions redo\n  parlor sessions diff --all"
+)]
 pub(crate) struct Undo {
     /// The conversation, by its id or the beginning of it; without it, the newest one of this project.
     pub(crate) id: Option<String>,
@@ -234,6 +261,7 @@ pub(crate) struct Undo {
 
 /// What `sessions diff` takes.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  parlor sessions diff\n  parlor sessions diff --git")]
 pub(crate) struct Diff {
     /// The conversation, by its id or the beginning of it; without it, the newest one of this project.
     pub(crate) id: Option<String>,
@@ -250,7 +278,7 @@ pub(crate) struct Diff {
 /// What can be read of a damaged store.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  parlor doctor                                 is the store whole?\n  parlor sessions recover\n  parlor sessions recover ~/parlor.db           what a backup has and the store has not"
+    after_help = "Examples:\n  parlor doctor                          is the store whole?\n  parlor sessions recover\n  parlor sessions recover ~/parlor.db    what a backup has beside it"
 )]
 pub(crate) struct Recover {
     /// A store in another file, such as a backup.

@@ -85,7 +85,7 @@ fn of_store(data: &Path, json: bool) -> anyhow::Result<Exit> {
     let (saved, all) = (count(&rescued, is_saved), rescued.sessions.len());
     output::print_line(&format!("{saved} of {all} conversations are in a new store: {}", store.display()));
     losses(&rescued);
-    output::print_line("Lists and the search index were made anew.");
+    output::print_line("Lists and the search index were rebuilt.");
     if let Some(aside) = &rescued.aside {
         output::print_line(&format!(
             "The damaged store is kept: {}\nRemove it when you miss nothing.",
@@ -99,7 +99,7 @@ fn of_store(data: &Path, json: bool) -> anyhow::Result<Exit> {
 fn no_store(why: &StoreError) -> anyhow::Error {
     match why {
         StoreError::Foreign { .. } => anyhow::anyhow!(
-            "{why}, and nothing of one can be found in it\nhint: it was left as it is; move it away to begin anew; a backup, or a store that was kept aside, can be named"
+            "{why}, and nothing of one can be found in it\nhint: it was left as it is; move it away to start over; a backup, or a store that was kept aside, can be named"
         ),
         other => told(other),
     }

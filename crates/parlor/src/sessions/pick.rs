@@ -10,6 +10,7 @@ use host::clock::now;
 use host::kept::{find, told};
 use host::launch::Launch;
 use host::{paths, settings};
+use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 use store::{Listing, SqliteStore, Store};
@@ -50,7 +51,8 @@ pub(crate) fn pick(launch: &Launch) -> anyhow::Result<Picked> {
     }
     let more = sessions.len() > PICKS;
     sessions.truncate(PICKS);
-    offer(&sessions, everywhere, more);
+    let open = store.holders().map_err(|why| told(&why))?;
+    offer(&sessions, &open, everywhere, more);
     let asked = io::stdin().is_terminal();
     loop {
         let Some(answer) = next_line()? else {
@@ -76,7 +78,7 @@ pub(crate) fn pick(launch: &Launch) -> anyhow::Result<Picked> {
         if !asked {
             let most = sessions.len();
             return Err(exit::usage(format!(
-                "the first line takes none of them: write a number from 1 to {most}, or words of one title only\n\nhint: or name one: --resume ID"
+                "the first line matches none of them: write a number from 1 to {most}, or words of one title only\n\nhint: or name one: --resume ID"
             )));
         }
         output::print_line(&wrong);
@@ -89,13 +91,13 @@ fn nothing_kept() -> Picked {
 }
 
 /// Tells what there is.
-fn offer(sessions: &[SessionSummary], everywhere: bool, more: bool) {
+fn offer(sessions: &[SessionSummary], open: &BTreeMap<SessionId, u32>, everywhere: bool, more: bool) {
     output::print_line(match everywhere {
         true => "Conversations of all projects, the newest first:",
         false => "Conversations of this project, the newest first:",
     });
     for (session, number) in sessions.iter().zip(1..) {
-        output::print_line(&offered(session, number, everywhere));
+        output::print_line(&offered(session, number, open.get(&session.id), everywhere));
     }
     if more {
         output::print_line("Older ones are in `parlor sessions list`; an id from there is taken too.");
@@ -105,11 +107,13 @@ fn offer(sessions: &[SessionSummary], everywhere: bool, more: bool) {
     );
 }
 
-fn offered(session: &SessionSummary, number: usize, everywhere: bool) -> String {
+/// `holder`: the process that has it open, which is joined.
+fn offered(session: &SessionSummary, number: usize, holder: Option<&u32>, everywhere: bool) -> String {
     let title = paint::line(&session.title);
     let title = if title.is_empty() { session.id.to_string() } else { title };
     let place = if everywhere { format!(", in {}", home(&session.cwd)) } else { String::new() };
-    format!("{number}: {title}, {}{place}", paint::ago(session.updated_at, now()))
+    let open = holder.map(|pid| format!(", open in process {pid}")).unwrap_or_default();
+    format!("{number}: {title}, {}{open}{place}", paint::ago(session.updated_at, now()))
 }
 
 /// What an answer means.
@@ -206,9 +210,12 @@ mod tests {
             cwd: "/src/bridge".to_owned(),
             ..SessionSummary::new(SessionId::from_number(7))
         };
-        let line = offered(&session, 1, true);
+        let line = offered(&session, 1, None, true);
         assert!(!line.contains(['\n', '\u{1b}']) && line.ends_with(", just now, in /src/bridge"), "{line:?}");
         let unnamed = SessionSummary { title: String::new(), ..session };
-        assert!(offered(&unnamed, 2, false).starts_with("2: sess-000000000007, just now"));
+        assert!(
+            offered(&unnamed, 2, Some(&77), false)
+                .ends_with("sess-000000000007, just now, open in process 77")
+        );
     }
 }

@@ -29,22 +29,52 @@ fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
     let _ = writeln!(out, "{text}");
 }
 
-/// Sessions as a table; `names` are what each is called in the first column.
+/// What is told of sessions beside what is kept of each.
+#[derive(Debug, Default)]
+pub(super) struct Called {
+    /// What each is called in the first column.
+    pub(super) short: BTreeMap<SessionId, String>,
+    /// The processes that have one open.
+    pub(super) open: BTreeMap<SessionId, u32>,
+}
+
+/// The list for programs: what is kept of each, and which process has it open, if one has.
+pub(super) fn list_json(
+    sessions: &[SessionSummary],
+    open: &BTreeMap<SessionId, u32>,
+) -> serde_json::Result<String> {
+    let told = |session: &SessionSummary| {
+        let mut told = serde_json::to_value(session)?;
+        if let (Some(told), Some(pid)) = (told.as_object_mut(), open.get(&session.id)) {
+            told.insert("pid".to_owned(), json!(pid));
+        }
+        Ok(told)
+    };
+    let told: serde_json::Result<Vec<Value>> = sessions.iter().map(told).collect();
+    serde_json::to_string(&told?)
+}
+
+/// Sessions as a table.
 pub(super) fn table(
     sessions: &[SessionSummary],
-    names: &BTreeMap<SessionId, String>,
+    called: &Called,
     projects: bool,
     now: Millis,
     paint: Paint,
 ) -> String {
+    let Called { short: names, open } = called;
     let place = |session: &SessionSummary| if projects { home(&session.project) } else { String::new() };
     let times: Vec<String> = sessions
         .iter()
-        .map(|session| if session.running { "running".to_owned() } else { ago(session.updated_at, now) })
+        .map(|session| match open.contains_key(&session.id) {
+            _ if session.running => "running".to_owned(),
+            true => format!("{}, open", ago(session.updated_at, now)),
+            false => ago(session.updated_at, now),
+        })
         .collect();
     let widest =
         |texts: &mut dyn Iterator<Item = usize>, head: &str| texts.max().unwrap_or(0).max(head.len());
-    let names_width = widest(&mut sessions.iter().map(|s| called(names, &s.id).width()), "ID");
+    let names_width = widest(&mut sessions.iter().map(|s| name_of(names, &s.id).width()), "ID");
     let times_width = widest(&mut times.iter().map(|time| time.width()), "CHANGED");
     let place_width = widest(&mut sessions.iter().map(|s| place(s).width().min(PROJECT)), "PROJECT");
     let mut title_width = widest(&mut sessions.iter().map(|s| titled(s).width()), "TITLE");
@@ -57,7 +87,7 @@ pub(super) fn table(
     let tail = if projects { pad("TITLE", title_width) + "  PROJECT" } else { "TITLE".to_owned() };
     put(&mut out, format_args!("{}", paint.dim(&(head + &tail))));
     for (session, time) in sessions.iter().zip(&times) {
-        let id = paint.accent(&pad(called(names, &session.id), names_width));
+        let id = paint.accent(&pad(name_of(names, &session.id), names_width));
         let time = pad(time, times_width);
         let time = if session.running { paint.hit(&time) } else { time };
         let title = cut(&titled(session), title_width);
@@ -80,7 +110,7 @@ fn titled(session: &SessionSummary) -> String {
     }
 }
 
-fn called<'a>(names: &'a BTreeMap<SessionId, String>, id: &'a SessionId) -> &'a str {
+fn name_of<'a>(names: &'a BTreeMap<SessionId, String>, id: &'a SessionId) -> &'a str {
     names.get(id).map_or(id.as_str(), String::as_str)
 }
 
@@ -168,7 +198,7 @@ fn show_entry(out: &mut String, state: &State, entry: &Entry, now: Millis, paint
             match message.finish {
                 None => put(out, format_args!("{}", paint.dim("(under way)"))),
                 Some(Finish::Interrupted) => put(out, format_args!("{}", paint.dim("(cut off)"))),
-                Some(Finish::Cut) => put(out, format_args!("{}", paint.dim("(cut off, said anew below)"))),
+                Some(Finish::Cut) => put(out, format_args!("{}", paint.dim("(cut off, repeated below)"))),
                 Some(Finish::Refused) => {
                     put(out, format_args!("{}", paint.dim("(the model declined to answer)")));
                 }
@@ -295,7 +325,7 @@ pub(super) fn found(
     let mut last: Option<&SessionId> = None;
     for hit in hits {
         if last != Some(&hit.session) {
-            let name = called(names, &hit.session);
+            let name = name_of(names, &hit.session);
             put(&mut out, format_args!("{}  {}", paint.accent(name), paint.strong(&paint::line(&hit.title))));
             last = Some(&hit.session);
         }

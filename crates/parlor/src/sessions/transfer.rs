@@ -146,7 +146,9 @@ fn read(path: &Path) -> anyhow::Result<String> {
     if path == Path::new("-") {
         std::io::stdin().lock().take(most).read_to_string(&mut text).context("stdin cannot be read")?;
     } else {
-        let file = std::fs::File::open(path).with_context(|| format!("{} cannot be read", path.display()))?;
+        let file = std::fs::File::open(path).with_context(|| {
+            format!("{} cannot be read; name a file that `parlor sessions export` wrote", path.display())
+        })?;
         file.take(most)
             .read_to_string(&mut text)
             .with_context(|| format!("{} is no text", path.display()))?;

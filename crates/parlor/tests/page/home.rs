@@ -169,7 +169,7 @@ fn a_room_that_nobody_needs_ends_by_itself() {
     let mut second = Screen::start(&mut world.parlor("one", &["--resume", &session]));
     second.asks(&["touch made"]);
     second.send("n");
-    second.shows(&["ask for something"]);
+    second.shows(&["ask anything"]);
     second.vanish(PATIENCE);
     until("it is gone", || (!is_there(room)).then_some(()));
     assert!(world.rooms().is_empty());
@@ -190,9 +190,17 @@ fn what_cannot_go_through_the_server_has_a_process_of_its_own_and_says_so() {
         terminal.shows(words);
         assert!(world.rooms().is_empty(), "{args:?}");
     };
-    own(&[], Some(("ANTHROPIC_API_KEY", "only-here")), &["a process of its own", "ANTHROPIC_API_KEY"]);
-    own(&[], Some(("OPENAI_BASE_URL", "http://127.0.0.1:1")), &["a process of its own", "OPENAI_BASE_URL"]);
-    own(&["--ephemeral"], None, &["a process of its own", "nothing is to be kept"]);
+    own(
+        &[],
+        Some(("ANTHROPIC_API_KEY", "only-here")),
+        &["runs in this terminal, not in the server", "ANTHROPIC_API_KEY"],
+    );
+    own(
+        &[],
+        Some(("OPENAI_BASE_URL", "http://127.0.0.1:1")),
+        &["runs in this terminal, not in the server", "OPENAI_BASE_URL"],
+    );
+    own(&["--ephemeral"], None, &["runs in this terminal, not in the server", "nothing is to be kept"]);
     own(&["--here"], None, &["asks first"]);
     let git = |args: &[&str]| {
         let mut command = Command::new("git");
@@ -209,7 +217,11 @@ fn what_cannot_go_through_the_server_has_a_process_of_its_own_and_says_so() {
     };
     git(&["init", "-q"]);
     git(&["commit", "-q", "--allow-empty", "-m", "first"]);
-    own(&["--worktree=apart"], None, &["a process of its own", "a worktree is ended where it was begun"]);
+    own(
+        &["--worktree=apart"],
+        None,
+        &["runs in this terminal, not in the server", "a worktree is ended where it was"],
+    );
 }
 
 #[test]
@@ -245,7 +257,7 @@ fn another_version_is_not_used() {
         }
     });
     let mut terminal = Screen::start(&mut world.parlor("one", &[]));
-    terminal.shows(&["a process of its own", "the server is parlor 9.9.9"]);
+    terminal.shows(&["runs in this terminal, not in the server", "the server is parlor 9.9.9"]);
     drop(terminal);
     std::fs::remove_file(world.path("data/server.json")).unwrap();
 }
@@ -294,10 +306,10 @@ fn two_servers_begun_at_once_are_one_and_two_terminals_on_one_session_one_room()
         terminal.shows(&["say one"]);
     }
     assert_eq!(world.rooms().len(), 1);
-    // A process of its own does not become a second writer.
+    // A process of its own joins them there, and does not become a second writer.
     let mut here = Screen::start(&mut world.parlor("one", &["--here", "--resume", session]));
-    here.finish();
-    assert!(here.said("is open in another program"));
+    here.shows(&["say one"]);
+    assert_eq!(world.rooms().len(), 1);
 }
 
 #[test]
@@ -312,7 +324,7 @@ fn a_command_without_a_screen_has_a_session_that_nobody_needs_in_its_room() {
     let mut terminal = stands(&["--policy", "full"], "goes on when this terminal is closed");
     terminal.send("run `touch made`\r");
     terminal.sees("the file is made", || world.path("one/made").exists());
-    terminal.shows(&["ask for something"]);
+    terminal.shows(&["ask anything"]);
     let room = || world.rooms()[0]["pid"].as_u64().unwrap();
     let (held, session) = (room(), world.rooms()[0]["sessions"][0]["id"].as_str().unwrap().to_owned());
     // Somebody is there: what is possible is said, and nothing is taken from them.
@@ -371,7 +383,7 @@ fn what_is_said_of_sessions_is_refused_where_none_is_begun() {
         let output = world.parlor("home", words).env("PARLOR_THEME", "dark").output().unwrap();
         let err = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{err}");
-        assert!(err.contains(&format!("error: {idle} would mean nothing")), "{err}");
+        assert!(err.contains(&format!("error: {idle} has no effect")), "{err}");
     }
     // What the environment says is for whoever it concerns.
     let output = world.parlor("home", &["up"]).env("PARLOR_THEME", "dark").output().unwrap();
@@ -463,7 +475,7 @@ fn a_data_folder_that_cannot_be_written_is_told() {
     world.up();
     std::fs::write(world.path("data/rooms"), "a file").unwrap();
     let mut terminal = Screen::start(&mut world.parlor("one", &[]));
-    terminal.shows(&["a process of its own", "the server has no room", "cannot be made"]);
+    terminal.shows(&["runs in this terminal, not in the server", "the server has no room", "cannot be made"]);
 }
 
 /// The relays that run on the fake of another machine; they end with the test.
@@ -589,7 +601,7 @@ fn what_is_typed_before_the_relay_has_attached_goes_to_the_session_that_is_then_
     terminal.send("say from afar\r");
     terminal.settles();
     std::fs::write(&go, "").unwrap();
-    terminal.shows(&["from afar", "ask for something"]);
+    terminal.shows(&["from afar", "ask anything"]);
     let sessions = world.rooms()[0]["sessions"].clone();
     assert_eq!(sessions.as_array().map(Vec::len), Some(1), "it was said nowhere else: {sessions}");
 }
@@ -624,7 +636,7 @@ fn a_session_of_another_machine_is_attached_after_ssh_has_asked() {
     terminal.send("sesame\r");
     terminal.shows(&["on me@far"]);
     terminal.send("say from afar\r");
-    terminal.shows(&["from afar", "ask for something"]);
+    terminal.shows(&["from afar", "ask anything"]);
     let rooms = world.rooms();
     assert_eq!(rooms[0]["cwd"].as_str(), world.path("two").canonicalize().unwrap().to_str());
     let session = rooms[0]["sessions"][0]["id"].as_str().unwrap().to_owned();
@@ -632,7 +644,7 @@ fn a_session_of_another_machine_is_attached_after_ssh_has_asked() {
     away.breaks();
     terminal.shows(&["the runtime is back"]);
     terminal.send("say back again\r");
-    terminal.shows(&["from afar", "back again", "ask for something"]);
+    terminal.shows(&["from afar", "back again", "ask anything"]);
     assert_eq!((world.rooms().len(), terminal.count("password")), (1, 0));
     // Nobody is there any more: that is said, and what was shown stays.
     std::fs::rename(&socket, world.path("gone")).unwrap();
@@ -646,7 +658,7 @@ fn a_session_of_another_machine_is_attached_after_ssh_has_asked() {
         (terminal.count("the runtime is gone") == 0).then_some(())
     });
     terminal.send("say once more\r");
-    terminal.shows(&["from afar", "once more", "ask for something"]);
+    terminal.shows(&["from afar", "once more", "ask anything"]);
     drop(terminal);
     let mut again = attach(&format!("ssh://far/{session}"));
     again.send("sesame\r");

@@ -12,3 +12,4 @@
 mod client;
 mod home;
 mod web;
+mod window;

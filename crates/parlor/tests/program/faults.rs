@@ -52,6 +52,7 @@ impl World {
         command.args(args).current_dir(self.path("project")).stdin(Stdio::null());
         command.env("PARLOR_DATA_DIR", self.path("data")).env("PARLOR_CONFIG_DIR", self.path("config"));
         command.env("HOME", self.place.path()).env_remove("XDG_RUNTIME_DIR").env_remove("PARLOR_MODEL");
+        testkit::ask_offline(&mut command);
         command
     }
 

@@ -5,9 +5,15 @@
 mod agents;
 mod called;
 mod clients;
+mod completions;
 mod conformance;
 mod faults;
 mod flooded;
 mod found;
+mod helps;
+mod hints;
 mod last_words;
+mod new;
+mod pages;
 mod release;
+mod usages;

@@ -83,6 +83,7 @@ fn program(binary: &Path, world: &Path, args: &[&str]) -> Command {
     command.env("PARLOR_DATA_DIR", world.join("data")).env("PARLOR_CONFIG_DIR", world.join("config"));
     command.env("HOME", world).env_remove("XDG_RUNTIME_DIR").env_remove("PARLOR_MODEL");
     command.env("SHELL", "/bin/bash");
+    testkit::ask_offline(&mut command);
     command
 }
 

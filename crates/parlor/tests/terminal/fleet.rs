@@ -142,20 +142,22 @@ fn a_session_is_answered_from_the_fleet_only_with_its_whole_question() {
     terminal.shows(&["asks first"]);
     terminal.send(FLEET);
     terminal.shows(&["Fleet · 1 waiting for you", "run `touch made`", "opens its question"]);
-    // Letters on the row are no answers.
-    terminal.send("yan");
+    // Letters on the row are no answers; `n` would go on to the next that waits.
+    terminal.send("ya");
     terminal.settles();
     assert!(!world.path("one/made").exists());
     waiting.asks(&["touch made"]);
     terminal.send("\r");
-    terminal.asks(&["touch made", "changes files"]);
+    // The board beside the list shows the question, too; it is answered in its session.
+    terminal.until("the session", |screen| !screen.contents().contains("Fleet ·"));
+    terminal.asks(&["touch made", "changes files", "y allow once"]);
     terminal.send("y");
     terminal.sees("the file is made", || world.path("one/made").exists());
     // Left, the person is back where they were.
     terminal.settles();
     terminal.send("\x04");
-    terminal.shows(&["two", "ask for something"]);
-    waiting.shows(&["ask for something"]);
+    terminal.shows(&["two", "ask anything"]);
+    waiting.shows(&["ask anything"]);
     // What is said to a row is heard there, and what runs there is stopped after a second press.
     waiting.send("count to 200 slowly\r");
     terminal.send(FLEET);

@@ -9,6 +9,7 @@ mod borrowed;
 mod hostile;
 mod odd;
 mod place;
+mod prompt;
 mod resume;
 mod settings;
 mod terminal;
@@ -23,8 +24,12 @@ fn names_every_command(world: &World, tried: &[&[&str]], groups: &[&[&str]]) {
     for group in groups {
         let help = world.parlor(&[group, &["--help"][..]].concat()).output().unwrap();
         let help = String::from_utf8(help.stdout).unwrap();
-        let (_, rest) = help.split_once("Commands:\n").unwrap();
-        let (commands, _) = rest.split_once("\n\n").unwrap();
+        // The program's own stand in groups, by what one wants to do.
+        let commands = match help.split_once("\nCommands:\n") {
+            Some((_, rest)) => rest.split("\n\n").next(),
+            None => help.split_once("\nStart:\n").and_then(|(_, rest)| rest.split("\nArguments:").next()),
+        };
+        let commands = commands.unwrap();
         let names = commands.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
         let names = names.filter_map(|line| line.split_whitespace().next());
         let known: BTreeSet<&str> = names.filter(|name| *name != "help").collect();

@@ -6,3 +6,4 @@ mod ground;
 mod hostile;
 mod instruments;
 mod task;
+mod tour;

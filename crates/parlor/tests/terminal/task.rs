@@ -5,6 +5,7 @@
 
 mod agents;
 mod along;
+mod between;
 mod day;
 mod doctor;
 mod ends;
@@ -12,6 +13,7 @@ mod errands;
 mod form;
 mod headless;
 mod heals;
+mod joins;
 mod login;
 mod modes;
 mod pages;

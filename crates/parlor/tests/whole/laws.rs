@@ -33,6 +33,9 @@ const ANSWERS: usize = 80;
 const UP_TO_A_PROMPT: usize = 3;
 /// Commands of a wire that has no word for their success.
 const WITHOUT_ANSWER: &[&str] = &["abort", "reset", "quit"];
+/// What commands of a wire without ids are answered with, where not by an error.
+const ANSWERED_BY: &[(&str, &str)] =
+    &[("prompt", "event"), ("ping", "pong"), ("save", "save_result"), ("stats", "stats"), ("debug", "debug")];
 /// Lists that a wire has in parts, models by provider and sessions by whether they run: together they are one command.
 const IN_PARTS: &[&[&str]] = &[&["model.list"], &["list_sessions", "list_running_sessions"]];
 
@@ -186,8 +189,14 @@ fn is_answered(said: &Value, heard: &[Value]) -> bool {
     }
     match said["command"].get("ticket") {
         Some(ticket) => heard.iter().any(|line| line["settled"]["ticket"] == *ticket),
-        None => !heard.is_empty(),
+        None => heard.iter().any(|line| is_answer_to(said, line)),
     }
+}
+
+/// Whether a line answers one of a wire on which answers name nothing.
+fn is_answer_to(said: &Value, line: &Value) -> bool {
+    let by = ANSWERED_BY.iter().find(|(kind, _)| said["type"] == *kind);
+    line["type"] == "error" || by.is_none_or(|(_, answer)| line["type"] == *answer)
 }
 
 /// Plays something over every pair, and tells which broke.

@@ -46,6 +46,7 @@ impl Shell {
             .env_clear()
             .env("HOME", self.home.path())
             .env("PARLOR_DATA_DIR", self.home.path().join("data"));
+        testkit::ask_offline(&mut command);
         command.output().expect("it starts")
     }
 
@@ -232,7 +233,8 @@ async fn lasting() {
     else {
         panic!("loaded")
     };
-    assert_ne!(loaded.id, session);
+    // It says what the session says, so it leads back to it.
+    assert_eq!(loaded.id, session);
     // What only the agent reads stays with it: a file has none of it.
     assert_eq!(said(&talk.state), said(&before));
     assert_eq!(talk.state.leaf, before.leaf);

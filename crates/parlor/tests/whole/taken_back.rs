@@ -17,7 +17,7 @@ model step
 model text "And on."
 "#;
 
-const TOLD: &str = "Took back 1 file change";
+const TOLD: &str = "Undid 1 file change";
 
 /// How a wire hears of what happens while no request of its own is under way.
 enum Hears {

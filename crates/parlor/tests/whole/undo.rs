@@ -38,6 +38,7 @@ impl Shell {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let home = self.home.path();
         command.env("HOME", home).env("PATH", path).env("PARLOR_DATA_DIR", home.join("data"));
+        testkit::ask_offline(&mut command);
         command
     }
 
@@ -82,11 +83,11 @@ fn what_a_command_rewrote_is_shown_taken_back_and_done_again() {
         (Some("one\n"), Some("kept\n"))
     );
     assert!(!shell.file("new").exists() && !shell.file("d.txt").exists());
-    assert!(shell.refuses(&["sessions", "undo"]).contains("left to take back"));
+    assert!(shell.refuses(&["sessions", "undo"]).contains("left to undo"));
     shell.says(&["sessions", "redo"]);
     assert_eq!((shell.get("a.txt").as_deref(), shell.get("new/c").as_deref()), (Some("two\n"), Some("x")));
     let shown = shell.says(&["sessions", "show", "--all"]);
-    assert!(shown.contains("Took back 3 file changes") && shown.contains("Did again"), "{shown}");
+    assert!(shown.contains("Undid 3 file changes") && shown.contains("Did again"), "{shown}");
 }
 
 #[test]
@@ -118,7 +119,7 @@ fn an_undo_that_leaves_every_file_is_not_told_as_done() {
     let said = String::from_utf8_lossy(&undone.stdout).into_owned();
     assert_eq!(undone.status.code(), Some(1), "{said}");
     assert!(said.contains("Nothing was moved") && said.contains("left as it is: b.txt"), "{said}");
-    assert!(!said.contains("Took back"), "{said}");
+    assert!(!said.contains("Undid"), "{said}");
     assert_eq!(shell.get("b.txt").as_deref(), Some("the person's\n"));
 }
 

@@ -132,7 +132,7 @@ impl Agent {
 /// Puts the lists together.
 pub(crate) fn gather(own: &OwnAgents, registries: &[PathBuf], look: Look<'_>) -> AgentRegistry {
     let (mut agents, mut told): (BTreeMap<String, Agent>, Vec<String>) = (BTreeMap::new(), own.told.clone());
-    for dialect in dialects::ALL {
+    for dialect in dialects::DRIVEN {
         let known = dialect.description().habits.agents.iter();
         agents.extend(known.map(|known| {
             let command: Vec<String> = known.command.iter().map(|&word| word.to_owned()).collect();
@@ -181,7 +181,7 @@ pub(crate) fn gather(own: &OwnAgents, registries: &[PathBuf], look: Look<'_>) ->
 }
 
 fn readers() -> impl Iterator<Item = (Dialect, ReadRegistry)> {
-    dialects::ALL.iter().filter_map(|dialect| Some((*dialect, dialect.description().habits.registry?)))
+    dialects::DRIVEN.iter().filter_map(|dialect| Some((*dialect, dialect.description().habits.registry?)))
 }
 
 fn installed(program: &str, look: Look<'_>) -> State {
@@ -218,7 +218,8 @@ fn published(dialect: Dialect, entry: PublishedAgent, file: &Path, look: Look<'_
             (None, None) => return Err(format!("{name}: there is none for {}", platform())),
         }
     };
-    Ok(Agent { name, title, dialect, command, state, install, source: Source::Registry(file.to_owned()) })
+    let source = Source::Registry(file.to_owned());
+    Ok(Agent { name, title, dialect, command, state, install, source })
 }
 
 /// A command with its arguments; variables are set by the program that does nothing else.

@@ -163,7 +163,7 @@ impl Terminals {
                 jobs.stop_and_wait(terminal.job).await;
                 ErrandDone::Nothing
             }
-            Errand::Read { .. } | Errand::Write { .. } | Errand::Start(_) => return None,
+            _ => return None,
         };
         Some(ErrandNews::Done { done, seen: None })
     }

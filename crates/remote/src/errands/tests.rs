@@ -2,9 +2,14 @@
 
 use super::*;
 use domain::ask::Preview;
-use domain::errand::{CommandEnd, CommandErrand};
+use domain::content::Json;
+use domain::errand::{AskedCall, AskedChange, CommandEnd, CommandErrand};
+use domain::ids::SessionId;
+use domain::tool::Decider;
+use serde_json::Value;
 use std::os::unix::fs::symlink;
 use tempfile::TempDir;
+use tools::checkpoint::MemoryVault;
 
 struct Bench {
     folder: TempDir,
@@ -22,7 +27,9 @@ impl Bench {
         std::fs::write(folder.path().join("outside"), "SECRET").unwrap();
         let root = folder.path().canonicalize().unwrap().join("work");
         let work_dir = WorkDir { cwd: root.clone(), workspace: Ok(root) };
-        let (port, doing) = begin(&work_dir, &folder.path().join("data"), None).unwrap();
+        let (port, doing) =
+            begin(&work_dir, &folder.path().join("data"), None, &[], Some(Arc::new(MemoryVault::default())))
+                .unwrap();
         Bench { folder, port, doing, last: 0 }
     }
 
@@ -35,7 +42,11 @@ impl Bench {
     }
 
     async fn order(&self, id: ErrandId, step: ErrandStep, policy: Policy) {
-        self.port.orders.send(ErrandOrder { id, step, policy }).await.unwrap();
+        self.port
+            .orders
+            .send(ErrandOrder { id, session: SessionId::parse("sess-0001"), step, policy })
+            .await
+            .unwrap();
     }
 
     async fn news(&mut self) -> (ErrandId, ErrandNews) {
@@ -263,4 +274,133 @@ async fn everything_that_was_started_ends_with_the_hub_and_with_who_wanted_it() 
         tokio::task::yield_now().await;
     }
     drop(folder);
+}
+
+/// What an agent asks to do by its own hands.
+fn asked(command: Option<&str>, changes: Vec<AskedChange>) -> Errand {
+    let command = command.map(str::to_owned);
+    let args = Json::verbatim(json!({"command": command}).to_string());
+    Errand::Judge(Box::new(AskedCall {
+        name: "shell".to_owned(),
+        args,
+        command,
+        cwd: None,
+        changes,
+        is_whole: true,
+    }))
+}
+
+fn change(path: String, old: Option<&str>, new: &str) -> AskedChange {
+    AskedChange { path, old: old.map(str::to_owned), new: new.to_owned() }
+}
+
+fn is_allowed(news: &ErrandNews) -> Option<&Decider> {
+    match news {
+        ErrandNews::Done { done: ErrandDone::Allowed(by), .. } => Some(by),
+        _ => None,
+    }
+}
+
+#[tokio::test]
+async fn a_command_of_an_agents_own_hands_goes_by_the_rules_that_a_person_made_for_ours() {
+    let mut bench = Bench::new();
+    let looks = bench.has(asked(Some("ls -l"), Vec::new()), Policy::Ask).await;
+    assert!(is_allowed(&looks).is_some(), "what changes nothing needs no word: {looks:?}");
+    let (id, news) = bench.want(asked(Some("touch made"), Vec::new()), Policy::Ask).await;
+    let ErrandNews::Asks(consent) = news else { panic!("{news:?}") };
+    assert!(consent.rule.is_some() && !consent.assessment.unrated, "{consent:?}");
+    bench.order(id, ErrandStep::Allowed(Scope::Always), Policy::Ask).await;
+    assert!(is_allowed(&bench.news().await.1).is_some());
+    assert_eq!(bench.text("made"), None, "the agent does it, not we");
+    let again = bench.has(asked(Some("touch made"), Vec::new()), Policy::Ask).await;
+    assert!(matches!(is_allowed(&again), Some(Decider::Rule(_))), "{again:?}");
+    // The sandbox does not hold what the agent does.
+    let unheld = bench.has(asked(Some("touch other; rm made"), Vec::new()), Policy::Sandboxed).await;
+    assert!(is_asked(&unheld), "{unheld:?}");
+    let denied = bench.has(asked(Some("touch other"), Vec::new()), Policy::ReadOnly).await;
+    assert!(matches!(denied, ErrandNews::Refused { cause: ErrandCause::Mode, .. }), "{denied:?}");
+}
+
+#[tokio::test]
+async fn a_change_of_an_agents_own_hands_is_bound_to_the_file_that_was_shown() {
+    let mut bench = Bench::new();
+    std::fs::write(bench.path("f"), "one\ntwo\n").unwrap();
+    let of = |bench: &Bench| asked(None, vec![change(bench.path("f"), Some("two"), "2")]);
+    let want = of(&bench);
+    let (id, news) = bench.want(want, Policy::Ask).await;
+    let ErrandNews::Asks(consent) = news else { panic!("{news:?}") };
+    let Some(Preview::Diff { text, .. }) = &consent.preview else { panic!("{consent:?}") };
+    assert!(text.contains("-two") && text.contains("+2"), "{text}");
+    std::fs::write(bench.path("f"), "another\ntwo\n").unwrap();
+    bench.order(id, ErrandStep::Allowed(Scope::Once), Policy::Ask).await;
+    let refused = bench.news().await.1;
+    assert!(matches!(refused, ErrandNews::Refused { cause: ErrandCause::Failed, .. }), "{refused:?}");
+    let want = of(&bench);
+    assert!(is_allowed(&bench.has(want, Policy::AutoEdit).await).is_some());
+    // Where it is not sure what is changed, and where it would steer programs, a person is asked in that mode too.
+    for (path, old) in
+        [("f", Some("nothing of it")), (".git/hooks/pre-commit", None), ("../outside", Some("SECRET"))]
+    {
+        let want = asked(None, vec![change(bench.path(path), old, "x")]);
+        let news = bench.has(want, Policy::AutoEdit).await;
+        assert!(is_asked(&news), "{path}: {news:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_we_do_not_know_is_covered_by_no_rule_and_the_same_again_only_by_a_yes_for_the_session() {
+    let mut bench = Bench::new();
+    let odd = |args: Value| {
+        let args = Json::verbatim(args.to_string());
+        let (name, changes) = ("shell".to_owned(), Vec::new());
+        Errand::Judge(Box::new(AskedCall { name, args, command: None, cwd: None, changes, is_whole: false }))
+    };
+    let (id, news) = bench.want(odd(json!({"ticket": 7})), Policy::AutoEdit).await;
+    let ErrandNews::Asks(consent) = news else { panic!("{news:?}") };
+    assert!(consent.rule.is_none() && consent.assessment.unrated, "{consent:?}");
+    bench.order(id, ErrandStep::Allowed(Scope::Session), Policy::AutoEdit).await;
+    assert!(is_allowed(&bench.news().await.1).is_some());
+    assert!(is_allowed(&bench.has(odd(json!({"ticket": 7})), Policy::AutoEdit).await).is_some());
+    assert!(is_asked(&bench.has(odd(json!({"ticket": 8})), Policy::AutoEdit).await));
+    // A call that shows nothing is never the same as another.
+    let (id, _) = bench.want(odd(json!({})), Policy::Ask).await;
+    bench.order(id, ErrandStep::Allowed(Scope::Session), Policy::Ask).await;
+    assert!(is_allowed(&bench.news().await.1).is_some());
+    assert!(is_asked(&bench.has(odd(json!({})), Policy::Ask).await));
+}
+
+#[tokio::test]
+async fn what_an_agent_did_by_its_own_hands_in_a_prompt_is_taken_back_file_by_file() {
+    use domain::command::{DiffSince, FilesCommand};
+    let mut bench = Bench::new();
+    std::fs::write(bench.path("f"), "old\n").unwrap();
+    std::fs::write(bench.path("gone"), "was there\n").unwrap();
+    let (before, kept) = bench.want(Errand::Before { prompt: "change it".to_owned() }, Policy::Ask).await;
+    assert!(matches!(kept, ErrandNews::Done { done: ErrandDone::Nothing, .. }), "{kept:?}");
+    std::fs::write(bench.path("f"), "new\n").unwrap();
+    std::fs::write(bench.path("made"), "made\n").unwrap();
+    std::fs::remove_file(bench.path("gone")).unwrap();
+    bench.last += 1;
+    let after = ErrandStep::Wanted(Errand::After { of: before });
+    bench.order(ErrandId(bench.last), after, Policy::Ask).await;
+    let shown = bench.has(Errand::Files(FilesCommand::Diff { since: DiffSince::Prompt }), Policy::Ask).await;
+    assert!(
+        matches!(&shown, ErrandNews::Done { done: ErrandDone::Files { text, noted: None }, .. } if text.contains("+new")),
+        "{shown:?}"
+    );
+    let back = bench.has(Errand::Files(FilesCommand::Undo { leave: false }), Policy::Ask).await;
+    assert!(
+        matches!(&back, ErrandNews::Done { done: ErrandDone::Files { noted: Some(_), .. }, .. }),
+        "{back:?}"
+    );
+    let text = |name: &str| bench.text(name);
+    assert_eq!(
+        (text("f").as_deref(), text("made"), text("gone").as_deref()),
+        (Some("old\n"), None, Some("was there\n"))
+    );
+    let again = bench.has(Errand::Files(FilesCommand::Redo { leave: false }), Policy::Ask).await;
+    assert!(matches!(&again, ErrandNews::Done { .. }), "{again:?}");
+    assert_eq!(bench.text("f").as_deref(), Some("new\n"));
+    let none = bench.has(Errand::Files(FilesCommand::Redo { leave: false }), Policy::Ask).await;
+    assert!(matches!(none, ErrandNews::Refused { .. }), "{none:?}");
 }

@@ -112,7 +112,7 @@ pub(super) fn unpack_state(session: &SessionId, row: &Row) -> Result<State, Unre
     }
     let state = parted::unpack(&row.bytes)?;
     if state.seq != row.first {
-        return Err(damaged("it stands at another event"));
+        return Err(damaged("it is at another event"));
     }
     Ok(state)
 }

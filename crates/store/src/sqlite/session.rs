@@ -14,6 +14,7 @@ use domain::session::SessionSummary;
 use domain::state::State;
 use domain::tool::Progress;
 use rusqlite::{Connection, OptionalExtension, Result, TransactionBehavior, params};
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 /// Most events that wait in memory.
@@ -370,6 +371,20 @@ pub(super) fn summary(
     Ok(row.flatten())
 }
 
+/// The sessions that a program has open, each with the number of its process.
+pub(super) fn holders(connection: &Connection, owner: &Owner) -> Result<BTreeMap<SessionId, u32>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT s.name, l.pid, l.owner, l.host, l.pid, l.started, l.expires
+         FROM leases l JOIN sessions s ON s.id = l.session WHERE l.owner != ''",
+    )?;
+    let rows = statement.query_map([], |row| {
+        let name: String = row.get(0)?;
+        let pid = row.get(1)?;
+        Ok(SessionId::parse(&name).filter(|_| owner.is_held(row, 2).unwrap_or(false)).map(|id| (id, pid)))
+    })?;
+    rows.filter_map(Result::transpose).collect()
+}
+
 /// `None` when what is kept cannot be read, which a recovery mends.
 fn summary_of(owner: &Owner, row: &rusqlite::Row<'_>) -> Result<Option<SessionSummary>> {
     let kept = row.get_ref(0)?.as_str().ok().map(record::decode::<SessionSummary>);
@@ -428,6 +443,63 @@ pub(super) fn hits(connection: &Connection, query: &str, limit: usize) -> Result
         }))
     })?;
     rows.filter_map(Result::transpose).map(|hit| hit?).collect()
+}
+
+/// The entry of a session in which words were found, and the events that made it.
+pub(super) struct FoundPlace {
+    pub(super) id: i64,
+    pub(super) entry: EntryId,
+    pub(super) at: Millis,
+    pub(super) events: (Seq, Seq),
+}
+
+/// The first `limit` sessions in which the words of the query stand, those first in which they were said last, each with the newest
+/// entry that holds them; `None` where only its title does. No more of the index is read than that takes, however many there are.
+pub(super) fn found(
+    connection: &Connection,
+    owner: &Owner,
+    (query, project): (&str, Option<&str>),
+    limit: usize,
+) -> Result<Vec<(SessionSummary, Option<FoundPlace>)>> {
+    let mut summaries =
+        connection.prepare_cached(&format!("{SUMMARY} WHERE s.id = ?1 AND s.last_seq > 0"))?;
+    let mut statement = connection.prepare_cached(
+        "SELECT e.session, e.entry, e.at, e.first, e.last FROM found CROSS JOIN entries e ON e.id = found.rowid
+         WHERE found MATCH ?1 ORDER BY found.rowid DESC",
+    )?;
+    let mut rows = statement.query([query])?;
+    let mut all: Vec<(SessionSummary, Option<FoundPlace>)> = Vec::new();
+    // Where each session stands in the list; those of other projects stand nowhere.
+    let mut places: BTreeMap<i64, Option<usize>> = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        let (id, entry) = (row.get::<_, i64>(0)?, nat(row.get(1)?));
+        let place = match places.get(&id) {
+            Some(place) => *place,
+            None if all.len() == limit => break,
+            None => {
+                let summary = summaries.query_row([id], |row| summary_of(owner, row)).optional()?.flatten();
+                let summary = summary.filter(|summary| project.is_none_or(|of| summary.project == of));
+                let place = summary.map(|summary| {
+                    all.push((summary, None));
+                    all.len() - 1
+                });
+                places.insert(id, place);
+                place
+            }
+        };
+        // Entry 0 is the title.
+        if let Some((_, newest @ None)) = place.and_then(|place| all.get_mut(place))
+            && entry > 0
+        {
+            *newest = Some(FoundPlace {
+                id,
+                entry: EntryId(entry),
+                at: Millis(nat(row.get(2)?)),
+                events: (Seq(nat(row.get(3)?)), Seq(nat(row.get(4)?))),
+            });
+        }
+    }
+    Ok(all)
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! Strategies for sessions, models, signals and what runtimes can do.
 
-use super::{maybe, number, one_of, outcome, text, up_to_three, usage};
+use super::{ask, maybe, number, one_of, outcome, text, up_to_three, usage};
 use domain::fleet::{Doing, Member};
-use domain::ids::{Millis, RunId, SessionId};
+use domain::ids::{EntryId, Millis, RunId, SessionId};
 use domain::port::Abilities;
+use domain::port::menu::{AgentChoice, AgentCommand, AgentMenu, AgentOption, OptionKind};
 use domain::queue::{Mode, QueueKind};
-use domain::session::{Budget, Effort, ModelRef, Origin, Policy, RuntimePlace, SessionSummary};
+use domain::session::{Budget, Effort, FoundWords, ModelRef, Origin, Policy, RuntimePlace, SessionSummary};
 use domain::signal::{Board, Level, Signal, UiContext, WidgetPlace};
 use proptest::prelude::*;
 
@@ -71,14 +72,18 @@ pub fn level() -> BoxedStrategy<Level> {
 pub fn session_summary() -> BoxedStrategy<SessionSummary> {
     let names = (session_id(), text(), text(), text());
     let times = (number(), number(), number());
+    let found = (text(), number(), number());
+    let found =
+        found.prop_map(|(text, at, entry)| FoundWords { text, at: Millis(at), entry: EntryId(entry) });
     let now = (
         any::<bool>(),
         maybe(outcome().prop_map(Box::new).boxed()),
         maybe(origin().prop_map(Box::new).boxed()),
+        maybe(found.prop_map(Box::new).boxed()),
     );
     (names, times, maybe(text()), maybe(number()), now, usage())
         .prop_map(|((id, title, cwd, project), (created, updated, messages), prompt, run, now, usage)| {
-            let (running, outcome, origin) = now;
+            let (running, outcome, origin, found) = now;
             SessionSummary {
                 id,
                 title,
@@ -93,6 +98,7 @@ pub fn session_summary() -> BoxedStrategy<SessionSummary> {
                 outcome,
                 usage,
                 origin,
+                found,
             }
         })
         .boxed()
@@ -155,8 +161,8 @@ pub fn abilities() -> BoxedStrategy<Abilities> {
     let old = any::<[bool; 9]>();
     let new = any::<[bool; 20]>();
     let model = proptest::option::of(model_ref());
-    (text(), old, new, model)
-        .prop_map(|(name, old, new, model)| {
+    (text(), old, new, model, menu())
+        .prop_map(|(name, old, new, model, menu)| {
             let [steer, follow_up, cancel, sessions, branch, models, servers, skills, consent] = old;
             let [
                 new_session,
@@ -215,8 +221,24 @@ pub fn abilities() -> BoxedStrategy<Abilities> {
                 undo,
                 text_only,
                 model,
+                menu: menu.into(),
             }
         })
+        .boxed()
+}
+
+/// What runtimes offer in words of their own.
+fn menu() -> BoxedStrategy<AgentMenu> {
+    let command =
+        (text(), text(), maybe(text())).prop_map(|(name, about, hint)| AgentCommand { name, about, hint });
+    let choice = (text(), text(), maybe(text()), maybe(text()))
+        .prop_map(|(value, name, about, group)| AgentChoice { value, name, about, group });
+    let kind = one_of(&[OptionKind::Mode, OptionKind::Model, OptionKind::Effort, OptionKind::Other]);
+    let option = (text(), text(), maybe(text()), kind, text(), up_to_three(choice.boxed())).prop_map(
+        |(id, name, about, kind, value, choices)| AgentOption { id, name, about, kind, value, choices },
+    );
+    (up_to_three(command.boxed()), up_to_three(option.boxed()))
+        .prop_map(|(commands, options)| AgentMenu { commands, options })
         .boxed()
 }
 
@@ -225,7 +247,8 @@ pub fn member() -> BoxedStrategy<Member> {
     let doing = prop_oneof![
         Just(Doing::Nothing),
         Just(Doing::Running),
-        (number(), text()).prop_map(|(asks, question)| Doing::Waiting { asks, question }),
+        (number(), text(), maybe(ask().prop_map(Box::new).boxed()))
+            .prop_map(|(asks, question, ask)| Doing::Waiting { asks, question, ask }),
         outcome().prop_map(Doing::Ended),
     ];
     (session_id(), text(), text(), text(), maybe(text()), doing, number(), usage())

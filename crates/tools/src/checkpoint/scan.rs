@@ -287,7 +287,7 @@ impl Look<'_> {
             return Err("it was stopped".to_owned());
         }
         if Instant::now() > until {
-            return Err(format!("keeping the files here takes more than {} s", self.bounds.time.as_secs()));
+            return Err(format!("keeping the files here needs more than {} s", self.bounds.time.as_secs()));
         }
         Ok(())
     }
@@ -539,7 +539,7 @@ mod tests {
         let (vault, closed) = (MemoryVault::default(), Closed::of(None, None));
         let bounds = ScanBounds { time: Duration::ZERO, ..ScanBounds::default() };
         let hasty = Look { bounds, ..look(&root, &vault, &closed) };
-        assert!(hasty.around(&Snapshot::new(), &Snapshot::new()).unwrap_err().contains("takes more than"));
+        assert!(hasty.around(&Snapshot::new(), &Snapshot::new()).unwrap_err().contains("needs more than"));
         assert_eq!(known(&vault, &root).unwrap().len(), 10);
     }
 }

@@ -166,7 +166,7 @@ fn a_prompt_without_words_names_nothing() {
     scene.ledger.begin("turn-1", " \n");
     scene.write("a", "one");
     let moved = scene.ledger.undo(false).unwrap();
-    assert_eq!(moved.words(Direction::Back), "Took back 1 file change\n  removed a");
+    assert_eq!(moved.words(Direction::Back), "Undid 1 file change\n  removed a");
     let moved = scene.ledger.redo(false).unwrap();
     assert_eq!(
         (moved.words(Direction::Forth).as_str(), moved.prompts.len()),

@@ -98,9 +98,7 @@ impl Ledger {
         };
         self.pass_over_nothing(&steps)?;
         let Some(at) = steps.iter().rposition(|step| step.state == StepState::Applied) else {
-            return Err(UndoError::Nothing(
-                "no file changes of this session are left to take back".to_owned(),
-            ));
+            return Err(UndoError::Nothing("no file changes of this session are left to undo".to_owned()));
         };
         self.travel(&mut steps, &[at], &[], leave)
     }
@@ -116,7 +114,7 @@ impl Ledger {
         self.put(&last)?;
         let mut words = format!("the last prompt, “{}”, changed no file that undo keeps", last.prompt);
         if let Some(step) = steps.iter().rfind(|step| step.state == StepState::Applied) {
-            let _ = write!(words, "; undo once more takes back “{}”", step.prompt);
+            let _ = write!(words, "; undo once more undoes “{}”", step.prompt);
         }
         Err(UndoError::Nothing(words))
     }
@@ -254,7 +252,7 @@ impl Ledger {
         };
         if back.iter().chain(forth).any(|at| steps[*at].root != root) {
             return Err(UndoError::Failed(
-                "the turns worked in different workspaces: take them back one by one".to_owned(),
+                "the prompts worked in different projects: undo them one by one".to_owned(),
             ));
         }
         if !root.is_dir() {

@@ -39,7 +39,7 @@ impl UndoOutcome {
             count => format!("{count} file changes"),
         };
         let verb = match self.went(went) {
-            Direction::Back => "Took back",
+            Direction::Back => "Undid",
             Direction::Forth => "Did again",
             Direction::Elsewhere => "Moved",
         };

@@ -50,7 +50,7 @@ pub(super) fn apply(text: &str, edits: &[One], knows: Knows) -> Result<Applied, 
         let wrong = |why: &str| Not::Fits(format!("{which}{why}"));
         if edit.old.is_empty() {
             return Err(wrong(
-                "`old` is empty, nothing was changed: give the text that stands there, or use write",
+                "`old` is empty, nothing was changed: give the text that is there, or use write",
             ));
         }
         if edit.old == edit.new {
@@ -84,7 +84,7 @@ impl Applied {
         }
         if let Some(times) = edit.times.filter(|times| !places.is_empty() && *times != places.len() as u64) {
             return Err(Not::Fits(format!(
-                "`old` stands in the file {} times, not {times} as expected, nothing was changed: look again",
+                "`old` is in the file {} times, not {times} as expected, nothing was changed: look again",
                 places.len()
             )));
         }
@@ -96,7 +96,7 @@ impl Applied {
             many => {
                 let text = plain.as_ref().map_or(self.text.as_str(), |plain| &plain.text);
                 let lines: Vec<usize> = many.iter().map(|at| line_of(text, *at)).collect();
-                return Err(Not::Fits(several("`old` stands in the file", &lines)));
+                return Err(Not::Fits(several("`old` is in the file", &lines)));
             }
         }
         self.text = match (&plain, places.as_slice()) {
@@ -120,7 +120,7 @@ impl Applied {
             Found::One(fit) => fit,
             Found::Nothing | Found::Unsure => return Err(Not::Fits(missing(text, old))),
             Found::Many(lines) => {
-                let what = "`old` does not stand in the file exactly, and but for blanks and quotes";
+                let what = "`old` is not in the file exactly, and but for blanks and quotes";
                 return Err(Not::Fits(several(what, &lines)));
             }
         };
@@ -133,8 +133,7 @@ impl Applied {
             return Err(Not::Fits(why));
         }
         self.fitted.push(format!("line {} differs from what the model wrote in {}", fit.line, fit.how));
-        let _ =
-            write!(self.told, "\nline {} differed from `old` in {}; there stands now:", fit.line, fit.how);
+        let _ = write!(self.told, "\nline {} differed from `old` in {}; it is now:", fit.line, fit.how);
         for line in fit.new.lines().take(SHOWN_LINES) {
             let _ = write!(self.told, "\n{line}");
         }
@@ -175,7 +174,7 @@ fn replaced(plain: &Plain, text: &str, places: &[usize], old: &str, new: &str) -
 }
 
 fn missing(text: &str, old: &str) -> String {
-    let missing = "`old` does not stand in the file, nothing was changed";
+    let missing = "the text to replace (`old`) was not found, nothing was changed";
     match nearest(text, old) {
         Some(nearest) => format!("{missing}; {nearest}"),
         None => format!("{missing}: read it again and copy it exactly"),

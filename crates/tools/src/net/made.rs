@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{ErrorKind, Result};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::BorrowedFd;
 use std::os::unix::fs::FileExt as _;
 use std::process::Stdio;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -100,6 +101,11 @@ impl Made {
     /// What a guard joins it by.
     pub(super) fn pass(&self) -> Result<Stdio> {
         self.keeper().pass().map(Stdio::from)
+    }
+
+    /// The same, with a stdin for the program.
+    pub(super) fn pass_with(&self, stdin: BorrowedFd<'_>) -> Result<Stdio> {
+        self.keeper().pass_with(stdin).map(Stdio::from)
     }
 }
 

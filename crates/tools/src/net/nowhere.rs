@@ -45,4 +45,9 @@ impl Nowhere {
     pub(super) fn pass(&self) -> Result<Stdio> {
         match self.0 {}
     }
+
+    /// As `listen`.
+    pub(super) fn pass_with(&self, _: std::os::fd::BorrowedFd<'_>) -> Result<Stdio> {
+        match self.0 {}
+    }
 }

@@ -25,9 +25,7 @@ pub(super) fn apply(text: &str, hunks: &[Hunk<'_>], sure: Sure) -> Result<String
         for below in &hunk.below {
             let found =
                 (from..lines.len()).find(|at| lines.get(*at).is_some_and(|line| line.trim() == *below));
-            from = found
-                .ok_or_else(|| format!("{which}: `{below}` does not stand in the rest of the file"))?
-                + 1;
+            from = found.ok_or_else(|| format!("{which}: `{below}` is not in the rest of the file"))? + 1;
         }
         let place = place(text, &lines, hunk, from, sure, &which)?;
         done.extend(lines.iter().take(place.at).skip(copied).map(|line| (*line).to_owned()));
@@ -65,7 +63,7 @@ fn place(
     let as_they_are = |at| FitHunk { at, comes: comes.iter().map(|line| (*line).to_owned()).collect() };
     if old.is_empty() {
         if (hunk.line.is_some() || sure == Sure::Only) && !text.is_empty() {
-            return Err(format!("{which}: it has no line that stands in the file: give some around it"));
+            return Err(format!("{which}: it has no line that is in the file: give some around it"));
         }
         // With nothing to be found by, it comes after what it is below, else at the end.
         return Ok(as_they_are(if hunk.below.is_empty() || hunk.at_end { lines.len() } else { from }));
@@ -79,10 +77,7 @@ fn place(
             // The number decides only where it is exact.
             let named = many.iter().find(|at| line == Some(*at + 1) && sure == Sure::First);
             let several = || {
-                format!(
-                    "{which}: its lines stand in the file {} times: give more lines around it",
-                    many.len()
-                )
+                format!("{which}: its lines are in the file {} times: give more lines around it", many.len())
             };
             return named.map(|at| as_they_are(*at)).ok_or_else(several);
         }
@@ -141,7 +136,7 @@ fn find(lines: &[&str], old: &[&str], from: usize, at_end: bool) -> Vec<usize> {
 }
 
 fn missing(text: &str, old: &str, which: &str) -> String {
-    let missing = format!("{which}: its lines do not stand in the file in this order");
+    let missing = format!("{which}: its lines are not in the file in this order");
     match nearest(text, old) {
         Some(nearest) => format!("{missing}; {nearest}"),
         None => format!("{missing}: read the file again and copy them exactly"),
@@ -227,7 +222,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_told_with_what_is_there() {
         let why = patched(TEXT, "@@ class C:\n-x").unwrap_err();
-        assert!(why.contains("`class C:` does not stand"), "{why}");
+        assert!(why.contains("`class C:` is not in"), "{why}");
         let why = patched("let a = “x”;\n", "-let a = \"x\";\n+let all = \"y and much more\";").unwrap_err();
         assert!(why.contains("nearest is at line 1 (it differs in quotes"), "{why}");
     }
@@ -260,7 +255,7 @@ mod tests {
         assert_eq!(patched("x\na\nx\n", &diff(3)), Ok("x\na\ny\n".to_owned()));
         assert!(patched("x\na\nx\n", &diff(2)).unwrap_err().contains("2 times"));
         let bare = "--- a/x\n+++ b/x\n@@ -1,0 +2 @@\n+y\n";
-        assert!(patched("a\n", bare).unwrap_err().contains("no line that stands"));
+        assert!(patched("a\n", bare).unwrap_err().contains("no line that is in"));
     }
 
     proptest! {

@@ -46,7 +46,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<FilePatch<'_>>, String> {
     let text = unfenced(text);
     let begins = text.lines().filter(|line| line.trim() == BEGIN).count();
     if begins > 1 {
-        return Err(format!("`{BEGIN}` stands there twice: give one patch for all files"));
+        return Err(format!("`{BEGIN}` is there twice: give one patch for all files"));
     }
     let named = |line: &str| [ADD, DELETE, UPDATE].iter().any(|mark| line.starts_with(mark));
     if begins == 0 && !text.lines().find(|line| !line.trim().is_empty()).is_some_and(named) {

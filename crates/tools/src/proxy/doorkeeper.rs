@@ -285,7 +285,7 @@ fn question(line: &str, jobs: &[JobReport], host: &Host, rule: Option<&str>) -> 
     let (what, beside) = match host.machine_port() {
         None => ("What it can read it can send there; what is encrypted is not looked into.", None),
         Some(_) => (
-            "What listens there takes it for a program of yours.",
+            "What listens there believes it is a program of yours.",
             Some("and for commands that run beside it"),
         ),
     };

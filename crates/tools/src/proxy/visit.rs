@@ -35,7 +35,7 @@ const IDLE: Duration = Duration::from_secs(600);
 /// What a request without the login is told: some programs send it only then.
 const CHALLENGE: &str = "Basic realm=\"parlor\"";
 const STRANGER: &str =
-    "refused by Parlor: each command has a proxy of its own: use the whole address in its $https_proxy\n";
+    "refused by Parlor: each command has its own proxy: use the whole address in its $https_proxy\n";
 /// The port of plain requests where none is named.
 const HTTP: u16 = 80;
 /// Headers that are for the next hop only, beside those that `Connection` names.

@@ -94,7 +94,7 @@ pub fn run_guard(args: &[OsString]) -> Result<Infallible, GuardError> {
         _ => {}
     }
     let duty = Duty::parse(args)?;
-    limits::separate(&duty.order.leash).map_err(system("give the command a view of its own"))?;
+    limits::separate(&duty.order.leash).map_err(system("give the command its own view"))?;
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(system("adopt orphans"))?;
     let family = Family::found(duty.parent, &duty.order.leash);

@@ -11,7 +11,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// Most files in one message.
-pub(super) const MAX_FILES: usize = 2;
+pub(super) const MAX_FILES: usize = 3;
 const SPACE: usize = rustix::cmsg_space!(ScmRights(MAX_FILES));
 
 /// Two ends of a socket; neither is handed on to programs that are started, unless it is given to one by name.

@@ -22,6 +22,8 @@ use std::time::Duration;
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 /// What a keeper can be asked for.
 const NAMESPACES: u8 = b'n';
+/// The same, and what is to be the stdin of who joins.
+const NAMESPACES_AND_STDIN: u8 = b'i';
 const SOCKET: u8 = b'4';
 const SOCKET_V6: u8 = b'6';
 const LIST: u8 = b'l';
@@ -81,9 +83,19 @@ impl Keeper {
 
     /// What a guard reads to join the network: to be its stdin.
     pub(crate) fn pass(&self) -> Result<OwnedFd> {
+        self.passed(NAMESPACES, None)
+    }
+
+    /// The same with what is to be the stdin of the command; otherwise it has none.
+    pub(crate) fn pass_with(&self, stdin: BorrowedFd<'_>) -> Result<OwnedFd> {
+        self.passed(NAMESPACES_AND_STDIN, Some(stdin))
+    }
+
+    fn passed(&self, word: u8, stdin: Option<BorrowedFd<'_>>) -> Result<OwnedFd> {
         let (here, theirs) = handing::pair()?;
-        let files: Vec<BorrowedFd<'_>> = self.namespaces.iter().map(|file| file.as_fd()).collect();
-        handing::send(&here, NAMESPACES, &files)?;
+        let files: Vec<BorrowedFd<'_>> =
+            self.namespaces.iter().map(|file| file.as_fd()).chain(stdin).collect();
+        handing::send(&here, word, &files)?;
         Ok(theirs)
     }
 
@@ -166,9 +178,11 @@ pub(super) fn enter_new() -> Result<bool> {
 pub(super) fn join() -> Result<bool> {
     let stdin = rustix::stdio::stdin();
     set_socket_timeout(stdin, Timeout::Recv, Some(ANSWER_WITHIN))?;
-    let handed = handing::receive(stdin)?.map(|(_, files)| files).unwrap_or_default();
-    let nothing = File::open("/dev/null")?;
-    rustix::stdio::dup2_stdin(&nothing)?;
+    let (word, mut handed) = handing::receive(stdin)?.unwrap_or_default();
+    match handed.pop_if(|_| word == NAMESPACES_AND_STDIN) {
+        Some(own) => rustix::stdio::dup2_stdin(&own)?,
+        None => rustix::stdio::dup2_stdin(&File::open("/dev/null")?)?,
+    }
     let (network, user) = handed.split_first().ok_or_else(|| Error::other("no network was handed over"))?;
     // The rights to enter the network are had in the user namespace that it belongs to.
     if let Some(user) = user.first() {

@@ -261,7 +261,7 @@ impl Parser<'_> {
         self.blanks();
         let target = self.word()?;
         if target.raw.is_empty() {
-            return Err("a redirection leads nowhere".to_owned());
+            return Err("a redirection without a target".to_owned());
         }
         let channel = target.text.as_deref().is_some_and(|text| {
             let digits = text.strip_suffix('-').unwrap_or(text);

@@ -583,7 +583,7 @@ impl PutBack {
             let names = names.join(", ");
             let _ = writeln!(
                 told,
-                "what was written is in {names}{more}; the person can look at it there, and take it over with mv{example}"
+                "what was written is in {names}{more}; the person can look at it there, and move it into place with mv{example}"
             );
         }
         told + ")"

@@ -21,7 +21,7 @@ pub(crate) async fn ask(back: &PutBack, title: &str, who: &str, port: &Port) -> 
         return SteeringAnswer::Nothing;
     }
     let Some(message) = back.question(who) else { return SteeringAnswer::NotAsked };
-    let (yes, no) = (Some("take its version".to_owned()), Some("leave them as they were".to_owned()));
+    let (yes, no) = (Some("use its version".to_owned()), Some("leave them as they were".to_owned()));
     match port.ask(title, AskKind::Confirm { message, yes, no, danger: true }).await {
         Some(Closing::Answered { answer: Answer::Confirmed(true), .. }) => SteeringAnswer::Yes,
         Some(Closing::Answered { .. }) => SteeringAnswer::No,

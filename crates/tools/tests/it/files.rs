@@ -142,7 +142,7 @@ async fn edits_are_exact_and_all_or_none() {
     assert!(told.contains("2 times (lines 2, 3)") && told.contains("nothing was changed"), "{told}");
     let edits = json!([{"old": "fn one", "new": "fn uno"}, {"old": "absent", "new": "x"}]);
     let told = room.failed("edit", json!({"path": "a.rs", "edits": edits})).await;
-    assert!(told.contains("edit 2: `old` does not stand in the file"), "{told}");
+    assert!(told.contains("edit 2: the text to replace (`old`) was not found"), "{told}");
     assert!(room.get("a.rs").contains("fn one"));
     let edits = json!([{"old": "fn one", "new": "fn uno"}, {"old": "fn two", "new": "fn due", "all": true}]);
     let args = json!({"file_path": "a.rs", "edits": edits});

@@ -68,10 +68,10 @@ async fn a_plan_is_stale_as_soon_as_one_of_its_files_is_another() {
 async fn where_one_file_does_not_fit_none_is_changed() {
     let room = room();
     for (wrong, told) in [
-        ("*** Update File: sub/b.txt\n@@\n-nothing of the kind\n+x", "do not stand in the file"),
+        ("*** Update File: sub/b.txt\n@@\n-nothing of the kind\n+x", "are not in the file"),
         ("*** Update File: none.txt\n@@\n-x\n+y", "there is no such file"),
         ("*** Add File: sub/b.txt\n+x", "is there already"),
-        ("*** Delete File: a.txt", "stands in the patch twice"),
+        ("*** Delete File: a.txt", "is in the patch twice"),
         ("*** Update File: sub/b.txt\n@@\n b", "changes nothing here"),
     ] {
         let why = room

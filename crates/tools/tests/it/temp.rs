@@ -104,6 +104,8 @@ async fn temp_ends_with_its_session_whatever_a_command_made_of_it() {
     assert_eq!(left(&room).len(), 1);
     let outputs = room.place.outputs().to_owned();
     let Room { dir, place, toolbox } = room;
+    // Who decides on ports lasts as long as the session's network, which is kept by what would keep temp.
+    let _gate = place.without_net();
     drop(place);
     let room = guarded_by_program(Room { place: Room::new().place, dir, toolbox });
     let left = std::fs::read_dir(&outputs).unwrap().count();
@@ -295,7 +297,7 @@ async fn of_a_prompt_that_only_wrote_in_temp_undo_says_so_before_an_earlier_one_
         assert_eq!(ledger.after(watched), None);
     }
     let Err(UndoError::Nothing(why)) = ledger.undo(false) else { panic!("it took something back") };
-    assert!(why.contains("“prompt 1”") && why.contains("takes back “prompt 0”"), "{why}");
+    assert!(why.contains("“prompt 1”") && why.contains("undoes “prompt 0”"), "{why}");
     assert!(kept.exists());
     ledger.undo(false).unwrap();
     assert!(!kept.exists());

@@ -4,7 +4,7 @@ use super::keys::answered_by_enter;
 use super::{Answered, AskPanel, Focus, HeldReply, Keyboard, Offer, PanelMode, Reply, Sight, Waits};
 use super::{HELD_MS, QUIET_MS, SEEN_MS};
 use crate::key::Key;
-use domain::ask::Ask;
+use domain::ask::{Ask, AskKind};
 use domain::ids::{AskId, Millis};
 use domain::state::State;
 use std::collections::BTreeSet;
@@ -230,6 +230,24 @@ impl Asks {
         }
     }
 
+    /// Whether this letter would answer the question, if it had the keyboard.
+    pub(crate) fn is_answer(&self, state: &State, letter: char) -> bool {
+        let Some((_, ask)) = self.shown(state) else { return false };
+        match &ask.kind {
+            AskKind::Consent(consent) => match letter {
+                'y' | 'n' => true,
+                's' | 'a' => consent.rule.is_some(),
+                'r' => consent.takes_reason,
+                _ => false,
+            },
+            AskKind::Confirm { .. } => matches!(letter, 'y' | 'n'),
+            AskKind::Choose { choices, .. } if choices.len() <= super::MAX_NUMBERED => {
+                letter.to_digit(10).is_some_and(|at| (1..=choices.len()).contains(&(at as usize)))
+            }
+            AskKind::Choose { .. } | AskKind::Text { .. } | AskKind::Edit { .. } => false,
+        }
+    }
+
     /// The answer is written in the person's own editor from here on; the text that it begins with.
     pub(crate) fn edit(&mut self) -> Option<String> {
         let panel = self.panel.as_ref()?;
@@ -300,7 +318,10 @@ impl Asks {
             Reply::Writes => Pressed::Letter,
             // A letter that this question does not offer may be the first of a word: what follows it is no answer.
             reply @ Reply::Word(_) if unused => {
-                self.typed_at = Some(now);
+                // Enter, or a key that is no letter, begins no word.
+                if key.typed().is_some() {
+                    self.typed_at = Some(now);
+                }
                 self.hold(reply, key, unused, now)
             }
             reply => {

@@ -1,10 +1,13 @@
 //! What a key means to the question on the screen. A letter means something only while it stands in the line of keys.
 
 use super::offers::{VIEW, has, takes};
-use super::{AskPanel, Offer, PanelMode};
+use super::{AskPanel, MAX_NUMBERED, Offer, PanelMode};
 use crate::composer::Editor;
 use crate::key::{Code, Key};
 use domain::ask::{Answer, Ask, AskKind, Consent, Scope};
+
+/// Said where not all of what is asked was seen.
+const UNSEEN: &str = "this does not fit on this screen: view all of it first";
 
 /// What comes of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,13 +34,13 @@ impl AskPanel {
         }
         // Who answers with Enter has seen what is asked.
         if key == Key::plain(Code::Enter) && answered_by_enter(&ask.kind) && !has(offers, "Enter") {
-            return Reply::Word("this does not fit on the screen here; F2 shows all of it first");
+            return Reply::Word(UNSEEN);
         }
         match (&ask.kind, self.mode) {
             (AskKind::Consent(_), PanelMode::Reason) => self.reason_key(key),
             (AskKind::Consent(consent), PanelMode::Menu) => self.consent_key(ask, consent, key, offers),
             (AskKind::Confirm { .. }, _) => confirm_key(key, offers),
-            (AskKind::Choose { many, .. }, _) => self.choose_key(ask, *many, key),
+            (AskKind::Choose { many, .. }, _) => self.choose_key(ask, *many, key, offers),
             (AskKind::Text { multiline, secret, .. }, _) => self.text_key(*multiline, *secret, key),
             (AskKind::Edit { .. }, _) => self.text_key(true, false, key),
         }
@@ -62,13 +65,13 @@ impl AskPanel {
             }
             Some('v') if takes(offers, key) => Reply::Full,
             Some('s' | 'a') if consent.rule.is_none() => {
-                Reply::Word("there is no rule to remember for this; y allows it once")
+                Reply::Word("no rule is offered for this: it can only be allowed once")
             }
-            Some('s' | 'a') => Reply::Word("the rule does not fit on the screen here; v shows it"),
-            Some('y') => Reply::Word("this does not fit on the screen here; v shows all of it first"),
-            Some('r') => Reply::Word("this runtime takes no reason; n denies"),
+            Some('s' | 'a') => Reply::Word("what it would allow does not fit on this screen: view all of it"),
+            Some('y') => Reply::Word(UNSEEN),
+            Some('r') => Reply::Word("this runtime accepts no reason: deny without one"),
             Some(c) if c != ' ' => Reply::Writes,
-            _ => Reply::Word("the keys of the question are in its last line"),
+            _ => Reply::Word("the answers and their keys are below the question"),
         }
     }
 
@@ -91,9 +94,19 @@ impl AskPanel {
         }
     }
 
-    fn choose_key(&mut self, ask: &Ask, many: bool, key: Key) -> Reply {
+    fn choose_key(&mut self, ask: &Ask, many: bool, key: Key, offers: &[Offer]) -> Reply {
         let shown = self.shown(ask);
         let AskKind::Choose { choices, .. } = &ask.kind else { return Reply::Nothing };
+        if let Some(at) = number(key).filter(|at| choices.len() <= MAX_NUMBERED && *at < choices.len()) {
+            self.cursor = at;
+            return match choices.get(at) {
+                _ if many => self.select(at),
+                Some(choice) if has(offers, "Enter") => {
+                    Reply::Answer(Answer::Chosen(vec![choice.id.clone()]))
+                }
+                _ => Reply::Word(UNSEEN),
+            };
+        }
         let last = shown.len().saturating_sub(1);
         self.cursor = self.cursor.min(last);
         let under = shown.get(self.cursor).copied();
@@ -103,30 +116,43 @@ impl AskPanel {
             Code::Esc if !self.editor.is_empty() => self.editor = Editor::default(),
             Code::Esc => return Reply::Answer(Answer::Dismissed),
             Code::Char(' ') if many => {
-                if let Some(at) = under
-                    && !self.taken.remove(&at)
-                {
-                    self.taken.insert(at);
-                }
+                under.into_iter().for_each(|at| {
+                    self.select(at);
+                });
             }
             Code::Enter => {
                 let taken: Vec<usize> =
                     if many { self.taken.iter().copied().collect() } else { under.into_iter().collect() };
                 if taken.is_empty() {
                     return Reply::Word(if many && under.is_some() {
-                        "nothing is taken yet: Space takes a line, Esc gives no answer"
+                        "nothing is selected yet"
                     } else {
-                        "nothing fits the filter; Esc clears it"
+                        "no match: Esc clears the filter"
                     });
                 }
                 let ids = taken.iter().filter_map(|at| choices.get(*at)).map(|c| c.id.clone()).collect();
                 return Reply::Answer(Answer::Chosen(ids));
+            }
+            // Without a filter a letter begins a prompt.
+            _ if !self.has_filter(choices.len()) => {
+                return match key.typed() {
+                    Some(c) if c != ' ' => Reply::Writes,
+                    _ => Reply::Nothing,
+                };
             }
             _ => {
                 if self.editor.key(key) {
                     self.cursor = 0;
                 }
             }
+        }
+        Reply::Nothing
+    }
+
+    /// Selects a choice, or takes that back.
+    fn select(&mut self, at: usize) -> Reply {
+        if !self.taken.remove(&at) {
+            self.taken.insert(at);
         }
         Reply::Nothing
     }
@@ -148,6 +174,11 @@ impl AskPanel {
     }
 }
 
+/// Which choice a digit names.
+fn number(key: Key) -> Option<usize> {
+    key.typed()?.to_digit(10)?.checked_sub(1).and_then(|at| usize::try_from(at).ok())
+}
+
 /// Whether Enter is the yes of this kind of question.
 pub(super) fn answered_by_enter(kind: &AskKind) -> bool {
     match kind {
@@ -164,8 +195,8 @@ fn confirm_key(key: Key, offers: &[Offer]) -> Reply {
         Some('y') if takes(offers, key) => Reply::Answer(Answer::Confirmed(true)),
         Some('n') if takes(offers, key) => Reply::Answer(Answer::Confirmed(false)),
         Some('v') if takes(offers, key) => Reply::Full,
-        Some('y') => Reply::Word("this does not fit on the screen here; v shows all of it first"),
+        Some('y') => Reply::Word(UNSEEN),
         Some(c) if c != ' ' => Reply::Writes,
-        _ => Reply::Word("y is yes, n is no"),
+        _ => Reply::Word("the answers and their keys are below the question"),
     }
 }

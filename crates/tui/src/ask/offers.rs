@@ -57,7 +57,7 @@ impl Sees {
             (true, true) => "all",
             (true, false) => "view all",
             (false, true) => "all first",
-            (false, false) => "shows all of it first",
+            (false, false) => "view all first",
         }
     }
 }
@@ -79,7 +79,7 @@ pub(super) fn of_question(panel: &AskPanel, ask: &Ask, sees: Sees, draft: bool) 
     match (&ask.kind, panel.mode) {
         (AskKind::Consent(consent), PanelMode::Menu) => list.consent(ask, consent, sees),
         (AskKind::Consent(_), PanelMode::Reason) => {
-            list.say("Enter", "deny; the model goes on with this reason");
+            list.say("Enter", "deny; the model goes on with your reason");
             list.say("Esc", "back");
         }
         (AskKind::Confirm { yes, no, .. }, _) => {
@@ -92,15 +92,22 @@ pub(super) fn of_question(panel: &AskPanel, ask: &Ask, sees: Sees, draft: bool) 
             }
             list.say("Esc", "no answer");
         }
-        (AskKind::Choose { many, .. }, _) => {
+        (AskKind::Choose { choices, many, .. }, _) => {
+            let numbers = super::numbers(choices.len());
+            // Who has not seen it all moves, and looks at the rest.
+            if let Some(numbers) = numbers.filter(|_| *many || sees.subject) {
+                list.say(numbers, if *many { "select" } else { "answer" });
+            }
             list.say("↑↓", "move");
             if *many {
-                list.say("Space", "take");
+                list.say("Space", "select");
             }
             list.answer(sees);
-            list.say("Esc", if panel.editor.is_empty() { "no answer" } else { "all again" });
-            // No key does it, all letters do.
-            list.say("", "typing narrows the list");
+            list.say("Esc", if panel.editor.is_empty() { "no answer" } else { "clear the filter" });
+            if panel.has_filter(choices.len()) {
+                // No key does it, all letters do.
+                list.say("", "type to filter");
+            }
         }
         (AskKind::Text { multiline, secret, .. }, _) => {
             list.answer(sees);
@@ -190,14 +197,14 @@ impl List {
 
     fn consent_answers(&mut self, consent: &Consent, sees: Sees) {
         if sees.subject {
-            self.say("y", "once");
+            self.say("y", if sees.short { "once" } else { "allow once" });
         }
         let rule = sees.subject && sees.rule && consent.rule.is_some();
         if rule && sees.reach != Reach::Same {
             let session = match (sees.short, sees.wide) {
                 (true, _) => "session",
                 (false, false) => "this session",
-                (false, true) => "until this session closes",
+                (false, true) => "allow for this session",
             };
             self.say("s", session);
         } else if sees.subject && sees.reach == Reach::Same && consent.rule.is_some() {
@@ -207,21 +214,20 @@ impl List {
             // For how long, and not of what: that the rule tells.
             let project = match (sees.short, sees.wide) {
                 (true, _) => "project",
-                (false, false) => "always here",
-                (false, true) => "from now on, in this project",
+                (false, false) => "this project",
+                (false, true) => "always allow in this project",
             };
             self.say("a", if sees.reach == Reach::Project { project } else { "always" });
         }
         self.say(
             "n",
             match (consent.takes_reason, sees.short) {
-                (true, true) => "no, stop",
-                (true, false) => "no, and stop",
-                (false, _) => "no",
+                (true, false) => "deny and stop",
+                (true, true) | (false, _) => "deny",
             },
         );
         if consent.takes_reason {
-            self.say("r", if sees.short { "why" } else { "no, because… (goes on)" });
+            self.say("r", if sees.short { "why" } else { "deny with a reason" });
         }
     }
 
@@ -265,7 +271,7 @@ pub(crate) fn row(offers: &[Offer], look: Appearance, short: bool) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for Offer { key, words } in offers {
         let between = if key.is_empty() { "" } else { KEEPS };
-        let told = [look.piece(*key, Role::Accent), look.piece(format!("{between}{words}"), Role::Dim)];
+        let told = [look.piece(*key, Role::Key), look.piece(format!("{between}{words}"), Role::Dim)];
         let wide: usize = told.iter().map(|piece| width(&piece.text)).sum();
         match rows.last_mut() {
             Some(row) if row.width() + space.len() + wide <= look.columns => {

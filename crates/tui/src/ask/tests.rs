@@ -81,7 +81,9 @@ fn each_key_gives_its_answer() {
         (confirm(false), &["y"], Reply::Answer(Answer::Confirmed(true))),
         (confirm(true), &["n"], Reply::Answer(Answer::Confirmed(false))),
         (choose(false), &["down", "enter"], chosen(&["g"])),
-        (choose(false), &["b", "l", "enter"], chosen(&["b"])),
+        (choose(false), &["2"], chosen(&["g"])),
+        (choose(true), &["3", "1", "3", "enter"], chosen(&["r"])),
+        (choose(false), &["b"], Reply::Writes),
         (choose(true), &["space", "down", "down", "space", "enter"], chosen(&["r", "b"])),
         (choose(false), &["esc"], Reply::Answer(Answer::Dismissed)),
         (text(None), &["B", "o", "enter"], Reply::Answer(Answer::Entered("Bo".into()))),
@@ -147,7 +149,11 @@ fn enter_answers_only_where_what_it_answers_is_seen() {
         assert!(matches!(press(kind.clone(), &["enter"]), Reply::Word(_)), "{kind:?}");
     }
     assert!(matches!(press(consent(None), &["r", "enter"]), Reply::Word(_)));
-    assert!(matches!(press(choose(false), &["z", "z", "enter"]), Reply::Word(_)));
+    let many: Vec<Choice> =
+        (0..10).map(|at| Choice { id: at.to_string(), label: format!("c{at}"), detail: None }).collect();
+    let ten = AskKind::Choose { message: String::new(), choices: many, many: false };
+    assert!(matches!(press(ten.clone(), &["z", "z", "enter"]), Reply::Word(_)));
+    assert_eq!(press(ten, &["c", "9", "enter"]), Reply::Answer(Answer::Chosen(vec!["9".into()])));
     assert!(matches!(press(text(None), &["alt-enter"]), Reply::Word(_)));
 }
 
@@ -171,7 +177,7 @@ fn what_is_not_seen_is_not_answered_until_all_of_it_was_viewed() {
             assert_eq!(press(&mut panel, "f2"), Reply::Full, "{kind:?}");
             panel.viewed = panel.viewed.and(Sight { columns: 80, rows: 30, top, fits: 10 });
             assert!(
-                matches!(press(&mut panel, "enter"), Reply::Word(word) if word.contains("F2")),
+                matches!(press(&mut panel, "enter"), Reply::Word(word) if word.contains("view all of it first")),
                 "{kind:?}"
             );
         }
@@ -209,7 +215,7 @@ fn keys_that_are_off_say_why() {
     let offers = offers::of_question(&panel, &ask, Sees { rule: false, ..ALL }, false);
     for letter in ['s', 'a'] {
         let Reply::Word(word) = panel.key(&ask, Key::char(letter), &offers) else { panic!("{letter}") };
-        assert!(word.contains("v shows it"), "{word}");
+        assert!(word.contains("view all of it"), "{word}");
     }
     assert!(matches!(press(consent(None), &["a"]), Reply::Word(word) if word.contains("no rule")));
 }

@@ -2,7 +2,7 @@
 
 use super::offers::{self, Offer, Reach, Sees};
 use super::words::{self, Title};
-use super::{AskPanel, Keyboard, PanelMode};
+use super::{AskPanel, Keyboard, MAX_NUMBERED, PanelMode};
 use crate::cell::summary;
 use crate::clean::{agreed, agreed_args, agreed_line};
 use crate::diff;
@@ -13,6 +13,7 @@ use crate::theme::Role;
 use domain::ask::{Ask, AskKind, Consent, Preview};
 use domain::harmless::visible;
 use domain::ids::Millis;
+use ratatui_core::style::Style;
 use std::ops::Range;
 
 /// Rows of a title at most.
@@ -54,6 +55,8 @@ pub(crate) struct DrawnPanel {
     pub(crate) caret: CaretAt,
     /// The keys that it tells.
     pub(crate) offers: Vec<Offer>,
+    /// How the bar looks that holds it together: as dangerous as it is.
+    pub(crate) bar: Style,
     /// Whether nothing of what is asked is left out.
     pub(crate) whole: bool,
 }
@@ -74,6 +77,8 @@ pub(crate) struct Scene {
     /// Whether a text stands in the composer.
     pub(crate) draft: bool,
     pub(crate) reach: Reach,
+    /// Which of several it is, and how many they are.
+    pub(crate) place: Option<(usize, usize)>,
 }
 
 /// Lays the panel out in the room there is; what is asked comes before everything else. Where anything of it is left out, a yes counts
@@ -105,8 +110,8 @@ fn lay_out(
     extent: PanelExtent,
 ) -> DrawnPanel {
     let high = on.rows;
-    let Scene { now, keyboard, draft, reach } = scene;
-    let mut drawing = PanelDrawing::new(ask, look, reach);
+    let Scene { now, keyboard, draft, reach, place } = scene;
+    let mut drawing = PanelDrawing { place, ..PanelDrawing::new(ask, look, reach) };
     let told = AskRows { answer: drawing.answer_rows(panel, ask), ..drawing.rows_of(ask) };
     drawing.title(ask, now);
     let list = |sees: Sees| {
@@ -155,7 +160,8 @@ fn lay_out(
     drawing.rows.extend(foot);
     let whole = !(drawing.left_out || drawing.title_cut || drawing.rows.len() > high);
     let caret = drawing.caret.filter(|(row, _)| *row < drawing.rows.len());
-    DrawnPanel { rows: drawing.rows, caret: caret.filter(|_| keyboard == Keyboard::Question), offers, whole }
+    let caret = caret.filter(|_| keyboard == Keyboard::Question);
+    DrawnPanel { rows: drawing.rows, caret, offers, bar: words::bar_style(ask, look.theme), whole }
 }
 
 /// Everything about the question, for the full view.
@@ -188,8 +194,11 @@ pub(crate) fn full(ask: &Ask, look: Appearance, reach: Reach) -> Full {
         }
         AskKind::Choose { choices, .. } => {
             drawing.rows.extend(drawing.rows_of(ask).body);
-            let (first, rest) = (look.piece("› ", Role::Accent), look.piece("  ", Role::Dim));
-            for choice in choices {
+            let rest = look.piece("  ", Role::Dim);
+            for (at, choice) in choices.iter().enumerate() {
+                let number =
+                    if choices.len() > MAX_NUMBERED { "› ".to_owned() } else { format!("{} ", at + 1) };
+                let first = look.piece(number, Role::Accent);
                 drawing.rows.push(Row::empty());
                 let label = [look.piece(agreed_line(&choice.label), Role::Text)];
                 drawing.rows.extend(wrap(&label, look.columns, &first, &rest));
@@ -212,6 +221,8 @@ enum Shown {
 struct AskRows {
     body: Vec<Row>,
     grounds: Vec<Row>,
+    /// The first row of a change that is no context.
+    first_change: Option<usize>,
     /// Rows of the list or the field in which it is answered.
     answer: usize,
 }
@@ -241,6 +252,7 @@ struct PanelDrawing<'a> {
     /// What stands on top; a message that only repeats it is not shown.
     title: &'a str,
     reach: Reach,
+    place: Option<(usize, usize)>,
     rows: Vec<Row>,
     caret: CaretAt,
     /// Whether not all of the title is in its rows.
@@ -252,12 +264,13 @@ struct PanelDrawing<'a> {
 impl<'a> PanelDrawing<'a> {
     fn new(ask: &'a Ask, look: Appearance, reach: Reach) -> PanelDrawing<'a> {
         let (rows, caret, title_cut, left_out) = (Vec::new(), None, false, false);
-        PanelDrawing { look, title: ask.title.trim(), reach, rows, caret, title_cut, left_out }
+        let title = ask.title.trim();
+        PanelDrawing { look, title, reach, place: None, rows, caret, title_cut, left_out }
     }
 
     /// The title in one row, for the smallest screens: how dangerous it is goes before what it is called.
     fn short_title(&mut self, ask: &Ask) {
-        let mut pieces = vec![self.look.piece("? ", Role::Warn)];
+        let mut pieces = Vec::new();
         if let AskKind::Consent(consent) = &ask.kind {
             let word = words::risk(&consent.assessment);
             if !word.is_empty() {
@@ -265,6 +278,7 @@ impl<'a> PanelDrawing<'a> {
                 pieces.push(self.look.piece("  ", Role::Text));
             }
         }
+        pieces.extend(self.place.map(|(at, all)| self.look.piece(format!("{at} of {all}  "), Role::Dim)));
         let used: usize = pieces.iter().map(|piece| width(&piece.text)).sum();
         let room = self.look.columns.saturating_sub(used);
         let text = Title::of(ask).text;
@@ -291,9 +305,8 @@ impl<'a> PanelDrawing<'a> {
     }
 
     fn title_rows(&self, ask: &Ask, title: &Title, now: Millis) -> Vec<Row> {
-        let mut pieces = vec![self.look.piece("? ", Role::Warn)];
         let Title { text, counts } = title;
-        pieces.extend(self.look.words(text, Role::Heading));
+        let mut pieces = self.look.words(text, Role::Heading);
         if let Some((added, removed)) = counts {
             pieces.push(self.look.piece(format!("  +{added}{KEEPS}−{removed}"), Role::Dim));
         }
@@ -309,6 +322,9 @@ impl<'a> PanelDrawing<'a> {
         if let Some(deadline) = ask.deadline {
             let left = deadline.since(now) / 1_000;
             pieces.push(self.look.piece(format!("  {left}s left"), Role::Warn));
+        }
+        if let Some((at, all)) = self.place {
+            pieces.push(self.look.piece(format!("  {at}{KEEPS}of{KEEPS}{all}"), Role::Dim));
         }
         let (none, rest) = (Piece::default(), self.look.piece("  ", Role::Text));
         wrap(&pieces, self.look.columns, &none, &rest)
@@ -327,9 +343,9 @@ impl<'a> PanelDrawing<'a> {
                 }
                 self.field("why not: ", &panel.editor, Shown::Plain);
             }
-            (AskKind::Confirm { .. }, _) => self.cut(told.body, room),
+            (AskKind::Confirm { .. }, _) => self.cut(told.body, room, None),
             (AskKind::Choose { choices, many, .. }, _) => {
-                self.cut(told.body, asked_room);
+                self.cut(told.body, asked_room, None);
                 if panel.has_filter(choices.len()) {
                     self.field("filter: ", &panel.editor, Shown::Plain);
                 }
@@ -341,7 +357,7 @@ impl<'a> PanelDrawing<'a> {
                 self.rows.extend(drawn);
             }
             (AskKind::Text { placeholder, secret, .. }, _) => {
-                self.cut(told.body, asked_room);
+                self.cut(told.body, asked_room, None);
                 let shown = if *secret { Shown::Secret } else { Shown::Plain };
                 self.field("> ", &panel.editor, shown);
                 if let (true, Some(hint)) = (panel.editor.is_empty(), placeholder) {
@@ -351,7 +367,7 @@ impl<'a> PanelDrawing<'a> {
                 }
             }
             (AskKind::Edit { .. }, _) => {
-                self.cut(told.body, asked_room);
+                self.cut(told.body, asked_room, None);
                 self.edit(&panel.editor, end.saturating_sub(self.rows.len()));
             }
         }
@@ -365,12 +381,14 @@ impl<'a> PanelDrawing<'a> {
             let told = [self.look.piece(words::ONLY_ONCE, Role::Dim)];
             return Some(wrap(&told, self.look.columns, &Piece::default(), &Piece::default()));
         };
-        let key = |key| self.look.piece(key, Role::Accent);
+        let key = |key| self.look.piece(key, Role::Key);
         let says = |words| self.look.piece(words, Role::Dim);
         // For how long stands beside each of the keys.
         let mut words = match self.reach {
-            Reach::Same => vec![key("a"), says(" also allows: ")],
-            Reach::Theirs | Reach::Project => vec![key("s"), says(" and "), key("a"), says(" also allow: ")],
+            Reach::Same => vec![key("a"), says(" would also allow: ")],
+            Reach::Theirs | Reach::Project => {
+                vec![key("s"), says(" and "), key("a"), says(" would also allow: ")]
+            }
         };
         words.extend(self.look.words(&rule, Role::Text));
         let rest = self.look.piece("  ", Role::Text);
@@ -413,15 +431,31 @@ impl<'a> PanelDrawing<'a> {
     }
 
     /// The rows, or both ends of them with the number of rows that are left out between.
-    fn cut(&mut self, mut rows: Vec<Row>, room: usize) {
-        let room = room.max(1);
-        if rows.len() > room {
-            let head = (room - 1).div_ceil(2);
-            let tail = room - 1 - head;
-            let hidden = rows.len() - head - tail;
-            let word = format!("… {}", counted(hidden as u64, "more line"));
-            rows.splice(head..head + hidden, [Row::of(word, self.look.theme.style(Role::Warn))]);
+    fn cut(&mut self, mut rows: Vec<Row>, room: usize, first_change: Option<usize>) {
+        let (room, all, look) = (room.max(1), rows.len(), self.look);
+        if all > room {
             self.left_out = true;
+            let head = (room - 1).div_ceil(2);
+            let word = |hidden: usize| {
+                Row::of(format!("… {}", counted(hidden as u64, "more line")), look.theme.style(Role::Warn))
+            };
+            // What stands before the first change leaves before it does.
+            match first_change.filter(|first| *first >= head) {
+                Some(first) if room == 1 => {
+                    rows.drain(..first);
+                    rows.truncate(1);
+                }
+                Some(first) if all - first < room => {
+                    let hidden = all + 1 - room;
+                    rows.splice(..hidden, [word(hidden)]);
+                }
+                skipped => {
+                    rows.drain(..skipped.unwrap_or(0));
+                    let tail = room - 1 - head;
+                    let last = rows.len() - tail;
+                    rows.splice(head..last, [word(all - head - tail)]);
+                }
+            }
         }
         self.rows.extend(rows);
     }
@@ -429,6 +463,7 @@ impl<'a> PanelDrawing<'a> {
     /// What would happen; the head of a change is there only where the title does not say it (`headed`).
     fn consent_rows(&self, consent: &Consent, headed: bool) -> AskRows {
         let mut body = Vec::new();
+        let mut first_change = None;
         let columns = self.look.columns;
         match &consent.preview {
             Some(Preview::Command { line, .. }) => {
@@ -444,7 +479,10 @@ impl<'a> PanelDrawing<'a> {
                     let head = format!("{} (+{added} −{removed})", agreed_line(path));
                     body.push(Row::of(fit(&head, columns), self.look.theme.style(Role::Accent)));
                 }
-                body.extend(diff::rows(&visible(text), Some(path), columns, self.look.theme));
+                let rows = diff::rows(&visible(text), Some(path), columns, self.look.theme);
+                // The ground of a change goes to the end of its row.
+                first_change = rows.iter().position(|row| row.fill.is_some()).map(|at| body.len() + at);
+                body.extend(rows);
             }
             Some(Preview::Text(text)) => {
                 body.extend(wrap_text(&agreed(text), columns, self.look.theme.style(Role::Text)));
@@ -460,20 +498,22 @@ impl<'a> PanelDrawing<'a> {
         }
         let mut grounds = Vec::new();
         let (first, rest) = (self.look.piece("· ", Role::Dim), self.look.piece("  ", Role::Dim));
-        for reason in &consent.assessment.reasons {
+        // What the lines of a change say themselves is not said again.
+        let is_told = |reason: &str| first_change.is_some() && reason == words::CHANGES;
+        for reason in consent.assessment.reasons.iter().filter(|reason| !is_told(reason)) {
             grounds.extend(wrap(&self.look.words(&agreed_line(reason), Role::Dim), columns, &first, &rest));
         }
-        AskRows { body, grounds, answer: 0 }
+        AskRows { body, grounds, first_change, answer: 0 }
     }
 
     fn consent(&mut self, told: AskRows, room: usize) {
-        let AskRows { body, grounds, .. } = told;
+        let AskRows { body, grounds, first_change, .. } = told;
         // The preview gives way before the grounds do, but for its ends: why it is dangerous must never be scrolled out of sight.
         let least = body.len().min(ENDS);
         let most = grounds.len().min(room.saturating_sub(least).max(1));
-        self.cut(body, room.saturating_sub(most));
+        self.cut(body, room.saturating_sub(most), first_change);
         if !grounds.is_empty() {
-            self.cut(grounds, most);
+            self.cut(grounds, most, None);
         }
     }
 
@@ -515,10 +555,11 @@ impl<'a> PanelDrawing<'a> {
         let room = room.max(1);
         let top = cursor.saturating_sub(room.saturating_sub(1));
         if shown.is_empty() {
-            return (vec![Row::of("nothing fits", self.look.theme.style(Role::Dim))], false);
+            return (vec![Row::of("no match", self.look.theme.style(Role::Dim))], false);
         }
         let labels = shown.iter().filter_map(|at| choices.get(*at)).map(|choice| width(&choice.label));
-        let signs = if many { 4 } else { 2 };
+        let numbered = choices.len() <= MAX_NUMBERED;
+        let signs = if many { 4 } else { 2 } + if numbered { 2 } else { 0 };
         let column = labels.max().unwrap_or(0).min(self.look.columns / 3) + signs;
         let drawn = |line: usize, at: usize, whole: bool| {
             let Some(choice) = choices.get(at) else { return (Vec::new(), false) };
@@ -537,7 +578,8 @@ impl<'a> PanelDrawing<'a> {
                 row.fill = under.then(|| self.look.theme.style(Role::Selected));
                 row
             };
-            let all = format!("{sign}{}", agreed_line(&choice.label));
+            let number = if numbered { format!("{} ", at + 1) } else { String::new() };
+            let all = format!("{sign}{number}{}", agreed_line(&choice.label));
             let label = fit(&all, self.look.columns);
             let space = column.saturating_sub(width(&label)) + 2;
             let mut row = Row::of(&label, style(Role::Text));

@@ -14,7 +14,10 @@ const KNOWN_BY: usize = 40;
 const LEADS: &[&str] = &["", "run", "execute", "bash", "shell", "run command", "run the command", "allow"];
 
 /// Said of what no rule is offered for.
-pub(super) const ONLY_ONCE: &str = "can only be allowed once: no rule is offered for it";
+pub(super) const ONLY_ONCE: &str = "can only be allowed once";
+
+/// What our own tools say of a change whose lines stand there.
+pub(super) const CHANGES: &str = "changes a file";
 
 /// The title of a question, and whether it names the file that the preview changes.
 pub(super) struct Title {
@@ -27,24 +30,39 @@ impl Title {
     /// What is asked, as the runtime calls it, unless that only repeats the preview or says nothing.
     pub(super) fn of(ask: &Ask) -> Title {
         let said = agreed_line(&ask.title);
-        let plain = |text| Title { text, counts: None };
-        let AskKind::Consent(consent) = &ask.kind else { return plain(said) };
+        let AskKind::Consent(consent) = &ask.kind else { return Title { text: said, counts: None } };
+        let plain = |text| Title { text: question(text), counts: None };
         let vague = is_vague(&said, &consent.name);
         match &consent.preview {
             Some(Preview::Command { line, .. }) if vague || repeats(&said, line) => {
-                plain("run this command".to_owned())
+                plain("Run this command".to_owned())
             }
             Some(Preview::Diff { path, text: changes }) => {
                 let path = agreed_line(path);
                 let text = if vague { format!("change {path}") } else { said };
                 let counts = text.contains(&path).then(|| diff::counts(changes));
-                Title { text, counts }
+                Title { text: question(text), counts }
             }
             Some(Preview::Command { .. }) => plain(said),
             Some(Preview::Text(_)) | None if vague => plain(format!("use {}", agreed_line(&consent.name))),
             Some(Preview::Text(_)) | None => plain(said),
         }
     }
+}
+
+/// A title as a question: it begins and ends as one, unless it ends otherwise already.
+fn question(title: String) -> String {
+    let ends = title.ends_with(['?', '!', '.', ':', '…']) || title.is_empty();
+    let mut letters = title.chars();
+    let first = letters.next().filter(char::is_ascii_lowercase);
+    // A path or a name of code keeps its letters.
+    let is_word =
+        title.split(' ').next().is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_alphabetic()));
+    let begun = match first.filter(|_| is_word) {
+        Some(first) => format!("{}{}", first.to_ascii_uppercase(), letters.as_str()),
+        None => title,
+    };
+    if ends { begun } else { begun + "?" }
 }
 
 /// The title in one line, for a page of its own.
@@ -89,7 +107,7 @@ pub(super) fn risk_and_undo(assessment: &Assessment) -> String {
     let undo = match assessment.risk {
         _ if assessment.reversible => "",
         Risk::Low => "",
-        Risk::Medium => "undo is not certain",
+        Risk::Medium => "may not be undoable",
         Risk::High | Risk::Critical => "cannot be undone",
     };
     let words = [risk(assessment), undo];
@@ -104,6 +122,19 @@ pub(super) fn risk_style(assessment: &Assessment, theme: Theme) -> Style {
         Risk::Medium => theme.style(Role::Warn),
         Risk::High => theme.style(Role::Bad),
         Risk::Critical => theme.style(Role::Bad).add_modifier(Modifier::REVERSED),
+    }
+}
+
+/// How the bar of a question looks, which holds it together: as dangerous as it is.
+pub(crate) fn bar_style(ask: &Ask, theme: Theme) -> Style {
+    match &ask.kind {
+        AskKind::Consent(consent) => {
+            risk_style(&consent.assessment, theme).remove_modifier(Modifier::REVERSED)
+        }
+        AskKind::Confirm { danger: true, .. } => theme.style(Role::Warn),
+        AskKind::Confirm { .. } | AskKind::Choose { .. } | AskKind::Text { .. } | AskKind::Edit { .. } => {
+            theme.style(Role::Accent)
+        }
     }
 }
 

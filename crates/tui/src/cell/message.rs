@@ -97,7 +97,7 @@ fn cut(message: &Message, look: Appearance) -> Vec<Row> {
         }
         Some(Finish::Interrupted) => "… cut here.",
         Some(Finish::Failed) => "… cut here by a failure.",
-        Some(Finish::Cut) => "… cut here: the model was asked again, and says it anew below.",
+        Some(Finish::Cut) => "… cut here: the model was asked again, and repeats it below.",
         Some(Finish::Refused) => "… the model or its provider declined to answer.",
         Some(Finish::Complete) | None => return Vec::new(),
     };
@@ -170,7 +170,7 @@ pub(super) fn summary(state: &State, entry: EntryId, look: Appearance) -> Vec<Ro
     let tokens = (before > 0).then(|| format!("{} tokens before", count(before)));
     let known: Vec<String> = why.into_iter().chain(tokens).collect();
     let known = if known.is_empty() { String::new() } else { format!(" ({})", known.join("; ")) };
-    let head = format!("{sign} older messages now stand as a summary{known}");
+    let head = format!("{sign} Older messages were summarised{known}");
     let mut rows = wrap_text(&head, look.columns, look.theme.style(Role::Dim));
     if look.open {
         rows.extend(markdown::rows(&compaction.summary, look));

@@ -24,10 +24,14 @@ const FEW: usize = 2;
 const DIFF_PREVIEW: usize = 12;
 /// Rows of output of an open tool line; what was first and what was last is shown.
 const OPEN: (usize, usize) = (100, 300);
+/// The same while words are looked for in it.
+const WHOLE: (usize, usize) = (10_000, 10_000);
 /// Milliseconds from which it is told how long a tool took.
 const NOTICED_MS: u64 = 100;
 /// Bytes of output that are drawn at most, at either end.
 const MAX_PART: usize = 64 * 1024;
+/// The same while words are looked for in it.
+const MAX_WHOLE: usize = 1024 * 1024;
 
 /// One tool run: a headline, then as much of its output as is open.
 pub(super) fn rows(tool: &ToolRun, look: Appearance) -> Vec<Row> {
@@ -48,7 +52,11 @@ pub(super) fn rows(tool: &ToolRun, look: Appearance) -> Vec<Row> {
     for part in parts {
         if let Part::Diff { path, text } = part {
             shown_diff = true;
-            let most = if look.open { OPEN.0 + OPEN.1 } else { DIFF_PREVIEW };
+            let most = match (look.whole, look.open) {
+                (true, _) => diff::MAX_DIFF_LINES,
+                (false, true) => OPEN.0 + OPEN.1,
+                (false, false) => DIFF_PREVIEW,
+            };
             let rows = diff::rows(text, path.as_deref(), inner.columns, look.theme);
             body.extend(shorten(rows, (most, 0), look));
         }
@@ -57,7 +65,12 @@ pub(super) fn rows(tool: &ToolRun, look: Appearance) -> Vec<Row> {
         }
     }
     if look.open || !shown_diff {
-        body.extend(output(tool, if look.open { OPEN } else { preview(tool) }, inner));
+        let most = match (look.whole, look.open) {
+            (true, _) => WHOLE,
+            (false, true) => OPEN,
+            (false, false) => preview(tool),
+        };
+        body.extend(output(tool, most, inner));
     }
     let bar = look.theme.style(Role::Border);
     rows.extend(body.into_iter().map(|row| row.after("│ ", bar)));
@@ -91,7 +104,7 @@ pub(super) fn deed(tool: &ToolRun) -> String {
 fn first_row(tool: &ToolRun, look: Appearance) -> Row {
     let (mark, role, word) = match &tool.phase {
         ToolPhase::Proposed => ("○", Role::Dim, String::new()),
-        ToolPhase::Awaiting(_) => ("?", Role::Warn, "waiting for you".to_owned()),
+        ToolPhase::Awaiting(_) => ("?", Role::Warn, String::new()),
         ToolPhase::Allowed => ("○", Role::Accent, String::new()),
         ToolPhase::Running => ("●", Role::Accent, running(tool)),
         ToolPhase::Ended(outcome) => ended(tool, outcome),
@@ -186,10 +199,11 @@ fn output(tool: &ToolRun, (head, tail): (usize, usize), look: Appearance) -> Vec
     };
     // Where few more would be left out, they are shown.
     let breaks = said.bytes().filter(|byte| *byte == b'\n').count();
-    let mut rows = if breaks < head + tail + FEW && said.len() <= 2 * MAX_PART {
+    let part = if look.whole { MAX_WHOLE } else { MAX_PART };
+    let mut rows = if breaks < head + tail + FEW && said.len() <= 2 * part {
         shorten(rows_of(said), (head, tail), look)
     } else {
-        let (first, last) = (first_lines(said, head), last_lines(said, tail));
+        let (first, last) = (first_lines(said, head, part), last_lines(said, tail, part));
         let hidden = (breaks + 1).saturating_sub(head + tail);
         let (mut first, last) = (rows_of(first), rows_of(last));
         first.truncate(head);
@@ -215,22 +229,22 @@ fn floor(text: &str, at: usize) -> usize {
     (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
-/// The first lines of a text, not more than [`MAX_PART`] bytes of it.
-fn first_lines(text: &str, lines: usize) -> &str {
+/// The first lines of a text, not more than `most` bytes of it.
+fn first_lines(text: &str, lines: usize, most: usize) -> &str {
     if lines == 0 {
         return "";
     }
     let end = text.match_indices('\n').nth(lines - 1).map_or(text.len(), |(at, _)| at);
-    &text[..floor(text, end.min(MAX_PART))]
+    &text[..floor(text, end.min(most))]
 }
 
-/// The last lines of a text, not more than [`MAX_PART`] bytes of it.
-fn last_lines(text: &str, lines: usize) -> &str {
+/// The last lines of a text, not more than `most` bytes of it.
+fn last_lines(text: &str, lines: usize, most: usize) -> &str {
     if lines == 0 {
         return "";
     }
     let from = text.rmatch_indices('\n').nth(lines - 1).map_or(0, |(at, _)| at + 1);
-    &text[floor(text, from.max(text.len().saturating_sub(MAX_PART)))..]
+    &text[floor(text, from.max(text.len().saturating_sub(most)))..]
 }
 
 /// Keeps so many of the first and of the last rows, and says how many more there are.
@@ -252,6 +266,23 @@ fn left_out(hidden: usize, look: Appearance) -> Row {
     let word =
         fit(&format!("… {}{how}", counted(hidden as u64, "more line")), look.columns.saturating_sub(2));
     Row::of(word, look.theme.style(Role::Dim))
+}
+
+/// The same with all that an open line shows, in its order.
+pub(super) fn searched(tool: &ToolRun) -> String {
+    let mut texts = vec![headline(tool)];
+    if let Ok(Value::Object(fields)) = serde_json::from_str::<Value>(tool.args.as_str()) {
+        texts.extend(fields.into_iter().map(|(name, value)| match value {
+            Value::String(text) => format!("{name}: {text}"),
+            other => format!("{name}: {other}"),
+        }));
+    }
+    let parts = tool.result.as_ref().map(|result| result.parts.as_slice()).unwrap_or_default();
+    let diffs =
+        parts.iter().filter_map(|part| if let Part::Diff { text, .. } = part { Some(text) } else { None });
+    texts.extend(diffs.map(|text| diff::changed_text(text)));
+    texts.push(settled(said(tool)).into_owned());
+    clean(&texts.join("\n")).into_owned()
 }
 
 /// Headline and output without any layout, for copying.

@@ -1,9 +1,11 @@
 //! What commands take behind their names, as far as it is known.
 
+use crate::clean::clean_line;
 use crate::commands::{Parsed, SlashAction, parse};
 use crate::policy::policy_about;
 use crate::settings::Setting;
 use crate::theme::THEMES;
+use domain::port::menu::{AgentMenu, OptionKind};
 use domain::session::{Effort, Policy};
 
 /// What is known of the runtime and the session, for values that come from there.
@@ -13,6 +15,8 @@ pub(crate) struct ValueSources<'a> {
     pub(crate) models: &'a [(String, String)],
     /// Whether the runtime keeps our policy modes.
     pub(crate) policy: bool,
+    /// What the agent offers in words of its own.
+    pub(crate) menu: Option<&'a AgentMenu>,
 }
 
 /// Values of one place in a command.
@@ -23,6 +27,10 @@ pub(super) enum Values {
     Policies,
     Models,
     Efforts,
+    /// The agent's modes, and the queues that have modes.
+    Modes,
+    /// Names of the agent's options.
+    Options,
 }
 
 /// What may stand next in a line that begins with a command; `None` when anything may, or nothing.
@@ -53,12 +61,10 @@ pub(super) fn of(before: &str) -> Option<Values> {
         (SlashAction::Undo | SlashAction::Redo, []) => {
             Some(Values::Words(&[("rest", "leaves out files that cannot be merged")]))
         }
-        (SlashAction::Mode, []) => Some(Values::Words(&[
-            ("steer", "what steers the run"),
-            ("follow-up", "what is queued for its end"),
-        ])),
-        (SlashAction::Mode, [_]) => {
-            Some(Values::Words(&[("one", "each turn takes one"), ("all", "a turn takes all")]))
+        (SlashAction::Mode, []) => Some(Values::Modes),
+        (SlashAction::Options, []) => Some(Values::Options),
+        (SlashAction::Mode, ["steer" | "follow-up"]) => {
+            Some(Values::Words(&[("one", "each turn gets one"), ("all", "a turn gets all")]))
         }
         (SlashAction::Copy, []) => Some(Values::Words(&[
             ("answer", "the last answer"),
@@ -102,6 +108,19 @@ impl Values {
             Values::Policies if !known.policy => Vec::new(),
             Values::Policies => {
                 Policy::ALL.into_iter().map(|policy| pair(policy.name(), policy_about(policy))).collect()
+            }
+            Values::Modes => {
+                let modes = known.menu.and_then(|menu| menu.of_kind(OptionKind::Mode));
+                let modes = modes.map(|option| option.choices.as_slice()).unwrap_or_default().iter();
+                let told = |about: Option<&String>| about.map(|about| clean_line(about)).unwrap_or_default();
+                let modes = modes.map(|mode| (clean_line(&mode.value), told(mode.about.as_ref())));
+                let queues =
+                    [pair("steer", "what steers the run"), pair("follow-up", "what is queued for its end")];
+                modes.chain(queues).collect()
+            }
+            Values::Options => {
+                let options = known.menu.map(|menu| menu.options.as_slice()).unwrap_or_default().iter();
+                options.map(|option| (clean_line(&option.id), clean_line(&option.name))).collect()
             }
             Values::Models => known.models.to_vec(),
             Values::Efforts => {

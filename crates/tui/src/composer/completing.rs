@@ -54,7 +54,11 @@ impl Composer {
         let (completion, lookup) = match kind {
             Kind::Slash => (complete::slashes(from, &query, abilities, here), None),
             Kind::Argument => {
-                let known = ValueSources { models: &self.models, policy: abilities.policy };
+                let known = ValueSources {
+                    models: &self.models,
+                    policy: abilities.policy,
+                    menu: Some(&abilities.menu),
+                };
                 let unknown =
                     self.models.is_empty() && self.completion.as_ref().is_none_or(|c| c.kind != kind);
                 let lookup = unknown && complete::wants_models(&before[..from]) && abilities.models;
@@ -101,7 +105,7 @@ impl Composer {
         };
         let before = self.editor.text().get(..from).unwrap_or_default();
         if complete::wants_models(before) {
-            let known = ValueSources { models: &self.models, policy: false };
+            let known = ValueSources { models: &self.models, ..ValueSources::default() };
             self.completion = Some(complete::arguments(before, &query, &known));
         }
     }

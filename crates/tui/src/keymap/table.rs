@@ -60,8 +60,14 @@ pub enum Action {
     PreviousSession,
     /// The next mode of what may run without asking.
     NextPolicy,
+    /// The model thinks less.
+    LessEffort,
+    /// The model thinks more.
+    MoreEffort,
     /// All sessions, wherever they run.
     Fleet,
+    /// The session that waits next for the person.
+    NextWaiting,
     /// Opens a port of the session on this machine, or closes it.
     OpenPort,
     /// The page of keys.
@@ -100,11 +106,11 @@ impl Action {
 pub struct Named {
     pub action: Action,
     /// Its name in the settings.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// Its keys unless the person wants others; the first one is shown in hints.
     pub keys: &'static [&'static str],
     /// What it does, in a line.
-    pub(crate) help: &'static str,
+    pub help: &'static str,
 }
 
 const fn named(
@@ -137,7 +143,12 @@ pub const ACTIONS: &[Named] = &[
     named(Action::Later, "later", &["ctrl-n"], "the prompt after (also ↓ in the last line)"),
     named(Action::History, "history", &["ctrl-r"], "looks through earlier prompts"),
     named(Action::Editor, "editor", &["ctrl-g"], "writes in your own editor ($EDITOR)"),
-    named(Action::Picture, "picture", &["alt-v"], "a picture from the clipboard goes along (or drop a file)"),
+    named(
+        Action::Picture,
+        "picture",
+        &["alt-v", "ctrl-v"],
+        "attach a picture from the clipboard (or drop a file)",
+    ),
     named(Action::PageUp, "page-up", &["pageup"], "a page up (also the wheel)"),
     named(Action::PageDown, "page-down", &["pagedown"], "a page down"),
     named(Action::LineUp, "line-up", &["shift-up"], "a line up"),
@@ -165,12 +176,15 @@ pub const ACTIONS: &[Named] = &[
         &["backtab"],
         "the next policy: what may run without asking (never full: /policy full)",
     ),
+    named(Action::LessEffort, "less-effort", &["alt-,"], "the model thinks less"),
+    named(Action::MoreEffort, "more-effort", &["alt-."], "the model thinks more"),
     named(
         Action::Fleet,
         "fleet",
         &["alt-o", "f3"],
         "all sessions wherever they run, who waits for you first (from anywhere)",
     ),
+    named(Action::NextWaiting, "next-waiting", &["alt-n", "f6"], "to the next session that waits for you"),
     named(
         Action::OpenPort,
         "open-port",
@@ -179,7 +193,7 @@ pub const ACTIONS: &[Named] = &[
     ),
     named(Action::Keys, "keys", &["?", "f1"], "this page (? when nothing is typed)"),
     named(Action::Restart, "restart", &["f5"], "starts a runtime again that is gone; what you wrote stays"),
-    named(Action::Redraw, "redraw", &["ctrl-l"], "draws the screen anew"),
+    named(Action::Redraw, "redraw", &["ctrl-l"], "redraws the screen"),
     named(Action::Suspend, "suspend", &["ctrl-z"], "suspends; `fg` brings it back"),
     named(Action::Quit, "quit", &["ctrl-d"], "quits (when nothing is typed)"),
     named(Action::LineStart, "line-start", &["ctrl-a", "home"], "to the start of the line"),
@@ -195,6 +209,6 @@ pub const ACTIONS: &[Named] = &[
     named(Action::CutToStart, "cut-to-start", &["ctrl-u"], "cuts to the start of the line"),
     named(Action::CutToEnd, "cut-to-end", &["ctrl-k"], "cuts to the end of the line"),
     named(Action::PutBack, "put-back", &["ctrl-y"], "puts back what was cut"),
-    named(Action::Undo, "undo", &["alt-z", "ctrl-_"], "takes the last change back"),
-    named(Action::Redo, "redo", &["alt-shift-z", "alt-_"], "makes it again"),
+    named(Action::Undo, "undo", &["alt-z", "ctrl-_"], "undoes the last change"),
+    named(Action::Redo, "redo", &["alt-shift-z", "alt-_"], "redo"),
 ];

@@ -56,8 +56,8 @@ fn what_cannot_be_is_told_with_what_to_do() {
             ("steer", &["hyper-x"]),
             "steer: `hyper-x` names no key; write it like `ctrl-k`, `alt-enter` or `f2`",
         ),
-        (("steer", &["s"]), "steer: s alone is typed as text; hold ctrl or alt, or take f1 to f12"),
-        (("steer", &["ctrl-c"]), "steer: Ctrl-C always keeps its meaning; take another key"),
+        (("steer", &["s"]), "steer: s alone is typed as text; hold ctrl or alt, or use f1 to f12"),
+        (("steer", &["ctrl-c"]), "steer: Ctrl-C always keeps its meaning; choose another key"),
         (("steer", &["ctrl-x"]), "sessions has no key (Ctrl-X is steer now): give it one in [ui.keys]"),
     ] {
         let (keymap, told) = read(&[wanted]);

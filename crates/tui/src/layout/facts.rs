@@ -8,6 +8,7 @@ use crate::policy::policy_told;
 use crate::row::{Row, wrap};
 use crate::theme::Role;
 use domain::event::{CACHE_LOST, PERCENTS};
+use domain::port::menu::OptionKind;
 use domain::queue::{Mode, Queues};
 use domain::session::Budget;
 use domain::state::{EntryKind, State};
@@ -19,8 +20,8 @@ pub(crate) fn queue_modes(queues: &Queues) -> String {
         Mode::All => "all at once",
     };
     match (queues.steer_mode, queues.follow_up_mode) {
-        (steers, queued) if steers == queued => format!("taken {}", word(queued)),
-        (steers, queued) => format!("what steers is taken {}, what is queued {}", word(steers), word(queued)),
+        (steers, queued) if steers == queued => format!("sent {}", word(queued)),
+        (steers, queued) => format!("steering is sent {}, the queue {}", word(steers), word(queued)),
     }
 }
 
@@ -56,7 +57,10 @@ pub(super) fn rows(model: &Model) -> Vec<Row> {
         ),
         ("runtime", clean_line(&seen.abilities.name)),
     ];
-    facts.extend(seen.model().map(|model| ("model", clean_line(&model.to_string()))));
+    facts.extend(seen.model_name().map(|model| ("model", clean_line(&model))));
+    let theirs = seen.abilities.menu.options.iter().filter(|option| option.kind != OptionKind::Model);
+    facts
+        .extend(theirs.map(|option| ("option", clean_line(&format!("{}: {}", option.name, option.shown())))));
     facts.extend(policy_told(seen).map(|policy| ("policy", policy)));
     let (runs, tools) = (counted(stats.runs, "run"), counted(stats.tools, "tool run"));
     facts.push(("messages", format!("{} in {runs}, {tools}", stats.messages)));
@@ -110,13 +114,13 @@ pub(super) fn rows(model: &Model) -> Vec<Row> {
         ("go back", can.go_back),
         ("compact", can.compact),
         ("list models", can.models),
-        ("take another model", can.set_model),
+        ("switch models", can.set_model),
         ("list tools", can.list_tools),
         ("switch tools", can.set_tools),
         ("mcp", can.servers),
         ("skills", can.skills),
         ("extensions", can.extensions),
-        ("save to a file of its own", can.save),
+        ("save to a file", can.save),
         ("ask for consent", can.consent),
         ("keep a policy of ours", can.policy),
         ("think harder or less hard", can.effort),

@@ -2,6 +2,7 @@
 
 use super::appearance;
 use super::page::{foot_rows, in_parts};
+use super::waiting::{list_columns, list_look};
 use crate::clean::clean_line;
 use crate::figures::{ago, lasting, mark, money};
 use crate::fleet::Board;
@@ -35,6 +36,8 @@ const OPENS: Hint = ("Enter opens it", "Enter opens");
 const ANSWERS: Hint = ("Enter opens its question", "Enter opens");
 const SAYS: Hint = ("s says something to it", "s says");
 const STOPS_IT: Hint = ("x stops it", "x stops");
+/// More than one waits.
+const NEXT: Hint = ("n next that waits", "n next");
 
 /// Where the rows stand: below the title, above what is told of one and the keys.
 pub(crate) fn fleet_list(model: &Model) -> Rect {
@@ -42,6 +45,7 @@ pub(crate) fn fleet_list(model: &Model) -> Rect {
     let below = more_rows(model);
     // Below a blank row, where there is room.
     let above = if rows >= ROOMY { 2 } else { 1 };
+    let columns = list_columns(model).min(columns);
     Rect::new(0, above.min(rows), columns, rows.saturating_sub(above + fleet_foot(model) + below))
 }
 
@@ -80,7 +84,7 @@ pub(crate) fn fleet_title(model: &Model) -> String {
 
 /// The rows that fit into so many lines.
 pub(crate) fn fleet_rows(board: &Board, model: &Model, high: usize) -> Vec<Row> {
-    let look = appearance(model);
+    let look = list_look(model);
     let lines = model.screen.fleet.rows();
     if lines.is_empty() {
         let told = model.screen.fleet.is_told();
@@ -227,7 +231,7 @@ fn about(line: &Line) -> String {
 
 /// All of the row under the cursor, below a rule; always as many rows, so that the list stands still.
 pub(crate) fn fleet_more(board: &Board, model: &Model) -> Vec<Row> {
-    let look = appearance(model);
+    let look = list_look(model);
     let high = usize::from(more_rows(model));
     if high == 0 {
         return Vec::new();
@@ -241,7 +245,7 @@ pub(crate) fn fleet_more(board: &Board, model: &Model) -> Vec<Row> {
 
 /// All that is known of a row.
 fn told(line: &Line, model: &Model) -> Vec<Row> {
-    let look = appearance(model);
+    let look = list_look(model);
     let session = line.session.as_ref().map(ToString::to_string);
     let pid = line.pid.map(|pid| format!("process {pid}"));
     let known = [Some(clean_line(&line.cwd)), pid, session].into_iter().flatten();
@@ -262,7 +266,16 @@ fn told(line: &Line, model: &Model) -> Vec<Row> {
 
 /// What the keys do, for the last line.
 pub(crate) fn fleet_keys(board: &Board, model: &Model) -> Vec<Hint> {
-    match model.screen.fleet.rows().get(board.cursor()) {
+    let rows = model.screen.fleet.rows();
+    let under = rows.get(board.cursor());
+    let others = rows.iter().filter(|row| row.is_waiting() && Some(*row) != under).count();
+    let mut keys = keys_of(under);
+    keys.extend((others > 0 && appearance(model).columns >= WIDE).then_some(NEXT));
+    keys
+}
+
+fn keys_of(row: Option<&Line>) -> Vec<Hint> {
+    match row {
         Some(row) if row.is_waiting() => vec![CLOSES, ANSWERS, SAYS, STOPS_IT],
         Some(row) if row.is_live() && row.is_busy() => vec![CLOSES, OPENS, SAYS, STOPS_IT],
         Some(row) if row.is_live() => vec![CLOSES, OPENS, SAYS],

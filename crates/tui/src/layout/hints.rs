@@ -26,15 +26,15 @@ pub(super) fn rows(model: &Model) -> Vec<Row> {
     if !names.is_empty() {
         let names = names.join(", ");
         let text_only = model.world.seen().abilities.text_only;
-        let short = if text_only { "   cannot go along" } else { "   Esc drops it" };
+        let short = if text_only { "   cannot be sent" } else { "   Esc removes it" };
         let fate = if text_only {
-            "stays here: this runtime takes only text"
+            "stays here: this runtime accepts only text"
         } else {
-            "goes along with your next prompt"
+            "will be sent with your next prompt"
         };
         let text = fitting(
             &[
-                format!("▣ {names}   {fate}, Esc drops it"),
+                format!("▣ {names}   {fate}, Esc removes it"),
                 format!("▣ {}{short}", fit(&names, look.columns.saturating_sub(width(short) + 2))),
             ],
             look.columns,
@@ -48,7 +48,7 @@ pub(super) fn rows(model: &Model) -> Vec<Row> {
                 "type words; Enter goes to the older one, Esc closes".to_owned(),
                 "type words · Esc closes".to_owned(),
             ],
-            0 => vec!["nowhere · Esc closes".to_owned(), "nowhere · Esc".to_owned()],
+            0 => vec!["no match · Esc closes".to_owned(), "no match · Esc".to_owned()],
             _ => vec![
                 format!("{at} of {count} · Enter older · ↓ newer · Esc closes"),
                 format!("{at}/{count} · Enter older · Esc"),
@@ -80,7 +80,7 @@ pub(super) fn rows(model: &Model) -> Vec<Row> {
             _ => true,
         };
         for (key, what) in keys.into_iter().filter(|(key, _)| does(key)) {
-            pieces.push(look.piece(key, Role::Accent));
+            pieces.push(look.piece(key, Role::Key));
             pieces.push(look.piece(format!("\u{a0}{}   ", what.replace(' ', "\u{a0}")), Role::Dim));
         }
         let none = Piece::default();
@@ -121,13 +121,13 @@ fn ran(model: &Model) -> Vec<Row> {
             let opens = model.screen.preferences.keymap().shown(Action::Fold);
             format!("{end}, {lines}, not sent; {opens} shows it")
         }
-        Some(end) if narrow => format!("{end}; Esc drops it"),
-        Some(end) => format!("{end}; goes along with your next prompt, Esc drops it"),
+        Some(end) if narrow => format!("{end}; Esc discards it"),
+        Some(end) => format!("{end}; will be sent with your next prompt · Esc discards it"),
         None if ran.stopping => "stopping…".to_owned(),
         None => {
             let took =
                 duration(model.screen.window.now().since(ran.since) / 1_000 * 1_000).replace(".0s", "s");
-            let twice = if narrow { "" } else { ", twice everything" };
+            let twice = if narrow { "" } else { ", twice the run too" };
             format!("runs for {took}; Esc stops it{twice}")
         }
     };
@@ -162,7 +162,7 @@ fn offers(model: &Model) -> Vec<Row> {
     let most = usize::from(model.screen.window.size().1 / OFFERS_SHARE).clamp(1, MAX_OFFERS);
     let top = completion.cursor.saturating_sub(most - 1);
     let shown: Vec<(usize, &Candidate)> = offers.iter().enumerate().skip(top).take(most).collect();
-    // What a command takes behind its name is told where there is room for what it does as well.
+    // What is written behind the name of a command is told where there is room for what it does as well.
     let name = |offer: &Candidate| match look.columns < NARROW && completion.kind == Kind::Slash {
         true => offer.label.split(' ').next().unwrap_or_default().to_owned(),
         false => offer.label.clone(),
@@ -195,21 +195,22 @@ fn offers(model: &Model) -> Vec<Row> {
         .collect();
     let hidden = offers.len().saturating_sub(top + most);
     // With nothing to be written behind it, it is run.
-    let takes = match offers.get(completion.cursor) {
+    let does = match offers.get(completion.cursor) {
         _ if completion.kind != Kind::Slash && hidden == 0 => return rows,
         Some(offer) if completion.kind == Kind::Slash && !offer.insert.ends_with(' ') => {
-            "Tab takes · Enter runs"
+            "Tab inserts · Enter runs"
         }
-        Some(_) => "Tab takes",
+        Some(_) => "Tab inserts",
         None => return rows,
     };
     let tries = match (hidden, offers.len()) {
-        (0, 1) => vec![takes.to_owned()],
-        (0, _) => vec![format!("↑↓ choose · {takes}")],
+        (0, 1) => vec![does.to_owned()],
+        (0, _) => vec![format!("↑↓ choose · {does}")],
         (hidden, _) => vec![
-            format!("and {hidden} more, typing narrows them · ↑↓ choose · {takes}"),
-            format!("and {hidden} more · ↑↓ choose · {takes}"),
-            format!("{hidden} more · ↑↓ · {takes}"),
+            format!("and {hidden} more, type to filter · ↑↓ choose · {does}"),
+            format!("and {hidden} more · ↑↓ choose · {does}"),
+            format!("{hidden} more · ↑↓ · {does}"),
+            format!("{hidden} more · {does}"),
         ],
     };
     rows.push(Row::from(look.keyed(&fitting(&tries, look.columns))));
@@ -218,7 +219,7 @@ fn offers(model: &Model) -> Vec<Row> {
 
 /// What an offer is or does, in as few words as there are.
 fn brief(offer: &Candidate, kind: Kind) -> &str {
-    let name = offer.insert.trim_start_matches('/').trim_end();
+    let name = offer.insert.strip_prefix('/').unwrap_or(&offer.insert).trim_end();
     let command = COMMANDS.iter().find(|command| kind == Kind::Slash && command.name == name);
     command.map_or(offer.detail.as_str(), |command| command.brief)
 }

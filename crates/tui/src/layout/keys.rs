@@ -1,6 +1,7 @@
 //! The pages that `?` and `/help` show.
 
 use crate::commands::{COMMANDS, Here};
+use crate::complete::{Candidate, agent_command};
 use crate::key::Key;
 use crate::keymap::{ACTIONS, Action, GROUPS, Keymap, can_press};
 use crate::look::Appearance;
@@ -14,10 +15,10 @@ const FIXED: &[(&str, &[(&str, &str)])] = &[
         "Writing",
         &[
             ("/ at the start", "commands; /help lists them"),
-            ("@ in a word", "a file of the project; Tab takes it"),
+            ("@ in a word", "a file of the project; Tab inserts it"),
             ("$ in a word", "a skill"),
-            ("! at the start", "runs a command yourself; its output goes along with the next prompt"),
-            ("Tab", "takes what is offered or suggested"),
+            ("! at the start", "runs a command yourself; its output is sent with the next prompt"),
+            ("Tab", "inserts what is offered or suggested"),
             ("↑ ↓", "in the first and the last line: the prompt before, the prompt after"),
             (
                 "Esc Esc",
@@ -40,13 +41,13 @@ const FIXED: &[(&str, &[(&str, &str)])] = &[
         "When a tool wants to run",
         &[
             ("Tab", "goes to the question, and back to what you write"),
-            ("y", "yes, once"),
-            ("s", "yes, until this session closes: the rule that is shown"),
-            ("a", "yes, in this project or always: the rule that is shown"),
-            ("n", "no, and stop"),
-            ("r", "no, and tell the model why"),
+            ("y", "allow once"),
+            ("s", "allow for this session: the rule that is shown"),
+            ("a", "always allow, in this project or everywhere: the rule that is shown"),
+            ("n", "deny and stop"),
+            ("r", "deny with a reason; the model goes on"),
             ("v", "view all of it"),
-            ("↑↓, Enter", "where there are answers to choose from: choose one, answer"),
+            ("1–9, ↑↓ Enter", "where there are answers to choose from: answer with one"),
             ("Esc", "no answer; where the run waits for it, stops the run"),
         ],
     ),
@@ -161,6 +162,18 @@ pub(super) fn commands(look: Appearance, abilities: &Abilities, here: Here) -> V
             rows.extend(wrap(&[text], look.columns, &lead, &rest));
         } else {
             rows.push(Row::of(fit(name, look.columns), look.theme.style(role)));
+            rows.extend(wrap(&[text], look.columns, &rest, &rest));
+        }
+    }
+    for command in &abilities.menu.commands {
+        let Candidate { label, detail, .. } = agent_command(command, abilities, here);
+        let lead = Piece::new(format!("{:<column$}", fit(&label, column)), look.theme.style(Role::Accent));
+        let rest = Piece::new(" ".repeat(column), look.theme.style(Role::Text));
+        let text = Piece::new(detail, look.theme.style(Role::Text));
+        if wide {
+            rows.extend(wrap(&[text], look.columns, &lead, &rest));
+        } else {
+            rows.push(Row::of(fit(&label, look.columns), look.theme.style(Role::Accent)));
             rows.extend(wrap(&[text], look.columns, &rest, &rest));
         }
     }

@@ -135,7 +135,7 @@ fn working(model: &Model) -> Vec<Row> {
     let now = model.screen.window.now();
     let spin = usize::try_from(now.0 / 125).unwrap_or(0) % SPINNER.len();
     let waits = model.screen.asks.is_open();
-    let sign = if waits { "?" } else { SPINNER[spin] };
+    let sign = if waits { "·" } else { SPINNER[spin] };
     let word = match (&model.world.seen().board.working, &state.retry) {
         _ if waits => "waiting for your answer".to_owned(),
         (_, Some(retry)) => {
@@ -171,7 +171,7 @@ fn working(model: &Model) -> Vec<Row> {
         } else if state.queues.all().next().is_some() {
             let edit = keymap.shown(Action::Queue);
             hints.push(format!(
-                "   Esc stops and gives back what is queued, twice drops it · {edit} edits it"
+                "   Esc stops and gives back what is queued, twice discards it · {edit} edits it"
             ));
         }
         hints.push("   Esc stops".to_owned());
@@ -187,10 +187,9 @@ fn working(model: &Model) -> Vec<Row> {
             text.push_str(&number);
         }
     }
-    // The question has the same sign in the same colour.
     let mut row = Row::from(vec![
-        look.piece(sign, if waits { Role::Warn } else { Role::Accent }),
-        look.piece(fit(&text, look.columns.saturating_sub(1)), Role::Text),
+        look.piece(sign, if waits { Role::Dim } else { Role::Accent }),
+        look.piece(fit(&text, look.columns.saturating_sub(1)), if waits { Role::Dim } else { Role::Text }),
     ]);
     row.pieces.extend(look.keyed(&hint));
     // It stands apart from the keys of the question.

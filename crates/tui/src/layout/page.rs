@@ -90,7 +90,7 @@ pub(crate) fn page_offers(model: &Model) -> Vec<Offer> {
     let top = pager.clamp(rows, fits);
     let rule = page.rule.start >= top && page.rule.end <= top + fits && !page.rule.is_empty();
     // What stands whole below the conversation was seen there.
-    let whole = question(model, areas(model).ask.height.saturating_sub(1)).is_some_and(|drawn| drawn.whole);
+    let whole = question(model, areas(model).ask.height).is_some_and(|drawn| drawn.whole);
     let subject = fits > 0 && (whole || panel.is_viewed());
     ask::of_page(asked, Sees { subject, rule, reach: reach(model), cut: false, short: true, wide: false })
 }

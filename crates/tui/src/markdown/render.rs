@@ -24,6 +24,9 @@ pub(super) fn rows(text: &str, look: Appearance) -> Vec<Row> {
     walk.rows
 }
 
+/// The mark of an item without a number.
+const BULLET: &str = "• ";
+
 /// What text stands inside.
 enum Container {
     Quote,
@@ -88,8 +91,13 @@ impl Walk {
                 self.apart = true;
             }
             Event::TaskListMarker(done) => {
-                let (sign, role) = if done { ("☑ ", Role::Ok) } else { ("☐ ", Role::Dim) };
-                self.push(sign, self.look.theme.style(role));
+                // The box is the mark of its item.
+                match self.containers.last_mut() {
+                    Some(Container::Item { mark, used: false }) if mark.as_str() == BULLET => {
+                        *mark = if done { "☑ " } else { "☐ " }.to_owned();
+                    }
+                    _ => self.push(if done { "☑ " } else { "☐ " }, self.look.theme.style(Role::Dim)),
+                }
             }
         }
     }
@@ -131,7 +139,7 @@ impl Walk {
                         *number += 1;
                         mark
                     }
-                    _ => "• ".to_owned(),
+                    _ => BULLET.to_owned(),
                 };
                 self.enter(Container::Item { mark, used: false });
             }

@@ -6,7 +6,7 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 fn look(columns: usize) -> Appearance {
-    Appearance { columns, theme: Theme::Terminal, open: true, opens: None, pictures: false }
+    Appearance { columns, theme: Theme::Terminal, open: true, whole: false, opens: None, pictures: false }
 }
 
 fn check(text: &str, columns: usize, expected: Expect) {
@@ -41,8 +41,8 @@ fn blocks_stand_apart_and_lists_hang() {
 
             ────────────────────────
 
-            • ☑ done
-            • ☐ open
+            ☑ done
+            ☐ open
         "#]],
     );
 }

@@ -208,6 +208,7 @@ const PLACES: &[(&str, Put)] = &[
             running: true,
             outcome: None,
             usage: Usage::default(),
+            found: None,
             origin: Some(Box::new(domain::session::Origin {
                 dialect: text.to_owned(),
                 place: domain::session::RuntimePlace::Socket { path: text.to_owned() },

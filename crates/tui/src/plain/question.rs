@@ -58,7 +58,7 @@ pub(super) fn told(ask: &Ask, of: usize, same: bool, extent: QuestionExtent, now
         AskKind::Consent(consent) => lines.extend(consent_told(consent, same, extent)),
         AskKind::Confirm { yes, no, danger, .. } => {
             if *danger {
-                lines.push("Take care: yes is dangerous.".to_owned());
+                lines.push("Careful: yes is dangerous.".to_owned());
             }
             let label = |word: &str, label: &Option<String>| match label {
                 Some(label) => format!("{word} ({})", aloud(&visible(label))),
@@ -276,7 +276,7 @@ fn consent_read(consent: &Consent, plain: &str, line: &str) -> Reading {
         "no" => Reading::Answer(Answer::Deny { reason: None }, "You said no.".to_owned()),
         _ => match reason(line) {
             Some(_) if !consent.takes_reason => {
-                Reading::Hint("This runtime takes no reason: \"no\" denies it.".to_owned())
+                Reading::Hint("This runtime accepts no reason: \"no\" denies it.".to_owned())
             }
             Some(reason) => Reading::Answer(
                 Answer::Deny { reason: Some(reason.to_owned()) },
@@ -349,7 +349,7 @@ fn entered(ask: &Ask, line: &str, before: &[String]) -> Reading {
         (true, Some(kept)) => kept.to_owned(),
         _ => text,
     };
-    let said = if secret { "The secret is taken." } else { "Your answer is taken." };
+    let said = if secret { "The secret was received." } else { "Your answer was received." };
     Reading::Answer(Answer::Entered(text), said.to_owned())
 }
 

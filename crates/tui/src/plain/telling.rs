@@ -311,7 +311,7 @@ impl Telling {
     }
 }
 
-const SUMMARISED: &str = "Older messages now stand as a summary.";
+const SUMMARISED: &str = "Older messages were summarised.";
 
 fn named(tool: &ToolRun) -> String {
     let about = summary(tool.args.as_str());
@@ -387,7 +387,7 @@ fn cut(finish: &Finish) -> Option<&'static str> {
         }
         Finish::Interrupted => Some("Cut here."),
         Finish::Failed => Some("Cut here by a failure."),
-        Finish::Cut => Some("Cut here: the model was asked again and says it anew."),
+        Finish::Cut => Some("Cut here: the model was asked again and repeats it."),
         Finish::Refused => Some("The model or its provider declined to answer."),
     }
 }

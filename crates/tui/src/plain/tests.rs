@@ -341,7 +341,10 @@ fn a_secret_is_hidden_while_it_is_typed_and_never_told() {
     assert!(told.lines.contains(&"What you type is not shown.".to_owned()), "{told:?}");
     bench.perform(told);
     let told = bench.plain.line("hunter2", bench.mark);
-    assert_eq!((told.hidden, told.lines.as_slice()), (Some(false), &["The secret is taken.".to_owned()][..]));
+    assert_eq!(
+        (told.hidden, told.lines.as_slice()),
+        (Some(false), &["The secret was received.".to_owned()][..])
+    );
     bench.perform(told);
     assert_eq!(answers(&bench.sent()), [&Answer::Entered("hunter2".into())]);
     assert!(!bench.fx.iter().any(|fx| matches!(fx, Fx::SaveHistory(_))));
@@ -536,7 +539,7 @@ fn a_command_of_ones_own_is_told_as_it_writes_and_goes_along() {
     assert!(bench.fx.contains(&Fx::StopShell));
     let over = Msg::Shell { line: "make all".into(), said: shell_said("one\ntwo"), code: None };
     let told = heard(&mut bench, over);
-    let goes = "It goes along with your next prompt; \"!\" alone drops it.";
+    let goes = "It will be sent with your next prompt; \"!\" alone discards it.";
     assert_eq!(told, ["two", &format!("Your command is over: stopped. {goes}"), "Ready."]);
     bench.fx.clear();
     bench.line("why?");
@@ -566,7 +569,7 @@ fn what_a_command_of_ones_own_wrote_can_be_dropped_and_one_that_runs_is_waited_f
     let told = bench.plain.hear(Heard::Msg(over));
     bench.perform(told);
     bench.line("!");
-    assert!(bench.take().iter().any(|line| line.contains("does not go along")));
+    assert!(bench.take().iter().any(|line| line.contains("will not be sent")));
     bench.fx.clear();
     bench.line("go on");
     let sent = format!("{:?}", bench.sent());

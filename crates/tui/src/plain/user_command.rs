@@ -41,7 +41,7 @@ impl Plain {
         if line.is_empty() {
             let dropped = self.model.screen.own.escape() == Escaped::Dropped;
             let words = if dropped {
-                "What your command wrote does not go along with your next prompt."
+                "What your command wrote will not be sent with your next prompt."
             } else {
                 "Write a command behind the \"!\"."
             };
@@ -75,7 +75,7 @@ impl Plain {
         lines.into_iter().for_each(|line| self.say(line));
         if let Some(end) = code {
             self.say(format!(
-                "Your command is over: {end}. It goes along with your next prompt; \"!\" alone drops it."
+                "Your command is over: {end}. It will be sent with your next prompt; \"!\" alone discards it."
             ));
         }
     }

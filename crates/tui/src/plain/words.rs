@@ -168,7 +168,7 @@ pub(super) fn many(count: u64, thing: &str) -> String {
 
 /// A text of the screen without its signs, and without keys that are not here.
 pub(super) fn aloud(text: &str) -> String {
-    const KEYS: &[&str] = &[" (Esc)", " (↑ brings it back)", "; Esc closes", " (Esc again drops it)"];
+    const KEYS: &[&str] = &[" (Esc)", " (↑ brings it back)", "; Esc closes", " (Esc again discards it)"];
     let mut text = KEYS.iter().fold(clean_line(text), |text, key| text.replace(key, ""));
     for (sign, word) in [(" · ", ", "), ("→", "to"), ("…", "..."), ("−", "minus "), ("› ", ""), ("│ ", "")]
     {

@@ -8,7 +8,6 @@ use base64::Engine;
 use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -267,12 +266,17 @@ pub(super) enum Pause {
 const TRIES: u32 = 16;
 
 fn edit(text: &str, folder: &Path) -> io::Result<String> {
-    let editor = ["VISUAL", "EDITOR"].iter().find_map(std::env::var_os).unwrap_or_default();
-    let mut words = editor.as_bytes().split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-    let program = words.next().map_or(OsStr::new("vi"), OsStr::from_bytes);
+    let set = ["VISUAL", "EDITOR"].iter().find_map(std::env::var_os).filter(|editor| !editor.is_empty());
+    edit_with(&set.unwrap_or_else(|| "vi".into()), text, folder)
+}
+
+/// What the person's editor leaves, which the shell runs: it may have arguments, quotes and variables, as git takes it too.
+fn edit_with(editor: &OsStr, text: &str, folder: &Path) -> io::Result<String> {
+    let mut line = editor.to_owned();
+    line.push(" \"$@\"");
     let (path, mut file) = draft(folder)?;
     file.write_all(text.as_bytes())?;
-    let status = Command::new(program).args(words.map(OsStr::from_bytes)).arg(&path).status();
+    let status = Command::new("sh").arg("-c").arg(line).arg(editor).arg(&path).status();
     let edited = fs::read_to_string(&path);
     let _ = fs::remove_file(&path);
     if status?.success() { edited } else { Err(io::Error::other("the editor failed")) }
@@ -320,6 +324,15 @@ mod tests {
         file.write_all(b"text").unwrap();
         assert!(path.starts_with(&own) && mode(&path) == 0o600);
         assert_eq!(fs::read_to_string(&bait).unwrap(), "bait");
+    }
+
+    #[test]
+    fn the_editor_is_run_by_the_rules_of_the_shell() {
+        let dir = tempfile::tempdir().unwrap();
+        for editor in ["sh -c 'printf more >> \"$1\"' its-name", "MORE=more; sh -c 'printf more >> \"$0\"'"] {
+            assert_eq!(edit_with(OsStr::new(editor), "text and ", dir.path()).unwrap(), "text and more");
+        }
+        assert!(edit_with(OsStr::new("false"), "text", dir.path()).is_err());
     }
 
     #[test]

@@ -7,33 +7,41 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Files known at most.
-const MAX_FILES: usize = 50_000;
+const MAX_FILES: usize = 1_000_000;
 /// Files told at most.
 const MAX_TOLD: usize = 50;
-/// How long a walk is good for.
+/// How long a walk is good for at least.
 const FRESH: Duration = Duration::from_secs(10);
+/// The same by how long it took: a large project is not walked again and again.
+const FRESH_SHARE: u32 = 20;
 
 /// The files of a folder, as last walked.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Files(Arc<Mutex<Option<Walked>>>);
 
-type Walked = (Instant, Vec<String>);
+/// When, how long it took, and what was there.
+type Walked = (Instant, Duration, Vec<String>);
 
 impl Files {
     /// The paths that fit, best first. Blocks: not for the loop's own thread.
     pub(super) fn find(&self, folder: &Path, query: &str) -> Vec<String> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let stale = known.as_ref().is_none_or(|(at, _)| at.elapsed() > FRESH);
+        let stale = known.as_ref().is_none_or(|(at, took, _)| at.elapsed() > FRESH.max(*took * FRESH_SHARE));
         if stale {
-            *known = Some((Instant::now(), walk(folder)));
+            let begun = Instant::now();
+            let paths = walk(folder);
+            *known = Some((Instant::now(), begun.elapsed(), paths));
         }
-        let Some((_, paths)) = known.as_ref() else { return Vec::new() };
+        let Some((.., paths)) = known.as_ref() else { return Vec::new() };
         rank(query, paths).into_iter().take(MAX_TOLD).map(|at| paths[at].clone()).collect()
     }
 }
 
 fn walk(folder: &Path) -> Vec<String> {
-    let walk = WalkBuilder::new(folder).hidden(true).require_git(false).build();
+    let mut walk = WalkBuilder::new(folder);
+    // Hidden files are files of the project too; what git keeps for itself is not.
+    walk.hidden(false).require_git(false).filter_entry(|entry| entry.file_name() != ".git");
+    let walk = walk.build();
     let entries = walk.filter_map(Result::ok).filter(|entry| entry.depth() > 0);
     let mut paths: Vec<String> = entries
         .filter_map(|entry| {
@@ -60,9 +68,12 @@ mod tests {
         {
             std::fs::write(folder.path().join(path), text).unwrap();
         }
+        std::fs::create_dir(folder.path().join(".git")).unwrap();
+        std::fs::write(folder.path().join(".git/config"), "").unwrap();
         let files = Files::default();
         assert_eq!(files.find(folder.path(), "main"), ["src/main.rs"]);
         assert_eq!(files.find(folder.path(), "secret"), Vec::<String>::new());
-        assert_eq!(files.find(folder.path(), ""), ["README.md", "src/", "src/main.rs"]);
+        assert_eq!(files.find(folder.path(), "git"), [".gitignore"], "a hidden file is a file");
+        assert_eq!(files.find(folder.path(), ""), ["README.md", ".gitignore", "src/", "src/main.rs"]);
     }
 }

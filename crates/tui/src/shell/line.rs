@@ -207,7 +207,7 @@ impl LineBuffer {
 
     fn end(&mut self) -> TypedLine {
         if self.too_long {
-            return TypedLine::Unusable("it is longer than any line that is taken here");
+            return TypedLine::Unusable("it is longer than any line that is accepted here");
         }
         match String::from_utf8(std::mem::take(&mut self.bytes)) {
             Ok(line) => TypedLine::Line(line),

@@ -6,7 +6,7 @@ use super::lines::{InputLine, StdinLines};
 use super::terminal::{self, Signals, StopSignal};
 use super::{ExitReason, MAX_BACKLOG, MAX_BATCH, MAX_INBOX, Options, effects, kept_session, now, told};
 use crate::model::Model;
-use crate::msg::{FleetWish, Fx, Msg, Outgoing};
+use crate::msg::{Begin, FleetWish, Fx, Msg, Outgoing};
 use crate::plain::{Heard, Plain, Told};
 use crate::theme::Theme;
 use domain::port::{LinkState, News};
@@ -100,7 +100,15 @@ pub(super) async fn run(
         if shell.plain.model().world.current.is_some()
             && let Some(begin) = begin.take()
         {
-            shell.hear(Heard::Msg(Msg::Begin(begin)));
+            match begin {
+                Begin::Sessions | Begin::Search(_) | Begin::With { .. } => {
+                    shell.hear(Heard::Msg(Msg::Begin(begin)));
+                }
+                Begin::Prompt(text) => {
+                    let told = shell.plain.said_before(text);
+                    shell.perform(told);
+                }
+            }
         }
     }
     let PlainShell { plain, lines, options, command, exit, .. } = shell;

@@ -4,7 +4,7 @@ use super::decode::Answer;
 use super::raw;
 use domain::harmless::clean;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::termios::tcgetwinsize;
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
@@ -230,6 +230,29 @@ fn restore() {
         for broken in lock(&BROKEN).drain(..) {
             let _ = writeln!(stderr(), "{}", clean(&broken));
         }
+    }
+}
+
+/// The terminal as it was before another process drew on it, which may die without giving it back.
+#[derive(Debug)]
+pub struct FoundTerminal(Termios);
+
+impl FoundTerminal {
+    /// Looks at the terminal on stdin.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn find() -> io::Result<FoundTerminal> {
+        Ok(FoundTerminal(tcgetattr(io::stdin())?))
+    }
+
+    /// Gives it back in place of the process that took it. As far as it can be done: there is nobody else to tell.
+    pub fn give_back(&self) {
+        let mut out = stdout().lock();
+        let _ = out.write_all(format!("{LEAVE}{ALTERNATE_OFF}").as_bytes());
+        let _ = out.flush();
+        // What the terminal answered or was typed meanwhile was meant for the one that is gone.
+        let _ = tcsetattr(io::stdin(), OptionalActions::Flush, &self.0);
     }
 }
 

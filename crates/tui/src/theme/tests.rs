@@ -8,6 +8,7 @@ const INKS: &[Role] = &[
     Role::Text,
     Role::Dim,
     Role::Accent,
+    Role::Key,
     Role::Ok,
     Role::Bad,
     Role::Warn,

@@ -4,7 +4,7 @@ use super::{MARGIN, Scroll, Transcript, TranscriptPage};
 use crate::cell;
 use crate::look::Appearance;
 use crate::row::{Row, between};
-use crate::search;
+use crate::search::{self, Hit};
 use crate::thread::CellKey;
 use ratatui_core::layout::Position;
 use std::collections::HashMap;
@@ -136,19 +136,25 @@ impl Transcript {
         };
     }
 
-    /// Scrolls so that the first line of a cell that holds `words` is seen.
-    pub(super) fn show_words(&mut self, page: TranscriptPage<'_>, key: CellKey, words: &str) {
-        let rows = cell::rows(&page.seen.state, key, self.look(page, key));
-        let found = rows.iter().position(|row| !search::columns(&row.text(), words).is_empty());
-        let high = page.rows();
-        match (found, page.seen.thread.position(key)) {
-            // Near its beginning the cell is shown from there.
-            (Some(line), Some(cell)) if line + 2 > high => {
-                let line = page.lead(cell) + line - high / 2;
-                self.scroll = Scroll::At { key, line };
-            }
-            _ => self.show(page, key),
+    /// Scrolls so that a hit is seen: to the middle, unless it is on the screen already.
+    pub(super) fn show_words(&mut self, page: TranscriptPage<'_>, hit: Hit, words: &str) {
+        let Some(cell) = page.seen.thread.position(hit.key) else { return };
+        let rows = cell::rows(&page.seen.state, hit.key, self.look(page, hit.key));
+        let found = rows.iter().enumerate().flat_map(|(at, row)| {
+            let hits = search::columns(&row.text(), words).len();
+            std::iter::repeat_n(at, hits)
+        });
+        // A word that is torn at the end of a row counts as the one before it.
+        let Some(row) = found.take(hit.nth + 1).last() else { return self.show(page, hit.key) };
+        let (top, high) = (self.top(page), page.rows());
+        let line = page.lead(cell) + row;
+        let above: usize =
+            if cell >= top.cell { (top.cell..cell).map(|at| self.measure(page, at)).sum() } else { 0 };
+        if (cell, line) >= (top.cell, top.line) && above + line < top.line + high {
+            return;
         }
+        self.scroll = Scroll::At { key: hit.key, line };
+        self.scroll_by(page, -i64::try_from(high / 2).unwrap_or(0));
     }
 
     /// Scrolls so that a cell is seen: its beginning comes to the top unless it is on the screen already.

@@ -102,6 +102,10 @@ pub(super) fn press(model: &mut Model, key: Key, fx: &mut Vec<Fx>) -> bool {
     if key == Key::plain(Code::Tab) {
         let moved = model.screen.asks.tab(keyboard, now);
         if moved == Moved::ToQuestion {
+            if lone_answer(model).is_some() {
+                // It was meant for the question, and was told to be text.
+                model.screen.composer.set("");
+            }
             model.screen.transcript.end_search();
             model.screen.transcript.deselect();
         }
@@ -114,13 +118,29 @@ pub(super) fn press(model: &mut Model, key: Key, fx: &mut Vec<Fx>) -> bool {
     match model.screen.asks.press(model.world.state(), key, &offers, now) {
         Pressed::NotMine => return false,
         Pressed::Letter => {
-            let word = "the keys of the question are in its last line; Tab goes back";
+            let word = "this letter is no answer; Tab goes back to your text";
             model.toast_about(Topic::Question, Level::Info, word);
         }
         Pressed::Reply(reply) => answer(model, reply, fx),
         Pressed::Held => {}
     }
     true
+}
+
+/// A key that answers stands alone in the composer: it came when the question had not the keyboard.
+fn lone_answer(model: &Model) -> Option<char> {
+    let mut letters = model.screen.composer.text().chars();
+    let (letter, rest) = (letters.next()?, letters.next());
+    let answers = model.screen.asks.is_answer(model.world.state(), letter);
+    (rest.is_none() && answers).then_some(letter)
+}
+
+/// Says so when a key that would answer was taken as text.
+pub(super) fn took_as_text(model: &mut Model, key: Key) {
+    if let Some(letter) = lone_answer(model).filter(|letter| key.typed() == Some(*letter)) {
+        let word = format!("{letter} was taken as text; Tab, then {letter}");
+        model.toast_about(Topic::Question, Level::Info, word);
+    }
 }
 
 /// A key on the page that shows all of the question.

@@ -86,7 +86,9 @@ pub(super) fn settings(model: &Model) -> Vec<Item> {
         })
         .collect();
     let seen = model.world.seen();
-    let in_use = seen.model().map_or(String::new(), |model| clean_line(&model.name));
+    let in_use = seen
+        .model()
+        .map_or(String::new(), |model| clean_line(&seen.named(model).unwrap_or_else(|| model.name.clone())));
     let tools = match &seen.state.settings.tools {
         Some(tools) => format!("{} on", tools.len()),
         None => "all".to_owned(),

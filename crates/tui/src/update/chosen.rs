@@ -1,6 +1,6 @@
 //! Pickers: what choosing a line does, and taking one away.
 
-use super::{choices, commands, copies, devices, files, lists, ports, rules, servers};
+use super::{choices, commands, copies, devices, everywhere, files, lists, options, ports, rules, servers};
 use crate::model::{Model, Want};
 use crate::msg::{Fx, ScreenExit};
 use crate::picker::{Choice, ListKind, Picked};
@@ -16,6 +16,11 @@ pub(super) fn picked(model: &mut Model, picked: Picked, fx: &mut Vec<Fx>) {
         Picked::Closed => {
             model.screen.over.close();
             model.screen.preferences.recolour();
+        }
+        Picked::Search(words)
+            if model.screen.over.list().is_some_and(|list| list.kind() == ListKind::Search) =>
+        {
+            everywhere::look(model, &words, fx);
         }
         Picked::Search(words) => {
             if let Some(picker) = model.screen.over.list_mut() {
@@ -61,6 +66,7 @@ fn choose(model: &mut Model, choice: Choice, fx: &mut Vec<Fx>) {
                 model.send(Want::Nothing, Command::Library(LibraryCommand::Open { session }), fx);
             }
         }
+        Choice::Found(session, words) => everywhere::go(model, session, words, fx),
         Choice::Elsewhere(session) => commands::leave(model, ScreenExit::GoOn(session), fx),
         Choice::Entry(entry) => files::go_back(model, entry, fx),
         Choice::GoBack(entry, with_files) => files::go_with(model, entry, with_files, fx),
@@ -110,6 +116,8 @@ fn choose(model: &mut Model, choice: Choice, fx: &mut Vec<Fx>) {
         Choice::Command(line) => {
             commands::execute(model, line, fx);
         }
+        Choice::Option(id) => options::choose(model, &id, fx),
+        Choice::SetOption(id, value) => options::set(model, id, value, fx),
         Choice::Agent(Ok(name)) => commands::leave(model, ScreenExit::Attach(name), fx),
         Choice::Agent(Err(missing)) => model.toast(Level::Warning, missing),
         Choice::Nothing => {}

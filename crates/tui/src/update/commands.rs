@@ -1,7 +1,9 @@
 //! Performs slash commands.
 
-use super::{budget, copies, devices, files, fleet, lists, ports, prompt, reading, rules};
-use crate::commands::{COMMANDS, Parsed, SlashAction, parse};
+use super::{
+    budget, copies, devices, everywhere, files, fleet, lists, options, ports, prompt, reading, rules,
+};
+use crate::commands::{COMMANDS, Parsed, SlashAction, parse, to_agent};
 use crate::layout::queue_modes;
 use crate::model::{Model, Want};
 use crate::msg::{Fx, ScreenExit};
@@ -18,6 +20,9 @@ use domain::signal::Level;
 
 /// Does what a line that begins with a slash says; `false` when it is a prompt after all.
 pub(super) fn execute(model: &mut Model, line: &str, fx: &mut Vec<Fx>) -> bool {
+    if to_agent(line, &model.world.seen().abilities, model.screen.start.here()).is_some() {
+        return false;
+    }
     let (command, argument) = match parse(line) {
         None => return false,
         Some(Parsed::Unknown(name, near)) => {
@@ -66,13 +71,16 @@ fn run(model: &mut Model, does: SlashAction, argument: &str, fx: &mut Vec<Fx>) {
     match does {
         SlashAction::Restart => fx.push(Fx::Restart),
         SlashAction::Login => leave(model, ScreenExit::Login, fx),
-        SlashAction::Agents => lists::open(model, ListKind::Agents, fx),
+        SlashAction::Agents => match given {
+            Some(name) => leave(model, ScreenExit::Attach(name), fx),
+            None => lists::open(model, ListKind::Agents, fx),
+        },
         SlashAction::Fleet => fleet::open(model, fx),
         SlashAction::Devices => devices::command(model, argument, fx),
         SlashAction::Help => model.screen.over.read("Commands", Content::Commands),
         SlashAction::Keys => model.screen.over.read("Keys", Content::Keys),
         SlashAction::Status => model.screen.over.read("Status", Content::Status),
-        SlashAction::Notices => model.screen.over.read("What was said in passing", Content::Notices),
+        SlashAction::Notices => model.screen.over.read("Recent messages", Content::Notices),
         SlashAction::New => model.send(
             Want::Nothing,
             Command::Library(LibraryCommand::New { cwd: None, title: given, id: None }),
@@ -117,7 +125,10 @@ fn run(model: &mut Model, does: SlashAction, argument: &str, fx: &mut Vec<Fx>) {
         }
         SlashAction::Model => match given {
             Some(_) if !model.world.seen().abilities.set_model => {
-                model.toast(Level::Info, "this runtime takes no other model: set it where it is started");
+                model.toast(
+                    Level::Info,
+                    "this runtime cannot switch models: set the model where it is started",
+                );
             }
             Some(name) => set_model(model, &name, fx),
             None => lists::open(model, ListKind::Models, fx),
@@ -133,6 +144,7 @@ fn run(model: &mut Model, does: SlashAction, argument: &str, fx: &mut Vec<Fx>) {
             None => lists::open(model, ListKind::Policies, fx),
         },
         SlashAction::Mode => mode(model, argument, fx),
+        SlashAction::Options => options::command(model, argument, fx),
         SlashAction::Copy => copies::command(model, argument, fx),
         SlashAction::Export => export(model, argument, fx),
         SlashAction::Save => {
@@ -143,7 +155,8 @@ fn run(model: &mut Model, does: SlashAction, argument: &str, fx: &mut Vec<Fx>) {
             let command = Command::Extension { name: "ping".to_owned(), payload: Json::empty() };
             model.send(Want::Told, command, fx);
         }
-        SlashAction::Search => reading::search(model, argument),
+        SlashAction::Search => everywhere::open(model, argument, fx),
+        SlashAction::Find => reading::search(model, argument),
         SlashAction::Fold => model.screen.transcript.fold_all(),
         SlashAction::Print => fx.push(Fx::Print),
         SlashAction::Theme => match given.as_deref().map(theme) {
@@ -230,6 +243,30 @@ fn extension(model: &mut Model, argument: &str, fx: &mut Vec<Fx>) {
     model.send(Want::Told, Command::Extension { name: name.to_owned(), payload }, fx);
 }
 
+/// One effort more or less; from what the provider decides it begins in the middle.
+pub(super) fn step_effort(model: &mut Model, more: bool, fx: &mut Vec<Fx>) {
+    let seen = model.world.seen();
+    if !seen.abilities.effort {
+        return model.toast(Level::Info, "effort cannot be set with this runtime");
+    }
+    let now = seen.state.settings.effort.unwrap_or(Effort::Medium);
+    let at = Effort::ALL.iter().position(|effort| *effort == now).unwrap_or(0);
+    let next = if more { Some(at + 1) } else { at.checked_sub(1) };
+    let Some(next) = next.and_then(|at| Effort::ALL.get(at).copied()) else {
+        return model.toast(Level::Info, format!("effort is {} already", now.name()));
+    };
+    let told = match next {
+        Effort::None => "effort: none",
+        Effort::Minimal => "effort: minimal",
+        Effort::Low => "effort: low",
+        Effort::Medium => "effort: medium",
+        Effort::High => "effort: high",
+        Effort::Xhigh => "effort: xhigh",
+        Effort::Max => "effort: max",
+    };
+    model.send(Want::Word(told), Command::Session(SessionCommand::SetEffort { effort: Some(next) }), fx);
+}
+
 /// How hard the model thinks; `auto` leaves it to the provider.
 fn effort(model: &mut Model, word: Option<&str>, fx: &mut Vec<Fx>) {
     let chosen = match word {
@@ -271,6 +308,7 @@ fn mode(model: &mut Model, argument: &str, fx: &mut Vec<Fx>) {
     let kind = match words.next() {
         Some("steer") => QueueKind::Steer,
         Some("follow-up" | "followup") => QueueKind::FollowUp,
+        _ if options::mode(model, argument, fx) => return,
         None => {
             let now = queue_modes(&model.world.state().queues);
             return model.toast(Level::Info, format!("the queue is {now}; another way: /mode steer all"));

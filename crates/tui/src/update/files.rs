@@ -106,7 +106,7 @@ pub(super) fn go_back(model: &mut Model, entry: EntryId, fx: &mut Vec<Fx>) {
     };
     let items = vec![
         item("words only", "files stay as they are", false),
-        item("words and files", "what the prompts in between did to files is taken back", true),
+        item("words and files", "what the prompts in between did to files is undone", true),
     ];
     if let Some(picker) = model.screen.over.list_mut() {
         picker.fill(items, 0, "");
@@ -144,7 +144,7 @@ pub(super) fn go_back_to(model: &mut Model, entry: EntryId, fx: &mut Vec<Fx>) {
     }
     let (leaf, text) = tip_of(model, entry);
     if leaf.is_none() && !model.world.seen().abilities.clear {
-        return model.toast(Level::Info, "nothing stands before this message: begin a new session (/new)");
+        return model.toast(Level::Info, "there is nothing before this message: begin a new session (/new)");
     }
     model.send(Want::Nothing, Command::Session(SessionCommand::SetLeaf { leaf }), fx);
     let word = if text.is_some() {

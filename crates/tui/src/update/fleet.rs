@@ -2,7 +2,7 @@
 
 use super::{devices, news};
 use crate::clean::clean_line;
-use crate::fleet::{Board, FleetChoice};
+use crate::fleet::{Board, FleetChoice, next_waiting};
 use crate::layout::fleet_list;
 use crate::model::{Model, Want};
 use crate::msg::{FleetAct, FleetNews, FleetWish, Fx, ScreenExit};
@@ -36,6 +36,7 @@ pub(super) fn close(model: &mut Model, fx: &mut Vec<Fx>) {
     let was_open = model.screen.over.fleet().is_some();
     model.screen.over.close();
     if was_open {
+        model.screen.fleet.looked_at();
         fx.extend(model.fleet_wish());
         if !model.screen.preferences.settings().fleet {
             model.screen.fleet.forget();
@@ -57,7 +58,8 @@ pub(super) fn hear(model: &mut Model, heard: FleetNews, fx: &mut Vec<Fx>) {
     if model.screen.over.fleet().is_none() && !model.screen.preferences.settings().fleet {
         return;
     }
-    let before = model.screen.fleet.take(rows.clone());
+    let before = model.screen.fleet.take(rows);
+    let rows = model.screen.fleet.shared();
     if let Some(board) = model.screen.over.fleet_mut() {
         board.settle(&rows);
     }
@@ -74,6 +76,19 @@ pub(super) fn hear(model: &mut Model, heard: FleetNews, fx: &mut Vec<Fx>) {
         }
     }
     news::retitle(model, fx);
+}
+
+/// Goes to the session that waits next for the person, besides this one; where none is known, the fleet shows what there is.
+pub(super) fn next(model: &mut Model, fx: &mut Vec<Fx>) {
+    let rows = model.screen.fleet.shared();
+    let here = model.world.current.clone();
+    let at = rows.iter().position(|row| row.session.is_some() && row.session == here);
+    let next = next_waiting(&rows, at.unwrap_or(rows.len())).and_then(|at| rows.get(at));
+    match next.filter(|row| row.session != here) {
+        Some(row) => go(model, row, fx),
+        None if model.screen.fleet.is_told() => model.toast(Level::Info, "no other session waits for you"),
+        None => open(model, fx),
+    }
 }
 
 /// A key goes to the screen.

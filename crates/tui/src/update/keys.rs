@@ -5,7 +5,7 @@ use super::{
     asks, chosen, commands, completion, files, fleet, lists, policies, ports, reading, user_command,
 };
 use crate::ask::Keyboard;
-use crate::commands::Restart;
+use crate::commands::{Restart, is_command, to_agent};
 use crate::composer::MAX_ATTACHED;
 use crate::key::{Code, Key};
 use crate::keymap::{Action, Does, can_press};
@@ -39,8 +39,11 @@ pub(super) fn press(model: &mut Model, key: Key, fx: &mut Vec<Fx>) {
         return;
     }
     asks::let_go(model, fx);
-    if route(model, key, fx) == For::Else {
+    // Enter on an empty line writes nothing.
+    let writes = key != Key::plain(Code::Enter) || !model.screen.composer.is_empty();
+    if route(model, key, fx) == For::Else && writes {
         model.writes();
+        asks::took_as_text(model, key);
     }
 }
 
@@ -87,6 +90,7 @@ fn everywhere(model: &mut Model, key: Key, does: Option<Does>, fx: &mut Vec<Fx>)
         Some(Does::Action(Action::Suspend)) => fx.push(Fx::Suspend),
         Some(Does::Action(Action::Redraw)) => fx.push(Fx::Redraw),
         Some(Does::Action(Action::OpenPort)) => ports::press(model, fx),
+        Some(Does::Action(Action::NextWaiting)) => fleet::next(model, fx),
         _ => return false,
     }
     true
@@ -228,6 +232,8 @@ fn act(model: &mut Model, action: Action, fx: &mut Vec<Fx>) -> bool {
         Action::NextSession => lists::next_session(model, false, fx),
         Action::PreviousSession => lists::next_session(model, true, fx),
         Action::NextPolicy => policies::next(model, fx),
+        Action::LessEffort => commands::step_effort(model, false, fx),
+        Action::MoreEffort => commands::step_effort(model, true, fx),
         Action::Restart if matches!(model.world.link, LinkState::Lost(_)) => {
             commands::execute(model, "/restart", fx);
         }
@@ -247,7 +253,10 @@ fn enter(model: &mut Model, fx: &mut Vec<Fx>) {
 /// Sends what stands in the composer.
 fn submit(model: &mut Model, manner: Manner, fx: &mut Vec<Fx>) {
     let Some(text) = model.screen.composer.submit() else { return };
-    fx.push(Fx::SaveHistory(text.clone()));
+    // A command is no prompt to come back to.
+    if !is_command(text.trim()) {
+        fx.push(Fx::SaveHistory(text.clone()));
+    }
     if let Some(line) = text.strip_prefix('!') {
         return user_command::run(model, &text, line.trim(), fx);
     }
@@ -264,7 +273,8 @@ fn submit(model: &mut Model, manner: Manner, fx: &mut Vec<Fx>) {
         };
         return model.toast(Level::Warning, format!("the runtime is gone: your text stays here{back}"));
     }
-    let text = model.screen.own.along(text);
+    let said = to_agent(text.trim(), &model.world.seen().abilities, model.screen.start.here());
+    let text = model.screen.own.along(said.unwrap_or(text));
     prompt::say(model, text, manner, fx);
 }
 
@@ -279,7 +289,7 @@ fn escape(model: &mut Model, fx: &mut Vec<Fx>) {
     } else if !model.screen.transcript.is_at_end() {
         model.screen.transcript.go_to_end();
     } else if !model.screen.composer.take_attached().is_empty() {
-        let word = "the pictures do not go along with your prompt";
+        let word = "the pictures were removed";
         model.toast_about(Topic::Prompt, Level::Info, word);
     } else if user_command::escape(model, fx) {
     } else if !model.screen.composer.is_empty() {
@@ -348,7 +358,7 @@ fn picture_path(text: &str) -> Option<String> {
 /// A picture goes along with the next prompt.
 pub(super) fn attach(model: &mut Model, name: &str, part: Part) {
     if !model.screen.composer.attach(name, part) {
-        model.toast(Level::Warning, format!("at most {MAX_ATTACHED} pictures go along with a prompt"));
+        model.toast(Level::Warning, format!("at most {MAX_ATTACHED} pictures can be attached to a prompt"));
     }
 }
 

@@ -1,13 +1,14 @@
 //! Pickers: what fills them.
 
-use super::{choices, copies, ports, rules, servers};
+use super::{choices, copies, options, ports, rules, servers};
 use crate::clean::{clean, clean_line};
+use crate::commands::is_command;
 use crate::figures::{ago, counted, window};
 use crate::keymap::Action;
 use crate::layout::fleet_sign;
 use crate::model::{Model, Want};
 use crate::msg::{AgentLine, FleetWish, Fx};
-use crate::picker::{CURRENT, Choice, HERE, Hint, IN_USE, Item, ListKind, Picker};
+use crate::picker::{CURRENT, Choice, ELSEWHERE, HERE, Hint, IN_USE, Item, ListKind, Picker};
 use crate::row::fit;
 use crate::world::SessionView;
 use domain::command::{Command, LibraryCommand, ListCommand, ListScope, Receipt};
@@ -30,9 +31,9 @@ const MAX_MORE: usize = 2_000;
 const MAX_LINE: usize = 200;
 
 /// What the keys do in a list whose lines cannot be chosen.
-const ONLY_READ: &[Hint] = &[("only to be read", "only to be read")];
+const ONLY_READ: &[Hint] = &[("read-only", "read-only")];
 /// The same where Enter takes what is under the cursor.
-const TAKES: &[Hint] = &[("Enter takes it", "Enter takes it")];
+const SELECTS: &[Hint] = &[("Enter selects it", "Enter selects")];
 
 /// Opens a list; what it holds may come later.
 pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
@@ -43,16 +44,17 @@ pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
             ("Sessions", &[("Enter opens it", "Enter opens"), ("Del twice deletes it", "Del twice deletes")])
         }
         ListKind::Sessions => ("Sessions", &[("Enter opens it", "Enter opens")]),
+        ListKind::Search => ("Search all sessions", SELECTS),
         ListKind::Tree if can.go_back => (
             "Messages and branches",
             &[("Enter goes back there: a prompt can be said differently", "Enter goes back there")],
         ),
         ListKind::Tree => ("Messages", ONLY_READ),
         ListKind::Models if !can.set_model => {
-            ("Models", &[("only to be read: the runtime is started with its model", "only to be read")])
+            ("Models", &[("read-only: the runtime is started with its model", "read-only")])
         }
-        ListKind::Models => ("Models", TAKES),
-        ListKind::Policies => ("What may run without asking", TAKES),
+        ListKind::Models => ("Models", SELECTS),
+        ListKind::Policies => ("What may run without asking", SELECTS),
         ListKind::Rules => (
             "What you allowed",
             &[
@@ -73,30 +75,36 @@ pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
         ),
         ListKind::Tools if !can.set_tools => ("Tools", ONLY_READ),
         ListKind::Tools => ("Tools", &[("Enter switches it on or off", "Enter switches it")]),
-        ListKind::Skills => ("Skills", &[("Enter takes it into your prompt", "Enter takes it")]),
+        ListKind::Skills => ("Skills", &[("Enter puts it into your prompt", "Enter inserts")]),
         ListKind::Servers if !can.policy => ("MCP servers", ONLY_READ),
         ListKind::Servers => (
             "MCP servers",
             &[("Enter opens or closes it, and starts the server again", "Enter opens or closes it")],
         ),
-        ListKind::History => ("Earlier prompts", &[("Enter takes it into the composer", "Enter takes it")]),
+        ListKind::History => ("Earlier prompts", &[("Enter puts it into the composer", "Enter inserts")]),
         ListKind::Queue => (
             "What is queued",
-            &[("Enter takes it back to edit", "Enter takes it"), ("Del twice drops it", "Del twice drops")],
+            &[("Enter puts it back to edit", "Enter edits"), ("Del twice deletes it", "Del twice deletes")],
         ),
-        ListKind::Themes => ("Theme", &[("Enter takes and keeps it", "Enter takes and keeps it")]),
+        ListKind::Themes => ("Theme", &[("Enter selects and saves it", "Enter selects")]),
         ListKind::Settings => ("Settings", &[("Enter changes it", "Enter changes it")]),
-        ListKind::GoBack => ("Go back there with", TAKES),
+        ListKind::Options => ("Options of the agent", &[("Enter shows its values", "Enter shows values")]),
+        ListKind::OptionValues => ("Values", SELECTS),
+        ListKind::GoBack => ("Go back there with", SELECTS),
         ListKind::Copies => ("What to copy", &[("Enter copies it", "Enter copies it")]),
         ListKind::Agents => (
             "Agents",
-            &[("Enter leaves this conversation for it; its first start is asked", "Enter leaves for it")],
+            &[(
+                "Enter goes on with it, and tells it what was said here; its first start is asked",
+                "Enter goes on with it",
+            )],
         ),
     };
     let takes_away = match of {
         ListKind::Sessions => can.delete_session,
         ListKind::Queue | ListKind::Rules | ListKind::Devices => true,
         ListKind::Tree
+        | ListKind::Search
         | ListKind::Models
         | ListKind::Policies
         | ListKind::Tools
@@ -108,6 +116,8 @@ pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
         | ListKind::Settings
         | ListKind::GoBack
         | ListKind::Copies
+        | ListKind::Options
+        | ListKind::OptionValues
         | ListKind::Agents => false,
     };
     let settings = &model.screen.start.about().settings;
@@ -147,7 +157,8 @@ pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
         }
         ListKind::History => {
             let prompts = model.screen.composer.prompts();
-            let items = prompts.iter().map(|prompt| text_item(prompt, "")).collect();
+            let said = prompts.iter().filter(|prompt| !is_command(prompt.trim()));
+            let items = said.map(|prompt| text_item(prompt, "")).collect();
             picker.fill(items, 0, "nothing was said yet");
             None
         }
@@ -165,7 +176,11 @@ pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
             picker.fill(choices::settings(model), 0, "");
             None
         }
-        ListKind::GoBack => None,
+        ListKind::Options => {
+            picker.fill(options::items(&can.menu.options), 0, "this agent has nothing that can be set");
+            None
+        }
+        ListKind::GoBack | ListKind::OptionValues | ListKind::Search => None,
         ListKind::Copies => {
             picker.fill(copies::items(model), 0, "there is nothing to copy yet");
             None
@@ -227,7 +242,7 @@ pub(super) fn fill(model: &mut Model, of: ListKind, receipt: Receipt) {
         let here = model.world.sessions.get(&summary.id).map_or(0, |seen| seen.state.asks.len());
         let row = model.screen.fleet.rows().iter().find(|row| row.session.as_ref() == Some(&summary.id));
         match (row.map(|row| row.status.clone()), summary.outcome.as_deref()) {
-            _ if here > 0 => Some(Status::Waiting { asks: here as u64, question: String::new() }),
+            _ if here > 0 => Some(Status::Waiting { asks: here as u64, question: String::new(), ask: None }),
             (Some(status @ Status::Waiting { .. }), _) => Some(status),
             _ if summary.running => Some(Status::Running),
             (_, Some(outcome)) => Some(Status::Ended(outcome.clone())),
@@ -235,6 +250,11 @@ pub(super) fn fill(model: &mut Model, of: ListKind, receipt: Receipt) {
             // The one on the screen is open, and no more is known of it.
             (None, None) => (!is_theirs && Some(&summary.id) != current.as_ref()).then_some(Status::Kept),
         }
+    };
+    let own = model.screen.start.here().fleet.map(|fleet| fleet.pid);
+    let holder = |session: &SessionId| {
+        let row = model.screen.fleet.rows().iter().find(|row| row.session.as_ref() == Some(session));
+        row.and_then(|row| row.pid)
     };
     // In front of our own runtime those of other programs are gone on with there.
     let goes_on = model.screen.start.here().exits && model.world.seen().abilities.policy;
@@ -278,19 +298,31 @@ pub(super) fn fill(model: &mut Model, of: ListKind, receipt: Receipt) {
                     Some(_) if goes_on => Choice::Elsewhere(session.id.clone()),
                     _ => Choice::Session(session.id.clone()),
                 };
-                let here = if Some(&session.id) == current.as_ref() { HERE } else { "" };
+                let here = match holder(&session.id) {
+                    _ if Some(&session.id) == current.as_ref() => HERE,
+                    Some(pid) if own.is_some_and(|own| own != pid) => ELSEWHERE,
+                    Some(_) | None => "",
+                };
                 Item { label: format!("{title}{here}"), detail, cells, choice, sign, more }
             };
             (sessions.iter().map(item).collect::<Vec<_>>(), at, "there is no other session yet")
         }
         Receipt::Models { models, current } => {
             let at = models.iter().position(|m| Some(&m.model) == current.as_ref()).unwrap_or(0);
+            let menu = &model.world.seen().abilities.menu;
             // Where none has a price, that is nothing to be told of each.
             let priced =
                 models.iter().any(|m| m.price_input.zip(m.price_output).is_some_and(|p| p != (0, 0)));
             title = priced.then_some(PRICED);
             let item = |m: &ModelEntry| {
                 let (unknown, mut item) = (!is_priced(m), model_item(m, current.as_ref()));
+                if let Some(named) = menu.model(&m.model) {
+                    item.detail = told(&[
+                        if item.sign == CURRENT { "in use" } else { "" },
+                        &clean_line(named.about.as_deref().unwrap_or_default()),
+                        &std::mem::replace(&mut item.label, clean_line(&named.name)),
+                    ]);
+                }
                 if priced && unknown {
                     item.detail = told(&[item.detail.as_str(), "price not known"]);
                 }
@@ -354,6 +386,13 @@ pub(super) fn fill(model: &mut Model, of: ListKind, receipt: Receipt) {
             false => picker.fill(items, at, empty),
         }
         title.into_iter().for_each(|title| picker.call(title));
+    }
+}
+
+/// Puts lines into a list, if it is still open.
+pub(super) fn put(model: &mut Model, of: ListKind, items: Vec<Item>, empty: &str) {
+    if let Some(picker) = model.screen.over.list_mut().filter(|picker| picker.kind() == of) {
+        picker.fill(items, 0, empty);
     }
 }
 
@@ -426,7 +465,7 @@ fn queue(state: &State) -> Vec<Item> {
 }
 
 /// As much of a text as is shown below a list, where it is more than its line there tells.
-fn of_several(text: &str) -> String {
+pub(super) fn of_several(text: &str) -> String {
     let more = text.trim().contains('\n') || crate::row::width(text) > MAX_LINE;
     if more { beginning(&clean(text)) } else { String::new() }
 }

@@ -1,6 +1,6 @@
 //! News from the runtime.
 
-use super::{asks, chosen, commands, completion, files, lists, policies, ports, prompt};
+use super::{asks, chosen, commands, completion, everywhere, files, lists, policies, ports, prompt};
 use crate::clean::clean_line;
 use crate::keymap::Action;
 use crate::model::{Model, Want};
@@ -111,6 +111,7 @@ fn unheard(model: &mut Model) {
             Want::List(_) => model.screen.over.close(),
             Want::Nothing
             | Want::Shown
+            | Want::Words(_)
             | Want::Export(_)
             | Want::Saved
             | Want::Word(_)
@@ -291,6 +292,10 @@ fn settled(model: &mut Model, ticket: Ticket, with: Result<Receipt, Refusal>, fx
         (Ok(Receipt::Files { text }), Want::Files) => files::told(model, &text),
         (Ok(Receipt::Files { text }), Want::Page(title)) => files::page(model, title, text),
         (Ok(_), Want::GoBack(entry)) => files::go_back_to(model, entry, fx),
+        (Ok(Receipt::Sessions(sessions)), Want::List(ListKind::Search)) => {
+            everywhere::found(model, &sessions);
+        }
+        (Ok(_), Want::Words(words)) => everywhere::show(model, &words),
         (Ok(receipt), Want::List(of)) => lists::fill(model, of, receipt),
         (Ok(Receipt::Exported { text, .. }), Want::Export(path)) => fx.push(Fx::Write { path, text }),
         (Ok(Receipt::Saved { path, .. }), Want::Saved) => {
@@ -326,6 +331,7 @@ fn settled(model: &mut Model, ticket: Ticket, with: Result<Receipt, Refusal>, fx
                 Want::List(_) => model.screen.over.close(),
                 Want::Nothing
                 | Want::Shown
+                | Want::Words(_)
                 | Want::Gone(_)
                 | Want::Revoked
                 | Want::Reach

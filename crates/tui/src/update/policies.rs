@@ -29,7 +29,8 @@ pub(super) fn next(model: &mut Model, fx: &mut Vec<Fx>) {
     }
     if model.screen.asks.is_open() {
         // Another mode may answer it, and this key is no answer.
-        return model.toast(Level::Info, "a question is open: answer it first, or take a mode with /policy");
+        return model
+            .toast(Level::Info, "a question is open: answer it first, or choose a mode with /policy");
     }
     let now = model.screen.tickets.policy_to_come().unwrap_or(seen.state.settings.policy);
     take(model, after(now), fx);

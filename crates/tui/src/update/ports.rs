@@ -66,8 +66,7 @@ pub(super) fn switched(model: &mut Model, port: u16, open: bool) {
 
 /// Commands may reach a port of this machine.
 pub(super) fn allowed(model: &mut Model, port: u16) {
-    let word =
-        format!("commands of this project may reach port {port} of this machine; /rules takes it back");
+    let word = format!("commands of this project may reach port {port} of this machine; /rules revokes it");
     model.toast(Level::Success, word);
 }
 

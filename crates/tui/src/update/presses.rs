@@ -255,9 +255,7 @@ fn rules_are_listed_revoked_and_narrowed() {
     settle(&mut stage, told());
     let screen = stage.ui.screen();
     let at = |text: &str| screen.find(text).unwrap_or_else(|| panic!("{text}\n{screen}"));
-    assert!(
-        at("until this session closes") < at("in this project") && at("in this project") < at("in /other")
-    );
+    assert!(at("for this session") < at("in this project") && at("in this project") < at("in /other"));
     assert!(at("fetch pages from a.org") < at("cannot be understood"));
     stage.ui.keys("<down><delete>");
     assert_eq!(stage.commands(), [], "once is not enough");

@@ -88,8 +88,8 @@ pub(super) fn stop(model: &mut Model, fx: &mut Vec<Fx>) {
     let waiting = model.world.state().queues.all().count();
     let word = match waiting {
         0 => "stopping the run".to_owned(),
-        1 => "stopping the run; what waited comes back to the composer (Esc again drops it)".to_owned(),
-        n => format!("stopping the run; the {n} texts that waited come back (Esc again drops them)"),
+        1 => "stopping the run; what waited comes back to the composer (Esc again discards it)".to_owned(),
+        n => format!("stopping the run; the {n} texts that waited come back (Esc again discards them)"),
     };
     model.toast_about(Topic::Run, Level::Info, word);
     model.screen.wishes.stop_once(model.screen.window.now());

@@ -27,6 +27,7 @@ pub(super) fn press(model: &mut Model, key: Key, fx: &mut Vec<Fx>) -> bool {
             let text = cell::plain(model.world.state(), selected);
             model.copy(&text, fx);
         }
+        (Code::Char('/'), false) => search(model, ""),
         (Code::Char('b'), false) => branch(model, selected, fx),
         (Code::Esc, _) => model.screen.transcript.leave(),
         _ => return false,

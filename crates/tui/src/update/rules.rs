@@ -50,7 +50,7 @@ pub(super) fn narrow(model: &mut Model, rule: &AllowedRule) {
     match &rule.narrow {
         Some(words) => {
             model.screen.composer.set(format!("/rules narrow {words}"));
-            model.toast(Level::Info, "add to it and send it; as it stands it means exactly this command");
+            model.toast(Level::Info, "add to it and send it; unchanged it means exactly this command");
         }
         None => model.toast(Level::Info, "this one cannot be narrowed here; Del in the list revokes it"),
     }
@@ -78,7 +78,7 @@ pub(super) fn items(told: &Json) -> Vec<Item> {
             });
         }
     };
-    add(&told["session"], None, false, "until this session closes");
+    add(&told["session"], None, false, "for this session");
     let mut projects = list(&told["projects"]);
     projects.sort_by_key(|project| project["here"] != true);
     for project in &projects {

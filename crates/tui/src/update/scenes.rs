@@ -2,7 +2,7 @@
 
 use super::tests::{AttachedUi, said};
 use crate::commands::Restart;
-use crate::msg::{AgentLine, Fx, Mouse, MouseAct, Msg, ScreenExit};
+use crate::msg::{AgentLine, Begin, Fx, Mouse, MouseAct, Msg, ScreenExit};
 use crate::settings::Setting;
 use crate::theme::Theme;
 use domain::ask::{Answer, Ask, AskKind};
@@ -293,7 +293,7 @@ fn a_command_of_the_person_never_blocks_and_can_be_stopped() {
     stage.ui.keys("<esc>");
     assert!(stage.ui.fx.contains(&Fx::StopShell) && stage.ui.screen().contains("stopping…"));
     stage.ui.feed(Msg::Shell { line: "make".into(), said: said("building"), code: None });
-    assert!(stage.ui.screen().contains("stopped; goes along with your next prompt"));
+    assert!(stage.ui.screen().contains("stopped; will be sent with your next prompt"));
     stage.ui.keys("<esc>");
     let left = stage.ui.model.screen.own.shown();
     assert!(left.is_some_and(|ran| ran.dropped), "it can be read, and does not go along");
@@ -472,7 +472,7 @@ fn sessions_that_no_title_fits_are_looked_for_in_what_was_said() {
     };
     stage.ui.hear(News::Settled { ticket: asked.ticket, with: Ok(Receipt::Sessions(Vec::new())) });
     stage.ui.keys("forty-two");
-    assert!(stage.ui.screen().contains("Enter looks through what was said"));
+    assert!(stage.ui.screen().contains("Enter searches what was said"));
     stage.ui.keys("<enter>");
     let searched = stage.commands().into_iter().any(
         |command| matches!(command, Command::Library(LibraryCommand::List { search: Some(words), .. }) if words == "forty-two"),
@@ -560,6 +560,14 @@ fn the_screen_is_left_for_a_login_or_an_agent_where_somebody_sees_to_it() {
     stage.ui.feed(Msg::Agents(agents()));
     stage.ui.keys("<enter>");
     assert!(stage.ui.fx.contains(&Fx::Leave(ScreenExit::Attach("here".into()))));
+    stage.ui.keys("/agents goose<enter>");
+    assert!(stage.ui.fx.contains(&Fx::Leave(ScreenExit::Attach("goose".into()))), "named, no list is needed");
+    // What an agent goes on from goes with the first prompt, and is seen before it does.
+    let part = Part::Code { language: None, text: "we spoke".into(), path: Some("What came before".into()) };
+    stage.ui.feed(Msg::Begin(Begin::With { name: "what came before: 2 messages".into(), part }));
+    assert!(stage.ui.screen().contains("what came before: 2 messages"), "{}", stage.ui.screen());
+    stage.ui.keys("<esc>");
+    assert!(!stage.ui.screen().contains("what came before"), "it can be taken away");
     // A list that comes when nobody looks any more disturbs nobody.
     stage.ui.feed(Msg::Agents(agents()));
     assert!(!stage.ui.model.screen.over.is_open());
@@ -639,5 +647,15 @@ fn a_gap_in_the_events_asks_for_the_whole_session() {
     assert_eq!(
         stage.commands(),
         [Command::Library(LibraryCommand::Open { session: SessionId::from_number(1) })]
+    );
+}
+
+#[test]
+fn keys_set_more_and_less_effort() {
+    let mut stage = AttachedUi::new(80, 24);
+    stage.ui.keys("<alt-.>");
+    assert_eq!(
+        stage.commands(),
+        [Command::Session(SessionCommand::SetEffort { effort: Some(Effort::High) })]
     );
 }

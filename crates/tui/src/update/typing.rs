@@ -78,6 +78,13 @@ proptest! {
         kind in 0..6usize,
     ) {
         let mut stage = running();
+        // Enter on an empty line writes nothing.
+        let mut empty = true;
+        let writes = |(key, _): &&(String, u64)| {
+            let was_empty = std::mem::replace(&mut empty, key == "\n");
+            !(was_empty && key == "\n")
+        };
+        let text: Vec<&(String, u64)> = text.iter().filter(writes).collect();
         let at = at.min(text.len());
         let mut typed = String::new();
         for (n, (key, pause)) in text.iter().enumerate() {
@@ -256,7 +263,7 @@ fn tab_moves_the_keyboard_to_the_question_and_back() {
     stage.ui.wait(QUIET_MS * 10);
     assert!(screen(&mut stage).contains("Tab to answer; your text stays"), "{}", screen(&mut stage));
     stage.ui.keys("<tab>");
-    assert!(screen(&mut stage).contains("y once"), "{}", screen(&mut stage));
+    assert!(screen(&mut stage).contains("y allow once"), "{}", screen(&mut stage));
     assert_eq!(stage.ui.draw().1, None, "the caret is not in the composer");
     stage.ui.keys("<tab>");
     assert!(stage.ui.draw().1.is_some());
@@ -497,7 +504,7 @@ fn a_look_around_keeps_the_keyboard_with_the_question() {
 
 /// Whether all words of the rule are on the screen, in order.
 fn shows_rule(stage: &mut AttachedUi, words: &str) -> bool {
-    let screen = screen(stage).replace('\n', " ");
+    let screen = screen(stage).replace(['\n', '▌'], " ");
     let shown: Vec<&str> = screen.split_whitespace().collect();
     let rule: Vec<&str> = words.split_whitespace().collect();
     shown.windows(rule.len()).any(|window| window == rule)
@@ -611,4 +618,39 @@ fn nothing_wakes_a_question_that_waits_for_the_person() {
     stage.ui.fx.clear();
     stage.ui.wait(60_000);
     assert_eq!(stage.ui.fx, [], "nor one that has the keyboard");
+}
+
+#[test]
+fn an_enter_on_an_empty_line_keeps_the_keys_of_the_question() {
+    let mut stage = running();
+    stage.ask(10);
+    stage.ui.wait(QUIET_MS);
+    stage.ui.keys("<enter>");
+    assert_eq!(stage.ui.model.keyboard(), Keyboard::Question);
+    stage.ui.wait(HELD_MS);
+    stage.ui.keys("y");
+    assert_eq!(answers(&mut stage), [(AskId(10), yes())]);
+}
+
+#[test]
+fn a_lone_answer_that_was_taken_as_text_says_so_and_leaves_none() {
+    let mut stage = running();
+    stage.ui.keys("x<backspace>");
+    stage.ask(10);
+    stage.ui.wait(SEEN_MS);
+    stage.ui.keys("y");
+    assert!(screen(&mut stage).contains("y was taken as text; Tab, then y"), "{}", screen(&mut stage));
+    stage.ui.keys("<tab>");
+    stage.ui.wait(HELD_MS);
+    stage.ui.keys("y");
+    assert_eq!((answers(&mut stage), composer(&stage).as_str()), (vec![(AskId(10), yes())], ""));
+}
+
+#[test]
+fn a_digit_chooses() {
+    let mut stage = running();
+    ask_of_kind(&mut stage, 5);
+    stage.ui.wait(QUIET_MS);
+    stage.ui.keys("2");
+    assert_eq!(answers(&mut stage), [(AskId(10), Answer::Chosen(vec!["no".into()]))]);
 }

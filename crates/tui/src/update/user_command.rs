@@ -30,7 +30,7 @@ pub(super) fn escape(model: &mut Model, fx: &mut Vec<Fx>) -> bool {
             let ran = model.screen.own.shown();
             let line = ran.map(|ran| format!("$ {}: its output was not sent", ran.line)).unwrap_or_default();
             model.notice(Level::Info, &line);
-            let word = "the output does not go along with your prompt";
+            let word = "the output will not be sent with your prompt";
             model.toast_about(Topic::Prompt, Level::Info, word);
         }
     }

@@ -52,7 +52,7 @@ pub(super) fn composer(model: &Model, area: Rect, buf: &mut Buffer, links: &mut 
         row.pieces.push(Piece::new(&text[*from..*to], theme.style(text_role)));
         if text.is_empty() {
             let ghost = model.screen.composer.suggestion().filter(|_| !model.screen.asks.is_open());
-            let ghost = ghost.map(|text| format!("{text}   (Tab takes it)"));
+            let ghost = ghost.map(|text| format!("{text}   (Tab inserts it)"));
             // The caret stands before it, and covers none of it.
             row.pieces.push(Piece::new(" ", theme.style(Role::Text)));
             let columns = composer_columns(model).saturating_sub(1);
@@ -79,7 +79,7 @@ fn placeholder(model: &Model, columns: usize) -> String {
     let tries = if model.keyboard() == Keyboard::Question {
         // What is written while a run waits for the answer comes after it.
         let does = if model.world.is_running() { "queue" } else { "write" };
-        vec![format!("answer above, or Tab to {does} a prompt"), format!("answer, or Tab to {does} a prompt")]
+        vec![format!("Tab to {does} a prompt")]
     } else if let LinkState::Lost(why) = &model.world.link {
         match loss(why).1 {
             Some(_) => vec!["/restart to go on".to_owned()],
@@ -96,8 +96,8 @@ fn placeholder(model: &Model, columns: usize) -> String {
         ]
     } else {
         vec![
-            format!("ask for something · / commands · @ files · {keys} keys"),
-            format!("ask something · / commands · {keys} keys"),
+            format!("ask anything · / commands · @ files · {keys} keys"),
+            format!("ask anything · / commands · {keys} keys"),
             format!("/ commands · {keys} keys"),
         ]
     };

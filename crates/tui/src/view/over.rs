@@ -7,15 +7,17 @@ use crate::fleet::Board;
 use crate::layout::{
     appearance, fleet_foot, fleet_keys, fleet_list, fleet_more, fleet_rows, fleet_title, kept_in_head,
     list_area, list_foot, list_lines, more, over_area, over_rows, page_air, page_low, page_offers, sheet,
+    waiting_area, waiting_question,
 };
 use crate::model::Model;
 use crate::overlay::{Content, Finding, Overlay, Pager};
-use crate::picker::{CLOSES, HERE, Hint, Picker};
+use crate::picker::{CLOSES, HERE, Hint, ListKind, Picker};
 use crate::row::{Links, Piece, Row, between, draw, fit, fit_pieces, fit_words, fitting, width};
 use crate::search;
 use crate::theme::Role;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::{Position, Rect};
+use ratatui_core::style::Modifier;
 
 /// Between two parts of the last line.
 const BETWEEN: &str = " · ";
@@ -57,6 +59,14 @@ fn fleet(board: &Board, model: &Model, area: Rect, buf: &mut Buffer, links: &mut
     let more = fleet_more(board, model);
     let below = Rect { y: list.bottom(), height: u16::try_from(more.len()).unwrap_or(0), ..list };
     paste_rows(&more, below, buf, links);
+    if let Some((area, asked)) =
+        waiting_area(model, list).and_then(|area| Some((area, waiting_question(board, model, area)?)))
+    {
+        paste_rows(&asked.rows, area, buf, links);
+        for y in area.y..area.bottom() {
+            buf[(area.x, y)].set_symbol("▌").set_style(asked.bar);
+        }
+    }
     let Some((row, editor)) = board.line() else {
         let hints = fleet_keys(board, model);
         let high = fleet_foot(model);
@@ -117,9 +127,17 @@ fn page(pager: &Pager, model: &Model, area: Rect, buf: &mut Buffer, links: &mut 
 
 /// Marks the words that are looked for.
 fn mark_found(rows: &[Row], words: &str, model: &Model, area: Rect, buf: &mut Buffer) {
-    let style = model.screen.preferences.theme().style(Role::Found);
+    mark(rows, words, search::columns, model, area, buf);
+}
+
+/// Where words stand in a row: from which column to which.
+type Columns = fn(&str, &str) -> Vec<(usize, usize)>;
+
+fn mark(rows: &[Row], words: &str, columns: Columns, model: &Model, area: Rect, buf: &mut Buffer) {
+    // What lies under it may be faint; what was found is not.
+    let style = model.screen.preferences.theme().style(Role::Found).remove_modifier(Modifier::DIM);
     for (row, y) in rows.iter().zip(area.y..area.bottom()) {
-        for column in search::columns(&row.text(), words).into_iter().flat_map(|(from, to)| from..to) {
+        for column in columns(&row.text(), words).into_iter().flat_map(|(from, to)| from..to) {
             let x = area.x.saturating_add(1).saturating_add(u16::try_from(column).unwrap_or(u16::MAX));
             if let Some(cell) = buf.cell_mut((x, y)) {
                 cell.set_style(style);
@@ -134,7 +152,7 @@ fn finding(find: &Finding, model: &Model, area: Rect, buf: &mut Buffer, links: &
     let look = appearance(model);
     let tries = match find.place() {
         _ if find.words().is_empty() => vec!["type words; Esc ends it".to_owned()],
-        (_, 0) => vec!["nowhere · Esc ends it".to_owned(), "nowhere · Esc".to_owned()],
+        (_, 0) => vec!["no match · Esc ends it".to_owned(), "no match · Esc".to_owned()],
         (at, count) => vec![
             format!("{at} of {count} · Enter next · ↑ back · Esc ends it"),
             format!("{at}/{count} · Enter next · Esc"),
@@ -317,6 +335,11 @@ fn pick(picker: &Picker, model: &Model, area: Rect, buf: &mut Buffer, links: &mu
         rows.push(Row::of(picker.nothing_word(), look.theme.style(Role::Dim)));
     }
     paste_rows(&rows, list, buf, links);
+    if picker.kind() == ListKind::Search {
+        let words = picker.looked_for().unwrap_or_default();
+        mark(&rows, words, search::beginnings, model, list, buf);
+        mark(&more, words, search::beginnings, model, under, buf);
+    }
     let place = picker.place().map(|(at, all)| format!("{at} of {all}")).map(|place| (place.clone(), place));
     let hints: Vec<Hint> = [CLOSES].iter().chain(picker.hints()).copied().collect();
     let high = list_foot(picker, look.columns, area.height);

@@ -119,7 +119,8 @@ fn left(model: &Model) -> Vec<Field> {
     }
     // Before the first answer it is the one that was found at the start.
     let found = || model.screen.start.about().note.model.clone();
-    let name = seen.model().map(|model| model.name.clone()).or_else(found);
+    let name =
+        seen.model().map(|model| seen.named(model).unwrap_or_else(|| model.name.clone())).or_else(found);
     // Where nothing can run, by which model and what unasked goes before figures do.
     let worth = |worth| if gone { Worth::Spare } else { worth };
     left.extend(name.map(|name| field(clean_line(&name), Role::Accent, worth(Worth::Name))));

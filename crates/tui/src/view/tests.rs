@@ -1,8 +1,10 @@
 //! Screens with their styles, at 40, 80 and 120 columns. `UPDATE_EXPECT=1 cargo test -p tui` writes them anew.
 
 mod devices;
+mod everywhere;
 mod finished;
 mod fleet;
+mod found;
 mod gallery;
 mod keyboard;
 mod looks;
@@ -11,6 +13,7 @@ mod passing;
 mod questions;
 mod theirs;
 mod whole;
+mod words;
 
 use crate::about::{About, Note};
 use crate::msg::{Fx, Msg};
@@ -494,6 +497,7 @@ fn lists() {
             outcome: None,
             usage: Usage::default(),
             origin: None,
+            found: None,
         };
         let sessions = vec![summary(1, "this one", false), summary(2, "another", true)];
         let ticket = domain::port::Ticket(1);

@@ -6,16 +6,17 @@ use crate::keymap::Action;
 use crate::layout::{appearance, loss};
 use crate::look::Appearance;
 use crate::model::Model;
-use crate::row::{Links, Row, wrap, wrap_text};
+use crate::row::{KEEPS, Links, Piece, Row, wrap, wrap_text};
 use crate::theme::Role;
 use domain::port::LinkState;
 use domain::session::Policy;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 
-/// What stands above the examples, and above one that has room alone.
-const ONE_OF: &str = "Type one of these, or anything else:";
-const THIS: &str = "Type this, or anything else:";
+/// Columns of what stands before a fact, the examples and the keys.
+const LEAD: usize = 8;
+/// Fewer columns leave the keys all of their line.
+const NARROW: usize = 60;
 
 /// Draws what an empty session shows.
 pub(super) fn view(model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) {
@@ -28,17 +29,24 @@ pub(super) fn rows(model: &Model, high: usize) -> Vec<Row> {
     let look = appearance(model);
     let style = |role| look.theme.style(role);
     let about = model.screen.start.about();
-    let mut head = vec![Row::of(about.program.clone(), style(Role::Heading))];
     let can = &model.world.seen().abilities;
+    let is_known = !matches!(model.world.link, LinkState::Connecting) || model.world.current.is_some();
     let what = match (can.policy, can.name.as_str()) {
-        (true, _) if model.world.seen().state.settings.policy == Policy::Sandboxed => {
-            "Talk to an agent: it works inside this project, and asks before anything leaves it."
-        }
-        (true, _) => "Talk to an agent: it answers, and uses tools when you allow it.",
-        (false, "") => "Talk to an agent: it answers, and uses tools.",
-        (false, _) => "Talk to an agent: it answers, and uses tools by its own rules.",
+        (true, _) => match model.world.seen().state.settings.policy {
+            Policy::ReadOnly => "An AI coding agent. It only reads here, and changes nothing.",
+            Policy::Ask => "An AI coding agent. It asks before it changes anything.",
+            Policy::AutoEdit => "An AI coding agent. It edits files here, and asks before anything else.",
+            Policy::Sandboxed => {
+                "An AI coding agent. It works inside this project, and asks before anything leaves it."
+            }
+            Policy::Full => "An AI coding agent. What stays inside the sandbox runs unasked.",
+        },
+        (false, "") => "An AI coding agent.",
+        (false, _) => "An AI coding agent. It asks by its own rules.",
     };
-    head.extend(wrap_text(what, look.columns, style(Role::Text)));
+    let program = look.piece(format!("{}  ", about.program), Role::Heading);
+    let none = Piece::default();
+    let mut head = wrap(&[program, look.piece(what, Role::Text)], look.columns, &none, &none);
     let mut facts = facts(model, look);
     if !about.note.words.is_empty() {
         facts.extend(wrap_text(&about.note.words, look.columns, style(Role::Dim)));
@@ -53,7 +61,7 @@ pub(super) fn rows(model: &Model, high: usize) -> Vec<Row> {
         }
         if !about.settings.is_empty() && !about.told.is_empty() {
             let lead = look.piece("    ", Role::Dim);
-            let place = format!("/settings changes what is kept in {}", clean_line(&about.settings));
+            let place = format!("/settings changes what is saved in {}", clean_line(&about.settings));
             told.extend(wrap(&[look.piece(place, Role::Dim)], look.columns, &lead, &lead));
         }
     }
@@ -62,13 +70,16 @@ pub(super) fn rows(model: &Model, high: usize) -> Vec<Row> {
     let others = Some(&about.note.offline_examples).filter(|others| offline && !others.is_empty());
     let requests = others.unwrap_or(&about.note.examples);
     if !requests.is_empty() {
-        examples.push(Row::of(ONE_OF, style(Role::Text)));
-        let lead = look.piece("  ", Role::Dim);
-        for example in requests {
-            examples.extend(wrap(&[look.piece(example.clone(), Role::Accent)], look.columns, &lead, &lead));
+        let rest = look.piece(" ".repeat(LEAD), Role::Dim);
+        for (at, example) in requests.iter().enumerate() {
+            let first =
+                if at == 0 { look.piece(format!("{:<LEAD$}", "try"), Role::Dim) } else { rest.clone() };
+            examples.extend(wrap(&[look.piece(example.clone(), Role::Accent)], look.columns, &first, &rest));
         }
     }
-    let keys = keys(model, look);
+    // What comes once the runtime is there comes below what stands there: nothing moves.
+    let keys = if is_known { keys(model, look) } else { Vec::new() };
+    let examples = if is_known { examples } else { Vec::new() };
     let mut left = high.saturating_sub(keys.len());
     let mut rows = Vec::new();
     let mut warning = Vec::new();
@@ -76,23 +87,16 @@ pub(super) fn rows(model: &Model, high: usize) -> Vec<Row> {
     for text in about.warning.iter().chain(&unkept) {
         warning.extend(wrap_text(&clean_line(text), look.columns, style(Role::Warn)));
     }
-    for (part, least) in [(head, 1), (warning, 1), (told, 1), (facts, 1), (examples, 2)] {
+    head.append(&mut facts);
+    for part in [head, warning, told, examples] {
         let blank = usize::from(!rows.is_empty());
-        // A blank line follows each part.
-        let room = left.saturating_sub(blank + 1);
-        if part.is_empty() || room < least {
+        let room = left.saturating_sub(blank);
+        if part.is_empty() || room == 0 {
             continue;
         }
         left -= blank + room.min(part.len());
         rows.extend((0..blank).map(|_| Row::empty()));
-        let alone = room == 2 && part.first().is_some_and(|row| row.text() == ONE_OF);
         rows.extend(part.into_iter().take(room));
-        if let Some(row) = alone.then(|| rows.iter_mut().rev().nth(1)).flatten() {
-            *row = Row::of(THIS, style(Role::Text));
-        }
-    }
-    if !rows.is_empty() && left > 0 {
-        rows.push(Row::empty());
     }
     rows.extend(keys);
     rows.truncate(high);
@@ -102,10 +106,10 @@ pub(super) fn rows(model: &Model, high: usize) -> Vec<Row> {
 fn facts(model: &Model, look: Appearance) -> Vec<Row> {
     let mut rows = Vec::new();
     let seen = model.world.seen();
-    let (model_name, cwd) = (seen.model(), &seen.state.settings.cwd);
+    let (model_name, cwd) = (seen.model_name(), &seen.state.settings.cwd);
     let mut fact = |name: &str, value: &str| {
-        let lead = look.piece(format!("{name:<8}"), Role::Dim);
-        let rest = look.piece(" ".repeat(8), Role::Dim);
+        let lead = look.piece(format!("{name:<LEAD$}"), Role::Dim);
+        let rest = look.piece(" ".repeat(LEAD), Role::Dim);
         rows.extend(wrap(&[look.piece(value, Role::Text)], look.columns, &lead, &rest));
     };
     match &model.world.link {
@@ -113,9 +117,10 @@ fn facts(model: &Model, look: Appearance) -> Vec<Row> {
         LinkState::Lost(why) => fact("runtime", &format!("gone: {}", clean_line(loss(why).0))),
         LinkState::Connecting | LinkState::Odd(_) | LinkState::Up => {
             if let Some(name) = model_name {
-                fact("model", &clean_line(&name.to_string()));
+                fact("model", &clean_line(&name));
             }
-            if !seen.abilities.name.is_empty() {
+            // Whose rules hold is said above of Parlor's own.
+            if !seen.abilities.policy && !seen.abilities.name.is_empty() {
                 fact("runtime", &clean_line(&seen.abilities.name));
             }
             if !cwd.is_empty() {
@@ -129,19 +134,22 @@ fn facts(model: &Model, look: Appearance) -> Vec<Row> {
 fn keys(model: &Model, look: Appearance) -> Vec<Row> {
     let keymap = model.screen.preferences.keymap();
     let can = &model.world.seen().abilities;
-    [
-        (keymap.shown(Action::Send), "sends", true),
+    let told = [
         (keymap.shown(Action::Keys), "shows all keys", true),
-        ("/".to_owned(), "shows all commands", true),
-        (keymap.shown(Action::Sessions), "shows your earlier sessions", can.sessions && can.open_session),
-        ("Esc".to_owned(), "stops a run", can.cancel),
+        ("/".to_owned(), "commands", true),
+        (keymap.shown(Action::Sessions), "earlier sessions", can.sessions && can.open_session),
         (keymap.shown(Action::Quit), "quits", true),
-    ]
-    .into_iter()
-    .filter(|(_, _, can)| *can)
-    .map(|(keys, what, _)| {
-        let key = look.piece(format!("{keys:<8}"), Role::Accent);
-        Row::from(vec![key, look.piece(what, Role::Dim)])
-    })
-    .collect()
+    ];
+    let told = told.into_iter().filter(|(_, _, can)| *can).flat_map(|(keys, what, _)| {
+        let what = format!("{KEEPS}{}   ", what.replace(' ', KEEPS));
+        [look.piece(keys, Role::Key), look.piece(what, Role::Dim)]
+    });
+    // A narrow screen has no room for a column before them.
+    let (first, rest) = match look.columns < NARROW {
+        true => (Piece::default(), Piece::default()),
+        false => {
+            (look.piece(format!("{:<LEAD$}", "keys"), Role::Dim), look.piece(" ".repeat(LEAD), Role::Dim))
+        }
+    };
+    wrap(&told.collect::<Vec<_>>(), look.columns, &first, &rest)
 }

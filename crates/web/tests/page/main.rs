@@ -6,6 +6,7 @@
 mod client;
 mod enrol;
 mod rooms;
+mod window;
 
 use client::{Browser, Page, ask};
 use link::websocket::Unanswered;
@@ -278,6 +279,34 @@ async fn the_fleet_is_told_and_acted_on_as_far_as_the_role_allows() {
     let (mut page, _) = observer.connect(&json!("fleet")).await;
     page.say(&json!({"act": {"id": 5, "key": "sess-000000000001", "what": "stop"}}));
     assert!(page.until("said").await["words"].as_str().unwrap().contains("only a controller"));
+}
+
+#[tokio::test]
+async fn what_no_session_tells_is_looked_up_as_far_as_the_role_allows() {
+    let world = World::start().await;
+    let mut told = Vec::new();
+    for role in [Role::Controller, Role::Approver, Role::Observer] {
+        let browser = world.browser(role).await;
+        let (mut page, _) = browser.connect(&json!("fleet")).await;
+        for (id, up) in
+            [json!("start"), json!({"folders": "/a/b"}), json!({"search": "mend it"})].iter().enumerate()
+        {
+            page.say(&json!({"look": {"id": id, "up": up}}));
+            let found = page.until("found").await;
+            assert_eq!(found["id"], json!(id));
+            told.push(found.get("is").cloned());
+        }
+    }
+    let search = || Some(json!("Search(\"mend it\")"));
+    let all = [Some(json!("Start")), Some(json!("Folders(\"/a/b\")")), search()];
+    assert_eq!(told[..3], all);
+    assert_eq!(told[3..], [None, None, search(), None, None, search()]);
+    let browser = world.browser(Role::Controller).await;
+    let (mut page, _) = browser.connect(&json!("fleet")).await;
+    page.say(&json!({"look": {"id": 7, "up": {"search": "nothing"}}}));
+    assert_eq!(page.until("found").await, json!({"id": 7, "words": "no match"}));
+    page.say(&json!({"look": {"id": 8, "up": {"search": "x".repeat(5000)}}}));
+    assert!(page.until("found").await["words"].as_str().unwrap().contains("too long"));
 }
 
 #[tokio::test]

@@ -13,8 +13,8 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use web::{
-    Act, ConnectionOwner, Devices, Identity, NoRoom, NotServed, Options, PageTarget, Parts, Role, Rooms,
-    Rows, Server, Shelf,
+    Act, ConnectionOwner, Devices, Identity, NoRoom, NotServed, Options, PageQuery, PageTarget, Parts, Role,
+    Rooms, Rows, Server, Shelf,
 };
 use wire::lines::Frame;
 
@@ -72,6 +72,7 @@ impl Shelf for Paper {
     }
 }
 
+#[derive(Default)]
 pub(crate) struct Echo {
     rows: watch::Sender<Option<Rows>>,
     rooms: Mutex<JoinSet<()>>,
@@ -79,6 +80,12 @@ pub(crate) struct Echo {
     left: Arc<AtomicUsize>,
     /// What its rooms answer a hello with.
     hello: Mutex<Value>,
+}
+
+impl Echo {
+    pub(crate) fn rows(&self, rows: Vec<Row>) {
+        self.rows.send_replace(Some(Arc::new(rows)));
+    }
 }
 
 impl Rooms for Echo {
@@ -94,6 +101,13 @@ impl Rooms for Echo {
         let (ours, room) = memory::pair(&[Lane::MAIN], Limits::default());
         self.rooms.lock().unwrap().spawn(echo(room, self.left.clone(), self.hello.lock().unwrap().clone()));
         Ok(ours)
+    }
+
+    async fn look_up(&self, query: PageQuery) -> Result<Value, String> {
+        match query {
+            PageQuery::Search(words) if words == "nothing" => Err("no match".to_owned()),
+            query => Ok(json!(format!("{query:?}"))),
+        }
     }
 
     async fn act(&self, act: Act) -> String {
@@ -122,7 +136,7 @@ async fn echo(mut room: LinkIo, left: Arc<AtomicUsize>, hello: Value) {
 
 pub(crate) struct World {
     pub(crate) address: SocketAddr,
-    pub(crate) server: Server<Echo>,
+    pub(crate) server: Arc<Server<Echo>>,
     pub(crate) shelf: Arc<Paper>,
     /// Who everybody is seen as.
     pub(crate) origin: Arc<Mutex<Origin>>,
@@ -130,6 +144,11 @@ pub(crate) struct World {
 }
 
 impl World {
+    /// What a window of the same program has.
+    pub(crate) fn parts(&self) -> (Arc<Echo>, Arc<Server<Echo>>) {
+        (self.rooms.clone(), self.server.clone())
+    }
+
     /// From now on rooms answer a hello with this.
     pub(crate) fn rooms_greet(&self, hello: Value) {
         *self.rooms.hello.lock().unwrap() = hello;
@@ -147,12 +166,7 @@ pub(crate) fn serve_again(
     shelf: Arc<Paper>,
     identity: &[u8],
 ) -> Result<World, NotServed> {
-    let rooms = Arc::new(Echo {
-        rows: watch::channel(None).0,
-        rooms: Mutex::default(),
-        left: Arc::default(),
-        hello: Mutex::default(),
-    });
+    let rooms = Arc::<Echo>::default();
     let origin = Arc::new(Mutex::new(Origin::Person));
     let seen = origin.clone();
     let parts = Parts {
@@ -162,7 +176,7 @@ pub(crate) fn serve_again(
         look: Arc::new(move |_| ConnectionOwner { origin: *seen.lock().unwrap(), process: Some(1) }),
         identity: Identity::read(identity).unwrap(),
     };
-    let server = Server::start(options, parts)?;
+    let server = Arc::new(Server::start(options, parts)?);
     Ok(World { address: server.address(), server, shelf, origin, rooms })
 }
 
@@ -195,7 +209,7 @@ impl World {
     }
 
     pub(crate) fn rows(&self, rows: Vec<Row>) {
-        self.rooms.rows.send_replace(Some(Arc::new(rows)));
+        self.rooms.rows(rows);
     }
 }
 

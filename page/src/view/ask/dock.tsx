@@ -62,6 +62,8 @@ export function Dock({ asks, role, answer, shown, typed, outcomeText, connected,
   const seen = useRef<{ id: number; text: string } | undefined>(undefined);
   const table = useRef<Record<string, () => void>>({});
   const [told, setTold] = useState<string | undefined>();
+  /** The question that lies beside the conversation where there is no room for both. */
+  const [laid, setLaid] = useState<number | undefined>();
   const last = useRef<Ask | undefined>(undefined);
   const mine = useRef(new Set<number>());
   /**
@@ -175,12 +177,14 @@ export function Dock({ asks, role, answer, shown, typed, outcomeText, connected,
     calm: takesKeys({ ...guard.current, typed: typed() }, Date.now()),
     keys: (wanted) => void (table.current = off ? {} : wanted),
   };
-  const critical =
-    "consent" in ask.kind && ask.kind.consent.assessment.risk === "critical" && !ask.kind.consent.assessment.unrated;
+  const assessment = "consent" in ask.kind ? ask.kind.consent.assessment : undefined;
+  const rated = assessment?.unrated ? undefined : assessment?.risk;
+  const critical = rated === "critical";
   return (
     <section
-      class={`ask${critical ? " critical" : ""}`}
+      class={`ask${critical ? " critical" : ""}${laid === ask.id ? " aside" : ""}`}
       id="ask"
+      data-risk={rated}
       aria-label="A question for you"
       tabIndex={-1}
       key={ask.id}
@@ -191,6 +195,14 @@ export function Dock({ asks, role, answer, shown, typed, outcomeText, connected,
           <Coded text={title(ask)} />
         </h2>
         {asks.length > 1 && <span class="soft">1 of {asks.length}</span>}
+        <button
+          type="button"
+          class="quiet ask-aside"
+          onClick={() => setLaid(laid === ask.id ? undefined : ask.id)}
+          aria-expanded={laid !== ask.id}
+        >
+          {laid === ask.id ? "Read and answer" : "Conversation"}
+        </button>
       </header>
       {changed && (
         <p class="body wait" role="alert">

@@ -8,6 +8,7 @@ import { Coded, Prose, Seen } from "../text/seen";
 import { visible } from "../text/unseen";
 import { isFree, type Giving } from "./dock";
 import { Further, Note, useEnd } from "./end";
+import { Files } from "./files";
 import { noWord, REACH, risk, rule } from "./words";
 
 /** The second press that a critical action needs must come within this time. */
@@ -96,6 +97,7 @@ export function ConsentBody({ ask, consent, giving }: { ask: Ask; consent: Conse
         <span class="ask-end" ref={end.mark} />
         <Further end={end} />
       </div>
+      <Files preview={consent.preview} body={end.body} />
       <Note giving={giving} />
       <footer>
         <button
@@ -359,7 +361,7 @@ export function Choosing({
             <Seen text={message} />
           </p>
         )}
-        {choices.length > 8 && (
+        {choices.length > 9 && (
           <input
             type="search"
             aria-label="Filter"

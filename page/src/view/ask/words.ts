@@ -11,7 +11,12 @@ export function title(ask: Ask): string {
   const vague = isVague(said, name);
   if (preview && "command" in preview && (vague || repeats(said, preview.command.line))) return "Run this command?";
   if (preview && "diff" in preview && vague) return `Change ${visible(preview.diff.path)}?`;
-  return vague ? `Use ${visible(name)}?` : said;
+  return vague ? `Use ${visible(name)}?` : asking(said);
+}
+
+/** What is to be done, as a question: “write a.txt” is “Write a.txt?”. */
+function asking(said: string): string {
+  return /[?!.:…]$/.test(said) || said === "" ? said : `${said.charAt(0).toUpperCase()}${said.slice(1)}?`;
 }
 
 function isVague(title: string, tool: string): boolean {
@@ -85,7 +90,7 @@ export function noWord(ask: Pick<Ask, "run">, consent: Pick<Consent, "takes_reas
 
 /** What became of a question that somebody else has closed. */
 export function closed(closing: Closing): string {
-  if (closing === "withdrawn") return "The question was taken back.";
+  if (closing === "withdrawn") return "The question was withdrawn.";
   if (closing === "expired") return "The question's time ran out.";
   if (closing === "unattended") return "Nobody could be asked.";
   const { answer, by } = closing.answered;

@@ -189,7 +189,7 @@ export function Blocked({
       );
     case "revoked":
       return (
-        <State title="This device was taken off the list">
+        <State title="This device was revoked">
           Run <code>parlor web</code> in a terminal to pair it again.
         </State>
       );

@@ -58,12 +58,12 @@ export function Dialog({
         tabIndex={-1}
       >
         {!bare && (
-          <header>
+          <div class="sheet-head">
             <h2 class="grow">{title}</h2>
             <button type="button" class="quiet" aria-label="Close" onClick={close}>
               <Icon name="close" />
             </button>
-          </header>
+          </div>
         )}
         {bare ? children : <div class="body">{children}</div>}
       </div>

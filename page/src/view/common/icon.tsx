@@ -2,6 +2,9 @@
 
 import {
   Activity,
+  Bell,
+  BellOff,
+  BellRing,
   ArrowDown,
   ArrowUp,
   ChevronDown,
@@ -35,6 +38,9 @@ import { h } from "preact";
 
 const ICONS = {
   activity: Activity,
+  off: BellOff,
+  silent: Bell,
+  sound: BellRing,
   down: ArrowDown,
   up: ArrowUp,
   open: ChevronDown,

@@ -6,7 +6,7 @@ import type { Abilities, Command } from "../../model/types";
 import type { DeviceRole } from "../ports";
 import { best } from "./complete";
 
-export type Screen = "settings" | "tree" | "changes" | "timeline" | "keys" | "search";
+export type Screen = "settings" | "tree" | "changes" | "timeline" | "keys" | "search" | "print" | "export";
 
 /** Whether a device may open it: what files hold is told to those who may change them, and refused to others. */
 export function mayShow(screen: Screen, role: DeviceRole): boolean {
@@ -52,13 +52,13 @@ export const SLASH: Slash[] = [
   { name: "diff", words: "what changed in files", does: show("changes"), can: (can) => can.undo !== false },
   {
     name: "undo",
-    words: "take back what the last prompt did to files",
+    words: "undo what the last prompt did to files",
     does: send(() => ({ undo_files: { leave: false } })),
     can: (can) => can.undo !== false,
   },
   {
     name: "redo",
-    words: "do again what was taken back last",
+    words: "redo what was undone last",
     does: send(() => ({ redo_files: { leave: false } })),
     can: (can) => can.undo !== false,
   },
@@ -72,7 +72,7 @@ export const SLASH: Slash[] = [
   },
   {
     name: "clear",
-    words: "begin anew on an empty branch",
+    words: "start over on an empty branch",
     does: send(() => "clear_session"),
     can: (can) => can.clear !== false,
   },
@@ -82,12 +82,36 @@ export const SLASH: Slash[] = [
     does: send((line) => ({ run_line: { line } }), "a command line"),
   },
   { name: "stop", words: "stop the run", does: send(() => ({ cancel: {} })), can: (can) => can.cancel },
-  { name: "search", words: "look for words in this conversation", does: show("search") },
+  { name: "find", words: "look for words in this conversation", does: show("search") },
+  { name: "print", words: "print this conversation", does: show("print") },
+  { name: "export", words: "save this conversation as a Markdown file", does: show("export") },
   { name: "keys", words: "all keys", does: show("keys") },
 ];
 
 export function offered(abilities: Abilities): Slash[] {
   return SLASH.filter((slash) => slash.can?.(abilities) ?? true);
+}
+
+/** What is listed behind a slash: our commands, then those that the agent announced, under its name. */
+export function listed(abilities: Abilities): { name: string; written: string; words: string }[] {
+  const ours = offered(abilities).map((slash) => ({ name: slash.name, written: `/${slash.name}`, words: slash.words }));
+  const theirs = (abilities.menu?.commands ?? []).map(({ name, about }) => ({
+    name,
+    written: `${isOurs(name, abilities) ? "//" : "/"}${name}`,
+    words: `${abilities.name}: ${about}`,
+  }));
+  return [...ours, ...theirs];
+}
+
+/** What is said: a command of the agent's own that is written with a second slash goes to it with one. */
+export function saidToAgent(text: string, abilities: Abilities): string {
+  const [, name] = /^\/\/(\S+)/.exec(text) ?? [];
+  return abilities.menu?.commands?.some((one) => one.name === name) ? text.slice(1) : text;
+}
+
+function isOurs(name: string, abilities: Abilities): boolean {
+  const meant = MEANT[name] ?? name;
+  return offered(abilities).some((slash) => slash.name === meant);
 }
 
 /** What the terminal calls otherwise, or where it is done here. */
@@ -115,23 +139,23 @@ const ELSEWHERE: Record<string, string> = {
   context: "the column at the right has it, ] opens it",
   copy: "select the words, or use the button of a block of code",
   edit: "the field grows with what you write",
-  export: "`parlor sessions export` writes a session to a file",
   extension: "a terminal can run it",
   fold: "a click opens and folds a line",
   history: "↑ in the empty field brings earlier prompts",
   login: "run `parlor login` in a terminal, then begin a new session",
   logout: "run `parlor logout` in a terminal",
   mouse: "the browser has it",
-  notices: "they stand in the conversation",
+  notices: "they are in the conversation",
+  options: "the agent of this session is set in a terminal",
   ping: "the line under the header says when Parlor does not answer",
-  ports: "each stands below the composer, with a button that opens it",
-  print: "the browser prints",
-  queue: "what waits stands over the field",
+  ports: "each is below the composer, with a button that opens it",
+  queue: "what waits is above the field",
   quit: "close the tab: the session goes on",
   restart: "`parlor down` and `parlor up` start it again",
   save: "a terminal can do it",
+  search: "Go to… searches all sessions",
   status: "the column at the right has it, ] opens it",
-  theme: "the button at the foot of the fleet switches the colours",
+  theme: "the button below the list of sessions switches the colours",
 };
 
 export type Reading =
@@ -147,6 +171,8 @@ export function read(text: string, abilities: Abilities): Reading | undefined {
   const meant = MEANT[name] ?? name;
   const slash = offered(abilities).find((one) => one.name === meant);
   if (slash) return { is: "command", slash, rest: rest.trim() };
+  // What the agent announced is said to it.
+  if (abilities.menu?.commands?.some((one) => one.name === name)) return undefined;
   if (SLASH.some((one) => one.name === meant)) return { is: "refused", words: `This runtime cannot do /${name}.` };
   const elsewhere = ELSEWHERE[name];
   if (elsewhere) return { is: "refused", words: `/${name} is a command of the terminal. Here: ${elsewhere}.` };

@@ -10,7 +10,7 @@ import { oneLine, visible } from "../text/unseen";
 import type { SessionPort } from "../ports";
 import { refused, toast } from "../chrome/toasts";
 import { attach } from "./attach";
-import { offered, read, type Screen } from "./commands";
+import { listed, read, saidToAgent, type Screen } from "./commands";
 import { best, completing, type Offer } from "./complete";
 import { knownFiles } from "./files";
 import { askFolder, folderOf, remark, withFolder } from "./folder";
@@ -105,10 +105,10 @@ export function Composer({ port, state, show, sent }: ComposerProps) {
   const offers: Offer[] = !word
     ? []
     : word.kind === "command"
-      ? best(word.word, offered(abilities), (slash) => slash.name, MOST).map((slash) => ({
-          text: `/${slash.name} `,
-          name: `/${slash.name}`,
-          words: slash.words,
+      ? best(word.word, listed(abilities), (slash) => slash.name, MOST).map((slash) => ({
+          text: `${slash.written} `,
+          name: visible(slash.written),
+          words: visible(slash.words),
         }))
       : best(word.word, paths, (file) => file.path, MOST).map((file) => ({
           text: `@${file.path} `,
@@ -158,8 +158,8 @@ export function Composer({ port, state, show, sent }: ComposerProps) {
     toast(
       "info",
       returned.length === 1
-        ? "What you had queued was not heard; it stands in the composer again."
-        : `${returned.length} queued inputs were not heard; they stand in the composer again.`,
+        ? "What you had queued was not heard; it is in the composer again."
+        : `${returned.length} queued inputs were not heard; they are in the composer again.`,
     );
   }, [returned]);
   // What was suggested stands until something else is written or said.
@@ -195,7 +195,8 @@ export function Composer({ port, state, show, sent }: ComposerProps) {
       }
       return;
     }
-    const input: Input = parts.length > 0 ? { text: said, attachments: parts } : { text: said };
+    const words = saidToAgent(said, abilities);
+    const input: Input = parts.length > 0 ? { text: words, attachments: parts } : { text: words };
     const busy = run !== undefined;
     const kind = follow && abilities.follow_up ? "follow_up" : "steer";
     const command = busy
@@ -342,7 +343,7 @@ export function Composer({ port, state, show, sent }: ComposerProps) {
               <button
                 type="button"
                 class="quiet"
-                aria-label="Take the attachment away"
+                aria-label="Remove the attachment"
                 onClick={() => setParts(parts.filter((_, other) => other !== index))}
               >
                 <Icon name="close" size={12} />

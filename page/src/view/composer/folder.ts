@@ -55,9 +55,6 @@ export function withFolder(met: readonly KnownFile[], folder: Folder): KnownFile
 
 /** What is said below the offers, where they are not all there is. */
 export function remark(folder: Folder): string | undefined {
-  if (folder === "untold")
-    return "Only files that this session has met are known here. Any other path is taken as you type it.";
-  return folder?.more
-    ? "The folder has more files than are listed. Any other path is taken as you type it."
-    : undefined;
+  if (folder === "untold") return "Only files that this session has met are known here. You can type any other path.";
+  return folder?.more ? "The folder has more files than are listed. You can type any other path." : undefined;
 }

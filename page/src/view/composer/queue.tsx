@@ -27,7 +27,7 @@ export function Queue({ port, state }: { port: SessionPort; state: State }) {
           {one.kept && !one.uncertain && <span class="faint wide-only">Will be sent once when Parlor answers.</span>}
           {(one.kept || one.uncertain) && (
             <button type="button" class="quiet" onClick={() => port.takeBack(one.id)}>
-              Take back
+              Discard
             </button>
           )}
         </li>
@@ -85,7 +85,7 @@ function Item({ one, word, port }: { one: Waiting; word: string; port: SessionPo
         <button
           type="button"
           class="quiet"
-          aria-label="Take back"
+          aria-label="Discard"
           onClick={() => void port.send({ drop_queued: { item: one.id } }).catch(refused)}
         >
           <Icon name="close" size={12} />

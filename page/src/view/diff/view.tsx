@@ -5,6 +5,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { toast } from "../chrome/toasts";
 import { counted } from "../common/format";
 import { CopyButton } from "../common/copy";
+import { printing } from "../common/printing";
 import { inSight } from "../list/rows";
 import { Seen } from "../text/seen";
 import { visible } from "../text/unseen";
@@ -32,8 +33,8 @@ export function switchSides(): void {
     toast(
       "info",
       shown.length > 0
-        ? "There is no room for two sides here. They stand side by side where there is, as in “Diff and undo” in a wide window."
-        : "Diffs stand side by side from now on, where there is room for it.",
+        ? "There is no room for two sides here. They are side by side where there is, as in “Diff and undo” in a wide window."
+        : "Diffs are side by side from now on, where there is room for it.",
     );
   });
 }
@@ -73,7 +74,7 @@ function Diff({ file, source }: { file: FileDiff; source: string | undefined }) 
       element.removeEventListener("scroll", look);
     };
   }, []);
-  const { first, end } = inSight(view.top, view.height, ROW, count, 20);
+  const { first, end } = printing.value ? { first: 0, end: count } : inSight(view.top, view.height, ROW, count, 20);
   const words = `${visible(file.path) || "Changes"}, ${file.added} added, ${file.removed} removed`;
   return (
     <figure class={`diff${split ? " split" : ""}`}>

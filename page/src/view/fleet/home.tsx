@@ -2,13 +2,13 @@
 
 import { Age } from "../common/age";
 import { Glyph } from "../common/glyph";
-import { Icon } from "../common/icon";
 import { memo } from "../common/memo";
 import { forWhom } from "../common/who";
 import { State } from "../chrome/connection";
 import type { FleetPort, FleetRow } from "../ports";
 import { Coded } from "../text/seen";
 import { oneLine } from "../text/unseen";
+import { Start } from "./start";
 import { place, title, waitingRows } from "./groups";
 
 /** Most cards: the list at the side has all of them. */
@@ -25,20 +25,17 @@ export const Home = memo(function Home({ fleet }: { fleet: FleetPort }) {
         <h2>Looking for sessions…</h2>
       </div>
     );
-  const begin = role === "controller" && (
-    <a class="button primary" href="#/new">
-      <Icon name="plus" /> New session
-    </a>
-  );
   const running = rows.filter((row) => row.status === "running").length;
   if (waiting.length === 0) {
     const none = rows.length === 0;
     return (
       <div class="home-empty">
+        {role === "controller" && <Start fleet={fleet} />}
         <State title={none ? "No session yet" : `Nobody waits ${forWhom(role)}.`}>
           {none ? (
             <>
-              Begin one here, or run <code>parlor</code> in a terminal.
+              {role === "controller" ? "Say above what you want done, or run" : "Run"} <code>parlor</code> in a
+              terminal.
             </>
           ) : running > 0 ? (
             `${running} ${running === 1 ? "session is" : "sessions are"} at work.`
@@ -46,18 +43,17 @@ export const Home = memo(function Home({ fleet }: { fleet: FleetPort }) {
             "Nothing runs either."
           )}
         </State>
-        {begin}
       </div>
     );
   }
   return (
     <div class="home scroll" tabIndex={0} role="region" aria-label={`Waiting ${forWhom(role)}`}>
       <div class="column">
+        {role === "controller" && <Start fleet={fleet} />}
         <div class="row">
           <h2 class="grow">
             {waiting.length} {waiting.length === 1 ? "waits" : "wait"} {forWhom(role)}
           </h2>
-          {begin}
         </div>
         <ul class="cards">
           {waiting.slice(0, CARDS).map((row) => (
@@ -69,6 +65,27 @@ export const Home = memo(function Home({ fleet }: { fleet: FleetPort }) {
     </div>
   );
 });
+
+/** A screen of its own for a new session. */
+export function Begin({
+  title,
+  ...start
+}: {
+  fleet: FleetPort;
+  folder?: string | undefined;
+  model?: string | undefined;
+  title: string;
+  trouble?: string | undefined;
+}) {
+  return (
+    <div class="begin scroll">
+      <div class="column">
+        <h2>{title}</h2>
+        <Start {...start} writes />
+      </div>
+    </div>
+  );
+}
 
 const Card = memo(function Card({ row }: { row: FleetRow }) {
   return (

@@ -9,6 +9,7 @@ import { memo } from "../common/memo";
 import { narrow } from "../common/narrow";
 import { now } from "../common/now";
 import { forWhom } from "../common/who";
+import { Bell } from "../chrome/bell";
 import { toast } from "../chrome/toasts";
 import { SchemeSwitch } from "../chrome/scheme";
 import type { FleetPort, FleetRow } from "../ports";
@@ -110,6 +111,7 @@ export const Fleet = memo(function Fleet({ fleet, current, begin }: FleetProps) 
           <Icon name="plus" /> New session
         </button>
         <span class="grow" />
+        <Bell />
         <SchemeSwitch />
       </footer>
     </nav>

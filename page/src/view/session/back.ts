@@ -31,7 +31,7 @@ export function moveTo(state: State, can: Abilities, leaf: number | undefined): 
       : openRun(state)
         ? "Stop the run first."
         : leaf === undefined && (can.clear ?? can.sessions) === false
-          ? "Nothing stands before this message: begin a new session."
+          ? "Nothing comes before this message: begin a new session."
           : undefined;
   return { leaf, back, forth, files: !ran ? "none" : can.undo === false ? "stay" : "choose", why };
 }

@@ -1,15 +1,6 @@
 // The right column: context, plan, money, branches, changes.
 
-import {
-  contextLeft,
-  openRun,
-  spent,
-  toolOutcome,
-  type Count,
-  type State,
-  type ToolRun,
-  type Used,
-} from "../../model/state";
+import { contextLeft, openRun, spent, type Count, type State, type Used } from "../../model/state";
 import { money, tokens, counted } from "../common/format";
 import { Glyph } from "../common/glyph";
 import { Icon } from "../common/icon";
@@ -17,17 +8,10 @@ import { mayShow, type Screen } from "../composer/commands";
 import type { SessionPort } from "../ports";
 import { Prose } from "../text/seen";
 import { visible } from "../text/unseen";
-import { pathIn } from "./words";
+import { changed } from "./changed";
+import { jump } from "./jump";
 
 const PLAN = { pending: ["ring", "not begun"], active: ["dot", "under way"], done: ["check", "done"] } as const;
-
-/** The file of each tool run: read once, not with each word that arrives. */
-const paths = new WeakMap<ToolRun, string | undefined>();
-
-function pathOf(tool: ToolRun): string | undefined {
-  if (!paths.has(tool)) paths.set(tool, pathIn(tool.args));
-  return paths.get(tool);
-}
 
 /** What was used, and how much of it came from the provider's cache; what is an estimate is marked. */
 export function tokenWords({ input = 0, output = 0, cache_read = 0, rough }: Used): string | undefined {
@@ -45,12 +29,7 @@ export function Details({ port, state, show }: { port: SessionPort; state: State
   const usage = spent(state);
   const abilities = port.abilities.value;
   const model = state.settings.model ?? abilities.model;
-  const changed = new Set<string>();
-  for (const tool of state.tools.values()) {
-    if (tool.name !== "edit" && tool.name !== "write") continue;
-    const path = toolOutcome(tool) === "done" ? pathOf(tool) : undefined;
-    if (path) changed.add(path);
-  }
+  const files = changed(state);
   return (
     <aside class="side scroll" id="side" aria-label="Details" tabIndex={-1}>
       {state.context && (
@@ -132,15 +111,21 @@ export function Details({ port, state, show }: { port: SessionPort; state: State
           </div>
         )}
       </section>
-      {changed.size > 0 && (
+      {files.length > 0 && (
         <section>
           <h2>Changes</h2>
-          {[...changed].slice(-12).map((path) => (
-            <div class="mono cut" title={visible(path)}>
-              {visible(path)}
-            </div>
-          ))}
-          {changed.size > 12 && <div class="faint">{counted(changed.size - 12, "more file")}</div>}
+          <ul class="changed">
+            {files.slice(-12).map((file) => (
+              <li key={file.path}>
+                <button type="button" title={visible(file.path)} onClick={() => void (jump.value = file.tool)}>
+                  <span class="mono cut grow">{visible(file.path)}</span>
+                  {file.counted && <span class="ok">+{file.added}</span>}
+                  {file.counted && <span class="risk">−{file.removed}</span>}
+                </button>
+              </li>
+            ))}
+          </ul>
+          {files.length > 12 && <div class="faint">{counted(files.length - 12, "more file")}</div>}
         </section>
       )}
       <section class="side-acts">

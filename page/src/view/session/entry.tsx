@@ -4,8 +4,9 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Outcome } from "../../model/types";
 import { Glyph, LEVELS } from "../common/glyph";
 import { memo } from "../common/memo";
-import { duration } from "../common/format";
-import { copyText } from "../common/copy";
+import { clock, duration } from "../common/format";
+import { CopyButton, copyText } from "../common/copy";
+import { Icon } from "../common/icon";
 import { Block } from "../text/markdown";
 import { Bundles, Growing, type Parsed } from "../text/tokens";
 import { Prose } from "../text/seen";
@@ -20,35 +21,56 @@ export interface EntryProps {
   open: boolean | undefined;
   toggle: (key: string) => void;
   again: () => void;
+  /** Goes back before a prompt, which comes to the composer; absent where that cannot be done. */
+  edit: ((entry: number) => void) | undefined;
 }
 
-export const Entry = memo(function Entry({ row, open, toggle, again }: EntryProps) {
+export const Entry = memo(function Entry({ row, open, toggle, again, edit }: EntryProps) {
   switch (row.is) {
     case "prompt": {
       const text = row.entry.parts.map((part) => ("text" in part ? part.text : "")).join("");
       const images = row.entry.parts.filter((part) => "image" in part);
       const rest = row.entry.parts.filter((part) => !("image" in part) && !("text" in part));
       return (
-        <div class="prompt">
-          <span class={row.cause && row.cause !== "prompt" ? "cause" : "hidden"}>
-            {row.cause === "steer" ? "You, steering" : row.cause === "follow_up" ? "You, queued" : "You"}
-          </span>
-          <Prose text={text} />
-          {images.length > 0 && (
-            <div class="images">
-              {images.map((part) => (
-                <Picture mime={part.image.mime} base64={part.image.base64} />
-              ))}
-            </div>
-          )}
-          {rest.map((part) => (
-            <ShownPart part={part} />
-          ))}
-        </div>
+        <>
+          <div class="prompt">
+            <span class={row.cause && row.cause !== "prompt" ? "cause" : "hidden"}>
+              {row.cause === "steer" ? "You, steering" : row.cause === "follow_up" ? "You, queued" : "You"}
+            </span>
+            <Prose text={text} />
+            {images.length > 0 && (
+              <div class="images">
+                {images.map((part) => (
+                  <Picture mime={part.image.mime} base64={part.image.base64} />
+                ))}
+              </div>
+            )}
+            {rest.map((part) => (
+              <ShownPart part={part} />
+            ))}
+          </div>
+          <div class="prompt-acts">
+            {edit && (
+              <button type="button" class="quiet" onClick={() => edit(row.entry.id)}>
+                <Icon name="edit" size={12} /> Edit and send again
+              </button>
+            )}
+            <time class="faint">{clock(row.entry.at)}</time>
+          </div>
+        </>
       );
     }
     case "text":
-      return <Words text={row.text} open={row.open} />;
+      return (
+        <>
+          <Words text={row.text} open={row.open} />
+          {!row.open && (
+            <div class="row-acts">
+              <CopyButton text={row.text} what="answer" />
+            </div>
+          )}
+        </>
+      );
     case "thought": {
       const shown = open ?? false;
       return (
@@ -88,7 +110,7 @@ export const Entry = memo(function Entry({ row, open, toggle, again }: EntryProp
         <div class="compaction">
           <button type="button" class="fold-line" aria-expanded={shown} onClick={() => toggle(row.key)}>
             <Glyph of={shown ? "open" : "closed"} look="faint" />
-            What came before stands as a summary from here on
+            What came before is a summary from here on
           </button>
           {shown && (
             <div class="thought">

@@ -255,7 +255,7 @@ export function Going({
         {move.why ??
           {
             choose: "Words only: files stay as they are.",
-            stay: "Files stay as they are: this runtime cannot take them back.",
+            stay: "Files stay as they are: this runtime cannot undo changes.",
             none: "",
           }[move.files]}
       </span>

@@ -139,6 +139,7 @@ test("a run that was stopped says after how long, one that was interrupted does 
         open: undefined,
         toggle: () => undefined,
         again: () => undefined,
+        edit: undefined,
       }),
     );
   expect(end("cancelled")).toBe("Stopped after 8.9 s.");
@@ -204,13 +205,13 @@ describe("going back", () => {
   test("says why it cannot be gone, and that files stay", () => {
     expect(moveTo(session(), can, undefined).why).toBe("Stop the run first.");
     expect(moveTo(ended(), { ...can, branch: false }, undefined).why).toMatch(/cannot go back/);
-    expect(moveTo(ended(), { ...can, clear: false }, undefined).why).toMatch(/Nothing stands before/);
+    expect(moveTo(ended(), { ...can, clear: false }, undefined).why).toMatch(/Nothing comes before/);
     const told = (move: LeafMove): string => words(Going({ name: "Go", move, may: true, go: () => undefined }));
     expect(told(moveTo(ended(), can, undefined))).toBe(
       "Go, words onlyGo, words and filesWords only: files stay as they are.",
     );
     expect(told(moveTo(ended(), { ...can, undo: false }, undefined))).toBe(
-      "GoFiles stay as they are: this runtime cannot take them back.",
+      "GoFiles stay as they are: this runtime cannot undo changes.",
     );
   });
 });

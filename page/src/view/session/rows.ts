@@ -139,7 +139,7 @@ function cutWords(entry: MessageEntry): string | undefined {
     case "length":
       return "Cut: the model reached the longest answer that it may give.";
     case "cut":
-      return "Broken off; the model was asked again and begins anew below.";
+      return "Cut off; the model was asked again, and its new answer is below.";
     case "refused":
       return "The model declined to answer.";
     case "failed":

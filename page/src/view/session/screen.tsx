@@ -1,6 +1,6 @@
 // One session: transcript, question, composer, details.
 
-import { useSignal, type ReadonlySignal } from "@preact/signals";
+import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { openRun, type Retry, type State as Sessions } from "../../model/state";
 import type { Answer, Ask, Closing } from "../../model/types";
@@ -11,20 +11,26 @@ import { refused, toast, Toasts } from "../chrome/toasts";
 import { Blocked } from "../chrome/connection";
 import { duration } from "../common/format";
 import { Glyph } from "../common/glyph";
-import { Icon } from "../common/icon";
 import { memo } from "../common/memo";
 import { now } from "../common/now";
 import { Composer } from "../composer/composer";
 import type { Screen } from "../composer/commands";
 import { Queue } from "../composer/queue";
 import { START, type Scroll } from "../list/scroll";
-import { refusalWords, type SessionPort } from "../ports";
+import { refusalWords, type Beginning, type FleetPort, type SessionPort } from "../ports";
 import { visible } from "../text/unseen";
 import { StatusLine, Widgets } from "./board";
+import { promptOf, moveTo } from "./back";
+import { markdown, save } from "./export";
+import { wanted as anew } from "../composer/returned";
+import { Begin } from "../fleet/home";
+import { takeFirst } from "../fleet/start";
 import { Details } from "./details";
-import { Elsewhere, Empty } from "./empty";
+import { Empty } from "./empty";
+import { Find, toFind, type Sought } from "./finder";
+import { Live } from "./live";
 import { Changes, Timeline, Tree } from "./panels";
-import { rows, type Row } from "./rows";
+import { rows } from "./rows";
 import { SettingsPanel } from "./settings";
 import { Transcript } from "./transcript";
 import { retryWords } from "./words";
@@ -34,14 +40,11 @@ export interface SessionProps {
   screen: Screen | undefined;
   show: (screen: Screen | undefined) => void;
   typed: () => number;
-  /** Folders of other sessions. */
-  folders: ReadonlySignal<readonly string[]>;
   /** Nothing floats over it: words that come and go have their place here. */
   told: boolean;
-  /** The folder in which it is to begin, where one was named and it has not yet. */
-  wanted: string | undefined;
-  /** Begins a session in a folder. */
-  begin: (folder: string) => void;
+  /** What it is begun with, as long as it was not. */
+  beginning: Beginning | undefined;
+  fleet: FleetPort;
 }
 
 export const SessionMain = memo(function SessionMain({
@@ -49,10 +52,9 @@ export const SessionMain = memo(function SessionMain({
   screen,
   show,
   typed,
-  folders,
   told,
-  wanted,
-  begin,
+  beginning,
+  fleet,
 }: SessionProps) {
   const state = port.state.value;
   const rev = port.rev.value;
@@ -60,7 +62,7 @@ export const SessionMain = memo(function SessionMain({
   const scroll = useSignal<Scroll>(START);
   const opened = useSignal<ReadonlyMap<string, boolean>>(new Map());
   const [own, setOwn] = useState(0);
-  const [found, setFound] = useState<string | undefined>();
+  const [sought, setSought] = useState<Sought | undefined>();
   const board = port.board.value;
   const run = openRun(state);
   const connection = port.connection.value;
@@ -80,24 +82,57 @@ export const SessionMain = memo(function SessionMain({
       },
     [port],
   );
-  const unmade = wanted !== undefined && port.id.value === undefined;
-  const place = (
-    <Elsewhere
-      folders={folders.value}
-      go={begin}
-      {...(unmade ? { typed: wanted } : {})}
-      {...(unmade && connection.is === "refused" ? { trouble: refusalWords(connection) } : {})}
-    />
-  );
-  if (unmade && connection.is === "refused")
+  const close = (): void => show(undefined);
+  // What was said for it on the screen of all sessions is said once it is there.
+  const made = port.id.value !== undefined;
+  useEffect(() => {
+    const text = made ? takeFirst(port) : undefined;
+    if (text === undefined) return;
+    setOwn((count) => count + 1);
+    void port.prompt({ prompt: { input: { text }, options: { when_busy: "queue" } } }, text).catch((error: unknown) => {
+      refused(error);
+      anew.value = text;
+    });
+  }, [made]);
+  useEffect(() => {
+    if (screen === "print") print();
+    else if (screen === "export") {
+      const name = visible(state.settings.title ?? "Session");
+      save(name, markdown(name, shown));
+    } else return;
+    close();
+  }, [screen]);
+  /** Goes back before a prompt, words only: it stands in the composer then. */
+  const before = (id: number): void => {
+    const entry = state.entries.get(id);
+    const text = entry && promptOf(entry);
+    if (!entry || text === undefined) return;
+    const { leaf, why } = moveTo(state, port.abilities.peek(), entry.parent);
+    if (why !== undefined) return void toast("warning", why);
+    void port.send({ set_leaf: leaf === undefined ? {} : { leaf } }).then(() => void (anew.value = text), refused);
+  };
+  const latest = useRef(before);
+  latest.current = before;
+  const edit = useRef((id: number) => latest.current(id)).current;
+  const can = port.abilities.value;
+  const mayEdit = port.role.value === "controller" && connection.is === "up" && (can.go_back ?? can.branch) !== false;
+  useEffect(() => {
+    if (screen !== "search") setSought(undefined);
+  }, [screen]);
+  const asked = toFind.value?.session === port.id.value && shown.length > 0;
+  useEffect(() => {
+    if (asked) show("search");
+  }, [asked]);
+  if (beginning && port.id.value === undefined && connection.is === "refused")
     return (
       <main class="main" id="main" aria-label="Session">
-        <div class="empty" id="transcript" tabIndex={-1}>
-          <div class="state" role="status">
-            <h2>No session was begun</h2>
-          </div>
-          {place}
-        </div>
+        <Begin
+          fleet={fleet}
+          folder={beginning.cwd}
+          model={beginning.model}
+          title="No session was begun"
+          trouble={refusalWords(connection)}
+        />
       </main>
     );
   const blocked = Blocked({ connection, known: shown.length > 0, retry: () => port.retryNow() });
@@ -125,7 +160,6 @@ export const SessionMain = memo(function SessionMain({
       )
       .catch(refused);
   };
-  const close = (): void => show(undefined);
   return (
     <main class="main" id="main" aria-label="Session">
       {shown.length === 0 ? (
@@ -137,23 +171,20 @@ export const SessionMain = memo(function SessionMain({
             connection={connection}
             role={port.role.value}
           />
-          {port.role.value === "controller" &&
-            (unmade || (connection.is === "up" && state.settings.cwd !== "")) &&
-            place}
         </div>
       ) : (
-        <Transcript rows={shown} own={own} scroll={scroll} opened={opened} found={found} again={again} />
-      )}
-      {screen === "search" && (
-        <Find
+        <Transcript
           rows={shown}
-          go={setFound}
-          close={() => {
-            setFound(undefined);
-            close();
-          }}
+          own={own}
+          scroll={scroll}
+          opened={opened}
+          sought={sought}
+          again={again}
+          edit={mayEdit ? edit : undefined}
         />
       )}
+      <Live state={state} rows={shown} />
+      {screen === "search" && <Find rows={shown} session={port.id.value} go={setSought} close={close} />}
       <div class="bottom">
         <div class="column">
           {told && <Toasts place="flow" />}
@@ -233,68 +264,4 @@ function outcomeText(ask: Ask, state: Sessions, closing: Closing | undefined): s
     : { deny: decision.reason ? { reason: decision.reason } : {} };
   const by = typeof decision.by === "object" && "person" in decision.by ? decision.by.person : undefined;
   return closed({ answered: { answer, ...(by ? { by } : {}) } });
-}
-
-function textOfRow(row: Row): string {
-  switch (row.is) {
-    case "prompt":
-      return row.entry.parts.map((part) => ("text" in part ? part.text : "")).join("");
-    case "text":
-    case "thought":
-      return row.text;
-    case "tool":
-      return `${row.tool.args} ${row.tool.result?.text ?? row.tool.output}`;
-    case "notice":
-      return row.entry.text;
-    case "part":
-    case "compaction":
-    case "cut":
-    case "end":
-      return "";
-  }
-}
-
-function Find({ rows, go, close }: { rows: Row[]; go: (key: string | undefined) => void; close: () => void }) {
-  const [word, setWord] = useState("");
-  const [at, setAt] = useState(0);
-  const field = useRef<HTMLInputElement>(null);
-  useEffect(() => field.current?.focus(), []);
-  const hits = useMemo(
-    () => (word.length < 2 ? [] : rows.filter((row) => textOfRow(row).toLowerCase().includes(word.toLowerCase()))),
-    [word, rows],
-  );
-  const step = (by: number): void => {
-    const next = hits.length === 0 ? 0 : (at + by + hits.length) % hits.length;
-    setAt(next);
-    go(hits[next]?.key);
-  };
-  return (
-    <div class="find" role="search">
-      <input
-        ref={field}
-        type="search"
-        aria-label="Search this conversation"
-        placeholder="Search"
-        value={word}
-        onInput={(event) => {
-          setWord(event.currentTarget.value);
-          setAt(0);
-        }}
-        onKeyDown={(event) => {
-          if (event.key === "Enter")
-            step(event.shiftKey ? -1 : at === 0 && !document.querySelector(".entry.found") ? 0 : 1);
-          if (event.key === "Escape") {
-            event.stopPropagation();
-            close();
-          }
-        }}
-      />
-      <span class="soft" role="status">
-        {hits.length > 0 ? `${at + 1} of ${hits.length}` : word.length > 1 ? "none" : ""}
-      </span>
-      <button type="button" class="quiet" aria-label="Close search" onClick={close}>
-        <Icon name="close" size={12} />
-      </button>
-    </div>
-  );
 }

@@ -12,7 +12,7 @@ export function whyNot(can: Abilities, role: DeviceRole): Record<Switch, string 
   const whole = role === "controller" ? undefined : "This device may not change anything.";
   const name = visible(can.name) || "This runtime";
   const unless = (able: boolean, words: string): string | undefined => whole ?? (able ? undefined : words);
-  const rules = `${name} has rules of its own.`;
+  const rules = `${name} has its own rules.`;
   return {
     title: unless(can.rename_session !== false, `${name} names its sessions itself.`),
     model: unless(can.set_model ?? can.models, `${name} does not let others choose its model.`),

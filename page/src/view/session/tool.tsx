@@ -1,5 +1,7 @@
 // A tool run: one line that opens. A failed one is open by itself.
 
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import { toolOutcome, type ToolRun } from "../../model/state";
 import type { Decision, ToolOutcome } from "../../model/types";
 import { duration, counted } from "../common/format";
@@ -11,6 +13,7 @@ import { spans } from "../text/ansi";
 import { Prose, Seen } from "../text/seen";
 import { visible } from "../text/unseen";
 import { ShownPart } from "./part";
+import { called } from "./called";
 import { came, summary, verb } from "./words";
 
 /** Of a long output the end is shown: what happened last tells most. */
@@ -78,7 +81,7 @@ function Body({ tool }: { tool: ToolRun }) {
   const text = result ? result.text : tool.output;
   const diffs = (result?.parts ?? []).filter((part) => "diff" in part);
   // A diff says all that the arguments of an edit say, and better.
-  const command = diffs.length > 0 ? undefined : pretty(tool);
+  const command = diffs.length > 0 ? undefined : called(tool);
   return (
     <div class="tool-body">
       {command && (
@@ -106,35 +109,32 @@ function Body({ tool }: { tool: ToolRun }) {
 }
 
 export function Output({ text }: { text: string }) {
-  const cut = text.length > SHOWN;
+  return text.length > SHOWN ? <LongOutput text={text} /> : <Said text={text} />;
+}
+
+function LongOutput({ text }: { text: string }) {
+  const [all, setAll] = useState(false);
+  if (all) return <Said text={text} />;
+  return (
+    <Said text={text.slice(-SHOWN)}>
+      <button type="button" class="more" onClick={() => setAll(true)}>
+        Show {counted(text.length - SHOWN, "character")} before this
+      </button>
+    </Said>
+  );
+}
+
+function Said({ text, children }: { text: string; children?: ComponentChildren }) {
   return (
     <pre class="output" tabIndex={0} role="log" aria-label="Output" aria-live="off">
-      {cut && (
-        <span class="faint">
-          … {counted(text.length - SHOWN, "character")} before this{"\n"}
-        </span>
-      )}
-      {spans(cut ? text.slice(-SHOWN) : text).map((span) => (
+      {children}
+      {spans(text).map((span) => (
         <span class={span.look || undefined}>
           <Seen text={span.text} />
         </span>
       ))}
     </pre>
   );
-}
-
-/** The arguments, where the line above does not hold all of them. */
-function pretty(tool: ToolRun): string | undefined {
-  try {
-    const value = JSON.parse(tool.args) as Record<string, unknown>;
-    const command = value.command ?? value.cmd;
-    if (typeof command === "string") return command.includes("\n") || command.length > 80 ? command : undefined;
-    return tool.name.startsWith("mcp__") || Object.keys(value).length > 2
-      ? JSON.stringify(value, null, 2).slice(0, SHOWN)
-      : undefined;
-  } catch {
-    return tool.args.slice(0, SHOWN);
-  }
 }
 
 function decided(decision: Decision | undefined): string | undefined {

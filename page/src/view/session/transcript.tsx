@@ -10,8 +10,12 @@ import {
 import { useSignal, type Signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useReducer, useRef } from "preact/hooks";
 import { Icon } from "../common/icon";
+import { printing } from "../common/printing";
 import { atEnd, below, moved, type Move, type Scroll } from "../list/scroll";
 import { Entry } from "./entry";
+import type { Sought } from "./finder";
+import { jump } from "./jump";
+import { mark, step, unmark, way, type Way } from "./marks";
 import type { Row } from "./rows";
 
 /** Frames in which a prompt of one's own is put to the top. */
@@ -27,11 +31,13 @@ export interface TranscriptProps {
   own: number;
   scroll: Signal<Scroll>;
   opened: Signal<ReadonlyMap<string, boolean>>;
-  found: string | undefined;
+  sought: Sought | undefined;
   again: () => void;
+  /** Goes back before a prompt, which comes to the composer; absent where that cannot be done. */
+  edit: ((entry: number) => void) | undefined;
 }
 
-export function Transcript({ rows, own, scroll, opened, found, again }: TranscriptProps) {
+export function Transcript({ rows, own, scroll, opened, sought, again, edit }: TranscriptProps) {
   const box = useRef<HTMLDivElement>(null);
   // biome-ignore lint/suspicious/noConfusingVoidType: drawn anew without saying why.
   const [, draw] = useReducer((count: number, _: void) => count + 1, 0);
@@ -74,11 +80,17 @@ export function Transcript({ rows, own, scroll, opened, found, again }: Transcri
     element.scrollTop = element.scrollHeight;
     // Said at once: the browser tells only with the next frame, and rows that nobody sees would be drawn until then.
     virtual.scrollOffset = element.scrollTop;
+    last.current.top = element.scrollTop;
+    last.current.height = element.scrollHeight;
   };
   /** The newest prompt when one's own was sent: the next one is one's own. */
   const before = useRef<string | undefined>(undefined);
   const tries = useRef(0);
-  const last = useRef({ count: rows.length, own, top: 0 });
+  const last = useRef({ count: rows.length, own, top: 0, height: 0 });
+  /** Where the prompt was put, while it stays there: the view is turned or resized around it. */
+  const put = useRef<number | undefined>(undefined);
+  /** Frames in which the beginning is kept in view: rows above are measured a moment after they are drawn. */
+  const begins = useRef(0);
   useLayoutEffect(() => {
     const grew = rows.length - last.current.count;
     if (grew > 0) move({ is: "grew", rows: grew });
@@ -131,11 +143,18 @@ export function Transcript({ rows, own, scroll, opened, found, again }: Transcri
     if (tries.current > 0) {
       tries.current -= 1;
       if (Math.abs(element.scrollTop - start) > 1) element.scrollTop = start;
+      put.current = element.scrollTop;
       requestAnimationFrame(() => draw());
     }
   });
   useLayoutEffect(() => {
     if (scroll.value.mode === "following") toEnd();
+    if (begins.current > 0 && box.current) {
+      begins.current -= 1;
+      box.current.scrollTop = 0;
+      virtual.scrollOffset = 0;
+      requestAnimationFrame(() => draw());
+    }
   });
   useEffect(() => {
     const element = box.current;
@@ -147,12 +166,27 @@ export function Transcript({ rows, own, scroll, opened, found, again }: Transcri
       if (event.deltaY < 0) up();
     };
     const key = (event: KeyboardEvent): void => {
-      if (["ArrowUp", "PageUp", "Home"].includes(event.key)) up();
+      if (event.key === "Home" && !event.ctrlKey && !event.shiftKey) {
+        event.preventDefault();
+        up();
+        begins.current = TRIES;
+        draw();
+      } else if (["ArrowUp", "PageUp", "Home"].includes(event.key)) up();
       else if (event.key === "End" && !event.ctrlKey) move({ is: "end" });
     };
     const scrolled = (): void => {
       const went = element.scrollTop - last.current.top;
+      const shrank = element.scrollHeight < last.current.height;
       last.current.top = element.scrollTop;
+      last.current.height = element.scrollHeight;
+      // The bar at the side was moved, or its track pressed: only what became shorter goes up by itself.
+      if (
+        went < 0 &&
+        !shrank &&
+        scroll.value.mode === "following" &&
+        !atEnd(element.scrollTop, element.clientHeight, element.scrollHeight)
+      )
+        up();
       if (
         went > 0 &&
         scroll.value.mode === "free" &&
@@ -169,30 +203,73 @@ export function Transcript({ rows, own, scroll, opened, found, again }: Transcri
       const chosen = document.getSelection();
       if (chosen && !chosen.isCollapsed && element.contains(chosen.anchorNode)) move({ is: "up" });
     };
+    let { width, height } = element.getBoundingClientRect();
+    const resized = new ResizeObserver(() => {
+      const now = element.getBoundingClientRect();
+      if (now.width === width && now.height === height) return;
+      ({ width, height } = now);
+      if (scroll.value.mode !== "anchoring" || Math.abs(last.current.top - (put.current ?? -2)) > 1) return;
+      tries.current = TRIES;
+      draw();
+    });
+    resized.observe(element);
     const passive = { passive: true } as const;
     element.addEventListener("wheel", wheel, passive);
     element.addEventListener("keydown", key);
-    element.addEventListener("scroll", scrolled, passive);
+    // Before the list hears of it: that draws, and whoever follows is put to the end then.
+    element.addEventListener("scroll", scrolled, { passive: true, capture: true });
     element.addEventListener("touchstart", began, passive);
     element.addEventListener("touchmove", dragged, passive);
     document.addEventListener("selectionchange", selected);
     return () => {
+      resized.disconnect();
       element.removeEventListener("wheel", wheel);
       element.removeEventListener("keydown", key);
-      element.removeEventListener("scroll", scrolled);
+      element.removeEventListener("scroll", scrolled, true);
       element.removeEventListener("touchstart", began);
       element.removeEventListener("touchmove", dragged);
       document.removeEventListener("selectionchange", selected);
     };
   }, []);
+  const going = useRef<Way | undefined>(undefined);
   useEffect(() => {
-    if (found === undefined) return;
-    const at = rows.findIndex((row) => row.key === found);
-    if (at >= 0) {
-      move({ is: "up" });
-      virtual.scrollToIndex(at, { align: "center" });
+    const hit = sought?.hit;
+    going.current = undefined;
+    const at = hit ? rows.findIndex((row) => row.key === hit.key) : -1;
+    if (!hit || at < 0) return;
+    move({ is: "up" });
+    if (["tool", "thought", "compaction"].includes(rows[at]?.is ?? "") && !opened.value.get(hit.key))
+      opened.value = new Map(opened.value).set(hit.key, true);
+    going.current = way(hit);
+    virtual.scrollToIndex(at, { align: "center" });
+    draw();
+  }, [sought]);
+  const wanted = jump.value;
+  useEffect(() => {
+    jump.value = undefined;
+    const at = rows.findIndex((row) => row.is === "tool" && row.tool.id === wanted);
+    const row = rows[at];
+    if (wanted === undefined || !row) return;
+    move({ is: "up" });
+    opened.value = new Map(opened.value).set(row.key, true);
+    virtual.scrollToIndex(at, { align: "start" });
+    box.current?.focus({ preventScroll: true });
+    draw();
+  }, [wanted]);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element || !sought) return;
+    const on = going.current;
+    if (on) {
+      on.left -= 1;
+      // It stays there when what is above it was measured too: two steps have to agree.
+      if (step(element, sought.word, on)) on.left = Math.min(on.left, 2);
+      if (on.left <= 0) going.current = undefined;
+      requestAnimationFrame(() => draw());
     }
-  }, [found]);
+    mark(element, sought.word, sought.hit);
+  });
+  useEffect(() => (sought === undefined ? unmark() : unmark), [sought === undefined]);
   const toggle = useRef((key: string): void => {
     const next = new Map(opened.value);
     const before =
@@ -214,22 +291,25 @@ export function Transcript({ rows, own, scroll, opened, found, again }: Transcri
         aria-live="off"
       >
         <div class="rows" style={{ height: `${virtual.getTotalSize()}px` }}>
-          {virtual.getVirtualItems().map((item) => {
+          {(printing.value
+            ? rows.map((row, index) => ({ key: row.key, index, start: 0 }))
+            : virtual.getVirtualItems()
+          ).map((item) => {
             const row = rows[item.index];
             if (!row) return null;
             return (
               <div
                 key={item.key}
-                class={`entry is-${row.is}${row.key === found ? " found" : ""}`}
+                class={`entry is-${row.is}`}
                 data-index={item.index}
                 data-key={row.key}
                 ref={(element) => {
-                  if (element) virtual.measureElement(element);
+                  if (element && !printing.peek()) virtual.measureElement(element);
                 }}
                 style={{ transform: `translateY(${item.start}px)` }}
               >
                 <div class="column">
-                  <Entry row={row} open={opened.value.get(row.key)} toggle={toggle.current} again={again} />
+                  <Entry row={row} open={opened.value.get(row.key)} toggle={toggle.current} again={again} edit={edit} />
                 </div>
               </div>
             );

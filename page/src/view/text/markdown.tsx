@@ -80,15 +80,8 @@ function closed(raw: string): boolean {
 
 function heading(token: Tokens.Heading): VNode {
   const inner = inline(token.tokens, 0);
-  // The page's own headings come above: a transcript begins at the third level.
-  switch (token.depth) {
-    case 1:
-      return <h3 class="md-1">{inner}</h3>;
-    case 2:
-      return <h4 class="md-2">{inner}</h4>;
-    default:
-      return <h5 class="md-3">{inner}</h5>;
-  }
+  // All of one level, below the page's own: an answer begins at any, and leaves some out.
+  return <h3 class={token.depth === 1 ? "md-1" : undefined}>{inner}</h3>;
 }
 
 function list(token: Tokens.List, open: boolean, depth: number): VNode {

@@ -35,6 +35,16 @@ test("prose shows what does harm, and keeps what scripts and emoji need", () => 
   expect(words(h(Prose, { text: "" }))).toBe("");
 });
 
+test("maths between dollars stays as it was written, and prices are no maths", () => {
+  const said = (text: string): string =>
+    lex(text)
+      .map((token) => words(h(Block, { block: { text, tokens: [token] }, open: false })))
+      .join("");
+  for (const maths of ["$$a\\,b^*c^*$$", "$x_1 \\, y_1$", "$$\\int_0^1\\!x\\,dx$$"])
+    expect(said(`so ${maths} holds`)).toBe(`so ${maths} holds`);
+  expect(said("from $5 to **$10** a\\*day")).toBe("from $5 to $10 a*day");
+});
+
 test("Markdown of every kind", () => {
   for (const text of [
     TURNED,
@@ -101,7 +111,7 @@ test("prompts, thoughts, notices, summaries, ends, and words of a refusal", () =
   const drawn: [string, ComponentChildren][] = [
     ...all.map((row): [string, ComponentChildren] => [
       row.is,
-      h(Entry, { row, open: true, toggle: () => undefined, again: () => undefined }),
+      h(Entry, { row, open: true, toggle: () => undefined, again: () => undefined, edit: undefined }),
     ]),
     ["part", h(ShownPart, { part: { text: TURNED } })],
     ["thought part", h(ShownPart, { part: { thought: { text: TURNED } } })],

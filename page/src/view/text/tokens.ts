@@ -1,6 +1,6 @@
 // Markdown to marked's tokens. The lexer only: no HTML is ever made.
 
-import { Lexer, type Token, type TokensList } from "marked";
+import { Lexer, type MarkedOptions, type Token, type TokensList } from "marked";
 import { Blocks, definitions } from "./blocks";
 import { heal } from "./heal";
 
@@ -12,8 +12,22 @@ export interface Parsed {
   tokens: Token[];
 }
 
+/** Maths between dollars: it is shown as it was written, for Markdown would take its backslashes and stars. */
+const MATHS = /^(?:\$\$[^$]+\$\$|\$(?=[^\s$])[^$\n]*[^\s$]\$(?!\d))/;
+const extensions: NonNullable<MarkedOptions["extensions"]> = {
+  inline: [
+    (text) => {
+      const raw = MATHS.exec(text)?.[0];
+      return raw === undefined ? undefined : { type: "text", raw, text: raw, escaped: false };
+    },
+  ],
+  startInline: [(text) => text.indexOf("$")],
+  renderers: {},
+  childTokens: {},
+};
+
 export function lex(text: string, links = ""): Token[] {
-  const lexer = new Lexer({ gfm: true });
+  const lexer = new Lexer({ gfm: true, extensions });
   if (links !== "") {
     const known = new Lexer({ gfm: true }).lex(links).links;
     Object.assign((lexer.tokens as TokensList).links, known);

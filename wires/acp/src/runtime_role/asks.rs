@@ -51,12 +51,12 @@ pub(super) enum Heard {
 /// The questions that the client has.
 #[derive(Debug, Default)]
 pub(super) struct OpenAsks {
-    open: Vec<OpenAsk>,
+    open: Vec<PendingAsk>,
     last: u64,
 }
 
 #[derive(Debug)]
-struct OpenAsk {
+struct PendingAsk {
     id: WireId,
     session: SessionId,
     ask: Ask,
@@ -108,7 +108,7 @@ impl OpenAsks {
                     let why = ask_why(&open);
                     open.id = self.mint();
                     cx.send(rpc::request(&open.id, &why));
-                    self.open.push(OpenAsk { why: true, ..open });
+                    self.open.push(PendingAsk { why: true, ..open });
                     return None;
                 }
             }
@@ -178,7 +178,7 @@ impl AcpRuntime {
             }
         };
         let (line, id) = line;
-        self.asks.open.push(OpenAsk { id, session: session.clone(), ask: ask.clone(), why: false });
+        self.asks.open.push(PendingAsk { id, session: session.clone(), ask: ask.clone(), why: false });
         if let Some(known) = self.sessions.get_mut(session) {
             known.send(cx, line);
         }
@@ -347,7 +347,7 @@ fn lift_consent(consent: &Consent, raw: &str) -> Chosen {
     }
 }
 
-fn ask_why(open: &OpenAsk) -> CreateElicitationParams {
+fn ask_why(open: &PendingAsk) -> CreateElicitationParams {
     let field =
         FormField { kind: "string".to_owned(), title: Some("Why not".to_owned()), ..FormField::default() };
     one_field(&open.session, "What shall the agent do instead?".to_owned(), None, field)

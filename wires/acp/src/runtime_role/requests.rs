@@ -7,8 +7,10 @@ use super::super::wire::{
     Meta, Nothing, Offered, Own, PROTOCOL_VERSION, PromptCapabilities, SessionCapabilities, Steering, code,
 };
 use super::sessions::{Opening, OpeningKind};
-use super::{AcpRuntime as Role, options, sessions, turns};
-use domain::command::{Command, FORGET_KEYS, Receipt, Refusal, RefusalKind, SessionCommand, Target};
+use super::{AcpRuntime as Role, drafts, options, sessions, turns};
+use domain::command::{
+    Command, FORGET_KEYS, ListCommand, Receipt, Refusal, RefusalKind, SessionCommand, Target,
+};
 use domain::content::{Input, Json};
 use domain::ids::SessionId;
 use domain::signal::Level;
@@ -30,7 +32,7 @@ const LOGIN: &str = "login";
 
 const REQUESTS: &[Exchange<Role>] = &[
     Exchange::of::<InitializeParams>(Role::initialize, no_answer),
-    Exchange::of::<AuthenticateParams>(authenticate, no_answer),
+    Exchange::of::<AuthenticateParams>(Role::authenticate, logged_in),
     Exchange::of::<LogoutParams>(Role::logout, Role::logged_out),
 ];
 
@@ -48,6 +50,16 @@ pub enum AcpMemo {
     Models {
         session: SessionId,
         opening: Opening,
+    },
+    /// A session that another is to go on from; its folder must be the one that the client means.
+    Fork {
+        source: SessionId,
+        cwd: String,
+        opening: Opening,
+    },
+    Title {
+        session: SessionId,
+        title: String,
     },
     /// What can be typed in a session; nobody waits.
     Skills(SessionId),
@@ -138,7 +150,7 @@ impl RpcRole for Role {
     }
 
     fn tables(&self) -> &'static [&'static [Exchange<Role>]] {
-        &[REQUESTS, sessions::REQUESTS, turns::REQUESTS, options::REQUESTS]
+        &[REQUESTS, sessions::REQUESTS, turns::REQUESTS, options::REQUESTS, drafts::REQUESTS]
     }
 
     /// Our refusals in the protocol's codes; the words are ours.
@@ -207,6 +219,8 @@ impl RpcRole for Role {
                 delete: offered(can.delete_session),
                 resume: offered(can.open_session),
                 close: offered(true),
+                fork: offered(can.branch),
+                title: offered(can.rename_session),
                 ..SessionCapabilities::default()
             },
             auth: AgentAuthCapabilities {
@@ -268,20 +282,48 @@ impl Role {
         endpoint::initialize(self, cx, request, AcpMemo::Nothing)
     }
 
-    /// The ways to log in: our own command, in a terminal. Another program behind us has its own.
+    /// The ways to log in: our own command, for a client that opens a terminal for it; for others the keys that are there, since some
+    /// clients take the first way of every agent and give up where it fails. Another program behind us has its own.
     fn ways_in(&self) -> Vec<AuthMethod> {
-        let login = AuthMethod {
-            kind: Some("terminal".to_owned()),
-            id: LOGIN.to_owned(),
-            name: "Log in with a key".to_owned(),
-            description: Some(
-                "Choose a provider and enter a key, which is tried at once. In any terminal: parlor login"
-                    .to_owned(),
-            ),
-            args: vec![LOGIN.to_owned()],
-            ..AuthMethod::default()
+        let login = AuthMethod { id: LOGIN.to_owned(), ..AuthMethod::default() };
+        let login = if self.opens_terminals() {
+            AuthMethod {
+                kind: Some("terminal".to_owned()),
+                name: "Log in with a key".to_owned(),
+                description: Some(
+                    "Choose a provider and enter a key, which is tried at once. In any terminal: parlor login"
+                        .to_owned(),
+                ),
+                args: vec![LOGIN.to_owned()],
+                ..login
+            }
+        } else {
+            AuthMethod {
+                name: "Use the keys of this machine".to_owned(),
+                description: Some(
+                    "Keys are added in a terminal: parlor login. Without one the offline model answers."
+                        .to_owned(),
+                ),
+                ..login
+            }
         };
         if self.endpoint.greeting.follows { Vec::new() } else { vec![login] }
+    }
+
+    /// Whether the client opens a terminal for a login.
+    fn opens_terminals(&self) -> bool {
+        let (auth, meta) = (self.client.auth.as_ref(), self.client.meta.as_ref());
+        auth.is_some_and(|auth| auth.terminal) || meta.is_some_and(|meta| meta.terminal_auth == Some(true))
+    }
+
+    /// Logged in is who could begin a session with a model that answers.
+    fn authenticate(&mut self, _: &mut RuntimeCx<'_>, request: Request<'_, Self>) -> Asking<Self> {
+        let params: AuthenticateParams = read(request.params)?;
+        if params.method_id != LOGIN || self.endpoint.greeting.follows {
+            return Err(invalid(format!("there is no way to log in by the name {:?}", params.method_id)));
+        }
+        let command = Command::List(ListCommand::Models { provider: None });
+        Ok(Next::Hub(Target::Current, command, AcpMemo::Nothing))
     }
 
     /// Forgets the keys that a login kept. A program behind us keeps its own.
@@ -312,12 +354,15 @@ impl Role {
     }
 }
 
-fn authenticate(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
-    let params: AuthenticateParams = read(request.params)?;
-    Err(match params.method_id.as_str() {
-        LOGIN => invalid("this way to log in is a command: run `parlor login` in a terminal"),
-        other => invalid(format!("there is no way to log in by the name {other:?}")),
-    })
+fn logged_in(_: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>) -> Answering<Role> {
+    match settled.with? {
+        Receipt::Models { current: Some(_), .. } => Ok(Next::Reply(nothing())),
+        Receipt::Models { current: None, .. } => {
+            let what = "no model can be used: run `parlor login` in a terminal, then try again";
+            Err(Fault::Error(RpcError::new(code::AUTH_REQUIRED, what)))
+        }
+        _ => Err(Fault::Odd),
+    }
 }
 
 /// Whatever the receipt says, it was done.

@@ -45,6 +45,8 @@ pub struct Opening {
     servers: Vec<GivenServer>,
     /// It passed some that the program behind us will not have.
     dropped: bool,
+    /// A session that was only looked at, and is left when this one is given.
+    pub(super) leaves: Option<SessionId>,
 }
 
 /// How a session is given to the client.
@@ -70,7 +72,7 @@ impl Role {
     }
 
     /// Checks where a session is to work, and takes the servers that the client passes.
-    fn opening(
+    pub(super) fn opening(
         &mut self,
         cx: &mut RuntimeCx<'_>,
         kind: OpeningKind,
@@ -91,7 +93,7 @@ impl Role {
             cx.loss(Item::Tools, format!("MCP servers of the client: {}", names.join(", ")));
             servers.clear();
         }
-        Ok(Opening { kind, servers, dropped })
+        Ok(Opening { kind, servers, dropped, leaves: None })
     }
 
     fn new_session(&mut self, cx: &mut RuntimeCx<'_>, request: Request<'_, Self>) -> Asking<Self> {
@@ -137,7 +139,11 @@ impl Role {
     }
 
     /// The hub is at the session, or has told what there is to choose from there.
-    fn opened(&mut self, cx: &mut RuntimeCx<'_>, settled: Settlement<'_, Self>) -> Answering<Self> {
+    pub(super) fn opened(
+        &mut self,
+        cx: &mut RuntimeCx<'_>,
+        settled: Settlement<'_, Self>,
+    ) -> Answering<Self> {
         let (from, view) = (settled.from, settled.view);
         let (cwd, opening) = match settled.memo {
             AcpMemo::Open { cwd, opening, .. } => (cwd, opening),
@@ -182,10 +188,7 @@ impl Role {
         error: RpcError,
     ) -> Next<Role> {
         self.reply(cx, from, Err(error));
-        if !self.sessions.contains_key(&session) {
-            let command = Command::Session(SessionCommand::Close);
-            self.tell_hub(cx, Target::Session(session), command, AcpMemo::Nothing);
-        }
+        self.leave_unheld(cx, session);
         Next::Nothing
     }
 
@@ -281,6 +284,9 @@ impl Role {
             known.unsaid.push(NO_SERVERS.to_owned());
         } else if opening.dropped {
             self.notice(cx, session, Level::Warning, NO_SERVERS);
+        }
+        if let Some(session) = opening.leaves {
+            self.leave_unheld(cx, session);
         }
         if can.skills {
             let command = Command::List(ListCommand::Skills { cwd: None, reload: false });
@@ -389,7 +395,8 @@ pub(super) fn elsewhere(cwd: &str, own: &str) -> Option<RpcError> {
     })
 }
 
-fn not_found(session: &str) -> RpcError {
+/// The error for a session that nobody here has, with what to do instead.
+pub(super) fn not_found(session: &str) -> RpcError {
     RpcError::new(code::NOT_FOUND, format!("there is no session {session:?} here; list, load or make one"))
 }
 

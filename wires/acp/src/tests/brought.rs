@@ -2,7 +2,8 @@
 
 use super::runtime::begun;
 use super::{agent, here, one, up};
-use domain::command::{Command, LibraryCommand, Receipt};
+use domain::command::{Command, LibraryCommand, ListCommand, Receipt};
+use domain::session::ModelRef;
 use domain::ui_files::{FileRequest, FileRequestId, UiFiles};
 use serde_json::{Value, json};
 use testkit::bench::{RuntimeBench, summary};
@@ -84,17 +85,52 @@ fn servers_of_the_client_are_handed_on_once_it_has_the_session() {
     );
 }
 
-#[test]
-fn there_is_always_a_way_to_log_in_and_it_is_a_command() {
+fn ways_in_for(client: &Value) -> Value {
     let mut bench = agent();
-    bench.say(r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}"#);
-    let ways = bench.sent()[0]["result"]["authMethods"].clone();
-    assert_eq!((ways[0]["type"].as_str(), &ways[0]["args"]), (Some("terminal"), &json!(["login"])));
-    assert!(
-        ways[0]["description"].as_str().unwrap().contains("parlor login"),
-        "true also where no command starts us"
-    );
-    bench.say(r#"{"jsonrpc":"2.0","id":1,"method":"authenticate","params":{"methodId":"login"}}"#);
-    let error = bench.sent()[0]["error"].clone();
-    assert!(error["message"].as_str().unwrap().contains("parlor login"), "{error}");
+    let params = json!({"protocolVersion":1,"clientCapabilities":client});
+    bench.say(&json!({"jsonrpc":"2.0","id":0,"method":"initialize","params":params}).to_string());
+    bench.sent()[0]["result"]["authMethods"].clone()
+}
+
+#[test]
+fn a_login_by_terminal_is_offered_only_to_who_opens_one() {
+    for client in [json!({"auth":{"terminal":true}}), json!({"_meta":{"terminal-auth":true}})] {
+        let ways = ways_in_for(&client);
+        assert_eq!(
+            (ways[0]["type"].as_str(), &ways[0]["args"]),
+            (Some("terminal"), &json!(["login"])),
+            "{client}"
+        );
+    }
+    for client in [json!({}), json!({"terminal":true}), json!({"auth":{"terminal":false}})] {
+        let ways = ways_in_for(&client);
+        assert_eq!((&ways[0]["type"], &ways[0]["args"]), (&Value::Null, &Value::Null), "{client}");
+        let told = ways[0]["description"].as_str().unwrap();
+        assert!(told.contains("parlor login"), "how to get a key is said to everybody: {told}");
+    }
+}
+
+#[test]
+fn a_client_that_takes_the_first_way_in_of_every_agent_comes_in_where_a_model_is_at_hand() {
+    let model = ModelRef { provider: "p".to_owned(), name: "m".to_owned() };
+    for (current, code) in [(Some(model), None), (None, Some(-32000))] {
+        let mut bench = agent();
+        bench.say(r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}"#);
+        let way = bench.sent()[0]["result"]["authMethods"][0]["id"].clone();
+        let params = json!({"methodId":way});
+        bench.say(&json!({"jsonrpc":"2.0","id":1,"method":"authenticate","params":params}).to_string());
+        assert!(bench.sent().is_empty(), "it is not known yet");
+        let ticket = one(&mut bench, |command| matches!(command, Command::List(ListCommand::Models { .. })));
+        bench.settle(ticket, Ok(Receipt::Models { models: Vec::new(), current }));
+        let answer = bench.sent()[0].clone();
+        assert_eq!(answer["error"]["code"].as_i64(), code, "{answer}");
+        if code.is_some() {
+            assert!(answer["error"]["message"].as_str().unwrap().contains("parlor login"), "{answer}");
+        } else {
+            assert_eq!(answer["result"], json!({}));
+        }
+    }
+    let mut bench = agent();
+    bench.say(r#"{"jsonrpc":"2.0","id":1,"method":"authenticate","params":{"methodId":"oauth"}}"#);
+    assert_eq!(bench.sent()[0]["error"]["code"], json!(-32602));
 }

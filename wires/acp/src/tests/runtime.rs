@@ -62,7 +62,7 @@ fn capabilities_are_objects_and_what_is_not_there_is_not_offered() {
     let mut bench = up(json!({}));
     for (method, params, code) in [
         ("authenticate", json!({"methodId":"x"}), -32602),
-        ("session/fork", json!({"sessionId":"sess-0001"}), -32601),
+        ("session/archive", json!({"sessionId":"sess-0001"}), -32601),
         ("session/new", json!({"cwd":"/w","mcpServers":[],"additionalDirectories":["/x"]}), -32602),
         (
             "session/new",

@@ -186,3 +186,51 @@ fn closing_stops_what_runs_and_answers_it() {
     prompt(&mut bench, 9, "still there?");
     assert_eq!(bench.sent()[0]["error"]["code"], -32002);
 }
+
+#[test]
+fn a_session_goes_on_from_another_only_where_its_folder_is_meant() {
+    let is_close = |command: &Command| matches!(command, Command::Session(SessionCommand::Close));
+    let is_branch = |command: &Command| matches!(command, Command::Library(LibraryCommand::Branch { session: Some(of), at: None }) if *of == here());
+    for (cwd, held) in [("/w", false), ("/w", true), ("/elsewhere", false), ("/elsewhere", true)] {
+        let mut bench = greeted(json!({}));
+        bench.opened("/w");
+        if held {
+            opened_by(&mut bench, "session/resume", &json!([]));
+        }
+        let params = json!({"sessionId":"sess-0001","cwd":cwd,"mcpServers":[]});
+        bench.say(&json!({"jsonrpc":"2.0","id":4,"method":"session/fork","params":params}).to_string());
+        let ticket = one(&mut bench, |command| matches!(command, Command::Session(SessionCommand::Stats)));
+        bench.settle(ticket, Ok(Receipt::Stats(Default::default())));
+        if cwd == "/w" {
+            one(&mut bench, is_branch);
+            assert!(bench.sent().is_empty());
+            continue;
+        }
+        // Nothing was made, and a session that the client never had is left.
+        let commands: Vec<Command> = bench.commands().into_iter().map(|(_, _, command)| command).collect();
+        assert_eq!(
+            (commands.len(), commands.iter().all(is_close)),
+            (usize::from(!held), true),
+            "{commands:?}"
+        );
+        assert_eq!(answers(&bench.sent(), 4)[0]["error"]["code"], -32602);
+    }
+}
+
+#[test]
+fn a_client_sets_the_title_of_any_session_and_hears_which_one_is_kept() {
+    let say = |title: &str| {
+        let params = json!({"sessionId":"sess-0001","title":title});
+        json!({"jsonrpc":"2.0","id":3,"method":"session/set_title","params":params}).to_string()
+    };
+    let mut bench = greeted(json!({}));
+    bench.say(&say("  mend the door "));
+    let ticket = one(
+        &mut bench,
+        |command| matches!(command, Command::Session(SessionCommand::Rename { title }) if title == "mend the door"),
+    );
+    bench.settle(ticket, Ok(Receipt::Done));
+    assert_eq!(answers(&bench.sent(), 3)[0]["result"], json!({"title":"mend the door"}));
+    bench.say(&say("  "));
+    assert_eq!(answers(&bench.sent(), 3)[0]["error"]["code"], -32602);
+}

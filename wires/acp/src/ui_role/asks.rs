@@ -11,6 +11,7 @@ use super::super::wire::{
 };
 use super::AcpUi;
 use super::calls::Tool;
+use super::judged::{JudgedCall, asked_call};
 use domain::ask::{Answer, AskKind, Assessment, Choice, Preview, Risk, Scope};
 use domain::command::{Receipt, Refusal, RefusalKind};
 use domain::errand::ErrandId;
@@ -61,6 +62,8 @@ pub(super) enum Form {
     Agreement,
     /// Something that is to be done by our hands.
     Errand(ErrandId),
+    /// Something that the agent does by its own hands, which was judged here.
+    Judged(ErrandId),
 }
 
 impl AcpUi {
@@ -86,6 +89,12 @@ impl AcpUi {
             note.as_ref().and_then(|note| note.waits).map(|waits| Millis(cx.now.0.saturating_add(waits)));
         let title = note.as_ref().map_or_else(|| title_of(&tool), |note| note.title.clone());
         let kind = lift_consent(&tool, stands.then(|| call.clone()), &params.options, note);
+        if self.judging.is_on && self.judging.len() < MAX_OPEN {
+            let asked = asked_call(&tool, &self.cwd);
+            let (request, options) = (id.clone(), params.options);
+            let call = JudgedCall { request, options, tool: (call, stands), title, kind, deadline: waits };
+            return self.judge(cx, call, asked);
+        }
         let form = Form::Permission { options: params.options, tool: stands.then_some(call) };
         self.opened(cx, Some(run), id, form, title, kind, waits);
     }
@@ -167,7 +176,7 @@ impl AcpUi {
             self.say_no(cx, &open);
             let run = self.run.as_ref().map(|run| run.key().clone());
             cx.fact(Fact { run, said: Said::AskWithdrawn { ask: key, expired: false } });
-        } else {
+        } else if !self.judged_taken_back(cx, id) {
             self.errand_taken_back(cx, id);
         }
     }
@@ -217,6 +226,7 @@ impl AcpUi {
                 });
             }
             Form::Errand(errand) => self.errand_answered(cx, errand, answer),
+            Form::Judged(errand) => self.judged_answered(cx, errand, answer),
             form @ Form::Fields { .. } => self.next_field(cx, &key, id, form, answer),
         }
         cx.settle(ticket, Ok(Receipt::Done));
@@ -244,7 +254,8 @@ impl AcpUi {
         cx.fact(Fact { run, said: Said::AskOpened { ask, title, kind, deadline: None } });
     }
 
-    fn lower_permission(
+    /// The line that answers, and whether it is a yes. Where no option fits, the agent hears that the question was cancelled.
+    pub(super) fn lower_permission(
         &self,
         cx: &mut UiCx<'_>,
         id: &WireId,
@@ -301,6 +312,7 @@ impl AcpUi {
         for (_, open) in std::mem::take(&mut self.asks) {
             self.say_no(cx, &open);
         }
+        self.cancel_judged(cx);
     }
 
     fn say_no(&mut self, cx: &mut UiCx<'_>, open: &OpenAsk) {
@@ -310,11 +322,13 @@ impl AcpUi {
                 cx.send(declined(&open.id, ElicitationAction::Cancel));
             }
             Form::Errand(errand) => self.errand_cancelled(cx, errand),
+            Form::Judged(errand) => self.drop_judged(cx, errand),
         }
     }
 }
 
-fn cancelled(id: &WireId) -> String {
+/// The answer to a question about a tool that nobody decides: the run is stopped, not shown here, or offers no fitting option.
+pub(super) fn cancelled(id: &WireId) -> String {
     let outcome = PermissionOutcome::Cancelled(Withdrawn::default());
     jsonrpc::result(id, &RequestPermissionResult { outcome, ..RequestPermissionResult::default() })
 }

@@ -12,6 +12,7 @@ use super::super::wire::{
 use super::super::{blocks, patch};
 use super::hearing::Hearing;
 use domain::content::{Json, Part};
+use domain::errand::AskedChange;
 use domain::fact::{Key, Said};
 use domain::tool::{Progress, ToolOutcome, ToolResult};
 use rolekit::said::Change;
@@ -335,6 +336,20 @@ impl Tool {
             path: diff.path.clone(),
             text: diff_text(diff),
             sides: diff.old_text.iter().chain([&diff.new_text]).cloned().collect(),
+        };
+        diffs.map(change).collect()
+    }
+
+    /// The same as it can be judged: by the texts before and after.
+    pub(super) fn asked_changes(&self) -> Vec<AskedChange> {
+        let diffs = self.content.iter().filter_map(|content| match content {
+            ToolCallContent::Diff(diff) => Some(&**diff),
+            _ => None,
+        });
+        let change = |diff: &super::super::wire::DiffContent| AskedChange {
+            path: diff.path.clone(),
+            old: diff.old_text.clone(),
+            new: diff.new_text.clone(),
         };
         diffs.map(change).collect()
     }

@@ -6,7 +6,7 @@ use super::super::wire::{
     PromptParams, ResourceContents, ResourceLink, SetConfigOptionParams, SetModeParams, SteeringParams,
 };
 use super::hearing::Hearing;
-use super::options::{COMPACT, lift_model};
+use super::options::{COMPACT, SetBy, lift_model};
 use super::responses::{Listing, SentRequest};
 use super::{AcpUi, Arriving, Prompting, STOPPED, STOPS_WITHIN, TAKEN, TAKEN_AFTER};
 use domain::command::{
@@ -18,6 +18,7 @@ use domain::event::{Finish, Outcome};
 use domain::fact::{Fact, Key, Said};
 use domain::ids::SessionId;
 use domain::port::Ticket;
+use domain::port::menu::{SET_OPTION, SetOption};
 use domain::queue::QueueKind;
 use domain::session::{Effort, RunSummary};
 use domain::signal::{Level, Signal, UiContext};
@@ -82,6 +83,7 @@ impl AcpUi {
                 }
                 cx.settle(ticket, Ok(Receipt::Done));
             }
+            Command::Files(command) if self.judging.is_on => self.move_files(cx, ticket, command),
             Command::Extension { name, payload } => self.lower_extension(cx, ticket, &name, &payload),
             Command::Queue(_)
             | Command::Run(RunCommand::Compact { .. })
@@ -157,7 +159,15 @@ impl AcpUi {
         let key = Key::from(format!("prompt-{}", self.runs));
         let params = PromptParams { session_id, prompt, ..PromptParams::default() };
         let id = self.pending.next_number_id();
-        if self.send(cx, id.clone(), rpc::request(&id, &params), SentRequest::Prompt) {
+        let line = rpc::request(&id, &params);
+        if self.judging.is_on {
+            let text = input.text.clone();
+            self.prompt = Some(Prompting { id: id.clone(), ticket: Some(ticket), input, key });
+            // It is ours to keep: it is taken.
+            self.prompt_taken(cx);
+            return self.hold_prompt(cx, text, id, line);
+        }
+        if self.send(cx, id.clone(), line, SentRequest::Prompt) {
             self.prompt = Some(Prompting { id, ticket: Some(ticket), input, key });
             cx.timer(TAKEN, TAKEN_AFTER);
         } else {
@@ -197,6 +207,9 @@ impl AcpUi {
         if let Some(run) = self.run.as_mut().filter(|run| !run.stopped) {
             run.stopped = true;
             cx.timer(STOPPED, STOPS_WITHIN);
+        }
+        if self.stop_held(cx) {
+            return;
         }
         let session_id = self.session.clone().unwrap_or_default();
         cx.send(rpc::notification(&CancelParams { session_id, ..CancelParams::default() }));
@@ -319,18 +332,47 @@ impl AcpUi {
         self.ask_agent(cx, &params, pending);
     }
 
+    fn set_switch(&mut self, cx: &mut UiCx<'_>, config_id: String, on: bool, ticket: Ticket) {
+        self.untouched = None;
+        let params = SetConfigOptionParams {
+            session_id: self.session.clone().unwrap_or_default(),
+            config_id,
+            kind: Some("boolean".to_owned()),
+            value: ConfigValue::Switch(on),
+            ..SetConfigOptionParams::default()
+        };
+        self.ask_agent(cx, &params, SentRequest::Set { ticket });
+    }
+
+    fn set_mode(&mut self, cx: &mut UiCx<'_>, ticket: Ticket, mode_id: String) {
+        self.untouched = None;
+        let session_id = self.session.clone().unwrap_or_default();
+        let params = SetModeParams { session_id, mode_id: mode_id.clone(), ..SetModeParams::default() };
+        self.ask_agent(cx, &params, SentRequest::SetMode { ticket, mode: mode_id });
+    }
+
+    /// An option of the agent's own, by the id and the value that its menu shows.
+    fn set_shown(&mut self, cx: &mut UiCx<'_>, ticket: Ticket, payload: &Json) {
+        let read = serde_json::from_str::<SetOption>(payload.as_str());
+        let by = read.map_err(|why| format!("an option is set by its id and a value: {why}"));
+        match by.and_then(|SetOption { id, value }| Ok((self.options.set_by(&id, &value)?, id))) {
+            Ok((SetBy::Choice(value), id)) => self.set_option(cx, id, value, SentRequest::Set { ticket }),
+            Ok((SetBy::Switch(on), id)) => self.set_switch(cx, id, on, ticket),
+            Ok((SetBy::Mode(mode), _)) => self.set_mode(cx, ticket, mode),
+            Err(why) => cx.settle(ticket, Err(Refusal::new(RefusalKind::Invalid, why))),
+        }
+    }
+
     /// The agent's own mode, and methods that it adds to the protocol.
     fn lower_extension(&mut self, cx: &mut UiCx<'_>, ticket: Ticket, name: &str, payload: &Json) {
+        if name == SET_OPTION {
+            return self.set_shown(cx, ticket, payload);
+        }
         if name == MODE {
             let mode = serde_json::from_str::<String>(payload.as_str());
             let known = self.options.modes().is_some();
             return match mode {
-                Ok(mode_id) if known => {
-                    let session_id = self.session.clone().unwrap_or_default();
-                    let params =
-                        SetModeParams { session_id, mode_id: mode_id.clone(), ..SetModeParams::default() };
-                    self.ask_agent(cx, &params, SentRequest::SetMode { ticket, mode: mode_id });
-                }
+                Ok(mode_id) if known => self.set_mode(cx, ticket, mode_id),
                 _ => {
                     let why = "this agent has no modes, or the mode is no text";
                     cx.settle(ticket, Err(Refusal::new(RefusalKind::Invalid, why)));

@@ -75,6 +75,12 @@ impl Errands {
         Errands { done_here, ..Errands::default() }
     }
 
+    /// A name that no errand has had.
+    pub(super) fn next_id(&mut self) -> ErrandId {
+        self.last += 1;
+        ErrandId(self.last)
+    }
+
     /// Whether somebody does errands.
     pub(super) fn are_done(&self) -> bool {
         self.done_here
@@ -168,9 +174,15 @@ impl AcpUi {
             Errand::Write { .. } => What::Writes,
             Errand::Start(_) => What::Starts,
             Errand::Read { .. } => What::Reads,
-            Errand::Output { .. } | Errand::Wait { .. } | Errand::Kill { .. } | Errand::Release { .. } => {
-                What::Tends
-            }
+            // What a request never is comes last.
+            Errand::Output { .. }
+            | Errand::Wait { .. }
+            | Errand::Kill { .. }
+            | Errand::Release { .. }
+            | Errand::Judge(_)
+            | Errand::Before { .. }
+            | Errand::After { .. }
+            | Errand::Files(_) => What::Tends,
         };
         if what == What::Reads && self.prompt.is_some() && !self.is_stopped() {
             // The person may have to be asked, which is shown in a run.
@@ -185,8 +197,7 @@ impl AcpUi {
             }
             self.prompt_taken(cx);
         }
-        self.errands.last += 1;
-        let errand_id = ErrandId(self.errands.last);
+        let errand_id = self.errands.next_id();
         let under_way = UnderWay { request: Some(id.clone()), shown: None, what };
         self.errands.under_way.insert(errand_id, under_way);
         cx.errand(errand_id, ErrandStep::Wanted(errand));
@@ -195,7 +206,10 @@ impl AcpUi {
 
     /// Something became of an errand.
     pub(super) fn errand_news(&mut self, cx: &mut UiCx<'_>, id: ErrandId, news: ErrandNews) {
-        if !self.errands.under_way.contains_key(&id) {
+        if self.judged(cx, id, &news)
+            || self.watch_news(cx, id, &news)
+            || !self.errands.under_way.contains_key(&id)
+        {
             return;
         }
         match news {
@@ -378,7 +392,9 @@ fn refuse(cx: &mut UiCx<'_>, request: &WireId, number: i64, why: &str) {
 
 fn lower_done(request: &WireId, done: ErrandDone) -> String {
     match done {
-        ErrandDone::Nothing => jsonrpc::result(request, &Nothing::default()),
+        ErrandDone::Nothing | ErrandDone::Allowed(_) | ErrandDone::Files { .. } => {
+            jsonrpc::result(request, &Nothing::default())
+        }
         ErrandDone::Text(content) => {
             jsonrpc::result(request, &ReadTextFileResult { content, ..ReadTextFileResult::default() })
         }

@@ -68,6 +68,11 @@ impl Hearing {
         self.listener.run()
     }
 
+    /// Whether the model is in the middle of an answer.
+    pub(super) fn answers(&self) -> bool {
+        self.speaking.as_ref().is_some_and(|open| open.role == Role::Assistant)
+    }
+
     /// What the person said: the wire does not say it again, or should not.
     pub(super) fn prompt(&mut self, cx: &mut UiCx<'_>, input: &Input) {
         self.echo = Some(input.text.clone());
@@ -316,6 +321,7 @@ impl AcpUi {
         if !past {
             // Before its end: what is ended for us is not shown as done.
             self.run_left(cx, stopped);
+            self.watched_over(cx);
         }
         run.end(cx, outcome, finish);
         if !past {

@@ -8,7 +8,7 @@ use super::super::wire::{
 use super::{AcpUi, HANDSHAKE, MAX_KNOWN, SLOW};
 use domain::command::{Receipt, Refusal, RefusalKind};
 use domain::content::{Input, Json, Usage};
-use domain::event::{Failure, Finish, Outcome};
+use domain::event::{EMPTY_ANSWER, Failure, Finish, Outcome, REFUSED};
 use domain::fact::Said;
 use domain::ids::{Millis, SessionId};
 use domain::port::Ticket;
@@ -250,7 +250,8 @@ impl AcpUi {
         }
     }
 
-    fn prompt_answered(&mut self, cx: &mut UiCx<'_>, outcome: Result<&str, RpcError>) {
+    /// Ends the run with the reason the agent gives. A prompt that was refused before it was taken only refuses its command.
+    pub(super) fn prompt_answered(&mut self, cx: &mut UiCx<'_>, outcome: Result<&str, RpcError>) {
         let auth = matches!(&outcome, Err(error) if error.code == code::AUTH_REQUIRED);
         let result = self.lift::<PromptResult>(outcome);
         // One that was refused before anything was heard of it was never taken.
@@ -282,6 +283,12 @@ impl AcpUi {
             && used != Usage::default()
         {
             run.listener.step_over(cx, used);
+        }
+        if finish == Finish::Length
+            && let Some(run) = self.run.as_ref().filter(|run| !run.answers())
+        {
+            let text = "The answer is empty: it reached the model's length limit.".to_owned();
+            run.listener.say(cx, Said::Notice { level: Level::Warning, code: EMPTY_ANSWER.to_owned(), text });
         }
         self.end_run_with(cx, outcome, finish);
     }
@@ -421,7 +428,7 @@ fn ended(stop: &StopReason) -> (Outcome, Finish) {
             (Outcome::Failed(failure.hint("say \"go on\"")), Finish::Complete)
         }
         StopReason::Refusal => {
-            (Outcome::Failed(Failure::new("refusal", "the model refused to answer")), Finish::Complete)
+            (Outcome::Failed(Failure::new(REFUSED, "the model refused to answer")), Finish::Complete)
         }
     }
 }

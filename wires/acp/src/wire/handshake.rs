@@ -139,6 +139,11 @@ object! {
         opt resume: Offered,
         #[serde(deserialize_with = "or_default")]
         opt close: Offered,
+        /// Of the draft, as the next.
+        #[serde(deserialize_with = "or_default")]
+        opt fork: Offered,
+        #[serde(deserialize_with = "or_default")]
+        opt title: Offered,
     }
 }
 

@@ -157,5 +157,8 @@ object! {
         /// It shows `_meta.terminal_output` of tool calls.
         #[serde(rename = "terminal_output", default, deserialize_with = "or_default")]
         terminal_output: bool,
+        /// It opens a terminal for a login; clients said so here before the protocol had a word for it.
+        #[serde(rename = "terminal-auth", deserialize_with = "or_default")]
+        opt terminal_auth: bool,
     }
 }

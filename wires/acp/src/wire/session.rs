@@ -276,6 +276,20 @@ object! {
 }
 
 object! {
+    struct SetTitleParams {
+        session_id: String,
+        title: String,
+    }
+}
+
+object! {
+    /// The title as it is kept.
+    struct SetTitleResult {
+        title: String,
+    }
+}
+
+object! {
     struct SetConfigOptionParams {
         session_id: String,
         config_id: String,

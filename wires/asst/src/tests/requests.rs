@@ -16,9 +16,9 @@ use testkit::bench::{RuntimeBench, session};
 fn what_the_wire_has_no_word_for_goes_to_the_log() {
     let mut bench = ready();
     let (entry, parent, run) = (EntryId(bench.ids.next()), bench.state().leaf, None);
-    let (level, code, text) = (Level::Info, FILES_UNDONE.to_owned(), "Took back 1 file change".to_owned());
+    let (level, code, text) = (Level::Info, FILES_UNDONE.to_owned(), "Undid 1 file change".to_owned());
     bench.happen(Body::Note(NoteEvent::Noticed { entry, parent, run, level, code, text }));
-    assert_eq!(bench.link.logs, ["asst: Took back 1 file change"]);
+    assert_eq!(bench.link.logs, ["asst: Undid 1 file change"]);
 }
 
 #[test]

@@ -28,6 +28,18 @@ fn pictures_and_files_are_carried() {
     assert_eq!(images, json!([{ "data": "aGk=", "mime_type": "image/png" }]));
 }
 
+#[test]
+fn the_greeting_of_another_wire_is_none() {
+    let mut bench = UiBench::open(AsstUi::new(), &Hello::default());
+    let model = json!({ "provider": "p", "id": "m" });
+    hear(&mut bench, &json!({ "type": "ready", "cwd": "/w", "model": model, "debug": false, "ui": true }));
+    assert!(bench.role.abilities().is_none(), "it is not the runtime that was meant");
+    assert!(bench.link.drifts.iter().any(|drift| drift.place == "ready"), "{:?}", bench.link.drifts);
+    // One that tells more of itself than the document has is a runtime all the same.
+    hear(&mut bench, &json!({ "type": "ready", "timestamp": 1, "version": "2", "cwd": "/w" }));
+    assert!(bench.role.abilities().is_some());
+}
+
 /// How long a message waits for each word of its runtime, until it is given up.
 fn waits(patience: Option<u64>) -> (Vec<u64>, String) {
     let patience = patience.map(Duration::from_secs);

@@ -32,7 +32,7 @@ const NO_RESULT: &str = "(no result)";
 
 /// A call that the UI has not answered.
 #[derive(Debug)]
-struct Call {
+struct ClientCall {
     session: SessionId,
     run: RunId,
     tool: ToolRunId,
@@ -44,7 +44,7 @@ struct Call {
 pub(super) struct ClientTools {
     ids: Correlation<()>,
     offered: BTreeMap<(SessionId, RunId), BTreeSet<String>>,
-    open: HashMap<WireId, Call>,
+    open: HashMap<WireId, ClientCall>,
 }
 
 impl ClientTools {
@@ -99,7 +99,7 @@ impl CodeliaRuntime {
         };
         cx.send(rpc::request(&id, &params));
         let (session, run, name) = (view.session.clone(), started.run, started.name.clone());
-        self.client_tools.open.insert(id, Call { session, run, tool, name });
+        self.client_tools.open.insert(id, ClientCall { session, run, tool, name });
     }
 
     /// The tool is over; the UI must not go on with what it has not answered.
@@ -130,7 +130,7 @@ impl CodeliaRuntime {
         id: &WireId,
         outcome: &Result<&RawValue, RpcError>,
     ) -> bool {
-        let Some(Call { session, tool, .. }) = self.client_tools.open.remove(id) else { return false };
+        let Some(ClientCall { session, tool, .. }) = self.client_tools.open.remove(id) else { return false };
         let (failed, result) = match lift_result(outcome) {
             Ok(result) => (false, result),
             Err(why) => (true, ToolResult::text(why)),

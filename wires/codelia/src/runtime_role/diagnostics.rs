@@ -16,7 +16,7 @@ const MAX_MODELS: usize = 32;
 /// The calls of one run.
 #[derive(Debug, Default)]
 pub(super) struct Diagnostics {
-    open: Option<Call>,
+    open: Option<ModelCall>,
     calls: u64,
     sum: Usage,
     by_model: BTreeMap<String, (u64, Usage)>,
@@ -24,7 +24,7 @@ pub(super) struct Diagnostics {
 
 /// A call of a model that is not over.
 #[derive(Debug)]
-struct Call {
+struct ModelCall {
     model: Option<ModelRef>,
     began: Millis,
     answered: Option<Millis>,
@@ -33,7 +33,7 @@ struct Call {
 impl Diagnostics {
     /// The model is asked.
     pub(super) fn asked(&mut self, at: Millis, model: Option<&ModelRef>) {
-        self.open = Some(Call { model: model.cloned(), began: at, answered: None });
+        self.open = Some(ModelCall { model: model.cloned(), began: at, answered: None });
     }
 
     /// It has answered; its tools may still run.

@@ -45,13 +45,28 @@ fn session_told(role: &mut Role, cx: &mut RuntimeCx<'_>, settled: Settlement<'_,
             let (lines, mut result) = replay(&session, &events, max_events, role.reader());
             result.resume_diff = differences(&events, &role.endpoint.greeting);
             lines.into_iter().for_each(|line| cx.send(line));
-            Ok(reply(&result))
+            if !role.joins(&session) {
+                return Ok(reply(&result));
+            }
+            let command = LibraryCommand::Open { session: session.clone() };
+            Ok(Next::Hub(Target::Session(session), Command::Library(command), CodeliaMemo::Joined(result)))
         }
+        // Its past was told, whether or not more can be heard of it.
+        (CodeliaMemo::Joined(result), _) => Ok(reply(&result)),
         (_, Err(refusal)) if refusal.kind == RefusalKind::SessionUnknown => {
             Ok(reply(&SessionHistoryResult::default()))
         }
         (_, Err(refusal)) => Err(refusal.into()),
         (_, Ok(_)) => Err(Fault::Odd),
+    }
+}
+
+impl Role {
+    /// Whether the UI is led to a session of which it read the past: it resumes it, and hears it from then on. A run of another session that it
+    /// sees is not left for that, and behind a bridge the runtime stays where it is until something is said.
+    fn joins(&self, session: &SessionId) -> bool {
+        let is_free = self.tellings.keys().all(|told| told == session);
+        is_free && !self.endpoint.greeting.follows && self.current.as_ref() != Some(session)
     }
 }
 

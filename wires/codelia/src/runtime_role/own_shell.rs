@@ -9,7 +9,7 @@ use super::super::wire::{
 };
 use super::CodeliaRuntime as Role;
 use super::requests::{CodeliaMemo, invalid, read};
-use super::shell::{self, OwnTelling, Telling, USUAL_WAIT, one};
+use super::shell::{self, OwnTelling, TaskAnswer, USUAL_WAIT, one};
 use domain::command::{Receipt, ShellCommand};
 use domain::session::{JobState, ShellJob};
 use rolekit::endpoint::{reply, written};
@@ -33,7 +33,7 @@ pub(super) const REQUESTS: &[Exchange<Role>] = &[
 ];
 
 fn hub(command: ShellCommand, telling: OwnTelling) -> Asking<Role> {
-    shell::hub(command, Telling::Own(telling))
+    shell::hub(command, TaskAnswer::Own(telling))
 }
 
 fn start(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
@@ -94,7 +94,7 @@ fn size(wanted: Option<u64>) -> usize {
 }
 
 fn tell(role: &mut Role, cx: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>) -> Answering<Role> {
-    let CodeliaMemo::Shell(Telling::Own(telling)) = settled.memo else { return Err(Fault::Odd) };
+    let CodeliaMemo::Shell(TaskAnswer::Own(telling)) = settled.memo else { return Err(Fault::Odd) };
     if telling == OwnTelling::Waited {
         let open = role.shell_waits.iter().position(|(_, from)| from == settled.from);
         let Some(open) = open else { return Ok(Next::Nothing) };

@@ -3,7 +3,7 @@
 
 use super::super::wire::{
     InitializeParams, InitializeResult, Nothing, PROTOCOL_VERSION, Program, Range, RunCancelParams,
-    ServerCapabilities, SessionListParams, UiContextParams, code,
+    ServerCapabilities, SessionHistoryResult, SessionListParams, UiContextParams, code,
 };
 use super::{CodeliaRuntime as Role, catalog, history, own_shell, runs, shell};
 use domain::command::{Command, Receipt, Refusal, RefusalKind, Target};
@@ -44,6 +44,8 @@ pub enum CodeliaMemo {
         session: SessionId,
         max_events: u64,
     },
+    /// The past was told, with this answer; the UI is led to the session.
+    Joined(SessionHistoryResult),
     ModelList {
         provider: Option<String>,
         details: bool,
@@ -57,7 +59,7 @@ pub enum CodeliaMemo {
         skills: bool,
     },
     /// What is wanted of command lines.
-    Shell(shell::Telling),
+    Shell(shell::TaskAnswer),
 }
 
 impl RpcRole for Role {

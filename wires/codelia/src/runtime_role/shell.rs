@@ -24,7 +24,7 @@ const LIVE_WORKSPACE: &str = "live_workspace";
 
 /// What is told of tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Telling {
+pub enum TaskAnswer {
     /// What a command line of the person's own came to.
     Ran,
     /// Those of a list, newest first.
@@ -72,7 +72,7 @@ pub(super) const REQUESTS: &[Exchange<Role>] = &[
 ];
 
 /// Hands a command line to the hub, with what is told when it is settled.
-pub(super) fn hub(command: ShellCommand, telling: Telling) -> Asking<Role> {
+pub(super) fn hub(command: ShellCommand, telling: TaskAnswer) -> Asking<Role> {
     Ok(Next::Hub(Target::Current, Command::Shell(command), CodeliaMemo::Shell(telling)))
 }
 
@@ -83,7 +83,7 @@ pub(super) fn one(job: String, wait: Option<u64>) -> ShellCommand {
 
 fn shell_exec(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let ShellExecParams { command: line, timeout_seconds: seconds, cwd } = read(request.params)?;
-    hub(ShellCommand::Run { line, cwd, seconds }, Telling::Ran)
+    hub(ShellCommand::Run { line, cwd, seconds }, TaskAnswer::Ran)
 }
 
 fn task_spawn(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
@@ -98,7 +98,8 @@ fn task_spawn(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -
         return Err(invalid("a task has no time limit here; end it with task.cancel"));
     }
     let line = params.command.ok_or_else(|| invalid("command is required"))?;
-    let telling = if params.background == Some(false) { Telling::SpawnedAndOver } else { Telling::Spawned };
+    let telling =
+        if params.background == Some(false) { TaskAnswer::SpawnedAndOver } else { TaskAnswer::Spawned };
     hub(ShellCommand::Start { line, cwd: params.cwd, typed: false }, telling)
 }
 
@@ -109,27 +110,27 @@ fn task_list(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) ->
     }
     let limit = params.limit.and_then(|limit| usize::try_from(limit).ok());
     let limit = limit.filter(|limit| *limit > 0).unwrap_or(usize::MAX);
-    hub(ShellCommand::Jobs, Telling::List { limit, state: params.state })
+    hub(ShellCommand::Jobs, TaskAnswer::List { limit, state: params.state })
 }
 
 fn task_status(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let TaskStatusParams { task_id } = read(request.params)?;
-    hub(one(task_id, None), Telling::Info)
+    hub(one(task_id, None), TaskAnswer::Info)
 }
 
 fn task_result(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let TaskResultParams { task_id } = read(request.params)?;
-    hub(one(task_id, None), Telling::Result)
+    hub(one(task_id, None), TaskAnswer::Result)
 }
 
 fn task_wait(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let TaskWaitParams { task_id, wait_timeout_seconds } = read(request.params)?;
-    hub(one(task_id, Some(wait_timeout_seconds.unwrap_or(USUAL_WAIT))), Telling::Waited)
+    hub(one(task_id, Some(wait_timeout_seconds.unwrap_or(USUAL_WAIT))), TaskAnswer::Waited)
 }
 
 fn task_cancel(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let TaskCancelParams { task_id: job } = read(request.params)?;
-    hub(ShellCommand::Stop { job }, Telling::Info)
+    hub(ShellCommand::Stop { job }, TaskAnswer::Info)
 }
 
 /// Tells what became of command lines.
@@ -137,7 +138,7 @@ fn tell_jobs(_: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>)
     let (CodeliaMemo::Shell(telling), Receipt::Jobs(mut jobs)) = (settled.memo, settled.with?) else {
         return Err(Fault::Odd);
     };
-    if let Telling::List { limit, state } = telling {
+    if let TaskAnswer::List { limit, state } = telling {
         jobs.sort_by_key(|job| std::cmp::Reverse(job.started_at));
         let tasks = jobs.iter().map(|job| lower_task(job, false));
         let wanted = |task: &Task| state.as_ref().is_none_or(|state| *state == task.state);
@@ -145,19 +146,19 @@ fn tell_jobs(_: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>)
     }
     let Some(job) = jobs.pop() else { return Ok(Next::Nothing) };
     Ok(match telling {
-        Telling::Own(_) => return Err(Fault::Odd),
-        Telling::SpawnedAndOver => {
+        TaskAnswer::Own(_) => return Err(Fault::Odd),
+        TaskAnswer::SpawnedAndOver => {
             let command = Command::Shell(one(job.id, Some(LONGEST_WAIT)));
-            Next::Hub(Target::Current, command, CodeliaMemo::Shell(Telling::Info))
+            Next::Hub(Target::Current, command, CodeliaMemo::Shell(TaskAnswer::Info))
         }
-        Telling::Ran => reply(&lower_ran(job)),
-        Telling::Spawned => reply(&lower_task(&job, false)),
-        Telling::Result if job.state == JobState::Running => reply(&None::<Task>),
-        Telling::Waited => {
+        TaskAnswer::Ran => reply(&lower_ran(job)),
+        TaskAnswer::Spawned => reply(&lower_task(&job, false)),
+        TaskAnswer::Result if job.state == JobState::Running => reply(&None::<Task>),
+        TaskAnswer::Waited => {
             let still_running = (job.state == JobState::Running).then_some(true);
             reply(&Task { still_running, ..lower_task(&job, true) })
         }
-        Telling::Info | Telling::Result | Telling::List { .. } => reply(&lower_task(&job, true)),
+        TaskAnswer::Info | TaskAnswer::Result | TaskAnswer::List { .. } => reply(&lower_task(&job, true)),
     })
 }
 

@@ -588,6 +588,31 @@ fn a_ui_that_comes_in_the_middle_hears_the_rest() {
 }
 
 #[test]
+fn who_read_the_past_of_a_session_is_led_there_unless_it_would_leave_a_run() {
+    let history = || Ok(Receipt::History(History { runs: 1, events: Vec::new(), truncated: false }));
+    let line = r#"{"id":"7","method":"session.history","params":{"session_id":"sess-0000beef"}}"#;
+    let other = session("sess-0000beef");
+    let mut bench = greeted();
+    bench.asked(line, history());
+    let (ticket, _, command) = bench.command();
+    assert_eq!(command, Command::Library(LibraryCommand::Open { session: other }));
+    assert!(bench.sent().is_empty(), "the answer is the last word");
+    bench.settle(ticket, Err(Refusal::new(RefusalKind::Busy, "not now")));
+    assert!(bench.sent()[0]["result"]["runs"].is_number(), "its past was told all the same");
+    // One that sees a run of another session stays there, and so does one in front of another runtime.
+    let mut running = greeted();
+    running.begin("do it");
+    let mut bridge = greeted();
+    bridge.call(|role, cx| role.open(cx, &Greeting { follows: true, ..Greeting::default() }));
+    for mut bench in [running, bridge] {
+        bench.forget();
+        bench.asked(line, history());
+        assert!(bench.commands().is_empty());
+        assert!(bench.sent()[0]["result"]["runs"].is_number());
+    }
+}
+
+#[test]
 fn a_change_of_context_leaves_the_rest_as_it_was() {
     let mut bench = greeted();
     let update = |params: &str| format!(r#"{{"method":"ui.context.update","params":{params}}}"#);

@@ -215,7 +215,7 @@ fn lift_confirm(params: &ConfirmParams) -> AskKind {
 
 /// A consent that comes without its tool call: all that is known of the action are the words of the question.
 fn lift_bare_consent(params: &ConfirmParams) -> FactAsk {
-    let message = Paragraphs::read(&params.message);
+    let message = ConsentWords::read(&params.message);
     let labels = [("yes", &params.confirm_label), ("no", &params.cancel_label)];
     let labels =
         labels.into_iter().filter_map(|(word, label)| Some(format!("{word} means: {}", label.as_ref()?)));
@@ -241,7 +241,7 @@ fn assessment(danger: bool, reasons: Vec<String>) -> Assessment {
 }
 
 fn lift_consent(params: &ConfirmParams, key: Key, tool: Tool) -> FactAsk {
-    let message = Paragraphs::read(&params.message);
+    let message = ConsentWords::read(&params.message);
     let command = serde_json::from_str::<serde_json::Value>(tool.args.as_str())
         .ok()
         .and_then(|args| args.get("command")?.as_str().map(str::to_owned));
@@ -272,14 +272,14 @@ fn lift_consent(params: &ConfirmParams, key: Key, tool: Tool) -> FactAsk {
 }
 
 /// A message as existing runtimes write it: what would happen, perhaps a warning, perhaps the rules.
-struct Paragraphs<'m> {
+struct ConsentWords<'m> {
     what: &'m str,
     warning: Option<&'m str>,
     rule: Option<&'m str>,
 }
 
-impl<'m> Paragraphs<'m> {
-    fn read(message: &'m str) -> Paragraphs<'m> {
+impl<'m> ConsentWords<'m> {
+    fn read(message: &'m str) -> ConsentWords<'m> {
         let (rest, rules) = match message.split_once(REMEMBER) {
             Some((rest, rules)) => (rest.trim_end(), Some(rules.trim())),
             None => (message, None),
@@ -293,6 +293,6 @@ impl<'m> Paragraphs<'m> {
         };
         let rule =
             rules.map(|rules| rules.strip_prefix("- ").unwrap_or(rules)).filter(|rule| !rule.is_empty());
-        Paragraphs { what, warning, rule }
+        ConsentWords { what, warning, rule }
     }
 }

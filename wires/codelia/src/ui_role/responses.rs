@@ -180,7 +180,7 @@ impl CodeliaUi {
                 let receipt = set.and_then(|set| match self.model_set(cx, set) {
                     (_, Some(_)) => Ok(Receipt::Done),
                     (model, None) => {
-                        let what = format!("{model} does not take a thinking effort here");
+                        let what = format!("{model} has no thinking effort here");
                         Err(Refusal::new(RefusalKind::Unsupported, what))
                     }
                 });

@@ -359,3 +359,13 @@ fn names_that_a_server_of_ours_makes_are_read_back() {
     ui.command(open("sess-18e0f401a2b4"));
     assert_eq!(with_lists(&mut ui), [json!({"type":"set_active_session","session_id":"4b2a104f0e81"})]);
 }
+
+#[test]
+fn the_greeting_of_another_wire_is_none_and_that_of_a_server_still_counts() {
+    let mut ui = ui_open();
+    ui.hear(r#"{"type":"ready","timestamp":1730000000000,"version":"1.0.0"}"#);
+    assert!(ui.role.abilities().is_none(), "it is not the server that was meant");
+    assert!(ui.link.drifts.iter().any(|drift| drift.place == "ready"), "{:?}", ui.link.drifts);
+    ui.hear(r#"{"type":"ready","cwd":"/w","model":{"provider":"p","id":"m"},"debug":false,"ui":true}"#);
+    assert!(ui.role.abilities().is_some());
+}

@@ -56,6 +56,29 @@ fn a_past_that_is_told_while_a_run_is_under_way_does_not_end_it() {
 }
 
 #[test]
+fn a_past_that_is_asked_for_twice_is_told_once() {
+    let mut bench = Client::new();
+    bench.reply("pong", json!({ "message": "pong" }));
+    bench.reply("state", json!({ "session_id": "sess-1794" }));
+    let first = bench.last();
+    assert_eq!(first["type"], "get_messages");
+    // The UI opens the session where the core stands already, and the core answers what came first first.
+    let session = domain::ids::SessionId::of_peer("sess-1794");
+    bench.command(Command::Library(domain::command::LibraryCommand::Open { session }));
+    assert_eq!(bench.last()["type"], "switch_session");
+    bench.reply("session", json!({ "session_id": "sess-1794", "active": true }));
+    let second = bench.last();
+    assert_eq!(second["type"], "get_messages");
+    let said =
+        json!({ "type": "message", "id": "msg-1", "role": "user", "text": "hello", "run_id": "run-1" });
+    for asked in [first, second] {
+        let payload = json!({ "session_id": "sess-1794", "messages": [said] });
+        bench.answer_to(&asked["id"], "messages", payload);
+    }
+    assert_eq!(texts(&bench.state, Role::User), ["hello"]);
+}
+
+#[test]
 fn steers_come_before_follow_ups_and_keep_their_words() {
     let mut bench = Client::greeted();
     bench.prompt("go");
@@ -340,7 +363,7 @@ fn after_the_core_was_away_one_is_where_one_was() {
         let mut bench = Client { bench: UiBench::open(NousUi::new(), &hello), said: Vec::new() };
         bench.reply("pong", json!({ "message": "pong" }));
         bench.prompt("go on");
-        assert_eq!(bench.last()["type"], "get_state", "a prompt would begin another session");
+        assert_eq!(bench.last()["type"], "get_state", "a prompt would start another session");
         bench.reply("state", json!({ "run_state": "idle", "session_id": "" }));
         assert_eq!(bench.last()["payload"], json!({ "session_id": "sess-1794" }));
         if known {

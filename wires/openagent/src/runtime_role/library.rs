@@ -1,6 +1,6 @@
 //! Sessions as the client keeps them: saved, loaded, listed, exported, deleted.
 
-use super::super::fences::{Fences, Piece};
+use super::super::fences::{Fenced, Fences};
 use super::super::plain;
 use super::super::wire::{
     DeleteParams, DeleteResult, ExportParams, ExportResult, ListParams, ListResult, LoadParams, LoadResult,
@@ -135,7 +135,7 @@ fn blocks_in(message: &Message) -> u64 {
         Part::Text(text) if message.role == Speaker::Assistant => {
             let mut fences = Fences::default();
             let pieces = fences.push(text).into_iter().chain(fences.finish());
-            pieces.filter(|piece| matches!(piece, Piece::Block { .. })).count() as u64
+            pieces.filter(|piece| matches!(piece, Fenced::Block { .. })).count() as u64
         }
         Part::Code { .. } | Part::Diff { .. } | Part::Tool(_) => 1,
         Part::Text(_) | Part::Thought { .. } | Part::Image { .. } | Part::Opaque { .. } => 0,

@@ -6,10 +6,10 @@
 mod ends;
 mod tools;
 
-use super::super::fences::{Fences, Piece};
+use super::super::fences::{Fenced, Fences};
 use super::super::plain::{self, Plain};
 use super::super::wire::notify::{
-    Block, BlockMetadata, BlockParams, Piece as WirePiece, Thinking, Token, TokenMetadata, Tokens,
+    Block, BlockMetadata, BlockParams, Piece, Thinking, Token, TokenMetadata, Tokens,
 };
 use super::client::Style;
 use domain::content::{Part, Role, Usage};
@@ -298,14 +298,14 @@ impl Telling {
         self.pieces(counters, pieces);
     }
 
-    fn pieces(&mut self, counters: &mut Counters, pieces: Vec<Piece>) {
+    fn pieces(&mut self, counters: &mut Counters, pieces: Vec<Fenced>) {
         for piece in pieces {
             match piece {
-                Piece::Text(text) => self.token(text),
-                Piece::Block { language, text } if matches!(language.as_deref(), Some("diff" | "patch")) => {
+                Fenced::Text(text) => self.token(text),
+                Fenced::Block { language, text } if matches!(language.as_deref(), Some("diff" | "patch")) => {
                     self.diff(counters, None, &text, None);
                 }
-                Piece::Block { language, text } => {
+                Fenced::Block { language, text } => {
                     self.code(counters, language, &text, BlockMetadata::default());
                 }
             }
@@ -464,7 +464,7 @@ impl Telling {
         if self.style.batches && gathered.len() > 1 {
             let from = self.index;
             self.index += gathered.len() as u64;
-            let tokens = (from..).zip(gathered).map(|(index, token)| WirePiece { token, index: Some(index) });
+            let tokens = (from..).zip(gathered).map(|(index, token)| Piece { token, index: Some(index) });
             let params = Tokens { query_id: self.query_id.clone(), tokens: tokens.collect() };
             self.lines.push(rpc::notification(&params));
         } else if !gathered.is_empty() {

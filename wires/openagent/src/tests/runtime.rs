@@ -518,7 +518,7 @@ fn what_is_said_outside_of_a_query_comes_with_the_next_one() {
     bench.sent();
     for number in 0..=MAX_UNSAID {
         let (entry, parent, run) = (EntryId(bench.ids.next()), bench.state().leaf, None);
-        let (level, code, text) = (Level::Info, FILES_UNDONE.to_owned(), format!("Took back {number}"));
+        let (level, code, text) = (Level::Info, FILES_UNDONE.to_owned(), format!("Undid {number}"));
         bench.happen(Body::Note(NoteEvent::Noticed { entry, parent, run, level, code, text }));
     }
     assert_eq!(bench.sent(), Vec::<Value>::new());
@@ -528,7 +528,7 @@ fn what_is_said_outside_of_a_query_comes_with_the_next_one() {
     };
     let told = blocks(bench.sent());
     assert_eq!(told.len(), MAX_UNSAID, "the oldest is lost");
-    assert_eq!(told[0]["params"]["block"]["content"], "Took back 1");
+    assert_eq!(told[0]["params"]["block"]["content"], "Undid 1");
     assert_eq!(told[0]["params"]["block"]["metadata"]["code"], FILES_UNDONE);
     bench.end(Outcome::Done);
     query(&mut bench);

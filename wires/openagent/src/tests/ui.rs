@@ -1,6 +1,7 @@
 //! The client's side: handshake, every notification of the document, commands, and backends that misbehave.
 
 use super::{ui_by_the_book, ui_query};
+use crate::OpenagentUi;
 use domain::ask::{AskKind, Preview, Risk};
 use domain::command::{Command, ExportFormat, LibraryCommand, ListCommand, ListScope, Receipt};
 use domain::content::{Part, Role};
@@ -8,6 +9,7 @@ use domain::event::Outcome;
 use domain::prompt_text::{self, OwnEnd};
 use domain::signal::UiContext;
 use domain::state::EntryKind;
+use roles::Hello;
 use serde_json::json;
 use testkit::bench::{UiBench, session, texts};
 
@@ -22,6 +24,46 @@ fn models_are_those_of_the_handshake() {
     let ticket = bench.command(Command::List(ListCommand::Models { provider: None }));
     let Some(Ok(Receipt::Models { models, current })) = bench.settlement(ticket) else { panic!() };
     assert_eq!((models.len(), current.unwrap().name.as_str()), (2, "codellama-7b"));
+}
+
+/// A client of a conversation that is kept, after its first query.
+fn after_the_first(keeps: bool) -> UiBench {
+    let mut bench = UiBench::open(OpenagentUi::new(), &Hello { keeps, ..Hello::default() });
+    let id = bench.sent()[0]["id"].clone();
+    let server = json!({"status":"ready","server_info":{"name":"openagent","version":"1"},"capabilities":[]});
+    bench.hear(&json!({"jsonrpc":"2.0","id":id,"result":server}).to_string());
+    ui_query(&mut bench);
+    bench.hear(&note("stream.complete", &json!({"query_id":"q-9","status":"success"})));
+    assert!(bench.state.open_run().is_none());
+    bench
+}
+
+#[test]
+fn what_the_session_of_the_first_query_is_called_is_learnt_from_the_list() {
+    assert!(after_the_first(false).sent().is_empty(), "nobody wants to know");
+    let untitled = json!([]);
+    let titled = |title: &str| json!([{"session_id":"conv-nightly","title":title}]);
+    for (sessions, named) in [
+        (titled("go"), true),
+        (titled("g…"), true),
+        (titled("go on"), false),
+        (titled(""), false),
+        (untitled, false),
+    ] {
+        let mut bench = after_the_first(true);
+        let asked = bench.sent().remove(0);
+        assert_eq!((&asked["method"], &asked["params"]), (&json!("session.list"), &json!({"limit":1})));
+        let list = json!({"status":"success","sessions":sessions});
+        bench.hear(&json!({"jsonrpc":"2.0","id":asked["id"],"result":list}).to_string());
+        let name = bench.role.session_name();
+        assert_eq!(name.as_deref(), named.then_some("conv-nightly"), "{sessions}");
+        bench.prompt("go");
+        let id = bench.sent()[0]["id"].clone();
+        let accepted = json!({"query_id":"q-10","status":"processing"});
+        bench.hear(&json!({"jsonrpc":"2.0","id":id,"result":accepted}).to_string());
+        bench.hear(&note("stream.complete", &json!({"query_id":"q-10","status":"success"})));
+        assert!(bench.sent().is_empty(), "it is asked once");
+    }
 }
 
 #[test]

@@ -38,7 +38,7 @@ enum Stands {
 }
 
 #[derive(Debug)]
-struct Tool {
+struct HeardTool {
     stands: Stands,
     takes_reason: bool,
     /// Diffs that came as blocks of this tool run.
@@ -48,7 +48,7 @@ struct Tool {
 /// A query under way.
 #[derive(Debug)]
 pub(super) struct Hearing {
-    listener: Listener<Tool>,
+    listener: Listener<HeardTool>,
     /// The existing backend says it.
     existing: bool,
     /// What the last error block said.
@@ -82,7 +82,7 @@ impl Hearing {
 
     /// Whether it ended, and nothing that it asked is open.
     pub(super) fn is_over(&self) -> bool {
-        let open = |tool: &Tool| matches!(tool.stands, Stands::Asked | Stands::Answered);
+        let open = |tool: &HeardTool| matches!(tool.stands, Stands::Asked | Stands::Answered);
         match &self.outcome {
             Some(Outcome::Done) => !self.listener.open().any(|(_, tool)| open(tool)),
             Some(_) => true,
@@ -244,11 +244,11 @@ impl Hearing {
         }
     }
 
-    fn tool(&mut self, id: &str) -> Option<&mut Tool> {
+    fn tool(&mut self, id: &str) -> Option<&mut HeardTool> {
         if self.listener.has_ended(id) {
             return None;
         }
-        let fresh = || Tool { stands: Stands::Free, takes_reason: false, diffs: Vec::new() };
+        let fresh = || HeardTool { stands: Stands::Free, takes_reason: false, diffs: Vec::new() };
         self.listener.note(&Key::from(id), fresh)
     }
 

@@ -45,6 +45,10 @@ pub(super) enum SentRequest {
         ticket: Ticket,
         search: Option<String>,
     },
+    /// What the session is called in which this was said first.
+    Name {
+        first: String,
+    },
     Export {
         ticket: Ticket,
         format: ExportFormat,
@@ -58,7 +62,10 @@ impl SentRequest {
     /// The command that waits; a query has its own place.
     pub(super) fn ticket(&self) -> Option<Ticket> {
         match self {
-            SentRequest::Handshake | SentRequest::Query | SentRequest::Approve { .. } => None,
+            SentRequest::Handshake
+            | SentRequest::Query
+            | SentRequest::Name { .. }
+            | SentRequest::Approve { .. } => None,
             SentRequest::Cancel { ticket, .. } => ticket.map(|(ticket, _)| ticket),
             SentRequest::Load { ticket } => *ticket,
             SentRequest::Save { ticket }
@@ -127,6 +134,12 @@ impl OpenagentUi {
                     .and_then(|list| check(list.error.clone()).map(|()| list))
                     .map(|list| Receipt::Sessions(self.sessions(cx, list, search.as_deref())));
                 cx.settle(ticket, receipt);
+            }
+            SentRequest::Name { first } => {
+                // One that has no list has no names either.
+                if let Ok(list) = lift::<ListResult>(outcome) {
+                    self.named(list, &first);
+                }
             }
             SentRequest::Export { ticket, format } => {
                 let exported = lift::<ExportResult>(outcome).and_then(|e| check(e.error.clone()).map(|()| e));
@@ -214,6 +227,19 @@ impl OpenagentUi {
         self.tell_model(cx);
         if self.told.len() < MAX_KNOWN && self.told.insert(session.clone()) {
             tell_messages(cx, &session, messages);
+        }
+    }
+
+    /// The newest session of the backend is the one where we are, where its title says what was said first here: another client may have
+    /// been quicker, or the backend have gone on with a conversation of before.
+    fn named(&mut self, list: ListResult, first: &str) {
+        let Some(newest) = list.sessions.into_iter().next().filter(|_| self.session.is_none()) else {
+            return;
+        };
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let title = words(newest.title.trim_end_matches('…').trim_end_matches("..."));
+        if !title.is_empty() && words(first).starts_with(&title) {
+            self.session = self.session_named(&newest.session_id);
         }
     }
 

@@ -45,9 +45,9 @@ impl Canonical for Started {
 }
 
 /// A part within the stream of its message.
-pub(in crate::state) struct Piece<'a>(pub(in crate::state) &'a Part);
+pub(in crate::state) struct WrittenPart<'a>(pub(in crate::state) &'a Part);
 
-impl Canonical for Piece<'_> {
+impl Canonical for WrittenPart<'_> {
     fn put<S: Sink>(&self, to: &mut S) {
         match self.0 {
             Part::Text(text) => {
@@ -92,7 +92,7 @@ impl Canonical for Entry {
                     message;
                 let (message, parent, role, turn, step) = (*message, *parent, *role, *turn, *step);
                 Started { message, parent, role, turn, step }.put(to);
-                parts.iter().for_each(|part| Piece(part).put(to));
+                parts.iter().for_each(|part| WrittenPart(part).put(to));
                 if let Some(finish) = finish {
                     Ended { message, finish }.put(to);
                 }

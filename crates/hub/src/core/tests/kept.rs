@@ -287,3 +287,17 @@ fn a_kept_session_shows_what_it_is_held_to_now() {
     let state = bench.core.state(&SessionId::from_number(5)).expect("a session");
     assert_eq!(state.settings.policy, Policy::ReadOnly);
 }
+
+#[test]
+fn what_is_loaded_from_a_file_keeps_its_id_where_that_is_free() {
+    let mut bench = Bench::new();
+    let mut load = |path: &str| {
+        let loaded = bench.command(TERMINAL, Command::Library(LibraryCommand::Load { path: path.into() }));
+        let Ok(Receipt::Session { session, .. }) = loaded else { panic!("{loaded:?}") };
+        session.id.to_string()
+    };
+    assert_eq!(load("sess-0123"), "sess-0123");
+    assert_ne!(load("sess-0123"), "sess-0123", "it is open");
+    assert_ne!(load(SANDBOXED), SANDBOXED, "something is kept under it");
+    assert!(load("no id").starts_with("sess-"));
+}

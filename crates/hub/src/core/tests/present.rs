@@ -17,13 +17,17 @@ fn a_question_is_told_with_the_time_at_which_it_was_asked() {
     let second = AskId::mint(&brief.ids);
     let ask = Ask { id: second, run: Some(brief.run), title: "sure?".to_owned(), kind, deadline: None };
     bench.happened(&brief, Body::Ask(AskEvent::Opened(ask)));
-    let waiting = |asks, question: &str| Doing::Waiting { asks, question: question.to_owned() };
-    assert_eq!((member(&bench).doing, member(&bench).since), (waiting(2, "run it?"), Millis(2_000)));
+    // The whole question goes with its title, to be read.
+    let waiting = |bench: &Bench, asks, question: &str| {
+        let ask = bench.state().asks.first().cloned().map(Box::new);
+        Doing::Waiting { asks, question: question.to_owned(), ask }
+    };
+    assert_eq!((member(&bench).doing, member(&bench).since), (waiting(&bench, 2, "run it?"), Millis(2_000)));
     // The first is answered: the other one waits since it was asked.
     let first = bench.state().asks[0].id;
     assert_ne!(first, second);
     bench.command(TERMINAL, Command::Answer { ask: first, answer: allow() }).expect("taken");
-    assert_eq!((member(&bench).doing, member(&bench).since), (waiting(1, "sure?"), Millis(3_000)));
+    assert_eq!((member(&bench).doing, member(&bench).since), (waiting(&bench, 1, "sure?"), Millis(3_000)));
     bench.now = 4_000;
     bench.command(TERMINAL, Command::Run(RunCommand::Cancel { run: None, reason: None })).expect("stopping");
     bench.turn_done(&brief, TurnEnd::Cancelled);

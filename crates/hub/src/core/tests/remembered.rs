@@ -107,6 +107,21 @@ fn a_runtime_without_a_list_has_the_one_of_what_is_kept_of_it() {
 }
 
 #[test]
+fn what_was_just_said_is_listed_before_it_is_written() {
+    let mut bench = greeted(Abilities::default());
+    let here = bench.session();
+    let ticket = command(&mut bench, Some(THEIRS), Target::Current, list());
+    assert!(!ids(settled(&bench, ticket)).contains(&here), "nothing was said in it");
+    bench.step(CoreInput::Told { session: here.clone(), facts: past(&["lanterns"]) });
+    let ticket = command(&mut bench, Some(THEIRS), Target::Current, list());
+    assert_eq!(ids(settled(&bench, ticket)), [here.clone(), SessionId::from_number(78), kept_id()]);
+    let (scope, search) = (ListScope::All, Some("owls".to_owned()));
+    let search = Command::Library(LibraryCommand::List { scope, limit: None, search });
+    let ticket = command(&mut bench, Some(THEIRS), Target::Current, search);
+    assert!(!ids(settled(&bench, ticket)).contains(&here), "the store alone knows what was found");
+}
+
+#[test]
 fn what_a_runtime_lists_is_called_as_it_is_kept() {
     let mut bench = greeted(Abilities { sessions: true, ..Abilities::default() });
     let ticket = command(&mut bench, Some(THEIRS), Target::Current, list());

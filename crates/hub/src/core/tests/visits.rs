@@ -99,6 +99,17 @@ fn a_session_of_another_process_is_shown_and_what_is_said_in_it_goes_there() {
 }
 
 #[test]
+fn a_mode_that_was_typed_here_is_told_not_to_hold_in_a_visited_session() {
+    for (typed, is_told) in [(None, false), (Some(Policy::Ask), false), (Some(Policy::ReadOnly), true)] {
+        let mut bench = visiting();
+        bench.core.setup.typed_policy = typed;
+        bench.visits(&elsewhere(5));
+        let told = |out: &CoreEffect| matches!(out, CoreEffect::Signal { ui: TERMINAL, signal: Signal::Notify { text, .. }, .. } if text.contains("its mode is ask, and --policy read-only holds only"));
+        assert_eq!(bench.outs.iter().any(told), is_told, "{typed:?}");
+    }
+}
+
+#[test]
 fn where_nobody_has_it_the_store_is_right() {
     let mut bench = visiting();
     let (ticket, visit) = bench.opens(TERMINAL, &elsewhere(5));

@@ -159,7 +159,10 @@ pub(super) fn perform_file(cabinet: &Cabinet, task: FileTask) -> Result<Answer, 
             Ok(Answer::Saved { path, size })
         }
         FileTask::Folder { path } => folder(&path).map(|()| Answer::Folder),
-        FileTask::Load { path, now } => Ok(Answer::Loaded(Box::new(imported(&cabinet.load(&path)?, now)))),
+        FileTask::Load { path, now } => {
+            let (was, state) = cabinet.load(&path)?;
+            Ok(Answer::Loaded(Box::new(imported(&state, now).with_id(was))))
+        }
         FileTask::Text { session, state, format, events } => Ok(Answer::Exported(match format {
             ExportFormat::Markdown => export::markdown(&state),
             ExportFormat::Html => export::html(&state),

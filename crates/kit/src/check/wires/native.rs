@@ -7,7 +7,8 @@ use crate::check::Stop;
 use crate::check::scenes::ScenarioFile;
 use crate::pattern::Bindings;
 use crate::peer::Carrier;
-use domain::event::{Base, Body, SessionEvent};
+use domain::event::{Base, Body, Event, SessionEvent};
+use domain::grammar::Grammar;
 use domain::ids::{Millis, Seq};
 use domain::state::State;
 use serde_json::{Value, json};
@@ -16,7 +17,7 @@ use std::sync::LazyLock;
 static TOLD: Told = LazyLock::new(|| {
     ScenarioFile::parse(
         include_str!("native/scenarios.txt"),
-        &[("attached-before-events", attached_first), ("what-starts-ends", balanced)],
+        &[("attached-before-events", attached_first), ("what-starts-ends", balanced), ("law", lawful)],
     )
 });
 
@@ -127,6 +128,33 @@ fn balanced(lines: &[Value]) -> Result<(), Stop> {
     } else {
         Err(Stop::wrong(format!("still open at the end: {}", open.join(", "))))
     }
+}
+
+/// Whether the laws of the event stream hold, and each event fits what came before it. Numbers are another scenario's business.
+fn lawful(lines: &[Value]) -> Result<(), Stop> {
+    fn read(body: &Value) -> Result<Body, Stop> {
+        let unreadable = |why| Stop::wrong(format!("an event that cannot be read ({why}): {body}"));
+        serde_json::from_value(body.clone()).map_err(unreadable)
+    }
+    let (mut state, mut grammar, mut seq) = (State::new(), Grammar::new(), Seq(0));
+    for line in lines {
+        if let Some(replay) = line.pointer("/attached/replay").and_then(Value::as_array) {
+            state = State::new();
+            for told in replay.iter().filter_map(|entry| entry.get(1)) {
+                let applied = state.apply(Millis(0), &read(told)?);
+                applied
+                    .map_err(|why| Stop::wrong(format!("the replay does not fit itself ({why}): {told}")))?;
+            }
+            (grammar, seq) = (Grammar::at(&state), state.seq);
+        }
+        let Some(told) = body(line) else { continue };
+        let event = Event { seq: seq.next(), at: Millis(0), body: read(told)? };
+        seq = event.seq;
+        let broken = |why: String| Stop::wrong(format!("{why}: {told}"));
+        grammar.check(&event).map_err(|why| broken(format!("against law {}, {}", why.law, why.what)))?;
+        state.apply(event.at, &event.body).map_err(|why| broken(why.to_string()))?;
+    }
+    Ok(())
 }
 
 /// The proof of what the replay of an empty session builds.

@@ -50,19 +50,23 @@ fn summary(number: u64, title: &str, running: bool) -> SessionSummary {
         outcome: None,
         usage: Usage::default(),
         origin: None,
+        found: None,
     }
 }
 
 #[test]
 fn a_table_is_aligned_whatever_the_titles_hold() {
-    let sessions = [summary(1, "日本 bridge\u{1b}[0m", true), summary(30, "b", false)];
-    let names = host::kept::shortened(&sessions);
+    let sessions =
+        [summary(1, "日本 bridge\u{1b}[0m", true), summary(30, "b", false), summary(31, "c", false)];
+    let open = [1, 31].map(|number| (SessionId::from_number(number), 77)).into();
+    let called = Called { short: host::kept::shortened(&sessions), open };
     expect_test::expect![[r#"
-        ID           CHANGED  MSGS  TITLE        PROJECT
-        00000000000  running    11  日本 bridge  /src/bridge
-        00000000001  2 h ago   330  b            /src/bridge
+        ID            CHANGED        MSGS  TITLE        PROJECT
+        00000000000   running          11  日本 bridge  /src/bridge
+        00000000001e  2 h ago         330  b            /src/bridge
+        00000000001f  2 h ago, open   341  c            /src/bridge
     "#]]
-    .assert_eq(&table(&sessions, &names, true, Millis(NOW), Paint::plain()));
+    .assert_eq(&table(&sessions, &called, true, Millis(NOW), Paint::plain()));
 }
 
 #[test]

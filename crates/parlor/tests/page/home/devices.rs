@@ -34,7 +34,7 @@ async fn a_browser_is_allowed_and_revoked_on_an_open_screen() {
     own.shows(&["asks first"]);
     // What was said in passing can be read here however slow the machine is.
     own.send("/notices\r");
-    own.shows(&["What was said in passing"]);
+    own.shows(&["Recent messages"]);
     let (_offer, mut browser) = offered(&world);
     let (page, told) = browser.candidate().await;
     let code = told["code"]["code"].as_str().unwrap().to_owned();

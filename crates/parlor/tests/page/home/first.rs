@@ -17,7 +17,7 @@ fn a_room_tells_folder_model_and_mode_before_anything_is_said() {
     let folder = world.path("one").canonicalize().unwrap();
     terminal.shows(&[
         "model   offline/offline",
-        "runtime parlor",
+        "An AI coding agent",
         folder.to_str().unwrap(),
         "offline · edits freely · one",
     ]);

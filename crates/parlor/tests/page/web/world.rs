@@ -41,6 +41,7 @@ impl World {
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("HOME", self.path("home"));
         command.env("PARLOR_DATA_DIR", self.path("data")).env("PARLOR_CONFIG_DIR", self.path("config"));
+        testkit::ask_offline(&mut command);
         command
     }
 

@@ -79,7 +79,7 @@ fn a_header_or_an_index_that_is_damaged_costs_no_record() {
         assert!(doctor.contains(said) && doctor.contains("`parlor sessions recover`"), "{sql}: {doctor}");
         let recovered = stdout(&ends(&world, &["sessions", "recover"]));
         assert!(recovered.contains("114 records, none is lost"), "{sql}: {recovered}");
-        assert!(recovered.contains("the search index were made anew"), "{sql}: {recovered}");
+        assert!(recovered.contains("the search index were rebuilt"), "{sql}: {recovered}");
         assert!(stdout(&ends(&world, &["sessions", "search", "word7"])).contains("word7"), "{sql}");
         assert_eq!(listed(&world), 3, "{sql}");
     }

@@ -176,6 +176,11 @@ const SHOWN: &[&[&str]] = &[
     &["serve", "--dialect", "native", "--stdio", "--session", EVIL],
     &["schema", "--dialect", EVIL],
     &["completions", EVIL],
+    &["man", EVIL],
+    &["new", "agent", EVIL],
+    &["tour", EVIL],
+    &["tour", "--list"],
+    &["acp", EVIL],
     &["--cwd", EVIL, "run", "hi"],
     &["--workspace", EVIL, "run", "hi"],
     &["--resume", EVIL, "run", "hi"],
@@ -243,7 +248,7 @@ fn the_wire_and_the_live_sessions_of_a_hostile_folder_are_shown_harmlessly() {
 fn what_was_typed_is_quoted_harmlessly() {
     let world = World::new(None);
     for args in [
-        &[EVIL][..],
+        &[EVIL, "sessions"][..],
         &["run", "--allow", EVIL, "hi"],
         &["serve", "--dialect", EVIL],
         &["--policy", EVIL],
@@ -252,7 +257,7 @@ fn what_was_typed_is_quoted_harmlessly() {
         let shown = quiet(world.parlor(args));
         assert!(shown.contains("written"), "it is named all the same: {shown}");
     }
-    for args in [&["--help"][..], &["run", "--help"], &["--polcy", "x"]] {
+    for args in [&["--help"][..], &["run", "--help"]] {
         let shown = quiet(world.parlor(args));
         assert!(shown.contains("\u{1b}["), "our own colours stay: {shown}");
     }

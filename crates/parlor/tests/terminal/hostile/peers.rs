@@ -197,8 +197,8 @@ fn a_command_that_listens_in_the_place_of_parlor_is_not_believed() {
     as_each_user(|world| {
         let attack = world.attack();
         for (how, free, why) in [
-            ("listen-instead", false, "came from a command that an agent runs"),
-            ("listen-instead", true, "came from a command that an agent runs"),
+            ("listen-instead", false, "started by an agent's command"),
+            ("listen-instead", true, "started by an agent's command"),
             ("listen-instead-and-die", false, "is gone"),
         ] {
             let serving = world.serve_at(&["--policy", "full"], world.path("project/s"));

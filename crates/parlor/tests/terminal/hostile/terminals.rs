@@ -32,7 +32,7 @@ fn a_command_can_neither_type_nor_paint_on_the_terminal() {
                     "call bash {{\"command\": \"{line}\", \"unsandboxed\": {free}, \"reason\": \"{reason}\"}}\r"
                 ));
                 if free {
-                    terminal.shows(&["question", reason]);
+                    terminal.shows(&["▌", reason]);
                     terminal.send("\t");
                     terminal.asks(&[reason]);
                     terminal.send("y");

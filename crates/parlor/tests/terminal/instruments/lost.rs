@@ -67,7 +67,7 @@ fn the_screen_tells_why_a_runtime_died_and_starts_it_again() {
     let mut terminal = Screen::start(&mut parlor(world.path(), &args));
     terminal.shows(&["the runtime is gone: it ended with code 3", "/restart", "boom: no config"]);
     terminal.send("/notices\r");
-    terminal.shows(&["What was said in passing", "it ended with code 3", "boom: no config"]);
+    terminal.shows(&["Recent messages", "it ended with code 3", "boom: no config"]);
     terminal.send("q");
     terminal.shows(&["✗ the runtime is gone"]);
     std::fs::remove_file(world.path().join("dies")).unwrap();

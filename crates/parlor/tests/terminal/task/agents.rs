@@ -64,7 +64,7 @@ fn agents_are_listed_with_what_is_installed_and_how_to_get_the_others() {
     assert_eq!(find(&agents, "mine")["source"], "from your settings");
     let plain = said(&project.bare(&["agents"]).env("PATH", &bin).output().unwrap());
     assert!(plain.contains("goose          installed      goose acp"), "{plain}");
-    assert!(plain.contains("get it: npm install -g @zed-industries/codex-acp"), "{plain}");
+    assert!(plain.contains("get it: npm install -g @agentclientprotocol/codex-acp"), "{plain}");
     assert!(!started(&project), "nothing is started");
 }
 

@@ -90,7 +90,7 @@ fn what_cannot_go_along_is_wrong_usage_and_nothing_is_asked() {
         (&["--file", "latin"], "--file: latin is no text in UTF-8"),
         (&["--file", "large.txt"], "--file: large.txt is larger than 1 MB"),
         (&["--file", "."], "--file: . could not be read"),
-        (&["--file", "-", "-"], "stdin is the prompt or a file that goes along, not both"),
+        (&["--file", "-", "-"], "stdin is the prompt or an attached file, not both"),
         (&["--output-schema", "gone.json"], "--output-schema: gone.json: could not be read"),
         (&["--output-schema", "sum.sh"], "--output-schema: sum.sh: is no JSON Schema"),
         (&["--output-schema", "bad.json"], "--output-schema: bad.json: is no JSON Schema"),

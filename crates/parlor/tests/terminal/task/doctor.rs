@@ -51,7 +51,7 @@ fn what_is_configured_is_tried_and_named() {
         "anthropic    key from ANTHROPIC_API_KEY",
         // The server knows no list of models.
         "but: anthropic: ",
-        "fetch      on; each host is asked for",
+        "fetch      on; you are asked per host",
         "theirs: of this project, waits for you: `parlor mcp approve theirs`",
     ] {
         assert!(said.contains(wanted), "{wanted}\n{said}");

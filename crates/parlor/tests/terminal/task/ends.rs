@@ -107,7 +107,7 @@ fn a_provider_that_refuses_is_told_with_what_to_do() {
     assert_eq!((output.status.code(), server.requests()), (Some(1), 1), "it is not tried again");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("openai-responses/gpt-5: bad request (HTTP 400)"), "{said}");
-    assert!(said.contains("another model may take it"), "{said}");
+    assert!(said.contains("another model may accept it"), "{said}");
 }
 
 #[test]

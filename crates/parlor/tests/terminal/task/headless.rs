@@ -64,7 +64,7 @@ fn result(out: &str) -> Value {
 #[test]
 fn a_mode_frees_edits_and_a_command_that_nobody_allowed_is_told_to_the_model() {
     let mut story = story::mend();
-    story[2].gives = "Permission denied: nobody is here to allow it";
+    story[2].gives = "Permission denied: not approved: no one can be asked";
     story.truncate(3);
     story.push(Say::words("I cannot test it here."));
     let (project, server) = (Project::new(), Server::start(Wire::Anthropic, story));
@@ -125,7 +125,8 @@ fn a_command_sees_no_key_and_the_settings_choose_the_model() {
     let settings = format!("model = \"{}\"", Wire::Gemini.model());
     std::fs::write(project.path("config/config.toml"), settings).unwrap();
     let mut command = project.bare(&["run", "--allow", "bash", "look around"]);
-    let output = command.envs(Wire::Gemini.environment(&server.url)).output().unwrap();
+    let output =
+        command.env_remove("PARLOR_MODEL").envs(Wire::Gemini.environment(&server.url)).output().unwrap();
     assert_eq!(server.trouble(), Vec::<String>::new(), "{}", words(&output).1);
     assert_eq!((output.status.code(), server.requests()), (Some(0), 2), "{}", words(&output).1);
 }

@@ -93,7 +93,7 @@ fn the_screen_marks_what_was_cut_and_counts_down() {
     let mut terminal = Screen::start(&mut project.parlor(Wire::OpenAiChat, &server, &[]));
     terminal.shows(&[Wire::OpenAiChat.model()]);
     terminal.send("go\r");
-    terminal.shows(&[HALF, "… cut here: the model was asked again, and says it anew below.", WHOLE]);
+    terminal.shows(&[HALF, "… cut here: the model was asked again, and repeats it below.", WHOLE]);
     terminal.send("\x04");
     assert!(terminal.finish(), "it ends well");
 }

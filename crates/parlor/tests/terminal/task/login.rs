@@ -64,7 +64,7 @@ impl Lister {
 /// The program with the provider at this address.
 fn parlor(project: &Project, url: &str, args: &[&str]) -> Command {
     let mut command = project.bare(args);
-    command.env("OPENAI_BASE_URL", url);
+    command.env("OPENAI_BASE_URL", url).env_remove("PARLOR_MODEL");
     command
 }
 
@@ -95,11 +95,11 @@ fn a_key_from_a_pipe_is_tried_kept_for_the_person_alone_and_forgotten() {
     let words = said(&login);
     assert_eq!(login.status.code(), Some(0), "{words}");
     assert!(
-        words.contains("takes it and lists 2 models") && words.contains("kept the key of openai"),
+        words.contains("accepts it and lists 2 models") && words.contains("kept the key of openai"),
         "{words}"
     );
     assert!(words.contains("speaks with openai/gpt-5 now"), "{words}");
-    assert_eq!(server.keys(), [KEY, ""], "with the key, and once without");
+    assert_eq!(server.keys(), [KEY, "", KEY], "with the key, once without, and then what it has");
     assert!(kept(&project).contains(KEY));
     let mode = std::fs::metadata(project.path("data/keys.json")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
@@ -262,7 +262,7 @@ fn a_person_chooses_and_types_a_key_that_is_never_seen() {
     terminal.send("2\r");
     terminal.shows(&["The key of openai (it is not shown"]);
     terminal.send(&format!("x\u{15}\u{1b}[200~{KEY}\u{1b}[201~\r"));
-    terminal.shows(&["takes it and lists 2 models", "kept the key of openai"]);
+    terminal.shows(&["accepts it and lists 2 models", "kept the key of openai"]);
     assert!(terminal.finish());
     assert!(!terminal.said(KEY), "it was on the screen");
     assert!(terminal.echoes(), "the terminal is as it was");
@@ -275,7 +275,7 @@ fn a_person_is_asked_whether_a_refused_key_is_kept_all_the_same() {
         let mut terminal = Screen::start(&mut parlor(&project, &server.url, &["login", "openai"]));
         terminal.shows(&["The key of openai"]);
         terminal.send(&format!("{WRONG}\r"));
-        terminal.shows(&["does not take this key", "Keep it all the same? [y/N]"]);
+        terminal.shows(&["does not accept this key", "Keep it all the same? [y/N]"]);
         terminal.send(answer);
         assert_eq!(terminal.code(), Some(code), "{answer:?}");
         assert_eq!(kept(&project).contains(WRONG), code == 0, "{answer:?}");
@@ -318,7 +318,7 @@ fn the_first_screen_offers_a_login_and_comes_back_with_a_real_model() {
     let (project, server) = (Project::new(), Lister::start());
     // Where nothing is configured, nobody is asked for a model.
     let mut terminal = Screen::start(&mut project.bare(&[]));
-    terminal.shows(&["offline", "/login takes the key of a provider"]);
+    terminal.shows(&["offline", "/login adds an API key"]);
     terminal.send("say howdy\r");
     terminal.shows(&["howdy"]);
     terminal.settles();
@@ -335,7 +335,7 @@ fn the_first_screen_offers_a_login_and_comes_back_with_a_real_model() {
     terminal.send("\u{4}");
     assert!(terminal.finish());
     let mut terminal = Screen::start(&mut parlor(&project, &server.url, &[]));
-    terminal.shows(&["/login takes the key of a provider"]);
+    terminal.shows(&["/login adds an API key"]);
     terminal.send("/login\r");
     terminal.shows(&["or a name"]);
     terminal.send("openai\r");
@@ -349,8 +349,9 @@ fn the_first_screen_offers_a_login_and_comes_back_with_a_real_model() {
     assert!(terminal.finish());
     assert!(!terminal.said(KEY), "it was on the screen");
     // Nothing is kept where nothing is to be kept.
-    let mut terminal = Screen::start(&mut project.bare(&["--ephemeral"]));
-    terminal.shows(&["`parlor login` takes the key"]);
+    let other = Project::new();
+    let mut terminal = Screen::start(&mut other.bare(&["--ephemeral"]));
+    terminal.shows(&["`parlor login` adds an API key"]);
     terminal.send("/login\r");
     terminal.shows(&["this runtime cannot do /login"]);
 }

@@ -39,7 +39,7 @@ fn the_terminal_works_in_a_project_unasked_and_says_so_once() {
     let mut screen = Screen::start(&mut project.bare(OFFLINE));
     screen.shows(&["shows all keys", usual()]);
     if holds() {
-        screen.shows(&["it works inside this project, and asks before anything leaves it", NEW]);
+        screen.shows(&["It works inside this project, and asks before anything leaves", NEW]);
         screen.shows(&["Shift-Tab", "policy = \"ask\"", "config.toml"]);
     }
     screen.send("\x04");
@@ -122,13 +122,13 @@ fn a_proposed_rule_says_how_many_questions_it_would_have_answered() {
         screen.shows(&["shows all keys", "asks first"]);
         for _ in 0..2 {
             screen.send("run `touch new.txt`\r");
-            screen.asks(&["$ touch new.txt", "exactly this command", "y once"]);
+            screen.asks(&["$ touch new.txt", "exactly this command", "y allow once"]);
             screen.send("y");
-            screen.until("it ran", |screen| !screen.contents().contains("y once"));
+            screen.until("it ran", |screen| !screen.contents().contains("y allow once"));
         }
         assert_eq!(screen.said("would have answered"), keeps, "{}", screen.contents());
         screen.send("run `touch new.txt`\r");
-        screen.asks(&["$ touch new.txt", "y once"]);
+        screen.asks(&["$ touch new.txt", "y allow once"]);
         let contents = screen.contents().split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(contents.contains("would have answered 2 of the 2 questions"), keeps, "{contents}");
         assert_eq!(project.path("data/rules").exists(), keeps);

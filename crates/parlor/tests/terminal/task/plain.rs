@@ -55,13 +55,13 @@ fn a_whole_conversation_in_a_dumb_terminal_is_lines_and_words() {
     terminal.shows(&["Status:", "folder:", "queue:"]);
     terminal.send("\u{4}");
     assert_eq!(terminal.code(), Some(0));
-    assert!(terminal.said("To go on with this conversation: parlor --resume"));
+    assert!(terminal.said("Resume this conversation with: parlor --resume"));
     nothing_but_lines(&terminal);
     // It goes on where it was.
     let mut terminal = Screen::start(&mut dumb(&project, &["--continue"]));
     terminal.shows(&["Going on with", "You: write b.txt: hi", "Ready."]);
     // What a terminal does with Ctrl-C: once is a warning, twice is the end.
-    for shown in ["Ctrl-C again quits.", "To go on with this conversation"] {
+    for shown in ["Ctrl-C again quits.", "Resume this conversation with"] {
         kill_process(Pid::from_child(terminal.child()), Signal::INT).unwrap();
         terminal.shows(&[shown]);
     }
@@ -98,7 +98,7 @@ fn a_secret_is_not_shown_while_it_is_typed_in_lines() {
     terminal.settles();
     assert!(!terminal.echoes());
     terminal.send("hunter2-of-tonight\n");
-    terminal.shows(&["The secret is taken.", "Done, in"]);
+    terminal.shows(&["The secret was received.", "Done, in"]);
     terminal.settles();
     assert!(terminal.echoes());
     terminal.send("\u{4}");

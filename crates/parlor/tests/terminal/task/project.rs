@@ -69,6 +69,7 @@ impl Project {
             .env("PARLOR_CONFIG_DIR", self.path("config"))
             .env("XDG_RUNTIME_DIR", self.path("run"))
             .env("TERM", "xterm-256color");
+        testkit::ask_offline(&mut command);
         command
     }
 

@@ -131,7 +131,7 @@ fn the_registrys_checks_hold() {
     let place = json!({"sessionId":session,"cwd":project.path("work"),"mcpServers":[]});
     let resumed = client.ask("session/resume", place);
     assert!(resumed["result"]["configOptions"].is_array(), "{resumed}");
-    let unknown = client.ask("session/fork", json!({}));
+    let unknown = client.ask("session/archive", json!({}));
     assert_eq!(unknown["error"]["code"], -32601);
     assert_eq!(client.close().1, Some(0));
 }
@@ -158,6 +158,58 @@ fn a_session_in_which_nothing_was_said_is_found_again_by_its_id_and_stands_in_no
         assert_eq!(client.ask("session/list", json!({}))["result"]["sessions"].as_array().unwrap().len(), 1);
         assert_eq!(client.close().1, Some(0));
     }
+}
+
+#[test]
+fn a_session_of_another_process_is_given_a_title_and_gone_on_from_and_stays_free() {
+    let project = Project::new();
+    let mut client = Client::greeted(&project);
+    let source = client.new_session(&project);
+    let id = client.prompt(&source, "count to 3");
+    client.answer_to(id);
+    assert_eq!(client.close().1, Some(0));
+
+    let mut client = Client::start(project.bare(&["acp"]));
+    let hello = client.ask("initialize", json!({"protocolVersion":1,"clientCapabilities":{}}));
+    let can = &hello["result"]["agentCapabilities"]["sessionCapabilities"];
+    assert!(can["fork"].is_object() && can["title"].is_object(), "{can}");
+    // A client that takes the first way in of every agent comes in.
+    let way = &hello["result"]["authMethods"][0]["id"];
+    assert_eq!(client.ask("authenticate", json!({"methodId":way}))["result"], json!({}));
+    let titled = client.ask("session/set_title", json!({"sessionId":source,"title":" Three numbers "}));
+    assert_eq!(titled["result"], json!({"title":"Three numbers"}));
+    let gone = client.ask("session/set_title", json!({"sessionId":"sess-000000000000","title":"x"}));
+    assert_eq!(gone["error"]["code"], -32002, "{gone}");
+    let fork = |cwd: &str| json!({"sessionId":source,"cwd":project.path(cwd),"mcpServers":[]});
+    let elsewhere = client.ask("session/fork", fork("home"));
+    assert_eq!(elsewhere["error"]["code"], -32602, "{elsewhere}");
+    let forked = client.ask("session/fork", fork("work"));
+    let new = forked["result"]["sessionId"].as_str().unwrap().to_owned();
+    assert!(new != source && forked["result"]["configOptions"].is_array(), "{forked}");
+    let id = client.prompt(&new, "count to 2");
+    assert_eq!(client.answer_to(id)["result"]["stopReason"], "end_turn");
+    let listed = client.ask("session/list", json!({}))["result"]["sessions"].clone();
+    let title = |id: &str| {
+        let one = listed.as_array().unwrap().iter().find(|session| session["sessionId"] == id);
+        one.unwrap_or_else(|| panic!("{id} in {listed}"))["title"].clone()
+    };
+    assert_eq!(
+        listed.as_array().unwrap().len(),
+        2,
+        "nothing was made for the folder that was refused: {listed}"
+    );
+    assert_eq!(title(&source), "Three numbers");
+
+    // What was only looked at is nobody's: another process takes it while this one goes on.
+    let mut other = Client::greeted(&project);
+    let place = json!({"sessionId":source,"cwd":project.path("work"),"mcpServers":[]});
+    let loaded = other.ask("session/load", place);
+    assert!(loaded["result"].is_object(), "{loaded}");
+    let said =
+        |client: &Client| client.heard.iter().filter(|line| line.to_string().contains("count to 2")).count();
+    assert_eq!(said(&other), 0, "what the fork said is not in its source");
+    assert_eq!(other.close().1, Some(0));
+    assert_eq!(client.close().1, Some(0));
 }
 
 #[test]

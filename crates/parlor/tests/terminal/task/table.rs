@@ -52,12 +52,12 @@ fn what_the_readme_promises_comes() {
                 terminal.send("\x1b[Z\x1b[Z");
                 terminal.shows(&["asks first"]);
                 terminal.send("write bye.txt: hi\r");
-                terminal.asks(&["write bye.txt", "+ hi", "y once"]);
+                terminal.asks(&["write bye.txt", "+ hi", "y allow once"]);
                 terminal.send("y");
                 terminal.shows(&["✓ write bye.txt"]);
             }
             "run `git tag try`" => {
-                terminal.asks(&["$ git tag try", "y once", "n no"]);
+                terminal.asks(&["$ git tag try", "y allow once", "n deny"]);
                 asked = true;
                 terminal.send("n");
                 terminal.shows(&["denied", "■ stopped: you denied git tag try"]);

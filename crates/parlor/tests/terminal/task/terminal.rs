@@ -70,7 +70,7 @@ fn words_being_typed_allow_nothing_and_tab_goes_to_the_question_and_back() {
     terminal.shows(&[Wire::OpenAiChat.model()]);
     // The person goes on typing before the question can be there.
     terminal.send("mend sum.sh until the test passes\ryou");
-    terminal.shows(&["question", "edit sum.sh", "Tab to answer; your text stays"]);
+    terminal.shows(&["▌", "edit sum.sh", "Tab to answer; your text stays"]);
     // A pause between two words is as long as the clock on the screen takes to go on.
     for (word, typed) in [(" you", "> you you"), (" you", "> you you you")] {
         terminal.a_second_passes();
@@ -81,11 +81,11 @@ fn words_being_typed_allow_nothing_and_tab_goes_to_the_question_and_back() {
     terminal.send("\x1b[200~yes\x1b[201~");
     terminal.shows(&["> you you youyes"]);
     terminal.send("\t");
-    terminal.asks(&["y once", "> you you youyes"]);
+    terminal.asks(&["y allow once", "> you you youyes"]);
     terminal.send("\t");
     terminal.shows(&["Tab to answer"]);
     terminal.send("y\t");
-    terminal.asks(&["y once", "> you you youyesy"]);
+    terminal.asks(&["y allow once", "> you you youyesy"]);
     assert_eq!(project.sum(), before);
     terminal.send("y");
     terminal.shows(&["sh test.sh", "> you you youyesy"]);
@@ -112,7 +112,7 @@ fn a_secret_reaches_the_model_and_the_command_and_nothing_that_is_kept_or_shown(
     terminal.send(&format!("\x1b[200~{SECRET}\x1b[201~"));
     terminal.shows(&["••••••"]);
     terminal.send("\r");
-    terminal.asks(&["question", "not kept]", "tee"]);
+    terminal.asks(&["not kept]", "tee"]);
     terminal.send("y");
     terminal.shows(&["I used [secret", "not kept], as you said."]);
     // The next turn is told from the record, and the model still reads it.
@@ -141,7 +141,7 @@ fn a_key_held_down_answers_one_question() {
     // It repeats in the next one: the keys come faster than a finger can.
     terminal.send("yyyyyyyy");
     terminal.a_second_passes();
-    terminal.asks(&["sh test.sh", "y once"]);
+    terminal.asks(&["sh test.sh", "y allow once"]);
     assert!(!terminal.said("FAILED: 2 and 3 made 6"), "the command was not run");
 }
 
@@ -199,6 +199,6 @@ fn what_went_wrong_is_told_once_with_what_to_do() {
     let mut terminal = Screen::start(command.env("OPENAI_API_KEY", "another"));
     terminal.shows(&[Wire::OpenAiChat.model()]);
     terminal.send("go\r");
-    terminal.shows(&["bad request (HTTP 400)", "another model may take it", "failed after"]);
+    terminal.shows(&["bad request (HTTP 400)", "another model may accept it", "failed after"]);
     assert_eq!(terminal.count("bad request (HTTP 400)"), 1);
 }

@@ -111,7 +111,7 @@ fn read_only_denies_what_is_asked_for_and_is_refused_where_nothing_is() {
         terminal.send(&format!("{WRITE}\r"));
         terminal.shows(&["This was denied"]);
         terminal.settles();
-        assert!(!runtime.wrote() && !terminal.said("y once"), "{dialect}");
+        assert!(!runtime.wrote() && !terminal.said("y allow once"), "{dialect}");
         terminal.send("/status\r");
         terminal.shows(&["what it does unasked cannot be stopped"]);
     }

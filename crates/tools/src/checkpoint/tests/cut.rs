@@ -153,7 +153,7 @@ fn an_undo_that_failed_is_told_as_what_it_is_and_can_leave_what_fails() {
     let moved = failing.redo(true).unwrap();
     assert_eq!(moved.went(Direction::Forth), Direction::Back);
     assert!(
-        moved.words(Direction::Forth).starts_with("Took back 1 file change of “prompt 1” (the rest"),
+        moved.words(Direction::Forth).starts_with("Undid 1 file change of “prompt 1” (the rest"),
         "{moved:?}"
     );
     assert_eq!(moved.left, [("b".to_owned(), "out of reach".to_owned())]);

@@ -163,7 +163,7 @@ fn of_a_prompt_that_changed_nothing_in_sight_it_is_said_before_an_earlier_one_is
     scene.command(|root| std::fs::write(root.join("a"), "2\n").unwrap());
     scene.command(|root| std::fs::write(root.join("hidden"), "2\n").unwrap());
     let Err(UndoError::Nothing(why)) = scene.ledger.undo(false) else { panic!() };
-    assert!(why.contains("“prompt 2”") && why.contains("takes back “prompt 1”"), "{why}");
+    assert!(why.contains("“prompt 2”") && why.contains("undoes “prompt 1”"), "{why}");
     assert_eq!(scene.text("a"), "2\n");
     scene.ledger.undo(false).unwrap();
     assert_eq!(scene.text("a"), "1\n");

@@ -10,7 +10,7 @@ use ratatui_core::style::{Color, Modifier};
 /// What the keys do is told at every width: the way out and what Enter does, on every list, page and board.
 #[test]
 fn the_way_out_and_the_main_key_are_told_at_every_width() {
-    let with_enter = ["fleet", "sessions", "models", "rules", "devices", "themes", "settings"];
+    let with_enter = ["fleet", "sessions", "search", "models", "rules", "devices", "themes", "settings"];
     for (name, scene) in SCENES {
         for columns in [34, 40, 50, 60, 80, 200] {
             let mut stage = stage(columns, 30);
@@ -37,7 +37,7 @@ fn the_way_out_and_the_main_key_are_told_at_every_width() {
 fn a_narrow_screen_tells_whole_what_matters() {
     for (scene, words) in [
         (working as fn(&mut AttachedUi), &["…sonnet-4-5 · asks first  ctx 87% left", "Esc stops"][..]),
-        (conversation, &["ask something · / commands · ? keys", "ctx 87% left"]),
+        (conversation, &["ask anything · / commands · ? keys", "ctx 87% left"]),
         (models, &["anthropic/claude-sonnet-4-5", "$3.00 in, $15.00 out"]),
         (
             |stage| {
@@ -46,7 +46,7 @@ fn a_narrow_screen_tells_whole_what_matters() {
             },
             &["offline/offline", "100k context\n free: built in, needs no key"],
         ),
-        (rules, &["run cargo test with any arguments", "until this session closes"]),
+        (rules, &["run cargo test with any arguments", "for this session"]),
         (question_choose, &["a server; several", "programs at once"]),
         (
             fleet,
@@ -69,7 +69,7 @@ fn a_narrow_screen_tells_whole_what_matters() {
         }
     }
     for (keys, words) in [
-        ("<ctrl-f>total", "find: total   3/3 · Enter older · Esc"),
+        ("<ctrl-f>total", "find: total   6/6 · Enter older · Esc"),
         ("<ctrl-f>", "find:    type words · Esc closes"),
         ("?/steers", "find: steers   1/1 · Enter next · Esc"),
     ] {
@@ -98,36 +98,26 @@ fn screens_say_what_they_mean() {
         (
             question_command as fn(&mut AttachedUi),
             (80, 24),
-            &["n no, and stop", "can only be allowed once"][..],
+            &["n deny and stop", "can only be allowed once"][..],
             &["Esc", "allow:", "v view all"][..],
         ),
-        (
-            question_command,
-            (40, 30),
-            &["HIGH RISK,", "can only be allowed once: no rule is\n offered for it\n"],
-            &["·\n"],
-        ),
+        (question_command, (40, 30), &["HIGH RISK,", "can only be allowed once\n"], &["·\n"]),
         (
             question_write,
             (80, 24),
             &[
-                "s and a also allow: write files under /w/shop\n",
-                "y once   s until this session closes   a from now on, in this project\n n no",
+                "s and a would also allow: write files under /w/shop\n",
+                "y allow once   s allow for this session   a always allow in this project\n▌n deny",
             ],
             &["only be allowed once", "Tab type", "v view all"],
         ),
         (
             question_write,
             (40, 30),
-            &["y once   n no", "v view all", "medium risk", ".nth(1)\n", ".unwrap_or(\"friend\"\n"],
+            &["y allow once", "medium risk", ".nth(1)\n", ".unwrap_or(\"friend\"\n"],
             &["shows all", "more lines"],
         ),
-        (
-            question_choose,
-            (80, 24),
-            &["answer above, or Tab to queue a prompt", "Esc no answer   typing narrows the list"],
-            &["type to"],
-        ),
+        (question_choose, (80, 24), &["Tab to queue a prompt", "Esc no answer"], &["type to"]),
         // What goes on is not told as if it were over.
         (
             fleet,
@@ -156,12 +146,12 @@ fn screens_say_what_they_mean() {
             sessions,
             (80, 24),
             &[
-                "✓ make the total readable (here)       done     just now    2 messages",
-                "? a till for the shop                  waiting  3 min ago   8 messages",
-                "● [codex] port the parser              running  6 min ago   6 messages",
-                "✓ release notes for 0.3                done     55 min ago  28 messages",
-                "✗ translate the manual                 failed   2 h ago     2 messages",
-                "· une aide en français                 closed   2 days ago  16 messages",
+                "✓ make the total readable (here)              done     just now    2 messages",
+                "? a till for the shop (open)                  waiting  3 min ago   8 messages",
+                "● [codex] port the parser (open)              running  6 min ago   6 messages",
+                "✓ release notes for 0.3 (open)                done     55 min ago  28 messages",
+                "✗ translate the manual (open)                 failed   2 h ago     2 messages",
+                "· une aide en français                        closed   2 days ago  16 messages",
                 "2 of 8",
             ],
             &["…\n    "],
@@ -187,22 +177,17 @@ fn screens_say_what_they_mean() {
         (
             |stage| stage.ui.keys("?"),
             (40, 30),
-            &["1–26 of 63", "↑ ↓          your earlier prompts", "idle: edits last prompt\n", "Esc closes"],
+            &["1–26 of 65", "↑ ↓          your earlier prompts", "idle: edits last prompt\n", "Esc closes"],
             &["/keys tells more", "\n\n\n"],
         ),
         (lost, (80, 24), &["it said last:\n   │ boom: no config", "giving up\n   /restart starts"], &[]),
-        (
-            rules,
-            (80, 24),
-            &["What you allowed\n", "until this session closes"],
-            &["for good", "`", "\n · ", "──"],
-        ),
+        (rules, (80, 24), &["What you allowed\n", "for this session"], &["for good", "`", "\n · ", "──"]),
         (
             first_told,
             (80, 24),
             &[
                 "(did you mean dark?), so it is auto;",
-                "/settings changes what is kept in",
+                "/settings changes what is saved in",
                 "/home/ann/.config/parlor/config.toml",
             ],
             &["Try one"],
@@ -224,7 +209,7 @@ fn screens_say_what_they_mean() {
             &[],
         ),
         (first_told, (40, 30), &["/home/ann/.config/parlor/\n     config.toml"], &[]),
-        (error, (40, 30), &[">  ↑ brings your prompt back\n"], &["ask something"]),
+        (error, (40, 30), &[">  ↑ brings your prompt back\n"], &["ask anything"]),
         (error, (80, 24), &[">  ↑ brings your prompt back · / commands · ? keys\n"], &["ask for"]),
         (error, (80, 24), &["overloaded\n   wait a minute", "/model\n\n ── failed after 4.2s"], &["`"]),
         (working, (120, 36), &["context ▰▰▰▰▰▰▰▱ 87% left", "queued: then", "Enter queues"], &["waits: "]),
@@ -243,14 +228,14 @@ fn screens_say_what_they_mean() {
                 "1 of 10",
                 "auto               colours; auto: those",
                 "see /keys          opens the keys, and how",
-                "Settings · what lasts is kept in /home/ann/.config/parlor/config.toml\n",
+                "Settings · saved in /home/ann/.config/parlor/config.toml\n",
             ],
             &["…"],
         ),
         (
             |stage| stage.ui.keys("/settings<enter><end>"),
             (40, 30),
-            &["Enter opens /tools", "what lasts is kept in\n /home/ann/.config/parlor/config.toml\n"],
+            &["Enter opens /tools", "saved in\n /home/ann/.config/parlor/config.toml\n"],
             &["…"],
         ),
         (
@@ -259,9 +244,9 @@ fn screens_say_what_they_mean() {
             &["◆ auto      in use · fits the terminal"],
             &["terminal here", "› auto", "●"],
         ),
-        (|stage| stage.ui.keys("/"), (120, 36), &["and 32 more", "Type one of these"], &[]),
-        (|stage| stage.ui.keys("/ses"), (80, 24), &["/sessions [id]", "Tab takes · Enter runs"], &[]),
-        (|stage| stage.ui.keys("/rena"), (80, 24), &["/rename TITLE", "Tab takes"], &["Enter runs"]),
+        (|stage| stage.ui.keys("/"), (120, 36), &["and 33 more", "try     "], &[]),
+        (|stage| stage.ui.keys("/ses"), (80, 24), &["/sessions [id]", "Tab inserts · Enter runs"], &[]),
+        (|stage| stage.ui.keys("/rena"), (80, 24), &["/rename TITLE", "Tab inserts"], &["Enter runs"]),
     ] {
         let screen = drawn(scene, size);
         is.iter().for_each(|words| assert!(screen.contains(words), "{words}:\n{screen}"));
@@ -304,7 +289,7 @@ fn after_a_failure_the_prompt_comes_back_as_it_is_told() {
     let mut other = super::gallery::stage(80, 24);
     other.run("translate the manual");
     other.end(Outcome::Failed(Failure::new("model_overloaded", "the model is overloaded")));
-    assert!(other.ui.screen().contains(">  ask for something"), "{}", other.ui.screen());
+    assert!(other.ui.screen().contains(">  ask anything"), "{}", other.ui.screen());
 }
 
 #[test]
@@ -312,7 +297,7 @@ fn a_question_stands_apart_and_is_not_torn() {
     for size in [(80, 24), (40, 30), (120, 36)] {
         let screen = drawn(question_write, size);
         let lines: Vec<&str> = screen.lines().map(str::trim).collect();
-        let rule = lines.iter().position(|line| line.starts_with("── question")).unwrap();
+        let rule = lines.iter().position(|line| line.starts_with('▌')).unwrap();
         assert_eq!((lines[rule - 1], lines[rule - 2].is_empty()), ("", false), "{screen}");
         // The last line before what is left out is whole.
         if let Some(cut) = lines.iter().position(|line| line.starts_with("… ")) {
@@ -321,8 +306,8 @@ fn a_question_stands_apart_and_is_not_torn() {
     }
     let lines = drawn(question_choose, (80, 24));
     let lines: Vec<&str> = lines.lines().map(str::trim).collect();
-    let first = lines.iter().position(|line| line.starts_with("› SQLite")).unwrap();
-    assert_eq!(lines[first - 1], "", "what is asked stands apart from its answers");
+    let first = lines.iter().position(|line| line.starts_with("▌› 1 SQLite")).unwrap();
+    assert_eq!(lines[first - 1], "▌", "what is asked stands apart from its answers");
 }
 
 #[test]

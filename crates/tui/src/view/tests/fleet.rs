@@ -4,10 +4,11 @@ use crate::commands::FleetHere;
 use crate::key::Key;
 use crate::msg::{FleetAct, FleetNews, FleetWish, Fx, Msg, ScreenExit};
 use crate::update::tests::AttachedUi;
+use domain::ask::{Ask, Preview, Risk};
 use domain::command::{Command, LibraryCommand};
 use domain::event::{Failure, Outcome};
 use domain::fleet::{Row, Status};
-use domain::ids::{Millis, SessionId};
+use domain::ids::{AskId, Millis, SessionId, ToolRunId};
 use expect_test::expect;
 use std::sync::Arc;
 
@@ -29,7 +30,7 @@ fn row(number: u64, status: Status, pid: Option<u32>, title: &str) -> Row {
 }
 
 fn waiting(question: &str) -> Status {
-    Status::Waiting { asks: 1, question: question.to_owned() }
+    Status::Waiting { asks: 1, question: question.to_owned(), ask: None }
 }
 
 fn rows() -> Vec<Row> {
@@ -212,4 +213,88 @@ fn where_no_fleet_is_gathered_it_is_told_where_to_look() {
         screen.contains("only on the whole screen; `parlor ps` lists") && !screen.contains("cannot do"),
         "{screen}"
     );
+}
+
+fn dead(pid: u32, since: u64) -> Row {
+    let dead = row(u64::from(pid), Status::Dead, Some(pid), "terminal");
+    Row { session: None, since: Millis(since), ..dead }
+}
+
+#[test]
+fn processes_that_died_are_one_line_in_its_place_and_gone_after_a_look() {
+    let ended = |number: u64, since| Row { since: Millis(since), ..row(number, Status::Kept, None, "older") };
+    let running = row(22, Status::Running, Some(8), "count the files");
+    let all = || {
+        let dead = (1..=22).map(|pid| dead(pid, 500 + u64::from(pid)));
+        dead.chain([running.clone(), ended(30, 900), ended(31, 100)]).collect::<Vec<_>>()
+    };
+    let mut stage = stage(80, 24, all());
+    let screen = stage.ui.screen();
+    assert_eq!(screen.matches("dead").count(), 1, "{screen}");
+    let at = |words: &str| screen.find(words).unwrap_or_else(|| panic!("{words}: {screen}"));
+    assert!(at("running") < at("22 processes died") && screen.contains("4 in all"), "{screen}");
+    assert_eq!(screen.lines().position(|line| line.contains("22 processes died")), Some(4), "{screen}");
+    stage.ui.keys("<alt-o><alt-o>");
+    tell(&mut stage, all());
+    assert!(!stage.ui.screen().contains("died"), "{}", stage.ui.screen());
+    // One that died since is new.
+    tell(&mut stage, all().into_iter().chain([dead(99, 950)]).collect());
+    assert!(stage.ui.screen().contains("process 99 died"), "{}", stage.ui.screen());
+}
+
+fn asks_to_run(number: u64, pid: u32, title: &str, line: &str) -> Row {
+    let preview = Preview::Command { line: line.into(), inner: Vec::new() };
+    let kind = super::consent(ToolRunId(number), preview, Risk::High);
+    let ask = Ask { id: AskId(number), run: None, title: "Run?".into(), kind, deadline: None };
+    let status = Status::Waiting { asks: 1, question: "Run?".into(), ask: Some(Box::new(ask)) };
+    row(number, status, Some(pid), title)
+}
+
+#[test]
+fn the_whole_question_of_who_waits_stands_beside_the_rows_of_a_wide_screen() {
+    let all = vec![
+        asks_to_run(21, 7, "mend the bridge", "rm -rf build && make"),
+        asks_to_run(23, 9, "weekly report", "git push origin main"),
+        row(22, Status::Running, Some(8), "count the files"),
+    ];
+    for (columns, is_beside) in [(80, false), (120, true)] {
+        let screen = stage(columns, 36, all.clone()).ui.screen();
+        assert_eq!(screen.contains("▌"), is_beside, "{screen}");
+        assert_eq!(screen.contains("rm -rf build && make"), is_beside, "{screen}");
+    }
+    let mut stage = stage(120, 36, all.clone());
+    stage.ui.keys("n");
+    let screen = stage.ui.screen();
+    assert!(screen.contains("git push origin main") && !screen.contains("rm -rf build && make"), "{screen}");
+    // On one that does not wait it is that of who waits longest.
+    stage.ui.keys("<end>");
+    let screen = stage.ui.screen();
+    assert!(screen.contains("rm -rf build && make") && screen.contains("in mend the bridge"), "{screen}");
+    for (columns, high) in [(100, 3), (100, 8), (101, 14), (300, 90)] {
+        self::stage(columns, high, all.clone()).ui.screen();
+    }
+}
+
+#[test]
+fn one_key_goes_to_who_waits_next() {
+    let waits = |number, pid| row(number, waiting("Run?"), Some(pid), "waits");
+    let mut stage = AttachedUi::new(80, 24);
+    stage.ui.model.screen.start.survey(FleetHere { pid: OWN, visits: true });
+    stage.ui.model.screen.preferences.set(crate::settings::Setting::Fleet, "on").unwrap();
+    let here = stage.ui.model.world.current.clone().unwrap();
+    let own = Row { session: Some(here), ..waits(1, OWN) };
+    tell(&mut stage, vec![waits(21, 7), own.clone(), waits(22, 8)]);
+    effects(&mut stage);
+    stage.ui.keys("<alt-n>");
+    let visit = |pid, number| Fx::Leave(ScreenExit::Visit { pid, session: SessionId::from_number(number) });
+    assert_eq!(effects(&mut stage), [visit(8, 22)], "the one behind this one");
+    tell(&mut stage, vec![waits(21, 7), own.clone()]);
+    effects(&mut stage);
+    stage.ui.keys("<f6>");
+    assert_eq!(effects(&mut stage), [visit(7, 21)], "then from the first again");
+    tell(&mut stage, vec![own]);
+    effects(&mut stage);
+    stage.ui.keys("<alt-n>");
+    assert!(!effects(&mut stage).iter().any(|fx| matches!(fx, Fx::Leave(_))));
+    assert!(stage.ui.screen().contains("no other session waits for you"), "{}", stage.ui.screen());
 }

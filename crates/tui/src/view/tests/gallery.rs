@@ -1,13 +1,15 @@
 //! The main screens as pictures: every one can be drawn in every width and colour, and those of the README are what is drawn.
 //! `PARLOR_PICTURES=FOLDER` keeps them all, to be looked at (`cargo xtask picture FOLDER`).
 
+mod film;
+
 use super::*;
 use crate::commands::{FleetHere, Restart};
 use crate::msg::FleetNews;
 use crate::theme::Theme;
 use domain::fleet::{Row, Status};
 use domain::port::Abilities;
-use domain::session::{ModelEntry, Origin, RuntimePlace};
+use domain::session::{FoundWords, ModelEntry, Origin, RuntimePlace};
 use ratatui_core::style::Color;
 use std::sync::Arc;
 
@@ -33,6 +35,7 @@ pub(super) const SCENES: &[Scene] = &[
     ("keys", |stage| stage.ui.keys("?")),
     ("commands", |stage| stage.ui.keys("/")),
     ("sessions", sessions),
+    ("search", search),
     ("models", models),
     ("rules", rules),
     ("devices", devices_of_page),
@@ -206,7 +209,7 @@ fn kept() -> Vec<Kept> {
         runtime: None,
     };
     let kept = |row, messages, prompt| Kept { row, messages, prompt };
-    let waits = |question: &str| Status::Waiting { asks: 1, question: question.into() };
+    let waits = |question: &str| Status::Waiting { asks: 1, question: question.into(), ask: None };
     let done = || Status::Ended(Outcome::Done);
     let failure = Failure::new("model_overloaded", "the model is overloaded");
     let total = row(1, done(), "make the total readable", "/w/shop", 0);
@@ -276,6 +279,7 @@ pub(super) fn sessions(stage: &mut AttachedUi) {
             _ => None,
         },
         usage: Usage { cost_micros: row.cost_micros.unwrap_or_default(), ..Usage::default() },
+        found: None,
         origin: row.runtime.map(|dialect| {
             let place = RuntimePlace::Socket { path: format!("/run/{dialect}.sock") };
             Box::new(Origin { dialect, place, session: None })
@@ -286,6 +290,46 @@ pub(super) fn sessions(stage: &mut AttachedUi) {
     own.sort_by_key(|session| std::cmp::Reverse(session.updated_at));
     answer(stage, Receipt::Sessions(own));
     stage.ui.keys("<down>");
+}
+
+/// A search over all sessions, half typed.
+pub(super) fn search(stage: &mut AttachedUi) {
+    stage.ui.keys("/search<enter>pars");
+    let found = |number: u64, title: &str, cwd: &str, hours: u64, text: &str| SessionSummary {
+        title: title.into(),
+        cwd: cwd.into(),
+        updated_at: Millis(NOW - hours * 3_600_000),
+        found: Some(Box::new(FoundWords {
+            text: text.into(),
+            at: Millis(NOW - hours * 3_600_000),
+            entry: domain::ids::EntryId(number),
+        })),
+        ..SessionSummary::new(SessionId::from_number(number))
+    };
+    let sessions = vec![
+        found(
+            41,
+            "speed up the parser",
+            "/w/bridge",
+            2,
+            "The parser reads each line twice: once for its length, and once more to split it.",
+        ),
+        found(
+            38,
+            "which crates do we use?",
+            "/w/shop",
+            26,
+            "…and `serde_json` parses the settings; nothing else depends on it.",
+        ),
+        found(
+            22,
+            "weekly report",
+            "/w/notes",
+            24 * 9,
+            "Dates are parsed as day first, which is wrong for the American files.",
+        ),
+    ];
+    answer(stage, Receipt::Sessions(sessions));
 }
 
 pub(super) fn models(stage: &mut AttachedUi) {
@@ -337,7 +381,7 @@ pub(super) fn error(stage: &mut AttachedUi) {
     usage(stage, 8_200, 240);
     stage.ui.wait(4_200);
     let failure = Failure::new("model_overloaded", "the model is overloaded")
-        .hint("wait a minute, or take another with /model");
+        .hint("wait a minute, or switch it with /model");
     stage.end(Outcome::Failed(failure));
 }
 
@@ -376,6 +420,10 @@ fn every_screen_is_drawn_in_every_width_and_colour() {
                     std::fs::create_dir_all(folder).unwrap();
                     let file = folder.join(format!("{name}-{columns:03}-{}.svg", theme.name()));
                     std::fs::write(file, crate::svg::svg(&buffer, caret, theme)).unwrap();
+                    if theme == Theme::Terminal {
+                        let file = folder.join(format!("{name}-{columns:03}-terminal-light.svg"));
+                        std::fs::write(file, crate::svg::svg(&buffer, caret, Theme::Light)).unwrap();
+                    }
                 }
             }
         }

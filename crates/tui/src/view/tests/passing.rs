@@ -24,7 +24,7 @@ fn a_word_stands_on_the_line_above_the_composer_and_moves_nothing() {
     stage.ui.keys("!<enter>");
     let after = stage.ui.screen();
     let at = line_of(&after, "write a command behind the !").unwrap();
-    assert_eq!(at + 1, line_of(&after, " >  ask for something").unwrap(), "{after}");
+    assert_eq!(at + 1, line_of(&after, " >  ask anything").unwrap(), "{after}");
     let moved: Vec<_> = before.lines().zip(after.lines()).filter(|(a, b)| a != b).collect();
     assert_eq!(moved.len(), 1, "only that line differs: {moved:?}");
 }
@@ -76,10 +76,10 @@ fn a_word_goes_with_what_it_is_about() {
     stage.consent(40, None);
     stage.ui.wait(crate::ask::SEEN_MS);
     stage.ui.keys("a");
-    assert!(stage.ui.screen().contains("no rule to remember"), "{}", stage.ui.screen());
+    assert!(stage.ui.screen().contains("no rule is offered"), "{}", stage.ui.screen());
     stage.ui.wait(crate::ask::QUIET_MS);
     stage.ui.keys("y");
-    assert!(!stage.ui.screen().contains("no rule to remember"), "{}", stage.ui.screen());
+    assert!(!stage.ui.screen().contains("no rule is offered"), "{}", stage.ui.screen());
     stage.close(40, domain::ask::Answer::Deny { reason: None });
     stage.ui.keys("<esc>");
     assert!(stage.ui.screen().contains("stopping the run"), "{}", stage.ui.screen());
@@ -120,7 +120,7 @@ fn what_a_command_of_ones_own_wrote_can_be_opened_and_is_counted_right() {
     assert!(stage.ui.screen().contains(" 45001"), "a click opens it\n{}", stage.ui.screen());
     stage.ui.keys("<esc>what is this?<enter>");
     let sent = format!("{:?}", stage.commands());
-    assert!(sent.contains("49999") && sent.contains("the beginning is cut"), "it goes along");
+    assert!(sent.contains("49999") && sent.contains("the beginning is cut"), "it is attached");
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn what_is_dropped_can_still_be_read() {
     let sent = format!("{:?}", stage.commands());
     assert!(sent.contains("hello") && !sent.contains("two"), "{sent}");
     assert!(!stage.ui.screen().contains("$ make"), "{}", stage.ui.screen());
-    assert!(!stage.ui.screen().contains("does not go along"), "the prompt it spoke of is said");
+    assert!(!stage.ui.screen().contains("will not be sent"), "the prompt it spoke of is said");
 }
 
 #[test]

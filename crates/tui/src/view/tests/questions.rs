@@ -27,19 +27,19 @@ fn a_command_stands_once_in_its_question() {
         }
         ask(&mut stage, 40, title, kind);
         let screen = stage.ui.screen();
-        let question = &screen[screen.find("question").unwrap()..];
+        let question = &screen[screen.find('▌').unwrap()..];
         assert_eq!(question.matches("touch new.txt").count(), 1, "{title}\n{screen}");
-        assert!(question.contains("? run this command"), "{title}\n{screen}");
-        assert!(question.contains("s and a also allow: exactly this command"), "{title}\n{screen}");
+        assert!(question.contains("▌Run this command?"), "{title}\n{screen}");
+        assert!(question.contains("s and a would also allow: exactly this command"), "{title}\n{screen}");
     }
 }
 
 #[test]
 fn a_change_names_its_file_once_whatever_the_runtime_calls_it() {
     for (title, shown) in [
-        ("overwrite src/lib.rs", "? overwrite src/lib.rs  +2 −1"),
-        ("Run tool?", "? change src/lib.rs  +2 −1"),
-        ("Delete the helper?", "? Delete the helper?"),
+        ("overwrite src/lib.rs", "▌Overwrite src/lib.rs?  +2 −1"),
+        ("Run tool?", "▌Change src/lib.rs?  +2 −1"),
+        ("Delete the helper?", "▌Delete the helper?"),
     ] {
         let mut stage = AttachedUi::new(100, 30);
         stage.run("go");
@@ -47,7 +47,7 @@ fn a_change_names_its_file_once_whatever_the_runtime_calls_it() {
         let preview = Preview::Diff { path: "src/lib.rs".into(), text: DIFF.into() };
         ask(&mut stage, 40, title, consent(id, preview, Risk::Medium));
         let screen = stage.ui.screen();
-        let question = &screen[screen.find("question").unwrap()..];
+        let question = &screen[screen.find('▌').unwrap()..];
         assert!(question.contains(shown), "{title}\n{screen}");
         assert_eq!(question.matches("src/lib.rs").count(), 1, "{title}\n{screen}");
     }
@@ -61,7 +61,7 @@ fn each_risk_has_its_look_and_its_words() {
         command(&mut stage, 20, "touch x", risk);
         let (buffer, _) = stage.ui.draw();
         let screen = stage.ui.screen();
-        let (y, line) = screen.lines().enumerate().find(|(_, line)| line.contains("run this")).unwrap();
+        let (y, line) = screen.lines().enumerate().find(|(_, line)| line.contains("Run this")).unwrap();
         let x = line.to_lowercase().find("risk").map(|at| line[..at].chars().count()).unwrap();
         let cell = |x: usize| {
             let cell = &buffer[(u16::try_from(x).unwrap(), u16::try_from(y).unwrap())];
@@ -97,13 +97,13 @@ fn several_questions_are_counted() {
     for id in [20, 21, 22] {
         command(&mut stage, id, &format!("touch w{id}"), Risk::Medium);
     }
-    for (ask, place) in [(120, "question 1 of 3"), (121, "question 2 of 3"), (122, "question 3 of 3")] {
+    for (ask, place) in [(120, "1 of 3"), (121, "2 of 3"), (122, "3 of 3")] {
         assert!(stage.ui.screen().contains(place), "{place}\n{}", stage.ui.screen());
         stage.close(ask, domain::ask::Answer::Deny { reason: None });
     }
     command(&mut stage, 30, "touch last", Risk::Medium);
     let screen = stage.ui.screen();
-    assert!(screen.contains("── question ──"), "one alone is not counted\n{screen}");
+    assert!(!screen.contains("1 of 1"), "one alone is not counted\n{screen}");
 }
 
 #[test]
@@ -114,8 +114,8 @@ fn the_question_stands_right_below_what_it_is_about() {
         command(&mut stage, 20, "touch x", Risk::Medium);
         let screen = stage.ui.screen();
         let line = |words: &str| screen.lines().position(|line| line.contains(words)).unwrap();
-        assert_eq!(line("── question"), line("waiting for you") + 2, "with one blank row\n{screen}");
-        assert!(line("waiting for your answer") > line("── question"), "{screen}");
+        assert_eq!(line("▌Run"), line(" ? bash") + 2, "with one blank row\n{screen}");
+        assert!(line("waiting for your answer") > line("▌Run"), "{screen}");
     }
 }
 
@@ -126,9 +126,10 @@ fn on_the_smallest_screen_no_rule_is_made_unseen() {
         stage.run("go");
         command(&mut stage, 20, "touch smallrule", Risk::Medium);
         let screen = stage.ui.screen();
-        let words = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = screen.replace('▌', " ");
+        let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains("medium risk"), "{columns}x{rows}\n{screen}");
-        let told = words.contains("s and a also allow: exactly this command");
+        let told = words.contains("s and a would also allow: exactly this command");
         stage.ui.keys("a");
         let sent = stage.commands();
         let made = sent.iter().any(|sent| matches!(sent, domain::command::Command::Answer { .. }));
@@ -249,10 +250,7 @@ fn what_does_not_fit_is_said_and_can_be_viewed_for_every_kind_of_question() {
     for (kind, key) in every_kind(&lines.join("\n")) {
         let mut stage = asked("Go on?", kind.clone());
         let screen = stage.ui.screen();
-        assert!(
-            screen.contains("more lines") && screen.contains("shows all of it first"),
-            "{kind:?}\n{screen}"
-        );
+        assert!(screen.contains("more lines") && screen.contains("view all first"), "{kind:?}\n{screen}");
         assert!(screen.contains("line 0 of"), "{screen}");
         let all = viewed(&mut stage, key);
         for line in &lines {
@@ -274,7 +272,7 @@ fn a_long_title_leaves_the_risk_in_sight_and_can_be_viewed() {
         let mut stage = asked(&words.join(" "), kind.clone());
         let screen = stage.ui.screen();
         assert!(!is_consent || screen.contains("HIGH RISK"), "{screen}");
-        assert!(screen.contains("shows all of it first") && screen.contains('…'), "{kind:?}\n{screen}");
+        assert!(screen.contains("view all first") && screen.contains('…'), "{kind:?}\n{screen}");
         let all = viewed(&mut stage, key);
         assert!(words.iter().all(|word| all.contains(word)), "{kind:?}\n{all}");
     }
@@ -288,7 +286,7 @@ fn a_long_choice_can_be_viewed() {
     let kind = AskKind::Choose { message: String::new(), choices: vec![choice, short], many: false };
     let mut stage = asked("Which?", kind);
     let screen = stage.ui.screen();
-    assert!(screen.contains("F2 shows all of it first"), "{screen}");
+    assert!(screen.contains("F2 view all first"), "{screen}");
     let all = viewed(&mut stage, "<f2>");
     assert!(all.contains("LABEL-END") && all.contains("DETAIL-END"), "{all}");
 }
@@ -317,4 +315,39 @@ fn what_nobody_sees_is_written_out_in_what_is_agreed_to() {
         let written = r"rm\u{2060} -rf\u{a0}x\u{202e}y\u{1b}[8mz\u{3164}\u{e0041}";
         assert_eq!(screen.matches(written).count(), 2, "{screen}");
     }
+}
+
+/// A change whose first lines are all context.
+const LATE: &str = "@@ -1,9 +1,9 @@\n one\n two\n three\n four\n five\n-old words\n+new words\n six\n seven\n eight\n nine\n ten\n";
+
+#[test]
+fn the_first_change_is_on_the_screen_at_any_size() {
+    for (columns, rows) in [(40, 15), (40, 12), (40, 10), (30, 8), (80, 16), (80, 24), (120, 40)] {
+        let mut stage = AttachedUi::new(columns, rows);
+        stage.run("go");
+        let id = tool(&mut stage, 20, "edit", "{}");
+        let preview = Preview::Diff { path: "src/lib.rs".into(), text: LATE.into() };
+        let mut kind = consent(id, preview, Risk::Medium);
+        if let AskKind::Consent(consent) = &mut kind {
+            consent.assessment.reasons = vec!["changes a file".into()];
+        }
+        ask(&mut stage, 40, "edit src/lib.rs", kind);
+        let screen = stage.ui.screen();
+        assert!(screen.contains("old words"), "{columns}x{rows}\n{screen}");
+        assert!(!screen.contains("changes a file"), "its lines say so\n{screen}");
+    }
+}
+
+#[test]
+fn one_bar_holds_the_question_together() {
+    let mut stage = AttachedUi::new(80, 24);
+    stage.run("go");
+    command(&mut stage, 20, "touch x", Risk::High);
+    let screen = stage.ui.screen();
+    let barred: Vec<bool> = screen.lines().map(|line| line.starts_with('▌')).collect();
+    let first = barred.iter().position(|bar| *bar).unwrap();
+    let last = barred.iter().rposition(|bar| *bar).unwrap();
+    assert!(barred[first..=last].iter().all(|bar| *bar), "{screen}");
+    let lines: Vec<&str> = screen.lines().collect();
+    assert!(lines[first].contains("Run this command?") && lines[last].contains("deny"), "{screen}");
 }

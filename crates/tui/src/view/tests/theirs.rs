@@ -95,8 +95,8 @@ fn a_rule_that_the_runtime_does_not_keep_for_the_session_is_not_promised() {
     stage.consent(40, Some("rm in this project"));
     stage.ui.wait(crate::ask::SEEN_MS);
     let screen = stage.ui.screen().replace('\u{a0}', " ");
-    assert!(screen.contains(" a also allows: rm") && screen.contains("s the same again"), "{screen}");
-    assert!(!screen.contains("s and a also allow"), "{screen}");
+    assert!(screen.contains("a would also allow: rm") && screen.contains("s the same again"), "{screen}");
+    assert!(!screen.contains("s and a would also allow"), "{screen}");
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn tokens_that_nobody_told_are_not_shown_as_none() {
     let entry = domain::ids::EntryId(3);
     stage.happen(Body::Context(ContextEvent::Compacted { entry, parent: None, compaction }));
     let screen = stage.ui.screen();
-    assert!(screen.contains("stand as a summary") && !screen.contains("0 tokens"), "{screen}");
+    assert!(screen.contains("were summarised") && !screen.contains("0 tokens"), "{screen}");
     assert!(!screen.contains("as you asked") && !screen.contains("full"), "nobody said why: {screen}");
 }
 
@@ -124,7 +124,7 @@ fn a_danger_that_nobody_told_is_not_on_the_screen() {
     (asked.assessment.unrated, asked.assessment.reversible) = (true, true);
     ask(&mut stage, 40, "Allow bash?", kind);
     let screen = stage.ui.screen();
-    assert!(screen.contains("run this command") && !screen.to_lowercase().contains("risk"), "{screen}");
+    assert!(screen.contains("Run this command?") && !screen.to_lowercase().contains("risk"), "{screen}");
 }
 
 #[test]
@@ -190,7 +190,8 @@ fn a_full_bar_is_a_context_with_room() {
 
 #[test]
 fn a_picture_that_cannot_go_along_is_told_before_it_is_sent() {
-    for (text_only, word) in [(true, "stays here: this runtime takes only text"), (false, "goes along with")]
+    for (text_only, word) in
+        [(true, "stays here: this runtime accepts only text"), (false, "will be sent with")]
     {
         let mut stage = AttachedUi::on(Abilities { text_only, ..theirs(true) }, 100, 20);
         let part = Part::Image { mime: "image/png".into(), base64: "AAAA".into() };
@@ -241,5 +242,144 @@ fn the_examples_fit_whoever_answers() {
         stage.happen(Body::Session(SessionEvent::ModelChosen { model }));
         let screen = stage.ui.screen();
         assert!(screen.contains(shown) && !screen.contains(hidden), "{provider}\n{screen}");
+    }
+}
+
+/// An agent with commands, a mode, a model and a switch.
+fn with_menu() -> Abilities {
+    use domain::port::menu::{AgentChoice, AgentCommand, AgentMenu, AgentOption, OptionKind};
+    let choice = |value: &str, name: &str, about: &str| AgentChoice {
+        value: value.into(),
+        name: name.into(),
+        about: Some(about.into()),
+        group: None,
+    };
+    let option = |id: &str, name: &str, kind, value: &str, choices| AgentOption {
+        id: id.into(),
+        name: name.into(),
+        about: None,
+        kind,
+        value: value.into(),
+        choices,
+    };
+    let command = |name: &str, about: &str, hint: Option<&str>| AgentCommand {
+        name: name.into(),
+        about: about.into(),
+        hint: hint.map(Into::into),
+    };
+    let modes =
+        vec![choice("default", "Always ask", "asks first"), choice("plan", "Plan mode", "only plans")];
+    let models =
+        vec![choice("opus", "Opus 5", "the large one"), choice("x/haiku", "Haiku 5", "the quick one")];
+    let menu = AgentMenu {
+        commands: vec![
+            command("dataviz", "draws a chart", Some("FILE")),
+            command("status", "their own status", None),
+        ],
+        options: vec![
+            option("mode", "Mode", OptionKind::Mode, "default", modes),
+            option("model", "Model", OptionKind::Model, "x/haiku", models),
+            option(
+                "fast",
+                "Fast mode",
+                OptionKind::Other,
+                "off",
+                vec![choice("on", "on", ""), choice("off", "off", "")],
+            ),
+        ],
+    };
+    Abilities { menu: menu.into(), models: true, set_model: true, extensions: true, ..theirs(true) }
+}
+
+fn sent_texts(stage: &mut AttachedUi) -> Vec<String> {
+    use domain::command::{Command, RunCommand};
+    let text = |sent: crate::msg::Outgoing| match sent.command {
+        Command::Run(RunCommand::Prompt { input, .. }) => input.text,
+        Command::Extension { name, payload } => format!("{name} {}", payload.as_str()),
+        other => format!("{other:?}"),
+    };
+    stage.ui.sent().into_iter().map(text).collect()
+}
+
+#[test]
+fn commands_that_an_agent_announced_are_offered_under_its_name_and_sent_to_it() {
+    let mut stage = AttachedUi::on(with_menu(), 120, 30);
+    stage.ui.keys("/data");
+    let screen = stage.ui.screen();
+    assert!(screen.contains("/dataviz FILE") && screen.contains("theirs 1.0: draws a chart"), "{screen}");
+    stage.ui.keys("<enter>a.csv<enter>");
+    assert_eq!(sent_texts(&mut stage), ["/dataviz a.csv"]);
+    // One that is called like ours is reached with a second slash, and shown so.
+    let mut stage = AttachedUi::on(with_menu(), 120, 30);
+    stage.ui.keys("/stat");
+    assert!(stage.ui.screen().contains("//status"), "{}", stage.ui.screen());
+    stage.ui.keys("us<enter>");
+    assert!(
+        stage.ui.screen().contains("runtime") && sent_texts(&mut stage).is_empty(),
+        "{}",
+        stage.ui.screen()
+    );
+    stage.ui.keys("<esc>//status<enter>");
+    assert_eq!(sent_texts(&mut stage), ["/status"]);
+    // What nobody announced is no command, and is not sent.
+    let mut stage = AttachedUi::on(with_menu(), 120, 30);
+    stage.ui.keys("/nonesuch<enter>");
+    assert!(stage.ui.screen().contains("there is no command /nonesuch"), "{}", stage.ui.screen());
+    assert_eq!(sent_texts(&mut stage), [""; 0]);
+    stage.ui.keys("/help<enter>");
+    stage.ui.keys("<end>");
+    assert!(stage.ui.screen().contains("/dataviz FILE"), "{}", stage.ui.screen());
+}
+
+#[test]
+fn modes_and_options_of_an_agent_are_chosen_by_their_names() {
+    let mut stage = AttachedUi::on(with_menu(), 120, 30);
+    stage.ui.keys("/mode<enter>");
+    let screen = stage.ui.screen();
+    for word in ["Always ask", "in use · asks first", "Plan mode", "only plans"] {
+        assert!(screen.contains(word), "{word}\n{screen}");
+    }
+    stage.ui.keys("<down><enter>");
+    assert_eq!(sent_texts(&mut stage), [r#"option {"id":"mode","value":"plan"}"#]);
+    stage.ui.keys("/mode plan<enter>");
+    assert_eq!(sent_texts(&mut stage), [r#"option {"id":"mode","value":"plan"}"#]);
+    stage.ui.keys("/mode steer all<enter>");
+    assert!(sent_texts(&mut stage)[0].contains("SetMode"), "our queue has its modes still");
+    stage.ui.keys("/options<enter>");
+    let screen = stage.ui.screen();
+    for word in ["Mode", "Always ask", "Haiku 5", "Fast mode"] {
+        assert!(screen.contains(word), "{word}\n{screen}");
+    }
+    stage.ui.keys("fast<enter><up><enter>");
+    assert_eq!(sent_texts(&mut stage), [r#"option {"id":"fast","value":"on"}"#]);
+    stage.ui.keys("/options none on<enter>");
+    assert!(stage.ui.screen().contains("options: mode, model, fast"), "{}", stage.ui.screen());
+    // A runtime without options is not said to have some.
+    let mut stage = AttachedUi::on(theirs(true), 120, 30);
+    stage.ui.keys("/opt");
+    assert!(!stage.ui.screen().contains("/options"), "{}", stage.ui.screen());
+}
+
+#[test]
+fn models_are_called_as_their_agent_calls_them() {
+    let mut stage = AttachedUi::on(with_menu(), 120, 30);
+    let model = ModelRef { provider: "x".into(), name: "haiku".into() };
+    stage.happen(Body::Session(SessionEvent::ModelChosen { model: model.clone() }));
+    assert!(stage.ui.screen().contains("Haiku 5"), "{}", stage.ui.screen());
+    stage.ui.keys("/model<enter>");
+    let ticket = stage.ui.sent()[0].ticket;
+    let entry = |provider: &str, name: &str| domain::session::ModelEntry {
+        model: ModelRef { provider: provider.into(), name: name.into() },
+        context_window: None,
+        max_output: None,
+        price_input: None,
+        price_output: None,
+        thinks: None,
+    };
+    let models = vec![entry("", "opus"), entry("x", "haiku"), entry("", "unnamed")];
+    stage.ui.hear(News::Settled { ticket, with: Ok(Receipt::Models { models, current: Some(model) }) });
+    let screen = stage.ui.screen();
+    for word in ["Opus 5", "the large one · opus", "in use · the quick one · x/haiku", "unnamed"] {
+        assert!(screen.contains(word), "{word}\n{screen}");
     }
 }

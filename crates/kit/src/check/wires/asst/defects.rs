@@ -24,6 +24,7 @@ pub(super) fn defects() -> Vec<Defect> {
                 vec![line]
             })
         }),
+        sets("says its words under another name", &["tokens"], "/token", |_| Value::Null),
         sets("writes times as texts", &["timestamps"], "/timestamp", |at| json!(at.to_string())),
         omits("never has done", &["done-once", "clear-history"], |line| is(line, "/type", "done")),
     ]

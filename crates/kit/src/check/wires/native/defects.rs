@@ -18,6 +18,12 @@ pub(super) fn defects() -> Vec<Defect> {
         omits("shows no session", &["attached-first"], |line| {
             line.get("attached").is_some() || line.pointer("/event/event/body/session_opened").is_some()
         }),
+        sets(
+            "answers on a branch that nobody sees",
+            &["lawful"],
+            "/event/event/body/message_started/parent",
+            |_| json!(999_999),
+        ),
         omits("leaves messages open", &["balanced"], |line| {
             line.pointer("/event/event/body/message_ended").is_some()
         }),

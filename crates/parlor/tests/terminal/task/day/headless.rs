@@ -49,8 +49,7 @@ impl Day {
         assert!(result["text"].as_str().unwrap().contains(BROKEN), "{result}");
         let diff = self.sessions("diff");
         assert!(diff.contains("-echo $(( $1 - $2 ))\n+echo $(( $1 * $2 ))"), "{diff}");
-        for (what, says, sign) in
-            [("undo", "Took back", '-'), ("redo", "Did again", '*'), ("undo", "Took back", '-')]
+        for (what, says, sign) in [("undo", "Undid", '-'), ("redo", "Did again", '*'), ("undo", "Undid", '-')]
         {
             let told = self.sessions(what);
             assert!(told.contains(says) && told.contains(MEND) && told.contains("changed sum.sh"), "{told}");
@@ -108,7 +107,7 @@ impl Day {
         );
         assert!(is_as_before(&self.project));
         let shown = self.said(&self.project.bare(&["sessions", "show", "--all"]).output().unwrap(), 0).0;
-        for words in [MEND, BROKEN, "Took back 3 file changes", SUMMARY, TRY, RETURNED] {
+        for words in [MEND, BROKEN, "Undid 3 file changes", SUMMARY, TRY, RETURNED] {
             assert!(shown.contains(words), "{words}: {shown}");
         }
         told_all(&self.server);

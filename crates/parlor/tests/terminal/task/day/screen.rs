@@ -6,7 +6,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use testkit::Screen;
 
 /// What stands in the composer when no run is under way: only then files are taken back.
-const IDLE: &str = "ask for something";
+const IDLE: &str = "ask anything";
 
 struct Day {
     wire: Wire,
@@ -32,8 +32,7 @@ impl Day {
         terminal.asks(&["Does the te", "… cut here", "Does the test like it?", "sh test.sh"]);
         terminal.send("y");
         terminal.shows(&["FAILED: 2 and 3 made 6", BROKEN, IDLE]);
-        for (what, says, sign) in
-            [("undo", "Took back", '-'), ("redo", "Did again", '*'), ("undo", "Took back", '-')]
+        for (what, says, sign) in [("undo", "Undid", '-'), ("redo", "Did again", '*'), ("undo", "Undid", '-')]
         {
             terminal.send(&format!("/{what}\r"));
             terminal.sees(what, || self.project.sum().contains(sign));
@@ -45,7 +44,7 @@ impl Day {
         terminal.shows(&[REWRITTEN, IDLE]);
         assert!(rewritten(&self.project) && self.project.sum().contains('+'));
         terminal.send("/undo\r");
-        terminal.shows(&["Took back 3 file changes", "made test.sh", "removed new/c"]);
+        terminal.shows(&["Undid 3 file changes", "made test.sh", "removed new/c"]);
         assert!(is_as_before(&self.project));
         self.leave(terminal);
     }
@@ -65,7 +64,7 @@ impl Day {
         terminal.shows(&[LISTED, IDLE]);
         terminal.send("/compact keep the names\r");
         // It is told with what the provider has counted.
-        terminal.shows(&["older messages now stand as a summary (as you asked; 900"]);
+        terminal.shows(&["Older messages were summarised (as you asked; 900"]);
         let asked = self.server.last().to_string();
         assert!(asked.contains("The person asks to keep in mind: keep the names"), "{asked}");
         terminal.send(&format!("{TRY}\r"));
@@ -79,12 +78,12 @@ impl Day {
     /// It goes on with all of it, and the half command is taken back too.
     fn night(&self) {
         let mut terminal = self.open(&["--continue"]);
-        terminal.shows(&["older messages now stand as a summary", TRY, "nobody knows how far it came"]);
+        terminal.shows(&["Older messages were summarised", TRY, "nobody knows how far it came"]);
         terminal.send(&format!("{BACK}\r"));
         terminal.shows(&[RETURNED, IDLE]);
         assert!(half_done(&self.project), "nobody took it back yet");
         terminal.send("/undo\r");
-        terminal.shows(&["Took back 2 file changes", "removed half"]);
+        terminal.shows(&["Undid 2 file changes", "removed half"]);
         assert!(is_as_before(&self.project));
         self.leave(terminal);
         told_all(&self.server);

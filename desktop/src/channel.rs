@@ -1,0 +1,40 @@
+//! What the page may ask of the shell: its connections, and that Parlor runs. Everything else is the server's.
+
+use crate::shell::Shell;
+use serde_json::Value;
+use std::sync::Arc;
+use tauri::State;
+use window::{Heard, Refused};
+
+type Here<'a> = State<'a, Arc<Shell>>;
+
+/// The person starts the shell, or wants to try again.
+#[tauri::command]
+pub(crate) async fn begin(shell: Here<'_>) -> Result<(), Refused> {
+    shell.begin().await
+}
+
+/// A connection for what the page wants, by its number.
+#[tauri::command]
+pub(crate) async fn channel_open(shell: Here<'_>, wants: Value) -> Result<u32, Heard> {
+    shell.channel.open(&wants).await
+}
+
+/// Waits for what comes next.
+#[tauri::command]
+pub(crate) async fn channel_read(shell: Here<'_>, number: u32) -> Result<Heard, ()> {
+    Ok(shell.channel.read(number).await)
+}
+
+/// Lines of the page, in their order.
+#[tauri::command]
+pub(crate) async fn channel_send(shell: Here<'_>, number: u32, lines: Vec<String>) -> Result<bool, ()> {
+    Ok(shell.channel.send(number, lines).await)
+}
+
+/// The page no longer wants it.
+#[tauri::command]
+pub(crate) async fn channel_close(shell: Here<'_>, number: u32) -> Result<(), ()> {
+    shell.channel.close(number);
+    Ok(())
+}
