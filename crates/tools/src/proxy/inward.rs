@@ -9,6 +9,7 @@ use crate::address::Host;
 use crate::gate::Gate;
 use crate::net::{Holder, Net, PLACES, connect, holder};
 use std::collections::BTreeMap;
+use std::io::Result;
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -40,12 +41,37 @@ pub(crate) struct LedIn {
     port: u16,
     /// Who kept the network then.
     keeper: Option<u32>,
-    _tasks: JoinSet<()>,
+    ears: Vec<Ear>,
 }
 
 impl Drop for LedIn {
     fn drop(&mut self) {
+        self.ears.clear();
         self.net.let_go(self.port);
+    }
+}
+
+/// Listens at a port until it is dropped, and not a moment longer: the next command may need the same one at once, and a task that is
+/// called off is let go of only when the runtime comes to it.
+#[derive(Debug)]
+pub(super) struct Ear {
+    listener: TcpListener,
+    _task: JoinSet<()>,
+}
+
+impl Ear {
+    pub(super) fn new(listener: TcpListener, port: u16, keeper: Arc<Doorkeeper>) -> Result<Ear> {
+        listener.set_nonblocking(true)?;
+        let shared = tokio::net::TcpListener::from_std(listener.try_clone()?)?;
+        let mut task = JoinSet::new();
+        task.spawn(accept(shared, port, keeper));
+        Ok(Ear { listener, _task: task })
+    }
+}
+
+impl Drop for Ear {
+    fn drop(&mut self) {
+        let _ = rustix::net::shutdown(&self.listener, rustix::net::Shutdown::Both);
     }
 }
 
@@ -59,18 +85,10 @@ impl LedIn {
     pub(super) async fn open(net: &Net, port: u16, keeper: &Arc<Doorkeeper>) -> Option<LedIn> {
         let inside = net.clone();
         let listeners = tokio::task::spawn_blocking(move || inside.listen_at_both(port)).await.ok()?.ok()?;
-        let mut tasks = JoinSet::new();
-        for listener in listeners {
-            let listener = listening(listener)?;
-            tasks.spawn(accept(listener, port, keeper.clone()));
-        }
-        Some(LedIn { net: net.clone(), port, keeper: net.keeper(), _tasks: tasks })
+        let ears = listeners.into_iter().map(|listener| Ear::new(listener, port, keeper.clone()));
+        let ears = ears.collect::<Result<Vec<Ear>>>().ok()?;
+        Some(LedIn { net: net.clone(), port, keeper: net.keeper(), ears })
     }
-}
-
-fn listening(listener: TcpListener) -> Option<tokio::net::TcpListener> {
-    listener.set_nonblocking(true).ok()?;
-    tokio::net::TcpListener::from_std(listener).ok()
 }
 
 impl Inward {

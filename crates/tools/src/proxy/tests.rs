@@ -1,6 +1,7 @@
 //! The proxy on real sockets, with a network beyond it that is ours: who is asked, what is looked up, what arrives where.
 
 use super::doorkeeper::MAX_HOSTS;
+use super::inward::Ear;
 use super::visit::MAX_HEAD;
 use super::*;
 use crate::address::Host;
@@ -659,4 +660,16 @@ async fn who_asks_the_proxy_for_the_sessions_own_network_is_told_how_it_is_reach
     }
     let answer = bench.get("http://10.1.2.3/").await;
     assert!(answer.contains("`network`") && answer.contains("refused by Parlor"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_port_of_one_command_is_free_for_the_next_at_once() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let keeper = Doorkeeper::silent(Arc::new(Rulebook::default()));
+    let ear = Ear::new(listener, address.port(), keeper).unwrap();
+    tokio::task::yield_now().await;
+    drop(ear);
+    // Nothing is awaited in between: whoever is called off by the runtime alone would still listen.
+    TcpListener::bind(address).unwrap();
 }

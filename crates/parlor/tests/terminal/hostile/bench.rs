@@ -404,13 +404,20 @@ impl Ui {
         self.command(json!({"answer": {"ask": ask["id"], "answer": answer}}));
     }
 
-    /// The next question.
+    /// The next question. What ends without one is told, where it would be waited for in vain.
+    #[track_caller]
     pub(crate) fn asked(&mut self) -> Value {
+        let mut ended = Value::Null;
         loop {
             let message = self.next();
-            if let Some(ask) = message["event"]["event"]["body"].get("ask_opened") {
+            let body = &message["event"]["event"]["body"];
+            if let Some(ask) = body.get("ask_opened") {
                 return ask.clone();
             }
+            if let Some(end) = body.get("tool_ended") {
+                ended = end.clone();
+            }
+            assert!(body.get("run_ended").is_none(), "nothing was asked: {ended}");
         }
     }
 
