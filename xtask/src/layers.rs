@@ -68,6 +68,12 @@ pub(crate) const LAYERS: &[Layer] = &[
         outside: Outside::NoTokio,
     },
     Layer {
+        name: "heap",
+        why: "the settings of the C library's heap, and with them the only `unsafe` of the workspace",
+        uses: &[],
+        outside: Outside::Only(&["libc"]),
+    },
+    Layer {
         name: "record",
         why: "the one written form of the vocabulary, shared by the native wire, the store and export",
         uses: &["domain"],
@@ -199,7 +205,7 @@ pub(crate) const LAYERS: &[Layer] = &[
         why: "the binary: the only place where everything meets",
         uses: &[
             "domain", "wire", "record", "roles", "dialects", "link", "store", "export", "models", "tools",
-            "engine", "hub", "web", "host", "remote", "tui", "kit",
+            "engine", "hub", "web", "heap", "host", "remote", "tui", "kit",
         ],
         outside: Outside::Any,
     },

@@ -69,6 +69,7 @@ use std::process::ExitCode;
 /// The whole program: reads the command line, does what it says, and gives the exit code. The commit that it was built from is told by
 /// the binary: crates below know nothing of it, so that a new commit compiles none of them again.
 pub fn main(commit: Option<&str>) -> ExitCode {
+    heap::stay_small();
     host::version::set_commit(commit);
     tools::sandbox::be_known();
     guard::enable();
