@@ -196,7 +196,14 @@ pub fn object<T: DeserializeOwned>(params: Option<&RawValue>) -> Result<T, Strin
     if !raw.trim_start().starts_with('{') {
         return Err("params must be an object".to_owned());
     }
-    serde_json::from_str(raw).map_err(|error| error.to_string())
+    serde_json::from_str(raw).map_err(|error| in_words(&error.to_string()))
+}
+
+/// What is wrong with parameters, without names of our types.
+fn in_words(error: &str) -> String {
+    let Some((before, behind)) = error.split_once("internally tagged enum ") else { return error.to_owned() };
+    let behind = behind.split_once(' ').map_or("", |(_, behind)| behind);
+    format!("{before}an object that says what it is {behind}").trim_end().to_owned()
 }
 
 /// The reply to a request.

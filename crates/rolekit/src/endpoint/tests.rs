@@ -205,3 +205,28 @@ fn a_greeting_waits_for_the_runtime_behind_and_is_answered_once() {
     assert_eq!(with(&mut gone, |toy, cx| lost(toy, cx, "gone".to_owned())), only(refused));
     assert_eq!(said(&mut gone, hello), only(refused));
 }
+
+#[derive(Debug, serde::Deserialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum Said {
+    Text,
+}
+
+#[test]
+fn what_is_wrong_with_parameters_is_told_without_names_of_ours() {
+    for (params, told) in [
+        (r#"{"said":"hello"}"#, "expected an object that says what it is at line 1"),
+        (r#"{"said":{"type":"voice"}}"#, "unknown variant `voice`, expected `text`"),
+        (r#"{}"#, "missing field `said`"),
+        ("[]", "params must be an object"),
+    ] {
+        #[derive(Debug, serde::Deserialize)]
+        struct Params {
+            #[expect(dead_code, reason = "only whether it can be read counts")]
+            said: Said,
+        }
+        let raw = RawValue::from_string(params.to_owned()).unwrap();
+        let why = object::<Params>(Some(&raw)).unwrap_err();
+        assert!(why.contains(told) && !why.contains("enum"), "{params}: {why}");
+    }
+}

@@ -16,6 +16,8 @@ pub fn classify(text: &str) -> Message<'_> {
 
 /// What the line is, and how it was marked.
 pub fn inspect(text: &str) -> Inspected<'_> {
+    // What some programs put before all that they write.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let members = match read(text) {
         Err(why) => {
             return Inspected { message: Message::Invalid { id: None, why }, version: Version::Absent };

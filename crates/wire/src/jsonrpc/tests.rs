@@ -97,6 +97,12 @@ fn what_is_wrong_is_named() {
 }
 
 #[test]
+fn a_mark_of_the_byte_order_is_passed_over() {
+    assert_eq!(seen("\u{feff}{\"id\":4}"), "invalid 4 NoMethod");
+    assert!(seen("\u{feff}\u{feff}{\"id\":4}").starts_with("invalid - NotJson"));
+}
+
+#[test]
 fn deep_messages_keep_their_id() {
     let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
     for (line, want) in [

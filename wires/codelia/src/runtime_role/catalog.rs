@@ -77,6 +77,8 @@ fn lower_session(session: SessionSummary, follows: bool) -> SessionItem {
 
 fn model_list(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let ModelListParams { provider, include_details: details } = read(request.params)?;
+    // A UI that has none chosen says so with an empty name.
+    let provider = provider.filter(|name| !name.is_empty());
     let command = Command::List(ListCommand::Models { provider: provider.clone() });
     Ok(Next::Hub(Target::Current, command, CodeliaMemo::ModelList { provider, details }))
 }
