@@ -22,7 +22,7 @@ use std::time::Duration;
 /// and a list of sessions may have others in it, unless the recording goes on with one of them. Exit code 1 when something differs.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  parlor replay talk.txt --at-once -- python3 agent.py\n  parlor replay talk.txt --role ui -- \\\n    parlor attach --dialect codelia --prompt \"list files\" -- {runtime}"
+    after_help = "Examples:\n  parlor replay talk.txt --at-once -- python3 agent.py\n  parlor replay talk.txt --role ui -- \\\n    parlor attach --dialect asst --prompt \"list files\" -- {runtime}"
 )]
 pub(crate) struct Replay {
     /// The recording, as `parlor record` wrote it.

@@ -70,7 +70,7 @@ const BESIDES: &[(&str, &str)] = &[
     ("worktrees", "parlor run --worktree=fix-login --allow write 'write login.txt: fixed'"),
     ("worktrees", "parlor run --worktree=try-redis --allow write 'write redis.txt: tried'"),
     ("agents", "printf '{\"agents\":[]}' > registry.json"),
-    ("replay", "parlor record --dialect asst --out talk.txt -- python3 agent.py < /dev/null"),
+    ("replay", "parlor attach --dialect asst --prompt 'list files' --record talk.txt -- python3 agent.py"),
     ("trace", "parlor record --dialect asst --out talk.txt -- python3 agent.py < /dev/null"),
 ];
 
