@@ -8,7 +8,7 @@ import { chromium, type Browser, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { pair, RESOLVES, web, type Shell } from "./program/pairing";
 
-const WAIT = 50_000;
+const WAIT = 100_000;
 const program = process.env.PARLOR_BIN ?? "";
 const place = realpathSync(mkdtempSync(join(tmpdir(), "parlor-page-")));
 const project = join(place, "project");

@@ -10,7 +10,7 @@ import { expect } from "vitest";
 import { WebSocket } from "ws";
 
 /** How long anything may take to happen on a busy machine. */
-const WAIT = 50_000;
+const WAIT = 100_000;
 /** What it must not do by itself: ask its makers for anything, or show a page of theirs. */
 const PREFERENCES = {
   "browser.shell.checkDefaultBrowser": false,

@@ -21,7 +21,7 @@ import { Model } from "./model";
 import { pair, RESOLVES, web } from "./pairing";
 
 /** How long anything may take to happen on a busy machine. */
-export const WAIT = 50_000;
+export const WAIT = 100_000;
 /** A whole test. */
 export const LONG = { timeout: 4 * WAIT };
 
@@ -217,7 +217,10 @@ async function fromFolder(page: Page, origin: string): Promise<void> {
 export async function begin(page: Page): Promise<string> {
   const before = page.url();
   await page.getByRole("button", { name: "Go to…" }).filter({ visible: true }).click();
-  await page.getByRole("dialog", { name: "Go to", exact: true }).getByRole("combobox").fill("Empty session");
+  const dialog = page.getByRole("dialog", { name: "Go to", exact: true });
+  await dialog.getByRole("combobox").fill("Empty session");
+  // It is offered when the page has heard what it may do.
+  await dialog.getByRole("option", { name: /^Empty session/ }).waitFor();
   await page.keyboard.press("Enter");
   await page.waitForURL((url) => url.hash.startsWith("#/s/sess-") && url.href !== before);
   return decodeURIComponent(page.url().split("#/s/")[1] ?? "");

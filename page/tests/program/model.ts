@@ -4,7 +4,7 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** How long the program may take to ask. */
-const PATIENCE_MS = 50_000;
+const PATIENCE_MS = 100_000;
 
 /** One answer, as far as the test has given it. */
 export class Turn {

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 
-const WAIT = 50_000;
+const WAIT = 100_000;
 
 /** Names that a browser under test may find: this machine's. */
 export const RESOLVES = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE *.localhost";
