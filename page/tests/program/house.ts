@@ -220,7 +220,7 @@ export async function begin(page: Page): Promise<string> {
   const dialog = page.getByRole("dialog", { name: "Go to", exact: true });
   await dialog.getByRole("combobox").fill("Empty session");
   // It is offered when the page has heard what it may do.
-  await dialog.getByRole("option", { name: /^Empty session/ }).waitFor();
+  await dialog.getByRole("option", { name: /Empty session/ }).waitFor();
   await page.keyboard.press("Enter");
   await page.waitForURL((url) => url.hash.startsWith("#/s/sess-") && url.href !== before);
   return decodeURIComponent(page.url().split("#/s/")[1] ?? "");
