@@ -28,6 +28,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 use wire::jsonrpc::{self, Message, RpcError};
 use wire::{Correlation, WireId};
 
@@ -37,6 +38,10 @@ pub const BACKEND_LINE: usize = 60_000;
 const EXISTING_BACKEND: &str = "openagent-terminal-backend";
 /// The backend has to answer `initialize`.
 const HANDSHAKE: TimerKey = TimerKey(1);
+/// What a session is called was asked for.
+const NAMING: TimerKey = TimerKey(2);
+/// How long the end of the first query waits for that: a session that is told to be over can be left, and must be found again.
+const NAMED_WITHIN: Duration = Duration::from_secs(1);
 /// Most commands that wait for the handshake.
 const MAX_HELD: usize = 64;
 /// Most queries remembered as over, to know what comes late.
@@ -61,6 +66,8 @@ pub struct OpenagentUi {
     /// What was asked and has no name yet.
     asking: Option<Asking>,
     query: Option<Hearing>,
+    /// The first query, which is over as soon as its session has a name.
+    ending: Option<Hearing>,
     over: VecDeque<String>,
     known: BTreeMap<SessionId, SessionSummary>,
     /// What the backend calls sessions, where that is another word than ours.
@@ -219,6 +226,7 @@ impl OpenagentUi {
         if let (Naming::Wanted, Some(input)) = (&self.naming, &input) {
             self.naming = Naming::Said(input.text.chars().take(MAX_TITLE).collect());
         }
+        self.end_first(cx);
         let hearing = Hearing::new(Key::from(query_id), self.existing());
         hearing.say(cx, Said::RunStarted);
         if let Some(input) = input {
@@ -232,18 +240,31 @@ impl OpenagentUi {
         if !self.query.as_ref().is_some_and(Hearing::is_over) {
             return;
         }
-        if let Some(query) = self.query.take() {
-            self.forget(query.key().to_string());
-            query.end(cx);
-        }
-        if let Naming::Said(first) = &self.naming
-            && self.session.is_none()
-        {
-            let pending = SentRequest::Name { first: first.clone() };
-            self.naming = Naming::Idle;
-            if let Err(refusal) = self.ask_backend(cx, &ListParams { limit: Some(1) }, pending) {
-                cx.drift(Drift::new(ListParams::METHOD, refusal.to_string(), ""));
+        let Some(query) = self.query.take() else { return };
+        self.forget(query.key().to_string());
+        let first = match std::mem::take(&mut self.naming) {
+            Naming::Said(first) if self.session.is_none() => first,
+            other => {
+                self.naming = other;
+                return query.end(cx);
             }
+        };
+        match self.ask_backend(cx, &ListParams { limit: Some(1) }, SentRequest::Name { first }) {
+            Ok(_) => {
+                self.ending = Some(query);
+                cx.timer(NAMING, NAMED_WITHIN);
+            }
+            Err(refusal) => {
+                cx.drift(Drift::new(ListParams::METHOD, refusal.to_string(), ""));
+                query.end(cx);
+            }
+        }
+    }
+
+    /// The first query is over, whether its session has a name or not.
+    fn end_first(&mut self, cx: &mut UiCx<'_>) {
+        if let Some(query) = self.ending.take() {
+            query.end(cx);
         }
     }
 
@@ -446,6 +467,9 @@ impl UiRole for OpenagentUi {
     }
 
     fn timer(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>, key: TimerKey) {
+        if key == NAMING {
+            self.end_first(cx);
+        }
         if key == HANDSHAKE && self.server.is_none() {
             let seconds = HANDSHAKE_TIMEOUT.as_secs();
             self.unusable(
@@ -460,6 +484,7 @@ impl UiRole for OpenagentUi {
 
     fn closed(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>) {
         (self.gone, self.loading) = (true, false);
+        self.end_first(cx);
         let held = std::mem::take(&mut self.held).into_iter().map(|(ticket, _)| ticket);
         let asking = self.asking.take().and_then(|asking| asking.ticket);
         let pending = self.pending.drain().into_iter().filter_map(|(_, pending)| pending.ticket());

@@ -34,8 +34,28 @@ fn after_the_first(keeps: bool) -> UiBench {
     bench.hear(&json!({"jsonrpc":"2.0","id":id,"result":server}).to_string());
     ui_query(&mut bench);
     bench.hear(&note("stream.complete", &json!({"query_id":"q-9","status":"success"})));
-    assert!(bench.state.open_run().is_none());
+    // Who leaves when the run is told to be over must find the session again: its name comes first, where somebody keeps it.
+    assert_eq!(bench.state.open_run().is_some(), keeps);
     bench
+}
+
+#[test]
+fn a_run_is_over_without_a_name_when_the_backend_does_not_tell_it_or_goes() {
+    let ends: [fn(&mut UiBench); 3] = [
+        |bench| bench.wait(1_000),
+        |bench| {
+            let id = bench.sent()[0]["id"].clone();
+            bench.hear(&json!({"jsonrpc":"2.0","id":id,"error":{"code":-32601,"message":"no"}}).to_string());
+        },
+        UiBench::gone,
+    ];
+    for end in ends {
+        let mut bench = after_the_first(true);
+        end(&mut bench);
+        assert!(bench.state.open_run().is_none());
+        let ended = bench.state.runs.last().unwrap().ended.clone();
+        assert_eq!(ended.map(|(_, outcome)| outcome), Some(Outcome::Done), "it was done");
+    }
 }
 
 #[test]
@@ -55,6 +75,7 @@ fn what_the_session_of_the_first_query_is_called_is_learnt_from_the_list() {
         assert_eq!((&asked["method"], &asked["params"]), (&json!("session.list"), &json!({"limit":1})));
         let list = json!({"status":"success","sessions":sessions});
         bench.hear(&json!({"jsonrpc":"2.0","id":asked["id"],"result":list}).to_string());
+        assert!(bench.state.open_run().is_none());
         let name = bench.role.session_name();
         assert_eq!(name.as_deref(), named.then_some("conv-nightly"), "{sessions}");
         bench.prompt("go");

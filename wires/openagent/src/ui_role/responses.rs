@@ -140,6 +140,7 @@ impl OpenagentUi {
                 if let Ok(list) = lift::<ListResult>(outcome) {
                     self.named(list, &first);
                 }
+                self.end_first(cx);
             }
             SentRequest::Export { ticket, format } => {
                 let exported = lift::<ExportResult>(outcome).and_then(|e| check(e.error.clone()).map(|()| e));
