@@ -80,7 +80,8 @@ export function Composer({ port, state, show, sent }: ComposerProps) {
   useEffect(() => {
     if (untouched.current && text === "" && parts.length === 0) return;
     untouched.current = false;
-    port.saveDraft({ text, attachments: parts });
+    // What the field has by now: a letter may have come since this was drawn.
+    port.saveDraft({ text: field.current?.value ?? text, attachments: parts });
   }, [text, parts]);
   /** At once, not after the next picture: the page may be gone by then. */
   const written = (next: string): void => {
