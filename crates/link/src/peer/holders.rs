@@ -112,22 +112,25 @@ fn sockets(pid: i32) -> std::io::Result<Vec<u64>> {
 
 fn sockets_of(mut threads: impl FnMut() -> std::io::Result<Vec<PathBuf>>) -> std::io::Result<Vec<u64>> {
     let mut inodes = Vec::new();
+    let mut denied = None;
     for _ in 0..THREAD_LOOKS {
         let mut is_whole = true;
+        denied = None;
         for thread in threads()? {
             match open_sockets(&thread.join("fd"), &mut inodes) {
                 Ok(()) => {}
                 Err(why) if is_gone(&why) => is_whole = false,
                 // A thread that has ended shows nothing, and has nothing.
                 Err(_) if has_ended(&thread) => {}
-                Err(why) => return Err(why),
+                // One that is just becoming another program shows nothing for a moment.
+                Err(why) => (is_whole, denied) = (false, Some(why)),
             }
         }
         if is_whole {
             break;
         }
     }
-    Ok(inodes)
+    denied.map_or(Ok(inodes), Err)
 }
 
 fn has_ended(task: &Path) -> bool {
@@ -233,6 +236,21 @@ mod tests {
         };
         assert_eq!(sockets_of(always_gone).unwrap(), [0; 0]);
         assert_eq!(looks, THREAD_LOOKS, "and not for ever");
+    }
+
+    #[test]
+    fn a_process_that_cannot_be_looked_at_for_a_moment_is_looked_at_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let (shut, open) = (dir.path().join("7"), dir.path().join("8"));
+        std::fs::create_dir_all(open.join("fd")).unwrap();
+        std::os::unix::fs::symlink("socket:[42]", open.join("fd/3")).unwrap();
+        std::fs::create_dir_all(&shut).unwrap();
+        // No folder, and the process goes on: it is neither gone nor over.
+        std::fs::write(shut.join("fd"), "").unwrap();
+        std::fs::write(shut.join("stat"), "7 (x) R 1").unwrap();
+        let mut listed = [vec![shut.clone()], vec![open]].into_iter();
+        assert_eq!(sockets_of(|| Ok(listed.next().unwrap())).unwrap(), [42]);
+        assert!(sockets_of(|| Ok(vec![shut.clone()])).is_err(), "and what stays shut is told");
     }
 
     #[test]
