@@ -153,6 +153,18 @@ impl Grammar {
         numbered.and_then(|()| self.body(&event.body)).map_err(|(law, what)| Violation { seq, law, what })
     }
 
+    /// Takes the next event of a stream that may have been joined on its way: numbers rise, and not always by one.
+    ///
+    /// # Errors
+    /// The first law that it breaks.
+    pub fn follow(&mut self, event: &Event) -> Result<(), Violation> {
+        let (seq, last) = (event.seq, self.seq.replace(event.seq));
+        let rises = last.is_none_or(|last| last < seq);
+        let numbered =
+            law(1, rises, || format!("number {} came behind {}", seq.0, last.unwrap_or_default().0));
+        numbered.and_then(|()| self.body(&event.body)).map_err(|(law, what)| Violation { seq, law, what })
+    }
+
     /// Whether nothing is open.
     pub fn is_closed(&self) -> bool {
         self.run.is_none() && self.messages.is_empty() && self.tools.is_empty() && self.asks.is_empty()

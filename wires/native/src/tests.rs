@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod conversation;
+mod dialogues;
 mod fleet;
 mod page;
 mod passing;

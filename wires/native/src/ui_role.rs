@@ -15,6 +15,7 @@ use super::{
 };
 use domain::command::{Command, LibraryCommand, Refusal, RefusalKind, Target};
 use domain::event::{Body, ContextEvent, Event, MessageEvent, SessionEvent};
+use domain::grammar::Grammar;
 use domain::ids::{EntryId, SessionId};
 use domain::port::{Abilities, News, Ticket};
 use rolekit::first_line;
@@ -24,7 +25,7 @@ use wire::lines::MAX_LINE;
 
 const HANDSHAKE: TimerKey = TimerKey(1);
 /// Where an author reads on.
-const HINT: &str = "see docs/native-protocol.md";
+pub(super) const HINT: &str = "`parlor help native-protocol` has an example of each line";
 
 /// The UI's end of a native link. It may be opened again after the link was lost; it then resumes where it was.
 #[derive(Debug, Default)]
@@ -44,12 +45,25 @@ pub struct NativeUi {
     complaints: u32,
     /// The entry behind which the conversation goes on, as the lines so far have it.
     tip: Option<EntryId>,
+    /// The laws that the session's events keep, from the first event on that was heard; none once one was broken, which is told once.
+    laws: Laws,
     /// A session is begun where the peer shows none by itself.
     begins: bool,
     /// Whether the session that was named, or that we begin, is still to be shown.
     is_awaited: bool,
     /// What was said for it meanwhile.
     waiting: Vec<(Ticket, Command)>,
+}
+
+/// How the events of the session are held against the laws of the stream.
+#[derive(Debug, Default)]
+enum Laws {
+    /// None came yet.
+    #[default]
+    Due,
+    Watched(Box<Grammar>),
+    /// One was broken, or the session is another than the one that our side knows.
+    Off,
 }
 
 impl NativeUi {
@@ -109,6 +123,7 @@ impl NativeUi {
         let Attached { at, current, replay, board, abilities } = attached;
         let replay = if current { seen.state.replay() } else { replay };
         self.tip = replay.iter().fold(None, |tip, (_, body)| tip_after(tip, body));
+        self.laws = Laws::Due;
         self.session = Some(at.session.clone());
         self.abilities = Some(abilities.clone());
         let session = at.session.clone();
@@ -200,8 +215,9 @@ impl NativeUi {
     }
 
     /// Takes an event on, unless it would begin another conversation unseen: then the link ends, and both sides hear why.
-    fn happened(&mut self, cx: &mut UiCx<'_>, session: SessionId, event: Event) {
+    fn happened(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, session: SessionId, event: Event) {
         if self.session.as_ref() == Some(&session) {
+            self.judge(cx, seen, &event);
             if let (Some(tip), Some(name)) = (self.tip, rootless(&event.body)) {
                 let why = format!(
                     "event {}, {name}: `parent` is missing: it is {} here, or what was said before would be gone from the screen",
@@ -213,6 +229,20 @@ impl NativeUi {
             self.tip = tip_after(self.tip, &event.body);
         }
         cx.news(News::Happened { session, event: Arc::new(event) });
+    }
+
+    /// Tells the runtime that an event breaks a law of the stream: whatever it names may not be there, and then it changes nothing here.
+    fn judge(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, event: &Event) {
+        if let Laws::Due = self.laws {
+            // Only where our side has all that was told so far.
+            let is_next = seen.state.seq.next() == event.seq;
+            self.laws = if is_next { Laws::Watched(Box::new(Grammar::at(seen.state))) } else { Laws::Off };
+        }
+        let Laws::Watched(grammar) = &mut self.laws else { return };
+        if let Err(broken) = grammar.follow(event) {
+            self.laws = Laws::Off;
+            self.complain(cx, &broken.to_string());
+        }
     }
 
     /// The runtime does not want us, and says why: so does whoever waits for something of it hear why, and not only that it is gone.
@@ -290,7 +320,7 @@ impl UiRole for NativeUi {
         self.begins = hello.begins && !is_named;
         self.is_awaited = hello.begins || is_named;
         (self.peer, self.coming, self.due, self.abilities) = (None, None, None, None);
-        (self.tip, self.complaints) = (None, 0);
+        (self.tip, self.complaints, self.laws) = (None, 0, Laws::Due);
         cx.timer(HANDSHAKE, HANDSHAKE_TIMEOUT);
         match wire::encode(&FromUi::Hello(line)) {
             Ok(line) => cx.send(line),
@@ -333,7 +363,7 @@ impl UiRole for NativeUi {
                     (self.session, self.due) = (None, None);
                 }
             }
-            FromRuntime::Event(happened) => self.happened(cx, happened.session, happened.event),
+            FromRuntime::Event(happened) => self.happened(cx, seen, happened.session, happened.event),
             FromRuntime::Signal(said) => {
                 let (session, signal) = (said.session, said.signal);
                 cx.news(News::Signal { session, signal });

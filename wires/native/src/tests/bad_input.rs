@@ -1,6 +1,7 @@
 //! What cannot be used is answered, and the link lives on.
 
 use super::{greeted, hello, runtime};
+use crate::ui_role::HINT;
 use crate::{MAX_COMPLAINTS, MAX_PENDING, NativeUi};
 use expect_test::expect;
 use proptest::prelude::*;
@@ -46,8 +47,8 @@ fn each_gets_an_answer() {
     let mut lines: Vec<Line> = lines.iter().map(|line| Line::Text((*line).to_owned())).collect();
     lines.push(Line::Overlong("{\"command\"".into()));
     lines.push(Line::Garbled("\u{fffd}".into()));
-    let hint = r#","hint":"see docs/native-protocol.md""#;
-    let said = answers(&lines).replace(hint, "");
+    let hint = format!(r#","hint":"{HINT}""#);
+    let said = answers(&lines).replace(&hint, "");
     expect![[r#"
         < {"error":{"about":"line","message":"expected value at line 1 column 1"}}
         < {"error":{"about":"line","message":"expected value at line 1 column 1"}}
@@ -141,14 +142,14 @@ fn a_runtime_is_told_which_line_cannot_be_used_and_why() {
     let mut ui = shown();
     happens(&mut ui, 1, r#"{"run_started":{}}"#);
     ui.hear("{");
-    let hint = r#","hint":"see docs/native-protocol.md"}}"#;
+    let hint = format!(r#","hint":"{HINT}"}}}}"#);
     let said = told(&mut ui);
     assert_eq!(said.len(), 2);
     assert!(
         said[0].starts_with(r#"{"error":{"about":"line","message":"missing field `run` at line 1"#),
         "{said:?}"
     );
-    assert!(said.iter().all(|line| line.ends_with(hint)), "{said:?}");
+    assert!(said.iter().all(|line| line.ends_with(&hint)), "{said:?}");
     assert_eq!((ui.link.drifts.len(), &ui.link.closed), (2, &None));
     for _ in 0..100 {
         ui.hear("{");
