@@ -132,6 +132,12 @@ const AGENT: &[&str] = &[
     "max_time",
 ];
 
+/// Whether a flag of all, by its id, does something with this command.
+pub(crate) fn heeds(command: &str, flag: &str) -> bool {
+    let heeded = HEEDED.iter().find(|(known, _)| *known == command);
+    heeded.is_none_or(|(_, heeded)| heeded.contains(&flag))
+}
+
 /// The program's flags, those left out of the help that have nothing to do with the command that is named.
 pub(crate) fn with_heeded(command: clap::Command, words: &[OsString]) -> clap::Command {
     let mut named = words.iter().skip(1).filter_map(|word| word.to_str());

@@ -273,7 +273,10 @@ const ALIKE: f64 = 0.66;
 /// The one of these that is most like the word, if one is meant by it.
 pub(crate) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     // By slips, not by how it begins: `resume` is not `rules`.
-    let alike = |one: &'a str| (strsim::normalized_damerau_levenshtein(one, word), one);
+    // Dashes are alike in all flags, and say nothing.
+    let bare = word.trim_start_matches('-');
+    let alike =
+        |one: &'a str| (strsim::normalized_damerau_levenshtein(one.trim_start_matches('-'), bare), one);
     let found = known.map(alike).filter(|(alike, _)| *alike >= ALIKE);
     found.max_by(|one, two| one.0.total_cmp(&two.0)).map(|(_, one)| one)
 }

@@ -36,6 +36,7 @@ mod record;
 mod relay;
 mod replay;
 mod resumed;
+mod right_line;
 mod room;
 mod rules;
 mod run;
@@ -103,7 +104,7 @@ pub fn main(commit: Option<&str>) -> ExitCode {
             }
         };
     }
-    let words = cli::with_run(serve::argv_compat::our_words(typed));
+    let words = cli::with_run(serve::argv_compat::our_words(typed.clone()));
     if let Some(why) = cli::command_for_value(&words) {
         output::print_error(&format!("error: {why}"));
         return ExitCode::from(exit::USAGE);
@@ -112,12 +113,13 @@ pub fn main(commit: Option<&str>) -> ExitCode {
         Ok(cli) => cli,
         Err(why) => {
             let Some(answer) = wrong_usage::answer(&why, &words) else { return told_by_clap(&why, &words) };
-            output::print_error(&format!("error: {answer}"));
+            output::print_error(&format!("error: {}", right_line::beside(&answer, &typed)));
             return ExitCode::from(exit::USAGE);
         }
     };
     if let Some(word) = cli.launch.prompt.as_ref().filter(|said| !said.contains(char::is_whitespace)) {
-        output::print_error(&format!("error: {}", wrong_usage::no_command(word)));
+        let answer = right_line::beside(&wrong_usage::no_command(word), &typed);
+        output::print_error(&format!("error: {answer}"));
         return ExitCode::from(exit::USAGE);
     }
     if let (None | Some(Sub::Run(_) | Sub::Serve(_) | Sub::Room(_)), Some(why)) =
@@ -140,7 +142,11 @@ pub fn main(commit: Option<&str>) -> ExitCode {
     }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
-        Err(why) => return say_error(&anyhow::anyhow!("cannot start: {why}")),
+        Err(why) => {
+            return say_error(&anyhow::anyhow!(
+                "cannot start: {why}\n\nhint: `ulimit -u` and `ulimit -n` tell how many processes and files you may have"
+            ));
+        }
     };
     // A picture of our memory would hold keys, and secrets that were typed.
     let nothing = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
@@ -157,9 +163,9 @@ pub fn main(commit: Option<&str>) -> ExitCode {
     match (exit, output::unwritten()) {
         (Err(why), _) => say_error(&why),
         // Nobody may take what arrived for all of it.
-        (Ok(_), Some(why)) => {
-            say_error(&anyhow::anyhow!("stdout could not be written ({why}): what arrived is not all"))
-        }
+        (Ok(_), Some(why)) => say_error(&anyhow::anyhow!(
+            "stdout could not be written ({why}): what arrived is not all\n\nhint: make room where it goes, and run it again"
+        )),
         (Ok(exit), None) => exit.into(),
     }
 }
@@ -178,7 +184,9 @@ async fn dispatch(cli: Line) -> anyhow::Result<Exit> {
     if let (Some(_), Some(sub)) = (&cli.launch.worktree, &cli.sub)
         && !matches!(sub, Sub::Run(_))
     {
-        return Err(exit::usage("--worktree goes with `parlor` and `parlor run`"));
+        return Err(exit::usage(
+            "--worktree goes with `parlor` and `parlor run`\n\nhint: `parlor run --worktree=NAME \"PROMPT\"`, or `parlor worktrees` for those that are there",
+        ));
     }
     if let (Some(None), Some(_)) = (&cli.launch.resume, &cli.sub) {
         return Err(exit::usage(

@@ -4,6 +4,8 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panic")]
 
+use crate::pages::{commands, refused};
+use std::collections::BTreeSet;
 use std::process::Stdio;
 use testkit::in_world;
 
@@ -298,4 +300,38 @@ fn doctor_finds_a_mistake_in_every_part_of_the_settings() {
         let report = String::from_utf8_lossy(&output.stdout);
         assert!(report.contains(told), "{settings}: nothing says {told:?}\n{report}");
     }
+}
+
+/// The whole line that an answer tells, which stands alone before its explanation.
+fn whole_line(answer: &str) -> Option<String> {
+    let mut lines = answer.lines().skip_while(|line| !line.starts_with("hint: parlor"));
+    let line = lines.next()?.strip_prefix("hint: ")?.to_owned();
+    lines.next().is_some_and(|next| next.starts_with("      ")).then_some(line)
+}
+
+#[test]
+fn a_whole_line_that_is_told_is_one_that_the_program_takes() {
+    let (mut told, mut faults) = (BTreeSet::new(), Vec::new());
+    for (typed, _) in NEWCOMER.iter().chain(SWITCHER).chain(STRANGER).chain(SLIPS) {
+        let world = tempfile::tempdir().unwrap();
+        let words: Vec<String> = typed.split(' ').map(|word| word.replace('_', " ")).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let output = in_world(PARLOR, world.path(), &words).stdin(Stdio::null()).output().unwrap();
+        if let Some(line) = whole_line(&String::from_utf8_lossy(&output.stderr)) {
+            assert!(!line.contains("sk-1"), "a key is told: {line}");
+            faults.extend(commands(&line).iter().filter_map(|words| refused(words)));
+            told.insert(line);
+        }
+    }
+    assert_eq!(faults, Vec::<String>::new());
+    for line in [
+        "parlor run hi",
+        "parlor run --policy sandboxed \"fix it\"",
+        "parlor --policy full",
+        "parlor mcp add foo -- npx server",
+        "parlor sessions undo",
+    ] {
+        assert!(told.contains(line), "{line} is not told: {told:#?}");
+    }
+    assert!(told.len() >= 40, "{}: {told:#?}", told.len());
 }
