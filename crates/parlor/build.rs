@@ -30,7 +30,18 @@ fn main() -> io::Result<()> {
 }
 
 /// Where the pages for users are.
-const PAGES: [&str; 2] = ["../../docs", "../../docs/guides"];
+const PAGES: [&str; 3] = ["../../docs", "../../docs/guides", "../../docs/reference"];
+
+/// What a page is asked for by: its file, with the folder where another page has the same. Commands have their own help.
+fn name(file: &Path) -> Option<String> {
+    let stem = file.file_stem()?.to_string_lossy().into_owned();
+    let is_reference = file.parent().is_some_and(|folder| folder.ends_with("reference"));
+    match stem.as_str() {
+        "commands" if is_reference => None,
+        "settings" if is_reference => Some("reference/settings".to_owned()),
+        _ => Some(stem),
+    }
+}
 
 /// The pages as `src/topics.rs` includes them: a table of names, titles and lengths, and all texts compressed as one.
 fn pages() -> io::Result<()> {
@@ -47,8 +58,8 @@ fn pages() -> io::Result<()> {
     let mut encoder = DeflateEncoder::new(std::fs::File::create(&packed)?, Compression::best());
     let mut table = String::new();
     for file in files {
+        let Some(name) = name(&file) else { continue };
         let text = std::fs::read_to_string(&file)?;
-        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let title = text.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or_default();
         table.push_str(&format!("({name:?}, {title:?}, {}),", text.len()));
         encoder.write_all(text.as_bytes())?;

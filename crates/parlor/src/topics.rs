@@ -33,7 +33,8 @@ pub(crate) fn asked(words: &[OsString]) -> Option<Result<String, String>> {
     }
     let name = named.unwrap_or(name);
     let name = name.strip_prefix("guides/").unwrap_or(name);
-    Some(page(name).map(|text| shown(&text, Stream::Out.is_terminal().then(Paint::of_stdout))).ok_or_else(|| {
+    let text = page(name).or_else(|| page(name.strip_prefix("reference/")?));
+    Some(text.map(|text| shown(&text, Stream::Out.is_terminal().then(Paint::of_stdout))).ok_or_else(|| {
         let names: Vec<&str> = PAGES.0.iter().map(|(name, ..)| *name).collect();
         format!(
             "there is neither a command nor a page {}\n\nhint: pages are {}; `parlor --help` lists the commands",
@@ -119,6 +120,9 @@ mod tests {
     fn a_command_goes_before_a_page_and_what_is_neither_is_told() {
         assert!(said("run").is_none() && said("web").is_none() && said("--help").is_none());
         assert!(said("web.md").unwrap().is_ok() && said("docs/fleet.md").unwrap().is_ok());
+        assert!(said("keys").unwrap().unwrap().contains("Ctrl-"));
+        assert!(said("docs/reference/settings.md").unwrap() != said("settings").unwrap());
+        assert!(said("docs/reference/providers.md").unwrap().is_ok() && said("exit-codes").unwrap().is_ok());
         assert!(said("your-agent").unwrap().is_ok() && said("docs/guides/your-agent.md").unwrap().is_ok());
         assert!(said("topics").unwrap().unwrap().contains("parlor help web.md"));
         let why = said("nonsense").unwrap().unwrap_err();
