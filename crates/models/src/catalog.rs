@@ -87,7 +87,11 @@ impl CatalogError {
             Self::BadName { .. } | Self::UnknownModel { .. } => {
                 "`parlor models` lists what is there".to_owned()
             }
-            Self::UnknownProvider { .. } => format!("known are {}", provider_ids().join(", ")),
+            Self::UnknownProvider { .. } => {
+                // A script is for tests and films; who has one knows it.
+                let known = provider_ids().into_iter().filter(|id| *id != SCRIPTED);
+                format!("known are {}", known.collect::<Vec<_>>().join(", "))
+            }
             Self::NoKey { variable, .. } => {
                 format!(
                     "`parlor login` adds one, or set {variable}; `--model offline/offline` tries everything without a key"

@@ -143,7 +143,7 @@ pub(crate) async fn attach(mut launch: Launch, mut attach: Attach) -> anyhow::Re
         }
         (None, _) => {
             return Err(exit::usage(
-                "say what to attach to\n\nhint: --socket PATH, --session ID (see `parlor ps`), or -- COMMAND",
+                "say what to attach to\n\nhint: NAME (`parlor agents` lists them), ssh://HOST, --socket PATH, --session ID (see `parlor ps`), or -- COMMAND",
             ));
         }
     };

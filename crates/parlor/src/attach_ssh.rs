@@ -21,7 +21,11 @@ pub(crate) async fn attach(
     let address = ssh::read(address).map_err(exit::usage)?;
     let there = launch.cwd.take();
     let there = match there.as_ref().map(|folder| folder.to_str()) {
-        Some(None) => return Err(exit::usage("--cwd names a folder there, and this one is no text")),
+        Some(None) => {
+            return Err(exit::usage(
+                "--cwd names a folder there, and this one is no text\n\nhint: leave --cwd out, and go there with `cd` in the session",
+            ));
+        }
         Some(Some(_)) if address.session.is_some() => {
             return Err(exit::usage(
                 "--cwd goes with a new session: one that is there works where it began\n\nhint: leave out one of both",

@@ -44,6 +44,8 @@ use tui::StopSignal;
 /// Most text taken from a pipe as a prompt.
 pub(crate) const MAX_PIPED: u64 = 10 * 1024 * 1024;
 const PROMPT: Ticket = Ticket(1);
+/// How the end of a link is told that nobody has explained.
+const CLOSED: &str = "the peer closed the link";
 const ANSWER: Ticket = Ticket(2);
 const CANCEL: Ticket = Ticket(3);
 
@@ -311,7 +313,15 @@ impl<'a> Headless<'a> {
                 Ok(Some(self.failed(&refusal.to_string())))
             }
             News::Link(LinkState::Lost(why)) => {
-                let exit = self.failed(&why);
+                let unheard = self.session.is_none() && why.ends_with(CLOSED);
+                let words = if unheard {
+                    format!(
+                        "{why} before it said anything\n\nhint: does it speak this wire? --dialect names another one; where it is served with --dialect auto clients speak first, which those of asst and lemon do not"
+                    )
+                } else {
+                    why.clone()
+                };
+                let exit = self.failed(&words);
                 Ok(Some(if hub::core::acted_unasked(&why) { Exit::Denied } else { exit }))
             }
             News::Signal { signal: Signal::Status { key, text }, .. } if key == hub::UNSAVED => {
@@ -493,7 +503,12 @@ impl<'a> Headless<'a> {
             }
             None => {
                 let needed = shell_word(&Allowance::for_consent(consent).to_string());
-                self.aside(&format!("denied: {} (allow it with --allow {needed})", ask.title));
+                let how = if Allowance::is_elsewhere(consent) {
+                    format!("name its folder with --workspace DIR; --allow {needed} allows everything")
+                } else {
+                    format!("allow it with --allow {needed}")
+                };
+                self.aside(&format!("denied: {} ({how})", ask.title));
                 "not approved: no one can be asked in headless mode".to_owned()
             }
         };

@@ -145,7 +145,11 @@ async fn wanted(provider: &str, trial: &Trial, keep: bool, at_terminal: bool) ->
             return Ok(true);
         }
         Verdict::Taken { models } => {
-            output::print_error(&format!("{} accepts it and lists {models} models", trial.shown));
+            output::print_error(&format!(
+                "{} accepts it and lists {models} {}",
+                trial.shown,
+                if *models == 1 { "model" } else { "models" }
+            ));
             return Ok(true);
         }
         Verdict::Unproven => {

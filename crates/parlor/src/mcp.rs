@@ -145,7 +145,12 @@ pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
             let value = match (url, command.split_first()) {
                 (Some(url), _) => serde_json::json!({ "url": url }),
                 (None, Some((program, args))) => serde_json::json!({ "command": program, "args": args }),
-                (None, None) => anyhow::bail!("say how it is reached: --url URL, or -- COMMAND"),
+                (None, None) => {
+                    return Err(exit::usage(format!(
+                        "say how {name} is reached\n\nhint: --url URL, or -- COMMAND, as in parlor mcp add {} -- COMMAND",
+                        domain::origin::shell_word(&name)
+                    )));
+                }
             };
             let is_address = |url: &str| url.starts_with("http://") || url.starts_with("https://");
             if let Some(url) = value["url"].as_str().filter(|url| !is_address(url)) {
@@ -157,7 +162,7 @@ pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
             let allowed = reach.reach(&config.bounds())?;
             let entry = mcp::add(&own?, &name, &value)?;
             let means = reach.keep(&data, None, &entry, &allowed)?;
-            output::print_line(&format!("added {}{means}", entry.words()));
+            output::print_line(&format!("added {name}, which {}{means}", entry.words()));
         }
         McpCommand::Remove { name } => {
             let listed = servers.iter().find(|one| one.entry.name == name && !one.from_project);

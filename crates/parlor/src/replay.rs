@@ -113,7 +113,7 @@ pub(crate) fn dialect(transcript: &Transcript) -> anyhow::Result<Dialect> {
         .dialect
         .as_deref()
         .context("the transcript does not say its dialect; add a line `dialect NAME`")?;
-    dialects::named(name).map_err(|why| anyhow::anyhow!("`{name}` is not a dialect of this program; {why}"))
+    dialects::named(name).map_err(|why| anyhow::anyhow!("`{name}` is not a dialect of this program; {why}\n\nhint: the first line of the recording names it; a newer Parlor may know it"))
 }
 
 fn carrier(transcript: &Transcript) -> Carrier {

@@ -58,7 +58,9 @@ async fn agreed() -> anyhow::Result<()> {
     const UNTYPED: &str = "this command was never typed here: the conversation came from another store";
     match agent_list::ask_to_start(&format!("{UNTYPED}. Start it?")).await? {
         StartConsent::Yes => Ok(()),
-        StartConsent::No => anyhow::bail!("nothing was started"),
+        StartConsent::No => anyhow::bail!(
+            "nothing was started\n\nhint: `parlor sessions show ID` tells the command; y starts it"
+        ),
         StartConsent::Nobody => anyhow::bail!(
             "{UNTYPED}\nhint: go on in a terminal, where you can be asked, or start it by hand with parlor attach"
         ),

@@ -29,7 +29,9 @@ pub(crate) async fn run(mut launch: Launch, mut run: Run) -> anyhow::Result<Exit
     let is_piped = prompt == attachments::STDIN;
     if is_piped {
         if run.takes_stdin() {
-            return Err(exit::usage("stdin is the prompt or an attached file, not both"));
+            return Err(exit::usage(
+                "stdin is the prompt or an attached file, not both\n\nhint: say the prompt as words: git diff | parlor run --file - \"what does this change?\"",
+            ));
         }
         prompt.clear();
         std::io::stdin().take(headless::MAX_PIPED).read_to_string(&mut prompt)?;

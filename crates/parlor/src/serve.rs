@@ -32,7 +32,8 @@ use std::path::PathBuf;
     after_help = "Examples:\n  parlor serve --dialect codelia --stdio\n  parlor serve --dialect native --socket $XDG_RUNTIME_DIR/parlor.sock"
 )]
 pub(crate) struct Serve {
-    /// The wire that the UI speaks; several for several sockets, or `auto` to let a client's first line decide.
+    /// The wire that the UI speaks; several for several sockets, or `auto` to let a client's first line decide, which those
+    /// of asst and lemon do not write.
     #[arg(long, required = true, value_parser = wire, value_name = "DIALECT")]
     pub(crate) dialect: Vec<Wire>,
     /// Speak on stdin and stdout.
@@ -135,7 +136,7 @@ pub(crate) async fn serve(
             None => {
                 let [Wire::Known(dialect)] = serve.dialect.as_slice() else {
                     anyhow::bail!(
-                        "on stdin and stdout exactly one dialect can be spoken, and it must be named"
+                        "on stdin and stdout exactly one dialect can be spoken, and it must be named\n\nhint: --dialect codelia, say; `auto` and several are for --socket PATH"
                     );
                 };
                 on_stdio(&own.hub, &host, *dialect).await
@@ -179,7 +180,9 @@ fn carried<'a>(wires: &[Wire], url: &'a str) -> anyhow::Result<(Dialect, &'a str
             "{dialect} needs two connections, which a WebSocket is not\n\nhint: use --socket PATH"
         ))),
         [Wire::Known(dialect)] => Ok((*dialect, url)),
-        _ => Err(exit::usage("over WebSockets exactly one dialect can be spoken, and it must be named")),
+        _ => Err(exit::usage(
+            "over WebSockets exactly one dialect can be spoken, and it must be named\n\nhint: --dialect codelia, say; `auto` and several are for --socket PATH",
+        )),
     }
 }
 

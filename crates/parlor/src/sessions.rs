@@ -229,7 +229,7 @@ impl SessionCommands {
     fn rename(&mut self, rename: Rename) -> anyhow::Result<Exit> {
         let id = find(&self.store, &rename.id)?;
         let title = line(&rename.title.join(" "));
-        anyhow::ensure!(!title.is_empty(), "a title needs a word");
+        anyhow::ensure!(!title.is_empty(), "a title needs a word\n\nhint: parlor sessions rename ID TITLE");
         let state = self.store.open(&id).map_err(|why| told(&why))?.state;
         let event = Event {
             seq: state.seq.next(),

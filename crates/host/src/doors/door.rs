@@ -157,13 +157,24 @@ impl Entering {
 
     /// Waits for the first line and lets it decide.
     async fn listen(&self, shared: Option<(Dialect, UiId)>, mut link: LinkIo) {
-        let Ok(Some(first)) = tokio::time::timeout(FIRST_LINE, link.incoming.recv()).await else { return };
+        let first = match tokio::time::timeout(FIRST_LINE, link.incoming.recv()).await {
+            Ok(Some(first)) => first,
+            Ok(None) => return,
+            Err(_) => {
+                let within = FIRST_LINE.as_secs();
+                return (self.host.log)(&format!(
+                    "refused: a client said nothing within {within} s. Those of asst and lemon wait for the runtime to speak first: serve them with --dialect asst or --dialect lemon"
+                ));
+            }
+        };
         let said = match &first {
             Incoming::Frame { frame: Frame::Line(line), .. } => line.as_str(),
             _ => "",
         };
         let Some(dialect) = dialects::of_first_line(said) else {
-            (self.host.log)("refused: the first line of a client belongs to no wire that can be told by it");
+            (self.host.log)(
+                "refused: the first line of a client belongs to no wire that can be told by it; name the wire with --dialect",
+            );
             return;
         };
         let link = self.watched(dialect, link, Some(said));

@@ -70,7 +70,10 @@ impl CheckReport {
                     let _ = write!(text, "\n          known: {why}");
                 }
                 for line in &finding.said {
-                    let _ = write!(text, "\n          | {line}");
+                    // What was said may have line breaks of its own.
+                    for part in line.lines() {
+                        let _ = write!(text, "\n          | {part}");
+                    }
                 }
                 text
             }

@@ -61,7 +61,7 @@ fn names_are_resolved() {
         claude-opus-4-5 -> anthropic/claude-opus-4-5
         google/gemini-2.5-flash -> gemini/gemini-2.5-flash
         openrouter/meta/llama-3 -> openrouter/meta/llama-3
-        nobody/x -> there is no provider `nobody` (known are offline, scripted, anthropic, openai, gemini, openrouter, groq, deepseek, mistral, xai, moonshot, zai, qwen, ollama, llamacpp, vllm, lmstudio, openai-chat, azure, openai-responses)
+        nobody/x -> there is no provider `nobody` (known are offline, anthropic, openai, gemini, openrouter, groq, deepseek, mistral, xai, moonshot, zai, qwen, ollama, llamacpp, vllm, lmstudio, openai-chat, azure, openai-responses)
         gibberish -> `gibberish` is no model: write it as provider/name (`parlor models` lists what is there)
          -> `` is no model: write it as provider/name (`parlor models` lists what is there)
     "#]].assert_eq(&texts.map(line).concat());

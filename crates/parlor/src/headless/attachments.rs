@@ -24,7 +24,7 @@ pub(crate) const STDIN_WITHIN: Timespec = Timespec { tv_sec: 3, tv_nsec: 0 };
 pub(super) fn read(images: &[PathBuf], files: &[PathBuf], cwd: &Path) -> anyhow::Result<Vec<Part>> {
     if images.len() + files.len() > MAX_ALONG {
         return Err(exit::usage(format!(
-            "at most {MAX_ALONG} pictures and files can be attached to a prompt"
+            "at most {MAX_ALONG} pictures and files can be attached to a prompt\n\nhint: name their folder in the prompt, and the agent reads what it needs"
         )));
     }
     let picture = |path: &PathBuf| {

@@ -39,8 +39,13 @@ pub(super) async fn watch(json: bool, plain: bool) -> anyhow::Result<Exit> {
 async fn in_lines(mut gathering: Gathering, json: bool) -> anyhow::Result<Exit> {
     let mut before: Option<Rows> = None;
     while let Some(rows) = gathering.next().await {
+        let before_now = before.as_deref().map(Vec::as_slice).unwrap_or_default();
         for row in changed(before.as_deref().map(Vec::as_slice), &rows) {
-            output::print_line(&if json { as_json(row).to_string() } else { plain_line(row) });
+            if json {
+                output::print_line(&as_json(row).to_string());
+            } else if !before_now.iter().any(|old| reads_alike(old, row)) {
+                output::print_line(&plain_line(row));
+            }
         }
         if !output::is_heard() {
             break;
@@ -56,6 +61,12 @@ fn changed<'a>(before: Option<&[Row]>, rows: &'a [Row]) -> Vec<&'a Row> {
         None => rows.iter().filter(|row| row.pid.is_some()).collect(),
         Some(before) => rows.iter().filter(|row| !before.contains(row)).collect(),
     }
+}
+
+/// Whether a reader of lines would read the same twice: what git has checked out is known later than the rest, and is no change.
+fn reads_alike(old: &Row, new: &Row) -> bool {
+    let words = |row: &Row| plain_line(&Row { branch: None, ..row.clone() });
+    words(old) == words(new)
 }
 
 /// A table in place.
@@ -133,5 +144,9 @@ mod tests {
         let told: Vec<&str> = changed(Some(&first), &second).iter().map(|row| row.title.as_str()).collect();
         assert_eq!(told, ["mended"]);
         assert_eq!(changed(Some(&second), &second).len(), 0);
+        let row = second.iter().find(|row| row.title == "mended").expect("it is there");
+        let on_a_branch = Row { branch: Some("main".to_owned()), since: Millis(9), ..row.clone() };
+        assert!(reads_alike(row, &on_a_branch));
+        assert!(!reads_alike(row, &Row { title: "mended twice".to_owned(), ..row.clone() }));
     }
 }

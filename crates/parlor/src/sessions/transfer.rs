@@ -104,7 +104,7 @@ impl SessionCommands {
                 Err(why) => return Err(told(&why)),
             }
         }
-        anyhow::bail!("no free id was found; try again")
+        anyhow::bail!("no free id was found\n\nhint: run it again")
     }
 }
 

@@ -129,7 +129,7 @@ impl Stage {
             Opens::Page => self.until_left(&["web"]).await?,
             Opens::Bridge => {
                 let program = program()?.into_os_string().into_string();
-                let program = program.map_err(|_| anyhow::anyhow!("the path of this program is no text"))?;
+                let program = program.map_err(|_| anyhow::anyhow!("the path of this program is no text\n\nhint: start Parlor from a folder whose name is UTF-8 text"))?;
                 let (ui, agent) = SHOWN_BRIDGED;
                 let (ui, agent) = (ui.name(), agent.name());
                 let bridge = [program.as_str(), "bridge", "--from", ui, "--stdio", "--to", agent, "--"];

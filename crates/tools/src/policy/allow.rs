@@ -43,6 +43,15 @@ impl Allowance {
         }
     }
 
+    /// Whether a file is to be changed outside of the workspace, which another workspace would allow.
+    pub fn is_elsewhere(consent: &Consent) -> bool {
+        let said = |words: &str| consent.assessment.reasons.iter().any(|reason| reason.contains(words));
+        matches!(consent.name.as_str(), "write" | "edit" | PATCH)
+            && consent.assessment.risk == Risk::High
+            && !said(STEERS)
+            && !said(KEEPS_SECRETS)
+    }
+
     /// The least that would cover what is asked, as far as the question tells: for whoever can be asked nothing more.
     pub fn for_consent(consent: &Consent) -> Allowance {
         let risk = consent.assessment.risk;
@@ -53,7 +62,7 @@ impl Allowance {
         let said = |words: &str| consent.assessment.reasons.iter().any(|reason| reason.contains(words));
         match consent.name.as_str() {
             _ if risk == Risk::Critical || said(STEERS) || said(KEEPS_SECRETS) => Allowance::All,
-            "write" | "edit" | PATCH if risk > Risk::Medium => Allowance::All,
+            _ if Allowance::is_elsewhere(consent) => Allowance::All,
             BASH if flag("unsandboxed") || said(RUNS_IN) => Allowance::Free,
             BASH if flag("network") => Allowance::Network,
             name => Allowance::Tool(usual_name(name).to_owned()),

@@ -41,8 +41,39 @@ pub(super) struct Telling {
     fields: BTreeMap<String, (Millis, String)>,
     /// Seconds of the run under way at which it was spoken of.
     still: u64,
+    /// A run has begun, and it is not said yet: the prompt that begins it goes first.
+    begins: bool,
     /// Prompts that the person sees, since they typed them where typing is shown.
     typed: Vec<String>,
+}
+
+/// How far the prompt that begins a run was told.
+enum Prompts {
+    /// It may still come.
+    Begins,
+    Told,
+    /// None comes any more.
+    Over,
+}
+
+fn prompts(state: &State, body: &Body) -> Prompts {
+    let message = match body {
+        Body::Run(RunEvent::Started { .. } | RunEvent::TurnStarted { .. }) | Body::Session(_) => {
+            return Prompts::Begins;
+        }
+        Body::Message(
+            MessageEvent::Started { message, .. }
+            | MessageEvent::Delta { message, .. }
+            | MessageEvent::PartAdded { message, .. }
+            | MessageEvent::Ended { message, .. },
+        ) => *message,
+        _ => return Prompts::Over,
+    };
+    match (state.message(message).map(|said| said.role), body) {
+        (Some(Role::User), Body::Message(MessageEvent::Ended { .. })) => Prompts::Told,
+        (Some(Role::User), _) => Prompts::Begins,
+        _ => Prompts::Over,
+    }
 }
 
 impl Telling {
@@ -111,6 +142,19 @@ impl Telling {
 
     /// Something happened; `state` has it already.
     pub(super) fn happened(&mut self, state: &State, at: Millis, body: &Body) -> Vec<String> {
+        let mut lines = self.tell(state, at, body);
+        let place = match prompts(state, body) {
+            Prompts::Begins => return lines,
+            Prompts::Told => lines.len(),
+            Prompts::Over => 0,
+        };
+        if std::mem::take(&mut self.begins) {
+            lines.insert(place, "Working.".to_owned());
+        }
+        lines
+    }
+
+    fn tell(&mut self, state: &State, at: Millis, body: &Body) -> Vec<String> {
         let mut lines = Vec::new();
         // What the model says is told to its end before anything else is.
         if !matches!(body, Body::Message(_) | Body::Context(ContextEvent::Measured { .. }) | Body::Queue(_)) {
@@ -216,8 +260,8 @@ impl Telling {
     fn run(&mut self, state: &State, at: Millis, event: &RunEvent) -> Vec<String> {
         match event {
             RunEvent::Started { .. } => {
-                self.still = 0;
-                vec!["Working.".to_owned()]
+                (self.still, self.begins) = (0, true);
+                Vec::new()
             }
             RunEvent::Ended { run, outcome } => vec![ended(state, *run, at, outcome)],
             RunEvent::Retrying { attempt, max, delay_ms, reason, .. } => vec![format!(
