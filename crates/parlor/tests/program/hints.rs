@@ -4,6 +4,7 @@
 
 use crate::helps::Home;
 use crate::pages::{commands, refused, root};
+use crate::screens::walk;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::Command;
@@ -98,8 +99,8 @@ const IN_ITS_PLACE: &[(&str, Result<&str, &str>)] = &[
     ("parlor --resume sess-1", Err("a screen")),
     ("parlor --resume ID \"PROMPT\"", Ok("parlor --resume sess-1 'list files'")),
     ("parlor --worktree NAME", Err("a screen")),
-    ("parlor attach --dialect …", Err("a screen")),
-    ("parlor attach --session …", Err("a screen")),
+    ("parlor attach --dialect …", Err("another program")),
+    ("parlor attach --session …", Err("a server")),
     ("parlor acp --to NAME", Err("another program")),
     ("parlor attach NAME", Err("another program")),
     ("parlor attach name", Err("another program")),
@@ -148,11 +149,19 @@ const IN_ITS_PLACE: &[(&str, Result<&str, &str>)] = &[
     ("parlor up", Ok("parlor up && parlor down")),
     ("parlor web", Err("a browser")),
     ("parlor web --port …", Err("a browser")),
-    ("parlor worktrees remove NAME", Err("a worktree")),
+    (
+        "parlor run --worktree=NAME \"PROMPT\"",
+        Ok("parlor run --worktree=first 'list files' && parlor worktrees remove first"),
+    ),
+    (
+        "parlor worktrees remove NAME",
+        Ok("parlor run --worktree=second 'list files' && parlor worktrees remove second"),
+    ),
+    ("parlor sessions rename ID TITLE", Ok("parlor sessions rename sess-1 another title")),
 ];
 
 /// Hints that need more than a home, with those that are only names of commands. Fewer is better.
-const MOST_NOT_RUN: usize = 42;
+const MOST_NOT_RUN: usize = 34;
 
 /// What is run in the place of a hint, or what it needs.
 fn in_its_place(hint: &str) -> Option<&'static (&'static str, Result<&'static str, &'static str>)> {
@@ -172,6 +181,7 @@ fn what_a_message_tells_to_type_does_what_it_says() {
         all.iter().flat_map(|(_, line)| told(line)).map(|hint| typed(&hint)).collect();
     let home = Home::of("sessions import");
     let (mut ran, mut left, mut used, mut faults) = (0, 0, BTreeSet::new(), Vec::new());
+    let mut walked = BTreeSet::new();
     for hint in &hints {
         let first = hint.split(' ').nth(1).unwrap_or_default();
         // A word that is filled in, or one that nobody types.
@@ -179,6 +189,11 @@ fn what_a_message_tells_to_type_does_what_it_says() {
             continue;
         }
         let run = match in_its_place(hint) {
+            Some((told, Err("a screen"))) => {
+                used.insert(*told);
+                walked.insert(hint.clone());
+                continue;
+            }
             Some((told, Err(_))) => {
                 used.insert(*told);
                 left += 1;
@@ -202,6 +217,10 @@ fn what_a_message_tells_to_type_does_what_it_says() {
         IN_ITS_PLACE.iter().map(|(told, _)| *told).filter(|told| !used.contains(told)).collect();
     assert_eq!(unused, Vec::<&str>::new(), "nothing says these");
     assert!(ran > 45 && left <= MOST_NOT_RUN, "{ran} are run, {left} are not");
+    assert!(walked.len() > 5, "{walked:?}");
+    for hint in walked {
+        walk(&hint);
+    }
 }
 
 #[test]
@@ -261,4 +280,68 @@ fn a_hint_names_no_flag_that_is_not_there() {
     }
     assert_eq!(faults, Vec::<String>::new(), "{}", faults.join("\n"));
     assert!(seen > 20, "{seen}");
+}
+
+/// What begins the words of an error.
+const ERRORS: &[&str] = &["exit::usage(", "bail!(", "anyhow!(", "ensure!("];
+/// What tells in an error what to do next: a hint, a command, or a flag.
+const NEXT: &[&str] = &["hint: ", "`parlor ", "--"];
+
+/// The words of the calls that begin with `begins`: all of their text, whatever is filled in.
+fn calls(source: &str, begins: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    for (at, _) in source.match_indices(begins) {
+        let (mut open, mut quoted, mut escaped, mut words) = (1, false, false, String::new());
+        for letter in source[at + begins.len()..].chars() {
+            match letter {
+                '"' if !escaped => quoted = !quoted,
+                '(' if !quoted => open += 1,
+                ')' if !quoted => open -= 1,
+                _ => {}
+            }
+            escaped = letter == '\\' && !escaped;
+            if open == 0 {
+                break;
+            }
+            words.push(letter);
+        }
+        all.push(words);
+    }
+    all
+}
+
+/// Whether only another's words are passed on, which have their own hint.
+fn passes_on(words: &str) -> bool {
+    let text: String = words.split('"').skip(1).step_by(2).collect();
+    let own = text.replace("{why}", "").replace("{name}", "").replace("{}", "");
+    !own.chars().any(char::is_alphabetic)
+}
+
+#[test]
+fn an_error_of_the_command_line_says_what_to_do_next() {
+    let (mut seen, mut without) = (0, Vec::new());
+    let mut folders = vec![root().join("crates/parlor/src")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            let shipped = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+            for words in ERRORS.iter().flat_map(|begins| calls(shipped, begins)) {
+                seen += 1;
+                if !passes_on(&words) && !NEXT.iter().any(|next| words.contains(next)) {
+                    without.push(format!(
+                        "{}: {}",
+                        path.display(),
+                        words.split_whitespace().collect::<Vec<_>>().join(" ")
+                    ));
+                }
+            }
+        }
+    }
+    assert!(seen > 80, "{seen}");
+    assert_eq!(without, Vec::<String>::new(), "say in a hint what to do next:\n{}", without.join("\n"));
 }

@@ -16,4 +16,5 @@ mod last_words;
 mod new;
 mod pages;
 mod release;
+mod screens;
 mod usages;
