@@ -45,7 +45,7 @@ fn meant_line(typed: &[OsString]) -> Option<String> {
         return None;
     }
     let cli = Cli::command();
-    let line = corrected(&cli, &words).or_else(|| joined(&words))?;
+    let line = corrected(&cli, &words).or_else(|| joined(&cli, &words))?;
     let shown: Vec<String> = line.words.iter().map(|word| in_shell(word)).collect();
     let into = line.into.map_or_else(String::new, |file| format!(" > {}", in_shell(&file)));
     Some(format!("parlor {}{into}", shown.join(" ")).trim_end().to_owned())
@@ -167,8 +167,9 @@ fn is_prompt(words: &[String]) -> bool {
 }
 
 /// Several words without a flag, as one prompt.
-fn joined(typed: &[String]) -> Option<Line> {
-    let is_prompt = is_prompt(typed) && !typed.iter().any(|word| word.starts_with('-'));
+fn joined(cli: &Command, typed: &[String]) -> Option<Line> {
+    let is_ours = typed.first().is_some_and(|first| cli.find_subcommand(first).is_some());
+    let is_prompt = is_prompt(typed) && !is_ours && !typed.iter().any(|word| word.starts_with('-'));
     let line = Line { words: vec![typed.join(" ")], into: None };
     (is_prompt && read(&line.words).is_ok()).then_some(line)
 }

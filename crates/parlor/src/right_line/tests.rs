@@ -58,7 +58,7 @@ const MEANT: &[(&str, &str)] = &[
     ("run -f notes.md hi", "parlor run --file notes.md hi"),
     ("run --json=true hi", "parlor run --json hi"),
     ("fix the failing test", "parlor \"fix the failing test\""),
-    ("--model offline list the files", "parlor --model offline \"list the files\""),
+    ("--model offline what is here", "parlor --model offline \"what is here\""),
     ("--model offline acp", "parlor acp --model offline"),
     ("status of the build please", "parlor \"status of the build please\""),
     ("sesions list", "parlor sessions list"),
