@@ -21,6 +21,9 @@ const MOST_SLIPS: usize = 8;
 const MOST_WORDS: usize = 64;
 /// Words that are a prompt, whatever the first of them means to another program.
 const A_SENTENCE: usize = 4;
+/// How a hint goes on that takes all words for a prompt, and how one begins that names a command.
+const QUOTES: &str = "; put a prompt in quotes: ";
+const GUESS: &str = "did you mean `";
 /// Before a second line of a hint.
 const BESIDE: &str = "      ";
 /// The mark behind which all words are another program's.
@@ -29,11 +32,21 @@ const END: &str = "--";
 /// The answer to a wrong line, with the right one before its hint, where there is one.
 pub(crate) fn beside(answer: &str, typed: &[OsString]) -> String {
     let Some(line) = meant_line(typed) else { return answer.to_owned() };
-    match answer.split_once("hint: ") {
-        // One that says it by itself says it once.
-        Some((_, hint)) if hint.ends_with(&line) || hint.contains(&format!("`{line}`")) => answer.to_owned(),
-        Some((wrong, hint)) => format!("{wrong}hint: {line}\n{BESIDE}{hint}"),
-        None => format!("{answer}\n\nhint: {line}"),
+    let Some((wrong, hint)) = answer.split_once("hint: ") else { return format!("{answer}\n\nhint: {line}") };
+    // What was guessed without the whole line gives way to it.
+    let hint = hint.split_once(QUOTES).map_or(hint, |(before, _)| before);
+    let guess = hint.strip_prefix(GUESS).and_then(|rest| rest.split_once("`?"));
+    let hint = match guess {
+        Some((guess, rest)) if !line.starts_with(guess) => rest.trim_start_matches([';', ' ']),
+        _ => hint,
+    };
+    // One that says it by itself says it once.
+    if hint.is_empty() {
+        format!("{wrong}hint: {line}")
+    } else if hint.ends_with(&line) || hint.contains(&format!("`{line}`")) {
+        format!("{wrong}hint: {hint}")
+    } else {
+        format!("{wrong}hint: {line}\n{BESIDE}{hint}")
     }
 }
 

@@ -167,3 +167,29 @@ fn a_word_is_told_as_a_shell_reads_it() {
     assert_eq!(line("exec 'two\nlines'"), None);
     assert_eq!(line("exec 'a\u{1b}[2Jb'"), None);
 }
+
+#[test]
+fn a_guess_gives_way_to_the_whole_line() {
+    let beside = |answer: &str, typed: &str| beside(answer, &words_of(typed));
+    for (answer, typed, told) in [
+        (
+            "no\n\nhint: a; put a prompt in quotes: parlor \"resume 3f2a\"",
+            "resume 3f2a",
+            "no\n\nhint: parlor --resume 3f2a\n      a",
+        ),
+        (
+            "no\n\nhint: did you mean `parlor sessions rename`?",
+            "sessions resume 3f",
+            "no\n\nhint: parlor --resume 3f",
+        ),
+        (
+            "no\n\nhint: did you mean `parlor sessions delete`?",
+            "sessions dlete 3f",
+            "no\n\nhint: parlor sessions delete 3f\n      did you mean `parlor sessions delete`?",
+        ),
+        ("no\n\nhint: `parlor models` lists them", "models list", "no\n\nhint: `parlor models` lists them"),
+        ("no\n\nhint: nothing", "frobnicate", "no\n\nhint: nothing"),
+    ] {
+        assert_eq!(beside(answer, typed), told);
+    }
+}

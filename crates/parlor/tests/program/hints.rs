@@ -285,7 +285,7 @@ fn a_hint_names_no_flag_that_is_not_there() {
 /// What begins the words of an error.
 const ERRORS: &[&str] = &["exit::usage(", "bail!(", "anyhow!(", "ensure!("];
 /// What tells in an error what to do next: a hint, a command, or a flag.
-const NEXT: &[&str] = &["hint: ", "`parlor ", "--"];
+const NEXT: &[&str] = &["hint: ", "`parlor", "--"];
 
 /// The words of the calls that begin with `begins`: all of their text, whatever is filled in.
 fn calls(source: &str, begins: &str) -> Vec<String> {

@@ -329,9 +329,9 @@ fn a_whole_line_that_is_told_is_one_that_the_program_takes() {
         "parlor run --policy sandboxed \"fix it\"",
         "parlor --policy full",
         "parlor mcp add foo -- npx server",
-        "parlor sessions undo",
+        "parlor sessions delete x",
     ] {
         assert!(told.contains(line), "{line} is not told: {told:#?}");
     }
-    assert!(told.len() >= 40, "{}: {told:#?}", told.len());
+    assert!(told.len() >= 30, "{}: {told:#?}", told.len());
 }
