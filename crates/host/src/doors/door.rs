@@ -163,7 +163,9 @@ impl Entering {
             _ => "",
         };
         let Some(dialect) = dialects::of_first_line(said) else {
-            (self.host.log)("refused: the first line of a client belongs to no wire that can be told by it");
+            (self.host.log)(
+                "refused: the first line of a client belongs to no protocol that can be told by it",
+            );
             return;
         };
         let link = self.watched(dialect, link, Some(said));
