@@ -140,6 +140,11 @@ fn told(model: &Model, look: Appearance) -> Vec<Row> {
     for text in about.told.iter().chain(&about.note.told) {
         rows.extend(wrap(&look.words(&clean_line(text), Role::Text), look.columns, &first, &rest));
     }
+    if !about.settings.is_empty() && !about.told.is_empty() {
+        let place = format!("/settings changes what is saved in {}", clean_line(&about.settings));
+        let lead = look.piece("  ", Role::Dim);
+        rows.extend(wrap(&[look.piece(place, Role::Dim)], look.columns, &lead, &lead));
+    }
     rows
 }
 
